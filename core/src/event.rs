@@ -1,0 +1,49 @@
+//! What happens in a run while one watches: small messages, each enough to
+//! bring a page up to date without asking again.
+
+use serde::{Deserialize, Serialize};
+
+use crate::run::Progress;
+use crate::step::{Ending, Role};
+use crate::view::IterationView;
+
+/// One event of a run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunEvent {
+    /// Rises by one with every event of a server's life; the SSE event id.
+    pub seq: u64,
+    pub run_id: String,
+    #[serde(flatten)]
+    pub what: What,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum What {
+    /// A run was queued, began, finished, was cancelled.
+    Run { progress: Progress },
+    /// A step of an evolution began.
+    Step {
+        evolution_id: String,
+        iteration: u32,
+        role: Role,
+        attempt: u32,
+    },
+    /// A line the step printed.
+    Log {
+        evolution_id: String,
+        role: Role,
+        line: String,
+    },
+    /// An iteration was tested.
+    Iteration {
+        evolution_id: String,
+        iteration: IterationView,
+    },
+    /// An evolution ended.
+    Ended {
+        evolution_id: String,
+        ending: Ending,
+        reason: Option<String>,
+    },
+}

@@ -1,0 +1,28 @@
+//! The SWE-CI benchmark without the world: what tasks, runs and evolutions
+//! are, how an evolution moves from step to step, what a test report says,
+//! and every metric. No IO, no clock, no global random state; the same code
+//! runs on the server and, as WebAssembly, in the browser.
+//!
+//! The words used here are those of `docs/glossary.md`.
+
+pub mod task;
+
+pub mod report;
+
+pub mod outcomes;
+
+pub mod gap;
+
+pub mod requirement;
+
+pub mod step;
+
+pub mod run;
+
+pub mod metrics;
+
+pub mod leaderboard;
+
+pub mod view;
+
+pub mod event;

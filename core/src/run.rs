@@ -1,0 +1,293 @@
+//! What a run is configured with and how it stands.
+
+use serde::{Deserialize, Serialize};
+
+use crate::step::Plan;
+
+/// Where the numbers of a leaderboard row come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub enum Kind {
+    /// The real commits between base and target, replayed.
+    Human,
+    /// A model evaluated by this platform.
+    Measured,
+}
+
+impl Kind {
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Human => "human",
+            Self::Measured => "measured",
+        }
+    }
+
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        [Self::Human, Self::Measured]
+            .into_iter()
+            .find(|kind| kind.name() == name)
+    }
+}
+
+/// Which program plays the agents.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "name", rename_all = "snake_case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub enum HarnessConfig {
+    /// Replays the real history between base and target, in at most
+    /// `max_chunks` chunks, the last of which is the target itself.
+    Replay { max_chunks: u32 },
+}
+
+impl HarnessConfig {
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Replay { .. } => "replay",
+        }
+    }
+}
+
+/// Everything a run is configured with; recorded with it as JSON.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct RunConfig {
+    /// The name shown on the leaderboard.
+    pub model: String,
+    /// Who offers the model; empty for the human baseline.
+    #[serde(default)]
+    pub provider: String,
+    pub kind: Kind,
+    pub harness: HarnessConfig,
+    pub split: String,
+    /// Evolutions per task; 1 to 100.
+    #[serde(default = "one")]
+    pub samples: u32,
+    #[serde(default)]
+    pub plan: Plan,
+    #[serde(default)]
+    pub limits: Limits,
+}
+
+fn one() -> u32 {
+    1
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{field}: {problem}")]
+pub struct BadConfig {
+    pub field: &'static str,
+    pub problem: String,
+}
+
+impl RunConfig {
+    /// The human baseline of a split: real history through the same loop.
+    #[must_use]
+    pub fn human(split: &str) -> Self {
+        Self {
+            model: "Human (replayed history)".into(),
+            provider: String::new(),
+            kind: Kind::Human,
+            harness: HarnessConfig::Replay {
+                max_chunks: Plan::default().max_iterations,
+            },
+            split: split.into(),
+            samples: 1,
+            plan: Plan::default(),
+            limits: Limits::default(),
+        }
+    }
+
+    /// Checks every field against its range.
+    ///
+    /// # Errors
+    /// [`BadConfig`] naming the first field that is out of range.
+    pub fn check(&self) -> Result<(), BadConfig> {
+        let text = |field, value: &str, min: usize| {
+            let length = value.chars().count();
+            let plain = value.chars().all(|c| !c.is_control());
+            ensure(field, plain && (min..=120).contains(&length), || {
+                format!("needs {min} to 120 characters on one line")
+            })
+        };
+        let range = |field, value: u64, min: u64, max: u64| {
+            ensure(field, (min..=max).contains(&value), || {
+                format!("{value} is not between {min} and {max}")
+            })
+        };
+        text("model", &self.model, 1)?;
+        text("provider", &self.provider, 0)?;
+        ensure("split", crate::task::is_plain_name(&self.split), || {
+            "is not the name of a split".into()
+        })?;
+        range("samples", self.samples.into(), 1, 100)?;
+        range(
+            "plan.max_iterations",
+            self.plan.max_iterations.into(),
+            1,
+            1_000,
+        )?;
+        range("plan.max_attempts", self.plan.max_attempts.into(), 1, 100)?;
+        let HarnessConfig::Replay { max_chunks } = self.harness;
+        range(
+            "harness.max_chunks",
+            max_chunks.into(),
+            1,
+            self.plan.max_iterations.into(),
+        )?;
+        range(
+            "limits.cpus_milli",
+            self.limits.cpus_milli.into(),
+            100,
+            1_024_000,
+        )?;
+        range(
+            "limits.memory_mb",
+            self.limits.memory_mb.into(),
+            64,
+            16_777_216,
+        )?;
+        range("limits.pids", self.limits.pids.into(), 16, 1_000_000)?;
+        range("limits.disk_mb", self.limits.disk_mb.into(), 16, 16_777_216)?;
+        range(
+            "limits.agent_seconds",
+            self.limits.agent_seconds.into(),
+            1,
+            604_800,
+        )?;
+        range(
+            "limits.test_seconds",
+            self.limits.test_seconds.into(),
+            1,
+            604_800,
+        )
+    }
+}
+
+fn ensure(
+    field: &'static str,
+    holds: bool,
+    problem: impl FnOnce() -> String,
+) -> Result<(), BadConfig> {
+    if holds {
+        Ok(())
+    } else {
+        Err(BadConfig {
+            field,
+            problem: problem(),
+        })
+    }
+}
+
+/// What one step may use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Limits {
+    /// Thousandths of a processor.
+    pub cpus_milli: u32,
+    /// Mebibytes of memory; there is no swap beside it.
+    pub memory_mb: u32,
+    pub pids: u32,
+    /// Mebibytes a step may write in its container, and the most its code may
+    /// weigh.
+    pub disk_mb: u32,
+    /// Seconds one architect or programmer step may take.
+    pub agent_seconds: u32,
+    /// Seconds one test run may take.
+    pub test_seconds: u32,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            cpus_milli: 2_000,
+            memory_mb: 4_096,
+            pids: 1_024,
+            disk_mb: 4_096,
+            agent_seconds: 3_600,
+            test_seconds: 3_600,
+        }
+    }
+}
+
+/// How a run or an evolution stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub enum Progress {
+    Queued,
+    Running,
+    Finished,
+    Cancelled,
+}
+
+impl Progress {
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Queued => "queued",
+            Self::Running => "running",
+            Self::Finished => "finished",
+            Self::Cancelled => "cancelled",
+        }
+    }
+
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        [Self::Queued, Self::Running, Self::Finished, Self::Cancelled]
+            .into_iter()
+            .find(|p| p.name() == name)
+    }
+
+    #[must_use]
+    pub fn is_over(self) -> bool {
+        matches!(self, Self::Finished | Self::Cancelled)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_baseline_is_valid_and_bad_fields_are_named() {
+        let good = RunConfig::human("demo");
+        assert_eq!(good.check(), Ok(()));
+        let field = |change: fn(&mut RunConfig)| {
+            let mut config = good.clone();
+            change(&mut config);
+            config.check().unwrap_err().field
+        };
+        assert_eq!(field(|c| c.model.clear()), "model");
+        assert_eq!(field(|c| c.model = "a\nb".into()), "model");
+        assert_eq!(field(|c| c.split = "../x".into()), "split");
+        assert_eq!(field(|c| c.samples = 0), "samples");
+        assert_eq!(
+            field(|c| c.plan.max_iterations = 1_001),
+            "plan.max_iterations"
+        );
+        assert_eq!(
+            field(|c| c.harness = HarnessConfig::Replay { max_chunks: 21 }),
+            "harness.max_chunks"
+        );
+        assert_eq!(field(|c| c.limits.memory_mb = 1), "limits.memory_mb");
+    }
+
+    #[test]
+    fn the_smallest_configuration() {
+        let json = r#"{"model": "m", "kind": "measured", "split": "demo", "harness": {"name": "replay", "max_chunks": 4}}"#;
+        let config: RunConfig = serde_json::from_str(json).unwrap();
+        assert_eq!(
+            (
+                config.samples,
+                config.plan.max_iterations,
+                config.limits.test_seconds
+            ),
+            (1, 20, 3_600)
+        );
+    }
+}

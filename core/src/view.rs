@@ -1,0 +1,206 @@
+//! What the REST API and the pages show. Times are RFC 3339 texts in UTC,
+//! durations are seconds.
+
+use serde::{Deserialize, Serialize};
+
+use crate::metrics::Verdict;
+use crate::requirement::Requirement;
+use crate::run::{Progress, RunConfig};
+use crate::step::{Ending, Role, StepOutcome};
+use crate::task::{SuiteCounts, TaskId};
+
+/// A page of a longer list.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Page<T> {
+    pub items: Vec<T>,
+    /// Give it as `after` to get the next page; absent on the last one.
+    pub next: Option<String>,
+}
+
+/// A split and how ready it is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct SplitSummary {
+    pub name: String,
+    pub tasks: u32,
+    /// Tasks that can be run.
+    pub ready: u32,
+}
+
+/// Whether a task can be run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "state", rename_all = "snake_case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub enum TaskState {
+    /// Its image is loaded and its suite runs on both ends.
+    Ready,
+    /// It cannot be used, for this reason.
+    Unusable { reason: String },
+}
+
+/// A task in a list.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct TaskSummary {
+    pub task_id: TaskId,
+    pub repo: String,
+    pub base_sha: String,
+    pub target_sha: String,
+    #[serde(flatten)]
+    pub state: TaskState,
+    /// All tests the base passes; 0 while unusable.
+    pub base_passed: u32,
+    /// Tests the target passes: the size of T.
+    pub target_passed: u32,
+    /// Tests of T the base does not pass.
+    pub gap: u32,
+    /// Commits from base (not counted) to target.
+    pub commits: u32,
+    /// Days between the two ends.
+    pub span_days: f64,
+    /// Seconds the target's suite takes.
+    pub suite_seconds: f64,
+}
+
+/// A task with its history and tests.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct TaskDetail {
+    #[serde(flatten)]
+    pub summary: TaskSummary,
+    pub splits: Vec<String>,
+    /// Content digest of the image its containers are made from.
+    pub image_digest: String,
+    /// From base to target.
+    pub history: Vec<Commit>,
+    /// T, with what the base does on each test.
+    pub tests: Vec<TaskTest>,
+    /// Columns of the split's metadata file that we keep without knowing them.
+    pub extra: Vec<(String, String)>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Commit {
+    pub sha: String,
+    pub date: String,
+    /// First line of the message.
+    pub subject: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct TaskTest {
+    pub node_id: String,
+    /// Outcome on the base: `passed`, `failed`, `missing`, …
+    pub base: String,
+}
+
+/// A run in a list.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct RunSummary {
+    pub run_id: String,
+    pub config: RunConfig,
+    pub progress: Progress,
+    pub created_at: String,
+    pub started_at: Option<String>,
+    pub finished_at: Option<String>,
+    pub evolutions: u32,
+    pub evolutions_over: u32,
+    pub evolutions_blocked: u32,
+    /// Iterations tested so far, over all evolutions.
+    pub iterations: u32,
+}
+
+/// A run with its evolutions.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct RunDetail {
+    #[serde(flatten)]
+    pub summary: RunSummary,
+    /// What a result must be reproducible from.
+    pub provenance: Provenance,
+    pub evolution_list: Vec<EvolutionView>,
+}
+
+/// Recorded with every run (reproducibility).
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Provenance {
+    pub platform_version: String,
+    /// Version of the metric definitions the numbers follow.
+    pub metric_version: u32,
+    /// Digest over the split's tasks: ids, commits, images.
+    pub dataset_digest: String,
+    pub harness_version: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct EvolutionView {
+    pub evolution_id: String,
+    pub task_id: TaskId,
+    /// From 1.
+    pub sample: u32,
+    pub progress: Progress,
+    pub ending: Option<Ending>,
+    /// Why it is blocked or was given up, in words.
+    pub reason: Option<String>,
+    pub suite: SuiteCounts,
+    pub max_iterations: u32,
+    pub started_at: Option<String>,
+    pub finished_at: Option<String>,
+    /// The step at work now, if any.
+    pub current: Option<CurrentStep>,
+    pub iterations: Vec<IterationView>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct CurrentStep {
+    pub iteration: u32,
+    pub role: Role,
+    pub attempt: u32,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct IterationView {
+    /// From 1.
+    pub iteration: u32,
+    #[serde(flatten)]
+    pub verdict: Verdict,
+    /// Tests of T gained since the last scored code.
+    pub gained: u32,
+    /// Why it collapsed, if it did.
+    pub collapse: Option<String>,
+    /// Integrity findings: configuration of the tests that was changed.
+    pub findings: Vec<String>,
+    pub test_seconds: f64,
+    pub finished_at: String,
+}
+
+/// One iteration with what was asked and done.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct IterationDetail {
+    #[serde(flatten)]
+    pub view: IterationView,
+    pub requirements: Vec<Requirement>,
+    pub steps: Vec<StepView>,
+    /// Node ids of T lost and gained.
+    pub lost_tests: Vec<String>,
+    pub gained_tests: Vec<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct StepView {
+    pub role: Role,
+    pub attempt: u32,
+    pub outcome: StepOutcome,
+    pub detail: String,
+    pub seconds: f64,
+}
