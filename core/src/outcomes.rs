@@ -17,6 +17,12 @@ impl TestList {
         Self(target.passing().map(str::to_owned).collect())
     }
 
+    /// Of a task that has not been tested.
+    #[must_use]
+    pub fn none() -> Self {
+        Self(Vec::new())
+    }
+
     #[must_use]
     pub fn node_ids(&self) -> &[String] {
         &self.0

@@ -1,23 +1,55 @@
-//! Everything of SWE-CI that touches the world. `Engine` is the façade the
+//! Everything of SWE-CI that touches the world. [`Engine`] is the façade the
 //! server, the pages and the command line call.
+//!
+//! `store`, `artifacts`, `sandbox`, `images`, `events` are leaves; `suite`
+//! runs pytest in a sandbox; `dataset` and `harness` use those; `evolve`
+//! carries one evolution to its end; `queue` hands evolutions to workers.
 
 pub mod error;
 
+mod artifacts;
+mod blocking;
+mod clock;
+mod code;
+mod dataset;
+mod doctor;
+mod events;
+mod evolve;
+mod files;
+mod harness;
+mod images;
+mod queue;
+mod read;
+mod sandbox;
+mod store;
+mod suite;
+mod work;
+
 use std::path::PathBuf;
 use std::pin::Pin;
+use std::sync::Arc;
 
+use anyhow::Context;
 use futures::Stream;
 use swe_ci_core::event::RunEvent;
-use swe_ci_core::leaderboard::Sheet;
-use swe_ci_core::run::RunConfig;
-use swe_ci_core::task::TaskId;
-use swe_ci_core::view::{IterationDetail, Page, RunDetail, RunSummary, SplitSummary, TaskDetail, TaskSummary};
-use tokio_util::sync::CancellationToken;
 
+pub use doctor::Check;
 pub use error::{Error, Result};
+pub use read::PageRequest;
+pub use work::Imported;
+
+use artifacts::Artifacts;
+use dataset::TaskFolders;
+use events::Events;
+use images::Images;
+use sandbox::{Docker, Instance, Sandbox};
+use store::Store;
+
+/// Version of the metric definitions in `core::metrics`.
+pub const METRIC_VERSION: u32 = 1;
 
 /// What the engine is told; made once, by the server's configuration.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Config {
     /// Database, artifacts and datasets live under it.
     pub data: PathBuf,
@@ -32,71 +64,138 @@ pub struct Config {
     pub build_env: Vec<(String, String)>,
     /// Host's CA bundle, passed into image builds when set.
     pub ca_bundle: Option<PathBuf>,
-    /// `sqlite://…` or `postgres://…`; a SQLite file in the data folder when absent.
+    /// `sqlite:…` or `postgres://…`; a SQLite file in the data folder when absent.
     pub database_url: Option<String>,
 }
 
-/// Which part of a list is wanted.
-#[derive(Debug, Clone, Default)]
-pub struct PageRequest {
-    /// 1 to 500; 100 when absent.
-    pub limit: Option<u32>,
-    /// The `next` of the page before.
-    pub after: Option<String>,
-}
-
-/// One thing `doctor` looked at.
-#[derive(Debug, Clone)]
-pub struct Check {
-    pub name: &'static str,
-    pub ok: bool,
-    /// What was found.
-    pub found: String,
-    /// What to do about it; empty when fine.
-    pub advice: String,
+impl std::fmt::Debug for Config {
+    /// Without the database's address and the proxies': they hold passwords.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Config")
+            .field("data", &self.data)
+            .field("workers", &self.workers)
+            .field("base_image", &self.base_image)
+            .finish_non_exhaustive()
+    }
 }
 
 pub type RunEvents = Pin<Box<dyn Stream<Item = RunEvent> + Send>>;
 
 /// The façade. Cheap to clone.
 #[derive(Debug, Clone)]
-pub struct Engine {}
+pub struct Engine {
+    inner: Arc<Inner>,
+}
 
-/// How a dataset import went, task by task.
-#[derive(Debug, Clone)]
-pub struct Imported {
-    pub split: String,
-    pub tasks: Vec<TaskSummary>,
+#[derive(Debug)]
+struct Inner {
+    config: Config,
+    instance: String,
+    store: Store,
+    artifacts: Artifacts,
+    docker: Docker,
+    images: Images,
+    folders: TaskFolders,
+    events: Events,
 }
 
 impl Engine {
-    /// Opens the data folder (created when absent), brings the database up to
-    /// date. Several processes may hold it open; only one may [`Engine::work`].
-    pub async fn open(_config: Config) -> Result<Self> { todo!() }
-    pub async fn splits(&self) -> Result<Vec<SplitSummary>> { todo!() }
-    pub async fn tasks(&self, _split: Option<&str>, _page: &PageRequest) -> Result<Page<TaskSummary>> { todo!() }
-    pub async fn task(&self, _id: &TaskId) -> Result<TaskDetail> { todo!() }
-    pub async fn runs(&self, _page: &PageRequest) -> Result<Page<RunSummary>> { todo!() }
-    pub async fn run(&self, _id: &str) -> Result<RunDetail> { todo!() }
-    pub async fn iteration(&self, _evolution_id: &str, _iteration: u32) -> Result<IterationDetail> { todo!() }
-    pub async fn sheet(&self, _split: &str) -> Result<Sheet> { todo!() }
-    /// Queues a run and its evolutions; returns its id.
-    pub async fn submit(&self, _config: RunConfig) -> Result<String> { todo!() }
-    /// Idempotent; `Conflict` when the run is finished.
-    pub async fn cancel(&self, _run_id: &str) -> Result<()> { todo!() }
+    /// Opens the data folder (created when absent) and brings the database up
+    /// to date. Several processes may hold it open; only one may
+    /// [`Engine::work`] on it.
+    pub async fn open(config: Config) -> Result<Self> {
+        let data = &config.data;
+        std::fs::create_dir_all(data).with_context(|| {
+            format!(
+                "cannot use the data folder {}; set SWE_CI_DATA to one that can be written",
+                data.display()
+            )
+        })?;
+        let instance = instance(data)?;
+        let url = config
+            .database_url
+            .clone()
+            .unwrap_or_else(|| format!("sqlite:{}?mode=rwc", data.join("swe-ci.sqlite").display()));
+        let store = Store::open(&url).await?;
+        let artifacts = Artifacts::in_folder(&data.join("artifacts"))?;
+        let docker = Docker::connect(Instance(instance.clone()))?;
+        let images = Images::new(docker.api().clone());
+        let folders = TaskFolders::new(data.join("tasks"));
+        let events = Events::default();
+        Ok(Self {
+            inner: Arc::new(Inner {
+                config,
+                instance,
+                store,
+                artifacts,
+                docker,
+                images,
+                folders,
+                events,
+            }),
+        })
+    }
+
+    /// What the engine was told.
+    #[must_use]
+    pub fn config(&self) -> &Config {
+        &self.inner.config
+    }
+
+    /// Database and container engine answer.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] naming the one that does not.
+    pub async fn ready(&self) -> Result<()> {
+        self.inner
+            .store
+            .ping()
+            .await
+            .map_err(|_| Error::Unavailable("the database does not answer".into()))?;
+        let docker = self.inner.docker.ping().await;
+        docker.map_err(|_| {
+            Error::Unavailable(
+                "the container engine does not answer; `swe-ci doctor` tells more".into(),
+            )
+        })
+    }
+
+    /// Looks at everything a run needs.
+    pub async fn doctor(&self) -> Vec<Check> {
+        doctor::examine(self).await
+    }
+
     /// Events of a run from now on, preceded by those after `after` that are
     /// still remembered.
-    pub fn events(&self, _run_id: &str, _after: Option<u64>) -> RunEvents { todo!() }
-    /// Imports a dataset folder in the official layout, reporting as it goes.
-    pub async fn import(&self, _folder: &std::path::Path, _split: &str, _say: &(dyn Fn(String) + Send + Sync)) -> Result<Imported> { todo!() }
-    /// Makes the demo split from release histories and imports it.
-    pub async fn import_demo(&self, _say: &(dyn Fn(String) + Send + Sync)) -> Result<Imported> { todo!() }
-    /// Database and Docker answer.
-    pub async fn ready(&self) -> Result<()> { todo!() }
-    /// Looks at everything a run needs.
-    pub async fn doctor(&self) -> Vec<Check> { todo!() }
-    /// Removes what a killed process left behind, then executes queued
-    /// evolutions until `shutdown`. `Conflict` when another process works on
-    /// this data folder.
-    pub async fn work(&self, _shutdown: CancellationToken) -> Result<()> { todo!() }
+    #[must_use]
+    pub fn events(&self, run_id: &str, after: Option<u64>) -> RunEvents {
+        Box::pin(self.inner.events.of_run(run_id, after))
+    }
+
+    pub(crate) fn docker(&self) -> &Docker {
+        &self.inner.docker
+    }
+
+    pub(crate) fn images(&self) -> &Images {
+        &self.inner.images
+    }
+
+    fn sandbox(&self) -> Arc<dyn Sandbox> {
+        Arc::new(self.inner.docker.clone())
+    }
+}
+
+/// The name of this installation, made at its first start.
+fn instance(data: &std::path::Path) -> anyhow::Result<String> {
+    let path = data.join("instance");
+    match std::fs::read_to_string(&path) {
+        Ok(name) if !name.trim().is_empty() => Ok(name.trim().to_owned()),
+        _ => {
+            let name = uuid::Uuid::now_v7().to_string();
+            std::fs::write(&path, &name).with_context(|| {
+                format!("cannot write in the data folder {}; set SWE_CI_DATA to one that can be written", data.display())
+            })?;
+            Ok(name)
+        }
+    }
 }

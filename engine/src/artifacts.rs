@@ -1,0 +1,115 @@
+//! Files that belong to results: code, documents, reports, logs. Kept in an
+//! object store (a local folder by default), compressed, written before the
+//! row that names them.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::Context;
+use object_store::local::LocalFileSystem;
+use object_store::{ObjectStore, ObjectStoreExt, PutPayload};
+
+use crate::code::CodeTree;
+
+/// The most bytes an artifact may unpack to.
+const MAX_UNPACKED: u64 = 8 * 1024 * 1024 * 1024;
+/// Compression level: fast, and a third of the size.
+const ZSTD_LEVEL: i32 = 3;
+
+#[derive(Debug, Clone)]
+pub struct Artifacts {
+    store: Arc<dyn ObjectStore>,
+}
+
+impl Artifacts {
+    /// Artifacts in a local folder, created when absent.
+    pub fn in_folder(folder: &Path) -> anyhow::Result<Self> {
+        std::fs::create_dir_all(folder)
+            .with_context(|| format!("cannot create {}", folder.display()))?;
+        let store = LocalFileSystem::new_with_prefix(folder)
+            .with_context(|| format!("cannot use {} for artifacts", folder.display()))?;
+        Ok(Self {
+            store: Arc::new(store),
+        })
+    }
+
+    /// Keeps `bytes` under `key` (`.zst` is appended) and returns the key they
+    /// are found under.
+    pub async fn put(&self, key: &str, bytes: Vec<u8>) -> anyhow::Result<String> {
+        let key = format!("{key}.zst");
+        let packed =
+            tokio::task::spawn_blocking(move || zstd::encode_all(bytes.as_slice(), ZSTD_LEVEL))
+                .await??;
+        self.store
+            .put(&key.as_str().into(), PutPayload::from(packed))
+            .await
+            .with_context(|| format!("cannot keep the artifact {key}: is the disk full?"))?;
+        Ok(key)
+    }
+
+    pub async fn get(&self, key: &str) -> anyhow::Result<Vec<u8>> {
+        let packed = self
+            .store
+            .get(&key.into())
+            .await
+            .with_context(|| format!("the artifact {key} is not there"))?
+            .bytes()
+            .await
+            .with_context(|| format!("cannot read the artifact {key}"))?;
+        let name = key.to_owned();
+        tokio::task::spawn_blocking(move || {
+            let mut bytes = Vec::new();
+            let mut reader =
+                std::io::Read::take(zstd::Decoder::new(packed.as_ref())?, MAX_UNPACKED);
+            std::io::Read::read_to_end(&mut reader, &mut bytes)?;
+            anyhow::Ok(bytes)
+        })
+        .await?
+        .with_context(|| format!("the artifact {name} is damaged"))
+    }
+
+    /// Keeps code under its digest; the same code is kept once.
+    pub async fn put_code(&self, code: &CodeTree) -> anyhow::Result<String> {
+        let key = format!("code/{}.tar", code.digest());
+        let stored = format!("{key}.zst");
+        if self.store.head(&stored.as_str().into()).await.is_ok() {
+            return Ok(stored);
+        }
+        self.put(&key, code.to_tar("")?).await
+    }
+
+    pub async fn get_code(&self, key: &str) -> anyhow::Result<CodeTree> {
+        let tar = self.get(key).await?;
+        CodeTree::from_tar(tar.as_slice(), 0, MAX_UNPACKED)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn what_goes_in_comes_out() {
+        let folder = tempfile::tempdir().unwrap();
+        let artifacts = Artifacts::in_folder(folder.path()).unwrap();
+        let key = artifacts.put("a/b.json", b"{}".to_vec()).await.unwrap();
+        assert_eq!(artifacts.get(&key).await.unwrap(), b"{}");
+        let error = artifacts.get("a/none").await.unwrap_err();
+        assert!(error.to_string().contains("a/none is not there"));
+
+        let mut code = CodeTree::default();
+        code.insert_file("a.py", "a = 1\n");
+        let key = artifacts.put_code(&code).await.unwrap();
+        assert_eq!(artifacts.put_code(&code).await.unwrap(), key);
+        assert_eq!(artifacts.get_code(&key).await.unwrap(), code);
+    }
+
+    #[tokio::test]
+    async fn a_damaged_artifact_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let artifacts = Artifacts::in_folder(folder.path()).unwrap();
+        std::fs::write(folder.path().join("x.zst"), b"garbage").unwrap();
+        let error = artifacts.get("x.zst").await.unwrap_err();
+        assert!(error.to_string().contains("x.zst is damaged"), "{error}");
+    }
+}

@@ -1,0 +1,177 @@
+//! Source distributions from a Python package index, pinned by sha256.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{Context, bail, ensure};
+use futures::TryStreamExt;
+
+use crate::code::sha256_hex;
+
+/// The most bytes a source distribution may have.
+const MAX_BYTES: usize = 64 * 1024 * 1024;
+const PATIENCE: Duration = Duration::from_secs(60);
+const TRIES: u32 = 3;
+
+/// A client for one index (the "simple" HTML form every index and mirror
+/// offers) with a cache of what was fetched.
+#[derive(Debug)]
+pub struct PackageIndex {
+    client: reqwest::Client,
+    url: String,
+    cache: PathBuf,
+}
+
+impl PackageIndex {
+    /// `url` as pip's `--index-url`; `extra_ca` as PEM.
+    pub fn new(url: &str, cache: &Path, extra_ca: Option<&[u8]>) -> anyhow::Result<Self> {
+        let mut builder = reqwest::Client::builder()
+            .timeout(PATIENCE)
+            .user_agent("swe-ci");
+        for certificate in extra_ca
+            .map(reqwest::Certificate::from_pem_bundle)
+            .transpose()?
+            .unwrap_or_default()
+        {
+            builder = builder.add_root_certificate(certificate);
+        }
+        std::fs::create_dir_all(cache)
+            .with_context(|| format!("cannot create {}", cache.display()))?;
+        Ok(Self {
+            client: builder.build()?,
+            url: url.trim_end_matches('/').to_owned(),
+            cache: cache.to_owned(),
+        })
+    }
+
+    /// The bytes of `<package>-<version>.tar.gz`, whose sha256 must be `sha256`.
+    pub async fn sdist(
+        &self,
+        package: &str,
+        version: &str,
+        sha256: &str,
+    ) -> anyhow::Result<Vec<u8>> {
+        let name = format!("{package}-{version}.tar.gz");
+        let cached = self.cache.join(&name);
+        if let Ok(bytes) = std::fs::read(&cached)
+            && sha256_hex(&bytes) == sha256
+        {
+            return Ok(bytes);
+        }
+        let mut tries = 1;
+        let bytes = loop {
+            match self.fetch(package, &name).await {
+                Ok(bytes) => break bytes,
+                Err(error) if tries < TRIES => {
+                    tracing::warn!(%name, "fetching again: {error:#}");
+                    tokio::time::sleep(Duration::from_secs(2 * u64::from(tries))).await;
+                    tries += 1;
+                }
+                Err(error) => {
+                    return Err(error.context(format!(
+                        "cannot fetch {name} from the package index {}",
+                        self.url
+                    )));
+                }
+            }
+        };
+        let found = sha256_hex(&bytes);
+        ensure!(
+            found == sha256,
+            "{name} from the package index has the sha256 {found}, and {sha256} was expected; nothing was imported"
+        );
+        let partial = crate::files::beside(&cached, "partial");
+        std::fs::write(&partial, &bytes)
+            .with_context(|| format!("cannot write {}", partial.display()))?;
+        std::fs::rename(&partial, &cached)?;
+        Ok(bytes)
+    }
+
+    async fn fetch(&self, package: &str, name: &str) -> anyhow::Result<Vec<u8>> {
+        let page = format!("{}/{package}/", self.url);
+        let response = self
+            .client
+            .get(&page)
+            .header("Accept", "text/html")
+            .send()
+            .await?
+            .error_for_status()?;
+        let base = response.url().clone();
+        let html = String::from_utf8_lossy(&body(response).await?).into_owned();
+        let Some(link) = link(&html, name) else {
+            bail!("the index does not list it (it may have been withdrawn)")
+        };
+        let response = self
+            .client
+            .get(base.join(&link)?)
+            .send()
+            .await?
+            .error_for_status()?;
+        body(response).await
+    }
+}
+
+async fn body(response: reqwest::Response) -> anyhow::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let mut stream = response.bytes_stream();
+    while let Some(chunk) = stream.try_next().await? {
+        bytes.extend_from_slice(&chunk);
+        ensure!(
+            bytes.len() <= MAX_BYTES,
+            "it is larger than {MAX_BYTES} bytes"
+        );
+    }
+    Ok(bytes)
+}
+
+/// The address of a file on an index page, without its fragment. File names
+/// are compared as the index writes them, or with `_` for `-`.
+fn link(html: &str, name: &str) -> Option<String> {
+    html.split("href=\"").skip(1).find_map(|rest| {
+        let address = rest.split('"').next()?.split('#').next()?;
+        let file = address.rsplit('/').next()?;
+        (file == name).then(|| address.replace("&amp;", "&"))
+    })
+}
+
+/// pip's own default index, out of the help it prints.
+pub fn default_index(help: &str) -> Option<String> {
+    let text = help.split("--index-url").nth(1)?;
+    let start = text.find("https://")?;
+    let url: String = text[start..]
+        .chars()
+        .take_while(|c| !c.is_whitespace() && *c != ')')
+        .collect();
+    Some(url)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn finds_a_file_on_an_index_page() {
+        let html = r#"<a href="../../x/lib-1.0.tar.gz#sha256=ab" data-requires-python="&gt;=3">lib-1.0.tar.gz</a>
+                      <a href="https://h/p/lib-1.1.tar.gz?a=1&amp;b=2#sha256=cd">lib-1.1.tar.gz</a>
+                      <a href="https://h/p/lib-2.0.tar.gz">lib-2.0.tar.gz</a>"#;
+        assert_eq!(
+            link(html, "lib-1.0.tar.gz").as_deref(),
+            Some("../../x/lib-1.0.tar.gz")
+        );
+        assert_eq!(
+            link(html, "lib-2.0.tar.gz").as_deref(),
+            Some("https://h/p/lib-2.0.tar.gz")
+        );
+        assert_eq!(link(html, "lib-3.0.tar.gz"), None);
+    }
+
+    #[test]
+    fn pip_tells_its_default() {
+        let help = "  -i, --index-url <url>       Base URL of the Python Package Index (default\n      https://index.example/simple). This should point to a";
+        assert_eq!(
+            default_index(help).as_deref(),
+            Some("https://index.example/simple")
+        );
+        assert_eq!(default_index("nothing"), None);
+    }
+}

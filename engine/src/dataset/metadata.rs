@@ -1,0 +1,222 @@
+//! `metadata/<split>.csv`: one line per task.
+
+use std::path::Path;
+
+use swe_ci_core::task::TaskId;
+
+/// A line of the file. Columns nobody here knows are kept as they are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TaskLine {
+    pub task_id: TaskId,
+    pub base_sha: String,
+    pub target_sha: String,
+    /// The gap the file declares, if it does.
+    pub declared_gap: Option<u32>,
+    pub extra: Vec<(String, String)>,
+}
+
+impl TaskLine {
+    /// The repository: the column `repo` or `repo_name` if there is one, else
+    /// the task's name up to its last `__` or `-`.
+    pub fn repo(&self) -> String {
+        let column = |name: &str| {
+            self.extra
+                .iter()
+                .find(|(column, _)| column == name)
+                .map(|(_, value)| value.clone())
+        };
+        column("repo")
+            .or_else(|| column("repo_name"))
+            .unwrap_or_else(|| {
+                let id = self.task_id.as_str();
+                let end = id
+                    .rfind("__")
+                    .or_else(|| id.rfind('-'))
+                    .filter(|at| *at > 0)
+                    .unwrap_or(id.len());
+                id[..end].to_owned()
+            })
+    }
+}
+
+/// The most tasks a split may have.
+const MAX_TASKS: usize = 100_000;
+const MAX_BYTES: u64 = 64 * 1024 * 1024;
+
+/// Reads a metadata file. Any bad line fails the whole file, naming file,
+/// line and column, before anything is imported.
+pub fn read(path: &Path) -> anyhow::Result<Vec<TaskLine>> {
+    let name = path.display();
+    let bytes = crate::files::read_limited(path, MAX_BYTES)?;
+    parse(&bytes).map_err(|problem| anyhow::anyhow!("{name}: {problem}"))
+}
+
+fn parse(bytes: &[u8]) -> Result<Vec<TaskLine>, String> {
+    let mut reader = csv::Reader::from_reader(bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes));
+    let headers = reader.headers().map_err(|e| csv_problem(&e))?.clone();
+    let column = |name: &str| headers.iter().position(|h| h.trim() == name);
+    let required =
+        |name: &str| column(name).ok_or_else(|| format!("line 1: the column `{name}` is missing"));
+    let (id, base, target) = (
+        required("task_id")?,
+        required("current_sha")?,
+        required("target_sha")?,
+    );
+    let gap = column("test_gap");
+    let mut tasks: Vec<TaskLine> = Vec::new();
+    for record in reader.records() {
+        let record = record.map_err(|e| csv_problem(&e))?;
+        let line = record.position().map_or(0, csv::Position::line);
+        let field = |index: usize| record.get(index).unwrap_or_default().trim();
+        let task_id =
+            TaskId::new(field(id)).map_err(|e| format!("line {line}, column `task_id`: {e}"))?;
+        if tasks.iter().any(|t| t.task_id == task_id) {
+            return Err(format!("line {line}: the task `{task_id}` is listed twice"));
+        }
+        if tasks.len() == MAX_TASKS {
+            return Err(format!(
+                "line {line}: a split has at most {MAX_TASKS} tasks"
+            ));
+        }
+        let declared_gap =
+            match gap.map(field).filter(|text| !text.is_empty()) {
+                None => None,
+                Some(text) => Some(text.parse().map_err(|_| {
+                    format!("line {line}, column `test_gap`: `{text}` is not a count")
+                })?),
+            };
+        tasks.push(TaskLine {
+            task_id,
+            base_sha: sha(field(base))
+                .map_err(|e| format!("line {line}, column `current_sha`: {e}"))?,
+            target_sha: sha(field(target))
+                .map_err(|e| format!("line {line}, column `target_sha`: {e}"))?,
+            declared_gap,
+            extra: headers
+                .iter()
+                .zip(&record)
+                .enumerate()
+                .filter(|(index, _)| {
+                    ![Some(id), Some(base), Some(target), gap].contains(&Some(*index))
+                })
+                .map(|(_, (name, value))| (name.trim().to_owned(), value.to_owned()))
+                .collect(),
+        });
+    }
+    if tasks.is_empty() {
+        return Err("there is no task in it".into());
+    }
+    Ok(tasks)
+}
+
+fn csv_problem(error: &csv::Error) -> String {
+    let line = error.position().map_or(1, csv::Position::line);
+    match error.kind() {
+        csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
+            format!("line {line} has {len} columns, the first line has {expected_len}")
+        }
+        csv::ErrorKind::Utf8 { .. } => format!("line {line} is not UTF-8"),
+        _ => format!("line {line}: {error}"),
+    }
+}
+
+fn sha(text: &str) -> Result<String, String> {
+    let plain = (7..=64).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_hexdigit());
+    if plain {
+        Ok(text.to_ascii_lowercase())
+    } else {
+        Err(format!("`{text}` is not a commit id"))
+    }
+}
+
+/// Writes a metadata file in the official form.
+pub fn write(path: &Path, tasks: &[TaskLine]) -> anyhow::Result<()> {
+    let mut writer = csv::Writer::from_path(path)?;
+    let extra: Vec<&str> = tasks
+        .first()
+        .map(|t| t.extra.iter().map(|(name, _)| name.as_str()).collect())
+        .unwrap_or_default();
+    writer.write_record(
+        ["task_id", "current_sha", "target_sha", "test_gap"]
+            .iter()
+            .chain(&extra),
+    )?;
+    for task in tasks {
+        let gap = task.declared_gap.map(|g| g.to_string()).unwrap_or_default();
+        let known = [
+            task.task_id.as_str(),
+            &task.base_sha,
+            &task.target_sha,
+            &gap,
+        ];
+        writer.write_record(
+            known
+                .into_iter()
+                .chain(task.extra.iter().map(|(_, value)| value.as_str())),
+        )?;
+    }
+    writer.flush()?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn round_trip_with_unknown_columns() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("s.csv");
+        let task = TaskLine {
+            task_id: TaskId::new("acme__lib-1").unwrap(),
+            base_sha: "a".repeat(40),
+            target_sha: "b".repeat(40),
+            declared_gap: Some(7),
+            extra: vec![
+                ("repo_name".into(), "acme/lib".into()),
+                ("note".into(), "x, \"y\"\nz".into()),
+            ],
+        };
+        write(&path, std::slice::from_ref(&task)).unwrap();
+        assert_eq!(read(&path).unwrap(), std::slice::from_ref(&task));
+        assert_eq!(task.repo(), "acme/lib");
+        assert_eq!(
+            TaskLine {
+                extra: vec![],
+                ..task
+            }
+            .repo(),
+            "acme"
+        );
+    }
+
+    #[test]
+    fn bad_files_name_line_and_column() {
+        let check = |text: &str, expect: &str| {
+            let problem = parse(text.as_bytes()).unwrap_err();
+            assert!(problem.contains(expect), "{text:?} → {problem}");
+        };
+        let head = "task_id,current_sha,target_sha,test_gap\n";
+        check("", "`task_id` is missing");
+        check("task_id,current_sha\n", "`target_sha` is missing");
+        check(head, "no task in it");
+        check(
+            &format!("{head}a,0123456,0123456,x\n"),
+            "line 2, column `test_gap`: `x`",
+        );
+        check(
+            &format!("{head}a,0123456,0123456,1\n../b,0123456,0123456,1\n"),
+            "line 3, column `task_id`",
+        );
+        check(
+            &format!("{head}a,xyz,0123456,1\n"),
+            "line 2, column `current_sha`: `xyz`",
+        );
+        check(
+            &format!("{head}a,0123456,0123456,1\na,0123456,0123456,1\n"),
+            "line 3: the task `a` is listed twice",
+        );
+        check(&format!("{head}a,0123456\n"), "line 2");
+        check(&format!("{head}\"a,0123456,\u{fffd}\n"), "line 2");
+    }
+}

@@ -1,0 +1,278 @@
+//! One evolution, from where its rows say it stands to its end: ask
+//! `core::step` what comes next, do it in a fresh container, record it.
+
+mod integrity;
+mod steps;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use swe_ci_core::event::What;
+use swe_ci_core::run::{Progress, RunConfig};
+use swe_ci_core::step::{Cursor, Ending, Role, State, StepOutcome};
+use tokio_util::sync::CancellationToken;
+
+use crate::artifacts::Artifacts;
+use crate::clock::now_ms;
+use crate::dataset::TaskFolders;
+use crate::error::Result;
+use crate::events::Events;
+use crate::harness::{Assignment, Harness};
+use crate::sandbox::{BoxSpec, Sandbox, SandboxError, StepBox};
+use crate::store::{Claim, IterationRow, StepRow, StepToRecord, Store, TaskRow};
+use steps::Attempt;
+
+/// What an evolution needs of the world.
+#[derive(Debug, Clone)]
+pub struct Evolver {
+    pub store: Store,
+    pub artifacts: Artifacts,
+    pub sandbox: Arc<dyn Sandbox>,
+    pub folders: TaskFolders,
+    pub events: Events,
+}
+
+/// Why an evolution is put down.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Left {
+    /// It has ended; all is recorded.
+    Ended(Ending),
+    /// The process is to stop; whoever claims it next goes on.
+    Stopped,
+}
+
+/// Tokens that interrupt an evolution at any moment.
+#[derive(Debug, Clone)]
+pub struct Interrupts {
+    /// The process stops: leave everything resumable.
+    pub stop: CancellationToken,
+    /// The run was cancelled.
+    pub cancel: CancellationToken,
+}
+
+impl Evolver {
+    /// Carries an evolution on to its end.
+    pub async fn evolve(
+        &self,
+        claim: &Claim,
+        worker: &str,
+        interrupts: &Interrupts,
+    ) -> Result<Left> {
+        let run = self.store.run(&claim.run_id).await?;
+        if run.progress == Progress::Running {
+            self.events.tell(
+                &claim.run_id,
+                What::Run {
+                    progress: Progress::Running,
+                },
+            );
+        }
+        let steps = self.store.steps(&claim.evolution_id).await?;
+        let outcomes = steps.iter().map(|step| step.outcome);
+        let mut state = State::resume(run.config.plan, outcomes).map_err(anyhow::Error::new)?;
+        let mut evolution = Evolution::load(self, claim, run.config, steps).await?;
+        while let State::Active(at) = state {
+            self.store.note_step(&claim.evolution_id, at).await?;
+            self.events.tell(
+                &claim.run_id,
+                What::Step {
+                    evolution_id: claim.evolution_id.clone(),
+                    iteration: at.iteration,
+                    role: at.role,
+                    attempt: at.attempt,
+                },
+            );
+            let started_at = now_ms();
+            let attempt = tokio::select! {
+                biased;
+                () = interrupts.stop.cancelled() => return Ok(Left::Stopped),
+                () = interrupts.cancel.cancelled() => Attempt::cancelled(),
+                attempt = evolution.attempt(at) => attempt,
+            };
+            let next = state
+                .after(evolution.config.plan, attempt.outcome)
+                .map_err(anyhow::Error::new)?;
+            evolution
+                .record(worker, at, started_at, attempt, next)
+                .await?;
+            if let (State::Active(_), Some(StepOutcome::InfraFailed)) =
+                (next, evolution.last_outcome())
+            {
+                tokio::select! {
+                    () = interrupts.stop.cancelled() => return Ok(Left::Stopped),
+                    () = tokio::time::sleep(patience(at.attempt)) => {}
+                }
+            }
+            state = next;
+        }
+        match state {
+            State::Ended(ending) => Ok(Left::Ended(ending)),
+            State::Active(_) => Ok(Left::Stopped),
+        }
+    }
+}
+
+/// How long to wait before the next attempt after the platform failed.
+fn patience(attempt: u32) -> Duration {
+    Duration::from_secs(1 << attempt.min(6))
+}
+
+/// An evolution at work.
+struct Evolution<'a> {
+    evolver: &'a Evolver,
+    claim: &'a Claim,
+    config: RunConfig,
+    task: TaskRow,
+    harness: Harness,
+    base: Arc<crate::code::CodeTree>,
+    oracle: Arc<crate::code::CodeTree>,
+    steps: Vec<StepRow>,
+    iterations: Vec<IterationRow>,
+    /// The code read or written last, by its artifact.
+    cache: Option<(String, Arc<crate::code::CodeTree>)>,
+    /// The container of the step after the one at work, made beside it.
+    next_box: Option<tokio::task::JoinHandle<std::result::Result<Box<dyn StepBox>, SandboxError>>>,
+}
+
+impl<'a> Evolution<'a> {
+    async fn load(
+        evolver: &'a Evolver,
+        claim: &'a Claim,
+        config: RunConfig,
+        steps: Vec<StepRow>,
+    ) -> Result<Self> {
+        let task = evolver.store.task(&claim.task_id).await?;
+        let history = evolver.folders.history(&task.id);
+        let assignment = Assignment {
+            history: history.clone(),
+            base_sha: task.base_sha.clone(),
+            target_sha: task.target_sha.clone(),
+        };
+        let harness_config = config.harness.clone();
+        let (harness, base, oracle) = tokio::task::spawn_blocking(move || {
+            let oracle = history.code(&assignment.target_sha)?;
+            let base = history
+                .code(&assignment.base_sha)?
+                .with_folder_of(crate::suite::TESTS, &oracle);
+            anyhow::Ok((Harness::new(&harness_config, &assignment)?, base, oracle))
+        })
+        .await
+        .map_err(anyhow::Error::new)??;
+        let iterations = evolver.store.iterations(&claim.evolution_id).await?;
+        Ok(Self {
+            evolver,
+            claim,
+            config,
+            task,
+            harness,
+            base: Arc::new(base),
+            oracle: Arc::new(oracle),
+            steps,
+            iterations,
+            cache: None,
+            next_box: None,
+        })
+    }
+
+    fn last_outcome(&self) -> Option<StepOutcome> {
+        self.steps.last().map(|step| step.outcome)
+    }
+
+    /// The container for a step: the one made ahead, or a new one; and sets
+    /// the making of the next in motion.
+    async fn open_box(
+        &mut self,
+        role: Role,
+    ) -> std::result::Result<Box<dyn StepBox>, SandboxError> {
+        let ready = match self.next_box.take() {
+            // A container made ahead that failed is no failure of this step.
+            Some(making) => making.await.ok().and_then(std::result::Result::ok),
+            None => None,
+        };
+        let sandbox = match ready {
+            Some(sandbox) => sandbox,
+            None => self.evolver.sandbox.open(&self.spec(role)).await?,
+        };
+        let (maker, spec) = (self.evolver.sandbox.clone(), self.spec(role.next()));
+        self.next_box = Some(tokio::spawn(async move { maker.open(&spec).await }));
+        Ok(sandbox)
+    }
+
+    fn spec(&self, role: Role) -> BoxSpec {
+        BoxSpec {
+            image: self.task.image.clone(),
+            limits: self.config.limits,
+            purpose: format!("{} {}", role.name(), self.claim.evolution_id),
+        }
+    }
+
+    /// Writes down a completed attempt and tells those who watch.
+    async fn record(
+        &mut self,
+        worker: &str,
+        at: Cursor,
+        started_at: i64,
+        attempt: Attempt,
+        next: State,
+    ) -> Result<()> {
+        let step = StepRow {
+            iteration: at.iteration,
+            role: at.role,
+            attempt: at.attempt,
+            outcome: attempt.outcome,
+            detail: attempt.detail,
+            product: attempt.product,
+            log: attempt.log,
+            started_at,
+            finished_at: now_ms(),
+        };
+        let reason = Some(step.detail.as_str()).filter(|detail| !detail.is_empty());
+        let record = StepToRecord {
+            step: &step,
+            iteration: attempt.iteration.as_ref(),
+            next: match next {
+                State::Active(at) => Ok(at),
+                State::Ended(ending) => Err((ending, reason)),
+            },
+        };
+        self.evolver
+            .store
+            .record_step(self.claim, worker, &record)
+            .await?;
+        self.announce(attempt.iteration.as_ref(), next, reason)
+            .await;
+        self.steps.push(step);
+        self.iterations.extend(attempt.iteration);
+        Ok(())
+    }
+
+    async fn announce(&self, iteration: Option<&IterationRow>, next: State, reason: Option<&str>) {
+        let (events, run_id) = (&self.evolver.events, &self.claim.run_id);
+        let evolution_id = self.claim.evolution_id.clone();
+        if let Some(iteration) = iteration {
+            events.tell(
+                run_id,
+                What::Iteration {
+                    evolution_id: evolution_id.clone(),
+                    iteration: iteration.view(),
+                },
+            );
+        }
+        if let State::Ended(ending) = next {
+            tracing::info!(evolution = evolution_id, task = %self.task.id, ending = ending.name(), "evolution ended");
+            events.tell(
+                run_id,
+                What::Ended {
+                    evolution_id,
+                    ending,
+                    reason: reason.map(str::to_owned),
+                },
+            );
+            if let Ok(progress) = self.evolver.store.run_progress(run_id).await
+                && progress.is_over()
+            {
+                events.tell(run_id, What::Run { progress });
+            }
+        }
+    }
+}

@@ -1,0 +1,332 @@
+//! The façade's questions: rows put together into what is shown.
+
+use std::collections::HashMap;
+
+use swe_ci_core::leaderboard::{Entry, Sample, ScoredTask, Sheet};
+use swe_ci_core::metrics::{Convention, Series, Verdict};
+use swe_ci_core::report::Outcome;
+use swe_ci_core::requirement::Document;
+use swe_ci_core::run::Progress;
+use swe_ci_core::step::{Ending, Role, StepOutcome};
+use swe_ci_core::task::TaskId;
+use swe_ci_core::view::{
+    Commit, CurrentStep, EvolutionView, IterationDetail, Page, RunDetail, RunSummary, SplitSummary,
+    TaskDetail, TaskSummary, TaskTest,
+};
+
+use crate::Engine;
+use crate::blocking::blocking;
+use crate::clock::rfc3339;
+use crate::error::{Error, Result};
+use crate::store::{EvolutionRow, IterationRow, StepRow, TaskRow};
+
+/// Which part of a list is wanted.
+#[derive(Debug, Clone, Default)]
+pub struct PageRequest {
+    /// 1 to 500; 100 when absent.
+    pub limit: Option<u32>,
+    /// The `next` of the page before.
+    pub after: Option<String>,
+}
+
+impl PageRequest {
+    fn limit(&self) -> Result<u32> {
+        match self.limit.unwrap_or(100) {
+            limit @ 1..=500 => Ok(limit),
+            other => Err(Error::Invalid(format!(
+                "limit: {other} is not between 1 and 500"
+            ))),
+        }
+    }
+
+    fn after(&self) -> &str {
+        self.after.as_deref().unwrap_or_default()
+    }
+}
+
+/// A page out of `limit` + 1 items that were asked for.
+fn page<T>(mut items: Vec<T>, limit: u32, key: impl Fn(&T) -> String) -> Page<T> {
+    let more = items.len() > limit as usize;
+    items.truncate(limit as usize);
+    let next = if more { items.last().map(key) } else { None };
+    Page { items, next }
+}
+
+impl Engine {
+    pub async fn splits(&self) -> Result<Vec<SplitSummary>> {
+        self.inner.store.splits().await
+    }
+
+    /// Tasks by name; of one split or of all.
+    pub async fn tasks(
+        &self,
+        split: Option<&str>,
+        request: &PageRequest,
+    ) -> Result<Page<TaskSummary>> {
+        let limit = request.limit()?;
+        if let Some(split) = split {
+            self.check_split(split).await?;
+        }
+        let rows = self
+            .inner
+            .store
+            .tasks(split, request.after(), limit + 1)
+            .await?;
+        let summaries = rows.iter().map(TaskRow::summary).collect();
+        Ok(page(summaries, limit, |task: &TaskSummary| {
+            task.task_id.to_string()
+        }))
+    }
+
+    /// # Errors
+    /// [`Error::NotFound`] when there is no such task.
+    pub async fn task(&self, id: &TaskId) -> Result<TaskDetail> {
+        let row = self.inner.store.task(id).await?;
+        let (history, base, target) = (
+            self.inner.folders.history(id),
+            row.base_sha.clone(),
+            row.target_sha.clone(),
+        );
+        // A task that is unusable may have no history to show.
+        let commits = blocking(move || history.between(&base, &target))
+            .await
+            .unwrap_or_default();
+        let history = commits.iter().map(|c| Commit {
+            sha: c.sha.clone(),
+            date: rfc3339(c.time * 1_000),
+            subject: c.subject().to_owned(),
+        });
+        let tests = row.tests.node_ids().iter().zip(row.base_outcomes.iter());
+        Ok(TaskDetail {
+            splits: self.inner.store.splits_of_task(id).await?,
+            image_digest: row.image.clone(),
+            history: history.collect(),
+            tests: tests
+                .map(|(node_id, base)| TaskTest {
+                    node_id: node_id.clone(),
+                    base: base.name().into(),
+                })
+                .collect(),
+            extra: row.extra.clone(),
+            summary: row.summary(),
+        })
+    }
+
+    /// Runs, newest first.
+    pub async fn runs(&self, request: &PageRequest) -> Result<Page<RunSummary>> {
+        let limit = request.limit()?;
+        let rows = self.inner.store.runs(request.after(), limit + 1).await?;
+        Ok(page(rows, limit, |run: &RunSummary| run.run_id.clone()))
+    }
+
+    /// # Errors
+    /// [`Error::NotFound`] when there is no such run.
+    pub async fn run(&self, id: &str) -> Result<RunDetail> {
+        let store = &self.inner.store;
+        let summary = store.run(id).await?;
+        let mut iterations: HashMap<String, Vec<IterationRow>> = HashMap::new();
+        for (evolution_id, iteration) in store.iterations_of_run(id).await? {
+            iterations.entry(evolution_id).or_default().push(iteration);
+        }
+        let mut evolution_list = Vec::new();
+        for row in store.evolutions_of_run(id).await? {
+            let task = store.task(&row.task_id).await?;
+            let rows = iterations.remove(&row.id).unwrap_or_default();
+            evolution_list.push(view(row, &task, summary.config.plan.max_iterations, &rows));
+        }
+        Ok(RunDetail {
+            provenance: store.provenance(id).await?,
+            evolution_list,
+            summary,
+        })
+    }
+
+    /// # Errors
+    /// [`Error::NotFound`] when there is no such evolution, or it has not come
+    /// to this iteration.
+    pub async fn iteration(&self, evolution_id: &str, iteration: u32) -> Result<IterationDetail> {
+        let store = &self.inner.store;
+        let evolution = store.evolution(evolution_id).await?;
+        let task = store.task(&evolution.task_id).await?;
+        let rows = store.iterations(evolution_id).await?;
+        let not_there = || Error::not_found("iteration", iteration);
+        let index = rows
+            .iter()
+            .position(|row| row.iteration == iteration)
+            .ok_or_else(not_there)?;
+        let row = &rows[index];
+        let before = rows[..index]
+            .iter()
+            .rev()
+            .find(|r| matches!(r.verdict, Verdict::Scored { .. }));
+        let before = before.map_or(&task.base_outcomes, |r| &r.outcomes);
+        let passed = |o: Outcome| o == Outcome::Passed;
+        let changed = |from: bool, to: bool| {
+            let pairs = task
+                .tests
+                .node_ids()
+                .iter()
+                .zip(before.iter().zip(row.outcomes.iter()));
+            pairs
+                .filter(|(_, (b, n))| passed(*b) == from && passed(*n) == to)
+                .map(|(id, _)| id.clone())
+                .collect()
+        };
+        let steps: Vec<StepRow> = store
+            .steps(evolution_id)
+            .await?
+            .into_iter()
+            .filter(|s| s.iteration == iteration)
+            .collect();
+        Ok(IterationDetail {
+            view: row.view(),
+            requirements: self.requirements(&steps).await?,
+            lost_tests: changed(true, false),
+            gained_tests: changed(false, true),
+            steps: steps.iter().map(StepRow::view).collect(),
+        })
+    }
+
+    async fn requirements(
+        &self,
+        steps: &[StepRow],
+    ) -> Result<Vec<swe_ci_core::requirement::Requirement>> {
+        let architect = steps
+            .iter()
+            .find(|s| s.role == Role::Architect && s.outcome == StepOutcome::Done);
+        let Some(key) = architect.and_then(|s| s.product.as_deref()) else {
+            return Ok(Vec::new());
+        };
+        let xml = self.inner.artifacts.get(key).await?;
+        let document =
+            Document::parse(&String::from_utf8_lossy(&xml)).map_err(anyhow::Error::new)?;
+        Ok(document.requirements().to_vec())
+    }
+
+    /// Everything the leaderboard of a split needs.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] when there is no such split.
+    pub async fn sheet(&self, split: &str) -> Result<Sheet> {
+        self.check_split(split).await?;
+        let tasks: HashMap<TaskId, TaskRow> = self
+            .inner
+            .store
+            .tasks_of_split(split)
+            .await?
+            .into_iter()
+            .map(|t| (t.id.clone(), t))
+            .collect();
+        let mut entries = Vec::new();
+        for run in self.inner.store.runs_of_split(split).await? {
+            if run.progress != Progress::Cancelled {
+                entries.extend(self.entry(&run, &tasks).await?);
+            }
+        }
+        Ok(Sheet {
+            split: split.to_owned(),
+            entries,
+        })
+    }
+
+    async fn entry(
+        &self,
+        run: &RunSummary,
+        tasks: &HashMap<TaskId, TaskRow>,
+    ) -> Result<Option<Entry>> {
+        let mut verdicts: HashMap<String, Vec<Verdict>> = HashMap::new();
+        for (evolution_id, iteration) in self.inner.store.iterations_of_run(&run.run_id).await? {
+            verdicts
+                .entry(evolution_id)
+                .or_default()
+                .push(iteration.verdict);
+        }
+        let mut scored: Vec<ScoredTask> = Vec::new();
+        let mut blocked: Vec<TaskId> = Vec::new();
+        let mut all: Vec<TaskId> = Vec::new();
+        for evolution in self.inner.store.evolutions_of_run(&run.run_id).await? {
+            all.push(evolution.task_id.clone());
+            let (Some(ending), Some(task)) = (evolution.ending, tasks.get(&evolution.task_id))
+            else {
+                continue;
+            };
+            if !ending.is_scored() {
+                blocked.extend((ending == Ending::Blocked).then_some(evolution.task_id));
+                continue;
+            }
+            let sample = sample(task, verdicts.get(&evolution.id).map_or(&[], Vec::as_slice));
+            match scored.iter_mut().find(|t| t.task_id == evolution.task_id) {
+                Some(task) => task.samples.push(sample),
+                None => scored.push(ScoredTask {
+                    task_id: task.id.clone(),
+                    repo: task.repo.clone(),
+                    samples: vec![sample],
+                }),
+            }
+        }
+        blocked.retain(|id| !scored.iter().any(|t| t.task_id == *id));
+        let config = &run.config;
+        Ok((!scored.is_empty()).then(|| Entry {
+            run_id: run.run_id.clone(),
+            model: config.model.clone(),
+            provider: config.provider.clone(),
+            harness: config.harness.name().into(),
+            kind: config.kind,
+            progress: run.progress,
+            max_iterations: config.plan.max_iterations,
+            tasks_total: distinct(all),
+            tasks_blocked: distinct(blocked),
+            tasks: scored,
+        }))
+    }
+
+    async fn check_split(&self, split: &str) -> Result<()> {
+        let known = self.splits().await?.iter().any(|s| s.name == split);
+        if known {
+            Ok(())
+        } else {
+            Err(Error::not_found("split", split))
+        }
+    }
+}
+
+fn sample(task: &TaskRow, verdicts: &[Verdict]) -> Sample {
+    Sample {
+        paper: Series::count(Convention::Paper, task.suite, verdicts),
+        reference: Series::count(Convention::Reference, task.suite, verdicts),
+    }
+}
+
+fn distinct(mut ids: Vec<TaskId>) -> u32 {
+    ids.sort();
+    ids.dedup();
+    u32::try_from(ids.len()).unwrap_or(u32::MAX)
+}
+
+fn view(
+    row: EvolutionRow,
+    task: &TaskRow,
+    max_iterations: u32,
+    iterations: &[IterationRow],
+) -> EvolutionView {
+    let (iteration, role, attempt) = row.at;
+    let running = row.progress == Progress::Running;
+    EvolutionView {
+        evolution_id: row.id,
+        task_id: row.task_id,
+        sample: row.sample,
+        progress: row.progress,
+        ending: row.ending,
+        reason: row.reason,
+        suite: task.suite,
+        max_iterations,
+        started_at: row.started_at.map(rfc3339),
+        finished_at: row.finished_at.map(rfc3339),
+        current: running.then_some(CurrentStep {
+            iteration,
+            role,
+            attempt,
+        }),
+        iterations: iterations.iter().map(IterationRow::view).collect(),
+    }
+}

@@ -1,0 +1,395 @@
+//! Docker, through its API.
+//!
+//! A container idles until it is told what to run, so that the next step's
+//! container can be made and started while the current step works. What
+//! agents and tests get is the same: no network, no capabilities, no new
+//! privileges, limits on processor, memory, processes, disk and time.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use anyhow::Context;
+use async_trait::async_trait;
+use bollard::exec::StartExecResults;
+use bollard::models::{ContainerCreateBody, ExecConfig, HostConfig, ResourcesUlimits};
+use bollard::query_parameters::{
+    CreateContainerOptions, DownloadFromContainerOptionsBuilder, InspectContainerOptionsBuilder,
+    ListContainersOptionsBuilder, RemoveContainerOptionsBuilder, StartContainerOptions,
+    UploadToContainerOptionsBuilder,
+};
+use futures::{StreamExt, TryStreamExt};
+
+use super::{BoxSpec, Exec, Exit, OnLine, Sandbox, SandboxError, StepBox};
+use crate::code::CodeTree;
+
+/// Label of every container, image and network of an installation.
+const LABEL_INSTANCE: &str = "swe-ci.instance";
+const LABEL_PURPOSE: &str = "swe-ci.purpose";
+/// How often a container's writes are weighed.
+const WEIGH_EVERY: Duration = Duration::from_secs(5);
+/// A line longer than this is cut.
+const MAX_LINE: usize = 16 * 1024;
+
+/// Name of an installation (a data folder), so that one never removes the
+/// containers of another.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Instance(pub String);
+
+#[derive(Debug, Clone)]
+pub struct Docker {
+    api: bollard::Docker,
+    instance: Instance,
+}
+
+impl Docker {
+    /// Connects to the engine the environment names (`DOCKER_HOST`), or the
+    /// local one. Nothing is sent yet.
+    pub fn connect(instance: Instance) -> anyhow::Result<Self> {
+        let api = bollard::Docker::connect_with_defaults()
+            .context("no container engine is configured; run `swe-ci doctor`")?;
+        Ok(Self { api, instance })
+    }
+
+    /// The engine's API, for what concerns images.
+    pub fn api(&self) -> &bollard::Docker {
+        &self.api
+    }
+
+    fn create_body(&self, spec: &BoxSpec) -> ContainerCreateBody {
+        let limits = spec.limits;
+        let memory = i64::from(limits.memory_mb) * 1024 * 1024;
+        let file_size = i64::from(limits.disk_mb) * 1024 * 1024;
+        ContainerCreateBody {
+            image: Some(spec.image.clone()),
+            // Idles as process 1, whatever the image would have started.
+            entrypoint: Some(vec!["sleep".into()]),
+            cmd: Some(vec!["infinity".into()]),
+            user: Some("0".into()),
+            network_disabled: Some(true),
+            labels: Some(HashMap::from([
+                (LABEL_INSTANCE.into(), self.instance.0.clone()),
+                (LABEL_PURPOSE.into(), spec.purpose.clone()),
+            ])),
+            host_config: Some(HostConfig {
+                network_mode: Some("none".into()),
+                cap_drop: Some(vec!["ALL".into()]),
+                security_opt: Some(vec!["no-new-privileges".into()]),
+                nano_cpus: Some(i64::from(limits.cpus_milli) * 1_000_000),
+                memory: Some(memory),
+                memory_swap: Some(memory),
+                pids_limit: Some(i64::from(limits.pids)),
+                shm_size: Some(64 * 1024 * 1024),
+                ulimits: Some(vec![ResourcesUlimits {
+                    name: Some("fsize".into()),
+                    soft: Some(file_size),
+                    hard: Some(file_size),
+                }]),
+                ..HostConfig::default()
+            }),
+            ..ContainerCreateBody::default()
+        }
+    }
+}
+
+#[async_trait]
+impl Sandbox for Docker {
+    async fn open(&self, spec: &BoxSpec) -> Result<Box<dyn StepBox>, SandboxError> {
+        let created = self
+            .api
+            .create_container(None::<CreateContainerOptions>, self.create_body(spec))
+            .await
+            .map_err(|e| refused("make a container", &e))?;
+        // From here on the container is removed when the box is dropped.
+        let container = DockerBox {
+            api: self.api.clone(),
+            id: created.id,
+            disk_bytes: i64::from(spec.limits.disk_mb) * 1024 * 1024,
+        };
+        self.api
+            .start_container(&container.id, None::<StartContainerOptions>)
+            .await
+            .map_err(|e| refused("start a container", &e))?;
+        Ok(Box::new(container))
+    }
+
+    async fn sweep(&self) -> Result<usize, SandboxError> {
+        let label = format!("{LABEL_INSTANCE}={}", self.instance.0);
+        let options = ListContainersOptionsBuilder::default()
+            .all(true)
+            .filters(&HashMap::from([("label", vec![label.as_str()])]))
+            .build();
+        let left = self
+            .api
+            .list_containers(Some(options))
+            .await
+            .map_err(|e| refused("list containers", &e))?;
+        let ids: Vec<String> = left.into_iter().filter_map(|c| c.id).collect();
+        for id in &ids {
+            remove(&self.api, id).await;
+        }
+        Ok(ids.len())
+    }
+
+    async fn ping(&self) -> Result<(), SandboxError> {
+        self.api
+            .ping()
+            .await
+            .map(|_| ())
+            .map_err(|e| refused("answer", &e))
+    }
+}
+
+struct DockerBox {
+    api: bollard::Docker,
+    id: String,
+    disk_bytes: i64,
+}
+
+impl std::fmt::Debug for DockerBox {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "DockerBox({:.12})", self.id)
+    }
+}
+
+impl Drop for DockerBox {
+    /// Removal goes on beside the next step. What a dying process does not
+    /// get to remove is swept at the next start.
+    fn drop(&mut self) {
+        let (api, id) = (self.api.clone(), self.id.clone());
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            runtime.spawn(async move { remove(&api, &id).await });
+        }
+    }
+}
+
+async fn remove(api: &bollard::Docker, id: &str) {
+    let options = RemoveContainerOptionsBuilder::default()
+        .force(true)
+        .v(true)
+        .build();
+    if let Err(error) = api.remove_container(id, Some(options)).await {
+        tracing::debug!(container = id, %error, "container not removed");
+    }
+}
+
+#[async_trait]
+impl StepBox for DockerBox {
+    async fn put(&self, folder: &str, files: &CodeTree) -> Result<(), SandboxError> {
+        let inside = folder.trim_start_matches('/').to_owned();
+        let files = files.clone();
+        let tar = tokio::task::spawn_blocking(move || files.to_tar(&inside))
+            .await
+            .context("packing failed")??;
+        let options = UploadToContainerOptionsBuilder::default().path("/").build();
+        self.api
+            .upload_to_container(&self.id, Some(options), bollard::body_full(tar.into()))
+            .await
+            .map_err(|e| self.lost_or(&e, "take files in"))
+    }
+
+    async fn exec(&self, exec: &Exec, on_line: OnLine<'_>) -> Result<Exit, SandboxError> {
+        let config = ExecConfig {
+            cmd: Some(exec.command.clone()),
+            env: Some(exec.env.clone()),
+            working_dir: Some(exec.working_dir.clone()),
+            attach_stdout: Some(true),
+            attach_stderr: Some(true),
+            ..ExecConfig::default()
+        };
+        let created = self
+            .api
+            .create_exec(&self.id, config)
+            .await
+            .map_err(|e| self.lost_or(&e, "take a command"))?;
+        let started = self
+            .api
+            .start_exec(&created.id, None)
+            .await
+            .map_err(|e| self.lost_or(&e, "run a command"))?;
+        let StartExecResults::Attached { output, .. } = started else {
+            return Err(SandboxError::Engine(
+                "it ran the command without its output".into(),
+            ));
+        };
+        let mut lines = Lines::new(on_line);
+        let read = async {
+            let mut output = output;
+            while let Some(chunk) = output.next().await {
+                match chunk {
+                    Ok(chunk) => lines.take(&chunk.into_bytes()),
+                    Err(error) => {
+                        return Err(self.lost_or(&error, "pass on what a command printed"));
+                    }
+                }
+            }
+            lines.finish();
+            Ok(())
+        };
+        tokio::select! {
+            done = tokio::time::timeout(exec.time_limit, read) => match done {
+                Ok(done) => done?,
+                Err(_) => {
+                    remove(&self.api, &self.id).await;
+                    return Ok(Exit::TimedOut);
+                }
+            },
+            () = self.disk_spent() => {
+                remove(&self.api, &self.id).await;
+                return Ok(Exit::DiskSpent);
+            }
+        }
+        self.exit_of(&created.id).await
+    }
+
+    async fn get(&self, folder: &str, max_bytes: u64) -> Result<Option<CodeTree>, SandboxError> {
+        let Some(tar) = self.archive(folder, max_bytes).await? else {
+            return Ok(None);
+        };
+        let tree =
+            tokio::task::spawn_blocking(move || CodeTree::from_tar(tar.as_slice(), 1, max_bytes))
+                .await
+                .context("unpacking failed")??;
+        Ok(Some(tree))
+    }
+
+    async fn read(&self, path: &str, max_bytes: u64) -> Result<Option<Vec<u8>>, SandboxError> {
+        let Some(tar) = self.archive(path, max_bytes).await? else {
+            return Ok(None);
+        };
+        let tree = CodeTree::from_tar(tar.as_slice(), 0, max_bytes)?;
+        let name = path.rsplit('/').next().unwrap_or(path);
+        Ok(tree.file(name).map(<[u8]>::to_vec))
+    }
+}
+
+impl DockerBox {
+    /// A path of the container as a tar archive.
+    async fn archive(&self, path: &str, max_bytes: u64) -> Result<Option<Vec<u8>>, SandboxError> {
+        let options = DownloadFromContainerOptionsBuilder::default()
+            .path(path)
+            .build();
+        let mut stream = std::pin::pin!(self.api.download_from_container(&self.id, Some(options)));
+        let mut tar = Vec::new();
+        // A tar has up to 1 KiB of overhead for each file; give that much room.
+        let room = max_bytes.saturating_add(256 * 1024 * 1024);
+        loop {
+            match stream.try_next().await {
+                Ok(Some(chunk)) => tar.extend_from_slice(&chunk),
+                Ok(None) => return Ok(Some(tar)),
+                Err(error) if status_of(&error) == Some(404) && self.is_running().await => {
+                    return Ok(None);
+                }
+                Err(error) => return Err(self.lost_or(&error, "give files out")),
+            }
+            if tar.len() as u64 > room {
+                return Err(SandboxError::TooBig {
+                    path: path.into(),
+                    max_mb: max_bytes >> 20,
+                });
+            }
+        }
+    }
+
+    async fn exit_of(&self, exec_id: &str) -> Result<Exit, SandboxError> {
+        let inspected = self.api.inspect_exec(exec_id).await;
+        match inspected.map(|exec| exec.exit_code) {
+            // When somebody kills the container, its commands end with 137
+            // too: only a container that still runs vouches for the code.
+            Ok(Some(code)) if code != 137 || self.is_running().await => Ok(Exit::Code(code)),
+            _ => Err(SandboxError::Lost),
+        }
+    }
+
+    async fn is_running(&self) -> bool {
+        let container = self.api.inspect_container(&self.id, None).await;
+        container.is_ok_and(|c| c.state.and_then(|s| s.running) == Some(true))
+    }
+
+    /// Returns once the container has written more than it may.
+    async fn disk_spent(&self) {
+        let options = || InspectContainerOptionsBuilder::default().size(true).build();
+        loop {
+            tokio::time::sleep(WEIGH_EVERY).await;
+            if let Ok(container) = self.api.inspect_container(&self.id, Some(options())).await
+                && container
+                    .size_rw
+                    .is_some_and(|bytes| bytes > self.disk_bytes)
+            {
+                return;
+            }
+        }
+    }
+
+    fn lost_or(&self, error: &bollard::errors::Error, what: &str) -> SandboxError {
+        match status_of(error) {
+            Some(404 | 409) => SandboxError::Lost,
+            _ => refused(what, error),
+        }
+    }
+}
+
+fn status_of(error: &bollard::errors::Error) -> Option<u16> {
+    match error {
+        bollard::errors::Error::DockerResponseServerError { status_code, .. } => Some(*status_code),
+        _ => None,
+    }
+}
+
+fn refused(what: &str, error: &bollard::errors::Error) -> SandboxError {
+    SandboxError::Engine(format!(
+        "it did not {what} ({error}); `swe-ci doctor` tells more"
+    ))
+}
+
+/// Cuts a stream of bytes into lines.
+struct Lines<'a> {
+    rest: Vec<u8>,
+    on_line: OnLine<'a>,
+}
+
+impl<'a> Lines<'a> {
+    fn new(on_line: OnLine<'a>) -> Self {
+        Self {
+            rest: Vec::new(),
+            on_line,
+        }
+    }
+
+    fn take(&mut self, bytes: &[u8]) {
+        for piece in bytes.split_inclusive(|b| *b == b'\n') {
+            let room = MAX_LINE.saturating_sub(self.rest.len());
+            self.rest.extend_from_slice(&piece[..piece.len().min(room)]);
+            if piece.ends_with(b"\n") {
+                self.finish();
+            }
+        }
+    }
+
+    fn finish(&mut self) {
+        if !self.rest.is_empty() {
+            let text = String::from_utf8_lossy(&self.rest);
+            (self.on_line)(text.trim_end_matches(['\n', '\r']));
+            self.rest.clear();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn output_is_cut_into_lines() {
+        let mut seen = Vec::new();
+        let mut on_line = |line: &str| seen.push(line.to_owned());
+        let mut lines = Lines::new(&mut on_line);
+        for chunk in ["one\ntw", "o\r\n\n", "thr", "ee", "\u{1F980}"] {
+            lines.take(chunk.as_bytes());
+        }
+        lines.take(&[0xff, b'\n']);
+        lines.take("x".repeat(MAX_LINE + 5).as_bytes());
+        lines.finish();
+        assert_eq!(seen[..4], ["one", "two", "", "three🦀\u{fffd}"]);
+        assert_eq!(seen[4].len(), MAX_LINE);
+    }
+}

@@ -1,0 +1,123 @@
+//! A sandbox in memory: its "containers" are maps of files, its commands are
+//! a function. For tests of the evolve loop that should not need an engine.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use async_trait::async_trait;
+
+use super::{BoxSpec, Exec, Exit, OnLine, Sandbox, SandboxError, StepBox};
+use crate::code::{CodeTree, Entry};
+
+/// Files by absolute path.
+pub type FakeFiles = BTreeMap<String, Vec<u8>>;
+
+type Command = dyn Fn(&Exec, &mut FakeFiles) -> Result<Exit, SandboxError> + Send + Sync;
+
+#[derive(Clone)]
+pub struct FakeSandbox {
+    command: Arc<Command>,
+    opened: Arc<AtomicUsize>,
+}
+
+impl FakeSandbox {
+    pub fn new(
+        command: impl Fn(&Exec, &mut FakeFiles) -> Result<Exit, SandboxError> + Send + Sync + 'static,
+    ) -> Self {
+        Self {
+            command: Arc::new(command),
+            opened: Arc::default(),
+        }
+    }
+
+    /// Containers made so far.
+    pub fn opened(&self) -> usize {
+        self.opened.load(Ordering::Relaxed)
+    }
+}
+
+impl fmt::Debug for FakeSandbox {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("FakeSandbox")
+    }
+}
+
+#[async_trait]
+impl Sandbox for FakeSandbox {
+    async fn open(&self, _spec: &BoxSpec) -> Result<Box<dyn StepBox>, SandboxError> {
+        self.opened.fetch_add(1, Ordering::Relaxed);
+        Ok(Box::new(FakeBox {
+            command: self.command.clone(),
+            files: Mutex::default(),
+        }))
+    }
+
+    async fn sweep(&self) -> Result<usize, SandboxError> {
+        Ok(0)
+    }
+
+    async fn ping(&self) -> Result<(), SandboxError> {
+        Ok(())
+    }
+}
+
+struct FakeBox {
+    command: Arc<Command>,
+    files: Mutex<FakeFiles>,
+}
+
+impl fmt::Debug for FakeBox {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("FakeBox")
+    }
+}
+
+#[async_trait]
+impl StepBox for FakeBox {
+    async fn put(&self, folder: &str, files: &CodeTree) -> Result<(), SandboxError> {
+        let mut inside = self.files.lock().unwrap_or_else(PoisonError::into_inner);
+        for (path, entry) in files.iter() {
+            if let Entry::File { bytes, .. } = entry {
+                inside.insert(format!("{folder}/{path}"), bytes.clone());
+            }
+        }
+        Ok(())
+    }
+
+    async fn exec(&self, exec: &Exec, _on_line: OnLine<'_>) -> Result<Exit, SandboxError> {
+        (self.command)(
+            exec,
+            &mut self.files.lock().unwrap_or_else(PoisonError::into_inner),
+        )
+    }
+
+    async fn get(&self, folder: &str, _max_bytes: u64) -> Result<Option<CodeTree>, SandboxError> {
+        let prefix = format!("{folder}/");
+        let files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut tree = CodeTree::default();
+        for (path, bytes) in files.iter() {
+            if let Some(path) = path.strip_prefix(&prefix) {
+                tree.insert(
+                    Path::new(path),
+                    Entry::File {
+                        bytes: bytes.clone(),
+                        executable: false,
+                    },
+                )?;
+            }
+        }
+        Ok((!tree.is_empty()).then_some(tree))
+    }
+
+    async fn read(&self, path: &str, _max_bytes: u64) -> Result<Option<Vec<u8>>, SandboxError> {
+        Ok(self
+            .files
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get(path)
+            .cloned())
+    }
+}

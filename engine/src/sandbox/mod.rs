@@ -1,0 +1,94 @@
+//! The place where code of others runs: a fresh container for every step.
+//! One trait for the outside boundary, with Docker behind it, and an
+//! in-memory stand-in for tests of what is around it.
+
+mod docker;
+#[cfg(test)]
+mod fake;
+
+use std::fmt::Debug;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use swe_ci_core::run::Limits;
+
+pub use docker::{Docker, Instance};
+#[cfg(test)]
+pub use fake::{FakeFiles, FakeSandbox};
+
+use crate::code::CodeTree;
+
+/// The platform failed, not the code inside: such a step is tried again and
+/// never scored.
+#[derive(Debug, thiserror::Error)]
+pub enum SandboxError {
+    #[error("the container was removed or stopped from outside")]
+    Lost,
+    #[error("the container engine failed: {0}")]
+    Engine(String),
+    /// Not the platform's fault: what the step left behind is over its limit.
+    #[error("{path} weighs more than {max_mb} MiB")]
+    TooBig { path: String, max_mb: u64 },
+    #[error(transparent)]
+    Other(#[from] anyhow::Error),
+}
+
+/// A container to be made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BoxSpec {
+    /// Content digest or name of the image.
+    pub image: String,
+    pub limits: Limits,
+    /// Told in the container's labels, for whoever looks at the engine.
+    pub purpose: String,
+}
+
+/// A command to run in a container.
+#[derive(Debug, Clone)]
+pub struct Exec {
+    pub command: Vec<String>,
+    pub env: Vec<String>,
+    pub working_dir: String,
+    pub time_limit: Duration,
+}
+
+/// How a command ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exit {
+    Code(i64),
+    /// It took longer than it may; the container is gone.
+    TimedOut,
+    /// It wrote more than it may; the container is gone.
+    DiskSpent,
+}
+
+/// Takes a line the command printed.
+pub type OnLine<'a> = &'a mut (dyn FnMut(&str) + Send);
+
+#[async_trait]
+pub trait Sandbox: Debug + Send + Sync {
+    /// A fresh, started container without a network.
+    async fn open(&self, spec: &BoxSpec) -> Result<Box<dyn StepBox>, SandboxError>;
+
+    /// Removes what an earlier process of this installation left behind.
+    async fn sweep(&self) -> Result<usize, SandboxError>;
+
+    /// Answers when the engine does.
+    async fn ping(&self) -> Result<(), SandboxError>;
+}
+
+/// One container. Dropping it removes it.
+#[async_trait]
+pub trait StepBox: Debug + Send + Sync {
+    /// Puts files below an absolute folder (created when absent).
+    async fn put(&self, folder: &str, files: &CodeTree) -> Result<(), SandboxError>;
+
+    async fn exec(&self, exec: &Exec, on_line: OnLine<'_>) -> Result<Exit, SandboxError>;
+
+    /// The files below an absolute folder; an error when they weigh more than
+    /// `max_bytes`. `None` when there is no such folder.
+    async fn get(&self, folder: &str, max_bytes: u64) -> Result<Option<CodeTree>, SandboxError>;
+
+    /// One file by its absolute path; `None` when there is no such file.
+    async fn read(&self, path: &str, max_bytes: u64) -> Result<Option<Vec<u8>>, SandboxError>;
+}

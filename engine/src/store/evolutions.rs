@@ -1,0 +1,426 @@
+//! Evolutions: claimed by workers under a lease, carried on step by step.
+
+use sqlx::Row;
+use sqlx::any::AnyRow;
+use swe_ci_core::metrics::Verdict;
+use swe_ci_core::outcomes::Outcomes;
+use swe_ci_core::run::Progress;
+use swe_ci_core::step::{Cursor, Ending, Role, StepOutcome};
+use swe_ci_core::task::TaskId;
+use swe_ci_core::view::{IterationView, StepView};
+
+use super::runs::read_progress;
+use super::{Dialect, Store, count, from_json, to_json};
+use crate::clock::{now_ms, rfc3339, seconds_between};
+use crate::error::{Error, Result};
+
+/// An evolution a worker holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Claim {
+    pub evolution_id: String,
+    pub run_id: String,
+    pub task_id: TaskId,
+}
+
+#[derive(Debug, Clone)]
+pub struct EvolutionRow {
+    pub id: String,
+    pub task_id: TaskId,
+    pub sample: u32,
+    pub progress: Progress,
+    pub ending: Option<Ending>,
+    pub reason: Option<String>,
+    pub started_at: Option<i64>,
+    pub finished_at: Option<i64>,
+    pub at: (u32, Role, u32),
+}
+
+/// A completed attempt at a step, as it is read back.
+#[derive(Debug, Clone)]
+pub struct StepRow {
+    pub iteration: u32,
+    pub role: Role,
+    pub attempt: u32,
+    pub outcome: StepOutcome,
+    pub detail: String,
+    pub product: Option<String>,
+    pub log: Option<String>,
+    pub started_at: i64,
+    pub finished_at: i64,
+}
+
+impl StepRow {
+    pub fn view(&self) -> StepView {
+        StepView {
+            role: self.role,
+            attempt: self.attempt,
+            outcome: self.outcome,
+            detail: self.detail.clone(),
+            seconds: seconds_between(self.started_at, self.finished_at),
+        }
+    }
+}
+
+/// The result of a test step that counts.
+#[derive(Debug, Clone)]
+pub struct IterationRow {
+    pub iteration: u32,
+    pub verdict: Verdict,
+    pub gained: u32,
+    pub outcomes: Outcomes,
+    pub collapse: Option<String>,
+    pub findings: Vec<String>,
+    /// Artifact of the code that was tested.
+    pub code: String,
+    pub test_seconds: f64,
+    pub finished_at: i64,
+}
+
+impl IterationRow {
+    pub fn view(&self) -> IterationView {
+        IterationView {
+            iteration: self.iteration,
+            verdict: self.verdict,
+            gained: self.gained,
+            collapse: self.collapse.clone(),
+            findings: self.findings.clone(),
+            test_seconds: self.test_seconds,
+            finished_at: rfc3339(self.finished_at),
+        }
+    }
+}
+
+/// Everything one completed step changes, written in one transaction.
+#[derive(Debug)]
+pub struct StepToRecord<'a> {
+    pub step: &'a StepRow,
+    pub iteration: Option<&'a IterationRow>,
+    /// Where the evolution stands now, or how it ended and why.
+    pub next: std::result::Result<Cursor, (Ending, Option<&'a str>)>,
+}
+
+const CLAIMABLE: &str = "(progress = 'queued' OR (progress = 'running' AND lease_until < $3))";
+
+impl Store {
+    /// Takes the next evolution: the longest expected first, since a chain of
+    /// serial steps sets the floor for the whole run.
+    pub async fn claim(&self, worker: &str, lease_ms: i64) -> Result<Option<Claim>> {
+        let skip = match self.dialect {
+            Dialect::Postgres => "FOR UPDATE SKIP LOCKED",
+            Dialect::Sqlite => "",
+        };
+        let sql = format!(
+            "UPDATE evolutions SET progress = 'running', worker = $1, lease_until = $2,
+                    started_at = coalesce(started_at, $3)
+             WHERE id = (SELECT id FROM evolutions WHERE {CLAIMABLE}
+                         ORDER BY expected_seconds DESC, queued_at, id LIMIT 1 {skip})
+               AND {CLAIMABLE}
+             RETURNING id, run_id, task_id"
+        );
+        let now = now_ms();
+        let mut tx = self.pool.begin().await?;
+        let row = sqlx::query(sqlx::AssertSqlSafe(sql))
+            .bind(worker)
+            .bind(now + lease_ms)
+            .bind(now)
+            .fetch_optional(&mut *tx)
+            .await?;
+        let Some(row) = row else { return Ok(None) };
+        let claim = Claim {
+            evolution_id: row.try_get("id")?,
+            run_id: row.try_get("run_id")?,
+            task_id: task_id(&row)?,
+        };
+        sqlx::query(
+            "UPDATE runs SET progress = 'running', started_at = coalesce(started_at, $2)
+             WHERE id = $1 AND progress = 'queued'",
+        )
+        .bind(&claim.run_id)
+        .bind(now)
+        .execute(&mut *tx)
+        .await?;
+        tx.commit().await?;
+        Ok(Some(claim))
+    }
+
+    /// Prolongs a lease; `false` when this worker no longer holds it.
+    pub async fn heartbeat(&self, evolution_id: &str, worker: &str, lease_ms: i64) -> Result<bool> {
+        let held = sqlx::query(
+            "UPDATE evolutions SET lease_until = $3 WHERE id = $1 AND worker = $2 AND progress = 'running'",
+        )
+        .bind(evolution_id)
+        .bind(worker)
+        .bind(now_ms() + lease_ms)
+        .execute(&self.pool)
+        .await?;
+        Ok(held.rows_affected() == 1)
+    }
+
+    /// Gives back what workers whose name starts with `prefix` hold, so that
+    /// it can be claimed at once.
+    pub async fn release(&self, prefix: &str) -> Result<u64> {
+        let released = sqlx::query(
+            "UPDATE evolutions SET progress = 'queued', worker = NULL, lease_until = 0
+             WHERE progress = 'running' AND substr(worker, 1, length($1)) = $1",
+        )
+        .bind(prefix)
+        .execute(&self.pool)
+        .await?;
+        Ok(released.rows_affected())
+    }
+
+    /// Notes which step is at work, for those who watch.
+    pub async fn note_step(&self, evolution_id: &str, at: Cursor) -> Result<()> {
+        sqlx::query(
+            "UPDATE evolutions SET at_iteration = $2, at_role = $3, at_attempt = $4 WHERE id = $1",
+        )
+        .bind(evolution_id)
+        .bind(i64::from(at.iteration))
+        .bind(at.role.name())
+        .bind(i64::from(at.attempt))
+        .execute(&self.pool)
+        .await?;
+        Ok(())
+    }
+
+    /// Records a completed step and all that follows from it. Only the holder
+    /// of the lease may; `Conflict` otherwise, with nothing written.
+    pub async fn record_step(
+        &self,
+        claim: &Claim,
+        worker: &str,
+        record: &StepToRecord<'_>,
+    ) -> Result<()> {
+        let mut tx = self.pool.begin().await?;
+        let id = claim.evolution_id.as_str();
+        let (progress, ending, reason, at) = match record.next {
+            Ok(at) => ("running", None, None, Some(at)),
+            Err((Ending::Cancelled, reason)) => {
+                ("cancelled", Some(Ending::Cancelled), reason, None)
+            }
+            Err((ending, reason)) => ("finished", Some(ending), reason, None),
+        };
+        let held = sqlx::query(
+            "UPDATE evolutions SET progress = $3, ending = $4, reason = $5, finished_at = $6,
+                    at_iteration = coalesce($7, at_iteration), at_role = coalesce($8, at_role),
+                    at_attempt = coalesce($9, at_attempt)
+             WHERE id = $1 AND worker = $2 AND progress = 'running'",
+        )
+        .bind(id)
+        .bind(worker)
+        .bind(progress)
+        .bind(ending.map(Ending::name))
+        .bind(reason)
+        .bind(ending.map(|_| record.step.finished_at))
+        .bind(at.map(|a| i64::from(a.iteration)))
+        .bind(at.map(|a| a.role.name()))
+        .bind(at.map(|a| i64::from(a.attempt)))
+        .execute(&mut *tx)
+        .await?;
+        if held.rows_affected() != 1 {
+            return Err(Error::Conflict(format!(
+                "evolution {id} is no longer held by this worker"
+            )));
+        }
+        insert_step(&mut tx, id, record.step).await?;
+        if let Some(iteration) = record.iteration {
+            insert_iteration(&mut tx, id, iteration).await?;
+        }
+        if ending.is_some() {
+            sqlx::query(
+                "UPDATE runs SET progress = 'finished', finished_at = $2
+                 WHERE id = $1 AND progress = 'running' AND NOT EXISTS (
+                     SELECT 1 FROM evolutions WHERE run_id = $1 AND progress IN ('queued', 'running'))",
+            )
+            .bind(&claim.run_id)
+            .bind(record.step.finished_at)
+            .execute(&mut *tx)
+            .await?;
+        }
+        tx.commit().await?;
+        Ok(())
+    }
+
+    pub async fn evolution(&self, id: &str) -> Result<EvolutionRow> {
+        let row = sqlx::query("SELECT * FROM evolutions WHERE id = $1")
+            .bind(id)
+            .fetch_optional(&self.pool)
+            .await?;
+        row.as_ref()
+            .map(read_evolution)
+            .transpose()?
+            .ok_or_else(|| Error::not_found("evolution", id))
+    }
+
+    pub async fn evolutions_of_run(&self, run_id: &str) -> Result<Vec<EvolutionRow>> {
+        let rows =
+            sqlx::query("SELECT * FROM evolutions WHERE run_id = $1 ORDER BY task_id, sample")
+                .bind(run_id)
+                .fetch_all(&self.pool)
+                .await?;
+        rows.iter().map(read_evolution).collect()
+    }
+
+    /// The attempts of an evolution, in order.
+    pub async fn steps(&self, evolution_id: &str) -> Result<Vec<StepRow>> {
+        let rows = sqlx::query("SELECT * FROM steps WHERE evolution_id = $1 ORDER BY seq")
+            .bind(evolution_id)
+            .fetch_all(&self.pool)
+            .await?;
+        rows.iter().map(read_step).collect()
+    }
+
+    pub async fn iterations(&self, evolution_id: &str) -> Result<Vec<IterationRow>> {
+        let rows =
+            sqlx::query("SELECT * FROM iterations WHERE evolution_id = $1 ORDER BY iteration")
+                .bind(evolution_id)
+                .fetch_all(&self.pool)
+                .await?;
+        rows.iter().map(read_iteration).collect()
+    }
+
+    /// The iterations of all evolutions of a run, by evolution.
+    pub async fn iterations_of_run(&self, run_id: &str) -> Result<Vec<(String, IterationRow)>> {
+        let rows = sqlx::query(
+            "SELECT i.* FROM iterations i JOIN evolutions e ON e.id = i.evolution_id
+             WHERE e.run_id = $1 ORDER BY i.evolution_id, i.iteration",
+        )
+        .bind(run_id)
+        .fetch_all(&self.pool)
+        .await?;
+        rows.iter()
+            .map(|row| Ok((row.try_get("evolution_id")?, read_iteration(row)?)))
+            .collect()
+    }
+}
+
+async fn insert_step(
+    tx: &mut sqlx::AnyConnection,
+    evolution_id: &str,
+    step: &StepRow,
+) -> Result<()> {
+    sqlx::query(
+        "INSERT INTO steps (evolution_id, seq, iteration, role, attempt, outcome, detail, product, log, started_at, finished_at)
+         VALUES ($1, (SELECT count(*) FROM steps WHERE evolution_id = $1), $2, $3, $4, $5, $6, $7, $8, $9, $10)",
+    )
+    .bind(evolution_id)
+    .bind(i64::from(step.iteration))
+    .bind(step.role.name())
+    .bind(i64::from(step.attempt))
+    .bind(to_json(&step.outcome)?)
+    .bind(&step.detail)
+    .bind(&step.product)
+    .bind(&step.log)
+    .bind(step.started_at)
+    .bind(step.finished_at)
+    .execute(tx)
+    .await?;
+    Ok(())
+}
+
+async fn insert_iteration(
+    tx: &mut sqlx::AnyConnection,
+    evolution_id: &str,
+    iteration: &IterationRow,
+) -> Result<()> {
+    let (verdict, in_target, passed, lost) = match iteration.verdict {
+        Verdict::Scored {
+            in_target,
+            passed,
+            lost,
+        } => ("scored", in_target, passed, lost),
+        Verdict::Collapsed { lost } => ("collapsed", 0, 0, lost),
+    };
+    sqlx::query(
+        "INSERT INTO iterations (evolution_id, iteration, verdict, in_target, passed, lost, gained, outcomes,
+                                 collapse, findings, code, test_seconds, finished_at)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)",
+    )
+    .bind(evolution_id)
+    .bind(i64::from(iteration.iteration))
+    .bind(verdict)
+    .bind(i64::from(in_target))
+    .bind(i64::from(passed))
+    .bind(i64::from(lost))
+    .bind(i64::from(iteration.gained))
+    .bind(iteration.outcomes.letters())
+    .bind(&iteration.collapse)
+    .bind(to_json(&iteration.findings)?)
+    .bind(&iteration.code)
+    .bind(iteration.test_seconds)
+    .bind(iteration.finished_at)
+    .execute(tx)
+    .await?;
+    Ok(())
+}
+
+fn task_id(row: &AnyRow) -> Result<TaskId> {
+    let id: String = row.try_get("task_id")?;
+    Ok(TaskId::new(id).map_err(anyhow::Error::new)?)
+}
+
+fn read_role(row: &AnyRow, column: &str) -> Result<Role> {
+    let name: String = row.try_get(column)?;
+    [Role::Architect, Role::Programmer, Role::Test]
+        .into_iter()
+        .find(|role| role.name() == name)
+        .ok_or_else(|| anyhow::anyhow!("the database holds the role `{name}`").into())
+}
+
+fn read_evolution(row: &AnyRow) -> Result<EvolutionRow> {
+    Ok(EvolutionRow {
+        id: row.try_get("id")?,
+        task_id: task_id(row)?,
+        sample: count(row.try_get("sample")?),
+        progress: read_progress(row)?,
+        ending: row
+            .try_get::<Option<String>, _>("ending")?
+            .and_then(|name| Ending::from_name(&name)),
+        reason: row.try_get("reason")?,
+        started_at: row.try_get("started_at")?,
+        finished_at: row.try_get("finished_at")?,
+        at: (
+            count(row.try_get("at_iteration")?),
+            read_role(row, "at_role")?,
+            count(row.try_get("at_attempt")?),
+        ),
+    })
+}
+
+fn read_step(row: &AnyRow) -> Result<StepRow> {
+    Ok(StepRow {
+        iteration: count(row.try_get("iteration")?),
+        role: read_role(row, "role")?,
+        attempt: count(row.try_get("attempt")?),
+        outcome: from_json("a step's outcome", &row.try_get::<String, _>("outcome")?)?,
+        detail: row.try_get("detail")?,
+        product: row.try_get("product")?,
+        log: row.try_get("log")?,
+        started_at: row.try_get("started_at")?,
+        finished_at: row.try_get("finished_at")?,
+    })
+}
+
+fn read_iteration(row: &AnyRow) -> Result<IterationRow> {
+    let lost = count(row.try_get("lost")?);
+    let verdict = if row.try_get::<String, _>("verdict")? == "scored" {
+        Verdict::Scored {
+            in_target: count(row.try_get("in_target")?),
+            passed: count(row.try_get("passed")?),
+            lost,
+        }
+    } else {
+        Verdict::Collapsed { lost }
+    };
+    Ok(IterationRow {
+        iteration: count(row.try_get("iteration")?),
+        verdict,
+        gained: count(row.try_get("gained")?),
+        outcomes: Outcomes::from_letters(row.try_get("outcomes")?),
+        collapse: row.try_get("collapse")?,
+        findings: from_json("findings", &row.try_get::<String, _>("findings")?)?,
+        code: row.try_get("code")?,
+        test_seconds: row.try_get("test_seconds")?,
+        finished_at: row.try_get("finished_at")?,
+    })
+}

@@ -1,0 +1,89 @@
+//! Rows: tasks, splits, runs, evolutions, steps, iterations. One SQL text for
+//! SQLite and Postgres (columns TEXT, BIGINT, DOUBLE PRECISION only); every
+//! transaction begins with a write, so that SQLite never has to upgrade a
+//! read lock.
+
+mod evolutions;
+mod runs;
+mod tasks;
+
+use anyhow::Context;
+use sqlx::AnyPool;
+use sqlx::any::AnyPoolOptions;
+
+pub use evolutions::{Claim, EvolutionRow, IterationRow, StepRow, StepToRecord};
+pub use runs::NewRun;
+pub use tasks::TaskRow;
+
+use crate::error::Result;
+
+static MIGRATOR: sqlx::migrate::Migrator = sqlx::migrate!("../migrations");
+
+#[derive(Debug, Clone)]
+pub struct Store {
+    pool: AnyPool,
+    dialect: Dialect,
+}
+
+/// Where the two databases differ for us: only in how a claim skips locked rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Dialect {
+    Sqlite,
+    Postgres,
+}
+
+impl Store {
+    /// Opens a database (`sqlite:<file>` or `postgres://…`) and brings its
+    /// schema up to date.
+    pub async fn open(url: &str) -> Result<Self> {
+        sqlx::any::install_default_drivers();
+        let dialect = if url.starts_with("postgres") {
+            Dialect::Postgres
+        } else {
+            Dialect::Sqlite
+        };
+        let pool = AnyPoolOptions::new()
+            .max_connections(8)
+            .after_connect(move |connection, _| {
+                Box::pin(async move {
+                    if dialect == Dialect::Sqlite {
+                        // Readers do not wait for the writer, and a killed
+                        // process loses nothing that was committed.
+                        for pragma in ["PRAGMA journal_mode = WAL", "PRAGMA synchronous = NORMAL", "PRAGMA foreign_keys = ON", "PRAGMA busy_timeout = 10000"] {
+                            sqlx::query(pragma).execute(&mut *connection).await?;
+                        }
+                    }
+                    Ok(())
+                })
+            })
+            .connect(url)
+            .await
+            .context("cannot open the database; check that its address is right and that it can be written")?;
+        MIGRATOR
+            .run(&pool)
+            .await
+            .context("cannot bring the database's schema up to date")?;
+        Ok(Self { pool, dialect })
+    }
+
+    /// Answers when the database does.
+    pub async fn ping(&self) -> Result<()> {
+        sqlx::query("SELECT 1").execute(&self.pool).await?;
+        Ok(())
+    }
+}
+
+/// JSON kept in a TEXT column.
+fn to_json<T: serde::Serialize>(value: &T) -> Result<String> {
+    Ok(serde_json::to_string(value).context("cannot write JSON for the database")?)
+}
+
+fn from_json<T: serde::de::DeserializeOwned>(what: &str, text: &str) -> Result<T> {
+    Ok(serde_json::from_str(text)
+        .with_context(|| format!("the database holds {what} that cannot be read"))?)
+}
+
+/// A count out of a BIGINT column.
+fn count(value: i64) -> u32 {
+    u32::try_from(value).unwrap_or(0)
+}
