@@ -40,11 +40,6 @@ const LEFT_OUT: [&str; 7] = [
 const MAX_ENTRIES: usize = 200_000;
 
 impl CodeTree {
-    #[cfg(test)]
-    pub fn is_empty(&self) -> bool {
-        self.entries.is_empty()
-    }
-
     pub fn paths(&self) -> impl Iterator<Item = &str> {
         self.entries.keys().map(String::as_str)
     }

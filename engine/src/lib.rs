@@ -23,6 +23,8 @@ mod read;
 mod sandbox;
 mod store;
 mod suite;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
 mod work;
 
 use std::path::PathBuf;

@@ -142,8 +142,8 @@ mod tests {
             format!(r#"{{"exitcode": {exit}, "duration": 1, "summary": {{}}, "tests": []}}"#)
         };
         let check = |code: i64, raw: Option<&str>, expect: &str| {
-            let verdict = judge(code, raw.map(str::as_bytes))
-                .map_or_else(|why| why, |_| "fine".to_owned());
+            let verdict =
+                judge(code, raw.map(str::as_bytes)).map_or_else(|why| why, |_| "fine".to_owned());
             assert!(verdict.contains(expect), "{verdict}");
         };
         check(0, Some(&report(0)), "fine");

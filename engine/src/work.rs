@@ -77,7 +77,7 @@ impl Engine {
         self.import(&folder, demo::SPLIT, say).await
     }
 
-    fn build_network(&self) -> Result<BuildNetwork> {
+    pub(crate) fn build_network(&self) -> Result<BuildNetwork> {
         let config = &self.inner.config;
         let read = |path: &Path| {
             std::fs::read(path)

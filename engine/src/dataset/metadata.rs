@@ -112,7 +112,9 @@ fn parse(bytes: &[u8]) -> Result<Vec<TaskLine>, String> {
 fn csv_problem(error: &csv::Error) -> String {
     let line = error.position().map_or(1, csv::Position::line);
     match error.kind() {
-        csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
+        csv::ErrorKind::UnequalLengths {
+            expected_len, len, ..
+        } => {
             format!("line {line} has {len} columns, the first line has {expected_len}")
         }
         csv::ErrorKind::Utf8 { .. } => format!("line {line} is not UTF-8"),

@@ -3,6 +3,8 @@
 
 mod integrity;
 mod steps;
+#[cfg(test)]
+mod tests;
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -294,10 +294,22 @@ impl DockerBox {
         let inspected = self.api.inspect_exec(exec_id).await;
         match inspected.map(|exec| exec.exit_code) {
             // When somebody kills the container, its commands end with 137
-            // too: only a container that still runs vouches for the code.
-            Ok(Some(code)) if code != 137 || self.is_running().await => Ok(Exit::Code(code)),
+            // too: only a container that goes on running vouches for the code.
+            Ok(Some(code)) if code != 137 || self.goes_on_running().await => Ok(Exit::Code(code)),
             _ => Err(SandboxError::Lost),
         }
+    }
+
+    /// Whether the container outlives its command. The engine notices the end
+    /// of a command and the end of its container one after the other.
+    async fn goes_on_running(&self) -> bool {
+        for _ in 0..5 {
+            tokio::time::sleep(Duration::from_millis(200)).await;
+            if !self.is_running().await {
+                return false;
+            }
+        }
+        true
     }
 
     async fn is_running(&self) -> bool {

@@ -109,7 +109,8 @@ impl StepBox for FakeBox {
                 )?;
             }
         }
-        Ok((!tree.is_empty()).then_some(tree))
+        let found = tree.paths().next().is_some();
+        Ok(found.then_some(tree))
     }
 
     async fn read(&self, path: &str, _max_bytes: u64) -> Result<Option<Vec<u8>>, SandboxError> {

@@ -6,6 +6,8 @@
 mod evolutions;
 mod runs;
 mod tasks;
+#[cfg(test)]
+mod tests;
 
 use anyhow::Context;
 use sqlx::AnyPool;

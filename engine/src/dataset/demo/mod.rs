@@ -26,7 +26,7 @@ const IMAGE: &str = "swe-ci/demo:1";
 /// What the tests of all four packages need.
 const IMAGE_LINES: [&str; 4] = [
     "RUN python3 -m venv /opt/venv",
-    "RUN /opt/venv/bin/pip install --no-cache-dir --disable-pip-version-check pytest==8.4.2 pytest-json-report==1.5.0",
+    "RUN /opt/venv/bin/pip install --no-cache-dir --disable-pip-version-check pytest==9.2.0 pytest-json-report==1.5.0",
     "ENV PATH=/opt/venv/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
     "WORKDIR /app",
 ];
@@ -95,16 +95,7 @@ impl Workshop<'_> {
 
     /// Builds the image and saves it once; tasks link to the same file.
     async fn image_archive(&self, folder: &Path) -> anyhow::Result<PathBuf> {
-        let base = self.images.digest(self.base_image).await?;
-        anyhow::ensure!(
-            base.is_some(),
-            "the base image {} is not there; `make setup` fetches or makes it",
-            self.base_image
-        );
-        (self.say)(format!("building the image {IMAGE}"));
-        self.images
-            .build(IMAGE, self.base_image, &IMAGE_LINES, self.network, self.say)
-            .await?;
+        build_image(self.images, self.base_image, self.network, self.say).await?;
         let archive = folder.join("image.tar.gz");
         (self.say)("saving the image".into());
         self.images.save(IMAGE, &archive).await?;
@@ -204,6 +195,25 @@ impl Workshop<'_> {
             .await?;
         index::default_index(&help).context("its help does not name one")
     }
+}
+
+/// Builds the image the demo tasks share; quick when it has been built before.
+pub async fn build_image(
+    images: &Images,
+    base_image: &str,
+    network: &BuildNetwork,
+    say: &(dyn Fn(String) + Send + Sync),
+) -> anyhow::Result<&'static str> {
+    let base = images.digest(base_image).await?;
+    anyhow::ensure!(
+        base.is_some(),
+        "the base image {base_image} is not there; `make setup` fetches or makes it"
+    );
+    say(format!("building the image {IMAGE}"));
+    images
+        .build(IMAGE, base_image, &IMAGE_LINES, network, say)
+        .await?;
+    Ok(IMAGE)
 }
 
 /// The releases, grouped by package.

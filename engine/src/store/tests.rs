@@ -1,0 +1,383 @@
+//! Every store test is one function that runs on both databases: SQLite
+//! always, Postgres when `DATABASE_URL_POSTGRES` is set (`make test` sets it).
+
+use swe_ci_core::metrics::Verdict;
+use swe_ci_core::outcomes::{Outcomes, TestList};
+use swe_ci_core::run::{Progress, RunConfig};
+use swe_ci_core::step::{Cursor, Ending, Role, StepOutcome};
+use swe_ci_core::task::{SuiteCounts, TaskId};
+use swe_ci_core::view::{Provenance, TaskState};
+
+use super::{Claim, IterationRow, NewRun, StepRow, StepToRecord, Store, TaskRow};
+use crate::error::Error;
+
+/// Runs a test on a fresh database of each kind.
+async fn on_both<F: AsyncFn(Store)>(test: F) {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("db.sqlite");
+    test(
+        Store::open(&format!("sqlite:{}?mode=rwc", file.display()))
+            .await
+            .unwrap(),
+    )
+    .await;
+    #[allow(
+        clippy::disallowed_methods,
+        reason = "tests learn of the database from the environment"
+    )]
+    if let Ok(server) = std::env::var("DATABASE_URL_POSTGRES") {
+        let name = format!("test_{}", uuid::Uuid::now_v7().simple());
+        let admin = sqlx::AnyPool::connect(&server).await.unwrap();
+        sqlx::query(sqlx::AssertSqlSafe(format!("CREATE DATABASE {name}")))
+            .execute(&admin)
+            .await
+            .unwrap();
+        let (address, query) = server.split_once('?').unwrap_or((&server, ""));
+        let host = &address[..address.rfind('/').unwrap()];
+        let store = Store::open(&format!("{host}/{name}?{query}"))
+            .await
+            .unwrap();
+        test(store.clone()).await;
+        store.pool.close().await;
+        sqlx::query(sqlx::AssertSqlSafe(format!("DROP DATABASE {name}")))
+            .execute(&admin)
+            .await
+            .unwrap();
+    }
+}
+
+fn task(name: &str) -> TaskRow {
+    TaskRow {
+        id: TaskId::new(name).unwrap(),
+        repo: "tiny".into(),
+        base_sha: "a".repeat(40),
+        target_sha: "b".repeat(40),
+        state: TaskState::Ready,
+        image: "sha256:0".into(),
+        suite: SuiteCounts {
+            base_in_target: 1,
+            target: 3,
+            base_passed: 2,
+        },
+        suite_seconds: 0.5,
+        commits: 4,
+        span_days: 1.5,
+        tests: TestList::none(),
+        base_outcomes: Outcomes::from_letters("pff".into()),
+        extra: vec![("licence".into(), "MIT 'quoted' \u{1F980}".into())],
+    }
+}
+
+async fn run(store: &Store, tasks: &[(&str, f64)]) -> String {
+    for (position, (name, _)) in (0u32..).zip(tasks) {
+        store.put_task("s", position, &task(name)).await.unwrap();
+    }
+    let tasks = tasks
+        .iter()
+        .map(|(name, seconds)| (TaskId::new(*name).unwrap(), *seconds))
+        .collect();
+    let run = NewRun {
+        config: RunConfig::human("s"),
+        provenance: Provenance::default(),
+        tasks,
+    };
+    store.insert_run(&run).await.unwrap()
+}
+
+fn step(iteration: u32, role: Role, outcome: StepOutcome) -> StepRow {
+    StepRow {
+        iteration,
+        role,
+        attempt: 1,
+        outcome,
+        detail: "what happened".into(),
+        product: Some("key".into()),
+        log: None,
+        started_at: 1_000,
+        finished_at: 2_500,
+    }
+}
+
+fn at(iteration: u32, role: Role) -> Cursor {
+    Cursor {
+        iteration,
+        role,
+        attempt: 1,
+        code_of: 0,
+    }
+}
+
+#[tokio::test]
+async fn tasks_and_splits() {
+    on_both(async |store| {
+        assert!(matches!(
+            store.tasks_of_split("s").await,
+            Err(Error::NotFound { .. })
+        ));
+        for (position, name) in [(2, "a"), (1, "b"), (0, "c")] {
+            store.put_task("s", position, &task(name)).await.unwrap();
+        }
+        let mut bad = task("b");
+        bad.state = TaskState::Unusable {
+            reason: "its image is gone".into(),
+        };
+        store.put_task("t", 0, &bad).await.unwrap();
+
+        let found = store.task(&bad.id).await.unwrap();
+        assert_eq!(
+            (found.state, found.extra, found.suite),
+            (bad.state, bad.extra, bad.suite)
+        );
+        let names = |rows: Vec<TaskRow>| rows.iter().map(|t| t.id.to_string()).collect::<Vec<_>>();
+        assert_eq!(
+            names(store.tasks_of_split("s").await.unwrap()),
+            ["c", "b", "a"]
+        );
+        assert_eq!(names(store.tasks(Some("s"), "a", 1).await.unwrap()), ["b"]);
+        assert_eq!(
+            names(store.tasks(None, "", 9).await.unwrap()),
+            ["a", "b", "c"]
+        );
+        assert_eq!(
+            store
+                .splits_of_task(&TaskId::new("b").unwrap())
+                .await
+                .unwrap(),
+            ["s", "t"]
+        );
+        let splits = store.splits().await.unwrap();
+        assert_eq!(
+            splits
+                .iter()
+                .map(|s| (s.name.as_str(), s.tasks, s.ready))
+                .collect::<Vec<_>>(),
+            [("s", 3, 2), ("t", 1, 0)]
+        );
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_evolution_is_recorded_step_by_step() {
+    on_both(async |store| {
+        let run_id = run(&store, &[("a", 1.0)]).await;
+        let claim = store.claim("w/1", 60_000).await.unwrap().unwrap();
+        assert_eq!(
+            store.run_progress(&run_id).await.unwrap(),
+            Progress::Running
+        );
+        let done = step(1, Role::Architect, StepOutcome::Done);
+        let record = StepToRecord {
+            step: &done,
+            iteration: None,
+            next: Ok(at(1, Role::Programmer)),
+        };
+        // Only the holder of the lease writes, and a refusal writes nothing.
+        let refused = store.record_step(&claim, "w/2", &record).await;
+        assert!(matches!(refused, Err(Error::Conflict(_))));
+        assert!(store.steps(&claim.evolution_id).await.unwrap().is_empty());
+        store.record_step(&claim, "w/1", &record).await.unwrap();
+        assert_eq!(
+            store.evolution(&claim.evolution_id).await.unwrap().at,
+            (1, Role::Programmer, 1)
+        );
+
+        let tested = step(1, Role::Test, StepOutcome::Scored { solved: true });
+        let iteration = IterationRow {
+            iteration: 1,
+            verdict: Verdict::Scored {
+                in_target: 3,
+                passed: 4,
+                lost: 0,
+            },
+            gained: 2,
+            outcomes: Outcomes::from_letters("ppp".into()),
+            collapse: None,
+            findings: vec!["conftest.py differs".into()],
+            code: "code/x".into(),
+            test_seconds: 0.25,
+            finished_at: 2_500,
+        };
+        let record = StepToRecord {
+            step: &tested,
+            iteration: Some(&iteration),
+            next: Err((Ending::Solved, None)),
+        };
+        store.record_step(&claim, "w/1", &record).await.unwrap();
+
+        let steps = store.steps(&claim.evolution_id).await.unwrap();
+        assert_eq!(
+            steps.iter().map(|s| s.outcome).collect::<Vec<_>>(),
+            [done.outcome, tested.outcome]
+        );
+        assert!((steps[0].view().seconds - 1.5).abs() < 1e-9);
+        let read = &store.iterations_of_run(&run_id).await.unwrap()[0].1;
+        assert_eq!(read.view(), iteration.view());
+        let run = store.run(&run_id).await.unwrap();
+        assert_eq!(
+            (
+                run.progress,
+                run.evolutions,
+                run.evolutions_over,
+                run.iterations
+            ),
+            (Progress::Finished, 1, 1, 1)
+        );
+        assert_eq!(run.finished_at.as_deref(), Some("1970-01-01T00:00:02Z"));
+        assert!(matches!(
+            store.cancel_run(&run_id).await,
+            Err(Error::Conflict(_))
+        ));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn the_longest_is_claimed_first_and_leases_run_out() {
+    on_both(async |store| {
+        run(&store, &[("short", 1.0), ("long", 9.0)]).await;
+        let first = store.claim("w/1", -1).await.unwrap().unwrap();
+        assert_eq!(first.task_id.as_str(), "long");
+        // Its lease ran out at once: it is free again, and comes first again.
+        let again = store.claim("w/2", 60_000).await.unwrap().unwrap();
+        assert_eq!(again, first);
+        assert!(
+            !store
+                .heartbeat(&first.evolution_id, "w/1", 60_000)
+                .await
+                .unwrap()
+        );
+        assert!(
+            store
+                .heartbeat(&first.evolution_id, "w/2", 60_000)
+                .await
+                .unwrap()
+        );
+        assert_eq!(
+            store
+                .claim("w/3", 60_000)
+                .await
+                .unwrap()
+                .unwrap()
+                .task_id
+                .as_str(),
+            "short"
+        );
+        assert!(store.claim("w/3", 60_000).await.unwrap().is_none());
+        assert_eq!(store.release("w/").await.unwrap(), 2);
+        assert!(store.claim("w/3", 60_000).await.unwrap().is_some());
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_evolution_is_claimed_twice() {
+    on_both(async |store| {
+        let names: Vec<String> = (0..40).map(|i| format!("t{i}")).collect();
+        let tasks: Vec<(&str, f64)> = names.iter().map(|n| (n.as_str(), 1.0)).collect();
+        run(&store, &tasks).await;
+        let workers = (0..8).map(|w| {
+            let store = store.clone();
+            tokio::spawn(async move {
+                let mut claimed: Vec<Claim> = Vec::new();
+                while let Some(claim) = store.claim(&format!("w/{w}"), 60_000).await.unwrap() {
+                    claimed.push(claim);
+                }
+                claimed
+            })
+        });
+        let mut ids = Vec::new();
+        for worker in workers.collect::<Vec<_>>() {
+            ids.extend(worker.await.unwrap().into_iter().map(|c| c.evolution_id));
+        }
+        // A worker may find nothing while another holds the last row; what
+        // matters is that none was handed out twice.
+        let total = ids.len();
+        ids.sort();
+        ids.dedup();
+        assert_eq!(ids.len(), total);
+        assert!(total > 0);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn cancelling_ends_what_is_queued() {
+    on_both(async |store| {
+        let run_id = run(&store, &[("a", 2.0), ("b", 1.0)]).await;
+        let claim = store.claim("w/1", 60_000).await.unwrap().unwrap();
+        store.cancel_run(&run_id).await.unwrap();
+        store.cancel_run(&run_id).await.unwrap();
+        let endings: Vec<_> = store
+            .evolutions_of_run(&run_id)
+            .await
+            .unwrap()
+            .iter()
+            .map(|e| (e.progress, e.ending))
+            .collect();
+        assert_eq!(
+            endings,
+            [
+                (Progress::Running, None),
+                (Progress::Cancelled, Some(Ending::Cancelled))
+            ]
+        );
+        let step = step(1, Role::Architect, StepOutcome::Cancelled);
+        let record = StepToRecord {
+            step: &step,
+            iteration: None,
+            next: Err((Ending::Cancelled, None)),
+        };
+        store.record_step(&claim, "w/1", &record).await.unwrap();
+        let run = store.run(&run_id).await.unwrap();
+        assert_eq!(
+            (run.progress, run.evolutions_over),
+            (Progress::Cancelled, 2)
+        );
+        assert!(matches!(
+            store.cancel_run("none").await,
+            Err(Error::NotFound { .. })
+        ));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn runs_page_newest_first() {
+    on_both(async |store| {
+        let mut ids = Vec::new();
+        for _ in 0..3 {
+            ids.push(run(&store, &[("a", 1.0)]).await);
+        }
+        ids.reverse();
+        let list = |rows: Vec<swe_ci_core::view::RunSummary>| {
+            rows.into_iter().map(|r| r.run_id).collect::<Vec<_>>()
+        };
+        assert_eq!(list(store.runs("", 2).await.unwrap()), ids[..2]);
+        assert_eq!(list(store.runs(&ids[1], 2).await.unwrap()), ids[2..]);
+    })
+    .await;
+}
+
+/// Both databases understand only TEXT, BIGINT and DOUBLE PRECISION alike.
+#[test]
+fn migrations_use_portable_column_types() {
+    for migration in super::MIGRATOR.iter() {
+        for line in migration.sql.as_str().lines() {
+            let code = line.split("--").next().unwrap_or_default().trim();
+            let column = code
+                .split_whitespace()
+                .nth(1)
+                .unwrap_or_default()
+                .trim_end_matches(',');
+            let is_column = line.starts_with("    ")
+                && !code.starts_with("PRIMARY")
+                && !code.is_empty()
+                && !code.starts_with("UNIQUE");
+            assert!(
+                !is_column || ["TEXT", "BIGINT", "DOUBLE"].contains(&column),
+                "{line}"
+            );
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! An engine over a throw-away data folder, with a tiny dataset imported.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use swe_ci_core::metrics::Verdict;
+use swe_ci_core::run::RunConfig;
+use swe_ci_core::view::{EvolutionView, RunDetail};
+use swe_ci_engine::testing::{self, TinyTask};
+use swe_ci_engine::{Config, Engine, Imported, Result};
+use tokio_util::sync::CancellationToken;
+
+/// The name of the split every test makes.
+pub const SPLIT: &str = "tiny";
+
+pub struct Fixture {
+    pub engine: Engine,
+    pub folder: tempfile::TempDir,
+}
+
+impl Fixture {
+    pub async fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let engine = Engine::open(config(folder.path())).await.unwrap();
+        Self { engine, folder }
+    }
+
+    /// Writes a dataset and imports it.
+    pub async fn import(&self, tasks: &[TinyTask<'_>]) -> Result<Imported> {
+        self.write(tasks).await;
+        self.import_written().await.0
+    }
+
+    pub async fn write(&self, tasks: &[TinyTask<'_>]) {
+        let cache = Path::new(env!("CARGO_TARGET_TMPDIR"));
+        let image = testing::image_archive(&self.engine, cache).await.unwrap();
+        testing::write_dataset(&self.dataset(), SPLIT, &image, tasks).unwrap();
+    }
+
+    pub fn dataset(&self) -> std::path::PathBuf {
+        self.folder.path().join("dataset")
+    }
+
+    /// Imports what was written; also what was said on the way.
+    pub async fn import_written(&self) -> (Result<Imported>, Vec<String>) {
+        let said = Arc::new(Mutex::new(Vec::new()));
+        let ear = said.clone();
+        let imported = self
+            .engine
+            .import(&self.dataset(), SPLIT, &move |line| {
+                ear.lock().unwrap().push(line)
+            })
+            .await;
+        let said = said.lock().unwrap().clone();
+        (imported, said)
+    }
+
+    /// Runs the human baseline to its end.
+    pub async fn replay(&self) -> RunDetail {
+        self.run(RunConfig::human(SPLIT)).await
+    }
+
+    pub async fn run(&self, config: RunConfig) -> RunDetail {
+        let id = self.engine.submit(config).await.unwrap();
+        self.until(&id, |run| run.summary.progress.is_over()).await
+    }
+
+    /// Works until the run is as wished.
+    pub async fn until(&self, run_id: &str, done: impl Fn(&RunDetail) -> bool) -> RunDetail {
+        let stop = CancellationToken::new();
+        let worker = tokio::spawn({
+            let (engine, stop) = (self.engine.clone(), stop.clone());
+            async move { engine.work(stop).await }
+        });
+        let began = Instant::now();
+        let run = loop {
+            let run = self.engine.run(run_id).await.unwrap();
+            if done(&run) {
+                break run;
+            }
+            assert!(
+                began.elapsed() < Duration::from_secs(120),
+                "the run does not get there: {run:#?}"
+            );
+            assert!(
+                !worker.is_finished(),
+                "the worker stopped: {:?}",
+                worker.await
+            );
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        };
+        stop.cancel();
+        worker.await.unwrap().unwrap();
+        run
+    }
+}
+
+fn config(data: &Path) -> Config {
+    #[allow(
+        clippy::disallowed_methods,
+        reason = "tests learn of the host's certificates from the environment"
+    )]
+    let ca_bundle = std::env::var_os("SSL_CERT_FILE").map(Into::into);
+    Config {
+        data: data.join("data"),
+        workers: 2,
+        base_image: "swe-ci/base:py311".into(),
+        package_index: None,
+        build_env: Vec::new(),
+        ca_bundle,
+        database_url: None,
+    }
+}
+
+/// An evolution as golden text: how it ended, then a line per iteration.
+pub fn golden(evolution: &EvolutionView) -> String {
+    let ending = evolution
+        .ending
+        .map_or("not over", swe_ci_core::step::Ending::name);
+    let mut text = format!("{} {ending}\n", evolution.task_id);
+    for i in &evolution.iterations {
+        let of = evolution.suite.target;
+        let verdict = match i.verdict {
+            Verdict::Scored { in_target, .. } => format!("{in_target}/{of}"),
+            Verdict::Collapsed { .. } => {
+                format!("collapsed ({})", i.collapse.as_deref().unwrap_or_default())
+            }
+        };
+        text += &format!(
+            "{} {verdict} lost {} gained {}\n",
+            i.iteration,
+            i.verdict.lost(),
+            i.gained
+        );
+    }
+    text
+}

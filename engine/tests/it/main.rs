@@ -1,0 +1,5 @@
+//! The whole engine on tiny tasks, in real containers.
+
+mod evolutions;
+mod fixture;
+mod imports;
