@@ -23,7 +23,6 @@ mod read;
 mod sandbox;
 mod store;
 mod suite;
-#[cfg(any(test, feature = "testing"))]
 pub mod testing;
 mod work;
 

@@ -18,8 +18,7 @@ use swe_ci_core::view::TaskState;
 
 pub use history::{CommitInfo, History};
 pub use metadata::TaskLine;
-#[cfg(any(test, feature = "testing"))]
-pub use {history::write as write_history, metadata::write as write_metadata};
+pub(crate) use {history::write as write_history, metadata::write as write_metadata};
 
 use crate::artifacts::Artifacts;
 use crate::blocking::blocking;
