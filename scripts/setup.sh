@@ -3,6 +3,9 @@
 # what to do where it may not install. Safe to run at any time and twice at once.
 #
 #   scripts/setup.sh [build|docker|image|postgres|browser|all]…
+#
+# Without a name: what running needs (build, docker, image). Leave to install
+# packages: see may_install in lib/common.sh.
 set -euo pipefail
 
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -12,15 +15,11 @@ for part in common build docker image postgres browser; do
     source "$ROOT/scripts/lib/$part.sh"
 done
 
-(($# > 0)) || set -- all
+if (($# == 0)); then set -- build docker image; fi
+if [[ $* == all ]]; then set -- build docker image postgres browser; fi
 for concern in "$@"; do
     case $concern in
         build | docker | image | postgres | browser) "setup_$concern" ;;
-        all)
-            setup_build
-            setup_docker
-            setup_image
-            ;;
         *) die setup "unknown: $concern (build, docker, image, postgres, browser, all)" ;;
     esac
 done

@@ -40,28 +40,23 @@ start() {
     forget_stale_pid /var/run/docker/containerd/containerd.pid containerd
     forget_stale_containerd_socket
     # One that is just starting, or hangs: wait for it rather than add another.
+    local ours=
     if [[ ! -e /var/run/docker.pid ]]; then
         # A session of its own, and no descriptor of ours: it outlives `make`,
         # a closing terminal does not end it, and no pipe of a CI runner waits
         # for it. 9 is the lock.
         setsid nohup dockerd --host "unix://$SOCKET" </dev/null >>"$LOG" 2>&1 9>&- &
+        ours=$!
     fi
-    wait_until_it_answers
-}
-
-wait_until_it_answers() {
     local deadline=$((SECONDS + SECONDS_TO_START))
     until answers; do
-        if ((SECONDS >= deadline)) || ! still_starting; then
+        if ((SECONDS >= deadline)) || { [[ -n $ours ]] && ! kill -0 "$ours" 2>/dev/null; }; then
             tail -n 20 "$LOG" >&2 || true
             die docker "dockerd does not answer; the lines above are the end of $LOG"
         fi
         sleep 0.2
     done
 }
-
-# Without a job of ours we wait for somebody else's dockerd: until the deadline.
-still_starting() { [[ -z ${!:-} ]] || kill -0 "$!" 2>/dev/null; }
 
 is_root || die docker "start-dockerd.sh must run as root"
 with_lock dockerd start

@@ -46,22 +46,24 @@ need_leave() {
     die "$1" "$2"
 }
 
-# with_lock NAME COMMAND…: one at a time on this machine, whoever started it.
-# The descriptor is opened for the command's subshell only; a daemon started
-# below it must close it (9>&-), or the lock lives as long as the daemon.
+# with_lock NAME COMMAND…: one at a time, for this user on this machine. The
+# descriptor belongs to the command's subshell; a daemon started below it must
+# close it (9>&-), or the lock lives as long as the daemon.
 with_lock() {
-    local dir=${XDG_RUNTIME_DIR:-/tmp/swe-ci-$(id -u)}
-    if is_root; then dir=/run/swe-ci; fi
+    local folder=${XDG_RUNTIME_DIR:-/tmp}
+    if is_root; then folder=/run; fi
     have flock || {
         "${@:2}"
         return
     }
-    mkdir -p "$dir"
     (
         flock 9
         "${@:2}"
-    ) 9>"$dir/$1.lock"
+    ) 9>"$folder/swe-ci-$(id -u)-$1.lock"
 }
+
+# limit SECONDS COMMAND…: macOS has no `timeout`; there the command may take long.
+limit() { if have timeout; then timeout "$@"; else "${@:2}"; fi; }
 
 # apt_install PACKAGE…: tries the package lists as they are and refreshes them
 # only when that fails, so that most installs save the download. Apt waits for

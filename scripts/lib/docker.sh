@@ -8,16 +8,16 @@ setup_docker() {
     if [[ -n ${DOCKER_HOST:-} ]]; then
         install_docker_client
         engine_answers || die docker "DOCKER_HOST is $DOCKER_HOST, but no engine answers there."
-    elif ! { have docker && engine_answers; }; then
+    elif ! engine_answers; then
         install_docker
-        start_docker
+        engine_answers || start_docker # the package may have started it
     fi
     say docker "engine $(engine_version)"
 }
 
 # Asks for the server's version: quick, and fails when there is no server.
-engine_version() { timeout 20 docker version --format '{{.Server.Version}}' 2>/dev/null; }
-engine_answers() { [[ -n $(engine_version) ]]; }
+engine_version() { limit 20 docker version --format '{{.Server.Version}}' 2>/dev/null; }
+engine_answers() { have docker && [[ -n $(engine_version) ]]; }
 
 install_docker_client() {
     have docker && return

@@ -2,7 +2,8 @@
 # The base image of every container that runs Python: three ways to get it, the
 # cheapest first. All give `python3` 3.11 with pip and venv.
 
-BASE_IMAGE=${SWE_CI_BASE_IMAGE:-swe-ci/base:py311}
+OUR_BASE_IMAGE=swe-ci/base:py311
+BASE_IMAGE=${SWE_CI_BASE_IMAGE:-$OUR_BASE_IMAGE}
 SECONDS_TO_PULL=120
 
 setup_image() {
@@ -12,31 +13,39 @@ setup_image() {
 
 image_present() { docker image inspect "$BASE_IMAGE" >/dev/null 2>&1; }
 
-# The name is given last and only to an image that works: a run that is killed
-# half-way leaves nothing that a later one would take for the base.
 make_image() {
-    local id
-    if image_present; then return; fi
+    if image_present; then return; fi # made while we waited for the lock
     engine_answers || die image "needs a Docker engine: run scripts/setup.sh docker first."
-    id=$(pull_image || bootstrap_image)
+    if [[ $BASE_IMAGE != "$OUR_BASE_IMAGE" ]]; then
+        pull "$BASE_IMAGE" || die image "SWE_CI_BASE_IMAGE is $BASE_IMAGE, which is neither here nor to be pulled."
+        return
+    fi
+    # The name is given last and only to an image that works: a run that is
+    # killed half-way leaves nothing that a later one would take for the base.
+    local id
+    id=$(pull_base || bootstrap_base)
     docker run --rm --network none "$id" python3 -c 'import ensurepip, pip, venv' >/dev/null ||
         die image "The image $id has no python3 with pip and venv."
     docker tag "$id" "$BASE_IMAGE"
 }
 
+pull() {
+    say image "pulling $1" >&2
+    limit "$SECONDS_TO_PULL" docker pull --quiet "$1" </dev/null >/dev/null 2>&1
+}
+
 # Messages go to stderr: stdout is the image's id.
-pull_image() {
-    say image "pulling python:3.11-slim" >&2
-    timeout "$SECONDS_TO_PULL" docker pull --quiet python:3.11-slim >/dev/null 2>&1 </dev/null || return
+pull_base() {
+    pull python:3.11-slim || return
     docker image inspect --format '{{.Id}}' python:3.11-slim
 }
 
 # Without a registry (an air-gapped lab), out of Debian packages.
-bootstrap_image() {
+bootstrap_base() {
     say image "no registry answers; building it from Debian packages (about half a minute)" >&2
     if ! have mmdebstrap; then
         need_leave image "Cannot pull python:3.11-slim. Load an image with Python 3.11, pip and venv (docker load) and name it: docker tag IMAGE $BASE_IMAGE."
-        apt_install mmdebstrap >&2
+        apt_install mmdebstrap debian-archive-keyring >&2
     fi
     local log
     log=$(mktemp)

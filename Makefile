@@ -1,0 +1,64 @@
+# The commands of this project; `make` lists them. Each is one line here, and
+# whatever needs more lives in scripts/ or xtask/.
+#
+# Native builds always say `--workspace`: cargo chooses the features of shared
+# dependencies by the packages it is asked for, and another choice would compile
+# nearly everything a second time.
+
+TARGET := $(or $(CARGO_TARGET_DIR),target)
+HYDRATE := --package swe-ci-app --lib --no-default-features --features hydrate \
+           --target wasm32-unknown-unknown --profile wasm-dev
+
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.PHONY: help setup build run test e2e bench lint fmt release clean clean-docker
+
+help: ## List these commands
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+setup: ## Look for what running needs (Rust target, Docker, base image) and install what is missing
+	@scripts/setup.sh
+
+build: ## Build the server and the browser half for development
+	@cargo build --workspace --bins
+	@$(TARGET)/debug/xtask site
+
+run: ## Set up, build and serve at http://127.0.0.1:3000 (SWE_CI_LISTEN, SWE_CI_DATA)
+	@exec scripts/run.sh
+
+test: ## Everything CI runs: lint, then all tests with Docker, PostgreSQL and a browser
+	@scripts/setup.sh all
+	@$(MAKE) --no-print-directory lint build
+	@exec scripts/with-postgres.sh cargo test --workspace --no-fail-fast
+
+e2e: ## Only the tests in a real browser
+	@scripts/setup.sh build docker image browser
+	@$(MAKE) --no-print-directory build
+	@cargo test --package e2e
+
+bench: ## Measure orchestration overhead, re-ranking and page throughput
+	@$(MAKE) --no-print-directory setup build
+	@cargo bench --profile dev --workspace --bench '*'
+
+lint: ## Check formatting, clippy (native and browser), shell scripts and dependencies
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets -- -D warnings
+	cargo clippy $(HYDRATE) -- -D warnings
+	@if command -v shellcheck >/dev/null; then shellcheck -x .ci/run scripts/*.sh scripts/lib/*.sh; fi
+	@if command -v cargo-deny >/dev/null; then cargo deny check bans licenses sources; fi
+
+fmt: ## Format the code
+	@cargo fmt --all
+
+release: ## Build the small, fast binary and site into dist/
+	@scripts/setup.sh build
+	@cargo run --quiet --package xtask -- site --release --out dist/site
+	@cargo build --release --package swe-ci
+	@install -D $(TARGET)/release/swe-ci dist/swe-ci
+
+clean: ## Remove everything built (data/ stays)
+	@cargo clean
+	@rm -rf dist
+
+clean-docker: ## Remove the containers, networks and images swe-ci has left behind
+	@scripts/clean-docker.sh

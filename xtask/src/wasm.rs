@@ -1,0 +1,63 @@
+//! The WASM module and its JavaScript glue.
+
+use std::{
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use anyhow::{Context, Result, ensure};
+use wasm_bindgen_cli_support::Bindgen;
+
+use crate::site::{OUTPUT_NAME, Options};
+
+const TARGET: &str = "wasm32-unknown-unknown";
+
+/// Has cargo compile the app for the browser; a fresh module costs nothing.
+pub fn compile(options: &Options) -> Result<PathBuf> {
+    let profile = if options.release {
+        "wasm-release"
+    } else {
+        "wasm-dev"
+    };
+    // `rustc --crate-type`: the app is a plain library to everybody else. Were
+    // it a cdylib too, each server build would link a shared object for nothing.
+    let status = Command::new(&options.cargo)
+        .current_dir(&options.root)
+        .args([
+            "rustc",
+            "--package",
+            "swe-ci-app",
+            "--lib",
+            "--crate-type",
+            "cdylib",
+        ])
+        .args(["--no-default-features", "--features", "hydrate"])
+        .args(["--target", TARGET, "--profile", profile])
+        .status()
+        .context("cannot start cargo")?;
+    ensure!(
+        status.success(),
+        "the browser half does not compile (if the target is missing: make setup)"
+    );
+    Ok(options
+        .target_dir
+        .join(TARGET)
+        .join(profile)
+        .join("swe_ci_app.wasm"))
+}
+
+/// What the wasm-bindgen command would do, from the version `Cargo.lock` pins:
+/// it must equal the one the module was compiled with.
+pub fn bind(module: &Path, into: &Path) -> Result<()> {
+    Bindgen::new()
+        .input_path(module)
+        .out_name(OUTPUT_NAME)
+        .web(true)?
+        .typescript(false)
+        .remove_name_section(true)
+        .remove_producers_section(true)
+        // Leptos passes the hashed name; the default would name a missing file.
+        .omit_default_module_path(true)
+        .generate(into)
+        .with_context(|| format!("wasm-bindgen failed on {}", module.display()))
+}
