@@ -1,1 +1,36 @@
+//! The SWE-CI web application: pages rendered on the server (`ssr`) and made
+//! interactive in the browser (`hydrate`), and the plots both draw.
+//!
+//! A page is a folder: `view.rs` holds components that take plain data,
+//! `data.rs` the server functions that fetch it, `mod.rs` joins the two.
+//! Whatever can be computed without a browser lives in `swe-ci-core`.
 
+// Views are deeply nested types.
+#![recursion_limit = "256"]
+
+mod app;
+mod error;
+
+pub mod pages;
+
+pub mod components;
+
+pub mod plots;
+
+mod format;
+mod query;
+
+pub use app::{App, shell};
+pub use error::{AppError, ErrorKind};
+
+/// Where the browser takes over the page the server rendered.
+#[cfg(feature = "hydrate")]
+#[wasm_bindgen::prelude::wasm_bindgen]
+pub fn hydrate() {
+    console_error_panic_hook::set_once();
+    leptos::mount::hydrate_body(App);
+    // For whoever drives the page from outside: controls answer from here on.
+    if let Some(root) = leptos::prelude::document().document_element() {
+        let _ = root.set_attribute("data-hydrated", "");
+    }
+}

@@ -1,0 +1,35 @@
+use leptos::prelude::*;
+
+/// One of a few ways to look at the page. It is a link, so that the choice is
+/// in the address, works without JavaScript and can be gone back on.
+#[derive(Debug, Clone)]
+pub struct Choice {
+    pub label: String,
+    /// Said when the label alone is not enough.
+    pub hint: String,
+    pub href: Signal<String>,
+    pub chosen: Signal<bool>,
+}
+
+#[component]
+pub fn Choices(
+    /// What is being chosen.
+    #[prop(into)]
+    label: String,
+    choices: Vec<Choice>,
+) -> impl IntoView {
+    let links = choices.into_iter().map(|choice| {
+        let current = move || choice.chosen.get().then_some("true");
+        view! {
+            <a href=move || choice.href.get() title=choice.hint aria-current=current data-noscroll="">
+                {choice.label}
+            </a>
+        }
+    });
+    view! {
+        <div class="choices" role="group" aria-label=label.clone()>
+            <span class="choices-label" aria-hidden="true">{label.clone()}</span>
+            <span class="choices-links">{links.collect_view()}</span>
+        </div>
+    }
+}

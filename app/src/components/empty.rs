@@ -1,0 +1,26 @@
+use leptos::prelude::*;
+
+/// Stands where data will be: what the place will show, and the one command
+/// that fills it.
+#[component]
+pub fn Empty(
+    #[prop(into)] title: String,
+    /// The commands, one per line.
+    #[prop(optional, into)]
+    command: String,
+    children: Children,
+) -> impl IntoView {
+    view! {
+        <section class="empty">
+            <svg class="empty-picture" viewBox="0 0 120 48" aria-hidden="true">
+                <path class="empty-goal" d="M8 8H112"/>
+                <path class="empty-line" d="M8 40L30 33L52 35L74 22L96 17L112 9"/>
+                <circle cx="8" cy="40" r="3"/>
+                <circle cx="112" cy="9" r="3"/>
+            </svg>
+            <h2>{title}</h2>
+            <div class="empty-text">{children()}</div>
+            {(!command.is_empty()).then(|| view! { <pre class="command"><code>{command}</code></pre> })}
+        </section>
+    }
+}

@@ -1,0 +1,31 @@
+use leptos::either::Either;
+use leptos::prelude::*;
+
+use super::Problem;
+use crate::error::AppError;
+
+/// What a resource brings, shown; or what went wrong, in its place. While the
+/// next data are on their way the present ones stay.
+pub fn loaded<T, V>(
+    resource: Resource<Result<T, AppError>>,
+    show: impl Fn(T) -> V + Clone + Send + Sync + 'static,
+) -> impl IntoView
+where
+    T: Clone + Send + Sync + 'static,
+    V: IntoView + 'static,
+{
+    let shown = move || {
+        let show = show.clone();
+        Suspend::new(async move {
+            match resource.await {
+                Ok(data) => Either::Left(show(data)),
+                Err(error) => Either::Right(view! { <Problem error/> }),
+            }
+        })
+    };
+    view! {
+        <Transition fallback=|| view! { <p class="waiting" role="status">"Loading…"</p> }>
+            {shown}
+        </Transition>
+    }
+}

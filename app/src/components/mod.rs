@@ -1,0 +1,30 @@
+//! Parts of pages. Each takes plain data or signals of it.
+//!
+//! None of them writes a `style` attribute: the content security policy
+//! allows no inline styles. Lengths that depend on data are SVG attributes.
+
+mod choice;
+mod empty;
+mod loaded;
+mod meter;
+mod page_head;
+mod paging;
+mod picture;
+mod problem;
+mod score_bar;
+mod tag;
+mod theme_switch;
+mod time;
+
+pub use choice::{Choice, Choices};
+pub use empty::Empty;
+pub use loaded::loaded;
+pub use meter::Meter;
+pub use page_head::PageHead;
+pub use paging::NextPage;
+pub use picture::Picture;
+pub use problem::Problem;
+pub use score_bar::ScoreBar;
+pub use tag::{Tag, Tone};
+pub use theme_switch::{THEME_SCRIPT, ThemeSwitch};
+pub use time::Time;

@@ -1,0 +1,42 @@
+use leptos::prelude::*;
+
+/// How a tag looks. Its word says the same: colour is never alone.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Tone {
+    #[default]
+    Plain,
+    Accent,
+    Good,
+    Bad,
+    Warn,
+    Live,
+}
+
+impl Tone {
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Plain => "plain",
+            Self::Accent => "accent",
+            Self::Good => "good",
+            Self::Bad => "bad",
+            Self::Warn => "warn",
+            Self::Live => "live",
+        }
+    }
+}
+
+#[component]
+pub fn Tag(
+    #[prop(into)] text: Signal<String>,
+    #[prop(optional, into)] tone: Signal<Tone>,
+    /// What it means, said on hovering.
+    #[prop(optional, into)]
+    hint: Option<String>,
+) -> impl IntoView {
+    view! {
+        <span class="tag" data-tone=move || tone.get().name() title=hint>
+            {move || text.get()}
+        </span>
+    }
+}

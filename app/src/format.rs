@@ -1,0 +1,159 @@
+//! Numbers and times as the pages write them. Pure text work, so that server
+//! and browser write the same characters.
+
+/// "2026-11-20 14:03 UTC" from an RFC 3339 text in UTC. What is not one is
+/// shown as it is.
+#[must_use]
+pub(crate) fn minute(rfc3339: &str) -> String {
+    match (rfc3339.get(..10), rfc3339.get(10..11), rfc3339.get(11..16)) {
+        (Some(day), Some("T"), Some(time)) => format!("{day} {time} UTC"),
+        _ => rfc3339.to_owned(),
+    }
+}
+
+/// "2026-11-20".
+#[must_use]
+pub(crate) fn day(rfc3339: &str) -> String {
+    rfc3339.get(..10).unwrap_or(rfc3339).to_owned()
+}
+
+/// Three decimals, a true minus sign, and no minus before zero.
+#[must_use]
+pub(crate) fn score(value: f64) -> String {
+    decimals(value, 3)
+}
+
+/// A share from 0 to 1, two decimals.
+#[must_use]
+pub(crate) fn share(value: f64) -> String {
+    decimals(value, 2)
+}
+
+#[must_use]
+pub(crate) fn decimals(value: f64, places: usize) -> String {
+    let digits = format!("{:.places$}", value.abs());
+    let is_zero = digits.bytes().all(|b| matches!(b, b'0' | b'.'));
+    if value < 0.0 && !is_zero {
+        format!("\u{2212}{digits}")
+    } else {
+        digits
+    }
+}
+
+/// "0.4 s", "12 s", "3 min 20 s", "2 h 5 min".
+#[must_use]
+pub(crate) fn seconds(value: f64) -> String {
+    if value < 9.95 {
+        return format!("{value:.1} s");
+    }
+    let whole = value.round() as u64;
+    match (whole / 3600, whole / 60 % 60, whole % 60) {
+        (0, 0, s) => format!("{s} s"),
+        (0, m, 0) => format!("{m} min"),
+        (0, m, s) => format!("{m} min {s} s"),
+        (h, 0, _) => format!("{h} h"),
+        (h, m, _) => format!("{h} h {m} min"),
+    }
+}
+
+/// "412 days", "1 day", "5.8 years".
+#[must_use]
+pub(crate) fn span(days: f64) -> String {
+    if days >= 730.0 {
+        format!("{:.1} years", days / 365.25)
+    } else {
+        count(days.round() as u32, "day")
+    }
+}
+
+/// "1 task", "4 tasks".
+#[must_use]
+pub(crate) fn count(n: u32, noun: &str) -> String {
+    if n == 1 {
+        format!("1 {noun}")
+    } else {
+        format!("{} {noun}s", thousands(n))
+    }
+}
+
+/// "1 150": digits in groups of three, a thin space between.
+#[must_use]
+pub(crate) fn thousands(n: u32) -> String {
+    let digits = n.to_string();
+    let mut text = String::with_capacity(digits.len() + 3);
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) && digits.len() > 4 {
+            text.push('\u{202f}');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// The first characters of a digest or commit.
+#[must_use]
+pub(crate) fn short(digest: &str) -> String {
+    let hex = digest.strip_prefix("sha256:").unwrap_or(digest);
+    hex.chars().take(10).collect()
+}
+
+/// At most `most` characters, the last an ellipsis where something was cut.
+#[must_use]
+pub(crate) fn clip(text: &str, most: usize) -> String {
+    if text.chars().count() <= most {
+        return text.to_owned();
+    }
+    let kept: String = text.chars().take(most.saturating_sub(1)).collect();
+    format!("{}…", kept.trim_end())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times() {
+        let check = |text, expect| assert_eq!(minute(text), expect);
+        check("2026-11-20T14:03:59Z", "2026-11-20 14:03 UTC");
+        check("2026-11-20T14:03:59.123+00:00", "2026-11-20 14:03 UTC");
+        check("", "");
+        check("yesterday", "yesterday");
+        check("äääääääää", "äääääääää");
+        assert_eq!(day("2026-11-20T14:03:59Z"), "2026-11-20");
+    }
+
+    #[test]
+    fn numbers() {
+        let check = |value, expect: &str| assert_eq!(score(value), expect);
+        check(0.0, "0.000");
+        check(-0.0, "0.000");
+        check(-0.0004, "0.000");
+        check(-0.1333, "\u{2212}0.133");
+        check(1.0, "1.000");
+        assert_eq!(share(0.625), "0.62");
+        assert_eq!(thousands(999), "999");
+        assert_eq!(thousands(1150), "1150");
+        assert_eq!(thousands(1_234_567), "1\u{202f}234\u{202f}567");
+    }
+
+    #[test]
+    fn lengths_of_time() {
+        let check = |value, expect: &str| assert_eq!(seconds(value), expect);
+        check(0.04, "0.0 s");
+        check(0.74, "0.7 s");
+        check(12.4, "12 s");
+        check(200.0, "3 min 20 s");
+        check(240.0, "4 min");
+        check(7500.0, "2 h 5 min");
+        assert_eq!(span(1.0), "1 day");
+        assert_eq!(span(412.3), "412 days");
+        assert_eq!(span(2119.0), "5.8 years");
+    }
+
+    #[test]
+    fn long_names_are_clipped_between_characters() {
+        assert_eq!(clip("Müller", 6), "Müller");
+        assert_eq!(clip("a model with a long name", 9), "a model…");
+        assert_eq!(short("sha256:0123456789abcdef"), "0123456789");
+    }
+}

@@ -1,0 +1,60 @@
+use leptos::prelude::*;
+use leptos::server_fn::codec::GetUrl;
+use leptos_router::params::ParamsMap;
+use serde::{Deserialize, Serialize};
+use swe_ci_core::view::{EvolutionView, IterationDetail};
+
+use crate::error::AppError;
+use crate::pages::run::run;
+
+#[server(prefix = "/api/pages", endpoint = "iteration", input = GetUrl)]
+pub async fn iteration(evolution: String, iteration: u32) -> Result<IterationDetail, AppError> {
+    Ok(crate::error::engine()?
+        .iteration(&evolution, iteration)
+        .await?)
+}
+
+/// Which iteration the address means.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Address {
+    run: String,
+    evolution: String,
+    /// None when it is not a number.
+    iteration: Option<u32>,
+}
+
+impl Address {
+    pub(super) fn of(params: &ParamsMap) -> Self {
+        Self {
+            run: params.get("id").unwrap_or_default(),
+            evolution: params.get("evolution").unwrap_or_default(),
+            iteration: params.get_str("iteration").and_then(|n| n.parse().ok()),
+        }
+    }
+}
+
+/// An iteration and where it belongs.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Whole {
+    pub run_id: String,
+    pub model: String,
+    pub evolution: EvolutionView,
+    pub iteration: IterationDetail,
+}
+
+pub(super) async fn whole_iteration(address: Address) -> Result<Whole, AppError> {
+    let missing = || AppError::not_found("There is no such iteration in this run.");
+    let number = address.iteration.ok_or_else(missing)?;
+    let run = run(address.run).await?;
+    let mut evolutions = run.evolution_list.into_iter();
+    let evolution = evolutions
+        .find(|e| e.evolution_id == address.evolution)
+        .ok_or_else(missing)?;
+    let iteration = iteration(address.evolution, number).await?;
+    Ok(Whole {
+        run_id: run.summary.run_id,
+        model: run.summary.config.model,
+        evolution,
+        iteration,
+    })
+}

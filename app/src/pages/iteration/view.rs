@@ -1,0 +1,157 @@
+use leptos::either::Either;
+use leptos::prelude::*;
+use swe_ci_core::requirement::Requirement;
+use swe_ci_core::view::StepView;
+
+use super::data::Whole;
+use crate::components::{PageHead, Tag, Time};
+use crate::format;
+use crate::pages::words;
+
+#[component]
+pub fn IterationView(whole: Whole) -> impl IntoView {
+    let Whole {
+        run_id,
+        model,
+        evolution,
+        iteration,
+    } = whole;
+    let number = iteration.view.iteration;
+    let task = evolution.task_id.to_string();
+    let last = evolution.iterations.last().map_or(number, |i| i.iteration);
+    let base = format!("/runs/{run_id}/{}", evolution.evolution_id);
+    let neighbour = move |n: u32, text: &'static str, rel: &'static str| {
+        (1..=last)
+            .contains(&n)
+            .then(|| view! { <a class="button" href=format!("{base}/{n}") rel=rel>{text}</a> })
+    };
+    let (sign, word, tone) = words::verdict(&iteration.view, evolution.suite.target);
+    let verdict = iteration.view.verdict;
+    view! {
+        <PageHead
+            title=format!("Iteration {number} of {task} · {model}")
+            description=format!("What {model} was asked for and did in iteration {number} of {task}, and which tests it gained and lost.")
+        />
+        <nav class="crumbs" aria-label="Where this is">
+            <a href="/runs">"Runs"</a>
+            <a href=format!("/runs/{run_id}")>{model.clone()}</a>
+            <a href=format!("/tasks/{task}")>{task.clone()}</a>
+        </nav>
+        <div class="hero">
+            <h1>{format!("Iteration {number}")}</h1>
+            <p class="tags"><Tag text=format!("{sign} {word}") tone/></p>
+        </div>
+        <dl class="facts">
+            <div><dt>"Target tests passing"</dt><dd>{format!("{} of {}", verdict.in_target(), evolution.suite.target)}</dd></div>
+            <div><dt>"Gained"</dt><dd>{words::gained(iteration.view.gained)}</dd></div>
+            <div><dt>"Lost"</dt><dd>{words::lost(verdict.lost())}</dd></div>
+            <div><dt>"Test run"</dt><dd>{format::seconds(iteration.view.test_seconds)}</dd></div>
+            <div><dt>"Finished"</dt><dd><Time at=Some(iteration.view.finished_at.clone())/></dd></div>
+        </dl>
+        {iteration.view.collapse.clone().map(|why| view! { <p class="note" data-tone="bad">"The code no longer runs: "{why}</p> })}
+        <Findings findings=iteration.view.findings.clone()/>
+        <section aria-labelledby="requirements-title">
+            <h2 id="requirements-title">"Requirements"</h2>
+            <Requirements requirements=iteration.requirements/>
+        </section>
+        <section aria-labelledby="steps-title">
+            <h2 id="steps-title">"Steps"</h2>
+            <Steps steps=iteration.steps/>
+        </section>
+        <section aria-labelledby="tests-title">
+            <h2 id="tests-title">"Tests"</h2>
+            <Tests title="Gained" tests=iteration.gained_tests/>
+            <Tests title="Lost" tests=iteration.lost_tests/>
+        </section>
+        <nav class="paging" aria-label="Iterations">
+            {neighbour(number.saturating_sub(1), "Previous iteration", "prev")}
+            {neighbour(number + 1, "Next iteration", "next")}
+        </nav>
+    }
+}
+
+#[component]
+fn Findings(findings: Vec<String>) -> impl IntoView {
+    (!findings.is_empty()).then(|| {
+        let items = findings
+            .into_iter()
+            .map(|finding| view! { <li>{finding}</li> })
+            .collect_view();
+        view! {
+            <section class="note" data-tone="warn" aria-labelledby="findings-title">
+                <h2 id="findings-title">"Integrity findings"</h2>
+                <p>"Configuration of the tests was changed by the agent:"</p>
+                <ul>{items}</ul>
+            </section>
+        }
+    })
+}
+
+#[component]
+fn Requirements(requirements: Vec<Requirement>) -> impl IntoView {
+    if requirements.is_empty() {
+        return Either::Left(view! { <p class="quiet">"None were written."</p> });
+    }
+    let one = |requirement: Requirement| {
+        view! {
+            <li class="requirement">
+                <p class="requirement-place"><code>{requirement.location}</code></p>
+                <dl>
+                    <div><dt>"Now"</dt><dd>{requirement.description}</dd></div>
+                    <div><dt>"Expected"</dt><dd>{requirement.contract}</dd></div>
+                    <div><dt>"Done when"</dt><dd>{requirement.acceptance}</dd></div>
+                </dl>
+            </li>
+        }
+    };
+    let items = requirements.into_iter().map(one).collect_view();
+    Either::Right(view! { <ol class="requirements">{items}</ol> })
+}
+
+#[component]
+fn Steps(steps: Vec<StepView>) -> impl IntoView {
+    let row = |step: StepView| {
+        let (word, tone) = words::outcome(step.outcome);
+        view! {
+            <tr>
+                <th scope="row">{step.role.name()}</th>
+                <td class="number">{step.attempt}</td>
+                <td><Tag text=word.to_owned() tone/></td>
+                <td class="number">{format::seconds(step.seconds)}</td>
+                <td class="detail">{step.detail}</td>
+            </tr>
+        }
+    };
+    let rows = steps.into_iter().map(row).collect_view();
+    view! {
+        <div class="table-frame">
+            <table class="list">
+                <thead>
+                    <tr>
+                        <th scope="col">"Step"</th>
+                        <th scope="col" class="number">"Attempt"</th>
+                        <th scope="col">"Outcome"</th>
+                        <th scope="col" class="number">"Time"</th>
+                        <th scope="col">"Detail"</th>
+                    </tr>
+                </thead>
+                <tbody>{rows}</tbody>
+            </table>
+        </div>
+    }
+}
+
+#[component]
+fn Tests(title: &'static str, tests: Vec<String>) -> impl IntoView {
+    let count = u32::try_from(tests.len()).unwrap_or(u32::MAX);
+    let items = tests
+        .into_iter()
+        .map(|test| view! { <li><code>{test}</code></li> })
+        .collect_view();
+    view! {
+        <details class="tests" open=(1..=30).contains(&count)>
+            <summary>{format!("{title}: {}", format::count(count, "test"))}</summary>
+            <ul class="test-list">{items}</ul>
+        </details>
+    }
+}

@@ -1,0 +1,47 @@
+use leptos::prelude::*;
+use swe_ci_core::metrics::{Convention, Gamma};
+
+use super::view::api_href;
+use crate::components::Picture;
+use crate::plots::{Curves, Size, Theme, evoscore_gamma};
+
+/// EvoScore against γ. Drawn in two sizes; the style sheet shows the one that
+/// fits, so that its text is never too small to read.
+#[component]
+pub fn GammaChart(
+    curves: Memo<Curves>,
+    gamma: RwSignal<Gamma>,
+    split: String,
+    convention: Memo<Convention>,
+) -> impl IntoView {
+    let drawn = move |size| {
+        Memo::new(move |_| curves.with(|c| evoscore_gamma(c, gamma.get(), size, Theme::Page)))
+    };
+    let (wide, narrow) = (drawn(Size::WIDE), drawn(Size::NARROW));
+    let download = move || {
+        api_href(
+            "plots/evoscore-gamma.svg",
+            &split,
+            gamma.get(),
+            convention.get(),
+        )
+    };
+    view! {
+        <figure class="figure figure-beside">
+            <figcaption>
+                <h2>"EvoScore against γ"</h2>
+                <p>
+                    "γ sets how much later iterations weigh. At 1 all weigh the same; to the right, the score looks more and more at where an agent ends up."
+                </p>
+                <p>
+                    "A line that falls to the right belongs to an agent whose code gets harder to change; one that rises catches up. Where lines cross, the ranking depends on what you value."
+                </p>
+                <p class="figure-links">
+                    <a href=download rel="external" download="">"Download as SVG"</a>
+                </p>
+            </figcaption>
+            <div class="only-wide"><Picture figure=wide/></div>
+            <div class="only-narrow"><Picture figure=narrow/></div>
+        </figure>
+    }
+}

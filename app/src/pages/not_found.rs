@@ -1,0 +1,25 @@
+use leptos::prelude::*;
+
+use crate::components::PageHead;
+use crate::error::{ErrorKind, set_status};
+
+/// Any address that is none of ours.
+#[component]
+pub fn NotFoundPage() -> impl IntoView {
+    set_status(ErrorKind::NotFound.status());
+    view! {
+        <PageHead title="Not found" description="There is no page at this address."/>
+        <section class="problem">
+            <p class="problem-code">"404"</p>
+            <h1>"There is no page here"</h1>
+            <p>"The address has a slip in it, or the page is gone."</p>
+            <p class="quiet">
+                <a href="/">"Leaderboard"</a>
+                " · "
+                <a href="/runs">"Runs"</a>
+                " · "
+                <a href="/tasks">"Tasks"</a>
+            </p>
+        </section>
+    }
+}

@@ -1,0 +1,199 @@
+//! The live connection: server-sent events applied to what the page shows.
+
+use std::time::Duration;
+
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+use swe_ci_core::event::{RunEvent, What};
+use swe_ci_core::step::Role;
+use swe_ci_core::view::RunDetail;
+use wasm_bindgen::JsCast;
+use wasm_bindgen::closure::Closure;
+use web_sys::{Event, EventSource, MessageEvent};
+
+use super::apply::apply;
+use super::data::run;
+use super::log::Tail;
+
+/// Log lines that come in a burst are shown together.
+const TOGETHER: Duration = Duration::from_millis(120);
+
+/// How the connection stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Link {
+    /// Nothing to follow, or not yet.
+    Off,
+    Live,
+    Lost,
+}
+
+/// What the connection brings up to date.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Follower {
+    pub detail: RwSignal<RunDetail>,
+    pub tail: RwSignal<Tail>,
+    pub link: RwSignal<Link>,
+    /// Events since a fetch of the rows began; none while there is no fetch.
+    since: StoredValue<Option<Vec<RunEvent>>>,
+    /// Log lines waiting to be shown.
+    lines: StoredValue<Vec<(String, Role, String)>>,
+}
+
+impl Follower {
+    pub(super) fn new(detail: RwSignal<RunDetail>) -> Self {
+        Self {
+            detail,
+            tail: RwSignal::new(Tail::default()),
+            link: RwSignal::new(Link::Off),
+            since: StoredValue::new(None),
+            lines: StoredValue::new(Vec::new()),
+        }
+    }
+
+    /// Follows the run, in the browser, until it is over or the page is left.
+    ///
+    /// The effect's own value holds the connection: effects do not run on the
+    /// server, where nothing of the browser may be stored, and what an effect
+    /// holds is dropped with it.
+    pub(super) fn start(self) {
+        let over = Memo::new(move |_| self.detail.with(|d| d.summary.progress.is_over()));
+        Effect::new(move |connection: Option<Option<Connection>>| {
+            if over.get() {
+                self.link.set(Link::Off);
+                return None;
+            }
+            connection.flatten().or_else(|| {
+                let id = self.detail.with_untracked(|d| d.summary.run_id.clone());
+                Connection::open(&id, self)
+            })
+        });
+    }
+
+    fn opened(self) {
+        self.link.try_set(Link::Live);
+        // What happened before, or while there was no connection, is in the rows.
+        self.fetch();
+    }
+
+    fn take(self, event: RunEvent) {
+        if let What::Log {
+            evolution_id,
+            role,
+            line,
+        } = event.what
+        {
+            self.log(&evolution_id, role, line);
+            return;
+        }
+        self.detail.try_update(|d| apply(d, &event));
+        let settles = matches!(event.what, What::Ended { .. } | What::Run { .. });
+        self.since
+            .try_update_value(|since| since.as_mut().map(|s| s.push(event)));
+        if settles {
+            // Times and reasons that events do not carry.
+            self.fetch();
+        }
+    }
+
+    /// Fetches the rows; events that come meanwhile are applied to them again,
+    /// so that an older answer undoes nothing.
+    fn fetch(self) {
+        let begins = self.since.try_update_value(|since| {
+            let idle = since.is_none();
+            since.get_or_insert_default();
+            idle
+        });
+        if begins != Some(true) {
+            return;
+        }
+        let Some(id) = self.detail.try_with_untracked(|d| d.summary.run_id.clone()) else {
+            return;
+        };
+        spawn_local(async move {
+            let fresh = run(id).await;
+            // The page may have been left meanwhile.
+            let since = self
+                .since
+                .try_update_value(Option::take)
+                .flatten()
+                .unwrap_or_default();
+            if let Ok(mut fresh) = fresh {
+                since.iter().for_each(|event| apply(&mut fresh, event));
+                self.detail.try_set(fresh);
+            }
+        });
+    }
+
+    fn log(self, evolution_id: &str, role: Role, text: String) {
+        let task = self.detail.try_with_untracked(|d| {
+            let evolution = d
+                .evolution_list
+                .iter()
+                .find(|e| e.evolution_id == evolution_id);
+            evolution.map(|e| e.task_id.to_string()).unwrap_or_default()
+        });
+        let Some(task) = task else { return };
+        let first = self.lines.try_update_value(|lines| {
+            lines.push((task, role, text));
+            lines.len() == 1
+        });
+        if first == Some(true) {
+            set_timeout(move || self.show_lines(), TOGETHER);
+        }
+    }
+
+    fn show_lines(self) {
+        let Some(lines) = self.lines.try_update_value(std::mem::take) else {
+            return;
+        };
+        self.tail.try_update(|tail| {
+            for (task, role, text) in lines {
+                tail.push(task, role, text);
+            }
+        });
+    }
+}
+
+/// An open event source; dropping it closes it. It reconnects by itself.
+#[derive(Debug)]
+struct Connection {
+    source: EventSource,
+    _on_message: Closure<dyn FnMut(MessageEvent)>,
+    _on_open: Closure<dyn FnMut(Event)>,
+    _on_error: Closure<dyn FnMut(Event)>,
+}
+
+impl Connection {
+    fn open(run_id: &str, follower: Follower) -> Option<Self> {
+        let source = EventSource::new(&format!("/api/v1/runs/{run_id}/events")).ok()?;
+        let on_message = Closure::new(move |message: MessageEvent| {
+            let event = message
+                .data()
+                .as_string()
+                .and_then(|d| serde_json::from_str(&d).ok());
+            // Events of a newer server that this page does not know are passed over.
+            if let Some(event) = event {
+                follower.take(event);
+            }
+        });
+        let on_open = Closure::new(move |_: Event| follower.opened());
+        let on_error = Closure::new(move |_: Event| {
+            follower.link.try_set(Link::Lost);
+        });
+        source.set_onmessage(Some(on_message.as_ref().unchecked_ref()));
+        source.set_onopen(Some(on_open.as_ref().unchecked_ref()));
+        source.set_onerror(Some(on_error.as_ref().unchecked_ref()));
+        Some(Self {
+            source,
+            _on_message: on_message,
+            _on_open: on_open,
+            _on_error: on_error,
+        })
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        self.source.close();
+    }
+}

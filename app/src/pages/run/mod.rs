@@ -1,0 +1,23 @@
+//! One run, live while it goes on.
+
+mod apply;
+mod data;
+mod evolution;
+mod follow;
+mod log;
+mod view;
+
+use leptos::prelude::*;
+use leptos_router::hooks::use_params_map;
+
+pub(super) use self::data::run;
+use self::view::RunView;
+use crate::components::loaded;
+
+#[component]
+pub fn RunPage() -> impl IntoView {
+    let params = use_params_map();
+    let id = Memo::new(move |_| params.with(|p| p.get("id").unwrap_or_default()));
+    let resource = Resource::new(move || id.get(), run);
+    loaded(resource, |detail| view! { <RunView detail/> })
+}

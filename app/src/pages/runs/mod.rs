@@ -1,0 +1,29 @@
+//! All runs, newest first.
+
+mod data;
+mod view;
+
+use leptos::prelude::*;
+use leptos_router::hooks::use_query_map;
+
+use self::data::runs;
+use self::view::RunList;
+use crate::components::{PageHead, loaded};
+use crate::query::named;
+
+#[component]
+pub fn RunsPage() -> impl IntoView {
+    let query = use_query_map();
+    let after = Memo::new(move |_| query.with(|q| named(q, "after")));
+    let resource = Resource::new(move || after.get(), runs);
+    view! {
+        <PageHead title="Runs" description="Runs of model configurations over splits: queued, running and finished."/>
+        <div class="hero">
+            <h1>"Runs"</h1>
+            <p class="lede">
+                "A run takes one model configuration through every task of a split. Open one to watch it work, or to look into each iteration afterwards."
+            </p>
+        </div>
+        {loaded(resource, |page| view! { <RunList page/> })}
+    }
+}

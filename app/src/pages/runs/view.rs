@@ -1,0 +1,92 @@
+use leptos::either::Either;
+use leptos::prelude::*;
+use swe_ci_core::run::Progress;
+use swe_ci_core::view::{Page, RunSummary};
+
+use crate::components::{Empty, Meter, NextPage, Tag, Time, Tone};
+use crate::format;
+use crate::pages::words;
+use crate::query::Query;
+
+#[component]
+pub fn RunList(page: Page<RunSummary>) -> impl IntoView {
+    if page.items.is_empty() {
+        return Either::Left(view! {
+            <Empty title="No runs yet" command="swe-ci run submit --human --split demo">
+                <p>
+                    "Every run will be listed here with its progress. This command queues the human baseline on the demo split; it needs no API key."
+                </p>
+            </Empty>
+        });
+    }
+    let next = page.next.map(|after| {
+        let mut query = Query::default();
+        query.add("after", Some(after));
+        format!("/runs{}", query.0)
+    });
+    let rows = page
+        .items
+        .into_iter()
+        .map(|run| view! { <RunRow run/> })
+        .collect_view();
+    Either::Right(view! {
+        <div class="table-frame">
+            <table class="list cards" role="table">
+                <caption class="visually-hidden">"Runs, newest first"</caption>
+                <thead role="rowgroup">
+                    <tr role="row">
+                        <th role="columnheader" scope="col">"Run"</th>
+                        <th role="columnheader" scope="col">"Split"</th>
+                        <th role="columnheader" scope="col">"Tasks done"</th>
+                        <th role="columnheader" scope="col" class="number">"Iterations"</th>
+                        <th role="columnheader" scope="col">"Submitted"</th>
+                        <th role="columnheader" scope="col">"Finished"</th>
+                    </tr>
+                </thead>
+                <tbody role="rowgroup">{rows}</tbody>
+            </table>
+        </div>
+        <NextPage href=next/>
+    })
+}
+
+#[component]
+fn RunRow(run: RunSummary) -> impl IntoView {
+    let config = run.config;
+    let human = words::kind(config.kind)
+        .map(|(word, hint)| view! { <Tag text=word.to_owned() tone=Tone::Accent hint/> });
+    let blocked = (run.evolutions_blocked > 0).then(|| {
+        let text = format!("{} blocked", run.evolutions_blocked);
+        view! { <Tag text tone=Tone::Warn hint="Could not be run for reasons outside the agent; not scored"/> }
+    });
+    let tone = match run.progress {
+        Progress::Finished => "good",
+        Progress::Running => "live",
+        Progress::Queued | Progress::Cancelled => "plain",
+    };
+    view! {
+        <tr role="row">
+            <th role="rowheader" scope="row" class="col-model">
+                <a href=format!("/runs/{}", run.run_id)>{config.model}</a>
+                <span class="tags">
+                    <Tag text=run.progress.name().to_owned() tone=words::progress_tone(run.progress)/>
+                    {human}
+                    {blocked}
+                </span>
+                <small>{words::origin(config.harness.name(), &config.provider)}</small>
+            </th>
+            <td role="cell" data-label="Split">
+                <a href=format!("/tasks?split={}", crate::query::encode(&config.split))>{config.split.clone()}</a>
+            </td>
+            <td role="cell" data-label="Tasks done">
+                <span class="measure">
+                    <span class="measure-number">{format!("{} / {}", run.evolutions_over, run.evolutions)}</span>
+                    <Meter value=run.evolutions_over most=run.evolutions label="Evolutions over" tone/>
+                </span>
+            </td>
+            <td role="cell" class="number" data-label="Iterations">{format::thousands(run.iterations)}</td>
+            <td role="cell" data-label="Submitted"><Time at=Some(run.created_at)/></td>
+            <td role="cell" data-label="Finished"><Time at=run.finished_at/></td>
+        </tr>
+    }
+}

@@ -1,0 +1,204 @@
+//! How states are called on the pages. One place, so that a thing has one
+//! name everywhere.
+
+use swe_ci_core::metrics::Verdict;
+use swe_ci_core::run::{HarnessConfig, Kind, Limits, Progress, RunConfig};
+use swe_ci_core::step::{Ending, StepOutcome};
+use swe_ci_core::view::{EvolutionView, IterationView};
+
+use crate::components::Tone;
+use crate::format;
+
+#[must_use]
+pub(super) fn progress_tone(progress: Progress) -> Tone {
+    match progress {
+        Progress::Queued | Progress::Cancelled => Tone::Plain,
+        Progress::Running => Tone::Live,
+        Progress::Finished => Tone::Good,
+    }
+}
+
+/// The tag beside a run's name, and what it means.
+#[must_use]
+pub(super) fn kind(kind: Kind) -> Option<(&'static str, &'static str)> {
+    match kind {
+        Kind::Human => Some((
+            "human",
+            "The real commits between base and target, replayed and graded in the same way",
+        )),
+        Kind::Measured => None,
+    }
+}
+
+/// "replay · at most 20 chunks".
+#[must_use]
+pub(super) fn harness(config: &HarnessConfig) -> String {
+    match config {
+        HarnessConfig::Replay { max_chunks } => {
+            format!("replay · at most {}", format::count(*max_chunks, "chunk"))
+        }
+    }
+}
+
+/// "replay · provider".
+#[must_use]
+pub(super) fn origin(harness: &str, provider: &str) -> String {
+    if provider.is_empty() {
+        harness.to_owned()
+    } else {
+        format!("{harness} · {provider}")
+    }
+}
+
+#[must_use]
+pub(super) fn limits(limits: &Limits) -> String {
+    let cpus = format::decimals(f64::from(limits.cpus_milli) / 1000.0, 1);
+    let cpus = cpus.strip_suffix(".0").unwrap_or(&cpus);
+    let gibibytes = |mb: u32| {
+        let text = format::decimals(f64::from(mb) / 1024.0, 1);
+        text.strip_suffix(".0").unwrap_or(&text).to_owned()
+    };
+    format!(
+        "{cpus} CPU · {} GiB memory · {} GiB disk · {} processes",
+        gibibytes(limits.memory_mb),
+        gibibytes(limits.disk_mb),
+        format::thousands(limits.pids)
+    )
+}
+
+/// "an agent step 1 h, a test run 1 h".
+#[must_use]
+pub(super) fn time_limits(limits: &Limits) -> String {
+    format!(
+        "an agent step {}, a test run {}",
+        format::seconds(f64::from(limits.agent_seconds)),
+        format::seconds(f64::from(limits.test_seconds))
+    )
+}
+
+/// "20 iterations at most, 10 attempts per step, 1 sample per task".
+#[must_use]
+pub(super) fn plan(config: &RunConfig) -> String {
+    format!(
+        "at most {}, {} per step, {} per task",
+        format::count(config.plan.max_iterations, "iteration"),
+        format::count(config.plan.max_attempts, "attempt"),
+        format::count(config.samples, "sample")
+    )
+}
+
+#[must_use]
+pub(super) fn ending(ending: Ending) -> (&'static str, Tone) {
+    match ending {
+        Ending::Solved => ("solved", Tone::Good),
+        Ending::IterationsSpent => ("all iterations used", Tone::Plain),
+        Ending::NothingLeft => ("nothing left to ask for", Tone::Plain),
+        Ending::AgentGaveUp => ("agent gave up", Tone::Bad),
+        Ending::Blocked => ("blocked, not scored", Tone::Warn),
+        Ending::Cancelled => ("cancelled, not scored", Tone::Plain),
+    }
+}
+
+/// How an evolution stands.
+#[must_use]
+pub(super) fn standing(evolution: &EvolutionView) -> (&'static str, Tone) {
+    match evolution.ending {
+        Some(end) => ending(end),
+        None => (evolution.progress.name(), progress_tone(evolution.progress)),
+    }
+}
+
+/// "iteration 3 · programmer · attempt 1", while there is something at work.
+#[must_use]
+pub(super) fn current_step(evolution: &EvolutionView) -> Option<String> {
+    evolution.current.as_ref().map(|step| {
+        format!(
+            "iteration {} · {} · attempt {}",
+            step.iteration,
+            step.role.name(),
+            step.attempt
+        )
+    })
+}
+
+/// An iteration's verdict: a sign, words, a tone.
+#[must_use]
+pub(super) fn verdict(
+    iteration: &IterationView,
+    target: u32,
+) -> (&'static str, &'static str, Tone) {
+    match iteration.verdict {
+        Verdict::Collapsed { .. } => ("✕", "collapsed", Tone::Bad),
+        Verdict::Scored { in_target, .. } if in_target >= target => ("✓", "solved", Tone::Good),
+        Verdict::Scored { lost, .. } if lost > 0 => ("▼", "regressed", Tone::Bad),
+        Verdict::Scored { .. } if iteration.gained > 0 => ("▲", "improved", Tone::Good),
+        Verdict::Scored { .. } => ("=", "no change", Tone::Plain),
+    }
+}
+
+#[must_use]
+pub(super) fn outcome(outcome: StepOutcome) -> (&'static str, Tone) {
+    match outcome {
+        StepOutcome::Done => ("done", Tone::Plain),
+        StepOutcome::NothingLeft => ("nothing left to ask for", Tone::Plain),
+        StepOutcome::Scored { solved: true } => ("scored, all pass", Tone::Good),
+        StepOutcome::Scored { solved: false } => ("scored", Tone::Plain),
+        StepOutcome::Collapsed => ("collapsed", Tone::Bad),
+        StepOutcome::AgentFailed => ("agent failed", Tone::Bad),
+        StepOutcome::InfraFailed => ("platform failed, tried again", Tone::Warn),
+        StepOutcome::Cancelled => ("cancelled", Tone::Plain),
+    }
+}
+
+/// A gain with its sign; a dash for none.
+#[must_use]
+pub(super) fn gained(n: u32) -> String {
+    if n == 0 {
+        "–".into()
+    } else {
+        format!("+{n}")
+    }
+}
+
+/// A loss with its sign; a dash for none.
+#[must_use]
+pub(super) fn lost(n: u32) -> String {
+    if n == 0 {
+        "–".into()
+    } else {
+        format!("\u{2212}{n}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plots::fixture::{iteration, scored};
+
+    #[test]
+    fn verdicts_in_words() {
+        let check = |verdict_, gained, expect| {
+            let mut seen = iteration(1, verdict_);
+            seen.gained = gained;
+            assert_eq!(verdict(&seen, 20).1, expect);
+        };
+        check(scored(20, 0), 1, "solved");
+        check(scored(12, 0), 2, "improved");
+        check(scored(12, 0), 0, "no change");
+        // More gained than lost is a regression all the same.
+        check(scored(15, 1), 5, "regressed");
+        check(Verdict::Collapsed { lost: 3 }, 0, "collapsed");
+    }
+
+    #[test]
+    fn limits_in_words() {
+        assert_eq!(
+            limits(&Limits::default()),
+            "2 CPU · 4 GiB memory · 4 GiB disk · 1024 processes"
+        );
+        assert_eq!(
+            time_limits(&Limits::default()),
+            "an agent step 1 h, a test run 1 h"
+        );
+    }
+}

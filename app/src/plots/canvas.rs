@@ -1,0 +1,281 @@
+//! What charts draw on: plotters' SVG backend, a scale that gives its whole
+//! numbers quarter-pixel precision, and our paints.
+//!
+//! plotters' own axes and legends are not used: in a browser they measure
+//! text by putting styled elements into the page, which the content security
+//! policy rightly forbids, and direct labels read better anyway.
+
+use std::ops::RangeInclusive;
+
+use plotters::coord::Shift;
+use plotters::coord::types::RangedCoordf64;
+use plotters::element::{Drawable, PointCollection};
+use plotters::prelude::{
+    Cartesian2d, Circle, DrawingArea, IntoDrawingArea, PathElement, Polygon, SVGBackend, Text,
+};
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+use plotters::style::{Color, FontStyle, IntoFont, ShapeStyle};
+
+use super::paint::{Paint, Theme, put_paints};
+use super::shape::corners;
+use super::{Figure, Mark, Size};
+
+/// Units of the drawing per pixel.
+const SCALE: u32 = 4;
+/// plotters writes a font size as this many times smaller.
+const FONT_FACTOR: f64 = 1.24;
+
+/// Space around the data, in pixels.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Margins {
+    pub top: u32,
+    pub right: u32,
+    pub bottom: u32,
+    pub left: u32,
+}
+
+/// Where a text stands relative to its point.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Anchor {
+    Right,
+    Left,
+    Above,
+    Below,
+}
+
+type Plane<'a> = DrawingArea<SVGBackend<'a>, Cartesian2d<RangedCoordf64, RangedCoordf64>>;
+
+#[derive(Debug)]
+pub(super) struct Frame {
+    pub size: Size,
+    pub margins: Margins,
+    pub x: RangeInclusive<f64>,
+    pub y: RangeInclusive<f64>,
+}
+
+/// The drawing surface of one figure.
+pub(super) struct Canvas<'a> {
+    root: DrawingArea<SVGBackend<'a>, Shift>,
+    plane: Plane<'a>,
+}
+
+impl Frame {
+    /// Draws a figure: `draw` puts things on the canvas and returns the marks.
+    pub(super) fn draw(
+        &self,
+        theme: Theme,
+        summary: String,
+        draw: impl FnOnce(&Canvas<'_>) -> Vec<Mark>,
+    ) -> Figure {
+        let mut svg = String::new();
+        let marks = {
+            let canvas = Canvas::new(&mut svg, self);
+            draw(&canvas)
+        };
+        // The backend writes the closing tag when it is dropped.
+        let body = svg.split_once('>').map_or("", |(_, body)| body);
+        let body = put_paints(&body.replace(" opacity=\"1\"", ""), theme, SCALE);
+        Figure {
+            svg: format!("{}{body}", opening(self.size, theme, &summary)),
+            size: self.size,
+            summary,
+            marks,
+        }
+    }
+
+    /// Height of the data area in pixels.
+    pub(super) fn inner_height(&self) -> u32 {
+        self.size.height - self.margins.top - self.margins.bottom
+    }
+}
+
+fn opening(Size { width, height }: Size, theme: Theme, summary: &str) -> String {
+    let (w, h) = (width * SCALE, height * SCALE);
+    let summary = escape(summary);
+    let common = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {w} {h}\" role=\"img\" \
+         stroke-linejoin=\"round\" stroke-linecap=\"butt\""
+    );
+    match theme {
+        Theme::Page => format!("{common} class=\"plot\" aria-label=\"{summary}\">"),
+        Theme::Paper => format!(
+            "{common} width=\"{width}\" height=\"{height}\"><title>{summary}</title>\
+             <rect width=\"{w}\" height=\"{h}\" fill=\"#ffffff\"/>"
+        ),
+    }
+}
+
+fn escape(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '&' => escaped.push_str("&amp;"),
+            '"' => escaped.push_str("&quot;"),
+            c if c.is_control() => {}
+            c => escaped.push(c),
+        }
+    }
+    escaped
+}
+
+impl<'a> Canvas<'a> {
+    fn new(svg: &'a mut String, frame: &Frame) -> Self {
+        let Size { width, height } = frame.size;
+        let backend = SVGBackend::with_string(svg, (width * SCALE, height * SCALE));
+        let root = backend.into_drawing_area();
+        let m = frame.margins;
+        let px = |v: u32| (v * SCALE) as i32;
+        let across = px(m.left)..px(width - m.right);
+        // Upwards on paper is downwards in pixels.
+        let down = px(height - m.bottom)..px(m.top);
+        let range = |r: &RangeInclusive<f64>| RangedCoordf64::from(*r.start()..*r.end());
+        let coords = Cartesian2d::new(range(&frame.x), range(&frame.y), (across, down));
+        let plane = root.clone().apply_coord_spec(coords);
+        Self { root, plane }
+    }
+
+    /// The point of a datum, in drawing units.
+    fn at(&self, x: f64, y: f64) -> (i32, i32) {
+        self.plane.map_coordinate(&(x, y))
+    }
+
+    /// Where a datum stands, in pixels.
+    pub(super) fn pixel(&self, x: f64, y: f64) -> (f64, f64) {
+        let (px, py) = self.at(x, y);
+        (
+            f64::from(px) / f64::from(SCALE),
+            f64::from(py) / f64::from(SCALE),
+        )
+    }
+
+    pub(super) fn mark(&self, (x, y): (f64, f64), series: &str, label: String) -> Mark {
+        let (px, py) = self.pixel(x, y);
+        let series = series.to_owned();
+        Mark {
+            x,
+            y,
+            px,
+            py,
+            label,
+            series,
+        }
+    }
+
+    /// A line through data.
+    pub(super) fn line(&self, points: &[(f64, f64)], paint: Paint, width: f64) {
+        let path: Vec<(i32, i32)> = points.iter().map(|(x, y)| self.at(*x, *y)).collect();
+        self.path(path, paint, width);
+    }
+
+    /// A line through points given in pixels.
+    pub(super) fn pixel_line(&self, points: &[(f64, f64)], paint: Paint, width: f64) {
+        self.path(points.iter().map(|p| units(*p)).collect(), paint, width);
+    }
+
+    /// A marker that covers what is beneath it: hollow, or filled.
+    pub(super) fn marker(
+        &self,
+        at: (f64, f64),
+        shape: usize,
+        radius: f64,
+        paint: Paint,
+        hollow: bool,
+    ) {
+        self.pixel_marker(self.pixel(at.0, at.1), shape, radius, paint, hollow);
+    }
+
+    /// Like [`Canvas::marker`], around a point given in pixels.
+    pub(super) fn pixel_marker(
+        &self,
+        at: (f64, f64),
+        shape: usize,
+        radius: f64,
+        paint: Paint,
+        hollow: bool,
+    ) {
+        let centre = units(at);
+        let radius = (radius * f64::from(SCALE)).round() as i32;
+        let inside = if hollow { Paint::Surface } else { paint };
+        match corners(shape, centre, radius) {
+            None => {
+                self.put(&Circle::new(centre, radius, inside.stand_in().filled()));
+                self.put(&Circle::new(centre, radius, stroke(paint, 2.0)));
+            }
+            Some(mut corners) => {
+                self.put(&Polygon::new(corners.clone(), inside.stand_in().filled()));
+                let first = corners[0];
+                let second = corners[1];
+                // Closed past its first corner, so that this one is joined too.
+                corners.extend([first, second]);
+                self.path(corners, paint, 2.0);
+            }
+        }
+    }
+
+    /// A small cross.
+    pub(super) fn cross(&self, (x, y): (f64, f64), radius: f64, paint: Paint) {
+        let r = radius;
+        self.pixel_line(&[(x - r, y - r), (x + r, y + r)], paint, 2.0);
+        self.pixel_line(&[(x - r, y + r), (x + r, y - r)], paint, 2.0);
+    }
+
+    /// A text at a point given in pixels.
+    pub(super) fn text(&self, text: &str, at: (f64, f64), anchor: Anchor, paint: Paint) {
+        self.sized_text(text, at, anchor, paint, 12.0, FontStyle::Normal);
+    }
+
+    pub(super) fn bold_text(&self, text: &str, at: (f64, f64), anchor: Anchor, paint: Paint) {
+        self.sized_text(text, at, anchor, paint, 12.0, FontStyle::Bold);
+    }
+
+    fn sized_text(
+        &self,
+        text: &str,
+        at: (f64, f64),
+        anchor: Anchor,
+        paint: Paint,
+        size: f64,
+        weight: FontStyle,
+    ) {
+        let (h, v) = match anchor {
+            Anchor::Right => (HPos::Left, VPos::Center),
+            Anchor::Left => (HPos::Right, VPos::Center),
+            Anchor::Above => (HPos::Center, VPos::Bottom),
+            Anchor::Below => (HPos::Center, VPos::Top),
+        };
+        let size = size * f64::from(SCALE) * FONT_FACTOR;
+        let font = ("sans-serif", size).into_font().style(weight);
+        let style = font.color(&paint.stand_in()).pos(Pos::new(h, v));
+        self.put(&Text::new(printable(text), units(at), style));
+    }
+
+    fn path(&self, points: Vec<(i32, i32)>, paint: Paint, width: f64) {
+        self.put(&PathElement::new(points, stroke(paint, width)));
+    }
+
+    fn put<E>(&self, element: &E)
+    where
+        for<'b> &'b E: PointCollection<'b, (i32, i32)>,
+        E: Drawable<SVGBackend<'a>>,
+    {
+        // Writing into a String does not fail.
+        let _ = self.root.draw(element);
+    }
+}
+
+fn units((x, y): (f64, f64)) -> (i32, i32) {
+    let scaled = |v: f64| (v * f64::from(SCALE)).round() as i32;
+    (scaled(x), scaled(y))
+}
+
+fn stroke(paint: Paint, width: f64) -> ShapeStyle {
+    let width = (width * f64::from(SCALE)).round() as u32;
+    paint.stand_in().stroke_width(width)
+}
+
+/// XML has no place for control characters, not even escaped.
+fn printable(text: &str) -> String {
+    text.chars().filter(|c| !c.is_control()).collect()
+}

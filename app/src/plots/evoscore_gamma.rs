@@ -1,0 +1,367 @@
+//! EvoScore against γ, a line per run: who keeps code easy to change?
+
+use swe_ci_core::leaderboard::{Entry, Sheet};
+use swe_ci_core::metrics::{Convention, Gamma};
+use swe_ci_core::run::Kind;
+
+use super::canvas::{Anchor, Canvas, Frame, Margins};
+use super::paint::{Paint, SERIES_COLOURS, Theme};
+use super::ticks::{places, ticks};
+use super::{Figure, Mark, Size};
+use crate::format;
+use crate::query::{GAMMA_MAX, GAMMA_MIN, gamma_text};
+
+/// A score for every hundredth of γ, so that what the picture says at the
+/// control's position is what the table says.
+const STEPS: u32 = 150;
+/// Every how manieth of them is a corner of the line.
+const CORNER: usize = 5;
+/// Pixels between two labels.
+const LABEL_GAP: f64 = 15.0;
+
+/// The lines of a sheet in one convention. They do not depend on the γ that
+/// is looked at, so a page computes them once.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Curves(Vec<Curve>);
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Curve {
+    pub run_id: String,
+    pub model: String,
+    /// Its colour, dashes and marker: the same wherever the run is drawn.
+    pub series: usize,
+    scores: Vec<f64>,
+}
+
+impl Curves {
+    #[must_use]
+    pub fn of(sheet: &Sheet, convention: Convention) -> Self {
+        let series = series(&sheet.entries);
+        let curves = sheet
+            .entries
+            .iter()
+            .zip(series)
+            .filter_map(|(entry, series)| {
+                let score = |step| entry.evoscore(gamma_at(step), convention);
+                Some(Curve {
+                    run_id: entry.run_id.clone(),
+                    model: entry.model.clone(),
+                    series,
+                    scores: (0..=STEPS).map(score).collect::<Option<_>>()?,
+                })
+            });
+        Self(curves.collect())
+    }
+
+    #[must_use]
+    pub fn iter(&self) -> std::slice::Iter<'_, Curve> {
+        self.0.iter()
+    }
+
+    /// Whether any score lies below zero, for any γ.
+    #[must_use]
+    pub fn any_negative(&self) -> bool {
+        self.0.iter().any(|c| c.scores.iter().any(|s| *s < 0.0))
+    }
+
+    /// A little more than all scores.
+    fn range(&self) -> (f64, f64) {
+        let all = || self.0.iter().flat_map(|c| c.scores.iter().copied());
+        let (low, high) = (
+            all().fold(f64::INFINITY, f64::min),
+            all().fold(-1.0, f64::max),
+        );
+        if !low.is_finite() {
+            return (0.0, 1.0);
+        }
+        let middle = f64::midpoint(low, high);
+        let half = ((high - low) * 0.58).max(0.06);
+        ((middle - half).max(-1.04), (middle + half).min(1.04))
+    }
+}
+
+impl Curve {
+    fn at(&self, gamma: Gamma) -> f64 {
+        let step = ((gamma.get().clamp(GAMMA_MIN, GAMMA_MAX) - GAMMA_MIN) * 100.0).round();
+        self.scores.get(step as usize).copied().unwrap_or_default()
+    }
+
+    fn points(&self) -> Vec<(f64, f64)> {
+        let steps = (0..=STEPS).map(|step| gamma_at(step).get());
+        steps
+            .zip(self.scores.iter().copied())
+            .step_by(CORNER)
+            .collect()
+    }
+
+    fn end(&self) -> f64 {
+        self.scores.last().copied().unwrap_or_default()
+    }
+}
+
+fn gamma_at(step: u32) -> Gamma {
+    Gamma::new(f64::from(50 + step) / 100.0).unwrap_or(Gamma::ONE)
+}
+
+/// The human baseline always has the first colour; models take the others in
+/// the order of the sheet, then again with dashes.
+fn series(entries: &[Entry]) -> Vec<usize> {
+    let others = SERIES_COLOURS - 1;
+    let mut models = 0;
+    let next = |entry: &Entry| {
+        if entry.kind == Kind::Human {
+            return 0;
+        }
+        let index = 1 + models % others + SERIES_COLOURS * (models / others);
+        models += 1;
+        index
+    };
+    entries.iter().map(next).collect()
+}
+
+/// The picture, with a mark per run at the γ looked at.
+#[must_use]
+pub fn evoscore_gamma(curves: &Curves, gamma: Gamma, size: Size, theme: Theme) -> Figure {
+    let narrow = size.width < 500;
+    let (low, high) = curves.range();
+    let right = if narrow { 108 } else { 196 };
+    let frame = Frame {
+        size,
+        margins: Margins {
+            top: 40,
+            right,
+            bottom: 46,
+            left: 42,
+        },
+        x: GAMMA_MIN..=GAMMA_MAX,
+        y: low..=high,
+    };
+    frame.draw(theme, summary(curves, gamma), |canvas| {
+        axes(canvas, &frame, narrow);
+        if curves.0.is_empty() {
+            let (x, y) = canvas.pixel(1.25, f64::midpoint(low, high));
+            canvas.text(
+                "No run has a score yet",
+                (x, y),
+                Anchor::Above,
+                Paint::Muted,
+            );
+            return Vec::new();
+        }
+        cursor(canvas, &frame, gamma);
+        for curve in curves.iter() {
+            canvas.line(&curve.points(), Paint::Series(curve.series), 2.25);
+        }
+        labels(canvas, &frame, curves, if narrow { 12 } else { 25 });
+        curves
+            .iter()
+            .map(|curve| mark(canvas, curve, gamma))
+            .collect()
+    })
+}
+
+fn axes(canvas: &Canvas<'_>, frame: &Frame, narrow: bool) {
+    let (low, high) = (*frame.y.start(), *frame.y.end());
+    let scores = ticks(low..=high, 5);
+    let decimals = places(&scores).max(1);
+    for score in scores {
+        let is_zero = score.abs() < 1e-9;
+        let paint = if is_zero { Paint::Axis } else { Paint::Grid };
+        canvas.line(&[(GAMMA_MIN, score), (GAMMA_MAX, score)], paint, 1.0);
+        let (x, y) = canvas.pixel(GAMMA_MIN, score);
+        canvas.text(
+            &format::decimals(score, decimals),
+            (x - 8.0, y),
+            Anchor::Left,
+            Paint::Muted,
+        );
+    }
+    let gammas = ticks(GAMMA_MIN..=GAMMA_MAX, if narrow { 3 } else { 6 });
+    for gamma in &gammas {
+        let (x, y) = canvas.pixel(*gamma, low);
+        canvas.pixel_line(&[(x, y), (x, y + 4.0)], Paint::Axis, 1.0);
+        let text = format!("{gamma:.*}", places(&gammas));
+        canvas.text(&text, (x, y + 8.0), Anchor::Below, Paint::Muted);
+    }
+    canvas.line(&[(GAMMA_MIN, low), (GAMMA_MAX, low)], Paint::Axis, 1.0);
+    canvas.text("EvoScore", (2.0, 10.0), Anchor::Right, Paint::Muted);
+    let (middle, bottom) = canvas.pixel(1.25, low);
+    let title = if narrow {
+        "γ"
+    } else {
+        "γ: above 1, later iterations weigh more"
+    };
+    canvas.text(title, (middle, bottom + 26.0), Anchor::Below, Paint::Muted);
+}
+
+fn cursor(canvas: &Canvas<'_>, frame: &Frame, gamma: Gamma) {
+    let x = gamma.get().clamp(GAMMA_MIN, GAMMA_MAX);
+    canvas.line(
+        &[(x, *frame.y.start()), (x, *frame.y.end())],
+        Paint::Cursor,
+        1.5,
+    );
+    let (px, py) = canvas.pixel(x, *frame.y.end());
+    let text = format!("γ {}", gamma_text(gamma));
+    canvas.bold_text(&text, (px, py - 4.0), Anchor::Above, Paint::Cursor);
+}
+
+/// Names at the ends of the lines, moved apart where they would overlap. The
+/// best ones are named when there is not room for all.
+fn labels(canvas: &Canvas<'_>, frame: &Frame, curves: &Curves, most: usize) {
+    let room = (f64::from(frame.inner_height()) / LABEL_GAP) as usize + 1;
+    let mut named: Vec<&Curve> = curves.iter().collect();
+    named.sort_by(|a, b| b.end().total_cmp(&a.end()));
+    named.truncate(room);
+    let ends: Vec<f64> = named
+        .iter()
+        .map(|c| canvas.pixel(GAMMA_MAX, c.end()).1)
+        .collect();
+    let top = f64::from(frame.margins.top);
+    let bottom = top + f64::from(frame.inner_height());
+    for ((curve, end), y) in named.iter().zip(&ends).zip(spread(&ends, top, bottom)) {
+        let x = canvas.pixel(GAMMA_MAX, 0.0).0;
+        canvas.pixel_line(
+            &[(x, *end), (x + 9.0, y)],
+            Paint::Series(curve.series % SERIES_COLOURS),
+            1.0,
+        );
+        canvas.text(
+            &format::clip(&curve.model, most),
+            (x + 13.0, y),
+            Anchor::Right,
+            Paint::Ink,
+        );
+    }
+}
+
+/// Heights at least [`LABEL_GAP`] apart and within bounds, in the same order
+/// and near the wanted ones (which rise).
+fn spread(wanted: &[f64], top: f64, bottom: f64) -> Vec<f64> {
+    let mut placed = wanted.to_vec();
+    let mut least = top;
+    for y in &mut placed {
+        *y = y.max(least);
+        least = *y + LABEL_GAP;
+    }
+    let mut most = bottom;
+    for y in placed.iter_mut().rev() {
+        *y = y.min(most);
+        most = *y - LABEL_GAP;
+    }
+    placed
+}
+
+fn mark(canvas: &Canvas<'_>, curve: &Curve, gamma: Gamma) -> Mark {
+    let at = (gamma.get().clamp(GAMMA_MIN, GAMMA_MAX), curve.at(gamma));
+    let solid = Paint::Series(curve.series % SERIES_COLOURS);
+    canvas.marker(at, curve.series, 5.0, solid, true);
+    let label = format!("{}: {}", curve.model, format::score(at.1));
+    canvas.mark(at, &curve.run_id, label)
+}
+
+fn summary(curves: &Curves, gamma: Gamma) -> String {
+    if curves.0.is_empty() {
+        return "EvoScore against γ: no run has a score yet.".to_owned();
+    }
+    let mut best: Vec<&Curve> = curves.iter().collect();
+    best.sort_by(|a, b| b.at(gamma).total_cmp(&a.at(gamma)));
+    let told = best.iter().take(5);
+    let told: Vec<String> = told
+        .map(|c| format!("{} {}", c.model, format::score(c.at(gamma))))
+        .collect();
+    let runs = format::count(u32::try_from(curves.0.len()).unwrap_or(u32::MAX), "run");
+    format!(
+        "EvoScore of {runs} for γ from 0.5 to 2. At γ {}: {}.",
+        gamma_text(gamma),
+        told.join(", ")
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plots::fixture::{assert_well_formed, sheet};
+
+    fn figure(models: &[(&str, &[f64])], gamma: f64, theme: Theme) -> Figure {
+        let curves = Curves::of(&sheet(models), Convention::Paper);
+        evoscore_gamma(&curves, Gamma::new(gamma).unwrap(), Size::WIDE, theme)
+    }
+
+    #[test]
+    fn marks_stand_where_the_scores_are() {
+        let figure = figure(
+            &[("early", &[1.0, 0.0]), ("late", &[0.0, 1.0])],
+            2.0,
+            Theme::Page,
+        );
+        assert_well_formed(&figure.svg);
+        let [early, late] = figure.marks.as_slice() else {
+            panic!("{:?}", figure.marks)
+        };
+        assert!((late.y - 2.0 / 3.0).abs() < 1e-12 && (late.x - 2.0).abs() < 1e-12);
+        assert_eq!(late.label, "late: 0.667");
+        assert!(late.py < early.py, "a better score stands higher");
+        assert!((late.px - early.px).abs() < 1e-9);
+        assert!((0.0..=f64::from(Size::WIDE.height)).contains(&late.py));
+        assert!(
+            figure
+                .summary
+                .ends_with("At γ 2.00: late 0.667, early 0.333.")
+        );
+    }
+
+    #[test]
+    fn equal_scores_meet_at_one() {
+        let figure = figure(&[("a", &[1.0, 0.0]), ("b", &[0.0, 1.0])], 1.0, Theme::Page);
+        assert!((figure.marks[0].py - figure.marks[1].py).abs() < 0.5);
+    }
+
+    #[test]
+    fn names_are_text_not_markup() {
+        let name = "<script>alert(1)</script>\" onload=\"x\u{7}";
+        for theme in [Theme::Page, Theme::Paper] {
+            let figure = figure(&[(name, &[0.5])], 1.0, theme);
+            assert_well_formed(&figure.svg);
+            assert!(!figure.svg.contains("<script"));
+            assert!(!figure.svg.contains("\" onload"));
+        }
+    }
+
+    #[test]
+    fn nothing_to_show_is_said() {
+        let figure = figure(&[], 1.0, Theme::Page);
+        assert_well_formed(&figure.svg);
+        assert!(figure.svg.contains("No run has a score yet") && figure.marks.is_empty());
+    }
+
+    #[test]
+    fn a_page_has_variables_and_paper_has_colours() {
+        let page = figure(&[("m", &[0.5])], 1.0, Theme::Page).svg;
+        let paper = figure(&[("m", &[0.5])], 1.0, Theme::Paper).svg;
+        assert!(page.contains("var(--plot-") && !page.contains("#5E"));
+        assert!(!paper.contains("var(") && !paper.contains("#5E"));
+        assert!(!page.contains("style=") && !paper.contains("style="));
+    }
+
+    #[test]
+    fn many_lines_keep_their_labels_apart() {
+        let names: Vec<String> = (0..40).map(|i| format!("model {i}")).collect();
+        let models: Vec<(&str, &[f64])> = names.iter().map(|n| (n.as_str(), &[0.5][..])).collect();
+        let figure = figure(&models, 1.0, Theme::Page);
+        assert_eq!(figure.marks.len(), 40);
+        assert!(figure.svg.matches(">\nmodel").count() <= 22);
+        let placed = spread(&[10.0, 10.0, 11.0, 100.0], 0.0, 100.0);
+        assert!(placed.windows(2).all(|w| w[1] - w[0] >= LABEL_GAP - 1e-9));
+        assert!(placed[3] <= 100.0);
+    }
+
+    #[test]
+    fn colours_are_handed_out_in_order_and_dashed_when_they_run_out() {
+        let mut sheet = sheet(&[("a", &[0.1]), ("h", &[0.1]), ("b", &[0.1])]);
+        sheet.entries[1].kind = Kind::Human;
+        assert_eq!(series(&sheet.entries), [1, 0, 2]);
+        let many = vec![sheet.entries[0].clone(); 9];
+        assert_eq!(series(&many), [1, 2, 3, 4, 5, 6, 7, 9, 10]);
+    }
+}

@@ -1,0 +1,119 @@
+//! Small sheets and evolutions for the tests of plots and pages.
+
+use swe_ci_core::leaderboard::{Entry, Sample, ScoredTask, Sheet};
+use swe_ci_core::metrics::{Series, Verdict};
+use swe_ci_core::run::{Kind, Progress};
+use swe_ci_core::task::{SuiteCounts, TaskId};
+use swe_ci_core::view::{EvolutionView, IterationView};
+
+pub(crate) fn task_id(name: &str) -> TaskId {
+    TaskId::new(name).expect("a plain name")
+}
+
+/// One task, one sample per model with these changes.
+pub(crate) fn sheet(models: &[(&str, &[f64])]) -> Sheet {
+    let entry = |(model, changes): &(&str, &[f64])| {
+        let series = Series {
+            changes: changes.to_vec(),
+            zero_regression: true,
+            solved: false,
+        };
+        let sample = Sample {
+            paper: series.clone(),
+            reference: series,
+        };
+        Entry {
+            run_id: format!("run-{model}"),
+            model: (*model).to_owned(),
+            provider: String::new(),
+            harness: "replay".into(),
+            kind: Kind::Measured,
+            progress: Progress::Finished,
+            max_iterations: u32::try_from(changes.len()).expect("few changes"),
+            tasks_total: 1,
+            tasks_blocked: 0,
+            tasks: vec![ScoredTask {
+                task_id: task_id("t"),
+                repo: "r".into(),
+                samples: vec![sample],
+            }],
+        }
+    };
+    Sheet {
+        split: "demo".into(),
+        entries: models.iter().map(entry).collect(),
+    }
+}
+
+pub(crate) fn scored(in_target: u32, lost: u32) -> Verdict {
+    Verdict::Scored {
+        in_target,
+        passed: in_target,
+        lost,
+    }
+}
+
+pub(crate) fn iteration(number: u32, verdict: Verdict) -> IterationView {
+    IterationView {
+        iteration: number,
+        verdict,
+        gained: 0,
+        collapse: None,
+        findings: Vec::new(),
+        test_seconds: 0.5,
+        finished_at: "2026-11-20T14:03:00Z".into(),
+    }
+}
+
+/// Base 10, target 20.
+pub(crate) fn evolution(verdicts: &[Verdict]) -> EvolutionView {
+    EvolutionView {
+        evolution_id: "e1".into(),
+        task_id: task_id("t"),
+        sample: 1,
+        progress: Progress::Running,
+        ending: None,
+        reason: None,
+        suite: SuiteCounts {
+            base_in_target: 10,
+            target: 20,
+            base_passed: 12,
+        },
+        max_iterations: 20,
+        started_at: None,
+        finished_at: None,
+        current: None,
+        iterations: (1..).zip(verdicts).map(|(n, v)| iteration(n, *v)).collect(),
+    }
+}
+
+/// Every element is closed in order, no `&` or `<` stands by itself.
+pub(crate) fn assert_well_formed(xml: &str) {
+    let mut open: Vec<&str> = Vec::new();
+    let mut rest = xml;
+    while let Some((text, after)) = rest.split_once('<') {
+        assert_text(text);
+        let (tag, after) = after.split_once('>').expect("a tag ends");
+        assert_eq!(tag.matches('"').count() % 2, 0, "quotes in {tag}");
+        assert!(!tag.contains('<'), "a tag in a tag: {tag}");
+        if let Some(name) = tag.strip_prefix('/') {
+            assert_eq!(open.pop(), Some(name), "in {xml}");
+        } else if !tag.ends_with('/') {
+            open.push(tag.split_whitespace().next().expect("a tag has a name"));
+        }
+        rest = after;
+    }
+    assert_text(rest);
+    assert!(open.is_empty(), "left open: {open:?}");
+    assert!(xml.chars().all(|c| c == '\n' || !c.is_control()));
+}
+
+fn assert_text(text: &str) {
+    for (at, _) in text.match_indices('&') {
+        let entity = text[at..].split(';').next().unwrap_or_default();
+        assert!(
+            ["&lt", "&gt", "&amp", "&quot", "&apos"].contains(&entity),
+            "{entity}"
+        );
+    }
+}

@@ -1,0 +1,77 @@
+//! Charts, drawn by plotters into SVG: pure functions of their data, the same
+//! on the server, in the browser and for download.
+//!
+//! A [`Figure`] carries [`Mark`]s beside its picture: where each datum stands
+//! and what it says, so that a page can lay focus and hover targets over it.
+
+mod evoscore_gamma;
+mod passing;
+
+mod canvas;
+mod paint;
+mod shape;
+mod ticks;
+
+pub use evoscore_gamma::{Curve, Curves, evoscore_gamma};
+pub use paint::{SERIES_COLOURS, Theme};
+pub use passing::passing;
+
+/// A picture and the data in it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Figure {
+    /// A whole `<svg>` element.
+    pub svg: String,
+    pub size: Size,
+    /// What the picture shows, in one sentence.
+    pub summary: String,
+    pub marks: Vec<Mark>,
+}
+
+/// One datum of a figure.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Mark {
+    /// In the units of the data.
+    pub x: f64,
+    pub y: f64,
+    /// In the units of the picture's [`Size`].
+    pub px: f64,
+    pub py: f64,
+    /// What it says, in words.
+    pub label: String,
+    /// Which series it belongs to.
+    pub series: String,
+}
+
+/// Width and height of a picture in CSS pixels. A page shows it at about this
+/// size, so that text in it is as large as text beside it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Size {
+    pub width: u32,
+    pub height: u32,
+}
+
+impl Size {
+    /// Beside text, on a wide screen.
+    pub const WIDE: Self = Self {
+        width: 820,
+        height: 400,
+    };
+    /// On a telephone.
+    pub const NARROW: Self = Self {
+        width: 360,
+        height: 340,
+    };
+    /// One of several, beside a table.
+    pub const SMALL: Self = Self {
+        width: 440,
+        height: 240,
+    };
+    /// For a paper or a slide.
+    pub const PRINT: Self = Self {
+        width: 960,
+        height: 480,
+    };
+}
+
+#[cfg(test)]
+pub(crate) mod fixture;
