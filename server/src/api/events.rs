@@ -1,0 +1,94 @@
+use std::convert::Infallible;
+use std::time::Duration;
+
+use axum::extract::{FromRequestParts, State};
+use axum::http::request::Parts;
+use axum::http::{HeaderName, HeaderValue};
+use axum::response::sse::{Event, KeepAlive};
+use axum::response::{IntoResponse, Sse};
+use futures::StreamExt;
+use swe_ci_core::event::RunEvent;
+
+use super::Result;
+use super::path::{Path, RunPath};
+use super::problem::{Problem, ProblemBody};
+use super::query::{NoParameters, Query};
+use crate::serve::App;
+
+/// A comment is sent when nothing happens for so long, so that proxies and
+/// browsers do not take the stream for dead.
+const KEEP_ALIVE: Duration = Duration::from_secs(15);
+
+const LAST_EVENT_ID: &str = "last-event-id";
+
+/// The last event a client that comes back has seen.
+#[derive(Debug)]
+pub(crate) struct LastEventId(Option<u64>);
+
+impl<S: Sync> FromRequestParts<S> for LastEventId {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self> {
+        let Some(value) = parts.headers.get(LAST_EVENT_ID) else {
+            return Ok(Self(None));
+        };
+        let text = String::from_utf8_lossy(value.as_bytes());
+        match text.trim().parse() {
+            Ok(seq) => Ok(Self(Some(seq))),
+            Err(_) => Err(Problem::parameter(
+                "Last-Event-ID",
+                &text,
+                "the id of an event of this stream",
+            )),
+        }
+    }
+}
+
+/// What happens in a run from now on, as server-sent events: the id of each
+/// is its `seq`, its data a JSON object with `seq`, `run_id`, `event` (`run`,
+/// `step`, `log`, `iteration` or `ended`) and what belongs to that. With
+/// `Last-Event-ID`, events missed since then come first as far as they are
+/// still remembered.
+#[utoipa::path(
+    get,
+    path = "/api/v1/runs/{id}/events",
+    tag = "runs",
+    params(
+        RunPath,
+        ("Last-Event-ID" = Option<u64>, Header, description = "Id of the last event seen; browsers send it when they reconnect"),
+    ),
+    responses(
+        (status = 200, description = "An endless stream; it ends when the server stops", body = String, content_type = "text/event-stream"),
+        (status = 400, description = "Last-Event-ID is not a number", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 404, description = "There is no such run", body = ProblemBody, content_type = "application/problem+json"),
+    )
+)]
+pub(crate) async fn events(
+    State(app): State<App>,
+    Path(RunPath { id }): Path<RunPath>,
+    Query(NoParameters): Query<NoParameters>,
+    LastEventId(after): LastEventId,
+) -> Result<impl IntoResponse> {
+    // Asked for first, so that an unknown run is a 404 and not an endless silence.
+    app.engine.run(&id).await?;
+    let stream = app
+        .engine
+        .events(&id, after)
+        .map(|event| Ok::<_, Infallible>(sse(&event)))
+        .take_until(app.shutdown.cancelled_owned());
+    // nginx would otherwise hold events back until its buffer is full.
+    let unbuffered = (
+        HeaderName::from_static("x-accel-buffering"),
+        HeaderValue::from_static("no"),
+    );
+    let keep_alive = KeepAlive::new().interval(KEEP_ALIVE);
+    Ok(([unbuffered], Sse::new(stream).keep_alive(keep_alive)))
+}
+
+fn sse(event: &RunEvent) -> Event {
+    let data = serde_json::to_string(event).unwrap_or_else(|e| {
+        tracing::error!(error = %e, seq = event.seq, "an event cannot be written as JSON");
+        "{}".into()
+    });
+    Event::default().id(event.seq.to_string()).data(data)
+}

@@ -1,0 +1,81 @@
+//! The REST API: read-only JSON under `/api/v1`, and `/health`.
+//!
+//! A handler reads its request ([`path`], [`query`]), calls the engine once,
+//! and responds. Its annotation is the documentation: `/api/v1/openapi.json`
+//! is made from them.
+
+mod problem;
+
+mod path;
+
+mod query;
+
+mod leaderboard;
+
+mod plots;
+
+mod tasks;
+
+mod runs;
+
+mod events;
+
+mod health;
+
+use axum::Router;
+use axum::http::header;
+use axum::routing::get;
+use swe_ci_core::metrics::Convention;
+use utoipa::OpenApi;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+pub(crate) use problem::{Problem, finish};
+
+use crate::serve::App;
+
+type Result<T, E = Problem> = std::result::Result<T, E>;
+
+#[derive(OpenApi)]
+#[openapi(
+    info(
+        title = "swe-ci",
+        description = "Results of a SWE-CI server: how well LLM coding agents maintain a codebase.\n\nLists come in pages: `limit` items at a time, and `next` of one page is `after` of the following. Errors are RFC 9457 problem details; parameters that are unknown are errors too. Times are RFC 3339 in UTC, durations are seconds."
+    ),
+    // Only parameters refer to it, and those are not followed.
+    components(schemas(Convention)),
+    tags(
+        (name = "results", description = "Scores"),
+        (name = "runs", description = "Runs, their evolutions and iterations"),
+        (name = "tasks", description = "Splits and tasks"),
+        (name = "health", description = "For supervisors and load balancers"),
+    )
+)]
+struct Document;
+
+/// Every address of the API.
+pub(crate) fn router() -> Router<App> {
+    let (router, document) = annotated().split_for_parts();
+    // A document made of plain data can be written as JSON.
+    let json = document.to_pretty_json().unwrap_or_default();
+    let openapi = get(move || async move {
+        let headers = [(header::CONTENT_TYPE, "application/json")];
+        (headers, json)
+    });
+    router.route("/api/v1/openapi.json", openapi)
+}
+
+fn annotated() -> OpenApiRouter<App> {
+    OpenApiRouter::with_openapi(Document::openapi())
+        .routes(routes!(leaderboard::leaderboard))
+        .routes(routes!(plots::evoscore_gamma))
+        .routes(routes!(runs::runs))
+        .routes(routes!(runs::run))
+        .routes(routes!(runs::iteration))
+        .routes(routes!(events::events))
+        .routes(routes!(tasks::splits))
+        .routes(routes!(tasks::tasks))
+        .routes(routes!(tasks::task))
+        .routes(routes!(health::live))
+        .routes(routes!(health::ready))
+}

@@ -1,0 +1,45 @@
+//! Path parameters: axum's, with a [`Problem`] for what cannot be read.
+
+use axum::extract::FromRequestParts;
+use serde::Deserialize;
+use swe_ci_core::task::TaskId;
+use utoipa::IntoParams;
+
+use super::problem::Problem;
+
+/// Path parameters read as `T`.
+#[derive(Debug, FromRequestParts)]
+#[from_request(via(axum::extract::Path), rejection(Problem))]
+pub(crate) struct Path<T>(pub T);
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Path)]
+pub(crate) struct TaskPath {
+    /// The task's id.
+    #[param(example = "sqlparse-0.4.4-0.5.3")]
+    id: String,
+}
+
+impl TaskPath {
+    /// Checked here because axum's own error would not name the parameter.
+    pub(crate) fn task_id(self) -> Result<TaskId, Problem> {
+        TaskId::new(self.id).map_err(|e| Problem::about_parameter("id", e.to_string()))
+    }
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Path)]
+pub(crate) struct RunPath {
+    /// The run's id.
+    pub id: String,
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Path)]
+pub(crate) struct IterationPath {
+    /// The evolution's id.
+    pub id: String,
+    /// The iteration, from 1.
+    #[param(minimum = 1)]
+    pub n: u32,
+}

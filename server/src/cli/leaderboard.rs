@@ -1,0 +1,88 @@
+use clap::Args;
+use comfy_table::CellAlignment::{Left, Right};
+use swe_ci_core::leaderboard::Row;
+use swe_ci_core::metrics::{Convention, Gamma};
+
+use super::failure::Failure;
+use super::output;
+use crate::config::GlobalOptions;
+
+pub(super) const AFTER_HELP: &str = "\
+EvoScore is the mean over the tasks of the weighted mean of an evolution's
+normalized changes, -1 to 1. With --gamma above 1 later iterations count more.
+
+Examples:
+  swe-ci leaderboard
+  swe-ci leaderboard --split demo --gamma 1.5 --convention reference
+  swe-ci leaderboard --json | jq '.[0].evoscore'";
+
+#[derive(Debug, Args)]
+pub(super) struct Options {
+    /// The split; the first one when absent
+    #[arg(long, value_name = "NAME")]
+    split: Option<String>,
+    /// Weight of later iterations, 0.1 to 10
+    #[arg(long, value_name = "GAMMA", default_value = "1", value_parser = gamma)]
+    gamma: Gamma,
+    /// How tests are counted: `paper` (only tests the target passes, one by
+    /// one) or `reference` (as the authors' program counts)
+    #[arg(long, default_value = "paper", value_parser = ["paper", "reference"])]
+    convention: String,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+fn gamma(text: &str) -> Result<Gamma, String> {
+    let number = text.parse().map_err(|_| "it is not a number".to_owned())?;
+    Gamma::new(number).map_err(|e| e.to_string())
+}
+
+pub(super) async fn execute(global: &GlobalOptions, options: &Options) -> Result<(), Failure> {
+    let convention: Convention = options.convention.parse().map_err(Failure::usage)?;
+    let engine = super::open(global).await?;
+    let split = match &options.split {
+        Some(split) => Some(split.clone()),
+        None => engine.splits().await?.into_iter().next().map(|s| s.name),
+    };
+    let rows = match &split {
+        Some(split) => engine.sheet(split).await?.rank(options.gamma, convention),
+        None => Vec::new(),
+    };
+    if options.json {
+        return output::json(&rows);
+    }
+    if rows.is_empty() {
+        output::note("No run has a score yet; `swe-ci run list` shows how the runs stand.");
+        return Ok(());
+    }
+    print(&rows)
+}
+
+fn print(rows: &[Row]) -> Result<(), Failure> {
+    let columns = [
+        ("#", Right),
+        ("model", Left),
+        ("harness", Left),
+        ("EvoScore", Right),
+        ("zero regression", Right),
+        ("solved", Right),
+        ("turns", Right),
+        ("tasks", Right),
+        ("run", Left),
+    ];
+    let rows = rows.iter().map(|row| {
+        [
+            row.rank.to_string(),
+            output::short(&row.model, 40),
+            row.harness.clone(),
+            format!("{:.4}", row.evoscore),
+            output::percent(row.zero_regression_rate),
+            output::percent(row.solved_rate),
+            format!("{:.1}", row.average_turns),
+            format!("{}/{}", row.tasks, row.tasks_total),
+            row.run_id.clone(),
+        ]
+    });
+    output::table(columns, rows)
+}

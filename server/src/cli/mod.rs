@@ -1,0 +1,120 @@
+//! The command line. One file per command family; every command is a function
+//! from its options to `Result<(), Failure>`, and only here a process ends.
+
+mod failure;
+
+mod output;
+
+mod serve;
+
+mod migrate;
+
+mod doctor;
+
+mod dataset;
+
+mod run;
+
+mod leaderboard;
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::{Parser, Subcommand};
+use swe_ci_engine::Engine;
+
+use crate::config::{GlobalOptions, ServeOptions};
+use crate::logging;
+use failure::Failure;
+
+const AFTER_HELP: &str = "\
+Examples:
+  swe-ci serve --demo                     the site, with a first run to look at
+  swe-ci doctor                           is everything there that a run needs?
+  swe-ci run submit --human --split demo  queue the human baseline
+  swe-ci leaderboard --gamma 1.5          the ranking, in the terminal
+
+Options can be given as environment variables too; `swe-ci COMMAND --help`
+names them. Image builds are also given http_proxy, https_proxy, no_proxy and
+the CA bundle of SSL_CERT_FILE (the system's own when it is not set).
+
+Exit codes: 0 fine, 1 it failed (stderr says what, and what to do), 2 the
+command line or an environment variable cannot be used.";
+
+/// How well do LLM coding agents maintain a codebase? Runs the SWE-CI
+/// benchmark and shows its results.
+#[derive(Debug, Parser)]
+#[command(name = "swe-ci", version, max_term_width = 100, after_help = AFTER_HELP)]
+struct Cli {
+    #[command(flatten)]
+    global: GlobalOptions,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Serve the site and the REST API, and execute queued runs
+    #[command(after_help = serve::AFTER_HELP)]
+    Serve(ServeOptions),
+    /// Bring the database up to date
+    #[command(after_help = migrate::AFTER_HELP)]
+    Migrate,
+    /// Look at everything a run needs, and say what to do about what is missing
+    #[command(after_help = doctor::AFTER_HELP)]
+    Doctor(doctor::Options),
+    /// Import datasets and list what was imported
+    #[command(subcommand)]
+    Dataset(dataset::Command),
+    /// Submit runs, look at them, cancel them
+    #[command(subcommand)]
+    Run(run::Command),
+    /// Print the leaderboard of a split
+    #[command(after_help = leaderboard::AFTER_HELP)]
+    Leaderboard(leaderboard::Options),
+}
+
+/// The whole program.
+#[must_use]
+pub fn main() -> ExitCode {
+    // Prints help, version and usage errors, with exit code 0 or 2.
+    let cli = Cli::parse();
+    let default = match cli.command {
+        Command::Serve(_) => logging::SERVE,
+        _ => logging::COMMAND,
+    };
+    logging::init(&cli.global.log(), default);
+    let outcome = match tokio::runtime::Runtime::new() {
+        Ok(runtime) => {
+            let outcome = runtime.block_on(Box::pin(cli.execute()));
+            // What still blocks a thread may not hold the process up.
+            runtime.shutdown_timeout(Duration::from_millis(500));
+            outcome
+        }
+        Err(e) => Err(Failure::new(format!("no threads can be started: {e}"))),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.report(),
+    }
+}
+
+impl Cli {
+    async fn execute(self) -> Result<(), Failure> {
+        let Self { global, command } = self;
+        match command {
+            Command::Serve(options) => serve::execute(&global, &options).await,
+            Command::Migrate => migrate::execute(&global).await,
+            Command::Doctor(options) => doctor::execute(&global, &options).await,
+            Command::Dataset(command) => dataset::execute(&global, command).await,
+            Command::Run(command) => run::execute(&global, command).await,
+            Command::Leaderboard(options) => leaderboard::execute(&global, &options).await,
+        }
+    }
+}
+
+/// The engine of a command that does not work on runs itself.
+async fn open(global: &GlobalOptions) -> Result<Engine, Failure> {
+    let config = global.engine(0).map_err(Failure::usage)?;
+    Ok(Engine::open(config).await?)
+}

@@ -1,0 +1,362 @@
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use clap::{ArgGroup, Args, Subcommand};
+use comfy_table::CellAlignment::{Left, Right};
+use serde_json::{Value, json};
+use swe_ci_core::metrics::Verdict;
+use swe_ci_core::run::RunConfig;
+use swe_ci_core::view::{EvolutionView, RunDetail, RunSummary};
+use swe_ci_engine::PageRequest;
+
+use super::failure::Failure;
+use super::output;
+use crate::config::GlobalOptions;
+
+const SUBMIT_HELP: &str = "\
+The configuration is TOML (FILE.toml) or JSON (any other name, or `-` for
+stdin). The smallest one:
+
+  model = \"my-model\"
+  kind = \"measured\"
+  split = \"demo\"
+  harness = { name = \"replay\", max_chunks = 20 }
+
+and what may be added, with its defaults:
+
+  provider = \"\"
+  samples = 1
+  plan = { max_iterations = 20, max_attempts = 10 }
+
+  [limits]
+  cpus_milli = 2000    # thousandths of a processor
+  memory_mb = 4096
+  pids = 1024
+  disk_mb = 4096
+  agent_seconds = 3600
+  test_seconds = 3600
+
+The run waits in the queue until a server on the same data works on it. Its id
+is printed on stdout.
+
+Examples:
+  swe-ci run submit --human --split demo
+  swe-ci run submit my-model.toml
+  id=$(swe-ci run submit my-model.json) && swe-ci run show $id";
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Command {
+    /// Queue a run
+    #[command(after_help = SUBMIT_HELP)]
+    Submit(Submit),
+    /// List runs, newest first
+    List(List),
+    /// Show how a run stands
+    Show(Show),
+    /// Cancel a run; what it has scored so far stays
+    Cancel(Cancel),
+}
+
+#[derive(Debug, Args)]
+#[command(group(ArgGroup::new("what").required(true).args(["file", "human"])))]
+pub(super) struct Submit {
+    /// File of the run's configuration; `-` reads stdin
+    file: Option<PathBuf>,
+    /// The human baseline: the real history, replayed
+    #[arg(long)]
+    human: bool,
+    /// Split of the human baseline
+    #[arg(
+        long,
+        value_name = "NAME",
+        default_value = "demo",
+        conflicts_with = "file"
+    )]
+    split: String,
+    /// Print the run's id as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct List {
+    /// How many at most
+    #[arg(long, value_name = "N", default_value = "50", value_parser = clap::value_parser!(u32).range(1..=500))]
+    limit: u32,
+    /// The `next` of the list before (see --json)
+    #[arg(long, value_name = "NEXT")]
+    after: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Show {
+    /// The run's id
+    id: String,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Cancel {
+    /// The run's id
+    id: String,
+}
+
+pub(super) async fn execute(global: &GlobalOptions, command: Command) -> Result<(), Failure> {
+    match command {
+        Command::Submit(options) => submit(global, &options).await,
+        Command::List(options) => list(global, options).await,
+        Command::Show(Show { id, json }) => {
+            let run = super::open(global).await?.run(&id).await?;
+            if json {
+                output::json(&run)
+            } else {
+                print_run(&run)
+            }
+        }
+        Command::Cancel(Cancel { id }) => {
+            super::open(global).await?.cancel(&id).await?;
+            output::line(format_args!("run {id} is cancelled"))
+        }
+    }
+}
+
+async fn submit(global: &GlobalOptions, options: &Submit) -> Result<(), Failure> {
+    let config = match &options.file {
+        Some(file) => read(file)?,
+        None => RunConfig::human(&options.split),
+    };
+    let id = super::open(global).await?.submit(config).await?;
+    if options.json {
+        return output::json(&json!({"run_id": id}));
+    }
+    output::line(&id)?;
+    output::note(format_args!(
+        "queued; `swe-ci run show {id}` says how it stands"
+    ));
+    Ok(())
+}
+
+fn read(file: &Path) -> Result<RunConfig, Failure> {
+    let wrong = |problem: &dyn std::fmt::Display| {
+        Failure::new(format!(
+            "the configuration `{}` cannot be used: {problem}",
+            file.display()
+        ))
+        .next("`swe-ci run submit --help` shows what a configuration looks like")
+    };
+    let mut text = String::new();
+    let read = if file == Path::new("-") {
+        std::io::stdin().read_to_string(&mut text)
+    } else {
+        std::fs::File::open(file).and_then(|mut file| file.read_to_string(&mut text))
+    };
+    read.map_err(|e| wrong(&e))?;
+    let toml = file
+        .extension()
+        .is_some_and(|extension| extension == "toml");
+    let (config, given): (RunConfig, Value) = if toml {
+        let config = toml::from_str(&text).map_err(|e| wrong(&e))?;
+        (config, toml::from_str(&text).map_err(|e| wrong(&e))?)
+    } else {
+        let config = serde_json::from_str(&text).map_err(|e| wrong(&e))?;
+        (config, serde_json::from_str(&text).map_err(|e| wrong(&e))?)
+    };
+    let understood = serde_json::to_value(&config).map_err(|e| wrong(&e))?;
+    if let Some(field) = unknown_field(&given, &understood) {
+        return Err(wrong(&format_args!("there is no field `{field}`")));
+    }
+    config.check().map_err(|e| wrong(&e))?;
+    Ok(config)
+}
+
+/// The first field that was given and not understood: a typing error must not
+/// quietly leave a default in place.
+fn unknown_field(given: &Value, understood: &Value) -> Option<String> {
+    let (Value::Object(given), Value::Object(understood)) = (given, understood) else {
+        return None;
+    };
+    given
+        .iter()
+        .find_map(|(name, value)| match understood.get(name) {
+            None => Some(name.clone()),
+            Some(known) => unknown_field(value, known).map(|inner| format!("{name}.{inner}")),
+        })
+}
+
+async fn list(global: &GlobalOptions, options: List) -> Result<(), Failure> {
+    let page = PageRequest {
+        limit: Some(options.limit),
+        after: options.after,
+    };
+    let runs = super::open(global).await?.runs(&page).await?;
+    if options.json {
+        return output::json(&runs);
+    }
+    if runs.items.is_empty() {
+        output::note("There are no runs; `swe-ci run submit --human` queues the human baseline.");
+        return Ok(());
+    }
+    let columns = [
+        ("run", Left),
+        ("model", Left),
+        ("split", Left),
+        ("progress", Left),
+        ("evolutions", Right),
+        ("iterations", Right),
+        ("created (UTC)", Left),
+    ];
+    output::table(columns, runs.items.iter().map(run_row))?;
+    if let Some(next) = runs.next {
+        output::note(format_args!("there are more: --after {next}"));
+    }
+    Ok(())
+}
+
+fn run_row(run: &RunSummary) -> [String; 7] {
+    [
+        run.run_id.clone(),
+        output::short(&run.config.model, 40),
+        run.config.split.clone(),
+        run.progress.name().into(),
+        format!("{}/{}", run.evolutions_over, run.evolutions),
+        run.iterations.to_string(),
+        output::minute(&run.created_at),
+    ]
+}
+
+fn print_run(run: &RunDetail) -> Result<(), Failure> {
+    let RunSummary {
+        run_id,
+        config,
+        progress,
+        created_at,
+        ..
+    } = &run.summary;
+    output::line(format_args!(
+        "{}: {} on {} by {}, queued {} UTC\n{run_id}",
+        config.model,
+        progress.name(),
+        config.split,
+        config.harness.name(),
+        output::minute(created_at),
+    ))?;
+    let columns = [
+        ("task", Left),
+        ("sample", Right),
+        ("progress", Left),
+        ("iterations", Right),
+        ("passing", Right),
+        ("lost", Right),
+        ("now", Left),
+    ];
+    output::table(columns, run.evolution_list.iter().map(evolution_row))
+}
+
+fn evolution_row(evolution: &EvolutionView) -> [String; 7] {
+    let latest = evolution.iterations.last().map(|i| i.verdict);
+    let passing = latest.map_or(evolution.suite.base_in_target, Verdict::in_target);
+    let lost: u32 = evolution.iterations.iter().map(|i| i.verdict.lost()).sum();
+    let at_work = evolution.current.as_ref().map(|step| {
+        format!(
+            "iteration {}, {}, attempt {}",
+            step.iteration,
+            step.role.name(),
+            step.attempt
+        )
+    });
+    let ended = evolution.ending.map(|ending| ending.name().to_owned());
+    let reason = evolution.reason.as_ref().map(|r| format!(": {r}"));
+    let state = at_work.or(ended).unwrap_or_default() + &reason.unwrap_or_default();
+    [
+        evolution.task_id.to_string(),
+        evolution.sample.to_string(),
+        evolution.progress.name().into(),
+        format!(
+            "{}/{}",
+            evolution.iterations.len(),
+            evolution.max_iterations
+        ),
+        format!("{passing}/{}", evolution.suite.target),
+        lost.to_string(),
+        state,
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(name: &str, text: &str) -> Result<RunConfig, String> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        read(&path).map_err(|failure| failure.what().to_owned())
+    }
+
+    const SMALLEST: &str = r#"
+        model = "m"
+        kind = "measured"
+        split = "demo"
+        harness = { name = "replay", max_chunks = 4 }
+    "#;
+
+    #[test]
+    fn toml_and_json_say_the_same() {
+        let toml = file("c.toml", SMALLEST).unwrap();
+        assert_eq!(toml.samples, 1);
+        let json = serde_json::to_string(&toml).unwrap();
+        assert_eq!(file("c.json", &json).unwrap(), toml);
+    }
+
+    #[test]
+    fn the_help_shows_what_can_be_used() {
+        let (_, shown) = SUBMIT_HELP.split_once("smallest one:").unwrap();
+        let (shown, _) = shown.split_once("The run waits").unwrap();
+        let config: String = shown
+            .lines()
+            .filter(|l| l.starts_with("  "))
+            .fold(String::new(), |all, l| all + l + "\n");
+        let config = file("help.toml", &config).unwrap();
+        assert_eq!(config.limits, swe_ci_core::run::Limits::default());
+        assert_eq!(
+            (config.samples, config.plan),
+            (1, swe_ci_core::step::Plan::default())
+        );
+    }
+
+    #[test]
+    fn bad_configurations_name_the_place() {
+        let check = |name: &str, text: &str, expect: &[&str]| {
+            let message = file(name, text).unwrap_err();
+            for part in [&[name], expect].concat() {
+                assert!(message.contains(part), "{text} → {message}");
+            }
+        };
+        check("c.json", "{", &["line 1"]);
+        check("c.json", "{}", &["missing field `model`"]);
+        check("c.toml", "model = ", &["line 1"]);
+        check(
+            "c.toml",
+            &format!("{SMALLEST}\nsample = 3"),
+            &["no field `sample`"],
+        );
+        check(
+            "c.toml",
+            &format!("{SMALLEST}\nlimits = {{ memory = 3 }}"),
+            &["no field `limits.memory`"],
+        );
+        check(
+            "c.toml",
+            &format!("{SMALLEST}\nsamples = 101"),
+            &["samples: 101 is not between 1 and 100"],
+        );
+        check("c.toml", &SMALLEST.replace("replay", "iflow"), &["iflow"]);
+        let missing = read(Path::new("nowhere.json")).unwrap_err();
+        assert!(missing.what().contains("nowhere.json"));
+    }
+}

@@ -1,0 +1,106 @@
+use std::io::ErrorKind;
+use std::net::SocketAddr;
+
+use swe_ci_engine::{Engine, Error};
+use tokio::net::TcpListener;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio_util::sync::CancellationToken;
+
+use super::failure::Failure;
+use crate::config::{GlobalOptions, ServeOptions};
+use crate::serve::{self, App, Background, Site};
+
+pub(super) const AFTER_HELP: &str = "\
+Examples:
+  swe-ci serve --demo
+  swe-ci serve --listen 0.0.0.0:8080 --data /srv/swe-ci --workers 8
+  SWE_CI_LOG=debug swe-ci serve --log-format json
+
+Stop it with Ctrl-C or SIGTERM: it answers what is being answered, leaves the
+steps at work so that the next start goes on with them, and is gone within
+10 seconds. A second Ctrl-C ends it at once, which loses nothing either.
+
+Exit codes: 0 stopped, 1 it failed (the port is taken, the data folder cannot
+be used, another server works on it), 2 an option cannot be used.";
+
+pub(super) async fn execute(global: &GlobalOptions, options: &ServeOptions) -> Result<(), Failure> {
+    let config = global.engine(options.workers()).map_err(Failure::usage)?;
+    let site = Site::open(&options.site()).map_err(|e| {
+        Failure::new(e.to_string())
+            .next("build it with `make run` or `cargo run -p xtask -- site`, or name its folder with --site or SWE_CI_SITE")
+    })?;
+    let listener = bind(options.listen).await?;
+    let address = listener.local_addr().unwrap_or(options.listen);
+    let engine = Engine::open(config).await?;
+    let shutdown = CancellationToken::new();
+    stop_on_signals(shutdown.clone())?;
+    let app = App {
+        engine,
+        site,
+        shutdown,
+    };
+    let background = Background {
+        work: options.workers() > 0,
+        demo: options.demo,
+    };
+    tracing::info!(workers = options.workers(), "serving at http://{address}");
+    serve::run(listener, app, background)
+        .await
+        .map_err(in_the_way)?;
+    tracing::info!("stopped");
+    Ok(())
+}
+
+async fn bind(address: SocketAddr) -> Result<TcpListener, Failure> {
+    TcpListener::bind(address).await.map_err(|e| {
+        let elsewhere = "choose another address with --listen or SWE_CI_LISTEN";
+        match e.kind() {
+            ErrorKind::AddrInUse => {
+                Failure::new(format!("cannot listen on {address}: another program does"))
+                    .next(format!("stop that program, or {elsewhere}"))
+            }
+            ErrorKind::PermissionDenied => Failure::new(format!(
+                "cannot listen on {address}: the system does not allow it"
+            ))
+            .next(format!("ports below 1024 need a privilege; {elsewhere}")),
+            _ => Failure::new(format!("cannot listen on {address}: {e}")).next(elsewhere),
+        }
+    })
+}
+
+fn in_the_way(error: Error) -> Failure {
+    let conflict = matches!(error, Error::Conflict(_));
+    let failure = Failure::from(error);
+    if conflict {
+        failure.next("stop the other process, give this one another folder with --data or SWE_CI_DATA, or let it only show with --workers 0")
+    } else {
+        failure
+    }
+}
+
+/// The first signal asks for an orderly end, the second for an end.
+fn stop_on_signals(shutdown: CancellationToken) -> Result<(), Failure> {
+    let listen = |kind| {
+        signal(kind).map_err(|e| Failure::new(format!("signals cannot be listened for: {e}")))
+    };
+    let (mut interrupt, mut terminate) = (
+        listen(SignalKind::interrupt())?,
+        listen(SignalKind::terminate())?,
+    );
+    tokio::spawn(async move {
+        let name = either(&mut interrupt, &mut terminate).await;
+        tracing::info!("{name}: stopping");
+        shutdown.cancel();
+        let name = either(&mut interrupt, &mut terminate).await;
+        tracing::warn!("{name} again: ending at once");
+        std::process::exit(1);
+    });
+    Ok(())
+}
+
+async fn either(interrupt: &mut Signal, terminate: &mut Signal) -> &'static str {
+    tokio::select! {
+        _ = interrupt.recv() => "SIGINT",
+        _ = terminate.recv() => "SIGTERM",
+    }
+}

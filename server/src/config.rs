@@ -1,0 +1,383 @@
+//! The configuration: command-line options and environment variables, read
+//! here and nowhere else, and turned into values that are known to be good.
+//!
+//! An option given on the command line wins over its variable. Secrets (the
+//! database URL, proxy URLs) are never printed.
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+use secrecy::{ExposeSecret, SecretString};
+use tracing_subscriber::EnvFilter;
+
+/// Where certificates of the usual distributions are.
+const CA_BUNDLES: [&str; 4] = [
+    "/etc/ssl/certs/ca-certificates.crt",
+    "/etc/pki/tls/certs/ca-bundle.crt",
+    "/etc/ssl/ca-bundle.pem",
+    "/etc/ssl/cert.pem",
+];
+
+/// Options every command has.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Global options")]
+pub struct GlobalOptions {
+    /// Folder of the database, the datasets and the artifacts; made when absent
+    #[arg(
+        long,
+        global = true,
+        env = "SWE_CI_DATA",
+        hide_env_values = true,
+        value_name = "FOLDER",
+        default_value = "./data"
+    )]
+    data: PathBuf,
+
+    /// `postgres://…` or `sqlite://…`; a SQLite file in the data folder when absent
+    #[arg(
+        long,
+        global = true,
+        env = "SWE_CI_DATABASE_URL", hide_env_values = true,
+        value_name = "URL",
+        value_parser = secret
+    )]
+    database_url: Option<SecretString>,
+
+    /// Image the environments of imported sources are built from
+    #[arg(
+        long,
+        global = true,
+        env = "SWE_CI_BASE_IMAGE",
+        hide_env_values = true,
+        value_name = "IMAGE",
+        default_value = "swe-ci/base:py311"
+    )]
+    base_image: String,
+
+    /// Python package index for the demo split; PIP_INDEX_URL or pip's own when absent
+    #[arg(
+        long,
+        global = true,
+        env = "SWE_CI_PACKAGE_INDEX",
+        hide_env_values = true,
+        value_name = "URL"
+    )]
+    package_index: Option<String>,
+
+    /// What is logged to stderr, such as `debug` or `swe_ci_engine=debug,warn`;
+    /// `info` for serve and `warn` for the rest when absent
+    #[arg(
+        long,
+        global = true,
+        env = "SWE_CI_LOG", hide_env_values = true,
+        value_name = "FILTER",
+        value_parser = log_filter
+    )]
+    log: Option<String>,
+
+    /// How a line of the log looks: for people, or one JSON object a line
+    #[arg(long, global = true, value_name = "FORMAT", value_enum, default_value_t = LogFormat::Text)]
+    log_format: LogFormat,
+}
+
+/// Options of `serve`.
+#[derive(Debug, Clone, Args)]
+pub struct ServeOptions {
+    /// Address and port to listen on
+    #[arg(
+        long,
+        env = "SWE_CI_LISTEN",
+        hide_env_values = true,
+        value_name = "ADDRESS:PORT",
+        default_value = "127.0.0.1:3000"
+    )]
+    pub listen: SocketAddr,
+
+    /// Folder of the built site; `site` beside the program, else target/site
+    #[arg(
+        long,
+        env = "SWE_CI_SITE",
+        hide_env_values = true,
+        value_name = "FOLDER"
+    )]
+    site: Option<PathBuf>,
+
+    /// Evolutions worked on at the same time, 0 to 256; 0 only shows, and
+    /// leaves the work to another process. Half the processors when absent
+    #[arg(
+        long,
+        env = "SWE_CI_WORKERS", hide_env_values = true,
+        value_name = "N",
+        value_parser = clap::value_parser!(u16).range(0..=256)
+    )]
+    workers: Option<u16>,
+
+    /// Import the demo split and queue the human baseline, unless that run exists
+    #[arg(long)]
+    pub demo: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum LogFormat {
+    Text,
+    Json,
+}
+
+/// What and how to log.
+#[derive(Debug, Clone)]
+pub struct LogConfig {
+    /// A filter that is known to parse; none means the command's own default.
+    pub filter: Option<String>,
+    pub format: LogFormat,
+}
+
+impl GlobalOptions {
+    #[must_use]
+    pub fn log(&self) -> LogConfig {
+        LogConfig {
+            filter: self.log.clone(),
+            format: self.log_format,
+        }
+    }
+
+    /// What the engine is told. `workers` is 0 for a command that only looks.
+    ///
+    /// # Errors
+    /// A text naming the variable whose value cannot be used.
+    pub fn engine(&self, workers: usize) -> Result<swe_ci_engine::Config, String> {
+        self.engine_with(workers, &Environment::of_process())
+    }
+
+    fn engine_with(
+        &self,
+        workers: usize,
+        environment: &Environment,
+    ) -> Result<swe_ci_engine::Config, String> {
+        let database_url = self.database_url.as_ref().map(database_url).transpose()?;
+        let package_index = self.package_index.clone().filter(|url| !url.is_empty());
+        Ok(swe_ci_engine::Config {
+            data: self.data.clone(),
+            workers,
+            base_image: self.base_image.clone(),
+            package_index: package_index.or_else(|| environment.get("PIP_INDEX_URL")),
+            build_env: environment.proxies(),
+            ca_bundle: environment.ca_bundle()?,
+            database_url: database_url.flatten(),
+        })
+    }
+}
+
+impl ServeOptions {
+    /// Evolutions worked on at the same time.
+    #[must_use]
+    pub fn workers(&self) -> usize {
+        self.workers.map_or_else(default_workers, usize::from)
+    }
+
+    /// The folder of the built site; it may not be there.
+    #[must_use]
+    pub fn site(&self) -> PathBuf {
+        let given = self.site.clone().filter(|p| !p.as_os_str().is_empty());
+        given.unwrap_or_else(|| default_site(std::env::current_exe().ok().as_deref()))
+    }
+}
+
+/// Half the processors, but two on two: an evolution mostly waits for one
+/// container, and its test suite uses one processor.
+fn default_workers() -> usize {
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    (processors / 2).max(processors.min(2))
+}
+
+fn default_site(executable: Option<&Path>) -> PathBuf {
+    executable
+        .and_then(Path::parent)
+        .map(|folder| folder.join("site"))
+        .filter(|site| site.is_dir())
+        .unwrap_or_else(|| PathBuf::from("target/site"))
+}
+
+/// Taken as it is: clap repeats what a parser refuses, and this may hold a
+/// password.
+fn secret(text: &str) -> Result<SecretString, std::convert::Infallible> {
+    Ok(SecretString::from(text))
+}
+
+/// Looks at the scheme only, and never repeats the text.
+fn database_url(url: &SecretString) -> Result<Option<String>, String> {
+    let url = url.expose_secret();
+    let known = ["sqlite:", "postgres://", "postgresql://"];
+    if known.iter().any(|scheme| url.starts_with(scheme)) {
+        Ok(Some(url.to_owned()))
+    } else if url.is_empty() {
+        Ok(None)
+    } else {
+        Err("the database URL (--database-url or SWE_CI_DATABASE_URL) must start with postgres:// or sqlite://".into())
+    }
+}
+
+fn log_filter(text: &str) -> Result<String, String> {
+    match EnvFilter::builder().parse(text) {
+        Ok(_) => Ok(text.to_owned()),
+        Err(e) => Err(format!(
+            "{e}; write a level (error, warn, info, debug, trace) or module=level pairs with commas between"
+        )),
+    }
+}
+
+/// The variables that have no option of their own, behind a function so that
+/// tests need not touch the process.
+struct Environment {
+    read: Read,
+}
+
+type Read = Box<dyn Fn(&str) -> Option<String>>;
+
+impl Environment {
+    #[expect(clippy::disallowed_methods, reason = "this is the place for it")]
+    fn of_process() -> Self {
+        Self {
+            read: Box::new(|name| std::env::var(name).ok()),
+        }
+    }
+
+    /// A variable that is set to nothing counts as not set.
+    fn get(&self, name: &str) -> Option<String> {
+        (self.read)(name).filter(|value| !value.is_empty())
+    }
+
+    /// Proxy variables for image builds. Programs disagree on the case, so
+    /// each that is set is passed on in both; lower case wins.
+    fn proxies(&self) -> Vec<(String, String)> {
+        let mut variables = Vec::new();
+        for lower in ["http_proxy", "https_proxy", "no_proxy"] {
+            let upper = lower.to_uppercase();
+            if let Some(value) = self.get(lower).or_else(|| self.get(&upper)) {
+                variables.push((lower.to_owned(), value.clone()));
+                variables.push((upper, value));
+            }
+        }
+        variables
+    }
+
+    fn ca_bundle(&self) -> Result<Option<PathBuf>, String> {
+        let Some(named) = self.get("SSL_CERT_FILE") else {
+            return Ok(CA_BUNDLES
+                .map(PathBuf::from)
+                .into_iter()
+                .find(|p| p.is_file()));
+        };
+        let path = PathBuf::from(&named);
+        if path.is_file() {
+            Ok(Some(path))
+        } else {
+            Err(format!(
+                "SSL_CERT_FILE names `{named}`, which is not a file; correct it or unset it"
+            ))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Debug, Parser)]
+    struct Line {
+        #[command(flatten)]
+        global: GlobalOptions,
+        #[command(flatten)]
+        serve: ServeOptions,
+    }
+
+    fn line(args: &[&str]) -> Line {
+        Line::try_parse_from([&["swe-ci"], args].concat()).unwrap()
+    }
+
+    fn environment(variables: &'static [(&str, &str)]) -> Environment {
+        Environment {
+            read: Box::new(|name| {
+                let found = variables.iter().find(|(n, _)| *n == name);
+                found.map(|(_, value)| (*value).to_owned())
+            }),
+        }
+    }
+
+    #[test]
+    fn a_password_is_never_shown() {
+        let engine = |url: &str| {
+            let line = line(&["--database-url", url]);
+            assert!(!format!("{line:?}").contains("hunter2"));
+            line.global.engine_with(0, &environment(&[]))
+        };
+        let good = "postgres://u:hunter2@h/db";
+        assert_eq!(engine(good).unwrap().database_url.as_deref(), Some(good));
+        assert_eq!(engine("").unwrap().database_url, None);
+        let message = engine("mysql://u:hunter2@h/db").unwrap_err();
+        assert!(message.contains("SWE_CI_DATABASE_URL") && !message.contains("hunter2"));
+    }
+
+    #[test]
+    fn proxies_come_in_both_cases_and_empty_means_unset() {
+        let env = environment(&[
+            ("HTTPS_PROXY", "http://up:1"),
+            ("http_proxy", "http://low:1"),
+            ("HTTP_PROXY", "http://up:2"),
+            ("no_proxy", ""),
+        ]);
+        let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        assert_eq!(
+            env.proxies(),
+            [
+                pair("http_proxy", "http://low:1"),
+                pair("HTTP_PROXY", "http://low:1"),
+                pair("https_proxy", "http://up:1"),
+                pair("HTTPS_PROXY", "http://up:1"),
+            ]
+        );
+    }
+
+    #[test]
+    fn the_package_index_has_two_names() {
+        let pip = environment(&[("PIP_INDEX_URL", "https://pip/simple")]);
+        let index = |args: &[&str]| {
+            let config = line(args).global.engine_with(0, &pip).unwrap();
+            config.package_index.unwrap()
+        };
+        assert_eq!(index(&[]), "https://pip/simple");
+        assert_eq!(index(&["--package-index", ""]), "https://pip/simple");
+        assert_eq!(index(&["--package-index", "https://ours"]), "https://ours");
+    }
+
+    #[test]
+    fn a_ca_bundle_that_is_not_there_is_an_error() {
+        let env = environment(&[("SSL_CERT_FILE", "/no/such/bundle.pem")]);
+        let message = env.ca_bundle().unwrap_err();
+        assert!(message.contains("SSL_CERT_FILE") && message.contains("/no/such/bundle.pem"));
+    }
+
+    #[test]
+    fn bad_values_are_refused() {
+        let check = |args: &[&str], expect: &str| {
+            let all = [&["swe-ci"], args].concat();
+            let message = Line::try_parse_from(all).unwrap_err().to_string();
+            assert!(message.contains(expect), "{args:?} → {message}");
+        };
+        check(&["--workers", "257"], "257 is not in 0..=256");
+        check(&["--workers=-1"], "-1 is not in 0..=256");
+        check(&["--listen", "localhost"], "--listen");
+        check(&["--log", "swe_ci=loud"], "swe_ci=loud");
+        check(&["--log-format", "xml"], "possible values: text, json");
+    }
+
+    #[test]
+    fn the_site_stands_beside_the_program_or_in_target() {
+        let folder = tempfile::tempdir().unwrap();
+        let program = folder.path().join("swe-ci");
+        assert_eq!(default_site(Some(&program)), Path::new("target/site"));
+        std::fs::create_dir(folder.path().join("site")).unwrap();
+        assert_eq!(default_site(Some(&program)), folder.path().join("site"));
+    }
+}

@@ -1,0 +1,55 @@
+//! `serve --demo`: the demo split and the human baseline on it, made in the
+//! background of a server that already answers.
+
+use swe_ci_core::run::{Kind, RunConfig};
+use swe_ci_core::view::TaskState;
+use swe_ci_engine::{Engine, PageRequest, Result};
+
+use super::worker::chain;
+
+const SPLIT: &str = "demo";
+
+/// Whatever happens here, the server stays up; the log says what to do.
+pub(super) async fn run(engine: Engine) {
+    match prepare(&engine).await {
+        Ok(Some(run_id)) => tracing::info!(run_id, "demo: the human baseline is queued"),
+        Ok(None) => tracing::debug!("demo: the human baseline exists"),
+        Err(error) => tracing::error!(
+            error = chain(&error),
+            "demo: the demo split could not be prepared; `swe-ci doctor` finds what is missing, \
+             and the next start (or `swe-ci dataset demo` and `swe-ci run submit --human`) tries again"
+        ),
+    }
+}
+
+/// The run is what counts: as long as there is none, the import is repeated,
+/// which picks up what a killed process left half done.
+async fn prepare(engine: &Engine) -> Result<Option<String>> {
+    if has_baseline(engine).await? {
+        return Ok(None);
+    }
+    let imported = engine
+        .import_demo(&|line| tracing::info!("demo: {line}"))
+        .await?;
+    for task in &imported.tasks {
+        if let TaskState::Unusable { reason } = &task.state {
+            tracing::warn!(task = %task.task_id, reason, "demo: a task cannot be used");
+        }
+    }
+    engine.submit(RunConfig::human(SPLIT)).await.map(Some)
+}
+
+async fn has_baseline(engine: &Engine) -> Result<bool> {
+    let mut page = PageRequest::default();
+    loop {
+        let runs = engine.runs(&page).await?;
+        let is_baseline = |c: &RunConfig| c.kind == Kind::Human && c.split == SPLIT;
+        if runs.items.iter().any(|run| is_baseline(&run.config)) {
+            return Ok(true);
+        }
+        if runs.next.is_none() {
+            return Ok(false);
+        }
+        page.after = runs.next;
+    }
+}

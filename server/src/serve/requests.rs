@@ -1,0 +1,209 @@
+//! What every request passes: its id, its line in the log, limits on time and
+//! size, the headers of its response, and what is left when a handler panics.
+
+use std::any::Any;
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::Request;
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use axum::middleware::{Next, from_fn, map_response};
+use axum::response::{IntoResponse, Response};
+use tower_http::catch_panic::CatchPanicLayer;
+use tower_http::compression::CompressionLayer;
+use tower_http::limit::RequestBodyLimitLayer;
+use tower_http::trace::TraceLayer;
+use tracing::Span;
+use uuid::Uuid;
+
+use super::headers;
+use crate::api::{self, Problem};
+
+/// Until the head of the response; streams may go on as long as they like.
+const MAX_SECONDS: u64 = 30;
+const MAX_BODY_BYTES: usize = 1024 * 1024;
+
+const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+
+/// Names a request in its response and in the log.
+#[derive(Debug, Clone)]
+struct RequestId(String);
+
+pub(crate) fn layers(router: Router) -> Router {
+    layers_within(router, Duration::from_secs(MAX_SECONDS))
+}
+
+/// The innermost first.
+fn layers_within(router: Router, patience: Duration) -> Router {
+    let trace = TraceLayer::new_for_http()
+        .make_span_with(span)
+        .on_request(())
+        .on_response(log_response)
+        .on_failure(());
+    router
+        .layer(RequestBodyLimitLayer::new(MAX_BODY_BYTES))
+        .layer(from_fn(move |request, next| {
+            within(patience, request, next)
+        }))
+        .layer(CatchPanicLayer::custom(panicked))
+        // Leaves alone what is small, compressed already, a picture, or an
+        // event stream.
+        .layer(CompressionLayer::new())
+        .layer(map_response(headers::secure))
+        .layer(trace)
+        .layer(from_fn(identify))
+}
+
+/// Gives the request its id, on the way in and on the way out.
+async fn identify(mut request: Request, next: Next) -> Response {
+    let id = RequestId::of(request.headers());
+    request.extensions_mut().insert(id.clone());
+    let mut response = next.run(request).await;
+    if response.status() == StatusCode::PAYLOAD_TOO_LARGE {
+        response
+            .extensions_mut()
+            .insert(Problem::too_large(MAX_BODY_BYTES));
+    }
+    let mut response = api::finish(response, &id.0);
+    if let Ok(value) = HeaderValue::from_str(&id.0) {
+        response.headers_mut().insert(X_REQUEST_ID, value);
+    }
+    response
+}
+
+impl RequestId {
+    /// The one a proxy gave it, if that is short and plain enough to be
+    /// repeated in logs; a new one otherwise.
+    fn of(headers: &HeaderMap) -> Self {
+        let given = headers.get(X_REQUEST_ID).and_then(|id| id.to_str().ok());
+        let plain = |id: &&str| {
+            let fits = (1..=128).contains(&id.len());
+            fits && id
+                .bytes()
+                .all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b))
+        };
+        Self(
+            given
+                .filter(plain)
+                .map_or_else(|| Uuid::now_v7().to_string(), str::to_owned),
+        )
+    }
+}
+
+/// Of level `error`, so that whatever filter is set, a line that is logged
+/// says which request it belongs to. Probes have none: see [`log_response`].
+fn span<B>(request: &axum::http::Request<B>) -> Span {
+    let path = request.uri().path();
+    if path.starts_with("/health/") {
+        return Span::none();
+    }
+    let id = request.extensions().get::<RequestId>();
+    tracing::error_span!(
+        "request",
+        id = id.map(|id| id.0.as_str()),
+        method = %request.method(),
+        path,
+    )
+}
+
+fn log_response<B>(response: &axum::http::Response<B>, latency: Duration, span: &Span) {
+    let status = response.status().as_u16();
+    let ms = u64::try_from(latency.as_millis()).unwrap_or(u64::MAX);
+    if span.is_none() {
+        tracing::debug!(status, ms, "answered a probe");
+    } else if status >= 500 {
+        tracing::warn!(status, ms, "answered");
+    } else {
+        tracing::info!(status, ms, "answered");
+    }
+}
+
+async fn within(patience: Duration, request: Request, next: Next) -> Response {
+    match tokio::time::timeout(patience, next.run(request)).await {
+        Ok(response) => response,
+        Err(_) => Problem::timed_out(patience.as_secs()).into_response(),
+    }
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "tower-http asks for it")]
+fn panicked(cause: Box<dyn Any + Send>) -> Response {
+    let text = cause.downcast_ref::<&str>().copied();
+    let text = text.or_else(|| cause.downcast_ref::<String>().map(String::as_str));
+    tracing::error!(panic = text.unwrap_or("?"), "a request failed");
+    Problem::internal().into_response()
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::body::{Body, to_bytes};
+    use axum::routing::{get, post};
+    use tower::ServiceExt;
+
+    use super::*;
+
+    async fn ask(request: Request) -> (StatusCode, HeaderMap, serde_json::Value) {
+        let router = Router::new()
+            .route("/panic", get(|| async { panic!("a secret") as () }))
+            .route("/slow", get(std::future::pending::<()>))
+            .route("/echo", post(|body: String| async { body }));
+        let router = layers_within(router, Duration::from_millis(20));
+        let response = router.oneshot(request).await.unwrap();
+        let (parts, body) = response.into_parts();
+        let bytes = to_bytes(body, usize::MAX).await.unwrap();
+        let json = serde_json::from_slice(&bytes).unwrap_or_default();
+        (parts.status, parts.headers, json)
+    }
+
+    fn at(path: &str) -> axum::http::request::Builder {
+        Request::builder().uri(path)
+    }
+
+    #[tokio::test]
+    async fn a_panic_is_a_problem_without_its_text() {
+        let request = at("/panic").header("x-request-id", "from-proxy.1");
+        let (status, headers, problem) = ask(request.body(Body::empty()).unwrap()).await;
+        assert_eq!(status, 500);
+        assert_eq!(headers["x-request-id"], "from-proxy.1");
+        assert_eq!(headers["x-content-type-options"], "nosniff");
+        assert_eq!(problem["instance"], "from-proxy.1");
+        assert_eq!(problem["type"], "urn:swe-ci:problem:internal");
+        assert!(!problem.to_string().contains("secret"));
+    }
+
+    #[tokio::test]
+    async fn what_takes_too_long_is_given_up() {
+        let (status, headers, problem) = ask(at("/slow").body(Body::empty()).unwrap()).await;
+        assert_eq!(
+            (status.as_u16(), &headers["retry-after"]),
+            (503, &"5".parse().unwrap())
+        );
+        assert_eq!(problem["type"], "urn:swe-ci:problem:timed-out");
+    }
+
+    #[tokio::test]
+    async fn a_great_body_is_refused() {
+        let send = |bytes: usize| {
+            let request = at("/echo").method("POST").header("content-length", bytes);
+            ask(request.body(Body::from("x".repeat(bytes))).unwrap())
+        };
+        assert_eq!(send(MAX_BODY_BYTES).await.0, 200);
+        let (status, _, problem) = send(MAX_BODY_BYTES + 1).await;
+        assert_eq!((status.as_u16(), &problem["status"]), (413, &413.into()));
+    }
+
+    #[test]
+    fn only_plain_request_ids_are_taken_over() {
+        let check = |given: &str, taken: bool| {
+            let mut headers = HeaderMap::new();
+            headers.insert(X_REQUEST_ID, given.parse().unwrap());
+            let id = RequestId::of(&headers).0;
+            assert_eq!(id == given, taken, "{given}");
+            assert!(taken || Uuid::parse_str(&id).is_ok_and(|id| id.get_version_num() == 7));
+        };
+        check("0192-ab_C.9", true);
+        check("", false);
+        check("a b", false);
+        check("a\"b", false);
+        check(&"x".repeat(129), false);
+    }
+}

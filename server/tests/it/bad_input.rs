@@ -1,0 +1,173 @@
+//! What cannot be used is refused, and the problem says what would be right.
+
+use crate::fixture::{HUMAN, TestApp};
+
+#[tokio::test]
+async fn bad_parameters() {
+    let app = TestApp::seeded().await;
+    let check = async |path: &str, parameter: &str, expect: &[&str]| {
+        let problem = app.get(path).await.problem(400, "bad-parameter");
+        assert_eq!(problem["parameter"], parameter, "{path} → {problem}");
+        let detail = problem["detail"].as_str().unwrap();
+        for part in expect {
+            assert!(detail.contains(part), "{path} → {detail}");
+        }
+    };
+    let whole = "a whole number from 1 to 500";
+    for list in ["leaderboard", "tasks", "runs"] {
+        for limit in ["0", "501", "-1", "1.5", "ten", "", "4294967297"] {
+            let path = format!("/api/v1/{list}?limit={limit}");
+            check(&path, "limit", &[&format!("`limit` is `{limit}`"), whole]).await;
+        }
+        check(
+            &format!("/api/v1/{list}?after="),
+            "after",
+            &["`next` of the page before"],
+        )
+        .await;
+        check(
+            &format!("/api/v1/{list}?limit=1&limit=2"),
+            "limit",
+            &["more than once"],
+        )
+        .await;
+        check(
+            &format!("/api/v1/{list}?page=2"),
+            "page",
+            &["not a parameter here", "limit, after"],
+        )
+        .await;
+    }
+    for gamma in ["0", "0.09", "10.1", "NaN", "inf", "-1", "", "1,5"] {
+        let path = format!("/api/v1/leaderboard?gamma={gamma}");
+        check(&path, "gamma", &[&format!("`{gamma}`"), "from 0.1 to 10"]).await;
+    }
+    check(
+        "/api/v1/leaderboard?gama=2",
+        "gama",
+        &["split, gamma, convention"],
+    )
+    .await;
+    check(
+        "/api/v1/leaderboard?convention=Paper",
+        "convention",
+        &["`Paper`", "`paper` or `reference`"],
+    )
+    .await;
+    check("/api/v1/leaderboard?split=..%2Fetc", "split", &["../etc"]).await;
+    check("/api/v1/leaderboard?after=nobody", "after", &["`nobody`"]).await;
+    check("/api/v1/tasks?split=%00", "split", &["name of a split"]).await;
+    check("/api/v1/tasks/.hidden", "id", &["`.hidden`", "letters"]).await;
+    check("/api/v1/tasks/%FF", "id", &["UTF-8"]).await;
+    check(
+        "/api/v1/evolutions/e/iterations/one",
+        "n",
+        &["`one`", "whole number"],
+    )
+    .await;
+    check(
+        "/api/v1/evolutions/e/iterations/-1",
+        "n",
+        &["`-1`", "whole number"],
+    )
+    .await;
+    check("/api/v1/splits?x=1", "x", &["no parameters here"]).await;
+    check(
+        &format!("/api/v1/runs/{HUMAN}?x=1"),
+        "x",
+        &["no parameters here"],
+    )
+    .await;
+    check(
+        "/api/v1/plots/evoscore-gamma.svg?limit=1",
+        "limit",
+        &["not a parameter here"],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn what_is_not_there() {
+    let app = TestApp::seeded().await;
+    let check = async |path: &str, kind: &str, expect: &str| {
+        let problem = app.get(path).await.problem(404, kind);
+        let detail = problem["detail"].as_str().unwrap();
+        assert!(detail.contains(expect), "{path} → {detail}");
+    };
+    check("/api/v1/tasks/nothing", "not-found", "`nothing`").await;
+    check("/api/v1/runs/nothing", "not-found", "`nothing`").await;
+    check("/api/v1/runs/nothing/events", "not-found", "`nothing`").await;
+    check(
+        "/api/v1/leaderboard?split=nothing",
+        "not-found",
+        "`nothing`",
+    )
+    .await;
+    check("/api/v1/tasks?split=nothing", "not-found", "`nothing`").await;
+    check(
+        "/api/v1/plots/evoscore-gamma.svg?split=nothing",
+        "not-found",
+        "`nothing`",
+    )
+    .await;
+    check(
+        "/api/v1/evolutions/nothing/iterations/1",
+        "not-found",
+        "`nothing`",
+    )
+    .await;
+    check(
+        "/api/v1/evolutions/e-human-alpha/iterations/0",
+        "not-found",
+        "`0`",
+    )
+    .await;
+    check(
+        "/api/v1/evolutions/e-human-alpha/iterations/9",
+        "not-found",
+        "`9`",
+    )
+    .await;
+    check("/api/v1/nothing", "no-such-address", "/api/v1/nothing").await;
+    check("/api/v1/runs/", "no-such-address", "/api/v1/runs/").await;
+    check("/api/v2/runs", "no-such-address", "openapi.json").await;
+    check("/health/", "no-such-address", "/health/").await;
+    check("/pkg/nothing.js", "no-such-address", "/pkg/nothing.js").await;
+}
+
+#[tokio::test]
+async fn wrong_methods() {
+    let app = TestApp::seeded().await;
+    for (method, path) in [
+        ("POST", "/api/v1/runs"),
+        ("DELETE", "/api/v1/runs/x"),
+        ("PUT", "/health/live"),
+        ("POST", "/api/v1/openapi.json"),
+        ("POST", "/favicon.svg"),
+    ] {
+        let answer = app.ask(method, path, &[]).await;
+        let problem = answer.problem(405, "method-not-allowed");
+        assert!(
+            problem["detail"].as_str().unwrap().contains(method),
+            "{problem}"
+        );
+        assert!(answer.header("allow").contains("GET"), "{method} {path}");
+    }
+}
+
+#[tokio::test]
+async fn head_is_get_without_a_body() {
+    let app = TestApp::seeded().await;
+    let answer = app.ask("HEAD", "/api/v1/runs", &[]).await;
+    assert_eq!((answer.status.as_u16(), answer.bytes.len()), (200, 0));
+}
+
+#[tokio::test]
+async fn a_great_body_is_refused() {
+    let app = TestApp::empty().await;
+    let length = (1024 * 1024 + 1).to_string();
+    let answer = app
+        .ask("POST", "/api/nothing", &[("content-length", &length)])
+        .await;
+    answer.problem(413, "too-large");
+}

@@ -1,0 +1,300 @@
+//! The command line as a process: help, output, exit codes.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+use crate::fixture::{HUMAN, MODEL, seeded_data};
+
+/// The program with nothing in its environment that could change what it does.
+pub fn program() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_swe-ci"));
+    for name in [
+        "DATA",
+        "DATABASE_URL",
+        "LISTEN",
+        "SITE",
+        "WORKERS",
+        "BASE_IMAGE",
+        "PACKAGE_INDEX",
+        "LOG",
+    ] {
+        command.env_remove(format!("SWE_CI_{name}"));
+    }
+    for name in ["SSL_CERT_FILE", "PIP_INDEX_URL", "COLUMNS", "DOCKER_HOST"] {
+        command.env_remove(name);
+    }
+    command
+}
+
+fn run(data: &Path, args: &[&str]) -> Output {
+    program()
+        .args(args)
+        .arg("--data")
+        .arg(data)
+        .output()
+        .unwrap()
+}
+
+fn stdout(output: &Output) -> String {
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(output));
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+pub fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+#[test]
+fn help_is_worth_reading() {
+    let commands: [&[&str]; 12] = [
+        &[],
+        &["serve"],
+        &["migrate"],
+        &["doctor"],
+        &["dataset", "demo"],
+        &["dataset", "import"],
+        &["dataset", "list"],
+        &["run", "submit"],
+        &["run", "list"],
+        &["run", "show"],
+        &["run", "cancel"],
+        &["leaderboard"],
+    ];
+    let mut all = String::new();
+    for path in commands {
+        let help = stdout(&program().args(path).arg("--help").output().unwrap());
+        let (own, rest) = help.split_once("Global options:").unwrap();
+        // They are the same for every command; once is enough to read.
+        let (_, examples) = rest.split_once("\n\n").unwrap_or_default();
+        let shown = if path.is_empty() {
+            help.clone()
+        } else {
+            format!("{own}Global options: …\n\n{examples}")
+        };
+        all += &format!(
+            "$ swe-ci {}\n{}\n\n",
+            [path, &["--help"]].concat().join(" "),
+            shown.trim_end()
+        );
+    }
+    insta::with_settings!({
+        description => "run `INSTA_UPDATE=always cargo test -p swe-ci` to update, and read it as a user would",
+        omit_expression => true,
+    }, {
+        insta::assert_snapshot!(all);
+    });
+}
+
+#[tokio::test]
+async fn tables_and_json_show_the_same() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = seeded_data(folder.path()).await;
+    let json =
+        |args: &[&str]| -> Value { serde_json::from_str(&stdout(&run(&data, args))).unwrap() };
+
+    let table = stdout(&run(&data, &["leaderboard"]));
+    assert!(
+        table.contains("Human (replayed history)") && table.contains("0.9375"),
+        "{table}"
+    );
+    let rows = json(&[
+        "leaderboard",
+        "--json",
+        "--split",
+        "demo",
+        "--gamma",
+        "1",
+        "--convention",
+        "paper",
+    ]);
+    assert_eq!(rows[0]["run_id"], HUMAN);
+
+    let table = stdout(&run(&data, &["dataset", "list"]));
+    assert!(table.contains("demo") && table.contains("other"), "{table}");
+    assert_eq!(json(&["dataset", "list", "--json"])[0]["ready"], 2);
+    let table = stdout(&run(&data, &["dataset", "list", "demo"]));
+    assert!(
+        table.contains("unusable: its oracle suite does not run"),
+        "{table}"
+    );
+    assert_eq!(
+        json(&["dataset", "list", "demo", "--json"])[0]["task_id"],
+        "alpha-1"
+    );
+
+    let table = stdout(&run(&data, &["run", "list"]));
+    assert!(
+        table.contains(MODEL) && table.contains("running"),
+        "{table}"
+    );
+    let page = json(&["run", "list", "--limit", "1", "--json"]);
+    let next = page["next"].as_str().unwrap();
+    assert_eq!(
+        json(&["run", "list", "--after", next, "--json"])["items"][0]["run_id"],
+        MODEL
+    );
+    let table = stdout(&run(&data, &["run", "show", MODEL]));
+    assert!(
+        table.contains("iteration 1, programmer, attempt 2"),
+        "{table}"
+    );
+    assert_eq!(
+        json(&["run", "show", HUMAN, "--json"])["progress"],
+        "finished"
+    );
+}
+
+#[tokio::test]
+async fn a_run_is_submitted_and_cancelled() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = seeded_data(folder.path()).await;
+    let id = stdout(&run(
+        &data,
+        &["run", "submit", "--human", "--split", "other"],
+    ));
+    let id = id.trim();
+    let shown = stdout(&run(&data, &["run", "show", id]));
+    assert!(shown.contains("queued on other by replay"), "{shown}");
+    for _ in 0..2 {
+        stdout(&run(&data, &["run", "cancel", id]));
+    }
+    assert!(stdout(&run(&data, &["run", "show", id])).contains("cancelled"));
+
+    let config = folder.path().join("mine.toml");
+    let text = "model = 'mine'\nkind = 'measured'\nsplit = 'demo'\nharness = { name = 'replay', max_chunks = 2 }\n";
+    std::fs::write(&config, text).unwrap();
+    let submitted = run(
+        &data,
+        &["run", "submit", config.to_str().unwrap(), "--json"],
+    );
+    let submitted: Value = serde_json::from_str(&stdout(&submitted)).unwrap();
+    let shown = run(
+        &data,
+        &["run", "show", submitted["run_id"].as_str().unwrap()],
+    );
+    assert!(stdout(&shown).contains("mine: queued on demo"));
+}
+
+#[tokio::test]
+async fn failures_say_what_and_what_next() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = seeded_data(folder.path()).await;
+    let check = |args: &[&str], code: i32, expect: &[&str]| {
+        let output = run(&data, args);
+        let message = stderr(&output);
+        assert_eq!(output.status.code(), Some(code), "{args:?}: {message}");
+        assert!(output.stdout.is_empty(), "{args:?}");
+        for part in expect {
+            assert!(message.contains(part), "{args:?}: {message}");
+        }
+    };
+    check(
+        &["run", "show", "nobody"],
+        1,
+        &["error: ", "`nobody`", "swe-ci run list"],
+    );
+    check(&["run", "cancel", HUMAN], 1, &["error: ", "finished"]);
+    check(
+        &["leaderboard", "--split", "nothing"],
+        1,
+        &["`nothing`", "swe-ci dataset list"],
+    );
+    check(
+        &["run", "submit", "--human", "--split", "nothing"],
+        1,
+        &["nothing"],
+    );
+    check(
+        &["run", "submit", "nowhere.json"],
+        1,
+        &["nowhere.json", "No such file", "--help"],
+    );
+    check(
+        &["dataset", "import", "nowhere", "--split", "x"],
+        1,
+        &["nowhere"],
+    );
+    check(&["run", "submit"], 2, &["FILE", "--human"]);
+    check(
+        &["run", "submit", "x.json", "--human"],
+        2,
+        &["cannot be used with"],
+    );
+    check(
+        &["leaderboard", "--gamma", "11"],
+        2,
+        &["between 0.1 and 10"],
+    );
+    check(
+        &["leaderboard", "--convention", "x"],
+        2,
+        &["paper, reference"],
+    );
+    check(&["run", "list", "--limit", "0"], 2, &["1..=500"]);
+    check(&["nonsense"], 2, &["nonsense"]);
+}
+
+#[tokio::test]
+async fn bad_variables_are_usage_errors_and_secrets_stay_secret() {
+    let folder = tempfile::tempdir().unwrap();
+    let check = |name: &str, value: &str, expect: &[&str]| {
+        let mut command = program();
+        let command = command.args(["run", "list", "--data"]).arg(folder.path());
+        let output = command.env(name, value).output().unwrap();
+        let message = stderr(&output);
+        assert_eq!(output.status.code(), Some(2), "{name}={value}: {message}");
+        for part in expect {
+            assert!(message.contains(part), "{name}={value}: {message}");
+        }
+        assert!(!message.contains("hunter2"), "{message}");
+    };
+    check(
+        "SWE_CI_DATABASE_URL",
+        "mysql://u:hunter2@h/db",
+        &["SWE_CI_DATABASE_URL", "postgres://"],
+    );
+    check("SWE_CI_LOG", "swe_ci=loud", &["--log"]);
+    check(
+        "SSL_CERT_FILE",
+        "/no/such/file",
+        &["SSL_CERT_FILE", "/no/such/file"],
+    );
+}
+
+#[test]
+fn an_unreadable_data_folder_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("a-file");
+    std::fs::write(&file, "not a folder").unwrap();
+    let output = run(&file, &["run", "list"]);
+    assert_eq!(output.status.code(), Some(1));
+    let message = stderr(&output);
+    assert!(
+        message.contains("a-file") && message.contains("SWE_CI_DATA"),
+        "{message}"
+    );
+    // The same, as a finding.
+    let output = run(&file, &["doctor"]);
+    assert_eq!(output.status.code(), Some(1));
+    let report = String::from_utf8(output.stdout.clone()).unwrap();
+    assert!(
+        report.contains("FAILED") && report.contains("--data"),
+        "{report}"
+    );
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "not a folder");
+}
+
+#[test]
+fn a_reader_that_leaves_is_no_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut child = program();
+    let child = child
+        .args(["dataset", "list", "--json", "--data"])
+        .arg(folder.path());
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let output = child.stdout(writer).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+}

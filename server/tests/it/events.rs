@@ -1,0 +1,55 @@
+//! The stream of a run's events.
+
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::http::Request;
+use futures::StreamExt;
+
+use crate::fixture::{MODEL, TestApp};
+
+fn request(last_event_id: Option<&str>) -> Request<Body> {
+    let mut request = Request::builder().uri(format!("/api/v1/runs/{MODEL}/events"));
+    if let Some(id) = last_event_id {
+        request = request.header("last-event-id", id);
+    }
+    // A browser asks for compression even here.
+    request
+        .header("accept-encoding", "gzip, br")
+        .body(Body::empty())
+        .unwrap()
+}
+
+#[tokio::test]
+async fn a_stream_ends_when_the_server_stops() {
+    let app = TestApp::seeded().await;
+    let response = app.send(request(Some("3"))).await;
+    assert_eq!(response.status(), 200);
+    let header = |name: &str| {
+        response
+            .headers()
+            .get(name)
+            .map(|v| v.to_str().unwrap().to_owned())
+    };
+    assert_eq!(header("content-type").as_deref(), Some("text/event-stream"));
+    assert_eq!(header("x-accel-buffering").as_deref(), Some("no"));
+    assert_eq!(header("cache-control").as_deref(), Some("no-cache"));
+    assert_eq!(header("content-encoding"), None);
+    let mut body = response.into_body().into_data_stream();
+    let quiet = tokio::time::timeout(Duration::from_millis(100), body.next()).await;
+    assert!(quiet.is_err(), "nothing happens in the run");
+    app.shutdown.cancel();
+    let ended = tokio::time::timeout(Duration::from_secs(2), body.next()).await;
+    assert!(ended.expect("the stream ends").is_none());
+}
+
+#[tokio::test]
+async fn a_bad_last_event_id_is_refused() {
+    let app = TestApp::seeded().await;
+    for id in ["x", "-1", "1.5"] {
+        let path = format!("/api/v1/runs/{MODEL}/events");
+        let answer = app.ask("GET", &path, &[("last-event-id", id)]).await;
+        let problem = answer.problem(400, "bad-parameter");
+        assert_eq!(problem["parameter"], "Last-Event-ID");
+    }
+}

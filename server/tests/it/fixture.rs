@@ -1,0 +1,186 @@
+//! A whole server in a temporary folder, asked without a socket.
+
+use std::path::{Path, PathBuf};
+
+use axum::Router;
+use axum::body::{Body, to_bytes};
+use axum::http::{HeaderMap, Request, StatusCode};
+use serde_json::Value;
+use sqlx::Connection;
+use swe_ci::serve::{App, Site, router};
+use swe_ci_engine::{Config, Engine};
+use tempfile::TempDir;
+use tokio_util::sync::CancellationToken;
+use tower::ServiceExt;
+
+pub const HUMAN: &str = "00000000-0000-7000-8000-000000000001";
+pub const MODEL: &str = "00000000-0000-7000-8000-000000000002";
+pub const PATIENT: &str = "00000000-0000-7000-8000-000000000003";
+
+pub struct TestApp {
+    router: Router,
+    pub shutdown: CancellationToken,
+    _folder: TempDir,
+}
+
+/// A response, read to its end.
+pub struct Answer {
+    pub status: StatusCode,
+    pub headers: HeaderMap,
+    pub bytes: Vec<u8>,
+}
+
+impl TestApp {
+    /// Nothing was imported yet.
+    pub async fn empty() -> Self {
+        Self::new(false).await
+    }
+
+    /// The world of `seed.sql`.
+    pub async fn seeded() -> Self {
+        Self::new(true).await
+    }
+
+    async fn new(seeded: bool) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let data = folder.path().join("data");
+        let engine = Engine::open(config(&data)).await.unwrap();
+        if seeded {
+            seed(&data).await;
+        }
+        let shutdown = CancellationToken::new();
+        let app = App {
+            engine,
+            site: Site::open(&site(folder.path())).unwrap(),
+            shutdown: shutdown.clone(),
+        };
+        Self {
+            router: router(app),
+            shutdown,
+            _folder: folder,
+        }
+    }
+
+    pub async fn get(&self, path: &str) -> Answer {
+        self.ask("GET", path, &[]).await
+    }
+
+    pub async fn ask(&self, method: &str, path: &str, headers: &[(&str, &str)]) -> Answer {
+        let mut request = Request::builder().method(method).uri(path);
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let response = self.send(request.body(Body::empty()).unwrap()).await;
+        let (parts, body) = response.into_parts();
+        Answer {
+            status: parts.status,
+            headers: parts.headers,
+            bytes: to_bytes(body, usize::MAX).await.unwrap().to_vec(),
+        }
+    }
+
+    /// The response as it is, for bodies that do not end.
+    pub async fn send(&self, request: Request<Body>) -> axum::response::Response {
+        self.router.clone().oneshot(request).await.unwrap()
+    }
+}
+
+impl Answer {
+    pub fn text(&self) -> String {
+        String::from_utf8(self.bytes.clone()).unwrap()
+    }
+
+    /// The body of a success.
+    #[track_caller]
+    pub fn json(&self) -> Value {
+        assert_eq!(self.status, 200, "{}", self.text());
+        assert_eq!(self.header("content-type"), "application/json");
+        serde_json::from_slice(&self.bytes).unwrap()
+    }
+
+    /// The body of an error, whose members agree with its head.
+    #[track_caller]
+    pub fn problem(&self, status: u16, kind: &str) -> Value {
+        assert_eq!(self.status, status, "{}", self.text());
+        assert_eq!(self.header("content-type"), "application/problem+json");
+        let problem: Value = serde_json::from_slice(&self.bytes).unwrap();
+        assert_eq!(
+            problem["type"],
+            format!("urn:swe-ci:problem:{kind}"),
+            "{problem}"
+        );
+        assert_eq!(problem["status"], status);
+        assert_eq!(problem["instance"], self.header("x-request-id"));
+        let filled = |member: &str| {
+            problem[member]
+                .as_str()
+                .is_some_and(|text| !text.is_empty())
+        };
+        assert!(filled("title") && filled("detail"), "{problem}");
+        problem
+    }
+
+    #[track_caller]
+    pub fn header(&self, name: &str) -> &str {
+        match self.headers.get(name) {
+            Some(value) => value.to_str().unwrap(),
+            None => panic!("no `{name}` header: {:?}", self.headers),
+        }
+    }
+}
+
+pub fn config(data: &Path) -> Config {
+    Config {
+        data: data.to_owned(),
+        workers: 0,
+        base_image: "swe-ci/base:none".into(),
+        package_index: None,
+        build_env: Vec::new(),
+        ca_bundle: None,
+        database_url: None,
+    }
+}
+
+/// A data folder with the world of `seed.sql`.
+pub async fn seeded_data(folder: &Path) -> PathBuf {
+    let data = folder.join("data");
+    Engine::open(config(&data)).await.unwrap();
+    seed(&data).await;
+    data
+}
+
+async fn seed(data: &Path) {
+    let url = format!("sqlite:{}", data.join("swe-ci.sqlite").display());
+    let mut connection = sqlx::SqliteConnection::connect(&url).await.unwrap();
+    sqlx::raw_sql(include_str!("seed.sql"))
+        .execute(&mut connection)
+        .await
+        .unwrap();
+    connection.close().await.unwrap();
+}
+
+/// What the site builder leaves, in small.
+pub fn site(folder: &Path) -> PathBuf {
+    let site = folder.join("site");
+    let pkg = site.join("pkg");
+    std::fs::create_dir_all(&pkg).unwrap();
+    let write = |path: PathBuf, content: &str| std::fs::write(path, content).unwrap();
+    write(
+        site.join("hash.txt"),
+        "js: 0123456789abcdef\nwasm: 1123456789abcdef\ncss: 2123456789abcdef\n",
+    );
+    write(
+        site.join("favicon.svg"),
+        "<svg xmlns=\"http://www.w3.org/2000/svg\"/>",
+    );
+    write(
+        pkg.join("swe-ci.0123456789abcdef.js"),
+        &"// plain\n".repeat(100),
+    );
+    write(pkg.join("swe-ci.0123456789abcdef.js.br"), "brotli");
+    write(pkg.join("swe-ci.0123456789abcdef.js.gz"), "gzip");
+    write(pkg.join("swe-ci.1123456789abcdef.wasm"), "\0asm");
+    write(pkg.join("swe-ci.2123456789abcdef.css"), "body {}");
+    write(pkg.join("unhashed.js"), "// plain");
+    site
+}

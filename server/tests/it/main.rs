@@ -1,0 +1,17 @@
+//! The server from outside: through its router, and as a process.
+
+mod fixture;
+
+mod api;
+
+mod bad_input;
+
+mod events;
+
+mod pages;
+
+mod openapi;
+
+mod cli;
+
+mod processes;

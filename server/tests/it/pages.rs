@@ -1,0 +1,163 @@
+//! Pages, files, and the headers every response carries.
+
+use crate::fixture::{Answer, TestApp};
+
+fn nonce(answer: &Answer) -> String {
+    let policy = answer.header("content-security-policy");
+    let (_, rest) = policy.split_once("script-src 'self' 'nonce-").unwrap();
+    rest.split_once('\'').unwrap().0.to_owned()
+}
+
+#[tokio::test]
+async fn a_page_is_bound_to_its_nonce() {
+    let app = TestApp::seeded().await;
+    let pages = [app.get("/").await, app.get("/").await];
+    for page in &pages {
+        assert_eq!(page.status, 200);
+        assert!(page.header("content-type").starts_with("text/html"));
+        let nonce = nonce(page);
+        assert!(nonce.len() >= 22, "{nonce}");
+        let html = page.text();
+        let own = format!("nonce=\"{nonce}\"");
+        let scripts: Vec<&str> = html
+            .match_indices("<script")
+            .map(|(at, _)| &html[at..])
+            .collect();
+        assert!(!scripts.is_empty());
+        for script in scripts {
+            let tag = script.split_once('>').unwrap().0;
+            assert!(tag.contains(&own), "{tag}");
+        }
+        // The policy forbids them, so a page must not count on them.
+        assert!(!html.contains(" style=\"") && !html.contains(" onclick="));
+        assert!(
+            html.contains("/pkg/swe-ci.0123456789abcdef.js"),
+            "the hashed program"
+        );
+        assert!(
+            html.contains("/pkg/swe-ci.2123456789abcdef.css"),
+            "the hashed styles"
+        );
+        assert!(!html.contains("<script>alert"), "names are text");
+    }
+    assert_ne!(nonce(&pages[0]), nonce(&pages[1]));
+}
+
+#[tokio::test]
+async fn every_response_has_the_security_headers() {
+    let app = TestApp::seeded().await;
+    for path in [
+        "/",
+        "/nothing",
+        "/favicon.svg",
+        "/pkg/swe-ci.0123456789abcdef.js",
+        "/api/v1/runs",
+        "/api/v1/runs/nothing",
+        "/api/v1/openapi.json",
+        "/health/live",
+    ] {
+        let answer = app.get(path).await;
+        assert_eq!(answer.header("x-content-type-options"), "nosniff", "{path}");
+        assert_eq!(
+            answer.header("referrer-policy"),
+            "strict-origin-when-cross-origin"
+        );
+        assert_eq!(answer.header("cross-origin-opener-policy"), "same-origin");
+        assert_eq!(answer.header("cross-origin-resource-policy"), "same-origin");
+        assert!(answer.header("permissions-policy").contains("camera=()"));
+        let policy = answer.header("content-security-policy");
+        for part in [
+            "default-src 'none'",
+            "base-uri 'none'",
+            "frame-ancestors 'none'",
+        ] {
+            assert!(policy.contains(part), "{path}: {policy}");
+        }
+        assert!(!policy.contains("unsafe-eval") || policy.contains("wasm-unsafe-eval"));
+        assert!(!answer.header("x-request-id").is_empty());
+    }
+}
+
+#[tokio::test]
+async fn a_page_that_is_not_there_is_a_page() {
+    let app = TestApp::seeded().await;
+    let answer = app.get("/no/such/page").await;
+    assert_eq!(answer.status, 404);
+    assert!(answer.header("content-type").starts_with("text/html"));
+    assert!(answer.text().contains("</html>"));
+    nonce(&answer);
+    // Looking for files outside of the site finds nothing either.
+    for path in [
+        "/../Cargo.toml",
+        "/%2e%2e/%2e%2e/etc/passwd",
+        "/pkg/..%2f..%2fetc/passwd",
+    ] {
+        assert_eq!(app.get(path).await.status, 404, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn files_come_compressed_and_stay_in_the_cache() {
+    let app = TestApp::empty().await;
+    let program = "/pkg/swe-ci.0123456789abcdef.js";
+    let ask = async |encoding: &str| {
+        app.ask("GET", program, &[("accept-encoding", encoding)])
+            .await
+    };
+    for (accepted, encoding, body) in [("gzip, br", "br", "brotli"), ("gzip", "gzip", "gzip")] {
+        let answer = ask(accepted).await;
+        assert_eq!(answer.header("content-encoding"), encoding);
+        assert_eq!(answer.text(), body, "made beforehand");
+        assert_eq!(
+            answer.header("cache-control"),
+            "public, max-age=31536000, immutable"
+        );
+        assert!(
+            answer
+                .header("vary")
+                .to_lowercase()
+                .contains("accept-encoding")
+        );
+        assert!(answer.header("content-type").contains("javascript"));
+    }
+    let plain = ask("identity").await;
+    assert!(
+        plain.headers.get("content-encoding").is_none() && plain.text().starts_with("// plain")
+    );
+    assert!(
+        plain
+            .header("vary")
+            .to_lowercase()
+            .contains("accept-encoding")
+    );
+    let wasm = app.get("/pkg/swe-ci.1123456789abcdef.wasm").await;
+    assert_eq!(wasm.header("content-type"), "application/wasm");
+    for other in ["/pkg/unhashed.js", "/favicon.svg"] {
+        assert_eq!(
+            app.get(other).await.header("cache-control"),
+            "public, max-age=3600",
+            "{other}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn what_is_made_on_the_spot_is_compressed_too() {
+    let app = TestApp::seeded().await;
+    for path in ["/", "/api/v1/openapi.json"] {
+        let answer = app.ask("GET", path, &[("accept-encoding", "br")]).await;
+        assert_eq!(answer.header("content-encoding"), "br", "{path}");
+        assert_eq!(answer.header("cache-control"), "no-cache");
+    }
+}
+
+#[tokio::test]
+async fn a_request_keeps_the_id_its_proxy_gave_it() {
+    let app = TestApp::empty().await;
+    let answer = app
+        .ask("GET", "/health/live", &[("x-request-id", "proxy-1")])
+        .await;
+    assert_eq!(answer.header("x-request-id"), "proxy-1");
+    let ids = [app.get("/health/live").await, app.get("/health/live").await];
+    assert_ne!(ids[0].header("x-request-id"), ids[1].header("x-request-id"));
+}
