@@ -1,1 +1,1 @@
-//! Whole-product tests live in `tests/`.
+//! The whole product as its users have it: the tests are in `tests/`.

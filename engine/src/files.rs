@@ -21,6 +21,28 @@ pub fn read_limited(path: &Path, max_bytes: u64) -> anyhow::Result<Vec<u8>> {
     Ok(bytes)
 }
 
+/// Tells a file from all others, and from itself after a change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct FileIdentity {
+    device: u64,
+    inode: u64,
+    size: u64,
+    modified: (i64, i64),
+}
+
+/// The identity of a file; hard links to it share it.
+pub fn identity(path: &Path) -> anyhow::Result<FileIdentity> {
+    use std::os::unix::fs::MetadataExt;
+    let data =
+        std::fs::metadata(path).with_context(|| format!("cannot open {}", path.display()))?;
+    Ok(FileIdentity {
+        device: data.dev(),
+        inode: data.ino(),
+        size: data.size(),
+        modified: (data.mtime(), data.mtime_nsec()),
+    })
+}
+
 /// Limits on what an archive may unpack to.
 #[derive(Debug, Clone, Copy)]
 pub struct UnpackLimits {

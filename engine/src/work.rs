@@ -7,6 +7,7 @@ use sha2::{Digest, Sha256};
 use swe_ci_core::event::What;
 use swe_ci_core::run::{Limits, Progress, RunConfig};
 use swe_ci_core::view::{Provenance, TaskState, TaskSummary};
+use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 
 use crate::code::hex;
@@ -47,6 +48,7 @@ impl Engine {
             images: &inner.images,
             folders: &inner.folders,
             limits: Limits::default(),
+            loaded: Mutex::default(),
         };
         let rows = importer.import(folder, split, say).await?;
         Ok(Imported {

@@ -6,6 +6,7 @@ pub mod demo;
 mod history;
 mod metadata;
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -15,6 +16,7 @@ use swe_ci_core::report::Report;
 use swe_ci_core::run::Limits;
 use swe_ci_core::task::{SuiteCounts, TaskId};
 use swe_ci_core::view::TaskState;
+use tokio::sync::Mutex;
 
 pub use history::{CommitInfo, History};
 pub use metadata::TaskLine;
@@ -24,7 +26,7 @@ use crate::artifacts::Artifacts;
 use crate::blocking::blocking;
 use crate::code::CodeTree;
 use crate::error::{Error, Result};
-use crate::files::{self, UnpackLimits};
+use crate::files::{self, FileIdentity, UnpackLimits};
 use crate::images::Images;
 use crate::sandbox::{BoxSpec, Sandbox, SandboxError};
 use crate::store::{Store, TaskRow};
@@ -71,6 +73,8 @@ pub struct Importer<'a> {
     pub images: &'a Images,
     pub folders: &'a TaskFolders,
     pub limits: Limits,
+    /// Images loaded so far: tasks often share one archive file.
+    pub loaded: Mutex<HashMap<FileIdentity, String>>,
 }
 
 impl Importer<'_> {
@@ -161,8 +165,7 @@ impl Importer<'_> {
         row.commits = u32::try_from(commits).unwrap_or(u32::MAX);
         row.span_days = span as f64 / 86_400.0;
         row.image = self
-            .images
-            .load(&data.join("image.tar.gz"))
+            .load_image(&data.join("image.tar.gz"))
             .await
             .map_err(|e| Trouble::task(&e))?;
 
@@ -196,6 +199,18 @@ impl Importer<'_> {
         .await
         .map_err(|e| Trouble::task(&e))?;
         Ok(self.folders.history(task))
+    }
+
+    /// Loads an image archive, unless this very file was loaded before.
+    async fn load_image(&self, archive: &Path) -> anyhow::Result<String> {
+        let identity = files::identity(archive)?;
+        let mut loaded = self.loaded.lock().await;
+        if let Some(digest) = loaded.get(&identity) {
+            return Ok(digest.clone());
+        }
+        let digest = self.images.load(archive).await?;
+        loaded.insert(identity, digest.clone());
+        Ok(digest)
     }
 
     /// Tests one end of a task: report, report as written, seconds.

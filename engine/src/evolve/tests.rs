@@ -28,7 +28,7 @@ struct Fixture {
     evolver: Evolver,
     claim: Claim,
     sandbox: FakeSandbox,
-    _folder: tempfile::TempDir,
+    folder: tempfile::TempDir,
 }
 
 impl Fixture {
@@ -77,7 +77,7 @@ impl Fixture {
             evolver,
             claim,
             sandbox,
-            _folder: folder,
+            folder,
         }
     }
 
@@ -316,4 +316,27 @@ async fn collapsed_code_is_not_built_upon() {
     );
     // Gains are counted from the base: iteration 1 left nothing to build on.
     assert_eq!(iterations[1].gained, 2);
+}
+
+/// A disk that takes nothing more is the platform's trouble, not the agent's.
+#[tokio::test]
+async fn artifacts_that_cannot_be_kept_block() {
+    let fixture = Fixture::new(honest, 1).await;
+    let documents = fixture.folder.path().join("artifacts/evolutions");
+    std::fs::write(&documents, "a file where a folder should be").unwrap();
+    assert_eq!(fixture.evolve().await, Ending::Blocked);
+    let reason = fixture.reason().await;
+    assert!(
+        reason.contains("cannot keep the artifact") && reason.contains("is the disk full?"),
+        "{reason}"
+    );
+    assert!(
+        fixture
+            .evolver
+            .store
+            .iterations(&fixture.claim.evolution_id)
+            .await
+            .unwrap()
+            .is_empty()
+    );
 }

@@ -174,4 +174,71 @@ mod tests {
         );
         assert_eq!(default_index("nothing"), None);
     }
+
+    /// An index on loopback that lists `lib-1.0.tar.gz` with this content.
+    async fn serve(content: &'static str) -> String {
+        use tokio::io::{AsyncReadExt, AsyncWriteExt};
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        tokio::spawn(async move {
+            while let Ok((mut stream, _)) = listener.accept().await {
+                let mut request = [0; 4_096];
+                let read = stream.read(&mut request).await.unwrap();
+                let page = "<a href=\"../../files/lib-1.0.tar.gz#sha256=00\">lib-1.0.tar.gz</a>";
+                let is_page = request[..read].starts_with(b"GET /simple/lib/ ");
+                let body = if is_page { page } else { content };
+                let head = format!(
+                    "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: {}\r\n\r\n",
+                    body.len()
+                );
+                stream
+                    .write_all(format!("{head}{body}").as_bytes())
+                    .await
+                    .unwrap();
+            }
+        });
+        format!("http://{address}/simple")
+    }
+
+    #[tokio::test]
+    async fn what_is_fetched_is_verified_and_kept() {
+        let cache = tempfile::tempdir().unwrap();
+        let index = PackageIndex::new(&serve("content").await, cache.path(), None).unwrap();
+        let wrong = index
+            .sdist("lib", "1.0", &sha256_hex(b"other"))
+            .await
+            .unwrap_err();
+        assert!(
+            wrong
+                .to_string()
+                .contains("lib-1.0.tar.gz from the package index has the sha256 ed7002b4"),
+            "{wrong}"
+        );
+        assert_eq!(
+            std::fs::read_dir(cache.path()).unwrap().count(),
+            0,
+            "what is wrong is not kept"
+        );
+        let good = sha256_hex(b"content");
+        assert_eq!(index.sdist("lib", "1.0", &good).await.unwrap(), b"content");
+        // From now on it comes from the cache, unless that was tampered with.
+        let offline = PackageIndex::new("http://127.0.0.1:9", cache.path(), None).unwrap();
+        assert_eq!(
+            offline.sdist("lib", "1.0", &good).await.unwrap(),
+            b"content"
+        );
+        std::fs::write(cache.path().join("lib-1.0.tar.gz"), "tampered").unwrap();
+        assert_eq!(index.sdist("lib", "1.0", &good).await.unwrap(), b"content");
+    }
+
+    #[tokio::test]
+    async fn what_the_index_does_not_list_is_named() {
+        let cache = tempfile::tempdir().unwrap();
+        let index = PackageIndex::new(&serve("").await, cache.path(), None).unwrap();
+        let error = format!("{:#}", index.sdist("lib", "2.0", "00").await.unwrap_err());
+        assert!(
+            error.contains("lib-2.0.tar.gz") && error.contains("does not list it"),
+            "{error}"
+        );
+    }
 }

@@ -1,0 +1,99 @@
+//! `kill -9` in the middle of a run: the next start goes on where the rows
+//! say it stands, and does no finished step again.
+
+use std::process::Command;
+
+use serde_json::Value;
+use swe_ci_engine::testing::TinyTask;
+
+use crate::product::{Product, replay};
+
+/// Each version passes one test more; each suite takes a second.
+fn versions() -> Vec<[(&'static str, String); 2]> {
+    let tests = "import time, pytest, tiny\n\
+                 def test_slow(): time.sleep(1)\n\
+                 @pytest.mark.parametrize('i', range(1, 7))\n\
+                 def test_it(i): assert i <= tiny.N\n";
+    (1..=6)
+        .map(|n| {
+            [
+                ("tiny.py", format!("N = {n}\n")),
+                ("tests/test_tiny.py", tests.to_owned()),
+            ]
+        })
+        .collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_killed_server_resumes() {
+    let versions = versions();
+    let borrowed: Vec<Vec<(&str, &str)>> = versions
+        .iter()
+        .map(|files| {
+            files
+                .iter()
+                .map(|(path, text)| (*path, text.as_str()))
+                .collect()
+        })
+        .collect();
+    let slices: Vec<&[(&str, &str)]> = borrowed.iter().map(Vec::as_slice).collect();
+    let mut product = Product::with_split(
+        "tiny",
+        &[TinyTask {
+            name: "slow",
+            versions: &slices,
+        }],
+    )
+    .await;
+    let id = product.submit(&replay("m", "tiny", 5, 5));
+
+    product.start().await;
+    let iterations = |run: &Value| {
+        run["evolution_list"][0]["iterations"]
+            .as_array()
+            .cloned()
+            .unwrap_or_default()
+    };
+    product
+        .until("two iterations are done", || async {
+            iterations(&product.run(&id)).len() >= 2
+        })
+        .await;
+    product.kill();
+    let before = product.run(&id);
+    assert_eq!(before["progress"], "running");
+    assert!(
+        !containers(&product).is_empty(),
+        "a killed server cannot have tidied up"
+    );
+
+    product.start().await;
+    product.until_finished(&id).await;
+    let after = product.run(&id);
+    let (done, all) = (iterations(&before), iterations(&after));
+    assert_eq!(all.len(), 5);
+    // What was done stands as it was, down to the second it was finished.
+    assert_eq!(all[..done.len()], done[..]);
+    assert_eq!(after["evolution_list"][0]["ending"], "solved");
+    product
+        .until("nothing is left in the engine", || async {
+            containers(&product).is_empty()
+        })
+        .await;
+    // The steps of every iteration were recorded once.
+    let evolution = after["evolution_list"][0]["evolution_id"].as_str().unwrap();
+    assert!(product.log().contains(evolution));
+}
+
+fn containers(product: &Product) -> Vec<String> {
+    let instance = std::fs::read_to_string(product.data().join("instance")).unwrap();
+    let filter = format!("label=swe-ci.instance={instance}");
+    let output = Command::new("docker")
+        .args(["ps", "-aq", "--filter", &filter])
+        .output()
+        .unwrap();
+    String::from_utf8_lossy(&output.stdout)
+        .split_whitespace()
+        .map(str::to_owned)
+        .collect()
+}

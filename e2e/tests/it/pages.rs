@@ -1,0 +1,249 @@
+//! The pages in a real browser: with and without JavaScript, wide and narrow,
+//! light and dark.
+
+use serde_json::{Value, json};
+use swe_ci_engine::testing::TinyTask;
+
+use crate::browser::{Browser, DESK, Look};
+use crate::product::{Product, replay};
+
+const TESTS: (&str, &str) = (
+    "tests/test_tiny.py",
+    "import pytest, tiny\n@pytest.mark.parametrize('i', range(1, 7))\ndef test_it(i): assert i in tiny.PASS\n",
+);
+/// The base passes 2 of 6 tests; on the way to the target it goes up, back
+/// and below the base, so that who replays every step scores better early and
+/// worse late than who takes two steps at a time.
+const VERSIONS: [&str; 5] = [
+    "PASS = {1, 2}\n",
+    "PASS = {1, 2, 3, 4, 5}\n",
+    "PASS = {1, 2}\n",
+    "PASS = {1}\n",
+    "PASS = set(range(7))\n",
+];
+
+async fn product() -> Product {
+    let versions = VERSIONS.map(|code| [("tiny.py", code), TESTS]);
+    let versions: Vec<&[(&str, &str)]> = versions.iter().map(<[_; 2]>::as_slice).collect();
+    let mut product = Product::with_split(
+        "tiny",
+        &[TinyTask {
+            name: "winding-road",
+            versions: &versions,
+        }],
+    )
+    .await;
+    let runs = [
+        product.submit(&replay("Stepper", "tiny", 4, 4)),
+        product.submit(&replay("Leaper", "tiny", 2, 2)),
+    ];
+    product.start().await;
+    for run in runs {
+        product.until_finished(&run).await;
+    }
+    product
+}
+
+async fn models(browser: &Browser) -> Value {
+    browser.eval("return [...document.querySelectorAll('.ranking tbody th a')].map(a => a.textContent.trim())").await
+}
+
+/// Moves the slider as a hand would: the value changes, `input` is heard.
+async fn slide(browser: &Browser, gamma: &str) {
+    let script = format!(
+        "const slider = document.querySelector('#gamma'); slider.value = '{gamma}'; \
+         slider.dispatchEvent(new Event('input', {{bubbles: true}}));"
+    );
+    browser.eval(&script).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_slider_ranks_anew_in_the_browser() {
+    let product = product().await;
+    let browser = Browser::open(DESK).await;
+    browser.go(&format!("{}/?gamma=0.5", product.url)).await;
+    browser.hydrated().await;
+    assert_eq!(models(&browser).await, json!(["Stepper", "Leaper"]));
+    assert_eq!(browser.text(".gamma output").await, "0.50");
+    let requests = "return performance.getEntriesByType('resource').length";
+    let before = browser.eval(requests).await;
+
+    slide(&browser, "2").await;
+    browser
+        .until(
+            "the order is turned around",
+            "return document.querySelector('.ranking tbody th a').textContent.trim() === 'Leaper'",
+        )
+        .await;
+    browser
+        .until(
+            "the address follows",
+            "return new URL(location).searchParams.get('gamma') === '2'",
+        )
+        .await;
+    assert_eq!(
+        browser.eval(requests).await,
+        before,
+        "ranking needs no request"
+    );
+    // (0·2 + 1·4) / 6 for the one, (0.75·2 + 0·4 − 0.5·8 + 1·16) / 30 for the other.
+    let scores = browser
+        .eval("return [...document.querySelectorAll('.score-number')].map(s => s.textContent)")
+        .await;
+    assert_eq!(scores, json!(["0.667", "0.450"]));
+
+    // The same view by its address, and the same numbers from the API.
+    let api = "return await (await fetch('/api/v1/leaderboard?split=tiny&gamma=2')).json()";
+    let rows = browser.eval(api).await;
+    assert_eq!(rows["items"][0]["model"], "Leaper");
+    assert!((rows["items"][1]["evoscore"].as_f64().unwrap() - 0.45).abs() < 1e-9);
+    browser.go(&format!("{}/?gamma=2", product.url)).await;
+    assert_eq!(models(&browser).await, json!(["Leaper", "Stepper"]));
+    assert_eq!(browser.complaints().await, Vec::<String>::new());
+    browser.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_is_watched_live() {
+    let tests = format!(
+        "import time\n{}\ndef test_slow(): time.sleep(1.5)\n",
+        TESTS.1
+    );
+    let versions = VERSIONS.map(|code| [("tiny.py", code), (TESTS.0, tests.as_str())]);
+    let versions: Vec<&[(&str, &str)]> = versions.iter().map(<[_; 2]>::as_slice).collect();
+    let mut product = Product::with_split(
+        "slow",
+        &[TinyTask {
+            name: "slow-road",
+            versions: &versions,
+        }],
+    )
+    .await;
+    product.start().await;
+    let browser = Browser::open(DESK).await;
+    let id = product.submit(&replay("Watched", "slow", 4, 4));
+    browser.go(&format!("{}/runs/{id}", product.url)).await;
+    browser.hydrated().await;
+    let iterations = "document.querySelectorAll('details.evolution tbody tr').length";
+    // The page is never loaded again: what changes comes by itself.
+    browser.eval("window.untouched = true").await;
+    browser
+        .until(
+            "a first iteration appears",
+            &format!("return {iterations} >= 1"),
+        )
+        .await;
+    browser
+        .until(
+            "the log tells what is printed",
+            "return document.body.textContent.includes('test session starts')",
+        )
+        .await;
+    browser.picture("run-live-1440-light").await;
+    browser
+        .until(
+            "the fourth iteration appears",
+            &format!("return {iterations} >= 4"),
+        )
+        .await;
+    browser
+        .until(
+            "the run is over",
+            "return document.querySelector('.hero .tags').textContent.includes('finished')",
+        )
+        .await;
+    assert_eq!(browser.eval("return window.untouched").await, json!(true));
+    assert_eq!(browser.complaints().await, Vec::<String>::new());
+    browser.close().await;
+}
+
+/// What every page must show, with or without a script.
+fn addresses(product: &Product) -> Vec<(&'static str, String, &'static str)> {
+    let list = product.swe_ci(&["run", "list", "--json"]);
+    let runs: Value = serde_json::from_slice(&list.stdout).unwrap();
+    let run = runs["items"]
+        .as_array()
+        .or(runs.as_array())
+        .unwrap()
+        .iter()
+        .find(|r| r["config"]["model"] == "Stepper")
+        .unwrap()
+        .clone();
+    let run_id = run["run_id"].as_str().unwrap();
+    let detail = product.run(run_id);
+    let evolution = detail["evolution_list"][0]["evolution_id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    vec![
+        ("leaderboard", "/".into(), "Stepper"),
+        ("runs", "/runs".into(), "Leaper"),
+        ("run", format!("/runs/{run_id}"), "winding-road"),
+        (
+            "iteration",
+            format!("/runs/{run_id}/{evolution}/2"),
+            "test_it[3]",
+        ),
+        ("tasks", "/tasks?split=tiny".into(), "winding-road"),
+        ("task", "/tasks/winding-road".into(), "Version 3"),
+        ("about", "/about".into(), "EvoScore"),
+        ("not-found", "/nothing/here".into(), "404"),
+    ]
+}
+
+/// Every page without JavaScript; every page wide and narrow, light and dark,
+/// with pictures kept for people to look at.
+#[tokio::test(flavor = "multi_thread")]
+async fn every_page_in_every_look() {
+    let product = product().await;
+    let pages = addresses(&product);
+
+    let plain = Browser::open(Look {
+        javascript: false,
+        ..DESK
+    })
+    .await;
+    for (name, path, expect) in &pages {
+        plain.go(&format!("{}{path}", product.url)).await;
+        let source = plain.page.source().await.unwrap();
+        assert!(
+            source.contains(expect),
+            "{name} without JavaScript lacks {expect}"
+        );
+    }
+    plain.close().await;
+
+    for (width, dark) in [(1440, false), (1440, true), (390, false), (390, true)] {
+        let browser = Browser::open(Look {
+            width,
+            dark,
+            javascript: true,
+        })
+        .await;
+        for (name, path, expect) in &pages {
+            browser.go(&format!("{}{path}", product.url)).await;
+            browser.hydrated().await;
+            let text = browser.text("body").await;
+            assert!(
+                text.contains(expect),
+                "{name} at {width} px lacks {expect}: {text}"
+            );
+            let overflow = "return document.documentElement.scrollWidth - document.documentElement.clientWidth";
+            assert_eq!(
+                browser.eval(overflow).await,
+                json!(0),
+                "{name} scrolls sideways at {width} px"
+            );
+            let scheme = if dark { "dark" } else { "light" };
+            browser.picture(&format!("{name}-{width}-{scheme}")).await;
+        }
+        let complaints: Vec<String> = browser
+            .complaints()
+            .await
+            .into_iter()
+            .filter(|c| !c.contains("/nothing/here"))
+            .collect();
+        assert_eq!(complaints, Vec::<String>::new());
+        browser.close().await;
+    }
+}

@@ -1,0 +1,210 @@
+//! The real binary on a throw-away data folder.
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use swe_ci_engine::testing::{self, TinyTask};
+use swe_ci_engine::{Config, Engine};
+
+/// How long anything may take before a test gives up.
+pub const PATIENCE: Duration = Duration::from_secs(90);
+
+pub struct Product {
+    pub folder: tempfile::TempDir,
+    pub url: String,
+    server: Option<Child>,
+    port: u16,
+}
+
+impl Product {
+    /// Imports these tasks as the split `split`; the server is not started.
+    pub async fn with_split(split: &str, tasks: &[TinyTask<'_>]) -> Self {
+        let port = free_port();
+        let product = Self {
+            folder: tempfile::tempdir().unwrap(),
+            url: format!("http://127.0.0.1:{port}"),
+            server: None,
+            port,
+        };
+        product.import(split, tasks).await;
+        product
+    }
+
+    async fn import(&self, split: &str, tasks: &[TinyTask<'_>]) {
+        let engine = Engine::open(self.config()).await.unwrap();
+        let cache = Path::new(env!("CARGO_TARGET_TMPDIR"));
+        let image = testing::image_archive(&engine, cache).await.unwrap();
+        let dataset = self.folder.path().join("dataset");
+        testing::write_dataset(&dataset, split, &image, tasks).unwrap();
+        let said = self.swe_ci(&[
+            "dataset",
+            "import",
+            dataset.to_str().unwrap(),
+            "--split",
+            split,
+        ]);
+        assert!(said.status.success(), "{said:?}");
+    }
+
+    fn config(&self) -> Config {
+        #[allow(
+            clippy::disallowed_methods,
+            reason = "tests learn of the host's certificates from the environment"
+        )]
+        let ca_bundle = std::env::var_os("SSL_CERT_FILE").map(PathBuf::from);
+        Config {
+            data: self.data(),
+            workers: 0,
+            base_image: "swe-ci/base:py311".into(),
+            package_index: None,
+            build_env: Vec::new(),
+            ca_bundle,
+            database_url: None,
+        }
+    }
+
+    pub fn data(&self) -> PathBuf {
+        self.folder.path().join("data")
+    }
+
+    fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(binary("swe-ci"));
+        command
+            .args(args)
+            .env("SWE_CI_DATA", self.data())
+            .env("SWE_CI_SITE", target().join("site"));
+        command
+            .env("SWE_CI_LISTEN", format!("127.0.0.1:{}", self.port))
+            .stdin(Stdio::null());
+        command
+    }
+
+    /// Runs a command of the command line to its end.
+    pub fn swe_ci(&self, args: &[&str]) -> std::process::Output {
+        self.command(args).output().unwrap()
+    }
+
+    /// Starts the server and waits until it answers.
+    pub async fn start(&mut self) {
+        let log = std::fs::OpenOptions::new()
+            .create(true)
+            .append(true)
+            .open(self.folder.path().join("log"))
+            .unwrap();
+        let server = self
+            .command(&["serve"])
+            .stdout(log.try_clone().unwrap())
+            .stderr(log)
+            .spawn()
+            .unwrap();
+        self.server = Some(server);
+        let port = self.port;
+        self.until("the server answers", || async move {
+            tokio::net::TcpStream::connect(("127.0.0.1", port))
+                .await
+                .is_ok()
+        })
+        .await;
+    }
+
+    /// `kill -9`: no chance to tidy up.
+    pub fn kill(&mut self) {
+        if let Some(mut server) = self.server.take() {
+            let _ = server.kill();
+            let _ = server.wait();
+        }
+    }
+
+    pub fn log(&self) -> String {
+        std::fs::read_to_string(self.folder.path().join("log")).unwrap_or_default()
+    }
+
+    /// Queues a run by a configuration in JSON; its id.
+    pub fn submit(&self, config: &Value) -> String {
+        let file = self.folder.path().join("run.json");
+        std::fs::write(&file, config.to_string()).unwrap();
+        let said = self.swe_ci(&["run", "submit", file.to_str().unwrap()]);
+        assert!(said.status.success(), "{said:?}");
+        String::from_utf8(said.stdout).unwrap().trim().to_owned()
+    }
+
+    /// A run as `swe-ci run show --json` tells it.
+    pub fn run(&self, id: &str) -> Value {
+        let said = self.swe_ci(&["run", "show", id, "--json"]);
+        assert!(said.status.success(), "{said:?}");
+        serde_json::from_slice(&said.stdout).unwrap()
+    }
+
+    pub async fn until_finished(&self, id: &str) {
+        self.until("the run is finished", || async {
+            self.run(id)["progress"] == "finished"
+        })
+        .await;
+    }
+
+    pub async fn until<F: Future<Output = bool>>(&self, what: &str, mut done: impl FnMut() -> F) {
+        let began = Instant::now();
+        while !done().await {
+            assert!(began.elapsed() < PATIENCE, "never: {what}\n{}", self.log());
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+    }
+}
+
+impl Drop for Product {
+    fn drop(&mut self) {
+        self.kill();
+        // What the killed server left is swept by the next one on the same
+        // data folder; there will be none, so it is done here.
+        let instance = std::fs::read_to_string(self.data().join("instance")).unwrap_or_default();
+        let filter = format!("label=swe-ci.instance={instance}");
+        let listed = Command::new("docker")
+            .args(["ps", "-aq", "--filter", &filter])
+            .output();
+        let ids = listed
+            .map(|o| String::from_utf8_lossy(&o.stdout).into_owned())
+            .unwrap_or_default();
+        for id in ids.split_whitespace() {
+            let _ = Command::new("docker").args(["rm", "-f", id]).output();
+        }
+    }
+}
+
+/// The configuration of a run that replays the history in chunks.
+pub fn replay(model: &str, split: &str, chunks: u32, iterations: u32) -> Value {
+    serde_json::json!({
+        "model": model,
+        "kind": "measured",
+        "split": split,
+        "harness": { "name": "replay", "max_chunks": chunks },
+        "plan": { "max_iterations": iterations, "max_attempts": 2 },
+    })
+}
+
+/// The folder cargo builds into.
+pub fn target() -> PathBuf {
+    let tmp = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    tmp.parent().unwrap().to_path_buf()
+}
+
+fn binary(name: &str) -> PathBuf {
+    // This test is target/<profile>/deps/it-…
+    let test = std::env::current_exe().unwrap();
+    let path = test.parent().and_then(Path::parent).unwrap().join(name);
+    assert!(
+        path.exists(),
+        "{} is not built: `make build`",
+        path.display()
+    );
+    path
+}
+
+pub fn free_port() -> u16 {
+    std::net::TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap()
+        .port()
+}
