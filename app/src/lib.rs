@@ -7,6 +7,10 @@
 
 // Views are deeply nested types.
 #![recursion_limit = "256"]
+#![allow(
+    clippy::needless_pass_by_value,
+    reason = "a component owns its props, also those it only reads"
+)]
 
 mod app;
 mod error;

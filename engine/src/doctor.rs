@@ -109,7 +109,11 @@ async fn database(engine: &Engine) -> Check {
 
 async fn docker(engine: &Engine) -> Check {
     let advice = "`make setup` installs and starts an engine on Debian; elsewhere start Docker, or set DOCKER_HOST";
-    match engine.docker().api().version().await {
+    let api = match engine.docker().api() {
+        Ok(api) => api,
+        Err(error) => return Check::bad("container engine", error.to_string(), advice),
+    };
+    match api.version().await {
         Ok(version) => Check::fine(
             "container engine",
             format!("Docker {}", version.version.unwrap_or_default()),

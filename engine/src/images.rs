@@ -10,13 +10,14 @@ use futures::{StreamExt, TryStreamExt};
 use tokio_util::io::ReaderStream;
 
 use crate::code::CodeTree;
+use crate::sandbox::Docker;
 
 /// The folder of a build context the host's CA bundle is put into.
 const CA_FILE: &str = "host-ca.crt";
 
 #[derive(Debug, Clone)]
 pub struct Images {
-    api: bollard::Docker,
+    docker: Docker,
 }
 
 /// What image builds are given of the host's network settings.
@@ -29,14 +30,14 @@ pub struct BuildNetwork {
 }
 
 impl Images {
-    pub fn new(api: bollard::Docker) -> Self {
-        Self { api }
+    pub fn new(docker: Docker) -> Self {
+        Self { docker }
     }
 
     /// Content digest of an image by name or digest; `None` when the engine
     /// does not have it.
     pub async fn digest(&self, name: &str) -> anyhow::Result<Option<String>> {
-        match self.api.inspect_image(name).await {
+        match self.docker.api()?.inspect_image(name).await {
             Ok(image) => Ok(image.id),
             Err(bollard::errors::Error::DockerResponseServerError {
                 status_code: 404, ..
@@ -69,7 +70,7 @@ impl Images {
                     .collect::<HashMap<_, _>>(),
             )
             .build();
-        let mut build = std::pin::pin!(self.api.build_image(
+        let mut build = std::pin::pin!(self.docker.api()?.build_image(
             options,
             None,
             Some(bollard::body_full(context.into()))
@@ -122,7 +123,7 @@ impl Images {
                 .map_err(std::io::IntoInnerError::into_error)?
                 .sync_all()
         });
-        let mut stream = std::pin::pin!(self.api.export_image(name));
+        let mut stream = std::pin::pin!(self.docker.api()?.export_image(name));
         while let Some(chunk) = stream
             .try_next()
             .await
@@ -151,7 +152,7 @@ impl Images {
             .await
             .with_context(|| format!("cannot open {shown}"))?;
         let stream = ReaderStream::with_capacity(file, 1 << 20);
-        let mut load = std::pin::pin!(self.api.import_image_stream(
+        let mut load = std::pin::pin!(self.docker.api()?.import_image_stream(
             ImportImageOptions::default(),
             stream,
             None

@@ -119,8 +119,8 @@ impl Engine {
             .unwrap_or_else(|| format!("sqlite:{}?mode=rwc", data.join("swe-ci.sqlite").display()));
         let store = Store::open(&url).await?;
         let artifacts = Artifacts::in_folder(&data.join("artifacts"))?;
-        let docker = Docker::connect(Instance(instance.clone()))?;
-        let images = Images::new(docker.api().clone());
+        let docker = Docker::new(Instance(instance.clone()));
+        let images = Images::new(docker.clone());
         let folders = TaskFolders::new(data.join("tasks"));
         let events = Events::default();
         Ok(Self {

@@ -4,7 +4,10 @@
 #![allow(clippy::print_stdout, reason = "a benchmark reports on stdout")]
 
 #[path = "../tests/it/fixture.rs"]
-#[allow(dead_code, reason = "the tests' fixture; only its data folder is used here")]
+#[allow(
+    dead_code,
+    reason = "the tests' fixture; only its data folder is used here"
+)]
 mod fixture;
 
 use std::time::{Duration, Instant};
@@ -28,10 +31,24 @@ async fn main() -> anyhow::Result<()> {
     let shutdown = app.shutdown.clone();
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
     let url = format!("http://{}/", listener.local_addr()?);
-    let server = tokio::spawn(run(listener, app, Background { work: false, demo: false }));
+    let server = tokio::spawn(run(
+        listener,
+        app,
+        Background {
+            work: false,
+            demo: false,
+        },
+    ));
 
     let client = reqwest::Client::new();
-    let size = client.get(&url).send().await?.error_for_status()?.bytes().await?.len();
+    let size = client
+        .get(&url)
+        .send()
+        .await?
+        .error_for_status()?
+        .bytes()
+        .await?
+        .len();
     let until = Instant::now() + LASTS;
     let readers: Vec<_> = (0..READERS)
         .map(|_| tokio::spawn(read(client.clone(), url.clone(), until)))
@@ -59,7 +76,13 @@ async fn read(client: reqwest::Client, url: String, until: Instant) -> anyhow::R
     let mut millis = Vec::new();
     while Instant::now() < until {
         let began = Instant::now();
-        client.get(&url).send().await?.error_for_status()?.bytes().await?;
+        client
+            .get(&url)
+            .send()
+            .await?
+            .error_for_status()?
+            .bytes()
+            .await?;
         millis.push(began.elapsed().as_secs_f64() * 1e3);
     }
     Ok(millis)

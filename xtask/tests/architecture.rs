@@ -17,7 +17,7 @@ const ROOMS: [(&str, &[&str]); 13] = [
     ("store", &[]),
     ("artifacts", &[]),
     ("sandbox", &[]),
-    ("images", &[]),
+    ("images", &["sandbox"]),
     ("events", &[]),
     ("suite", &["sandbox"]),
     (

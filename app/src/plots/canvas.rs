@@ -24,6 +24,8 @@ use super::{Figure, Mark, Size};
 const SCALE: u32 = 4;
 /// plotters writes a font size as this many times smaller.
 const FONT_FACTOR: f64 = 1.24;
+/// In pixels.
+const FONT_SIZE: f64 = 12.0;
 
 /// Space around the data, in pixels.
 #[derive(Debug, Clone, Copy)]
@@ -223,20 +225,19 @@ impl<'a> Canvas<'a> {
 
     /// A text at a point given in pixels.
     pub(super) fn text(&self, text: &str, at: (f64, f64), anchor: Anchor, paint: Paint) {
-        self.sized_text(text, at, anchor, paint, 12.0, FontStyle::Normal);
+        self.styled_text(text, at, anchor, paint, FontStyle::Normal);
     }
 
     pub(super) fn bold_text(&self, text: &str, at: (f64, f64), anchor: Anchor, paint: Paint) {
-        self.sized_text(text, at, anchor, paint, 12.0, FontStyle::Bold);
+        self.styled_text(text, at, anchor, paint, FontStyle::Bold);
     }
 
-    fn sized_text(
+    fn styled_text(
         &self,
         text: &str,
         at: (f64, f64),
         anchor: Anchor,
         paint: Paint,
-        size: f64,
         weight: FontStyle,
     ) {
         let (h, v) = match anchor {
@@ -245,7 +246,7 @@ impl<'a> Canvas<'a> {
             Anchor::Above => (HPos::Center, VPos::Bottom),
             Anchor::Below => (HPos::Center, VPos::Top),
         };
-        let size = size * f64::from(SCALE) * FONT_FACTOR;
+        let size = FONT_SIZE * f64::from(SCALE) * FONT_FACTOR;
         let font = ("sans-serif", size).into_font().style(weight);
         let style = font.color(&paint.stand_in()).pos(Pos::new(h, v));
         self.put(&Text::new(printable(text), units(at), style));

@@ -53,7 +53,6 @@ impl Curves {
         Self(curves.collect())
     }
 
-    #[must_use]
     pub fn iter(&self) -> std::slice::Iter<'_, Curve> {
         self.0.iter()
     }

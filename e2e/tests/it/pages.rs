@@ -78,7 +78,7 @@ async fn the_slider_ranks_anew_in_the_browser() {
     browser
         .until(
             "the address follows",
-            "return new URL(location).searchParams.get('gamma') === '2'",
+            "return parseFloat(new URL(location).searchParams.get('gamma')) === 2",
         )
         .await;
     assert_eq!(

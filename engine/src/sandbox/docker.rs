@@ -6,6 +6,7 @@
 //! privileges, limits on processor, memory, processes, disk and time.
 
 use std::collections::HashMap;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use anyhow::Context;
@@ -37,22 +38,30 @@ pub struct Instance(pub String);
 
 #[derive(Debug, Clone)]
 pub struct Docker {
-    api: bollard::Docker,
+    api: Arc<OnceLock<bollard::Docker>>,
     instance: Instance,
 }
 
 impl Docker {
-    /// Connects to the engine the environment names (`DOCKER_HOST`), or the
-    /// local one. Nothing is sent yet.
-    pub fn connect(instance: Instance) -> anyhow::Result<Self> {
-        let api = bollard::Docker::connect_with_defaults()
-            .context("no container engine is configured; run `swe-ci doctor`")?;
-        Ok(Self { api, instance })
+    /// The engine the environment names (`DOCKER_HOST`), or the local one. It
+    /// need not run yet: whoever only looks at results needs none.
+    pub fn new(instance: Instance) -> Self {
+        Self {
+            api: Arc::default(),
+            instance,
+        }
     }
 
-    /// The engine's API, for what concerns images.
-    pub fn api(&self) -> &bollard::Docker {
-        &self.api
+    /// The engine's API. Fails when there is no such engine, and looks again
+    /// the next time.
+    pub fn api(&self) -> Result<&bollard::Docker, SandboxError> {
+        if let Some(api) = self.api.get() {
+            return Ok(api);
+        }
+        let api = bollard::Docker::connect_with_defaults().map_err(|e| {
+            SandboxError::Engine(format!("it is not there ({e}); `swe-ci doctor` tells more"))
+        })?;
+        Ok(self.api.get_or_init(|| api))
     }
 
     fn create_body(&self, spec: &BoxSpec) -> ContainerCreateBody {
@@ -94,19 +103,18 @@ impl Docker {
 #[async_trait]
 impl Sandbox for Docker {
     async fn open(&self, spec: &BoxSpec) -> Result<Box<dyn StepBox>, SandboxError> {
-        let created = self
-            .api
+        let api = self.api()?;
+        let created = api
             .create_container(None::<CreateContainerOptions>, self.create_body(spec))
             .await
             .map_err(|e| refused("make a container", &e))?;
         // From here on the container is removed when the box is dropped.
         let container = DockerBox {
-            api: self.api.clone(),
+            api: api.clone(),
             id: created.id,
             disk_bytes: i64::from(spec.limits.disk_mb) * 1024 * 1024,
         };
-        self.api
-            .start_container(&container.id, None::<StartContainerOptions>)
+        api.start_container(&container.id, None::<StartContainerOptions>)
             .await
             .map_err(|e| refused("start a container", &e))?;
         Ok(Box::new(container))
@@ -118,20 +126,20 @@ impl Sandbox for Docker {
             .all(true)
             .filters(&HashMap::from([("label", vec![label.as_str()])]))
             .build();
-        let left = self
-            .api
+        let api = self.api()?;
+        let left = api
             .list_containers(Some(options))
             .await
             .map_err(|e| refused("list containers", &e))?;
         let ids: Vec<String> = left.into_iter().filter_map(|c| c.id).collect();
         for id in &ids {
-            remove(&self.api, id).await;
+            remove(api, id).await;
         }
         Ok(ids.len())
     }
 
     async fn ping(&self) -> Result<(), SandboxError> {
-        self.api
+        self.api()?
             .ping()
             .await
             .map(|_| ())
