@@ -14,7 +14,8 @@ pub(super) fn ticks(range: RangeInclusive<f64>, wanted: u32) -> Vec<f64> {
     let mut ticks = Vec::new();
     let mut index = first;
     while index * step <= high + step * 1e-9 {
-        ticks.push(index * step);
+        // Adding 0 makes of −0 a plain 0.
+        ticks.push(index * step + 0.0);
         index += 1.0;
     }
     ticks
@@ -57,6 +58,15 @@ mod tests {
         for (f, e) in found.iter().zip(expect) {
             assert!((f - e).abs() < 1e-9, "{found:?}");
         }
+    }
+
+    #[test]
+    fn zero_has_no_sign() {
+        let found = ticks(-0.5..=6.0, 4);
+        assert!(
+            found.iter().all(|t| *t != 0.0 || t.is_sign_positive()),
+            "{found:?}"
+        );
     }
 
     #[test]

@@ -83,6 +83,24 @@ impl History {
             .collect()
     }
 
+    /// Paths of the files that differ between two commits, sorted.
+    pub fn changed(&self, from: &str, to: &str) -> anyhow::Result<Vec<String>> {
+        let repository = self.open()?;
+        let (from, to) = (
+            find_commit(&repository, from)?.tree()?,
+            find_commit(&repository, to)?.tree()?,
+        );
+        let diff = repository.diff_tree_to_tree(Some(&from), Some(&to), None)?;
+        let path = |delta: git2::DiffDelta<'_>| {
+            let file = delta
+                .new_file()
+                .path()
+                .or_else(|| delta.old_file().path())?;
+            Some(file.to_string_lossy().into_owned())
+        };
+        Ok(diff.deltas().filter_map(path).collect())
+    }
+
     pub fn commit(&self, sha: &str) -> anyhow::Result<CommitInfo> {
         Ok(info(&find_commit(&self.open()?, sha)?))
     }
@@ -235,6 +253,7 @@ mod tests {
             between.iter().map(CommitInfo::subject).collect::<Vec<_>>(),
             ["two", "three"]
         );
+        assert_eq!(history.changed(&shas[0], &shas[2]).unwrap(), ["pkg/a.py"]);
         assert_eq!(std::fs::read(first.path().join("pkg/a.py")).unwrap(), b"1");
         let error = history.code("beef").unwrap_err();
         assert!(error.to_string().contains("no commit beef"), "{error}");

@@ -14,23 +14,27 @@ pub const VERSION: &str = "1";
 const PLAY: &str = "find /app/code -mindepth 1 -maxdepth 1 -exec rm -rf {} + && cp -a /app/harness/code/. /app/code/";
 const HAND_OVER: &str = "cp /app/harness/requirement.xml /app/requirement.xml";
 
+/// Files named in a requirement before the rest is only counted.
+const NAMED_FILES: usize = 5;
+
 #[derive(Debug)]
 pub struct Replay {
     history: History,
+    base_sha: String,
     chunks: Vec<Vec<CommitInfo>>,
 }
 
 impl Replay {
     pub fn new(assignment: &Assignment, max_chunks: u32) -> anyhow::Result<Self> {
-        let commits = assignment
-            .history
-            .between(&assignment.base_sha, &assignment.target_sha)?;
+        let (history, base_sha) = (assignment.history.clone(), assignment.base_sha.clone());
+        let commits = history.between(&base_sha, &assignment.target_sha)?;
         anyhow::ensure!(
             !commits.is_empty(),
             "there is no commit between base and target to replay"
         );
         Ok(Self {
-            history: assignment.history.clone(),
+            history,
+            base_sha,
             chunks: chunks(commits, max_chunks),
         })
     }
@@ -39,8 +43,19 @@ impl Replay {
         let Some(chunk) = self.chunk(iteration) else {
             return Ok(None);
         };
+        let before = iteration
+            .checked_sub(1)
+            .and_then(|i| self.chunk(i))
+            .and_then(<[_]>::last);
+        let mut from = before.map_or(self.base_sha.as_str(), |c| c.sha.as_str());
+        let mut requirements = Vec::new();
+        for commits in parts(chunk) {
+            let to = commits.last().map_or(from, |c| c.sha.as_str());
+            requirements.push(requirement(commits, &self.history.changed(from, to)?));
+            from = to;
+        }
         let mut files = CodeTree::default();
-        files.insert_file("requirement.xml", document(chunk)?.to_xml());
+        files.insert_file("requirement.xml", Document::new(requirements)?.to_xml());
         Ok(Some(job(files, HAND_OVER)))
     }
 
@@ -82,48 +97,58 @@ fn chunks(commits: Vec<CommitInfo>, max: u32) -> Vec<Vec<CommitInfo>> {
         .collect()
 }
 
-/// What these commits did, as requirements: one for each commit, the last one
-/// standing for the rest when there are more than five.
-fn document(chunk: &[CommitInfo]) -> anyhow::Result<Document> {
+/// The commits of a chunk as parts that become a requirement each: one part
+/// for each commit, the last one standing for the rest when there are more
+/// than a document may hold.
+fn parts(chunk: &[CommitInfo]) -> Vec<&[CommitInfo]> {
     let own = if chunk.len() > MAX_REQUIREMENTS {
         MAX_REQUIREMENTS - 1
     } else {
         chunk.len()
     };
     let (single, rest) = chunk.split_at(own);
-    let mut requirements: Vec<Requirement> = single
-        .iter()
-        .map(|c| requirement(std::slice::from_ref(c)))
-        .collect();
+    let mut parts: Vec<&[CommitInfo]> = single.chunks(1).collect();
     if !rest.is_empty() {
-        requirements.push(requirement(rest));
+        parts.push(rest);
     }
-    Ok(Document::new(requirements)?)
+    parts
 }
 
-fn requirement(commits: &[CommitInfo]) -> Requirement {
-    let subjects: Vec<&str> = commits
-        .iter()
-        .map(|c| {
-            if c.subject().is_empty() {
-                "(no message)"
-            } else {
-                c.subject()
-            }
-        })
-        .collect();
+fn requirement(commits: &[CommitInfo], changed: &[String]) -> Requirement {
+    let subject = |c: &CommitInfo| {
+        if c.subject().is_empty() {
+            "(no message)".to_owned()
+        } else {
+            c.subject().to_owned()
+        }
+    };
+    let subjects: Vec<String> = commits.iter().map(subject).collect();
     let shas: Vec<&str> = commits
         .iter()
         .map(|c| c.sha.get(..10).unwrap_or(&c.sha))
         .collect();
     Requirement {
-        location: "the files these commits touch".into(),
+        location: location(changed),
         description: format!("The history goes on with {}.", shas.join(", ")),
         contract: subjects.join("; "),
         acceptance: format!(
             "The code is that of commit {}.",
             shas.last().copied().unwrap_or_default()
         ),
+    }
+}
+
+fn location(changed: &[String]) -> String {
+    let named = changed
+        .iter()
+        .take(NAMED_FILES)
+        .map(String::as_str)
+        .collect::<Vec<_>>()
+        .join(", ");
+    match changed.len() {
+        0 => "no file".into(),
+        count if count > NAMED_FILES => format!("{named} and {} more", count - NAMED_FILES),
+        _ => named,
     }
 }
 
@@ -166,14 +191,22 @@ mod tests {
     #[test]
     fn a_document_has_at_most_five_requirements() {
         for count in [1, 5, 6, 30] {
-            let document = document(&commits(count)).unwrap();
-            assert_eq!(document.requirements().len(), count.min(5));
-            assert_eq!(Document::parse(&document.to_xml()).unwrap(), document);
+            let commits = commits(count);
+            let parts = parts(&commits);
+            assert_eq!(parts.len(), count.min(5));
+            assert_eq!(parts.concat(), commits);
         }
-        assert!(
-            document(&commits(6)).unwrap().requirements()[4]
-                .contract
-                .contains("change 4; change 5")
-        );
+        let commits = commits(6);
+        let last = requirement(parts(&commits)[4], &["a.py".into()]);
+        assert!(last.contract.contains("change 4; change 5"));
+        assert!(Document::new(vec![last]).is_ok());
+    }
+
+    #[test]
+    fn the_files_of_a_requirement_are_named_or_counted() {
+        let names = |count: usize| (0..count).map(|i| format!("f{i}")).collect::<Vec<_>>();
+        assert_eq!(location(&names(0)), "no file");
+        assert_eq!(location(&names(2)), "f0, f1");
+        assert_eq!(location(&names(7)), "f0, f1, f2, f3, f4 and 2 more");
     }
 }

@@ -286,6 +286,30 @@ fn an_unreadable_data_folder_is_named() {
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "not a folder");
 }
 
+/// Whoever only looks at results needs no container engine.
+#[tokio::test]
+async fn without_a_container_engine_there_is_still_much_to_see() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = seeded_data(folder.path()).await;
+    let without_engine = |args: &[&str]| {
+        let mut command = program();
+        command
+            .env("DOCKER_HOST", "unix:///no/such/engine.sock")
+            .args(args)
+            .arg("--data")
+            .arg(&data);
+        command.output().unwrap()
+    };
+    stdout(&without_engine(&["leaderboard"]));
+    let output = without_engine(&["doctor"]);
+    assert_eq!(output.status.code(), Some(1));
+    let report = String::from_utf8(output.stdout.clone()).unwrap();
+    assert!(
+        report.contains("container engine") && report.contains("make setup"),
+        "{report}"
+    );
+}
+
 #[test]
 fn a_reader_that_leaves_is_no_error() {
     let folder = tempfile::tempdir().unwrap();
