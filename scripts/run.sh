@@ -40,4 +40,4 @@ wait "$engine"
 
 # In our place: make, systemd or a terminal then talk to the server itself.
 set +m
-exec "$server" serve "$@"
+exec "$server" serve --demo "$@"
