@@ -4,6 +4,7 @@
 //! read lock.
 
 mod evolutions;
+mod rows;
 mod runs;
 mod tasks;
 #[cfg(test)]
@@ -13,7 +14,8 @@ use anyhow::Context;
 use sqlx::AnyPool;
 use sqlx::any::AnyPoolOptions;
 
-pub use evolutions::{Claim, EvolutionRow, IterationRow, StepRow, StepToRecord};
+pub use evolutions::{Claim, StepToRecord};
+pub use rows::{EvolutionRow, IterationRow, StepRow};
 pub use runs::NewRun;
 pub use tasks::TaskRow;
 
