@@ -69,25 +69,32 @@ fn inside_the_engine_dependencies_run_one_way() {
 
 /// The source of a room without its tests, which may set up anything.
 fn files_of(source: &Path, room: &str) -> Vec<PathBuf> {
-    let mut files = vec![source.join(format!("{room}.rs"))];
-    let mut folders = vec![source.join(room)];
-    while let Some(folder) = folders.pop() {
-        let Ok(entries) = std::fs::read_dir(&folder) else {
-            continue;
-        };
-        for path in entries.map(|e| e.unwrap().path()) {
-            if path.is_dir() {
-                folders.push(path);
-            } else if path.extension().is_some_and(|e| e == "rs") && !path.ends_with("tests.rs") {
-                files.push(path);
-            }
-        }
-    }
-    files.retain(|file| file.exists());
+    let mut files = files_below(&source.join(room));
+    files.push(source.join(format!("{room}.rs")));
+    files.retain(|file| file.exists() && !file.ends_with("tests.rs"));
     assert!(
         !files.is_empty(),
         "the room {room} has moved; bring this test up to date"
     );
+    files
+}
+
+/// All files below a folder; none when there is no such folder.
+fn files_below(folder: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    let mut folders = vec![folder.to_path_buf()];
+    while let Some(folder) = folders.pop() {
+        let Ok(entries) = std::fs::read_dir(&folder) else {
+            continue;
+        };
+        for path in entries.map(|entry| entry.unwrap().path()) {
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                files.push(path);
+            }
+        }
+    }
     files
 }
 
@@ -166,23 +173,8 @@ fn the_browser_half_carries_no_server() {
 
 #[test]
 fn core_is_pure() {
-    let files = {
-        let mut files = Vec::new();
-        let mut folders = vec![root().join("core/src")];
-        while let Some(folder) = folders.pop() {
-            for path in std::fs::read_dir(folder)
-                .unwrap()
-                .map(|e| e.unwrap().path())
-            {
-                if path.is_dir() {
-                    folders.push(path)
-                } else {
-                    files.push(path)
-                }
-            }
-        }
-        files
-    };
+    let files = files_below(&root().join("core/src"));
+    assert!(!files.is_empty());
     for file in files {
         let text = std::fs::read_to_string(&file).unwrap();
         for world in [

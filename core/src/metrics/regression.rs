@@ -24,7 +24,7 @@ mod tests {
     #[test]
     fn net_counts() {
         let check = |base, passes: &[u32], expect| {
-            assert_eq!(net_zero_regression(base, passes), expect, "{passes:?}")
+            assert_eq!(net_zero_regression(base, passes), expect, "{passes:?}");
         };
         check(10, &[], true);
         check(10, &[10, 12, 12, 20], true);

@@ -203,14 +203,12 @@ async fn a_killed_container_is_not_a_regression() {
     let evolution_id = fixture.engine.run(&run_id).await.unwrap().evolution_list[0]
         .evolution_id
         .clone();
-    let killer = std::thread::spawn({
-        let label = format!("label=swe-ci.purpose=test {evolution_id}");
-        move || kill_container_running_pytest(&label)
-    });
+    let label = format!("label=swe-ci.purpose=test {evolution_id}");
+    let killer = tokio::spawn(async move { kill_container_running_pytest(&label).await });
     let run = fixture
         .until(&run_id, |run| run.summary.progress.is_over())
         .await;
-    killer.join().unwrap();
+    killer.await.unwrap();
     assert_eq!(
         golden(&run.evolution_list[0]),
         "killed solved\n1 3/3 lost 0 gained 2\n"
@@ -233,7 +231,7 @@ async fn a_killed_container_is_not_a_regression() {
 
 /// Waits for the container in which pytest runs (one that merely was made
 /// ahead would not be missed), and removes it.
-fn kill_container_running_pytest(label: &str) {
+async fn kill_container_running_pytest(label: &str) {
     let docker = |args: &[&str]| {
         let output = Command::new("docker").args(args).output().unwrap();
         String::from_utf8_lossy(&output.stdout).trim().to_owned()
@@ -244,7 +242,7 @@ fn kill_container_running_pytest(label: &str) {
             docker(&["rm", "-f", &id]);
             return;
         }
-        std::thread::sleep(std::time::Duration::from_millis(50));
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
     }
     panic!("no container ran pytest");
 }

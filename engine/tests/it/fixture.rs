@@ -49,7 +49,7 @@ impl Fixture {
         let imported = self
             .engine
             .import(&self.dataset(), SPLIT, &move |line| {
-                ear.lock().unwrap().push(line)
+                ear.lock().unwrap().push(line);
             })
             .await;
         let said = said.lock().unwrap().clone();

@@ -79,7 +79,7 @@ async fn one_bad_task_does_not_stop_the_rest() {
         TaskState::Unusable { reason } => reason.clone(),
     };
     let check = |name: &str, expect: &str| {
-        assert!(reason(name).contains(expect), "{name}: {}", reason(name))
+        assert!(reason(name).contains(expect), "{name}: {}", reason(name));
     };
     check("good", "ready");
     check("corrupt-zip", "code.zip: it is not a zip archive");
