@@ -54,7 +54,7 @@ fn Protocol() -> impl IntoView {
             <p>"An "<dfn>"evolution"</dfn>" goes through at most 20 iterations (a run may set another limit). Each has three steps:"</p>
             <ol>
                 <li><strong>"Architect."</strong>" Looks at the code and at the failing tests of the gap, and writes one to five requirements. It does not say how to code them."</li>
-                <li><strong>"Programmer."</strong>" Sees the code and the requirements, not the tests, and changes the code. Neither may run the tests."</li>
+                <li><strong>"Programmer."</strong>" Sees the code with its tests and the requirements, but not which tests fail, and changes the code. Neither may run the tests."</li>
                 <li><strong>"Test."</strong>" The target's tests are put in place, whatever the agent did to them, and run on the code."</li>
             </ol>
             <p>
