@@ -1,7 +1,8 @@
 //! Chromium, driven through ChromeDriver.
 
+use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use base64::prelude::{BASE64_STANDARD, Engine as _};
@@ -12,7 +13,7 @@ use hyper_util::client::legacy::connect::HttpConnector;
 use serde_json::{Value, json};
 use url::{ParseError, Url};
 
-use crate::product::{PATIENCE, free_port, target};
+use crate::product::{PATIENCE, target};
 
 /// How a page is looked at.
 #[derive(Clone, Copy)]
@@ -36,14 +37,14 @@ pub struct Browser {
 
 impl Browser {
     pub async fn open(look: Look) -> Self {
-        let port = free_port();
-        let driver = Command::new("chromedriver")
-            .arg(format!("--port={port}"))
+        let mut driver = Command::new("chromedriver")
+            .arg("--port=0")
             .stdin(Stdio::null())
-            .stdout(Stdio::null())
+            .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
             .expect("chromedriver is installed by `scripts/setup.sh browser`");
+        let port = port_told(driver.stdout.take().unwrap());
         let profile = tempfile::tempdir().unwrap();
         let capabilities = capabilities(look, profile.path());
         let began = Instant::now();
@@ -163,6 +164,26 @@ impl Drop for Browser {
         let _ = self.driver.kill();
         let _ = self.driver.wait();
     }
+}
+
+/// The port ChromeDriver has chosen, out of what it prints at its start. What
+/// it prints later is read on and dropped, so that it never waits for a reader.
+fn port_told(output: ChildStdout) -> u16 {
+    let mut lines = BufReader::new(output).lines();
+    let told = |line: String| {
+        line.split_once("started successfully on port ")?
+            .1
+            .trim_end_matches('.')
+            .parse()
+            .ok()
+    };
+    let port = lines
+        .by_ref()
+        .map_while(Result::ok)
+        .find_map(told)
+        .expect("ChromeDriver tells its port");
+    std::thread::spawn(move || lines.for_each(drop));
+    port
 }
 
 fn capabilities(look: Look, profile: &Path) -> Value {

@@ -13,20 +13,18 @@ pub const PATIENCE: Duration = Duration::from_secs(90);
 
 pub struct Product {
     pub folder: tempfile::TempDir,
+    /// Where the running server answers.
     pub url: String,
     server: Option<Child>,
-    port: u16,
 }
 
 impl Product {
     /// Imports these tasks as the split `split`; the server is not started.
     pub async fn with_split(split: &str, tasks: &[TinyTask<'_>]) -> Self {
-        let port = free_port();
         let product = Self {
             folder: tempfile::tempdir().unwrap(),
-            url: format!("http://127.0.0.1:{port}"),
+            url: String::new(),
             server: None,
-            port,
         };
         product.import(split, tasks).await;
         product
@@ -76,7 +74,7 @@ impl Product {
             .env("SWE_CI_DATA", self.data())
             .env("SWE_CI_SITE", target().join("site"));
         command
-            .env("SWE_CI_LISTEN", format!("127.0.0.1:{}", self.port))
+            .env("SWE_CI_LISTEN", "127.0.0.1:0")
             .stdin(Stdio::null());
         command
     }
@@ -86,27 +84,33 @@ impl Product {
         self.command(args).output().unwrap()
     }
 
-    /// Starts the server and waits until it answers.
+    /// Starts the server on a port of the system's choice and waits until it
+    /// says which.
     pub async fn start(&mut self) {
-        let log = std::fs::OpenOptions::new()
+        let log = self.folder.path().join("log");
+        let seen = self.log().len();
+        let file = std::fs::OpenOptions::new()
             .create(true)
             .append(true)
-            .open(self.folder.path().join("log"))
+            .open(log)
             .unwrap();
         let server = self
             .command(&["serve"])
-            .stdout(log.try_clone().unwrap())
-            .stderr(log)
+            .stdout(file.try_clone().unwrap())
+            .stderr(file)
             .spawn()
             .unwrap();
         self.server = Some(server);
-        let port = self.port;
-        self.until("the server answers", || async move {
-            tokio::net::TcpStream::connect(("127.0.0.1", port))
-                .await
-                .is_ok()
+        let address = || {
+            let log = self.log();
+            let rest = log[seen..].split_once("serving at ")?.1;
+            Some(rest.split_once(char::is_whitespace)?.0.to_owned())
+        };
+        self.until("the server tells its address", || async {
+            address().is_some()
         })
         .await;
+        self.url = address().unwrap();
     }
 
     /// `kill -9`: no chance to tidy up.
@@ -199,12 +203,4 @@ fn binary(name: &str) -> PathBuf {
         path.display()
     );
     path
-}
-
-pub fn free_port() -> u16 {
-    std::net::TcpListener::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap()
-        .port()
 }
