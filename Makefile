@@ -29,7 +29,8 @@ run: ## Set up, build and serve at http://127.0.0.1:3000 (SWE_CI_LISTEN, SWE_CI_
 test: ## Everything CI runs: lint, then all tests with Docker, PostgreSQL and a browser
 	@scripts/setup.sh all
 	@$(MAKE) --no-print-directory lint build
-	@exec scripts/with-postgres.sh cargo test --workspace --no-fail-fast
+	@cargo test --workspace --doc --quiet
+	@exec scripts/with-postgres.sh cargo test --workspace --lib --bins --tests --no-fail-fast
 
 e2e: ## Only the tests in a real browser
 	@scripts/setup.sh build docker image browser
