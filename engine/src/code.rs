@@ -121,11 +121,21 @@ impl CodeTree {
         hex(&hash.finalize())
     }
 
-    /// A tar archive with every path below `prefix` (`""` for none). A folder
-    /// entry for `prefix` itself stands first, so that it exists even when the
-    /// tree is empty.
+    /// A tar archive with every path below `prefix` (`""` for none).
     pub fn to_tar(&self, prefix: &str) -> anyhow::Result<Vec<u8>> {
         let mut archive = tar::Builder::new(Vec::new());
+        self.append_to(&mut archive, prefix)?;
+        Ok(archive.into_inner()?)
+    }
+
+    /// Adds every file below `prefix` to an archive. A folder entry for
+    /// `prefix` itself stands first, so that it exists even when the tree is
+    /// empty.
+    pub fn append_to(
+        &self,
+        archive: &mut tar::Builder<Vec<u8>>,
+        prefix: &str,
+    ) -> anyhow::Result<()> {
         if !prefix.is_empty() {
             let mut header = header(tar::EntryType::Directory, 0o755, 0);
             archive.append_data(&mut header, format!("{prefix}/"), std::io::empty())?;
@@ -148,7 +158,7 @@ impl CodeTree {
                 }
             }
         }
-        Ok(archive.into_inner()?)
+        Ok(())
     }
 
     /// Reads a tar archive; `strip` leading path components are dropped.

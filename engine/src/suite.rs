@@ -39,8 +39,10 @@ pub async fn run(
     limits: Limits,
     on_line: OnLine<'_>,
 ) -> Result<SuiteRun, SandboxError> {
-    sandbox.put(CODE_FOLDER, code).await?;
-    sandbox.put(REPORT_FOLDER, &CodeTree::default()).await?;
+    let nothing = CodeTree::default();
+    sandbox
+        .put(&[(CODE_FOLDER, code), (REPORT_FOLDER, &nothing)])
+        .await?;
     let began = std::time::Instant::now();
     let exit = sandbox.exec(&pytest(limits), on_line).await?;
     let seconds = began.elapsed().as_secs_f64();

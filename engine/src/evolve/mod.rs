@@ -6,12 +6,13 @@ mod steps;
 #[cfg(test)]
 mod tests;
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
 use swe_ci_core::event::What;
 use swe_ci_core::run::{Progress, RunConfig};
-use swe_ci_core::step::{Cursor, Ending, Role, State, StepOutcome};
+use swe_ci_core::step::{Cursor, Ending, State, StepOutcome};
 use tokio_util::sync::CancellationToken;
 
 use crate::artifacts::Artifacts;
@@ -119,6 +120,12 @@ fn patience(attempt: u32) -> Duration {
     Duration::from_secs(1 << attempt.min(6))
 }
 
+/// Containers made ahead of the step at work: with one, steps shorter than
+/// the making of a container (0.2 s) would still wait for it.
+const MADE_AHEAD: usize = 2;
+
+type Making = tokio::task::JoinHandle<std::result::Result<Box<dyn StepBox>, SandboxError>>;
+
 /// An evolution at work.
 struct Evolution<'a> {
     evolver: &'a Evolver,
@@ -132,8 +139,8 @@ struct Evolution<'a> {
     iterations: Vec<IterationRow>,
     /// The code read or written last, by its artifact.
     cache: Option<(String, Arc<crate::code::CodeTree>)>,
-    /// The container of the step after the one at work, made beside it.
-    next_box: Option<tokio::task::JoinHandle<std::result::Result<Box<dyn StepBox>, SandboxError>>>,
+    /// Containers for the steps to come, made beside the one at work.
+    ahead: VecDeque<Making>,
 }
 
 impl<'a> Evolution<'a> {
@@ -172,7 +179,7 @@ impl<'a> Evolution<'a> {
             steps,
             iterations,
             cache: None,
-            next_box: None,
+            ahead: VecDeque::new(),
         })
     }
 
@@ -180,31 +187,31 @@ impl<'a> Evolution<'a> {
         self.steps.last().map(|step| step.outcome)
     }
 
-    /// The container for a step: the one made ahead, or a new one; and sets
-    /// the making of the next in motion.
-    async fn open_box(
-        &mut self,
-        role: Role,
-    ) -> std::result::Result<Box<dyn StepBox>, SandboxError> {
-        let ready = match self.next_box.take() {
+    /// A container for the step at hand: one made ahead, or a new one. Sets
+    /// the making of the next ones in motion.
+    async fn open_box(&mut self) -> std::result::Result<Box<dyn StepBox>, SandboxError> {
+        let ready = match self.ahead.pop_front() {
             // A container made ahead that failed is no failure of this step.
             Some(making) => making.await.ok().and_then(std::result::Result::ok),
             None => None,
         };
         let sandbox = match ready {
             Some(sandbox) => sandbox,
-            None => self.evolver.sandbox.open(&self.spec(role)).await?,
+            None => self.evolver.sandbox.open(&self.spec()).await?,
         };
-        let (maker, spec) = (self.evolver.sandbox.clone(), self.spec(role.next()));
-        self.next_box = Some(tokio::spawn(async move { maker.open(&spec).await }));
+        while self.ahead.len() < MADE_AHEAD {
+            let (maker, spec) = (self.evolver.sandbox.clone(), self.spec());
+            self.ahead
+                .push_back(tokio::spawn(async move { maker.open(&spec).await }));
+        }
         Ok(sandbox)
     }
 
-    fn spec(&self, role: Role) -> BoxSpec {
+    fn spec(&self) -> BoxSpec {
         BoxSpec {
             image: self.task.image.clone(),
             limits: self.config.limits,
-            purpose: format!("{} {}", role.name(), self.claim.evolution_id),
+            purpose: format!("evolution {}", self.claim.evolution_id),
         }
     }
 

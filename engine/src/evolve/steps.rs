@@ -131,10 +131,9 @@ impl Evolution<'_> {
         };
         let code = self.code_of(at.code_of).await?;
         let gap = self.gap_files(at.code_of).await?;
-        let sandbox = self.open_box(Role::Architect).await?;
-        sandbox.put(CODE_FOLDER, &code).await?;
-        sandbox.put(GAP_FOLDER, &gap).await?;
-        self.work(sandbox.as_ref(), &job, log).await?;
+        let sandbox = self.open_box().await?;
+        let parts = [(CODE_FOLDER, code.as_ref()), (GAP_FOLDER, &gap)];
+        self.work(sandbox.as_ref(), &parts, &job, log).await?;
         let path = format!("{APP}/{DOCUMENT}");
         let written = sandbox.read(&path, MAX_BYTES as u64).await?;
         let written =
@@ -156,12 +155,11 @@ impl Evolution<'_> {
         let code = self.code_of(at.code_of).await?;
         let document = self.product_of(at, Role::Architect)?;
         let document = self.evolver.artifacts.get(&document).await?;
-        let sandbox = self.open_box(Role::Programmer).await?;
-        sandbox.put(CODE_FOLDER, &code).await?;
+        let sandbox = self.open_box().await?;
         let mut asked = CodeTree::default();
         asked.insert_file(DOCUMENT, document);
-        sandbox.put(APP, &asked).await?;
-        self.work(sandbox.as_ref(), &job, log).await?;
+        let parts = [(CODE_FOLDER, code.as_ref()), (APP, &asked)];
+        self.work(sandbox.as_ref(), &parts, &job, log).await?;
         let limit = u64::from(self.config.limits.disk_mb) << 20;
         let changed = sandbox.get(CODE_FOLDER, limit).await?;
         let changed = changed
@@ -180,7 +178,7 @@ impl Evolution<'_> {
     async fn test(&mut self, at: Cursor, log: &mut Log) -> Result<Attempt, Failure> {
         let code_key = self.product_of(at, Role::Programmer)?;
         let code = self.stored_code(&code_key).await?;
-        let sandbox = self.open_box(Role::Test).await?;
+        let sandbox = self.open_box().await?;
         let mut on_line = |line: &str| log.line(line);
         let run = suite::run(sandbox.as_ref(), &code, self.config.limits, &mut on_line).await?;
         let report_key = match run.raw {
@@ -230,9 +228,18 @@ impl Evolution<'_> {
         Ok(attempt)
     }
 
-    /// Runs a harness's command; whatever it does wrong is the agent's.
-    async fn work(&self, sandbox: &dyn StepBox, job: &Job, log: &mut Log) -> Result<(), Failure> {
-        sandbox.put(HARNESS_FOLDER, &job.files).await?;
+    /// Gives a harness its files and runs its command; whatever it does wrong
+    /// is the agent's.
+    async fn work(
+        &self,
+        sandbox: &dyn StepBox,
+        parts: &[(&str, &CodeTree)],
+        job: &Job,
+        log: &mut Log,
+    ) -> Result<(), Failure> {
+        let own = (HARNESS_FOLDER, &job.files);
+        let parts: Vec<(&str, &CodeTree)> = parts.iter().copied().chain([own]).collect();
+        sandbox.put(&parts).await?;
         let limits = self.config.limits;
         let exec = Exec {
             command: job.command.clone(),

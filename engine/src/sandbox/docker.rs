@@ -21,6 +21,7 @@ use bollard::query_parameters::{
 use futures::{StreamExt, TryStreamExt};
 
 use super::{BoxSpec, Exec, Exit, OnLine, Sandbox, SandboxError, StepBox};
+use crate::blocking::blocking;
 use crate::code::CodeTree;
 
 /// Label of every container, image and network of an installation.
@@ -182,12 +183,12 @@ async fn remove(api: &bollard::Docker, id: &str) {
 
 #[async_trait]
 impl StepBox for DockerBox {
-    async fn put(&self, folder: &str, files: &CodeTree) -> Result<(), SandboxError> {
-        let inside = folder.trim_start_matches('/').to_owned();
-        let files = files.clone();
-        let tar = tokio::task::spawn_blocking(move || files.to_tar(&inside))
-            .await
-            .context("packing failed")??;
+    async fn put(&self, parts: &[(&str, &CodeTree)]) -> Result<(), SandboxError> {
+        let parts: Vec<(String, CodeTree)> = parts
+            .iter()
+            .map(|(folder, files)| (folder.trim_start_matches('/').to_owned(), (*files).clone()))
+            .collect();
+        let tar = blocking(move || pack(&parts)).await?;
         let options = UploadToContainerOptionsBuilder::default().path("/").build();
         self.api
             .upload_to_container(&self.id, Some(options), bollard::body_full(tar.into()))
@@ -346,6 +347,14 @@ impl DockerBox {
             _ => refused(what, error),
         }
     }
+}
+
+fn pack(parts: &[(String, CodeTree)]) -> anyhow::Result<Vec<u8>> {
+    let mut archive = tar::Builder::new(Vec::new());
+    for (folder, files) in parts {
+        files.append_to(&mut archive, folder)?;
+    }
+    Ok(archive.into_inner()?)
 }
 
 fn status_of(error: &bollard::errors::Error) -> Option<u16> {

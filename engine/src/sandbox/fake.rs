@@ -77,11 +77,13 @@ impl fmt::Debug for FakeBox {
 
 #[async_trait]
 impl StepBox for FakeBox {
-    async fn put(&self, folder: &str, files: &CodeTree) -> Result<(), SandboxError> {
+    async fn put(&self, parts: &[(&str, &CodeTree)]) -> Result<(), SandboxError> {
         let mut inside = self.files.lock().unwrap_or_else(PoisonError::into_inner);
-        for (path, entry) in files.iter() {
-            if let Entry::File { bytes, .. } = entry {
-                inside.insert(format!("{folder}/{path}"), bytes.clone());
+        for (folder, files) in parts {
+            for (path, entry) in files.iter() {
+                if let Entry::File { bytes, .. } = entry {
+                    inside.insert(format!("{folder}/{path}"), bytes.clone());
+                }
             }
         }
         Ok(())

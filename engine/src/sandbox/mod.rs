@@ -80,8 +80,9 @@ pub trait Sandbox: Debug + Send + Sync {
 /// One container. Dropping it removes it.
 #[async_trait]
 pub trait StepBox: Debug + Send + Sync {
-    /// Puts files below an absolute folder (created when absent).
-    async fn put(&self, folder: &str, files: &CodeTree) -> Result<(), SandboxError>;
+    /// Puts files below absolute folders (created when absent). One call for
+    /// all of them: each costs the engine the same, however little it carries.
+    async fn put(&self, parts: &[(&str, &CodeTree)]) -> Result<(), SandboxError>;
 
     async fn exec(&self, exec: &Exec, on_line: OnLine<'_>) -> Result<Exit, SandboxError>;
 

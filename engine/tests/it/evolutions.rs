@@ -203,7 +203,7 @@ async fn a_killed_container_is_not_a_regression() {
     let evolution_id = fixture.engine.run(&run_id).await.unwrap().evolution_list[0]
         .evolution_id
         .clone();
-    let label = format!("label=swe-ci.purpose=test {evolution_id}");
+    let label = format!("label=swe-ci.purpose=evolution {evolution_id}");
     let killer = tokio::spawn(async move { kill_container_running_pytest(&label).await });
     let run = fixture
         .until(&run_id, |run| run.summary.progress.is_over())
@@ -237,9 +237,12 @@ async fn kill_container_running_pytest(label: &str) {
         String::from_utf8_lossy(&output.stdout).trim().to_owned()
     };
     for _ in 0..600 {
-        let id = docker(&["ps", "-q", "--filter", label]);
-        if !id.is_empty() && docker(&["top", &id]).contains("pytest") {
-            docker(&["rm", "-f", &id]);
+        let ids = docker(&["ps", "-q", "--filter", label]);
+        if let Some(id) = ids
+            .split_whitespace()
+            .find(|id| docker(&["top", id]).contains("pytest"))
+        {
+            docker(&["rm", "-f", id]);
             return;
         }
         tokio::time::sleep(std::time::Duration::from_millis(50)).await;
