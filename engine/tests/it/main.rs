@@ -3,3 +3,4 @@
 mod evolutions;
 mod fixture;
 mod imports;
+mod isolation;
