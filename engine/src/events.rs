@@ -77,8 +77,9 @@ impl Events {
             (past, self.sender.subscribe())
         };
         let live = BroadcastStream::new(live)
-            // A reader too slow for the channel misses events; its page
-            // reloads the rows when it notices the gap in the numbers.
+            // A reader too slow for the channel has missed events: its stream
+            // ends, it connects again and reads the rows.
+            .take_while(|event| std::future::ready(event.is_ok()))
             .filter_map(|event| std::future::ready(event.ok()))
             .filter(move |event| std::future::ready(event.run_id == run_id));
         futures::stream::iter(past).chain(live)
@@ -106,5 +107,16 @@ mod tests {
         let first = stream.next().await.unwrap();
         let second = stream.next().await.unwrap();
         assert_eq!((first.seq, second.seq), (3, 5));
+    }
+
+    #[tokio::test]
+    async fn a_reader_too_slow_is_sent_away_rather_than_misled() {
+        let events = Events::default();
+        let stream = events.of_run("a", Some(0));
+        // The channel rounds its size up to a power of two.
+        for _ in 0..=MEMORY.next_power_of_two() {
+            events.tell("a", happened(Progress::Running));
+        }
+        assert_eq!(stream.count().await, 0);
     }
 }

@@ -12,13 +12,13 @@ use std::time::Duration;
 
 use swe_ci_core::event::What;
 use swe_ci_core::run::{Progress, RunConfig};
-use swe_ci_core::step::{Cursor, Ending, State, StepOutcome};
+use swe_ci_core::step::{Cursor, Ending, Plan, State, StepOutcome};
 use tokio_util::sync::CancellationToken;
 
 use crate::artifacts::Artifacts;
 use crate::clock::now_ms;
 use crate::dataset::TaskFolders;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::events::Events;
 use crate::harness::{Assignment, Harness};
 use crate::sandbox::{BoxSpec, Sandbox, SandboxError, StepBox};
@@ -40,7 +40,8 @@ pub struct Evolver {
 pub enum Left {
     /// It has ended; all is recorded.
     Ended(Ending),
-    /// The process is to stop; whoever claims it next goes on.
+    /// Put down in between (the process is to stop, or has to wait); whoever
+    /// claims it next goes on.
     Stopped,
 }
 
@@ -73,7 +74,14 @@ impl Evolver {
         let steps = self.store.steps(&claim.evolution_id).await?;
         let outcomes = steps.iter().map(|step| step.outcome);
         let mut state = State::resume(run.config.plan, outcomes).map_err(anyhow::Error::new)?;
-        let mut evolution = Evolution::load(self, claim, run.config, steps).await?;
+        let plan = run.config.plan;
+        let mut evolution = match Evolution::load(self, claim, run.config, steps).await {
+            Ok(evolution) => evolution,
+            Err(error) => {
+                let next = self.cannot_begin(claim, worker, plan, state, error).await?;
+                return Ok(self.put_down(next, state, interrupts).await);
+            }
+        };
         while let State::Active(at) = state {
             self.store.note_step(&claim.evolution_id, at).await?;
             self.events.tell(
@@ -111,6 +119,88 @@ impl Evolver {
         match state {
             State::Ended(ending) => Ok(Left::Ended(ending)),
             State::Active(_) => Ok(Left::Stopped),
+        }
+    }
+
+    /// What an evolution works on cannot be read: an attempt the platform
+    /// failed, recorded like any other, so that it blocks in the end instead
+    /// of being claimed for ever.
+    async fn cannot_begin(
+        &self,
+        claim: &Claim,
+        worker: &str,
+        plan: Plan,
+        state: State,
+        error: Error,
+    ) -> Result<State> {
+        let State::Active(at) = state else {
+            return Err(error);
+        };
+        let next = state
+            .after(plan, StepOutcome::InfraFailed)
+            .map_err(anyhow::Error::new)?;
+        let now = now_ms();
+        let step = StepRow {
+            iteration: at.iteration,
+            role: at.role,
+            attempt: at.attempt,
+            outcome: StepOutcome::InfraFailed,
+            detail: format!("{:#}", anyhow::Error::new(error)),
+            product: None,
+            log: None,
+            started_at: now,
+            finished_at: now,
+        };
+        tracing::warn!(
+            evolution = claim.evolution_id,
+            "cannot begin: {}",
+            step.detail
+        );
+        let record = StepToRecord {
+            step: &step,
+            iteration: None,
+            next: match next {
+                State::Active(at) => Ok(at),
+                State::Ended(ending) => Err((ending, Some(step.detail.as_str()))),
+            },
+        };
+        self.store.record_step(claim, worker, &record).await?;
+        if let State::Ended(ending) = next {
+            self.tell_ended(claim, ending, Some(&step.detail)).await;
+        }
+        Ok(next)
+    }
+
+    /// Waits before an evolution that could not begin is claimed again.
+    async fn put_down(&self, next: State, before: State, interrupts: &Interrupts) -> Left {
+        match (next, before) {
+            (State::Ended(ending), _) => Left::Ended(ending),
+            (_, State::Active(at)) => {
+                tokio::select! {
+                    () = interrupts.stop.cancelled() => {}
+                    () = tokio::time::sleep(patience(at.attempt)) => {}
+                }
+                Left::Stopped
+            }
+            _ => Left::Stopped,
+        }
+    }
+
+    async fn tell_ended(&self, claim: &Claim, ending: Ending, reason: Option<&str>) {
+        let (evolution_id, run_id) = (claim.evolution_id.clone(), &claim.run_id);
+        tracing::info!(evolution = evolution_id, task = %claim.task_id, ending = ending.name(), "evolution ended");
+        self.events.tell(
+            run_id,
+            What::Ended {
+                evolution_id,
+                ending,
+                reason: reason.map(str::to_owned),
+            },
+        );
+        if let Ok(progress) = self.store.run_progress(run_id).await
+            && progress.is_over()
+        {
+            self.events.tell(run_id, What::Run { progress });
         }
     }
 }
@@ -256,32 +346,16 @@ impl<'a> Evolution<'a> {
     }
 
     async fn announce(&self, iteration: Option<&IterationRow>, next: State, reason: Option<&str>) {
-        let (events, run_id) = (&self.evolver.events, &self.claim.run_id);
-        let evolution_id = self.claim.evolution_id.clone();
         if let Some(iteration) = iteration {
-            events.tell(
-                run_id,
-                What::Iteration {
-                    evolution_id: evolution_id.clone(),
-                    iteration: iteration.view(),
-                },
-            );
+            let evolution_id = self.claim.evolution_id.clone();
+            let what = What::Iteration {
+                evolution_id,
+                iteration: iteration.view(),
+            };
+            self.evolver.events.tell(&self.claim.run_id, what);
         }
         if let State::Ended(ending) = next {
-            tracing::info!(evolution = evolution_id, task = %self.task.id, ending = ending.name(), "evolution ended");
-            events.tell(
-                run_id,
-                What::Ended {
-                    evolution_id,
-                    ending,
-                    reason: reason.map(str::to_owned),
-                },
-            );
-            if let Ok(progress) = self.evolver.store.run_progress(run_id).await
-                && progress.is_over()
-            {
-                events.tell(run_id, What::Run { progress });
-            }
+            self.evolver.tell_ended(self.claim, ending, reason).await;
         }
     }
 }

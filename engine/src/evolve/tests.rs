@@ -341,3 +341,15 @@ async fn artifacts_that_cannot_be_kept_block() {
             .is_empty()
     );
 }
+
+/// A checkout that is gone is tried again and then blocks; it is not claimed
+/// for ever.
+#[tokio::test]
+async fn what_cannot_begin_blocks_in_the_end() {
+    let fixture = Fixture::new(honest, 1).await;
+    std::fs::remove_dir_all(fixture.folder.path().join("tasks")).unwrap();
+    assert_eq!(fixture.evolve().await, Ending::Blocked);
+    assert_eq!(fixture.outcomes().await, [StepOutcome::InfraFailed]);
+    let reason = fixture.reason().await;
+    assert!(reason.contains("is not a git checkout"), "{reason}");
+}
