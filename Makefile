@@ -33,7 +33,7 @@ test: ## Everything CI runs: lint, then all tests with Docker, PostgreSQL and a 
 	@exec scripts/with-postgres.sh cargo test --workspace --lib --bins --tests --no-fail-fast
 
 e2e: ## Only the tests in a real browser
-	@scripts/setup.sh build docker image browser
+	@scripts/setup.sh build docker image browser axe
 	@$(MAKE) --no-print-directory build
 	@cargo test --package e2e
 

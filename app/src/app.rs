@@ -5,13 +5,11 @@ use leptos::prelude::*;
 use leptos_meta::{HashedStylesheet, MetaTags, provide_meta_context};
 use leptos_router::components::{A, FlatRoutes, Route, Router};
 use leptos_router::hooks::use_location;
-use leptos_router::{SsrMode, path};
+use leptos_router::{Lazy, SsrMode, path};
 
+use crate::PublicUrl;
 use crate::components::{THEME_SCRIPT, ThemeSwitch};
-use crate::pages::{
-    AboutPage, ComparePage, EmbedPage, EvolutionPage, FiguresPage, IterationPage, LeaderboardPage,
-    ModelPage, NotFoundPage, RunPage, RunsPage, TaskPage, TasksPage,
-};
+use crate::pages::{NotFoundPage, lazy};
 
 /// The whole document around [`App`]; made on the server only.
 #[must_use]
@@ -26,6 +24,7 @@ pub fn shell(options: LeptosOptions) -> impl IntoView {
                 <script nonce=use_nonce() inner_html=THEME_SCRIPT></script>
                 <HashedStylesheet options=options.clone() id="swe-ci-style"/>
                 <link rel="icon" href="/favicon.svg" type="image/svg+xml"/>
+                <link rel="alternate" href="/feed.xml" type="application/atom+xml" title="New results"/>
                 <HydrationScripts options/>
                 <MetaTags/>
             </head>
@@ -39,6 +38,9 @@ pub fn shell(options: LeptosOptions) -> impl IntoView {
 #[component]
 pub fn App() -> impl IntoView {
     provide_meta_context();
+    // The server knows it, and the browser is told with the page.
+    let public_url = SharedValue::new(|| use_context::<Option<PublicUrl>>().flatten());
+    provide_context(public_url.into_inner());
     view! {
         <Router>
             <Frame/>
@@ -73,27 +75,28 @@ fn Main(bare: Memo<bool>) -> impl IntoView {
     view! {
         <main id="main" tabindex="-1" node_ref=main class:bare=bare>
             <FlatRoutes fallback=NotFoundPage>
-                <Route path=path!("/") view=LeaderboardPage ssr=SsrMode::Async/>
-                <Route path=path!("/runs") view=RunsPage ssr=SsrMode::Async/>
-                <Route path=path!("/runs/:id") view=RunPage ssr=SsrMode::Async/>
+                <Route path=path!("/") view={Lazy::<lazy::Leaderboard>::new()} ssr=SsrMode::Async/>
+                <Route path=path!("/runs") view={Lazy::<lazy::Runs>::new()} ssr=SsrMode::Async/>
+                <Route path=path!("/runs/:id") view={Lazy::<lazy::Run>::new()} ssr=SsrMode::Async/>
                 // Before the next one, which would take it for an iteration.
                 <Route
                     path=path!("/runs/:id/tasks/:task")
-                    view=EvolutionPage
+                    view={Lazy::<lazy::Evolution>::new()}
                     ssr=SsrMode::Async
                 />
                 <Route
                     path=path!("/runs/:id/:evolution/:iteration")
-                    view=IterationPage
+                    view={Lazy::<lazy::Iteration>::new()}
                     ssr=SsrMode::Async
                 />
-                <Route path=path!("/tasks") view=TasksPage ssr=SsrMode::Async/>
-                <Route path=path!("/tasks/:id") view=TaskPage ssr=SsrMode::Async/>
-                <Route path=path!("/compare") view=ComparePage ssr=SsrMode::Async/>
-                <Route path=path!("/models/:name") view=ModelPage ssr=SsrMode::Async/>
-                <Route path=path!("/figures") view=FiguresPage ssr=SsrMode::Async/>
-                <Route path=path!("/embed/:figure") view=EmbedPage ssr=SsrMode::Async/>
-                <Route path=path!("/about") view=AboutPage ssr=SsrMode::Async/>
+                <Route path=path!("/tasks") view={Lazy::<lazy::Tasks>::new()} ssr=SsrMode::Async/>
+                <Route path=path!("/tasks/:id") view={Lazy::<lazy::Task>::new()} ssr=SsrMode::Async/>
+                <Route path=path!("/matrix") view={Lazy::<lazy::Matrix>::new()} ssr=SsrMode::Async/>
+                <Route path=path!("/compare") view={Lazy::<lazy::Compare>::new()} ssr=SsrMode::Async/>
+                <Route path=path!("/models/:name") view={Lazy::<lazy::Model>::new()} ssr=SsrMode::Async/>
+                <Route path=path!("/figures") view={Lazy::<lazy::Figures>::new()} ssr=SsrMode::Async/>
+                <Route path=path!("/embed/:figure") view={Lazy::<lazy::Embed>::new()} ssr=SsrMode::Async/>
+                <Route path=path!("/about") view={Lazy::<lazy::About>::new()} ssr=SsrMode::Async/>
             </FlatRoutes>
         </main>
     }
@@ -147,6 +150,7 @@ fn Footer() -> impl IntoView {
             <nav aria-label="More">
                 <a href="/compare">"Compare runs"</a>
                 <a href="/about">"How to read this"</a>
+                <a href="/feed.xml" rel="external">"Feed"</a>
                 <a href="/api/v1/openapi.json" rel="external">"API"</a>
             </nav>
         </footer>

@@ -21,20 +21,39 @@ pub mod components;
 
 pub mod plots;
 
+mod fetched;
 mod format;
+mod glossary;
+mod markup;
+mod preview;
+mod public_url;
 mod query;
 
 pub use app::{App, shell};
 pub use error::{AppError, ErrorKind};
+pub use public_url::PublicUrl;
+pub use query::encode;
 
 /// Where the browser takes over the page the server rendered.
 #[cfg(feature = "hydrate")]
 #[wasm_bindgen::prelude::wasm_bindgen]
 pub fn hydrate() {
     console_error_panic_hook::set_once();
-    leptos::mount::hydrate_body(App);
-    // For whoever drives the page from outside: controls answer from here on.
-    if let Some(root) = leptos::prelude::document().document_element() {
-        let _ = root.set_attribute("data-hydrated", "");
-    }
+    wasm_bindgen_futures::spawn_local(async {
+        // The code of the page comes on the way; what it needs it has fetched
+        // before it takes over what the server sent.
+        let taken_over = leptos::mount::hydrate_from_async(body(), App).await;
+        taken_over.forget();
+        // For whoever drives the page from outside: controls answer from here on.
+        if let Some(root) = leptos::prelude::document().document_element() {
+            let _ = root.set_attribute("data-hydrated", "");
+        }
+    });
+}
+
+#[cfg(feature = "hydrate")]
+fn body() -> web_sys::HtmlElement {
+    use wasm_bindgen::JsCast;
+    let body = leptos::prelude::document().body();
+    body.expect("a document has a body").unchecked_into()
 }

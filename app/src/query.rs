@@ -173,7 +173,7 @@ impl Query {
 
 /// Percent-encodes everything but RFC 3986's unreserved characters.
 #[must_use]
-pub(crate) fn encode(text: &str) -> String {
+pub fn encode(text: &str) -> String {
     let mut encoded = String::with_capacity(text.len());
     for byte in text.bytes() {
         if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {

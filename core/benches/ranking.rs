@@ -6,17 +6,13 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use swe_ci_core::leaderboard::{Entry, Judge, Published, Sample, ScoredTask, Sheet};
+use swe_ci_core::leaderboard::{Entry, Judge, Sample, ScoredTask};
 use swe_ci_core::metrics::{Convention, Gamma, Series, Verdict};
-use swe_ci_core::run::{Kind, Progress};
 use swe_ci_core::task::{SuiteCounts, TaskId};
+use swe_ci_core::testing;
 
 fn main() {
-    let sheet = Sheet {
-        split: "bench".into(),
-        entries: (0..20).map(entry).collect(),
-        published: Published::default(),
-    };
+    let sheet = testing::sheet((0..20).map(entry).collect());
     time("ranking", 301, |gamma| {
         black_box(sheet.rank(gamma, Convention::Paper));
     });
@@ -81,22 +77,5 @@ fn entry(model: u32) -> Entry {
             }],
         }
     });
-    Entry {
-        run_id: format!("run-{model}"),
-        model: format!("model-{model}"),
-        provider: String::new(),
-        harness: "replay".into(),
-        harness_version: String::new(),
-        release_date: None,
-        kind: Kind::Measured,
-        progress: Progress::Finished,
-        metric_version: 1,
-        finished_at: None,
-        usage: None,
-        findings: 0,
-        max_iterations: 20,
-        tasks_total: 100,
-        tasks_blocked: 0,
-        tasks: tasks.collect(),
-    }
+    testing::run(&format!("model-{model}"), 20, tasks.collect())
 }

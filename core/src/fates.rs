@@ -53,6 +53,9 @@ pub struct Fate {
     pub gained: bool,
     /// How often it went from passing to not passing or back.
     pub changes: u32,
+    /// On the very same code it passed once and once did not: proof that it
+    /// does not depend on the code alone.
+    pub wavered: bool,
 }
 
 impl Fate {
@@ -74,20 +77,45 @@ impl Fate {
         fate
     }
 
-    /// Whether it went to and fro more often than a break and its repair.
+    /// Whether it went to and fro more often than a break and its repair. Each
+    /// version of the code is tested once, so this is a suspicion: the code
+    /// may have been the reason every time.
     #[must_use]
     pub fn looks_flaky(self) -> bool {
         self.changes > 2
     }
 }
 
-/// The fates of all tests, in the order of T.
+/// The fates of all tests, in the order of T. `same_code` names for each
+/// iteration an earlier one (from 1) that was scored with the very same code,
+/// where there is one.
 #[must_use]
-pub fn fates(base: &Outcomes, iterations: &[Option<Outcomes>]) -> Vec<Fate> {
+pub fn fates(
+    base: &Outcomes,
+    iterations: &[Option<Outcomes>],
+    same_code: &[Option<u32>],
+) -> Vec<Fate> {
+    let twins = twins(iterations, same_code);
     let tests = base.letters().len();
-    (0..tests)
-        .map(|test| Fate::of(cells(base, iterations, test)))
-        .collect()
+    let fate = |test| Fate {
+        wavered: twins
+            .iter()
+            .any(|(a, b)| (a.at(test) == Outcome::Passed) != (b.at(test) == Outcome::Passed)),
+        ..Fate::of(cells(base, iterations, test))
+    };
+    (0..tests).map(fate).collect()
+}
+
+/// Outcomes on the same code, twice.
+fn twins<'a>(
+    iterations: &'a [Option<Outcomes>],
+    same_code: &[Option<u32>],
+) -> Vec<(&'a Outcomes, &'a Outcomes)> {
+    let twin = |(later, earlier): (&'a Option<Outcomes>, &Option<u32>)| {
+        let position = earlier.and_then(|n| n.checked_sub(1))? as usize;
+        Some((iterations.get(position)?.as_ref()?, later.as_ref()?))
+    };
+    iterations.iter().zip(same_code).filter_map(twin).collect()
 }
 
 /// Which tests are wanted.
@@ -96,12 +124,20 @@ pub enum Wanted {
     Regressed,
     NeverPassed,
     Gained,
+    /// Proven, or only suspected: [`Fate::wavered`], [`Fate::looks_flaky`].
+    Flaky,
     #[default]
     All,
 }
 
 impl Wanted {
-    pub const ALL: [Self; 4] = [Self::Regressed, Self::NeverPassed, Self::Gained, Self::All];
+    pub const ALL: [Self; 5] = [
+        Self::Regressed,
+        Self::NeverPassed,
+        Self::Gained,
+        Self::Flaky,
+        Self::All,
+    ];
 
     /// As addresses call it.
     #[must_use]
@@ -110,6 +146,7 @@ impl Wanted {
             Self::Regressed => "regressed",
             Self::NeverPassed => "never",
             Self::Gained => "gained",
+            Self::Flaky => "flaky",
             Self::All => "all",
         }
     }
@@ -125,6 +162,7 @@ impl Wanted {
             Self::Regressed => fate.regressed,
             Self::NeverPassed => !fate.passed,
             Self::Gained => fate.gained,
+            Self::Flaky => fate.wavered || fate.looks_flaky(),
             Self::All => true,
         }
     }
@@ -213,7 +251,7 @@ mod tests {
         let ids = ["a.py::Lost", "a.py::never", "b.py::gained", "b.py::stays"];
         let ids = ids.map(str::to_owned);
         let base = Outcomes::from_letters("pf-p".into());
-        let fates = fates(&base, &columns(&["ffpp"]));
+        let fates = fates(&base, &columns(&["ffpp"]), &[None]);
         let check = |wanted, text, expect: &[usize]| {
             assert_eq!(
                 choose(&ids, &fates, wanted, text),
@@ -228,6 +266,29 @@ mod tests {
         check(Wanted::All, " B.PY ", &[2, 3]);
         check(Wanted::All, "lost", &[0]);
         check(Wanted::Gained, "lost", &[]);
+    }
+
+    #[test]
+    fn the_same_code_tells_what_is_flaky() {
+        // Per test: whether it wavered, and whether the filter has it.
+        let check = |base: &str, later: &[&str], same: &[Option<u32>], expect: &[(bool, bool)]| {
+            let base = Outcomes::from_letters(base.into());
+            let fates = fates(&base, &columns(later), same);
+            let found = fates.iter().map(|f| (f.wavered, Wanted::Flaky.wants(*f)));
+            assert_eq!(found.collect::<Vec<_>>(), expect, "{later:?} {same:?}");
+        };
+        let (yes, no, maybe) = ((true, true), (false, false), (false, true));
+        check("pf", &["pf", "fp"], &[None, Some(1)], &[yes, yes]);
+        // Other code is a reason to differ.
+        check("pf", &["pf", "fp"], &[None, None], &[no, no]);
+        // Failing in another way is failing.
+        check("f", &["f", "e"], &[None, Some(1)], &[no]);
+        // Nothing is known of a collapse, and what points nowhere is nothing.
+        check("p", &["collapsed", "p"], &[None, Some(1)], &[no]);
+        check("p", &["f", "p"], &[Some(0), Some(9)], &[no]);
+        check("p", &["f"], &[], &[no]);
+        // To and fro on ever other code may be the code.
+        check("p", &["f", "p", "f"], &[None; 3], &[maybe]);
     }
 
     #[test]

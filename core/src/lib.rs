@@ -17,6 +17,8 @@ pub mod gap;
 
 pub mod requirement;
 
+pub mod diff;
+
 pub mod step;
 
 pub mod run;
@@ -35,4 +37,9 @@ pub mod csv;
 
 pub mod view;
 
+pub mod inspection;
+
 pub mod event;
+
+#[doc(hidden)]
+pub mod testing;

@@ -221,6 +221,9 @@ pub struct EvolutionDetail {
     /// are known by counts alone.
     #[cfg_attr(feature = "openapi", schema(value_type = Vec<Option<String>>))]
     pub outcomes: Vec<Option<Outcomes>>,
+    /// For each iteration an earlier one that was scored with the very same
+    /// code; null where there is none. None where no code is known.
+    pub same_code: Vec<Option<u32>>,
 }
 
 /// One iteration with what was asked and done.

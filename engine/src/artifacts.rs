@@ -5,7 +5,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use anyhow::Context;
+use anyhow::{Context, ensure};
 use object_store::local::LocalFileSystem;
 use object_store::{ObjectStore, ObjectStoreExt, PutPayload};
 
@@ -48,6 +48,11 @@ impl Artifacts {
     }
 
     pub async fn get(&self, key: &str) -> anyhow::Result<Vec<u8>> {
+        self.get_within(key, MAX_UNPACKED).await
+    }
+
+    /// The same, refused when it unpacks to more bytes than that.
+    async fn get_within(&self, key: &str, max_bytes: u64) -> anyhow::Result<Vec<u8>> {
         let packed = self
             .store
             .get(&key.into())
@@ -60,12 +65,17 @@ impl Artifacts {
         tokio::task::spawn_blocking(move || {
             let mut bytes = Vec::new();
             let mut reader =
-                std::io::Read::take(zstd::Decoder::new(packed.as_ref())?, MAX_UNPACKED);
+                std::io::Read::take(zstd::Decoder::new(packed.as_ref())?, max_bytes + 1);
             std::io::Read::read_to_end(&mut reader, &mut bytes)?;
+            ensure!(
+                bytes.len() as u64 <= max_bytes,
+                "it unpacks to more than {} MiB",
+                max_bytes >> 20
+            );
             anyhow::Ok(bytes)
         })
         .await?
-        .with_context(|| format!("the artifact {name} is damaged"))
+        .with_context(|| format!("the artifact {name} is damaged or too large"))
     }
 
     /// Keeps code under its digest; the same code is kept once.
@@ -79,8 +89,14 @@ impl Artifacts {
     }
 
     pub async fn get_code(&self, key: &str) -> anyhow::Result<CodeTree> {
-        let tar = self.get(key).await?;
-        CodeTree::from_tar(tar.as_slice(), 0, MAX_UNPACKED)
+        self.get_code_within(key, MAX_UNPACKED).await
+    }
+
+    /// The same, refused when it is heavier than that.
+    pub async fn get_code_within(&self, key: &str, max_bytes: u64) -> anyhow::Result<CodeTree> {
+        let tar = self.get_within(key, max_bytes).await?;
+        let read = move || CodeTree::from_tar(tar.as_slice(), 0, max_bytes);
+        tokio::task::spawn_blocking(read).await?
     }
 }
 
@@ -102,6 +118,8 @@ mod tests {
         let key = artifacts.put_code(&code).await.unwrap();
         assert_eq!(artifacts.put_code(&code).await.unwrap(), key);
         assert_eq!(artifacts.get_code(&key).await.unwrap(), code);
+        let error = artifacts.get_code_within(&key, 100).await.unwrap_err();
+        assert!(error.to_string().contains("too large"), "{error}");
     }
 
     #[tokio::test]

@@ -1,5 +1,7 @@
 //! The façade's answer about one evolution, test by test.
 
+use std::collections::HashMap;
+
 use swe_ci_core::metrics::Verdict;
 use swe_ci_core::task::TaskId;
 use swe_ci_core::view::EvolutionDetail;
@@ -7,6 +9,7 @@ use swe_ci_core::view::EvolutionDetail;
 use crate::Engine;
 use crate::error::{Error, Result};
 use crate::read;
+use crate::store::IterationRow;
 
 impl Engine {
     /// One evolution of a run, with what every test did.
@@ -38,6 +41,7 @@ impl Engine {
         if suite.counts.counts_only {
             rows.clear();
         }
+        let same_code = same_code(&rows);
         let outcomes = rows
             .into_iter()
             .map(|row| matches!(row.verdict, Verdict::Scored { .. }).then_some(row.outcomes));
@@ -50,6 +54,68 @@ impl Engine {
             node_ids: suite.tests.into_node_ids(),
             base_outcomes: suite.base_outcomes,
             outcomes: outcomes.collect(),
+            same_code,
         })
+    }
+}
+
+/// For each iteration the first one that was scored with the same code, where
+/// that is an earlier one: code is kept under its content.
+fn same_code(rows: &[IterationRow]) -> Vec<Option<u32>> {
+    if rows.iter().any(|row| row.code.is_empty()) {
+        return Vec::new();
+    }
+    let mut first: HashMap<&str, u32> = HashMap::new();
+    let twin = |row| {
+        let IterationRow {
+            code,
+            iteration,
+            verdict,
+            ..
+        }: &IterationRow = row;
+        let found = first.get(code.as_str()).copied();
+        if found.is_none() && matches!(verdict, Verdict::Scored { .. }) {
+            first.insert(code, *iteration);
+        }
+        found
+    };
+    rows.iter().map(twin).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use swe_ci_core::outcomes::Outcomes;
+
+    #[test]
+    fn code_is_known_again() {
+        let check = |codes: &[&str], expect: &[Option<u32>]| {
+            let row = |(iteration, code): (u32, &&str)| IterationRow {
+                iteration,
+                verdict: match code.strip_prefix('!') {
+                    Some(_) => Verdict::Collapsed { lost: 0 },
+                    None => Verdict::Scored {
+                        in_target: 0,
+                        passed: 0,
+                        lost: 0,
+                    },
+                },
+                gained: 0,
+                outcomes: Outcomes::from_letters(String::new()),
+                collapse: None,
+                findings: Vec::new(),
+                code: code.trim_start_matches('!').to_owned(),
+                test_seconds: 0.0,
+                finished_at: 0,
+            };
+            let rows: Vec<IterationRow> = (1..).zip(codes).map(row).collect();
+            assert_eq!(same_code(&rows), expect, "{codes:?}");
+        };
+        check(&[], &[]);
+        check(&["a", "b", "a", "a"], &[None, None, Some(1), Some(1)]);
+        // A collapse tells nothing of single tests.
+        check(&["!a", "a", "!a"], &[None, None, Some(2)]);
+        // Nobody knows what was imported without code.
+        check(&["", ""], &[]);
     }
 }

@@ -12,6 +12,7 @@ mod blocking;
 mod clock;
 mod code;
 mod dataset;
+mod diffs;
 mod doctor;
 mod events;
 mod evolutions;
@@ -19,6 +20,9 @@ mod evolve;
 mod files;
 mod harness;
 mod images;
+mod inspect;
+mod listing;
+mod matrix;
 mod models;
 mod published;
 mod queue;
@@ -43,14 +47,17 @@ use swe_ci_core::event::RunEvent;
 
 pub use doctor::Check;
 pub use error::{Error, Result};
+pub use listing::{Directory, NewResult};
 pub use read::PageRequest;
 pub use rescore::Rescored;
 pub use results::{Change, ImportRequest, ImportedResults, ScoreRequest, Scored, Skipped, score};
+pub use store::RunListing;
 pub use swe_ci_core::metrics::METRIC_VERSION;
 pub use work::Imported;
 
 use artifacts::Artifacts;
 use dataset::TaskFolders;
+use diffs::Diffs;
 use events::Events;
 use images::Images;
 use sandbox::{Docker, Instance, Sandbox};
@@ -107,6 +114,7 @@ struct Inner {
     folders: TaskFolders,
     events: Events,
     sheets: Sheets,
+    diffs: Diffs,
 }
 
 impl Engine {
@@ -143,6 +151,7 @@ impl Engine {
                 folders,
                 events,
                 sheets: Sheets::default(),
+                diffs: Diffs::default(),
             }),
         })
     }

@@ -10,7 +10,7 @@ use std::hash::Hash;
 use std::sync::Arc;
 
 use quick_cache::sync::Cache;
-use swe_ci_core::leaderboard::{Entry, Row, Sheet};
+use swe_ci_core::leaderboard::{Entry, Row, Sheet, Unseen};
 use swe_ci_core::metrics::{Convention, Gamma};
 
 use crate::error::Result;
@@ -27,8 +27,9 @@ const RANKINGS: usize = 256;
 #[derive(Debug)]
 pub struct Sheets {
     sheets: Arc<Cache<(String, i64), Arc<Sheet>>>,
+    unseen: Arc<Cache<(String, i64), Arc<Unseen>>>,
     entries: Arc<Cache<OverRun, Option<Arc<Entry>>>>,
-    rankings: Arc<Cache<RankingKey, Arc<Vec<Row>>>>,
+    rankings: Arc<Cache<Ranking, Arc<Vec<Row>>>>,
 }
 
 /// A run that is over: nothing changes it but another import of it or
@@ -44,18 +45,40 @@ pub struct OverRun {
     pub digest: Option<String>,
 }
 
+/// Which ranking of which state of the data.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-struct RankingKey {
+pub struct Ranking {
     split: String,
     changes: i64,
+    /// Its bits.
     gamma: u64,
     convention: Convention,
+    /// Of what no model can have seen.
+    unseen: bool,
+}
+
+impl Ranking {
+    pub fn new(
+        (split, changes): (&str, i64),
+        gamma: Gamma,
+        convention: Convention,
+        unseen: bool,
+    ) -> Self {
+        Self {
+            split: split.to_owned(),
+            changes,
+            gamma: gamma.get().to_bits(),
+            convention,
+            unseen,
+        }
+    }
 }
 
 impl Default for Sheets {
     fn default() -> Self {
         Self {
             sheets: Arc::new(Cache::new(SHEETS)),
+            unseen: Arc::new(Cache::new(SHEETS)),
             entries: Arc::new(Cache::new(ENTRIES)),
             rankings: Arc::new(Cache::new(RANKINGS)),
         }
@@ -73,6 +96,16 @@ impl Sheets {
         kept(&self.sheets, (split, changes), make).await
     }
 
+    pub async fn unseen(
+        &self,
+        split: String,
+        changes: i64,
+        make: impl Future<Output = Result<Unseen>> + Send + 'static,
+    ) -> Result<Arc<Unseen>> {
+        let make = async { Ok(Arc::new(make.await?)) };
+        kept(&self.unseen, (split, changes), make).await
+    }
+
     pub async fn entry(
         &self,
         run: OverRun,
@@ -84,19 +117,11 @@ impl Sheets {
 
     pub async fn ranking(
         &self,
-        (split, changes): (String, i64),
-        gamma: Gamma,
-        convention: Convention,
+        of: Ranking,
         make: impl Future<Output = Result<Vec<Row>>> + Send + 'static,
     ) -> Result<Arc<Vec<Row>>> {
-        let key = RankingKey {
-            split,
-            changes,
-            gamma: gamma.get().to_bits(),
-            convention,
-        };
         let make = async { Ok(Arc::new(make.await?)) };
-        kept(&self.rankings, key, make).await
+        kept(&self.rankings, of, make).await
     }
 }
 

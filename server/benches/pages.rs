@@ -30,6 +30,7 @@ async fn main() -> anyhow::Result<()> {
     let app = App {
         engine: Engine::open(fixture::config(&data)).await?,
         site: Site::open(&fixture::site(folder.path()))?,
+        public_url: None,
         shutdown: CancellationToken::new(),
     };
     let shutdown = app.shutdown.clone();

@@ -9,7 +9,9 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use secrecy::{ExposeSecret, SecretString};
+use swe_ci_app::PublicUrl;
 use tracing_subscriber::EnvFilter;
+use url::Url;
 
 /// Where certificates of the usual distributions are.
 const CA_BUNDLES: [&str; 4] = [
@@ -113,6 +115,16 @@ pub struct ServeOptions {
     )]
     workers: Option<u16>,
 
+    /// Where readers reach this site, such as https://bench.example.org: what
+    /// previews, search engines, feeds and citations are given as its address
+    #[arg(
+        long,
+        env = "SWE_CI_PUBLIC_URL", hide_env_values = true,
+        value_name = "URL",
+        value_parser = public_url
+    )]
+    public_url: Option<OrNone<PublicUrl>>,
+
     /// Import the demo split and queue the human baseline, unless that run exists
     #[arg(long)]
     pub demo: bool,
@@ -181,7 +193,18 @@ impl ServeOptions {
         let given = self.site.clone().filter(|p| !p.as_os_str().is_empty());
         given.unwrap_or_else(|| default_site(std::env::current_exe().ok().as_deref()))
     }
+
+    /// Where readers reach this site. Never taken from a request: a `Host`
+    /// says what its sender likes, and answers are kept for everybody.
+    #[must_use]
+    pub fn public_url(&self) -> Option<PublicUrl> {
+        self.public_url.clone().and_then(|OrNone(url)| url)
+    }
 }
+
+/// The value of a variable that may be set to nothing.
+#[derive(Debug, Clone)]
+struct OrNone<T>(Option<T>);
 
 /// Half the processors, but two on two: an evolution mostly waits for one
 /// container, and its test suite uses one processor.
@@ -214,6 +237,27 @@ fn database_url(url: &SecretString) -> Result<Option<String>, String> {
         Ok(None)
     } else {
         Err("the database URL (--database-url or SWE_CI_DATABASE_URL) must start with postgres:// or sqlite://".into())
+    }
+}
+
+/// The site answers at the root of its host alone.
+fn public_url(text: &str) -> Result<OrNone<PublicUrl>, String> {
+    if text.is_empty() {
+        return Ok(OrNone(None));
+    }
+    let must = "write where readers reach this site: https:// or http://, a host, and a port if it is not the usual one, such as https://bench.example.org";
+    let url = Url::parse(text).map_err(|e| format!("{e}; {must}"))?;
+    let bare = url.path() == "/"
+        && url.query().is_none()
+        && url.fragment().is_none()
+        && url.username().is_empty()
+        && url.password().is_none();
+    if ["http", "https"].contains(&url.scheme()) && url.has_host() && bare {
+        Ok(OrNone(Some(PublicUrl::new(
+            url.origin().ascii_serialization(),
+        ))))
+    } else {
+        Err(must.to_owned())
     }
 }
 
@@ -369,7 +413,47 @@ mod tests {
         check(&["--workers=-1"], "-1 is not in 0..=256");
         check(&["--listen", "localhost"], "--listen");
         check(&["--log", "swe_ci=loud"], "swe_ci=loud");
+        check(&["--public-url", "bench"], "https://bench.example.org");
+        check(
+            &["--public-url", "https://h/x"],
+            "https://bench.example.org",
+        );
         check(&["--log-format", "xml"], "possible values: text, json");
+    }
+
+    #[test]
+    fn the_public_url_is_a_scheme_a_host_and_a_port() {
+        let check = |given: &str, expect: Option<&str>| {
+            let line = Line::try_parse_from(["swe-ci", "--public-url", given]);
+            let found = line.ok().and_then(|line| line.serve.public_url());
+            assert_eq!(found.as_ref().map(PublicUrl::as_str), expect, "{given}");
+        };
+        check(
+            "https://bench.example.org",
+            Some("https://bench.example.org"),
+        );
+        check(
+            "https://Bench.Example.org/",
+            Some("https://bench.example.org"),
+        );
+        check("http://[::1]:3000", Some("http://[::1]:3000"));
+        check(
+            "https://bücher.example:443",
+            Some("https://xn--bcher-kva.example"),
+        );
+        for wrong in [
+            "",
+            "bench.example.org",
+            "ftp://bench.example.org",
+            "https://",
+            "https://user:secret@bench.example.org",
+            "https://bench.example.org/swe-ci",
+            "https://bench.example.org?x=1",
+            "https://bench.example.org#x",
+            "javascript:alert(1)",
+        ] {
+            check(wrong, None);
+        }
     }
 
     #[test]

@@ -13,4 +13,6 @@ pub mod serve;
 
 pub mod api;
 
+mod pictures;
+
 mod logging;

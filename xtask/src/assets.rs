@@ -1,6 +1,7 @@
 //! Files: walking, hashing, copying, compressing.
 
 use std::{
+    collections::BTreeMap,
     fs,
     io::Write,
     path::{Path, PathBuf},
@@ -47,12 +48,6 @@ pub fn digest(root: &Path, files: &[PathBuf]) -> Result<String> {
         all.update(&content);
     }
     Ok(hex(&all.finalize()))
-}
-
-/// The part of a file's name that changes with its content: 64 bits are plenty
-/// to tell the versions of one file apart.
-pub fn content_hash(content: &[u8]) -> String {
-    hex(&Sha256::digest(content)[..8])
 }
 
 fn hex(bytes: &[u8]) -> String {
@@ -117,21 +112,23 @@ fn compress(file: &Path, smallest: bool) -> Result<()> {
     Ok(())
 }
 
-/// What a browser downloads, for the last line of a build: `wasm 202 kB, js 9 kB`.
-pub fn sizes(pkg: &Path) -> Result<String> {
-    let mut parts = Vec::new();
-    for file in files_under(pkg)? {
+/// What browsers download at most, for the last line of a build:
+/// `css 9 kB, js 9 kB, wasm 726 kB`.
+pub fn sizes(dir: &Path) -> Result<String> {
+    let mut kinds = BTreeMap::<String, u64>::new();
+    for file in files_under(dir)? {
         let name = file.file_name().unwrap_or_default().to_string_lossy();
-        if let Some(kind) = name
+        let kind = name
             .strip_suffix(".br")
-            .and_then(|plain| plain.rsplit('.').next())
-        {
-            parts.push(format!(
-                "{kind} {} kB",
-                fs::metadata(&file)?.len().div_ceil(1000)
-            ));
+            .and_then(|plain| plain.rsplit('.').next());
+        if let Some(kind) = kind {
+            *kinds.entry(kind.to_owned()).or_default() += fs::metadata(&file)?.len();
         }
     }
+    let kinds = kinds.iter();
+    let parts: Vec<_> = kinds
+        .map(|(kind, bytes)| format!("{kind} {} kB", bytes.div_ceil(1000)))
+        .collect();
     Ok(format!("compressed: {}", parts.join(", ")))
 }
 

@@ -1,16 +1,15 @@
 //! The site folder, from its inputs to its place.
 //!
 //! ```text
-//! site/hash.txt              leptos reads the content hashes from here
-//! site/inputs.sha256         what this site was built from: nothing to do when equal
-//! site/pkg/swe-ci.HASH.js    (.br, .gz)
-//! site/pkg/swe-ci.HASH.wasm  (.br, .gz)
-//! site/pkg/swe-ci.HASH.css   (.br, .gz)
-//! site/…                     public/, as it is
+//! site/hash.txt                  HASH, which changes with any file in its folder
+//! site/inputs.sha256             what this site was built from: nothing to do when equal
+//! site/pkg/HASH/swe-ci.js        the glue (each file with .br and .gz beside it)
+//! site/pkg/HASH/swe-ci_bg.wasm   what every page loads
+//! site/pkg/HASH/*.wasm           parts, loaded by pages that need them
+//! site/pkg/HASH/swe-ci.css
+//! site/…                         public/, as it is
 //! ```
-//! The server names `hash.txt` in `LeptosOptions::hash_file`; `HydrationScripts`
-//! and `HashedStylesheet` find the files by it, and a browser may cache
-//! everything under `pkg/` for ever.
+//! A browser may cache everything under `pkg/` for ever.
 
 use std::{
     ffi::OsString,
@@ -24,6 +23,9 @@ use crate::{assets, style, wasm};
 
 /// Leptos' `output_name`: the stem of every file in `pkg/`.
 pub const OUTPUT_NAME: &str = "swe-ci";
+
+/// 64 bits are plenty to tell one build from another.
+const HASH_LENGTH: usize = 16;
 
 #[derive(Debug)]
 pub struct Options {
@@ -76,27 +78,18 @@ fn inputs_digest(options: &Options, module: &Path) -> Result<String> {
 }
 
 fn fill(options: &Options, module: &Path, fresh: &Path) -> Result<()> {
-    let pkg = fresh.join("pkg");
-    fs::create_dir_all(&pkg)?;
     assets::copy_tree(&options.root.join("public"), fresh)?;
-    wasm::bind(module, &pkg)?;
+    let pkg = fresh.join("pkg");
+    let building = pkg.join("building");
+    fs::create_dir_all(&building)?;
+    wasm::write(module, &building)?;
     let css = style::bundle(&options.root.join("style/main.css"))?;
-    fs::write(pkg.join(format!("{OUTPUT_NAME}.css")), css)?;
-
-    let mut hashes = String::new();
-    for (kind, built) in [
-        ("js", format!("{OUTPUT_NAME}.js")),
-        ("wasm", format!("{OUTPUT_NAME}_bg.wasm")),
-        ("css", format!("{OUTPUT_NAME}.css")),
-    ] {
-        let hash = assets::content_hash(&fs::read(pkg.join(&built))?);
-        fs::rename(
-            pkg.join(built),
-            pkg.join(format!("{OUTPUT_NAME}.{hash}.{kind}")),
-        )?;
-        hashes.push_str(&format!("{kind}: {hash}\n"));
-    }
-    fs::write(fresh.join("hash.txt"), hashes)?;
+    fs::write(building.join(format!("{OUTPUT_NAME}.css")), css)?;
+    // One hash for all: the files name each other, and so need no rewriting.
+    let mut hash = assets::digest(&building, &assets::files_under(&building)?)?;
+    hash.truncate(HASH_LENGTH);
+    fs::rename(building, pkg.join(&hash))?;
+    fs::write(fresh.join("hash.txt"), hash + "\n")?;
     assets::precompress(fresh, options.release)
 }
 

@@ -13,7 +13,7 @@ fn root() -> PathBuf {
 
 /// The rooms of the engine and what each may use of the others. Rooms that
 /// are not listed are used by everyone and use none of these.
-const ROOMS: [(&str, &[&str]); 20] = [
+const ROOMS: [(&str, &[&str]); 24] = [
     ("store", &[]),
     ("artifacts", &[]),
     ("sandbox", &[]),
@@ -41,8 +41,12 @@ const ROOMS: [(&str, &[&str]); 20] = [
     ("doctor", &[]),
     ("published", &[]),
     ("read", &["store"]),
-    ("evolutions", &["read"]),
+    ("evolutions", &["read", "store"]),
+    ("diffs", &[]),
+    ("inspect", &["store", "suite"]),
+    ("matrix", &[]),
     ("models", &[]),
+    ("listing", &["store"]),
     ("sheets", &[]),
     ("scores", &["store", "published", "sheets"]),
     ("rescore", &["store"]),

@@ -1,4 +1,8 @@
+use leptos::either::Either;
 use leptos::prelude::*;
+
+use super::Term;
+use crate::glossary::Word;
 
 /// One of a few ways to look at the page. It is a link, so that the choice is
 /// in the address, works without JavaScript and can be gone back on.
@@ -16,6 +20,9 @@ pub fn Choices(
     /// What is being chosen.
     #[prop(into)]
     label: String,
+    /// The word of the field that it is.
+    #[prop(optional)]
+    word: Option<Word>,
     choices: Vec<Choice>,
 ) -> impl IntoView {
     let links = choices.into_iter().map(|choice| {
@@ -26,9 +33,18 @@ pub fn Choices(
             </a>
         }
     });
-    view! {
-        <div class="choices" role="group" aria-label=label.clone()>
+    let named = match word {
+        Some(word) => {
+            let text = label.clone();
+            Either::Left(view! { <span class="choices-label"><Term word text/></span> })
+        }
+        None => Either::Right(view! {
             <span class="choices-label" aria-hidden="true">{label.clone()}</span>
+        }),
+    };
+    view! {
+        <div class="choices" role="group" aria-label=label>
+            {named}
             <span class="choices-links">{links.collect_view()}</span>
         </div>
     }

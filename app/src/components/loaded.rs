@@ -2,12 +2,12 @@ use leptos::either::Either;
 use leptos::prelude::*;
 
 use super::Problem;
-use crate::error::AppError;
+use crate::fetched::Fetched;
 
 /// What a resource brings, shown; or what went wrong, in its place. While the
 /// next data are on their way the present ones stay.
 pub fn loaded<T, V>(
-    resource: Resource<Result<T, AppError>>,
+    resource: Fetched<T>,
     show: impl Fn(T) -> V + Clone + Send + Sync + 'static,
 ) -> impl IntoView
 where
@@ -19,7 +19,7 @@ where
         Suspend::new(async move {
             match resource.await {
                 Ok(data) => Either::Left(show(data)),
-                Err(error) => Either::Right(view! { <Problem error/> }),
+                Err(error) => Either::Right(view! { <Problem error page=true/> }),
             }
         })
     };

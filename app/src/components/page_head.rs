@@ -1,17 +1,65 @@
 use leptos::prelude::*;
-use leptos_meta::{Meta, Title};
+use leptos_meta::{Link, Meta, Title};
+use leptos_router::hooks::use_location;
 
-/// The page's title and description, for tabs and search engines.
+use crate::PublicUrl;
+use crate::preview::{canonical, picture};
+
+/// The page's title and description, for tabs and search engines, and what
+/// stands beside a link to it elsewhere.
 #[component]
 pub fn PageHead(
     /// Without the site's name.
     #[prop(into)]
     title: String,
     #[prop(into)] description: String,
+    /// There is nothing at this address, and so nothing to show of it.
+    #[prop(optional)]
+    missing: bool,
 ) -> impl IntoView {
+    let (name, sentence) = (title.clone(), description.clone());
+    let preview = (!missing).then(move || view! { <Preview title=name description=sentence/> });
     view! {
         <Title text=as_text(format!("{title} · swe-ci"))/>
         <Meta name="description" content=description/>
+        {preview}
+    }
+}
+
+/// The page's one address, and its title, sentence and picture for those who
+/// show a link to it (Open Graph).
+///
+/// They want absolute addresses. Where the site's own is not configured there
+/// is no `og:url`, which must not be guessed, and the other two are as links
+/// are: relative to wherever the page was found.
+#[component]
+fn Preview(title: String, description: String) -> impl IntoView {
+    let location = use_location();
+    let public = use_context::<Option<PublicUrl>>().flatten();
+    let absolute = {
+        let public = public.clone();
+        move |path: String| public.as_ref().map_or(path.clone(), |url| url.at(&path))
+    };
+    let (path, search) = (location.pathname, location.search);
+    let here = move || path.with(|path| search.with(|search| canonical(path, search)));
+    let image = path.with_untracked(|path| location.query.with_untracked(|q| picture(path, q)));
+    let mut tags = vec![
+        ("og:site_name", "swe-ci".to_owned()),
+        ("og:type", "website".to_owned()),
+        ("og:image", absolute(image)),
+        ("og:image:type", "image/png".to_owned()),
+        ("og:image:width", "1200".to_owned()),
+        ("og:image:height", "630".to_owned()),
+        ("og:image:alt", format!("{title}. {description}")),
+        ("og:title", title),
+        ("og:description", description),
+    ];
+    tags.extend(public.map(|url| ("og:url", url.at(&untrack(here)))));
+    let tags = tags.into_iter();
+    view! {
+        {move || view! { <Link rel="canonical" href=absolute(here())/> }}
+        <Meta name="twitter:card" content="summary_large_image"/>
+        {tags.map(|(property, content)| view! { <Meta property content/> }).collect_view()}
     }
 }
 

@@ -10,17 +10,26 @@ const REACH: f64 = 13.0;
 const LONGEST_TIP: usize = 46;
 
 /// A figure with its marks laid over it: each can be hovered and focused, and
-/// then says what it stands for. One tab stop; arrow keys go from mark to mark.
+/// then says what it stands for. One tab stop; arrow keys go from mark to mark,
+/// Escape hides what is said until the next mark is gone to.
 #[component]
 pub fn Picture(#[prop(into)] figure: Signal<Figure>) -> impl IntoView {
     let active = RwSignal::new(0);
+    let hushed = RwSignal::new(false);
+    // Wherever the focus is: the words of a mark that is hovered go as well.
+    let on_escape = window_event_listener(leptos::ev::keydown, move |event| {
+        if event.key() == "Escape" {
+            hushed.set(true);
+        }
+    });
+    on_cleanup(move || on_escape.remove());
     let drawing = move || figure.with(|f| f.svg.clone());
     let size = move || figure.with(|f| format!("0 0 {} {}", f.size.width, f.size.height));
     let marks = move || {
         figure.with(|f| {
             let marks = f.marks.iter().enumerate();
             marks
-                .map(|(index, mark)| mark_view(index, mark, f.size, active))
+                .map(|(index, mark)| mark_view(index, mark, f.size, active, hushed))
                 .collect_view()
         })
     };
@@ -30,6 +39,7 @@ pub fn Picture(#[prop(into)] figure: Signal<Figure>) -> impl IntoView {
             <div inner_html=drawing></div>
             <svg
                 class="picture-marks"
+                class:hushed=hushed
                 viewBox=size
                 role="group"
                 aria-label="Data points; arrow keys go from one to the next"
@@ -46,6 +56,7 @@ fn mark_view(
     mark: &Mark,
     size: Size,
     active: RwSignal<usize>,
+    hushed: RwSignal<bool>,
 ) -> impl IntoView + use<> {
     let tip = Tip::of(mark, size);
     let (x, y) = (number(mark.px), number(mark.py));
@@ -56,7 +67,11 @@ fn mark_view(
             tabindex=move || if active.get() == index { "0" } else { "-1" }
             aria-label=mark.label.clone()
             data-mark=index
-            on:focus=move |_| active.set(index)
+            on:mouseenter=move |_| hushed.set(false)
+            on:focus=move |_| {
+                active.set(index);
+                hushed.set(false);
+            }
         >
             <circle class="mark-reach" cx=x.clone() cy=y.clone() r=number(REACH)/>
             <circle class="mark-ring" cx=x cy=y r="8"/>
@@ -83,13 +98,14 @@ impl Tip {
         let text = format::clip(&mark.label, LONGEST_TIP);
         let width = text.chars().count() as f64 * 6.7 + 20.0;
         let most = (f64::from(size.width) - width).max(0.0);
-        let above = mark.py - REACH - 26.0;
+        // It touches what a hand reaches the mark by, so that one can get there.
+        let above = mark.py - REACH - 23.0;
         Self {
             x: (mark.px - width / 2.0).clamp(0.0, most),
             y: if above >= 0.0 {
                 above
             } else {
-                mark.py + REACH + 2.0
+                mark.py + REACH - 1.0
             },
             width,
             text,

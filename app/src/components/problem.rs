@@ -1,10 +1,17 @@
+use leptos::either::Either;
 use leptos::prelude::*;
 
+use super::PageHead;
 use crate::error::{AppError, ErrorKind};
 
 /// What stands in the place of what could not be had.
 #[component]
-pub fn Problem(error: AppError) -> impl IntoView {
+pub fn Problem(
+    error: AppError,
+    /// Whether that is the page, whose title it then is.
+    #[prop(optional)]
+    page: bool,
+) -> impl IntoView {
     // Hydration repeats no request, so the response's status is set where the
     // page is made; see `AppError`.
     let advice = match error.kind {
@@ -13,10 +20,19 @@ pub fn Problem(error: AppError) -> impl IntoView {
         ErrorKind::Unavailable => "Reload the page in a moment.",
         ErrorKind::Internal => "",
     };
+    let title = error.kind.title();
+    let head = if page {
+        Either::Left(view! {
+            <PageHead title description=error.message.clone() missing=true/>
+            <h1>{title}</h1>
+        })
+    } else {
+        Either::Right(view! { <h2>{title}</h2> })
+    };
     view! {
         <section class="problem" role="alert">
             <p class="problem-code">{error.kind.status()}</p>
-            <h2>{error.kind.title()}</h2>
+            {head}
             <p>{error.message}</p>
             <p class="quiet">{advice}" "<a href="/">"Go to the leaderboard"</a></p>
         </section>

@@ -14,6 +14,8 @@ mod tasks;
 
 mod task;
 
+mod matrix;
+
 mod compare;
 
 mod model;
@@ -24,6 +26,10 @@ mod about;
 
 mod not_found;
 
+pub mod lazy;
+
+pub mod cards;
+
 mod words;
 
 pub use about::AboutPage;
@@ -32,6 +38,7 @@ pub use evolution::EvolutionPage;
 pub use figures::{EmbedPage, FiguresPage};
 pub use iteration::IterationPage;
 pub use leaderboard::LeaderboardPage;
+pub use matrix::MatrixPage;
 pub use model::ModelPage;
 pub use not_found::NotFoundPage;
 pub use run::RunPage;

@@ -8,7 +8,7 @@ use crate::error::{ErrorKind, set_status};
 pub fn NotFoundPage() -> impl IntoView {
     set_status(ErrorKind::NotFound.status());
     view! {
-        <PageHead title="Not found" description="There is no page at this address."/>
+        <PageHead title="Not found" description="There is no page at this address." missing=true/>
         <section class="problem">
             <p class="problem-code">"404"</p>
             <h1>"There is no page here"</h1>

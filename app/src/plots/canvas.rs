@@ -21,11 +21,11 @@ use super::shape::corners;
 use super::{Figure, Mark, Size};
 
 /// Units of the drawing per pixel.
-const SCALE: u32 = 4;
+pub(super) const SCALE: u32 = 4;
 /// plotters writes a font size as this many times smaller.
 const FONT_FACTOR: f64 = 1.24;
-/// In pixels.
-const FONT_SIZE: f64 = 12.0;
+/// Of text in figures.
+const PLAIN: Lettering = Lettering::of(12.0);
 
 /// Space around the data, in pixels.
 #[derive(Debug, Clone, Copy)]
@@ -43,6 +43,24 @@ pub(super) enum Anchor {
     Left,
     Above,
     Below,
+}
+
+/// How text looks.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Lettering {
+    /// In pixels.
+    pub size: f64,
+    pub bold: bool,
+}
+
+impl Lettering {
+    pub(super) const fn of(size: f64) -> Self {
+        Self { size, bold: false }
+    }
+
+    pub(super) const fn bold(self) -> Self {
+        Self { bold: true, ..self }
+    }
 }
 
 type Plane<'a> = DrawingArea<SVGBackend<'a>, Cartesian2d<RangedCoordf64, RangedCoordf64>>;
@@ -225,28 +243,33 @@ impl<'a> Canvas<'a> {
 
     /// A text at a point given in pixels.
     pub(super) fn text(&self, text: &str, at: (f64, f64), anchor: Anchor, paint: Paint) {
-        self.styled_text(text, at, anchor, paint, FontStyle::Normal);
+        self.styled_text(text, at, anchor, paint, PLAIN);
     }
 
     pub(super) fn bold_text(&self, text: &str, at: (f64, f64), anchor: Anchor, paint: Paint) {
-        self.styled_text(text, at, anchor, paint, FontStyle::Bold);
+        self.styled_text(text, at, anchor, paint, PLAIN.bold());
     }
 
-    fn styled_text(
+    pub(super) fn styled_text(
         &self,
         text: &str,
         at: (f64, f64),
         anchor: Anchor,
         paint: Paint,
-        weight: FontStyle,
+        Lettering { size, bold }: Lettering,
     ) {
+        let weight = if bold {
+            FontStyle::Bold
+        } else {
+            FontStyle::Normal
+        };
         let (h, v) = match anchor {
             Anchor::Right => (HPos::Left, VPos::Center),
             Anchor::Left => (HPos::Right, VPos::Center),
             Anchor::Above => (HPos::Center, VPos::Bottom),
             Anchor::Below => (HPos::Center, VPos::Top),
         };
-        let size = FONT_SIZE * f64::from(SCALE) * FONT_FACTOR;
+        let size = size * f64::from(SCALE) * FONT_FACTOR;
         let font = ("sans-serif", size).into_font().style(weight);
         let style = font.color(&paint.stand_in()).pos(Pos::new(h, v));
         self.put(&Text::new(printable(text), units(at), style));

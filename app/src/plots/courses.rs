@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use swe_ci_core::leaderboard::{Course, TaskCourses};
 
 use super::canvas::{Anchor, Canvas, Frame, Margins};
-use super::evoscore_gamma::spread;
+use super::labels::spread;
 use super::paint::{Paint, Theme};
 use super::passing::axes;
 use super::{Figure, Mark, Size};

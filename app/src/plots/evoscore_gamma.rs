@@ -1,11 +1,13 @@
 //! EvoScore against γ, a line per run: who keeps code easy to change?
 
 use serde::{Deserialize, Serialize};
+use swe_ci_core::figures;
 use swe_ci_core::leaderboard::{Entry, Sheet};
-use swe_ci_core::metrics::{Convention, Gamma, Weights};
+use swe_ci_core::metrics::{Convention, Gamma};
 use swe_ci_core::run::Kind;
 
 use super::canvas::{Anchor, Canvas, Frame, Margins};
+use super::labels::{self, End};
 use super::paint::{Paint, SERIES_COLOURS, Theme};
 use super::ticks::{places, ticks};
 use super::{Figure, Mark, Size};
@@ -14,8 +16,6 @@ use crate::query::{GAMMA_MAX, GAMMA_MIN, gamma_text};
 
 /// Every how manieth hundredth of γ is a corner of the lines.
 const CORNER: usize = 5;
-/// Pixels between two labels.
-pub(super) const LABEL_GAP: f64 = 15.0;
 
 /// The lines of a sheet in one convention. They do not depend on the γ that
 /// is looked at, so a page computes them once.
@@ -28,10 +28,7 @@ pub struct Curve {
     pub model: String,
     /// Its colour, dashes and marker: the same wherever the run is drawn.
     pub series: usize,
-    /// The run's mean normalized change after each of its N iterations. A
-    /// weighted mean of means is the mean of the weighted means, so the score
-    /// at every γ follows from these few numbers.
-    changes: Vec<f64>,
+    changes: figures::Curve,
 }
 
 impl Curves {
@@ -47,18 +44,31 @@ impl Curves {
                     run_id: entry.run_id.clone(),
                     model: entry.model.clone(),
                     series,
-                    changes: changes(entry, convention)?,
+                    changes: figures::Curve::of(entry, convention)?,
                 })
             });
         Self(curves.collect())
     }
 
+    /// Those of a figure; `series` has the colour of each run.
+    pub(super) fn of_figure(
+        data: &figures::Curves,
+        series: impl Fn(&figures::Subject) -> usize,
+    ) -> Self {
+        let curve = |line: &figures::ScoredCurve| Curve {
+            run_id: line.run.run_id.clone(),
+            model: line.run.model.clone(),
+            series: series(&line.run),
+            changes: line.curve.clone(),
+        };
+        Self(data.curves.iter().map(curve).collect())
+    }
+
     /// The same lines in few digits, for sending.
     #[must_use]
     pub fn rounded(mut self) -> Self {
-        for change in self.0.iter_mut().flat_map(|curve| &mut curve.changes) {
-            // A millionth is far below what a picture or a label shows.
-            *change = (*change * 1e6).round() / 1e6;
+        for curve in &mut self.0 {
+            curve.changes = curve.changes.rounded();
         }
         self
     }
@@ -98,8 +108,7 @@ impl Curves {
 
 impl Curve {
     fn at(&self, gamma: Gamma) -> f64 {
-        let n = u32::try_from(self.changes.len()).unwrap_or(u32::MAX);
-        Weights::new(gamma, n).evoscore(&self.changes)
+        self.changes.at(gamma)
     }
 
     fn points(&self) -> Vec<(f64, f64)> {
@@ -110,22 +119,6 @@ impl Curve {
     fn end(&self) -> f64 {
         self.at(gamma_at(150))
     }
-}
-
-/// Mean normalized change after each iteration; `None` without a score in the
-/// convention.
-fn changes(entry: &Entry, convention: Convention) -> Option<Vec<f64>> {
-    let iterations = 1..=entry.max_iterations as usize;
-    let after = |i: usize| {
-        // One that stopped early stays where it was.
-        entry.mean_of(convention, |series| {
-            let changes = series.changes();
-            let at = i.min(changes.len());
-            at.checked_sub(1).map_or(0.0, |at| changes[at])
-        })
-    };
-    entry.evoscore(Gamma::ONE, convention)?;
-    iterations.map(after).collect()
 }
 
 /// The γ so many hundredths into the range of the control.
@@ -183,7 +176,7 @@ pub fn evoscore_gamma(curves: &Curves, gamma: Gamma, size: Size, theme: Theme) -
         for curve in curves.iter() {
             canvas.line(&curve.points(), Paint::Series(curve.series), 2.25);
         }
-        labels(canvas, &frame, curves, if narrow { 12 } else { 25 });
+        names(canvas, &frame, curves, if narrow { 12 } else { 25 });
         curves
             .iter()
             .map(|curve| mark(canvas, curve, gamma))
@@ -237,50 +230,17 @@ fn cursor(canvas: &Canvas<'_>, frame: &Frame, gamma: Gamma) {
     canvas.bold_text(&text, (px, py - 4.0), Anchor::Above, Paint::Cursor);
 }
 
-/// Names at the ends of the lines, moved apart where they would overlap. The
-/// best ones are named when there is not room for all.
-fn labels(canvas: &Canvas<'_>, frame: &Frame, curves: &Curves, most: usize) {
-    let room = (f64::from(frame.inner_height()) / LABEL_GAP) as usize + 1;
+/// Names at the ends of the lines; the best ones when there is not room for
+/// all.
+fn names(canvas: &Canvas<'_>, frame: &Frame, curves: &Curves, most: usize) {
     let mut named: Vec<&Curve> = curves.iter().collect();
     named.sort_by(|a, b| b.end().total_cmp(&a.end()));
-    named.truncate(room);
-    let ends: Vec<f64> = named
-        .iter()
-        .map(|c| canvas.pixel(GAMMA_MAX, c.end()).1)
-        .collect();
-    let top = f64::from(frame.margins.top);
-    let bottom = top + f64::from(frame.inner_height());
-    for ((curve, end), y) in named.iter().zip(&ends).zip(spread(&ends, top, bottom)) {
-        let x = canvas.pixel(GAMMA_MAX, 0.0).0;
-        canvas.pixel_line(
-            &[(x, *end), (x + 9.0, y)],
-            Paint::Series(curve.series % SERIES_COLOURS),
-            1.0,
-        );
-        canvas.text(
-            &format::clip(&curve.model, most),
-            (x + 13.0, y),
-            Anchor::Right,
-            Paint::Ink,
-        );
-    }
-}
-
-/// Heights at least [`LABEL_GAP`] apart and within bounds, in the same order
-/// and near the wanted ones (which rise).
-pub(super) fn spread(wanted: &[f64], top: f64, bottom: f64) -> Vec<f64> {
-    let mut placed = wanted.to_vec();
-    let mut least = top;
-    for y in &mut placed {
-        *y = y.max(least);
-        least = *y + LABEL_GAP;
-    }
-    let mut most = bottom;
-    for y in placed.iter_mut().rev() {
-        *y = y.min(most);
-        most = *y - LABEL_GAP;
-    }
-    placed
+    let ends = named.into_iter().map(|curve| End {
+        at: canvas.pixel(GAMMA_MAX, curve.end()),
+        name: &curve.model,
+        paint: Paint::Series(curve.series % SERIES_COLOURS),
+    });
+    labels::ends(canvas, frame, ends.collect(), most);
 }
 
 fn mark(canvas: &Canvas<'_>, curve: &Curve, gamma: Gamma) -> Mark {
@@ -384,9 +344,6 @@ mod tests {
         let figure = figure(&models, 1.0, Theme::Page);
         assert_eq!(figure.marks.len(), 40);
         assert!(figure.svg.matches(">\nmodel").count() <= 22);
-        let placed = spread(&[10.0, 10.0, 11.0, 100.0], 0.0, 100.0);
-        assert!(placed.windows(2).all(|w| w[1] - w[0] >= LABEL_GAP - 1e-9));
-        assert!(placed[3] <= 100.0);
     }
 
     #[test]

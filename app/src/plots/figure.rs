@@ -5,7 +5,7 @@ use swe_ci_core::figures::{self, Data, Subject};
 
 use super::canvas::{Anchor, Canvas, Frame, Margins};
 use super::paint::{Paint, SERIES_COLOURS, Theme};
-use super::{Figure, Size, bars, correlation, lines, ranks, scatter};
+use super::{Curves, Figure, Size, bars, correlation, evoscore_gamma, lines, ranks, scatter};
 use crate::format;
 
 /// Where a figure will stand. Its height follows from its data.
@@ -47,6 +47,10 @@ pub fn figure(
     }
     match data {
         Data::Releases(data) => scatter::releases(&brush, data),
+        Data::Curves(data) => {
+            let curves = Curves::of_figure(data, |run| brush.series(run));
+            evoscore_gamma(&curves, data.gamma, layout.size(), theme)
+        }
         Data::Ranks(data) => ranks::ranks(&brush, data),
         Data::Bars(data) => bars::bars(&brush, data, which.title()),
         Data::Correlations(data) => correlation::correlations(&brush, data),
@@ -56,12 +60,17 @@ pub fn figure(
 }
 
 impl Layout {
-    fn width(self) -> u32 {
+    /// Of what is as high whatever it shows.
+    fn size(self) -> Size {
         match self {
-            Self::Wide => Size::WIDE.width,
-            Self::Narrow => Size::NARROW.width,
-            Self::Print => Size::PRINT.width,
+            Self::Wide => Size::WIDE,
+            Self::Narrow => Size::NARROW,
+            Self::Print => Size::PRINT,
         }
+    }
+
+    fn width(self) -> u32 {
+        self.size().width
     }
 }
 

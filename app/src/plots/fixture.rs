@@ -1,27 +1,15 @@
 //! Small sheets and evolutions for the tests of plots and pages.
 
 use swe_ci_core::figures;
-use swe_ci_core::leaderboard::{Entry, Judge, Published, PublishedRow, Sample, ScoredTask, Sheet};
-use swe_ci_core::metrics::{Convention, Gamma, Series, Verdict};
-use swe_ci_core::run::{Kind, Progress};
+use swe_ci_core::leaderboard::{Judge, Published, PublishedRow, Sheet};
+use swe_ci_core::metrics::{Convention, Gamma, Verdict};
+use swe_ci_core::run::Progress;
 use swe_ci_core::task::{SuiteCounts, TaskId};
+use swe_ci_core::testing;
 use swe_ci_core::view::{EvolutionView, IterationView};
 
 pub(crate) fn task_id(name: &str) -> TaskId {
     TaskId::new(name).expect("a plain name")
-}
-
-/// An evolution with these changes, each from -1 to 1 in hundredths.
-fn sample(changes: &[f64]) -> Sample {
-    let suite = SuiteCounts::counts_only(100, 100);
-    let verdict = |change: &f64| scored((100.0 + change * 100.0).round() as u32, 0);
-    let verdicts: Vec<Verdict> = changes.iter().map(verdict).collect();
-    let series = Series::count(Convention::Reference, suite, 1_000, &verdicts);
-    let reference = series.expect("counts are enough for the reference convention");
-    Sample {
-        paper: Some(reference.clone()),
-        reference,
-    }
 }
 
 /// One task of one repository, one sample per model with these changes.
@@ -32,39 +20,11 @@ pub(crate) fn sheet(models: &[(&str, &[f64])]) -> Sheet {
 
 /// Per model a task for each of these changes, each of a repository of its own.
 pub(crate) fn sheet_of(models: &[(&str, Vec<&[f64]>)]) -> Sheet {
-    let entry = |(model, evolutions): &(&str, Vec<&[f64]>)| {
-        let task = |(number, changes): (usize, &&[f64])| ScoredTask {
-            task_id: task_id(&format!("t{number}")),
-            repo: format!("r{number}"),
-            target_date: None,
-            samples: vec![sample(changes)],
-        };
-        let longest = evolutions.iter().map(|e| e.len()).max().unwrap_or(0);
-        let tasks: Vec<ScoredTask> = evolutions.iter().enumerate().map(task).collect();
-        let count = u32::try_from(tasks.len()).expect("few tasks");
-        Entry {
-            run_id: format!("run-{model}"),
-            model: (*model).to_owned(),
-            provider: String::new(),
-            harness: "replay".into(),
-            harness_version: "1".into(),
-            release_date: None,
-            kind: Kind::Measured,
-            progress: Progress::Finished,
-            metric_version: 1,
-            finished_at: None,
-            usage: None,
-            findings: 0,
-            max_iterations: u32::try_from(longest).expect("few changes"),
-            tasks_total: count,
-            tasks_blocked: 0,
-            tasks,
-        }
-    };
+    let runs = models.iter();
+    let entries = runs.map(|(model, evolutions)| testing::spread_run(model, evolutions));
     Sheet {
-        split: "demo".into(),
-        entries: models.iter().map(entry).collect(),
         published: published(),
+        ..testing::sheet(entries.collect())
     }
 }
 

@@ -1,10 +1,11 @@
 //! Names in a picture: at the ends of lines, and beside points.
 
 use super::canvas::{Anchor, Canvas, Frame};
-use super::evoscore_gamma::{LABEL_GAP, spread};
 use super::paint::Paint;
 use crate::format;
 
+/// Pixels between two labels.
+const LABEL_GAP: f64 = 15.0;
 /// Pixels a letter takes, about.
 const LETTER: f64 = 6.4;
 const HEIGHT: f64 = 14.0;
@@ -32,6 +33,23 @@ pub(super) fn ends(canvas: &Canvas<'_>, frame: &Frame, mut ends: Vec<End<'_>>, m
         let name = format::clip(end.name, most);
         canvas.text(&name, (right + 13.0, y), Anchor::Right, Paint::Ink);
     }
+}
+
+/// Heights at least [`LABEL_GAP`] apart and within bounds, in the same order
+/// and near the wanted ones (which rise).
+pub(super) fn spread(wanted: &[f64], top: f64, bottom: f64) -> Vec<f64> {
+    let mut placed = wanted.to_vec();
+    let mut least = top;
+    for y in &mut placed {
+        *y = y.max(least);
+        least = *y + LABEL_GAP;
+    }
+    let mut most = bottom;
+    for y in placed.iter_mut().rev() {
+        *y = y.min(most);
+        most = *y - LABEL_GAP;
+    }
+    placed
 }
 
 /// Finds room for names beside points.
@@ -114,5 +132,17 @@ impl Places {
             && area.right <= self.width
             && area.bottom <= self.height;
         inside && !self.taken.iter().any(|taken| taken.meets(area))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_are_kept_apart() {
+        let placed = spread(&[10.0, 10.0, 11.0, 100.0], 0.0, 100.0);
+        assert!(placed.windows(2).all(|w| w[1] - w[0] >= LABEL_GAP - 1e-9));
+        assert!(placed[3] <= 100.0);
     }
 }

@@ -5,6 +5,7 @@
 //! and what it says, so that a page can lay focus and hover targets over it.
 
 mod bars;
+pub mod card;
 mod correlation;
 mod courses;
 mod evoscore_gamma;

@@ -1,4 +1,4 @@
-//! The figures: what the paper plots, and two of ours, as plain data. Each is
+//! The figures: what the paper plots, and three of ours, as plain data. Each is
 //! a pure function of a [`Study`]; the same data is drawn, listed below the
 //! picture and given away as CSV, so that none of them can disagree. Pages are
 //! sent this data, which is far less than the sheet it is made of.
@@ -10,6 +10,8 @@ mod budget;
 mod change;
 
 mod correlation;
+
+mod gamma;
 
 mod ranks;
 
@@ -27,6 +29,7 @@ pub use bars::{Bar, Bars, Measure};
 pub use budget::budget;
 pub use change::best_change;
 pub use correlation::{Correlated, Correlations, correlations};
+pub use gamma::{Curve, Curves, ScoredCurve, curves};
 pub use ranks::{RankLine, Ranks, ranks};
 pub use release::{Released, Releases, day_number, releases};
 pub use study::{Basis, LeftOut, Line, Lines, Study, Subject};
@@ -44,6 +47,7 @@ pub enum Figure {
     Solved,
     Turns,
     BestChange,
+    EvoscoreGamma,
     ScoreByTokens,
     ScoreByBudget,
 }
@@ -52,6 +56,7 @@ pub enum Figure {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Data {
     Releases(Releases),
+    Curves(Curves),
     Ranks(Ranks),
     Bars(Bars),
     Correlations(Correlations),
@@ -66,7 +71,7 @@ pub struct NoSuchFigure(pub String);
 
 impl Figure {
     /// In the order of the paper, ours after them.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::EvoscoreByRelease,
         Self::RankByGamma,
         Self::ZeroRegression,
@@ -74,6 +79,7 @@ impl Figure {
         Self::Solved,
         Self::Turns,
         Self::BestChange,
+        Self::EvoscoreGamma,
         Self::ScoreByTokens,
         Self::ScoreByBudget,
     ];
@@ -89,6 +95,7 @@ impl Figure {
             Self::Solved => "solved",
             Self::Turns => "turns",
             Self::BestChange => "best-change",
+            Self::EvoscoreGamma => "evoscore-gamma",
             Self::ScoreByTokens => "score-by-tokens",
             Self::ScoreByBudget => "score-by-budget",
         }
@@ -104,6 +111,7 @@ impl Figure {
             Self::Solved => "Solved rate",
             Self::Turns => "Iterations used",
             Self::BestChange => "Best change so far",
+            Self::EvoscoreGamma => "EvoScore against γ",
             Self::ScoreByTokens => "EvoScore against tokens",
             Self::ScoreByBudget => "EvoScore by iterations",
         }
@@ -133,6 +141,9 @@ impl Figure {
             }
             Self::BestChange => {
                 "The best normalized change reached by the end of each interval of turns, averaged over tasks: a line that flattens early belongs to a run that gains little from more turns."
+            }
+            Self::EvoscoreGamma => {
+                "Further right, later iterations weigh more: a line that falls belongs to a run whose code gets harder to change, one that rises catches up, and where lines cross, the ranking depends on what you value."
             }
             Self::ScoreByTokens => {
                 "Further left costs less, further up scores better; no run beats those on the front in both."
@@ -165,7 +176,7 @@ impl Figure {
             Self::Solved => Some(10),
             Self::Turns => Some(11),
             Self::BestChange => Some(12),
-            Self::ScoreByTokens | Self::ScoreByBudget => None,
+            Self::EvoscoreGamma | Self::ScoreByTokens | Self::ScoreByBudget => None,
         }
     }
 
@@ -174,7 +185,11 @@ impl Figure {
     pub fn weighs(self) -> bool {
         matches!(
             self,
-            Self::EvoscoreByRelease | Self::RankByGamma | Self::ScoreByTokens | Self::ScoreByBudget
+            Self::EvoscoreByRelease
+                | Self::RankByGamma
+                | Self::EvoscoreGamma
+                | Self::ScoreByTokens
+                | Self::ScoreByBudget
         )
     }
 
@@ -188,6 +203,7 @@ impl Figure {
             Self::Solved => Data::Bars(Bars::of(study, Measure::Solved)),
             Self::Turns => Data::Bars(Bars::of(study, Measure::Turns)),
             Self::BestChange => Data::Lines(best_change(study)),
+            Self::EvoscoreGamma => Data::Curves(curves(study)),
             Self::ScoreByTokens => Data::Spending(spending(study)),
             Self::ScoreByBudget => Data::Lines(budget(study)),
         }
@@ -216,6 +232,7 @@ impl Data {
     pub fn is_empty(&self) -> bool {
         match self {
             Self::Releases(data) => data.points.is_empty() && data.published.is_empty(),
+            Self::Curves(data) => data.curves.is_empty(),
             Self::Ranks(data) => data.lines.is_empty(),
             Self::Bars(data) => data.bars.is_empty(),
             Self::Correlations(data) => data
@@ -242,6 +259,7 @@ impl Data {
     pub fn table(&self) -> Table {
         match self {
             Self::Releases(data) => data.table(),
+            Self::Curves(data) => data.table(),
             Self::Ranks(data) => data.table(),
             Self::Bars(data) => data.table(),
             Self::Correlations(data) => data.table(),

@@ -206,8 +206,8 @@ impl Citation {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{entry, sheet};
     use super::*;
+    use crate::testing::{entry, sheet};
 
     fn basis() -> Basis {
         Basis {

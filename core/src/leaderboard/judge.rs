@@ -169,8 +169,8 @@ fn differences(first: &Values<'_>, second: &Values<'_>) -> Vec<Difference> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{entry, sheet};
     use super::*;
+    use crate::testing::{entry, sheet};
 
     /// Forty tasks of twenty repositories.
     fn run(model: &str, score: impl Fn(usize) -> f64) -> Entry {

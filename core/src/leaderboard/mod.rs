@@ -13,6 +13,8 @@ mod scores;
 
 mod on_task;
 
+mod matrix;
+
 mod strengths;
 
 mod versus;
@@ -28,6 +30,7 @@ pub mod export;
 use serde::{Deserialize, Serialize};
 
 pub use judge::{Intervals, Judge};
+pub use matrix::{Absence, Matrix, MatrixCell, MatrixRun, MatrixTask, TaskKey, TaskOrder};
 pub use on_task::{TaskResult, TaskScore};
 pub use published::{Published, PublishedRow};
 pub use rank::Row;
@@ -194,71 +197,7 @@ impl Entry {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::metrics::Verdict;
-    use crate::task::SuiteCounts;
-
-    /// Base 100, target 200, by net count.
-    pub(super) fn series(changes: &[f64]) -> Series {
-        let suite = SuiteCounts::counts_only(100, 100);
-        let verdicts: Vec<Verdict> = changes
-            .iter()
-            .map(|a| {
-                let passed = (100.0 + a * 100.0).round() as u32;
-                Verdict::Scored {
-                    in_target: passed,
-                    passed,
-                    lost: 0,
-                }
-            })
-            .collect();
-        Series::count(Convention::Reference, suite, 1_000, &verdicts).unwrap()
-    }
-
-    /// A run over tasks (repository, samples).
-    pub(super) fn entry(model: &str, tasks: &[(&str, &[&[f64]])]) -> Entry {
-        let tasks = tasks
-            .iter()
-            .enumerate()
-            .map(|(i, (repo, samples))| ScoredTask {
-                task_id: TaskId::new(format!("task-{i}")).unwrap(),
-                repo: (*repo).into(),
-                target_date: None,
-                samples: samples
-                    .iter()
-                    .map(|changes| Sample {
-                        paper: Some(series(changes)),
-                        reference: series(changes),
-                    })
-                    .collect(),
-            })
-            .collect();
-        Entry {
-            run_id: format!("run-{model}"),
-            model: model.into(),
-            provider: String::new(),
-            harness: "replay".into(),
-            harness_version: "1".into(),
-            release_date: None,
-            kind: Kind::Measured,
-            progress: Progress::Finished,
-            metric_version: 1,
-            finished_at: None,
-            usage: None,
-            findings: 0,
-            max_iterations: 2,
-            tasks_total: 2,
-            tasks_blocked: 0,
-            tasks,
-        }
-    }
-
-    pub(super) fn sheet(entries: Vec<Entry>) -> Sheet {
-        Sheet {
-            split: "s".into(),
-            entries,
-            published: Published::default(),
-        }
-    }
+    use crate::testing::entry;
 
     #[test]
     fn counts_only_runs_have_no_paper_score() {

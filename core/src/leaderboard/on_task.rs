@@ -103,10 +103,10 @@ impl EvolutionScore {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::entry;
     use super::*;
     use crate::run::Progress;
     use crate::task::SuiteCounts;
+    use crate::testing::entry;
     use crate::view::IterationView;
 
     #[test]

@@ -155,8 +155,8 @@ pub(super) fn turns(series: &Series) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{entry, sheet};
     use super::*;
+    use crate::testing::{entry, sheet};
 
     #[test]
     fn gamma_turns_the_order_around() {

@@ -114,8 +114,8 @@ impl Entry {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::entry;
     use super::*;
+    use crate::testing::entry;
 
     #[test]
     fn down_to_the_evolutions() {

@@ -182,8 +182,8 @@ fn group<'a>(common: Common, tasks: impl Iterator<Item = &'a Task<'a>>) -> Optio
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::entry;
     use super::*;
+    use crate::testing::entry;
 
     fn task(gap: u32, evoscore: f64) -> Task<'static> {
         Task {

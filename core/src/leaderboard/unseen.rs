@@ -76,9 +76,9 @@ impl Entry {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{entry, sheet};
     use super::*;
     use crate::metrics::{Convention, Gamma};
+    use crate::testing::{entry, sheet};
 
     fn run(model: &str, released: Option<&str>) -> Entry {
         let scores: [&[&[f64]]; 4] = [&[&[1.0]], &[&[0.5]], &[&[0.0]], &[&[-1.0]]];

@@ -2,6 +2,7 @@
 //! columns. Ranks, ties and intervals stay those of the whole ranking,
 //! whatever is looked at.
 
+use std::borrow::Borrow;
 use std::cmp::Ordering;
 use std::fmt;
 use std::str::FromStr;
@@ -262,11 +263,12 @@ pub struct View {
 impl View {
     /// The rows wanted, in the order wanted. They keep their ranks.
     #[must_use]
-    pub fn apply(&self, rows: &[Row]) -> Vec<Row> {
-        let mut shown: Vec<Row> = rows.iter().filter(|r| self.wants(r)).cloned().collect();
+    pub fn apply<R: Borrow<Row> + Clone>(&self, rows: &[R]) -> Vec<R> {
+        let wanted = rows.iter().filter(|row| self.wants((*row).borrow()));
+        let mut shown: Vec<R> = wanted.cloned().collect();
         let Sort { column, descending } = self.sort;
         // Stable, so that rows that are equal stay in order of rank.
-        shown.sort_by(|a, b| column.compare(a, b, descending));
+        shown.sort_by(|a, b| column.compare(a.borrow(), b.borrow(), descending));
         shown
     }
 
@@ -309,10 +311,10 @@ fn folded(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{entry, sheet};
     use super::*;
     use crate::metrics::{Convention, Gamma};
     use crate::step::Usage;
+    use crate::testing::{entry, sheet};
 
     /// b 0.9, C 0.5 (imported, of acme), a 0.1 (human).
     fn rows() -> Vec<Row> {

@@ -3,9 +3,11 @@
 use proptest::prelude::*;
 use proptest::sample::Index;
 
-use swe_ci_core::leaderboard::{Entry, Published, Sample, ScoredTask, Sheet};
-use swe_ci_core::run::{Kind, Progress};
+use swe_ci_core::leaderboard::{Entry, Sample, ScoredTask};
 use swe_ci_core::task::TaskId;
+use swe_ci_core::testing;
+
+pub use swe_ci_core::testing::sheet;
 
 /// A task known by counts.
 #[derive(Debug, Clone)]
@@ -122,30 +124,5 @@ pub fn entry(model: &str, n: u32, tasks: Vec<(String, String, Vec<Sample>)>) -> 
         target_date: None,
         samples,
     });
-    Entry {
-        run_id: format!("run-{model}"),
-        model: model.into(),
-        provider: String::new(),
-        harness: "replay".into(),
-        harness_version: String::new(),
-        release_date: None,
-        kind: Kind::Measured,
-        progress: Progress::Finished,
-        metric_version: 1,
-        finished_at: None,
-        usage: None,
-        findings: 0,
-        max_iterations: n,
-        tasks_total: 1,
-        tasks_blocked: 0,
-        tasks: tasks.collect(),
-    }
-}
-
-pub fn sheet(entries: Vec<Entry>) -> Sheet {
-    Sheet {
-        split: "oracle".into(),
-        entries,
-        published: Published::default(),
-    }
+    testing::run(model, n, tasks.collect())
 }

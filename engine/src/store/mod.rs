@@ -6,6 +6,7 @@
 mod changes;
 mod evolutions;
 mod imports;
+mod listing;
 mod recounts;
 mod rows;
 mod runs;
@@ -20,6 +21,7 @@ use sqlx::any::AnyPoolOptions;
 
 pub use evolutions::{Claim, StepToRecord};
 pub use imports::{ImportedEvolution, ImportedRun, Put};
+pub use listing::RunListing;
 pub use recounts::Recount;
 pub use rows::{EvolutionRow, IterationRow, StepRow};
 pub use runs::NewRun;

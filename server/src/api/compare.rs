@@ -46,7 +46,7 @@ impl FromQuery for Comparing {
 }
 
 impl Comparing {
-    async fn versus(&self, engine: &Engine) -> Result<Versus> {
+    pub(crate) async fn versus(&self, engine: &Engine) -> Result<Versus> {
         let Self {
             runs,
             gamma,

@@ -5,7 +5,7 @@ use axum::extract::State;
 use axum::http::header;
 use axum::response::IntoResponse;
 use swe_ci_core::leaderboard::export::{Basis, csv};
-use swe_ci_core::leaderboard::{Columns, Judge, Published, Row, Sheet, View};
+use swe_ci_core::leaderboard::{Columns, Published, Row, Sheet, View};
 use swe_ci_core::metrics::{Convention, Gamma};
 use swe_ci_core::view::Page;
 use swe_ci_engine::{Engine, PageRequest};
@@ -25,7 +25,7 @@ const LIMIT: u32 = 100;
 pub(crate) struct Ranking {
     /// The split; the first one when absent.
     #[param(example = "demo")]
-    split: Option<String>,
+    pub split: Option<String>,
     /// Weight of later iterations: above 1 they count more, below 1 less.
     #[param(value_type = Option<f64>, minimum = 0.1, maximum = 10, default = 1)]
     pub gamma: Gamma,
@@ -62,12 +62,7 @@ impl Ranking {
         };
         let (gamma, convention) = (self.gamma, self.convention);
         let rows = if view.unseen {
-            let sheet = engine.sheet(&split).await?.unseen().sheet;
-            // Drawing intervals is work that others should not wait behind.
-            let rank = move || Judge::new(&sheet).rank(&sheet, gamma, convention);
-            tokio::task::spawn_blocking(rank)
-                .await
-                .map_err(|error| swe_ci_engine::Error::Internal(error.into()))?
+            engine.ranking_of_unseen(&split, gamma, convention).await?
         } else {
             engine.ranking(&split, gamma, convention).await?
         };
@@ -75,7 +70,7 @@ impl Ranking {
     }
 
     /// The split asked for, else the first one.
-    async fn split(&self, engine: &Engine) -> Result<Option<String>> {
+    pub(crate) async fn split(&self, engine: &Engine) -> Result<Option<String>> {
         match &self.split {
             Some(split) => Ok(Some(split.clone())),
             None => Ok(engine.splits().await?.into_iter().next().map(|s| s.name)),

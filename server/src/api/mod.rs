@@ -20,7 +20,11 @@ mod plots;
 
 mod tasks;
 
+mod matrix;
+
 mod runs;
+
+mod inspect;
 
 mod events;
 
@@ -34,7 +38,12 @@ use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+pub(crate) use compare::Comparing;
+pub(crate) use leaderboard::Ranking;
+pub(crate) use path::Path;
 pub(crate) use problem::{Problem, finish};
+pub(crate) use query::{NoParameters, Query};
+pub(crate) use runs::Which;
 
 use crate::serve::App;
 
@@ -76,18 +85,21 @@ fn annotated() -> OpenApiRouter<App> {
         .routes(routes!(leaderboard::published))
         .routes(routes!(compare::compare))
         .routes(routes!(compare::compare_csv))
-        .routes(routes!(plots::evoscore_gamma))
         .routes(routes!(plots::figure))
         .routes(routes!(runs::runs))
         .routes(routes!(runs::run))
         .routes(routes!(runs::scores))
         .routes(routes!(runs::evolution))
         .routes(routes!(runs::iteration))
+        .routes(routes!(inspect::diff))
+        .routes(routes!(inspect::log))
         .routes(routes!(events::events))
         .routes(routes!(tasks::splits))
         .routes(routes!(tasks::tasks))
         .routes(routes!(tasks::task))
         .routes(routes!(tasks::results))
+        .routes(routes!(matrix::matrix))
+        .routes(routes!(matrix::matrix_csv))
         .routes(routes!(models::model))
         .routes(routes!(health::live))
         .routes(routes!(health::ready))

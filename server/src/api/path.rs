@@ -2,6 +2,7 @@
 
 use axum::extract::FromRequestParts;
 use serde::Deserialize;
+use swe_ci_core::step::Role;
 use swe_ci_core::task::TaskId;
 use utoipa::IntoParams;
 
@@ -67,4 +68,29 @@ pub(crate) struct IterationPath {
     /// The iteration, from 1.
     #[param(minimum = 1)]
     pub n: u32,
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Path)]
+pub(crate) struct LogPath {
+    /// The evolution's id.
+    pub id: String,
+    /// The iteration, from 1.
+    #[param(minimum = 1)]
+    pub n: u32,
+    /// `architect`, `programmer` or `test`.
+    #[param(example = "programmer")]
+    role: String,
+    /// The attempt at the step, from 1.
+    #[param(minimum = 1)]
+    pub attempt: u32,
+}
+
+impl LogPath {
+    pub(crate) fn role(&self) -> Result<Role, Problem> {
+        let roles = [Role::Architect, Role::Programmer, Role::Test];
+        let role = roles.into_iter().find(|role| role.name() == self.role);
+        let must = "`architect`, `programmer` or `test`";
+        role.ok_or_else(|| Problem::parameter("role", &self.role, must))
+    }
 }

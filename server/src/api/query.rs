@@ -4,13 +4,14 @@
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
-use swe_ci_core::leaderboard::{Columns, Incomparable, View};
+use swe_ci_core::leaderboard::{Columns, Incomparable, TaskOrder, View};
 use swe_ci_core::metrics::{Convention, Gamma};
 use swe_ci_core::run::Kind;
 use swe_ci_core::task::{TaskId, is_plain_name};
 use swe_ci_engine::PageRequest;
 
 use super::problem::Problem;
+use crate::pictures::Scale;
 
 /// Most characters `after` may have; ours are far shorter.
 const MAX_AFTER: usize = 200;
@@ -162,6 +163,15 @@ impl Given {
             Columns::of_names(text.split(',')).ok()
         })?;
         Ok(columns.unwrap_or(Columns::ALL))
+    }
+
+    pub(crate) fn scale(&self) -> Result<Option<Scale>, Problem> {
+        self.parse("scale", Scale::MUST, Scale::of_text)
+    }
+
+    pub(crate) fn task_order(&self) -> Result<Option<TaskOrder>, Problem> {
+        let must = "mean, spread, solved or task, after a `-` from the largest down";
+        self.parse("sort", must, |text| text.parse().ok())
     }
 
     pub(crate) fn sample(&self) -> Result<Option<u32>, Problem> {

@@ -103,7 +103,7 @@ pub(crate) async fn scores(
 pub(crate) struct Which {
     /// From 1.
     #[param(value_type = Option<u32>, minimum = 1, default = 1)]
-    sample: u32,
+    pub sample: u32,
 }
 
 impl FromQuery for Which {

@@ -37,6 +37,7 @@ pub(super) async fn execute(global: &GlobalOptions, options: &ServeOptions) -> R
     let app = App {
         engine,
         site,
+        public_url: options.public_url(),
         shutdown,
     };
     let background = Background {

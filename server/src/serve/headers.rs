@@ -34,6 +34,9 @@ const SECURE: [(HeaderName, HeaderValue); 6] = [
 /// What begins so may be shown in frames of other sites.
 const FRAMED: &str = "/embed/";
 
+/// What begins so is made to be shown by other sites.
+const SHOWN: &str = "/og/";
+
 /// For what is not a page: nothing may be loaded from it.
 const NOT_A_PAGE: HeaderValue = HeaderValue::from_static(
     "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -77,7 +80,8 @@ fn policy(scripts: &str, styles: &str) -> Option<HeaderValue> {
 /// Gives a response the headers every response has. What changes with the
 /// data is asked for again each time, unless the handler said otherwise.
 pub(crate) async fn secure(request: Request, next: Next) -> Response {
-    let framed = request.uri().path().starts_with(FRAMED);
+    let path = request.uri().path();
+    let (framed, shown) = (path.starts_with(FRAMED), path.starts_with(SHOWN));
     let mut response = next.run(request).await;
     let headers = response.headers_mut();
     for (name, value) in SECURE {
@@ -92,6 +96,10 @@ pub(crate) async fn secure(request: Request, next: Next) -> Response {
         .or_insert(HeaderValue::from_static("no-cache"));
     if framed {
         allow_frames(headers);
+    }
+    if shown {
+        let anywhere = HeaderValue::from_static("cross-origin");
+        headers.insert("cross-origin-resource-policy", anywhere);
     }
     response
 }

@@ -32,17 +32,24 @@ const MAX_BYTES: usize = 64 << 20;
 
 /// Addresses whose answers follow from the data alone. Pages of runs show the
 /// steps in between as well and are made for everyone who asks.
-const KEPT: [&str; 10] = [
+const KEPT: &[&str] = &[
     "/figures",
     "/compare",
     "/tasks",
+    "/matrix",
     "/models/",
     "/about",
     "/embed/",
+    "/feed.xml",
+    "/sitemap.xml",
+    "/robots.txt",
     "/api/v1/leaderboard",
     "/api/v1/plots/",
     "/api/v1/compare",
+    "/og/",
+    "/api/v1/matrix",
     "/api/pages/sheet",
+    "/api/pages/matrix",
 ];
 
 /// The answers kept. Cheap to clone.
@@ -67,8 +74,9 @@ struct Size;
 
 impl Weighter<Key, Arc<Answer>> for Size {
     fn weight(&self, key: &Key, answer: &Arc<Answer>) -> u64 {
-        let bodies = [&answer.plain, &answer.gzip, &answer.brotli];
-        let bytes: usize = bodies.iter().map(|body| body.len()).sum();
+        let packed = answer.packed.as_ref();
+        let packed = packed.map_or(0, |packed| packed.gzip.len() + packed.brotli.len());
+        let bytes = answer.plain.len() + packed;
         (key.address.len() + bytes) as u64
     }
 }
@@ -133,6 +141,12 @@ struct Answer {
     /// Digest of the content.
     digest: String,
     plain: Bytes,
+    /// None of what is compressed by its nature.
+    packed: Option<Packed>,
+}
+
+#[derive(Debug)]
+struct Packed {
     gzip: Bytes,
     brotli: Bytes,
 }
@@ -175,21 +189,26 @@ impl Answer {
             None => (body, policy),
         };
         Ok(Self {
-            content_type,
             disposition: None,
             policy,
             digest: BASE64_STANDARD.encode(&Sha256::digest(&plain)[..12]),
-            gzip: gzip(&plain)?,
-            brotli: brotli(&plain)?,
+            packed: match is_packed(&content_type) {
+                true => None,
+                false => Some(Packed {
+                    gzip: gzip(&plain)?,
+                    brotli: brotli(&plain)?,
+                }),
+            },
+            content_type,
             plain,
         })
     }
 
     /// As a client can read it.
     fn to(&self, asked: &HeaderMap) -> Response {
-        let (encoding, body) = match accepted(asked) {
-            Some("br") => (Some("br"), &self.brotli),
-            Some("gzip") => (Some("gzip"), &self.gzip),
+        let (encoding, body) = match (&self.packed, accepted(asked)) {
+            (Some(packed), Some("br")) => (Some("br"), &packed.brotli),
+            (Some(packed), Some("gzip")) => (Some("gzip"), &packed.gzip),
             _ => (None, &self.plain),
         };
         let etag = format!("\"{}.{}\"", self.digest, encoding.unwrap_or("plain"));
@@ -201,7 +220,9 @@ impl Answer {
             Response::new(Body::from(body.clone()))
         };
         let headers = response.headers_mut();
-        headers.insert(VARY, HeaderValue::from_static("accept-encoding"));
+        if self.packed.is_some() {
+            headers.insert(VARY, HeaderValue::from_static("accept-encoding"));
+        }
         if let Ok(etag) = HeaderValue::from_str(&etag) {
             headers.insert(ETAG, etag);
         }
@@ -221,6 +242,11 @@ impl Answer {
         }
         response
     }
+}
+
+/// Whether another compression would only make it larger.
+fn is_packed(content_type: &HeaderValue) -> bool {
+    content_type.as_bytes().starts_with(b"image/png")
 }
 
 /// The best encoding a client says it reads.
@@ -324,10 +350,11 @@ mod tests {
         let response = ([(CONTENT_TYPE, "text/html; charset=utf-8")], body.clone());
         let answer = Answer::of(response.into_response()).await.unwrap();
         let mut unpacked = Vec::new();
-        brotli::BrotliDecompress(&mut answer.brotli.as_ref(), &mut unpacked).unwrap();
+        let packed = answer.packed.as_ref().unwrap();
+        brotli::BrotliDecompress(&mut packed.brotli.as_ref(), &mut unpacked).unwrap();
         assert_eq!(unpacked, body.as_bytes());
         let mut text = String::new();
-        let mut decoder = flate2::read::GzDecoder::new(answer.gzip.as_ref());
+        let mut decoder = flate2::read::GzDecoder::new(packed.gzip.as_ref());
         std::io::Read::read_to_string(&mut decoder, &mut text).unwrap();
         assert_eq!(text, body);
 
@@ -343,6 +370,21 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn a_png_is_kept_as_it_is() {
+        let bytes = b"\x89PNG\r\n\x1a\n\xff\0".repeat(100);
+        let response = ([(CONTENT_TYPE, "image/png")], bytes.clone());
+        let answer = Answer::of(response.into_response()).await.unwrap();
+        let mut asked = HeaderMap::new();
+        asked.insert(ACCEPT_ENCODING, HeaderValue::from_static("gzip, br"));
+        let given = answer.to(&asked);
+        let plain = [CONTENT_ENCODING, VARY].map(|name| given.headers().get(name).is_none());
+        assert_eq!(plain, [true, true]);
+        asked.insert(IF_NONE_MATCH, given.headers()[ETAG].clone());
+        assert_eq!(to_bytes(given.into_body(), MAX_BYTES).await.unwrap(), bytes);
+        assert_eq!(answer.to(&asked).status(), StatusCode::NOT_MODIFIED);
+    }
+
+    #[tokio::test]
     async fn errors_are_not_kept() {
         let missing = (StatusCode::NOT_FOUND, [(CONTENT_TYPE, "text/html")], "no");
         let response = Answer::of(missing.into_response()).await.unwrap_err();
@@ -351,7 +393,13 @@ mod tests {
 
     #[test]
     fn what_is_kept() {
-        for path in ["/", "/tasks/a", "/figures", "/api/v1/leaderboard.csv"] {
+        for path in [
+            "/",
+            "/tasks/a",
+            "/figures",
+            "/api/v1/leaderboard.csv",
+            "/og/runs/x.png",
+        ] {
             assert!(is_kept(path), "{path}");
         }
         for path in [

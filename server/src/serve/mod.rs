@@ -4,6 +4,8 @@ mod site;
 
 mod pages;
 
+mod feeds;
+
 mod headers;
 
 mod kept;
@@ -23,11 +25,13 @@ use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
 use axum::serve::ListenerExt;
 use leptos::config::LeptosOptions;
+use swe_ci_app::PublicUrl;
 use swe_ci_engine::{Engine, Error, Result};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use crate::api::{self, Problem};
+use crate::pictures;
 
 use kept::Kept;
 pub use site::{Site, SiteError};
@@ -41,6 +45,8 @@ const GRACE: Duration = Duration::from_secs(9);
 pub struct App {
     pub engine: Engine,
     pub site: Site,
+    /// Where readers reach the site, if that is known.
+    pub public_url: Option<PublicUrl>,
     /// Cancelled when the server is to stop: streams end by it.
     pub shutdown: CancellationToken,
 }
@@ -63,7 +69,10 @@ pub struct Background {
 /// Everything the server answers.
 pub fn router(app: App) -> Router {
     let kept = Kept::new(app.engine.clone());
-    let router = Router::new().merge(api::router());
+    let router = Router::new()
+        .merge(api::router())
+        .merge(feeds::routes())
+        .merge(pictures::routes());
     let router = pages::routes(router, &app)
         .method_not_allowed_fallback(method_not_allowed)
         .fallback(elsewhere)
@@ -131,7 +140,10 @@ fn internal(error: impl std::error::Error + Send + Sync + 'static) -> Error {
 /// people the site's page about it.
 async fn elsewhere(State(app): State<App>, request: Request) -> Response {
     let path = request.uri().path().to_owned();
-    if ["/api/", "/health/"].iter().any(|p| path.starts_with(p)) {
+    if ["/api/", "/health/", "/og/"]
+        .iter()
+        .any(|p| path.starts_with(p))
+    {
         return Problem::no_such_address(&path).into_response();
     }
     let (parts, body) = request.into_parts();

@@ -49,8 +49,10 @@ fn page(
 /// function has no nonce, and the policy of what is not a page.
 fn context(app: &App) -> impl Fn() + Clone + Send + Sync + 'static + use<> {
     let engine = app.engine.clone();
+    let public_url = app.public_url.clone();
     move || {
         provide_context(engine.clone());
+        provide_context(public_url.clone());
         let policy = use_nonce().and_then(|nonce| headers::page_policy(&nonce));
         if let (Some(policy), Some(response)) = (policy, use_context::<ResponseOptions>()) {
             response.insert_header(header::CONTENT_SECURITY_POLICY, policy);

@@ -1,6 +1,6 @@
-//! The built site: a folder with `hash.txt`, `pkg/` (program and styles of
-//! the browser's half, their names carrying a hash of what is in them, with
-//! `.br` and `.gz` beside them) and what else there is (icons, fonts).
+//! The built site: a folder with `hash.txt`, `pkg/HASH/` (program and styles
+//! of the browser's half, with `.br` and `.gz` beside them) and what else there
+//! is (icons, fonts). `hash.txt` says which HASH is the one to use.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -16,10 +16,13 @@ use tower_http::services::ServeDir;
 
 use crate::api::Problem;
 
-/// First part of the names of all files in `pkg/`.
+/// First part of the names of program and styles.
 const OUTPUT_NAME: &str = "swe-ci";
 
-/// The name says what is inside, so it never changes.
+/// Without these no page can be made whole.
+const NEEDED: [&str; 3] = ["swe-ci.js", "swe-ci_bg.wasm", "swe-ci.css"];
+
+/// The folder's name says what is inside, so it never changes.
 const FOREVER: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
 const FOR_AN_HOUR: HeaderValue = HeaderValue::from_static("public, max-age=3600");
 
@@ -40,29 +43,25 @@ pub struct SiteError {
 
 impl Site {
     /// # Errors
-    /// [`SiteError`] when the folder lacks `hash.txt` or a file it names.
+    /// [`SiteError`] when the folder lacks `hash.txt` or what it stands for.
     pub fn open(folder: &Path) -> Result<Self, SiteError> {
         let error = |problem: &dyn fmt::Display| SiteError {
             folder: folder.to_owned(),
             problem: problem.to_string(),
         };
         let root = folder.canonicalize().map_err(|e| error(&e))?;
-        let hash_file = root.join("hash.txt");
-        let hashes = std::fs::read_to_string(&hash_file)
+        let hash = std::fs::read_to_string(root.join("hash.txt"))
             .map_err(|e| error(&format_args!("hash.txt cannot be read: {e}")))?;
-        let built = |file: &String| root.join(file).is_file();
-        if let Some(missing) = hashed_files(&hashes).find(|file| !built(file)) {
-            return Err(error(&format_args!("{missing} is missing")));
+        let pkg = format!("pkg/{}", hash.trim());
+        let built = |file: &str| root.join(&pkg).join(file).is_file();
+        if let Some(missing) = NEEDED.into_iter().find(|file| !built(file)) {
+            return Err(error(&format_args!("{pkg}/{missing} is missing")));
         }
-        let text = |path: &Path| path.to_string_lossy().into_owned();
         let leptos = LeptosOptions::builder()
             .output_name(OUTPUT_NAME)
-            .site_root(text(&root))
-            .site_pkg_dir("pkg")
+            .site_root(root.to_string_lossy().into_owned())
+            .site_pkg_dir(pkg)
             .env(Env::PROD)
-            .hash_files(true)
-            // Absolute: leptos looks for it beside the program otherwise.
-            .hash_file(text(&hash_file).into())
             .build();
         let files = ServeDir::new(&root)
             .append_index_html_on_directories(false)
@@ -102,23 +101,12 @@ impl Site {
     }
 }
 
-/// The files `hash.txt` names, with lines such as `js: HASH`.
-fn hashed_files(hashes: &str) -> impl Iterator<Item = String> {
-    let lines = hashes.lines().filter_map(|line| line.split_once(':'));
-    lines.map(|(extension, hash)| {
-        let (extension, hash) = (extension.trim(), hash.trim());
-        format!("pkg/{OUTPUT_NAME}.{hash}.{extension}")
-    })
-}
-
-/// Told from the name alone, so that a site that is built anew under a
+/// Told from the address alone, so that a site that is built anew under a
 /// running server is served right.
 fn is_hashed(path: &str) -> bool {
-    let name = path.strip_prefix("/pkg/").unwrap_or_default();
-    let mut parts = name.splitn(3, '.');
-    let own = parts.next() == Some(OUTPUT_NAME);
-    let hash = parts.next().unwrap_or_default();
-    own && hash.len() >= 8 && parts.next().is_some()
+    let inside = path.strip_prefix("/pkg/").unwrap_or_default();
+    let hash = inside.split_once('/').map_or("", |(hash, _)| hash);
+    hash.len() >= 8 && hash.bytes().all(|b| b.is_ascii_hexdigit())
 }
 
 #[cfg(test)]
@@ -130,26 +118,29 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let problem = || Site::open(folder.path()).unwrap_err().to_string();
         assert!(problem().contains("hash.txt"), "{}", problem());
-        std::fs::write(folder.path().join("hash.txt"), "js:abc\ncss: def\n").unwrap();
-        assert!(problem().contains("is missing"), "{}", problem());
-        std::fs::create_dir(folder.path().join("pkg")).unwrap();
-        for name in ["swe-ci.abc.js", "swe-ci.def.css"] {
-            std::fs::write(folder.path().join("pkg").join(name), "").unwrap();
+        std::fs::write(folder.path().join("hash.txt"), "abcdef01\n").unwrap();
+        let pkg = folder.path().join("pkg/abcdef01");
+        std::fs::create_dir_all(&pkg).unwrap();
+        for name in NEEDED {
+            let missing = format!("pkg/abcdef01/{name} is missing");
+            assert!(problem().contains(&missing), "{}", problem());
+            std::fs::write(pkg.join(name), "").unwrap();
         }
         let site = Site::open(folder.path()).unwrap();
-        assert!(Path::new(&*site.leptos.hash_file).is_absolute());
+        assert_eq!(&*site.leptos.site_pkg_dir, "pkg/abcdef01");
         let nowhere = Site::open(&folder.path().join("nowhere")).unwrap_err();
         assert!(nowhere.to_string().contains("nowhere"));
     }
 
     #[test]
-    fn only_names_with_a_hash_last_for_ever() {
-        assert!(is_hashed("/pkg/swe-ci.0123abcd.js"));
-        assert!(is_hashed("/pkg/swe-ci.0123abcd.wasm"));
+    fn only_what_stands_under_a_hash_lasts_for_ever() {
+        assert!(is_hashed("/pkg/0123abcd/swe-ci.js"));
+        assert!(is_hashed("/pkg/0123abcd/chunk_1.wasm"));
         for other in [
             "/pkg/swe-ci.js",
-            "/pkg/other.0123abcd.js",
-            "/swe-ci.0123abcd.js",
+            "/pkg/0123abcd",
+            "/pkg/else/swe-ci.js",
+            "/0123abcd/swe-ci.js",
             "/favicon.svg",
         ] {
             assert!(!is_hashed(other), "{other}");

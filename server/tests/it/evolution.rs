@@ -12,6 +12,24 @@ const COUNTS: &str = r#"
     UPDATE iterations SET outcomes = '' WHERE evolution_id LIKE 'e-human-%';
 "#;
 
+/// What the first iteration of the model took, as the engine records it.
+const STEPS: &str = r#"
+    INSERT INTO steps (evolution_id, seq, iteration, role, attempt, outcome, detail, product, log, started_at,
+                       finished_at, input_tokens, output_tokens)
+    VALUES ('e-model-alpha', 1, 1, 'programmer', 1, '"done"', '', NULL, NULL, 1763600100000, 1763600220000, 1234, 56),
+           ('e-model-alpha', 2, 1, 'test', 1, '{"scored":{"solved":false}}', '', NULL, NULL, 1763600220000,
+            1763600221000, NULL, NULL);
+"#;
+
+/// The human baseline as if its results had been imported.
+const IMPORTED: &str = r#"
+    UPDATE iterations SET code = '' WHERE evolution_id LIKE 'e-human-%';
+    UPDATE runs SET kind = 'imported',
+        config = replace(replace(config, '"kind":"human"', '"kind":"imported"'),
+                         '"harness":{"name":"replay","max_chunks":4}', '"harness":{"name":"elsewhere","program":"x"}')
+        WHERE id = '00000000-0000-7000-8000-000000000001';
+"#;
+
 async fn check(app: &TestApp, path: &str, has: &[&str], lacks: &[&str]) {
     let answer = app.get(path).await;
     assert_eq!(answer.status, 200, "{path}: {}", answer.text());
@@ -44,7 +62,7 @@ async fn an_evolution_test_by_test() {
 
     let page = format!("/runs/{MODEL}/tasks/alpha-1");
     let row = "aria-label=\"failed, regression\">▾F<";
-    let link = format!("/runs/{MODEL}/e-model-alpha/2");
+    let link = format!("{page}?iteration=2#iteration");
     check(
         &app,
         &page,
@@ -74,6 +92,107 @@ async fn an_evolution_test_by_test() {
     check(&app, &other, &["::two", "value=\"TWO\""], &["::one"]).await;
     let other = format!("{page}?show=gained");
     check(&app, &other, &["No test is like that."], &["::one"]).await;
+    let other = format!("{page}?show=flaky");
+    check(&app, &other, &["No test is like that."], &["::one"]).await;
+}
+
+#[tokio::test]
+async fn an_iteration_looked_into() {
+    let app = TestApp::changed(STEPS).await;
+    let page = format!("/runs/{MODEL}/tasks/alpha-1");
+    check(&app, &page, &[], &["inspect-title"]).await;
+    let chosen = format!("{page}?show=regressed&iteration=1");
+    let test = format!("{page}?q=tests%2Ftest_a.py%3A%3Aone&amp;iteration=1#tests");
+    check(
+        &app,
+        &chosen,
+        &[
+            "id=\"inspect-title\">Iteration 1<",
+            "conftest.py was changed",
+            "1234 in · 56 out",
+            "2 min",
+            "Gained: none",
+            "Lost: 1 test",
+            &test,
+            // The filter stays, and the neighbour keeps it.
+            "1 of 4 tests.",
+            "?show=regressed&amp;iteration=2#iteration",
+            "/runs/00000000-0000-7000-8000-000000000002/e-model-alpha/1",
+            // The rows of this world have no code behind them.
+            "cannot be read on this server any more",
+            "The steps printed nothing.",
+        ],
+        &["rel=\"prev\"", "<script>alert"],
+    )
+    .await;
+    let collapsed = format!("{page}?iteration=2");
+    let why = "The code no longer runs: ";
+    check(&app, &collapsed, &[why, "pytest exit 4"], &["rel=\"next\""]).await;
+
+    let diff = "/api/v1/evolutions/e-model-alpha/iterations/1/diff";
+    app.get(diff).await.problem(404, "not-found");
+    let log = "/api/v1/evolutions/e-model-alpha/iterations/1/logs";
+    app.get(&format!("{log}/test/1"))
+        .await
+        .problem(404, "not-found");
+    app.get(&format!("{log}/tester/1"))
+        .await
+        .problem(400, "bad-parameter");
+    app.get(&format!("{log}/test/x"))
+        .await
+        .problem(400, "bad-parameter");
+}
+
+#[tokio::test]
+async fn an_iteration_that_is_not_there() {
+    let app = TestApp::seeded().await;
+    for number in ["0", "3", "4294967295"] {
+        let page = format!("/runs/{MODEL}/tasks/alpha-1?iteration={number}");
+        let says = "There is no such iteration: this evolution has had 2 iterations.";
+        check(&app, &page, &[says, "All 4 tests."], &["What was changed"]).await;
+    }
+    for nonsense in ["x", "-1", "1.5", "4294967296", ""] {
+        let page = format!("/runs/{MODEL}/tasks/alpha-1?iteration={nonsense}");
+        check(&app, &page, &["All 4 tests."], &["inspect-title"]).await;
+    }
+    let waiting = format!("/runs/{PATIENT}/tasks/alpha-1?iteration=1");
+    check(&app, &waiting, &["has had none so far"], &[]).await;
+    let nobody = "/api/v1/evolutions/nobody/iterations/1/diff";
+    app.get(nobody).await.problem(404, "not-found");
+}
+
+#[tokio::test]
+async fn the_same_code_twice() {
+    let twice = "UPDATE iterations SET code = 'code/1', outcomes = 'pfpp' WHERE evolution_id = 'e-human-alpha'
+                 AND iteration = 2; UPDATE iterations SET code = 'code/1' WHERE evolution_id = 'e-human-alpha';";
+    let app = TestApp::changed(twice).await;
+    let page = format!("/runs/{HUMAN}/tasks/alpha-1");
+    let detail = app.get(&format!("/api/v1{page}")).await.json();
+    assert_eq!(detail["same_code"], json!([null, 1]));
+    let flaky = format!("{page}?show=flaky");
+    let sign = "did otherwise on the same code";
+    check(
+        &app,
+        &flaky,
+        &["::two", "::four", "2 of 4 tests.", sign],
+        &["::one"],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn imported_iterations_say_what_is_not_known() {
+    let app = TestApp::changed(IMPORTED).await;
+    let page = format!("/runs/{HUMAN}/tasks/alpha-1?iteration=1");
+    let says = [
+        "None came with the imported results.",
+        "the code it wrote did not come with them",
+        "No logs came with the imported results.",
+        "None were recorded.",
+    ];
+    check(&app, &page, &says, &["Finished"]).await;
+    let own = format!("/runs/{HUMAN}/e-human-alpha/1");
+    check(&app, &own, &says, &[]).await;
 }
 
 #[tokio::test]

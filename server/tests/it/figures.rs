@@ -3,7 +3,7 @@
 
 use crate::fixture::TestApp;
 
-const FIGURES: [&str; 9] = [
+const FIGURES: [&str; 10] = [
     "evoscore-by-release",
     "rank-by-gamma",
     "zero-regression",
@@ -11,6 +11,7 @@ const FIGURES: [&str; 9] = [
     "solved",
     "turns",
     "best-change",
+    "evoscore-gamma",
     "score-by-tokens",
     "score-by-budget",
 ];
@@ -102,8 +103,9 @@ async fn wrong_requests_are_told_what_would_be_right() {
         check(&plots(wrong), 404, "not-found", "rank-by-gamma").await;
     }
     let bad = "bad-parameter";
-    for wrong in ["solved.png", "solved", "solved.SVG"] {
-        check(&plots(wrong), 400, bad, "`solved.svg` or `solved.csv`").await;
+    for wrong in ["solved.gif", "solved", "solved.SVG"] {
+        let right = "`solved.svg`, `solved.png` or `solved.csv`";
+        check(&plots(wrong), 400, bad, right).await;
     }
     check(&plots("solved.csv?gamma=0"), 400, bad, "0.1 to 10").await;
     check(
@@ -157,9 +159,14 @@ async fn the_page_has_every_figure_with_its_numbers() {
     let page = answer.text();
     for figure in FIGURES {
         assert!(page.contains(&format!("id=\"{figure}\"")), "{figure}");
-        for form in ["svg", "csv"] {
+        for (form, more) in [
+            ("svg", ""),
+            ("csv", ""),
+            ("png", "&amp;scale=2"),
+            ("png", "&amp;scale=4"),
+        ] {
             let link = format!(
-                "/api/v1/plots/{figure}.{form}?split=demo&amp;gamma=1.00&amp;convention=paper"
+                "/api/v1/plots/{figure}.{form}?split=demo&amp;gamma=1.00&amp;convention=paper{more}\""
             );
             assert!(page.contains(&link), "{link}");
         }

@@ -8,6 +8,7 @@ use axum::http::{HeaderMap, Request, StatusCode};
 use serde_json::Value;
 use sqlx::Connection;
 use swe_ci::serve::{App, Site, router};
+use swe_ci_app::PublicUrl;
 use swe_ci_engine::{Config, Engine};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
@@ -48,7 +49,16 @@ impl TestApp {
         Self::new(&[SEED, sql]).await
     }
 
+    /// The world of `seed.sql`, reached at this address.
+    pub async fn public(url: &str) -> Self {
+        Self::made(&[SEED], Some(PublicUrl::new(url.to_owned()))).await
+    }
+
     async fn new(seeds: &[&str]) -> Self {
+        Self::made(seeds, None).await
+    }
+
+    async fn made(seeds: &[&str], public_url: Option<PublicUrl>) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let data = folder.path().join("data");
         let engine = Engine::open(config(&data)).await.unwrap();
@@ -59,6 +69,7 @@ impl TestApp {
         let app = App {
             engine,
             site: Site::open(&site(folder.path())).unwrap(),
+            public_url,
             shutdown: shutdown.clone(),
         };
         Self {
@@ -171,28 +182,29 @@ pub async fn seed(data: &Path, sql: &str) {
     connection.close().await.unwrap();
 }
 
+/// What the folder of program and styles is called.
+pub const HASH: &str = "0123456789abcdef";
+
 /// What the site builder leaves, in small.
 pub fn site(folder: &Path) -> PathBuf {
     let site = folder.join("site");
-    let pkg = site.join("pkg");
+    let pkg = site.join("pkg").join(HASH);
     std::fs::create_dir_all(&pkg).unwrap();
     let write = |path: PathBuf, content: &str| std::fs::write(path, content).unwrap();
-    write(
-        site.join("hash.txt"),
-        "js: 0123456789abcdef\nwasm: 1123456789abcdef\ncss: 2123456789abcdef\n",
-    );
+    write(site.join("hash.txt"), HASH);
     write(
         site.join("favicon.svg"),
         "<svg xmlns=\"http://www.w3.org/2000/svg\"/>",
     );
+    write(pkg.join("swe-ci.js"), &"// plain\n".repeat(100));
+    write(pkg.join("swe-ci.js.br"), "brotli");
+    write(pkg.join("swe-ci.js.gz"), "gzip");
+    write(pkg.join("swe-ci_bg.wasm"), "\0asm");
+    write(pkg.join("swe-ci.css"), "body {}");
     write(
-        pkg.join("swe-ci.0123456789abcdef.js"),
-        &"// plain\n".repeat(100),
+        pkg.join("__wasm_split_manifest.json"),
+        r#"{"board": ["chunk_1", "split_board"]}"#,
     );
-    write(pkg.join("swe-ci.0123456789abcdef.js.br"), "brotli");
-    write(pkg.join("swe-ci.0123456789abcdef.js.gz"), "gzip");
-    write(pkg.join("swe-ci.1123456789abcdef.wasm"), "\0asm");
-    write(pkg.join("swe-ci.2123456789abcdef.css"), "body {}");
-    write(pkg.join("unhashed.js"), "// plain");
+    write(site.join("pkg/unhashed.js"), "// plain");
     site
 }

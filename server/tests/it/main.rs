@@ -10,6 +10,8 @@ mod events;
 
 mod evolution;
 
+mod matrix;
+
 mod kept;
 
 mod leaderboard;
@@ -19,6 +21,14 @@ mod compare;
 mod pages;
 
 mod figures;
+
+mod feeds;
+
+mod terms;
+
+mod unseen;
+
+mod pictures;
 
 mod openapi;
 

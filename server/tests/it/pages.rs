@@ -32,16 +32,38 @@ async fn a_page_is_bound_to_its_nonce() {
         // The policy forbids them, so a page must not count on them.
         assert!(!html.contains(" style=\"") && !html.contains(" onclick="));
         assert!(
-            html.contains("/pkg/swe-ci.0123456789abcdef.js"),
-            "the hashed program"
+            html.contains("/pkg/0123456789abcdef/swe-ci.js"),
+            "the program"
         );
         assert!(
-            html.contains("/pkg/swe-ci.2123456789abcdef.css"),
-            "the hashed styles"
+            html.contains("/pkg/0123456789abcdef/swe-ci.css"),
+            "the styles"
         );
         assert!(!html.contains("<script>alert"), "names are text");
     }
     assert_ne!(nonce(&pages[0]), nonce(&pages[1]));
+}
+
+#[tokio::test]
+async fn a_page_names_the_parts_of_the_program_it_needs() {
+    let app = TestApp::seeded().await;
+    let preloaded = async |path: &str| {
+        let html = app.get(path).await.text();
+        let links = html.match_indices("<link").map(|(at, _)| &html[at..]);
+        let tags = links.map(|link| link.split_once('>').unwrap().0.to_owned());
+        let of_parts = tags.filter(|tag| tag.contains("chunk_") || tag.contains("split_"));
+        of_parts.collect::<Vec<_>>()
+    };
+    let board = preloaded("/?split=demo").await;
+    assert_eq!(board.len(), 2, "{board:?}");
+    for (part, tag) in ["chunk_1", "split_board"].iter().zip(&board) {
+        let file = format!("href=\"/pkg/{}/{part}.wasm\"", crate::fixture::HASH);
+        assert!(
+            tag.contains(&file) && tag.contains("rel=\"preload\""),
+            "{tag}"
+        );
+    }
+    assert!(preloaded("/about").await.is_empty());
 }
 
 #[tokio::test]
@@ -192,7 +214,7 @@ async fn every_response_has_the_security_headers() {
         "/",
         "/nothing",
         "/favicon.svg",
-        "/pkg/swe-ci.0123456789abcdef.js",
+        "/pkg/0123456789abcdef/swe-ci.js",
         "/api/v1/runs",
         "/api/v1/runs/nothing",
         "/api/v1/openapi.json",
@@ -241,7 +263,7 @@ async fn a_page_that_is_not_there_is_a_page() {
 #[tokio::test]
 async fn files_come_compressed_and_stay_in_the_cache() {
     let app = TestApp::empty().await;
-    let program = "/pkg/swe-ci.0123456789abcdef.js";
+    let program = "/pkg/0123456789abcdef/swe-ci.js";
     let ask = async |encoding: &str| {
         app.ask("GET", program, &[("accept-encoding", encoding)])
             .await
@@ -272,7 +294,7 @@ async fn files_come_compressed_and_stay_in_the_cache() {
             .to_lowercase()
             .contains("accept-encoding")
     );
-    let wasm = app.get("/pkg/swe-ci.1123456789abcdef.wasm").await;
+    let wasm = app.get("/pkg/0123456789abcdef/swe-ci_bg.wasm").await;
     assert_eq!(wasm.header("content-type"), "application/wasm");
     for other in ["/pkg/unhashed.js", "/favicon.svg"] {
         assert_eq!(

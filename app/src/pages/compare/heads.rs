@@ -5,8 +5,9 @@ use swe_ci_core::leaderboard::{Intervals, Row, Versus};
 use swe_ci_core::uncertainty::Interval;
 
 use super::names::{Letter, Name};
-use crate::components::{ScoreBar, Tag, floor_of};
+use crate::components::{ScoreBar, Tag, Term, floor_of, heading};
 use crate::format;
+use crate::glossary::Word;
 use crate::pages::words;
 
 /// A line of the table: what it is called, what it means, its figure and what
@@ -112,7 +113,7 @@ pub(super) fn Heads(versus: Versus, names: Vec<Name>) -> impl IntoView {
         });
         view! {
             <tr>
-                <th scope="row" title=line.hint>{line.name}</th>
+                <th scope="row">{heading(line.name, line.hint)}</th>
                 {cells.collect_view()}
             </tr>
         }
@@ -136,12 +137,7 @@ pub(super) fn Heads(versus: Versus, names: Vec<Name>) -> impl IntoView {
                 </thead>
                 <tbody>
                     <tr>
-                        <th
-                            scope="row"
-                            title="γ-weighted mean of the normalized change after each iteration, −1 to 1"
-                        >
-                            "EvoScore"
-                        </th>
+                        <th scope="row"><Term word=Word::EvoScore/></th>
                         {scores}
                     </tr>
                     {lines}

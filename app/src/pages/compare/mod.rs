@@ -19,13 +19,14 @@ use self::choose::Choose;
 use self::data::{Found, find};
 use self::view::SideBySide;
 use crate::components::loaded;
+use crate::fetched::fetched;
 
 #[component]
 pub fn ComparePage() -> impl IntoView {
     let query = use_query_map();
     let asked = Memo::new(move |_| query.with(Asked::of));
     let needed = Memo::new(move |_| asked.get().all_pairs());
-    let resource = Resource::new(move || needed.get(), find);
+    let resource = fetched(move || needed.get(), find);
     loaded(resource, move |found| match found {
         Found::Compared(versus) => Either::Left(view! { <SideBySide versus=*versus asked/> }),
         Found::Choosing {

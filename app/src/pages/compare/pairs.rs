@@ -7,8 +7,9 @@ use swe_ci_core::uncertainty::Comparison;
 
 use super::asked::Asked;
 use super::names::{Letter, Name};
-use crate::components::{Choice, Choices, Tag, Tone};
+use crate::components::{Choice, Choices, Tag, Term, Tone};
 use crate::format;
+use crate::glossary::Word;
 
 #[component]
 pub(super) fn Pairs(
@@ -40,7 +41,7 @@ pub(super) fn Pairs(
         <section aria-labelledby="pairs-title">
             <h2 id="pairs-title">{if several { "Pair by pair" } else { "Which is ahead" }}</h2>
             <p class="quiet">
-                "Differences of EvoScore, task by task, on the tasks two runs share, with 95 % intervals. "
+                "Differences of EvoScore, task by task, on the tasks two runs share, each with its "<Term word=Word::Interval/>". "
                 <a href="/about#certainty">"How sure is that?"</a>
             </p>
             {several.then(|| view! { <div class="controls controls-plain"><Choices label="Show" choices/></div> })}

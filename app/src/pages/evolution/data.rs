@@ -1,7 +1,9 @@
 use leptos::prelude::*;
 use leptos::server_fn::codec::GetUrl;
 use leptos_router::params::ParamsMap;
+use serde::{Deserialize, Serialize};
 use swe_ci_core::fates::Wanted;
+use swe_ci_core::inspection::Inspection;
 use swe_ci_core::view::EvolutionDetail;
 
 use crate::error::AppError;
@@ -22,6 +24,52 @@ pub async fn evolution(
     let engine = crate::error::engine()?;
     Ok(engine.evolution(&run, &task, sample).await?)
 }
+
+/// An iteration of it looked into; none when it has not come so far.
+#[server(prefix = "/api/pages", endpoint = "inspection", input = GetUrl)]
+pub async fn inspect(
+    run: String,
+    task: String,
+    sample: u32,
+    iteration: u32,
+) -> Result<Option<Inspection>, AppError> {
+    let Ok(task) = swe_ci_core::task::TaskId::new(task) else {
+        return Ok(None);
+    };
+    let engine = crate::error::engine()?;
+    match engine.inspect(&run, &task, sample, iteration).await {
+        Ok(inspection) => Ok(Some(inspection)),
+        // The page says so in the place of the iteration.
+        Err(swe_ci_engine::Error::NotFound { .. }) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// What is known of the iteration that was chosen.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Chosen {
+    pub iteration: u32,
+    /// None when there is no such iteration.
+    pub inspection: Option<Inspection>,
+}
+
+pub(super) async fn chosen_of(
+    (address, iteration): (Address, Option<u32>),
+) -> Result<Option<Chosen>, AppError> {
+    let Some(iteration) = iteration else {
+        return Ok(None);
+    };
+    let Address { run, task, sample } = address;
+    let inspection = inspect(run, task, sample, iteration).await?;
+    Ok(Some(Chosen {
+        iteration,
+        inspection,
+    }))
+}
+
+/// Names the place of the chosen iteration in the page, and that of the tests.
+pub(super) const ITERATION: &str = "iteration";
+pub(super) const TESTS: &str = "tests";
 
 /// Which evolution the address means.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,7 +110,27 @@ impl Address {
         query.add("show", (wanted != Wanted::All).then_some(wanted.name()));
         let text = Some(reading.text.as_str());
         query.add("q", text.filter(|text| !text.is_empty()));
+        query.add("iteration", reading.iteration.map(|n| n.to_string()));
         format!("{}{}", self.path(), query.0)
+    }
+
+    /// The page with an iteration looked into, at its place.
+    pub(super) fn looking_into(&self, reading: &Reading, iteration: u32) -> String {
+        let reading = Reading {
+            iteration: Some(iteration),
+            ..reading.clone()
+        };
+        format!("{}#{ITERATION}", self.href(&reading))
+    }
+
+    /// One test in the map.
+    pub(super) fn test(&self, iteration: Option<u32>, node_id: &str) -> String {
+        let reading = Reading {
+            wanted: Wanted::All,
+            text: limited(node_id),
+            iteration,
+        };
+        format!("{}#{TESTS}", self.href(&reading))
     }
 
     /// The same as JSON.
@@ -87,16 +155,32 @@ pub(in crate::pages) fn evolution_href(run: &str, task: &str, sample: u32) -> St
     address.href(&Reading::default())
 }
 
+/// Where a test of an evolution is looked at.
+pub(in crate::pages) fn test_href(run: &str, task: &str, sample: u32, node_id: &str) -> String {
+    let address = Address {
+        run: run.to_owned(),
+        task: task.to_owned(),
+        sample,
+    };
+    address.test(None, node_id)
+}
+
 pub(super) async fn evolution_at(address: Address) -> Result<EvolutionDetail, AppError> {
     evolution(address.run, address.task, address.sample).await
 }
 
-/// Which tests are looked at, as the address says.
+/// What is looked at, as the address says.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Reading {
     pub wanted: Wanted,
     /// What their node ids have in them.
     pub text: String,
+    /// The iteration that is looked into.
+    pub iteration: Option<u32>,
+}
+
+fn limited(text: &str) -> String {
+    text.chars().take(LONGEST_TEXT).collect()
 }
 
 impl Reading {
@@ -105,7 +189,8 @@ impl Reading {
         let text = named(query, "q").unwrap_or_default();
         Self {
             wanted: wanted.unwrap_or_default(),
-            text: text.chars().take(LONGEST_TEXT).collect(),
+            text: limited(&text),
+            iteration: query.get_str("iteration").and_then(|n| n.parse().ok()),
         }
     }
 }
@@ -127,15 +212,40 @@ mod tests {
         };
         check(&[], "/runs/r/tasks/t-1");
         check(
-            &[("sample", "2"), ("show", "never"), ("q", "a b::[c]")],
-            "/runs/r/tasks/t-1?sample=2&show=never&q=a%20b%3A%3A%5Bc%5D",
+            &[
+                ("iteration", "3"),
+                ("sample", "2"),
+                ("show", "never"),
+                ("q", "a b::[c]"),
+            ],
+            "/runs/r/tasks/t-1?sample=2&show=never&q=a%20b%3A%3A%5Bc%5D&iteration=3",
         );
         // What cannot be read is as if it were not there.
         check(
-            &[("sample", "x"), ("show", "x"), ("q", "")],
+            &[
+                ("sample", "x"),
+                ("show", "x"),
+                ("q", ""),
+                ("iteration", "-1"),
+            ],
             "/runs/r/tasks/t-1",
         );
         check(&[("sample", "-1"), ("show", "all")], "/runs/r/tasks/t-1");
+    }
+
+    #[test]
+    fn places_in_the_page() {
+        let query = map(&[("show", "regressed"), ("iteration", "1")]);
+        let address = Address::of(&map(&[("id", "r"), ("task", "t")]), &query);
+        let reading = Reading::of(&query);
+        assert_eq!(
+            address.looking_into(&reading, 2),
+            "/runs/r/tasks/t?show=regressed&iteration=2#iteration"
+        );
+        assert_eq!(
+            address.test(Some(1), "a.py::b"),
+            "/runs/r/tasks/t?q=a.py%3A%3Ab&iteration=1#tests"
+        );
     }
 
     #[test]

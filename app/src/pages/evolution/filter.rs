@@ -37,6 +37,10 @@ pub(super) fn Filter(
             (wanted != Wanted::All).then(|| wanted.name().to_owned()),
         )
     };
+    let iteration = move || {
+        let chosen = reading.with(|r| r.iteration);
+        hidden("iteration", chosen.map(|n| n.to_string()))
+    };
     let first = text.get_untracked();
     view! {
         <div class="controls controls-plain heat-controls">
@@ -50,6 +54,7 @@ pub(super) fn Filter(
             >
                 {hidden("sample", sample)}
                 {show}
+                {iteration}
                 <label for="heat-text">"Node id has"</label>
                 <input
                     id="heat-text"
@@ -87,8 +92,12 @@ fn choices(
                 label: format!("{label} · {}", tests.with_value(fates)),
                 hint: hint.into(),
                 href: Signal::derive(move || {
-                    let text = text.get();
-                    address.href(&Reading { wanted, text })
+                    let (text, iteration) = (text.get(), reading.with(|r| r.iteration));
+                    address.href(&Reading {
+                        wanted,
+                        text,
+                        iteration,
+                    })
                 }),
                 chosen: Signal::derive(move || reading.with(|r| r.wanted == wanted)),
             }
@@ -110,6 +119,10 @@ fn words(wanted: Wanted) -> (&'static str, &'static str) {
         Wanted::Gained => (
             "gained",
             "Did not pass on the base and passed at some iteration",
+        ),
+        Wanted::Flaky => (
+            "flaky?",
+            "Did otherwise on the very same code, which proves it, or went to and fro more than twice, which does not: each version of the code is tested once",
         ),
         Wanted::All => ("all", "Every test the target passes"),
     }
@@ -149,9 +162,9 @@ impl Following {
         self.stop_waiting();
         let arrive = move || {
             self.waiting.set_value(None);
-            let wanted = self.reading.with_untracked(|r| r.wanted);
+            let reading = self.reading.get_untracked();
             let text = self.text.get_untracked();
-            self.go.run(Reading { wanted, text });
+            self.go.run(Reading { text, ..reading });
         };
         self.waiting
             .set_value(set_timeout_with_handle(arrive, SETTLED).ok());

@@ -3,6 +3,9 @@
 mod data;
 mod filter;
 mod heat;
+mod look;
+mod panel;
+mod row;
 mod scores;
 mod view;
 mod window;
@@ -11,17 +14,20 @@ use leptos::prelude::*;
 use leptos_router::NavigateOptions;
 use leptos_router::hooks::{use_navigate, use_params_map, use_query_map};
 
-pub(super) use self::data::evolution_href;
-use self::data::{Address, Reading, evolution_at};
+use self::data::{Address, Reading, chosen_of, evolution_at};
+pub(super) use self::data::{evolution_href, test_href};
 use self::view::EvolutionPageView;
 use crate::components::loaded;
+use crate::fetched::fetched;
 
 #[component]
 pub fn EvolutionPage() -> impl IntoView {
     let (params, query) = (use_params_map(), use_query_map());
     let address = Memo::new(move |_| params.with(|p| query.with(|q| Address::of(p, q))));
     let reading = Memo::new(move |_| query.with(Reading::of));
-    let resource = Resource::new(move || address.get(), evolution_at);
+    let resource = fetched(move || address.get(), evolution_at);
+    let iteration = Memo::new(move |_| reading.with(|r| r.iteration));
+    let chosen = fetched(move || (address.get(), iteration.get()), chosen_of);
     let navigate = use_navigate();
     // The address follows the filter without a step in the history.
     let go = Callback::new(move |reading: Reading| {
@@ -35,6 +41,6 @@ pub fn EvolutionPage() -> impl IntoView {
     });
     loaded(
         resource,
-        move |detail| view! { <EvolutionPageView detail reading go/> },
+        move |detail| view! { <EvolutionPageView detail chosen reading go/> },
     )
 }

@@ -5,7 +5,9 @@ use swe_ci_core::metrics::{Convention, Gamma};
 use swe_ci_core::step::Ending;
 use swe_ci_core::view::EvolutionView;
 
+use crate::components::{Term, heading};
 use crate::format;
+use crate::glossary::Word;
 
 /// A line of the table: a name, what it means, how it is read.
 type Measure = (&'static str, &'static str, fn(&EvolutionScore) -> String);
@@ -84,7 +86,7 @@ fn table(scores: &[(Convention, EvolutionScore)]) -> impl IntoView + use<> {
         });
         view! {
             <tr>
-                <th scope="row" title=*hint>{*name}</th>
+                <th scope="row">{heading(name, hint)}</th>
                 {cells.collect_view()}
             </tr>
         }
@@ -95,7 +97,7 @@ fn table(scores: &[(Convention, EvolutionScore)]) -> impl IntoView + use<> {
             <table class="measures">
                 <caption class="visually-hidden">"Scores by convention"</caption>
                 <thead>
-                    <tr><th scope="col">"Measure"</th>{heads}</tr>
+                    <tr><th scope="col">"Measure, by "<Term word=Word::Convention/></th>{heads}</tr>
                 </thead>
                 <tbody>{rows}</tbody>
             </table>

@@ -1,16 +1,23 @@
 use leptos::either::Either;
 use leptos::prelude::*;
+use leptos_router::NavigateOptions;
+use leptos_router::hooks::use_navigate;
 use swe_ci_core::fates::choose;
 use swe_ci_core::run::Kind;
 use swe_ci_core::view::{EvolutionDetail, EvolutionView};
+use wasm_bindgen::JsCast;
 
-use super::data::{Address, Reading, evolution_href};
+use super::data::{Address, Chosen, ITERATION, Reading, TESTS, evolution_href};
 use super::filter::Filter;
-use super::heat::{HeatMap, Legend, Tests};
+use super::heat::{HeatMap, Tests};
+use super::look::Legend;
+use super::panel::Panel;
 use super::scores::ScoresOfEvolution;
 use super::window::first_rows;
-use crate::components::{Choice, Choices, PageHead, Picture, Tag, Time};
+use crate::components::{Choice, Choices, PageHead, Picture, Tag, Term, Time, loaded};
+use crate::fetched::Fetched;
 use crate::format;
+use crate::glossary::Word;
 use crate::pages::run::Iterations;
 use crate::pages::words;
 use crate::plots::{Size, Theme, passing};
@@ -18,16 +25,18 @@ use crate::plots::{Size, Theme, passing};
 #[component]
 pub fn EvolutionPageView(
     detail: EvolutionDetail,
+    /// What is known of the iteration that is looked into.
+    chosen: Fetched<Option<Chosen>>,
     #[prop(into)] reading: Signal<Reading>,
     /// Writes a reading into the address.
     go: Callback<Reading>,
 ) -> impl IntoView {
     let (task, model) = (detail.view.task_id.to_string(), detail.model.clone());
     let evolution = detail.view.clone();
-    let iterations = format!("/runs/{}/{}", detail.run_id, evolution.evolution_id);
-    let (target, view) = (evolution.suite.target, evolution.clone());
-    let fixed = Memo::new(move |_| view.clone());
-    let figure = passing(&evolution, Size::SMALL, Theme::Page);
+    let shown = StoredValue::new(detail.clone());
+    let panel = move |chosen: Option<Chosen>| {
+        chosen.map(|chosen| view! { <Panel chosen detail=shown reading/> })
+    };
     let head = (detail.run_id.clone(), detail.kind, detail.samples);
     view! {
         <PageHead
@@ -37,18 +46,70 @@ pub fn EvolutionPageView(
         <Hero evolution=evolution.clone() model head/>
         <Facts evolution=evolution.clone() kind=detail.kind/>
         <ScoresOfEvolution evolution/>
+        <Course evolution=detail.view.clone() address=Address::of_detail(&detail) reading/>
+        // Always there, for links to lead to.
+        <div id=ITERATION class="inspect-place">{loaded(chosen, panel)}</div>
+        <TestByTest detail reading go/>
+    }
+}
+
+/// How many tests pass, drawn and in numbers; both lead to what was done.
+#[component]
+fn Course(evolution: EvolutionView, address: Address, reading: Signal<Reading>) -> impl IntoView {
+    let figure = passing(&evolution, Size::SMALL, Theme::Page);
+    let target = evolution.suite.target;
+    let numbers: Vec<u32> = evolution.iterations.iter().map(|i| i.iteration).collect();
+    let href =
+        Callback::new(move |n: u32| reading.with(|reading| address.looking_into(reading, n)));
+    let chosen = Signal::derive(move || reading.with(|r| r.iteration));
+    let fixed = Memo::new(move |_| evolution.clone());
+    view! {
         <section aria-labelledby="iterations-title">
             <h2 id="iterations-title">"Iterations"</h2>
             <p class="quiet evolution-words">
-                "Target tests that pass after each; the dashed line is the goal, hollow marks are regressions, crosses code that no longer runs."
+                "Target tests that pass after each; the dashed line is the goal, hollow marks are "<Term word=Word::Regression text="regressions"/>", crosses code that no longer runs. A point or a number leads to what was asked for and done there."
             </p>
             <div class="evolution-body evolution-page-body">
-                <div class="evolution-chart"><Picture figure=Signal::stored(figure)/></div>
-                <div><Iterations evolution=fixed target base=iterations/></div>
+                <Points numbers href><Picture figure=Signal::stored(figure)/></Points>
+                <div><Iterations evolution=fixed target href chosen/></div>
             </div>
         </section>
-        <TestByTest detail reading go/>
     }
+}
+
+/// A drawing whose points lead to iterations: the mark of the base comes
+/// first, then one for each of these.
+#[component]
+fn Points(numbers: Vec<u32>, href: Callback<u32, String>, children: Children) -> impl IntoView {
+    let navigate = use_navigate();
+    let follow = StoredValue::new(move |target: Option<web_sys::EventTarget>| {
+        let mark = target.and_then(|target| mark_at(&target));
+        let number = mark.and_then(|mark| numbers.get(mark.checked_sub(1)?).copied());
+        if let Some(number) = number {
+            navigate(&href.run(number), NavigateOptions::default());
+        }
+    });
+    let follow = move |target| follow.with_value(|follow| follow(target));
+    view! {
+        <div
+            class="evolution-chart points"
+            on:click=move |event| follow(event.target())
+            on:keydown=move |event| {
+                if event.key() == "Enter" {
+                    follow(event.target());
+                }
+            }
+        >
+            {children()}
+        </div>
+    }
+}
+
+/// The mark of a picture somebody points at, by its place.
+fn mark_at(target: &web_sys::EventTarget) -> Option<usize> {
+    let element = target.dyn_ref::<web_sys::Element>()?;
+    let mark = element.closest("[data-mark]").ok().flatten()?;
+    mark.get_attribute("data-mark")?.parse().ok()
 }
 
 #[component]
@@ -127,10 +188,10 @@ fn Facts(evolution: EvolutionView, kind: Kind) -> impl IntoView {
     });
     view! {
         <dl class="facts">
-            <div><dt>"Ending"</dt><dd>{words::standing(&evolution).0}</dd></div>
+            <div><dt><Term word=Word::Ending text="Ending"/></dt><dd>{words::standing(&evolution).0}</dd></div>
             <div><dt>"Passing at the end"</dt><dd>{format!("{} of {}", format::thousands(passing), format::thousands(suite.target))}</dd></div>
-            <div><dt>"Passing on the base"</dt><dd>{format::thousands(suite.base_in_target)}</dd></div>
-            <div><dt>"Iterations"</dt><dd>{format!("{} of {}", turns(&evolution), evolution.max_iterations)}</dd></div>
+            <div><dt>"Passing on the "<Term word=Word::Base/></dt><dd>{format::thousands(suite.base_in_target)}</dd></div>
+            <div><dt><Term word=Word::Iteration text="Iterations"/></dt><dd>{format!("{} of {}", turns(&evolution), evolution.max_iterations)}</dd></div>
             {finished}
         </dl>
     }
@@ -150,7 +211,7 @@ fn TestByTest(
         Either::Right(view! { <Map detail reading go/> })
     };
     view! {
-        <section class="heat-section" aria-labelledby="tests-title">
+        <section id=TESTS class="heat-section" aria-labelledby="tests-title">
             <h2 id="tests-title">"Test by test"</h2>
             {body}
         </section>
@@ -184,11 +245,11 @@ fn Map(detail: EvolutionDetail, reading: Signal<Reading>, go: Callback<Reading>)
     };
     view! {
         <p class="quiet evolution-words">
-            "A row for each test the target passes, a column for the base and for each iteration."
+            "A row for each test the target passes, a column for the base and for each iteration. The number above a column leads to what was done there."
         </p>
         <Filter tests reading text go/>
         <Legend/>
-        <HeatMap tests shown/>
+        <HeatMap tests shown reading/>
         <p class="quiet heat-status">
             <span role="status">{status}</span>
             {cut}

@@ -3,6 +3,7 @@ use swe_ci_core::metrics::{Convention, Gamma};
 
 use super::data::Shown;
 use crate::components::{Choice, Choices};
+use crate::glossary::Word;
 use crate::query::{Reading, gamma_text};
 
 /// The γs that are one step away; the address takes any other.
@@ -17,9 +18,9 @@ pub(super) fn Controls(shown: Shown, #[prop(into)] reading: Signal<Reading>) -> 
     view! {
         <section class="controls" aria-label="What to look at">
             <div class="controls-choices">
-                <Choices label="γ" choices=gammas(&now)/>
-                <Choices label="Counting" choices=conventions(&now)/>
-                {several.then(|| view! { <Choices label="Split" choices=splits(&shown, &now)/> })}
+                <Choices label="γ" word=Word::Gamma choices=gammas(&now)/>
+                <Choices label="Counting" word=Word::Convention choices=conventions(&now)/>
+                {several.then(|| view! { <Choices label="Split" word=Word::Split choices=splits(&shown, &now)/> })}
             </div>
         </section>
     }

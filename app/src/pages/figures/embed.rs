@@ -8,6 +8,7 @@ use super::data::{Shown, shown};
 use super::section::Drawing;
 use crate::components::{PageHead, loaded};
 use crate::error::AppError;
+use crate::fetched::fetched;
 use crate::query::{Reading, gamma_text};
 
 #[component]
@@ -16,7 +17,7 @@ pub fn EmbedPage() -> impl IntoView {
     let query = use_query_map();
     let reading = Memo::new(move |_| query.with(Reading::of));
     let slug = Memo::new(move |_| params.with(|p| p.get("figure").unwrap_or_default()));
-    let resource = Resource::new(move || (slug.get(), reading.get()), one);
+    let resource = fetched(move || (slug.get(), reading.get()), one);
     view! { {loaded(resource, move |shown| view! { <EmbedView shown/> })} }
 }
 

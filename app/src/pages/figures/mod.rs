@@ -1,4 +1,4 @@
-//! The figures of the paper from the runs of one split, and two of ours. What
+//! The figures of the paper from the runs of one split, and three of ours. What
 //! they show is counted on the server; the browser is sent that, not the
 //! sheet. `/embed/<figure>` has one of them for other sites to frame.
 
@@ -17,13 +17,14 @@ use leptos_router::hooks::use_query_map;
 use self::data::shown;
 use self::view::FiguresView;
 use crate::components::{PageHead, loaded};
+use crate::fetched::fetched;
 use crate::query::Reading;
 
 #[component]
 pub fn FiguresPage() -> impl IntoView {
     let query = use_query_map();
     let reading = Memo::new(move |_| query.with(Reading::of));
-    let resource = Resource::new(move || reading.get(), |reading| shown(reading, None));
+    let resource = fetched(move || reading.get(), |reading| shown(reading, None));
     view! {
         <PageHead
             title="Figures"
@@ -32,7 +33,7 @@ pub fn FiguresPage() -> impl IntoView {
         <div class="hero">
             <h1>"Figures"</h1>
             <p class="lede">
-                "What the paper plots, from the runs on this site, and two figures of ours. Every point says what it stands for; below each picture are its numbers."
+                "What the paper plots, from the runs on this site, and three figures of ours. Every point says what it stands for; below each picture are its numbers."
             </p>
         </div>
         {loaded(resource, move |shown| view! { <FiguresView shown reading/> })}

@@ -7,8 +7,11 @@ use super::data::Shown;
 use super::table::Numbers;
 use crate::components::{Picture, Tag, Tone};
 use crate::format;
-use crate::plots::{Layout, Theme, figure};
+use crate::plots::{Layout, Size, Theme, figure};
 use crate::query::gamma_text;
+
+/// How large a PNG can be had: twice for screens, more for print.
+const SCALES: [u32; 3] = [2, 3, 4];
 
 /// One figure: how to read it beside its picture, its numbers below.
 #[component]
@@ -21,6 +24,15 @@ pub(super) fn Section(which: Figure, data: Data, shown: StoredValue<Shown>) -> i
     let basis = shown.with_value(|shown| basis(which, shown));
     let slug = which.slug();
     let link = move |path: String| shown.with_value(|shown| shown.address(&path));
+    let scales = SCALES.map(|scale| {
+        let href = format!("{}&scale={scale}", link(format!("api/v1/plots/{slug}.png")));
+        let text = match scale {
+            2 => "PNG 2×".to_owned(),
+            _ => format!("{scale}×"),
+        };
+        let hint = format!("PNG {scale}×, {} pixels wide", scale * Size::PRINT.width);
+        view! { <a href=href rel="external" download=format!("{slug}-{scale}x.png") title=hint.clone() aria-label=hint>{text}</a> }
+    });
     let (empty, table) = (data.is_empty(), data.table());
     let below = (!empty).then(|| view! { <Numbers table title=which.title()/> });
     view! {
@@ -33,6 +45,7 @@ pub(super) fn Section(which: Figure, data: Data, shown: StoredValue<Shown>) -> i
                 {notes.into_iter().map(|note| view! { <p class="quiet">{note}</p> }).collect_view()}
                 <p class="figure-links">
                     <a href=link(format!("api/v1/plots/{slug}.svg")) rel="external" download="">"SVG"</a>
+                    {scales}
                     <a href=link(format!("api/v1/plots/{slug}.csv")) rel="external" download="">"CSV"</a>
                     <a href=link(format!("embed/{slug}")) rel="external">"Embed"</a>
                 </p>

@@ -2,16 +2,17 @@ use leptos::prelude::*;
 use leptos::server_fn::codec::GetUrl;
 use leptos_router::params::ParamsMap;
 use serde::{Deserialize, Serialize};
+use swe_ci_core::inspection::Inspection;
 use swe_ci_core::run::Kind;
-use swe_ci_core::view::{EvolutionView, IterationDetail};
+use swe_ci_core::view::EvolutionView;
 
 use crate::error::AppError;
 use crate::pages::run::run;
 
 #[server(prefix = "/api/pages", endpoint = "iteration", input = GetUrl)]
-pub async fn iteration(evolution: String, iteration: u32) -> Result<IterationDetail, AppError> {
+pub async fn iteration(evolution: String, iteration: u32) -> Result<Inspection, AppError> {
     Ok(crate::error::engine()?
-        .iteration(&evolution, iteration)
+        .inspect_iteration(&evolution, iteration)
         .await?)
 }
 
@@ -34,6 +35,11 @@ impl Address {
     }
 }
 
+/// Where an iteration has a page of its own.
+pub(in crate::pages) fn iteration_href(run: &str, evolution: &str, iteration: u32) -> String {
+    format!("/runs/{run}/{evolution}/{iteration}")
+}
+
 /// An iteration and where it belongs.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Whole {
@@ -41,7 +47,7 @@ pub struct Whole {
     pub model: String,
     pub kind: Kind,
     pub evolution: EvolutionView,
-    pub iteration: IterationDetail,
+    pub inspection: Inspection,
 }
 
 pub(super) async fn whole_iteration(address: Address) -> Result<Whole, AppError> {
@@ -52,12 +58,12 @@ pub(super) async fn whole_iteration(address: Address) -> Result<Whole, AppError>
     let evolution = evolutions
         .find(|e| e.evolution_id == address.evolution)
         .ok_or_else(missing)?;
-    let iteration = iteration(address.evolution, number).await?;
+    let inspection = iteration(address.evolution, number).await?;
     Ok(Whole {
         run_id: run.summary.run_id,
         model: run.summary.config.model,
         kind: run.summary.config.kind,
         evolution,
-        iteration,
+        inspection,
     })
 }

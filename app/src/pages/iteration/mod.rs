@@ -1,19 +1,29 @@
 //! One iteration: what was asked for, what was done, what came of it.
 
+mod code;
 mod data;
+mod logs;
+mod parts;
+mod tests;
 mod view;
 
 use leptos::prelude::*;
 use leptos_router::hooks::use_params_map;
 
+pub(super) use self::code::ChangedCode;
+pub(super) use self::data::iteration_href;
 use self::data::{Address, whole_iteration};
+pub(super) use self::logs::Logs;
+pub(super) use self::parts::{Facts, Findings, Requirements, Steps};
+pub(super) use self::tests::ChangedTests;
 use self::view::IterationView;
 use crate::components::loaded;
+use crate::fetched::fetched;
 
 #[component]
 pub fn IterationPage() -> impl IntoView {
     let params = use_params_map();
     let address = Memo::new(move |_| params.with(Address::of));
-    let resource = Resource::new(move || address.get(), whole_iteration);
+    let resource = fetched(move || address.get(), whole_iteration);
     loaded(resource, |whole| view! { <IterationView whole/> })
 }

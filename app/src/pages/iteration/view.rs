@@ -1,13 +1,14 @@
-use leptos::either::Either;
 use leptos::prelude::*;
-use swe_ci_core::requirement::Requirement;
+use swe_ci_core::inspection::Inspection;
 use swe_ci_core::run::Kind;
-use swe_ci_core::task::SuiteCounts;
-use swe_ci_core::view::{IterationView as Tested, StepView};
 
+use super::code::ChangedCode;
 use super::data::Whole;
-use crate::components::{PageHead, Tag, Time};
-use crate::format;
+use super::logs::Logs;
+use super::parts::{Facts, Findings, Requirements, Steps};
+use super::tests::ChangedTests;
+use crate::components::{PageHead, Tag};
+use crate::pages::evolution::{evolution_href, test_href};
 use crate::pages::words;
 
 #[component]
@@ -17,8 +18,14 @@ pub fn IterationView(whole: Whole) -> impl IntoView {
         model,
         kind,
         evolution,
-        iteration,
+        inspection,
     } = whole;
+    let Inspection {
+        evolution_id,
+        iteration,
+        code,
+        logs,
+    } = inspection;
     let imported = kind == Kind::Imported;
     let number = iteration.view.iteration;
     let task = evolution.task_id.to_string();
@@ -29,6 +36,11 @@ pub fn IterationView(whole: Whole) -> impl IntoView {
             .contains(&n)
             .then(|| view! { <a class="button" href=format!("{base}/{n}") rel=rel>{text}</a> })
     };
+    let (run, sample) = (run_id.clone(), evolution.sample);
+    let whole_evolution = evolution_href(&run, &task, sample);
+    let json = format!("/api/v1/evolutions/{evolution_id}/iterations/{number}");
+    let of = task.clone();
+    let test = Callback::new(move |node_id: String| test_href(&run, &of, sample, &node_id));
     let (sign, word, tone) = words::verdict(&iteration.view, evolution.suite.target);
     view! {
         <PageHead
@@ -51,9 +63,9 @@ pub fn IterationView(whole: Whole) -> impl IntoView {
             <h2 id="requirements-title">"Requirements"</h2>
             <Requirements requirements=iteration.requirements imported/>
         </section>
-        <section aria-labelledby="steps-title">
-            <h2 id="steps-title">"Steps"</h2>
-            <Steps steps=iteration.steps imported/>
+        <section aria-labelledby="code-title">
+            <h2 id="code-title">"Code"</h2>
+            <ChangedCode code evolution_id=evolution_id.clone() iteration=number/>
         </section>
         <section aria-labelledby="tests-title">
             <h2 id="tests-title">"Tests"</h2>
@@ -61,156 +73,22 @@ pub fn IterationView(whole: Whole) -> impl IntoView {
                 gained=iteration.gained_tests
                 lost=iteration.lost_tests
                 counts_only=evolution.suite.counts_only
+                href=test
             />
+            <p class="quiet">
+                <a href=whole_evolution>"All tests over all iterations"</a>
+                " · "
+                <a href=json rel="external">"This iteration as JSON"</a>
+            </p>
+        </section>
+        <section aria-labelledby="steps-title">
+            <h2 id="steps-title">"Steps"</h2>
+            <Steps steps=iteration.steps imported/>
+            <Logs logs evolution_id iteration=number imported/>
         </section>
         <nav class="paging" aria-label="Iterations">
             {neighbour(number.saturating_sub(1), "Previous iteration", "prev")}
             {neighbour(number + 1, "Next iteration", "next")}
         </nav>
-    }
-}
-
-#[component]
-fn Facts(iteration: Tested, suite: SuiteCounts, imported: bool) -> impl IntoView {
-    let verdict = iteration.verdict;
-    let passing = format!("{} of {}", verdict.in_target(), suite.target);
-    // By counts alone nobody knows which tests are the target's.
-    let counted = if suite.counts_only {
-        "Tests passing"
-    } else {
-        "Target tests passing"
-    };
-    // How long a test run took elsewhere is mostly not told, and when it was
-    // is not: these rows were written by the import.
-    let took = iteration.test_seconds;
-    let took = (!imported || took > 0.0)
-        .then(|| view! { <div><dt>"Test run"</dt><dd>{format::seconds(took)}</dd></div> });
-    let finished = (!imported).then(|| {
-        let at = Some(iteration.finished_at.clone());
-        view! { <div><dt>"Finished"</dt><dd><Time at/></dd></div> }
-    });
-    view! {
-        <dl class="facts">
-            <div><dt>{counted}</dt><dd>{passing}</dd></div>
-            <div><dt>"Gained"</dt><dd>{words::gained(iteration.gained)}</dd></div>
-            <div><dt>"Lost"</dt><dd>{words::lost(verdict.lost())}</dd></div>
-            {took}
-            {finished}
-        </dl>
-    }
-}
-
-#[component]
-fn Findings(findings: Vec<String>) -> impl IntoView {
-    (!findings.is_empty()).then(|| {
-        let items = findings
-            .into_iter()
-            .map(|finding| view! { <li>{finding}</li> })
-            .collect_view();
-        view! {
-            <section class="note" data-tone="warn" aria-labelledby="findings-title">
-                <h2 id="findings-title">"Integrity findings"</h2>
-                <p>"Configuration of the tests was changed by the agent:"</p>
-                <ul>{items}</ul>
-            </section>
-        }
-    })
-}
-
-#[component]
-fn Requirements(requirements: Vec<Requirement>, imported: bool) -> impl IntoView {
-    if requirements.is_empty() {
-        let none = if imported {
-            "None came with the imported results."
-        } else {
-            "None were written."
-        };
-        return Either::Left(view! { <p class="quiet">{none}</p> });
-    }
-    let one = |requirement: Requirement| {
-        view! {
-            <li class="requirement">
-                <p class="requirement-place"><code>{requirement.location}</code></p>
-                <dl>
-                    <div><dt>"Now"</dt><dd>{requirement.description}</dd></div>
-                    <div><dt>"Expected"</dt><dd>{requirement.contract}</dd></div>
-                    <div><dt>"Done when"</dt><dd>{requirement.acceptance}</dd></div>
-                </dl>
-            </li>
-        }
-    };
-    let items = requirements.into_iter().map(one).collect_view();
-    Either::Right(view! { <ol class="requirements">{items}</ol> })
-}
-
-#[component]
-fn Steps(steps: Vec<StepView>, imported: bool) -> impl IntoView {
-    if steps.is_empty() {
-        return Either::Left(view! { <p class="quiet">"None were recorded."</p> });
-    }
-    let counted = steps.iter().any(|step| step.usage.is_some());
-    let timed = !imported || steps.iter().any(|step| step.seconds > 0.0);
-    let row = move |step: StepView| {
-        let (word, tone) = words::outcome(step.outcome);
-        let tokens = counted.then(|| {
-            let tokens = step.usage.map_or_else(|| "–".to_owned(), words::tokens);
-            view! { <td class="number">{tokens}</td> }
-        });
-        view! {
-            <tr>
-                <th scope="row">{step.role.name()}</th>
-                <td class="number">{step.attempt}</td>
-                <td><Tag text=word.to_owned() tone/></td>
-                {timed.then(|| view! { <td class="number">{format::seconds(step.seconds)}</td> })}
-                {tokens}
-                <td class="detail">{step.detail}</td>
-            </tr>
-        }
-    };
-    let rows = steps.into_iter().map(row).collect_view();
-    Either::Right(view! {
-        <div class="table-frame">
-            <table class="list">
-                <thead>
-                    <tr>
-                        <th scope="col">"Step"</th>
-                        <th scope="col" class="number">"Attempt"</th>
-                        <th scope="col">"Outcome"</th>
-                        {timed.then(|| view! { <th scope="col" class="number">"Time"</th> })}
-                        {counted.then(|| view! { <th scope="col" class="number">"Tokens"</th> })}
-                        <th scope="col">"Detail"</th>
-                    </tr>
-                </thead>
-                <tbody>{rows}</tbody>
-            </table>
-        </div>
-    })
-}
-
-#[component]
-fn ChangedTests(gained: Vec<String>, lost: Vec<String>, counts_only: bool) -> impl IntoView {
-    if counts_only {
-        return Either::Left(view! {
-            <p class="quiet">"Only how many tests passed was reported, not which."</p>
-        });
-    }
-    Either::Right(view! {
-        <Tests title="Gained" tests=gained/>
-        <Tests title="Lost" tests=lost/>
-    })
-}
-
-#[component]
-fn Tests(title: &'static str, tests: Vec<String>) -> impl IntoView {
-    let count = u32::try_from(tests.len()).unwrap_or(u32::MAX);
-    let items = tests
-        .into_iter()
-        .map(|test| view! { <li><code>{test}</code></li> })
-        .collect_view();
-    view! {
-        <details class="tests" open=(1..=30).contains(&count)>
-            <summary>{format!("{title}: {}", format::count(count, "test"))}</summary>
-            <ul class="test-list">{items}</ul>
-        </details>
     }
 }

@@ -2,7 +2,8 @@ use leptos::prelude::*;
 
 use super::looking::Looking;
 use super::take::api_href;
-use crate::components::Picture;
+use crate::components::{Picture, Term};
+use crate::glossary::Word;
 use crate::plots::{Curves, Size, Theme, evoscore_gamma};
 
 /// With more lines than this the picture waits until the slider rests: to draw
@@ -28,7 +29,7 @@ pub fn GammaChart(curves: Memo<Curves>, looking: Looking, split: String) -> impl
             <figcaption>
                 <h2>"EvoScore against γ"</h2>
                 <p>
-                    "γ sets how much later iterations weigh. At 1 all weigh the same; to the right, the score looks more and more at where an agent ends up."
+                    <Term word=Word::Gamma/>" sets how much later iterations weigh. At 1 all weigh the same; to the right, the score looks more and more at where an agent ends up."
                 </p>
                 <p>
                     "A line that falls to the right belongs to an agent whose code gets harder to change; one that rises catches up. Where lines cross, the ranking depends on what you value."

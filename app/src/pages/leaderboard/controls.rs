@@ -4,6 +4,7 @@ use swe_ci_core::view::SplitSummary;
 
 use super::looking::Looking;
 use crate::components::{Choice, Choices};
+use crate::glossary::Word;
 use crate::query::{
     self, EXCLUDE, GAMMA_LEAST, GAMMA_MAX, GAMMA_MIN, GAMMA_MOST, OFF, Reading, gamma_text,
 };
@@ -28,7 +29,7 @@ pub fn Controls(
         <section class="controls" aria-label="How to rank">
             <GammaControl looking weights/>
             <div class="controls-choices">
-                <Choices label="Counting" choices=convention_choices(looking)/>
+                <Choices label="Counting" word=Word::Convention choices=convention_choices(looking)/>
                 {several.then(|| view! { <Choices label="Split" choices/> })}
                 {any_published.then(|| view! { <Choices label="Published" choices=published/> })}
             </div>

@@ -130,13 +130,9 @@ pub async fn board_of(
     };
     let sheet = engine.sheet(&split).await?;
     if unseen {
-        let unseen = sheet.unseen();
-        board.rows = swe_ci_core::leaderboard::Judge::new(&unseen.sheet).rank(
-            &unseen.sheet,
-            gamma,
-            convention,
-        );
-        board.scene = Scene::of(&unseen.sheet, Some(unseen.left_out), convention);
+        let kept = engine.unseen(&split).await?;
+        board.rows = engine.ranking_of_unseen(&split, gamma, convention).await?;
+        board.scene = Scene::of(&kept.sheet, Some(kept.left_out.clone()), convention);
     } else {
         board.rows = engine.ranking(&split, gamma, convention).await?;
         board.scene = Scene::of(&sheet, None, convention);

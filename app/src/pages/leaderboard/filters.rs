@@ -1,5 +1,7 @@
 //! Which rows, in which order, with which columns.
 
+use std::sync::Arc;
+
 use leptos::prelude::*;
 use swe_ci_core::leaderboard::{Column, Row, Sort, View};
 use swe_ci_core::run::Kind;
@@ -7,12 +9,13 @@ use swe_ci_core::run::Kind;
 use super::controls::Hidden;
 use super::looking::Looking;
 use super::words;
+use crate::components::Popup;
 use crate::query::EXCLUDE;
 
 /// One form for all of it. In the browser every control acts at once; without
 /// JavaScript its button does. On narrow screens it is folded.
 #[component]
-pub(super) fn Filters(rows: Memo<Vec<Row>>, looking: Looking) -> impl IntoView {
+pub(super) fn Filters(rows: Memo<Vec<Arc<Row>>>, looking: Looking) -> impl IntoView {
     view! {
         <details class="filters">
             <summary>
@@ -79,7 +82,7 @@ fn Search(looking: Looking) -> impl IntoView {
 }
 
 #[component]
-fn Providers(rows: Memo<Vec<Row>>, looking: Looking) -> impl IntoView {
+fn Providers(rows: Memo<Vec<Arc<Row>>>, looking: Looking) -> impl IntoView {
     let chosen = Memo::new(move |_| looking.get().view.provider);
     let names = Memo::new(move |_| {
         let of_rows = rows.with(|rows| rows.iter().map(|r| r.provider.clone()).collect::<Vec<_>>());
@@ -238,14 +241,14 @@ fn ColumnChooser(looking: Looking) -> impl IntoView {
             </label>
         }
     });
+    let boxes = boxes.collect_view();
     view! {
-        <details class="columns">
-            <summary>"Columns"</summary>
+        <Popup class="columns" summary="Columns">
             <fieldset class="columns-boxes">
                 <legend class="visually-hidden">"Columns"</legend>
-                {boxes.collect_view()}
+                {boxes}
             </fieldset>
-        </details>
+        </Popup>
     }
 }
 

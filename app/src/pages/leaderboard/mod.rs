@@ -7,6 +7,7 @@ mod controls;
 mod data;
 mod filters;
 mod looking;
+mod near;
 mod notes;
 mod published;
 mod ranks;
@@ -27,6 +28,7 @@ use self::data::{Asked, board_of};
 use self::looking::Step;
 use self::view::BoardView;
 use crate::components::{PageHead, loaded};
+use crate::fetched::fetched;
 use crate::query::{Reading, named};
 
 #[component]
@@ -35,7 +37,7 @@ pub fn LeaderboardPage() -> impl IntoView {
     let reading = Memo::new(move |_| query.with(Reading::of));
     let split = Memo::new(move |_| query.with(|q| named(q, "split")));
     // What the address says later the browser ranks by itself.
-    let resource = Resource::new(
+    let resource = fetched(
         move || (split.get(), Asked::of(&reading.get_untracked())),
         |(split, asked)| board_of(split, asked.gamma, asked.convention, asked.unseen),
     );

@@ -1,5 +1,7 @@
 //! What stands below the table: how to read it, and how far to trust it.
 
+use std::sync::Arc;
+
 use leptos::prelude::*;
 use swe_ci_core::leaderboard::Row;
 use swe_ci_core::metrics::{Convention, Gamma};
@@ -7,7 +9,9 @@ use swe_ci_core::uncertainty::{RESAMPLES, SEED};
 
 use super::data::Scene;
 use super::looking::Looking;
+use crate::components::Term;
 use crate::format;
+use crate::glossary::Word;
 use crate::query::gamma_text;
 
 /// With fewer repositories than this, a bootstrap over them is too sure of
@@ -16,8 +20,8 @@ const FEW_REPOSITORIES: usize = 10;
 
 /// Reads the first row out in words, so that the figures explain themselves.
 #[component]
-pub(super) fn Reader(rows: Memo<Vec<Row>>) -> impl IntoView {
-    let words = move || rows.with(|rows| rows.first().map(in_words));
+pub(super) fn Reader(rows: Memo<Vec<Arc<Row>>>) -> impl IntoView {
+    let words = move || rows.with(|rows| rows.first().map(|row| in_words(row)));
     view! {
         <p class="footnote" hidden=move || rows.with(Vec::is_empty)>
             <strong>"In words: "</strong>
@@ -48,16 +52,26 @@ fn in_words(row: &Row) -> String {
 
 /// What the intervals and ties are, and when not to trust them.
 #[component]
-pub(super) fn Certainty(scene: Memo<Scene>, rows: Memo<Vec<Row>>) -> impl IntoView {
+pub(super) fn Certainty(scene: Memo<Scene>, rows: Memo<Vec<Arc<Row>>>) -> impl IntoView {
     let repositories = Memo::new(move |_| scene.with(|s| s.repositories));
+    let ties = move || {
+        (repositories.get() > 1).then(|| {
+            view! {
+                "Rows joined by a line and marked “tied” are a "
+                <Term word=Word::TieGroup/>
+                ", not told apart: the interval of their difference, task by task, spans 0."
+            }
+        })
+    };
     let caution = move || {
         let text = warning(repositories.get())?;
         Some(view! { " "<strong class="caution">{text}</strong> })
     };
     view! {
         <p class="footnote" hidden=move || rows.with(Vec::is_empty)>
-            <strong>"Intervals: "</strong>
+            <strong><Term word=Word::Interval text="Intervals"/>": "</strong>
             {move || intervals_are(repositories.get())}
+            {ties}
             {caution}
             " "
             <a href="/about#certainty">"How sure is that?"</a>
@@ -72,9 +86,7 @@ fn intervals_are(repositories: usize) -> String {
             .to_owned();
     }
     format!(
-        "95 %, from {} resamples of the {repositories} repositories the tasks are of (seed {SEED}). Rows joined by a line \
-         and marked “tied” are not told apart: the interval of their difference, task by task, \
-         spans 0.",
+        "95 %, from {} resamples of the {repositories} repositories the tasks are of (seed {SEED}). ",
         format::thousands(RESAMPLES as u64),
     )
 }
@@ -144,7 +156,7 @@ fn named(what: &str, names: &[String]) -> Option<String> {
 
 /// Tells screen readers when the order of the rows has changed.
 #[component]
-pub(super) fn Announcer(rows: Memo<Vec<Row>>, gamma: RwSignal<Gamma>) -> impl IntoView {
+pub(super) fn Announcer(rows: Memo<Vec<Arc<Row>>>, gamma: RwSignal<Gamma>) -> impl IntoView {
     let said = RwSignal::new(String::new());
     Effect::new(move |before: Option<Vec<String>>| {
         let order: Vec<String> = rows.with(|rows| rows.iter().map(|r| r.run_id.clone()).collect());

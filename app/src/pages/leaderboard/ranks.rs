@@ -41,20 +41,26 @@ impl Counted {
         }
     }
 
-    fn rank(&self, gamma: Gamma, convention: Convention, rests: bool) -> Vec<Row> {
-        if rests || self.sheet.entries.len() * self.repositories <= QUICK {
+    fn rank(&self, gamma: Gamma, convention: Convention, rests: bool) -> Vec<Arc<Row>> {
+        let rows = if rests || self.sheet.entries.len() * self.repositories <= QUICK {
             let judge = self.judge.get_or_init(|| Judge::new(&self.sheet));
             judge.rank(&self.sheet, gamma, convention)
         } else {
             self.sheet.rank(gamma, convention)
-        }
+        };
+        shared(rows)
     }
+}
+
+/// Rows are handed on to whatever shows a part of them, many times a second.
+fn shared(rows: Vec<Row>) -> Vec<Arc<Row>> {
+    rows.into_iter().map(Arc::new).collect()
 }
 
 /// All rows of the board, best first, and what there is to say of them.
 #[derive(Clone, Copy)]
 pub(super) struct Ranks {
-    pub rows: Memo<Vec<Row>>,
+    pub rows: Memo<Vec<Arc<Row>>>,
     pub scene: Memo<Scene>,
     /// What kept the sheet from coming.
     pub failed: RwSignal<Option<AppError>>,
@@ -74,13 +80,15 @@ impl Ranks {
             move |_| sheet.with(|s| s.as_deref().map(|s| Arc::new(Counted::of(s, unseen.get())))),
             |_, _| true,
         );
-        let (sent, first) = (board.asked, StoredValue::new(board.clone()));
+        let sent = board.asked;
+        let rows_sent = StoredValue::new(shared(board.rows.clone()));
+        let scene_sent = StoredValue::new(board.scene.clone());
         let rows = Memo::new(move |_| {
             let asked = asked.get();
             let rests = looking.rested.get() == asked.gamma;
             let counted = counted.get().filter(|_| asked != sent);
             counted.map_or_else(
-                || first.with_value(|board| board.rows.clone()),
+                || rows_sent.with_value(Clone::clone),
                 |counted| counted.rank(asked.gamma, asked.convention, rests),
             )
         });
@@ -89,7 +97,7 @@ impl Ranks {
             let sent = (convention, unseen) == (sent.convention, sent.unseen);
             let counted = counted.get().filter(|_| !sent);
             counted.map_or_else(
-                || first.with_value(|board| board.scene.clone()),
+                || scene_sent.with_value(Clone::clone),
                 |counted| Scene::of(&counted.sheet, counted.left_out.clone(), convention),
             )
         });

@@ -1,10 +1,13 @@
+use std::ops::Range;
+use std::sync::Arc;
+
 use leptos::prelude::*;
 use swe_ci_core::leaderboard::{Column, Columns, Intervals, Row};
 use swe_ci_core::metrics::METRIC_VERSION;
 use swe_ci_core::run::Progress;
 use swe_ci_core::uncertainty::Interval;
 
-use super::tie::{Place, Tie};
+use super::tie::{Place, Places, Tie};
 use super::words as names;
 use crate::components::{ScoreBar, Tag, Tone};
 use crate::format;
@@ -61,26 +64,27 @@ impl Rate {
 pub(super) fn RankedRow(
     /// The row when it appeared; its figures are looked up as they change.
     place: Place,
-    places: Memo<Vec<Place>>,
+    places: Memo<Places>,
+    /// The places that are kept up to date.
+    near: Memo<Range<usize>>,
     columns: Memo<Columns>,
     curves: Memo<Curves>,
     floor: Signal<f64>,
 ) -> impl IntoView {
     let row = place.row.clone();
-    let place = Memo::new(move |_| {
-        places.with(|places| {
-            let found = places.iter().find(|p| p.row.run_id == place.row.run_id);
-            found.unwrap_or(&place).clone()
-        })
+    let place = Memo::new(move |last: Option<&Place>| {
+        let now = near.with(|near| places.with(|p| p.find(&place.row.run_id, near).cloned()));
+        now.unwrap_or_else(|| last.unwrap_or(&place).clone())
     });
-    let current = Signal::derive(move || place.with(|p| p.row.clone()));
-    let tie = Signal::derive(move || place.with(|p| p.tie));
+    let current = Memo::new(move |_| place.with(|p| p.row.clone()));
+    let tie = Memo::new(move |_| place.with(|p| p.tie));
+    let still = still(current);
     let series = curves.with_untracked(|curves| {
         let curve = curves.iter().find(|c| c.run_id == row.run_id);
         curve.map_or(0, |c| c.series % SERIES_COLOURS)
     });
     let cells = move || {
-        let cell = |column| view! { <Cell column current floor/> };
+        let cell = |column| view! { <Cell column current still floor/> };
         columns.get().shown().map(cell).collect_view()
     };
     view! {
@@ -88,7 +92,7 @@ pub(super) fn RankedRow(
             <RankCell current tie/>
             <th role="rowheader" scope="row" class="col-model">
                 <a href=format!("/runs/{}", row.run_id)>{row.model.clone()}</a>
-                {move || current.with(|row| view! { <RowTags row=row.clone()/> })}
+                <RowTags still/>
                 <small>{origin(&row)}</small>
             </th>
             {cells}
@@ -96,16 +100,48 @@ pub(super) fn RankedRow(
     }
 }
 
+/// The row as far as γ does not move it, so that most cells rest while the
+/// slider moves. Of intervals it keeps those it had: while they are not drawn
+/// anew, the ones that do not depend on γ still hold.
+fn still(current: Memo<Arc<Row>>) -> Memo<Arc<Row>> {
+    Memo::new_with_compare(
+        move |_| current.get(),
+        |before, now| match (before, now) {
+            (Some(before), Some(now)) => !moved_by_gamma_alone(before, now),
+            (before, now) => before.is_some() != now.is_some(),
+        },
+    )
+}
+
+fn moved_by_gamma_alone(before: &Row, now: &Row) -> bool {
+    let rates = |i: &Intervals| (i.zero_regression_rate, i.solved_rate, i.average_turns);
+    let intervals = now.intervals.as_ref().map(rates);
+    let same_intervals = intervals.is_none() || intervals == before.intervals.as_ref().map(rates);
+    let as_before = Row {
+        rank: before.rank,
+        tie_group: before.tie_group,
+        evoscore: before.evoscore,
+        intervals: before.intervals,
+        ..now.clone()
+    };
+    same_intervals && as_before == *before
+}
+
 /// A cell of a column one can leave out.
 #[component]
-fn Cell(column: Column, current: Signal<Row>, floor: Signal<f64>) -> impl IntoView {
+fn Cell(
+    column: Column,
+    current: Memo<Arc<Row>>,
+    still: Memo<Arc<Row>>,
+    floor: Signal<f64>,
+) -> impl IntoView {
     if column == Column::EvoScore {
         return view! { <ScoreCell current floor/> }.into_any();
     }
     if let Some(rate) = Rate::of(column) {
-        return view! { <RateCell current rate/> }.into_any();
+        return view! { <RateCell still rate/> }.into_any();
     }
-    let text = move || current.with(|row| plain(column, row));
+    let text = move || still.with(|row| plain(column, row));
     view! { <td role="cell" class="number" data-label=names::column(column)>{text}</td> }.into_any()
 }
 
@@ -124,9 +160,10 @@ fn plain(column: Column, row: &Row) -> String {
 
 /// The rank, the ranks the data leaves open, and whether it is shared.
 #[component]
-fn RankCell(current: Signal<Row>, tie: Signal<Tie>) -> impl IntoView {
+fn RankCell(current: Memo<Arc<Row>>, tie: Memo<Tie>) -> impl IntoView {
+    let ranks = Memo::new(move |_| current.with(|row| row.intervals.map(|i| i.rank)));
     let range = move || {
-        let ranks = current.with(|row| row.intervals.map(|i| i.rank))?;
+        let ranks = ranks.get()?;
         let several = ranks.best != ranks.worst;
         Some(view! {
             <small class="rank-range" title="The rank in 95 % of the resamples">
@@ -156,7 +193,7 @@ fn RankCell(current: Signal<Row>, tie: Signal<Tie>) -> impl IntoView {
 }
 
 #[component]
-fn ScoreCell(current: Signal<Row>, floor: Signal<f64>) -> impl IntoView {
+fn ScoreCell(current: Memo<Arc<Row>>, floor: Signal<f64>) -> impl IntoView {
     let score = Signal::derive(move || current.with(|row| row.evoscore));
     let interval = Signal::derive(move || current.with(|row| row.intervals.map(|i| i.evoscore)));
     let text = move || {
@@ -183,10 +220,10 @@ fn ScoreCell(current: Signal<Row>, floor: Signal<f64>) -> impl IntoView {
 }
 
 #[component]
-fn RateCell(current: Signal<Row>, rate: Rate) -> impl IntoView {
-    let value = move || current.with(|row| format::decimals((rate.value)(row), rate.places));
+fn RateCell(still: Memo<Arc<Row>>, rate: Rate) -> impl IntoView {
+    let value = move || still.with(|row| format::decimals((rate.value)(row), rate.places));
     let words = Memo::new(move |_| {
-        let interval = current.with(|row| row.intervals.as_ref().and_then(rate.interval));
+        let interval = still.with(|row| row.intervals.as_ref().and_then(rate.interval));
         interval.map(|interval| format::interval_in_words(interval, rate.places))
     });
     let hidden = move || {
@@ -224,10 +261,13 @@ fn tasks(row: &Row) -> String {
 }
 
 #[component]
-fn RowTags(row: Row) -> impl IntoView {
-    let tags = tags(&row, METRIC_VERSION).into_iter();
-    let tags = tags.map(|(text, tone, hint)| view! { <Tag text tone hint/> });
-    view! { <span class="tags">{tags.collect_view()}</span> }
+fn RowTags(still: Memo<Arc<Row>>) -> impl IntoView {
+    let tags = move || {
+        let tags = still.with(|row| tags(row, METRIC_VERSION));
+        let tag = |(text, tone, hint)| view! { <Tag text tone hint/> };
+        tags.into_iter().map(tag).collect_view()
+    };
+    view! { <span class="tags">{tags}</span> }
 }
 
 /// What a reader must know of a row, each with what it means.
@@ -302,6 +342,38 @@ mod tests {
             &["running · 1 of 1 tasks", "3 blocked"],
         );
         assert!(tags(&row, 2)[0].2.contains("swe-ci rescore"));
+    }
+
+    #[test]
+    fn what_gamma_moves() {
+        let sheet = crate::plots::fixture::sheet_of(&[("m", vec![&[0.5, 1.0], &[0.0, 0.5]])]);
+        let judge = swe_ci_core::leaderboard::Judge::new(&sheet);
+        let at = |gamma| {
+            let gamma = Gamma::new(gamma).unwrap();
+            judge.rank(&sheet, gamma, Convention::Paper)[0].clone()
+        };
+        let (before, moved) = (at(1.0), at(2.0));
+        assert_ne!(before, moved);
+        assert!(before.intervals.is_some());
+        assert!(moved_by_gamma_alone(&before, &moved));
+        let check = |change: fn(&mut Row), expect: bool| {
+            let mut now = moved.clone();
+            change(&mut now);
+            assert_eq!(moved_by_gamma_alone(&before, &now), expect);
+        };
+        check(|r| r.intervals = None, true);
+        check(|r| r.rank += 1, true);
+        check(|r| r.solved_rate += 0.5, false);
+        check(|r| r.tasks += 1, false);
+        check(|r| r.progress = Progress::Cancelled, false);
+        check(
+            |r| r.intervals.as_mut().unwrap().solved_rate.low = -1.0,
+            false,
+        );
+        // Intervals that arrive are shown.
+        let mut bare = before.clone();
+        bare.intervals = None;
+        assert!(!moved_by_gamma_alone(&bare, &moved));
     }
 
     #[test]

@@ -1,13 +1,17 @@
+use std::sync::Arc;
+
 use leptos::prelude::*;
 use swe_ci_core::leaderboard::{Column, Columns, Published, Row, Sort};
 use swe_ci_core::view::SplitSummary;
 
 use super::looking::Looking;
+use super::near::near;
 use super::published::PublishedRows;
 use super::row::RankedRow;
-use super::tie::Place;
+use super::tie::Places;
 use super::words;
-use crate::components::floor_of;
+use crate::components::{Explained, Key, floor_of};
+use crate::glossary::Word;
 use crate::plots::Curves;
 
 /// With more columns than this the table scrolls inside its frame.
@@ -19,9 +23,9 @@ const FITTING: usize = 6;
 #[component]
 pub fn Ranking(
     /// All rows of the ranking.
-    rows: Memo<Vec<Row>>,
+    rows: Memo<Vec<Arc<Row>>>,
     /// Those of them that are shown.
-    places: Memo<Vec<Place>>,
+    places: Memo<Places>,
     curves: Memo<Curves>,
     published: Published,
     /// Whether there is a run that could have a row.
@@ -30,6 +34,8 @@ pub fn Ranking(
     looking: Looking,
 ) -> impl IntoView {
     let columns = Memo::new(move |_| looking.get().view.columns);
+    let body = NodeRef::new();
+    let near = near(body, looking);
     let floor = floor(rows, curves, &published);
     let any_published = !published.rows.is_empty();
     let shown = Memo::new(move |_| any_published && looking.get().published);
@@ -41,16 +47,25 @@ pub fn Ranking(
         shown.get().then(rows)
     };
     let wide = move || columns.get().shown().count() > FITTING;
+    let words = Signal::derive(move || {
+        let heads = [Column::Rank].into_iter().chain(columns.get().shown());
+        heads
+            .filter_map(|column| Word::headed(words::column(column)))
+            .collect()
+    });
     view! {
+        <div hidden=move || !any_runs && !shown.get()>
+            <Key words/>
+        </div>
         <div class="table-frame ranking-frame" class:scrolls=wide hidden=move || !any_runs && !shown.get()>
             <table class="ranking" role="table">
                 <caption class="visually-hidden">"Runs ranked by EvoScore"</caption>
                 <Head columns looking/>
-                <tbody role="rowgroup" class="ranked">
-                    <For each=move || places.get() key=|place| place.row.run_id.clone() let(place)>
-                        <RankedRow place places columns curves floor/>
+                <tbody role="rowgroup" class="ranked" node_ref=body>
+                    <For each=move || places.with(|places| places.list.clone()) key=|place| place.row.run_id.clone() let(place)>
+                        <RankedRow place places near columns curves floor/>
                     </For>
-                    {move || (any_runs && places.with(Vec::is_empty)).then(|| view! { <Nothing rows columns looking/> })}
+                    {move || (any_runs && places.with(|places| places.list.is_empty())).then(|| view! { <Nothing rows columns looking/> })}
                 </tbody>
                 {second}
             </table>
@@ -60,22 +75,22 @@ pub fn Ranking(
 
 /// Where the bars of all rows start. Scores of every γ count, so that the scale
 /// mostly stands still while γ moves.
-fn floor(rows: Memo<Vec<Row>>, curves: Memo<Curves>, published: &Published) -> Signal<f64> {
+fn floor(rows: Memo<Vec<Arc<Row>>>, curves: Memo<Curves>, published: &Published) -> Signal<f64> {
     let published = floor_of(published.rows.iter().map(|row| row.evoscore));
+    let lowest = Memo::new(move |_| curves.with(Curves::lowest));
     let floor = Memo::new(move |_| {
-        let lowest = curves.with(Curves::lowest);
         let intervals = rows.with(|rows| {
             let intervals = rows.iter().filter_map(|row| row.intervals);
             floor_of(intervals.map(|intervals| intervals.evoscore.low))
         });
-        floor_of(lowest.into_iter().chain([intervals, published]))
+        floor_of(lowest.get().into_iter().chain([intervals, published]))
     });
     floor.into()
 }
 
 /// Stands where rows would be, and says why there is none.
 #[component]
-fn Nothing(rows: Memo<Vec<Row>>, columns: Memo<Columns>, looking: Looking) -> impl IntoView {
+fn Nothing(rows: Memo<Vec<Arc<Row>>>, columns: Memo<Columns>, looking: Looking) -> impl IntoView {
     let why = move || {
         let view = looking.get().view;
         if !rows.with(Vec::is_empty) {
@@ -136,13 +151,17 @@ fn HeadCell(column: Column, looking: Looking) -> impl IntoView {
         _ => "number",
     };
     let interval = (column == Column::EvoScore).then_some(", 95 % interval");
+    let word = Word::headed(words::column(column));
+    let hint = word.is_none().then(|| words::hint(column));
     view! {
         <th role="columnheader" scope="col" class=class aria-sort=order>
-            <a class="head" href=href title=words::hint(column) data-noscroll="">
-                {words::column(column)}
-                {interval}
-                <span class="head-mark" aria-hidden="true"></span>
-            </a>
+            <Explained word>
+                <a class="head" href=href title=hint aria-describedby=word.map(Word::tip) data-noscroll="">
+                    {words::column(column)}
+                    {interval}
+                    <span class="head-mark" aria-hidden="true"></span>
+                </a>
+            </Explained>
         </th>
     }
 }

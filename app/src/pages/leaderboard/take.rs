@@ -1,24 +1,27 @@
 //! What one can take away: how many rows there are, the rows as files, and how
 //! to cite them.
 
+use std::sync::Arc;
+
 use leptos::prelude::*;
 use swe_ci_core::leaderboard::Row;
 use swe_ci_core::leaderboard::export::{Basis, Citation};
 use swe_ci_core::metrics::METRIC_VERSION;
 
 use super::looking::Looking;
-use super::tie::Place;
+use super::tie::Places;
+use crate::public_url::PublicUrl;
 use crate::query::{Query, Reading, gamma_text};
 
 /// "12 of 40 rows", and the way back to all of them.
 #[component]
 pub(super) fn Shown(
-    rows: Memo<Vec<Row>>,
-    places: Memo<Vec<Place>>,
+    rows: Memo<Vec<Arc<Row>>>,
+    places: Memo<Places>,
     looking: Looking,
     split: String,
 ) -> impl IntoView {
-    let count = move || how_many(places.with(Vec::len), rows.with(Vec::len));
+    let count = move || how_many(places.with(|places| places.list.len()), rows.with(Vec::len));
     let all = move || {
         let href = move || looking.href(|reading| reading.view = reading.view.of_all());
         let filters = looking.get().view.filters();
@@ -54,16 +57,19 @@ fn how_many(shown: usize, all: usize) -> String {
 /// The view as a source, folded.
 #[component]
 pub(super) fn Cite(
-    rows: Memo<Vec<Row>>,
+    rows: Memo<Vec<Arc<Row>>>,
     looking: Looking,
     split: String,
     tasks: u32,
     today: String,
 ) -> impl IntoView {
-    // Only a browser knows by which name it reached this site.
-    let origin = RwSignal::new(String::new());
+    let known = use_context::<Option<PublicUrl>>().flatten();
+    let origin = RwSignal::new(known.map_or_else(String::new, |url| url.at("")));
     Effect::new(move || {
-        if let Ok(here) = window().location().origin() {
+        // Nobody has said where this site is; the browser found it here.
+        if origin.with_untracked(String::is_empty)
+            && let Ok(here) = window().location().origin()
+        {
             origin.set(here);
         }
     });

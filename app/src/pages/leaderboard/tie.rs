@@ -1,6 +1,8 @@
 //! Rows the data does not tell apart.
 
 use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::Arc;
 
 use swe_ci_core::leaderboard::{Row, View};
 
@@ -43,18 +45,40 @@ impl Tie {
 /// A row that is shown, and what joins it to its neighbours.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Place {
-    pub row: Row,
+    pub row: Arc<Row>,
     pub tie: Tie,
 }
 
-/// The rows a view wants, in its order. A tie is of a row and the one above it
-/// in the ranking, so rows are joined only where those two are neighbours in
-/// the view too.
-pub(super) fn places(all: &[Row], view: &View) -> Vec<Place> {
+/// The rows a view wants, in its order.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Places {
+    pub list: Vec<Place>,
+    /// Where in the list a run is: every row of the table looks for itself.
+    at: HashMap<String, usize>,
+}
+
+impl Places {
+    pub(super) fn of(all: &[Arc<Row>], view: &View) -> Self {
+        let list = joined(all, view);
+        let ids = list.iter().map(|place| place.row.run_id.clone());
+        let at = ids.zip(0..).collect();
+        Self { list, at }
+    }
+
+    /// The place of a run, if it has one among these of the list.
+    pub(super) fn find(&self, run_id: &str, among: &Range<usize>) -> Option<&Place> {
+        let at = *self.at.get(run_id)?;
+        among.contains(&at).then(|| self.list.get(at)).flatten()
+    }
+}
+
+/// A tie is of a row and the one above it in the ranking, so rows are joined
+/// only where those two are neighbours in the view too.
+fn joined(all: &[Arc<Row>], view: &View) -> Vec<Place> {
     let rows = view.apply(all);
     let at: HashMap<&str, usize> = all.iter().map(|r| r.run_id.as_str()).zip(0..).collect();
     let at = |row: &Row| at.get(row.run_id.as_str()).copied().unwrap_or_default();
-    let joined = |pair: &[Row]| {
+    let joined = |pair: &[Arc<Row>]| {
         let [above, below] = pair else { return false };
         view.is_ranking() && above.tie_group == below.tie_group && at(below) == at(above) + 1
     };
@@ -72,20 +96,20 @@ mod tests {
     use crate::plots::fixture::sheet;
     use swe_ci_core::metrics::{Convention, Gamma};
 
-    fn rows(groups: [u32; 3]) -> Vec<Row> {
+    fn rows(groups: [u32; 3]) -> Vec<Arc<Row>> {
         let models: [(&str, &[f64]); 3] = [("a", &[0.3]), ("b", &[0.2]), ("c", &[0.1])];
         let mut rows = sheet(&models).rank(Gamma::ONE, Convention::Paper);
         for (row, group) in rows.iter_mut().zip(groups) {
             row.tie_group = group;
         }
-        rows
+        rows.into_iter().map(Arc::new).collect()
     }
 
     #[test]
     fn neighbours_of_one_group_are_joined() {
         let check = |groups: [u32; 3], expect: [Tie; 3]| {
-            let places = places(&rows(groups), &View::default());
-            let ties: Vec<Tie> = places.iter().map(|place| place.tie).collect();
+            let places = Places::of(&rows(groups), &View::default());
+            let ties: Vec<Tie> = places.list.iter().map(|place| place.tie).collect();
             assert_eq!(ties, expect);
         };
         check([1, 2, 3], [Tie::Alone, Tie::Alone, Tie::Alone]);
@@ -101,24 +125,31 @@ mod tests {
         let check = |change: fn(&mut View), expect: &[(&str, Tie)]| {
             let mut view = View::default();
             change(&mut view);
-            let places = places(&rows, &view);
-            let seen: Vec<(&str, Tie)> = places.iter().map(|p| (&*p.row.model, p.tie)).collect();
-            assert_eq!(seen, expect);
+            let places = Places::of(&rows, &view);
+            let seen = places.list.iter().map(|p| (&*p.row.model, p.tie));
+            assert_eq!(seen.collect::<Vec<_>>(), expect);
+            for row in &rows {
+                let found = |among| places.find(&row.run_id, &among).map(|place| &place.row);
+                let at = expect.iter().position(|(model, _)| *model == row.model);
+                assert_eq!(found(0..9), at.map(|_| row));
+                assert_eq!(found(1..9), at.filter(|at| *at > 0).map(|_| row));
+            }
         };
         let alone = Tie::Alone;
         let turned = [("c", alone), ("b", alone), ("a", alone)];
         check(|v| v.sort = "-model".parse().unwrap(), &turned);
         check(|v| v.text = "b".into(), &[("b", alone)]);
-        assert!(places(&[], &View::default()).is_empty());
+        assert!(Places::of(&[], &View::default()).list.is_empty());
         // Without the one in the middle, the others are no neighbours.
         let mut ends = rows.clone();
-        ends[1].provider = "acme".into();
-        ends[0].provider = "other".into();
-        ends[2].provider = "other".into();
+        for (row, provider) in ends.iter_mut().zip(["other", "acme", "other"]) {
+            Arc::make_mut(row).provider = provider.into();
+        }
         let view = View {
             provider: Some("other".into()),
             ..View::default()
         };
-        assert!(places(&ends, &view).iter().all(|p| p.tie == alone));
+        let places = Places::of(&ends, &view);
+        assert!(places.list.iter().all(|place| place.tie == alone));
     }
 }

@@ -10,7 +10,7 @@ use super::notes::{Announcer, Certainty, OnlyUnseen, Reader, Unranked};
 use super::ranks::Ranks;
 use super::table::Ranking;
 use super::take::{Cite, Shown};
-use super::tie::places;
+use super::tie::Places;
 use crate::components::{Empty, Problem};
 use crate::query::Reading;
 
@@ -45,7 +45,7 @@ pub fn BoardView(
     let tasks = summary.as_ref().map_or(0, |s| s.tasks);
     let places = Memo::new(move |_| {
         let view = looking.get().view;
-        rows.with(|rows| places(rows, &view))
+        rows.with(|rows| Places::of(rows, &view))
     });
     let curves = Memo::new(move |_| scene.with(|scene| scene.curves.clone()));
     let weights = Signal::derive(move || weight_words(looking.gamma.get(), most_iterations));

@@ -19,25 +19,13 @@ pub(super) fn column(column: Column) -> &'static str {
     }
 }
 
-/// What a column says, in a sentence.
+/// What a column says that is no word of the field.
 pub(super) fn hint(column: Column) -> &'static str {
     match column {
-        Column::Rank => "By EvoScore; below it, the ranks the row holds in 95 % of the resamples",
         Column::Model => "Sort by name",
-        Column::EvoScore => {
-            "γ-weighted mean of the normalized change after each iteration, −1 to 1"
-        }
-        Column::ZeroRegression => "Share of tasks in which no passing test was ever broken",
-        Column::NetZeroRegression => {
-            "Share of tasks whose number of passing tests never fell, as the reference convention counts"
-        }
-        Column::Solved => "Share of tasks that ended with every target test passing",
-        Column::Turns => "Iterations used, on average",
-        Column::Tokens => "Read and written by the model in its scored evolutions",
-        Column::Findings => "Iterations that changed what steers the tests",
-        Column::Tasks => "Tasks scored",
         Column::Released => "The day the model was released",
         Column::Finished => "The day the run was over",
+        _ => "",
     }
 }
 

@@ -11,6 +11,7 @@ use swe_ci_core::metrics::Convention;
 use self::data::model;
 use self::view::ModelView;
 use crate::components::loaded;
+use crate::fetched::fetched;
 
 #[component]
 pub fn ModelPage() -> impl IntoView {
@@ -20,7 +21,7 @@ pub fn ModelPage() -> impl IntoView {
         let asked = |c: &str| c.parse::<Convention>().ok();
         query.with(|q| q.get_str("convention").and_then(asked).unwrap_or_default())
     });
-    let resource = Resource::new(move || name.get(), model);
+    let resource = fetched(move || name.get(), model);
     loaded(
         resource,
         move |detail| view! { <ModelView detail convention/> },

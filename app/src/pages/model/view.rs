@@ -4,10 +4,22 @@ use swe_ci_core::metrics::Convention;
 
 use super::data::href;
 use super::strengths::StrengthsOfModel;
-use crate::components::{Choice, Choices, PageHead, ScoreBar, Tag, floor_of};
+use crate::components::{Choice, Choices, Key, PageHead, ScoreBar, Tag, Term, floor_of};
 use crate::format;
+use crate::glossary::Word;
 use crate::pages::words;
 use crate::query::encode;
+
+/// What the heads of the table are about.
+const HEADS: [Word; 7] = [
+    Word::Split,
+    Word::RankInterval,
+    Word::EvoScore,
+    Word::ZeroRegression,
+    Word::Solved,
+    Word::Turns,
+    Word::Scored,
+];
 
 #[component]
 pub fn ModelView(
@@ -84,17 +96,18 @@ fn Runs(runs: Vec<ModelRun>, convention: Signal<Convention>) -> impl IntoView {
     view! {
         <section aria-labelledby="runs-title">
             <h2 id="runs-title">"Runs"</h2>
+            <Key words=Signal::stored(HEADS.to_vec())/>
             <div class="table-frame">
                 <table class="cards model-runs" role="table">
                     <thead role="rowgroup">
                         <tr role="row">
-                            <th role="columnheader" scope="col">"Split"</th>
-                            <th role="columnheader" scope="col" title="Among the runs ranked on the split">"Rank"</th>
-                            <th role="columnheader" scope="col">"EvoScore"</th>
-                            <th role="columnheader" scope="col" class="number">"Zero regression"</th>
-                            <th role="columnheader" scope="col" class="number">"Solved"</th>
-                            <th role="columnheader" scope="col" class="number">"Turns"</th>
-                            <th role="columnheader" scope="col" class="number" title="Scored, of all">"Tasks"</th>
+                            <th role="columnheader" scope="col"><Term word=Word::Split text="Split"/></th>
+                            <th role="columnheader" scope="col"><Term word=Word::RankInterval text="Rank"/></th>
+                            <th role="columnheader" scope="col"><Term word=Word::EvoScore/></th>
+                            <th role="columnheader" scope="col" class="number"><Term word=Word::ZeroRegression text="Zero regression"/></th>
+                            <th role="columnheader" scope="col" class="number"><Term word=Word::Solved text="Solved"/></th>
+                            <th role="columnheader" scope="col" class="number"><Term word=Word::Turns text="Turns"/></th>
+                            <th role="columnheader" scope="col" class="number"><Term word=Word::Scored text="Tasks"/></th>
                         </tr>
                     </thead>
                     <tbody role="rowgroup">{rows}</tbody>

@@ -24,6 +24,7 @@ pub fn EvolutionCard(
     let closed = Signal::derive(move || evolution.with(closed));
     let suite = first.suite;
     let base = format!("/runs/{run_id}/{}", first.evolution_id);
+    let href = Callback::new(move |n: u32| format!("{base}/{n}"));
     let whole = evolution_href(&run_id, first.task_id.as_str(), first.sample);
     let sample = (first.sample > 1).then(|| format!(" · sample {}", first.sample));
     let tone = Signal::derive(move || meter_tone(evolution.with(|e| (e.progress, is_closed(e)))));
@@ -54,7 +55,7 @@ pub fn EvolutionCard(
                         {format!(" · {} missing on the base", format::count(suite.gap(), "target test"))}
                     </p>
                 </div>
-                <Iterations evolution target=suite.target base/>
+                <Iterations evolution target=suite.target href/>
             </div>
         </details>
     }
@@ -86,14 +87,19 @@ fn meter_tone((progress, solved): (Progress, bool)) -> &'static str {
 pub(in crate::pages) fn Iterations(
     evolution: Memo<EvolutionView>,
     target: u32,
-    /// Address its iterations stand under.
-    base: String,
+    /// Where each iteration leads.
+    href: Callback<u32, String>,
+    /// The one that is looked into.
+    #[prop(optional, into)]
+    chosen: Signal<Option<u32>>,
 ) -> impl IntoView {
     let iterations = Memo::new(move |_| evolution.with(|e| e.iterations.clone()));
     let rows = move || {
         let row = |i: IterationView| {
-            let href = format!("{base}/{}", i.iteration);
-            view! { <IterationRow iteration=i target href/> }
+            let n = i.iteration;
+            let href = Signal::derive(move || href.run(n));
+            let chosen = Signal::derive(move || chosen.get() == Some(n));
+            view! { <IterationRow iteration=i target href chosen/> }
         };
         iterations.get().into_iter().map(row).collect_view()
     };
@@ -119,7 +125,12 @@ pub(in crate::pages) fn Iterations(
 }
 
 #[component]
-fn IterationRow(iteration: IterationView, target: u32, href: String) -> impl IntoView {
+fn IterationRow(
+    iteration: IterationView,
+    target: u32,
+    href: Signal<String>,
+    chosen: Signal<bool>,
+) -> impl IntoView {
     let (sign, word, tone) = words::verdict(&iteration, target);
     let findings = u32::try_from(iteration.findings.len()).unwrap_or(u32::MAX);
     let findings = (findings > 0).then(|| {
@@ -127,9 +138,9 @@ fn IterationRow(iteration: IterationView, target: u32, href: String) -> impl Int
         view! { <Tag text tone=Tone::Warn hint="Configuration of the tests was changed"/> }
     });
     view! {
-        <tr>
+        <tr class:chosen=chosen>
             <th scope="row" class="number">
-                <a href=href>{iteration.iteration}</a>
+                <a href=href aria-current=move || chosen.get().then_some("true")>{iteration.iteration}</a>
             </th>
             <td class="number">{iteration.verdict.in_target()}</td>
             <td class="number">{words::gained(iteration.gained)}</td>

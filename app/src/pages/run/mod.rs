@@ -18,11 +18,12 @@ use self::data::whole_run;
 pub(super) use self::evolution::Iterations;
 use self::view::RunView;
 use crate::components::loaded;
+use crate::fetched::fetched;
 
 #[component]
 pub fn RunPage() -> impl IntoView {
     let params = use_params_map();
     let id = Memo::new(move |_| params.with(|p| p.get("id").unwrap_or_default()));
-    let resource = Resource::new(move || id.get(), whole_run);
+    let resource = fetched(move || id.get(), whole_run);
     loaded(resource, |whole| view! { <RunView whole/> })
 }

@@ -2,7 +2,9 @@ use leptos::prelude::*;
 use swe_ci_core::leaderboard::Scores;
 use swe_ci_core::metrics::{Convention, IterationProfile};
 
+use crate::components::Term;
 use crate::format;
+use crate::glossary::Word;
 use crate::query::{Query, gamma_text};
 
 /// How the run behaves from iteration to iteration; folded, because it is
@@ -28,9 +30,15 @@ pub(super) fn ProfileTable(scores: RwSignal<Vec<Scores>>, run_id: String) -> imp
         <details class="fold">
             <summary>"Iteration by iteration"</summary>
             <p class="quiet">
-                "Active: tasks that came this far. Rate: share of these that break something here. Magnitude: share of the passing tests that is lost where something breaks. Best: mean of the best normalized change so far, over all tasks."
+                "Active: tasks that came this far. "
+                <Term word=Word::Rate text="Rate"/>
+                ": share of these that break something here. "
+                <Term word=Word::Magnitude text="Magnitude"/>
+                ": share of the passing tests that is lost where something breaks. Best: mean of the best "
+                <Term word=Word::Change/>
+                " so far, over all tasks."
             </p>
-            <div class="table-frame">
+            <div class="table-frame" tabindex="0" role="region" aria-label="Iteration by iteration">
                 <table class="profile">
                     <caption class="visually-hidden">"Iteration by iteration"</caption>
                     <ProfileHead conventions/>

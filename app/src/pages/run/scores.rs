@@ -6,7 +6,9 @@ use swe_ci_core::uncertainty::Interval;
 use swe_ci_core::view::RunDetail;
 
 use super::profile::ProfileTable;
+use crate::components::{Term, heading};
 use crate::format;
+use crate::glossary::Word;
 use crate::query::encode;
 
 /// What a figure says, or why there is none.
@@ -190,18 +192,18 @@ fn MeasureTable(scores: RwSignal<Vec<Scores>>) -> impl IntoView {
         };
         view! {
             <tr>
-                <th scope="row" title=measure.hint>{measure.name}</th>
+                <th scope="row">{heading(measure.name, measure.hint)}</th>
                 {cells}
             </tr>
         }
     };
     let rows = MEASURES.iter().map(row).collect_view();
     view! {
-        <div class="table-frame">
+        <div class="table-frame" tabindex="0" role="region" aria-label="Scores by convention">
             <table class="measures">
                 <caption class="visually-hidden">"Scores by convention"</caption>
                 <thead>
-                    <tr><th scope="col">"Measure"</th>{heads}</tr>
+                    <tr><th scope="col">"Measure, by "<Term word=Word::Convention/></th>{heads}</tr>
                 </thead>
                 <tbody>{rows}</tbody>
             </table>

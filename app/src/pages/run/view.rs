@@ -9,8 +9,9 @@ use super::follow::{Follower, Link};
 use super::log::LogTail;
 use super::recorded::Recorded;
 use super::scores::ScoresOfRun;
-use crate::components::{Meter, PageHead, Tag, Time, Tone};
+use crate::components::{Meter, PageHead, Tag, Term, Time, Tone};
 use crate::format;
+use crate::glossary::Word;
 use crate::pages::words;
 
 /// With more evolutions than this, only those at work start unfolded.
@@ -98,7 +99,7 @@ fn Overall(detail: RwSignal<RunDetail>) -> impl IntoView {
         (blocked > 0).then(|| {
             view! {
                 <div>
-                    <dt>"Blocked"</dt>
+                    <dt><Term word=Word::Blocked text="Blocked"/></dt>
                     <dd>{format::thousands(blocked)}</dd>
                 </div>
             }
@@ -116,11 +117,11 @@ fn Overall(detail: RwSignal<RunDetail>) -> impl IntoView {
             <Meter value=over most=all label="Evolutions over" tone/>
             <dl class="facts">
                 <div>
-                    <dt>"Evolutions over"</dt>
+                    <dt><Term word=Word::Evolution text="Evolutions"/>" over"</dt>
                     <dd>{move || format!("{} of {}", over.get(), all.get())}</dd>
                 </div>
                 <div>
-                    <dt>"Iterations tested"</dt>
+                    <dt><Term word=Word::Iteration text="Iterations"/>" tested"</dt>
                     <dd>{move || format::thousands(summary.with(|s| s.iterations))}</dd>
                 </div>
                 {blocked}

@@ -9,13 +9,14 @@ use leptos_router::hooks::use_query_map;
 use self::data::runs;
 use self::view::RunList;
 use crate::components::{PageHead, loaded};
+use crate::fetched::fetched;
 use crate::query::named;
 
 #[component]
 pub fn RunsPage() -> impl IntoView {
     let query = use_query_map();
     let after = Memo::new(move |_| query.with(|q| named(q, "after")));
-    let resource = Resource::new(move || after.get(), runs);
+    let resource = fetched(move || after.get(), runs);
     view! {
         <PageHead title="Runs" description="Runs of model configurations over splits: queued, running and finished."/>
         <div class="hero">

@@ -3,8 +3,9 @@ use leptos::prelude::*;
 use swe_ci_core::run::Progress;
 use swe_ci_core::view::{Page, RunSummary};
 
-use crate::components::{Empty, Meter, NextPage, Tag, Time, Tone};
+use crate::components::{Empty, Key, Meter, NextPage, Tag, Term, Time, Tone};
 use crate::format;
+use crate::glossary::Word;
 use crate::pages::words;
 use crate::query::Query;
 
@@ -30,15 +31,16 @@ pub fn RunList(page: Page<RunSummary>) -> impl IntoView {
         .map(|run| view! { <RunRow run/> })
         .collect_view();
     Either::Right(view! {
+        <Key words=Signal::stored(vec![Word::Run, Word::Split, Word::Iteration])/>
         <div class="table-frame">
             <table class="list cards" role="table">
                 <caption class="visually-hidden">"Runs, newest first"</caption>
                 <thead role="rowgroup">
                     <tr role="row">
-                        <th role="columnheader" scope="col">"Run"</th>
-                        <th role="columnheader" scope="col">"Split"</th>
+                        <th role="columnheader" scope="col"><Term word=Word::Run text="Run"/></th>
+                        <th role="columnheader" scope="col"><Term word=Word::Split text="Split"/></th>
                         <th role="columnheader" scope="col">"Tasks done"</th>
-                        <th role="columnheader" scope="col" class="number">"Iterations"</th>
+                        <th role="columnheader" scope="col" class="number"><Term word=Word::Iteration text="Iterations"/></th>
                         <th role="columnheader" scope="col">"Submitted"</th>
                         <th role="columnheader" scope="col">"Finished"</th>
                     </tr>

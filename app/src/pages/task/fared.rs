@@ -6,14 +6,27 @@ use swe_ci_core::leaderboard::{TaskResult, TaskScore};
 use swe_ci_core::metrics::Convention;
 
 use super::data::Reading;
-use crate::components::{Choice, Choices, ScoreBar, Tag, floor_of};
+use crate::components::{Choice, Choices, Key, ScoreBar, Tag, Term, floor_of};
 use crate::format;
+use crate::glossary::Word;
 use crate::pages::evolution::evolution_href;
+use crate::pages::matrix::matrix_href;
 use crate::pages::words;
+
+/// What the heads of the table are about.
+const HEADS: [Word; 5] = [
+    Word::EvoScore,
+    Word::Solved,
+    Word::ZeroRegression,
+    Word::Turns,
+    Word::Evolution,
+];
 
 #[component]
 pub(super) fn Fared(
     task: String,
+    /// Those it is in.
+    splits: Vec<String>,
     results: Vec<TaskResult>,
     reading: Signal<Reading>,
 ) -> impl IntoView {
@@ -22,7 +35,10 @@ pub(super) fn Fared(
             <p class="quiet">"No run is scored on this task yet. "<a href="/runs">"See what is running"</a></p>
         })
     } else {
-        Either::Right(view! { <Results task results reading/> })
+        Either::Right(view! {
+            <Results task results reading/>
+            <p class="quiet">"Beside all other tasks: "{beside(&splits)}</p>
+        })
     };
     view! {
         <section aria-labelledby="fared-title">
@@ -30,6 +46,15 @@ pub(super) fn Fared(
             {body}
         </section>
     }
+}
+
+/// A link to the matrix of each split, with commas between.
+fn beside(splits: &[String]) -> impl IntoView + use<> {
+    let one = |(place, split): (usize, &String)| {
+        let comma = (place > 0).then_some(", ");
+        view! { {comma}<a href=matrix_href(Some(split))>{split.clone()}</a> }
+    };
+    splits.iter().enumerate().map(one).collect_view()
 }
 
 /// The results of one convention, best first.
@@ -67,17 +92,18 @@ fn Results(task: String, results: Vec<TaskResult>, reading: Signal<Reading>) -> 
     };
     view! {
         <p class="quiet">"At γ = 1, on this task alone: an anecdote, not a ranking."</p>
-        <div class="controls controls-plain"><Choices label="Counting" choices/></div>
+        <div class="controls controls-plain"><Choices label="Counting" word=Word::Convention choices/></div>
+        <Key words=Signal::stored(HEADS.to_vec())/>
         <div class="table-frame">
             <table class="cards fared" role="table">
                 <thead role="rowgroup">
                     <tr role="row">
                         <th role="columnheader" scope="col">"Model"</th>
-                        <th role="columnheader" scope="col">"EvoScore"</th>
-                        <th role="columnheader" scope="col" class="number">"Solved"</th>
-                        <th role="columnheader" scope="col" class="number">"Zero regression"</th>
-                        <th role="columnheader" scope="col" class="number">"Turns"</th>
-                        <th role="columnheader" scope="col">"Evolution"</th>
+                        <th role="columnheader" scope="col"><Term word=Word::EvoScore/></th>
+                        <th role="columnheader" scope="col" class="number"><Term word=Word::Solved text="Solved"/></th>
+                        <th role="columnheader" scope="col" class="number"><Term word=Word::ZeroRegression text="Zero regression"/></th>
+                        <th role="columnheader" scope="col" class="number"><Term word=Word::Turns text="Turns"/></th>
+                        <th role="columnheader" scope="col"><Term word=Word::Evolution text="Evolution"/></th>
                     </tr>
                 </thead>
                 <tbody role="rowgroup">{rows}</tbody>
@@ -98,7 +124,8 @@ fn ResultRow(task: String, result: TaskResult, score: TaskScore, floor: f64) -> 
         1 => "See it".to_owned(),
         n => format!("See them ({n} samples)"),
     };
-    let label = format!("How {} went", result.model);
+    // Who speaks to the browser says what is to be seen, so it comes first.
+    let label = format!("{samples}: how {} went", result.model);
     view! {
         <tr role="row">
             <th role="rowheader" scope="row" class="col-model">
@@ -166,7 +193,7 @@ mod tests {
     #[test]
     fn best_first_in_each_convention() {
         let mut sheet = sheet(&[("b", &[0.5]), ("a", &[0.5]), ("c", &[1.0])]);
-        let task = task_id("t0");
+        let task = task_id("task-0");
         sheet.entries[2].tasks[0].samples[0].paper = None;
         let results: Vec<TaskResult> = sheet
             .entries

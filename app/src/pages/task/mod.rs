@@ -11,6 +11,7 @@ use leptos_router::hooks::{use_params_map, use_query_map};
 use self::data::{Reading, whole_task};
 use self::view::TaskView;
 use crate::components::loaded;
+use crate::fetched::fetched;
 
 #[component]
 pub fn TaskPage() -> impl IntoView {
@@ -18,6 +19,6 @@ pub fn TaskPage() -> impl IntoView {
     let query = use_query_map();
     let id = Memo::new(move |_| params.with(|p| p.get("id").unwrap_or_default()));
     let reading = Memo::new(move |_| query.with(Reading::of));
-    let resource = Resource::new(move || id.get(), whole_task);
+    let resource = fetched(move || id.get(), whole_task);
     loaded(resource, move |whole| view! { <TaskView whole reading/> })
 }

@@ -4,8 +4,9 @@ use swe_ci_core::view::{Commit, TaskState, TaskTest};
 use super::data::{Reading, Whole};
 use super::fared::Fared;
 use super::gap::GapByFile;
-use crate::components::{Choice, Choices, PageHead, Tag, Tone};
+use crate::components::{Choice, Choices, PageHead, Tag, Term, Tone};
 use crate::format;
+use crate::glossary::Word;
 
 /// A page lists no more tests than this; the API has all.
 const MOST_TESTS: usize = 2_000;
@@ -41,9 +42,9 @@ pub fn TaskView(whole: Whole, #[prop(into)] reading: Signal<Reading>) -> impl In
         </div>
         {unusable}
         <dl class="facts">
-            <div><dt>"Base passes"</dt><dd>{format::count(summary.base_passed, "test")}</dd></div>
-            <div><dt>"Target passes"</dt><dd>{format::count(summary.target_passed, "test")}</dd></div>
-            <div><dt>"Gap"</dt><dd>{format::count(summary.gap, "test")}</dd></div>
+            <div><dt><Term word=Word::Base text="Base"/>" passes"</dt><dd>{format::count(summary.base_passed, "test")}</dd></div>
+            <div><dt><Term word=Word::Target text="Target"/>" passes"</dt><dd>{format::count(summary.target_passed, "test")}</dd></div>
+            <div><dt><Term word=Word::Gap text="Gap"/></dt><dd>{format::count(summary.gap, "test")}</dd></div>
             <div><dt>"Commits between"</dt><dd>{format::thousands(summary.commits)}</dd></div>
             <div><dt>"Time between"</dt><dd>{format::span(summary.span_days)}</dd></div>
             <div><dt>"Suite takes"</dt><dd>{format::seconds(summary.suite_seconds)}</dd></div>
@@ -51,7 +52,7 @@ pub fn TaskView(whole: Whole, #[prop(into)] reading: Signal<Reading>) -> impl In
         <History history=detail.history base=summary.base_sha.clone() target=summary.target_sha.clone()/>
         <GapByFile tests=&detail.tests/>
         <Tests id=id.clone() tests=detail.tests reading/>
-        <Fared task=id.clone() results reading/>
+        <Fared task=id.clone() splits=detail.splits results reading/>
         <section class="recorded" aria-labelledby="recorded-title">
             <h2 id="recorded-title">"What it is made of"</h2>
             <dl class="record">
@@ -147,7 +148,7 @@ fn Tests(id: String, tests: Vec<TaskTest>, reading: Signal<Reading>) -> impl Int
             <h2 id="tests-title">"Tests"</h2>
             <p class="quiet">"The tests the target passes, and what each does on the base."</p>
             <div class="controls controls-plain"><Choices label="Show" choices/></div>
-            <ul class="test-list test-list-tall">{move || shown.get().into_iter().map(item).collect_view()}</ul>
+            <ul class="test-list test-list-tall" tabindex="0" aria-labelledby="tests-title">{move || shown.get().into_iter().map(item).collect_view()}</ul>
             {cut}
         </section>
     }

@@ -9,12 +9,13 @@ use leptos_router::hooks::use_query_map;
 use self::data::{Asked, browse};
 use self::view::TaskList;
 use crate::components::{PageHead, loaded};
+use crate::fetched::fetched;
 
 #[component]
 pub fn TasksPage() -> impl IntoView {
     let query = use_query_map();
     let asked = Memo::new(move |_| query.with(Asked::of));
-    let resource = Resource::new(move || asked.get(), browse);
+    let resource = fetched(move || asked.get(), browse);
     view! {
         <PageHead title="Tasks" description="The tasks of the benchmark: real repositories between two commits, and the tests that tell them apart."/>
         <div class="hero">

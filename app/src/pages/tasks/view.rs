@@ -3,8 +3,10 @@ use leptos::prelude::*;
 use swe_ci_core::view::{SplitSummary, TaskState, TaskSummary};
 
 use super::data::Found;
-use crate::components::{Choice, Choices, Empty, NextPage, Tag, Tone};
+use crate::components::{Choice, Choices, Empty, Key, NextPage, Tag, Term, Tone};
 use crate::format;
+use crate::glossary::Word;
+use crate::pages::matrix::matrix_href;
 use crate::query::Query;
 
 #[component]
@@ -25,6 +27,7 @@ pub fn TaskList(found: Found) -> impl IntoView {
         .next
         .as_ref()
         .map(|after| href(found.split.as_deref(), Some(after)));
+    let matrix = matrix_href(found.split.as_deref());
     let choices = choices(&found.splits, found.split.as_deref());
     let rows = found
         .page
@@ -33,16 +36,20 @@ pub fn TaskList(found: Found) -> impl IntoView {
         .map(|task| view! { <TaskRow task/> })
         .collect_view();
     Either::Right(view! {
-        <div class="controls controls-plain"><Choices label="Split" choices/></div>
+        <div class="controls controls-plain">
+            <Choices label="Split" choices/>
+            <a class="controls-link" href=matrix>"How hard they are, and for whom"</a>
+        </div>
+        <Key words=Signal::stored(vec![Word::Task, Word::Base, Word::Target, Word::Gap])/>
         <div class="table-frame">
             <table class="list cards" role="table">
                 <caption class="visually-hidden">"Tasks"</caption>
                 <thead role="rowgroup">
                     <tr role="row">
-                        <th role="columnheader" scope="col">"Task"</th>
-                        <th role="columnheader" scope="col" class="number" title="Tests that pass">"Base"</th>
-                        <th role="columnheader" scope="col" class="number" title="Tests that pass">"Target"</th>
-                        <th role="columnheader" scope="col" class="number" title="Tests the target passes and the base does not">"Gap"</th>
+                        <th role="columnheader" scope="col"><Term word=Word::Task text="Task"/></th>
+                        <th role="columnheader" scope="col" class="number"><Term word=Word::Base text="Base"/></th>
+                        <th role="columnheader" scope="col" class="number"><Term word=Word::Target text="Target"/></th>
+                        <th role="columnheader" scope="col" class="number"><Term word=Word::Gap text="Gap"/></th>
                         <th role="columnheader" scope="col" class="number">"Commits"</th>
                         <th role="columnheader" scope="col" class="number">"Time between"</th>
                         <th role="columnheader" scope="col" class="number" title="How long the target's suite takes">"Suite"</th>
@@ -51,6 +58,7 @@ pub fn TaskList(found: Found) -> impl IntoView {
                 <tbody role="rowgroup">{rows}</tbody>
             </table>
         </div>
+        <p class="footnote">"Base, target and gap are numbers of tests: those that pass, and those to be won."</p>
         <NextPage href=next/>
     })
 }

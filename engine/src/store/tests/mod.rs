@@ -5,6 +5,8 @@ mod changes;
 
 mod imports;
 
+mod listing;
+
 mod upgrade;
 
 use swe_ci_core::metrics::Verdict;

@@ -1,19 +1,19 @@
 //! Runs side by side, on the tasks all of them were scored on.
 
-use std::collections::HashMap;
+mod refusal;
+
+mod shared;
 
 use serde::{Deserialize, Serialize};
 
-use super::rank::{solved, turns};
-use super::{Entry, Judge, Row, ScoredTask, Sheet};
-use crate::metrics::{Convention, Gamma, SAME, Series, Weights, mean};
+pub use refusal::Incomparable;
+pub use shared::{SharedResult, SharedTask};
+
+use super::{Entry, Judge, Row, Sheet};
+use crate::metrics::{Convention, Gamma, Series};
 use crate::task::TaskId;
 use crate::uncertainty::Comparison;
-
-/// How many runs one comparison takes: with more, the pairs are too many to
-/// read and one in twenty of them stands out by chance.
-pub const FEWEST: usize = 2;
-pub const MOST: usize = 6;
+use shared::shared;
 
 /// Runs of one split side by side.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -34,31 +34,6 @@ pub struct Versus {
     pub pairs: Vec<Pair>,
     /// The evolutions of the task that was asked for.
     pub task: Option<TaskCourses>,
-}
-
-/// A task with the result of each run, in their order.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct SharedTask {
-    pub task_id: TaskId,
-    pub repo: String,
-    pub results: Vec<SharedResult>,
-    /// Highest score less lowest, 0 to 2.
-    pub spread: f64,
-}
-
-/// Means over the samples of a task.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct SharedResult {
-    /// Equation 3, -1 to 1.
-    pub evoscore: f64,
-    /// Iterations used.
-    pub turns: f64,
-    /// Share of the samples that are solved, 0 to 1.
-    pub solved: f64,
-    /// Iterations that broke something.
-    pub regressions: f64,
 }
 
 /// Two of the runs on the tasks these two share, which may be more than those
@@ -95,71 +70,6 @@ pub struct Course {
     pub passes: Vec<u32>,
     /// The iterations that broke something, from 1.
     pub regressions: Vec<u32>,
-}
-
-/// Why runs cannot be compared.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Incomparable {
-    #[error("a comparison is of {FEWEST} to {MOST} runs, and {0} are given")]
-    Number(usize),
-    #[error("the run `{0}` is given twice; a run is not compared with itself")]
-    Twice(String),
-    #[error("there is no run `{0}` with a scored task on this split")]
-    Unknown(String),
-    #[error(
-        "runs of different splits have no common ground: `{first}` is of `{first_split}`, `{other}` of `{other_split}`"
-    )]
-    Splits {
-        first: String,
-        first_split: String,
-        other: String,
-        other_split: String,
-    },
-    #[error(
-        "of {0} only how many tests passed is known, not which, so it has no score in the paper's convention; compare in the `reference` convention"
-    )]
-    CountsOnly(String),
-    #[error("there is no task that all of these runs were scored on")]
-    NothingShared,
-    #[error("`{0}` is not a task that all of these runs were scored on")]
-    NoSuchTask(TaskId),
-}
-
-impl Incomparable {
-    /// Whether so many runs can be compared, each given once.
-    ///
-    /// # Errors
-    /// [`Incomparable::Number`] and [`Incomparable::Twice`].
-    pub fn check(run_ids: &[String]) -> Result<(), Self> {
-        if !(FEWEST..=MOST).contains(&run_ids.len()) {
-            return Err(Self::Number(run_ids.len()));
-        }
-        for (at, id) in run_ids.iter().enumerate() {
-            if run_ids[..at].contains(id) {
-                return Err(Self::Twice(id.clone()));
-            }
-        }
-        Ok(())
-    }
-
-    /// Whether runs (id, split) are of one split.
-    ///
-    /// # Errors
-    /// [`Incomparable::Splits`].
-    pub fn check_splits(runs: &[(String, String)]) -> Result<(), Self> {
-        let Some((first, split)) = runs.first() else {
-            return Ok(());
-        };
-        match runs.iter().find(|(_, other)| other != split) {
-            None => Ok(()),
-            Some((other, other_split)) => Err(Self::Splits {
-                first: first.clone(),
-                first_split: split.clone(),
-                other: other.clone(),
-                other_split: other_split.clone(),
-            }),
-        }
-    }
 }
 
 impl Sheet {
@@ -220,90 +130,6 @@ impl Sheet {
     }
 }
 
-/// The tasks all of them were scored on.
-fn shared(entries: &[&Entry], gamma: Gamma, convention: Convention) -> Vec<SharedTask> {
-    let Some((first, others)) = entries.split_first() else {
-        return Vec::new();
-    };
-    let others: Vec<(u32, HashMap<&TaskId, &ScoredTask>)> = others
-        .iter()
-        .map(|e| {
-            (
-                e.max_iterations,
-                e.tasks.iter().map(|t| (&t.task_id, t)).collect(),
-            )
-        })
-        .collect();
-    let weights = |iterations| Weights::new(gamma, iterations);
-    let own = weights(first.max_iterations);
-    let rest: Vec<Weights> = others.iter().map(|(n, _)| weights(*n)).collect();
-    let task = |task: &ScoredTask| {
-        let mut results = vec![SharedResult::of(task, &own, convention)];
-        for ((_, tasks), weights) in others.iter().zip(&rest) {
-            results.push(SharedResult::of(
-                tasks.get(&task.task_id)?,
-                weights,
-                convention,
-            ));
-        }
-        Some(SharedTask {
-            task_id: task.task_id.clone(),
-            repo: task.repo.clone(),
-            spread: spread(&results),
-            results,
-        })
-    };
-    let mut tasks: Vec<SharedTask> = first.tasks.iter().filter_map(task).collect();
-    // What only rounding tells apart is in the order of names.
-    let place = |task: &SharedTask| (task.order() / SAME).round() as i64;
-    tasks.sort_by(|a, b| {
-        let order = place(b).cmp(&place(a));
-        order.then_with(|| a.task_id.cmp(&b.task_id))
-    });
-    tasks
-}
-
-impl SharedResult {
-    fn of(task: &ScoredTask, weights: &Weights, convention: Convention) -> Self {
-        // A scored task has at least one sample.
-        let of = |value: &dyn Fn(&Series) -> f64| {
-            mean(task.series(convention).map(value)).unwrap_or(0.0)
-        };
-        Self {
-            evoscore: of(&|series| weights.evoscore(series.changes())),
-            turns: of(&turns),
-            solved: of(&solved),
-            regressions: of(&|series| f64::from(count(series.regressions().len()))),
-        }
-    }
-}
-
-impl SharedTask {
-    /// Score of the first run less that of the second.
-    #[must_use]
-    pub fn difference(&self) -> f64 {
-        match self.results.as_slice() {
-            [first, second, ..] => first.evoscore - second.evoscore,
-            _ => 0.0,
-        }
-    }
-
-    /// What the tasks of a comparison are ordered by: of two runs it matters
-    /// which is ahead, of more only how far they lie apart.
-    fn order(&self) -> f64 {
-        if self.results.len() == 2 {
-            self.difference()
-        } else {
-            self.spread
-        }
-    }
-}
-
-fn spread(results: &[SharedResult]) -> f64 {
-    let scores = || results.iter().map(|r| r.evoscore);
-    scores().fold(-1.0, f64::max) - scores().fold(1.0, f64::min)
-}
-
 fn pairs(judge: &Judge, entries: &[&Entry], gamma: Gamma, convention: Convention) -> Vec<Pair> {
     let mut pairs = Vec::new();
     for (first, one) in entries.iter().enumerate() {
@@ -356,8 +182,8 @@ fn count(n: usize) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{entry, sheet};
     use super::*;
+    use crate::testing::{entry, sheet};
 
     fn ids(models: &[&str]) -> Vec<String> {
         models.iter().map(|m| format!("run-{m}")).collect()
@@ -518,20 +344,5 @@ mod tests {
         check(&["a", "c"], Some("task-2"), "`task-2` is not a task");
         let reference = board.versus(&ids(&["a", "b"]), Gamma::ONE, Convention::Reference, None);
         assert_eq!(reference.unwrap().tasks.len(), 3);
-    }
-
-    #[test]
-    fn splits_are_not_mixed() {
-        let of = |splits: &[&str]| {
-            let runs = splits.iter().enumerate();
-            let runs: Vec<(String, String)> = runs
-                .map(|(i, split)| (format!("r{i}"), (*split).to_owned()))
-                .collect();
-            Incomparable::check_splits(&runs)
-        };
-        assert_eq!(of(&[]), Ok(()));
-        assert_eq!(of(&["s", "s"]), Ok(()));
-        let said = of(&["s", "s", "t"]).unwrap_err().to_string();
-        assert!(said.contains("`r0` is of `s`, `r2` of `t`"), "{said}");
     }
 }

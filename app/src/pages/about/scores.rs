@@ -1,0 +1,83 @@
+//! What is computed, and in which two ways tests are counted.
+
+use leptos::prelude::*;
+
+use super::formulas::{CHANGE_ABOVE, CHANGE_BELOW, EVOSCORE as FORMULA};
+use super::{COLUMNS, CONVENTIONS, EVOSCORE, Section};
+
+#[component]
+pub(super) fn Score() -> impl IntoView {
+    view! {
+        <Section place=EVOSCORE>
+            <p>
+                "After iteration "<var>"i"</var>" the code passes "<var>"n"</var><sub>"i"</sub>" target tests; the base passed "<var>"n"</var><sub>"0"</sub>", the target passes "<var>"n"</var><sub>"*"</sub>". The "<dfn>"normalized change"</dfn>" is the share of the way that was gone, or of what was there that was lost:"
+            </p>
+            <div class="formula" inner_html=CHANGE_ABOVE></div>
+            <div class="formula" inner_html=CHANGE_BELOW></div>
+            <p>
+                "1 is the target, 0 the base, −1 nothing left that passes. EvoScore is its mean over all "<var>"N"</var>" iterations, each weighing γ times the one before:"
+            </p>
+            <div class="formula" inner_html=FORMULA></div>
+            <p>
+                "At γ = 1 all iterations weigh the same. Above 1 later ones weigh more: the score asks whether the code was still easy to change after many changes. An evolution that ended early keeps its last value for the iterations it did not need. A run's score is the mean over its tasks; with several samples of a task, over these first."
+            </p>
+            <div class="example">
+                <p>
+                    <strong>"Example. "</strong>
+                    "The base passes 10 tests, the target 20. Four iterations pass 12, 15, 8 and 20 tests. The changes are 0.2, 0.5, −0.2 and 1, so EvoScore at γ = 1 is 0.375. The third iteration is a regression; the evolution is solved."
+                </p>
+            </div>
+        </Section>
+    }
+}
+
+#[component]
+pub(super) fn Figures() -> impl IntoView {
+    view! {
+        <Section place=COLUMNS>
+            <dl class="record">
+                <div><dt>"Zero regression"</dt><dd>"Share of tasks in which no passing test was ever broken. 0.62: in 62 % of the tasks."</dd></div>
+                <div><dt>"Solved"</dt><dd>"Share of tasks that ended with every target test passing."</dd></div>
+                <div><dt>"Turns"</dt><dd>"Iterations used, on average."</dd></div>
+                <div><dt>"Tasks"</dt><dd>"Tasks scored; “3 / 4” while some are missing."</dd></div>
+                <div><dt>"Regression rate"</dt><dd>"Of the tasks that came to an iteration, the share that break something in it. Its correlation with the iteration tells whether that becomes more frequent on the way (above 0) or less (below)."</dd></div>
+                <div><dt>"Regression magnitude"</dt><dd>"Where an iteration breaks something, the share of the passing tests that it loses."</dd></div>
+                <div><dt>"Recovery time"</dt><dd>"Iterations until all that one iteration broke passed again, on average over those that were repaired."</dd></div>
+            </dl>
+        </Section>
+    }
+}
+
+#[component]
+pub(super) fn Conventions() -> impl IntoView {
+    view! {
+        <Section place=CONVENTIONS>
+            <p>"The paper and its authors' program count differently in places. Both are computed from the same results, wherever these say which tests passed, and never mixed."</p>
+            <div class="table-frame" tabindex="0" role="region" aria-label="The two conventions">
+                <table class="list">
+                    <thead>
+                        <tr><td></td><th scope="col">"paper (default)"</th><th scope="col">"reference"</th></tr>
+                    </thead>
+                    <tbody>
+                        <tr>
+                            <th scope="row">"Tests counted"</th>
+                            <td>"Those the target passes"</td>
+                            <td>"Every test in the report, the count clipped to the target"</td>
+                        </tr>
+                        <tr>
+                            <th scope="row">"Zero regression"</th>
+                            <td>"No iteration breaks a target test that passed before it"</td>
+                            <td>"The number of passing tests never falls"</td>
+                        </tr>
+                        <tr>
+                            <th scope="row">"Solved"</th>
+                            <td>"Every target test passes after the last iteration"</td>
+                            <td>"The target count was reached at any time"</td>
+                        </tr>
+                    </tbody>
+                </table>
+            </div>
+            <p>"They part where old tests break while new ones pass: three lost and four gained is a regression to the first, and none to the second."</p>
+        </Section>
+    }
+}

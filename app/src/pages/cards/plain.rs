@@ -1,0 +1,58 @@
+//! Pages whose card does not depend on the data.
+
+use crate::plots::card::Card;
+
+/// A page that is always there, and what it is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Plain {
+    /// Its address, without the slash before.
+    pub name: &'static str,
+    title: &'static str,
+    sentence: &'static str,
+}
+
+/// `site` stands for every page that has no card of its own.
+pub const PLAIN: [Plain; 6] = [
+    Plain {
+        name: "site",
+        title: "How well do coding agents maintain code?",
+        sentence: "SWE-CI lets agents evolve real repositories over many iterations, and measures what they fix, what they break, and how easy to change the code remains.",
+    },
+    Plain {
+        name: "runs",
+        title: "Runs",
+        sentence: "Every model configuration taken through the tasks of a split: watch one at work, or look into each iteration afterwards.",
+    },
+    Plain {
+        name: "tasks",
+        title: "Tasks",
+        sentence: "Real repositories between two moments of their history, and the tests that tell the two apart.",
+    },
+    Plain {
+        name: "matrix",
+        title: "Tasks × runs",
+        sentence: "Every run's EvoScore on every task, the hardest tasks first.",
+    },
+    Plain {
+        name: "compare",
+        title: "Compare runs",
+        sentence: "Two to six runs side by side, task by task, with how likely their difference is chance.",
+    },
+    Plain {
+        name: "about",
+        title: "How to read this",
+        sentence: "The protocol of SWE-CI, EvoScore and γ, regressions, how sure the figures are, and the two conventions of counting.",
+    },
+];
+
+impl Plain {
+    #[must_use]
+    pub fn card(&self) -> Card {
+        Card {
+            kind: "SWE-CI".into(),
+            title: self.title.into(),
+            sentence: self.sentence.into(),
+            ..Card::default()
+        }
+    }
+}

@@ -1,0 +1,283 @@
+//! Cards about scores: who stands where.
+
+use swe_ci_core::figures::{Data, Figure as Which, Study};
+use swe_ci_core::leaderboard::{Entry, ModelDetail, ModelRun, Row, Sheet, Standing, Versus};
+use swe_ci_core::metrics::{Convention, Gamma};
+use swe_ci_core::view::RunSummary;
+
+use crate::format;
+use crate::pages::words;
+use crate::plots::card::{Bar, Card, Shown};
+use crate::plots::{self, Figure, Layout, Theme};
+use crate::query::gamma_text;
+
+/// More rows than this would be too small to read.
+const MOST_ROWS: usize = 8;
+
+/// The top of a leaderboard.
+#[must_use]
+pub fn leaderboard(study: &Study<'_>) -> Card {
+    let series = plots::series(&study.sheet.entries);
+    let bars = study.rows.iter().map(|row| {
+        let of_row = |entry: &Entry| entry.run_id == row.run_id;
+        let index = study.sheet.entries.iter().position(of_row);
+        Bar::of(row, index.map_or(0, |index| series[index]))
+    });
+    let bars: Vec<Bar> = bars.collect();
+    let runs = format::count(u32::try_from(bars.len()).unwrap_or(u32::MAX), "run");
+    let sentence = match bars.len() {
+        0 => "No run has a score yet.".to_owned(),
+        _ => format!("EvoScore of {runs}, with 95 % intervals"),
+    };
+    Card {
+        kind: kind(
+            "Leaderboard",
+            &study.sheet.split,
+            study.gamma,
+            study.convention,
+        ),
+        title: "How well do agents maintain code?".into(),
+        sentence,
+        shown: Shown::Bars(bars),
+        ..Card::default()
+    }
+}
+
+/// "Leaderboard · demo · γ 1.50 · reference".
+fn kind(what: &str, split: &str, gamma: Gamma, convention: Convention) -> String {
+    let mut kind = what.to_owned();
+    if !split.is_empty() {
+        kind.push_str(&format!(" · {split}"));
+    }
+    if gamma != Gamma::ONE {
+        kind.push_str(&format!(" · γ {}", gamma_text(gamma)));
+    }
+    if convention != Convention::default() {
+        kind.push_str(&format!(" · {}", convention.name()));
+    }
+    kind
+}
+
+/// A figure, and how to read it.
+#[must_use]
+pub fn figure(which: Which, study: &Study<'_>) -> Card {
+    let origin = match which.number() {
+        Some(number) => format!("Figure {number} of the paper"),
+        None => "SWE-CI".to_owned(),
+    };
+    let basis = study.basis();
+    let count = |n: usize, one, many| (n.to_string(), if n == 1 { one } else { many });
+    Card {
+        kind: kind(&origin, &study.sheet.split, study.gamma, study.convention),
+        title: which.title().into(),
+        sentence: which.reading().into(),
+        numbers: vec![
+            count(basis.runs, "run", "runs"),
+            count(basis.tasks, "task", "tasks"),
+        ],
+        shown: Shown::Figure(drawn(which, study)),
+    }
+}
+
+fn drawn(which: Which, study: &Study<'_>) -> Figure {
+    let mut data = which.data(study);
+    match &mut data {
+        Data::Bars(bars) => bars.bars.truncate(MOST_ROWS),
+        Data::Correlations(correlations) => correlations.runs.truncate(MOST_ROWS),
+        _ => {}
+    }
+    let series = plots::series(&study.sheet.entries);
+    plots::figure(which, &data, &series, Layout::Narrow, Theme::Paper)
+}
+
+/// A run: where it stands, and its score by iterations.
+#[must_use]
+pub fn run(summary: &RunSummary, standing: Option<&Standing>, sheet: &Sheet) -> Card {
+    let config = &summary.config;
+    let what = match words::kind(config.kind) {
+        Some((word, _, _)) => word,
+        None => config.harness.name(),
+    };
+    Card {
+        kind: format!("Run on {} · {what}", config.split),
+        title: config.model.clone(),
+        ..standing_card(summary, standing, sheet)
+    }
+}
+
+/// A model, by that of its runs which was scored on the most tasks.
+#[must_use]
+pub fn model(
+    model: &ModelDetail,
+    run: &RunSummary,
+    best: Option<&Standing>,
+    sheet: &Sheet,
+) -> Card {
+    let provider = &run.config.provider;
+    let runs = u32::try_from(model.runs.len()).unwrap_or(u32::MAX);
+    let kind = match provider.as_str() {
+        "" => format!("Model · {}", format::count(runs, "run")),
+        _ => format!("Model · {provider} · {}", format::count(runs, "run")),
+    };
+    Card {
+        kind,
+        title: model.model.clone(),
+        ..standing_card(run, best, sheet)
+    }
+}
+
+/// The run of a model its card is about, and where it stands; in the paper's
+/// convention if it has a score there.
+#[must_use]
+pub fn best_run(model: &ModelDetail) -> Option<(&RunSummary, Option<&Standing>)> {
+    let tasks = |run: &&ModelRun| standing(run).map(|standing| standing.row.tasks);
+    // Of several with equally many, the first.
+    let best = model.runs.iter().rev().max_by_key(tasks)?;
+    Some((&best.summary, standing(best)))
+}
+
+fn standing(run: &ModelRun) -> Option<&Standing> {
+    let mut all = run.standings.iter();
+    let paper = all.find(|standing| standing.convention == Convention::Paper);
+    paper.or(run.standings.first())
+}
+
+fn standing_card(summary: &RunSummary, standing: Option<&Standing>, sheet: &Sheet) -> Card {
+    let Some(Standing {
+        convention,
+        of,
+        row,
+    }) = standing
+    else {
+        let sentence = match summary.progress.is_over() {
+            true => "None of its tasks has a score.",
+            false => "No task of it is scored yet.",
+        };
+        return Card {
+            sentence: sentence.into(),
+            ..Card::default()
+        };
+    };
+    let study = Study {
+        sheet,
+        gamma: Gamma::ONE,
+        convention: *convention,
+        rows: vec![row.clone()],
+    };
+    Card {
+        sentence: rank_in_words(summary, row, *of),
+        numbers: vec![
+            (format::score(row.evoscore), "EvoScore"),
+            (format::share(row.zero_regression_rate), "zero regression"),
+            (format::share(row.solved_rate), "solved"),
+            (format::decimals(row.average_turns, 1), "iterations used"),
+        ],
+        shown: Shown::Figure(drawn(Which::ScoreByBudget, &study)),
+        ..Card::default()
+    }
+}
+
+/// "Rank 2 of 12 on demo, 2–4 with 95 % certainty. 40 of 100 tasks scored."
+fn rank_in_words(summary: &RunSummary, row: &Row, of: u32) -> String {
+    let sure = row.intervals.map_or_else(String::new, |intervals| {
+        let ranks = intervals.rank;
+        match ranks.best == ranks.worst {
+            true => String::new(),
+            false => format!(", or any of {}", format::ranks(ranks)),
+        }
+    });
+    let tasks = match row.tasks == row.tasks_total {
+        true => format::count(row.tasks, "task"),
+        false => format!(
+            "{} of {}",
+            row.tasks,
+            format::count(row.tasks_total, "task")
+        ),
+    };
+    format!(
+        "Rank {} of {of} on {}{sure}; {tasks} scored.",
+        row.rank, summary.config.split
+    )
+}
+
+/// Runs side by side.
+#[must_use]
+pub fn comparison(versus: &Versus, sheet: &Sheet) -> Card {
+    let Versus {
+        split,
+        gamma,
+        convention,
+        runs,
+        ..
+    } = versus;
+    let study = Study {
+        sheet,
+        gamma: *gamma,
+        convention: *convention,
+        rows: runs.clone(),
+    };
+    let shared = u32::try_from(versus.tasks.len()).unwrap_or(u32::MAX);
+    let shared = format::count(shared, "shared task");
+    let sentence = match versus.pairs.as_slice() {
+        [pair] => {
+            let comparison = &pair.comparison;
+            let interval = comparison.interval.map_or_else(String::new, |interval| {
+                format!(" {}", format::interval(interval, 3))
+            });
+            let difference = format::score(comparison.difference);
+            format!("{shared}, difference {difference}{interval}")
+        }
+        _ => format!("EvoScore with 95 % intervals; {shared}"),
+    };
+    Card {
+        kind: kind("Compared", split, *gamma, *convention),
+        title: match runs.as_slice() {
+            [first, second] => format!("{} and {}", first.model, second.model),
+            runs => format!("{} runs side by side", runs.len()),
+        },
+        sentence,
+        shown: leaderboard(&study).shown,
+        ..Card::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plots::fixture::sheet;
+
+    #[test]
+    fn what_is_not_usual_is_said() {
+        let check = |split, gamma, convention, expect: &str| {
+            let gamma = Gamma::new(gamma).unwrap();
+            assert_eq!(kind("Leaderboard", split, gamma, convention), expect);
+        };
+        check("", 1.0, Convention::Paper, "Leaderboard");
+        check(
+            "demo",
+            1.5,
+            Convention::Reference,
+            "Leaderboard · demo · γ 1.50 · reference",
+        );
+    }
+
+    #[test]
+    fn a_leaderboard_has_its_rows_and_says_when_there_are_none() {
+        let sheet = sheet(&[("worse", &[0.1]), ("better", &[0.9])]);
+        let judge = swe_ci_core::leaderboard::Judge::with(&sheet, 100, 1);
+        let study = Study::of(&sheet, &judge, Gamma::ONE, Convention::Paper);
+        let Shown::Bars(bars) = leaderboard(&study).shown else {
+            panic!("a leaderboard has rows")
+        };
+        let told: Vec<(u32, &str, usize)> = bars
+            .iter()
+            .map(|bar| (bar.rank, bar.name.as_str(), bar.series))
+            .collect();
+        assert_eq!(told, [(1, "better", 2), (2, "worse", 1)]);
+        let nothing = Study {
+            rows: Vec::new(),
+            ..study
+        };
+        assert_eq!(leaderboard(&nothing).sentence, "No run has a score yet.");
+    }
+}

@@ -1,0 +1,131 @@
+//! Cards about what was done: evolutions, their iterations, tasks.
+
+use swe_ci_core::metrics::Verdict;
+use swe_ci_core::view::{
+    EvolutionDetail, EvolutionView, IterationView, RunDetail, TaskDetail, TaskState,
+};
+
+use crate::format;
+use crate::pages::words;
+use crate::plots::card::{Card, Shown};
+use crate::plots::{self, Size, Theme};
+
+/// Beside words: nearly square, so that its letters are large.
+const CURVE: Size = Size {
+    width: 420,
+    height: 380,
+};
+
+/// How a task was evolved.
+#[must_use]
+pub fn evolution(detail: &EvolutionDetail) -> Card {
+    let view = &detail.view;
+    let last = view.iterations.last();
+    let passing = last.map_or(view.suite.base_in_target, |i| i.verdict.in_target());
+    let broke = view.iterations.iter().filter(|i| i.verdict.lost() > 0);
+    let sample = match detail.samples {
+        0 | 1 => String::new(),
+        _ => format!(" · sample {}", view.sample),
+    };
+    Card {
+        kind: format!("How {} evolved{sample}", format::clip(&detail.model, 30)),
+        title: view.task_id.to_string(),
+        sentence: match view.ending {
+            Some(ending) => sentence(words::ending(ending).0),
+            None => "Not over yet.".to_owned(),
+        },
+        numbers: vec![
+            (passing.to_string(), "tests pass"),
+            (view.suite.target.to_string(), "tests to pass"),
+            (view.iterations.len().to_string(), "iterations"),
+            (broke.count().to_string(), "broke something"),
+        ],
+        shown: curve(view),
+    }
+}
+
+/// "Solved."
+fn sentence(words: &str) -> String {
+    let mut letters = words.chars();
+    let first: String = letters
+        .next()
+        .into_iter()
+        .flat_map(char::to_uppercase)
+        .collect();
+    format!("{first}{}.", letters.as_str())
+}
+
+fn curve(view: &EvolutionView) -> Shown {
+    Shown::Figure(plots::passing(view, CURVE, Theme::Paper))
+}
+
+/// One iteration of an evolution, if there is such a one.
+#[must_use]
+pub fn iteration(run: &RunDetail, evolution_id: &str, number: u32) -> Option<Card> {
+    let mut evolutions = run.evolution_list.iter();
+    let view = evolutions.find(|view| view.evolution_id == evolution_id)?;
+    let mut iterations = view.iterations.iter();
+    let iteration: &IterationView = iterations.find(|i| i.iteration == number)?;
+    let (_, word, _) = words::verdict(iteration, view.suite.target);
+    let numbers = match iteration.verdict {
+        Verdict::Scored {
+            in_target, lost, ..
+        } => vec![
+            (in_target.to_string(), "tests pass"),
+            (view.suite.target.to_string(), "tests to pass"),
+            (iteration.gained.to_string(), "gained"),
+            (lost.to_string(), "lost"),
+        ],
+        Verdict::Collapsed { lost } => {
+            vec![("0".to_owned(), "tests pass"), (lost.to_string(), "lost")]
+        }
+    };
+    Some(Card {
+        kind: run.summary.config.model.clone(),
+        title: format!("Iteration {number} of {}", view.task_id),
+        sentence: sentence(word),
+        numbers,
+        shown: curve(view),
+    })
+}
+
+/// A task: how far its two ends lie apart.
+#[must_use]
+pub fn task(detail: &TaskDetail) -> Card {
+    let summary = &detail.summary;
+    let card = Card {
+        kind: format!("Task · {}", summary.repo),
+        title: summary.task_id.to_string(),
+        ..Card::default()
+    };
+    match &summary.state {
+        TaskState::Unusable { reason } => Card {
+            sentence: format!("It cannot be run: {reason}."),
+            ..card
+        },
+        TaskState::Ready => Card {
+            sentence: format!(
+                "{} of real history between base and target: an agent has to close the gap without breaking what works.",
+                format::span(summary.span_days)
+            ),
+            numbers: vec![
+                (format::thousands(summary.gap), "tests in the gap"),
+                (format::thousands(summary.target_passed), "tests to pass"),
+                (format::thousands(summary.commits), "commits"),
+            ],
+            ..card
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_become_a_sentence() {
+        assert_eq!(sentence("solved"), "Solved.");
+        assert_eq!(sentence("écrit"), "Écrit.");
+        assert_eq!(sentence(""), ".");
+    }
+}

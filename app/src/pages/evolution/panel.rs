@@ -1,0 +1,143 @@
+//! The iteration that is looked into: what was asked for, what was changed,
+//! which tests it gained and lost, what its steps took and printed.
+
+use leptos::either::Either;
+use leptos::prelude::*;
+use swe_ci_core::inspection::Inspection;
+use swe_ci_core::run::Kind;
+use swe_ci_core::view::EvolutionDetail;
+
+use super::data::{Address, Chosen, Reading};
+use crate::components::Tag;
+use crate::format;
+use crate::pages::iteration::{
+    ChangedCode, ChangedTests, Facts, Findings, Logs, Requirements, Steps, iteration_href,
+};
+use crate::pages::words;
+
+#[component]
+pub(super) fn Panel(
+    chosen: Chosen,
+    detail: StoredValue<EvolutionDetail>,
+    reading: Signal<Reading>,
+) -> impl IntoView {
+    let number = chosen.iteration;
+    let body = match chosen.inspection {
+        Some(inspection) => Either::Left(view! { <Inspected inspection detail reading/> }),
+        None => Either::Right(view! { <p class="note">{missing(detail)}</p> }),
+    };
+    view! {
+        <section class="inspect" aria-labelledby="inspect-title">
+            <div class="inspect-head">
+                <h2 id="inspect-title">{format!("Iteration {number}")}</h2>
+                <Steering number detail reading/>
+            </div>
+            {body}
+        </section>
+    }
+}
+
+/// "There is no such iteration: it has had 3 so far."
+fn missing(detail: StoredValue<EvolutionDetail>) -> String {
+    detail.with_value(|detail| {
+        let count = u32::try_from(detail.view.iterations.len()).unwrap_or(u32::MAX);
+        let so_far = if detail.view.progress.is_over() {
+            ""
+        } else {
+            " so far"
+        };
+        let had = match count {
+            0 => "none".to_owned(),
+            n => format::count(n, "iteration"),
+        };
+        format!("There is no such iteration: this evolution has had {had}{so_far}.")
+    })
+}
+
+/// To its neighbours, to a page of its own, and away.
+#[component]
+fn Steering(
+    number: u32,
+    detail: StoredValue<EvolutionDetail>,
+    reading: Signal<Reading>,
+) -> impl IntoView {
+    let address = detail.with_value(Address::of_detail);
+    let there = detail.with_value(|d| d.view.iterations.iter().map(|i| i.iteration).collect());
+    let there: Vec<u32> = there;
+    let to = |n: u32, text: &'static str, rel: &'static str| {
+        let address = address.clone();
+        let href = move || reading.with(|reading| address.looking_into(reading, n));
+        there
+            .contains(&n)
+            .then(|| view! { <a class="button" href=href rel=rel>{text}</a> })
+    };
+    let (previous, next) = (
+        to(number.saturating_sub(1), "Previous", "prev"),
+        to(number.saturating_add(1), "Next", "next"),
+    );
+    let own = there.contains(&number).then(|| {
+        let href = detail.with_value(|d| iteration_href(&d.run_id, &d.view.evolution_id, number));
+        view! { <a href=href>"On a page of its own"</a> }
+    });
+    let close = move || {
+        let reading = Reading {
+            iteration: None,
+            ..reading.get()
+        };
+        address.href(&reading)
+    };
+    view! {
+        <nav class="inspect-steering" aria-label="Iterations">
+            {previous}
+            {next}
+            {own}
+            <a href=close data-noscroll="">"Close"</a>
+        </nav>
+    }
+}
+
+#[component]
+fn Inspected(
+    inspection: Inspection,
+    detail: StoredValue<EvolutionDetail>,
+    reading: Signal<Reading>,
+) -> impl IntoView {
+    let (suite, imported, address) = detail.with_value(|d| {
+        let imported = d.kind == Kind::Imported;
+        (d.view.suite, imported, Address::of_detail(d))
+    });
+    let Inspection {
+        evolution_id,
+        iteration,
+        code,
+        logs,
+    } = inspection;
+    let number = iteration.view.iteration;
+    let (sign, word, tone) = words::verdict(&iteration.view, suite.target);
+    let collapse = iteration.view.collapse.clone().map(|why| {
+        view! { <p class="note" data-tone="bad">"The code no longer runs: "{why}</p> }
+    });
+    let test = Callback::new(move |node_id: String| {
+        address.test(reading.with_untracked(|r| r.iteration), &node_id)
+    });
+    view! {
+        <p class="tags"><Tag text=format!("{sign} {word}") tone/></p>
+        <Facts iteration=iteration.view.clone() suite imported/>
+        {collapse}
+        <Findings findings=iteration.view.findings.clone()/>
+        <h3>"What was asked for"</h3>
+        <Requirements requirements=iteration.requirements imported/>
+        <h3>"What was changed"</h3>
+        <ChangedCode code evolution_id=evolution_id.clone() iteration=number/>
+        <h3>"What came of it"</h3>
+        <ChangedTests
+            gained=iteration.gained_tests
+            lost=iteration.lost_tests
+            counts_only=suite.counts_only
+            href=test
+        />
+        <h3>"What it took"</h3>
+        <Steps steps=iteration.steps imported/>
+        <Logs logs evolution_id iteration=number imported/>
+    }
+}

@@ -1,0 +1,48 @@
+//! What the steps of an iteration printed.
+
+use leptos::either::Either;
+use leptos::prelude::*;
+use swe_ci_core::inspection::StepLog;
+
+use crate::format;
+
+/// Folded; each leads to the whole of it.
+#[component]
+pub(in crate::pages) fn Logs(
+    logs: Vec<StepLog>,
+    evolution_id: String,
+    iteration: u32,
+    imported: bool,
+) -> impl IntoView {
+    if logs.is_empty() {
+        let none = if imported {
+            "No logs came with the imported results."
+        } else {
+            "The steps printed nothing."
+        };
+        return Either::Left(view! { <p class="quiet">{none}</p> });
+    }
+    let base = format!("/api/v1/evolutions/{evolution_id}/iterations/{iteration}/logs");
+    let one = move |log: StepLog| {
+        let StepLog {
+            role,
+            attempt,
+            tail,
+            earlier,
+        } = log;
+        let whole = format!("{base}/{}/{attempt}", role.name());
+        let cut = (earlier > 0).then(|| {
+            let lines = format::count(earlier, "earlier line");
+            view! { <p class="quiet">{format!("After {lines}. ")}<a href=whole rel="external">"The whole log"</a></p> }
+        });
+        let title = format!("Log of the {} step, attempt {attempt}", role.name());
+        view! {
+            <details class="fold">
+                <summary>{title.clone()}</summary>
+                {cut}
+                <pre class="step-log" tabindex="0" role="region" aria-label=title>{tail}</pre>
+            </details>
+        }
+    };
+    Either::Right(logs.into_iter().map(one).collect_view())
+}

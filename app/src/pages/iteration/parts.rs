@@ -1,0 +1,136 @@
+//! What is recorded of an iteration: its counts, its document, its steps.
+
+use leptos::either::Either;
+use leptos::prelude::*;
+use swe_ci_core::requirement::Requirement;
+use swe_ci_core::task::SuiteCounts;
+use swe_ci_core::view::{IterationView as Tested, StepView};
+
+use crate::components::{Tag, Term, Time};
+use crate::format;
+use crate::glossary::Word;
+use crate::pages::words;
+
+#[component]
+pub(in crate::pages) fn Facts(
+    iteration: Tested,
+    suite: SuiteCounts,
+    imported: bool,
+) -> impl IntoView {
+    let verdict = iteration.verdict;
+    let passing = format!("{} of {}", verdict.in_target(), suite.target);
+    // By counts alone nobody knows which tests are the target's.
+    let counted = if suite.counts_only {
+        "Tests passing"
+    } else {
+        "Target tests passing"
+    };
+    // How long a test run took elsewhere is mostly not told, and when it was
+    // is not: these rows were written by the import.
+    let took = iteration.test_seconds;
+    let took = (!imported || took > 0.0)
+        .then(|| view! { <div><dt>"Test run"</dt><dd>{format::seconds(took)}</dd></div> });
+    let finished = (!imported).then(|| {
+        let at = Some(iteration.finished_at.clone());
+        view! { <div><dt>"Finished"</dt><dd><Time at/></dd></div> }
+    });
+    view! {
+        <dl class="facts">
+            <div><dt>{counted}</dt><dd>{passing}</dd></div>
+            <div><dt>"Gained"</dt><dd>{words::gained(iteration.gained)}</dd></div>
+            <div><dt>"Lost"</dt><dd>{words::lost(verdict.lost())}</dd></div>
+            {took}
+            {finished}
+        </dl>
+    }
+}
+
+#[component]
+pub(in crate::pages) fn Findings(findings: Vec<String>) -> impl IntoView {
+    (!findings.is_empty()).then(|| {
+        let items = findings
+            .into_iter()
+            .map(|finding| view! { <li>{finding}</li> })
+            .collect_view();
+        view! {
+            <section class="note" data-tone="warn" aria-labelledby="findings-title">
+                <h2 id="findings-title"><Term word=Word::Finding text="Integrity findings"/></h2>
+                <p>"Configuration of the tests was changed by the agent:"</p>
+                <ul>{items}</ul>
+            </section>
+        }
+    })
+}
+
+#[component]
+pub(in crate::pages) fn Requirements(
+    requirements: Vec<Requirement>,
+    imported: bool,
+) -> impl IntoView {
+    if requirements.is_empty() {
+        let none = if imported {
+            "None came with the imported results."
+        } else {
+            "None were written."
+        };
+        return Either::Left(view! { <p class="quiet">{none}</p> });
+    }
+    let one = |requirement: Requirement| {
+        view! {
+            <li class="requirement">
+                <p class="requirement-place"><code>{requirement.location}</code></p>
+                <dl>
+                    <div><dt>"Now"</dt><dd>{requirement.description}</dd></div>
+                    <div><dt>"Expected"</dt><dd>{requirement.contract}</dd></div>
+                    <div><dt>"Done when"</dt><dd>{requirement.acceptance}</dd></div>
+                </dl>
+            </li>
+        }
+    };
+    let items = requirements.into_iter().map(one).collect_view();
+    Either::Right(view! { <ol class="requirements">{items}</ol> })
+}
+
+#[component]
+pub(in crate::pages) fn Steps(steps: Vec<StepView>, imported: bool) -> impl IntoView {
+    if steps.is_empty() {
+        return Either::Left(view! { <p class="quiet">"None were recorded."</p> });
+    }
+    let counted = steps.iter().any(|step| step.usage.is_some());
+    let timed = !imported || steps.iter().any(|step| step.seconds > 0.0);
+    let row = move |step: StepView| {
+        let (word, tone) = words::outcome(step.outcome);
+        let tokens = counted.then(|| {
+            let tokens = step.usage.map_or_else(|| "–".to_owned(), words::tokens);
+            view! { <td class="number">{tokens}</td> }
+        });
+        view! {
+            <tr>
+                <th scope="row">{step.role.name()}</th>
+                <td class="number">{step.attempt}</td>
+                <td><Tag text=word.to_owned() tone/></td>
+                {timed.then(|| view! { <td class="number">{format::seconds(step.seconds)}</td> })}
+                {tokens}
+                <td class="detail">{step.detail}</td>
+            </tr>
+        }
+    };
+    let rows = steps.into_iter().map(row).collect_view();
+    Either::Right(view! {
+        <div class="table-frame" tabindex="0" role="region" aria-label="What each step took">
+            <table class="list">
+                <thead>
+                    <tr>
+                        <th scope="col">"Step"</th>
+                        <th scope="col" class="number">"Attempt"</th>
+                        <th scope="col">"Outcome"</th>
+                        {timed.then(|| view! { <th scope="col" class="number">"Time"</th> })}
+                        {counted.then(|| view! { <th scope="col" class="number">"Tokens"</th> })}
+                        <th scope="col">"Detail"</th>
+                    </tr>
+                </thead>
+                <tbody>{rows}</tbody>
+            </table>
+        </div>
+    })
+}

@@ -1,0 +1,60 @@
+//! Pages in parts the browser fetches when it needs them, each as small as
+//! its readers need: nobody who looks at the leaderboard waits for the code of
+//! the heat map.
+//!
+//! A page belongs to one part; what two parts use stands in a file of its own
+//! that both fetch, and what all use in the program that every page loads.
+//! `xtask` cuts the module at these functions. More parts than few would be
+//! many small files, one for each set of parts that share something.
+
+use leptos::prelude::*;
+use leptos_router::LazyRoute;
+use wasm_split_helpers::wasm_split;
+
+/// `$part: $route = $page`: a route whose page stands in that part.
+macro_rules! lazy_pages {
+    ($($part:ident: $(($route:ident, $function:ident, $page:ident)),+;)+) => {$($(
+        #[doc = concat!("[`", stringify!($page), "`](super::", stringify!($page), "), in the part `", stringify!($part), "`.")]
+        #[derive(Debug, Clone, Copy)]
+        pub struct $route;
+
+        #[wasm_split($part)]
+        fn $function() -> AnyView {
+            view! { <super::$page/> }.into_any()
+        }
+
+        impl LazyRoute for $route {
+            fn data() -> Self {
+                Self
+            }
+
+            async fn view(_: Self) -> AnyView {
+                // The page says which files its part is in, so that they are
+                // on their way before the program asks for them.
+                #[cfg(feature = "ssr")]
+                leptos::prefetch_lazy_fn_on_server(stringify!($part));
+                $function().await
+            }
+        }
+    )+)+};
+}
+
+lazy_pages! {
+    board:
+        (Leaderboard, leaderboard, LeaderboardPage);
+    plots:
+        (Figures, figures, FiguresPage),
+        (Embed, embed, EmbedPage),
+        (Compare, compare, ComparePage),
+        (Model, model, ModelPage);
+    runs:
+        (Runs, runs, RunsPage),
+        (Run, run, RunPage),
+        (Evolution, evolution, EvolutionPage),
+        (Iteration, iteration, IterationPage),
+        (Tasks, tasks, TasksPage),
+        (Task, task, TaskPage),
+        (Matrix, matrix, MatrixPage);
+    text:
+        (About, about, AboutPage);
+}

@@ -1,0 +1,47 @@
+use leptos::prelude::*;
+use leptos::server_fn::codec::GetUrl;
+use serde::{Deserialize, Serialize};
+use swe_ci_core::metrics::{Convention, Gamma};
+use swe_ci_core::view::SplitSummary;
+
+use super::asked::Asked;
+use super::grid::Grid;
+use crate::error::AppError;
+
+/// What the page shows.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct Found {
+    pub splits: Vec<SplitSummary>,
+    /// The one that is shown; empty when there is none.
+    pub split: String,
+    pub grid: Grid,
+}
+
+/// The matrix of the split asked for, else of the one with the most tasks.
+#[server(prefix = "/api/pages", endpoint = "matrix", input = GetUrl)]
+pub async fn matrix_of(
+    split: Option<String>,
+    gamma: Gamma,
+    convention: Convention,
+    sort: String,
+) -> Result<Found, AppError> {
+    let engine = crate::error::engine()?;
+    let splits = engine.splits().await?;
+    // Of several with equally many tasks, the first.
+    let largest = || splits.iter().rev().max_by_key(|s| s.tasks);
+    let Some(split) = split.or_else(|| largest().map(|s| s.name.clone())) else {
+        return Ok(Found::default());
+    };
+    let order = sort.parse().unwrap_or_default();
+    let matrix = engine.matrix(&split, gamma, convention, order).await?;
+    Ok(Found {
+        grid: Grid::of(&matrix),
+        splits,
+        split,
+    })
+}
+
+pub(super) async fn find(asked: Asked) -> Result<Found, AppError> {
+    let sort = asked.order.to_string();
+    matrix_of(asked.split, asked.gamma, asked.convention, sort).await
+}

@@ -1,0 +1,240 @@
+//! What was changed in the code: files with their unified diffs. They are made
+//! where the code is; here is what they are, and how they are cut to fit.
+
+use serde::{Deserialize, Serialize};
+
+/// The difference between two versions of the code.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Diff {
+    /// Iteration whose code it starts from; 0 for the base.
+    pub from: u32,
+    /// By path.
+    pub files: Vec<FileDiff>,
+    /// Changed files that are not listed because there are too many.
+    pub more_files: u32,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileDiff {
+    pub path: String,
+    pub change: FileChange,
+    /// Lines added and removed; 0 where they were not counted.
+    pub added: u32,
+    pub removed: u32,
+    pub body: Body,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FileChange {
+    Added,
+    Removed,
+    Modified,
+}
+
+/// What can be shown of a changed file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Body {
+    /// Hunks of a unified diff, each line ended; a line begins with `@`, a
+    /// space, `+`, `-` or `\`.
+    Text(String),
+    /// It is not text, before or after.
+    Binary,
+    /// It is text, but too long to be compared.
+    TooLong,
+    /// Only whether it can be executed was changed.
+    Mode,
+    /// There is a diff, and no room for it here.
+    LeftOut,
+}
+
+impl FileChange {
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Added => "added",
+            Self::Removed => "removed",
+            Self::Modified => "modified",
+        }
+    }
+}
+
+impl Diff {
+    /// Files that were changed, listed or not.
+    #[must_use]
+    pub fn changed(&self) -> u32 {
+        let listed = u32::try_from(self.files.len()).unwrap_or(u32::MAX);
+        listed.saturating_add(self.more_files)
+    }
+
+    /// Lines added and removed, as far as they were counted.
+    #[must_use]
+    pub fn lines(&self) -> (u32, u32) {
+        self.files.iter().fold((0, 0), |(added, removed), file| {
+            let added = u32::saturating_add(added, file.added);
+            (added, u32::saturating_add(removed, file.removed))
+        })
+    }
+
+    /// Whether anything that could be shown is not in here.
+    #[must_use]
+    pub fn is_cut(&self) -> bool {
+        self.more_files > 0 || self.files.iter().any(|file| file.body == Body::LeftOut)
+    }
+
+    /// With at most so many files, and at most so many bytes of hunks: those
+    /// that fit, in order, so that one huge file does not hide small ones.
+    #[must_use]
+    pub fn cut(&self, files: usize, bytes: usize) -> Self {
+        let mut room = bytes;
+        let fit = |file: &FileDiff| {
+            let body = match &file.body {
+                Body::Text(hunks) if hunks.len() > room => Body::LeftOut,
+                body => body.clone(),
+            };
+            if let Body::Text(hunks) = &body {
+                room -= hunks.len();
+            }
+            FileDiff {
+                path: file.path.clone(),
+                body,
+                ..*file
+            }
+        };
+        let listed: Vec<FileDiff> = self.files.iter().take(files).map(fit).collect();
+        let beyond = u32::try_from(self.files.len() - listed.len()).unwrap_or(u32::MAX);
+        Self {
+            from: self.from,
+            files: listed,
+            more_files: self.more_files.saturating_add(beyond),
+        }
+    }
+
+    /// As one text that `patch -p1` and `git apply` read; what has no hunks
+    /// is only named.
+    #[must_use]
+    pub fn to_text(&self) -> String {
+        let mut text = String::new();
+        for file in &self.files {
+            let path = printable(&file.path);
+            let (old, new) = match file.change {
+                FileChange::Added => ("/dev/null".to_owned(), format!("b/{path}")),
+                FileChange::Removed => (format!("a/{path}"), "/dev/null".to_owned()),
+                FileChange::Modified => (format!("a/{path}"), format!("b/{path}")),
+            };
+            let named = match &file.body {
+                Body::Text(hunks) if !hunks.is_empty() => {
+                    format!("--- {old}\n+++ {new}\n{hunks}")
+                }
+                Body::Text(_) => format!("# Empty: {old} and {new}\n"),
+                Body::Binary => format!("Binary files {old} and {new} differ\n"),
+                Body::TooLong => format!("# Too long to be compared: {old} and {new}\n"),
+                Body::Mode => format!("# Only the executable bit was changed: {path}\n"),
+                Body::LeftOut => format!("# Left out: {old} and {new}\n"),
+            };
+            text.push_str(&named);
+        }
+        if self.more_files > 0 {
+            text.push_str(&format!("# And {} more files.\n", self.more_files));
+        }
+        text
+    }
+}
+
+/// A path on one line, whatever an agent called its file.
+fn printable(path: &str) -> String {
+    if path.chars().any(char::is_control) {
+        path.escape_debug().to_string()
+    } else {
+        path.to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(path: &str, change: FileChange, body: Body) -> FileDiff {
+        FileDiff {
+            path: path.into(),
+            change,
+            added: 2,
+            removed: 1,
+            body,
+        }
+    }
+
+    fn text(bytes: usize) -> Body {
+        Body::Text("+".repeat(bytes - 1) + "\n")
+    }
+
+    fn diff(bodies: &[Body]) -> Diff {
+        let files = bodies.iter().enumerate().map(|(i, body)| {
+            let change = FileChange::Modified;
+            file(&format!("f{i}.py"), change, body.clone())
+        });
+        Diff {
+            from: 0,
+            files: files.collect(),
+            more_files: 0,
+        }
+    }
+
+    #[test]
+    fn what_does_not_fit_is_left_out_and_what_comes_after_is_not() {
+        let check = |bodies: &[Body], files, bytes, expect: &[Body], more: u32| {
+            let cut = diff(bodies).cut(files, bytes);
+            let bodies: Vec<Body> = cut.files.iter().map(|f| f.body.clone()).collect();
+            assert_eq!((bodies.as_slice(), cut.more_files), (expect, more));
+            assert_eq!(cut.is_cut(), more > 0 || expect.contains(&Body::LeftOut));
+        };
+        check(&[text(5), text(5)], 9, 10, &[text(5), text(5)], 0);
+        check(
+            &[text(5), text(6), Body::Binary, text(5)],
+            9,
+            10,
+            &[text(5), Body::LeftOut, Body::Binary, text(5)],
+            0,
+        );
+        check(&[text(5), text(5)], 1, 10, &[text(5)], 1);
+        check(&[], 0, 0, &[], 0);
+    }
+
+    #[test]
+    fn counts() {
+        let mut diff = diff(&[text(5), Body::Binary]);
+        diff.more_files = 3;
+        assert_eq!((diff.changed(), diff.lines()), (5, (4, 2)));
+        assert!(diff.is_cut());
+    }
+
+    #[test]
+    fn as_one_text() {
+        let hunk = || Body::Text("@@ -1 +1,2 @@\n-a\n+b\n+c\n".into());
+        let check = |file: FileDiff, expect: &str| {
+            let diff = Diff {
+                files: vec![file],
+                ..Diff::default()
+            };
+            assert_eq!(diff.to_text(), expect);
+        };
+        check(
+            file("a/b.py", FileChange::Modified, hunk()),
+            "--- a/a/b.py\n+++ b/a/b.py\n@@ -1 +1,2 @@\n-a\n+b\n+c\n",
+        );
+        check(
+            file("n.py", FileChange::Added, hunk()),
+            "--- /dev/null\n+++ b/n.py\n@@ -1 +1,2 @@\n-a\n+b\n+c\n",
+        );
+        check(
+            file("x.bin", FileChange::Removed, Body::Binary),
+            "Binary files a/x.bin and /dev/null differ\n",
+        );
+        // A name with a line in it does not become a line of the diff.
+        check(
+            file("a\n+evil", FileChange::Modified, Body::Mode),
+            "# Only the executable bit was changed: a\\n+evil\n",
+        );
+    }
+}

@@ -1,0 +1,85 @@
+//! Runs for tests, here and above: small, made of changes alone.
+
+use crate::leaderboard::{Entry, Published, Sample, ScoredTask, Sheet};
+use crate::metrics::{Convention, Series, Verdict};
+use crate::run::Progress;
+use crate::task::{SuiteCounts, TaskId};
+
+/// An evolution with these normalized changes, each -1 to 1 in hundredths:
+/// the base passes 100 tests, the target 200.
+///
+/// # Panics
+/// Never: the reference convention needs counts alone.
+#[must_use]
+pub fn series(changes: &[f64]) -> Series {
+    let suite = SuiteCounts::counts_only(100, 100);
+    let passed = |change: &f64| Some((100.0 + change * 100.0).round() as u32);
+    let verdicts = Verdict::by_count(suite, changes.iter().map(passed));
+    let series = Series::count(Convention::Reference, suite, 1_000, &verdicts);
+    series.expect("counts are enough")
+}
+
+/// The same in both conventions.
+#[must_use]
+pub fn sample(changes: &[f64]) -> Sample {
+    let series = series(changes);
+    Sample {
+        paper: Some(series.clone()),
+        reference: series,
+    }
+}
+
+/// A finished run over these tasks.
+#[must_use]
+pub fn run(model: &str, max_iterations: u32, tasks: Vec<ScoredTask>) -> Entry {
+    Entry {
+        run_id: format!("run-{model}"),
+        model: model.to_owned(),
+        harness: "replay".to_owned(),
+        harness_version: "1".to_owned(),
+        progress: Progress::Finished,
+        metric_version: 1,
+        tasks_total: u32::try_from(tasks.len()).unwrap_or(u32::MAX),
+        tasks,
+        ..Entry::none(max_iterations)
+    }
+}
+
+/// A finished run over tasks told by their repository and their samples, each
+/// by its changes. N is the length of the longest.
+///
+/// # Panics
+/// Never: the names it makes are names of tasks.
+#[must_use]
+pub fn entry(model: &str, tasks: &[(&str, &[&[f64]])]) -> Entry {
+    let lengths = tasks.iter().flat_map(|(_, samples)| *samples);
+    let longest = lengths.map(|changes| changes.len()).max().unwrap_or(1);
+    let task = |(number, (repo, samples)): (usize, &(&str, &[&[f64]]))| ScoredTask {
+        task_id: TaskId::new(format!("task-{number}")).expect("a plain name"),
+        repo: (*repo).to_owned(),
+        target_date: None,
+        samples: samples.iter().map(|changes| sample(changes)).collect(),
+    };
+    let tasks = tasks.iter().enumerate().map(task).collect();
+    run(model, u32::try_from(longest).unwrap_or(u32::MAX), tasks)
+}
+
+/// A finished run with one evolution for each of these changes, each of a task
+/// and a repository of its own.
+#[must_use]
+pub fn spread_run(model: &str, evolutions: &[&[f64]]) -> Entry {
+    let repos: Vec<String> = (0..evolutions.len()).map(|n| format!("r{n}")).collect();
+    let samples = evolutions.iter().map(std::slice::from_ref);
+    let tasks: Vec<(&str, &[&[f64]])> = repos.iter().map(String::as_str).zip(samples).collect();
+    entry(model, &tasks)
+}
+
+/// The sheet of a split called `s`.
+#[must_use]
+pub fn sheet(entries: Vec<Entry>) -> Sheet {
+    Sheet {
+        split: "s".to_owned(),
+        entries,
+        published: Published::default(),
+    }
+}

@@ -1,0 +1,186 @@
+//! Rows counted into sheets.
+
+use std::collections::HashMap;
+
+use swe_ci_core::leaderboard::{Entry, Sample, ScoredTask, Sheet};
+use swe_ci_core::metrics::{Convention, Series, Verdict};
+use swe_ci_core::run::Progress;
+use swe_ci_core::step::Ending;
+use swe_ci_core::task::TaskId;
+use swe_ci_core::view::{Provenance, RunSummary};
+
+use crate::Engine;
+use crate::clock::rfc3339;
+use crate::error::Result;
+use crate::published::published;
+use crate::sheets::OverRun;
+use crate::store::{EvolutionRow, TaskRow};
+
+impl Engine {
+    pub(super) async fn count_sheet(&self, split: &str) -> Result<Sheet> {
+        self.check_split(split).await?;
+        let origins = self.origins(split).await?;
+        let mut entries = Vec::new();
+        for run in self.inner.store.runs_of_split(split).await? {
+            if run.progress != Progress::Cancelled {
+                entries.extend(self.entry(&run, &origins).await?);
+            }
+        }
+        Ok(Sheet {
+            split: split.to_owned(),
+            entries,
+            published: published().clone(),
+        })
+    }
+
+    pub(super) async fn origins(&self, split: &str) -> Result<Origins> {
+        let tasks = self.inner.store.tasks_of_split(split).await?;
+        let origin = |task: TaskRow| {
+            let date = task.target_time.map(|ms| rfc3339(ms)[..10].to_owned());
+            (task.id, (task.repo, date))
+        };
+        Ok(tasks.into_iter().map(origin).collect())
+    }
+
+    /// A run as the sheet has it; `None` before its first scored evolution.
+    pub(super) async fn entry(&self, run: &RunSummary, origins: &Origins) -> Result<Option<Entry>> {
+        let provenance = self.inner.store.provenance(&run.run_id).await?;
+        if !run.progress.is_over() {
+            return self.count_entry(run, provenance, origins).await;
+        }
+        let over = OverRun {
+            run_id: run.run_id.clone(),
+            finished_at: run.finished_at.clone(),
+            config: serde_json::to_string(&run.config).map_err(anyhow::Error::new)?,
+            metric_version: provenance.metric_version,
+            digest: provenance.imported.as_ref().map(|i| i.digest.clone()),
+        };
+        let (engine, run, known) = (self.clone(), run.clone(), origins.clone());
+        let counting = Box::pin(async move { engine.count_entry(&run, provenance, &known).await });
+        let Some(entry) = self.inner.sheets.entry(over, counting).await? else {
+            return Ok(None);
+        };
+        let mut entry = Entry::clone(&entry);
+        // What is known of the tasks may have changed since.
+        for task in &mut entry.tasks {
+            if let Some((repo, date)) = origins.get(&task.task_id) {
+                task.repo.clone_from(repo);
+                task.target_date.clone_from(date);
+            }
+        }
+        Ok(Some(entry))
+    }
+
+    async fn count_entry(
+        &self,
+        run: &RunSummary,
+        provenance: Provenance,
+        origins: &Origins,
+    ) -> Result<Option<Entry>> {
+        let store = &self.inner.store;
+        let mut verdicts: HashMap<String, Vec<Verdict>> = HashMap::new();
+        for (evolution_id, verdict) in store.verdicts_of_run(&run.run_id).await? {
+            verdicts.entry(evolution_id).or_default().push(verdict);
+        }
+        let max_iterations = run.config.plan.max_iterations;
+        let mut tasks = Tasks::default();
+        for evolution in store.evolutions_of_run(&run.run_id).await? {
+            let verdicts = verdicts.remove(&evolution.id).unwrap_or_default();
+            let origin = origins.get(&evolution.task_id);
+            tasks.add(
+                &evolution,
+                origin,
+                sample(&evolution, max_iterations, &verdicts),
+            );
+        }
+        if tasks.scored.is_empty() {
+            return Ok(None);
+        }
+        let totals = store.totals_of_run(&run.run_id).await?;
+        let config = &run.config;
+        Ok(Some(Entry {
+            run_id: run.run_id.clone(),
+            model: config.model.clone(),
+            provider: config.provider.clone(),
+            harness: config.harness.name().into(),
+            harness_version: provenance.harness_version,
+            release_date: config.release_date.clone(),
+            kind: config.kind,
+            progress: run.progress,
+            metric_version: provenance.metric_version,
+            finished_at: run.finished_at.clone(),
+            usage: totals.usage,
+            findings: totals.findings,
+            max_iterations,
+            tasks_total: tasks.total(),
+            tasks_blocked: tasks.blocked(),
+            tasks: tasks.scored,
+        }))
+    }
+}
+
+/// Repository of each task, and the day its target was committed.
+pub(super) type Origins = HashMap<TaskId, (String, Option<String>)>;
+
+/// The tasks of a run as they are gathered.
+#[derive(Default)]
+struct Tasks {
+    scored: Vec<ScoredTask>,
+    blocked: Vec<TaskId>,
+    all: Vec<TaskId>,
+}
+
+impl Tasks {
+    fn add(
+        &mut self,
+        evolution: &EvolutionRow,
+        origin: Option<&(String, Option<String>)>,
+        sample: Option<Sample>,
+    ) {
+        let id = &evolution.task_id;
+        self.all.push(id.clone());
+        let (Some(ending), Some((repo, target_date))) = (evolution.ending, origin) else {
+            return;
+        };
+        match sample.filter(|_| ending.is_scored()) {
+            None => self
+                .blocked
+                .extend((ending == Ending::Blocked).then(|| id.clone())),
+            Some(sample) => match self.scored.iter_mut().find(|t| t.task_id == *id) {
+                Some(task) => task.samples.push(sample),
+                None => self.scored.push(ScoredTask {
+                    task_id: id.clone(),
+                    repo: repo.clone(),
+                    target_date: target_date.clone(),
+                    samples: vec![sample],
+                }),
+            },
+        }
+    }
+
+    fn total(&self) -> u32 {
+        distinct(self.all.clone())
+    }
+
+    fn blocked(&self) -> u32 {
+        let mut blocked = self.blocked.clone();
+        blocked.retain(|id| !self.scored.iter().any(|t| t.task_id == *id));
+        distinct(blocked)
+    }
+}
+
+/// Both conventions need only counts for `reference`; without even those
+/// there is no sample.
+fn sample(evolution: &EvolutionRow, max_iterations: u32, verdicts: &[Verdict]) -> Option<Sample> {
+    let count = |convention| Series::count(convention, evolution.counts, max_iterations, verdicts);
+    Some(Sample {
+        paper: count(Convention::Paper),
+        reference: count(Convention::Reference)?,
+    })
+}
+
+fn distinct(mut ids: Vec<TaskId>) -> u32 {
+    ids.sort();
+    ids.dedup();
+    u32::try_from(ids.len()).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,91 @@
+//! Pictures as PNG: the figures for download, and a card for each page that
+//! sites and messengers show beside a link to it (Open Graph).
+//!
+//! What is drawn is SVG made by `swe_ci_app::plots`; here it becomes pixels.
+
+mod render;
+
+mod cards;
+
+use axum::body::Bytes;
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
+use swe_ci_app::plots::Figure;
+use tokio::sync::Semaphore;
+
+use crate::api::Problem;
+use render::Unrenderable;
+
+pub(crate) use cards::routes;
+
+/// Pictures drawn at the same time; others wait. Each keeps a processor busy.
+static DRAWING: Semaphore = Semaphore::const_new(2);
+
+/// How many pixels a pixel of the figure becomes, along each side.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Scale(u32);
+
+impl Scale {
+    pub(crate) const ONE: Self = Self(1);
+    /// For screens with small pixels.
+    pub(crate) const DOUBLE: Self = Self(2);
+    /// What completes "it must be …".
+    pub(crate) const MUST: &str = "a whole number from 2 to 4";
+
+    /// From 2 to 4; less is not worth a file.
+    pub(crate) fn of_text(text: &str) -> Option<Self> {
+        let scale = text.parse().ok()?;
+        (2..=4).contains(&scale).then_some(Self(scale))
+    }
+}
+
+/// The PNG of what `draw` draws, away from the threads that serve others.
+pub(crate) async fn png(
+    scale: Scale,
+    draw: impl FnOnce() -> Figure + Send + 'static,
+) -> Result<Response, Problem> {
+    // It is never closed; without it there would be one picture more.
+    let permit = DRAWING.acquire().await;
+    let made = tokio::task::spawn_blocking(move || render::png(&draw().svg, scale.0)).await;
+    drop(permit);
+    match made {
+        Ok(Ok(bytes)) => {
+            let headers = [(header::CONTENT_TYPE, "image/png")];
+            Ok((headers, Bytes::from(bytes)).into_response())
+        }
+        Ok(Err(Unrenderable::TooLarge { most })) => Err(too_large(scale, most)),
+        Ok(Err(error)) => Err(broken(&error)),
+        Err(error) => Err(broken(&error)),
+    }
+}
+
+fn too_large(Scale(scale): Scale, most: u32) -> Problem {
+    let detail = format!(
+        "with `scale` {scale} this figure has too many pixels: it has a row for each of very many runs. {}",
+        match most {
+            2.. => format!("Ask for {most} at most, or for the SVG."),
+            _ => "Ask for the SVG.".to_owned(),
+        }
+    );
+    Problem::about_parameter("scale", detail)
+}
+
+fn broken(error: &(dyn std::error::Error + 'static)) -> Problem {
+    tracing::error!(error, "a picture could not be drawn");
+    Problem::internal()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scales() {
+        for (text, expect) in [("2", Some(2)), ("4", Some(4))] {
+            assert_eq!(Scale::of_text(text).map(|s| s.0), expect);
+        }
+        for wrong in ["", "1", "5", "2.5", "-2", "2x", "99999999999"] {
+            assert_eq!(Scale::of_text(wrong), None, "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! What programs read of the site: `/robots.txt`, `/sitemap.xml` and the feed
+//! of new results, `/feed.xml`.
+//!
+//! Addresses in them are absolute and begin with the configured public URL.
+//! Without one there is no sitemap, which cannot do without, and the feed has
+//! relative addresses.
+
+mod atom;
+
+mod sitemap;
+
+mod xml;
+
+use axum::Router;
+use axum::extract::{Query, State};
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use serde::Deserialize;
+
+use super::App;
+use crate::api::Problem;
+
+/// Results in the feed.
+const LATEST: u32 = 50;
+
+const NO_ADDRESS: &str = "There is no sitemap: this site does not know by which address readers reach it. Whoever runs it gives it one with --public-url or SWE_CI_PUBLIC_URL.\n";
+
+pub(super) fn routes() -> Router<App> {
+    Router::new()
+        .route("/robots.txt", get(robots))
+        .route("/sitemap.xml", get(sitemap))
+        .route("/feed.xml", get(feed))
+}
+
+/// Pages may be read by everyone. What is made of them for programs, and the
+/// same pages looked at in all other ways, is work without a reader.
+async fn robots(State(app): State<App>) -> impl IntoResponse {
+    let mut text = "\
+# Every page is in the sitemap; with parameters it is the same page, looked at
+# in another way. Programs are welcome at /api/v1, which robots need not index;
+# pictures of it are for previews.
+User-agent: *
+Disallow: /api/
+Allow: /api/v1/plots/
+Allow: /og/
+Disallow: /compare
+Disallow: /embed/
+Disallow: /health/
+Disallow: /*?
+Allow: /sitemap.xml?
+"
+    .to_owned();
+    if let Some(url) = &app.public_url {
+        text.push_str(&format!("\nSitemap: {}\n", url.at("/sitemap.xml")));
+    }
+    ([(header::CONTENT_TYPE, "text/plain; charset=utf-8")], text)
+}
+
+#[derive(Debug, Deserialize)]
+struct Part {
+    /// Which file of a sitemap in several, from 1.
+    part: Option<usize>,
+}
+
+async fn sitemap(
+    State(app): State<App>,
+    Query(Part { part }): Query<Part>,
+) -> Result<Response, Problem> {
+    let Some(url) = &app.public_url else {
+        let plain = [(header::CONTENT_TYPE, "text/plain; charset=utf-8")];
+        return Ok((StatusCode::NOT_FOUND, plain, NO_ADDRESS).into_response());
+    };
+    let pages = sitemap::pages(&app.engine.directory().await?);
+    match sitemap::write(&pages, url, part) {
+        Some(written) => Ok(xml::respond("application/xml", written)),
+        None => Err(Problem::no_such_address("/sitemap.xml with this `part`")),
+    }
+}
+
+async fn feed(State(app): State<App>) -> Result<Response, Problem> {
+    let results = app.engine.latest_results(LATEST).await?;
+    let written = atom::write(&results, app.public_url.as_ref());
+    Ok(xml::respond("application/atom+xml", written))
+}
