@@ -23,11 +23,49 @@ pub struct Look {
     pub javascript: bool,
 }
 
+impl Look {
+    #[must_use]
+    pub fn scheme(self) -> &'static str {
+        if self.dark { "dark" } else { "light" }
+    }
+}
+
 pub const DESK: Look = Look {
     width: 1440,
     dark: false,
     javascript: true,
 };
+
+/// Keys a reader without a mouse uses.
+#[derive(Clone, Copy, Debug)]
+pub enum Key {
+    Tab,
+    Enter,
+    Space,
+    Escape,
+    Left,
+    Right,
+    Down,
+    Home,
+    End,
+}
+
+impl Key {
+    /// Its name, its code on a keyboard, and what it writes.
+    fn of_keyboard(self) -> (&'static str, u8, &'static str) {
+        match self {
+            Self::Tab => ("Tab", 9, ""),
+            Self::Enter => ("Enter", 13, "\r"),
+            Self::Space => (" ", 32, " "),
+            Self::Escape => ("Escape", 27, ""),
+            Self::Left => ("ArrowLeft", 37, ""),
+            Self::Right => ("ArrowRight", 39, ""),
+            Self::Down => ("ArrowDown", 40, ""),
+            Self::Home => ("Home", 36, ""),
+            Self::End => ("End", 35, ""),
+        }
+    }
+}
 
 pub struct Browser {
     pub page: Client,
@@ -37,14 +75,11 @@ pub struct Browser {
 
 impl Browser {
     pub async fn open(look: Look) -> Self {
-        let mut driver = Command::new("chromedriver")
-            .arg("--port=0")
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("chromedriver is installed by `scripts/setup.sh browser`");
-        let port = port_told(driver.stdout.take().unwrap());
+        // It wants one port for both families of addresses, and gives up when
+        // somebody has the one it found in the other.
+        let (driver, port) = (0..5)
+            .find_map(|_| driver())
+            .expect("ChromeDriver starts within five tries");
         let profile = tempfile::tempdir().unwrap();
         let capabilities = capabilities(look, profile.path());
         let began = Instant::now();
@@ -62,22 +97,67 @@ impl Browser {
             driver,
             _profile: profile,
         };
-        let height = if look.width < 600 { 844 } else { 1000 };
+        browser.resize(look.width).await;
         browser
-            .cdp("Emulation.setDeviceMetricsOverride", json!({"width": look.width, "height": height, "deviceScaleFactor": 1, "mobile": look.width < 600}))
-            .await;
-        let scheme = if look.dark { "dark" } else { "light" };
-        browser
-            .cdp(
-                "Emulation.setEmulatedMedia",
-                json!({"features": [{"name": "prefers-color-scheme", "value": scheme}]}),
-            )
+            .emulate(&[("prefers-color-scheme", look.scheme())])
             .await;
         browser
     }
 
+    /// Another width, as when a window is made smaller or its page larger.
+    pub async fn resize(&self, width: u32) {
+        let height = if width < 600 { 844 } else { 1000 };
+        self.cdp(
+            "Emulation.setDeviceMetricsOverride",
+            json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600}),
+        )
+        .await;
+    }
+
+    /// What the reader has asked the system for; replaces what was asked before.
+    pub async fn emulate(&self, features: &[(&str, &str)]) {
+        let feature = |(name, value): &(&str, &str)| json!({"name": name, "value": value});
+        let features: Vec<Value> = features.iter().map(feature).collect();
+        self.cdp(
+            "Emulation.setEmulatedMedia",
+            json!({ "features": features }),
+        )
+        .await;
+    }
+
+    /// Presses a key as a hand does: what has the focus gets it, and acts.
+    pub async fn press(&self, key: Key) {
+        self.strike(key, 0).await;
+    }
+
+    /// The same with the shift key held.
+    pub async fn press_shifted(&self, key: Key) {
+        self.strike(key, 8).await;
+    }
+
+    /// Moves the pointer to a place in the window.
+    pub async fn point(&self, x: f64, y: f64) {
+        self.cdp(
+            "Input.dispatchMouseEvent",
+            json!({"type": "mouseMoved", "x": x, "y": y}),
+        )
+        .await;
+    }
+
+    async fn strike(&self, key: Key, modifiers: u8) {
+        let (name, code, text) = key.of_keyboard();
+        for kind in ["keyDown", "keyUp"] {
+            let text = if kind == "keyDown" { text } else { "" };
+            self.cdp(
+                "Input.dispatchKeyEvent",
+                json!({"type": kind, "key": name, "code": name, "windowsVirtualKeyCode": code, "text": text, "modifiers": modifiers}),
+            )
+            .await;
+        }
+    }
+
     /// A command of the DevTools protocol.
-    async fn cdp(&self, command: &str, params: Value) -> Value {
+    pub async fn cdp(&self, command: &str, params: Value) -> Value {
         self.page
             .issue_cmd(Cdp(json!({"cmd": command, "params": params})))
             .await
@@ -166,9 +246,26 @@ impl Drop for Browser {
     }
 }
 
+/// A ChromeDriver and its port, unless it gave up.
+fn driver() -> Option<(Child, u16)> {
+    let mut driver = Command::new("chromedriver")
+        .arg("--port=0")
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("chromedriver is installed by `scripts/setup.sh browser`");
+    let output = driver.stdout.take().unwrap();
+    let Some(port) = port_told(output) else {
+        let _ = driver.wait();
+        return None;
+    };
+    Some((driver, port))
+}
+
 /// The port ChromeDriver has chosen, out of what it prints at its start. What
 /// it prints later is read on and dropped, so that it never waits for a reader.
-fn port_told(output: ChildStdout) -> u16 {
+fn port_told(output: ChildStdout) -> Option<u16> {
     let mut lines = BufReader::new(output).lines();
     let told = |line: String| {
         line.split_once("started successfully on port ")?
@@ -177,11 +274,7 @@ fn port_told(output: ChildStdout) -> u16 {
             .parse()
             .ok()
     };
-    let port = lines
-        .by_ref()
-        .map_while(Result::ok)
-        .find_map(told)
-        .expect("ChromeDriver tells its port");
+    let port = lines.by_ref().map_while(Result::ok).find_map(told);
     std::thread::spawn(move || lines.for_each(drop));
     port
 }

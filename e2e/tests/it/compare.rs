@@ -5,6 +5,7 @@ use swe_ci_engine::testing::TinyTask;
 
 use crate::browser::{Browser, DESK, Look};
 use crate::product::{Product, replay};
+use crate::world::{run, world};
 
 const TESTS: (&str, &str) = (
     "tests/test_tiny.py",
@@ -89,4 +90,70 @@ async fn two_runs_are_chosen_and_compared() {
         assert_eq!(browser.complaints().await, Vec::<String>::new());
         browser.close().await;
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn four_runs_task_by_task() {
+    let world = world().await;
+    let browser = Browser::open(DESK).await;
+    let runs = [0, 3, 6, 11].map(run).join(",");
+    browser
+        .go(&format!("{}/compare?runs={runs}", world.url))
+        .await;
+    browser.hydrated().await;
+
+    // Where they lie furthest apart comes first.
+    let spreads = "return [...document.querySelectorAll('.versus-tasks tbody tr > :last-child')].map(c => parseFloat(c.textContent))";
+    let spreads: Vec<f64> = serde_json::from_value(browser.eval(spreads).await).unwrap();
+    assert_eq!(spreads.len(), 24);
+    assert!(spreads.is_sorted_by(|a, b| a >= b), "{spreads:?}");
+
+    // Only the pairs that are told apart, by a link; as many as it says.
+    let pairs = "document.querySelectorAll('.pair').length";
+    assert_eq!(browser.eval(&format!("return {pairs}")).await, json!(6));
+    let only = "document.querySelector('.choices-links a[href*=\"only=significant\"]')";
+    let told = browser
+        .eval(&format!(
+            "const link = {only}; link.click(); return parseInt(link.textContent.split('·')[1])"
+        ))
+        .await;
+    browser
+        .until(
+            "only those are left",
+            &format!("return {pairs} === {told} && location.search.includes('only=significant')"),
+        )
+        .await;
+    assert_ne!(told, json!(6));
+    let tied = "return [...document.querySelectorAll('.pair .tag')].some(t => t.textContent.includes('not told'))";
+    assert_eq!(browser.eval(tied).await, json!(false));
+    let address = browser.eval("return location.href").await;
+    let shown = browser.text(".pairs").await;
+
+    // From a score to the evolution, and from there to what an iteration did.
+    browser
+        .eval("document.querySelector('.versus-tasks tbody td a').click()")
+        .await;
+    browser
+        .until("the evolution is there", "return /^\\/runs\\/[^/]+\\/tasks\\//.test(location.pathname) && !!document.querySelector('.iterations a')")
+        .await;
+    browser
+        .eval("document.querySelector('.iterations a').click()")
+        .await;
+    browser
+        .until(
+            "the iteration is there",
+            "return location.search.includes('iteration=1') && document.querySelector('.inspect-place').textContent.includes('Iteration 1')",
+        )
+        .await;
+    assert_eq!(browser.complaints().await, Vec::<String>::new());
+    browser.close().await;
+
+    let plain = Browser::open(Look {
+        javascript: false,
+        ..DESK
+    })
+    .await;
+    plain.go(address.as_str().unwrap()).await;
+    assert_eq!(plain.text(".pairs").await, shown, "without JavaScript");
+    plain.close().await;
 }

@@ -1,5 +1,6 @@
 //! The page of an evolution: many tests, a frame that scrolls, filters.
 
+use fantoccini::Locator;
 use serde_json::json;
 use swe_ci_engine::testing::TinyTask;
 
@@ -57,6 +58,7 @@ async fn every_test_of_an_evolution() {
     until_status(&browser, "All 600 tests.").await;
     filters(&browser).await;
     scrolls(&browser, &few).await;
+    iterations(&browser).await;
     assert_eq!(browser.complaints().await, Vec::<String>::new());
     browser.close().await;
     looks(&page).await;
@@ -76,6 +78,18 @@ async fn filters(browser: &Browser) {
     let address = "return location.search === '?show=regressed&q=%5B44'";
     browser.until("the address follows", address).await;
     assert_eq!(browser.eval(&format!("return {ROWS}")).await, json!(10));
+    // To and fro more than twice: passed, broken, repaired and broken again.
+    let click = "document.querySelector('.choices-links a[href*=\"show=flaky\"]').click()";
+    browser.eval(click).await;
+    let address = "return location.search === '?show=flaky&q=%5B44'";
+    browser.until("the address follows", address).await;
+    until_status(browser, "10 of 600 tests.").await;
+    let sign = "return document.querySelector('.heat .heat-flaky').getAttribute('aria-label')";
+    let sign = browser.eval(sign).await;
+    assert_eq!(sign, json!("changed more than twice"));
+    browser.eval("history.back()").await;
+    let address = "return location.search === '?show=regressed&q=%5B44'";
+    browser.until("back", address).await;
     // The same by its address, and back to all by a link and an empty text.
     let there = browser.eval("return location.href").await;
     browser.go(there.as_str().unwrap()).await;
@@ -103,6 +117,63 @@ async fn scrolls(browser: &Browser, few: &str) {
     assert_eq!(browser.eval(first).await, json!(true));
 }
 
+/// A number, a column or a point leads to what was done there; the address
+/// says which, and what was filtered stays.
+async fn iterations(browser: &Browser) {
+    let shows = |number: u32, says: &str| {
+        format!(
+            "return document.querySelector('#inspect-title')?.textContent === 'Iteration {number}' \
+             && location.search === '?iteration={number}' && document.querySelector('.inspect').innerText.includes('{says}')"
+        )
+    };
+    browser
+        .eval("window.untouched = true; document.querySelector('.iterations tbody a').click()")
+        .await;
+    browser
+        .until(
+            "the first is shown",
+            &shows(1, "since the base: 1 line added, 1 removed"),
+        )
+        .await;
+    let changed = "return [...document.querySelectorAll('.diff ins, .diff del')].map(line => line.textContent)";
+    let expect = json!(["-PASS = set(range(300))", "+PASS = set(range(450))"]);
+    assert_eq!(browser.eval(changed).await, expect);
+    browser
+        .eval("document.querySelectorAll('.heat thead a')[1].click()")
+        .await;
+    browser
+        .until("the second is shown", &shows(2, "Lost: 50 tests"))
+        .await;
+    let current = "return document.querySelector('.heat thead a[aria-current]').textContent";
+    assert_eq!(browser.eval(current).await, json!("2"));
+    let point = "const mark = document.querySelector('.points [data-mark=\"3\"]'); mark.focus(); \
+                 mark.dispatchEvent(new KeyboardEvent('keydown', {key: 'Enter', bubbles: true}));";
+    browser.eval(point).await;
+    browser
+        .until("the third is shown", &shows(3, "Gained: 200 tests"))
+        .await;
+    // The base is no iteration.
+    browser.eval("document.querySelector('.points [data-mark=\"0\"]').dispatchEvent(new MouseEvent('click', {bubbles: true}))").await;
+    browser
+        .eval("document.querySelector('.inspect a[rel=prev]').click()")
+        .await;
+    browser
+        .until("back to the second", &shows(2, "Lost: 50 tests"))
+        .await;
+    browser
+        .eval("document.querySelector('.inspect .tests a[href*=\"400\"]').click()")
+        .await;
+    until_status(browser, "1 of 600 tests.").await;
+    let kept = "return location.search === '?q=tests%2Ftest_tiny.py%3A%3Atest_it%5B400%5D&iteration=2' && location.hash === '#tests'";
+    browser.until("the test is in the map", kept).await;
+    let close = "[...document.querySelectorAll('.inspect-steering a')].pop().click()";
+    browser.eval(close).await;
+    let closed =
+        "return !document.querySelector('.inspect') && !location.search.includes('iteration')";
+    browser.until("it is closed", closed).await;
+    assert_eq!(browser.eval("return window.untouched").await, json!(true));
+}
+
 /// Narrow, dark, and without JavaScript.
 async fn looks(page: &str) {
     for (width, dark) in [(1440, false), (1440, true), (390, false), (390, true)] {
@@ -112,7 +183,7 @@ async fn looks(page: &str) {
             javascript: true,
         })
         .await;
-        browser.go(page).await;
+        browser.go(&format!("{page}?iteration=2")).await;
         browser.hydrated().await;
         let overflow =
             "return document.documentElement.scrollWidth - document.documentElement.clientWidth";
@@ -133,5 +204,19 @@ async fn looks(page: &str) {
     let source = plain.page.source().await.unwrap();
     assert_eq!(source.matches("<tr aria-rowindex=").count(), 201);
     assert!(source.contains("The first 200 are listed here"));
+    // The same links lead to the iteration.
+    let first = plain.page.find(Locator::Css(".iterations tbody a")).await;
+    first.unwrap().click().await.unwrap();
+    let source = plain.page.source().await.unwrap();
+    assert!(source.contains("+PASS = set(range(450))"));
+    assert!(
+        plain
+            .page
+            .current_url()
+            .await
+            .unwrap()
+            .as_str()
+            .ends_with("?iteration=1#iteration")
+    );
     plain.close().await;
 }

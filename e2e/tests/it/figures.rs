@@ -3,8 +3,9 @@
 use serde_json::json;
 use swe_ci_engine::testing::TinyTask;
 
-use crate::browser::{Browser, DESK, Look};
+use crate::browser::{Browser, DESK, Key, Look};
 use crate::product::{Product, replay};
+use crate::world::{embeds, world};
 
 const TESTS: (&str, &str) = (
     "tests/test_tiny.py",
@@ -96,4 +97,45 @@ async fn figures_are_walked_by_keyboard_and_fit() {
     }
     assert_eq!(narrow.complaints().await, Vec::<String>::new());
     narrow.close().await;
+}
+
+/// Every figure tells what a mark stands for to whoever points at it; what it
+/// tells can be pointed at as well, and put away (WCAG 1.4.13).
+#[tokio::test(flavor = "multi_thread")]
+async fn marks_are_pointed_at() {
+    let world = world().await;
+    let browser = Browser::open(DESK).await;
+    for (name, path) in embeds() {
+        browser.go(&format!("{}{path}", world.url)).await;
+        browser.hydrated().await;
+        // The first mark that no other lies over.
+        let free = "const marks = [...document.querySelectorAll('.mark')].filter(m => m.checkVisibility()); \
+                    const middle = m => { const r = m.querySelector('.mark-reach').getBoundingClientRect(); return [r.left + r.width / 2, r.top + r.height / 2]; }; \
+                    const mark = marks.find(m => m.contains(document.elementFromPoint(...middle(m)))); \
+                    window.mark = mark; return [...middle(mark), mark.ariaLabel];";
+        let found = browser.eval(free).await;
+        assert!(!found[2].as_str().unwrap().is_empty(), "{name}");
+        browser
+            .point(found[0].as_f64().unwrap(), found[1].as_f64().unwrap())
+            .await;
+        let tip = "getComputedStyle(mark.querySelector('.mark-tip')).visibility";
+        browser
+            .until(
+                &format!("{name} tells"),
+                &format!("return {tip} === 'visible'"),
+            )
+            .await;
+        let tip_at = "const r = mark.querySelector('.mark-tip rect').getBoundingClientRect(); return [r.left + r.width / 2, r.top + r.height / 2, r.width]";
+        let at = browser.eval(tip_at).await;
+        assert!(at[2].as_f64().unwrap() > 20.0, "{name} has words");
+        browser.press(Key::Escape).await;
+        browser
+            .until(
+                &format!("{name} is silent"),
+                &format!("return {tip} === 'hidden'"),
+            )
+            .await;
+    }
+    assert_eq!(browser.complaints().await, Vec::<String>::new());
+    browser.close().await;
 }

@@ -1,9 +1,14 @@
 //! The leaderboard's controls in a real browser.
+//!
+//! What they lead to is checked against the API at the address the page itself
+//! gives for its rows, and then looked at without JavaScript.
 
 use serde_json::{Value, json};
 
 use crate::browser::{Browser, DESK, Look};
 use crate::pages::product;
+use crate::product::Product;
+use crate::world::{ALL_COLUMNS, world};
 
 async fn models(browser: &Browser) -> Value {
     let names = "return [...document.querySelectorAll('.ranked th a')].map(a => a.textContent)";
@@ -97,4 +102,190 @@ async fn the_view_is_in_the_address() {
     phone.picture("leaderboard-filters-390-light").await;
     assert_eq!(phone.complaints().await, Vec::<String>::new());
     phone.close().await;
+}
+
+/// Names of the rows shown, and those the JSON and the CSV of this view have.
+const AGREE: &str = "
+    const links = [...document.querySelectorAll('.shown-files a')].map(a => a.href);
+    const fetched = await Promise.all(links.map(link => fetch(link)));
+    const csv = (await fetched[0].text()).trim().split('\\r\\n').slice(1);
+    const json = (await fetched[1].json()).items.map(row => row.model);
+    const shown = [...document.querySelectorAll('.ranked th a')].map(a => a.textContent);
+    const same = shown.length === json.length && shown.length === csv.length
+        && shown.every((name, at) => name === json[at] && csv[at].includes(name));
+    return same ? shown.length : 'shown ' + shown + '; JSON ' + json + '; CSV ' + csv;";
+
+/// Does something, waits for the address, and checks the rows it leads to.
+/// How many there are.
+async fn leads_to(browser: &Browser, action: &str, query: &str) -> u64 {
+    browser.eval(action).await;
+    until_address(browser, query).await;
+    let rows = browser.eval(AGREE).await;
+    rows.as_u64().unwrap_or_else(|| panic!("{query}: {rows}"))
+}
+
+async fn open(browser: &Browser, product: &Product, query: &str) {
+    browser.go(&format!("{}/{query}", product.url)).await;
+    browser.hydrated().await;
+}
+
+fn select(field: &str, value: &str) -> String {
+    format!(
+        "const field = document.querySelector('{field}'); field.value = '{value}'; \
+         field.dispatchEvent(new Event('change', {{bubbles: true}}));"
+    )
+}
+
+fn clicking(selector: &str) -> String {
+    format!("document.querySelector('{selector}').click()")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_control_leads_to_the_rows_it_says() {
+    let world = world().await;
+    let browser = Browser::open(DESK).await;
+    open(&browser, &world, "?split=field").await;
+    let all = browser.eval(AGREE).await;
+    assert_eq!(all, json!(14), "one run is known by counts alone");
+
+    // Each step starts from the whole board, by the history.
+    let steps = [
+        (
+            clicking(".choices-links a[href*=\"convention=reference\"]"),
+            "?split=field&convention=reference",
+            15,
+        ),
+        (
+            select("select[name=provider]", "Kiln"),
+            "?split=field&provider=Kiln",
+            2,
+        ),
+        (
+            clicking("input[value=imported]"),
+            "?split=field&kind=human,measured",
+            12,
+        ),
+        (
+            clicking("input[name=seen]"),
+            "?split=field&seen=exclude",
+            10,
+        ),
+    ];
+    for (action, query, rows) in &steps {
+        assert_eq!(leads_to(&browser, action, query).await, *rows, "{query}");
+        browser.eval("history.back()").await;
+        until_address(&browser, "?split=field").await;
+        assert_eq!(browser.eval(AGREE).await, all, "back from {query}");
+    }
+    // Filters together, and away with all of them.
+    open(&browser, &world, "?split=field&provider=Kiln&kind=imported").await;
+    assert_eq!(browser.eval(AGREE).await, json!(1));
+    let everything = leads_to(
+        &browser,
+        &clicking(".shown [role=status] ~ a"),
+        "?split=field",
+    )
+    .await;
+    assert_eq!(json!(everything), all);
+    sorts(&browser, &world).await;
+    takes_away(&browser, &world).await;
+
+    // A split nobody has run on.
+    open(&browser, &world, "?split=field").await;
+    click(&browser, ".choices-links a[href*=\"split=quiet\"]").await;
+    let empty =
+        "return document.querySelector('.empty h2')?.textContent === 'No results on quiet yet'";
+    browser
+        .until("the other split says what to do", empty)
+        .await;
+    assert_eq!(browser.complaints().await, Vec::<String>::new());
+    browser.close().await;
+}
+
+/// By every column, one way and the other; the heads stay in sight.
+async fn sorts(browser: &Browser, world: &Product) {
+    let columns = format!("&columns={ALL_COLUMNS}");
+    open(browser, world, &format!("?split=field{columns}")).await;
+    let names: Vec<&str> = ["model"]
+        .into_iter()
+        .chain(ALL_COLUMNS.split(','))
+        .collect();
+    for (at, name) in names.iter().enumerate() {
+        let head = format!(
+            "document.querySelector('thead th:nth-child({}) a.head').click()",
+            at + 2
+        );
+        let mut orders = Vec::new();
+        for _ in 0..2 {
+            browser.eval(&head).await;
+            let sorted = format!(
+                "const head = document.querySelector('th[aria-sort]'); \
+                 return [...head.parentElement.children].indexOf(head) === {} && \
+                   new RegExp('sort=-?{name}(&|$)').test(location.search) && \
+                   location.search.includes('sort=-') === (head.ariaSort === 'descending')",
+                at + 1
+            );
+            browser.until(&format!("sorted by {name}"), &sorted).await;
+            assert_eq!(browser.eval(AGREE).await, json!(14), "by {name}");
+            let order = "return document.querySelector('th[aria-sort]').ariaSort";
+            orders.push(browser.eval(order).await);
+        }
+        assert_ne!(orders[0], orders[1], "{name} is sorted both ways");
+    }
+    let stays = "const frame = document.querySelector('.ranking-frame'); \
+                 frame.scrollIntoView(); frame.scrollTop = 300; \
+                 const head = document.querySelector('thead th').getBoundingClientRect(); \
+                 return frame.scrollTop > 100 && head.top >= 0 && head.top < innerHeight / 2";
+    assert_eq!(browser.eval(stays).await, json!(true), "in its frame");
+    open(browser, world, "?split=field").await;
+    let stays = "scrollTo(0, document.querySelector('.ranked tr:nth-child(6)').getBoundingClientRect().top); \
+                 return Math.round(document.querySelector('thead th').getBoundingClientRect().top)";
+    assert_eq!(browser.eval(stays).await, json!(0), "in the page");
+}
+
+/// The citation names exactly this view.
+async fn takes_away(browser: &Browser, world: &Product) {
+    let query =
+        "?split=field&gamma=1.50&convention=reference&seen=exclude&sort=-solved&columns=solved";
+    open(browser, world, query).await;
+    assert!(browser.eval(AGREE).await.is_u64());
+    click(browser, ".cite > summary").await;
+    let cited = browser.text(".cite .command").await;
+    assert!(cited.contains(&format!("{}/{query}", world.url)), "{cited}");
+    assert!(cited.contains("reference convention"), "{cited}");
+}
+
+/// What an address shows does not depend on JavaScript.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_address_shows_the_same_without_javascript() {
+    let world = world().await;
+    let addresses = [
+        "/?split=field",
+        "/?split=field&gamma=3.50&convention=reference&published=off",
+        "/?split=field&kind=imported&seen=exclude&sort=-turns",
+        "/?split=field&text=a&provider=Kiln&columns=solved,tokens",
+        "/figures?split=field&gamma=1.50",
+    ];
+    let mut shown: Vec<Vec<String>> = Vec::new();
+    for javascript in [true, false] {
+        let browser = Browser::open(Look { javascript, ..DESK }).await;
+        let mut texts = Vec::new();
+        for address in addresses {
+            browser.go(&format!("{}{address}", world.url)).await;
+            if javascript {
+                browser.hydrated().await;
+            }
+            let place = if address.starts_with("/figures") {
+                "#solved"
+            } else {
+                ".ranking"
+            };
+            texts.push(browser.text(place).await);
+        }
+        shown.push(texts);
+        browser.close().await;
+    }
+    for ((with, without), address) in shown[0].iter().zip(&shown[1]).zip(addresses) {
+        assert_eq!(with, without, "{address}");
+    }
 }

@@ -1,10 +1,16 @@
 //! The whole product: the real binary, real containers, a real browser.
 
+mod axe;
 mod browser;
 mod compare;
 mod durability;
 mod evolution;
 mod figures;
+mod keyboard;
 mod leaderboard;
+mod matrix;
 mod pages;
 mod product;
+mod reading;
+mod terms;
+mod world;

@@ -4,6 +4,7 @@
 use serde_json::{Value, json};
 use swe_ci_engine::testing::TinyTask;
 
+use crate::axe::{equip, violations};
 use crate::browser::{Browser, DESK, Look};
 use crate::product::{Product, replay};
 
@@ -306,10 +307,11 @@ fn addresses(product: &Product) -> Vec<(&'static str, String, &'static str)> {
     ]
 }
 
-/// Every page without JavaScript; every page wide and narrow, light and dark,
-/// with pictures kept for people to look at.
+/// The pages of results that have their files (documents, code, logs): without
+/// JavaScript, wide and narrow, with pictures kept for people to look at. All
+/// other looks and states are in `axe`.
 #[tokio::test(flavor = "multi_thread")]
-async fn every_page_in_every_look() {
+async fn every_page_of_real_results() {
     let product = product().await;
     let pages = addresses(&product);
 
@@ -328,13 +330,14 @@ async fn every_page_in_every_look() {
     }
     plain.close().await;
 
-    for (width, dark) in [(1440, false), (1440, true), (390, false), (390, true)] {
-        let browser = Browser::open(Look {
+    for (width, dark) in [(1440, true), (390, false)] {
+        let look = Look {
             width,
             dark,
             javascript: true,
-        })
-        .await;
+        };
+        let browser = Browser::open(look).await;
+        equip(&browser).await;
         for (name, path, expect) in &pages {
             browser.go(&format!("{}{path}", product.url)).await;
             browser.hydrated().await;
@@ -349,8 +352,10 @@ async fn every_page_in_every_look() {
                 json!(0),
                 "{name} scrolls sideways at {width} px"
             );
-            let scheme = if dark { "dark" } else { "light" };
-            browser.picture(&format!("{name}-{width}-{scheme}")).await;
+            let picture = format!("{name}-{width}-{}", look.scheme());
+            browser.picture(&picture).await;
+            let (grave, _) = violations(&browser, name).await;
+            assert!(grave.is_empty(), "{}", grave.join("\n"));
         }
         let complaints: Vec<String> = browser
             .complaints()

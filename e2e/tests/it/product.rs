@@ -5,6 +5,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
+use sqlx::Connection;
 use swe_ci_engine::testing::{self, TinyTask};
 use swe_ci_engine::{Config, Engine};
 
@@ -15,6 +16,8 @@ pub struct Product {
     pub folder: tempfile::TempDir,
     /// Where the running server answers.
     pub url: String,
+    /// Whether its server executes what is queued.
+    works: bool,
     server: Option<Child>,
 }
 
@@ -24,9 +27,29 @@ impl Product {
         let product = Self {
             folder: tempfile::tempdir().unwrap(),
             url: String::new(),
+            works: true,
             server: None,
         };
         product.import(split, tasks).await;
+        product
+    }
+
+    /// Shows what these statements write, and executes nothing: no Docker is
+    /// needed. Without any it has nothing to show.
+    pub async fn showing(sql: &'static str) -> Self {
+        let mut product = Self {
+            folder: tempfile::tempdir().unwrap(),
+            url: String::new(),
+            works: false,
+            server: None,
+        };
+        drop(Engine::open(product.config()).await.unwrap());
+        let database = product.data().join("swe-ci.sqlite");
+        let url = format!("sqlite:{}", database.display());
+        let mut connection = sqlx::SqliteConnection::connect(&url).await.unwrap();
+        sqlx::raw_sql(sql).execute(&mut connection).await.unwrap();
+        connection.close().await.unwrap();
+        product.start().await;
         product
     }
 
@@ -76,6 +99,9 @@ impl Product {
         command
             .env("SWE_CI_LISTEN", "127.0.0.1:0")
             .stdin(Stdio::null());
+        if !self.works {
+            command.env("SWE_CI_WORKERS", "0");
+        }
         command
     }
 

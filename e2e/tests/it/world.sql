@@ -1,0 +1,129 @@
+-- A year of results in small: fourteen runs of every kind on 24 tasks of eight
+-- repositories, a run at work, a split nobody has run. The rows are written as
+-- the engine writes them; there are no files behind them.
+
+INSERT INTO splits (name, created_at) VALUES ('field', 1790000000000), ('quiet', 1790000000000);
+
+-- 24 tests, of which the base passes eight.
+WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 23)
+INSERT INTO suites (id, base_in_target, target_passed, base_passed, counts_only, tests, base_outcomes)
+SELECT 'suite-field', 8, 24, 8, 0,
+       '[' || group_concat(printf('"tests/test_%s.py::test_%02d[%s]"', CASE i % 3 WHEN 0 THEN 'reading' WHEN 1 THEN 'writing' ELSE 'a_rather_long_module_name' END, i, 'case-' || i), ',') || ']',
+       'ppppppppffffffffffffffff'
+FROM n;
+INSERT INTO suites (id, base_in_target, target_passed, base_passed, counts_only, tests, base_outcomes)
+VALUES ('suite-counts', 8, 24, 8, 1, '[]', ''), ('suite-none', 0, 0, 0, 0, '[]', '');
+
+WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 23)
+INSERT INTO tasks (id, repo, base_sha, target_sha, state, reason, image, suite, suite_seconds, commits, span_days,
+                   extra, imported_at, target_time)
+SELECT printf('task-%02d-of-%s', i, r.name), r.name, printf('%040x', i * 7919 + 1), printf('%040x', i * 104729 + 2),
+       'ready', '', 'sha256:aa', 'suite-field', 1.0 + i, 3 + i, 20.0 * (i + 1), '[["license","MIT"]]',
+       1790000000000, CASE WHEN i % 2 = 0 THEN 1750000000000 ELSE 1785000000000 END
+FROM n JOIN (SELECT 0 AS k, 'otter/parsing' AS name UNION SELECT 1, 'heron/forms' UNION SELECT 2, 'lynx/queues'
+             UNION SELECT 3, 'ibis/dates' UNION SELECT 4, 'mole/paths' UNION SELECT 5, 'swift/tables'
+             UNION SELECT 6, 'newt/colours' UNION SELECT 7, 'a-long-organisation/with-a-long-repository-name') r
+     ON r.k = n.i % 8;
+-- Ids are plain names.
+UPDATE tasks SET id = replace(id, '/', '__');
+INSERT INTO tasks (id, repo, base_sha, target_sha, state, reason, image, suite, suite_seconds, commits, span_days,
+                   extra, imported_at)
+VALUES ('broken', 'otter/parsing', 'c0', 'c1', 'unusable', 'its oracle suite does not run (pytest exit 2)',
+        'sha256:cc', 'suite-none', 0.0, 0, 0.0, '[]', 1790000000000);
+INSERT INTO split_tasks (split, task_id, position) SELECT 'field', id, 1 FROM tasks;
+INSERT INTO split_tasks (split, task_id, position) SELECT 'quiet', id, 1 FROM tasks WHERE repo = 'ibis/dates';
+
+CREATE TEMP TABLE field (m INTEGER, model TEXT, provider TEXT, released TEXT, kind TEXT, harness TEXT);
+INSERT INTO field VALUES
+  (0, 'Human (replayed history)', '', NULL, 'human', '{"name":"replay","max_chunks":8}'),
+  (1, 'Albatross 4', 'Meridian', '2026-03-11', 'measured', '{"name":"replay","max_chunks":8}'),
+  (2, 'Albatross 3', 'Meridian', '2025-07-02', 'measured', '{"name":"replay","max_chunks":8}'),
+  (3, 'Bramble Large', 'Thicket', '2025-11-20', 'measured', '{"name":"replay","max_chunks":8}'),
+  (4, 'Bramble Small', 'Thicket', '2025-11-20', 'measured', '{"name":"replay","max_chunks":8}'),
+  (5, 'Cobalt', 'Seam Labs', '2026-06-30', 'measured', '{"name":"replay","max_chunks":8}'),
+  (6, 'Cobalt Preview', 'Seam Labs', '2025-05-05', 'measured', '{"name":"replay","max_chunks":8}'),
+  (7, 'Drift', 'Open Delta', '2025-09-09', 'measured', '{"name":"replay","max_chunks":8}'),
+  (8, 'Drift', 'Open Delta', '2025-09-09', 'measured', '{"name":"replay","max_chunks":4}'),
+  (9, 'Ember', 'Kiln', '2026-01-15', 'imported', '{"name":"elsewhere","program":"their-agent 2.1"}'),
+  (10, 'Fathom', 'Deep Six', '2026-02-01', 'imported', '{"name":"elsewhere","program":"their-agent 2.1"}'),
+  (11, 'a-model-with-a-very-long-name-indeed-2026-08-thinking-high', 'A Provider With Quite a Long Name', '2026-08-01', 'measured', '{"name":"replay","max_chunks":8}'),
+  (12, 'Counted', 'Kiln', '2025-12-01', 'imported', '{"name":"elsewhere","program":"their-agent 1.0"}'),
+  (13, 'Gale <b>&amp;</b>', 'Kiln', NULL, 'measured', '{"name":"replay","max_chunks":8}');
+
+INSERT INTO runs (id, split, kind, config, provenance, progress, created_at, started_at, finished_at)
+SELECT printf('00000000-0000-7000-a000-%012d', m), 'field', kind,
+       json_object('model', model, 'provider', provider, 'release_date', released, 'kind', kind,
+                   'harness', json(harness), 'split', 'field', 'samples', 1,
+                   'plan', json('{"max_iterations":8,"max_attempts":10}')),
+       '{"platform_version":"0.1.0","metric_version":1,"dataset_digest":"sha256:dd","harness_version":"1"}',
+       'finished', 1790000000000 + m * 86400000, 1790000000000 + m * 86400000, 1790003600000 + m * 86400000
+FROM field;
+
+INSERT INTO evolutions (id, run_id, task_id, sample, progress, ending, lease_until, expected_seconds, queued_at,
+                        started_at, finished_at, at_iteration, at_role, at_attempt, suite)
+SELECT printf('field-%02d-%s', f.m, substr(t.id, 6, 2)), printf('00000000-0000-7000-a000-%012d', f.m), t.id, 1,
+       'finished', 'iterations_spent', 0, 1.0, 1790000000000, 1790000000000, 1790003600000, 8, 'test', 1,
+       CASE WHEN f.m = 12 THEN 'suite-counts' ELSE 'suite-field' END
+FROM field f JOIN tasks t ON t.id LIKE 'task-%';
+
+-- Better models gain more, harder tasks less; now and then something breaks,
+-- and one model's code at times no longer runs.
+CREATE TEMP TABLE course AS
+WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 8),
+e AS (SELECT id, CAST(substr(id, 7, 2) AS INTEGER) AS m, CAST(substr(id, 10, 2) AS INTEGER) AS t FROM evolutions)
+SELECT id, m, t, i,
+       CASE WHEN m = 6 AND t % 6 = 0 AND i = 4 THEN 0
+            ELSE max(3, min(24, 6 + m % 5 + CASE m WHEN 0 THEN 6 ELSE 0 END + i * (7 - (m * 5 + t * 3) % 7) / 3
+                           - CASE WHEN (i * 7 + t * 5 + m * 3) % 9 = 0 THEN 2 + t % 4 ELSE 0 END)) END AS passes,
+       m = 6 AND t % 6 = 0 AND i = 4 AS collapsed
+FROM e JOIN n;
+DELETE FROM course WHERE EXISTS (SELECT 1 FROM course b WHERE b.id = course.id AND b.i < course.i AND b.passes = 24);
+INSERT INTO iterations (evolution_id, iteration, verdict, in_target, passed, lost, gained, outcomes, collapse, findings,
+                        code, test_seconds, finished_at)
+SELECT id, i, CASE WHEN collapsed THEN 'collapsed' ELSE 'scored' END, passes, passes,
+       max(0, before - passes), max(0, passes - before),
+       CASE WHEN m = 12 THEN '' WHEN collapsed THEN '------------------------'
+            ELSE substr('pppppppppppppppppppppppp', 1, passes) || substr('ffffffffffffffffffffffff', 1, 24 - passes) END,
+       CASE WHEN collapsed THEN 'pytest exit 4' END,
+       CASE WHEN m = 3 AND t % 5 = 0 AND i = 2 THEN '["conftest.py was changed"]' ELSE '[]' END,
+       'code/1', 1.5, 1790000000000 + i * 60000
+FROM (SELECT *, coalesce(lag(passes) OVER (PARTITION BY id ORDER BY i), 8) AS before FROM course);
+UPDATE evolutions SET ending = 'solved'
+WHERE EXISTS (SELECT 1 FROM iterations i WHERE i.evolution_id = evolutions.id AND i.in_target = 24);
+
+-- What it took, of those that counted it.
+INSERT INTO steps (evolution_id, seq, iteration, role, attempt, outcome, detail, started_at, finished_at,
+                   input_tokens, output_tokens)
+SELECT id, 3 * i - 3 + k, i, role, 1, outcome, '', 1790000000000 + i * 60000, 1790000040000 + i * 60000,
+       CASE WHEN m % 4 <> 3 AND k < 2 THEN (m * m + 3) * 9000 + i * 500 + t * 100 END,
+       CASE WHEN m % 4 <> 3 AND k < 2 THEN (m + 3) * 300 END
+FROM course JOIN (SELECT 0 AS k, 'architect' AS role, '"done"' AS outcome UNION SELECT 1, 'programmer', '"done"'
+                  UNION SELECT 2, 'test', '{"scored":{"solved":false}}')
+WHERE NOT collapsed;
+
+-- A run at work, one that waits and one that was cancelled.
+INSERT INTO runs (id, split, kind, config, provenance, progress, created_at, started_at, finished_at)
+SELECT printf('00000000-0000-7000-b000-%012d', n), 'field', 'measured',
+       json_object('model', model, 'provider', 'Meridian', 'kind', 'measured',
+                   'harness', json('{"name":"replay","max_chunks":8}'), 'split', 'field', 'samples', 1,
+                   'plan', json('{"max_iterations":8,"max_attempts":10}')),
+       '{"platform_version":"0.1.0","metric_version":1,"dataset_digest":"sha256:dd","harness_version":"1"}',
+       progress, 1791500000000 + n, started, finished
+FROM (SELECT 1 AS n, 'Albatross 5' AS model, 'running' AS progress, 1791500000001 AS started, NULL AS finished
+      UNION SELECT 2, 'Patient', 'queued', NULL, NULL
+      UNION SELECT 3, 'Given Up', 'cancelled', 1791500000001, 1791500060000);
+INSERT INTO evolutions (id, run_id, task_id, sample, progress, ending, reason, worker, lease_until, expected_seconds,
+                        queued_at, started_at, finished_at, at_iteration, at_role, at_attempt, suite)
+SELECT printf('live-%s', substr(id, 6, 2)), '00000000-0000-7000-b000-000000000001', id, 1,
+       CASE substr(id, 6, 2) WHEN '00' THEN 'finished' WHEN '01' THEN 'running' WHEN '02' THEN 'finished' ELSE 'queued' END,
+       CASE substr(id, 6, 2) WHEN '00' THEN 'iterations_spent' WHEN '02' THEN 'blocked' END,
+       CASE substr(id, 6, 2) WHEN '02' THEN 'The image of the task is not there: docker load it again.' END,
+       CASE substr(id, 6, 2) WHEN '01' THEN 'x/1' END, 4102444800000, 26.0, 1791500000000, 1791500000001, NULL,
+       2, 'programmer', 2, 'suite-field'
+FROM tasks WHERE id LIKE 'task-0%';
+INSERT INTO iterations (evolution_id, iteration, verdict, in_target, passed, lost, gained, outcomes, findings, code,
+                        test_seconds, finished_at)
+VALUES ('live-00', 1, 'scored', 10, 10, 0, 2, 'ppppppppppffffffffffffff', '[]', 'code/1', 1.5, 1791500030000),
+       ('live-01', 1, 'scored', 9, 9, 0, 1, 'pppppppppfffffffffffffff', '[]', 'code/1', 1.5, 1791500040000);
+
+UPDATE changes SET n = n + 1;
