@@ -2,14 +2,17 @@
 //! in the official layout, so that tests go in by the same door as everyone.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::Context;
+use swe_ci_core::run::Limits;
 use swe_ci_core::task::TaskId;
 
 use crate::Engine;
 use crate::code::CodeTree;
 use crate::dataset::{CommitInfo, TaskLine, demo, write_history, write_metadata};
 use crate::files;
+use crate::sandbox::{BoxSpec, Purpose, Sandbox};
 
 /// A task to be: the versions of its code, base first, target last.
 #[derive(Debug)]
@@ -100,4 +103,17 @@ pub async fn image_archive(engine: &Engine, cache: &Path) -> anyhow::Result<Path
     }
     drop(lock);
     Ok(archive)
+}
+
+/// Asks for a container like an evolution's, and loses interest after `wait`.
+pub async fn abandon_a_container(engine: &Engine, image: &str, wait: Duration) {
+    let spec = BoxSpec {
+        image: image.to_owned(),
+        limits: Limits::default(),
+        purpose: Purpose::Step {
+            evolution_id: "abandoned".into(),
+        },
+    };
+    // Dropped before it is answered, or at once when it is.
+    let _ = tokio::time::timeout(wait, engine.docker().open(&spec)).await;
 }

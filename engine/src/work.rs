@@ -1,6 +1,8 @@
 //! The façade's deeds: importing, submitting, cancelling, working.
 
+use std::convert::Infallible;
 use std::path::Path;
+use std::time::Duration;
 
 use anyhow::Context;
 use sha2::{Digest, Sha256};
@@ -16,9 +18,15 @@ use crate::error::{Error, Result};
 use crate::evolve::Evolver;
 use crate::harness::Harness;
 use crate::images::BuildNetwork;
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Docker, Left, Sandbox};
 use crate::store::{NewRun, TaskRow};
 use crate::{Engine, METRIC_VERSION, queue};
+
+/// When left-overs are looked for again after the start: a container engine
+/// answers within seconds.
+const SOON: Duration = Duration::from_secs(3);
+/// And from then on.
+const AFTER_THAT: Duration = Duration::from_mins(1);
 
 /// How a dataset import went, task by task.
 #[derive(Debug, Clone)]
@@ -166,7 +174,7 @@ impl Engine {
         let _held = self.lock()?;
         // We are alone here: whatever this installation still holds is stale.
         let released = inner.store.release(&format!("{}/", inner.instance)).await?;
-        match inner.docker.sweep().await {
+        match inner.docker.sweep(Left::ByOthers).await {
             Ok(swept) if swept + released as usize > 0 => {
                 tracing::info!(
                     containers = swept,
@@ -185,8 +193,11 @@ impl Engine {
             events: inner.events.clone(),
         };
         let name = format!("{}/{}", inner.instance, std::process::id());
-        queue::work(&evolver, &name, inner.config.workers, &shutdown).await;
-        if let Err(error) = inner.docker.sweep().await {
+        tokio::select! {
+            () = queue::work(&evolver, &name, inner.config.workers, &shutdown) => {}
+            never = sweep_late(&inner.docker) => match never {},
+        }
+        if let Err(error) = inner.docker.sweep(Left::ByAnyone).await {
             tracing::debug!("containers not swept on the way out: {error}");
         }
         Ok(())
@@ -211,7 +222,22 @@ impl Engine {
     }
 }
 
-async fn inner_ping(docker: &crate::sandbox::Docker) -> Result<()> {
+/// What the container engine made for the process before only after that one
+/// had died, and after it was cleaned up after.
+async fn sweep_late(docker: &Docker) -> Infallible {
+    let mut wait = SOON;
+    loop {
+        tokio::time::sleep(wait).await;
+        match docker.sweep(Left::ByOthers).await {
+            Ok(0) => {}
+            Ok(containers) => tracing::info!(containers, "late left-overs were removed"),
+            Err(error) => tracing::debug!("cannot look for late left-overs: {error}"),
+        }
+        wait = AFTER_THAT;
+    }
+}
+
+async fn inner_ping(docker: &Docker) -> Result<()> {
     docker
         .ping()
         .await

@@ -29,7 +29,7 @@ use crate::code::CodeTree;
 use crate::error::{Error, Result};
 use crate::files::{self, FileIdentity, UnpackLimits};
 use crate::images::Images;
-use crate::sandbox::{BoxSpec, Sandbox, SandboxError};
+use crate::sandbox::{BoxSpec, Purpose, Sandbox, SandboxError};
 use crate::store::{Store, Suite, TaskRow};
 use crate::suite;
 
@@ -218,7 +218,7 @@ impl Importer<'_> {
         let spec = BoxSpec {
             image: row.image.clone(),
             limits: self.limits,
-            purpose: format!("import {} {end}", row.id),
+            purpose: Purpose::Preparation(format!("import {} {end}", row.id)),
         };
         let sandbox = self.sandbox.open(&spec).await?;
         let mut last_lines: Vec<String> = Vec::new();

@@ -21,7 +21,7 @@ use crate::dataset::TaskFolders;
 use crate::error::{Error, Result};
 use crate::events::Events;
 use crate::harness::{Assignment, Harness};
-use crate::sandbox::{BoxSpec, Sandbox, SandboxError, StepBox};
+use crate::sandbox::{BoxSpec, Purpose, Sandbox, SandboxError, StepBox};
 use crate::store::{Claim, IterationRow, StepRow, StepToRecord, Store, Suite, TaskRow};
 use steps::Attempt;
 
@@ -307,7 +307,9 @@ impl<'a> Evolution<'a> {
         BoxSpec {
             image: self.task.image.clone(),
             limits: self.config.limits,
-            purpose: format!("evolution {}", self.claim.evolution_id),
+            purpose: Purpose::Step {
+                evolution_id: self.claim.evolution_id.clone(),
+            },
         }
     }
 

@@ -7,12 +7,14 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use anyhow::Context;
 use async_trait::async_trait;
 use bollard::exec::StartExecResults;
-use bollard::models::{ContainerCreateBody, ExecConfig, HostConfig, ResourcesUlimits};
+use bollard::models::{
+    ContainerCreateBody, ContainerSummary, ExecConfig, HostConfig, ResourcesUlimits,
+};
 use bollard::query_parameters::{
     CreateContainerOptions, DownloadFromContainerOptionsBuilder, InspectContainerOptionsBuilder,
     ListContainersOptionsBuilder, RemoveContainerOptionsBuilder, StartContainerOptions,
@@ -27,6 +29,8 @@ use crate::code::CodeTree;
 /// Label of every container, image and network of an installation.
 const LABEL_INSTANCE: &str = "swe-ci.instance";
 const LABEL_PURPOSE: &str = "swe-ci.purpose";
+const LABEL_DETAIL: &str = "swe-ci.detail";
+const LABEL_PROCESS: &str = "swe-ci.process";
 /// How often a container's writes are weighed.
 const WEIGH_EVERY: Duration = Duration::from_secs(5);
 /// A line longer than this is cut.
@@ -37,10 +41,26 @@ const MAX_LINE: usize = 16 * 1024;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Instance(pub String);
 
+/// Which containers of an installation nobody needs any more, as the process
+/// knows that holds the worker's lock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Left {
+    /// Steps that other processes began, which must be dead, and preparations
+    /// so old that no process can be about them.
+    ByOthers,
+    /// Those, and all that this process made.
+    ByAnyone,
+}
+
+/// No preparation takes this long.
+const LONG_AGO: Duration = Duration::from_hours(24);
+
 #[derive(Debug, Clone)]
 pub struct Docker {
     api: Arc<OnceLock<bollard::Docker>>,
     instance: Instance,
+    /// Tells what this process made from what others did.
+    process: Arc<str>,
 }
 
 impl Docker {
@@ -50,6 +70,7 @@ impl Docker {
         Self {
             api: Arc::default(),
             instance,
+            process: uuid::Uuid::now_v7().to_string().into(),
         }
     }
 
@@ -78,7 +99,9 @@ impl Docker {
             network_disabled: Some(true),
             labels: Some(HashMap::from([
                 (LABEL_INSTANCE.into(), self.instance.0.clone()),
-                (LABEL_PURPOSE.into(), spec.purpose.clone()),
+                (LABEL_PURPOSE.into(), spec.purpose.name().into()),
+                (LABEL_DETAIL.into(), spec.purpose.detail().into()),
+                (LABEL_PROCESS.into(), self.process.to_string()),
             ])),
             host_config: Some(HostConfig {
                 network_mode: Some("none".into()),
@@ -101,27 +124,10 @@ impl Docker {
     }
 }
 
-#[async_trait]
-impl Sandbox for Docker {
-    async fn open(&self, spec: &BoxSpec) -> Result<Box<dyn StepBox>, SandboxError> {
-        let api = self.api()?;
-        let created = api
-            .create_container(None::<CreateContainerOptions>, self.create_body(spec))
-            .await
-            .map_err(|e| refused("make a container", &e))?;
-        // From here on the container is removed when the box is dropped.
-        let container = DockerBox {
-            api: api.clone(),
-            id: created.id,
-            disk_bytes: i64::from(spec.limits.disk_mb) * 1024 * 1024,
-        };
-        api.start_container(&container.id, None::<StartContainerOptions>)
-            .await
-            .map_err(|e| refused("start a container", &e))?;
-        Ok(Box::new(container))
-    }
-
-    async fn sweep(&self) -> Result<usize, SandboxError> {
+impl Docker {
+    /// Removes containers of this installation that are left; how many there
+    /// were.
+    pub async fn sweep(&self, left_by: Left) -> Result<usize, SandboxError> {
         let label = format!("{LABEL_INSTANCE}={}", self.instance.0);
         let options = ListContainersOptionsBuilder::default()
             .all(true)
@@ -132,11 +138,53 @@ impl Sandbox for Docker {
             .list_containers(Some(options))
             .await
             .map_err(|e| refused("list containers", &e))?;
-        let ids: Vec<String> = left.into_iter().filter_map(|c| c.id).collect();
+        let now = SystemTime::now().duration_since(UNIX_EPOCH);
+        let now = i64::try_from(now.unwrap_or_default().as_secs()).unwrap_or(i64::MAX);
+        let stale = left.into_iter().filter(|c| self.is_left(c, left_by, now));
+        let ids: Vec<String> = stale.filter_map(|container| container.id).collect();
         for id in &ids {
             remove(api, id).await;
         }
         Ok(ids.len())
+    }
+
+    /// `now` in seconds, as the container engine counts.
+    fn is_left(&self, container: &ContainerSummary, left_by: Left, now: i64) -> bool {
+        let label = |name| container.labels.as_ref()?.get(name).map(String::as_str);
+        if label(LABEL_PROCESS) == Some(&*self.process) {
+            return left_by == Left::ByAnyone;
+        }
+        let age = now.saturating_sub(container.created.unwrap_or(now));
+        label(LABEL_PURPOSE) == Some("step") || age > LONG_AGO.as_secs().cast_signed()
+    }
+}
+
+#[async_trait]
+impl Sandbox for Docker {
+    /// Goes on to the end when nobody waits for it any more: a container that
+    /// was asked for must be known to be removed.
+    async fn open(&self, spec: &BoxSpec) -> Result<Box<dyn StepBox>, SandboxError> {
+        let (api, body) = (self.api()?.clone(), self.create_body(spec));
+        let disk_bytes = i64::from(spec.limits.disk_mb) * 1024 * 1024;
+        let opened = tokio::spawn(async move {
+            let created = api
+                .create_container(None::<CreateContainerOptions>, body)
+                .await
+                .map_err(|e| refused("make a container", &e))?;
+            // From here on the container is removed when the box is dropped.
+            let container = DockerBox {
+                api,
+                id: created.id,
+                disk_bytes,
+            };
+            container
+                .api
+                .start_container(&container.id, None::<StartContainerOptions>)
+                .await
+                .map_err(|e| refused("start a container", &e))?;
+            Ok(Box::new(container) as Box<dyn StepBox>)
+        });
+        opened.await.map_err(anyhow::Error::new)?
     }
 
     async fn ping(&self) -> Result<(), SandboxError> {
@@ -406,6 +454,33 @@ impl<'a> Lines<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_left_by_whom() {
+        let docker = Docker::new(Instance("here".into()));
+        let ours = docker.process.to_string();
+        let check = |process: &str, purpose: &str, hours: i64, left_by, expect: bool| {
+            let container = ContainerSummary {
+                created: Some(1_000_000 - hours * 3_600),
+                labels: Some(HashMap::from([
+                    (LABEL_PROCESS.to_owned(), process.to_owned()),
+                    (LABEL_PURPOSE.to_owned(), purpose.to_owned()),
+                ])),
+                ..ContainerSummary::default()
+            };
+            let left = docker.is_left(&container, left_by, 1_000_000);
+            assert_eq!(left, expect, "{process} {purpose} {hours} {left_by:?}");
+        };
+        check(&ours, "step", 48, Left::ByOthers, false);
+        check(&ours, "preparation", 0, Left::ByOthers, false);
+        check("dead", "step", 0, Left::ByOthers, true);
+        // An import may be under way in a process beside the server.
+        check("other", "preparation", 1, Left::ByOthers, false);
+        check("other", "preparation", 1, Left::ByAnyone, false);
+        check("dead", "preparation", 25, Left::ByOthers, true);
+        check(&ours, "step", 0, Left::ByAnyone, true);
+        check(&ours, "preparation", 0, Left::ByAnyone, true);
+    }
 
     #[test]
     fn output_is_cut_into_lines() {

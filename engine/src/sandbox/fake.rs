@@ -55,10 +55,6 @@ impl Sandbox for FakeSandbox {
         }))
     }
 
-    async fn sweep(&self) -> Result<usize, SandboxError> {
-        Ok(0)
-    }
-
     async fn ping(&self) -> Result<(), SandboxError> {
         Ok(())
     }

@@ -12,7 +12,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use swe_ci_core::run::Limits;
 
-pub use docker::{Docker, Instance};
+pub use docker::{Docker, Instance, Left};
 #[cfg(test)]
 pub use fake::{FakeFiles, FakeSandbox};
 
@@ -39,8 +39,34 @@ pub struct BoxSpec {
     /// Content digest or name of the image.
     pub image: String,
     pub limits: Limits,
-    /// Told in the container's labels, for whoever looks at the engine.
-    pub purpose: String,
+    pub purpose: Purpose,
+}
+
+/// What a container is for; told in its labels, for whoever looks at the
+/// engine, and for cleaning up.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Purpose {
+    /// A step of an evolution. Only the process that holds the worker's lock
+    /// makes these.
+    Step { evolution_id: String },
+    /// Getting tasks ready; any process may.
+    Preparation(String),
+}
+
+impl Purpose {
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Step { .. } => "step",
+            Self::Preparation(_) => "preparation",
+        }
+    }
+
+    fn detail(&self) -> &str {
+        match self {
+            Self::Step { evolution_id } => evolution_id,
+            Self::Preparation(what) => what,
+        }
+    }
 }
 
 /// A command to run in a container.
@@ -69,9 +95,6 @@ pub type OnLine<'a> = &'a mut (dyn FnMut(&str) + Send);
 pub trait Sandbox: Debug + Send + Sync {
     /// A fresh, started container without a network.
     async fn open(&self, spec: &BoxSpec) -> Result<Box<dyn StepBox>, SandboxError>;
-
-    /// Removes what an earlier process of this installation left behind.
-    async fn sweep(&self) -> Result<usize, SandboxError>;
 
     /// Answers when the engine does.
     async fn ping(&self) -> Result<(), SandboxError>;

@@ -16,7 +16,7 @@ use super::metadata::{self, TaskLine};
 use crate::code::CodeTree;
 use crate::files;
 use crate::images::{BuildNetwork, Images};
-use crate::sandbox::{BoxSpec, Exec, Sandbox};
+use crate::sandbox::{BoxSpec, Exec, Purpose, Sandbox};
 use index::PackageIndex;
 
 /// Name of the split.
@@ -178,7 +178,7 @@ impl Workshop<'_> {
         let spec = BoxSpec {
             image: self.base_image.into(),
             limits: Limits::default(),
-            purpose: "ask pip for its index".into(),
+            purpose: Purpose::Preparation("ask pip for its index".into()),
         };
         let exec = Exec {
             command: ["python3", "-m", "pip", "download", "--help"]
