@@ -4,8 +4,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use swe_ci_core::figures::Curve;
 use swe_ci_core::leaderboard::{
-    Entry, Judge, ModelDetail, ModelRun, Sheet, Standing, Strengths, TaskResult, strengths,
+    Entry, Judge, ModelDetail, ModelRun, Sheet, Standing, Strengths, TaskResult, Trend, strengths,
 };
 use swe_ci_core::metrics::{Convention, Gamma};
 use swe_ci_core::task::TaskId;
@@ -50,10 +51,18 @@ impl Engine {
             return Err(Error::not_found("model", model));
         }
         let name = model.to_owned();
-        let (mut standings, strengths) =
-            blocking(move || Ok((standings(&sheets, &name), strengths_of(&sheets, &name)))).await?;
+        let (mut standings, mut trends, strengths) = blocking(move || {
+            let trends = trends(&sheets, &name);
+            Ok((
+                standings(&sheets, &name),
+                trends,
+                strengths_of(&sheets, &name),
+            ))
+        })
+        .await?;
         let runs = runs.into_iter().map(|summary| ModelRun {
             standings: standings.remove(&summary.run_id).unwrap_or_default(),
+            trends: trends.remove(&summary.run_id).unwrap_or_default(),
             summary,
         });
         Ok(ModelDetail {
@@ -84,6 +93,23 @@ fn standings(sheets: &[Arc<Sheet>], model: &str) -> HashMap<String, Vec<Standing
         }
     }
     found
+}
+
+/// How the code of a model's runs fared, by run.
+fn trends(sheets: &[Arc<Sheet>], model: &str) -> HashMap<String, Vec<Trend>> {
+    let entries = sheets.iter().flat_map(|sheet| &sheet.entries);
+    let trends = entries.filter(|entry| entry.model == model).map(|entry| {
+        let of = |convention| {
+            let curve = Curve::of(entry, convention)?.rounded();
+            Some(Trend {
+                convention,
+                changes: curve.changes().to_vec(),
+            })
+        };
+        let trends = Convention::ALL.into_iter().filter_map(of);
+        (entry.run_id.clone(), trends.collect())
+    });
+    trends.collect()
 }
 
 fn strengths_of(sheets: &[Arc<Sheet>], model: &str) -> Vec<Strengths> {

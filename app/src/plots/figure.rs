@@ -37,11 +37,7 @@ pub fn figure(
     layout: Layout,
     theme: Theme,
 ) -> Figure {
-    let brush = Brush {
-        layout,
-        theme,
-        series,
-    };
+    let brush = Brush::new(layout, theme, series);
     if data.is_empty() {
         return nothing(&brush, which);
     }
@@ -74,7 +70,15 @@ impl Layout {
     }
 }
 
-impl Brush<'_> {
+impl<'a> Brush<'a> {
+    pub(super) fn new(layout: Layout, theme: Theme, series: &'a [usize]) -> Self {
+        Self {
+            layout,
+            theme,
+            series,
+        }
+    }
+
     pub(super) fn narrow(&self) -> bool {
         self.layout == Layout::Narrow
     }
@@ -212,11 +216,8 @@ mod tests {
     #[test]
     fn colours_go_by_the_place_in_the_sheet() {
         let sheet = sheet(&[("bad", &[0.1]), ("good", &[0.9])]);
-        let brush = Brush {
-            layout: Layout::Wide,
-            theme: Theme::Page,
-            series: &series(&sheet.entries),
-        };
+        let series = series(&sheet.entries);
+        let brush = Brush::new(Layout::Wide, Theme::Page, &series);
         let Data::Bars(bars) = data(&sheet, figures::Figure::Solved, 1.0) else {
             panic!("solved is a chart of bars")
         };

@@ -4,15 +4,27 @@
 use swe_ci_core::figures::{Line, Lines};
 
 use super::canvas::{Anchor, Canvas, Frame, Margins};
-use super::figure::{Brush, summary};
+use super::figure::{Brush, Layout, summary};
 use super::labels::{self, End};
-use super::paint::Paint;
+use super::paint::{Paint, Theme};
 use super::ticks::{places, ticks};
 use super::{Figure, Mark};
 use crate::format;
 
 /// With more steps than this only some have markers; the table has all.
 const MOST_MARKED: usize = 8;
+
+/// The runs of one model, each a line from the base's 0 on: where its code
+/// stood after each iteration.
+#[must_use]
+pub fn trend(data: &Lines, layout: Layout) -> Figure {
+    let series: Vec<usize> = (0..data.lines.len()).collect();
+    lines(
+        &Brush::new(layout, Theme::Page, &series),
+        data,
+        "Where its code stood",
+    )
+}
 
 pub(super) fn lines(brush: &Brush<'_>, data: &Lines, title: &str) -> Figure {
     let (low, high) = range(data);

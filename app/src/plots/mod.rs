@@ -24,6 +24,7 @@ mod ticks;
 pub use courses::courses;
 pub use evoscore_gamma::{Curve, Curves, evoscore_gamma, series};
 pub use figure::{Layout, figure};
+pub use lines::trend;
 pub use paint::{SERIES_COLOURS, Theme};
 pub use passing::passing;
 

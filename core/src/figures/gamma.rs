@@ -69,6 +69,12 @@ impl Curve {
         Some(Self { changes })
     }
 
+    /// After iterations 1 to N, -1 to 1. Their mean is the score at γ = 1.
+    #[must_use]
+    pub fn changes(&self) -> &[f64] {
+        &self.changes
+    }
+
     /// The same in few digits, for sending.
     #[must_use]
     pub fn rounded(&self) -> Self {

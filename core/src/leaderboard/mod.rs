@@ -35,7 +35,9 @@ pub use on_task::{TaskResult, TaskScore};
 pub use published::{Published, PublishedRow};
 pub use rank::Row;
 pub use scores::{EvolutionScore, RecoveryTime, Scores};
-pub use strengths::{Common, FEW, Group, ModelDetail, ModelRun, Standing, Strengths, strengths};
+pub use strengths::{
+    Common, FEW, Group, ModelDetail, ModelRun, Standing, Strengths, Trend, strengths,
+};
 pub use unseen::{LeftOut, Unseen};
 pub use versus::{Course, Incomparable, Pair, SharedResult, SharedTask, TaskCourses, Versus};
 pub use view::{BadSort, Column, Columns, Sort, View};

@@ -32,6 +32,19 @@ pub struct ModelRun {
     pub summary: RunSummary,
     /// At γ = 1, for each convention it is scored in.
     pub standings: Vec<Standing>,
+    /// For each convention it is scored in.
+    pub trends: Vec<Trend>,
+}
+
+/// Where a run's code stood, iteration by iteration.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Trend {
+    pub convention: Convention,
+    /// Mean normalized change (equation 2) of the scored tasks after
+    /// iterations 1 to N, -1 to 1; an evolution that was over stays where it
+    /// was. Their mean is EvoScore at γ = 1.
+    pub changes: Vec<f64>,
 }
 
 /// Where a run stands on its split.

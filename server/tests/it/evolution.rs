@@ -1,6 +1,6 @@
 //! One evolution, one task over all runs, one model: pages and API.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::fixture::{HUMAN, MODEL, PATIENT, TestApp};
 
@@ -345,6 +345,13 @@ async fn a_model_over_all_runs() {
         ),
         (&json!("paper"), &json!(2), &json!(2))
     );
+    // EvoScore at γ = 1 is the mean height of the trend.
+    let trend = &detail["runs"][0]["trends"][0];
+    assert_eq!(trend["convention"], "paper");
+    let changes = trend["changes"].as_array().unwrap();
+    let mean = changes.iter().filter_map(Value::as_f64).sum::<f64>() / changes.len() as f64;
+    let score = standing["row"]["evoscore"].as_f64().unwrap();
+    assert!((mean - score).abs() < 1e-5, "{mean} {score}");
     let groups = detail["strengths"][0]["groups"].as_array().unwrap();
     assert_eq!(groups.len(), 3);
     assert_eq!(
@@ -357,7 +364,13 @@ async fn a_model_over_all_runs() {
     check(
         &app,
         &page,
-        &[&link, "2 of 2", "few tasks", "1 run on 1 split"],
+        &[
+            &link,
+            "2 of 2",
+            "few tasks",
+            "1 run on 1 split",
+            "Where its code stood",
+        ],
         &["<script>alert"],
     )
     .await;

@@ -2,6 +2,7 @@
 
 mod data;
 mod strengths;
+mod trend;
 mod view;
 
 use leptos::prelude::*;

@@ -4,6 +4,7 @@ use swe_ci_core::metrics::Convention;
 
 use super::data::href;
 use super::strengths::StrengthsOfModel;
+use super::trend::TrendOfModel;
 use crate::components::{Choice, Choices, Key, PageHead, ScoreBar, Tag, Term, floor_of};
 use crate::format;
 use crate::glossary::Word;
@@ -32,6 +33,8 @@ pub fn ModelView(
         strengths,
     } = detail;
     let choices = convention_choices(&model, convention);
+    let lede = lede(&runs);
+    let runs = StoredValue::new(runs);
     let json = format!("/api/v1/models/{}", encode(&model));
     view! {
         <PageHead
@@ -41,7 +44,7 @@ pub fn ModelView(
         <nav class="crumbs" aria-label="Where this is"><a href="/">"Leaderboard"</a></nav>
         <div class="hero">
             <h1 class="model-name">{model}</h1>
-            <p class="lede">{lede(&runs)}</p>
+            <p class="lede">{lede}</p>
         </div>
         <section class="controls" aria-label="How to count">
             <div class="controls-choices">
@@ -50,6 +53,7 @@ pub fn ModelView(
             </div>
         </section>
         <Runs runs convention/>
+        <TrendOfModel runs convention/>
         <StrengthsOfModel strengths convention/>
     }
 }
@@ -78,8 +82,9 @@ fn convention_choices(model: &str, chosen: Signal<Convention>) -> Vec<Choice> {
 }
 
 #[component]
-fn Runs(runs: Vec<ModelRun>, convention: Signal<Convention>) -> impl IntoView {
+fn Runs(runs: StoredValue<Vec<ModelRun>>, convention: Signal<Convention>) -> impl IntoView {
     let rows = move || {
+        let runs = runs.get_value();
         let standing = |run: &ModelRun| {
             let all = run.standings.iter();
             all.into_iter()
@@ -88,7 +93,7 @@ fn Runs(runs: Vec<ModelRun>, convention: Signal<Convention>) -> impl IntoView {
         };
         let standings: Vec<Option<Standing>> = runs.iter().map(standing).collect();
         let floor = floor_of(standings.iter().flatten().map(|s| s.row.evoscore));
-        let pairs = runs.iter().cloned().zip(standings);
+        let pairs = runs.into_iter().zip(standings);
         pairs
             .map(|(run, standing)| view! { <RunRow run standing floor/> })
             .collect_view()

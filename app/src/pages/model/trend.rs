@@ -1,0 +1,134 @@
+//! Where a model's code stood, iteration by iteration, in each of its runs.
+
+use leptos::prelude::*;
+use swe_ci_core::figures::{Line, Lines, Subject};
+use swe_ci_core::leaderboard::{ModelRun, Trend};
+use swe_ci_core::metrics::Convention;
+
+use crate::components::{Picture, Term};
+use crate::format;
+use crate::glossary::Word;
+use crate::plots::{Layout, trend};
+
+/// Nothing while no run has a score.
+#[component]
+pub(super) fn TrendOfModel(
+    runs: StoredValue<Vec<ModelRun>>,
+    convention: Signal<Convention>,
+) -> impl IntoView {
+    let lines = Memo::new(move |_| runs.with_value(|runs| lines(runs, convention.get())));
+    let any = Memo::new(move |_| lines.with(|data| !data.lines.is_empty()));
+    let told = move || {
+        let told = lines.with(|data| data.lines.iter().map(in_words).collect::<Vec<_>>());
+        told.into_iter()
+            .map(|words| view! { <li>{words}</li> })
+            .collect_view()
+    };
+    let drawn = move |layout| Signal::derive(move || lines.with(|data| trend(data, layout)));
+    let (wide, narrow) = (drawn(Layout::Wide), drawn(Layout::Narrow));
+    let figure = move || {
+        any.get().then(|| view! {
+            <section aria-labelledby="trend-title">
+                <figure class="figure figure-beside">
+                    <figcaption>
+                        <h2 id="trend-title">"Trend"</h2>
+                        <p>
+                            "Where its code stood after each iteration: the mean "
+                            <Term word=Word::Change/>
+                            " of its tasks, 0 on the base and 1 on the target. A task that was over stays where it was. The mean height of a line is its EvoScore at γ = 1; a line that turns down tells of code that got harder to change."
+                        </p>
+                        <ul>{told}</ul>
+                    </figcaption>
+                    <div class="only-wide"><Picture figure=wide/></div>
+                    <div class="only-narrow"><Picture figure=narrow/></div>
+                </figure>
+            </section>
+        })
+    };
+    view! { {figure} }
+}
+
+/// Best first by where they ended, each named by its split and day.
+fn lines(runs: &[ModelRun], convention: Convention) -> Lines {
+    let line = |(index, run): (usize, &ModelRun)| {
+        let of = |trend: &&Trend| trend.convention == convention;
+        let trend = run.trends.iter().find(of)?;
+        let summary = &run.summary;
+        let day = format::day(&summary.created_at);
+        Some(Line {
+            run: Subject {
+                index,
+                run_id: summary.run_id.clone(),
+                model: format!("{} · {day}", summary.config.split),
+                provider: summary.config.provider.clone(),
+                kind: summary.config.kind,
+            },
+            values: trend.changes.clone(),
+        })
+    };
+    let mut lines: Vec<Line> = runs.iter().enumerate().filter_map(line).collect();
+    let end = |line: &Line| line.values.last().copied().unwrap_or_default();
+    lines.sort_by(|a, b| end(b).total_cmp(&end(a)));
+    let longest = lines.iter().map(|line| line.values.len()).max();
+    Lines {
+        along: "iteration".into(),
+        value: "mean normalized change".into(),
+        prefix: "iteration".into(),
+        steps: (1..=longest.unwrap_or(0)).map(|i| i.to_string()).collect(),
+        lines,
+    }
+}
+
+/// "field · 2026-09-22: 0.41 after 20 iterations, at its best 0.45 after 15."
+fn in_words(line: &Line) -> String {
+    let end = line.values.last().copied().unwrap_or_default();
+    // Of equal ones the first: when it got there.
+    let best = line.values.iter().copied().enumerate().rev();
+    let best = best.max_by(|a, b| a.1.total_cmp(&b.1));
+    let iterations = u32::try_from(line.values.len()).unwrap_or(u32::MAX);
+    let ended = format!(
+        "{}: {} after {}",
+        line.run.model,
+        format::score(end),
+        format::count(iterations, "iteration")
+    );
+    match best {
+        Some((at, best)) if format::score(best) != format::score(end) => {
+            format!(
+                "{ended}, at its best {} after {}.",
+                format::score(best),
+                at + 1
+            )
+        }
+        _ => format!("{ended}, its best."),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use swe_ci_core::run::Kind;
+
+    #[test]
+    fn a_trend_in_words() {
+        let check = |values: &[f64], expect: &str| {
+            let line = Line {
+                run: Subject {
+                    index: 0,
+                    run_id: "r".into(),
+                    model: "field · 2026-09-22".into(),
+                    provider: String::new(),
+                    kind: Kind::Measured,
+                },
+                values: values.to_vec(),
+            };
+            assert_eq!(in_words(&line), format!("field · 2026-09-22: {expect}"));
+        };
+        check(&[0.2, 0.5], "0.500 after 2 iterations, its best.");
+        check(
+            &[0.2, 0.5, 0.5, 0.1],
+            "0.100 after 4 iterations, at its best 0.500 after 2.",
+        );
+        check(&[-0.25], "−0.250 after 1 iteration, its best.");
+    }
+}
