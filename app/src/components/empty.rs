@@ -24,3 +24,40 @@ pub fn Empty(
         </section>
     }
 }
+
+/// Before any dataset was imported: how to get tasks, and a run on them.
+#[component]
+pub fn NoTasks(
+    /// What the page will show.
+    will: &'static str,
+) -> impl IntoView {
+    view! {
+        <Empty title="No tasks yet" command="swe-ci dataset demo\nswe-ci run submit --human --split demo">
+            <p>
+                {will}
+                " The first command makes four small tasks from the release histories of real packages, the second replays what their maintainers did: the human baseline."
+            </p>
+        </Empty>
+    }
+}
+
+/// Of a split no run has a score on.
+#[component]
+pub fn NoRuns(
+    split: String,
+    /// What the page will show, and when.
+    will: &'static str,
+) -> impl IntoView {
+    view! {
+        <Empty
+            title=format!("No results on {split} yet")
+            command=format!("swe-ci run submit --human --split {split}")
+        >
+            <p>
+                {will}
+                " This command replays the real history of every task through the same loop and grading: the human baseline. "
+                <a href="/runs">"See what is running"</a>
+            </p>
+        </Empty>
+    }
+}

@@ -5,6 +5,7 @@
 
 mod choice;
 mod empty;
+mod gamma_form;
 mod loaded;
 mod meter;
 mod page_head;
@@ -19,7 +20,8 @@ mod theme_switch;
 mod time;
 
 pub use choice::{Choice, Choices};
-pub use empty::Empty;
+pub use empty::{Empty, NoRuns, NoTasks};
+pub use gamma_form::GammaForm;
 pub use loaded::loaded;
 pub use meter::Meter;
 pub use page_head::PageHead;

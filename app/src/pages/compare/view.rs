@@ -8,9 +8,9 @@ use super::heads::Heads;
 use super::names::Name;
 use super::pairs::Pairs;
 use super::tasks::Tasks;
-use crate::components::{Choice, Choices, PageHead};
+use crate::components::{Choice, Choices, GammaForm, PageHead};
 use crate::format;
-use crate::query::{GAMMA_MAX, GAMMA_MIN, Query, gamma_text};
+use crate::query::Query;
 
 #[component]
 pub(super) fn SideBySide(versus: Versus, #[prop(into)] asked: Signal<Asked>) -> impl IntoView {
@@ -93,31 +93,13 @@ fn How(asked: Signal<Asked>, split: String) -> impl IntoView {
         chosen: Signal::derive(move || asked.with(|a| a.convention == convention)),
     });
     let conventions = conventions.collect();
-    let fields = move || {
-        let field = |(name, value): (&'static str, String)| {
-            view! { <input type="hidden" name=name value=value/> }
-        };
-        let fields = asked.with(Asked::but_gamma);
-        fields.into_iter().map(field).collect_view()
-    };
+    let gamma = Signal::derive(move || asked.with(|a| a.gamma));
+    let fields = Signal::derive(move || asked.with(Asked::but_gamma));
     let mut others = Query::default();
     others.add("split", Some(split));
     view! {
         <section class="controls" aria-label="How to compare">
-            <form class="gamma compare-gamma" method="get" action="/compare">
-                {fields}
-                <label for="gamma">"γ"</label>
-                <input
-                    id="gamma"
-                    name="gamma"
-                    type="number"
-                    min=GAMMA_MIN.to_string()
-                    max=GAMMA_MAX.to_string()
-                    step="0.01"
-                    value=move || asked.with(|a| gamma_text(a.gamma))
-                />
-                <button class="button">"Apply"</button>
-            </form>
+            <GammaForm action="/compare" gamma others=fields/>
             <div class="controls-choices">
                 <Choices label="Counting" choices=conventions/>
                 <a class="controls-link" href=format!("/compare{}", others.0)>"Other runs"</a>

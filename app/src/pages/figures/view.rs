@@ -6,20 +6,22 @@ use swe_ci_core::metrics::Convention;
 use super::controls::Controls;
 use super::data::Shown;
 use super::section::Section;
-use crate::components::Empty;
+use crate::components::{NoRuns, NoTasks};
 use crate::query::Reading;
 
 #[component]
 pub(super) fn FiguresView(shown: Shown, #[prop(into)] reading: Signal<Reading>) -> impl IntoView {
     if shown.splits.is_empty() {
-        return EitherOf3::A(view! { <NoTasks/> });
+        return EitherOf3::A(
+            view! { <NoTasks will="Here the runs of a split will be drawn as the paper draws its models."/> },
+        );
     }
     let controls = view! { <Controls shown=shown.clone() reading/> };
     if shown.is_empty() {
         let split = shown.split.unwrap_or_default();
         return EitherOf3::B(view! {
             {controls}
-            <NoRuns split/>
+            <NoRuns split will="Figures are drawn as soon as a run's first task is scored."/>
         });
     }
     let unscored = shown.unscored.clone();
@@ -78,30 +80,4 @@ fn Unscored(models: Vec<String>, reading: Signal<Reading>) -> impl IntoView {
             <a href=href data-noscroll="">"Look in the reference convention"</a>
         </p>
     })
-}
-
-#[component]
-fn NoTasks() -> impl IntoView {
-    view! {
-        <Empty title="No tasks yet" command="swe-ci dataset demo\nswe-ci run submit --human --split demo">
-            <p>
-                "Here the runs of a split will be drawn as the paper draws its models. The first command makes four small tasks, the second replays what their maintainers did: the human baseline."
-            </p>
-        </Empty>
-    }
-}
-
-#[component]
-fn NoRuns(split: String) -> impl IntoView {
-    view! {
-        <Empty
-            title=format!("No results on {split} yet")
-            command=format!("swe-ci run submit --human --split {split}")
-        >
-            <p>
-                "Figures are drawn as soon as a run's first task is scored. This command replays the real history of every task: the human baseline. "
-                <a href="/runs">"See what is running"</a>
-            </p>
-        </Empty>
-    }
 }

@@ -11,7 +11,7 @@ use super::ranks::Ranks;
 use super::table::Ranking;
 use super::take::{Cite, Shown};
 use super::tie::Places;
-use crate::components::{Empty, Problem};
+use crate::components::{NoRuns, NoTasks, Problem};
 use crate::query::Reading;
 
 /// The board of one split; what is derived from its rows is derived here,
@@ -51,7 +51,9 @@ pub fn BoardView(
     let weights = Signal::derive(move || weight_words(looking.gamma.get(), most_iterations));
     let name = StoredValue::new(split);
     let head = if splits.is_empty() {
-        Either::Left(view! { <NoTasks/> })
+        Either::Left(
+            view! { <NoTasks will="Here runs will be ranked by how well their agents maintain code."/> },
+        )
     } else {
         let below = if any_runs {
             Either::Left(view! {
@@ -59,7 +61,9 @@ pub fn BoardView(
                 <Shown rows places looking split=name.get_value()/>
             })
         } else {
-            Either::Right(view! { <NoRuns split=name.get_value()/> })
+            Either::Right(
+                view! { <NoRuns split=name.get_value() will="Runs appear here as soon as their first task is scored."/> },
+            )
         };
         Either::Right(view! {
             {view! { <Controls splits split=name.get_value() any_published looking weights/> }.into_any()}
@@ -86,31 +90,5 @@ pub fn BoardView(
         <OnlyUnseen scene/>
         {table.into_any()}
         {below}
-    }
-}
-
-#[component]
-fn NoTasks() -> impl IntoView {
-    view! {
-        <Empty title="No tasks yet" command="swe-ci dataset demo\nswe-ci run submit --human --split demo">
-            <p>
-                "Here runs will be ranked by how well their agents maintain code. The first command makes four small tasks from the release histories of real packages, the second replays what their maintainers did: the human baseline."
-            </p>
-        </Empty>
-    }
-}
-
-#[component]
-fn NoRuns(split: String) -> impl IntoView {
-    view! {
-        <Empty
-            title=format!("No results on {split} yet")
-            command=format!("swe-ci run submit --human --split {split}")
-        >
-            <p>
-                "Runs appear here as soon as their first task is scored. This command replays the real history of every task through the same loop and grading: the human baseline. "
-                <a href="/runs">"See what is running"</a>
-            </p>
-        </Empty>
     }
 }

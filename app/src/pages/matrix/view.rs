@@ -9,10 +9,10 @@ use super::asked::Asked;
 use super::data::Found;
 use super::grid::Grid;
 use super::table::{CALM, SOLVED, absence, rows};
-use crate::components::{Choice, Choices, Empty};
+use crate::components::{Choice, Choices, GammaForm, NoTasks};
 use crate::format;
 use crate::pages::words;
-use crate::query::{GAMMA_LEAST, GAMMA_MOST, encode, gamma_text};
+use crate::query::encode;
 
 /// With more runs than this their names stand upright.
 const FEW_RUNS: usize = 6;
@@ -26,9 +26,7 @@ pub(super) fn MatrixView(found: Found, #[prop(into)] asked: Signal<Asked>) -> im
     } = found;
     if splits.is_empty() {
         return EitherOf3::A(view! {
-            <Empty title="No tasks yet" command="swe-ci dataset demo">
-                <p>"Tasks and runs will stand here against each other. This command makes four small tasks from the release histories of real packages."</p>
-            </Empty>
+            <NoTasks will="Tasks and runs will stand here against each other."/>
         });
     }
     let left_out = left_out(grid.left_out);
@@ -66,28 +64,14 @@ fn left_out(runs: u32) -> Option<impl IntoView> {
 /// What the matrix is read with, and where else it is.
 #[component]
 fn How(splits: Vec<SplitSummary>, split: String, asked: Signal<Asked>) -> impl IntoView {
-    let fields = move || {
-        let fields = asked.with(Asked::fields);
-        let others = fields.into_iter().filter(|(name, _)| *name != "gamma");
-        let field = |(name, value)| view! { <input type="hidden" name=name value=value/> };
-        others.map(field).collect_view()
-    };
+    let gamma = Signal::derive(move || asked.with(|a| a.gamma));
+    let others = Signal::derive(move || {
+        let fields = asked.with(Asked::fields).into_iter();
+        fields.filter(|(name, _)| *name != "gamma").collect()
+    });
     view! {
         <section class="controls" aria-label="How to read the matrix">
-            <form class="gamma" method="get" action="/matrix">
-                {fields}
-                <label for="gamma">"γ"</label>
-                <input
-                    id="gamma"
-                    name="gamma"
-                    type="number"
-                    min=GAMMA_LEAST.to_string()
-                    max=GAMMA_MOST.to_string()
-                    step="0.01"
-                    value=move || asked.with(|a| gamma_text(a.gamma))
-                />
-                <button class="button">"Apply"</button>
-            </form>
+            <GammaForm action="/matrix" gamma others/>
             <div class="controls-choices">
                 <Choices label="Split" choices=split_choices(&splits, &split, asked)/>
                 <Choices label="Counting" choices=convention_choices(asked)/>
