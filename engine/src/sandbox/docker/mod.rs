@@ -1,0 +1,151 @@
+//! Docker, through its API.
+//!
+//! A container idles until it is told what to run, so that the next step's
+//! container can be made and started while the current step works. What
+//! agents and tests get is the same: no network, no capabilities, no new
+//! privileges, limits on processor, memory, processes, disk and time.
+
+mod container;
+mod lines;
+mod sweep;
+
+use std::collections::HashMap;
+use std::sync::{Arc, OnceLock};
+
+use async_trait::async_trait;
+use bollard::models::{ContainerCreateBody, HostConfig, ResourcesUlimits};
+use bollard::query_parameters::{CreateContainerOptions, StartContainerOptions};
+
+use self::container::DockerBox;
+pub use self::sweep::Left;
+use super::{BoxSpec, Sandbox, SandboxError, StepBox};
+
+/// Label of every container, image and network of an installation.
+const LABEL_INSTANCE: &str = "swe-ci.instance";
+const LABEL_PURPOSE: &str = "swe-ci.purpose";
+const LABEL_DETAIL: &str = "swe-ci.detail";
+const LABEL_PROCESS: &str = "swe-ci.process";
+
+/// Name of an installation (a data folder), so that one never removes the
+/// containers of another.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Instance(pub String);
+
+#[derive(Debug, Clone)]
+pub struct Docker {
+    api: Arc<OnceLock<bollard::Docker>>,
+    instance: Instance,
+    /// Tells what this process made from what others did.
+    process: Arc<str>,
+}
+
+impl Docker {
+    /// The engine the environment names (`DOCKER_HOST`), or the local one. It
+    /// need not run yet: whoever only looks at results needs none.
+    pub fn new(instance: Instance) -> Self {
+        Self {
+            api: Arc::default(),
+            instance,
+            process: uuid::Uuid::now_v7().to_string().into(),
+        }
+    }
+
+    /// The engine's API. Fails when there is no such engine, and looks again
+    /// the next time.
+    pub fn api(&self) -> Result<&bollard::Docker, SandboxError> {
+        if let Some(api) = self.api.get() {
+            return Ok(api);
+        }
+        let api = bollard::Docker::connect_with_defaults().map_err(|e| {
+            SandboxError::Engine(format!("it is not there ({e}); `swe-ci doctor` tells more"))
+        })?;
+        Ok(self.api.get_or_init(|| api))
+    }
+
+    fn create_body(&self, spec: &BoxSpec) -> ContainerCreateBody {
+        let limits = spec.limits;
+        let memory = i64::from(limits.memory_mb) * 1024 * 1024;
+        let file_size = i64::from(limits.disk_mb) * 1024 * 1024;
+        ContainerCreateBody {
+            image: Some(spec.image.clone()),
+            // Idles as process 1, whatever the image would have started.
+            entrypoint: Some(vec!["sleep".into()]),
+            cmd: Some(vec!["infinity".into()]),
+            user: Some("0".into()),
+            network_disabled: Some(true),
+            labels: Some(HashMap::from([
+                (LABEL_INSTANCE.into(), self.instance.0.clone()),
+                (LABEL_PURPOSE.into(), spec.purpose.name().into()),
+                (LABEL_DETAIL.into(), spec.purpose.detail().into()),
+                (LABEL_PROCESS.into(), self.process.to_string()),
+            ])),
+            host_config: Some(HostConfig {
+                network_mode: Some("none".into()),
+                cap_drop: Some(vec!["ALL".into()]),
+                security_opt: Some(vec!["no-new-privileges".into()]),
+                nano_cpus: Some(i64::from(limits.cpus_milli) * 1_000_000),
+                memory: Some(memory),
+                memory_swap: Some(memory),
+                pids_limit: Some(i64::from(limits.pids)),
+                shm_size: Some(64 * 1024 * 1024),
+                ulimits: Some(vec![ResourcesUlimits {
+                    name: Some("fsize".into()),
+                    soft: Some(file_size),
+                    hard: Some(file_size),
+                }]),
+                ..HostConfig::default()
+            }),
+            ..ContainerCreateBody::default()
+        }
+    }
+}
+
+#[async_trait]
+impl Sandbox for Docker {
+    /// Goes on to the end when nobody waits for it any more: a container that
+    /// was asked for must be known to be removed.
+    async fn open(&self, spec: &BoxSpec) -> Result<Box<dyn StepBox>, SandboxError> {
+        let (api, body) = (self.api()?.clone(), self.create_body(spec));
+        let disk_bytes = i64::from(spec.limits.disk_mb) * 1024 * 1024;
+        let opened = tokio::spawn(async move {
+            let created = api
+                .create_container(None::<CreateContainerOptions>, body)
+                .await
+                .map_err(|e| refused("make a container", &e))?;
+            // From here on the container is removed when the box is dropped.
+            let container = DockerBox {
+                api,
+                id: created.id,
+                disk_bytes,
+            };
+            container
+                .api
+                .start_container(&container.id, None::<StartContainerOptions>)
+                .await
+                .map_err(|e| refused("start a container", &e))?;
+            Ok(Box::new(container) as Box<dyn StepBox>)
+        });
+        opened.await.map_err(anyhow::Error::new)?
+    }
+
+    async fn ping(&self) -> Result<(), SandboxError> {
+        self.api()?
+            .ping()
+            .await
+            .map(|_| ())
+            .map_err(|e| refused("answer", &e))
+    }
+}
+
+fn status_of(error: &bollard::errors::Error) -> Option<u16> {
+    match error {
+        bollard::errors::Error::DockerResponseServerError { status_code, .. } => Some(*status_code),
+        _ => None,
+    }
+}
+
+fn refused(what: &str, error: &bollard::errors::Error) -> SandboxError {
+    SandboxError::Engine(format!(
+        "it did not {what} ({error}); `swe-ci doctor` tells more"
+    ))
+}
