@@ -7,6 +7,7 @@
 use leptos::prelude::{FromServerFnError, ServerFnErrorErr};
 use leptos::server_fn::codec::JsonEncoding;
 use serde::{Deserialize, Serialize};
+use wasm_split_helpers::SplitLoaderError;
 
 /// What a page or server function answers instead of data.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -97,6 +98,14 @@ pub(crate) fn set_status(status: u16) {
 pub(crate) fn set_status(_status: u16) {}
 
 /// Failures of the transport between page and server function.
+impl From<SplitLoaderError> for AppError {
+    fn from(_: SplitLoaderError) -> Self {
+        Self::unavailable(
+            "A part of this page could not be fetched. Load the page again: the site may have been renewed since.",
+        )
+    }
+}
+
 impl FromServerFnError for AppError {
     type Encoder = JsonEncoding;
 

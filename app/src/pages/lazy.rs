@@ -9,7 +9,8 @@
 
 use leptos::prelude::*;
 use leptos_router::LazyRoute;
-use wasm_split_helpers::wasm_split;
+use leptos_router::hooks::use_location;
+use wasm_split_helpers::{SplitLoaderError, wasm_split};
 
 /// `$part: $route = $page`: a route whose page stands in that part.
 macro_rules! lazy_pages {
@@ -18,9 +19,9 @@ macro_rules! lazy_pages {
         #[derive(Debug, Clone, Copy)]
         pub struct $route;
 
-        #[wasm_split($part)]
-        fn $function() -> AnyView {
-            view! { <super::$page/> }.into_any()
+        #[wasm_split($part, fallible)]
+        fn $function() -> Result<AnyView, SplitLoaderError> {
+            Ok(view! { <super::$page/> }.into_any())
         }
 
         impl LazyRoute for $route {
@@ -33,7 +34,10 @@ macro_rules! lazy_pages {
                 // on their way before the program asks for them.
                 #[cfg(feature = "ssr")]
                 leptos::prefetch_lazy_fn_on_server(stringify!($part));
-                $function().await
+                match $function().await.ok() {
+                    Some(page) => page,
+                    None => load_anew().await,
+                }
             }
         }
     )+)+};
@@ -52,9 +56,24 @@ lazy_pages! {
         (Run, run, RunPage),
         (Evolution, evolution, EvolutionPage),
         (Iteration, iteration, IterationPage),
+        (Matrix, matrix, MatrixPage),
         (Tasks, tasks, TasksPage),
-        (Task, task, TaskPage),
-        (Matrix, matrix, MatrixPage);
+        (Task, task, TaskPage);
     text:
         (About, about, AboutPage);
+}
+
+/// A part cannot be fetched, mostly because the site was built anew since
+/// this page was opened. The page asked for comes whole from the server then.
+/// One that has just come from there stays as it is, without its script.
+async fn load_anew() -> AnyView {
+    let there = use_location();
+    let (path, search) = untrack(|| (there.pathname.get(), there.search.get()));
+    let here = window().location();
+    if here.pathname().is_ok_and(|here| here != path) {
+        let mark = if search.is_empty() { "" } else { "?" };
+        // Whatever keeps the browser from going there, it tells by itself.
+        let _ = here.set_href(&format!("{path}{mark}{search}"));
+    }
+    std::future::pending().await
 }

@@ -10,6 +10,7 @@ mod keyboard;
 mod leaderboard;
 mod matrix;
 mod pages;
+mod parts;
 mod product;
 mod reading;
 mod terms;

@@ -10,6 +10,7 @@ mod looking;
 mod near;
 mod notes;
 mod published;
+mod ranker;
 mod ranks;
 mod row;
 mod table;

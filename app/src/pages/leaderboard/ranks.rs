@@ -1,61 +1,15 @@
 //! Where the rows come from: the server has ranked the first ones, and the
 //! browser ranks all others once it has the sheet.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use leptos::prelude::*;
-use swe_ci_core::leaderboard::{Judge, LeftOut, Row, Sheet};
-use swe_ci_core::metrics::{Convention, Gamma};
+use swe_ci_core::leaderboard::Row;
 
-use super::data::{Asked, Board, Scene, sheet_of};
+use super::data::{Asked, Board, Scene};
 use super::looking::Looking;
+use super::ranker::{Ranker, ranker_of};
 use crate::error::AppError;
-
-/// With at most so many runs times repositories, intervals are drawn anew at
-/// every movement of the slider. With more, a movement would take longer than
-/// a frame, and they are left away until it rests.
-const QUICK: usize = 150;
-
-/// A sheet with what is made of it once.
-struct Counted {
-    sheet: Sheet,
-    left_out: Option<LeftOut>,
-    repositories: usize,
-    judge: OnceLock<Judge>,
-}
-
-impl Counted {
-    fn of(sheet: &Sheet, unseen: bool) -> Self {
-        let (sheet, left_out) = if unseen {
-            let unseen = sheet.unseen();
-            (unseen.sheet, Some(unseen.left_out))
-        } else {
-            (sheet.clone(), None)
-        };
-        let repositories = Scene::repositories(&sheet);
-        Self {
-            sheet,
-            left_out,
-            repositories,
-            judge: OnceLock::new(),
-        }
-    }
-
-    fn rank(&self, gamma: Gamma, convention: Convention, rests: bool) -> Vec<Arc<Row>> {
-        let rows = if rests || self.sheet.entries.len() * self.repositories <= QUICK {
-            let judge = self.judge.get_or_init(|| Judge::new(&self.sheet));
-            judge.rank(&self.sheet, gamma, convention)
-        } else {
-            self.sheet.rank(gamma, convention)
-        };
-        shared(rows)
-    }
-}
-
-/// Rows are handed on to whatever shows a part of them, many times a second.
-fn shared(rows: Vec<Row>) -> Vec<Arc<Row>> {
-    rows.into_iter().map(Arc::new).collect()
-}
 
 /// All rows of the board, best first, and what there is to say of them.
 #[derive(Clone, Copy)]
@@ -66,40 +20,41 @@ pub(super) struct Ranks {
     pub failed: RwSignal<Option<AppError>>,
 }
 
+/// Absent until it has come.
+type Came = RwSignal<Option<Arc<dyn Ranker>>>;
+
 impl Ranks {
     pub(super) fn new(board: &Board, looking: Looking) -> Self {
-        let sheet = RwSignal::new(None::<Arc<Sheet>>);
-        let failed = RwSignal::new(None);
+        let (ranker, failed) = (Came::new(None), RwSignal::new(None));
         if board.runs > 0 {
-            fetch(board.split.clone(), sheet, failed);
+            fetch(board.split.clone(), ranker, failed);
         }
-        let asked = Memo::new(move |_| Asked::of(&looking.get()));
-        let unseen = Memo::new(move |_| asked.get().unseen);
-        let convention = Memo::new(move |_| asked.get().convention);
-        let counted = Memo::new_with_compare(
-            move |_| sheet.with(|s| s.as_deref().map(|s| Arc::new(Counted::of(s, unseen.get())))),
-            |_, _| true,
-        );
         let sent = board.asked;
-        let rows_sent = StoredValue::new(shared(board.rows.clone()));
-        let scene_sent = StoredValue::new(board.scene.clone());
+        let rows_sent: Vec<Arc<Row>> = board.rows.iter().cloned().map(Arc::new).collect();
+        let (rows_sent, scene_sent) = (
+            StoredValue::new(rows_sent),
+            StoredValue::new(board.scene.clone()),
+        );
+        let asked = Memo::new(move |_| Asked::of(&looking.get()));
         let rows = Memo::new(move |_| {
             let asked = asked.get();
             let rests = looking.rested.get() == asked.gamma;
-            let counted = counted.get().filter(|_| asked != sent);
-            counted.map_or_else(
-                || rows_sent.with_value(Clone::clone),
-                |counted| counted.rank(asked.gamma, asked.convention, rests),
-            )
+            match ranker.get() {
+                Some(ranker) if asked != sent => ranker.rows(asked, rests),
+                _ => rows_sent.get_value(),
+            }
+        });
+        // γ is left as it was sent, so that it is not asked for anew with it.
+        let but_gamma = Memo::new(move |_| Asked {
+            gamma: sent.gamma,
+            ..asked.get()
         });
         let scene = Memo::new(move |_| {
-            let (convention, unseen) = (convention.get(), unseen.get());
-            let sent = (convention, unseen) == (sent.convention, sent.unseen);
-            let counted = counted.get().filter(|_| !sent);
-            counted.map_or_else(
-                || scene_sent.with_value(Clone::clone),
-                |counted| Scene::of(&counted.sheet, counted.left_out.clone(), convention),
-            )
+            let asked = but_gamma.get();
+            match ranker.get() {
+                Some(ranker) if asked != sent => ranker.scene(asked),
+                _ => scene_sent.get_value(),
+            }
         });
         Self {
             rows,
@@ -110,13 +65,17 @@ impl Ranks {
 }
 
 /// Only the browser does: effects do not run on the server.
-fn fetch(split: String, sheet: RwSignal<Option<Arc<Sheet>>>, failed: RwSignal<Option<AppError>>) {
+fn fetch(split: String, ranker: Came, failed: RwSignal<Option<AppError>>) {
     Effect::new(move || {
-        let asking = sheet_of(split.clone());
+        let split = split.clone();
         leptos::task::spawn_local(async move {
+            let came = match ranker_of(split).await {
+                Ok(coming) => coming.await,
+                Err(error) => Err(error),
+            };
             // Whoever has left the page needs it no more.
-            match asking.await {
-                Ok(came) => drop(sheet.try_set(Some(Arc::new(came)))),
+            match came {
+                Ok(came) => drop(ranker.try_set(Some(came))),
                 Err(error) => drop(failed.try_set(Some(error))),
             }
         });
