@@ -18,6 +18,12 @@ pub fn rfc3339(ms: i64) -> String {
         .to_string()
 }
 
+/// The day in UTC, `2026-11-20`.
+pub fn today() -> String {
+    let now = jiff::Timestamp::now().to_zoned(jiff::tz::TimeZone::UTC);
+    now.date().to_string()
+}
+
 /// Seconds between two unix milliseconds.
 pub fn seconds_between(from_ms: i64, to_ms: i64) -> f64 {
     (to_ms - from_ms) as f64 / 1_000.0

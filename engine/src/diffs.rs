@@ -284,7 +284,7 @@ mod tests {
         let after = tree(&[("a", lines(100).as_bytes())]);
         let began = Instant::now();
         assert!(diff(&before, &after).files[0].added > 0);
-        assert!(began.elapsed() < PATIENCE * 5, "{:?}", began.elapsed());
+        assert!(began.elapsed() < PATIENCE * 30, "{:?}", began.elapsed());
     }
 
     #[tokio::test]

@@ -162,6 +162,12 @@ impl Engine {
         &self.inner.config
     }
 
+    /// The day it is, in UTC: `YYYY-MM-DD`.
+    #[must_use]
+    pub fn today(&self) -> String {
+        clock::today()
+    }
+
     /// Database and container engine answer.
     ///
     /// # Errors

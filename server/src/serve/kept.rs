@@ -3,7 +3,6 @@
 //! is given the same bytes, or told that nothing has changed.
 
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use axum::body::{Body, Bytes, to_bytes};
 use axum::extract::{Request, State};
@@ -65,8 +64,8 @@ struct Key {
     address: String,
     /// The state of the data.
     changes: i64,
-    /// Since 1970: what is cited says when it was looked at.
-    day: u64,
+    /// What is cited says when it was looked at.
+    day: String,
 }
 
 #[derive(Debug, Clone)]
@@ -105,7 +104,7 @@ pub(super) async fn keep(State(kept): State<Kept>, request: Request, next: Next)
     let key = Key {
         address: address.unwrap_or_default(),
         changes,
-        day: today(),
+        day: kept.engine.today(),
     };
     match kept.answers.get_value_or_guard_async(&key).await {
         Ok(answer) => answer.to(&asked),
@@ -120,11 +119,6 @@ pub(super) async fn keep(State(kept): State<Kept>, request: Request, next: Next)
             Err(response) => response,
         },
     }
-}
-
-fn today() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    since.map_or(0, |time| time.as_secs() / 86_400)
 }
 
 fn is_kept(path: &str) -> bool {

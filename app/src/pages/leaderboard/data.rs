@@ -122,7 +122,7 @@ pub async fn board_of(
         scene: Scene::default(),
         runs: 0,
         most_iterations: 20,
-        today: today(),
+        today: engine.today(),
         splits,
     };
     let Some(split) = choose(&board.splits, split)? else {
@@ -158,30 +158,6 @@ fn choose(splits: &[SplitSummary], asked: Option<String>) -> Result<Option<Strin
     }
 }
 
-#[cfg(feature = "ssr")]
-fn today() -> String {
-    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-    day(since.map_or(0, |d| d.as_secs() / 86_400))
-}
-
-/// The date so many days after 1970-01-01, counted in years that begin in
-/// March, so that a leap day is the last of its year.
-#[cfg(feature = "ssr")]
-fn day(since: u64) -> String {
-    let days = since + 719_468;
-    let (era, of_era) = (days / 146_097, days % 146_097);
-    let year = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year + year / 4 - year / 100);
-    let month = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * month + 2) / 5 + 1;
-    let (month, next) = if month < 10 {
-        (month + 3, 0)
-    } else {
-        (month - 9, 1)
-    };
-    format!("{:04}-{month:02}-{day:02}", year + era * 400 + next)
-}
-
 #[cfg(all(test, feature = "ssr"))]
 mod tests {
     use super::*;
@@ -203,17 +179,6 @@ mod tests {
             crate::ErrorKind::NotFound
         );
         assert_eq!(choose(&[], None).unwrap(), None);
-    }
-
-    #[test]
-    fn dates() {
-        let check = |since, expect: &str| assert_eq!(day(since), expect);
-        check(0, "1970-01-01");
-        check(11_016, "2000-02-29");
-        check(11_017, "2000-03-01");
-        check(20_776, "2026-11-19");
-        check(20_818, "2026-12-31");
-        check(20_819, "2027-01-01");
     }
 
     #[test]
