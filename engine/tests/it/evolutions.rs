@@ -203,7 +203,7 @@ async fn a_killed_container_is_not_a_regression() {
     let evolution_id = fixture.engine.run(&run_id).await.unwrap().evolution_list[0]
         .evolution_id
         .clone();
-    let label = format!("label=swe-ci.purpose=evolution {evolution_id}");
+    let label = format!("label=swe-ci.detail={evolution_id}");
     let killer = tokio::spawn(async move { kill_container_running_pytest(&label).await });
     let run = fixture
         .until(&run_id, |run| run.summary.progress.is_over())

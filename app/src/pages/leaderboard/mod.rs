@@ -2,6 +2,7 @@
 //! sends the rows of the address; the browser then fetches the sheet once and
 //! ranks by itself.
 
+mod cells;
 mod chart;
 mod controls;
 mod data;
