@@ -5,18 +5,7 @@
 /// Text as it may stand between tags and in attributes.
 #[must_use]
 pub(crate) fn escape(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            '\'' => escaped.push_str("&#39;"),
-            c => escaped.push(c),
-        }
-    }
-    escaped
+    html_escape::encode_quoted_attribute(text).into_owned()
 }
 
 #[cfg(test)]
@@ -29,7 +18,7 @@ mod tests {
         check("plain ä", "plain ä");
         check(
             "<a href=\"x\" title='y'>&amp;",
-            "&lt;a href=&quot;x&quot; title=&#39;y&#39;&gt;&amp;amp;",
+            "&lt;a href=&quot;x&quot; title=&#x27;y&#x27;&gt;&amp;amp;",
         );
     }
 }

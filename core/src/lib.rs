@@ -19,7 +19,11 @@ pub mod requirement;
 
 pub mod diff;
 
+pub mod usage;
+
 pub mod step;
+
+pub mod agent;
 
 pub mod run;
 

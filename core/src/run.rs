@@ -2,7 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::step::Plan;
+use crate::agent::{AgentConfig, Budget, Endpoint, one_line};
+use crate::step::{Plan, Role};
+
+pub use crate::agent::HarnessConfig;
 
 /// Where the numbers of a leaderboard row come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -35,29 +38,6 @@ impl Kind {
     }
 }
 
-/// Which program plays the agents.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "name", rename_all = "snake_case")]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub enum HarnessConfig {
-    /// Replays the real history between base and target, in at most
-    /// `max_chunks` chunks, the last of which is the target itself.
-    Replay { max_chunks: u32 },
-    /// A program somebody else ran elsewhere; its results were imported, and
-    /// nothing of it can be run here. `program` is what they call it.
-    Elsewhere { program: String },
-}
-
-impl HarnessConfig {
-    #[must_use]
-    pub fn name(&self) -> &str {
-        match self {
-            Self::Replay { .. } => "replay",
-            Self::Elsewhere { program } => program,
-        }
-    }
-}
-
 /// Everything a run is configured with; recorded with it as JSON.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -71,7 +51,14 @@ pub struct RunConfig {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub release_date: Option<String>,
     pub kind: Kind,
+    /// What plays both agents, unless the programmer has its own.
     pub harness: HarnessConfig,
+    /// Where the model answers; for harnesses that ask one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub endpoint: Option<Endpoint>,
+    /// The programmer's harness and endpoint, where they are others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub programmer: Option<AgentConfig>,
     pub split: String,
     /// Evolutions per task; 1 to 100.
     #[serde(default = "one")]
@@ -80,6 +67,8 @@ pub struct RunConfig {
     pub plan: Plan,
     #[serde(default)]
     pub limits: Limits,
+    #[serde(default, skip_serializing_if = "Budget::is_unlimited")]
+    pub budget: Budget,
 }
 
 fn one() -> u32 {
@@ -91,6 +80,16 @@ fn one() -> u32 {
 pub struct BadConfig {
     pub field: &'static str,
     pub problem: String,
+}
+
+impl BadConfig {
+    #[must_use]
+    pub fn new(field: &'static str, problem: impl Into<String>) -> Self {
+        Self {
+            field,
+            problem: problem.into(),
+        }
+    }
 }
 
 impl RunConfig {
@@ -105,10 +104,27 @@ impl RunConfig {
             harness: HarnessConfig::Replay {
                 max_chunks: Plan::default().max_iterations,
             },
+            endpoint: None,
+            programmer: None,
             split: split.into(),
             samples: 1,
             plan: Plan::default(),
             limits: Limits::default(),
+            budget: Budget::default(),
+        }
+    }
+
+    /// What plays a role; the tests are played by nobody.
+    #[must_use]
+    pub fn agent(&self, role: Role) -> Option<AgentConfig> {
+        let own = || AgentConfig {
+            harness: self.harness.clone(),
+            endpoint: self.endpoint.clone(),
+        };
+        match role {
+            Role::Architect => Some(own()),
+            Role::Programmer => Some(self.programmer.clone().unwrap_or_else(own)),
+            Role::Test => None,
         }
     }
 
@@ -117,20 +133,13 @@ impl RunConfig {
     /// # Errors
     /// [`BadConfig`] naming the first field that is out of range.
     pub fn check(&self) -> Result<(), BadConfig> {
-        let text = |field, value: &str, min: usize| {
-            let length = value.chars().count();
-            let plain = value.chars().all(|c| !c.is_control());
-            ensure(field, plain && (min..=120).contains(&length), || {
-                format!("needs {min} to 120 characters on one line")
-            })
-        };
         let range = |field, value: u64, min: u64, max: u64| {
             ensure(field, (min..=max).contains(&value), || {
                 format!("{value} is not between {min} and {max}")
             })
         };
-        text("model", &self.model, 1)?;
-        text("provider", &self.provider, 0)?;
+        one_line("model", &self.model, 1)?;
+        one_line("provider", &self.provider, 0)?;
         ensure("split", crate::task::is_plain_name(&self.split), || {
             "is not the name of a split".into()
         })?;
@@ -146,15 +155,19 @@ impl RunConfig {
         ensure("release_date", day.is_none_or(is_day), || {
             format!("`{}` is not a day as YYYY-MM-DD", day.unwrap_or_default())
         })?;
-        match &self.harness {
-            HarnessConfig::Replay { max_chunks } => range(
-                "harness.max_chunks",
-                (*max_chunks).into(),
-                1,
-                self.plan.max_iterations.into(),
-            )?,
-            HarnessConfig::Elsewhere { program } => text("harness.program", program, 1)?,
+        for agent in [self.agent(Role::Architect), self.agent(Role::Programmer)]
+            .into_iter()
+            .flatten()
+        {
+            agent.check(self.plan.max_iterations)?;
         }
+        let alike = self.programmer.as_ref().is_none_or(|programmer| {
+            programmer.harness.asks_a_model() == self.harness.asks_a_model()
+        });
+        ensure("programmer.harness", alike, || {
+            "a replayed history plays both agents or neither".into()
+        })?;
+        self.budget.check()?;
         range(
             "limits.cpus_milli",
             self.limits.cpus_milli.into(),
@@ -180,11 +193,17 @@ impl RunConfig {
             self.limits.test_seconds.into(),
             1,
             604_800,
+        )?;
+        range(
+            "limits.patience_seconds",
+            self.limits.patience_seconds.into(),
+            0,
+            604_800,
         )
     }
 }
 
-fn ensure(
+pub(crate) fn ensure(
     field: &'static str,
     holds: bool,
     problem: impl FnOnce() -> String,
@@ -192,10 +211,7 @@ fn ensure(
     if holds {
         Ok(())
     } else {
-        Err(BadConfig {
-            field,
-            problem: problem(),
-        })
+        Err(BadConfig::new(field, problem()))
     }
 }
 
@@ -239,6 +255,9 @@ pub struct Limits {
     pub agent_seconds: u32,
     /// Seconds one test run may take.
     pub test_seconds: u32,
+    /// Seconds one agent step may wait for its provider, in all, on top of
+    /// `agent_seconds`; then the provider is given up.
+    pub patience_seconds: u32,
 }
 
 impl Default for Limits {
@@ -250,6 +269,7 @@ impl Default for Limits {
             disk_mb: 4_096,
             agent_seconds: 3_600,
             test_seconds: 3_600,
+            patience_seconds: 1_800,
         }
     }
 }

@@ -13,8 +13,9 @@
 //!
 //! A step that fails is tried again, up to the plan's attempts. If the agent
 //! is what keeps failing, the evolution ends (`AgentGaveUp`) and is scored
-//! with what it reached. If the *platform* is what keeps failing, it is
-//! `Blocked` and not scored: infrastructure trouble never becomes a 0.
+//! with what it reached. If the *platform* or the model's provider is what
+//! keeps failing, it is `Blocked` and not scored: infrastructure trouble never
+//! becomes a 0. Nor does a budget that is spent (`BudgetSpent`).
 //!
 //! Every completed step is a row in the store; a state is rebuilt by applying
 //! those rows in order ([`State::resume`]), which is all that resuming takes.
@@ -76,8 +77,11 @@ impl Role {
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum StepOutcome {
-    /// Architect: a valid document is there. Programmer: the code is there.
+    /// Architect: a valid document is there. Programmer: the code is there,
+    /// changed.
     Done,
+    /// Programmer: it came to its end and changed nothing.
+    NoChange,
     /// Architect: there is nothing more to ask for (a replayed history that
     /// has come to its end).
     NothingLeft,
@@ -85,21 +89,22 @@ pub enum StepOutcome {
     Scored { solved: bool },
     /// Test: the code no longer runs (pytest exit ≥ 2, time limit, no report).
     Collapsed,
-    /// The agent failed: no or a malformed document, a crash, its time limit.
+    /// Architect: it came to its end without a document that can be used.
+    MalformedRequirement,
+    /// The agent failed: it crashed, or wrote more than it may.
     AgentFailed,
+    /// The agent took longer than it may.
+    AgentTimedOut,
+    /// A limit of the run's budget was reached.
+    BudgetSpent,
+    /// The model's provider failed: it refused the key, or went on failing
+    /// when it was asked again.
+    ProviderFailed,
     /// The platform failed: Docker, disk, network, the container was killed
     /// from outside.
     InfraFailed,
     /// Somebody cancelled the run.
     Cancelled,
-}
-
-/// What a step took of the model.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Usage {
-    pub input_tokens: u64,
-    pub output_tokens: u64,
 }
 
 /// Where an evolution stands.
@@ -131,6 +136,8 @@ pub enum Ending {
     IterationsSpent,
     NothingLeft,
     AgentGaveUp,
+    /// The run's budget was spent.
+    BudgetSpent,
     /// Imported results that end before the last iteration without saying why.
     CutShort,
     Blocked,
@@ -138,11 +145,12 @@ pub enum Ending {
 }
 
 impl Ending {
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Solved,
         Self::IterationsSpent,
         Self::NothingLeft,
         Self::AgentGaveUp,
+        Self::BudgetSpent,
         Self::CutShort,
         Self::Blocked,
         Self::Cancelled,
@@ -155,6 +163,7 @@ impl Ending {
             Self::IterationsSpent => "iterations_spent",
             Self::NothingLeft => "nothing_left",
             Self::AgentGaveUp => "agent_gave_up",
+            Self::BudgetSpent => "budget_spent",
             Self::CutShort => "cut_short",
             Self::Blocked => "blocked",
             Self::Cancelled => "cancelled",
@@ -164,7 +173,7 @@ impl Ending {
     /// Whether an evolution that ended so counts in scores.
     #[must_use]
     pub fn is_scored(self) -> bool {
-        !matches!(self, Self::Blocked | Self::Cancelled)
+        !matches!(self, Self::BudgetSpent | Self::Blocked | Self::Cancelled)
     }
 
     #[must_use]
@@ -179,6 +188,14 @@ impl Ending {
 pub struct Misplaced {
     pub state: State,
     pub outcome: StepOutcome,
+}
+
+impl StepOutcome {
+    /// Whether the step came to its end and what it made is there.
+    #[must_use]
+    pub fn has_product(self) -> bool {
+        matches!(self, Self::Done | Self::NoChange)
+    }
 }
 
 impl State {
@@ -219,12 +236,23 @@ impl State {
         };
         let next = match (at.role, outcome) {
             (_, StepOutcome::Cancelled) => Self::Ended(Ending::Cancelled),
-            (_, StepOutcome::InfraFailed) => at.again(plan, Ending::Blocked),
-            (Role::Architect | Role::Programmer, StepOutcome::AgentFailed) => {
+            (_, StepOutcome::InfraFailed)
+            | (Role::Architect | Role::Programmer, StepOutcome::ProviderFailed) => {
+                at.again(plan, Ending::Blocked)
+            }
+            (Role::Architect | Role::Programmer, StepOutcome::BudgetSpent) => {
+                Self::Ended(Ending::BudgetSpent)
+            }
+            (
+                Role::Architect | Role::Programmer,
+                StepOutcome::AgentFailed | StepOutcome::AgentTimedOut,
+            )
+            | (Role::Architect, StepOutcome::MalformedRequirement) => {
                 at.again(plan, Ending::AgentGaveUp)
             }
             (Role::Architect, StepOutcome::NothingLeft) => Self::Ended(Ending::NothingLeft),
-            (Role::Architect | Role::Programmer, StepOutcome::Done) => Self::Active(Cursor {
+            (Role::Architect | Role::Programmer, StepOutcome::Done)
+            | (Role::Programmer, StepOutcome::NoChange) => Self::Active(Cursor {
                 role: at.role.next(),
                 attempt: 1,
                 ..at
@@ -274,7 +302,10 @@ impl Cursor {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use StepOutcome::{AgentFailed, Cancelled, Collapsed, Done, InfraFailed, NothingLeft, Scored};
+    use StepOutcome::{
+        AgentFailed, AgentTimedOut, BudgetSpent, Cancelled, Collapsed, Done, InfraFailed,
+        MalformedRequirement, NoChange, NothingLeft, ProviderFailed, Scored,
+    };
     use proptest::prelude::*;
 
     const PLAN: Plan = Plan {
@@ -338,6 +369,17 @@ mod tests {
             State::Ended(Ending::NothingLeft),
         );
         check(&[Done, Cancelled], State::Ended(Ending::Cancelled));
+        // A programmer that changes nothing is tested like any other.
+        check(&[Done, NoChange], at(1, Role::Test, 1, 0));
+        check(
+            &[MalformedRequirement, AgentTimedOut],
+            State::Ended(Ending::AgentGaveUp),
+        );
+        check(
+            &[AgentFailed, ProviderFailed],
+            State::Ended(Ending::Blocked),
+        );
+        check(&[Done, BudgetSpent], State::Ended(Ending::BudgetSpent));
     }
 
     #[test]
@@ -348,6 +390,9 @@ mod tests {
             &[Done, Done, Done],
             &[Done, Done, AgentFailed],
             &[NothingLeft, Done],
+            &[NoChange],
+            &[Done, MalformedRequirement],
+            &[Done, Done, ProviderFailed],
         ] {
             assert!(
                 State::resume(PLAN, outcomes.iter().copied()).is_err(),
@@ -365,6 +410,11 @@ mod tests {
             Collapsed,
             AgentFailed,
             InfraFailed,
+            NoChange,
+            MalformedRequirement,
+            AgentTimedOut,
+            ProviderFailed,
+            BudgetSpent,
             Cancelled,
         ])
     }

@@ -7,8 +7,9 @@ use crate::metrics::Verdict;
 use crate::outcomes::Outcomes;
 use crate::requirement::Requirement;
 use crate::run::{Kind, Progress, RunConfig};
-use crate::step::{Ending, Role, StepOutcome, Usage};
+use crate::step::{Ending, Role, StepOutcome};
 use crate::task::{SuiteCounts, TaskId};
+use crate::usage::{Traffic, Usage};
 
 /// A page of a longer list.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -136,6 +137,9 @@ pub struct Provenance {
     /// Digest over the split's tasks: ids, commits, images.
     pub dataset_digest: String,
     pub harness_version: String,
+    /// Version and digest of what the agents are told, where they ask a model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prompts: Option<String>,
     /// Where imported results come from; absent for what was measured here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub imported: Option<ImportedFrom>,
@@ -242,6 +246,7 @@ pub struct IterationDetail {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct StepView {
+    pub iteration: u32,
     pub role: Role,
     pub attempt: u32,
     pub outcome: StepOutcome,
@@ -249,4 +254,6 @@ pub struct StepView {
     pub seconds: f64,
     /// What the model was sent and sent back, where it was counted.
     pub usage: Option<Usage>,
+    /// What went over the gateway; absent where there was none.
+    pub traffic: Option<Traffic>,
 }

@@ -30,6 +30,7 @@ async fn main() -> anyhow::Result<()> {
         build_env: Vec::new(),
         ca_bundle,
         database_url: None,
+        secret: None,
     })
     .await?;
     let image = testing::image_archive(&engine, Path::new(env!("CARGO_TARGET_TMPDIR"))).await?;

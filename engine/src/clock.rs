@@ -1,6 +1,8 @@
-//! Times: unix milliseconds in the store, RFC 3339 on the way out.
+//! Times: unix milliseconds in the store, RFC 3339 on the way out; and the
+//! time an agent is not charged for.
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// Milliseconds since 1970.
 pub fn now_ms() -> i64 {
@@ -27,4 +29,77 @@ pub fn today() -> String {
 /// Seconds between two unix milliseconds.
 pub fn seconds_between(from_ms: i64, to_ms: i64) -> f64 {
     (to_ms - from_ms) as f64 / 1_000.0
+}
+
+/// Time in which an agent cannot work because it is kept waiting; not charged
+/// to it. Waits that overlap count once. Cheap to clone; clones share it.
+#[derive(Debug, Clone, Default)]
+pub struct OffClock(Arc<Mutex<Off>>);
+
+#[derive(Debug, Default)]
+struct Off {
+    waits: u32,
+    since: Option<Instant>,
+    total: Duration,
+}
+
+/// A wait; it ends when this is dropped.
+#[derive(Debug)]
+pub struct Wait(OffClock);
+
+impl OffClock {
+    /// A wait begins.
+    pub fn wait(&self) -> Wait {
+        let mut off = self.lock();
+        off.waits += 1;
+        off.since.get_or_insert_with(Instant::now);
+        Wait(self.clone())
+    }
+
+    /// A wait that was one only in hindsight.
+    pub fn forgive(&self, time: Duration) {
+        self.lock().total += time;
+    }
+
+    /// All waits until now.
+    pub fn total(&self) -> Duration {
+        let off = self.lock();
+        off.total + off.since.map_or(Duration::ZERO, |since| since.elapsed())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Off> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Wait {
+    fn drop(&mut self) {
+        let mut off = self.0.lock();
+        off.waits -= 1;
+        if off.waits == 0
+            && let Some(since) = off.since.take()
+        {
+            off.total += since.elapsed();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waits_that_overlap_count_once() {
+        let clock = OffClock::default();
+        let began = Instant::now();
+        let (one, two) = (clock.wait(), clock.wait());
+        std::thread::sleep(Duration::from_millis(20));
+        drop(one);
+        assert!(clock.total() >= Duration::from_millis(20));
+        drop(two);
+        let total = clock.total();
+        assert!(total <= began.elapsed());
+        std::thread::sleep(Duration::from_millis(5));
+        assert_eq!(clock.total(), total);
+    }
 }

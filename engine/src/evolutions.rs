@@ -4,14 +4,25 @@ use std::collections::HashMap;
 
 use swe_ci_core::metrics::Verdict;
 use swe_ci_core::task::TaskId;
-use swe_ci_core::view::EvolutionDetail;
+use swe_ci_core::view::{EvolutionDetail, StepView};
 
 use crate::Engine;
 use crate::error::{Error, Result};
 use crate::read;
-use crate::store::IterationRow;
+use crate::store::{IterationRow, StepRow};
 
 impl Engine {
+    /// Every completed attempt at a step, in order; also those of an iteration
+    /// that was never tested.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] without such an evolution.
+    pub async fn steps(&self, evolution_id: &str) -> Result<Vec<StepView>> {
+        self.inner.store.evolution(evolution_id).await?;
+        let steps = self.inner.store.steps(evolution_id).await?;
+        Ok(steps.iter().map(StepRow::view).collect())
+    }
+
     /// One evolution of a run, with what every test did.
     ///
     /// # Errors

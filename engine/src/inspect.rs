@@ -222,6 +222,7 @@ mod tests {
             build_env: Vec::new(),
             ca_bundle: None,
             database_url: None,
+            secret: None,
         };
         let engine = Engine::open(config).await.unwrap();
         let url = format!("sqlite:{}", folder.join("swe-ci.sqlite").display());

@@ -18,12 +18,15 @@ mod events;
 mod evolutions;
 mod evolve;
 mod files;
+mod gateway;
 mod harness;
 mod images;
 mod inspect;
+mod keys;
 mod listing;
 mod matrix;
 mod models;
+mod prices;
 mod published;
 mod queue;
 mod read;
@@ -31,10 +34,12 @@ mod rescore;
 mod results;
 mod sandbox;
 mod scores;
+mod secrets;
 mod sheets;
 mod store;
 mod suite;
 pub mod testing;
+mod trajectory;
 mod work;
 
 use std::path::PathBuf;
@@ -47,6 +52,7 @@ use swe_ci_core::event::RunEvent;
 
 pub use doctor::Check;
 pub use error::{Error, Result};
+pub use keys::KeyView;
 pub use listing::{Directory, NewResult};
 pub use read::PageRequest;
 pub use rescore::Rescored;
@@ -59,10 +65,14 @@ use artifacts::Artifacts;
 use dataset::TaskFolders;
 use diffs::Diffs;
 use events::Events;
+use gateway::{Gateway, Ledgers};
+use harness::{Harnesses, Layers};
 use images::Images;
+use keys::Keys;
 use sandbox::{Docker, Instance, Sandbox};
 use sheets::Sheets;
 use store::Store;
+use work::build_network;
 
 /// What the engine is told; made once, by the server's configuration.
 #[derive(Clone)]
@@ -82,6 +92,9 @@ pub struct Config {
     pub ca_bundle: Option<PathBuf>,
     /// `sqlite:…` or `postgres://…`; a SQLite file in the data folder when absent.
     pub database_url: Option<String>,
+    /// The master key that the keys of providers are sealed with, base64; a
+    /// file in the data folder when absent.
+    pub secret: Option<secrecy::SecretString>,
 }
 
 impl std::fmt::Debug for Config {
@@ -113,6 +126,10 @@ struct Inner {
     images: Images,
     folders: TaskFolders,
     events: Events,
+    harnesses: Harnesses,
+    gateway: Gateway,
+    ledgers: Ledgers,
+    keys: Keys,
     sheets: Sheets,
     diffs: Diffs,
 }
@@ -122,7 +139,8 @@ impl Engine {
     /// to date. Several processes may hold it open; only one may
     /// [`Engine::work`] on it.
     pub async fn open(config: Config) -> Result<Self> {
-        let data = &config.data;
+        let data =
+            &std::path::absolute(&config.data).context("cannot tell the data folder's place")?;
         std::fs::create_dir_all(data).with_context(|| {
             format!(
                 "cannot use the data folder {}; set SWE_CI_DATA to one that can be written",
@@ -140,6 +158,15 @@ impl Engine {
         let images = Images::new(docker.clone());
         let folders = TaskFolders::new(data.join("tasks"));
         let events = Events::default();
+        let layers = Layers::new(
+            docker.clone(),
+            Instance(instance.clone()),
+            &config.base_image,
+            data,
+        );
+        let harnesses = Harnesses::new(data.join("harnesses"), layers, build_network(&config)?);
+        let gateway = Gateway::new(data.join("gateway"))?;
+        let keys = Keys::new(store.clone(), config.secret.clone(), data);
         Ok(Self {
             inner: Arc::new(Inner {
                 config,
@@ -150,6 +177,10 @@ impl Engine {
                 images,
                 folders,
                 events,
+                harnesses,
+                gateway,
+                ledgers: Ledgers::default(),
+                keys,
                 sheets: Sheets::default(),
                 diffs: Diffs::default(),
             }),

@@ -292,6 +292,7 @@ mod tests {
             build_env: Vec::new(),
             ca_bundle: None,
             database_url: None,
+            secret: None,
         })
         .await
         .unwrap()

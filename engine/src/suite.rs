@@ -6,6 +6,7 @@ use std::time::Duration;
 use swe_ci_core::report::{PytestExit, Report};
 use swe_ci_core::run::Limits;
 
+use crate::clock::OffClock;
 use crate::code::CodeTree;
 use crate::sandbox::{Exec, Exit, OnLine, SandboxError, StepBox};
 
@@ -100,6 +101,7 @@ fn pytest(limits: Limits) -> Exec {
         env: vec!["PYTHONPATH=src:.".into()],
         working_dir: CODE_FOLDER.into(),
         time_limit: Duration::from_secs(limits.test_seconds.into()),
+        off: OffClock::default(),
     }
 }
 

@@ -6,21 +6,23 @@ use std::time::Duration;
 
 use anyhow::Context;
 use sha2::{Digest, Sha256};
+use swe_ci_core::agent::AgentConfig;
 use swe_ci_core::event::What;
-use swe_ci_core::run::{HarnessConfig, Limits, Progress, RunConfig};
+use swe_ci_core::run::{Limits, Progress, RunConfig};
+use swe_ci_core::step::Role;
 use swe_ci_core::view::{Provenance, TaskState, TaskSummary};
 use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 
+use crate::blocking::blocking;
 use crate::code::hex;
 use crate::dataset::{Importer, demo};
 use crate::error::{Error, Result};
 use crate::evolve::Evolver;
-use crate::harness::Harness;
 use crate::images::BuildNetwork;
 use crate::sandbox::{Docker, Left, Sandbox};
 use crate::store::{NewRun, TaskRow};
-use crate::{Engine, METRIC_VERSION, queue};
+use crate::{Config, Engine, METRIC_VERSION, clock, evolve, queue};
 
 /// When left-overs are looked for again after the start: a container engine
 /// answers within seconds.
@@ -88,15 +90,7 @@ impl Engine {
     }
 
     pub(crate) fn build_network(&self) -> Result<BuildNetwork> {
-        let config = &self.inner.config;
-        let read = |path: &Path| {
-            std::fs::read(path)
-                .with_context(|| format!("cannot read the CA bundle {}", path.display()))
-        };
-        Ok(BuildNetwork {
-            env: config.build_env.clone(),
-            ca_bundle: config.ca_bundle.as_deref().map(read).transpose()?,
-        })
+        Ok(build_network(&self.inner.config)?)
     }
 
     /// Queues a run and its evolutions; returns its id.
@@ -108,11 +102,9 @@ impl Engine {
         config
             .check()
             .map_err(|bad| Error::Invalid(bad.to_string()))?;
-        if let HarnessConfig::Elsewhere { program } = &config.harness {
-            return Err(Error::Invalid(format!(
-                "harness.name: {program} cannot be run here; results made elsewhere come in by `swe-ci import-results`"
-            )));
-        }
+        let config = self.with_prices(config).await?;
+        let harness_version = self.harness_versions(&config).await?;
+        self.check_keys(&config).await?;
         let tasks = self.inner.store.tasks_of_split(&config.split).await?;
         let ready: Vec<&TaskRow> = tasks
             .iter()
@@ -130,7 +122,8 @@ impl Engine {
                 platform_version: env!("CARGO_PKG_VERSION").into(),
                 metric_version: METRIC_VERSION,
                 dataset_digest: dataset_digest(&ready),
-                harness_version: Harness::version(&config.harness),
+                harness_version,
+                prompts: asks_models(&config).then(evolve::recorded_prompts),
                 imported: None,
             },
             tasks: ready
@@ -147,6 +140,60 @@ impl Engine {
             },
         );
         Ok(id)
+    }
+
+    /// The configuration with today's prices from the table, where it names
+    /// none itself: what the run will cost is then a matter of the run alone.
+    async fn with_prices(&self, mut config: RunConfig) -> Result<RunConfig> {
+        let day = clock::today();
+        let programmer = config.programmer.as_mut().and_then(|p| p.endpoint.as_mut());
+        for endpoint in [config.endpoint.as_mut(), programmer].into_iter().flatten() {
+            if endpoint.prices.is_none() {
+                endpoint.prices = self.inner.store.price_on(&endpoint.model, &day).await?;
+            }
+            if endpoint.prices.is_none() && config.budget.usd.is_some() {
+                return Err(Error::Invalid(format!(
+                    "budget.usd: no price is known of `{0}`; write endpoint.prices, or keep one in the table: swe-ci price set {0} --input USD --output USD",
+                    endpoint.model
+                )));
+            }
+        }
+        Ok(config)
+    }
+
+    /// Whether the agents can be played as configured; their versions.
+    async fn harness_versions(&self, config: &RunConfig) -> Result<String> {
+        let agents: Vec<AgentConfig> = [Role::Architect, Role::Programmer]
+            .into_iter()
+            .filter_map(|role| config.agent(role))
+            .collect();
+        let harnesses = self.inner.harnesses.clone();
+        let versions: Vec<String> = blocking(move || {
+            Ok(agents
+                .iter()
+                .map(|agent| harnesses.check(agent))
+                .collect::<std::result::Result<_, _>>())
+        })
+        .await?
+        .map_err(Error::Invalid)?;
+        Ok(match versions.as_slice() {
+            [one, other] if config.programmer.is_some() => format!("{one} / {other}"),
+            versions => versions.first().cloned().unwrap_or_default(),
+        })
+    }
+
+    /// Every key that is named is there and can be opened.
+    async fn check_keys(&self, config: &RunConfig) -> Result<()> {
+        for role in [Role::Architect, Role::Programmer] {
+            let endpoint = config.agent(role).and_then(|agent| agent.endpoint);
+            if let Some(endpoint) = endpoint
+                && let Some(name) = &endpoint.key
+                && endpoint.recording.is_none()
+            {
+                self.inner.keys.open(name).await?;
+            }
+        }
+        Ok(())
     }
 
     /// Cancels a run. Cancelling twice is the same as once.
@@ -174,6 +221,7 @@ impl Engine {
         let _held = self.lock()?;
         // We are alone here: whatever this installation still holds is stale.
         let released = inner.store.release(&format!("{}/", inner.instance)).await?;
+        inner.gateway.sweep()?;
         match inner.docker.sweep(Left::ByOthers).await {
             Ok(swept) if swept + released as usize > 0 => {
                 tracing::info!(
@@ -191,6 +239,10 @@ impl Engine {
             sandbox: self.sandbox(),
             folders: inner.folders.clone(),
             events: inner.events.clone(),
+            harnesses: inner.harnesses.clone(),
+            gateway: inner.gateway.clone(),
+            keys: inner.keys.clone(),
+            ledgers: inner.ledgers.clone(),
         };
         let name = format!("{}/{}", inner.instance, std::process::id());
         tokio::select! {
@@ -235,6 +287,21 @@ async fn sweep_late(docker: &Docker) -> Infallible {
         }
         wait = AFTER_THAT;
     }
+}
+
+/// The host's network settings, for image builds.
+pub(crate) fn build_network(config: &Config) -> anyhow::Result<BuildNetwork> {
+    let read = |path: &Path| {
+        std::fs::read(path).with_context(|| format!("cannot read the CA bundle {}", path.display()))
+    };
+    Ok(BuildNetwork {
+        env: config.build_env.clone(),
+        ca_bundle: config.ca_bundle.as_deref().map(read).transpose()?,
+    })
+}
+
+fn asks_models(config: &RunConfig) -> bool {
+    config.harness.asks_a_model()
 }
 
 async fn inner_ping(docker: &Docker) -> Result<()> {

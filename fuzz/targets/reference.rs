@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use swe_ci_core::metrics::{Convention, Gamma, Series, Weights};
 use swe_ci_core::results::reference::parse;
 use swe_ci_core::results::{MAX_ITERATIONS, MAX_TESTS, Record, Recorded};
-use swe_ci_core::step::Usage;
+use swe_ci_core::usage::Usage;
 
 fuzz_target!(|bytes: &[u8]| {
     let Ok(record) = parse(bytes) else { return };

@@ -1,14 +1,21 @@
 # shellcheck shell=bash
-# What a build needs: the pinned Rust toolchain with the browser's target, and a
-# C compiler (SQLite, libgit2 and the TLS library are built from source).
+# What a build needs: the pinned Rust toolchain with the targets of the browser
+# and of the relay, and a C compiler (SQLite, libgit2 and the TLS library are
+# built from source).
 
 setup_build() {
     have cargo || die build "Rust is missing. Install rustup with the command shown at https://rustup.rs, open a new shell and try again."
     have_pinned_rust || install_pinned_rust
-    have_target wasm32-unknown-unknown || add_target wasm32-unknown-unknown
+    local target
+    for target in wasm32-unknown-unknown "$(relay_target)"; do
+        have_target "$target" || add_target "$target"
+    done
     have_c_compiler || install_c_compiler
-    say build "$(rustc --version), wasm32, $(c_compiler)"
+    say build "$(rustc --version), wasm32, musl, $(c_compiler)"
 }
+
+# The relay runs in containers, static, on the processor this machine has.
+relay_target() { rustc -vV | sed -n 's/^host: \([^-]*\)-.*/\1-unknown-linux-musl/p'; }
 
 have_pinned_rust() { rustc --version >/dev/null 2>&1; }
 
@@ -23,7 +30,7 @@ install_pinned_rust() {
 have_target() { [[ -d $(rustc --print sysroot)/lib/rustlib/$1/lib ]]; }
 
 add_target() {
-    have rustup || die build "This Rust has no standard library for $1. Install it (Debian: libstd-rust-dev-wasm32), or use rustup: https://rustup.rs"
+    have rustup || die build "This Rust has no standard library for $1. Use the one of rustup: https://rustup.rs"
     say build "adding the target $1"
     rustup --quiet target add "$1"
 }

@@ -2,7 +2,8 @@
 //! here and nowhere else, and turned into values that are known to be good.
 //!
 //! An option given on the command line wins over its variable. Secrets (the
-//! database URL, proxy URLs) are never printed.
+//! master key, the database URL, proxy URLs) are never printed; the master key
+//! has no option, since others on the machine can see a command line.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -176,6 +177,7 @@ impl GlobalOptions {
             build_env: environment.proxies(),
             ca_bundle: environment.ca_bundle()?,
             database_url: database_url.flatten(),
+            secret: environment.get("SWE_CI_SECRET").map(SecretString::from),
         })
     }
 }
@@ -361,6 +363,20 @@ mod tests {
         assert_eq!(engine("").unwrap().database_url, None);
         let message = engine("mysql://u:hunter2@h/db").unwrap_err();
         assert!(message.contains("SWE_CI_DATABASE_URL") && !message.contains("hunter2"));
+    }
+
+    #[test]
+    fn the_master_key_comes_from_the_environment_alone() {
+        let check = |variables, expect: Option<&str>| {
+            let config = line(&[]).global.engine_with(0, &environment(variables));
+            let config = config.unwrap();
+            assert!(!format!("{config:?}").contains("hunter2"));
+            let found = config.secret.as_ref().map(ExposeSecret::expose_secret);
+            assert_eq!(found, expect);
+        };
+        check(&[("SWE_CI_SECRET", "hunter2")], Some("hunter2"));
+        check(&[("SWE_CI_SECRET", "")], None);
+        check(&[], None);
     }
 
     #[test]

@@ -13,7 +13,7 @@ fn root() -> PathBuf {
 
 /// The rooms of the engine and what each may use of the others. Rooms that
 /// are not listed are used by everyone and use none of these.
-const ROOMS: [(&str, &[&str]); 24] = [
+const ROOMS: [(&str, &[&str]); 27] = [
     ("store", &[]),
     ("artifacts", &[]),
     ("sandbox", &[]),
@@ -40,6 +40,9 @@ const ROOMS: [(&str, &[&str]); 24] = [
     ("queue", &["store", "evolve"]),
     ("doctor", &[]),
     ("published", &[]),
+    ("secrets", &[]),
+    ("keys", &["store", "secrets"]),
+    ("prices", &["store"]),
     ("read", &["store"]),
     ("evolutions", &["read", "store"]),
     ("diffs", &[]),

@@ -1,9 +1,11 @@
 //! How states are called on the pages. One place, so that a thing has one
 //! name everywhere.
 
+use swe_ci_core::agent::{Budget, Endpoint};
 use swe_ci_core::metrics::{Convention, Verdict};
 use swe_ci_core::run::{HarnessConfig, Kind, Limits, Progress, RunConfig};
-use swe_ci_core::step::{Ending, StepOutcome, Usage};
+use swe_ci_core::step::{Ending, StepOutcome};
+use swe_ci_core::usage::Usage;
 use swe_ci_core::view::{EvolutionView, IterationView};
 
 use crate::components::Tone;
@@ -57,7 +59,57 @@ pub(super) fn harness(config: &HarnessConfig) -> String {
             format!("replay · at most {}", format::count(*max_chunks, "chunk"))
         }
         HarnessConfig::Elsewhere { program } => format!("{program} · run elsewhere"),
+        HarnessConfig::Builtin => "builtin · the platform's own agent".into(),
+        HarnessConfig::Program { program, .. } => program.clone(),
     }
+}
+
+/// "glm-5 at api.example.org by chat".
+#[must_use]
+pub(super) fn endpoint(endpoint: &Endpoint) -> String {
+    let Endpoint {
+        model,
+        url,
+        protocol,
+        recording,
+        ..
+    } = endpoint;
+    match recording {
+        Some(run) => format!("{model}, answers of run {run} heard again"),
+        None => {
+            let host = url.split_once("://").map_or(url.as_str(), |(_, rest)| rest);
+            let host = host.split('/').next().unwrap_or(host);
+            format!("{model} at {host} by {protocol}")
+        }
+    }
+}
+
+/// "1 sha256:0123456789ab…" out of version and digest.
+#[must_use]
+pub(super) fn prompts(recorded: &str) -> String {
+    match recorded.split_once(' ') {
+        Some((version, digest)) => format!("version {version}, {}", format::short(digest)),
+        None => recorded.to_owned(),
+    }
+}
+
+/// "1 000 000 tokens · 25 US dollars"; nothing when there is no limit.
+#[must_use]
+pub(super) fn budget(budget: &Budget) -> Option<String> {
+    let parts = [
+        budget
+            .tokens
+            .map(|n| format!("{} tokens", format::thousands(n))),
+        budget.usd.map(|usd| format!("{usd} US dollars")),
+        budget
+            .requests
+            .map(|n| format!("{} requests", format::thousands(n))),
+        budget
+            .seconds
+            .map(|n| format!("{} seconds", format::thousands(n))),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    (!parts.is_empty()).then(|| parts.join(" · "))
 }
 
 /// "replay · provider".
@@ -119,6 +171,7 @@ pub(super) fn ending(ending: Ending) -> (&'static str, Tone) {
         Ending::NothingLeft => ("nothing left to ask for", Tone::Plain),
         Ending::AgentGaveUp => ("agent gave up", Tone::Bad),
         Ending::CutShort => ("ends early, reason unknown", Tone::Plain),
+        Ending::BudgetSpent => ("budget spent, not scored", Tone::Warn),
         Ending::Blocked => ("blocked, not scored", Tone::Warn),
         Ending::Cancelled => ("cancelled, not scored", Tone::Plain),
     }
@@ -169,7 +222,12 @@ pub(super) fn outcome(outcome: StepOutcome) -> (&'static str, Tone) {
         StepOutcome::Scored { solved: true } => ("scored, all pass", Tone::Good),
         StepOutcome::Scored { solved: false } => ("scored", Tone::Plain),
         StepOutcome::Collapsed => ("collapsed", Tone::Bad),
+        StepOutcome::NoChange => ("nothing changed", Tone::Plain),
+        StepOutcome::MalformedRequirement => ("no usable document", Tone::Bad),
         StepOutcome::AgentFailed => ("agent failed", Tone::Bad),
+        StepOutcome::AgentTimedOut => ("agent out of time", Tone::Bad),
+        StepOutcome::BudgetSpent => ("budget spent", Tone::Warn),
+        StepOutcome::ProviderFailed => ("provider failed, tried again", Tone::Warn),
         StepOutcome::InfraFailed => ("platform failed, tried again", Tone::Warn),
         StepOutcome::Cancelled => ("cancelled", Tone::Plain),
     }
@@ -247,6 +305,7 @@ mod tests {
         let usage = Usage {
             input_tokens: 1_234_567,
             output_tokens: 890,
+            ..Usage::default()
         };
         assert_eq!(tokens(usage), "1\u{202f}234\u{202f}567 in · 890 out");
     }

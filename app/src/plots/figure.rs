@@ -142,7 +142,7 @@ fn nothing(brush: &Brush<'_>, which: figures::Figure) -> Figure {
 #[cfg(test)]
 mod tests {
     use swe_ci_core::leaderboard::{Published, Sheet};
-    use swe_ci_core::step::Usage;
+    use swe_ci_core::usage::Usage;
 
     use super::*;
     use crate::plots::fixture::{assert_well_formed, data, sheet, sheet_of};
@@ -172,6 +172,7 @@ mod tests {
             entry.usage = Some(Usage {
                 input_tokens: 1_000 * 30u64.pow(number as u32),
                 output_tokens: 10,
+                ..Usage::default()
             });
         }
         sheet

@@ -3,8 +3,8 @@
 use super::Study;
 use crate::leaderboard::{Entry, Judge, Sheet};
 use crate::metrics::{Convention, Gamma};
-use crate::step::Usage;
 use crate::testing;
+use crate::usage::Usage;
 
 /// A run: per task, each of a repository of its own, its normalized changes.
 pub(super) struct Told {
@@ -32,7 +32,9 @@ impl Told {
             usage: self.tokens.map(|input_tokens| Usage {
                 input_tokens,
                 output_tokens: 0,
+                ..Usage::default()
             }),
+            micro_usd: None,
             ..testing::spread_run(self.model, self.tasks)
         }
     }

@@ -45,8 +45,8 @@ pub use words::in_words;
 
 use crate::metrics::{Convention, Gamma, Profile, Series, Weights, mean};
 use crate::run::{Kind, Progress};
-use crate::step::Usage;
 use crate::task::TaskId;
+use crate::usage::Usage;
 
 /// Everything a leaderboard of one split needs.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -76,6 +76,10 @@ pub struct Entry {
     /// What its scored evolutions took of the model; absent where that was
     /// not counted.
     pub usage: Option<Usage>,
+    /// What they cost, in millionths of a US dollar; absent where that is not
+    /// known of all of them.
+    #[serde(default)]
+    pub micro_usd: Option<u64>,
     /// Iterations that changed what steers the tests.
     pub findings: u32,
     /// N: shorter evolutions are padded to it.
@@ -139,6 +143,7 @@ impl Entry {
             metric_version: 0,
             finished_at: None,
             usage: None,
+            micro_usd: None,
             findings: 0,
             max_iterations,
             tasks_total: 0,

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::{Entry, Intervals, Sheet};
 use crate::metrics::{Convention, Gamma, SAME, Series, mean};
 use crate::run::{Kind, Progress};
-use crate::step::Usage;
+use crate::usage::Usage;
 
 /// A row of the leaderboard. Scores and rates are means over the scored
 /// tasks; within a task, over its samples first.
@@ -48,6 +48,10 @@ pub struct Row {
     /// What the scored evolutions took of the model; absent where that was
     /// not counted.
     pub usage: Option<Usage>,
+    /// What they cost, in millionths of a US dollar; absent where that is not
+    /// known of all of them.
+    #[serde(default)]
+    pub micro_usd: Option<u64>,
     /// Iterations that changed what steers the tests.
     pub findings: u32,
     /// When the run was over, RFC 3339; absent while it is not.
@@ -61,8 +65,7 @@ impl Row {
     /// Read and written by the model, where that was counted.
     #[must_use]
     pub fn tokens(&self) -> Option<u64> {
-        let usage = self.usage?;
-        Some(usage.input_tokens.saturating_add(usage.output_tokens))
+        self.usage.map(Usage::total)
     }
 }
 
@@ -134,6 +137,7 @@ impl Entry {
             solved_rate: average(solved)?,
             average_turns: average(turns)?,
             usage: self.usage,
+            micro_usd: self.micro_usd,
             findings: self.findings,
             finished_at: self.finished_at.clone(),
             intervals: None,

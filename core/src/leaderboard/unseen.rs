@@ -69,6 +69,7 @@ impl Entry {
         Self {
             tasks: tasks.cloned().collect(),
             usage: None,
+            micro_usd: None,
             ..self.clone()
         }
     }

@@ -313,8 +313,8 @@ fn folded(text: &str) -> String {
 mod tests {
     use super::*;
     use crate::metrics::{Convention, Gamma};
-    use crate::step::Usage;
     use crate::testing::{entry, sheet};
+    use crate::usage::Usage;
 
     /// b 0.9, C 0.5 (imported, of acme), a 0.1 (human).
     fn rows() -> Vec<Row> {
@@ -326,6 +326,7 @@ mod tests {
         rows[1].usage = Some(Usage {
             input_tokens: 5,
             output_tokens: 1,
+            ..Usage::default()
         });
         rows[2].kind = Kind::Human;
         rows[2].release_date = Some("2026-01-31".into());

@@ -9,8 +9,8 @@ pub mod reference;
 use serde::{Deserialize, Serialize};
 
 use crate::metrics::Verdict;
-use crate::step::Usage;
 use crate::task::SuiteCounts;
+use crate::usage::Usage;
 
 /// The most tests a suite may count; more is a slip, not a suite.
 pub const MAX_TESTS: u32 = 10_000_000;

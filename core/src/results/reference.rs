@@ -6,7 +6,7 @@
 use serde::Deserialize;
 
 use super::{BadLine, MAX_ITERATIONS, Record, Recorded, bad, count, json, text};
-use crate::step::Usage;
+use crate::usage::Usage;
 
 #[derive(Deserialize)]
 struct Line {
@@ -36,6 +36,7 @@ impl Agent {
         Some(Usage {
             input_tokens: self.input_tokens?,
             output_tokens: self.output_tokens?,
+            ..Usage::default()
         })
     }
 }

@@ -83,6 +83,7 @@ impl Product {
             build_env: Vec::new(),
             ca_bundle,
             database_url: None,
+            secret: None,
         }
     }
 

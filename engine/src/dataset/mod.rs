@@ -219,6 +219,7 @@ impl Importer<'_> {
             image: row.image.clone(),
             limits: self.limits,
             purpose: Purpose::Preparation(format!("import {} {end}", row.id)),
+            agent: None,
         };
         let sandbox = self.sandbox.open(&spec).await?;
         let mut last_lines: Vec<String> = Vec::new();

@@ -1,12 +1,15 @@
 //! One evolution, from where its rows say it stands to its end: ask
 //! `core::step` what comes next, do it in a fresh container, record it.
 
+mod agents;
+mod boxes;
 mod integrity;
+mod log;
+mod prompts;
 mod steps;
 #[cfg(test)]
 mod tests;
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,14 +19,21 @@ use swe_ci_core::step::{Cursor, Ending, Plan, State, StepOutcome};
 use tokio_util::sync::CancellationToken;
 
 use crate::artifacts::Artifacts;
+use crate::blocking::blocking;
 use crate::clock::now_ms;
 use crate::dataset::TaskFolders;
 use crate::error::{Error, Result};
 use crate::events::Events;
-use crate::harness::{Assignment, Harness};
-use crate::sandbox::{BoxSpec, Purpose, Sandbox, SandboxError, StepBox};
+use crate::gateway::{Gateway, Ledgers};
+use crate::harness::{Assignment, Harnesses};
+use crate::keys::Keys;
+use crate::sandbox::Sandbox;
 use crate::store::{Claim, IterationRow, StepRow, StepToRecord, Store, Suite, TaskRow};
+use agents::Agents;
+use boxes::Boxes;
 use steps::Attempt;
+
+pub use prompts::recorded as recorded_prompts;
 
 /// What an evolution needs of the world.
 #[derive(Debug, Clone)]
@@ -33,6 +43,11 @@ pub struct Evolver {
     pub sandbox: Arc<dyn Sandbox>,
     pub folders: TaskFolders,
     pub events: Events,
+    pub harnesses: Harnesses,
+    pub gateway: Gateway,
+    pub keys: Keys,
+    /// What the runs at work here have taken of their budgets.
+    pub ledgers: Ledgers,
 }
 
 /// Why an evolution is put down.
@@ -100,15 +115,19 @@ impl Evolver {
                 () = interrupts.cancel.cancelled() => Attempt::cancelled(),
                 attempt = evolution.attempt(at) => attempt,
             };
+            // However it ended: what it took is known, and nobody is let in.
+            evolution.hang_up(at).await;
             let next = state
                 .after(evolution.config.plan, attempt.outcome)
                 .map_err(anyhow::Error::new)?;
             evolution
                 .record(worker, at, started_at, attempt, next)
                 .await?;
-            if let (State::Active(_), Some(StepOutcome::InfraFailed)) =
-                (next, evolution.last_outcome())
-            {
+            let failed = [
+                Some(StepOutcome::InfraFailed),
+                Some(StepOutcome::ProviderFailed),
+            ];
+            if matches!(next, State::Active(_)) && failed.contains(&evolution.last_outcome()) {
                 tokio::select! {
                     () = interrupts.stop.cancelled() => return Ok(Left::Stopped),
                     () = tokio::time::sleep(patience(at.attempt)) => {}
@@ -149,6 +168,9 @@ impl Evolver {
             product: None,
             log: None,
             usage: None,
+            traffic: None,
+            trajectory: None,
+            layer: None,
             started_at: now,
             finished_at: now,
         };
@@ -211,12 +233,6 @@ fn patience(attempt: u32) -> Duration {
     Duration::from_secs(1 << attempt.min(6))
 }
 
-/// Containers made ahead of the step at work: with one, steps shorter than
-/// the making of a container (0.2 s) would still wait for it.
-const MADE_AHEAD: usize = 2;
-
-type Making = tokio::task::JoinHandle<std::result::Result<Box<dyn StepBox>, SandboxError>>;
-
 /// An evolution at work.
 struct Evolution<'a> {
     evolver: &'a Evolver,
@@ -225,15 +241,14 @@ struct Evolution<'a> {
     task: TaskRow,
     /// What it is measured against: the task's suite when it was submitted.
     suite: Suite,
-    harness: Harness,
+    agents: Agents,
+    boxes: Boxes,
     base: Arc<crate::code::CodeTree>,
     oracle: Arc<crate::code::CodeTree>,
     steps: Vec<StepRow>,
     iterations: Vec<IterationRow>,
     /// The code read or written last, by its artifact.
     cache: Option<(String, Arc<crate::code::CodeTree>)>,
-    /// Containers for the steps to come, made beside the one at work.
-    ahead: VecDeque<Making>,
 }
 
 impl<'a> Evolution<'a> {
@@ -250,32 +265,38 @@ impl<'a> Evolution<'a> {
             base_sha: task.base_sha.clone(),
             target_sha: task.target_sha.clone(),
         };
-        let harness_config = config.harness.clone();
-        let (harness, base, oracle) = tokio::task::spawn_blocking(move || {
+        let agents = Agents::load(evolver, claim, &config, &assignment).await?;
+        let (base, oracle) = blocking(move || {
             let oracle = history.code(&assignment.target_sha)?;
             let base = history
                 .code(&assignment.base_sha)?
                 .with_folder_of(crate::suite::TESTS, &oracle);
-            anyhow::Ok((Harness::new(&harness_config, &assignment)?, base, oracle))
+            Ok((base, oracle))
         })
-        .await
-        .map_err(anyhow::Error::new)??;
+        .await?;
         let row = evolver.store.evolution(&claim.evolution_id).await?;
         let suite = evolver.store.suite(&row.suite).await?;
         let iterations = evolver.store.iterations(&claim.evolution_id).await?;
+        let boxes = Boxes::new(
+            evolver.sandbox.clone(),
+            evolver.gateway.clone(),
+            task.image.clone(),
+            config.limits,
+            claim.evolution_id.clone(),
+        );
         Ok(Self {
             evolver,
             claim,
             config,
             task,
             suite,
-            harness,
+            agents,
+            boxes,
             base: Arc::new(base),
             oracle: Arc::new(oracle),
             steps,
             iterations,
             cache: None,
-            ahead: VecDeque::new(),
         })
     }
 
@@ -283,34 +304,10 @@ impl<'a> Evolution<'a> {
         self.steps.last().map(|step| step.outcome)
     }
 
-    /// A container for the step at hand: one made ahead, or a new one. Sets
-    /// the making of the next ones in motion.
-    async fn open_box(&mut self) -> std::result::Result<Box<dyn StepBox>, SandboxError> {
-        let ready = match self.ahead.pop_front() {
-            // A container made ahead that failed is no failure of this step.
-            Some(making) => making.await.ok().and_then(std::result::Result::ok),
-            None => None,
-        };
-        let sandbox = match ready {
-            Some(sandbox) => sandbox,
-            None => self.evolver.sandbox.open(&self.spec()).await?,
-        };
-        while self.ahead.len() < MADE_AHEAD {
-            let (maker, spec) = (self.evolver.sandbox.clone(), self.spec());
-            self.ahead
-                .push_back(tokio::spawn(async move { maker.open(&spec).await }));
-        }
-        Ok(sandbox)
-    }
-
-    fn spec(&self) -> BoxSpec {
-        BoxSpec {
-            image: self.task.image.clone(),
-            limits: self.config.limits,
-            purpose: Purpose::Step {
-                evolution_id: self.claim.evolution_id.clone(),
-            },
-        }
+    /// Closes what the step at hand left open.
+    async fn hang_up(&mut self, at: Cursor) {
+        let key = self.key(at, steps::TRAJECTORY);
+        self.agents.hang_up(&key).await;
     }
 
     /// Writes down a completed attempt and tells those who watch.
@@ -322,6 +319,7 @@ impl<'a> Evolution<'a> {
         attempt: Attempt,
         next: State,
     ) -> Result<()> {
+        let talk = std::mem::take(&mut self.agents.talk);
         let step = StepRow {
             iteration: at.iteration,
             role: at.role,
@@ -330,7 +328,10 @@ impl<'a> Evolution<'a> {
             detail: attempt.detail,
             product: attempt.product,
             log: attempt.log,
-            usage: None,
+            usage: talk.usage,
+            traffic: talk.traffic,
+            trajectory: talk.trajectory,
+            layer: talk.layer,
             started_at,
             finished_at: now_ms(),
         };

@@ -1,10 +1,8 @@
 //! The three steps, each one attempt in one fresh container.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use anyhow::Context;
-use swe_ci_core::event::What;
 use swe_ci_core::gap;
 use swe_ci_core::metrics::Verdict;
 use swe_ci_core::outcomes::Outcomes;
@@ -12,25 +10,25 @@ use swe_ci_core::report::Report;
 use swe_ci_core::requirement::{Document, MAX_BYTES};
 use swe_ci_core::step::{Cursor, Role, StepOutcome};
 
+use super::agents::Work;
+use super::boxes::Room;
+use super::log::Log;
 use super::{Evolution, integrity};
 use crate::blocking::blocking;
 use crate::clock::now_ms;
 use crate::code::CodeTree;
 use crate::dataset::base_report_key;
-use crate::harness::Job;
-use crate::sandbox::{Exec, Exit, SandboxError, StepBox};
+use crate::gateway::{Exchange, Recording};
+use crate::harness::Play;
+use crate::sandbox::SandboxError;
 use crate::store::IterationRow;
 use crate::suite::{self, CODE_FOLDER, TESTS};
 
-const APP: &str = "/app";
-const HARNESS_FOLDER: &str = "/app/harness";
+pub(super) const APP: &str = "/app";
+pub(super) const HARNESS_FOLDER: &str = "/app/harness";
 const GAP_FOLDER: &str = "/app/non-passed";
 const DOCUMENT: &str = "requirement.xml";
-/// Lines of a step's output told to those who watch.
-const TOLD_LINES: usize = 300;
-/// Bytes of a step's output that are kept.
-const KEPT_LOG: usize = 8 * 1024 * 1024;
-
+pub(super) const TRAJECTORY: &str = "trajectory.jsonl";
 /// What came of one attempt.
 #[derive(Debug)]
 pub(super) struct Attempt {
@@ -67,15 +65,23 @@ impl Attempt {
 
 /// Why an attempt did not come to its end: whose fault it was decides whether
 /// it may count.
-enum Failure {
-    Agent(String),
+#[derive(Debug)]
+pub(super) enum Failure {
+    /// The agent's own, its provider's, or its budget's.
+    Ended(StepOutcome, String),
     Platform(anyhow::Error),
+}
+
+impl Failure {
+    fn malformed(why: impl std::fmt::Display) -> Self {
+        Self::Ended(StepOutcome::MalformedRequirement, why.to_string())
+    }
 }
 
 impl From<SandboxError> for Failure {
     fn from(error: SandboxError) -> Self {
         match error {
-            SandboxError::TooBig { .. } => Self::Agent(error.to_string()),
+            SandboxError::TooBig { .. } => Self::Ended(StepOutcome::AgentFailed, error.to_string()),
             other => Self::Platform(other.into()),
         }
     }
@@ -92,13 +98,14 @@ impl Evolution<'_> {
     /// outcome.
     pub(super) async fn attempt(&mut self, at: Cursor) -> Attempt {
         let mut log = Log::new(self, at);
-        let done = match at.role {
-            Role::Architect => self.architect(at, &mut log).await,
-            Role::Programmer => self.programmer(at, &mut log).await,
-            Role::Test => self.test(at, &mut log).await,
+        let done = match (self.agents.begin(at.role), at.role) {
+            (Err(failure), _) => Err(failure),
+            (Ok(()), Role::Architect) => self.architect(at, &mut log).await,
+            (Ok(()), Role::Programmer) => self.programmer(at, &mut log).await,
+            (Ok(()), Role::Test) => self.test(at, &mut log).await,
         };
         let mut attempt = done.unwrap_or_else(|failure| match failure {
-            Failure::Agent(why) => Attempt::of(StepOutcome::AgentFailed, why),
+            Failure::Ended(outcome, why) => Attempt::of(outcome, why),
             Failure::Platform(error) => {
                 tracing::warn!(
                     evolution = self.claim.evolution_id,
@@ -121,9 +128,7 @@ impl Evolution<'_> {
     }
 
     async fn architect(&mut self, at: Cursor, log: &mut Log) -> Result<Attempt, Failure> {
-        let harness = self.harness.clone();
-        let job = blocking(move || harness.architect(at.iteration)).await?;
-        let Some(job) = job else {
+        let Some(play) = self.play(at).await? else {
             return Ok(Attempt::of(
                 StepOutcome::NothingLeft,
                 "there is nothing left to ask for",
@@ -131,16 +136,22 @@ impl Evolution<'_> {
         };
         let code = self.code_of(at.code_of).await?;
         let gap = self.gap_files(at.code_of).await?;
-        let sandbox = self.open_box().await?;
         let parts = [(CODE_FOLDER, code.as_ref()), (GAP_FOLDER, &gap)];
-        self.work(sandbox.as_ref(), &parts, &job, log).await?;
+        let room = self.work(at, play, &parts, log).await?;
         let path = format!("{APP}/{DOCUMENT}");
-        let written = sandbox.read(&path, MAX_BYTES as u64).await?;
-        let written =
-            written.ok_or_else(|| Failure::Agent(format!("the architect left no {DOCUMENT}")))?;
+        let written = match room.sandbox.read(&path, MAX_BYTES as u64).await {
+            Err(SandboxError::TooBig { .. }) => {
+                return Err(Failure::malformed(format!(
+                    "{DOCUMENT} has more than {MAX_BYTES} bytes"
+                )));
+            }
+            read => read?,
+        };
+        let written = written
+            .ok_or_else(|| Failure::malformed(format!("the architect left no {DOCUMENT}")))?;
         let text = String::from_utf8(written)
-            .map_err(|_| Failure::Agent(format!("{DOCUMENT} is not UTF-8")))?;
-        let document = Document::parse(&text).map_err(|error| Failure::Agent(error.to_string()))?;
+            .map_err(|_| Failure::malformed(format!("{DOCUMENT} is not UTF-8")))?;
+        let document = Document::parse(&text).map_err(Failure::malformed)?;
         let key = self
             .evolver
             .artifacts
@@ -150,37 +161,107 @@ impl Evolution<'_> {
     }
 
     async fn programmer(&mut self, at: Cursor, log: &mut Log) -> Result<Attempt, Failure> {
-        let harness = self.harness.clone();
-        let job = blocking(move || harness.programmer(at.iteration)).await?;
+        let play = self
+            .play(at)
+            .await?
+            .context("the programmer has nothing to play")?;
         let code = self.code_of(at.code_of).await?;
         let document = self.product_of(at, Role::Architect)?;
         let document = self.evolver.artifacts.get(&document).await?;
-        let sandbox = self.open_box().await?;
         let mut asked = CodeTree::default();
         asked.insert_file(DOCUMENT, document);
         let parts = [(CODE_FOLDER, code.as_ref()), (APP, &asked)];
-        self.work(sandbox.as_ref(), &parts, &job, log).await?;
+        let room = self.work(at, play, &parts, log).await?;
         let limit = u64::from(self.config.limits.disk_mb) << 20;
-        let changed = sandbox.get(CODE_FOLDER, limit).await?;
-        let changed = changed
-            .ok_or_else(|| Failure::Agent("the programmer removed the code folder".into()))?;
+        let changed = room.sandbox.get(CODE_FOLDER, limit).await?;
+        let changed = changed.ok_or_else(|| {
+            let why = "the programmer removed the code folder";
+            Failure::Ended(StepOutcome::AgentFailed, why.into())
+        })?;
         let changed = changed.with_folder_of(TESTS, &self.oracle);
-        let detail = if changed == *code {
-            "nothing was changed"
+        let attempt = if changed == *code {
+            Attempt::of(StepOutcome::NoChange, "nothing was changed")
         } else {
-            ""
+            Attempt::of(StepOutcome::Done, "")
         };
         let key = self.evolver.artifacts.put_code(&changed).await?;
         self.cache = Some((key.clone(), Arc::new(changed)));
-        Ok(Attempt::of(StepOutcome::Done, detail).with_product(key))
+        Ok(attempt.with_product(key))
+    }
+
+    /// How the step at hand is played.
+    async fn play(&self, at: Cursor) -> Result<Option<Play>, Failure> {
+        let harness = self.agents.harness(at.role);
+        let harness = harness.with_context(|| format!("nobody plays the {}", at.role.name()))?;
+        Ok(blocking(move || harness.play(at.role, at.iteration)).await?)
+    }
+
+    /// Lets an agent work in a container of its own, which is given back for
+    /// what it left there.
+    async fn work(
+        &mut self,
+        at: Cursor,
+        play: Play,
+        parts: &[(&str, &CodeTree)],
+        log: &mut Log,
+    ) -> Result<Room, Failure> {
+        let recording = self.recording(at).await?;
+        let room = self.boxes.open(at.role, &self.agents).await?;
+        let work = Work {
+            role: at.role,
+            play,
+            room: &room,
+            parts,
+            recording,
+        };
+        let worked = Box::pin(self.agents.work(work, log)).await;
+        self.agents.hang_up(&self.key(at, TRAJECTORY)).await;
+        match self.agents.talk.trouble.take() {
+            // An agent whose model was cut off has not shown what it can do,
+            // whatever it made of it.
+            Some(why) if !matches!(worked, Err(Failure::Ended(StepOutcome::BudgetSpent, _))) => {
+                Err(Failure::Ended(StepOutcome::ProviderFailed, why))
+            }
+            _ => worked.map(|()| room),
+        }
+    }
+
+    /// What the same step of the run that is to be heard again was answered.
+    async fn recording(&self, at: Cursor) -> Result<Option<Arc<Recording>>, Failure> {
+        let Some(run_id) = self.agents.replayed_run(at.role) else {
+            return Ok(None);
+        };
+        let said = self
+            .evolver
+            .store
+            .trajectory_of(run_id, self.claim, at)
+            .await
+            .map_err(anyhow::Error::new)?;
+        let key = said.with_context(|| {
+            format!(
+                "run {run_id} has no recording of the {} in iteration {} of this task",
+                at.role.name(),
+                at.iteration
+            )
+        })?;
+        let lines = self.evolver.artifacts.get(&key).await?;
+        Ok(Some(Arc::new(Recording::new(Exchange::parse_lines(
+            &lines,
+        )?))))
     }
 
     async fn test(&mut self, at: Cursor, log: &mut Log) -> Result<Attempt, Failure> {
         let code_key = self.product_of(at, Role::Programmer)?;
         let code = self.stored_code(&code_key).await?;
-        let sandbox = self.open_box().await?;
+        let room = self.boxes.open(at.role, &self.agents).await?;
         let mut on_line = |line: &str| log.line(line);
-        let run = suite::run(sandbox.as_ref(), &code, self.config.limits, &mut on_line).await?;
+        let run = suite::run(
+            room.sandbox.as_ref(),
+            &code,
+            self.config.limits,
+            &mut on_line,
+        )
+        .await?;
         let report_key = match run.raw {
             Some(raw) => Some(
                 self.evolver
@@ -228,41 +309,6 @@ impl Evolution<'_> {
         Ok(attempt)
     }
 
-    /// Gives a harness its files and runs its command; whatever it does wrong
-    /// is the agent's.
-    async fn work(
-        &self,
-        sandbox: &dyn StepBox,
-        parts: &[(&str, &CodeTree)],
-        job: &Job,
-        log: &mut Log,
-    ) -> Result<(), Failure> {
-        let own = (HARNESS_FOLDER, &job.files);
-        let parts: Vec<(&str, &CodeTree)> = parts.iter().copied().chain([own]).collect();
-        sandbox.put(&parts).await?;
-        let limits = self.config.limits;
-        let exec = Exec {
-            command: job.command.clone(),
-            env: job.env.clone(),
-            working_dir: APP.into(),
-            time_limit: Duration::from_secs(limits.agent_seconds.into()),
-        };
-        match sandbox.exec(&exec, &mut |line| log.line(line)).await? {
-            Exit::Code(0) => Ok(()),
-            Exit::Code(code) => Err(Failure::Agent(format!(
-                "the agent ended with exit code {code}"
-            ))),
-            Exit::TimedOut => Err(Failure::Agent(format!(
-                "the agent took longer than {} s",
-                limits.agent_seconds
-            ))),
-            Exit::DiskSpent => Err(Failure::Agent(format!(
-                "the agent wrote more than {} MiB",
-                limits.disk_mb
-            ))),
-        }
-    }
-
     /// The code after an iteration; 0 is the base, with the oracle's tests.
     async fn code_of(&mut self, iteration: u32) -> anyhow::Result<Arc<CodeTree>> {
         if iteration == 0 {
@@ -299,9 +345,11 @@ impl Evolution<'_> {
     /// What the last successful attempt at an earlier step of this iteration
     /// produced.
     fn product_of(&self, at: Cursor, role: Role) -> anyhow::Result<String> {
-        let step = self.steps.iter().rev().find(|s| {
-            s.iteration == at.iteration && s.role == role && s.outcome == StepOutcome::Done
-        });
+        let step = self
+            .steps
+            .iter()
+            .rev()
+            .find(|s| s.iteration == at.iteration && s.role == role && s.outcome.has_product());
         step.and_then(|s| s.product.clone())
             .with_context(|| format!("what the {} produced is missing", role.name()))
     }
@@ -328,7 +376,7 @@ impl Evolution<'_> {
         Ok(files)
     }
 
-    fn key(&self, at: Cursor, name: &str) -> String {
+    pub(super) fn key(&self, at: Cursor, name: &str) -> String {
         let id = &self.claim.evolution_id;
         format!(
             "evolutions/{id}/{:04}/{}-{}-{name}",
@@ -336,48 +384,5 @@ impl Evolution<'_> {
             at.role.name(),
             at.attempt
         )
-    }
-}
-
-/// What a step prints: kept up to a limit, told live up to a smaller one.
-struct Log {
-    text: String,
-    told: usize,
-    tell: Box<dyn Fn(String) + Send>,
-}
-
-impl Log {
-    fn new(evolution: &Evolution<'_>, at: Cursor) -> Self {
-        let (events, run_id) = (
-            evolution.evolver.events.clone(),
-            evolution.claim.run_id.clone(),
-        );
-        let evolution_id = evolution.claim.evolution_id.clone();
-        let tell = Box::new(move |line| {
-            events.tell(
-                &run_id,
-                What::Log {
-                    evolution_id: evolution_id.clone(),
-                    role: at.role,
-                    line,
-                },
-            );
-        });
-        Self {
-            text: String::new(),
-            told: 0,
-            tell,
-        }
-    }
-
-    fn line(&mut self, line: &str) {
-        if self.text.len() + line.len() < KEPT_LOG {
-            self.text.push_str(line);
-            self.text.push('\n');
-        }
-        if self.told < TOLD_LINES {
-            self.told += 1;
-            (self.tell)(line.chars().take(500).collect());
-        }
     }
 }

@@ -17,7 +17,11 @@ use crate::artifacts::Artifacts;
 use crate::code::{CodeTree, sha256_hex};
 use crate::dataset::{CommitInfo, TaskFolders, base_report_key, write_history};
 use crate::events::Events;
-use crate::sandbox::{Exec, Exit, FakeFiles, FakeSandbox, SandboxError};
+use crate::gateway::{Gateway, Ledgers};
+use crate::harness::{Harnesses, Layers};
+use crate::images::BuildNetwork;
+use crate::keys::Keys;
+use crate::sandbox::{Docker, Exec, Exit, FakeFiles, FakeSandbox, Instance, SandboxError};
 use crate::store::{Claim, NewRun, Store, Suite, TaskRow};
 
 const WORKER: &str = "w/1";
@@ -67,12 +71,23 @@ impl Fixture {
         let sandbox = FakeSandbox::new(move |exec, files| {
             fake(exec, files, calls.fetch_add(1, Ordering::Relaxed))
         });
+        let keys = Keys::new(store.clone(), None, folder.path());
+        // Never asked: the replayed history needs no layer.
+        let docker = Docker::new(Instance("test".into()));
         let evolver = Evolver {
             store,
             artifacts,
             sandbox: Arc::new(sandbox.clone()),
             folders,
             events: Events::default(),
+            harnesses: Harnesses::new(
+                folder.path().join("harnesses"),
+                Layers::new(docker, Instance("test".into()), "base", folder.path()),
+                BuildNetwork::default(),
+            ),
+            gateway: Gateway::new(folder.path().join("gateway")).unwrap(),
+            keys,
+            ledgers: Ledgers::default(),
         };
         Self {
             evolver,

@@ -1,14 +1,27 @@
-//! The programs that play architect and programmer: one variant and one file
-//! each, with the same methods.
+//! The programs that play architect and programmer.
+//!
+//! Two are the platform's own: `replay` (the real commits, which asks no
+//! model) and `builtin` (a small agent that needs nothing in the image). All
+//! others are programs by description; see [`program`].
 
+pub mod builtin;
+mod layers;
+mod program;
 mod replay;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
+use swe_ci_core::agent::{AgentConfig, Protocol};
 use swe_ci_core::run::HarnessConfig;
+use swe_ci_core::step::Role;
 
+use crate::blocking::blocking;
 use crate::code::CodeTree;
 use crate::dataset::History;
+use crate::images::BuildNetwork;
+pub use layers::{Layer, Layers};
+pub use program::{Catalogue, Program, Words};
 use replay::Replay;
 
 /// What a harness is told of the task it works on.
@@ -29,45 +42,164 @@ pub struct Job {
     pub env: Vec<String>,
 }
 
+/// How a role is played in an iteration.
+#[derive(Debug)]
+pub enum Play {
+    /// By a command that knows what to do.
+    Job(Job),
+    /// By asking a model what to do.
+    Model,
+}
+
+/// A harness ready to be used.
 #[derive(Debug, Clone)]
 pub enum Harness {
     Replay(Arc<Replay>),
+    Builtin,
+    Program(Arc<Installed>),
+}
+
+/// A program with the layer it stands in.
+#[derive(Debug)]
+pub struct Installed {
+    pub program: Program,
+    pub version: String,
+    pub layer: Layer,
 }
 
 impl Harness {
-    /// Blocks while it reads the task's history.
-    pub fn new(config: &HarnessConfig, assignment: &Assignment) -> anyhow::Result<Self> {
+    /// How a role is played; `None` when there is nothing left to ask for.
+    /// Blocks.
+    pub fn play(&self, role: Role, iteration: u32) -> anyhow::Result<Option<Play>> {
+        match (self, role) {
+            (Self::Replay(replay), Role::Architect) => {
+                Ok(replay.architect(iteration)?.map(Play::Job))
+            }
+            (Self::Replay(replay), _) => Ok(Some(Play::Job(replay.programmer(iteration)?))),
+            (Self::Builtin | Self::Program(_), _) => Ok(Some(Play::Model)),
+        }
+    }
+
+    /// The layer to be mounted, where it has one.
+    pub fn layer(&self) -> Option<&Layer> {
+        match self {
+            Self::Program(installed) => Some(&installed.layer),
+            Self::Replay(_) | Self::Builtin => None,
+        }
+    }
+}
+
+/// All harnesses of an installation.
+#[derive(Debug, Clone)]
+pub struct Harnesses {
+    /// Folder of the operator's own descriptions.
+    folder: PathBuf,
+    layers: Layers,
+    network: BuildNetwork,
+}
+
+impl Harnesses {
+    pub fn new(folder: PathBuf, layers: Layers, network: BuildNetwork) -> Self {
+        Self {
+            folder,
+            layers,
+            network,
+        }
+    }
+
+    /// The programs there are, ours and the operator's. Read anew each time,
+    /// so that a description that is added needs no restart. Blocks.
+    pub fn catalogue(&self) -> Result<Catalogue, String> {
+        Catalogue::open(&self.folder)
+    }
+
+    /// Whether an agent can be played as configured; returns the version that
+    /// would play it. Blocks.
+    pub fn check(&self, agent: &AgentConfig) -> Result<String, String> {
+        let (protocol, version) = match &agent.harness {
+            HarnessConfig::Replay { .. } => return Ok(replay::VERSION.to_owned()),
+            HarnessConfig::Elsewhere { program } => {
+                return Err(format!(
+                    "harness.name: {program} cannot be run here; results made elsewhere come in by `swe-ci import-results`"
+                ));
+            }
+            HarnessConfig::Builtin => (Protocol::Chat, builtin::VERSION.to_owned()),
+            HarnessConfig::Program { program, version } => {
+                let known = self.catalogue()?;
+                let found = program_of(&known, program)?;
+                let version = version.clone().unwrap_or_else(|| found.version.clone());
+                (found.protocol, version)
+            }
+        };
+        match &agent.endpoint {
+            Some(endpoint) if endpoint.protocol != protocol => Err(format!(
+                "endpoint.protocol: the harness `{}` speaks `{protocol}`, the endpoint `{}`",
+                agent.harness.name(),
+                endpoint.protocol
+            )),
+            _ => Ok(version),
+        }
+    }
+
+    /// Makes a harness ready: reads the history, or sees to it that its layer
+    /// is there, which takes up to minutes the first time.
+    pub async fn ready(
+        &self,
+        config: &HarnessConfig,
+        assignment: &Assignment,
+        say: &(dyn Fn(String) + Send + Sync),
+    ) -> anyhow::Result<Harness> {
         match config {
-            HarnessConfig::Replay { max_chunks } => Ok(Self::Replay(Arc::new(Replay::new(
-                assignment,
-                *max_chunks,
-            )?))),
+            HarnessConfig::Replay { max_chunks } => {
+                let (assignment, chunks) = (assignment.clone(), *max_chunks);
+                let replay = blocking(move || Replay::new(&assignment, chunks)).await?;
+                Ok(Harness::Replay(Arc::new(replay)))
+            }
             HarnessConfig::Elsewhere { program } => {
                 anyhow::bail!("{program} was run elsewhere; nothing of it can be run here")
+            }
+            HarnessConfig::Builtin => Ok(Harness::Builtin),
+            HarnessConfig::Program { program, version } => {
+                let installed = self.installed(program, version.as_deref(), say).await?;
+                Ok(Harness::Program(Arc::new(installed)))
             }
         }
     }
 
-    /// Version of the program, shown with every result.
-    pub fn version(config: &HarnessConfig) -> String {
-        match config {
-            HarnessConfig::Replay { .. } => replay::VERSION.to_owned(),
-            HarnessConfig::Elsewhere { .. } => String::new(),
-        }
+    /// A program with its layer, built when it is not there.
+    pub async fn installed(
+        &self,
+        name: &str,
+        version: Option<&str>,
+        say: &(dyn Fn(String) + Send + Sync),
+    ) -> anyhow::Result<Installed> {
+        let (all, wanted) = (self.clone(), name.to_owned());
+        let program = blocking(move || {
+            let known = all.catalogue().map_err(anyhow::Error::msg)?;
+            program_of(&known, &wanted)
+                .cloned()
+                .map_err(anyhow::Error::msg)
+        })
+        .await?;
+        let version = version.unwrap_or(&program.version).to_owned();
+        let layer = self
+            .layers
+            .ready(&program, &version, &self.network, say)
+            .await?;
+        Ok(Installed {
+            program,
+            version,
+            layer,
+        })
     }
+}
 
-    /// The architect's job in an iteration; `None` when there is nothing left
-    /// to ask for. Blocks.
-    pub fn architect(&self, iteration: u32) -> anyhow::Result<Option<Job>> {
-        match self {
-            Self::Replay(replay) => replay.architect(iteration),
-        }
-    }
-
-    /// The programmer's job in an iteration. Blocks.
-    pub fn programmer(&self, iteration: u32) -> anyhow::Result<Job> {
-        match self {
-            Self::Replay(replay) => replay.programmer(iteration),
-        }
-    }
+fn program_of<'a>(known: &'a Catalogue, name: &str) -> Result<&'a Program, String> {
+    known.get(name).ok_or_else(|| {
+        let names: Vec<&str> = known.iter().map(|program| program.name.as_str()).collect();
+        format!(
+            "harness.name: there is no harness `{name}`; there are replay, builtin, {}",
+            names.join(", ")
+        )
+    })
 }

@@ -2,8 +2,9 @@
 
 use swe_ci_core::metrics::Verdict;
 use swe_ci_core::results::Recorded;
-use swe_ci_core::step::{Ending, Plan, Role, StepOutcome, Usage};
+use swe_ci_core::step::{Ending, Plan, Role, StepOutcome};
 use swe_ci_core::task::TaskId;
+use swe_ci_core::usage::Usage;
 
 use super::measured::Measured;
 use super::{Detail, Evolution};
@@ -89,6 +90,9 @@ fn steps_of(index: usize, recorded: &Recorded, solved: bool, now: i64) -> [StepR
         product: None,
         log: None,
         usage,
+        traffic: None,
+        trajectory: None,
+        layer: None,
         started_at: now,
         finished_at: now,
     };

@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
+use swe_ci_core::agent::Budget;
 use swe_ci_core::results::Layout;
 use swe_ci_core::run::{HarnessConfig, Kind, Limits, RunConfig};
 use swe_ci_core::step::Plan;
@@ -133,6 +134,9 @@ fn config(request: &ImportRequest) -> Result<RunConfig> {
             ..Plan::default()
         },
         limits: Limits::default(),
+        endpoint: None,
+        programmer: None,
+        budget: Budget::default(),
     };
     check(&config)?;
     Ok(config)
@@ -317,6 +321,7 @@ fn provenance(experiment: &Experiment, layout: Layout, notes: Vec<String>) -> Pr
         metric_version: METRIC_VERSION,
         dataset_digest: format!("sha256:{}", sha256_hex(tasks.concat().as_bytes())),
         harness_version: "unknown".into(),
+        prompts: None,
         imported: Some(ImportedFrom {
             layout: layout.name().into(),
             experiment: experiment.name.clone(),

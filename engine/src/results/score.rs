@@ -178,6 +178,7 @@ fn entry(
         metric_version: METRIC_VERSION,
         finished_at: None,
         usage: None,
+        micro_usd: None,
         findings: 0,
         max_iterations,
         tasks_total: number(total),

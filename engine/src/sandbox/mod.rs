@@ -7,6 +7,7 @@ mod docker;
 mod fake;
 
 use std::fmt::Debug;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -16,7 +17,11 @@ pub use docker::{Docker, Instance, Left};
 #[cfg(test)]
 pub use fake::{FakeFiles, FakeSandbox};
 
+use crate::clock::OffClock;
 use crate::code::CodeTree;
+
+/// Where the harness of a container stands.
+pub const LAYER_FOLDER: &str = "/opt/swe-ci/agent";
 
 /// The platform failed, not the code inside: such a step is tried again and
 /// never scored.
@@ -40,6 +45,23 @@ pub struct BoxSpec {
     pub image: String,
     pub limits: Limits,
     pub purpose: Purpose,
+    /// For those in which an agent asks a model.
+    pub agent: Option<AgentMounts>,
+}
+
+/// What is mounted into the container of an agent that asks a model; neither
+/// can be written to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AgentMounts {
+    /// Absolute folder of this machine: the relay, and the gateway's socket
+    /// while a step works.
+    pub gateway: PathBuf,
+    /// Where it is found inside.
+    pub inside: &'static str,
+    /// Starts the relay as process 1, which nothing in the container can end.
+    pub relay: [&'static str; 3],
+    /// Volume with the harness, where it has to be installed.
+    pub layer: Option<String>,
 }
 
 /// What a container is for; told in its labels, for whoever looks at the
@@ -76,6 +98,8 @@ pub struct Exec {
     pub env: Vec<String>,
     pub working_dir: String,
     pub time_limit: Duration,
+    /// Time that is not charged against the limit.
+    pub off: OffClock,
 }
 
 /// How a command ended.

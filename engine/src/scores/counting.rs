@@ -109,7 +109,8 @@ impl Engine {
             progress: run.progress,
             metric_version: provenance.metric_version,
             finished_at: run.finished_at.clone(),
-            usage: totals.usage,
+            usage: totals.usage(),
+            micro_usd: totals.micro_usd(),
             findings: totals.findings,
             max_iterations,
             tasks_total: tasks.total(),
@@ -143,9 +144,11 @@ impl Tasks {
             return;
         };
         match sample.filter(|_| ending.is_scored()) {
-            None => self
-                .blocked
-                .extend((ending == Ending::Blocked).then(|| id.clone())),
+            None => self.blocked.extend(
+                [Ending::Blocked, Ending::BudgetSpent]
+                    .contains(&ending)
+                    .then(|| id.clone()),
+            ),
             Some(sample) => match self.scored.iter_mut().find(|t| t.task_id == *id) {
                 Some(task) => task.samples.push(sample),
                 None => self.scored.push(ScoredTask {

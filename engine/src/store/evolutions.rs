@@ -2,8 +2,9 @@
 
 use sqlx::Row;
 use swe_ci_core::metrics::Verdict;
-use swe_ci_core::step::{Cursor, Ending, Usage};
+use swe_ci_core::step::{Cursor, Ending};
 use swe_ci_core::task::TaskId;
+use swe_ci_core::usage::{Traffic, Usage};
 
 use super::changes::count_up;
 use super::rows::{
@@ -35,11 +36,39 @@ pub struct StepToRecord<'a> {
 /// What a run took and what was noticed, over all its evolutions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RunTotals {
-    /// Of the model; only when every agent's step was counted.
-    pub usage: Option<Usage>,
+    /// Of the model, as far as it was counted.
+    pub taken: Usage,
+    /// Over the gateway, as far as it was counted and prices are known.
+    pub traffic: Traffic,
+    all_counted: bool,
+    all_priced: bool,
     /// Iterations with integrity findings.
     pub findings: u32,
 }
+
+impl RunTotals {
+    /// Tokens; only when every agent's step was counted.
+    pub fn usage(&self) -> Option<Usage> {
+        self.all_counted.then_some(self.taken)
+    }
+
+    /// Millionths of a US dollar; only when every agent's step has a price.
+    pub fn micro_usd(&self) -> Option<u64> {
+        self.traffic.micro_usd.filter(|_| self.all_priced)
+    }
+}
+
+/// Columns of steps that are added up over a run.
+const SUMMED: [&str; 8] = [
+    "input_tokens",
+    "output_tokens",
+    "cached_tokens",
+    "reasoning_tokens",
+    "requests",
+    "retries",
+    "waiting_ms",
+    "micro_usd",
+];
 
 const CLAIMABLE: &str = "(progress = 'queued' OR (progress = 'running' AND lease_until < $3))";
 
@@ -189,6 +218,30 @@ impl Store {
         Ok(())
     }
 
+    /// Artifact with what was said in a step of another run's evolution of the
+    /// same task and sample: of its last attempt that was recorded.
+    pub async fn trajectory_of(
+        &self,
+        run_id: &str,
+        claim: &Claim,
+        at: Cursor,
+    ) -> Result<Option<String>> {
+        let row = sqlx::query(
+            "SELECT s.trajectory FROM steps s
+             JOIN evolutions e ON e.id = s.evolution_id
+             JOIN evolutions own ON own.id = $2 AND own.task_id = e.task_id AND own.sample = e.sample
+             WHERE e.run_id = $1 AND s.iteration = $3 AND s.role = $4 AND s.trajectory IS NOT NULL
+             ORDER BY s.seq DESC LIMIT 1",
+        )
+        .bind(run_id)
+        .bind(&claim.evolution_id)
+        .bind(i64::from(at.iteration))
+        .bind(at.role.name())
+        .fetch_optional(&self.pool)
+        .await?;
+        Ok(row.map(|row| row.try_get("trajectory")).transpose()?)
+    }
+
     pub async fn evolution(&self, id: &str) -> Result<EvolutionRow> {
         let sql = format!(
             "SELECT e.*, {COUNTS} FROM evolutions e JOIN suites u ON u.id = e.suite WHERE e.id = $1"
@@ -235,27 +288,41 @@ impl Store {
 
     /// What is added up over a whole run.
     pub async fn totals_of_run(&self, run_id: &str) -> Result<RunTotals> {
-        let row = sqlx::query(
-            "SELECT count(*) AS steps, count(s.input_tokens) AS counted,
-                    CAST(coalesce(sum(s.input_tokens), 0) AS BIGINT) AS input,
-                    CAST(coalesce(sum(s.output_tokens), 0) AS BIGINT) AS output,
+        let sum =
+            |column: &str| format!("CAST(coalesce(sum(s.{column}), 0) AS BIGINT) AS {column}");
+        let sums = SUMMED.map(sum).join(", ");
+        let sql = format!(
+            "SELECT count(*) AS steps, count(s.input_tokens) AS counted, count(s.micro_usd) AS priced, {sums},
                     (SELECT count(*) FROM iterations i JOIN evolutions e ON e.id = i.evolution_id
                      WHERE e.run_id = $1 AND i.findings <> '[]') AS findings
              FROM steps s JOIN evolutions e ON e.id = s.evolution_id
-             WHERE e.run_id = $1 AND s.role <> 'test'",
-        )
-        .bind(run_id)
-        .fetch_one(&self.pool)
-        .await?;
-        let number = |column| -> Result<i64> { Ok(row.try_get(column)?) };
-        let all_counted = number("counted")? > 0 && number("counted")? == number("steps")?;
-        let usage = Usage {
-            input_tokens: u64::try_from(number("input")?).unwrap_or(0),
-            output_tokens: u64::try_from(number("output")?).unwrap_or(0),
+             WHERE e.run_id = $1 AND s.role <> 'test'"
+        );
+        let row = sqlx::query(sqlx::AssertSqlSafe(sql))
+            .bind(run_id)
+            .fetch_one(&self.pool)
+            .await?;
+        let number = |column: &str| -> Result<u64> {
+            Ok(u64::try_from(row.try_get::<i64, _>(column)?).unwrap_or(0))
         };
+        let steps = number("steps")?;
+        let all = |counted: u64| counted > 0 && counted == steps;
         Ok(RunTotals {
-            usage: all_counted.then_some(usage),
-            findings: count(number("findings")?),
+            taken: Usage {
+                input_tokens: number("input_tokens")?,
+                output_tokens: number("output_tokens")?,
+                cached_tokens: number("cached_tokens")?,
+                reasoning_tokens: number("reasoning_tokens")?,
+            },
+            traffic: Traffic {
+                requests: number("requests")?,
+                retries: number("retries")?,
+                waiting_ms: number("waiting_ms")?,
+                micro_usd: Some(number("micro_usd")?),
+            },
+            all_counted: all(number("counted")?),
+            all_priced: all(number("priced")?),
+            findings: count(row.try_get("findings")?),
         })
     }
 
@@ -297,8 +364,10 @@ pub(super) async fn insert_step(
 ) -> Result<()> {
     sqlx::query(
         "INSERT INTO steps (evolution_id, seq, iteration, role, attempt, outcome, detail, product, log, started_at, finished_at,
-                            input_tokens, output_tokens)
-         VALUES ($1, (SELECT count(*) FROM steps WHERE evolution_id = $1), $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
+                            input_tokens, output_tokens, cached_tokens, reasoning_tokens,
+                            requests, retries, waiting_ms, micro_usd, trajectory, layer)
+         VALUES ($1, (SELECT count(*) FROM steps WHERE evolution_id = $1), $2, $3, $4, $5, $6, $7, $8, $9, $10,
+                 $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)",
     )
     .bind(evolution_id)
     .bind(i64::from(step.iteration))
@@ -310,11 +379,23 @@ pub(super) async fn insert_step(
     .bind(&step.log)
     .bind(step.started_at)
     .bind(step.finished_at)
-    .bind(step.usage.map(|u| i64::try_from(u.input_tokens).unwrap_or(i64::MAX)))
-    .bind(step.usage.map(|u| i64::try_from(u.output_tokens).unwrap_or(i64::MAX)))
+    .bind(step.usage.map(|u| bigint(u.input_tokens)))
+    .bind(step.usage.map(|u| bigint(u.output_tokens)))
+    .bind(step.usage.map(|u| bigint(u.cached_tokens)))
+    .bind(step.usage.map(|u| bigint(u.reasoning_tokens)))
+    .bind(step.traffic.map(|t| bigint(t.requests)))
+    .bind(step.traffic.map(|t| bigint(t.retries)))
+    .bind(step.traffic.map(|t| bigint(t.waiting_ms)))
+    .bind(step.traffic.and_then(|t| t.micro_usd).map(bigint))
+    .bind(&step.trajectory)
+    .bind(&step.layer)
     .execute(tx)
     .await?;
     Ok(())
+}
+
+fn bigint(count: u64) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
 }
 
 /// A verdict as columns.

@@ -6,7 +6,9 @@
 mod changes;
 mod evolutions;
 mod imports;
+mod keys;
 mod listing;
+mod prices;
 mod recounts;
 mod rows;
 mod runs;
@@ -21,6 +23,7 @@ use sqlx::any::AnyPoolOptions;
 
 pub use evolutions::{Claim, StepToRecord};
 pub use imports::{ImportedEvolution, ImportedRun, Put};
+pub use keys::{KeyRow, SealedKey};
 pub use listing::RunListing;
 pub use recounts::Recount;
 pub use rows::{EvolutionRow, IterationRow, StepRow};

@@ -5,8 +5,9 @@ use sqlx::any::AnyRow;
 use swe_ci_core::metrics::Verdict;
 use swe_ci_core::outcomes::Outcomes;
 use swe_ci_core::run::Progress;
-use swe_ci_core::step::{Ending, Role, StepOutcome, Usage};
+use swe_ci_core::step::{Ending, Role, StepOutcome};
 use swe_ci_core::task::{SuiteCounts, TaskId};
+use swe_ci_core::usage::{Traffic, Usage};
 use swe_ci_core::view::{IterationView, StepView};
 
 use super::runs::read_progress;
@@ -42,6 +43,12 @@ pub struct StepRow {
     pub product: Option<String>,
     pub log: Option<String>,
     pub usage: Option<Usage>,
+    /// What went over the gateway, where there was one.
+    pub traffic: Option<Traffic>,
+    /// Artifact: the exchanges with the model.
+    pub trajectory: Option<String>,
+    /// Content digest of the image the harness was installed in.
+    pub layer: Option<String>,
     pub started_at: i64,
     pub finished_at: i64,
 }
@@ -49,12 +56,14 @@ pub struct StepRow {
 impl StepRow {
     pub fn view(&self) -> StepView {
         StepView {
+            iteration: self.iteration,
             role: self.role,
             attempt: self.attempt,
             outcome: self.outcome,
             detail: self.detail.clone(),
             seconds: seconds_between(self.started_at, self.finished_at),
             usage: self.usage,
+            traffic: self.traffic,
         }
     }
 }
@@ -123,19 +132,36 @@ pub(super) fn read_evolution(row: &AnyRow) -> Result<EvolutionRow> {
     })
 }
 
-/// Both counts or none.
+fn read_count(row: &AnyRow, column: &str) -> Result<Option<u64>> {
+    let count: Option<i64> = row.try_get(column)?;
+    Ok(count.and_then(|n| u64::try_from(n).ok()))
+}
+
+/// Input and output, or nothing.
 fn read_usage(row: &AnyRow) -> Result<Option<Usage>> {
-    let tokens = |column| -> Result<Option<u64>> {
-        let count: Option<i64> = row.try_get(column)?;
-        Ok(count.and_then(|n| u64::try_from(n).ok()))
+    let input = read_count(row, "input_tokens")?;
+    let output = read_count(row, "output_tokens")?;
+    let Some((input_tokens, output_tokens)) = input.zip(output) else {
+        return Ok(None);
     };
-    let (input, output) = (tokens("input_tokens")?, tokens("output_tokens")?);
-    Ok(input
-        .zip(output)
-        .map(|(input_tokens, output_tokens)| Usage {
-            input_tokens,
-            output_tokens,
-        }))
+    Ok(Some(Usage {
+        input_tokens,
+        output_tokens,
+        cached_tokens: read_count(row, "cached_tokens")?.unwrap_or(0),
+        reasoning_tokens: read_count(row, "reasoning_tokens")?.unwrap_or(0),
+    }))
+}
+
+fn read_traffic(row: &AnyRow) -> Result<Option<Traffic>> {
+    let Some(requests) = read_count(row, "requests")? else {
+        return Ok(None);
+    };
+    Ok(Some(Traffic {
+        requests,
+        retries: read_count(row, "retries")?.unwrap_or(0),
+        waiting_ms: read_count(row, "waiting_ms")?.unwrap_or(0),
+        micro_usd: read_count(row, "micro_usd")?,
+    }))
 }
 
 pub(super) fn read_step(row: &AnyRow) -> Result<StepRow> {
@@ -148,6 +174,9 @@ pub(super) fn read_step(row: &AnyRow) -> Result<StepRow> {
         product: row.try_get("product")?,
         log: row.try_get("log")?,
         usage: read_usage(row)?,
+        traffic: read_traffic(row)?,
+        trajectory: row.try_get("trajectory")?,
+        layer: row.try_get("layer")?,
         started_at: row.try_get("started_at")?,
         finished_at: row.try_get("finished_at")?,
     })

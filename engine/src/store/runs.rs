@@ -82,6 +82,15 @@ impl Store {
         rows.iter().map(read_summary).collect()
     }
 
+    /// When the first worker took up a run, in unix milliseconds.
+    pub async fn run_began(&self, id: &str) -> Result<Option<i64>> {
+        let row = sqlx::query("SELECT started_at FROM runs WHERE id = $1")
+            .bind(id)
+            .fetch_one(&self.pool)
+            .await?;
+        Ok(row.try_get("started_at")?)
+    }
+
     pub async fn run(&self, id: &str) -> Result<RunSummary> {
         let sql = format!("{SUMMARY} WHERE r.id = $1");
         let row = sqlx::query(sqlx::AssertSqlSafe(sql))

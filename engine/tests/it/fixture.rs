@@ -110,6 +110,7 @@ fn config(data: &Path) -> Config {
         build_env: Vec::new(),
         ca_bundle,
         database_url: None,
+        secret: None,
     }
 }
 

@@ -1,5 +1,6 @@
 //! The whole engine on tiny tasks, in real containers.
 
+mod agents;
 mod containers;
 mod evolutions;
 mod fixture;

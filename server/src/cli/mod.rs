@@ -23,6 +23,10 @@ mod import_results;
 
 mod rescore;
 
+mod key;
+
+mod price;
+
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -92,6 +96,12 @@ enum Command {
     /// Score stored runs anew, after the metric definitions have changed
     #[command(after_help = rescore::AFTER_HELP)]
     Rescore(rescore::Options),
+    /// Keys of providers, stored encrypted
+    #[command(subcommand)]
+    Key(key::Command),
+    /// What models cost
+    #[command(subcommand)]
+    Price(price::Command),
 }
 
 /// The whole program.
@@ -136,6 +146,8 @@ impl Cli {
             Command::Score(options) => score::execute(options).await,
             Command::ImportResults(options) => import_results::execute(&global, options).await,
             Command::Rescore(options) => rescore::execute(&global, &options).await,
+            Command::Key(command) => key::execute(&global, command).await,
+            Command::Price(command) => price::execute(&global, command).await,
         }
     }
 }

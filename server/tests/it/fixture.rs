@@ -161,6 +161,7 @@ pub fn config(data: &Path) -> Config {
         build_env: Vec::new(),
         ca_bundle: None,
         database_url: None,
+        secret: None,
     }
 }
 

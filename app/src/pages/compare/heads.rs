@@ -205,7 +205,7 @@ mod tests {
     use super::*;
     use crate::plots::fixture::sheet;
     use swe_ci_core::metrics::{Convention, Gamma};
-    use swe_ci_core::step::Usage;
+    use swe_ci_core::usage::Usage;
 
     #[test]
     fn figures_of_a_run() {
@@ -219,6 +219,7 @@ mod tests {
         row.usage = Some(Usage {
             input_tokens: 1_940_000,
             output_tokens: 12_300,
+            ..Usage::default()
         });
         check(&row, 3, "1.9 M in", "12.3 k out");
         assert_eq!(task_words(&row, 0).1, "all shared");

@@ -71,6 +71,9 @@ fn why_none(evolution: &EvolutionView) -> &'static str {
         Some(Ending::Blocked) => {
             "None: the platform could not carry it out, and that is never scored."
         }
+        Some(Ending::BudgetSpent) => {
+            "None: the run's budget was spent before it was over, and that is never scored."
+        }
         Some(_) => "None: it was cancelled before it was over.",
     }
 }

@@ -44,6 +44,10 @@ pub(super) fn Recorded(detail: RwSignal<RunDetail>) -> impl IntoView {
 fn Here(config: RunConfig, provenance: Provenance) -> impl IntoView {
     view! {
         <div><dt>"Harness version"</dt><dd><code>{provenance.harness_version}</code></dd></div>
+        {config.programmer.map(|own| view! { <div><dt>"Programmer's harness"</dt><dd>{words::harness(&own.harness)}</dd></div> })}
+        {config.endpoint.as_ref().map(|endpoint| view! { <div><dt>"Model asked for"</dt><dd>{words::endpoint(endpoint)}</dd></div> })}
+        {provenance.prompts.map(|prompts| view! { <div><dt>"Prompts"</dt><dd><code title=prompts.clone()>{words::prompts(&prompts)}</code></dd></div> })}
+        {words::budget(&config.budget).map(|budget| view! { <div><dt>"Budget"</dt><dd>{budget}</dd></div> })}
         <div><dt>"Limits of a step"</dt><dd>{words::limits(&config.limits)}</dd></div>
         <div><dt>"Time limits"</dt><dd>{words::time_limits(&config.limits)}</dd></div>
     }

@@ -13,6 +13,7 @@ use swe_ci_core::task::TaskId;
 
 use super::history::{self, CommitInfo};
 use super::metadata::{self, TaskLine};
+use crate::clock::OffClock;
 use crate::code::CodeTree;
 use crate::files;
 use crate::images::{BuildNetwork, Images};
@@ -179,6 +180,7 @@ impl Workshop<'_> {
             image: self.base_image.into(),
             limits: Limits::default(),
             purpose: Purpose::Preparation("ask pip for its index".into()),
+            agent: None,
         };
         let exec = Exec {
             command: ["python3", "-m", "pip", "download", "--help"]
@@ -187,6 +189,7 @@ impl Workshop<'_> {
             env: Vec::new(),
             working_dir: "/".into(),
             time_limit: Duration::from_secs(60),
+            off: OffClock::default(),
         };
         let mut help = String::new();
         let sandbox = self.sandbox.open(&spec).await?;

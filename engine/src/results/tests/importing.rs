@@ -22,6 +22,7 @@ async fn engine(lab: &Lab) -> Engine {
         build_env: Vec::new(),
         ca_bundle: None,
         database_url: None,
+        secret: None,
     };
     Engine::open(config).await.unwrap()
 }

@@ -1,6 +1,6 @@
 //! One container, from files in to files out.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use async_trait::async_trait;
@@ -108,13 +108,11 @@ impl StepBox for DockerBox {
             Ok(())
         };
         tokio::select! {
-            done = tokio::time::timeout(exec.time_limit, read) => match done {
-                Ok(done) => done?,
-                Err(_) => {
-                    remove(&self.api, &self.id).await;
-                    return Ok(Exit::TimedOut);
-                }
-            },
+            done = read => done?,
+            () = time_spent(exec) => {
+                remove(&self.api, &self.id).await;
+                return Ok(Exit::TimedOut);
+            }
             () = self.disk_spent() => {
                 remove(&self.api, &self.id).await;
                 return Ok(Exit::DiskSpent);
@@ -218,6 +216,18 @@ impl DockerBox {
         match status_of(error) {
             Some(404 | 409) => SandboxError::Lost,
             _ => refused(what, error),
+        }
+    }
+}
+
+/// Returns once a command has had its time, less what is not charged.
+async fn time_spent(exec: &Exec) {
+    let began = Instant::now();
+    loop {
+        let charged = began.elapsed().saturating_sub(exec.off.total());
+        match exec.time_limit.checked_sub(charged) {
+            Some(left) if !left.is_zero() => tokio::time::sleep(left).await,
+            _ => return,
         }
     }
 }

@@ -13,12 +13,12 @@ use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
 use async_trait::async_trait;
-use bollard::models::{ContainerCreateBody, HostConfig, ResourcesUlimits};
+use bollard::models::{ContainerCreateBody, HostConfig, Mount, MountType, ResourcesUlimits};
 use bollard::query_parameters::{CreateContainerOptions, StartContainerOptions};
 
 use self::container::DockerBox;
 pub use self::sweep::Left;
-use super::{BoxSpec, Sandbox, SandboxError, StepBox};
+use super::{AgentMounts, BoxSpec, LAYER_FOLDER, Sandbox, SandboxError, StepBox};
 
 /// Label of every container, image and network of an installation.
 const LABEL_INSTANCE: &str = "swe-ci.instance";
@@ -64,13 +64,13 @@ impl Docker {
 
     fn create_body(&self, spec: &BoxSpec) -> ContainerCreateBody {
         let limits = spec.limits;
+        let (program, arguments) = process_one(spec);
         let memory = i64::from(limits.memory_mb) * 1024 * 1024;
         let file_size = i64::from(limits.disk_mb) * 1024 * 1024;
         ContainerCreateBody {
             image: Some(spec.image.clone()),
-            // Idles as process 1, whatever the image would have started.
-            entrypoint: Some(vec!["sleep".into()]),
-            cmd: Some(vec!["infinity".into()]),
+            entrypoint: Some(vec![program]),
+            cmd: Some(arguments),
             user: Some("0".into()),
             network_disabled: Some(true),
             labels: Some(HashMap::from([
@@ -88,6 +88,7 @@ impl Docker {
                 memory_swap: Some(memory),
                 pids_limit: Some(i64::from(limits.pids)),
                 shm_size: Some(64 * 1024 * 1024),
+                mounts: spec.agent.as_ref().map(mounts),
                 ulimits: Some(vec![ResourcesUlimits {
                     name: Some("fsize".into()),
                     soft: Some(file_size),
@@ -135,6 +136,31 @@ impl Sandbox for Docker {
             .map(|_| ())
             .map_err(|e| refused("answer", &e))
     }
+}
+
+/// Idles until it is told what to run, whatever the image would have started.
+fn process_one(spec: &BoxSpec) -> (String, Vec<String>) {
+    let command: &[&str] = match &spec.agent {
+        Some(agent) => &agent.relay,
+        None => &["sleep", "infinity"],
+    };
+    let mut words = command.iter().map(|word| (*word).to_owned());
+    (words.next().unwrap_or_default(), words.collect())
+}
+
+fn mounts(agent: &AgentMounts) -> Vec<Mount> {
+    let mount = |kind, source: String, target: &str| Mount {
+        typ: Some(kind),
+        source: Some(source),
+        target: Some(target.to_owned()),
+        read_only: Some(true),
+        ..Mount::default()
+    };
+    let gateway = agent.gateway.display().to_string();
+    let gateway = mount(MountType::BIND, gateway, agent.inside);
+    let layer = agent.layer.clone();
+    let layer = layer.map(|volume| mount(MountType::VOLUME, volume, LAYER_FOLDER));
+    std::iter::once(gateway).chain(layer).collect()
 }
 
 fn status_of(error: &bollard::errors::Error) -> Option<u16> {

@@ -72,7 +72,7 @@ async fn a_run_made_elsewhere_is_one_run_however_often() {
         let steps = store.steps(&evolution.id).await.unwrap();
         assert_eq!(steps[0].usage.unwrap().output_tokens, 1 << 40);
         let totals = store.totals_of_run(&id).await.unwrap();
-        assert_eq!(totals.usage, steps[0].usage);
+        assert_eq!(totals.usage(), steps[0].usage);
         assert_eq!(totals.findings, 0);
         assert_eq!(store.verdicts_of_run(&id).await.unwrap().len(), 2);
         let split = store.tasks_of_split("s").await.unwrap();

@@ -5,7 +5,11 @@ mod changes;
 
 mod imports;
 
+mod keys;
+
 mod listing;
+
+mod prices;
 
 mod upgrade;
 
@@ -13,8 +17,9 @@ use swe_ci_core::metrics::Verdict;
 use swe_ci_core::outcomes::{Outcomes, TestList};
 use swe_ci_core::report::Report;
 use swe_ci_core::run::{Progress, RunConfig};
-use swe_ci_core::step::{Cursor, Ending, Role, StepOutcome, Usage};
+use swe_ci_core::step::{Cursor, Ending, Role, StepOutcome};
 use swe_ci_core::task::{SuiteCounts, TaskId};
+use swe_ci_core::usage::{Traffic, Usage};
 use swe_ci_core::view::{Provenance, TaskState};
 
 use super::{
@@ -123,7 +128,15 @@ fn step(iteration: u32, role: Role, outcome: StepOutcome) -> StepRow {
         usage: Some(Usage {
             input_tokens: 7,
             output_tokens: 1 << 40,
+            ..Usage::default()
         }),
+        traffic: Some(Traffic {
+            requests: 3,
+            micro_usd: Some(1_500),
+            ..Traffic::default()
+        }),
+        trajectory: Some("said".into()),
+        layer: None,
         started_at: 1_000,
         finished_at: 2_500,
     }

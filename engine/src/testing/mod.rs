@@ -1,6 +1,8 @@
 //! Tiny datasets for tests: histories of a few lines of Python, written out
 //! in the official layout, so that tests go in by the same door as everyone.
 
+pub mod scripted;
+
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -113,6 +115,7 @@ pub async fn abandon_a_container(engine: &Engine, image: &str, wait: Duration) {
         purpose: Purpose::Step {
             evolution_id: "abandoned".into(),
         },
+        agent: None,
     };
     // Dropped before it is answered, or at once when it is.
     let _ = tokio::time::timeout(wait, engine.docker().open(&spec)).await;

@@ -1,0 +1,115 @@
+//! What comes in over a step's socket: understood or refused, each in the
+//! protocol's own words.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::http::{StatusCode, header};
+use axum::response::Response;
+use axum::{Router, body};
+use swe_ci_core::agent::Protocol;
+
+use super::ask;
+use super::protocol::{self, Call, Problem};
+use super::step::Step;
+
+/// The most bytes of a request.
+const MAX_REQUEST: usize = 32 << 20;
+
+pub(super) fn router(step: Arc<Step>) -> Router {
+    // Paths are matched by `protocol::call`: some hold colons, and what is
+    // unknown must be told in a protocol's shape anyway.
+    Router::new().fallback(answer).with_state(step)
+}
+
+async fn answer(State(step): State<Arc<Step>>, request: Request) -> Response {
+    match understood(&step, request).await {
+        Ok(response) => response,
+        Err(refusal) => {
+            tracing::debug!(problem = ?refusal.problem, "a harness was refused: {}", refusal.message);
+            refusal.response()
+        }
+    }
+}
+
+/// Why a request is not passed on.
+#[derive(Debug)]
+pub(super) struct Refusal {
+    pub protocol: Option<Protocol>,
+    pub problem: Problem,
+    pub message: String,
+}
+
+impl Refusal {
+    pub fn response(&self) -> Response {
+        let (status, body) = protocol::error_body(self.protocol, self.problem, &self.message);
+        json(status, body)
+    }
+}
+
+async fn understood(step: &Arc<Step>, request: Request) -> Result<Response, Refusal> {
+    let (parts, body) = request.into_parts();
+    let call = protocol::call(&parts.method, parts.uri.path());
+    let spoken = match &call {
+        Some(Call::Ask(route) | Call::CountTokens(route)) => Some(route.protocol),
+        Some(Call::Models) | None => None,
+    };
+    let refuse = |problem, message: String| Refusal {
+        protocol: spoken,
+        problem,
+        message,
+    };
+    let given = protocol::token(&parts.headers, parts.uri.query());
+    if given != Some(step.token.as_str()) || step.exchanges.is_closed() {
+        return Err(refuse(
+            Problem::BadToken,
+            "this gateway takes the token of the step that is at work, and no other".into(),
+        ));
+    }
+    let Some(call) = call else {
+        return Err(refuse(
+            Problem::UnknownPath,
+            format!("the gateway has no {} {}", parts.method, parts.uri.path()),
+        ));
+    };
+    if matches!(call, Call::Models) {
+        let body = protocol::models_body(parts.uri.path(), &step.endpoint.model);
+        return Ok(json(StatusCode::OK, body));
+    }
+    let bytes = body::to_bytes(body, MAX_REQUEST).await.map_err(|_| {
+        refuse(
+            Problem::TooLarge,
+            format!("a request may have {MAX_REQUEST} bytes"),
+        )
+    })?;
+    let asked = protocol::read(&call, &bytes).map_err(|why| refuse(Problem::BadRequest, why))?;
+    if asked.protocol != step.endpoint.protocol {
+        let (spoken, wanted) = (asked.protocol, step.endpoint.protocol);
+        return Err(refuse(
+            Problem::UnknownPath,
+            format!("this step's model is spoken to by the protocol `{wanted}`, not `{spoken}`"),
+        ));
+    }
+    if asked.model != step.endpoint.model {
+        let wanted = &step.endpoint.model;
+        return Err(refuse(
+            Problem::WrongModel,
+            format!("this step may ask `{wanted}`, not `{}`", asked.model),
+        ));
+    }
+    if let Some(reached) = step.ledger.reached() {
+        return Err(refuse(Problem::BudgetSpent, reached));
+    }
+    Ok(ask::ask(step.clone(), asked, parts.headers, &bytes).await)
+}
+
+fn json(status: StatusCode, body: Vec<u8>) -> Response {
+    let mut response = Response::new(Body::from(body));
+    *response.status_mut() = status;
+    response.headers_mut().insert(
+        header::CONTENT_TYPE,
+        header::HeaderValue::from_static("application/json"),
+    );
+    response
+}

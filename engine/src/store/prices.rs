@@ -1,0 +1,79 @@
+//! The price table: what models cost, from a day on.
+
+use sqlx::Row;
+use sqlx::any::AnyRow;
+use swe_ci_core::agent::PriceLine;
+use swe_ci_core::usage::Prices;
+
+use super::Store;
+use crate::error::{Error, Result};
+
+impl Store {
+    /// A new line, or new prices of one.
+    pub async fn put_price(&self, line: &PriceLine) -> Result<()> {
+        sqlx::query(
+            "INSERT INTO prices (model, from_day, input, cached, output) VALUES ($1, $2, $3, $4, $5)
+             ON CONFLICT (model, from_day)
+             DO UPDATE SET input = excluded.input, cached = excluded.cached, output = excluded.output",
+        )
+        .bind(&line.model)
+        .bind(&line.from)
+        .bind(line.prices.input)
+        .bind(line.prices.cached)
+        .bind(line.prices.output)
+        .execute(&self.pool)
+        .await?;
+        Ok(())
+    }
+
+    /// All lines, by model, the latest first.
+    pub async fn prices(&self) -> Result<Vec<PriceLine>> {
+        let rows = sqlx::query(
+            "SELECT model, from_day, input, cached, output FROM prices
+             ORDER BY model, from_day DESC",
+        )
+        .fetch_all(&self.pool)
+        .await?;
+        let line = |row: &AnyRow| {
+            Ok(PriceLine {
+                model: row.try_get("model")?,
+                from: row.try_get("from_day")?,
+                prices: read_prices(row)?,
+            })
+        };
+        rows.iter().map(line).collect()
+    }
+
+    /// What holds on a day (`YYYY-MM-DD`): the latest line not after it.
+    pub async fn price_on(&self, model: &str, day: &str) -> Result<Option<Prices>> {
+        let row = sqlx::query(
+            "SELECT input, cached, output FROM prices WHERE model = $1 AND from_day <= $2
+             ORDER BY from_day DESC LIMIT 1",
+        )
+        .bind(model)
+        .bind(day)
+        .fetch_optional(&self.pool)
+        .await?;
+        row.as_ref().map(read_prices).transpose()
+    }
+
+    pub async fn remove_price(&self, model: &str, from: &str) -> Result<()> {
+        let removed = sqlx::query("DELETE FROM prices WHERE model = $1 AND from_day = $2")
+            .bind(model)
+            .bind(from)
+            .execute(&self.pool)
+            .await?;
+        match removed.rows_affected() {
+            0 => Err(Error::not_found("price", format!("{model} from {from}"))),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn read_prices(row: &AnyRow) -> Result<Prices> {
+    Ok(Prices {
+        input: row.try_get("input")?,
+        cached: row.try_get("cached")?,
+        output: row.try_get("output")?,
+    })
+}
