@@ -11,10 +11,10 @@ HYDRATE := --package swe-ci-app --lib --no-default-features --features hydrate \
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup build run test e2e bench fuzz lint fmt release clean clean-docker
+.PHONY: help setup build run test e2e test-harnesses bench fuzz lint fmt release clean clean-docker
 
 help: ## List these commands
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 setup: ## Look for what running needs (Rust target, Docker, base image) and install what is missing
 	@scripts/setup.sh
@@ -36,6 +36,10 @@ e2e: ## Only the tests in a real browser
 	@scripts/setup.sh build docker image browser axe
 	@$(MAKE) --no-print-directory build
 	@cargo test --package e2e
+
+test-harnesses: ## Only real agent programs on a real task, also those that CI leaves out
+	@scripts/setup.sh build docker image
+	@cargo test --workspace --test it programs:: -- --include-ignored
 
 bench: ## Measure orchestration overhead, re-ranking and page throughput
 	@$(MAKE) --no-print-directory setup build
@@ -64,5 +68,5 @@ clean: ## Remove everything built (data/ stays)
 	@cargo clean
 	@rm -rf dist
 
-clean-docker: ## Remove the containers, networks and images swe-ci has left behind
+clean-docker: ## Remove the containers, networks, volumes and images swe-ci has left behind
 	@scripts/clean-docker.sh

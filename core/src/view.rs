@@ -124,7 +124,38 @@ pub struct RunDetail {
     pub summary: RunSummary,
     /// What a result must be reproducible from.
     pub provenance: Provenance,
+    /// What its agents took of their models until now; absent where nothing
+    /// was counted.
+    pub spent: Option<Spent>,
     pub evolution_list: Vec<EvolutionView>,
+}
+
+/// What was taken of models, as far as it was counted.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Spent {
+    pub usage: Usage,
+    /// What went over the gateway; absent where there was none.
+    pub traffic: Option<Traffic>,
+}
+
+impl Spent {
+    /// The sum of these steps; absent when nothing was counted in any.
+    pub fn of<'a>(steps: impl IntoIterator<Item = &'a StepView>) -> Option<Self> {
+        let mut sum: Option<Self> = None;
+        for step in steps {
+            if let Some(usage) = step.usage {
+                sum.get_or_insert_default().usage += usage;
+            }
+            if let Some(traffic) = step.traffic {
+                match &mut sum.get_or_insert_default().traffic {
+                    Some(all) => *all += traffic,
+                    none => *none = Some(traffic),
+                }
+            }
+        }
+        sum
+    }
 }
 
 /// Recorded with every run (reproducibility).
@@ -256,4 +287,54 @@ pub struct StepView {
     pub usage: Option<Usage>,
     /// What went over the gateway; absent where there was none.
     pub traffic: Option<Traffic>,
+}
+
+impl StepView {
+    /// Whether what was said is written down: whoever asked a model was
+    /// recorded.
+    #[must_use]
+    pub fn is_recorded(&self) -> bool {
+        self.traffic.is_some_and(|traffic| traffic.requests > 0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_steps_took_together() {
+        let step = |tokens: Option<u64>, cost: Option<Option<u64>>| StepView {
+            iteration: 1,
+            role: Role::Architect,
+            attempt: 1,
+            outcome: StepOutcome::Done,
+            detail: String::new(),
+            seconds: 1.0,
+            usage: tokens.map(|input_tokens| Usage {
+                input_tokens,
+                ..Usage::default()
+            }),
+            traffic: cost.map(|micro_usd| Traffic {
+                requests: 2,
+                micro_usd,
+                ..Traffic::default()
+            }),
+        };
+        let check = |steps: &[StepView], expect: Option<(u64, Option<(u64, Option<u64>)>)>| {
+            let spent = Spent::of(steps).map(|spent| {
+                let traffic = spent.traffic.map(|t| (t.requests, t.micro_usd));
+                (spent.usage.input_tokens, traffic)
+            });
+            assert_eq!(spent, expect);
+        };
+        let (replay, imported) = (step(None, None), step(Some(5), None));
+        let priced = step(Some(5), Some(Some(7)));
+        let unpriced = step(Some(1), Some(None));
+        check(&[], None);
+        check(&[replay.clone()], None);
+        check(&[replay, imported], Some((5, None)));
+        check(&[priced.clone(), priced.clone()], Some((10, Some((4, Some(14))))));
+        check(&[priced, unpriced], Some((6, Some((4, None)))));
+    }
 }

@@ -88,18 +88,18 @@ impl Drop for Wait {
 mod tests {
     use super::*;
 
-    #[test]
-    fn waits_that_overlap_count_once() {
+    #[tokio::test]
+    async fn waits_that_overlap_count_once() {
         let clock = OffClock::default();
         let began = Instant::now();
         let (one, two) = (clock.wait(), clock.wait());
-        std::thread::sleep(Duration::from_millis(20));
+        tokio::time::sleep(Duration::from_millis(20)).await;
         drop(one);
         assert!(clock.total() >= Duration::from_millis(20));
         drop(two);
         let total = clock.total();
         assert!(total <= began.elapsed());
-        std::thread::sleep(Duration::from_millis(5));
+        tokio::time::sleep(Duration::from_millis(5)).await;
         assert_eq!(clock.total(), total);
     }
 }

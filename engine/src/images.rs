@@ -12,8 +12,13 @@ use tokio_util::io::ReaderStream;
 use crate::code::CodeTree;
 use crate::sandbox::Docker;
 
-/// The folder of a build context the host's CA bundle is put into.
+/// The file of a build context with the host's CA bundle.
 const CA_FILE: &str = "host-ca.crt";
+/// Settings the engine passes to `RUN` lines by itself, in either case, and
+/// keeps out of an image's history.
+const PROXIES: [&str; 4] = ["http_proxy", "https_proxy", "ftp_proxy", "no_proxy"];
+/// The most characters of a step that are told.
+const TOLD: usize = 100;
 
 #[derive(Debug, Clone)]
 pub struct Images {
@@ -23,9 +28,11 @@ pub struct Images {
 /// What image builds are given of the host's network settings.
 #[derive(Debug, Clone, Default)]
 pub struct BuildNetwork {
-    /// Proxy variables, passed as build arguments (not kept in the image).
+    /// Proxies and package registries, passed as build arguments: no container
+    /// has them. An image's history tells all but the proxies.
     pub env: Vec<(String, String)>,
-    /// The host's CA bundle, in use during the build alone.
+    /// The host's CA bundle, in use during the build alone. No container has
+    /// it; a layer further down in the image does, and certificates are public.
     pub ca_bundle: Option<Vec<u8>>,
 }
 
@@ -47,7 +54,7 @@ impl Images {
     }
 
     /// Builds `tag` from lines of a Dockerfile. `RUN` lines see the host's CA
-    /// bundle and proxies.
+    /// bundle, proxies and registries.
     pub async fn build(
         &self,
         tag: &str,
@@ -56,19 +63,19 @@ impl Images {
         network: &BuildNetwork,
         say: &(dyn Fn(String) + Send + Sync),
     ) -> anyhow::Result<String> {
+        let (env, kept_back) = network.split();
+        for (name, _) in kept_back {
+            say(format!(
+                "{name} is kept from the build: it names a user, and an image's history would tell it"
+            ));
+        }
         let context = context(from, lines, network).to_tar("")?;
         let options = BuildImageOptionsBuilder::default()
             .t(tag)
             .rm(true)
             .forcerm(true)
             .networkmode("host")
-            .buildargs(
-                &network
-                    .env
-                    .iter()
-                    .map(|(k, v)| (k.as_str(), v.as_str()))
-                    .collect::<HashMap<_, _>>(),
-            )
+            .buildargs(&env.into_iter().collect::<HashMap<_, _>>())
             .build();
         let mut build = std::pin::pin!(self.docker.api()?.build_image(
             options,
@@ -92,7 +99,7 @@ impl Images {
                 .filter(|l| !l.trim().is_empty())
             {
                 if line.starts_with("Step ") {
-                    say(line.to_owned());
+                    say(readable(line));
                 }
                 last.push(line.to_owned());
                 last.drain(..last.len().saturating_sub(30));
@@ -181,11 +188,59 @@ impl Images {
     }
 }
 
-/// The build context: a Dockerfile, and the CA bundle if there is one. It is
-/// removed again in the same layer, so that it never stays in an image.
+impl BuildNetwork {
+    /// The variables that are passed on, and those that would put a password
+    /// into an image.
+    fn split(&self) -> (Vec<Variable<'_>>, Vec<Variable<'_>>) {
+        let variables = self.env.iter().map(|(k, v)| (k.as_str(), v.as_str()));
+        variables.partition(|(name, value)| is_proxy(name) || !names_a_user(value))
+    }
+}
+
+/// A name and a value.
+type Variable<'a> = (&'a str, &'a str);
+
+fn is_proxy(name: &str) -> bool {
+    PROXIES.iter().any(|proxy| proxy.eq_ignore_ascii_case(name))
+}
+
+/// Whether an address in it has a part before the host.
+fn names_a_user(value: &str) -> bool {
+    value.split_whitespace().any(|address| {
+        let rest = address.split_once("://").map(|(_, rest)| rest);
+        let authority = rest.and_then(|rest| rest.split(['/', '?', '#']).next());
+        authority.is_some_and(|authority| authority.contains('@'))
+    })
+}
+
+/// A step of a build as one line for people, without what only sets things up.
+fn readable(step: &str) -> String {
+    let is_setting = |part: &str| part.starts_with("export ") || part.starts_with("set -");
+    let told = match step.split_once(" : RUN ") {
+        Some((step, command)) => {
+            let mut parts = command.split("; ").skip_while(|part| is_setting(part));
+            let first = parts.next().unwrap_or_default().to_owned();
+            let command = parts.fold(first, |all, part| all + "; " + part);
+            format!("{step} : {command}")
+        }
+        None => step.to_owned(),
+    };
+    match told.char_indices().nth(TOLD) {
+        Some((at, _)) => format!("{}…", told[..at].trim_end()),
+        None => told,
+    }
+}
+
+/// The build context: a Dockerfile, and the CA bundle if there is one. The last
+/// line removes it from what containers see.
 fn context(from: &str, lines: &[&str], network: &BuildNetwork) -> CodeTree {
     let mut files = CodeTree::default();
     let mut dockerfile = format!("FROM {from}\n");
+    for (name, _) in network.split().0 {
+        if !is_proxy(name) {
+            dockerfile.push_str(&format!("ARG {name}\n"));
+        }
+    }
     let trust = network.ca_bundle.as_ref().map(|bundle| {
         files.insert_file(CA_FILE, bundle.clone());
         dockerfile.push_str(&format!("COPY {CA_FILE} /tmp/{CA_FILE}\n"));
@@ -204,6 +259,9 @@ fn context(from: &str, lines: &[&str], network: &BuildNetwork) -> CodeTree {
             (Some(command), Some(trust)) => dockerfile.push_str(&format!("RUN {trust}{command}\n")),
             _ => dockerfile.push_str(&format!("{line}\n")),
         }
+    }
+    if trust.is_some() {
+        dockerfile.push_str(&format!("RUN rm -f /tmp/{CA_FILE}\n"));
     }
     files.insert_file("Dockerfile", dockerfile);
     files
@@ -227,8 +285,46 @@ mod tests {
             ),
             "{text}"
         );
-        assert!(text.contains("; pip install x\nENV A=b\n"));
+        assert!(
+            text.ends_with("; pip install x\nENV A=b\nRUN rm -f /tmp/host-ca.crt\n"),
+            "{text}"
+        );
         let plain = context("base", &["RUN a"], &BuildNetwork::default());
         assert_eq!(plain.file("Dockerfile").unwrap(), b"FROM base\nRUN a\n");
+    }
+
+    #[test]
+    fn registries_are_declared_and_passwords_kept_back() {
+        let check = |name: &str, value: &str, expect: &str| {
+            let network = BuildNetwork {
+                env: vec![(name.into(), value.into())],
+                ca_bundle: None,
+            };
+            let passed = !network.split().0.is_empty();
+            let files = context("base", &["RUN a"], &network);
+            let text = std::str::from_utf8(files.file("Dockerfile").unwrap()).unwrap();
+            let declared = text.contains(&format!("\nARG {name}\n"));
+            assert_eq!((passed, declared), (expect != "kept back", expect == "declared"), "{name}");
+        };
+        check("PIP_INDEX_URL", "https://mirror/simple", "declared");
+        check("PIP_TRUSTED_HOST", "mirror", "declared");
+        check("PIP_INDEX_URL", "https://u:p@mirror/simple", "kept back");
+        check("PIP_EXTRA_INDEX_URL", "https://a https://p@b/", "kept back");
+        check("npm_config_registry", "https://mirror/@scope/", "declared");
+        check("HTTPS_PROXY", "http://u:p@proxy:1", "passed");
+    }
+
+    #[test]
+    fn steps_are_told_in_one_line() {
+        let check = |step: &str, expect: &str| assert_eq!(readable(step), expect);
+        check("Step 1/4 : FROM base", "Step 1/4 : FROM base");
+        check(
+            "Step 3/4 : RUN export A=/b; export C=d; set -eu; export E=f; pip install x; rm y",
+            "Step 3/4 : pip install x; rm y",
+        );
+        check(
+            &format!("Step 4/4 : ENV A={}", "é".repeat(200)),
+            &format!("Step 4/4 : ENV A={}…", "é".repeat(83)),
+        );
     }
 }

@@ -32,6 +32,7 @@ mod queue;
 mod read;
 mod rescore;
 mod results;
+mod said;
 mod sandbox;
 mod scores;
 mod secrets;

@@ -8,9 +8,10 @@ use swe_ci_core::requirement::Document;
 use swe_ci_core::run::Progress;
 use swe_ci_core::step::{Role, StepOutcome};
 use swe_ci_core::task::TaskId;
+use swe_ci_core::usage::{Traffic, Usage};
 use swe_ci_core::view::{
-    Commit, CurrentStep, EvolutionView, IterationDetail, Page, RunDetail, RunSummary, SplitSummary,
-    TaskDetail, TaskSummary, TaskTest,
+    Commit, CurrentStep, EvolutionView, IterationDetail, Page, RunDetail, RunSummary, Spent,
+    SplitSummary, TaskDetail, TaskSummary, TaskTest,
 };
 
 use crate::Engine;
@@ -139,9 +140,25 @@ impl Engine {
         }
         Ok(RunDetail {
             provenance: store.provenance(id).await?,
+            spent: self.spent(id).await?,
             evolution_list,
             summary,
         })
+    }
+
+    /// Money only where every agent's step has a price: half a sum says nothing.
+    async fn spent(&self, run_id: &str) -> Result<Option<Spent>> {
+        let totals = self.inner.store.totals_of_run(run_id).await?;
+        let asked = totals.traffic.requests > 0;
+        let traffic = Traffic {
+            micro_usd: totals.micro_usd(),
+            ..totals.traffic
+        };
+        let counted = asked || totals.taken != Usage::default();
+        Ok(counted.then_some(Spent {
+            usage: totals.taken,
+            traffic: asked.then_some(traffic),
+        }))
     }
 
     /// # Errors

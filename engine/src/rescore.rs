@@ -239,6 +239,9 @@ mod tests {
             product: Some(key),
             log: None,
             usage: None,
+            traffic: None,
+            trajectory: None,
+            layer: None,
             started_at: 1,
             finished_at: 2,
         }

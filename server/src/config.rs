@@ -22,6 +22,14 @@ const CA_BUNDLES: [&str; 4] = [
     "/etc/ssl/cert.pem",
 ];
 
+/// Where pip and npm find packages, as they read it themselves.
+const REGISTRIES: [&str; 4] = [
+    "PIP_INDEX_URL",
+    "PIP_EXTRA_INDEX_URL",
+    "PIP_TRUSTED_HOST",
+    "npm_config_registry",
+];
+
 /// Options every command has.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Global options")]
@@ -174,7 +182,7 @@ impl GlobalOptions {
             workers,
             base_image: self.base_image.clone(),
             package_index: package_index.or_else(|| environment.get("PIP_INDEX_URL")),
-            build_env: environment.proxies(),
+            build_env: environment.build_env(),
             ca_bundle: environment.ca_bundle()?,
             database_url: database_url.flatten(),
             secret: environment.get("SWE_CI_SECRET").map(SecretString::from),
@@ -293,8 +301,19 @@ impl Environment {
         (self.read)(name).filter(|value| !value.is_empty())
     }
 
-    /// Proxy variables for image builds. Programs disagree on the case, so
-    /// each that is set is passed on in both; lower case wins.
+    /// What image builds are told of the network: proxies, and where packages
+    /// come from.
+    fn build_env(&self) -> Vec<(String, String)> {
+        let mut variables = self.proxies();
+        for name in REGISTRIES {
+            let value = self.get(name).or_else(|| self.get(&name.to_uppercase()));
+            variables.extend(value.map(|value| (name.to_owned(), value)));
+        }
+        variables
+    }
+
+    /// Programs disagree on the case, so each that is set is passed on in both;
+    /// lower case wins.
     fn proxies(&self) -> Vec<(String, String)> {
         let mut variables = Vec::new();
         for lower in ["http_proxy", "https_proxy", "no_proxy"] {
@@ -395,6 +414,23 @@ mod tests {
                 pair("HTTP_PROXY", "http://low:1"),
                 pair("https_proxy", "http://up:1"),
                 pair("HTTPS_PROXY", "http://up:1"),
+            ]
+        );
+    }
+
+    #[test]
+    fn image_builds_are_told_of_the_registries() {
+        let env = environment(&[
+            ("NPM_CONFIG_REGISTRY", "https://npm"),
+            ("PIP_INDEX_URL", "https://pip/simple"),
+            ("PIP_TRUSTED_HOST", ""),
+        ]);
+        let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        assert_eq!(
+            env.build_env(),
+            [
+                pair("PIP_INDEX_URL", "https://pip/simple"),
+                pair("npm_config_registry", "https://npm"),
             ]
         );
     }

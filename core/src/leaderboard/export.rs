@@ -90,6 +90,7 @@ fn heads(column: Column) -> &'static [&'static str] {
         Column::Solved => &["solved_rate", "solved_rate_low", "solved_rate_high"],
         Column::Turns => &["average_turns", "average_turns_low", "average_turns_high"],
         Column::Tokens => &["input_tokens", "output_tokens"],
+        Column::Cost => &["cost_usd"],
         Column::Findings => &["findings"],
         Column::Tasks => &["tasks", "tasks_total", "tasks_blocked"],
         Column::Released => &["release_date"],
@@ -114,6 +115,7 @@ fn cells(column: Column, row: &Row) -> Vec<String> {
             or_empty(row.usage.map(|u| u.input_tokens)),
             or_empty(row.usage.map(|u| u.output_tokens)),
         ],
+        Column::Cost => vec![or_empty(row.micro_usd.map(dollars))],
         Column::Findings => vec![row.findings.to_string()],
         Column::Tasks => vec![
             row.tasks.to_string(),
@@ -123,6 +125,11 @@ fn cells(column: Column, row: &Row) -> Vec<String> {
         Column::Released => vec![text(row.release_date.as_deref().unwrap_or_default())],
         Column::Finished => vec![text(row.finished_at.as_deref().unwrap_or_default())],
     }
+}
+
+/// Exact: a fraction in base two is not.
+fn dollars(micro_usd: u64) -> String {
+    format!("{}.{:06}", micro_usd / 1_000_000, micro_usd % 1_000_000)
 }
 
 fn or_empty(value: Option<impl ToString>) -> String {
@@ -221,14 +228,15 @@ mod tests {
     #[test]
     fn a_table() {
         let sheet = sheet(vec![entry("m", &[("r", &[&[-0.5]])])]);
-        let rows = sheet.rank(Gamma::ONE, Convention::Paper);
-        let columns = Columns::of_names(["evoscore", "tokens"]).unwrap();
+        let mut rows = sheet.rank(Gamma::ONE, Convention::Paper);
+        rows[0].micro_usd = Some(12_345_678);
+        let columns = Columns::of_names(["evoscore", "tokens", "cost"]).unwrap();
         assert_eq!(
             csv(&rows, columns, &basis()),
             "split,gamma,convention,seen,rank,rank_best,rank_worst,tie_group,run_id,model,\
              provider,harness,harness_version,kind,progress,metric_version,counts_only,\
-             evoscore,evoscore_low,evoscore_high,input_tokens,output_tokens\r\n\
-             a_b,1.5,paper,include,1,,,1,run-m,m,,replay,1,measured,finished,1,false,-0.5,,,,\r\n"
+             evoscore,evoscore_low,evoscore_high,input_tokens,output_tokens,cost_usd\r\n\
+             a_b,1.5,paper,include,1,,,1,run-m,m,,replay,1,measured,finished,1,false,-0.5,,,,,12.345678\r\n"
         );
         for column in Column::ALL {
             assert_eq!(heads(column).len(), cells(column, &rows[0]).len());

@@ -22,6 +22,7 @@ pub enum Column {
     Solved,
     Turns,
     Tokens,
+    Cost,
     Findings,
     Tasks,
     Released,
@@ -30,7 +31,7 @@ pub enum Column {
 
 impl Column {
     /// In the order of the table.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Rank,
         Self::Model,
         Self::EvoScore,
@@ -39,6 +40,7 @@ impl Column {
         Self::Solved,
         Self::Turns,
         Self::Tokens,
+        Self::Cost,
         Self::Findings,
         Self::Tasks,
         Self::Released,
@@ -57,6 +59,7 @@ impl Column {
             Self::Solved => "solved",
             Self::Turns => "turns",
             Self::Tokens => "tokens",
+            Self::Cost => "cost",
             Self::Findings => "findings",
             Self::Tasks => "tasks",
             Self::Released => "released",
@@ -96,6 +99,7 @@ impl Column {
             Self::Solved => numbers(|row| row.solved_rate),
             Self::Turns => numbers(|row| row.average_turns),
             Self::Tokens => known(a.tokens(), b.tokens(), turned),
+            Self::Cost => known(a.micro_usd, b.micro_usd, turned),
             Self::Findings => turned(a.findings.cmp(&b.findings)),
             Self::Tasks => turned(a.tasks.cmp(&b.tasks)),
             Self::Released => known(a.release_date.as_ref(), b.release_date.as_ref(), turned),
@@ -328,6 +332,8 @@ mod tests {
             output_tokens: 1,
             ..Usage::default()
         });
+        rows[1].micro_usd = Some(9);
+        rows[2].micro_usd = Some(10);
         rows[2].kind = Kind::Human;
         rows[2].release_date = Some("2026-01-31".into());
         rows
@@ -382,6 +388,8 @@ mod tests {
         // What is not known comes last in either direction.
         check("tokens", "Cba");
         check("-tokens", "Cba");
+        check("cost", "Cab");
+        check("-cost", "aCb");
         check("released", "abC");
         check("-released", "abC");
         // What is equal keeps the order of the ranks.
@@ -414,7 +422,7 @@ mod tests {
         let usual = "evoscore,zero-regression,solved,turns,tasks";
         assert_eq!(Columns::default().to_string(), usual);
         assert!(Columns::NONE.has(Column::Model) && !Columns::NONE.has(Column::Turns));
-        assert_eq!(Columns::ALL.shown().count(), 10);
+        assert_eq!(Columns::ALL.shown().count(), 11);
         for column in Column::ALL {
             assert_eq!(Column::from_name(column.name()), Some(column));
         }

@@ -139,10 +139,10 @@ impl Agents {
     /// What a container for this role needs.
     pub fn needs(&self, role: Role) -> Needs {
         match self.player(role).map(|player| &player.harness) {
-            None | Some(Harness::Replay(_)) => Needs::Nothing,
-            Some(Harness::Builtin) => Needs::Gateway { layer: None },
+            // The builtin agent speaks to its model from this process.
+            None | Some(Harness::Replay(_) | Harness::Builtin) => Needs::Nothing,
             Some(Harness::Program(installed)) => Needs::Gateway {
-                layer: Some(installed.layer.volume.clone()),
+                layer: installed.layer.volume.clone(),
             },
         }
     }

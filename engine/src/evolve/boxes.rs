@@ -96,7 +96,7 @@ pub(super) enum Needs {
     Nothing,
     /// The way to the gateway, and a volume with the harness.
     Gateway {
-        layer: Option<String>,
+        layer: String,
     },
 }
 

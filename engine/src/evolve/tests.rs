@@ -279,23 +279,39 @@ async fn the_platform_failing_once_is_forgotten() {
 
 #[tokio::test]
 async fn an_agent_that_keeps_failing_gives_up_and_is_scored() {
-    let check = async |fake: Fake, expect: &str| {
+    use StepOutcome::{AgentFailed, AgentTimedOut, MalformedRequirement};
+    let check = async |fake: Fake, outcome: StepOutcome, expect: &str| {
         let fixture = Fixture::new(fake, 2).await;
         assert_eq!(fixture.evolve().await, Ending::AgentGaveUp);
-        assert_eq!(fixture.outcomes().await, [StepOutcome::AgentFailed; 2]);
+        assert_eq!(fixture.outcomes().await, [outcome; 2]);
         let reason = fixture.reason().await;
         assert!(reason.contains(expect), "{reason}");
         assert!(Ending::AgentGaveUp.is_scored());
     };
-    check(|_, _, _| Ok(Exit::Code(3)), "exit code 3").await;
-    check(|_, _, _| Ok(Exit::TimedOut), "longer than 3600 s").await;
-    check(|_, _, _| Ok(Exit::DiskSpent), "wrote more than 4096 MiB").await;
-    check(|_, _, _| Ok(Exit::Code(0)), "left no requirement.xml").await;
+    check(|_, _, _| Ok(Exit::Code(3)), AgentFailed, "exit code 3").await;
+    check(
+        |_, _, _| Ok(Exit::TimedOut),
+        AgentTimedOut,
+        "longer than 3600 s",
+    )
+    .await;
+    check(
+        |_, _, _| Ok(Exit::DiskSpent),
+        AgentFailed,
+        "wrote more than 4096 MiB",
+    )
+    .await;
+    check(
+        |_, _, _| Ok(Exit::Code(0)),
+        MalformedRequirement,
+        "left no requirement.xml",
+    )
+    .await;
     let malformed: Fake = |_, files, _| {
         files.insert("/app/requirement.xml".into(), b"<requirements/>".to_vec());
         Ok(Exit::Code(0))
     };
-    check(malformed, "holds 0 requirements").await;
+    check(malformed, MalformedRequirement, "holds 0 requirements").await;
 }
 
 #[tokio::test]

@@ -15,7 +15,10 @@ const ONE_BURST: Duration = Duration::from_secs(1);
 
 /// The lanes to all providers, one for each address and key.
 #[derive(Debug, Default)]
-pub(super) struct Lanes(Mutex<HashMap<(String, Option<String>), Arc<Lane>>>);
+pub(super) struct Lanes(Mutex<HashMap<Name, Arc<Lane>>>);
+
+/// Address, and name of the key.
+type Name = (String, Option<String>);
 
 impl Lanes {
     pub fn to(&self, url: &str, key: Option<&str>) -> Arc<Lane> {

@@ -50,7 +50,8 @@ impl Refusal {
 
 async fn understood(step: &Arc<Step>, request: Request) -> Result<Response, Refusal> {
     let (parts, body) = request.into_parts();
-    let call = protocol::call(&parts.method, parts.uri.path());
+    let path = parts.uri.path_and_query().map_or("/", |path| path.as_str());
+    let call = protocol::call(&parts.method, path);
     let spoken = match &call {
         Some(Call::Ask(route) | Call::CountTokens(route)) => Some(route.protocol),
         Some(Call::Models) | None => None,

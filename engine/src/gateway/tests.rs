@@ -1,1 +1,366 @@
-//! The gateway before a provider that misbehaves.
+//! The gateway before providers that behave and misbehave: what passes, what
+//! is counted, what is refused. (Containers are another test's matter.)
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use axum::body::Body;
+use axum::http::{Request, Response, StatusCode, header};
+use futures::StreamExt;
+use serde_json::{Value, json};
+use swe_ci_core::agent::{Budget, Endpoint, Protocol};
+use swe_ci_core::usage::{Traffic, Usage};
+use tower::ServiceExt;
+
+use super::door::Account;
+use super::{Doom, Door, Exchange, Gateway, Ledger, Pace, Pass, Recording};
+use crate::clock::now_ms;
+use crate::testing::scripted::{Fault, Script, ScriptedLlm, Turn};
+
+const KEY: &str = "sk-real-key";
+const MODEL: &str = "scripted-1";
+const PROMPT: &str = "You are the programmer of a project.";
+
+struct Fixture {
+    gateway: Gateway,
+    llm: ScriptedLlm,
+    _folder: tempfile::TempDir,
+}
+
+impl Fixture {
+    async fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let pace = Pace {
+            quiet: Duration::from_millis(50),
+            first_pause: Duration::from_millis(20),
+        };
+        let script = Script::new(vec![], vec![Turn::bash("true")]);
+        Self {
+            gateway: Gateway::with_pace(folder.path().join("gateway"), pace).unwrap(),
+            llm: ScriptedLlm::start(script, KEY).await.unwrap(),
+            _folder: folder,
+        }
+    }
+
+    fn pass(&self, protocol: Protocol) -> Pass {
+        let budget = Budget::default();
+        let ledger = Ledger::new(budget, now_ms(), Usage::default(), Traffic::default());
+        Pass {
+            endpoint: Endpoint {
+                protocol,
+                url: self.llm.url(protocol),
+                model: MODEL.into(),
+                key: Some("k".into()),
+                parameters: serde_json::Map::default(),
+                prices: None,
+                recording: None,
+            },
+            key: Some(KEY.to_owned().into()),
+            recording: None,
+            ledger: Arc::new(ledger),
+            patience: Duration::from_secs(10),
+        }
+    }
+
+    fn door(&self, protocol: Protocol) -> Door {
+        self.gateway.open(None, self.pass(protocol)).unwrap()
+    }
+}
+
+/// Where a protocol is asked, and what a first request looks like.
+fn first_request(protocol: Protocol, streamed: bool) -> (String, Value) {
+    match protocol {
+        Protocol::Chat => (
+            "/v1/chat/completions".into(),
+            json!({ "model": MODEL, "stream": streamed, "tools": tools(), "messages": [{ "role": "user", "content": PROMPT }] }),
+        ),
+        Protocol::Responses => (
+            "/v1/responses".into(),
+            json!({ "model": MODEL, "stream": streamed, "input": [{ "type": "message", "role": "user", "content": [{ "type": "input_text", "text": PROMPT }] }],
+                    "tools": [{ "type": "function", "name": "exec_command", "parameters": command("cmd") }] }),
+        ),
+        Protocol::Messages => (
+            "/v1/messages".into(),
+            json!({ "model": MODEL, "stream": streamed, "max_tokens": 1000, "messages": [{ "role": "user", "content": PROMPT }],
+                    "tools": [{ "name": "Bash", "input_schema": command("command") }] }),
+        ),
+        Protocol::Gemini => {
+            let call = if streamed {
+                "streamGenerateContent"
+            } else {
+                "generateContent"
+            };
+            (
+                format!("/v1beta/models/{MODEL}:{call}"),
+                json!({ "contents": [{ "role": "user", "parts": [{ "text": PROMPT }] }],
+                        "tools": [{ "functionDeclarations": [{ "name": "run_shell_command", "parameters": command("command") }] }] }),
+            )
+        }
+    }
+}
+
+fn tools() -> Value {
+    json!([{ "type": "function", "function": { "name": "bash", "parameters": command("command") } }])
+}
+
+/// The schema of a tool that runs a command.
+fn command(argument: &str) -> Value {
+    json!({ "type": "object", "properties": { argument: { "type": "string" } }, "required": [argument] })
+}
+
+async fn send(door: &Door, path: &str, token: &str, body: &Value) -> Response<Body> {
+    let request = Request::post(path)
+        .header("x-api-key", token)
+        .header(header::CONTENT_TYPE, "application/json")
+        .body(Body::from(body.to_string()))
+        .unwrap();
+    door.router().oneshot(request).await.unwrap()
+}
+
+async fn ask(door: &Door, protocol: Protocol, streamed: bool) -> (StatusCode, String) {
+    let (path, body) = first_request(protocol, streamed);
+    let response = send(door, &path, door.token(), &body).await;
+    let status = response.status();
+    (status, text(response).await)
+}
+
+async fn text(response: Response<Body>) -> String {
+    let mut pieces = response.into_body().into_data_stream();
+    let mut bytes = Vec::new();
+    while let Some(Ok(piece)) = pieces.next().await {
+        bytes.extend_from_slice(&piece);
+    }
+    String::from_utf8(bytes).unwrap()
+}
+
+fn exchanges(account: &Account) -> Vec<Exchange> {
+    Exchange::parse_lines(account.recording.as_deref().unwrap_or_default()).unwrap()
+}
+
+#[tokio::test]
+async fn every_protocol_passes_and_is_counted() {
+    let fixture = Fixture::new().await;
+    for protocol in Protocol::ALL {
+        for streamed in [false, true] {
+            let door = fixture.door(protocol);
+            let (status, answer) = ask(&door, protocol, streamed).await;
+            assert_eq!(status, 200, "{protocol} {answer}");
+            let account = door.close().await;
+            let what = format!("{protocol} streamed {streamed}: {account:?}");
+            assert_eq!(account.usage.input_tokens, 1_000, "{what}");
+            assert_eq!(account.usage.output_tokens, 100, "{what}");
+            assert_eq!(
+                (account.traffic.requests, account.trouble.clone()),
+                (1, None),
+                "{what}"
+            );
+            let said = exchanges(&account);
+            assert_eq!(said[0].response, answer);
+            assert!(said[0].complete && said[0].streamed == streamed, "{what}");
+            let kept = String::from_utf8(account.recording.unwrap()).unwrap();
+            assert!(!kept.contains(KEY) && !kept.contains("swe-ci-"), "{kept}");
+        }
+    }
+    assert!(
+        fixture
+            .llm
+            .seen()
+            .iter()
+            .all(|seen| seen.key.as_deref() == Some(KEY))
+    );
+}
+
+#[tokio::test]
+async fn who_may_not_is_told_why() {
+    let fixture = Fixture::new().await;
+    let door = fixture.door(Protocol::Chat);
+    let (path, body) = first_request(Protocol::Chat, false);
+    let other = json!({ "model": "dearer", "messages": [] });
+    let big = json!({ "model": MODEL, "messages": "x".repeat(33 << 20) });
+    let token = door.token().to_owned();
+    let cases = [
+        (path.as_str(), "guess", &body, 401, "token"),
+        (&path, &token, &other, 404, "`dearer`"),
+        (&path, &token, &json!([]), 400, "object"),
+        ("/v1/embeddings", &token, &body, 404, "/v1/embeddings"),
+        ("/v1/responses", &token, &body, 404, "`chat`"),
+        (&path, &token, &big, 413, "bytes"),
+    ];
+    for (path, token, body, status, words) in cases {
+        let response = send(&door, path, token, body).await;
+        assert_eq!(response.status(), status, "{path}");
+        let answer: Value = serde_json::from_str(&text(response).await).unwrap();
+        let message = answer["error"]["message"].as_str().unwrap();
+        assert!(message.contains(words), "{message}");
+    }
+    assert_eq!(fixture.llm.seen().len(), 0);
+    let account = door.close().await;
+    assert_eq!((account.traffic.requests, account.recording), (0, None));
+}
+
+#[tokio::test]
+async fn a_provider_that_says_not_now_is_asked_again() {
+    let fixture = Fixture::new().await;
+    for fault in [
+        Fault::Status {
+            code: 429,
+            retry_after: Some(1),
+        },
+        Fault::status(500),
+        Fault::status(503),
+        Fault::Drop,
+    ] {
+        fixture.llm.fault_first(1, fault);
+        let door = fixture.door(Protocol::Chat);
+        let (status, answer) = ask(&door, Protocol::Chat, true).await;
+        assert_eq!(status, 200, "{fault:?} {answer}");
+        let account = door.close().await;
+        assert_eq!(
+            (account.traffic.retries, account.trouble.clone()),
+            (1, None),
+            "{fault:?}"
+        );
+        assert!(account.traffic.waiting_ms >= 10, "{account:?}");
+        assert_eq!(exchanges(&account)[0].retries.len(), 1);
+    }
+}
+
+#[tokio::test]
+async fn while_it_waits_the_line_is_kept_alive() {
+    let fixture = Fixture::new().await;
+    for (streamed, sign) in [(true, ": waiting"), (false, "\n")] {
+        fixture.llm.fault_first(
+            1,
+            Fault::Status {
+                code: 429,
+                retry_after: Some(1),
+            },
+        );
+        let door = fixture.door(Protocol::Chat);
+        let (path, body) = first_request(Protocol::Chat, streamed);
+        let began = Instant::now();
+        let response = send(&door, &path, door.token(), &body).await;
+        assert!(
+            began.elapsed() < Duration::from_millis(900),
+            "the head comes early"
+        );
+        let answer = text(response).await;
+        assert!(answer.starts_with(sign), "{answer}");
+        if !streamed {
+            let answer: Value = serde_json::from_str(&answer).unwrap();
+            assert!(answer["choices"].is_array());
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_the_provider_does_wrong_is_the_providers() {
+    let fixture = Fixture::new().await;
+    let cases = [
+        (Fault::status(401), true, "HTTP 401"),
+        (Fault::status(404), false, "HTTP 404"),
+        (Fault::Truncated, false, "ended before its end"),
+    ];
+    for (fault, hopeless, words) in cases {
+        fixture.llm.fault_first(1, fault);
+        let door = fixture.door(Protocol::Chat);
+        let (status, _) = ask(&door, Protocol::Chat, true).await;
+        if let Fault::Status { code, .. } = fault {
+            assert_eq!(status.as_u16(), code, "passed on as it is");
+        }
+        if hopeless {
+            assert!(matches!(door.doomed().await, Doom::Provider(_)));
+        }
+        let trouble = door.close().await.trouble.unwrap();
+        assert!(trouble.contains(words), "{fault:?} {trouble}");
+    }
+    // A harness that asks nonsense has itself to blame.
+    fixture.llm.fault_first(1, Fault::status(400));
+    let door = fixture.door(Protocol::Chat);
+    assert_eq!(ask(&door, Protocol::Chat, false).await.0, 400);
+    assert_eq!(door.close().await.trouble, None);
+}
+
+#[tokio::test]
+async fn patience_ends() {
+    let fixture = Fixture::new().await;
+    fixture.llm.fault_first(100, Fault::status(500));
+    let mut pass = fixture.pass(Protocol::Messages);
+    pass.patience = Duration::from_millis(200);
+    let door = fixture.gateway.open(None, pass).unwrap();
+    let (_, answer) = ask(&door, Protocol::Messages, false).await;
+    assert!(answer.contains("still fails"), "{answer}");
+    let Doom::Provider(why) = door.doomed().await else {
+        panic!("not the budget");
+    };
+    assert!(why.contains("HTTP 500"), "{why}");
+}
+
+#[tokio::test]
+async fn a_spent_budget_closes_the_door() {
+    let fixture = Fixture::new().await;
+    let mut pass = fixture.pass(Protocol::Chat);
+    let budget = Budget {
+        tokens: Some(1_500),
+        ..Budget::default()
+    };
+    pass.ledger = Arc::new(Ledger::new(
+        budget,
+        now_ms(),
+        Usage::default(),
+        Traffic::default(),
+    ));
+    let door = fixture.gateway.open(None, pass).unwrap();
+    assert_eq!(ask(&door, Protocol::Chat, false).await.0, 200);
+    assert_eq!(ask(&door, Protocol::Chat, false).await.0, 200);
+    let doom = tokio::time::timeout(Duration::from_secs(5), door.doomed()).await;
+    assert!(matches!(doom, Ok(Doom::Budget(_))));
+    let (status, answer) = ask(&door, Protocol::Chat, false).await;
+    assert_eq!(status, 402);
+    assert!(answer.contains("1500 tokens"), "{answer}");
+}
+
+#[tokio::test]
+async fn a_recording_answers_in_the_providers_place() {
+    let fixture = Fixture::new().await;
+    let door = fixture.door(Protocol::Chat);
+    let (_, answer) = ask(&door, Protocol::Chat, true).await;
+    let recording = Recording::new(exchanges(&door.close().await));
+    let asked_before = fixture.llm.seen().len();
+
+    let mut pass = fixture.pass(Protocol::Chat);
+    pass.recording = Some(Arc::new(recording));
+    pass.key = None;
+    let door = fixture.gateway.open(None, pass).unwrap();
+    assert_eq!(
+        ask(&door, Protocol::Chat, true).await,
+        (StatusCode::OK, answer)
+    );
+    let (path, mut body) = first_request(Protocol::Chat, true);
+    body["messages"][0]["content"] = "something else".into();
+    let response = send(&door, &path, door.token(), &body).await;
+    assert!(response.status().is_server_error());
+    assert!(text(response).await.contains("recording does not fit"));
+    assert!(matches!(door.doomed().await, Doom::Provider(_)));
+    let account = door.close().await;
+    assert_eq!(account.usage.input_tokens, 1_000, "counted as it was then");
+    assert_eq!(fixture.llm.seen().len(), asked_before);
+}
+
+#[tokio::test]
+async fn a_socket_goes_with_its_step() {
+    let fixture = Fixture::new().await;
+    let hatch = fixture.gateway.hatch().unwrap();
+    let socket = hatch.path().join(super::SOCKET);
+    assert!(!socket.exists());
+    let door = fixture
+        .gateway
+        .open(Some(&hatch), fixture.pass(Protocol::Chat))
+        .unwrap();
+    tokio::net::UnixStream::connect(&socket).await.unwrap();
+    door.close().await;
+    assert!(!socket.exists());
+    let path = hatch.path().to_owned();
+    drop(hatch);
+    assert!(!path.exists());
+}

@@ -79,7 +79,7 @@ pub async fn work(task: &Task<'_>, on_line: OnLine<'_>) -> Result<End, SandboxEr
             Err(why) => return Ok(End::Failed(why)),
         };
         if let Some(text) = answer.message.get("content").and_then(Value::as_str) {
-            text.lines().for_each(|line| on_line(line));
+            text.lines().for_each(&mut *on_line);
         }
         messages.push(answer.message);
         if answer.calls.is_empty() {

@@ -14,8 +14,8 @@ use std::time::Instant;
 use anyhow::{Context, bail};
 use bollard::models::{ContainerCreateBody, HostConfig, Mount, MountType, VolumeCreateRequest};
 use bollard::query_parameters::{
-    CreateContainerOptions, CreateImageOptionsBuilder, ListVolumesOptionsBuilder,
-    RemoveContainerOptionsBuilder, RemoveVolumeOptions,
+    CreateContainerOptions, CreateImageOptionsBuilder, ListContainersOptionsBuilder,
+    ListVolumesOptionsBuilder, RemoveContainerOptionsBuilder, RemoveVolumeOptions,
 };
 use futures::TryStreamExt;
 use serde::{Deserialize, Serialize};
@@ -25,12 +25,9 @@ use crate::blocking::blocking;
 use crate::code::CodeTree;
 use crate::files;
 use crate::images::{BuildNetwork, Images};
-use crate::sandbox::{Docker, Instance, LAYER_FOLDER};
+use crate::sandbox::{Docker, Instance, LABEL_INSTANCE, LABEL_PURPOSE, LAYER_FOLDER};
 
-/// As on everything of an installation.
-const LABEL_INSTANCE: &str = "swe-ci.instance";
-const LABEL_PURPOSE: &str = "swe-ci.purpose";
-/// Which layer a volume was made for.
+/// Which layer a volume was made for, or a container that fills one.
 const LABEL_LAYER: &str = "swe-ci.layer";
 
 /// No package of an agent program is larger.
@@ -267,11 +264,16 @@ impl Layers {
     /// image has in its place. The container itself is never started.
     async fn fill(&self, volume: &str, image: &str, key: &str) -> anyhow::Result<()> {
         let api = self.docker.api()?;
-        let label = |name: &str, value: &str| (name.to_owned(), value.to_owned());
-        let instance = label(LABEL_INSTANCE, &self.instance.0);
+        let labels: HashMap<String, String> = [
+            (LABEL_INSTANCE, self.instance.0.as_str()),
+            (LABEL_PURPOSE, "preparation"),
+            (LABEL_LAYER, key),
+        ]
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .into();
         api.create_volume(VolumeCreateRequest {
             name: Some(volume.to_owned()),
-            labels: Some(HashMap::from([instance.clone(), label(LABEL_LAYER, key)])),
+            labels: Some(labels.clone()),
             ..VolumeCreateRequest::default()
         })
         .await
@@ -285,10 +287,7 @@ impl Layers {
         let body = ContainerCreateBody {
             image: Some(image.to_owned()),
             network_disabled: Some(true),
-            labels: Some(HashMap::from([
-                instance,
-                label(LABEL_PURPOSE, "preparation"),
-            ])),
+            labels: Some(labels),
             host_config: Some(HostConfig {
                 mounts: Some(vec![mount]),
                 ..HostConfig::default()
@@ -299,30 +298,37 @@ impl Layers {
             .create_container(None::<CreateContainerOptions>, body)
             .await
             .context("the container engine did not fill a volume; is the disk full?")?;
-        let force = RemoveContainerOptionsBuilder::default().force(true).build();
-        api.remove_container(&filled.id, Some(force))
-            .await
-            .context("the container engine did not remove a container")
+        remove_container(api, &filled.id).await
     }
 
-    /// Removes volumes of a layer that nothing is recorded of. Only for whoever
-    /// holds its lock.
+    /// Removes what killed processes left of a layer. Only for whoever holds
+    /// its lock, and has seen that no whole volume is recorded.
     async fn sweep(&self, key: &str) -> anyhow::Result<()> {
         let api = self.docker.api()?;
-        let labels = [
-            format!("{LABEL_LAYER}={key}"),
-            format!("{LABEL_INSTANCE}={}", self.instance.0),
-        ];
+        let instance = format!("{LABEL_INSTANCE}={}", self.instance.0);
+        let labels = vec![format!("{LABEL_LAYER}={key}"), instance];
+        let filters = HashMap::from([("label", labels)]);
+        let options = ListContainersOptionsBuilder::default()
+            .all(true)
+            .filters(&filters)
+            .build();
+        let containers = api
+            .list_containers(Some(options))
+            .await
+            .context("the container engine did not list its containers")?;
+        for id in containers.into_iter().filter_map(|container| container.id) {
+            remove_container(api, &id).await?;
+        }
         let options = ListVolumesOptionsBuilder::default()
-            .filters(&HashMap::from([("label", labels.to_vec())]))
+            .filters(&filters)
             .build();
         let left = api
             .list_volumes(Some(options))
             .await
             .context("the container engine did not list its volumes")?;
         for volume in left.volumes.unwrap_or_default() {
+            // A step may still have one whose record is lost.
             let options = None::<RemoveVolumeOptions>;
-            // One that a container of a dead process still has goes next time.
             if let Err(error) = api.remove_volume(&volume.name, options).await {
                 tracing::debug!(volume = volume.name, %error, "volume not removed");
             }
@@ -340,4 +346,11 @@ impl Layers {
         })
         .await
     }
+}
+
+async fn remove_container(api: &bollard::Docker, id: &str) -> anyhow::Result<()> {
+    let force = RemoveContainerOptionsBuilder::default().force(true).build();
+    api.remove_container(id, Some(force))
+        .await
+        .context("the container engine did not remove a container")
 }

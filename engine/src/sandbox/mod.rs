@@ -13,7 +13,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use swe_ci_core::run::Limits;
 
-pub use docker::{Docker, Instance, Left};
+pub use docker::{Docker, Instance, LABEL_INSTANCE, LABEL_PURPOSE, Left};
 #[cfg(test)]
 pub use fake::{FakeFiles, FakeSandbox};
 
@@ -60,8 +60,8 @@ pub struct AgentMounts {
     pub inside: &'static str,
     /// Starts the relay as process 1, which nothing in the container can end.
     pub relay: [&'static str; 3],
-    /// Volume with the harness, where it has to be installed.
-    pub layer: Option<String>,
+    /// Volume with the harness.
+    pub layer: String,
 }
 
 /// What a container is for; told in its labels, for whoever looks at the

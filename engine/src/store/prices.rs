@@ -21,6 +21,9 @@ impl Store {
         .bind(line.prices.input)
         .bind(line.prices.cached)
         .bind(line.prices.output)
+        // Postgres would keep the statement with the type of this `cached`,
+        // and an absent one has another than one that is there.
+        .persistent(false)
         .execute(&self.pool)
         .await?;
         Ok(())

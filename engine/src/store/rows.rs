@@ -19,6 +19,7 @@ use crate::error::Result;
 #[derive(Debug, Clone)]
 pub struct EvolutionRow {
     pub id: String,
+    pub run_id: String,
     pub task_id: TaskId,
     pub sample: u32,
     /// Id of the suite it is measured against, and what that counts.
@@ -115,6 +116,7 @@ pub(super) fn read_evolution(row: &AnyRow) -> Result<EvolutionRow> {
         id: row.try_get("id")?,
         task_id: task_id(row)?,
         sample: count(row.try_get("sample")?),
+        run_id: row.try_get("run_id")?,
         suite: row.try_get("suite_id")?,
         counts: read_counts(row)?,
         progress: read_progress(row)?,

@@ -4,5 +4,6 @@ mod agents;
 mod containers;
 mod evolutions;
 mod fixture;
+mod gateway;
 mod imports;
 mod isolation;

@@ -122,6 +122,7 @@ mod tests {
                 iterations: 0,
             },
             provenance: Provenance::default(),
+            spent: None,
             evolution_list: vec![first, second],
         }
     }

@@ -20,9 +20,11 @@ use self::container::DockerBox;
 pub use self::sweep::Left;
 use super::{AgentMounts, BoxSpec, LAYER_FOLDER, Sandbox, SandboxError, StepBox};
 
-/// Label of every container, image and network of an installation.
-const LABEL_INSTANCE: &str = "swe-ci.instance";
-const LABEL_PURPOSE: &str = "swe-ci.purpose";
+/// Label of everything an installation has in the engine: containers, images,
+/// networks, volumes.
+pub const LABEL_INSTANCE: &str = "swe-ci.instance";
+/// What it is there for.
+pub const LABEL_PURPOSE: &str = "swe-ci.purpose";
 const LABEL_DETAIL: &str = "swe-ci.detail";
 const LABEL_PROCESS: &str = "swe-ci.process";
 
@@ -158,9 +160,8 @@ fn mounts(agent: &AgentMounts) -> Vec<Mount> {
     };
     let gateway = agent.gateway.display().to_string();
     let gateway = mount(MountType::BIND, gateway, agent.inside);
-    let layer = agent.layer.clone();
-    let layer = layer.map(|volume| mount(MountType::VOLUME, volume, LAYER_FOLDER));
-    std::iter::once(gateway).chain(layer).collect()
+    let layer = mount(MountType::VOLUME, agent.layer.clone(), LAYER_FOLDER);
+    vec![gateway, layer]
 }
 
 fn status_of(error: &bollard::errors::Error) -> Option<u16> {

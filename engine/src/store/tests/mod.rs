@@ -1,6 +1,8 @@
 //! Every store test is one function that runs on both databases: SQLite
 //! always, Postgres when `DATABASE_URL_POSTGRES` is set (`make test` sets it).
 
+mod agents;
+
 mod changes;
 
 mod imports;

@@ -96,10 +96,6 @@ fn nothing_said(about: &About) -> Trajectory {
     trajectory(about, 1, &nothing)
 }
 
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "nobody pays 2^53 millionths of a dollar for a step"
-)]
 fn usd(micro: u64) -> f64 {
     micro as f64 / 1e6
 }

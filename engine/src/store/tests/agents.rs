@@ -1,0 +1,68 @@
+//! What agents took of their models. Postgres keeps a statement with the types
+//! of what was bound first, and what is absent has to fit it, too.
+
+use super::*;
+
+#[tokio::test]
+async fn what_is_absent_and_what_is_there_are_recorded_after_each_other() {
+    let nothing = StepRow {
+        product: None,
+        usage: None,
+        traffic: None,
+        trajectory: None,
+        ..step(1, Role::Architect, StepOutcome::Done)
+    };
+    let without_price = StepRow {
+        traffic: Some(Traffic {
+            requests: 1,
+            ..Traffic::default()
+        }),
+        ..nothing.clone()
+    };
+    let everything = StepRow {
+        log: Some("log".into()),
+        usage: Some(Usage {
+            input_tokens: 1 << 40,
+            output_tokens: 2,
+            cached_tokens: 3,
+            reasoning_tokens: 4,
+        }),
+        traffic: Some(Traffic {
+            requests: 5,
+            retries: 6,
+            waiting_ms: 7,
+            micro_usd: Some(8),
+        }),
+        layer: Some("sha256:1".into()),
+        ..step(1, Role::Architect, StepOutcome::Done)
+    };
+    let orders = [
+        [&nothing, &without_price, &everything],
+        [&everything, &without_price, &nothing],
+    ];
+    for order in orders {
+        on_both(async |store| {
+            let run_id = run(&store, &[("a", 1.0)]).await;
+            let claim = store.claim("w/1", 60_000).await.unwrap().unwrap();
+            for step in order {
+                let record = StepToRecord {
+                    step,
+                    iteration: None,
+                    next: Ok(at(1, Role::Programmer)),
+                };
+                store.record_step(&claim, "w/1", &record).await.unwrap();
+            }
+            let steps = store.steps(&claim.evolution_id).await.unwrap();
+            let read = |step: &StepRow| format!("{step:?}");
+            assert_eq!(
+                steps.iter().map(read).collect::<Vec<_>>(),
+                order.map(read)
+            );
+            let totals = store.totals_of_run(&run_id).await.unwrap();
+            assert_eq!(totals.taken, everything.usage.unwrap());
+            let traffic = totals.traffic;
+            assert_eq!((traffic.requests, traffic.micro_usd), (6, Some(8)));
+        })
+        .await;
+    }
+}
