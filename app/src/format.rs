@@ -115,6 +115,28 @@ pub(crate) fn thousands(n: impl Into<u64>) -> String {
     text
 }
 
+/// "$12.30", "$0.0042", "$1 234" from millionths of a US dollar: cents where
+/// they say enough, whole dollars where there are many.
+#[must_use]
+pub(crate) fn dollars(micro_usd: u64) -> String {
+    match micro_usd {
+        0 => "$0".to_owned(),
+        1..50 => "< $0.0001".to_owned(),
+        50..99_950 => format!("${:.4}", micro_usd as f64 / 1e6),
+        99_950..999_995_000 => format!("${:.2}", micro_usd as f64 / 1e6),
+        _ => {
+            let whole = micro_usd.saturating_add(500_000) / 1_000_000;
+            format!("${}", thousands(whole))
+        }
+    }
+}
+
+/// "$25" and "$0.50": an amount somebody wrote.
+#[must_use]
+pub(crate) fn usd(amount: f64) -> String {
+    dollars((amount * 1e6).round() as u64).replace(".00", "")
+}
+
 /// The first characters of a digest or commit.
 #[must_use]
 pub(crate) fn short(digest: &str) -> String {
@@ -197,6 +219,25 @@ mod tests {
         assert_eq!(span(1.0), "1 day");
         assert_eq!(span(412.3), "412 days");
         assert_eq!(span(2119.0), "5.8 years");
+    }
+
+    #[test]
+    fn money() {
+        let check = |micro_usd, expect: &str| assert_eq!(dollars(micro_usd), expect);
+        check(0, "$0");
+        check(49, "< $0.0001");
+        check(50, "$0.0001");
+        check(4_200, "$0.0042");
+        check(99_949, "$0.0999");
+        check(99_950, "$0.10");
+        check(12_300_000, "$12.30");
+        check(999_994_999, "$999.99");
+        check(999_995_000, "$1000");
+        check(12_345_678_000, "$12\u{202f}346");
+        let check = |amount, expect: &str| assert_eq!(usd(amount), expect);
+        check(25.0, "$25");
+        check(0.5, "$0.50");
+        check(1e4, "$10\u{202f}000");
     }
 
     #[test]

@@ -47,7 +47,6 @@ impl fmt::Display for Protocol {
 /// The program that plays an agent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Written", into = "Written")]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = Harness))]
 pub enum HarnessConfig {
     /// Replays the real history between base and target, in at most
     /// `max_chunks` chunks, the last of which is the target itself.
@@ -68,15 +67,30 @@ pub enum HarnessConfig {
 /// A harness as configurations write it:
 /// `{ name = "opencode", version = "1.18.33" }`.
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 struct Written {
+    /// `replay`, `builtin`, `elsewhere`, or the name of a description.
     name: String,
+    /// Of `replay`: the most chunks the history is cut into.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     max_chunks: Option<u32>,
+    /// Of `elsewhere`: what those who ran it call it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     program: Option<String>,
+    /// Of a description: another version than the pinned one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     version: Option<String>,
 }
+
+#[cfg(feature = "openapi")]
+impl utoipa::PartialSchema for HarnessConfig {
+    fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::schema::Schema> {
+        Written::schema()
+    }
+}
+
+#[cfg(feature = "openapi")]
+impl utoipa::ToSchema for HarnessConfig {}
 
 impl TryFrom<Written> for HarnessConfig {
     type Error = String;

@@ -103,6 +103,9 @@ pub enum StepOutcome {
     /// The platform failed: Docker, disk, network, the container was killed
     /// from outside.
     InfraFailed,
+    /// The process was told to stop while an agent worked. The attempt is
+    /// repeated and does not count as one; what it took of the model does.
+    Interrupted,
     /// Somebody cancelled the run.
     Cancelled,
 }
@@ -236,6 +239,7 @@ impl State {
         };
         let next = match (at.role, outcome) {
             (_, StepOutcome::Cancelled) => Self::Ended(Ending::Cancelled),
+            (Role::Architect | Role::Programmer, StepOutcome::Interrupted) => self,
             (_, StepOutcome::InfraFailed)
             | (Role::Architect | Role::Programmer, StepOutcome::ProviderFailed) => {
                 at.again(plan, Ending::Blocked)
@@ -304,7 +308,7 @@ mod tests {
     use super::*;
     use StepOutcome::{
         AgentFailed, AgentTimedOut, BudgetSpent, Cancelled, Collapsed, Done, InfraFailed,
-        MalformedRequirement, NoChange, NothingLeft, ProviderFailed, Scored,
+        Interrupted, MalformedRequirement, NoChange, NothingLeft, ProviderFailed, Scored,
     };
     use proptest::prelude::*;
 
@@ -380,6 +384,11 @@ mod tests {
             State::Ended(Ending::Blocked),
         );
         check(&[Done, BudgetSpent], State::Ended(Ending::BudgetSpent));
+        // A step that was interrupted stands where it stood.
+        check(
+            &[AgentFailed, Interrupted, Interrupted],
+            at(1, Role::Architect, 2, 0),
+        );
     }
 
     #[test]

@@ -321,20 +321,23 @@ mod tests {
                 ..Traffic::default()
             }),
         };
-        let check = |steps: &[StepView], expect: Option<(u64, Option<(u64, Option<u64>)>)>| {
-            let spent = Spent::of(steps).map(|spent| {
-                let traffic = spent.traffic.map(|t| (t.requests, t.micro_usd));
-                (spent.usage.input_tokens, traffic)
-            });
-            assert_eq!(spent, expect);
+        let check = |steps: &[StepView], tokens: Option<u64>, over: Option<(u64, Option<u64>)>| {
+            let spent = Spent::of(steps);
+            assert_eq!(spent.map(|spent| spent.usage.input_tokens), tokens);
+            let traffic = spent.and_then(|spent| spent.traffic);
+            assert_eq!(traffic.map(|t| (t.requests, t.micro_usd)), over);
         };
         let (replay, imported) = (step(None, None), step(Some(5), None));
         let priced = step(Some(5), Some(Some(7)));
         let unpriced = step(Some(1), Some(None));
-        check(&[], None);
-        check(&[replay.clone()], None);
-        check(&[replay, imported], Some((5, None)));
-        check(&[priced.clone(), priced.clone()], Some((10, Some((4, Some(14))))));
-        check(&[priced, unpriced], Some((6, Some((4, None)))));
+        check(&[], None, None);
+        check(std::slice::from_ref(&replay), None, None);
+        check(&[replay, imported], Some(5), None);
+        check(
+            &[priced.clone(), priced.clone()],
+            Some(10),
+            Some((4, Some(14))),
+        );
+        check(&[priced, unpriced], Some(6), Some((4, None)));
     }
 }

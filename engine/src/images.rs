@@ -304,7 +304,11 @@ mod tests {
             let files = context("base", &["RUN a"], &network);
             let text = std::str::from_utf8(files.file("Dockerfile").unwrap()).unwrap();
             let declared = text.contains(&format!("\nARG {name}\n"));
-            assert_eq!((passed, declared), (expect != "kept back", expect == "declared"), "{name}");
+            assert_eq!(
+                (passed, declared),
+                (expect != "kept back", expect == "declared"),
+                "{name}"
+            );
         };
         check("PIP_INDEX_URL", "https://mirror/simple", "declared");
         check("PIP_TRUSTED_HOST", "mirror", "declared");

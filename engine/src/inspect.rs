@@ -173,9 +173,10 @@ impl Engine {
     ) -> Result<String> {
         self.inner.store.evolution(evolution_id).await?;
         let steps = self.inner.store.steps(evolution_id).await?;
+        // The last of them: one that was interrupted is repeated under its number.
         let step = steps
             .into_iter()
-            .find(|s| (s.iteration, s.role, s.attempt) == (iteration, role, attempt));
+            .rfind(|s| (s.iteration, s.role, s.attempt) == (iteration, role, attempt));
         let key = step.and_then(|step| step.log);
         let what = format!("{} {attempt} of iteration {iteration}", role.name());
         let key = key.ok_or_else(|| Error::not_found("log of the step", what))?;

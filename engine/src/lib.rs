@@ -9,6 +9,7 @@ pub mod error;
 
 mod artifacts;
 mod blocking;
+mod check;
 mod clock;
 mod code;
 mod dataset;
@@ -27,6 +28,7 @@ mod listing;
 mod matrix;
 mod models;
 mod prices;
+mod programs;
 mod published;
 mod queue;
 mod read;
@@ -51,10 +53,12 @@ use anyhow::Context;
 use futures::Stream;
 use swe_ci_core::event::RunEvent;
 
+pub use check::{CheckNews, HarnessCheck};
 pub use doctor::Check;
 pub use error::{Error, Result};
 pub use keys::KeyView;
 pub use listing::{Directory, NewResult};
+pub use programs::{BuiltLayer, HarnessView, Installed};
 pub use read::PageRequest;
 pub use rescore::Rescored;
 pub use results::{Change, ImportRequest, ImportedResults, ScoreRequest, Scored, Skipped, score};

@@ -44,7 +44,12 @@ impl Engine {
         let run = self.inner.store.run(&row.run_id).await?;
         let agent = run.config.agent(role).context("nobody plays this role")?;
         let endpoint = agent.endpoint.context("the agent asks no model")?;
-        let version = self.inner.store.provenance(&row.run_id).await?.harness_version;
+        let version = self
+            .inner
+            .store
+            .provenance(&row.run_id)
+            .await?
+            .harness_version;
         let mut extra = Map::new();
         for (name, value) in [
             ("run_id", Value::from(row.run_id.clone())),
@@ -63,9 +68,8 @@ impl Engine {
             prices: endpoint.prices,
             extra,
         };
-        let told = crate::blocking::blocking(move || {
-            Ok(atif(&about, &Exchange::parse_lines(&lines)?))
-        });
+        let told =
+            crate::blocking::blocking(move || Ok(atif(&about, &Exchange::parse_lines(&lines)?)));
         Ok(told.await?)
     }
 
@@ -80,14 +84,19 @@ impl Engine {
         let steps = self.inner.store.steps(evolution_id).await?;
         let found = steps
             .into_iter()
-            .find(|s| (s.iteration, s.role, s.attempt) == (iteration, role, attempt));
+            .rfind(|s| (s.iteration, s.role, s.attempt) == (iteration, role, attempt));
         let what = format!("{} {attempt} of iteration {iteration}", role.name());
         found.ok_or_else(|| Error::not_found("step", what))
     }
 
     async fn recording_of(&self, step: &StepRow) -> Result<Vec<u8>> {
         let key = step.trajectory.as_ref().ok_or_else(|| {
-            let what = format!("{} {} of iteration {}", step.role.name(), step.attempt, step.iteration);
+            let what = format!(
+                "{} {} of iteration {}",
+                step.role.name(),
+                step.attempt,
+                step.iteration
+            );
             Error::not_found("recording of", what)
         })?;
         Ok(self.inner.artifacts.get(key).await?)

@@ -13,7 +13,7 @@ fn root() -> PathBuf {
 
 /// The rooms of the engine and what each may use of the others. Rooms that
 /// are not listed are used by everyone and use none of these.
-const ROOMS: [(&str, &[&str]); 27] = [
+const ROOMS: [(&str, &[&str]); 32] = [
     ("store", &[]),
     ("artifacts", &[]),
     ("sandbox", &[]),
@@ -24,7 +24,8 @@ const ROOMS: [(&str, &[&str]); 27] = [
         "dataset",
         &["store", "artifacts", "sandbox", "images", "suite"],
     ),
-    ("harness", &["dataset"]),
+    ("gateway", &[]),
+    ("harness", &["sandbox", "images", "suite", "dataset"]),
     (
         "evolve",
         &[
@@ -34,10 +35,28 @@ const ROOMS: [(&str, &[&str]); 27] = [
             "events",
             "suite",
             "dataset",
+            "gateway",
             "harness",
+            "keys",
         ],
     ),
     ("queue", &["store", "evolve"]),
+    ("programs", &["sandbox", "harness"]),
+    (
+        "check",
+        &[
+            "store",
+            "artifacts",
+            "sandbox",
+            "events",
+            "dataset",
+            "gateway",
+            "evolve",
+            "programs",
+        ],
+    ),
+    ("trajectory", &["gateway"]),
+    ("said", &["store", "gateway", "trajectory"]),
     ("doctor", &[]),
     ("published", &[]),
     ("secrets", &[]),

@@ -72,10 +72,40 @@ impl Word {
                 "requirement document",
                 "What the architect hands to the programmer: one to five requirements, and no code.",
             ),
+            Self::Provider => (
+                "provider",
+                "provider",
+                "Who runs a model and answers for it over the network, for money or not.",
+            ),
+            Self::Endpoint => (
+                "endpoint",
+                "endpoint",
+                "Where a run asks its model: an address of the provider, the model's name there, the name of the key.",
+            ),
+            Self::Gateway => (
+                "gateway",
+                "gateway",
+                "What stands between an agent and its model: it has the key, counts what is used and writes down what is said.",
+            ),
+            Self::Trajectory => (
+                "trajectory",
+                "trajectory",
+                "All that an agent and its model said to each other in one step, to be read or heard again.",
+            ),
+            Self::Budget => (
+                "budget",
+                "budget",
+                "The most a run may take: tokens, money, requests, time. When it is spent, nothing is begun any more, and what was not over is not scored.",
+            ),
             Self::Tokens => (
                 "tokens",
                 "tokens",
-                "What a model read and wrote in the scored evolutions of a run.",
+                "What a model read and wrote, as its provider counts it.",
+            ),
+            Self::Cost => (
+                "cost",
+                "cost",
+                "What the tokens of a run cost in US dollars, by the prices recorded with it; imported results have none.",
             ),
             Self::Human => (
                 "human-baseline",
@@ -195,12 +225,12 @@ impl Word {
             Self::Ending => (
                 "ending",
                 "ending",
-                "Why an evolution is over: solved, iterations spent, nothing left to do, the agent gave up, cut short, blocked or cancelled.",
+                "Why an evolution is over: solved, iterations spent, nothing left to do, the agent gave up, the budget was spent, cut short, blocked or cancelled.",
             ),
             Self::Blocked => (
                 "blocked",
                 "blocked",
-                "The platform failed again and again. The task is left out of the score; it never becomes a 0.",
+                "The platform or the model's provider failed again and again. The task is left out of the score; it never becomes a 0.",
             ),
             Self::Finding => (
                 "integrity-finding",

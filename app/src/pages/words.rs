@@ -5,7 +5,7 @@ use swe_ci_core::agent::{Budget, Endpoint};
 use swe_ci_core::metrics::{Convention, Verdict};
 use swe_ci_core::run::{HarnessConfig, Kind, Limits, Progress, RunConfig};
 use swe_ci_core::step::{Ending, StepOutcome};
-use swe_ci_core::usage::Usage;
+use swe_ci_core::usage::{Prices, Usage};
 use swe_ci_core::view::{EvolutionView, IterationView};
 
 use crate::components::Tone;
@@ -84,6 +84,21 @@ pub(super) fn endpoint(endpoint: &Endpoint) -> String {
     }
 }
 
+/// "$3 in · $0.30 cached · $15 out", for a million tokens each.
+#[must_use]
+pub(super) fn prices(prices: Prices) -> String {
+    let cached = prices
+        .cached
+        .map(|usd| format!("{} cached", format::usd(usd)));
+    let parts = [
+        Some(format!("{} in", format::usd(prices.input))),
+        cached,
+        Some(format!("{} out", format::usd(prices.output))),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    format!("{}, a million tokens each", parts.join(" · "))
+}
+
 /// "1 sha256:0123456789ab…" out of version and digest.
 #[must_use]
 pub(super) fn prompts(recorded: &str) -> String {
@@ -93,14 +108,14 @@ pub(super) fn prompts(recorded: &str) -> String {
     }
 }
 
-/// "1 000 000 tokens · 25 US dollars"; nothing when there is no limit.
+/// "1 000 000 tokens · $25"; nothing when there is no limit.
 #[must_use]
 pub(super) fn budget(budget: &Budget) -> Option<String> {
     let parts = [
         budget
             .tokens
             .map(|n| format!("{} tokens", format::thousands(n))),
-        budget.usd.map(|usd| format!("{usd} US dollars")),
+        budget.usd.map(format::usd),
         budget
             .requests
             .map(|n| format!("{} requests", format::thousands(n))),
@@ -227,8 +242,9 @@ pub(super) fn outcome(outcome: StepOutcome) -> (&'static str, Tone) {
         StepOutcome::AgentFailed => ("agent failed", Tone::Bad),
         StepOutcome::AgentTimedOut => ("agent out of time", Tone::Bad),
         StepOutcome::BudgetSpent => ("budget spent", Tone::Warn),
-        StepOutcome::ProviderFailed => ("provider failed, tried again", Tone::Warn),
-        StepOutcome::InfraFailed => ("platform failed, tried again", Tone::Warn),
+        StepOutcome::ProviderFailed => ("provider failed", Tone::Warn),
+        StepOutcome::InfraFailed => ("platform failed", Tone::Warn),
+        StepOutcome::Interrupted => ("interrupted, repeated", Tone::Plain),
         StepOutcome::Cancelled => ("cancelled", Tone::Plain),
     }
 }
@@ -242,6 +258,57 @@ pub(super) fn tokens(usage: Usage) -> String {
         format::thousands(sent),
         format::thousands(back)
     )
+}
+
+/// "of it 800 cached · 20 reasoning", as far as there is any.
+#[must_use]
+pub(super) fn tokens_within(usage: Usage) -> Option<String> {
+    let part = |n: u64, what| (n > 0).then(|| format!("{} {what}", format::thousands(n)));
+    let parts = [
+        part(usage.cached_tokens, "cached"),
+        part(usage.reasoning_tokens, "reasoning"),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    (!parts.is_empty()).then(|| format!("of it {}", parts.join(" · ")))
+}
+
+/// "12 of 40": what was taken of what may be.
+#[must_use]
+pub(super) fn of_limit(taken: String, limit: Option<String>) -> String {
+    match limit {
+        Some(limit) => format!("{taken} of {limit}"),
+        None => taken,
+    }
+}
+
+/// A heading and a sentence for the iteration an evolution did not come to
+/// test; none where that says nothing.
+#[must_use]
+pub(super) fn untested(ending: Option<Ending>, iteration: u32) -> Option<(String, &'static str)> {
+    let says = match ending {
+        None => {
+            return Some((
+                format!("Iteration {iteration} so far"),
+                "What its steps have come to until now.",
+            ));
+        }
+        Some(Ending::Blocked) => {
+            "A step failed as often as it may be tried, and not through the agent: the platform failed, or whoever runs the model. So the evolution is blocked and not scored."
+        }
+        Some(Ending::BudgetSpent) => {
+            "The budget of the whole run was spent before. Nothing is begun after that; the evolution is not scored, and what it had reached is not held against the agent."
+        }
+        Some(Ending::AgentGaveUp) => {
+            "The agent failed at a step as often as it may be tried. The evolution is scored with what it had reached before."
+        }
+        Some(Ending::Cancelled) => {
+            "The run was cancelled meanwhile, so the evolution is not scored."
+        }
+        Some(Ending::Solved | Ending::IterationsSpent | Ending::NothingLeft | Ending::CutShort) => {
+            return None;
+        }
+    };
+    Some((format!("Iteration {iteration} was not tested"), says))
 }
 
 /// A gain with its sign; a dash for none.
@@ -308,6 +375,48 @@ mod tests {
             ..Usage::default()
         };
         assert_eq!(tokens(usage), "1\u{202f}234\u{202f}567 in · 890 out");
+        assert_eq!(tokens_within(usage), None);
+        let mut usage = usage;
+        usage.cached_tokens = 1_000;
+        assert_eq!(tokens_within(usage).as_deref(), Some("of it 1000 cached"));
+        usage.reasoning_tokens = 20;
+        let both = Some("of it 1000 cached · 20 reasoning");
+        assert_eq!(tokens_within(usage).as_deref(), both);
+    }
+
+    #[test]
+    fn prices_in_words() {
+        let mut seen = Prices {
+            input: 3.0,
+            cached: None,
+            output: 15.0,
+        };
+        assert_eq!(prices(seen), "$3 in · $15 out, a million tokens each");
+        seen.cached = Some(0.3);
+        let all = "$3 in · $0.30 cached · $15 out, a million tokens each";
+        assert_eq!(prices(seen), all);
+    }
+
+    #[test]
+    fn what_was_taken_of_a_budget() {
+        assert_eq!(of_limit("12".into(), None), "12");
+        assert_eq!(of_limit("12".into(), Some("40".into())), "12 of 40");
+    }
+
+    #[test]
+    fn every_ending_that_leaves_an_iteration_untested_says_why() {
+        for ending in Ending::ALL {
+            let whole = matches!(
+                ending,
+                Ending::Solved | Ending::IterationsSpent | Ending::NothingLeft | Ending::CutShort
+            );
+            assert_eq!(untested(Some(ending), 3).is_none(), whole, "{ending:?}");
+            let says = untested(Some(ending), 3).map_or("", |(_, says)| says);
+            let unscored = says.contains("not scored");
+            assert!(whole || unscored != ending.is_scored(), "{says}");
+        }
+        let going_on = untested(None, 2).map(|(title, _)| title);
+        assert_eq!(going_on.as_deref(), Some("Iteration 2 so far"));
     }
 
     #[test]

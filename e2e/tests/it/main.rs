@@ -1,5 +1,6 @@
 //! The whole product: the real binary, real containers, a real browser.
 
+mod agents;
 mod axe;
 mod browser;
 mod compare;

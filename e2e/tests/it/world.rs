@@ -5,7 +5,7 @@ use crate::product::Product;
 pub const WORLD: &str = include_str!("world.sql");
 
 /// Every column the leaderboard has.
-pub const ALL_COLUMNS: &str = "evoscore,zero-regression,net-zero-regression,solved,turns,tokens,findings,tasks,released,finished";
+pub const ALL_COLUMNS: &str = "evoscore,zero-regression,net-zero-regression,solved,turns,tokens,cost,findings,tasks,released,finished";
 
 /// The id of a finished run of the world.
 pub fn run(number: u32) -> String {
@@ -15,8 +15,19 @@ pub fn run(number: u32) -> String {
 /// The run at work.
 pub const LIVE: &str = "00000000-0000-7000-b000-000000000001";
 
+/// The run whose agents asked a model and came to every kind of end.
+pub const TRIAL: &str = "00000000-0000-7000-c000-000000000001";
+
 /// Names and addresses.
 pub type Pages = Vec<(&'static str, String)>;
+
+/// A cheaper one on the same tasks.
+const CHEAPER: &str = "00000000-0000-7000-c000-000000000002";
+
+/// The page of an evolution of that run.
+pub fn trial(task: &str) -> String {
+    format!("/runs/{TRIAL}/tasks/task-{task}")
+}
 
 /// Every page of the world, and its states that look otherwise.
 pub fn pages() -> Pages {
@@ -64,7 +75,22 @@ pub fn pages() -> Pages {
             "run-cancelled",
             "/runs/00000000-0000-7000-b000-000000000003".into(),
         ),
+        ("run-agents", format!("/runs/{TRIAL}")),
+        (
+            "leaderboard-cost",
+            "/?split=trial&columns=evoscore,solved,tokens,cost,tasks&sort=cost".into(),
+        ),
+        ("compare-cost", format!("/compare?runs={TRIAL},{CHEAPER}")),
+        ("model-cost", "/models/Juniper".into()),
         ("evolution", format!("/runs/{bramble}/tasks/{task}")),
+        (
+            "evolution-agents",
+            trial("00-of-otter__parsing?iteration=1"),
+        ),
+        ("evolution-blocked", trial("01-of-heron__forms")),
+        ("evolution-gave-up", trial("02-of-lynx__queues")),
+        ("evolution-over-budget", trial("03-of-ibis__dates")),
+        ("iteration-agents", format!("/runs/{TRIAL}/trial-1-04/5")),
         ("iteration", format!("/runs/{bramble}/field-03-00/2")),
         (
             "iteration-collapsed",

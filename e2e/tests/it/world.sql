@@ -1,5 +1,6 @@
 -- A year of results in small: fourteen runs of every kind on 24 tasks of eight
--- repositories, a run at work, a split nobody has run. The rows are written as
+-- repositories, a run at work, a split nobody has run, and one on which agents
+-- asked their models over the gateway. The rows are written as
 -- the engine writes them; there are no files behind them.
 
 INSERT INTO splits (name, created_at) VALUES ('field', 1790000000000), ('quiet', 1790000000000);
@@ -125,5 +126,86 @@ INSERT INTO iterations (evolution_id, iteration, verdict, in_target, passed, los
                         test_seconds, finished_at)
 VALUES ('live-00', 1, 'scored', 10, 10, 0, 2, 'ppppppppppffffffffffffff', '[]', 'code/1', 1.5, 1791500030000),
        ('live-01', 1, 'scored', 9, 9, 0, 1, 'pppppppppfffffffffffffff', '[]', 'code/1', 1.5, 1791500040000);
+
+-- Agents that ask a model: one whose evolutions end in every way, one that is
+-- cheaper, one that was made elsewhere and has no prices.
+INSERT INTO splits (name, created_at) VALUES ('trial', 1790000000001);
+INSERT INTO split_tasks (split, task_id, position)
+SELECT 'trial', id, 1 FROM tasks WHERE id LIKE 'task-0%' AND substr(id, 6, 2) < '06';
+INSERT INTO runs (id, split, kind, config, provenance, progress, created_at, started_at, finished_at)
+SELECT printf('00000000-0000-7000-c000-%012d', n), 'trial', 'measured',
+       json_object('model', model, 'provider', 'Seam Labs', 'release_date', '2026-06-30', 'kind', 'measured',
+                   'harness', json(harness), 'split', 'trial', 'samples', 1,
+                   'endpoint', json_object('url', 'https://llm.example.org/v1', 'protocol', 'chat', 'model', name,
+                                           'key', 'seam', 'prices', json(prices)),
+                   'programmer', json(programmer),
+                   'plan', json('{"max_iterations":8,"max_attempts":3}'),
+                   'budget', json('{"tokens":20000000,"usd":25.0,"requests":5000}')),
+       '{"platform_version":"0.1.0","metric_version":1,"dataset_digest":"sha256:dd","harness_version":"1.18.33","prompts":"1 sha256:0123456789abcdef0123456789abcdef"}',
+       'finished', 1791000000000 + n, 1791000000000 + n, 1791003600000 + n
+FROM (SELECT 1 AS n, 'Juniper' AS model, 'juniper-2026-06-30' AS name, '{"name":"opencode"}' AS harness,
+             '{"input":3.0,"cached":0.3,"output":15.0}' AS prices,
+             '{"harness":{"name":"builtin"},"endpoint":{"url":"http://10.0.0.7:8000/v1","protocol":"chat","model":"juniper-coder","prices":{"input":0.5,"output":2.0}}}' AS programmer
+      UNION SELECT 2, 'Juniper Mini', 'juniper-mini', '{"name":"builtin"}', '{"input":0.1,"output":0.4}', NULL);
+INSERT INTO evolutions (id, run_id, task_id, sample, progress, ending, reason, lease_until, expected_seconds, queued_at,
+                        started_at, finished_at, at_iteration, at_role, at_attempt, suite)
+SELECT printf('trial-%d-%s', n, substr(t.id, 6, 2)), printf('00000000-0000-7000-c000-%012d', n), t.id, 1,
+       CASE WHEN n = 1 AND ending = 'cancelled' THEN 'cancelled' ELSE 'finished' END,
+       CASE n WHEN 1 THEN ending ELSE 'iterations_spent' END, CASE n WHEN 1 THEN ends.reason END, 0, 1.0,
+       1791000000000, 1791000000000, 1791003600000, 2, 'architect', 1, 'suite-field'
+FROM tasks t JOIN (SELECT 1 AS n UNION SELECT 2)
+JOIN (SELECT '00' AS k, 'solved' AS ending, NULL AS reason
+      UNION SELECT '01', 'blocked', 'the provider answered 503 Service Unavailable and went on doing so for 600 s'
+      UNION SELECT '02', 'agent_gave_up', 'the architect left no requirement.xml'
+      UNION SELECT '03', 'budget_spent', 'the run''s budget of 25 US dollars is spent'
+      UNION SELECT '04', 'iterations_spent', NULL
+      UNION SELECT '05', 'cancelled', 'the run was cancelled') ends ON ends.k = substr(t.id, 6, 2)
+WHERE t.id LIKE 'task-0%';
+CREATE TEMP TABLE trial AS
+WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 8)
+SELECT e.id, substr(e.id, 7, 1) AS r, substr(e.id, 9) AS k, i,
+       CASE WHEN e.ending = 'solved' AND i = 3 THEN 24 ELSE min(23, 8 + 3 * i - CASE WHEN i % 4 = 0 THEN 4 ELSE 0 END) END AS passes
+FROM evolutions e JOIN n
+WHERE e.id LIKE 'trial-%'
+  AND i <= CASE e.ending WHEN 'solved' THEN 3 WHEN 'blocked' THEN 0 WHEN 'agent_gave_up' THEN 2 WHEN 'budget_spent' THEN 0
+                         WHEN 'cancelled' THEN 1 ELSE 8 END;
+INSERT INTO iterations (evolution_id, iteration, verdict, in_target, passed, lost, gained, outcomes, findings, code,
+                        test_seconds, finished_at)
+SELECT id, i, 'scored', passes, passes, max(0, before - passes), max(0, passes - before),
+       substr('pppppppppppppppppppppppp', 1, passes) || substr('ffffffffffffffffffffffff', 1, 24 - passes), '[]',
+       'code/1', 1.5, 1791000000000 + i * 60000
+FROM (SELECT *, coalesce(lag(passes) OVER (PARTITION BY id ORDER BY i), 8) AS before FROM trial);
+-- The steps of iterations that were tested, then those of iterations that were not.
+INSERT INTO steps (evolution_id, seq, iteration, role, attempt, outcome, detail, started_at, finished_at, input_tokens,
+                   output_tokens, cached_tokens, reasoning_tokens, requests, retries, waiting_ms, micro_usd)
+SELECT id, 10 * i + s, i, role, attempt, outcome, detail, 1791000000000 + i * 60000,
+       1791000000000 + i * 60000 + CASE s WHEN 3 THEN 1500 ELSE 41000 + 7000 * i END,
+       CASE WHEN s < 3 THEN 61200 + 9100 * i END, CASE WHEN s < 3 THEN 2140 + 130 * i END,
+       CASE WHEN s < 3 THEN 48000 + 7000 * i END, CASE WHEN s < 3 THEN 900 END,
+       CASE WHEN s < 3 THEN 14 + i END, CASE WHEN s < 3 THEN (i % 3 = 1) * 2 END, CASE WHEN s < 3 THEN (i % 3 = 1) * 12400 END,
+       CASE WHEN s < 3 THEN (88200 + 6500 * i) / CASE r WHEN '2' THEN 20 ELSE 1 END END
+FROM trial JOIN (SELECT 0 AS s, 'architect' AS role, 1 AS attempt, '"malformed_requirement"' AS outcome,
+                        'requirement.xml is no document: expected `</requirement>` in line 12' AS detail
+                 UNION SELECT 1, 'architect', 2, '"done"', ''
+                 UNION SELECT 2, 'programmer', 1, '"done"', ''
+                 UNION SELECT 3, 'test', 1, '{"scored":{"solved":false}}', '');
+UPDATE steps SET outcome = '"no_change"', detail = 'nothing was changed'
+WHERE evolution_id = 'trial-1-04' AND iteration = 5 AND role = 'programmer';
+UPDATE steps SET outcome = '{"scored":{"solved":true}}'
+WHERE evolution_id = 'trial-1-00' AND iteration = 3 AND role = 'test';
+INSERT INTO steps (evolution_id, seq, iteration, role, attempt, outcome, detail, started_at, finished_at, input_tokens,
+                   output_tokens, cached_tokens, reasoning_tokens, requests, retries, waiting_ms, micro_usd)
+VALUES
+  ('trial-1-01', 1, 1, 'architect', 1, '"infra_failed"', 'cannot start the container: no space left on device', 1791000000000, 1791000000400, 0, 0, 0, 0, 0, 0, 0, 0),
+  ('trial-1-01', 2, 1, 'architect', 2, '"done"', '', 1791000010000, 1791000081000, 71240, 2310, 48128, 940, 15, 0, 0, 121000),
+  ('trial-1-01', 3, 1, 'programmer', 1, '"provider_failed"', 'the provider answered 503 Service Unavailable and went on doing so for 600 s', 1791000090000, 1791000790000, 12480, 310, 0, 0, 4, 61, 600000, 41500),
+  ('trial-1-01', 4, 1, 'programmer', 2, '"provider_failed"', 'the provider answered 503 Service Unavailable and went on doing so for 600 s', 1791000800000, 1791001420000, 0, 0, 0, 0, 1, 62, 600000, 0),
+  ('trial-1-01', 5, 1, 'programmer', 3, '"provider_failed"', 'the provider answered 503 Service Unavailable and went on doing so for 600 s', 1791001430000, 1791002040000, 0, 0, 0, 0, 1, 60, 600000, 0),
+  ('trial-1-02', 91, 3, 'architect', 1, '"malformed_requirement"', 'the architect left no requirement.xml', 1791000300000, 1791000341000, 41200, 900, 0, 0, 9, 0, 0, 137100),
+  ('trial-1-02', 92, 3, 'architect', 2, '"agent_timed_out"', 'the agent took longer than 3600 s', 1791000350000, 1791003950000, 2840100, 61200, 2500000, 30400, 310, 1, 4000, 2688300),
+  ('trial-1-02', 93, 3, 'architect', 3, '"malformed_requirement"', 'the architect left no requirement.xml', 1791003960000, 1791004001000, 38900, 700, 0, 0, 8, 0, 0, 127200),
+  ('trial-1-03', 1, 1, 'architect', 1, '"agent_failed"', 'the agent ended with exit code 1', 1791000000000, 1791000004000, 0, 0, 0, 0, 0, 0, 0, 0),
+  ('trial-1-03', 2, 1, 'architect', 2, '"budget_spent"', 'the run''s budget of 25 US dollars is spent', 1791000010000, 1791000081000, 71240, 2310, 48128, 940, 15, 0, 0, 121000),
+  ('trial-1-05', 91, 2, 'architect', 1, '"cancelled"', 'the run was cancelled', 1791000200000, 1791000204000, 4100, 20, 0, 0, 1, 0, 0, 12600);
 
 UPDATE changes SET n = n + 1;

@@ -5,6 +5,7 @@
 pub mod demo;
 mod history;
 mod metadata;
+pub mod tiny;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};

@@ -283,6 +283,13 @@ impl Agents {
         Duration::from_secs(self.limits.agent_seconds.into())
     }
 
+    /// Ends what is being said to the model.
+    pub fn cut_off(&self) {
+        if let Some(door) = &self.door {
+            door.cut();
+        }
+    }
+
     /// Closes the way to the model and writes down what went over it, under
     /// `key` as an artifact.
     pub async fn hang_up(&mut self, key: &str) {

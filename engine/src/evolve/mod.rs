@@ -111,7 +111,10 @@ impl Evolver {
             let started_at = now_ms();
             let attempt = tokio::select! {
                 biased;
-                () = interrupts.stop.cancelled() => return Ok(Left::Stopped),
+                () = interrupts.stop.cancelled() => {
+                    evolution.interrupted(worker, at, started_at).await?;
+                    return Ok(Left::Stopped);
+                }
                 () = interrupts.cancel.cancelled() => Attempt::cancelled(),
                 attempt = evolution.attempt(at) => attempt,
             };
@@ -302,6 +305,19 @@ impl<'a> Evolution<'a> {
 
     fn last_outcome(&self) -> Option<StepOutcome> {
         self.steps.last().map(|step| step.outcome)
+    }
+
+    /// Writes down what a step took that is broken off, if it took anything.
+    async fn interrupted(&mut self, worker: &str, at: Cursor, started_at: i64) -> Result<()> {
+        self.agents.cut_off();
+        self.hang_up(at).await;
+        let traffic = self.agents.talk.traffic.unwrap_or_default();
+        if traffic.requests == 0 {
+            return Ok(());
+        }
+        let attempt = Attempt::interrupted();
+        self.record(worker, at, started_at, attempt, State::Active(at))
+            .await
     }
 
     /// Closes what the step at hand left open.

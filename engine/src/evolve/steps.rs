@@ -55,6 +55,10 @@ impl Attempt {
         Self::of(StepOutcome::Cancelled, "the run was cancelled")
     }
 
+    pub(super) fn interrupted() -> Self {
+        Self::of(StepOutcome::Interrupted, "the server was stopped")
+    }
+
     fn with_product(self, product: String) -> Self {
         Self {
             product: Some(product),

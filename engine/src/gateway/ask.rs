@@ -7,12 +7,15 @@ use axum::body::Bytes;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::Response;
 use futures::StreamExt;
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+use tokio::sync::OwnedSemaphorePermit;
 
 use super::protocol::{Asked, Meter, Outgoing, Problem};
 use super::recording::{Exchange, MAX_ANSWER};
 use super::reply::{Reply, reply};
 use super::step::Step;
-use super::upstream::{Answer, Tries, first_words};
+use super::upstream::{Answer, Tries, first_words, words_of};
 use crate::clock::now_ms;
 
 pub(super) async fn ask(
@@ -20,6 +23,7 @@ pub(super) async fn ask(
     asked: Asked,
     headers: HeaderMap,
     body: &[u8],
+    room: OwnedSemaphorePermit,
 ) -> Response {
     let (reply, waiting) = reply(asked.protocol, asked.streamed);
     let (ordinal, distinct) = step.count_in(body);
@@ -27,7 +31,8 @@ pub(super) async fn ask(
         exchange: Exchange {
             ordinal,
             protocol: asked.protocol,
-            request: asked.body.clone(),
+            // Put in at the end: it is large.
+            request: Value::Null,
             status: 0,
             streamed: asked.streamed,
             response: String::new(),
@@ -44,6 +49,7 @@ pub(super) async fn ask(
         step: step.clone(),
         reply,
         kept: Vec::new(),
+        _room: room,
     };
     // On its own: an answer nobody waits for any more is counted all the same.
     step.exchanges.spawn(work.run(headers));
@@ -55,9 +61,10 @@ impl Step {
     fn count_in(&self, body: &[u8]) -> (u32, u32) {
         let mut said = self.said();
         said.arrived += 1;
-        if said.last_body.as_deref() != Some(body) {
+        let digest = <[u8; 32]>::from(Sha256::digest(body));
+        if said.last_body != Some(digest) {
             said.distinct += 1;
-            said.last_body = Some(body.to_vec());
+            said.last_body = Some(digest);
         }
         (said.arrived, said.distinct)
     }
@@ -72,6 +79,7 @@ struct Asking {
     reply: Reply,
     /// What was passed on, up to a limit.
     kept: Vec<u8>,
+    _room: OwnedSemaphorePermit,
 }
 
 impl Asking {
@@ -94,8 +102,12 @@ impl Asking {
         self.exchange.waiting_ms = u64::try_from(waited.as_millis()).unwrap_or(u64::MAX);
         self.exchange.response = String::from_utf8_lossy(&self.kept).into_owned();
         self.exchange.finished_at = now_ms();
-        let (step, exchange) = (self.step.clone(), self.exchange);
-        let written = tokio::task::spawn_blocking(move || step.ended(&exchange, trouble)).await;
+        let (step, asked, mut exchange) = (self.step.clone(), self.asked, self.exchange);
+        let write = move || {
+            exchange.request = asked.body();
+            step.ended(&exchange, trouble);
+        };
+        let written = tokio::task::spawn_blocking(write).await;
         if let Err(error) = written {
             tracing::warn!("an exchange was not counted: {error}");
         }
@@ -197,8 +209,7 @@ impl Asking {
         response: reqwest::Response,
     ) -> Option<String> {
         let headers = response.headers().clone();
-        let body = response.bytes().await.unwrap_or_default();
-        let text = self.step.without_key(&String::from_utf8_lossy(&body));
+        let text = self.step.without_key(&words_of(response).await);
         self.reply.begin(status, &headers);
         self.keep(text.as_bytes());
         self.reply.piece(Bytes::from(text.clone())).await;
@@ -233,7 +244,7 @@ impl Asking {
                 self.keep(found.response.as_bytes());
                 self.exchange = Exchange {
                     ordinal: self.exchange.ordinal,
-                    request: std::mem::take(&mut self.exchange.request),
+                    request: Value::Null,
                     response: String::new(),
                     started_at: self.exchange.started_at,
                     retries: Vec::new(),

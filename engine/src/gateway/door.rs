@@ -11,6 +11,7 @@ use secrecy::SecretString;
 use swe_ci_core::agent::Endpoint;
 use swe_ci_core::usage::{Traffic, Usage};
 use tokio::net::UnixListener;
+use tokio::sync::Semaphore;
 use tokio::task::AbortHandle;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -69,9 +70,8 @@ impl Gateway {
     /// without, only [`Door::router`] does.
     pub fn open(&self, hatch: Option<&Hatch>, pass: Pass) -> anyhow::Result<Door> {
         let inner = &self.inner;
-        let spool = inner.folder.join(format!("{}.jsonl", uuid::Uuid::now_v7()));
-        fs::create_dir_all(&inner.folder)
-            .with_context(|| format!("cannot make {}", inner.folder.display()))?;
+        let spool = format!("{}.jsonl", uuid::Uuid::now_v7());
+        let spool = self.folder()?.join(spool);
         let lane = inner
             .lanes
             .to(&pass.endpoint.url, pass.endpoint.key.as_deref());
@@ -85,6 +85,7 @@ impl Gateway {
             patience: pass.patience,
             off: OffClock::default(),
             ledger: pass.ledger,
+            room: Arc::new(Semaphore::new(serve::ROOM)),
             exchanges: TaskTracker::new(),
             closed: CancellationToken::new(),
             doomed: CancellationToken::new(),
@@ -127,6 +128,11 @@ impl Door {
                 Doom::Budget(self.step.ledger.reached().unwrap_or_default())
             }
         }
+    }
+
+    /// Ends what is under way, for a step that is broken off.
+    pub fn cut(&self) {
+        self.step.closed.cancel();
     }
 
     /// Lets nobody in any more, waits a little for what is under way, and

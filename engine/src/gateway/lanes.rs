@@ -1,5 +1,6 @@
-//! How many requests a provider is asked at once, found out by trying: one
-//! more for every round of answers, half as many when it says "too many".
+//! How many requests a provider is asked at once, found out by trying: twice
+//! as many for every round of answers until it says "too many"; then half as
+//! many, and from there one more for every round.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -38,7 +39,7 @@ pub(super) struct Lane {
 
 #[derive(Debug)]
 struct Width {
-    /// Grows by fractions, so that it takes a round of answers to widen.
+    /// Has fractions, so that it can take a round of answers to widen by one.
     limit: f64,
     /// Places there are, taken ones included.
     places: usize,
@@ -78,7 +79,11 @@ impl Lane {
     /// The provider answered.
     pub fn widen(&self) {
         let mut width = self.width();
-        width.limit = (width.limit + 1.0 / width.limit).min(MOST as f64);
+        let step = match width.narrowed {
+            Some(_) => 1.0 / width.limit,
+            None => 1.0,
+        };
+        width.limit = (width.limit + step).min(MOST as f64);
         let wanted = whole(width.limit);
         if wanted > width.places {
             self.places.add_permits(wanted - width.places);
@@ -143,20 +148,24 @@ mod tests {
             places.push(lane.place().await);
         }
         assert!(lane.place().now_or_never().is_none());
-        for _ in 0..=FIRST {
+        for _ in 0..FIRST {
             lane.widen();
         }
-        assert_eq!(lane.limit(), FIRST + 1);
+        assert_eq!(lane.limit(), 2 * FIRST, "unknown, it doubles by the round");
         places.push(lane.place().now_or_never().unwrap());
         lane.narrow();
         lane.narrow();
-        assert_eq!(lane.limit(), 2, "one burst counts once");
-        // Three of the five taken places go; then there are two.
-        for _ in 0..3 {
-            places.pop();
-        }
+        assert_eq!(lane.limit(), FIRST, "one burst counts once");
+        // One of the five taken places goes; then there are four.
+        places.pop();
         assert!(lane.place().now_or_never().is_none());
         places.pop();
         assert!(lane.place().now_or_never().is_some());
+        for _ in 0..FIRST {
+            lane.widen();
+        }
+        assert_eq!(lane.limit(), FIRST, "nearly one more, after a round");
+        lane.widen();
+        assert_eq!(lane.limit(), FIRST + 1);
     }
 }

@@ -28,7 +28,7 @@ mod tests;
 mod upstream;
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -50,7 +50,7 @@ pub const RELAY_COMMAND: [&str; 3] = ["/run/swe-ci/relay", "41414", "/run/swe-ci
 /// The gateway's address as seen from inside.
 pub const ADDRESS: &str = "http://127.0.0.1:41414";
 
-const SOCKET: &str = "gateway.sock";
+pub const SOCKET: &str = "gateway.sock";
 const RELAY: &str = "relay";
 /// The program that turns the port into the socket; see `relay/`.
 const RELAY_PROGRAM: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/relay"));
@@ -144,16 +144,26 @@ impl Gateway {
         Ok(Hatch(Arc::new(OwnFolder(folder))))
     }
 
+    /// The gateway's own folder. What is in it is said between agents and
+    /// models, and sockets: nothing for other users of this machine.
+    fn folder(&self) -> anyhow::Result<&Path> {
+        let folder = &self.inner.folder;
+        fs::DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(folder)
+            .with_context(|| format!("cannot make {}", folder.display()))?;
+        Ok(folder)
+    }
+
     /// The relay as a file, written once.
     fn relay(&self) -> anyhow::Result<PathBuf> {
-        let folder = &self.inner.folder;
+        let folder = self.folder()?;
         let path = folder.join(RELAY);
         if path.exists() {
             return Ok(path);
         }
         let make = || {
-            fs::create_dir_all(folder)?;
-            fs::set_permissions(folder, fs::Permissions::from_mode(0o700))?;
             let partial = folder.join(format!("{RELAY}-{}", uuid::Uuid::now_v7()));
             fs::write(&partial, RELAY_PROGRAM)?;
             fs::set_permissions(&partial, fs::Permissions::from_mode(0o755))?;

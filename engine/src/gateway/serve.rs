@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use axum::extract::{Request, State};
-use axum::http::{StatusCode, header};
+use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::Response;
 use axum::{Router, body};
 use swe_ci_core::agent::Protocol;
@@ -16,6 +16,9 @@ use super::step::Step;
 
 /// The most bytes of a request.
 const MAX_REQUEST: usize = 32 << 20;
+/// The most kibibytes of all requests of a step that are under way; the next
+/// one waits.
+pub(super) const ROOM: usize = 128 << 10;
 
 pub(super) fn router(step: Arc<Step>) -> Router {
     // Paths are matched by `protocol::call`: some hold colons, and what is
@@ -78,6 +81,13 @@ async fn understood(step: &Arc<Step>, request: Request) -> Result<Response, Refu
         let body = protocol::models_body(parts.uri.path(), &step.endpoint.model);
         return Ok(json(StatusCode::OK, body));
     }
+    let room = step
+        .room
+        .clone()
+        .acquire_many_owned(kibibytes(&parts.headers));
+    let room = room
+        .await
+        .map_err(|_| refuse(Problem::BadToken, "the step is over".into()))?;
     let bytes = body::to_bytes(body, MAX_REQUEST).await.map_err(|_| {
         refuse(
             Problem::TooLarge,
@@ -102,7 +112,15 @@ async fn understood(step: &Arc<Step>, request: Request) -> Result<Response, Refu
     if let Some(reached) = step.ledger.reached() {
         return Err(refuse(Problem::BudgetSpent, reached));
     }
-    Ok(ask::ask(step.clone(), asked, parts.headers, &bytes).await)
+    Ok(ask::ask(step.clone(), asked, parts.headers, &bytes, room).await)
+}
+
+/// What a request takes of the step's room, before it is read.
+fn kibibytes(headers: &HeaderMap) -> u32 {
+    let announced = headers.get(header::CONTENT_LENGTH);
+    let announced = announced.and_then(|text| text.to_str().ok()?.parse::<usize>().ok());
+    let bytes = announced.unwrap_or(MAX_REQUEST).min(MAX_REQUEST);
+    u32::try_from(bytes / 1024 + 1).unwrap_or(u32::MAX)
 }
 
 fn json(status: StatusCode, body: Vec<u8>) -> Response {

@@ -6,6 +6,7 @@ use std::time::Duration;
 use secrecy::{ExposeSecret, SecretString};
 use swe_ci_core::agent::Endpoint;
 use swe_ci_core::usage::{Traffic, Usage};
+use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -27,6 +28,8 @@ pub(super) struct Step {
     pub patience: Duration,
     pub off: OffClock,
     pub ledger: Arc<Ledger>,
+    /// For the requests under way, in kibibytes.
+    pub room: Arc<Semaphore>,
     /// Exchanges under way.
     pub exchanges: TaskTracker,
     /// Nothing is answered any more.
@@ -40,9 +43,9 @@ pub(super) struct Step {
 pub(super) struct Said {
     pub arrived: u32,
     /// Requests before this one that were no repetition of the one before,
-    /// and the last of them.
+    /// and the digest of the last of them.
     pub distinct: u32,
-    pub last_body: Option<Vec<u8>>,
+    pub last_body: Option<[u8; 32]>,
     pub usage: Usage,
     pub traffic: Traffic,
     /// Why the provider is to blame, if the last exchange to end failed.

@@ -13,7 +13,7 @@ use super::step::Step;
 
 /// The longest pause between two tries, unless the provider names a longer.
 const LONGEST_PAUSE: Duration = Duration::from_mins(1);
-/// The most of an error's text that is looked at.
+/// The most of an error's text that is read.
 const MAX_WORDS: usize = 64 * 1024;
 
 /// The provider's answer, or why there is none.
@@ -201,8 +201,8 @@ fn with_jitter(pause: Duration) -> Duration {
     pause.mul_f64(0.5 + dice / 2.0)
 }
 
-/// The first bytes of a body, for people.
-async fn words_of(mut response: reqwest::Response) -> String {
+/// The first bytes of a body that is no answer.
+pub(super) async fn words_of(mut response: reqwest::Response) -> String {
     let mut bytes = Vec::new();
     while let Ok(Some(piece)) = response.chunk().await {
         bytes.extend_from_slice(&piece);

@@ -1,7 +1,7 @@
 //! Agents that ask a model: the builtin one, and programs, in real containers
 //! against a scripted LLM.
 
-use swe_ci_core::agent::{Budget, Endpoint, Protocol};
+use swe_ci_core::agent::{AgentConfig, Budget, Endpoint, Protocol};
 use swe_ci_core::run::{HarnessConfig, Kind, RunConfig};
 use swe_ci_core::step::{Ending, Role, StepOutcome};
 use swe_ci_core::usage::Prices;
@@ -30,7 +30,7 @@ const TASK: TinyTask<'_> = TinyTask {
 
 /// Nobody's key, easily found.
 pub const KEY: &str = "sk-marked-6f1c2b7e9d";
-const KEY_NAME: &str = "scripted";
+pub const KEY_NAME: &str = "scripted";
 const MODEL: &str = "scripted-1";
 
 pub const DOCUMENT: &str = "<requirements><requirement>\
@@ -45,7 +45,7 @@ pub fn mend_one_by_one(conversation: &Conversation) -> Turn {
     match (conversation.role, conversation.turn) {
         (Role::Architect, 0) => Turn::bash("cat /app/non-passed/summary.jsonl"),
         (Role::Architect, 1) => Turn::write("/app/requirement.xml", DOCUMENT),
-        (Role::Programmer, 0) => Turn::bash("cat /app/code/tiny.py /app/requirement.xml; env"),
+        (Role::Programmer, 0) => Turn::bash("cat /app/code/tiny.py /app/requirement.xml"),
         (Role::Programmer, 1) if sees("def two(): return 0") => Turn::edit(
             "/app/code/tiny.py",
             "def two(): return 0",
@@ -222,4 +222,94 @@ async fn an_architect_without_a_document_is_asked_again() {
         ]
     );
     assert_eq!(steps[0].detail, "the architect left no requirement.xml");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_roles_may_have_different_models() {
+    let fixture = ready().await;
+    let llm = llm(Script::with(mend_one_by_one)).await;
+    let mut config = builtin(&llm);
+    let mut endpoint = config.endpoint.clone().unwrap();
+    endpoint.model = "scripted-2".into();
+    endpoint.parameters.insert("temperature".into(), 0.into());
+    config.programmer = Some(AgentConfig {
+        harness: HarnessConfig::Builtin,
+        endpoint: Some(endpoint),
+    });
+    let run = fixture.run(config).await;
+    assert_eq!(run.evolution_list[0].ending, Some(Ending::Solved));
+    for seen in llm.seen() {
+        let architect = seen.turn.unwrap().0 == Role::Architect;
+        let expect = if architect { MODEL } else { "scripted-2" };
+        assert_eq!(seen.model, expect);
+        assert_eq!(seen.body.get("temperature").is_none(), architect);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_recorded_run_is_heard_again() {
+    let fixture = ready().await;
+    let llm = llm(Script::with(mend_one_by_one)).await;
+    let first = fixture.run(builtin(&llm)).await;
+    let asked = llm.seen().len();
+    let mut config = builtin(&llm);
+    let endpoint = config.endpoint.as_mut().unwrap();
+    endpoint.recording = Some(first.summary.run_id.clone());
+    endpoint.url = "http://nowhere.invalid/v1".into();
+    let again = fixture.run(config.clone()).await;
+    assert_eq!(
+        golden(&again.evolution_list[0]),
+        golden(&first.evolution_list[0]),
+        "{:?}",
+        again.evolution_list[0].reason
+    );
+    assert_eq!(llm.seen().len(), asked, "nobody was asked");
+    let before = steps(&fixture, &first).await;
+    for (then, now) in before.iter().zip(steps(&fixture, &again).await) {
+        assert_eq!((then.outcome, then.usage), (now.outcome, now.usage));
+    }
+
+    // A run that says something else is told where, and not scored.
+    config.limits.agent_seconds -= 1;
+    config.endpoint.as_mut().unwrap().model = "scripted-9".into();
+    config.endpoint.as_mut().unwrap().recording = Some(again.summary.run_id);
+    let other = fixture.run(config).await;
+    let reason = other.evolution_list[0].reason.clone().unwrap();
+    assert_eq!(
+        other.evolution_list[0].ending,
+        Some(Ending::Blocked),
+        "{reason}"
+    );
+    assert!(
+        reason.contains("/model") && reason.contains("scripted-9"),
+        "{reason}"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_step_that_is_interrupted_is_repeated_and_its_tokens_count() {
+    let fixture = ready().await;
+    let llm = llm(Script::with(|conversation| {
+        match (conversation.role, conversation.turn, conversation.repeats) {
+            // In the first iteration, where two tests fail, and once.
+            (Role::Architect, 1, 0) if conversation.text.contains("test_two") => {
+                Turn::Fault(Fault::Stall)
+            }
+            _ => mend_one_by_one(conversation),
+        }
+    }))
+    .await;
+    let id = fixture.engine.submit(builtin(&llm)).await.unwrap();
+    // The worker is stopped while the model keeps the agent waiting.
+    fixture.until(&id, |_| llm.seen().len() == 2).await;
+    let run = fixture
+        .until(&id, |run| run.summary.progress.is_over())
+        .await;
+    assert_eq!(run.evolution_list[0].ending, Some(Ending::Solved));
+    let steps = steps(&fixture, &run).await;
+    assert_eq!(steps[0].outcome, StepOutcome::Interrupted);
+    assert_eq!((steps[0].attempt, steps[1].attempt), (1, 1));
+    assert_eq!(steps[1].outcome, StepOutcome::Done);
+    assert_eq!(steps[0].usage.unwrap().input_tokens, 1_000);
+    assert_eq!(steps[0].traffic.unwrap().requests, 2);
 }

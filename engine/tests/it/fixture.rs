@@ -1,6 +1,6 @@
 //! An engine over a throw-away data folder, with a tiny dataset imported.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -14,16 +14,40 @@ use tokio_util::sync::CancellationToken;
 /// The name of the split every test makes.
 pub const SPLIT: &str = "tiny";
 
+/// How long a run may take.
+const PATIENCE: Duration = Duration::from_mins(2);
+
 pub struct Fixture {
     pub engine: Engine,
     pub folder: tempfile::TempDir,
+    patience: Duration,
 }
 
 impl Fixture {
     pub async fn new() -> Self {
+        Self::in_folder(tempfile::tempdir().unwrap(), PATIENCE).await
+    }
+
+    /// With these parts of the data folder kept for all tests and for the next
+    /// time: what takes minutes to make, and is made by whoever needs it first.
+    pub async fn keeping(parts: &[&str]) -> Self {
         let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("data")).unwrap();
+        for part in parts {
+            let kept = kept().join(part);
+            std::fs::create_dir_all(&kept).unwrap();
+            std::os::unix::fs::symlink(&kept, folder.path().join("data").join(part)).unwrap();
+        }
+        Self::in_folder(folder, 10 * PATIENCE).await
+    }
+
+    async fn in_folder(folder: tempfile::TempDir, patience: Duration) -> Self {
         let engine = Engine::open(config(folder.path())).await.unwrap();
-        Self { engine, folder }
+        Self {
+            engine,
+            folder,
+            patience,
+        }
     }
 
     /// Writes a dataset and imports it.
@@ -80,7 +104,7 @@ impl Fixture {
                 break run;
             }
             assert!(
-                began.elapsed() < Duration::from_secs(120),
+                began.elapsed() < self.patience,
                 "the run does not get there: {run:#?}"
             );
             assert!(
@@ -94,6 +118,11 @@ impl Fixture {
         worker.await.unwrap().unwrap();
         run
     }
+}
+
+/// Where tests keep what others can use.
+pub fn kept() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join("kept")
 }
 
 fn config(data: &Path) -> Config {

@@ -1,9 +1,12 @@
 //! The whole engine on tiny tasks, in real containers.
 
 mod agents;
+mod check;
 mod containers;
 mod evolutions;
 mod fixture;
 mod gateway;
 mod imports;
 mod isolation;
+mod programs;
+mod secrets;

@@ -26,6 +26,8 @@ mod runs;
 
 mod inspect;
 
+mod trajectory;
+
 mod events;
 
 mod health;
@@ -91,8 +93,10 @@ fn annotated() -> OpenApiRouter<App> {
         .routes(routes!(runs::scores))
         .routes(routes!(runs::evolution))
         .routes(routes!(runs::iteration))
+        .routes(routes!(runs::steps))
         .routes(routes!(inspect::diff))
         .routes(routes!(inspect::log))
+        .routes(routes!(trajectory::trajectory))
         .routes(routes!(events::events))
         .routes(routes!(tasks::splits))
         .routes(routes!(tasks::tasks))

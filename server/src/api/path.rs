@@ -72,6 +72,34 @@ pub(crate) struct IterationPath {
 
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Path)]
+pub(crate) struct StepsPath {
+    /// The evolution's id.
+    pub id: String,
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Path)]
+pub(crate) struct TrajectoryPath {
+    /// The evolution's id.
+    pub id: String,
+    /// The iteration, from 1.
+    #[param(minimum = 1)]
+    pub n: u32,
+    /// `architect` or `programmer`.
+    #[param(example = "programmer")]
+    role: String,
+}
+
+impl TrajectoryPath {
+    pub(crate) fn role(&self) -> Result<Role, Problem> {
+        let roles = [Role::Architect, Role::Programmer];
+        let role = roles.into_iter().find(|role| role.name() == self.role);
+        role.ok_or_else(|| Problem::parameter("role", &self.role, "`architect` or `programmer`"))
+    }
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Path)]
 pub(crate) struct LogPath {
     /// The evolution's id.
     pub id: String,

@@ -11,6 +11,7 @@ use swe_ci_core::task::{TaskId, is_plain_name};
 use swe_ci_engine::PageRequest;
 
 use super::problem::Problem;
+use super::trajectory::Format;
 use crate::pictures::Scale;
 
 /// Most characters `after` may have; ours are far shorter.
@@ -158,7 +159,8 @@ impl Given {
     /// The columns of a table; all of them when none is named.
     pub(crate) fn columns(&self) -> Result<Columns, Problem> {
         let must = "`none` or names of columns with commas between: evoscore, zero-regression, \
-                    net-zero-regression, solved, turns, tokens, findings, tasks, released, finished";
+                    net-zero-regression, solved, turns, tokens, cost, findings, tasks, released, \
+                    finished";
         let columns = self.parse("columns", must, |text| {
             Columns::of_names(text.split(',')).ok()
         })?;
@@ -178,6 +180,16 @@ impl Given {
         self.parse("sample", "a whole number from 1", |text| {
             text.parse().ok().filter(|n| *n >= 1)
         })
+    }
+
+    pub(crate) fn attempt(&self) -> Result<Option<u32>, Problem> {
+        self.parse("attempt", "a whole number from 1", |text| {
+            text.parse().ok().filter(|n| *n >= 1)
+        })
+    }
+
+    pub(crate) fn format(&self) -> Result<Option<Format>, Problem> {
+        self.parse("format", "`jsonl` or `atif`", Format::of_text)
     }
 
     pub(crate) fn page(&self) -> Result<PageRequest, Problem> {

@@ -2,12 +2,12 @@ use axum::Json;
 use axum::extract::State;
 use swe_ci_core::leaderboard::Scores;
 use swe_ci_core::metrics::{Convention, Gamma};
-use swe_ci_core::view::{EvolutionDetail, IterationDetail, Page, RunDetail, RunSummary};
+use swe_ci_core::view::{EvolutionDetail, IterationDetail, Page, RunDetail, RunSummary, StepView};
 use swe_ci_engine::PageRequest;
 use utoipa::IntoParams;
 
 use super::Result;
-use super::path::{EvolutionPath, IterationPath, Path, RunPath};
+use super::path::{EvolutionPath, IterationPath, Path, RunPath, StepsPath};
 use super::problem::{Problem, ProblemBody};
 use super::query::{FromQuery, Given, NoParameters, PageParameters, Query};
 use crate::serve::App;
@@ -135,6 +135,26 @@ pub(crate) async fn evolution(
 ) -> Result<Json<EvolutionDetail>> {
     let (run, task) = path.parts()?;
     Ok(Json(app.engine.evolution(&run, &task, which.sample).await?))
+}
+
+/// Every completed attempt at a step, in order, also those of an iteration that
+/// was never tested: how it ended and why, and what it took of its model.
+#[utoipa::path(
+    get,
+    path = "/api/v1/evolutions/{id}/steps",
+    tag = "runs",
+    params(StepsPath),
+    responses(
+        (status = 200, description = "The attempts", body = Vec<StepView>),
+        (status = 404, description = "There is no such evolution", body = ProblemBody, content_type = "application/problem+json"),
+    )
+)]
+pub(crate) async fn steps(
+    State(app): State<App>,
+    Path(StepsPath { id }): Path<StepsPath>,
+    Query(NoParameters): Query<NoParameters>,
+) -> Result<Json<Vec<StepView>>> {
+    Ok(Json(app.engine.steps(&id).await?))
 }
 
 /// One iteration of an evolution: what was asked, done, gained and lost.

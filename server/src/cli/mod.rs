@@ -27,6 +27,8 @@ mod key;
 
 mod price;
 
+mod harness;
+
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -96,6 +98,9 @@ enum Command {
     /// Score stored runs anew, after the metric definitions have changed
     #[command(after_help = rescore::AFTER_HELP)]
     Rescore(rescore::Options),
+    /// The agent programs there are: list them, install them, try them
+    #[command(subcommand)]
+    Harness(harness::Command),
     /// Keys of providers, stored encrypted
     #[command(subcommand)]
     Key(key::Command),
@@ -146,6 +151,7 @@ impl Cli {
             Command::Score(options) => score::execute(options).await,
             Command::ImportResults(options) => import_results::execute(&global, options).await,
             Command::Rescore(options) => rescore::execute(&global, &options).await,
+            Command::Harness(command) => harness::execute(&global, command).await,
             Command::Key(command) => key::execute(&global, command).await,
             Command::Price(command) => price::execute(&global, command).await,
         }

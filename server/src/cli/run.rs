@@ -20,7 +20,8 @@ stdin). The smallest one:
   model = \"my-model\"
   kind = \"measured\"
   split = \"demo\"
-  harness = { name = \"replay\", max_chunks = 20 }
+  harness = { name = \"builtin\" }
+  endpoint = { url = \"https://api.example.org/v1\", model = \"my-model-1\", key = \"example\" }
 
 and what may be added, with its defaults:
 
@@ -35,9 +36,15 @@ and what may be added, with its defaults:
   disk_mb = 4096
   agent_seconds = 3600
   test_seconds = 3600
+  patience_seconds = 1800    # of waiting for the provider, in a step
+
+  [budget]
+  usd = 50.0    # or tokens, requests, seconds; none has a limit by itself
 
 The run waits in the queue until a server on the same data works on it. Its id
 is printed on stdout.
+
+`swe-ci harness list` shows the harnesses, `swe-ci key set NAME` stores a key.
 
 Examples:
   swe-ci run submit --human --split demo
@@ -141,7 +148,7 @@ async fn submit(global: &GlobalOptions, options: &Submit) -> Result<(), Failure>
     Ok(())
 }
 
-fn read(file: &Path) -> Result<RunConfig, Failure> {
+pub(super) fn read(file: &Path) -> Result<RunConfig, Failure> {
     let wrong = |problem: &dyn std::fmt::Display| {
         Failure::new(format!(
             "the configuration `{}` cannot be used: {problem}",
@@ -355,7 +362,16 @@ mod tests {
             &format!("{SMALLEST}\nsamples = 101"),
             &["samples: 101 is not between 1 and 100"],
         );
-        check("c.toml", &SMALLEST.replace("replay", "iflow"), &["iflow"]);
+        check(
+            "c.toml",
+            &SMALLEST.replace("replay", "opencode"),
+            &["no field `harness.max_chunks`"],
+        );
+        check(
+            "c.toml",
+            &SMALLEST.replace("max_chunks", "chunks"),
+            &["harness `replay` needs `max_chunks`"],
+        );
         let missing = read(Path::new("nowhere.json")).unwrap_err();
         assert!(missing.what().contains("nowhere.json"));
     }

@@ -19,6 +19,7 @@ pub fn program() -> Command {
         "BASE_IMAGE",
         "PACKAGE_INDEX",
         "LOG",
+        "SECRET",
     ] {
         command.env_remove(format!("SWE_CI_{name}"));
     }
@@ -48,7 +49,7 @@ pub fn stderr(output: &Output) -> String {
 
 #[test]
 fn help_is_worth_reading() {
-    let commands: [&[&str]; 15] = [
+    let commands: [&[&str]; 18] = [
         &[],
         &["serve"],
         &["migrate"],
@@ -64,6 +65,9 @@ fn help_is_worth_reading() {
         &["score"],
         &["import-results"],
         &["rescore"],
+        &["harness", "list"],
+        &["harness", "build"],
+        &["harness", "check"],
     ];
     let mut all = String::new();
     for path in commands {
@@ -178,6 +182,74 @@ async fn a_run_is_submitted_and_cancelled() {
         &["run", "show", submitted["run_id"].as_str().unwrap()],
     );
     assert!(stdout(&shown).contains("mine: queued on demo"));
+}
+
+/// What a harness is told about before anything is built or asked.
+#[test]
+fn harnesses_are_listed_and_mistakes_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path();
+    let list: Value =
+        serde_json::from_str(&stdout(&run(data, &["harness", "list", "--json"]))).unwrap();
+    let find = |name: &str| {
+        let mut all = list.as_array().unwrap().iter();
+        all.find(|harness| harness["name"] == name).unwrap().clone()
+    };
+    assert_eq!(find("replay")["protocol"], Value::Null);
+    assert_eq!(find("builtin")["installed"]["state"], "built_in");
+    assert_eq!(find("codex")["protocol"], "responses");
+    assert_eq!(find("iflow-cli")["installed"]["state"], "package_missing");
+    let table = stdout(&run(data, &["harness", "list"]));
+    assert!(
+        table.contains("opencode") && table.contains("no package"),
+        "{table}"
+    );
+
+    let check = |args: &[&str], code: i32, expect: &[&str]| {
+        let output = run(data, &[&["harness"], args].concat());
+        let message = stderr(&output);
+        assert_eq!(output.status.code(), Some(code), "{args:?}: {message}");
+        for part in expect {
+            assert!(message.contains(part), "{args:?}: {message}");
+        }
+    };
+    check(&["build"], 2, &["NAME", "--all"]);
+    check(&["build", "a", "b", "--version", "1"], 2, &["one NAME"]);
+    check(&["build", "builtin"], 1, &["nothing to build"]);
+    check(&["build", "nobody"], 1, &["swe-ci harness list"]);
+    let endpoint = ["--url", "http://127.0.0.1:9/v1", "--model", "m"];
+    let checked = |more: &[&'static str]| [&["check"], &endpoint[..], more].concat();
+    check(&["check", "--harness", "builtin"], 2, &["--url", "--model"]);
+    check(
+        &["check", "--config", "nowhere.toml"],
+        1,
+        &["nowhere.toml", "run submit --help"],
+    );
+    check(
+        &checked(&["--harness", "nobody"]),
+        1,
+        &["`nobody`", "swe-ci harness list"],
+    );
+    check(&checked(&["--harness", "replay"]), 1, &["asks no model"]);
+    check(
+        &checked(&["--harness", "builtin", "--key", "acme"]),
+        1,
+        &["swe-ci key set acme"],
+    );
+    check(
+        &checked(&["--harness", "codex", "--protocol", "chat"]),
+        1,
+        &["speaks `responses`"],
+    );
+
+    let descriptions = data.join("harnesses");
+    std::fs::create_dir(&descriptions).unwrap();
+    std::fs::write(
+        descriptions.join("mine.toml"),
+        "name = 'mine'\nnotes = ''\n",
+    )
+    .unwrap();
+    check(&["list"], 1, &["mine.toml", "notes"]);
 }
 
 #[tokio::test]

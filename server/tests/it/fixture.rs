@@ -84,6 +84,13 @@ impl TestApp {
         seed(&self.folder.path().join("data"), sql).await;
     }
 
+    /// Leaves a file where the engine keeps what belongs to results.
+    pub fn keep(&self, key: &str, bytes: &[u8]) {
+        let file = self.folder.path().join("data/artifacts").join(key);
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(file, zstd(bytes)).unwrap();
+    }
+
     pub async fn get(&self, path: &str) -> Answer {
         self.ask("GET", path, &[]).await
     }
@@ -150,6 +157,21 @@ impl Answer {
             None => panic!("no `{name}` header: {:?}", self.headers),
         }
     }
+}
+
+/// A zstd frame of one block that is not compressed (RFC 8878).
+fn zstd(bytes: &[u8]) -> Vec<u8> {
+    let length = u32::try_from(bytes.len()).unwrap();
+    assert!(length < 128 << 10, "one block has no room for it");
+    let block = (length << 3) | 1;
+    let head = [0x28, 0xb5, 0x2f, 0xfd, 0xa0];
+    [
+        &head[..],
+        &length.to_le_bytes(),
+        &block.to_le_bytes()[..3],
+        bytes,
+    ]
+    .concat()
 }
 
 pub fn config(data: &Path) -> Config {

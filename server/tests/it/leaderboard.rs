@@ -58,9 +58,9 @@ async fn a_view_needs_no_script() {
     .await;
     check("text=no+body", &[], &["value=\"no body\""]).await;
     check(
-        "columns=tokens&columns=findings",
+        "columns=tokens&columns=findings&columns=cost",
         &all,
-        &[">Tokens<", ">Findings<"],
+        &[">Tokens<", ">Findings<", ">Cost<"],
     )
     .await;
     // What means nothing is left out.

@@ -2,6 +2,8 @@
 
 mod fixture;
 
+mod agents;
+
 mod api;
 
 mod bad_input;

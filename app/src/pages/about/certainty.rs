@@ -32,7 +32,7 @@ pub(super) fn Limits() -> impl IntoView {
                 <li><strong>"Tests are what is looked at. "</strong>"Whether code is readable, fast or safe shows only where a test breaks. Code style is not measured."</li>
                 <li><strong>"Tasks are past work. "</strong>"A model may have read the target while it was trained. The leaderboard can count "<a href="/?seen=exclude">"unseen tasks only"</a>": those whose target is younger than the model. Where days are not known, that cannot be told."</li>
                 <li><strong>"A row is one configuration. "</strong>"Model, harness, prompts and limits are measured together. Two rows of one model may differ by the harness alone."</li>
-                <li><strong>"Cost is not compared. "</strong>"Tokens are counted where the harness tells them; no price is known of any run."</li>
+                <li><strong>"Cost rests on a price table. "</strong>"Tokens are the provider's own count, read by the gateway as answers pass. What they cost follows from the prices recorded with the run when it was submitted: discounts are not in it, and a later price changes nothing. Results imported from elsewhere have no prices, and their tokens are what their program told. No score depends on cost."</li>
                 <li><strong>"Repositories are few and alike. "</strong>"They are Python packages whose suites run without a network. What holds for them need not hold for yours; a split of your own repositories says more."</li>
             </ul>
         </Section>

@@ -29,10 +29,10 @@ pub(super) fn Fairness() -> impl IntoView {
     view! {
         <Section place=FAIRNESS>
             <p>
-                "A step that fails because of the platform (a container that cannot start, a full disk, a model endpoint that does not answer) is tried again. If it keeps failing, the task is "<em>"blocked"</em>" and left out of the score, and the row says so. It never becomes a 0."
+                "A step that fails because of the platform or the model's provider (a container that cannot start, a full disk, an endpoint that does not answer) is tried again. If it keeps failing, the task is "<em>"blocked"</em>" and left out of the score, and the row says so. It never becomes a 0. Nor does a task that was at work, or not begun, when the run's budget was spent. Time an agent is kept waiting by its provider is taken off its clock."
             </p>
             <p>
-                "Agents and tests run in fresh containers without a network. Tests come from the target each time; where an agent changed how tests are configured, the iteration carries an integrity finding. Every run records what is needed to repeat it: dataset and image digests, harness version, limits, platform version."
+                "Agents and tests run in fresh containers without a network; what an agent can reach is its model, through a gateway that keeps the key to itself. Tests come from the target each time; where an agent changed how tests are configured, the iteration carries an integrity finding. Every run records what is needed to repeat it: dataset and image digests, harness version, prompts, endpoint, limits, platform version. What was said between agent and model can be downloaded, step by step."
             </p>
         </Section>
     }

@@ -40,6 +40,8 @@ pub(super) fn Figures() -> impl IntoView {
                 <div><dt>"Solved"</dt><dd>"Share of tasks that ended with every target test passing."</dd></div>
                 <div><dt>"Turns"</dt><dd>"Iterations used, on average."</dd></div>
                 <div><dt>"Tasks"</dt><dd>"Tasks scored; “3 / 4” while some are missing."</dd></div>
+                <div><dt>"Tokens"</dt><dd>"What the run's agents sent to their model and what came back, together."</dd></div>
+                <div><dt>"Cost"</dt><dd>"In US dollars, by the prices recorded with the run; “–” where the price of a single step is not known."</dd></div>
                 <div><dt>"Regression rate"</dt><dd>"Of the tasks that came to an iteration, the share that break something in it. Its correlation with the iteration tells whether that becomes more frequent on the way (above 0) or less (below)."</dd></div>
                 <div><dt>"Regression magnitude"</dt><dd>"Where an iteration breaks something, the share of the passing tests that it loses."</dd></div>
                 <div><dt>"Recovery time"</dt><dd>"Iterations until all that one iteration broke passed again, on average over those that were repaired."</dd></div>

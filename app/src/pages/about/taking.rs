@@ -9,7 +9,9 @@ const RUN: &str = "\
 model = \"my-model\"
 kind = \"measured\"
 split = \"demo\"
-harness = { name = \"replay\", max_chunks = 20 }";
+harness = { name = \"builtin\" }
+endpoint = { url = \"https://api.example.org/v1\", model = \"my-model-1\", key = \"my-key\" }
+budget = { usd = 25.0 }";
 
 const IMPORT: &str = "swe-ci import-results --from reference FOLDER --metadata CSV --model NAME";
 
@@ -17,7 +19,7 @@ const IMPORT: &str = "swe-ci import-results --from reference FOLDER --metadata C
 pub(super) fn Submitting() -> impl IntoView {
     view! {
         <Section place=SUBMITTING>
-            <p>"Runs are queued on the machine that works on them, by whoever runs this site. A file says which model, on which split, by which harness:"</p>
+            <p>"Runs are queued on the machine that works on them, by whoever runs this site. A file says which model, on which split, by which harness, where the model answers and what it may cost:"</p>
             <pre class="command" tabindex="0"><code>{RUN}</code></pre>
             <pre class="command"><code>"swe-ci run submit my-model.toml"</code></pre>
             <p>

@@ -18,10 +18,11 @@ struct Line {
     of: fn(&Row) -> (String, String),
 }
 
-/// The line that stands only where something was counted.
+/// The lines that stand only where something is known.
 const TOKENS: &str = "Tokens";
+const COST: &str = "Cost";
 
-static LINES: [Line; 5] = [
+static LINES: [Line; 6] = [
     Line {
         name: "Zero regression",
         hint: "Share of tasks in which no passing test was ever broken",
@@ -54,6 +55,11 @@ static LINES: [Line; 5] = [
         of: tokens,
     },
     Line {
+        name: COST,
+        hint: "In US dollars, by the prices recorded with each run",
+        of: cost,
+    },
+    Line {
         name: "Rank",
         hint: "On the leaderboard of the split; beside it, the ranks held in 95 % of the resamples",
         of: |row| {
@@ -81,6 +87,18 @@ fn tokens(row: &Row) -> (String, String) {
     }
 }
 
+/// "$12.30", "$0.51 a task".
+fn cost(row: &Row) -> (String, String) {
+    match row.micro_usd {
+        None => ("–".to_owned(), "no prices".to_owned()),
+        Some(cost) => {
+            let each = cost / u64::from(row.tasks.max(1));
+            let each = format!("{} a task", format::dollars(each));
+            (format::dollars(cost), each)
+        }
+    }
+}
+
 /// "812", "12.3 k", "1.9 M".
 fn about(n: u64) -> String {
     let of = |unit: f64, name| format!("{:.1} {name}", n as f64 / unit);
@@ -105,7 +123,12 @@ pub(super) fn Heads(versus: Versus, names: Vec<Name>) -> impl IntoView {
         .map(|(name, row)| view! { <ScoreCell row=row.clone() series=name.series floor/> })
         .collect_view();
     let counted = versus.runs.iter().any(|row| row.usage.is_some());
-    let known = LINES.iter().filter(|line| counted || line.name != TOKENS);
+    let priced = versus.runs.iter().any(|row| row.micro_usd.is_some());
+    let known = LINES.iter().filter(|line| match line.name {
+        TOKENS => counted,
+        COST => priced,
+        _ => true,
+    });
     let lines = known.map(|line| {
         let cells = versus.runs.iter().map(|row| {
             let (text, beside) = (line.of)(row);
@@ -222,6 +245,10 @@ mod tests {
             ..Usage::default()
         });
         check(&row, 3, "1.9 M in", "12.3 k out");
+        check(&row, 4, "–", "no prices");
+        (row.micro_usd, row.tasks) = (Some(12_300_000), 24);
+        check(&row, 4, "$12.30", "$0.51 a task");
+        (row.tasks, row.tasks_total) = (1, 1);
         assert_eq!(task_words(&row, 0).1, "all shared");
         assert_eq!(task_words(&row, 3), ("1 of 1".into(), "3 left out".into()));
     }

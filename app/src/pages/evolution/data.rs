@@ -3,8 +3,8 @@ use leptos::server_fn::codec::GetUrl;
 use leptos_router::params::ParamsMap;
 use serde::{Deserialize, Serialize};
 use swe_ci_core::fates::Wanted;
-use swe_ci_core::inspection::Inspection;
-use swe_ci_core::view::EvolutionDetail;
+use swe_ci_core::inspection::{Inspection, StepLog};
+use swe_ci_core::view::{EvolutionDetail, Spent, StepView};
 
 use crate::error::AppError;
 use crate::query::{Query, encode, named};
@@ -23,6 +23,51 @@ pub async fn evolution(
         .map_err(|_| AppError::not_found("There is no task of this name in this run."))?;
     let engine = crate::error::engine()?;
     Ok(engine.evolution(&run, &task, sample).await?)
+}
+
+/// What an evolution took of its model, and the attempts of the iteration it
+/// did not come to test.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Effort {
+    pub spent: Option<Spent>,
+    pub untested: Vec<StepView>,
+    /// What the last of these printed.
+    pub logs: Vec<StepLog>,
+}
+
+/// How many logs stand on the page; each has an address of its own.
+#[cfg(feature = "ssr")]
+const LOGS: usize = 4;
+
+/// Of an evolution of which so many iterations were tested.
+#[server(prefix = "/api/pages", endpoint = "effort", input = GetUrl)]
+pub async fn effort_of(evolution: String, tested: u32) -> Result<Effort, AppError> {
+    let engine = crate::error::engine()?;
+    let steps = engine.steps(&evolution).await?;
+    let spent = Spent::of(&steps);
+    let later = steps.into_iter().filter(|step| step.iteration > tested);
+    let untested: Vec<StepView> = later.collect();
+    let mut logs = Vec::new();
+    for step in untested.iter().rev().take(LOGS).rev() {
+        let (role, attempt) = (step.role, step.attempt);
+        let log = engine.step_log(&evolution, step.iteration, role, attempt);
+        // A step that printed nothing has none.
+        if let Ok(log) = log.await {
+            logs.push(StepLog::of(role, attempt, &log, 200, 24 << 10));
+        }
+    }
+    Ok(Effort {
+        spent,
+        untested,
+        logs,
+    })
+}
+
+/// An evolution with all its page shows at first.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Shown {
+    pub detail: EvolutionDetail,
+    pub effort: Effort,
 }
 
 /// An iteration of it looked into; none when it has not come so far.
@@ -165,8 +210,11 @@ pub(in crate::pages) fn test_href(run: &str, task: &str, sample: u32, node_id: &
     address.test(None, node_id)
 }
 
-pub(super) async fn evolution_at(address: Address) -> Result<EvolutionDetail, AppError> {
-    evolution(address.run, address.task, address.sample).await
+pub(super) async fn evolution_at(address: Address) -> Result<Shown, AppError> {
+    let detail = evolution(address.run, address.task, address.sample).await?;
+    let tested = detail.view.iterations.last().map_or(0, |i| i.iteration);
+    let effort = effort_of(detail.view.evolution_id.clone(), tested).await?;
+    Ok(Shown { detail, effort })
 }
 
 /// What is looked at, as the address says.

@@ -7,6 +7,7 @@ mod look;
 mod panel;
 mod row;
 mod scores;
+mod untested;
 mod view;
 mod window;
 
@@ -41,6 +42,6 @@ pub fn EvolutionPage() -> impl IntoView {
     });
     loaded(
         resource,
-        move |detail| view! { <EvolutionPageView detail chosen reading go/> },
+        move |shown| view! { <EvolutionPageView shown chosen reading go/> },
     )
 }

@@ -137,7 +137,7 @@ fn Inspected(
             href=test
         />
         <h3>"What it took"</h3>
-        <Steps steps=iteration.steps imported/>
+        <Steps steps=iteration.steps evolution_id=evolution_id.clone() imported/>
         <Logs logs evolution_id iteration=number imported/>
     }
 }

@@ -69,7 +69,7 @@ fn why_none(evolution: &EvolutionView) -> &'static str {
     match evolution.ending {
         None => "It is scored when it is over.",
         Some(Ending::Blocked) => {
-            "None: the platform could not carry it out, and that is never scored."
+            "None: the platform or the model's provider failed, and that is never scored."
         }
         Some(Ending::BudgetSpent) => {
             "None: the run's budget was spent before it was over, and that is never scored."

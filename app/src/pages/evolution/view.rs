@@ -4,15 +4,16 @@ use leptos_router::NavigateOptions;
 use leptos_router::hooks::use_navigate;
 use swe_ci_core::fates::choose;
 use swe_ci_core::run::Kind;
-use swe_ci_core::view::{EvolutionDetail, EvolutionView};
+use swe_ci_core::view::{EvolutionDetail, EvolutionView, Spent};
 use wasm_bindgen::JsCast;
 
-use super::data::{Address, Chosen, ITERATION, Reading, TESTS, evolution_href};
+use super::data::{Address, Chosen, ITERATION, Reading, Shown, TESTS, evolution_href};
 use super::filter::Filter;
 use super::heat::{HeatMap, Tests};
 use super::look::Legend;
 use super::panel::Panel;
 use super::scores::ScoresOfEvolution;
+use super::untested::Untested;
 use super::window::first_rows;
 use crate::components::{Choice, Choices, PageHead, Picture, Tag, Term, Time, loaded};
 use crate::fetched::Fetched;
@@ -24,13 +25,14 @@ use crate::plots::{Size, Theme, passing};
 
 #[component]
 pub fn EvolutionPageView(
-    detail: EvolutionDetail,
+    shown: Shown,
     /// What is known of the iteration that is looked into.
     chosen: Fetched<Option<Chosen>>,
     #[prop(into)] reading: Signal<Reading>,
     /// Writes a reading into the address.
     go: Callback<Reading>,
 ) -> impl IntoView {
+    let Shown { detail, effort } = shown;
     let (task, model) = (detail.view.task_id.to_string(), detail.model.clone());
     let evolution = detail.view.clone();
     let shown = StoredValue::new(detail.clone());
@@ -44,7 +46,8 @@ pub fn EvolutionPageView(
             description=format!("How {model} evolved {task}: tests passing after each iteration, regressions, and what became of every test.")
         />
         <Hero evolution=evolution.clone() model head/>
-        <Facts evolution=evolution.clone() kind=detail.kind/>
+        <Facts evolution=evolution.clone() kind=detail.kind spent=effort.spent/>
+        <Untested evolution=evolution.clone() effort imported=detail.kind == Kind::Imported/>
         <ScoresOfEvolution evolution/>
         <Course evolution=detail.view.clone() address=Address::of_detail(&detail) reading/>
         // Always there, for links to lead to.
@@ -174,7 +177,7 @@ fn sample_choices(run: &str, task: &str, chosen: u32, samples: u32) -> Vec<Choic
 }
 
 #[component]
-fn Facts(evolution: EvolutionView, kind: Kind) -> impl IntoView {
+fn Facts(evolution: EvolutionView, kind: Kind, spent: Option<Spent>) -> impl IntoView {
     let suite = evolution.suite;
     let passing = evolution
         .iterations
@@ -193,7 +196,25 @@ fn Facts(evolution: EvolutionView, kind: Kind) -> impl IntoView {
             <div><dt>"Passing on the "<Term word=Word::Base/></dt><dd>{format::thousands(suite.base_in_target)}</dd></div>
             <div><dt><Term word=Word::Iteration text="Iterations"/></dt><dd>{format!("{} of {}", turns(&evolution), evolution.max_iterations)}</dd></div>
             {finished}
+            {spent.map(|spent| view! { <Took spent/> })}
         </dl>
+    }
+}
+
+/// All its steps together.
+#[component]
+fn Took(spent: Spent) -> impl IntoView {
+    let Spent { usage, traffic } = spent;
+    let requests = traffic.map(|traffic| {
+        view! { <div><dt>"Requests"</dt><dd>{format::thousands(traffic.requests)}</dd></div> }
+    });
+    let cost = traffic.and_then(|traffic| traffic.micro_usd).map(|cost| {
+        view! { <div><dt><Term word=Word::Cost text="Cost"/></dt><dd>{format::dollars(cost)}</dd></div> }
+    });
+    view! {
+        <div><dt><Term word=Word::Tokens text="Tokens"/></dt><dd>{words::tokens(usage)}</dd></div>
+        {requests}
+        {cost}
     }
 }
 

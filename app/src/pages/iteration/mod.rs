@@ -4,6 +4,7 @@ mod code;
 mod data;
 mod logs;
 mod parts;
+mod steps;
 mod tests;
 mod view;
 
@@ -14,7 +15,8 @@ pub(super) use self::code::ChangedCode;
 pub(super) use self::data::iteration_href;
 use self::data::{Address, whole_iteration};
 pub(super) use self::logs::Logs;
-pub(super) use self::parts::{Facts, Findings, Requirements, Steps};
+pub(super) use self::parts::{Facts, Findings, Requirements};
+pub(super) use self::steps::Steps;
 pub(super) use self::tests::ChangedTests;
 use self::view::IterationView;
 use crate::components::loaded;

@@ -1,12 +1,12 @@
-//! What is recorded of an iteration: its counts, its document, its steps.
+//! What is recorded of an iteration: its counts, its findings, its document.
 
 use leptos::either::Either;
 use leptos::prelude::*;
 use swe_ci_core::requirement::Requirement;
 use swe_ci_core::task::SuiteCounts;
-use swe_ci_core::view::{IterationView as Tested, StepView};
+use swe_ci_core::view::IterationView as Tested;
 
-use crate::components::{Tag, Term, Time};
+use crate::components::{Term, Time};
 use crate::format;
 use crate::glossary::Word;
 use crate::pages::words;
@@ -89,48 +89,4 @@ pub(in crate::pages) fn Requirements(
     };
     let items = requirements.into_iter().map(one).collect_view();
     Either::Right(view! { <ol class="requirements">{items}</ol> })
-}
-
-#[component]
-pub(in crate::pages) fn Steps(steps: Vec<StepView>, imported: bool) -> impl IntoView {
-    if steps.is_empty() {
-        return Either::Left(view! { <p class="quiet">"None were recorded."</p> });
-    }
-    let counted = steps.iter().any(|step| step.usage.is_some());
-    let timed = !imported || steps.iter().any(|step| step.seconds > 0.0);
-    let row = move |step: StepView| {
-        let (word, tone) = words::outcome(step.outcome);
-        let tokens = counted.then(|| {
-            let tokens = step.usage.map_or_else(|| "–".to_owned(), words::tokens);
-            view! { <td class="number">{tokens}</td> }
-        });
-        view! {
-            <tr>
-                <th scope="row">{step.role.name()}</th>
-                <td class="number">{step.attempt}</td>
-                <td><Tag text=word.to_owned() tone/></td>
-                {timed.then(|| view! { <td class="number">{format::seconds(step.seconds)}</td> })}
-                {tokens}
-                <td class="detail">{step.detail}</td>
-            </tr>
-        }
-    };
-    let rows = steps.into_iter().map(row).collect_view();
-    Either::Right(view! {
-        <div class="table-frame" tabindex="0" role="region" aria-label="What each step took">
-            <table class="list">
-                <thead>
-                    <tr>
-                        <th scope="col">"Step"</th>
-                        <th scope="col" class="number">"Attempt"</th>
-                        <th scope="col">"Outcome"</th>
-                        {timed.then(|| view! { <th scope="col" class="number">"Time"</th> })}
-                        {counted.then(|| view! { <th scope="col" class="number">"Tokens"</th> })}
-                        <th scope="col">"Detail"</th>
-                    </tr>
-                </thead>
-                <tbody>{rows}</tbody>
-            </table>
-        </div>
-    })
 }

@@ -5,7 +5,8 @@ use swe_ci_core::run::Kind;
 use super::code::ChangedCode;
 use super::data::Whole;
 use super::logs::Logs;
-use super::parts::{Facts, Findings, Requirements, Steps};
+use super::parts::{Facts, Findings, Requirements};
+use super::steps::Steps;
 use super::tests::ChangedTests;
 use crate::components::{PageHead, Tag};
 use crate::pages::evolution::{evolution_href, test_href};
@@ -83,7 +84,7 @@ pub fn IterationView(whole: Whole) -> impl IntoView {
         </section>
         <section aria-labelledby="steps-title">
             <h2 id="steps-title">"Steps"</h2>
-            <Steps steps=iteration.steps imported/>
+            <Steps steps=iteration.steps evolution_id=evolution_id.clone() imported/>
             <Logs logs evolution_id iteration=number imported/>
         </section>
         <nav class="paging" aria-label="Iterations">

@@ -80,6 +80,7 @@ fn plain(column: Column, row: &Row) -> String {
     let unknown = || "–".to_owned();
     match column {
         Column::Tokens => row.tokens().map_or_else(unknown, names::tokens),
+        Column::Cost => row.micro_usd.map_or_else(unknown, format::dollars),
         Column::Findings => format::thousands(row.findings),
         Column::Tasks => tasks(row),
         Column::Released => row.release_date.clone().unwrap_or_else(unknown),
@@ -193,6 +194,7 @@ mod tests {
         let mut row = sheet(&[("m", &[0.5])]).rank(Gamma::ONE, Convention::Paper)[0].clone();
         let check = |column, expect: &str| assert_eq!(plain(column, &row), expect);
         check(Column::Tokens, "–");
+        check(Column::Cost, "–");
         check(Column::Released, "–");
         check(Column::Finished, "–");
         check(Column::Findings, "0");
@@ -203,5 +205,7 @@ mod tests {
         assert!(Columns::ALL.shown().all(|column| written(&column)));
         row.tasks_total = 4;
         assert_eq!(plain(Column::Tasks, &row), "1 / 4");
+        row.micro_usd = Some(12_300_000);
+        assert_eq!(plain(Column::Cost, &row), "$12.30");
     }
 }

@@ -136,7 +136,7 @@ fn tags(row: &Row, now: u32) -> Vec<(String, Tone, String)> {
         add(
             &format!("{} blocked", row.tasks_blocked),
             Tone::Warn,
-            "Could not be run for reasons outside the agent; not scored",
+            "Not scored: platform or provider failed, or the run's budget was spent",
         );
     }
     tags

@@ -12,6 +12,7 @@ pub(super) fn column(column: Column) -> &'static str {
         Column::Solved => "Solved",
         Column::Turns => "Turns",
         Column::Tokens => "Tokens",
+        Column::Cost => "Cost",
         Column::Findings => "Findings",
         Column::Tasks => "Tasks",
         Column::Released => "Released",

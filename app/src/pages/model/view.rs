@@ -12,7 +12,7 @@ use crate::pages::words;
 use crate::query::encode;
 
 /// What the heads of the table are about.
-const HEADS: [Word; 7] = [
+const HEADS: [Word; 8] = [
     Word::Split,
     Word::RankInterval,
     Word::EvoScore,
@@ -20,6 +20,7 @@ const HEADS: [Word; 7] = [
     Word::Solved,
     Word::Turns,
     Word::Scored,
+    Word::Cost,
 ];
 
 #[component]
@@ -83,6 +84,7 @@ fn convention_choices(model: &str, chosen: Signal<Convention>) -> Vec<Choice> {
 
 #[component]
 fn Runs(runs: StoredValue<Vec<ModelRun>>, convention: Signal<Convention>) -> impl IntoView {
+    let priced = runs.with_value(|runs| runs.iter().any(is_priced));
     let rows = move || {
         let runs = runs.get_value();
         let standing = |run: &ModelRun| {
@@ -95,13 +97,16 @@ fn Runs(runs: StoredValue<Vec<ModelRun>>, convention: Signal<Convention>) -> imp
         let floor = floor_of(standings.iter().flatten().map(|s| s.row.evoscore));
         let pairs = runs.into_iter().zip(standings);
         pairs
-            .map(|(run, standing)| view! { <RunRow run standing floor/> })
+            .map(|(run, standing)| view! { <RunRow run standing floor priced/> })
             .collect_view()
     };
+    let cost = priced.then(|| {
+        view! { <th role="columnheader" scope="col" class="number"><Term word=Word::Cost text="Cost"/></th> }
+    });
     view! {
         <section aria-labelledby="runs-title">
             <h2 id="runs-title">"Runs"</h2>
-            <Key words=Signal::stored(HEADS.to_vec())/>
+            <Key words=Signal::stored(heads(priced))/>
             <div class="table-frame">
                 <table class="cards model-runs" role="table">
                     <thead role="rowgroup">
@@ -113,6 +118,7 @@ fn Runs(runs: StoredValue<Vec<ModelRun>>, convention: Signal<Convention>) -> imp
                             <th role="columnheader" scope="col" class="number"><Term word=Word::Solved text="Solved"/></th>
                             <th role="columnheader" scope="col" class="number"><Term word=Word::Turns text="Turns"/></th>
                             <th role="columnheader" scope="col" class="number"><Term word=Word::Scored text="Tasks"/></th>
+                            {cost}
                         </tr>
                     </thead>
                     <tbody role="rowgroup">{rows}</tbody>
@@ -123,7 +129,13 @@ fn Runs(runs: StoredValue<Vec<ModelRun>>, convention: Signal<Convention>) -> imp
 }
 
 #[component]
-fn RunRow(run: ModelRun, standing: Option<Standing>, floor: f64) -> impl IntoView {
+fn RunRow(
+    run: ModelRun,
+    standing: Option<Standing>,
+    floor: f64,
+    /// Whether there is a column for what it cost.
+    priced: bool,
+) -> impl IntoView {
     let summary = run.summary;
     let config = summary.config;
     let kind = words::kind(config.kind)
@@ -147,8 +159,23 @@ fn RunRow(run: ModelRun, standing: Option<Standing>, floor: f64) -> impl IntoVie
             <td role="cell" class="number" data-label="Solved">{figure(|s| format::share(s.row.solved_rate))}</td>
             <td role="cell" class="number" data-label="Turns">{figure(|s| format::decimals(s.row.average_turns, 1))}</td>
             <td role="cell" class="number" data-label="Tasks">{figure(|s| format!("{} / {}", s.row.tasks, s.row.tasks_total))}</td>
+            {priced.then(|| view! { <td role="cell" class="number" data-label="Cost">{figure(cost)}</td> })}
         </tr>
     }
+}
+
+fn is_priced(run: &ModelRun) -> bool {
+    run.standings.iter().any(|s| s.row.micro_usd.is_some())
+}
+
+/// The words of the columns there are: the last is about money.
+fn heads(priced: bool) -> Vec<Word> {
+    let heads = HEADS.into_iter();
+    heads.filter(|word| priced || *word != Word::Cost).collect()
+}
+
+fn cost(standing: &Standing) -> String {
+    standing.row.micro_usd.map_or_else(none, format::dollars)
 }
 
 fn none() -> String {

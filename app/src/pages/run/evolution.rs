@@ -104,6 +104,10 @@ pub(in crate::pages) fn Iterations(
         iterations.get().into_iter().map(row).collect_view()
     };
     let none = move || iterations.with(Vec::is_empty);
+    let empty = move || match evolution.with(|e| e.progress.is_over()) {
+        true => "It was over before an iteration was tested.",
+        false => "Its iterations will be listed here, as they are tested.",
+    };
     view! {
         <div class="table-frame" hidden=none>
             <table class="iterations">
@@ -120,7 +124,7 @@ pub(in crate::pages) fn Iterations(
                 <tbody>{rows}</tbody>
             </table>
         </div>
-        <p class="quiet" hidden=move || !none()>"Its iterations will be listed here, as they are tested."</p>
+        <p class="quiet" hidden=move || !none()>{empty}</p>
     }
 }
 

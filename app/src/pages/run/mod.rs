@@ -8,6 +8,7 @@ mod log;
 mod profile;
 mod recorded;
 mod scores;
+mod taken;
 mod view;
 
 use leptos::prelude::*;

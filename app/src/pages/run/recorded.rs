@@ -1,9 +1,12 @@
 use leptos::either::Either;
 use leptos::prelude::*;
+use swe_ci_core::agent::Endpoint;
 use swe_ci_core::run::RunConfig;
 use swe_ci_core::view::{ImportedFrom, Provenance, RunDetail};
 
+use crate::components::Term;
 use crate::format;
+use crate::glossary::Word;
 use crate::pages::words;
 
 /// What a result must be reproducible from; of imported results, where they
@@ -44,12 +47,40 @@ pub(super) fn Recorded(detail: RwSignal<RunDetail>) -> impl IntoView {
 fn Here(config: RunConfig, provenance: Provenance) -> impl IntoView {
     view! {
         <div><dt>"Harness version"</dt><dd><code>{provenance.harness_version}</code></dd></div>
-        {config.programmer.map(|own| view! { <div><dt>"Programmer's harness"</dt><dd>{words::harness(&own.harness)}</dd></div> })}
-        {config.endpoint.as_ref().map(|endpoint| view! { <div><dt>"Model asked for"</dt><dd>{words::endpoint(endpoint)}</dd></div> })}
+        {config.endpoint.map(|endpoint| view! { <Asked endpoint/> })}
+        {config.programmer.map(|own| {
+            let asked = own.endpoint.map(|endpoint| view! { <Asked endpoint of="Programmer's"/> });
+            view! {
+                <div><dt>"Programmer's harness"</dt><dd>{words::harness(&own.harness)}</dd></div>
+                {asked}
+            }
+        })}
         {provenance.prompts.map(|prompts| view! { <div><dt>"Prompts"</dt><dd><code title=prompts.clone()>{words::prompts(&prompts)}</code></dd></div> })}
-        {words::budget(&config.budget).map(|budget| view! { <div><dt>"Budget"</dt><dd>{budget}</dd></div> })}
+        {words::budget(&config.budget).map(|budget| view! { <div><dt><Term word=Word::Budget text="Budget"/></dt><dd>{budget}</dd></div> })}
         <div><dt>"Limits of a step"</dt><dd>{words::limits(&config.limits)}</dd></div>
         <div><dt>"Time limits"</dt><dd>{words::time_limits(&config.limits)}</dd></div>
+    }
+}
+
+/// Where a model was asked, and what its tokens cost by then.
+#[component]
+fn Asked(
+    endpoint: Endpoint,
+    /// Whose it is, where the two agents differ.
+    #[prop(optional)]
+    of: &'static str,
+) -> impl IntoView {
+    let named = |name: &'static str| match of {
+        "" => name.to_owned(),
+        of => format!("{of} {}", name.to_lowercase()),
+    };
+    let prices = endpoint.prices.map(|prices| {
+        view! { <div><dt>{named("Prices")}</dt><dd>{words::prices(prices)}</dd></div> }
+    });
+    let place = words::endpoint(&endpoint);
+    view! {
+        <div><dt>{named("Endpoint")}</dt><dd>{place}</dd></div>
+        {prices}
     }
 }
 

@@ -9,6 +9,7 @@ use super::follow::{Follower, Link};
 use super::log::LogTail;
 use super::recorded::Recorded;
 use super::scores::ScoresOfRun;
+use super::taken::Taken;
 use crate::components::{Meter, PageHead, Tag, Term, Time, Tone};
 use crate::format;
 use crate::glossary::Word;
@@ -127,6 +128,7 @@ fn Overall(detail: RwSignal<RunDetail>) -> impl IntoView {
                 {blocked}
                 <Moments summary/>
             </dl>
+            <Taken detail/>
         </section>
     }
 }

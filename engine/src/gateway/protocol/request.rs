@@ -1,5 +1,6 @@
 //! What a harness asks, and what the provider is sent for it.
 
+use axum::body::Bytes;
 use axum::http::Method;
 use serde_json::{Map, Value, json};
 use swe_ci_core::agent::{Endpoint, Protocol};
@@ -37,8 +38,8 @@ pub struct Asked {
     /// As the harness names it.
     pub model: String,
     pub streamed: bool,
-    pub body: Value,
-    /// The same as it was written.
+    /// The body as it was written; a tree of it takes several times as much
+    /// memory.
     written: Fields,
     /// Whether tokens are to be counted and no more.
     pub counting: bool,
@@ -52,7 +53,8 @@ pub struct Outgoing {
     pub path: String,
     /// What stands behind the `?`.
     pub query: Option<&'static str>,
-    pub body: Vec<u8>,
+    /// Cheap to clone, for it may be sent again.
+    pub body: Bytes,
 }
 
 /// What a request asks for, if the gateway knows it. The path may have its
@@ -90,7 +92,6 @@ pub fn read(call: &Call, bytes: &[u8]) -> Result<Asked, String> {
         protocol: route.protocol,
         model,
         streamed: !counting && route.streamed.unwrap_or_else(in_body),
-        body: Value::Object(body),
         written,
         counting,
         query: route.query,
@@ -112,15 +113,22 @@ impl Asked {
         Outgoing {
             path: dialect.path(self, &endpoint.model),
             query: self.query,
-            body: body.to_string().into_bytes(),
+            body: body.to_string().into(),
         }
+    }
+
+    /// What the harness asks.
+    #[must_use]
+    pub fn body(&self) -> Value {
+        // What was read as an object before can be read again.
+        serde_json::from_str(&self.written.to_string()).unwrap_or_default()
     }
 
     /// The body without what varies from run to run for no reason, so that it
     /// can be looked up in a recording. Its keys are sorted.
     #[must_use]
     pub fn normalised(&self) -> Value {
-        normal::normalised(self.body.clone(), dialect(self.protocol).varying())
+        normal::normalised(self.body(), dialect(self.protocol).varying())
     }
 }
 

@@ -54,10 +54,7 @@ async fn what_is_absent_and_what_is_there_are_recorded_after_each_other() {
             }
             let steps = store.steps(&claim.evolution_id).await.unwrap();
             let read = |step: &StepRow| format!("{step:?}");
-            assert_eq!(
-                steps.iter().map(read).collect::<Vec<_>>(),
-                order.map(read)
-            );
+            assert_eq!(steps.iter().map(read).collect::<Vec<_>>(), order.map(read));
             let totals = store.totals_of_run(&run_id).await.unwrap();
             assert_eq!(totals.taken, everything.usage.unwrap());
             let traffic = totals.traffic;

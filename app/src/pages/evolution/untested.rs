@@ -1,0 +1,28 @@
+//! The iteration an evolution did not come to test, attempt by attempt: where
+//! it ended, or is at work.
+
+use leptos::prelude::*;
+use swe_ci_core::view::EvolutionView;
+
+use super::data::Effort;
+use crate::pages::iteration::{Logs, Steps};
+use crate::pages::words;
+
+#[component]
+pub(super) fn Untested(evolution: EvolutionView, effort: Effort, imported: bool) -> impl IntoView {
+    let Effort { untested, logs, .. } = effort;
+    let iteration = untested.last().map(|step| step.iteration);
+    let told = iteration.and_then(|n| Some((n, words::untested(evolution.ending, n)?)));
+    let evolution_id = evolution.evolution_id;
+    told.map(|(iteration, (title, says))| {
+        let steps = evolution_id.clone();
+        view! {
+            <section class="untested" aria-labelledby="untested-title">
+                <h2 id="untested-title">{title}</h2>
+                <p class="quiet evolution-words">{says}</p>
+                <Steps steps=untested evolution_id=steps imported/>
+                <Logs logs evolution_id iteration imported/>
+            </section>
+        }
+    })
+}

@@ -1,0 +1,194 @@
+//! What steps came to and took: a row for each attempt.
+
+use leptos::either::Either;
+use leptos::prelude::*;
+use swe_ci_core::step::StepOutcome;
+use swe_ci_core::usage::Traffic;
+use swe_ci_core::view::StepView;
+
+use crate::components::Tag;
+use crate::format;
+use crate::pages::words;
+
+/// What any of the steps knows; columns that would be empty are left out.
+#[derive(Debug, Clone, Copy)]
+struct Known {
+    time: bool,
+    tokens: bool,
+    requests: bool,
+    cost: bool,
+    recorded: bool,
+    detail: bool,
+}
+
+impl Known {
+    fn of(steps: &[StepView], imported: bool) -> Self {
+        let any = |knows: fn(&StepView) -> bool| steps.iter().any(knows);
+        Self {
+            time: !imported || any(|step| step.seconds > 0.0),
+            tokens: any(|step| step.usage.is_some()),
+            requests: any(|step| step.traffic.is_some()),
+            cost: any(|step| step.traffic.is_some_and(|t| t.micro_usd.is_some())),
+            recorded: any(StepView::is_recorded),
+            detail: any(|step| !step.detail.is_empty()),
+        }
+    }
+}
+
+#[component]
+pub(in crate::pages) fn Steps(
+    steps: Vec<StepView>,
+    evolution_id: String,
+    imported: bool,
+) -> impl IntoView {
+    if steps.is_empty() {
+        return Either::Left(view! { <p class="quiet">"None were recorded."</p> });
+    }
+    let known = Known::of(&steps, imported);
+    let head = |shown: bool, name: &'static str| {
+        shown.then(|| view! { <th role="columnheader" scope="col" class="number">{name}</th> })
+    };
+    let row = |step| view! { <Row step evolution_id=evolution_id.clone() known/> };
+    let rows = steps.into_iter().map(row).collect_view();
+    Either::Right(view! {
+        <div class="table-frame" tabindex="0" role="region" aria-label="What each step took">
+            <table class="list cards steps" role="table">
+                <thead role="rowgroup">
+                    <tr role="row">
+                        <th role="columnheader" scope="col">"Step"</th>
+                        <th role="columnheader" scope="col">"Outcome"</th>
+                        {head(known.time, "Time")}
+                        {head(known.tokens, "Tokens")}
+                        {head(known.requests, "Requests")}
+                        {head(known.cost, "Cost")}
+                        {known.recorded.then(|| view! { <th role="columnheader" scope="col">"Recording"</th> })}
+                        {known.detail.then(|| view! { <th role="columnheader" scope="col">"Detail"</th> })}
+                    </tr>
+                </thead>
+                <tbody role="rowgroup">{rows}</tbody>
+            </table>
+        </div>
+    })
+}
+
+#[component]
+fn Row(step: StepView, evolution_id: String, known: Known) -> impl IntoView {
+    let (word, tone) = words::outcome(step.outcome);
+    let time = (format::seconds(step.seconds), step.traffic.and_then(waited));
+    let tokens = match step.usage {
+        Some(usage) => (words::tokens(usage), words::tokens_within(usage)),
+        None => unknown(),
+    };
+    let requests = match step.traffic {
+        Some(traffic) => (format::thousands(traffic.requests), retried(traffic)),
+        None => unknown(),
+    };
+    let cost = match step.traffic.and_then(|traffic| traffic.micro_usd) {
+        Some(micro_usd) => (format::dollars(micro_usd), None),
+        None => unknown(),
+    };
+    let recording = known.recorded.then(|| {
+        // What was interrupted is repeated under its number, and so are its files.
+        let links = (step.is_recorded() && step.outcome != StepOutcome::Interrupted)
+            .then(|| view! { <Recording step=step.clone() evolution_id/> });
+        view! { <td role="cell" class="step-recording" data-label="Recording">{links}</td> }
+    });
+    let said = Some(step.detail.clone()).filter(|detail| !detail.is_empty());
+    let detail = known
+        .detail
+        .then(|| view! { <td role="cell" class="detail">{said}</td> });
+    view! {
+        <tr role="row">
+            <th role="rowheader" scope="row">
+                {step.role.name()}
+                <small>{format!("attempt {}", step.attempt)}</small>
+            </th>
+            <td role="cell"><Tag text=word.to_owned() tone/></td>
+            {figure(known.time, "Time", time)}
+            {figure(known.tokens, "Tokens", tokens)}
+            {figure(known.requests, "Requests", requests)}
+            {figure(known.cost, "Cost", cost)}
+            {recording}
+            {detail}
+        </tr>
+    }
+}
+
+/// What is written, and below it what is to be known of it.
+type Figure = (String, Option<String>);
+
+fn unknown() -> Figure {
+    ("–".to_owned(), None)
+}
+
+fn figure(shown: bool, label: &'static str, (text, below): Figure) -> Option<impl IntoView> {
+    shown.then(|| {
+        let below = below.map(|below| view! { <small>{below}</small> });
+        view! { <td role="cell" class="number" data-label=label>{text}{below}</td> }
+    })
+}
+
+/// "2 retries".
+fn retried(traffic: Traffic) -> Option<String> {
+    let retries = u32::try_from(traffic.retries).unwrap_or(u32::MAX);
+    match retries {
+        0 => None,
+        1 => Some("1 retry".to_owned()),
+        n => Some(format!("{} retries", format::thousands(n))),
+    }
+}
+
+/// "waited 12 s", where one would notice.
+fn waited(traffic: Traffic) -> Option<String> {
+    let seconds = traffic.waiting_ms as f64 / 1e3;
+    (seconds >= 0.05).then(|| format!("waited {}", format::seconds(seconds)))
+}
+
+/// What was said in the step, as files.
+#[component]
+fn Recording(step: StepView, evolution_id: String) -> impl IntoView {
+    let StepView {
+        iteration,
+        role,
+        attempt,
+        ..
+    } = step;
+    let role = role.name();
+    let link = |format: &'static str, name: &'static str| {
+        let href = format!(
+            "/api/v1/evolutions/{evolution_id}/iterations/{iteration}/{role}/trajectory?attempt={attempt}&format={format}"
+        );
+        let label = format!("{name}: what the {role} and its model said, attempt {attempt}");
+        view! { <a href=href rel="external" download="" aria-label=label>{name}</a> }
+    };
+    view! {
+        {link("jsonl", "JSON lines")}
+        " "
+        {link("atif", "ATIF")}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_noticed_of_the_way_to_the_model() {
+        let check = |retries, waiting_ms, expect: (Option<&str>, Option<&str>)| {
+            let traffic = Traffic {
+                retries,
+                waiting_ms,
+                ..Traffic::default()
+            };
+            let seen = (retried(traffic), waited(traffic));
+            assert_eq!((seen.0.as_deref(), seen.1.as_deref()), expect);
+        };
+        check(0, 49, (None, None));
+        check(1, 400, (Some("1 retry"), Some("waited 0.4 s")));
+        check(
+            1_234,
+            90_000,
+            (Some("1234 retries"), Some("waited 1 min 30 s")),
+        );
+    }
+}

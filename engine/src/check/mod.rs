@@ -1,0 +1,229 @@
+//! A smoke test of harness, endpoint and key: one tiny task, by the way a real
+//! run takes, before money is spent on one.
+//!
+//! All of it stands in a folder that goes afterwards; of the installation it
+//! has the layers and the keys.
+
+mod judge;
+mod trial;
+
+use std::fs::TryLockError;
+
+use anyhow::Context;
+use serde::Serialize;
+use swe_ci_core::agent::{AgentConfig, Budget};
+use swe_ci_core::run::{HarnessConfig, Kind, RunConfig};
+use swe_ci_core::step::{Plan, Role};
+use swe_ci_core::usage::{Traffic, Usage};
+use swe_ci_core::view::StepView;
+use tokio_util::sync::CancellationToken;
+
+use crate::Engine;
+use crate::blocking::blocking;
+use crate::clock;
+use crate::error::{Error, Result};
+use crate::programs::BuiltLayer;
+use crate::sandbox::Left;
+use trial::{SPLIT, Trial};
+
+/// Seconds an agent may take; a tiny task needs a fraction.
+const AGENT_SECONDS: u32 = 120;
+/// Seconds the tests may take.
+const TEST_SECONDS: u32 = 60;
+/// Seconds a provider in trouble is waited for.
+const PATIENCE_SECONDS: u32 = 30;
+/// Agent programs send tens of thousands of tokens before they do anything.
+const TOKENS: u64 = 400_000;
+/// A second iteration is for a programmer that changed nothing in the first.
+const PLAN: Plan = Plan {
+    max_iterations: 2,
+    max_attempts: 1,
+};
+
+/// What is told while a check goes on.
+#[derive(Debug, Clone)]
+pub enum CheckNews {
+    Said(String),
+    /// A layer is there.
+    Layer(BuiltLayer),
+    /// A step came to its end.
+    Step(StepView),
+    /// Of this many tests so many pass.
+    Tests {
+        passed: u32,
+        of: u32,
+    },
+}
+
+/// Takes the news of a check.
+pub type Tell<'a> = &'a (dyn Fn(CheckNews) + Send + Sync);
+
+/// How the agents got on.
+#[derive(Debug, Clone, Serialize)]
+pub struct HarnessCheck {
+    /// A document was written and code was changed.
+    pub works: bool,
+    /// That, or why not, in plain words.
+    pub verdict: String,
+    /// What to do about it, and what else is worth knowing.
+    pub advice: Vec<String>,
+    pub layers: Vec<BuiltLayer>,
+    pub steps: Vec<StepView>,
+    /// After the last change that could be tested.
+    pub tests_passed: u32,
+    pub tests: u32,
+    pub usage: Usage,
+    pub traffic: Traffic,
+    /// What the step that failed printed last.
+    pub last_lines: Vec<String>,
+}
+
+impl Engine {
+    /// Lets the agents of a configuration work on a tiny task, within small
+    /// limits. Its split, samples and plan are left aside.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] when the configuration cannot be used,
+    /// [`Error::Conflict`] while another check of this data folder is under
+    /// way or when `stop` is cancelled, [`Error::Unavailable`] when the
+    /// container engine fails. What agents and providers do wrong is no error.
+    pub async fn check_harness(
+        &self,
+        config: RunConfig,
+        tell: Tell<'_>,
+        stop: &CancellationToken,
+    ) -> Result<HarnessCheck> {
+        let config = self.tiny(config).await?;
+        self.ready().await?;
+        let _alone = self.alone()?;
+        let trial = Trial::new(self).await?;
+        let checked = tokio::select! {
+            checked = self.try_out(&trial, config, tell) => checked,
+            () = stop.cancelled() => Err(Error::Conflict("the check was stopped".into())),
+        };
+        if let Err(error) = trial.docker.sweep(Left::ByAnyone).await {
+            tracing::debug!("containers not swept after a check: {error}");
+        }
+        checked
+    }
+
+    async fn try_out(
+        &self,
+        trial: &Trial,
+        config: RunConfig,
+        tell: Tell<'_>,
+    ) -> Result<HarnessCheck> {
+        let layers = self.layers_of(&config, tell).await?;
+        tell(CheckNews::Said("preparing the tiny task".into()));
+        let tests = trial.prepare(self).await?;
+        let seen = Box::pin(trial.evolve(&config, tests, tell)).await?;
+        let judged = judge::judge(&config, &seen);
+        let mut usage = Usage::default();
+        let counted = seen.agent_steps().filter_map(|step| step.usage);
+        counted.for_each(|taken| usage += taken);
+        let passed_on = seen.agent_steps().filter_map(|step| step.traffic);
+        let traffic = passed_on.reduce(|mut sum, more| {
+            sum += more;
+            sum
+        });
+        Ok(HarnessCheck {
+            works: judged.works,
+            verdict: judged.verdict,
+            advice: judged.advice,
+            layers,
+            tests_passed: seen.passed,
+            tests: seen.tests,
+            usage,
+            traffic: traffic.unwrap_or_default(),
+            last_lines: match judged.works {
+                true => Vec::new(),
+                false => seen.last_lines,
+            },
+            steps: seen.steps.into_iter().map(|played| played.step).collect(),
+        })
+    }
+
+    /// The configuration as far as it matters here: its agents, within small
+    /// limits, with today's prices.
+    async fn tiny(&self, mut config: RunConfig) -> Result<RunConfig> {
+        config.kind = Kind::Measured;
+        config.split = SPLIT.into();
+        config.samples = 1;
+        config.plan = PLAN;
+        let limits = &mut config.limits;
+        limits.agent_seconds = limits.agent_seconds.min(AGENT_SECONDS);
+        limits.test_seconds = limits.test_seconds.min(TEST_SECONDS);
+        limits.patience_seconds = limits.patience_seconds.min(PATIENCE_SECONDS);
+        config.budget = Budget {
+            tokens: Some(config.budget.tokens.unwrap_or(TOKENS).min(TOKENS)),
+            ..config.budget
+        };
+        let today = clock::today();
+        let programmer = config.programmer.as_mut().and_then(|p| p.endpoint.as_mut());
+        for endpoint in [config.endpoint.as_mut(), programmer].into_iter().flatten() {
+            // The provider itself is what is to be tried.
+            endpoint.recording = None;
+            if endpoint.prices.is_none() {
+                endpoint.prices = self.inner.store.price_on(&endpoint.model, &today).await?;
+            }
+            if let Some(name) = &endpoint.key {
+                self.inner.keys.open(name).await?;
+            }
+        }
+        if !config.harness.asks_a_model() {
+            return Err(Error::Invalid(format!(
+                "harness.name: `{}` asks no model, so there is nothing to check",
+                config.harness.name()
+            )));
+        }
+        config
+            .check()
+            .map_err(|bad| Error::Invalid(bad.to_string()))?;
+        let (agents, harnesses) = (agents(&config), self.inner.harnesses.clone());
+        let playable = move || Ok(agents.iter().try_for_each(|a| harnesses.check(a).map(drop)));
+        blocking(playable).await?.map_err(Error::Invalid)?;
+        Ok(config)
+    }
+
+    /// Sees to it that the layers are there.
+    async fn layers_of(&self, config: &RunConfig, tell: Tell<'_>) -> Result<Vec<BuiltLayer>> {
+        let mut layers: Vec<BuiltLayer> = Vec::new();
+        let say = |line| tell(CheckNews::Said(line));
+        for agent in agents(config) {
+            let HarnessConfig::Program { program, version } = agent.harness else {
+                continue;
+            };
+            let layer = self.build_layer(&program, version.as_deref(), &say).await?;
+            if layers.iter().all(|known| known.digest != layer.digest) {
+                tell(CheckNews::Layer(layer.clone()));
+                layers.push(layer);
+            }
+        }
+        Ok(layers)
+    }
+
+    /// The lock that makes this the only check of the data folder: what an
+    /// earlier one left behind can then be told from what another one needs.
+    fn alone(&self) -> Result<std::fs::File> {
+        let path = self.inner.config.data.join("check.lock");
+        let cannot = || format!("cannot lock {}", path.display());
+        let file = std::fs::File::create(&path).with_context(cannot)?;
+        match file.try_lock() {
+            Ok(()) => Ok(file),
+            Err(TryLockError::WouldBlock) => Err(Error::Conflict(
+                "another check of this data folder is under way; wait for its end".into(),
+            )),
+            Err(TryLockError::Error(error)) => {
+                Err(anyhow::Error::new(error).context(cannot()).into())
+            }
+        }
+    }
+}
+
+fn agents(config: &RunConfig) -> Vec<AgentConfig> {
+    let roles = [Role::Architect, Role::Programmer];
+    roles
+        .iter()
+        .filter_map(|role| config.agent(*role))
+        .collect()
+}

@@ -1,0 +1,378 @@
+//! The tiny task, and an evolution of it in a world of its own.
+
+use std::path::Path;
+use std::pin::pin;
+use std::sync::Arc;
+
+use anyhow::{Context, anyhow};
+use futures::StreamExt;
+use swe_ci_core::event::What;
+use swe_ci_core::metrics::Verdict;
+use swe_ci_core::run::{Limits, RunConfig};
+use swe_ci_core::step::{Role, StepOutcome};
+use swe_ci_core::view::{Provenance, StepView, TaskState};
+use tempfile::TempDir;
+use tokio::sync::Mutex;
+use tokio_util::sync::CancellationToken;
+
+use super::{CheckNews, Tell};
+use crate::Engine;
+use crate::artifacts::Artifacts;
+use crate::blocking::blocking;
+use crate::dataset::tiny::{TinyTask, write_dataset};
+use crate::dataset::{Importer, TaskFolders, demo};
+use crate::error::{Error, Result};
+use crate::events::Events;
+use crate::evolve::{Evolver, Interrupts};
+use crate::files;
+use crate::gateway::{Exchange, Gateway, Ledgers};
+use crate::sandbox::{Docker, Instance, Left};
+use crate::store::{Claim, NewRun, StepRow, Store, TaskRow};
+
+/// The split, which is nobody's but the trial's.
+pub(super) const SPLIT: &str = "check";
+/// Who works on it.
+const WORKER: &str = "check";
+/// Nobody else could claim it.
+const LEASE_MS: i64 = 24 * 3_600 * 1_000;
+/// How many of a step's last lines are shown.
+const LAST_LINES: usize = 15;
+
+const TESTS: (&str, &str) = (
+    "tests/test_tally.py",
+    "\
+import tally
+
+
+def test_total():
+    assert tally.total([1, 2, 6]) == 9
+    assert tally.total([]) == 0
+
+
+def test_mean():
+    assert tally.mean([1, 2, 6]) == 3
+    assert tally.mean([]) == 0
+
+
+def test_spread():
+    assert tally.spread([4, 1, 6]) == 5
+    assert tally.spread([]) == 0
+",
+);
+
+/// A package of three functions, two of which are to be written.
+const TASK: TinyTask<'_> = TinyTask {
+    name: "tally",
+    versions: &[
+        &[
+            (
+                "tally/__init__.py",
+                "\
+\"\"\"Sums up lists of numbers.\"\"\"
+
+
+def total(numbers):
+    return sum(numbers)
+
+
+def mean(numbers):
+    raise NotImplementedError
+
+
+def spread(numbers):
+    raise NotImplementedError
+",
+            ),
+            TESTS,
+        ],
+        &[
+            (
+                "tally/__init__.py",
+                "\
+\"\"\"Sums up lists of numbers.\"\"\"
+
+
+def total(numbers):
+    return sum(numbers)
+
+
+def mean(numbers):
+    return total(numbers) / len(numbers) if numbers else 0
+
+
+def spread(numbers):
+    return max(numbers) - min(numbers) if numbers else 0
+",
+            ),
+            TESTS,
+        ],
+    ],
+};
+
+/// A store, artifacts, task folders, a gateway and containers of its own.
+#[derive(Debug)]
+pub(super) struct Trial {
+    evolver: Evolver,
+    pub docker: Docker,
+    folder: TempDir,
+}
+
+/// What came of it.
+#[derive(Debug)]
+pub(super) struct Seen {
+    pub steps: Vec<Played>,
+    /// Tests that pass after the last iteration that was tested, and how many
+    /// there are.
+    pub passed: u32,
+    pub tests: u32,
+    /// What the last step printed last.
+    pub last_lines: Vec<String>,
+}
+
+/// A step with what the provider answered in it.
+#[derive(Debug)]
+pub(super) struct Played {
+    pub step: StepView,
+    pub answers: Vec<Answered>,
+}
+
+#[derive(Debug)]
+pub(super) struct Answered {
+    /// Whether it said what it took.
+    pub counted: bool,
+    /// Why it was no good answer.
+    pub error: Option<String>,
+}
+
+impl Seen {
+    pub(super) fn agent_steps(&self) -> impl Iterator<Item = &StepView> {
+        let steps = self.steps.iter().map(|played| &played.step);
+        steps.filter(|step| step.role != Role::Test)
+    }
+
+    /// Whether a role once came to its end with something to show.
+    pub(super) fn is_done(&self, role: Role) -> bool {
+        has_done(self.steps.iter().map(|played| &played.step), role)
+    }
+}
+
+impl Trial {
+    /// Only for whoever is alone in checking: what an earlier trial left
+    /// behind is removed.
+    pub(super) async fn new(engine: &Engine) -> Result<Self> {
+        let inner = &engine.inner;
+        let data = std::path::absolute(&inner.config.data)
+            .context("cannot tell the data folder's place")?;
+        files::remove_folder(&data.join("check"))?;
+        let folder = tempfile::Builder::new()
+            .prefix("check")
+            .rand_bytes(0)
+            .tempdir_in(&data)
+            .with_context(|| format!("cannot write in {}", data.display()))?;
+        let at = folder.path();
+        // A server of this installation removes steps it knows nothing of.
+        let docker = Docker::new(Instance(format!("{}-check", inner.instance)));
+        if let Err(error) = docker.sweep(Left::ByOthers).await {
+            tracing::debug!("containers of earlier checks not swept: {error}");
+        }
+        let database = at.join("check.sqlite");
+        let evolver = Evolver {
+            store: Store::open(&format!("sqlite:{}?mode=rwc", database.display())).await?,
+            artifacts: Artifacts::in_folder(&at.join("artifacts"))?,
+            sandbox: Arc::new(docker.clone()),
+            folders: TaskFolders::new(at.join("tasks")),
+            events: Events::default(),
+            harnesses: inner.harnesses.clone(),
+            gateway: Gateway::new(at.join("gateway"))?,
+            keys: inner.keys.clone(),
+            ledgers: Ledgers::default(),
+        };
+        Ok(Self {
+            evolver,
+            docker,
+            folder,
+        })
+    }
+
+    /// Makes the task and imports it; how many of its tests pass, and of how
+    /// many.
+    pub(super) async fn prepare(&self, engine: &Engine) -> Result<(u32, u32)> {
+        let network = engine.build_network()?;
+        let base = &engine.config().base_image;
+        let images = engine.images();
+        let image = demo::build_image(images, base, &network, &|_| {}).await?;
+        let digest = images.digest(image).await?;
+        let digest = digest.context("the image was built and is not there")?;
+        let dataset = self.folder.path().join("dataset");
+        let to = dataset.clone();
+        let identity = blocking(move || write(&to)).await?;
+        let importer = Importer {
+            store: &self.evolver.store,
+            artifacts: &self.evolver.artifacts,
+            sandbox: self.evolver.sandbox.clone(),
+            images,
+            folders: &self.evolver.folders,
+            limits: Limits::default(),
+            // The image is there: nothing has to be packed and unpacked.
+            loaded: Mutex::new([(identity, digest)].into()),
+        };
+        let rows = importer.import(&dataset, SPLIT, &|_| {}).await?;
+        match rows.as_slice() {
+            [
+                TaskRow {
+                    state: TaskState::Ready,
+                    suite,
+                    ..
+                },
+            ] => Ok((suite.counts.base_in_target, suite.counts.target)),
+            [
+                TaskRow {
+                    state: TaskState::Unusable { reason },
+                    ..
+                },
+            ] => Err(anyhow!("the tiny task cannot be used: {reason}").into()),
+            _ => Err(anyhow!("the tiny task was not imported").into()),
+        }
+    }
+
+    /// Carries out the run, as far as it takes to see whether the agents work.
+    pub(super) async fn evolve(
+        &self,
+        config: &RunConfig,
+        tests: (u32, u32),
+        tell: Tell<'_>,
+    ) -> Result<Seen> {
+        let claim = self.submit(config).await?;
+        let interrupts = Interrupts {
+            stop: CancellationToken::new(),
+            cancel: CancellationToken::new(),
+        };
+        let mut events = pin!(self.evolver.events.of_run(&claim.run_id, Some(0)));
+        let mut evolving = pin!(self.evolver.evolve(&claim, WORKER, &interrupts));
+        let mut told = 0;
+        loop {
+            let over = tokio::select! {
+                left = &mut evolving => left.map(|_| true)?,
+                Some(event) = events.next() => match event.what {
+                    What::Log { .. } => continue,
+                    _ => false,
+                },
+            };
+            let steps = self.evolver.store.steps(&claim.evolution_id).await?;
+            self.tell_new(&claim, &steps[told..], tests.1, tell).await?;
+            told = steps.len();
+            let views: Vec<StepView> = steps.iter().map(StepRow::view).collect();
+            let shown = |role| has_done(views.iter(), role);
+            let tested = views.last().is_some_and(|step| step.role == Role::Test);
+            if tested && shown(Role::Architect) && shown(Role::Programmer) {
+                interrupts.stop.cancel();
+            }
+            if over {
+                return self.seen(&claim, &steps, tests).await;
+            }
+        }
+    }
+
+    /// The run as a row, and its evolution claimed.
+    async fn submit(&self, config: &RunConfig) -> Result<Claim> {
+        let store = &self.evolver.store;
+        let tasks = store.tasks_of_split(SPLIT).await?;
+        let run = NewRun {
+            config: config.clone(),
+            provenance: Provenance::default(),
+            tasks: tasks.into_iter().map(|task| (task.id, 1.0)).collect(),
+        };
+        store.insert_run(&run).await?;
+        let claim = store.claim(WORKER, LEASE_MS).await?;
+        claim.ok_or_else(|| Error::Internal(anyhow!("the evolution could not be claimed")))
+    }
+
+    async fn tell_new(
+        &self,
+        claim: &Claim,
+        steps: &[StepRow],
+        tests: u32,
+        tell: Tell<'_>,
+    ) -> Result<()> {
+        for step in steps {
+            tell(CheckNews::Step(step.view()));
+            if let StepOutcome::Scored { .. } = step.outcome
+                && let Some(passed) = self.passed(claim).await?
+            {
+                tell(CheckNews::Tests { passed, of: tests });
+            }
+        }
+        Ok(())
+    }
+
+    /// Tests that pass after the last iteration, unless its code collapsed.
+    async fn passed(&self, claim: &Claim) -> Result<Option<u32>> {
+        let iterations = self.evolver.store.iterations(&claim.evolution_id).await?;
+        Ok(iterations.last().and_then(|row| match row.verdict {
+            Verdict::Scored { in_target, .. } => Some(in_target),
+            Verdict::Collapsed { .. } => None,
+        }))
+    }
+
+    async fn seen(&self, claim: &Claim, steps: &[StepRow], tests: (u32, u32)) -> Result<Seen> {
+        let mut played = Vec::new();
+        for step in steps {
+            let answers = match &step.trajectory {
+                Some(key) => Exchange::parse_lines(&self.evolver.artifacts.get(key).await?)?,
+                None => Vec::new(),
+            };
+            played.push(Played {
+                step: step.view(),
+                answers: answers.into_iter().map(Answered::of).collect(),
+            });
+        }
+        let iterations = self.evolver.store.iterations(&claim.evolution_id).await?;
+        let passed = match self.passed(claim).await? {
+            _ if iterations.is_empty() => tests.0,
+            passed => passed.unwrap_or(0),
+        };
+        Ok(Seen {
+            steps: played,
+            passed,
+            tests: tests.1,
+            last_lines: self.last_lines(steps.last()).await,
+        })
+    }
+
+    async fn last_lines(&self, step: Option<&StepRow>) -> Vec<String> {
+        let Some(key) = step.and_then(|step| step.log.as_ref()) else {
+            return Vec::new();
+        };
+        let log = self.evolver.artifacts.get(key).await.unwrap_or_default();
+        let text = String::from_utf8_lossy(&log);
+        let lines: Vec<&str> = text.lines().collect();
+        let from = lines.len().saturating_sub(LAST_LINES);
+        lines[from..]
+            .iter()
+            .map(|line| (*line).to_owned())
+            .collect()
+    }
+}
+
+impl Answered {
+    fn of(exchange: Exchange) -> Self {
+        Self {
+            counted: exchange.usage.is_some(),
+            error: exchange.error,
+        }
+    }
+}
+
+fn has_done<'a>(mut steps: impl Iterator<Item = &'a StepView>, role: Role) -> bool {
+    steps.any(|step| step.role == role && step.outcome == StepOutcome::Done)
+}
+
+/// Writes the dataset; its image's archive holds nothing, and is told by its
+/// identity.
+fn write(dataset: &Path) -> anyhow::Result<files::FileIdentity> {
+    std::fs::create_dir_all(dataset)?;
+    let archive = dataset.join("image.tar.gz");
+    std::fs::write(&archive, [])?;
+    write_dataset(dataset, SPLIT, &archive, &[TASK])?;
+    files::identity(&dataset.join("data").join(TASK.name).join("image.tar.gz"))
+}
