@@ -73,7 +73,7 @@ pub struct Entry {
     pub metric_version: u32,
     /// When it was over, RFC 3339; absent while it is not.
     pub finished_at: Option<String>,
-    /// What its scored evolutions took of the model; absent where that was
+    /// What all its evolutions took of the model; absent where that was
     /// not counted.
     pub usage: Option<Usage>,
     /// What they cost, in millionths of a US dollar; absent where that is not

@@ -45,7 +45,7 @@ pub struct Row {
     pub solved_rate: f64,
     /// Mean number of iterations used (Figure 11).
     pub average_turns: f64,
-    /// What the scored evolutions took of the model; absent where that was
+    /// What all its evolutions took of the model; absent where that was
     /// not counted.
     pub usage: Option<Usage>,
     /// What they cost, in millionths of a US dollar; absent where that is not

@@ -98,6 +98,8 @@ impl Asking {
                 })
             }
         };
+        // Not every provider counts tokens in advance; none has to.
+        let trouble = (!self.asked.counting).then_some(trouble);
         let waited = self.step.off.total().saturating_sub(waited);
         self.exchange.waiting_ms = u64::try_from(waited.as_millis()).unwrap_or(u64::MAX);
         self.exchange.response = String::from_utf8_lossy(&self.kept).into_owned();

@@ -58,8 +58,9 @@ impl Step {
         self.said.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// An exchange has ended: counted, charged, written down.
-    pub fn ended(&self, exchange: &Exchange, trouble: Option<String>) {
+    /// An exchange has ended: counted, charged, written down. `trouble` is why
+    /// the provider is to blame; not given of what does not matter.
+    pub fn ended(&self, exchange: &Exchange, trouble: Option<Option<String>>) {
         let usage = exchange.usage.unwrap_or_default();
         let cost = self.endpoint.prices.map(|prices| prices.micro_usd(usage));
         let mut said = self.said();
@@ -69,7 +70,9 @@ impl Step {
         if let Some((sum, cost)) = said.traffic.micro_usd.as_mut().zip(cost) {
             *sum = sum.saturating_add(cost);
         }
-        said.trouble = trouble;
+        if let Some(trouble) = trouble {
+            said.trouble = trouble;
+        }
         if let Err(error) = said.recorder.record(exchange) {
             tracing::warn!("an exchange could not be written down: {error:#}");
         }

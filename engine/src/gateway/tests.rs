@@ -274,6 +274,13 @@ async fn what_the_provider_does_wrong_is_the_providers() {
         let trouble = door.close().await.trouble.unwrap();
         assert!(trouble.contains(words), "{fault:?} {trouble}");
     }
+    // A provider need not count tokens in advance.
+    fixture.llm.fault_first(1, Fault::status(404));
+    let door = fixture.door(Protocol::Messages);
+    let (_, body) = first_request(Protocol::Messages, false);
+    let counted = send(&door, "/v1/messages/count_tokens", door.token(), &body).await;
+    assert_eq!(counted.status(), 404);
+    assert_eq!(door.close().await.trouble, None);
     // A harness that asks nonsense has itself to blame.
     fixture.llm.fault_first(1, Fault::status(400));
     let door = fixture.door(Protocol::Chat);

@@ -120,6 +120,24 @@ impl Fixture {
     }
 }
 
+impl Drop for Fixture {
+    /// Layers that are not kept go with their data folder.
+    fn drop(&mut self) {
+        let records = self.folder.path().join("data/layers");
+        if records.is_symlink() {
+            return;
+        }
+        for record in std::fs::read_dir(records).into_iter().flatten().flatten() {
+            let text = std::fs::read(record.path()).unwrap_or_default();
+            let record: serde_json::Value = serde_json::from_slice(&text).unwrap_or_default();
+            if let Some(volume) = record["volume"].as_str() {
+                let remove = ["volume", "rm", "--force", volume];
+                let _ = std::process::Command::new("docker").args(remove).output();
+            }
+        }
+    }
+}
+
 /// Where tests keep what others can use.
 pub fn kept() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join("kept")

@@ -95,9 +95,6 @@ fn a_program_that_shows_all_it_sees_does_not_show_the_key() {
                 "no {text} in {place}"
             );
         }
-        for layer in marked.layers() {
-            docker(&["volume", "rm", &layer.volume]);
-        }
     });
 }
 
