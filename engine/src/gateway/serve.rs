@@ -64,6 +64,21 @@ async fn understood(step: &Arc<Step>, request: Request) -> Result<Response, Refu
         problem,
         message,
     };
+    // Read in any case: a connection closed on a request that was not read is
+    // reset, and the harness may never see why it was refused.
+    let room = step
+        .room
+        .clone()
+        .acquire_many_owned(kibibytes(&parts.headers));
+    let room = room
+        .await
+        .map_err(|_| refuse(Problem::BadToken, "the step is over".into()))?;
+    let bytes = body::to_bytes(body, MAX_REQUEST).await.map_err(|_| {
+        refuse(
+            Problem::TooLarge,
+            format!("a request may have {MAX_REQUEST} bytes"),
+        )
+    })?;
     let given = protocol::token(&parts.headers, parts.uri.query());
     if given != Some(step.token.as_str()) || step.exchanges.is_closed() {
         return Err(refuse(
@@ -81,19 +96,6 @@ async fn understood(step: &Arc<Step>, request: Request) -> Result<Response, Refu
         let body = protocol::models_body(parts.uri.path(), &step.endpoint.model);
         return Ok(json(StatusCode::OK, body));
     }
-    let room = step
-        .room
-        .clone()
-        .acquire_many_owned(kibibytes(&parts.headers));
-    let room = room
-        .await
-        .map_err(|_| refuse(Problem::BadToken, "the step is over".into()))?;
-    let bytes = body::to_bytes(body, MAX_REQUEST).await.map_err(|_| {
-        refuse(
-            Problem::TooLarge,
-            format!("a request may have {MAX_REQUEST} bytes"),
-        )
-    })?;
     let asked = protocol::read(&call, &bytes).map_err(|why| refuse(Problem::BadRequest, why))?;
     if asked.protocol != step.endpoint.protocol {
         let (spoken, wanted) = (asked.protocol, step.endpoint.protocol);
