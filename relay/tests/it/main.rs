@@ -153,7 +153,8 @@ fn a_client_that_goes_away_is_known_to_the_gateway() {
 #[test]
 fn without_a_gateway_the_connection_is_closed() {
     let relay = Relay::start();
-    let unanswered = || relay.connect().read(&mut [0]).unwrap();
+    // Closed in good order or reset: either way nothing comes.
+    let unanswered = || relay.connect().read(&mut [0]).unwrap_or(0);
     assert_eq!(unanswered(), 0);
     gateway(&relay.socket(), echo);
     let mut client = relay.connect();
