@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use swe_ci_core::agent::Protocol;
 use swe_ci_engine::testing::gateway::{self, MODEL, OpenGateway, Opening};
 use swe_ci_engine::testing::scripted::{Script, ScriptedLlm, Turn};
-use swe_ci_engine::{Config, Engine};
+use swe_ci_engine::{Engine, testing};
 
 const KEY: &str = "sk-bench";
 const STEPS: usize = 200;
@@ -255,22 +255,7 @@ async fn layers() -> anyhow::Result<()> {
     std::fs::create_dir_all(data.join("harnesses"))?;
     let description = "name = \"bench\"\ntitle = \"Bench\"\nversion = \"1\"\nprotocol = \"chat\"\ncommand = \"true\"\n";
     std::fs::write(data.join("harnesses/bench.toml"), description)?;
-    #[allow(
-        clippy::disallowed_methods,
-        reason = "the host's certificates, for building the image"
-    )]
-    let ca_bundle = std::env::var_os("SSL_CERT_FILE").map(Into::into);
-    let engine = Engine::open(Config {
-        data,
-        workers: 0,
-        base_image: "swe-ci/base:py311".into(),
-        package_index: None,
-        build_env: Vec::new(),
-        ca_bundle,
-        database_url: None,
-        secret: None,
-    })
-    .await?;
+    let engine = Engine::open(testing::config(data, 0)).await?;
     let mut took = Vec::new();
     let mut volume = String::new();
     for _ in 0..2 {

@@ -7,8 +7,8 @@ use std::path::Path;
 use std::time::Instant;
 
 use swe_ci_core::run::RunConfig;
+use swe_ci_engine::Engine;
 use swe_ci_engine::testing::{self, TinyTask};
-use swe_ci_engine::{Config, Engine};
 use tokio_util::sync::CancellationToken;
 
 const ITERATIONS: usize = 20;
@@ -17,22 +17,7 @@ const TESTS: &str = "import pytest, tiny\n@pytest.mark.parametrize('i', range(30
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {
     let folder = tempfile::tempdir()?;
-    #[allow(
-        clippy::disallowed_methods,
-        reason = "the host's certificates, for building the image"
-    )]
-    let ca_bundle = std::env::var_os("SSL_CERT_FILE").map(Into::into);
-    let engine = Engine::open(Config {
-        data: folder.path().join("data"),
-        workers: 1,
-        base_image: "swe-ci/base:py311".into(),
-        package_index: None,
-        build_env: Vec::new(),
-        ca_bundle,
-        database_url: None,
-        secret: None,
-    })
-    .await?;
+    let engine = Engine::open(testing::config(folder.path().join("data"), 1)).await?;
     let image = testing::image_archive(&engine, Path::new(env!("CARGO_TARGET_TMPDIR"))).await?;
     let versions: Vec<[(&str, String); 2]> = (0..=ITERATIONS)
         .map(|n| {

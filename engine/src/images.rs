@@ -2,7 +2,7 @@
 //! ours has a network, and only while an image is built.
 
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow, bail};
 use bollard::query_parameters::{BuildImageOptionsBuilder, ImportImageOptions};
@@ -19,6 +19,23 @@ const CA_FILE: &str = "host-ca.crt";
 const PROXIES: [&str; 4] = ["http_proxy", "https_proxy", "ftp_proxy", "no_proxy"];
 /// The most characters of a step that are told.
 const TOLD: usize = 100;
+
+/// Where certificates of the usual distributions are.
+const CA_BUNDLES: [&str; 4] = [
+    "/etc/ssl/certs/ca-certificates.crt",
+    "/etc/pki/tls/certs/ca-bundle.crt",
+    "/etc/ssl/ca-bundle.pem",
+    "/etc/ssl/cert.pem",
+];
+
+/// The host's CA bundle, if it is in one of the usual places.
+#[must_use]
+pub fn usual_ca_bundle() -> Option<PathBuf> {
+    CA_BUNDLES
+        .map(PathBuf::from)
+        .into_iter()
+        .find(|path| path.is_file())
+}
 
 #[derive(Debug, Clone)]
 pub struct Images {

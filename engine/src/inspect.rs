@@ -215,16 +215,7 @@ mod tests {
 
     /// An evolution of three iterations with this code, the second collapsed.
     async fn world(folder: &std::path::Path, codes: [&str; 3]) -> Engine {
-        let config = Config {
-            data: folder.to_owned(),
-            workers: 0,
-            base_image: String::new(),
-            package_index: None,
-            build_env: Vec::new(),
-            ca_bundle: None,
-            database_url: None,
-            secret: None,
-        };
+        let config = Config::new(folder.to_owned());
         let engine = Engine::open(config).await.unwrap();
         let url = format!("sqlite:{}", folder.join("swe-ci.sqlite").display());
         let mut rows = ROWS.to_owned();

@@ -214,14 +214,8 @@ mod tests {
 
     async fn engine(data: &Path, secret: Option<&str>) -> Engine {
         let config = Config {
-            data: data.to_owned(),
-            workers: 0,
-            base_image: String::new(),
-            package_index: None,
-            build_env: Vec::new(),
-            ca_bundle: None,
-            database_url: None,
             secret: secret.map(SecretString::from),
+            ..Config::new(data.to_owned())
         };
         Engine::open(config).await.unwrap()
     }

@@ -56,6 +56,7 @@ use swe_ci_core::event::RunEvent;
 pub use check::{CheckNews, HarnessCheck};
 pub use doctor::Check;
 pub use error::{Error, Result};
+pub use images::usual_ca_bundle;
 pub use keys::KeyView;
 pub use listing::{Directory, NewResult};
 pub use programs::{BuiltLayer, HarnessView, Installed};
@@ -100,6 +101,23 @@ pub struct Config {
     /// The master key that the keys of providers are sealed with, base64; a
     /// file in the data folder when absent.
     pub secret: Option<secrecy::SecretString>,
+}
+
+impl Config {
+    /// A data folder that is only looked at: nothing is worked on or built.
+    #[must_use]
+    pub fn new(data: PathBuf) -> Self {
+        Self {
+            data,
+            workers: 0,
+            base_image: String::new(),
+            package_index: None,
+            build_env: Vec::new(),
+            ca_bundle: None,
+            database_url: None,
+            secret: None,
+        }
+    }
 }
 
 impl std::fmt::Debug for Config {

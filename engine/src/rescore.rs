@@ -287,18 +287,7 @@ mod tests {
     }
 
     async fn engine(data: &std::path::Path) -> Engine {
-        Engine::open(Config {
-            data: data.to_owned(),
-            workers: 0,
-            base_image: String::new(),
-            package_index: None,
-            build_env: Vec::new(),
-            ca_bundle: None,
-            database_url: None,
-            secret: None,
-        })
-        .await
-        .unwrap()
+        Engine::open(Config::new(data.to_owned())).await.unwrap()
     }
 
     async fn iterations(engine: &Engine, run: &str) -> Vec<(Verdict, u32, String)> {

@@ -14,14 +14,6 @@ use swe_ci_app::PublicUrl;
 use tracing_subscriber::EnvFilter;
 use url::Url;
 
-/// Where certificates of the usual distributions are.
-const CA_BUNDLES: [&str; 4] = [
-    "/etc/ssl/certs/ca-certificates.crt",
-    "/etc/pki/tls/certs/ca-bundle.crt",
-    "/etc/ssl/ca-bundle.pem",
-    "/etc/ssl/cert.pem",
-];
-
 /// Where pip and npm find packages, as they read it themselves.
 const REGISTRIES: [&str; 4] = [
     "PIP_INDEX_URL",
@@ -328,10 +320,7 @@ impl Environment {
 
     fn ca_bundle(&self) -> Result<Option<PathBuf>, String> {
         let Some(named) = self.get("SSL_CERT_FILE") else {
-            return Ok(CA_BUNDLES
-                .map(PathBuf::from)
-                .into_iter()
-                .find(|p| p.is_file()));
+            return Ok(swe_ci_engine::usual_ca_bundle());
         };
         let path = PathBuf::from(&named);
         if path.is_file() {

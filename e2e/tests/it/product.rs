@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use sqlx::Connection;
+use swe_ci_engine::Engine;
 use swe_ci_engine::testing::{self, TinyTask};
-use swe_ci_engine::{Config, Engine};
 
 /// How long anything may take before a test gives up.
 pub const PATIENCE: Duration = Duration::from_secs(90);
@@ -43,7 +43,7 @@ impl Product {
             works: false,
             server: None,
         };
-        drop(Engine::open(product.config()).await.unwrap());
+        drop(Engine::open(testing::config(product.data(), 0)).await.unwrap());
         let database = product.data().join("swe-ci.sqlite");
         let url = format!("sqlite:{}", database.display());
         let mut connection = sqlx::SqliteConnection::connect(&url).await.unwrap();
@@ -54,7 +54,7 @@ impl Product {
     }
 
     async fn import(&self, split: &str, tasks: &[TinyTask<'_>]) {
-        let engine = Engine::open(self.config()).await.unwrap();
+        let engine = Engine::open(testing::config(self.data(), 0)).await.unwrap();
         let cache = Path::new(env!("CARGO_TARGET_TMPDIR"));
         let image = testing::image_archive(&engine, cache).await.unwrap();
         let dataset = self.folder.path().join("dataset");
@@ -67,24 +67,6 @@ impl Product {
             split,
         ]);
         assert!(said.status.success(), "{said:?}");
-    }
-
-    fn config(&self) -> Config {
-        #[allow(
-            clippy::disallowed_methods,
-            reason = "tests learn of the host's certificates from the environment"
-        )]
-        let ca_bundle = std::env::var_os("SSL_CERT_FILE").map(PathBuf::from);
-        Config {
-            data: self.data(),
-            workers: 0,
-            base_image: "swe-ci/base:py311".into(),
-            package_index: None,
-            build_env: Vec::new(),
-            ca_bundle,
-            database_url: None,
-            secret: None,
-        }
     }
 
     pub fn data(&self) -> PathBuf {

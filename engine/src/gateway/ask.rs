@@ -98,8 +98,6 @@ impl Asking {
                 })
             }
         };
-        // Not every provider counts tokens in advance; none has to.
-        let trouble = (!self.asked.counting).then_some(trouble);
         let waited = self.step.off.total().saturating_sub(waited);
         self.exchange.waiting_ms = u64::try_from(waited.as_millis()).unwrap_or(u64::MAX);
         self.exchange.response = String::from_utf8_lossy(&self.kept).into_owned();
@@ -107,7 +105,11 @@ impl Asking {
         let (step, asked, mut exchange) = (self.step.clone(), self.asked, self.exchange);
         let write = move || {
             exchange.request = asked.body();
-            step.ended(&exchange, trouble);
+            // Not every provider counts tokens in advance; none has to.
+            if !asked.counting {
+                step.said().trouble = trouble;
+            }
+            step.ended(&exchange);
         };
         let written = tokio::task::spawn_blocking(write).await;
         if let Err(error) = written {

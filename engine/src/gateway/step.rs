@@ -58,9 +58,8 @@ impl Step {
         self.said.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// An exchange has ended: counted, charged, written down. `trouble` is why
-    /// the provider is to blame; not given of what does not matter.
-    pub fn ended(&self, exchange: &Exchange, trouble: Option<Option<String>>) {
+    /// An exchange has ended: counted, charged, written down.
+    pub fn ended(&self, exchange: &Exchange) {
         let usage = exchange.usage.unwrap_or_default();
         let cost = self.endpoint.prices.map(|prices| prices.micro_usd(usage));
         let mut said = self.said();
@@ -69,9 +68,6 @@ impl Step {
         said.traffic.retries += exchange.retries.len() as u64;
         if let Some((sum, cost)) = said.traffic.micro_usd.as_mut().zip(cost) {
             *sum = sum.saturating_add(cost);
-        }
-        if let Some(trouble) = trouble {
-            said.trouble = trouble;
         }
         if let Err(error) = said.recorder.record(exchange) {
             tracing::warn!("an exchange could not be written down: {error:#}");

@@ -11,9 +11,20 @@ use swe_ci_core::run::Limits;
 
 pub use crate::dataset::tiny::{TinyTask, write_dataset};
 
-use crate::Engine;
 use crate::dataset::demo;
 use crate::sandbox::{BoxSpec, Purpose, Sandbox};
+use crate::{Config, Engine};
+
+/// For tests that work in containers: `workers` at a time.
+#[must_use]
+pub fn config(data: PathBuf, workers: usize) -> Config {
+    Config {
+        workers,
+        base_image: "swe-ci/base:py311".into(),
+        ca_bundle: crate::usual_ca_bundle(),
+        ..Config::new(data)
+    }
+}
 
 /// An archive of the demo split's image (Python and pytest), made once and
 /// kept in `cache` for all tests that come after.

@@ -8,7 +8,7 @@ use swe_ci_core::metrics::Verdict;
 use swe_ci_core::run::RunConfig;
 use swe_ci_core::view::{EvolutionView, RunDetail};
 use swe_ci_engine::testing::{self, TinyTask};
-use swe_ci_engine::{Config, Engine, Imported, Result};
+use swe_ci_engine::{Engine, Imported, Result};
 use tokio_util::sync::CancellationToken;
 
 /// The name of the split every test makes.
@@ -42,7 +42,9 @@ impl Fixture {
     }
 
     async fn in_folder(folder: tempfile::TempDir, patience: Duration) -> Self {
-        let engine = Engine::open(config(folder.path())).await.unwrap();
+        let engine = Engine::open(testing::config(folder.path().join("data"), 2))
+            .await
+            .unwrap();
         Self {
             engine,
             folder,
@@ -141,24 +143,6 @@ impl Drop for Fixture {
 /// Where tests keep what others can use.
 pub fn kept() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join("kept")
-}
-
-fn config(data: &Path) -> Config {
-    #[allow(
-        clippy::disallowed_methods,
-        reason = "tests learn of the host's certificates from the environment"
-    )]
-    let ca_bundle = std::env::var_os("SSL_CERT_FILE").map(Into::into);
-    Config {
-        data: data.join("data"),
-        workers: 2,
-        base_image: "swe-ci/base:py311".into(),
-        package_index: None,
-        build_env: Vec::new(),
-        ca_bundle,
-        database_url: None,
-        secret: None,
-    }
 }
 
 /// An evolution as golden text: how it ended, then a line per iteration.

@@ -175,16 +175,7 @@ fn zstd(bytes: &[u8]) -> Vec<u8> {
 }
 
 pub fn config(data: &Path) -> Config {
-    Config {
-        data: data.to_owned(),
-        workers: 0,
-        base_image: "swe-ci/base:none".into(),
-        package_index: None,
-        build_env: Vec::new(),
-        ca_bundle: None,
-        database_url: None,
-        secret: None,
-    }
+    Config::new(data.to_owned())
 }
 
 /// A data folder with the world of `seed.sql`.

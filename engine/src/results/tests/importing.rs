@@ -14,16 +14,7 @@ use crate::store::ImportedEvolution;
 use crate::{Config, Engine, Error, PageRequest, Result};
 
 async fn engine(lab: &Lab) -> Engine {
-    let config = Config {
-        data: lab.data(),
-        workers: 0,
-        base_image: "swe-ci/base:none".into(),
-        package_index: None,
-        build_env: Vec::new(),
-        ca_bundle: None,
-        database_url: None,
-        secret: None,
-    };
+    let config = Config::new(lab.data());
     Engine::open(config).await.unwrap()
 }
 
