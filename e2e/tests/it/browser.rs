@@ -97,6 +97,14 @@ impl Browser {
             driver,
             _profile: profile,
         };
+        // A window without a screen has the focus or not by chance; without it
+        // nothing in the page looks focused.
+        browser
+            .cdp(
+                "Emulation.setFocusEmulationEnabled",
+                json!({"enabled": true}),
+            )
+            .await;
         browser.resize(look.width).await;
         browser
             .emulate(&[("prefers-color-scheme", look.scheme())])
