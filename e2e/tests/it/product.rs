@@ -43,7 +43,11 @@ impl Product {
             works: false,
             server: None,
         };
-        drop(Engine::open(testing::config(product.data(), 0)).await.unwrap());
+        drop(
+            Engine::open(testing::config(product.data(), 0))
+                .await
+                .unwrap(),
+        );
         let database = product.data().join("swe-ci.sqlite");
         let url = format!("sqlite:{}", database.display());
         let mut connection = sqlx::SqliteConnection::connect(&url).await.unwrap();
