@@ -5,6 +5,7 @@ use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU16, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -18,24 +19,33 @@ struct Relay {
 
 impl Relay {
     fn start() -> Self {
+        let begun = Instant::now();
+        loop {
+            let mut relay = Self::at(port());
+            while relay.child.try_wait().unwrap().is_none() {
+                if TcpStream::connect((Ipv4Addr::LOCALHOST, relay.port)).is_ok() {
+                    return relay;
+                }
+                assert!(begun.elapsed() < PATIENCE, "the relay does not listen");
+                thread::yield_now();
+            }
+            // Somebody else has the port.
+            assert!(begun.elapsed() < PATIENCE, "the relay finds no port");
+        }
+    }
+
+    fn at(port: u16) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let port = free_port();
         let child = command()
             .arg(port.to_string())
             .arg(folder.path().join("gateway.sock"))
             .spawn()
             .unwrap();
-        let relay = Self {
+        Self {
             child,
             port,
             folder,
-        };
-        let begun = Instant::now();
-        while TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_err() {
-            assert!(begun.elapsed() < PATIENCE, "the relay does not listen");
-            thread::yield_now();
         }
-        relay
     }
 
     fn socket(&self) -> PathBuf {
@@ -51,7 +61,8 @@ impl Relay {
 
 impl Drop for Relay {
     fn drop(&mut self) {
-        self.child.kill().unwrap();
+        // It may have ended by itself.
+        let _ = self.child.kill();
         self.child.wait().unwrap();
     }
 }
@@ -60,9 +71,13 @@ fn command() -> Command {
     Command::new(env!("CARGO_BIN_EXE_swe-ci-relay"))
 }
 
-fn free_port() -> u16 {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-    listener.local_addr().unwrap().port()
+/// A port of its own for every relay, below those that the system gives away.
+/// To have it give one away and let go of it would not do: a process that is
+/// just being started elsewhere in this program holds on to it for a moment.
+fn port() -> u16 {
+    static GIVEN: AtomicU16 = AtomicU16::new(0);
+    let of_process = u16::try_from(std::process::id() % 1_000).unwrap() * 10;
+    20_000 + of_process + GIVEN.fetch_add(1, Ordering::Relaxed)
 }
 
 /// Answers every connection by `answer`, each in a thread of its own.
