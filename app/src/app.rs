@@ -8,8 +8,9 @@ use leptos_router::hooks::use_location;
 use leptos_router::{Lazy, SsrMode, path};
 
 use crate::PublicUrl;
-use crate::components::{THEME_SCRIPT, ThemeSwitch};
+use crate::components::{AccountMenu, THEME_SCRIPT, ThemeSwitch};
 use crate::pages::{NotFoundPage, lazy};
+use crate::reader::Reader;
 
 /// The whole document around [`App`]; made on the server only.
 #[must_use]
@@ -41,6 +42,7 @@ pub fn App() -> impl IntoView {
     // The server knows it, and the browser is told with the page.
     let public_url = SharedValue::new(|| use_context::<Option<PublicUrl>>().flatten());
     provide_context(public_url.into_inner());
+    provide_context(Reader::of_page());
     view! {
         <Router>
             <Frame/>
@@ -77,6 +79,8 @@ fn Main(bare: Memo<bool>) -> impl IntoView {
             <FlatRoutes fallback=NotFoundPage>
                 <Route path=path!("/") view={Lazy::<lazy::Leaderboard>::new()} ssr=SsrMode::Async/>
                 <Route path=path!("/runs") view={Lazy::<lazy::Runs>::new()} ssr=SsrMode::Async/>
+                // Before the next one, which would take it for a run.
+                <Route path=path!("/runs/new") view={Lazy::<lazy::Submit>::new()} ssr=SsrMode::Async/>
                 <Route path=path!("/runs/:id") view={Lazy::<lazy::Run>::new()} ssr=SsrMode::Async/>
                 // Before the next one, which would take it for an iteration.
                 <Route
@@ -89,6 +93,11 @@ fn Main(bare: Memo<bool>) -> impl IntoView {
                     view={Lazy::<lazy::Iteration>::new()}
                     ssr=SsrMode::Async
                 />
+                <Route
+                    path=path!("/runs/:id/:evolution/:iteration/:role")
+                    view={Lazy::<lazy::Conversation>::new()}
+                    ssr=SsrMode::Async
+                />
                 <Route path=path!("/tasks") view={Lazy::<lazy::Tasks>::new()} ssr=SsrMode::Async/>
                 <Route path=path!("/tasks/:id") view={Lazy::<lazy::Task>::new()} ssr=SsrMode::Async/>
                 <Route path=path!("/matrix") view={Lazy::<lazy::Matrix>::new()} ssr=SsrMode::Async/>
@@ -97,6 +106,12 @@ fn Main(bare: Memo<bool>) -> impl IntoView {
                 <Route path=path!("/figures") view={Lazy::<lazy::Figures>::new()} ssr=SsrMode::Async/>
                 <Route path=path!("/embed/:figure") view={Lazy::<lazy::Embed>::new()} ssr=SsrMode::Async/>
                 <Route path=path!("/about") view={Lazy::<lazy::About>::new()} ssr=SsrMode::Async/>
+                <Route path=path!("/sign-in") view={Lazy::<lazy::SignIn>::new()} ssr=SsrMode::Async/>
+                <Route path=path!("/invitation/:secret") view={Lazy::<lazy::Invitation>::new()} ssr=SsrMode::Async/>
+                <Route path=path!("/account") view={Lazy::<lazy::Account>::new()} ssr=SsrMode::Async/>
+                <Route path=path!("/accounts") view={Lazy::<lazy::Accounts>::new()} ssr=SsrMode::Async/>
+                <Route path=path!("/keys") view={Lazy::<lazy::Keys>::new()} ssr=SsrMode::Async/>
+                <Route path=path!("/audit") view={Lazy::<lazy::Audit>::new()} ssr=SsrMode::Async/>
             </FlatRoutes>
         </main>
     }
@@ -137,6 +152,7 @@ fn Header() -> impl IntoView {
                 <A href="/tasks">"Tasks"</A>
                 <A href="/about">"About"</A>
             </nav>
+            <AccountMenu/>
             <ThemeSwitch/>
         </header>
     }

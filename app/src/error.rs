@@ -22,6 +22,9 @@ pub struct AppError {
 pub enum ErrorKind {
     NotFound,
     Invalid,
+    SignIn,
+    Forbidden,
+    TooMany,
     Unavailable,
     Internal,
 }
@@ -33,6 +36,9 @@ impl ErrorKind {
         match self {
             Self::NotFound => 404,
             Self::Invalid => 400,
+            Self::SignIn => 401,
+            Self::Forbidden => 403,
+            Self::TooMany => 429,
             Self::Unavailable => 503,
             Self::Internal => 500,
         }
@@ -44,6 +50,9 @@ impl ErrorKind {
         match self {
             Self::NotFound => "Not found",
             Self::Invalid => "That request cannot be read",
+            Self::SignIn => "Sign in first",
+            Self::Forbidden => "Not for your account",
+            Self::TooMany => "Too many tries",
             Self::Unavailable => "Not available right now",
             Self::Internal => "Something broke on our side",
         }
@@ -64,6 +73,11 @@ impl AppError {
     #[must_use]
     pub fn unavailable(message: impl Into<String>) -> Self {
         Self::answering(ErrorKind::Unavailable, message)
+    }
+
+    #[must_use]
+    pub fn sign_in(message: impl Into<String>) -> Self {
+        Self::answering(ErrorKind::SignIn, message)
     }
 
     #[must_use]
@@ -127,7 +141,7 @@ mod server {
     use leptos::context::use_context;
     use swe_ci_engine::{Engine, Error};
 
-    use super::AppError;
+    use super::{AppError, ErrorKind};
 
     /// The engine the server provides to every page and server function.
     pub(crate) fn engine() -> Result<Engine, AppError> {
@@ -139,11 +153,15 @@ mod server {
 
     impl From<Error> for AppError {
         fn from(error: Error) -> Self {
+            let told = |kind| Self::answering(kind, format!("{}.", sentence(&error)));
             match error {
                 Error::NotFound { .. } => Self::not_found(format!("{}.", sentence(&error))),
-                Error::Invalid(_) | Error::Conflict(_) => {
+                Error::Invalid(_) | Error::Rejected(_) | Error::Conflict(_) => {
                     Self::invalid(format!("{}.", sentence(&error)))
                 }
+                Error::Unauthenticated(_) => told(ErrorKind::SignIn),
+                Error::Forbidden(_) => told(ErrorKind::Forbidden),
+                Error::TooMany { .. } => told(ErrorKind::TooMany),
                 Error::Unavailable(_) => Self::unavailable(format!("{}.", sentence(&error))),
                 Error::Internal(cause) => {
                     tracing::error!(error = ?cause, "a page could not be made");
@@ -166,7 +184,6 @@ mod server {
     #[cfg(test)]
     mod tests {
         use super::*;
-        use crate::ErrorKind;
 
         #[test]
         fn what_is_inside_stays_inside() {

@@ -22,17 +22,21 @@ pub mod components;
 pub mod plots;
 
 mod fetched;
+mod form_answer;
 mod format;
 mod glossary;
 mod markup;
 mod preview;
 mod public_url;
 mod query;
+mod reader;
 
 pub use app::{App, shell};
 pub use error::{AppError, ErrorKind};
+pub use form_answer::{FieldProblem, FormAnswer};
 pub use public_url::PublicUrl;
 pub use query::encode;
+pub use reader::Reader;
 
 /// Where the browser takes over the page the server rendered.
 #[cfg(feature = "hydrate")]

@@ -7,7 +7,7 @@ use crate::query::{Query, Reading, encode, gamma_text};
 
 /// The parameters that decide on what a page shows. Others, which whoever
 /// links here hangs on an address to count clicks, make no page of their own.
-const KNOWN: [&str; 22] = [
+const KNOWN: [&str; 24] = [
     "split",
     "gamma",
     "convention",
@@ -27,6 +27,8 @@ const KNOWN: [&str; 22] = [
     "columns",
     "show",
     "q",
+    "attempt",
+    "from",
     "tests",
     "view",
     "by",
@@ -65,7 +67,7 @@ pub(crate) fn picture(path: &str, query: &ParamsMap) -> String {
         ["runs", id, "tasks", task] => {
             format!("/og/runs/{id}/tasks/{task}.png{}", sample(query))
         }
-        ["runs", id, evolution, iteration] => {
+        ["runs", id, evolution, iteration] | ["runs", id, evolution, iteration, _] => {
             format!("/og/runs/{id}/{evolution}/{iteration}.png")
         }
         ["compare"] => match runs(query) {

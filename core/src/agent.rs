@@ -5,7 +5,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::run::{BadConfig, ensure, is_day};
+use crate::problems::{BadConfig, Problems};
+use crate::run::is_day;
 use crate::usage::Prices;
 
 /// How a harness speaks with its model. The gateway passes a conversation on
@@ -199,92 +200,90 @@ pub struct AgentConfig {
 }
 
 impl AgentConfig {
-    /// `part` is what stands before the fields' names: `""` or `programmer.`.
-    pub(crate) fn check(&self, max_iterations: u32) -> Result<(), BadConfig> {
+    pub(crate) fn look_at(&self, max_iterations: u32, problems: &mut Problems) {
         match &self.harness {
-            HarnessConfig::Replay { max_chunks } => ensure(
-                "harness.max_chunks",
-                (1..=max_iterations).contains(max_chunks),
-                || format!("{max_chunks} is not between 1 and {max_iterations}"),
-            )?,
-            HarnessConfig::Elsewhere { program } => one_line("harness.program", program, 1)?,
+            HarnessConfig::Replay { max_chunks } => {
+                let most = max_iterations.max(1).into();
+                problems.range("harness.max_chunks", *max_chunks, 1..=most);
+            }
+            HarnessConfig::Elsewhere { program } => {
+                problems.one_line("harness.program", program, 1);
+            }
             HarnessConfig::Builtin => {}
             HarnessConfig::Program { version, .. } => {
                 let version = version.as_deref().unwrap_or("0");
                 let plain = |c: char| c.is_ascii_alphanumeric() || ".-+_".contains(c);
                 let plain =
                     !version.is_empty() && version.len() <= 60 && version.chars().all(plain);
-                ensure("harness.version", plain, || {
+                problems.ensure("harness.version", plain, || {
                     "needs 1 to 60 letters, digits and .-+_".into()
-                })?;
+                });
             }
         }
+        let (name, asks) = (self.harness.name(), self.harness.asks_a_model());
         match &self.endpoint {
-            Some(endpoint) if self.harness.asks_a_model() => endpoint.check(),
-            Some(_) => Err(BadConfig::new(
-                "endpoint",
-                format!(
-                    "the harness `{}` asks no model; leave it out",
-                    self.harness.name()
-                ),
-            )),
-            None if self.harness.asks_a_model() => Err(BadConfig::new(
-                "endpoint",
-                format!(
-                    "the harness `{}` needs to know where its model answers: endpoint = {{ url = \"https://…/v1\", model = \"…\", key = \"…\" }}",
-                    self.harness.name()
-                ),
-            )),
-            None => Ok(()),
+            Some(endpoint) if asks => endpoint.look_at(problems),
+            endpoint => problems.ensure("endpoint", endpoint.is_some() == asks, || {
+                if asks {
+                    format!(
+                        "the harness `{name}` needs to know where its model answers: endpoint = {{ url = \"https://…/v1\", model = \"…\", key = \"…\" }}"
+                    )
+                } else {
+                    format!("the harness `{name}` asks no model; leave it out")
+                }
+            }),
         }
     }
 }
 
 impl Endpoint {
-    fn check(&self) -> Result<(), BadConfig> {
-        one_line("endpoint.model", &self.model, 1)?;
-        let host = ["https://", "http://"]
-            .iter()
-            .find_map(|scheme| self.url.strip_prefix(scheme));
-        let plain = |c: char| c.is_ascii_graphic() && !"?#@\"<>\\".contains(c);
-        let good = host.is_some_and(|rest| !rest.is_empty() && !rest.starts_with('/'))
-            && self.url.len() <= 500
-            && self.url.chars().all(plain);
-        ensure("endpoint.url", good, || {
+    fn look_at(&self, problems: &mut Problems) {
+        problems.one_line("endpoint.model", &self.model, 1);
+        problems.ensure("endpoint.url", self.has_good_url(), || {
             "needs the provider's address up to its version, such as https://api.example.org/v1, without user, query or fragment".into()
-        })?;
+        });
         let key = self.key.as_deref();
-        ensure(
+        problems.ensure(
             "endpoint.key",
             key.is_none_or(crate::task::is_plain_name),
             || {
                 "is the name of a stored key, never the key itself; `swe-ci key set NAME` stores one".into()
             },
-        )?;
-        ensure(
+        );
+        problems.ensure(
             "endpoint.prices",
             self.prices.is_none_or(Prices::are_sound),
             || "are US dollars for a million tokens, each 0 to 100,000".into(),
-        )?;
+        );
         let written = serde_json::to_string(&self.parameters).map_or(0, |text| text.len());
-        ensure("endpoint.parameters", written <= 10_000, || {
+        problems.ensure("endpoint.parameters", written <= 10_000, || {
             format!("have {written} bytes; at most 10,000 are taken")
-        })?;
+        });
         let own = ["model", "stream", "messages", "input", "contents", "tools"];
         let taken = own.iter().find(|name| self.parameters.contains_key(**name));
-        ensure("endpoint.parameters", taken.is_none(), || {
+        problems.ensure("endpoint.parameters", taken.is_none(), || {
             format!(
                 "`{}` is for harness and gateway to say",
                 taken.copied().unwrap_or_default()
             )
-        })
+        });
+    }
+
+    fn has_good_url(&self) -> bool {
+        let host = ["https://", "http://"]
+            .iter()
+            .find_map(|scheme| self.url.strip_prefix(scheme));
+        let plain = |c: char| c.is_ascii_graphic() && !"?#@\"<>\\".contains(c);
+        host.is_some_and(|rest| !rest.is_empty() && !rest.starts_with('/'))
+            && self.url.len() <= 500
+            && self.url.chars().all(plain)
     }
 }
 
 /// What a run may take at most; what is absent has no limit. When one is
 /// spent, the step at work ends (`budget_spent`) and nothing is begun any more.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Budget {
     /// Input and output together.
@@ -306,19 +305,25 @@ impl Budget {
         *self == Self::default()
     }
 
+    /// # Errors
+    /// [`BadConfig`] naming the first limit that is none.
     pub(crate) fn check(&self) -> Result<(), BadConfig> {
-        let some = |field, limit: Option<u64>| {
-            ensure(field, limit != Some(0), || {
+        Problems::first_of(|problems| self.look_at(problems))
+    }
+
+    pub(crate) fn look_at(&self, problems: &mut Problems) {
+        let mut some = |field: &str, limit: Option<u64>| {
+            problems.ensure(field, limit != Some(0), || {
                 "0 allows nothing; leave it out for no limit".into()
-            })
+            });
         };
-        some("budget.tokens", self.tokens)?;
-        some("budget.requests", self.requests)?;
-        some("budget.seconds", self.seconds)?;
+        some("budget.tokens", self.tokens);
+        some("budget.requests", self.requests);
+        some("budget.seconds", self.seconds);
         let sound = self.usd.is_none_or(|usd| usd > 0.0 && usd <= 1e9);
-        ensure("budget.usd", sound, || {
+        problems.ensure("budget.usd", sound, || {
             "needs to be more than 0 and at most 1e9".into()
-        })
+        });
     }
 }
 
@@ -338,21 +343,14 @@ impl PriceLine {
     /// # Errors
     /// [`BadConfig`] naming the field that is out of range.
     pub fn check(&self) -> Result<(), BadConfig> {
-        one_line("model", &self.model, 1)?;
-        ensure("from", is_day(&self.from), || {
-            format!("`{}` is not a day as YYYY-MM-DD", self.from)
-        })?;
-        ensure("prices", self.prices.are_sound(), || {
-            "are US dollars for a million tokens, each 0 to 100,000".into()
+        Problems::first_of(|problems| {
+            problems.one_line("model", &self.model, 1);
+            problems.ensure("from", is_day(&self.from), || {
+                format!("`{}` is not a day as YYYY-MM-DD", self.from)
+            });
+            problems.ensure("prices", self.prices.are_sound(), || {
+                "are US dollars for a million tokens, each 0 to 100,000".into()
+            });
         })
     }
-}
-
-/// `min` to 120 characters without line breaks.
-pub(crate) fn one_line(field: &'static str, value: &str, min: usize) -> Result<(), BadConfig> {
-    let length = value.chars().count();
-    let plain = value.chars().all(|c| !c.is_control());
-    ensure(field, plain && (min..=120).contains(&length), || {
-        format!("needs {min} to 120 characters on one line")
-    })
 }

@@ -4,6 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::run::Progress;
+use crate::steering::Steering;
 use crate::step::{Ending, Role};
 use crate::view::IterationView;
 
@@ -22,6 +23,12 @@ pub struct RunEvent {
 pub enum What {
     /// A run was queued, began, finished, was cancelled.
     Run { progress: Progress },
+    /// A run was paused or resumed, its budget raised, or it was said how many
+    /// of its evolutions are worked on at the same time.
+    Steered { steering: Steering },
+    /// An evolution waits again: it was put down by a pause, or is tried again
+    /// after it was blocked or stopped by the budget.
+    Queued { evolution_id: String },
     /// A step of an evolution began.
     Step {
         evolution_id: String,

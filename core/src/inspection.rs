@@ -4,6 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::diff::Diff;
+use crate::report::{Outcome, Report};
 use crate::step::Role;
 use crate::view::IterationDetail;
 
@@ -12,8 +13,97 @@ pub struct Inspection {
     pub evolution_id: String,
     pub iteration: IterationDetail,
     pub code: CodeChange,
+    /// Of the tests it gained and lost, what pytest said; of the first of them
+    /// where there are many. None where no report was kept.
+    pub changed: Vec<ChangedTest>,
+    pub files: KeptFiles,
     /// Of the steps that printed something, in their order.
     pub logs: Vec<StepLog>,
+}
+
+/// Which of its files can be downloaded.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KeptFiles {
+    pub code: bool,
+    pub report: bool,
+    pub document: bool,
+}
+
+/// A test that passed only before an iteration, or only after it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChangedTest {
+    pub node_id: String,
+    pub before: Ended,
+    pub after: Ended,
+}
+
+/// How a test ended on one version of the code.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ended {
+    pub outcome: Outcome,
+    /// The last lines of what pytest said of a failure; empty for a pass.
+    pub message: String,
+    /// Lines before them.
+    pub earlier: u32,
+}
+
+/// The most lines of a message, and the most bytes of all messages together.
+const MESSAGE_LINES: usize = 40;
+const MESSAGES_BYTES: usize = 128 << 10;
+
+impl ChangedTest {
+    /// What the reports before and after an iteration say of these tests; a
+    /// test that is in none of them is missing there.
+    #[must_use]
+    pub fn of(node_ids: &[&str], before: &Report, after: &Report) -> Vec<Self> {
+        let mut room = MESSAGES_BYTES;
+        let mut changed = Vec::with_capacity(node_ids.len());
+        for node_id in node_ids {
+            let test = Self {
+                node_id: (*node_id).to_owned(),
+                before: Ended::of(node_id, before),
+                after: Ended::of(node_id, after),
+            };
+            let bytes = test.before.message.len() + test.after.message.len();
+            match room.checked_sub(bytes) {
+                Some(left) => room = left,
+                None => break,
+            }
+            changed.push(test);
+        }
+        changed
+    }
+}
+
+impl Ended {
+    fn of(node_id: &str, report: &Report) -> Self {
+        let Some(test) = report.tests.get(node_id) else {
+            return Self {
+                outcome: Outcome::Missing,
+                message: String::new(),
+                earlier: 0,
+            };
+        };
+        let (message, earlier) = end_of(&test.message, MESSAGE_LINES, usize::MAX);
+        Self {
+            outcome: test.outcome,
+            message: message.to_owned(),
+            earlier,
+        }
+    }
+}
+
+/// The last whole lines of a text, and how many stand before them.
+fn end_of(text: &str, lines: usize, bytes: usize) -> (&str, u32) {
+    let mut start = text.len();
+    for line in text.split_inclusive('\n').rev().take(lines) {
+        if text.len() - start + line.len() > bytes {
+            break;
+        }
+        start -= line.len();
+    }
+    let earlier = text[..start].lines().count();
+    (&text[start..], u32::try_from(earlier).unwrap_or(u32::MAX))
 }
 
 /// What an iteration changed, as far as that is known.
@@ -43,19 +133,12 @@ impl StepLog {
     /// Of a whole log, at most so many lines and bytes from its end.
     #[must_use]
     pub fn of(role: Role, attempt: u32, log: &str, lines: usize, bytes: usize) -> Self {
-        let mut start = log.len();
-        for line in log.split_inclusive('\n').rev().take(lines) {
-            if log.len() - start + line.len() > bytes {
-                break;
-            }
-            start -= line.len();
-        }
-        let earlier = log[..start].lines().count();
+        let (tail, earlier) = end_of(log, lines, bytes);
         Self {
             role,
             attempt,
-            tail: log[start..].to_owned(),
-            earlier: u32::try_from(earlier).unwrap_or(u32::MAX),
+            tail: tail.to_owned(),
+            earlier,
         }
     }
 }
@@ -63,6 +146,51 @@ impl StepLog {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_reports_say_of_changed_tests() {
+        let report = |tests: &str| {
+            let json = format!(
+                r#"{{"exitcode": 1, "duration": 1, "summary": {{"passed": 1}}, "tests": [{tests},
+                    {{"nodeid": "always", "outcome": "passed"}}]}}"#
+            );
+            Report::parse(json.as_bytes()).unwrap()
+        };
+        let long: Vec<String> = (1..=50).map(|n| format!("E {n}")).collect();
+        let long = serde_json::to_string(&long.join("\n")).unwrap();
+        let before = report(&format!(
+            r#"{{"nodeid": "a", "outcome": "failed", "call": {{"longrepr": {long}}}}}"#
+        ));
+        let after = report(r#"{"nodeid": "b", "outcome": "error", "setup": {"longrepr": "no"}}"#);
+        let changed = ChangedTest::of(&["a", "b"], &before, &after);
+        let [a, b] = changed.as_slice() else {
+            panic!("{changed:?}")
+        };
+        assert_eq!((a.before.outcome, a.before.earlier), (Outcome::Failed, 10));
+        assert!(a.before.message.starts_with("E 11\n") && a.before.message.ends_with("E 50"));
+        assert_eq!(a.after.outcome, Outcome::Missing);
+        assert_eq!(
+            (b.after.outcome, b.after.message.as_str()),
+            (Outcome::Error, "no")
+        );
+    }
+
+    #[test]
+    fn many_long_messages_come_to_an_end() {
+        let ids: Vec<String> = (0..100).map(|n| format!("t{n}")).collect();
+        let line = "x".repeat(3_900);
+        let tests = ids.iter().map(|id| {
+            format!(
+                r#"{{"nodeid": "{id}", "outcome": "failed", "call": {{"longrepr": "{line}"}}}}"#
+            )
+        });
+        let tests = tests.collect::<Vec<_>>().join(",");
+        let json = format!(r#"{{"exitcode": 1, "summary": {{}}, "tests": [{tests}]}}"#);
+        let report = Report::parse(json.as_bytes()).unwrap();
+        let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+        let changed = ChangedTest::of(&ids, &report, &report);
+        assert_eq!(changed.len(), MESSAGES_BYTES / (2 * line.len()));
+    }
 
     #[test]
     fn the_end_of_a_log() {

@@ -17,6 +17,8 @@ pub mod gap;
 
 pub mod requirement;
 
+pub mod likely;
+
 pub mod diff;
 
 pub mod usage;
@@ -25,7 +27,21 @@ pub mod step;
 
 pub mod agent;
 
+mod problems;
+
+pub mod account;
+
+pub mod credentials;
+
+pub mod key;
+
 pub mod run;
+
+pub mod submission;
+
+pub mod steering;
+
+pub mod pace;
 
 pub mod metrics;
 
@@ -39,9 +55,15 @@ pub mod results;
 
 pub mod csv;
 
+pub mod verification;
+
 pub mod view;
 
 pub mod inspection;
+
+pub mod conversation;
+
+pub mod card;
 
 pub mod event;
 

@@ -1,11 +1,16 @@
 //! What a run is configured with and how it stands.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
-use crate::agent::{AgentConfig, Budget, Endpoint, one_line};
+use crate::agent::{AgentConfig, Budget, Endpoint};
+use crate::problems::Problems;
 use crate::step::{Plan, Role};
+use crate::task::TaskId;
 
 pub use crate::agent::HarnessConfig;
+pub use crate::problems::BadConfig;
 
 /// Where the numbers of a leaderboard row come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -60,6 +65,9 @@ pub struct RunConfig {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub programmer: Option<AgentConfig>,
     pub split: String,
+    /// Tasks of the split; all of them when none is named.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tasks: Vec<TaskId>,
     /// Evolutions per task; 1 to 100.
     #[serde(default = "one")]
     pub samples: u32,
@@ -71,25 +79,11 @@ pub struct RunConfig {
     pub budget: Budget,
 }
 
+/// Stands before the names of the programmer's own fields.
+const PROGRAMMER: &str = "programmer.";
+
 fn one() -> u32 {
     1
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{field}: {problem}")]
-pub struct BadConfig {
-    pub field: &'static str,
-    pub problem: String,
-}
-
-impl BadConfig {
-    #[must_use]
-    pub fn new(field: &'static str, problem: impl Into<String>) -> Self {
-        Self {
-            field,
-            problem: problem.into(),
-        }
-    }
 }
 
 impl RunConfig {
@@ -107,6 +101,7 @@ impl RunConfig {
             endpoint: None,
             programmer: None,
             split: split.into(),
+            tasks: Vec::new(),
             samples: 1,
             plan: Plan::default(),
             limits: Limits::default(),
@@ -128,90 +123,73 @@ impl RunConfig {
         }
     }
 
+    /// The agents as they are written, with what stands before the names of
+    /// their fields: the programmer only where it is another.
+    pub fn own_agents(&self) -> impl Iterator<Item = (&'static str, AgentConfig)> {
+        let architect = self.agent(Role::Architect).map(|agent| ("", agent));
+        let programmer = self.programmer.clone();
+        architect
+            .into_iter()
+            .chain(programmer.map(|agent| (PROGRAMMER, agent)))
+    }
+
     /// Checks every field against its range.
     ///
     /// # Errors
     /// [`BadConfig`] naming the first field that is out of range.
     pub fn check(&self) -> Result<(), BadConfig> {
-        let range = |field, value: u64, min: u64, max: u64| {
-            ensure(field, (min..=max).contains(&value), || {
-                format!("{value} is not between {min} and {max}")
-            })
-        };
-        one_line("model", &self.model, 1)?;
-        one_line("provider", &self.provider, 0)?;
-        ensure("split", crate::task::is_plain_name(&self.split), || {
-            "is not the name of a split".into()
-        })?;
-        range("samples", self.samples.into(), 1, 100)?;
-        range(
-            "plan.max_iterations",
-            self.plan.max_iterations.into(),
-            1,
-            1_000,
-        )?;
-        range("plan.max_attempts", self.plan.max_attempts.into(), 1, 100)?;
-        let day = self.release_date.as_deref();
-        ensure("release_date", day.is_none_or(is_day), || {
-            format!("`{}` is not a day as YYYY-MM-DD", day.unwrap_or_default())
-        })?;
-        for agent in [self.agent(Role::Architect), self.agent(Role::Programmer)]
-            .into_iter()
-            .flatten()
-        {
-            agent.check(self.plan.max_iterations)?;
-        }
-        let alike = self.programmer.as_ref().is_none_or(|programmer| {
-            programmer.harness.asks_a_model() == self.harness.asks_a_model()
-        });
-        ensure("programmer.harness", alike, || {
-            "a replayed history plays both agents or neither".into()
-        })?;
-        self.budget.check()?;
-        range(
-            "limits.cpus_milli",
-            self.limits.cpus_milli.into(),
-            100,
-            1_024_000,
-        )?;
-        range(
-            "limits.memory_mb",
-            self.limits.memory_mb.into(),
-            64,
-            16_777_216,
-        )?;
-        range("limits.pids", self.limits.pids.into(), 16, 1_000_000)?;
-        range("limits.disk_mb", self.limits.disk_mb.into(), 16, 16_777_216)?;
-        range(
-            "limits.agent_seconds",
-            self.limits.agent_seconds.into(),
-            1,
-            604_800,
-        )?;
-        range(
-            "limits.test_seconds",
-            self.limits.test_seconds.into(),
-            1,
-            604_800,
-        )?;
-        range(
-            "limits.patience_seconds",
-            self.limits.patience_seconds.into(),
-            0,
-            604_800,
-        )
+        Problems::first_of(|problems| self.look_at(problems))
     }
-}
 
-pub(crate) fn ensure(
-    field: &'static str,
-    holds: bool,
-    problem: impl FnOnce() -> String,
-) -> Result<(), BadConfig> {
-    if holds {
-        Ok(())
-    } else {
-        Err(BadConfig::new(field, problem()))
+    /// Every field that is out of range.
+    #[must_use]
+    pub fn problems(&self) -> Vec<BadConfig> {
+        Problems::of(|problems| self.look_at(problems))
+    }
+
+    fn look_at(&self, problems: &mut Problems) {
+        problems.one_line("model", &self.model, 1);
+        problems.one_line("provider", &self.provider, 0);
+        let day = self.release_date.as_deref();
+        problems.ensure("release_date", day.is_none_or(is_day), || {
+            format!("`{}` is not a day as YYYY-MM-DD", day.unwrap_or_default())
+        });
+        self.look_at_agents(problems);
+        let split = crate::task::is_plain_name(&self.split);
+        problems.ensure("split", split, || "is not the name of a split".into());
+        let twice = self.task_named_twice();
+        problems.ensure("tasks", twice.is_none(), || {
+            format!(
+                "`{}` is there more than once",
+                twice.map_or("", TaskId::as_str)
+            )
+        });
+        problems.range("samples", self.samples, 1..=100);
+        problems.range("plan.max_iterations", self.plan.max_iterations, 1..=1_000);
+        problems.range("plan.max_attempts", self.plan.max_attempts, 1..=100);
+        self.budget.look_at(problems);
+        self.limits.look_at(problems);
+    }
+
+    fn look_at_agents(&self, problems: &mut Problems) {
+        let most = self.plan.max_iterations;
+        if let Some(architect) = self.agent(Role::Architect) {
+            architect.look_at(most, problems);
+        }
+        if let Some(programmer) = &self.programmer {
+            problems.within(PROGRAMMER, |problems| {
+                programmer.look_at(most, problems);
+                let alike = programmer.harness.asks_a_model() == self.harness.asks_a_model();
+                problems.ensure("harness", alike, || {
+                    "a replayed history plays both agents or neither".into()
+                });
+            });
+        }
+    }
+
+    fn task_named_twice(&self) -> Option<&TaskId> {
+        let mut seen = BTreeSet::new();
+        self.tasks.iter().find(|task| !seen.insert(*task))
     }
 }
 
@@ -274,6 +252,19 @@ impl Default for Limits {
     }
 }
 
+impl Limits {
+    fn look_at(&self, problems: &mut Problems) {
+        const WEEK: u64 = 604_800;
+        problems.range("limits.cpus_milli", self.cpus_milli, 100..=1_024_000);
+        problems.range("limits.memory_mb", self.memory_mb, 64..=16_777_216);
+        problems.range("limits.pids", self.pids, 16..=1_000_000);
+        problems.range("limits.disk_mb", self.disk_mb, 16..=16_777_216);
+        problems.range("limits.agent_seconds", self.agent_seconds, 1..=WEEK);
+        problems.range("limits.test_seconds", self.test_seconds, 1..=WEEK);
+        problems.range("limits.patience_seconds", self.patience_seconds, 0..=WEEK);
+    }
+}
+
 /// How a run or an evolution stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -312,6 +303,7 @@ impl Progress {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::agent::Protocol;
 
     #[test]
     fn the_baseline_is_valid_and_bad_fields_are_named() {
@@ -345,6 +337,70 @@ mod tests {
             "harness.max_chunks"
         );
         assert_eq!(field(|c| c.limits.memory_mb = 1), "limits.memory_mb");
+    }
+
+    #[test]
+    fn all_that_is_wrong_is_said_at_once() {
+        let endpoint = |url: &str| Endpoint {
+            protocol: Protocol::Chat,
+            url: url.into(),
+            model: "m".into(),
+            key: Some("not a name".into()),
+            parameters: serde_json::Map::new(),
+            prices: None,
+            recording: None,
+        };
+        let builtin = |url: &str| AgentConfig {
+            harness: HarnessConfig::Builtin,
+            endpoint: Some(endpoint(url)),
+        };
+        let check = |change: &dyn Fn(&mut RunConfig), expect: &[&str]| {
+            let mut config = RunConfig::human("demo");
+            change(&mut config);
+            let problems = config.problems();
+            let fields: Vec<&str> = problems.iter().map(|bad| bad.field.as_str()).collect();
+            assert_eq!(fields, expect);
+            assert_eq!(config.check().err(), problems.into_iter().next());
+        };
+        check(&|_| {}, &[]);
+        check(
+            &|c| {
+                c.model.clear();
+                c.samples = 0;
+                c.budget.tokens = Some(0);
+                c.budget.usd = Some(-1.0);
+                c.limits.pids = 1;
+            },
+            &[
+                "model",
+                "samples",
+                "budget.tokens",
+                "budget.usd",
+                "limits.pids",
+            ],
+        );
+        check(
+            &|c| c.tasks = ["a", "b", "a"].map(|id| TaskId::new(id).unwrap()).into(),
+            &["tasks"],
+        );
+        // The programmer's fields are told from the architect's.
+        check(
+            &|c| {
+                c.harness = HarnessConfig::Builtin;
+                c.endpoint = Some(endpoint("ftp://x"));
+                c.programmer = Some(builtin("x"));
+            },
+            &[
+                "endpoint.url",
+                "endpoint.key",
+                "programmer.endpoint.url",
+                "programmer.endpoint.key",
+            ],
+        );
+        check(
+            &|c| c.programmer = Some(builtin("https://x/v1")),
+            &["programmer.endpoint.key", "programmer.harness"],
+        );
     }
 
     #[test]

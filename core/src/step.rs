@@ -15,7 +15,8 @@
 //! is what keeps failing, the evolution ends (`AgentGaveUp`) and is scored
 //! with what it reached. If the *platform* or the model's provider is what
 //! keeps failing, it is `Blocked` and not scored: infrastructure trouble never
-//! becomes a 0. Nor does a budget that is spent (`BudgetSpent`).
+//! becomes a 0. Nor does a budget that is spent (`BudgetSpent`). Both may be
+//! tried again when somebody asks for it ([`StepOutcome::Retried`]).
 //!
 //! Every completed step is a row in the store; a state is rebuilt by applying
 //! those rows in order ([`State::resume`]), which is all that resuming takes.
@@ -108,6 +109,11 @@ pub enum StepOutcome {
     Interrupted,
     /// Somebody cancelled the run.
     Cancelled,
+    /// Not an attempt: somebody had an evolution go on that was blocked, or
+    /// that the budget had stopped. What the platform, the provider and the
+    /// budget did to the step until now counts no longer; what the agent did
+    /// itself does.
+    Retried,
 }
 
 /// Where an evolution stands.
@@ -123,8 +129,10 @@ pub struct Cursor {
     /// From 1.
     pub iteration: u32,
     pub role: Role,
-    /// From 1.
+    /// From 1. Rises on over a retry, so that an attempt has its number alone.
     pub attempt: u32,
+    /// Earlier attempts at this step that count no longer, since a retry.
+    pub forgiven: u32,
     /// The iteration whose code this one starts from: the last scored one,
     /// 0 for the base. A collapsed iteration is never built upon.
     pub code_of: u32,
@@ -179,6 +187,12 @@ impl Ending {
         !matches!(self, Self::BudgetSpent | Self::Blocked | Self::Cancelled)
     }
 
+    /// Whether an evolution that ended so can go on where it stood.
+    #[must_use]
+    pub fn can_be_retried(self) -> bool {
+        matches!(self, Self::BudgetSpent | Self::Blocked)
+    }
+
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|ending| ending.name() == name)
@@ -199,17 +213,21 @@ impl StepOutcome {
     pub fn has_product(self) -> bool {
         matches!(self, Self::Done | Self::NoChange)
     }
+
+    /// Whether an attempt failed through nothing the agent did.
+    #[must_use]
+    pub fn is_no_fault_of_the_agent(self) -> bool {
+        matches!(
+            self,
+            Self::InfraFailed | Self::ProviderFailed | Self::BudgetSpent
+        )
+    }
 }
 
 impl State {
     #[must_use]
     pub fn start() -> Self {
-        Self::Active(Cursor {
-            iteration: 1,
-            role: Role::Architect,
-            attempt: 1,
-            code_of: 0,
-        })
+        Self::Active(Cursor::START)
     }
 
     /// The state after these outcomes, one after the other.
@@ -220,12 +238,15 @@ impl State {
         plan: Plan,
         outcomes: impl IntoIterator<Item = StepOutcome>,
     ) -> Result<Self, Misplaced> {
-        outcomes
-            .into_iter()
-            .try_fold(Self::start(), |state, outcome| state.after(plan, outcome))
+        let mut story = Story::default();
+        for outcome in outcomes {
+            story.go_on(plan, outcome)?;
+        }
+        Ok(story.state)
     }
 
-    /// The state after one more outcome.
+    /// The state after one more outcome of an attempt. A retry is none: it
+    /// follows from where the evolution stood, which [`State::resume`] knows.
     ///
     /// # Errors
     /// [`Misplaced`] when this outcome does not belong to the step at hand, or
@@ -259,6 +280,7 @@ impl State {
             | (Role::Programmer, StepOutcome::NoChange) => Self::Active(Cursor {
                 role: at.role.next(),
                 attempt: 1,
+                forgiven: 0,
                 ..at
             }),
             (Role::Test, StepOutcome::Scored { solved: true }) => Self::Ended(Ending::Solved),
@@ -277,9 +299,67 @@ impl State {
     }
 }
 
+/// What is known while outcomes are applied one after the other.
+#[derive(Debug)]
+struct Story {
+    state: State,
+    /// The step that was attempted last.
+    stood: Cursor,
+    /// Attempts at that step that failed through nothing the agent did.
+    faultless: u32,
+}
+
+impl Default for Story {
+    fn default() -> Self {
+        Self {
+            state: State::start(),
+            stood: Cursor::START,
+            faultless: 0,
+        }
+    }
+}
+
+impl Story {
+    fn go_on(&mut self, plan: Plan, outcome: StepOutcome) -> Result<(), Misplaced> {
+        let next = match (self.state, outcome) {
+            (State::Ended(ending), StepOutcome::Retried) if ending.can_be_retried() => {
+                State::Active(Cursor {
+                    attempt: self.stood.attempt + 1,
+                    forgiven: self.faultless,
+                    ..self.stood
+                })
+            }
+            (state, outcome) => state.after(plan, outcome)?,
+        };
+        self.faultless += u32::from(outcome.is_no_fault_of_the_agent());
+        if let State::Active(at) = next {
+            if (at.iteration, at.role) != (self.stood.iteration, self.stood.role) {
+                self.faultless = 0;
+            }
+            self.stood = at;
+        }
+        self.state = next;
+        Ok(())
+    }
+}
+
 impl Cursor {
+    const START: Self = Self {
+        iteration: 1,
+        role: Role::Architect,
+        attempt: 1,
+        forgiven: 0,
+        code_of: 0,
+    };
+
+    /// Which try it is among those that count, from 1.
+    #[must_use]
+    pub fn tries(self) -> u32 {
+        self.attempt.saturating_sub(self.forgiven).max(1)
+    }
+
     fn again(self, plan: Plan, given_up: Ending) -> State {
-        if self.attempt < plan.max_attempts {
+        if self.tries() < plan.max_attempts {
             State::Active(Self {
                 attempt: self.attempt + 1,
                 ..self
@@ -295,6 +375,7 @@ impl Cursor {
                 iteration: self.iteration + 1,
                 role: Role::Architect,
                 attempt: 1,
+                forgiven: 0,
                 code_of,
             })
         } else {
@@ -308,7 +389,7 @@ mod tests {
     use super::*;
     use StepOutcome::{
         AgentFailed, AgentTimedOut, BudgetSpent, Cancelled, Collapsed, Done, InfraFailed,
-        Interrupted, MalformedRequirement, NoChange, NothingLeft, ProviderFailed, Scored,
+        Interrupted, MalformedRequirement, NoChange, NothingLeft, ProviderFailed, Retried, Scored,
     };
     use proptest::prelude::*;
 
@@ -323,8 +404,71 @@ mod tests {
             iteration,
             role,
             attempt,
+            forgiven: 0,
             code_of,
         })
+    }
+
+    #[test]
+    fn retries() {
+        let check = |outcomes: &[StepOutcome], expect: State| {
+            let state = State::resume(PLAN, outcomes.iter().copied());
+            assert_eq!(state, Ok(expect), "{outcomes:?}");
+        };
+        let again = |iteration, role, attempt, forgiven, code_of| {
+            State::Active(Cursor {
+                iteration,
+                role,
+                attempt,
+                forgiven,
+                code_of,
+            })
+        };
+        let blocked = State::Ended(Ending::Blocked);
+        // It goes on at the step where it stood, with all its tries.
+        let story = [Done, InfraFailed, ProviderFailed, Retried];
+        check(&story, again(1, Role::Programmer, 3, 2, 0));
+        check(
+            &[&story[..], &[InfraFailed]].concat(),
+            again(1, Role::Programmer, 4, 2, 0),
+        );
+        check(&[&story[..], &[InfraFailed; 2]].concat(), blocked);
+        check(
+            &[&story[..], &[InfraFailed, InfraFailed, Retried]].concat(),
+            again(1, Role::Programmer, 5, 4, 0),
+        );
+        // The next step knows nothing of it.
+        check(&[&story[..], &[Done]].concat(), at(1, Role::Test, 1, 0));
+        // An agent is given no more tries by it than any other.
+        let story = [AgentFailed, InfraFailed, Retried];
+        check(&story, again(1, Role::Architect, 3, 1, 0));
+        check(
+            &[&story[..], &[AgentFailed]].concat(),
+            State::Ended(Ending::AgentGaveUp),
+        );
+        // What was reached is kept.
+        check(
+            &[
+                Done,
+                Done,
+                MISS,
+                Done,
+                Done,
+                InfraFailed,
+                InfraFailed,
+                Retried,
+            ],
+            again(2, Role::Test, 3, 2, 1),
+        );
+        check(
+            &[Done, BudgetSpent, Retried],
+            again(1, Role::Programmer, 2, 1, 0),
+        );
+        // Failures of an earlier step are no longer of interest.
+        check(
+            &[InfraFailed, Done, InfraFailed, InfraFailed, Retried],
+            again(1, Role::Programmer, 3, 2, 0),
+        );
     }
 
     #[test]
@@ -402,6 +546,12 @@ mod tests {
             &[NoChange],
             &[Done, MalformedRequirement],
             &[Done, Done, ProviderFailed],
+            // Only what was blocked, or out of money, is tried again.
+            &[Retried],
+            &[InfraFailed, Retried],
+            &[Cancelled, Retried],
+            &[AgentFailed, AgentFailed, Retried],
+            &[InfraFailed, InfraFailed, Retried, Retried],
         ] {
             assert!(
                 State::resume(PLAN, outcomes.iter().copied()).is_err(),
@@ -446,6 +596,38 @@ mod tests {
                 state = next;
             }
             prop_assert!(steps <= PLAN.max_iterations * 3 * PLAN.max_attempts);
+        }
+
+        /// A retry is what one would have had without the failures before it,
+        /// but for the numbers of the attempts.
+        #[test]
+        fn a_retry_forgets_what_was_no_fault(
+            outcomes in prop::collection::vec(any_outcome(), 0..60),
+        ) {
+            let mut story = Vec::new();
+            for outcome in outcomes {
+                story.push(outcome);
+                match State::resume(PLAN, story.iter().copied()) {
+                    Err(_) => { story.pop(); }
+                    Ok(State::Ended(ending)) if ending.can_be_retried() => break,
+                    Ok(_) => {}
+                }
+            }
+            let ended = State::resume(PLAN, story.iter().copied()).unwrap();
+            if !matches!(ended, State::Ended(ending) if ending.can_be_retried()) {
+                return Ok(());
+            }
+            let without = story.iter().copied().filter(|o| !o.is_no_fault_of_the_agent());
+            let without = State::resume(PLAN, without).unwrap();
+            let retried = State::resume(PLAN, story.iter().copied().chain([Retried])).unwrap();
+            let (State::Active(retried), State::Active(without)) = (retried, without) else {
+                panic!("{story:?} is over: {retried:?} {without:?}");
+            };
+            prop_assert_eq!(retried.tries(), without.tries());
+            prop_assert_eq!(
+                Cursor { attempt: 1, forgiven: 0, ..retried },
+                Cursor { attempt: 1, forgiven: 0, ..without }
+            );
         }
     }
 }

@@ -3,13 +3,16 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::account::Visibility;
 use crate::metrics::Verdict;
 use crate::outcomes::Outcomes;
 use crate::requirement::Requirement;
 use crate::run::{Kind, Progress, RunConfig};
+use crate::steering::Steering;
 use crate::step::{Ending, Role, StepOutcome};
 use crate::task::{SuiteCounts, TaskId};
 use crate::usage::{Traffic, Usage};
+use crate::verification::Verification;
 
 /// A page of a longer list.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -105,7 +108,10 @@ pub struct TaskTest {
 pub struct RunSummary {
     pub run_id: String,
     pub config: RunConfig,
+    pub visibility: Visibility,
     pub progress: Progress,
+    #[serde(flatten)]
+    pub steering: Steering,
     pub created_at: String,
     pub started_at: Option<String>,
     pub finished_at: Option<String>,
@@ -122,11 +128,22 @@ pub struct RunSummary {
 pub struct RunDetail {
     #[serde(flatten)]
     pub summary: RunSummary,
+    /// Whether who asked may pause, cancel, publish, … it.
+    pub may_steer: bool,
+    /// Why it was taken back, where it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub withdrawn: Option<String>,
+    /// What came of running its tests again, if somebody did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verification: Option<Verification>,
     /// What a result must be reproducible from.
     pub provenance: Provenance,
     /// What its agents took of their models until now; absent where nothing
     /// was counted.
     pub spent: Option<Spent>,
+    /// Seconds until it is over, from the pace of what is over of it; null
+    /// while there is none, and while it stands still.
+    pub eta_seconds: Option<f64>,
     pub evolution_list: Vec<EvolutionView>,
 }
 

@@ -6,6 +6,7 @@
 use std::path::Path;
 use std::time::Instant;
 
+use swe_ci_core::account::Visibility;
 use swe_ci_core::run::RunConfig;
 use swe_ci_engine::Engine;
 use swe_ci_engine::testing::{self, TinyTask};
@@ -49,7 +50,9 @@ async fn main() -> anyhow::Result<()> {
     )?;
     engine.import(&dataset, "bench", &|_| {}).await?;
 
-    let id = engine.submit(RunConfig::human("bench")).await?;
+    let id = engine
+        .submit(RunConfig::human("bench"), Visibility::Public)
+        .await?;
     let stop = CancellationToken::new();
     let worker = tokio::spawn({
         let (engine, stop) = (engine.clone(), stop.clone());

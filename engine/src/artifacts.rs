@@ -2,10 +2,12 @@
 //! object store (a local folder by default), compressed, written before the
 //! row that names them.
 
+use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, ensure};
+use bytes::Bytes;
 use object_store::local::LocalFileSystem;
 use object_store::{ObjectStore, ObjectStoreExt, PutPayload};
 
@@ -51,22 +53,27 @@ impl Artifacts {
         self.get_within(key, MAX_UNPACKED).await
     }
 
+    /// Its content to be unpacked while it is read, which blocks.
+    pub async fn reader(&self, key: &str) -> anyhow::Result<impl Read + Send + use<>> {
+        let packed = std::io::Cursor::new(self.packed(key).await?);
+        Ok(zstd::Decoder::new(packed)?.take(MAX_UNPACKED))
+    }
+
+    async fn packed(&self, key: &str) -> anyhow::Result<Bytes> {
+        let found = self.store.get(&key.into()).await;
+        let found = found.with_context(|| format!("the artifact {key} is not there"))?;
+        let packed = found.bytes().await;
+        packed.with_context(|| format!("cannot read the artifact {key}"))
+    }
+
     /// The same, refused when it unpacks to more bytes than that.
-    async fn get_within(&self, key: &str, max_bytes: u64) -> anyhow::Result<Vec<u8>> {
-        let packed = self
-            .store
-            .get(&key.into())
-            .await
-            .with_context(|| format!("the artifact {key} is not there"))?
-            .bytes()
-            .await
-            .with_context(|| format!("cannot read the artifact {key}"))?;
+    pub async fn get_within(&self, key: &str, max_bytes: u64) -> anyhow::Result<Vec<u8>> {
+        let packed = self.packed(key).await?;
         let name = key.to_owned();
         tokio::task::spawn_blocking(move || {
             let mut bytes = Vec::new();
-            let mut reader =
-                std::io::Read::take(zstd::Decoder::new(packed.as_ref())?, max_bytes + 1);
-            std::io::Read::read_to_end(&mut reader, &mut bytes)?;
+            let mut reader = zstd::Decoder::new(packed.as_ref())?.take(max_bytes + 1);
+            reader.read_to_end(&mut bytes)?;
             ensure!(
                 bytes.len() as u64 <= max_bytes,
                 "it unpacks to more than {} MiB",

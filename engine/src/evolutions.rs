@@ -18,7 +18,7 @@ impl Engine {
     /// # Errors
     /// [`Error::NotFound`] without such an evolution.
     pub async fn steps(&self, evolution_id: &str) -> Result<Vec<StepView>> {
-        self.inner.store.evolution(evolution_id).await?;
+        self.seen_evolution(evolution_id).await?;
         let steps = self.inner.store.steps(evolution_id).await?;
         Ok(steps.iter().map(StepRow::view).collect())
     }
@@ -35,7 +35,7 @@ impl Engine {
         sample: u32,
     ) -> Result<EvolutionDetail> {
         let store = &self.inner.store;
-        let run = store.run(run_id).await?;
+        let run = self.seen_run(run_id).await?;
         let mut samples = store.evolutions_of_run(run_id).await?;
         samples.retain(|row| row.task_id == *task);
         let count = u32::try_from(samples.len()).unwrap_or(u32::MAX);

@@ -5,15 +5,18 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use swe_ci_core::diff::Diff;
-use swe_ci_core::inspection::{CodeChange, Inspection, StepLog};
+use swe_ci_core::inspection::{ChangedTest, CodeChange, Inspection, KeptFiles, StepLog};
 use swe_ci_core::metrics::Verdict;
+use swe_ci_core::report::Report;
 use swe_ci_core::step::Role;
 use swe_ci_core::task::TaskId;
+use swe_ci_core::view::IterationDetail;
 
 use crate::Engine;
 use crate::blocking::blocking;
+use crate::dataset::base_report_key;
 use crate::error::{Error, Result};
-use crate::store::{EvolutionRow, IterationRow};
+use crate::store::{EvolutionRow, IterationRow, StepRow};
 use crate::suite::TESTS;
 
 /// How much of a step's log stands on a page.
@@ -24,6 +27,10 @@ const PAGE_FILES: usize = 200;
 const PAGE_BYTES: usize = 96 << 10;
 /// Heavier code is not read for a diff.
 const HEAVIEST: u64 = 512 << 20;
+/// Longer reports are not read for the messages of changed tests, and not more
+/// tests than this are looked up, of each kind.
+const HEAVIEST_REPORT: u64 = 64 << 20;
+const PAGE_TESTS: usize = 500;
 
 impl Engine {
     /// One iteration of a run's task looked into.
@@ -37,7 +44,7 @@ impl Engine {
         sample: u32,
         iteration: u32,
     ) -> Result<Inspection> {
-        self.inner.store.run(run_id).await?;
+        self.seen_run(run_id).await?;
         let rows = self.inner.store.evolutions_of_run(run_id).await?;
         let row = rows
             .into_iter()
@@ -58,6 +65,8 @@ impl Engine {
         iteration: u32,
     ) -> Result<Inspection> {
         let detail = self.iteration(evolution_id, iteration).await?;
+        let behind = self.behind(evolution_id, iteration).await?;
+        let changed = self.changed_tests(&detail, &behind).await;
         let code = match self.code_change(evolution_id, iteration).await? {
             CodeChange::Known(diff) => CodeChange::Known(diff.cut(PAGE_FILES, PAGE_BYTES)),
             other => other,
@@ -66,6 +75,8 @@ impl Engine {
             evolution_id: evolution_id.to_owned(),
             iteration: detail,
             code,
+            changed,
+            files: behind.files(),
             logs: self.log_tails(evolution_id, iteration).await?,
         })
     }
@@ -77,7 +88,7 @@ impl Engine {
     /// [`Error::NotFound`] when there is no such evolution, or it has not come
     /// to this iteration.
     pub async fn code_change(&self, evolution_id: &str, iteration: u32) -> Result<CodeChange> {
-        let evolution = self.inner.store.evolution(evolution_id).await?;
+        let evolution = self.seen_evolution(evolution_id).await?;
         let rows = self.inner.store.iterations(evolution_id).await?;
         let index = rows.iter().position(|row| row.iteration == iteration);
         let index = index.ok_or_else(|| Error::not_found("iteration", iteration))?;
@@ -140,6 +151,56 @@ impl Engine {
         .await
     }
 
+    /// What stands behind an iteration: its own row and steps, and the report
+    /// of the code it was built upon.
+    async fn behind(&self, evolution_id: &str, iteration: u32) -> Result<Behind> {
+        let evolution = self.seen_evolution(evolution_id).await?;
+        let mut rows = self.inner.store.iterations(evolution_id).await?;
+        let index = rows.iter().position(|row| row.iteration == iteration);
+        let index = index.ok_or_else(|| Error::not_found("iteration", iteration))?;
+        let mut steps = self.inner.store.steps(evolution_id).await?;
+        let report_before = match last_scored(&rows[..index]) {
+            Some(before) => report_of(&steps, before.iteration),
+            None => Some(format!("{}.zst", base_report_key(&evolution.task_id))),
+        };
+        steps.retain(|step| step.iteration == iteration);
+        Ok(Behind {
+            row: rows.swap_remove(index),
+            steps,
+            report_before,
+        })
+    }
+
+    /// Nothing where a report is missing or cannot be read: the page is as
+    /// good without.
+    async fn changed_tests(&self, detail: &IterationDetail, behind: &Behind) -> Vec<ChangedTest> {
+        let after = report_of(&behind.steps, behind.row.iteration);
+        let Some((before, after)) = behind.report_before.clone().zip(after) else {
+            return Vec::new();
+        };
+        let listed =
+            |tests: &[String]| -> Vec<String> { tests.iter().take(PAGE_TESTS).cloned().collect() };
+        let tests = [listed(&detail.lost_tests), listed(&detail.gained_tests)].concat();
+        if tests.is_empty() {
+            return Vec::new();
+        }
+        let read = async {
+            let artifacts = &self.inner.artifacts;
+            let before = artifacts.get_within(&before, HEAVIEST_REPORT).await?;
+            let after = artifacts.get_within(&after, HEAVIEST_REPORT).await?;
+            blocking(move || {
+                let (before, after) = (Report::parse(&before)?, Report::parse(&after)?);
+                let tests: Vec<&str> = tests.iter().map(String::as_str).collect();
+                Ok(ChangedTest::of(&tests, &before, &after))
+            })
+            .await
+        };
+        read.await.unwrap_or_else(|error| {
+            tracing::debug!("no messages of tests: {error:#}");
+            Vec::new()
+        })
+    }
+
     async fn log_tails(&self, evolution_id: &str, iteration: u32) -> Result<Vec<StepLog>> {
         let mut tails = Vec::new();
         for step in self.inner.store.steps(evolution_id).await? {
@@ -171,7 +232,7 @@ impl Engine {
         role: Role,
         attempt: u32,
     ) -> Result<String> {
-        self.inner.store.evolution(evolution_id).await?;
+        self.seen_evolution(evolution_id).await?;
         let steps = self.inner.store.steps(evolution_id).await?;
         // The last of them: one that was interrupted is repeated under its number.
         let step = steps
@@ -183,6 +244,36 @@ impl Engine {
         let log = self.inner.artifacts.get(&key).await.context("no log")?;
         Ok(String::from_utf8_lossy(&log).into_owned())
     }
+}
+
+/// The rows behind an iteration.
+#[derive(Debug)]
+struct Behind {
+    row: IterationRow,
+    steps: Vec<StepRow>,
+    /// Of the last scored code before it.
+    report_before: Option<String>,
+}
+
+impl Behind {
+    fn files(&self) -> KeptFiles {
+        let product = |role| {
+            let mut steps = self.steps.iter();
+            steps.any(|step| step.role == role && step.product.is_some())
+        };
+        KeptFiles {
+            code: !self.row.code.is_empty(),
+            report: product(Role::Test),
+            document: product(Role::Architect),
+        }
+    }
+}
+
+/// The report of an iteration, by its key.
+fn report_of(steps: &[StepRow], iteration: u32) -> Option<String> {
+    let mut latest = steps.iter().rev();
+    let test = latest.find(|step| (step.iteration, step.role) == (iteration, Role::Test));
+    test.and_then(|step| step.product.clone())
 }
 
 /// The iteration whose code the next one is built upon; none for the base.

@@ -5,21 +5,27 @@
 //! runs pytest in a sandbox; `dataset` and `harness` use those; `evolve`
 //! carries one evolution to its end; `queue` hands evolutions to workers.
 
+pub mod configuration;
 pub mod error;
 
+mod access;
+mod accounts;
 mod artifacts;
 mod blocking;
+mod card;
 mod check;
 mod clock;
 mod code;
 mod dataset;
 mod diffs;
 mod doctor;
+mod downloads;
 mod events;
 mod evolutions;
 mod evolve;
 mod files;
 mod gateway;
+mod grant;
 mod harness;
 mod images;
 mod inspect;
@@ -27,11 +33,14 @@ mod keys;
 mod listing;
 mod matrix;
 mod models;
+mod preview;
 mod prices;
 mod programs;
 mod published;
+mod publishing;
 mod queue;
 mod read;
+mod readings;
 mod rescore;
 mod results;
 mod said;
@@ -39,10 +48,13 @@ mod sandbox;
 mod scores;
 mod secrets;
 mod sheets;
+mod steering;
 mod store;
+mod submitting;
 mod suite;
 pub mod testing;
 mod trajectory;
+mod verify;
 mod work;
 
 use std::path::PathBuf;
@@ -51,22 +63,26 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use futures::Stream;
+use swe_ci_core::account::Actor;
 use swe_ci_core::event::RunEvent;
 
 pub use check::{CheckNews, HarnessCheck};
 pub use doctor::Check;
+pub use downloads::Pieces;
 pub use error::{Error, Result};
 pub use images::usual_ca_bundle;
-pub use keys::KeyView;
 pub use listing::{Directory, NewResult};
 pub use programs::{BuiltLayer, HarnessView, Installed};
 pub use read::PageRequest;
 pub use rescore::Rescored;
 pub use results::{Change, ImportRequest, ImportedResults, ScoreRequest, Scored, Skipped, score};
-pub use store::RunListing;
+pub use store::{RunListing, SessionData};
+pub use swe_ci_core::key::KeyView;
 pub use swe_ci_core::metrics::METRIC_VERSION;
+pub use verify::{Checked, Extent};
 pub use work::Imported;
 
+use accounts::{Passwords, Strangers};
 use artifacts::Artifacts;
 use dataset::TaskFolders;
 use diffs::Diffs;
@@ -75,6 +91,7 @@ use gateway::{Gateway, Ledgers};
 use harness::{Harnesses, Layers};
 use images::Images;
 use keys::Keys;
+use readings::Readings;
 use sandbox::{Docker, Instance, Sandbox};
 use sheets::Sheets;
 use store::Store;
@@ -101,6 +118,9 @@ pub struct Config {
     /// The master key that the keys of providers are sealed with, base64; a
     /// file in the data folder when absent.
     pub secret: Option<secrecy::SecretString>,
+    /// Runs of accounts may have endpoints at this machine and in private
+    /// networks; administrators' and the operator's may anyway.
+    pub private_endpoints: bool,
 }
 
 impl Config {
@@ -116,6 +136,7 @@ impl Config {
             ca_bundle: None,
             database_url: None,
             secret: None,
+            private_endpoints: false,
         }
     }
 }
@@ -133,10 +154,12 @@ impl std::fmt::Debug for Config {
 
 pub type RunEvents = Pin<Box<dyn Stream<Item = RunEvent> + Send>>;
 
-/// The façade. Cheap to clone.
+/// The façade, in the hands of whoever it acts for: everything it answers is
+/// what they may see, everything it does they may do. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Engine {
     inner: Arc<Inner>,
+    by: Arc<Actor>,
 }
 
 #[derive(Debug)]
@@ -155,11 +178,14 @@ struct Inner {
     keys: Keys,
     sheets: Sheets,
     diffs: Diffs,
+    readings: Readings,
+    passwords: Passwords,
+    strangers: Strangers,
 }
 
 impl Engine {
     /// Opens the data folder (created when absent) and brings the database up
-    /// to date. Several processes may hold it open; only one may
+    /// to date; acts for the operator. Several processes may hold it open; only one may
     /// [`Engine::work`] on it.
     pub async fn open(config: Config) -> Result<Self> {
         let data =
@@ -191,6 +217,7 @@ impl Engine {
         let gateway = Gateway::new(data.join("gateway"))?;
         let keys = Keys::new(store.clone(), config.secret.clone(), data);
         Ok(Self {
+            by: Arc::new(Actor::Operator),
             inner: Arc::new(Inner {
                 config,
                 instance,
@@ -206,6 +233,9 @@ impl Engine {
                 keys,
                 sheets: Sheets::default(),
                 diffs: Diffs::default(),
+                readings: Readings::default(),
+                passwords: Passwords::default(),
+                strangers: Strangers::default(),
             }),
         })
     }

@@ -1,18 +1,22 @@
 //! The façade's price table.
 
+use swe_ci_core::account::AccountRole;
 use swe_ci_core::agent::PriceLine;
 
 use crate::Engine;
 use crate::error::{Error, Result};
 
 impl Engine {
-    /// Adds a line to the price table, or changes the one of that model and day.
+    /// Adds a line to the price table, or changes the one of that model and
+    /// day; for administrators.
     ///
     /// # Errors
-    /// [`Error::Invalid`] when a field is out of range.
+    /// [`Error::Invalid`] when a field is out of range;
+    /// [`Error::Unauthenticated`], [`Error::Forbidden`].
     pub async fn set_price(&self, line: &PriceLine) -> Result<()> {
+        self.require(AccountRole::Admin)?;
         line.check().map_err(|e| Error::Invalid(e.to_string()))?;
-        self.inner.store.put_price(line).await
+        self.inner.store.put_price(line, self.by()).await
     }
 
     /// The price table by model, the latest line first.
@@ -20,11 +24,14 @@ impl Engine {
         self.inner.store.prices().await
     }
 
-    /// Removes the line of a model that holds from this day on.
+    /// Removes the line of a model that holds from this day on; for
+    /// administrators.
     ///
     /// # Errors
-    /// [`Error::NotFound`] when there is none.
+    /// [`Error::NotFound`] when there is none; [`Error::Unauthenticated`],
+    /// [`Error::Forbidden`].
     pub async fn remove_price(&self, model: &str, from: &str) -> Result<()> {
-        self.inner.store.remove_price(model, from).await
+        self.require(AccountRole::Admin)?;
+        self.inner.store.remove_price(model, from, self.by()).await
     }
 }

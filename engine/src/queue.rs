@@ -4,6 +4,7 @@
 
 use std::time::Duration;
 
+use swe_ci_core::event::What;
 use swe_ci_core::run::Progress;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
@@ -14,7 +15,7 @@ use crate::store::Claim;
 
 /// How long a claim holds without a sign of life.
 const LEASE_MS: i64 = 60_000;
-/// How often a worker gives a sign of life and looks whether the run was cancelled.
+/// How often a worker gives a sign of life and looks how the run is steered.
 const HEARTBEAT: Duration = Duration::from_secs(2);
 /// How often an idle worker looks for work.
 const IDLE: Duration = Duration::from_millis(500);
@@ -72,26 +73,33 @@ async fn work_claim(
     tracing::info!(evolution = claim.evolution_id, task = %claim.task_id, worker, "evolution claimed");
     let left = tokio::select! {
         left = evolver.evolve(claim, worker, &interrupts) => left,
-        lost = hold(evolver, worker, claim, &interrupts.cancel) => Err(lost),
+        lost = hold(evolver, worker, claim, &interrupts) => Err(lost),
     };
     match left {
         Ok(Left::Ended(_)) => Ok(()),
-        Ok(Left::Stopped) => {
-            evolver.store.release(worker).await?;
-            Ok(())
-        }
+        Ok(Left::Stopped) => put_down(evolver, worker, claim).await,
         // Given back, so that it is tried again rather than waiting for the
         // lease to run out; the lease may be lost already.
         Err(error) => {
-            evolver.store.release(worker).await?;
+            put_down(evolver, worker, claim).await?;
             Err(error)
         }
     }
 }
 
-/// Keeps the lease alive and notices that the run was cancelled. Returns only
-/// when the lease is lost.
-async fn hold(evolver: &Evolver, worker: &str, claim: &Claim, cancel: &CancellationToken) -> Error {
+async fn put_down(evolver: &Evolver, worker: &str, claim: &Claim) -> Result<()> {
+    let evolution_id = claim.evolution_id.clone();
+    if evolver.store.put_down(&evolution_id, worker).await? {
+        evolver
+            .events
+            .tell(&claim.run_id, What::Queued { evolution_id });
+    }
+    Ok(())
+}
+
+/// Keeps the lease alive and notices how the run is steered, also by other
+/// processes. Returns only when the lease is lost.
+async fn hold(evolver: &Evolver, worker: &str, claim: &Claim, interrupts: &Interrupts) -> Error {
     loop {
         tokio::time::sleep(HEARTBEAT).await;
         match evolver
@@ -108,11 +116,15 @@ async fn hold(evolver: &Evolver, worker: &str, claim: &Claim, cancel: &Cancellat
             }
             Err(error) => tracing::warn!("no sign of life could be given: {error}"),
         }
-        if matches!(
-            evolver.store.run_progress(&claim.run_id).await,
-            Ok(Progress::Cancelled)
-        ) {
-            cancel.cancel();
+        match evolver.store.steering(&claim.run_id).await {
+            Ok((Progress::Cancelled, _)) => interrupts.cancel.cancel(),
+            Ok((_, steering)) => {
+                evolver.ledgers.set_budget(&claim.run_id, steering.budget);
+                if steering.paused {
+                    interrupts.stop.cancel();
+                }
+            }
+            Err(error) => tracing::warn!("how the run is steered cannot be read: {error}"),
         }
     }
 }

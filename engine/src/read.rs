@@ -30,7 +30,7 @@ pub struct PageRequest {
 }
 
 impl PageRequest {
-    fn limit(&self) -> Result<u32> {
+    pub(crate) fn limit(&self) -> Result<u32> {
         match self.limit.unwrap_or(100) {
             limit @ 1..=500 => Ok(limit),
             other => Err(Error::Invalid(format!(
@@ -39,13 +39,13 @@ impl PageRequest {
         }
     }
 
-    fn after(&self) -> &str {
+    pub(crate) fn after(&self) -> &str {
         self.after.as_deref().unwrap_or_default()
     }
 }
 
 /// A page out of `limit` + 1 items that were asked for.
-fn page<T>(mut items: Vec<T>, limit: u32, key: impl Fn(&T) -> String) -> Page<T> {
+pub(crate) fn page<T>(mut items: Vec<T>, limit: u32, key: impl Fn(&T) -> String) -> Page<T> {
     let more = items.len() > limit as usize;
     items.truncate(limit as usize);
     let next = if more { items.last().map(key) } else { None };
@@ -120,7 +120,11 @@ impl Engine {
     /// Runs, newest first.
     pub async fn runs(&self, request: &PageRequest) -> Result<Page<RunSummary>> {
         let limit = request.limit()?;
-        let rows = self.inner.store.runs(request.after(), limit + 1).await?;
+        let rows = self
+            .inner
+            .store
+            .runs(&self.whose(), request.after(), limit + 1)
+            .await?;
         Ok(page(rows, limit, |run: &RunSummary| run.run_id.clone()))
     }
 
@@ -128,7 +132,8 @@ impl Engine {
     /// [`Error::NotFound`] when there is no such run.
     pub async fn run(&self, id: &str) -> Result<RunDetail> {
         let store = &self.inner.store;
-        let summary = store.run(id).await?;
+        let standing = store.standing(id).await?;
+        let summary = self.seen_run(id).await?;
         let mut iterations: HashMap<String, Vec<IterationRow>> = HashMap::new();
         for (evolution_id, iteration) in store.iterations_of_run(id).await? {
             iterations.entry(evolution_id).or_default().push(iteration);
@@ -139,11 +144,23 @@ impl Engine {
             evolution_list.push(view(row, summary.config.plan.max_iterations, &rows));
         }
         Ok(RunDetail {
+            may_steer: self.by().may_steer(&standing),
+            withdrawn: Some(store.withdrawal(id).await?).filter(|why| !why.is_empty()),
+            verification: store.verification(id).await?,
             provenance: store.provenance(id).await?,
             spent: self.spent(id).await?,
+            eta_seconds: self.eta(&summary).await?,
             evolution_list,
             summary,
         })
+    }
+
+    /// Seconds until a run is over. What is paused has no end in sight.
+    async fn eta(&self, run: &RunSummary) -> Result<Option<f64>> {
+        if run.progress != Progress::Running || run.steering.paused {
+            return Ok(None);
+        }
+        Ok(self.inner.store.pace(&run.run_id).await?.remaining())
     }
 
     /// Money only where every agent's step has a price: half a sum says nothing.
@@ -166,7 +183,7 @@ impl Engine {
     /// to this iteration.
     pub async fn iteration(&self, evolution_id: &str, iteration: u32) -> Result<IterationDetail> {
         let store = &self.inner.store;
-        let evolution = store.evolution(evolution_id).await?;
+        let evolution = self.seen_evolution(evolution_id).await?;
         let suite = store.suite(&evolution.suite).await?;
         let rows = store.iterations(evolution_id).await?;
         let not_there = || Error::not_found("iteration", iteration);

@@ -1,14 +1,17 @@
 //! The façade's answers about what agents and models said to each other.
 
+use std::sync::Arc;
+
 use anyhow::Context;
 use serde_json::{Map, Value};
+use swe_ci_core::conversation::{Messages, MessagesPage, RecordedStep, Window};
 use swe_ci_core::step::Role;
 
 use crate::Engine;
 use crate::error::{Error, Result};
-use crate::gateway::Exchange;
+use crate::gateway::{Exchange, Lines};
 use crate::store::StepRow;
-use crate::trajectory::{About, atif};
+use crate::trajectory::{About, atif, messages};
 
 impl Engine {
     /// The exchanges of one attempt at a step, an object of JSON a line, as
@@ -73,6 +76,57 @@ impl Engine {
         Ok(told.await?)
     }
 
+    /// Some of the messages of a step, and where a text occurs in all of them;
+    /// of the last attempt that was recorded unless another is asked for.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] when there is no such attempt, or it asked no model.
+    pub async fn messages(
+        &self,
+        evolution_id: &str,
+        iteration: u32,
+        role: Role,
+        attempt: Option<u32>,
+        window: Window,
+    ) -> Result<MessagesPage> {
+        let evolution = self.seen_evolution(evolution_id).await?;
+        let run = self.seen_run(&evolution.run_id).await?;
+        let mut steps = self.inner.store.steps(evolution_id).await?;
+        steps.retain(|s| (s.iteration, s.role) == (iteration, role) && s.trajectory.is_some());
+        let mut attempts: Vec<u32> = steps.iter().map(|step| step.attempt).collect();
+        attempts.dedup();
+        let wanted = |step: &StepRow| attempt.is_none_or(|attempt| attempt == step.attempt);
+        let step = steps.into_iter().rfind(wanted).ok_or_else(|| {
+            let what = format!("the {} of iteration {iteration}", role.name());
+            Error::not_found("recording of", what)
+        })?;
+        let all = self.reading(&step).await?;
+        let of = RecordedStep {
+            run_id: run.run_id,
+            model: run.config.model,
+            task_id: evolution.task_id,
+            sample: evolution.sample,
+            evolution_id: evolution.id,
+            iteration,
+            role,
+            attempt: step.attempt,
+            attempts,
+        };
+        let page = move || Ok(all.page(of, &window));
+        Ok(crate::blocking::blocking(page).await?)
+    }
+
+    async fn reading(&self, step: &StepRow) -> Result<Arc<Messages>> {
+        let key = step.trajectory.clone().unwrap_or_default();
+        // A step that was interrupted is repeated under its key.
+        let made = (key.clone(), step.finished_at);
+        let read = async {
+            let lines = self.inner.artifacts.get(&key).await?;
+            crate::blocking::blocking(move || messages(&Lines::new(lines)?)).await
+        };
+        Ok(self.inner.readings.of(made, read).await?)
+    }
+
     async fn step(
         &self,
         evolution_id: &str,
@@ -80,7 +134,7 @@ impl Engine {
         role: Role,
         attempt: u32,
     ) -> Result<StepRow> {
-        self.inner.store.evolution(evolution_id).await?;
+        self.seen_evolution(evolution_id).await?;
         let steps = self.inner.store.steps(evolution_id).await?;
         let found = steps
             .into_iter()

@@ -71,15 +71,8 @@ impl MasterKey {
         Ok(BASE64_STANDARD.encode([&nonce.as_ref()[..], &text].concat()))
     }
 
-    pub fn open(&self, name: &str, sealed: &str) -> Result<SecretString> {
-        self.try_open(name, sealed).ok_or_else(|| {
-            Error::Invalid(format!(
-                "the stored key `{name}` was damaged or swapped and cannot be opened; `swe-ci key set {name}` stores it anew"
-            ))
-        })
-    }
-
-    fn try_open(&self, name: &str, sealed: &str) -> Option<SecretString> {
+    /// None when it was damaged, or sealed under another name.
+    pub fn open(&self, name: &str, sealed: &str) -> Option<SecretString> {
         let bytes = BASE64_STANDARD.decode(sealed).ok()?;
         let (nonce, text) = bytes.split_at_checked(NONCE_LEN)?;
         let nonce = Nonce::try_assume_unique_for_key(nonce).ok()?;
@@ -244,7 +237,7 @@ mod tests {
         assert_ne!(sealed, ours.seal("a", &value).unwrap());
         assert!(!sealed.contains("marked"));
         let check = |master: &MasterKey, name: &str, sealed: &str, expect: Option<&str>| {
-            let found = master.open(name, sealed).ok();
+            let found = master.open(name, sealed);
             assert_eq!(found.as_ref().map(ExposeSecret::expose_secret), expect);
         };
         check(&ours, "a", &sealed, Some("sk-marked"));
@@ -253,8 +246,6 @@ mod tests {
         check(&ours, "a", &sealed[..sealed.len() - 8], None);
         check(&ours, "a", "", None);
         check(&ours, "a", "no base64!", None);
-        let error = ours.open("b", &sealed).unwrap_err().to_string();
-        assert!(error.contains("swe-ci key set b"), "{error}");
         assert_eq!(format!("{ours:?}"), format!("MasterKey({})", ours.id()));
     }
 

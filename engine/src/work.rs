@@ -1,28 +1,22 @@
-//! The façade's deeds: importing, submitting, cancelling, working.
+//! The façade's deeds: importing, working.
 
 use std::convert::Infallible;
 use std::path::Path;
 use std::time::Duration;
 
 use anyhow::Context;
-use sha2::{Digest, Sha256};
-use swe_ci_core::agent::AgentConfig;
-use swe_ci_core::event::What;
-use swe_ci_core::run::{Limits, Progress, RunConfig};
-use swe_ci_core::step::Role;
-use swe_ci_core::view::{Provenance, TaskState, TaskSummary};
+use swe_ci_core::run::Limits;
+use swe_ci_core::view::TaskSummary;
 use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 
-use crate::blocking::blocking;
-use crate::code::hex;
 use crate::dataset::{Importer, demo};
 use crate::error::{Error, Result};
 use crate::evolve::Evolver;
 use crate::images::BuildNetwork;
 use crate::sandbox::{Docker, Left, Sandbox};
-use crate::store::{NewRun, TaskRow};
-use crate::{Config, Engine, METRIC_VERSION, clock, evolve, queue};
+use crate::store::TaskRow;
+use crate::{Config, Engine, queue};
 
 /// When left-overs are looked for again after the start: a container engine
 /// answers within seconds.
@@ -91,124 +85,6 @@ impl Engine {
 
     pub(crate) fn build_network(&self) -> Result<BuildNetwork> {
         Ok(build_network(&self.inner.config)?)
-    }
-
-    /// Queues a run and its evolutions; returns its id.
-    ///
-    /// # Errors
-    /// [`Error::Invalid`] naming the field that is wrong, or when the split
-    /// has no task that can be run; [`Error::NotFound`] without such a split.
-    pub async fn submit(&self, config: RunConfig) -> Result<String> {
-        config
-            .check()
-            .map_err(|bad| Error::Invalid(bad.to_string()))?;
-        let config = self.with_prices(config).await?;
-        let harness_version = self.harness_versions(&config).await?;
-        self.check_keys(&config).await?;
-        let tasks = self.inner.store.tasks_of_split(&config.split).await?;
-        let ready: Vec<&TaskRow> = tasks
-            .iter()
-            .filter(|t| t.state == TaskState::Ready)
-            .collect();
-        if ready.is_empty() {
-            return Err(Error::Invalid(format!(
-                "the split `{}` has no task that can be run",
-                config.split
-            )));
-        }
-        let iterations = f64::from(config.plan.max_iterations);
-        let run = NewRun {
-            provenance: Provenance {
-                platform_version: env!("CARGO_PKG_VERSION").into(),
-                metric_version: METRIC_VERSION,
-                dataset_digest: dataset_digest(&ready),
-                harness_version,
-                prompts: asks_models(&config).then(evolve::recorded_prompts),
-                imported: None,
-            },
-            tasks: ready
-                .iter()
-                .map(|t| (t.id.clone(), t.suite_seconds * iterations))
-                .collect(),
-            config,
-        };
-        let id = self.inner.store.insert_run(&run).await?;
-        self.inner.events.tell(
-            &id,
-            What::Run {
-                progress: Progress::Queued,
-            },
-        );
-        Ok(id)
-    }
-
-    /// The configuration with today's prices from the table, where it names
-    /// none itself: what the run will cost is then a matter of the run alone.
-    async fn with_prices(&self, mut config: RunConfig) -> Result<RunConfig> {
-        let day = clock::today();
-        let programmer = config.programmer.as_mut().and_then(|p| p.endpoint.as_mut());
-        for endpoint in [config.endpoint.as_mut(), programmer].into_iter().flatten() {
-            if endpoint.prices.is_none() {
-                endpoint.prices = self.inner.store.price_on(&endpoint.model, &day).await?;
-            }
-            if endpoint.prices.is_none() && config.budget.usd.is_some() {
-                return Err(Error::Invalid(format!(
-                    "budget.usd: no price is known of `{0}`; write endpoint.prices, or keep one in the table: swe-ci price set {0} --input USD --output USD",
-                    endpoint.model
-                )));
-            }
-        }
-        Ok(config)
-    }
-
-    /// Whether the agents can be played as configured; their versions.
-    async fn harness_versions(&self, config: &RunConfig) -> Result<String> {
-        let agents: Vec<AgentConfig> = [Role::Architect, Role::Programmer]
-            .into_iter()
-            .filter_map(|role| config.agent(role))
-            .collect();
-        let harnesses = self.inner.harnesses.clone();
-        let versions: Vec<String> = blocking(move || {
-            Ok(agents
-                .iter()
-                .map(|agent| harnesses.check(agent))
-                .collect::<std::result::Result<_, _>>())
-        })
-        .await?
-        .map_err(Error::Invalid)?;
-        Ok(match versions.as_slice() {
-            [one, other] if config.programmer.is_some() => format!("{one} / {other}"),
-            versions => versions.first().cloned().unwrap_or_default(),
-        })
-    }
-
-    /// Every key that is named is there and can be opened.
-    async fn check_keys(&self, config: &RunConfig) -> Result<()> {
-        for role in [Role::Architect, Role::Programmer] {
-            let endpoint = config.agent(role).and_then(|agent| agent.endpoint);
-            if let Some(endpoint) = endpoint
-                && let Some(name) = &endpoint.key
-                && endpoint.recording.is_none()
-            {
-                self.inner.keys.open(name).await?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Cancels a run. Cancelling twice is the same as once.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`]; [`Error::Conflict`] when it has finished.
-    pub async fn cancel(&self, run_id: &str) -> Result<()> {
-        self.inner.store.cancel_run(run_id).await?;
-        self.inner.events.tell(
-            run_id,
-            What::Run {
-                progress: Progress::Cancelled,
-            },
-        );
-        Ok(())
     }
 
     /// Removes what a killed process left behind, then executes queued
@@ -300,30 +176,9 @@ pub(crate) fn build_network(config: &Config) -> anyhow::Result<BuildNetwork> {
     })
 }
 
-fn asks_models(config: &RunConfig) -> bool {
-    config.harness.asks_a_model()
-}
-
 async fn inner_ping(docker: &Docker) -> Result<()> {
     docker
         .ping()
         .await
         .map_err(|error| Error::Unavailable(error.to_string()))
-}
-
-/// One digest for all that the tasks of a run are: names, commits, images.
-fn dataset_digest(tasks: &[&TaskRow]) -> String {
-    let mut hash = Sha256::new();
-    for task in tasks {
-        for part in [
-            task.id.as_str(),
-            &task.base_sha,
-            &task.target_sha,
-            &task.image,
-        ] {
-            hash.update(part.as_bytes());
-            hash.update([0]);
-        }
-    }
-    format!("sha256:{}", hex(&hash.finalize()))
 }

@@ -31,6 +31,7 @@ async fn main() -> anyhow::Result<()> {
         engine: Engine::open(fixture::config(&data)).await?,
         site: Site::open(&fixture::site(folder.path()))?,
         public_url: None,
+        closed: false,
         shutdown: CancellationToken::new(),
     };
     let shutdown = app.shutdown.clone();

@@ -126,9 +126,38 @@ pub struct ServeOptions {
     )]
     public_url: Option<OrNone<PublicUrl>>,
 
+    /// Whether everybody may look; with `no`, visitors get nothing but the
+    /// page to sign in
+    #[arg(
+        long,
+        env = "SWE_CI_PUBLIC", hide_env_values = true,
+        value_name = "YES|NO",
+        value_enum, default_value_t = YesNo::Yes
+    )]
+    public: YesNo,
+
+    /// The same as `--public no`
+    #[arg(long)]
+    closed: bool,
+
+    /// Let runs of all accounts have endpoints at this machine and in private
+    /// networks; those of administrators may anyway
+    #[arg(
+        long,
+        env = "SWE_CI_ALLOW_PRIVATE_ENDPOINTS", hide_env_values = true,
+        value_parser = clap::builder::FalseyValueParser::new()
+    )]
+    pub allow_private_endpoints: bool,
+
     /// Import the demo split and queue the human baseline, unless that run exists
     #[arg(long)]
     pub demo: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum YesNo {
+    Yes,
+    No,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -178,6 +207,7 @@ impl GlobalOptions {
             ca_bundle: environment.ca_bundle()?,
             database_url: database_url.flatten(),
             secret: environment.get("SWE_CI_SECRET").map(SecretString::from),
+            private_endpoints: false,
         })
     }
 }
@@ -187,6 +217,12 @@ impl ServeOptions {
     #[must_use]
     pub fn workers(&self) -> usize {
         self.workers.map_or_else(default_workers, usize::from)
+    }
+
+    /// Whether visitors see nothing but the page to sign in.
+    #[must_use]
+    pub fn closed(&self) -> bool {
+        self.closed || self.public == YesNo::No
     }
 
     /// The folder of the built site; it may not be there.
@@ -495,6 +531,18 @@ mod tests {
         ] {
             check(wrong, None);
         }
+    }
+
+    #[test]
+    fn a_site_is_closed_on_purpose() {
+        let check = |args: &[&str], expect: bool| {
+            assert_eq!(line(args).serve.closed(), expect, "{args:?}");
+        };
+        check(&[], false);
+        check(&["--public", "yes"], false);
+        check(&["--public", "no"], true);
+        check(&["--closed"], true);
+        check(&["--closed", "--public", "yes"], true);
     }
 
     #[test]

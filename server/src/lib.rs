@@ -13,6 +13,8 @@ pub mod serve;
 
 pub mod api;
 
+mod auth;
+
 mod pictures;
 
 mod logging;

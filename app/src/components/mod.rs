@@ -3,8 +3,11 @@
 //! None of them writes a `style` attribute: the content security policy
 //! allows no inline styles. Lengths that depend on data are SVG attributes.
 
+mod account_menu;
 mod choice;
+mod done;
 mod empty;
+mod field;
 mod gamma_form;
 mod loaded;
 mod meter;
@@ -19,8 +22,11 @@ mod term;
 mod theme_switch;
 mod time;
 
+pub use account_menu::{AccountMenu, SignIn};
 pub use choice::{Choice, Choices};
+pub use done::{Done, ShownOnce};
 pub use empty::{Empty, NoRuns, NoTasks};
+pub use field::{Field, Select};
 pub use gamma_form::GammaForm;
 pub use loaded::loaded;
 pub use meter::Meter;

@@ -13,7 +13,8 @@ pub fn PageHead(
     #[prop(into)]
     title: String,
     #[prop(into)] description: String,
-    /// There is nothing at this address, and so nothing to show of it.
+    /// There is nothing at this address to be shown elsewhere: nothing at all,
+    /// or nothing for others.
     #[prop(optional)]
     missing: bool,
 ) -> impl IntoView {

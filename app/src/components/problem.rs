@@ -1,7 +1,7 @@
 use leptos::either::Either;
 use leptos::prelude::*;
 
-use super::PageHead;
+use super::{PageHead, SignIn};
 use crate::error::{AppError, ErrorKind};
 
 /// What stands in the place of what could not be had.
@@ -18,7 +18,12 @@ pub fn Problem(
         ErrorKind::NotFound => "It may have been removed, or the address has a slip in it.",
         ErrorKind::Invalid => "Check the address.",
         ErrorKind::Unavailable => "Reload the page in a moment.",
-        ErrorKind::Internal => "",
+        ErrorKind::TooMany => "Wait a while before you try again.",
+        ErrorKind::SignIn | ErrorKind::Forbidden | ErrorKind::Internal => "",
+    };
+    let way_on = match error.kind {
+        ErrorKind::SignIn => Either::Left(view! { <SignIn/> }),
+        _ => Either::Right(view! { <a href="/">"Go to the leaderboard"</a> }),
     };
     let title = error.kind.title();
     let head = if page {
@@ -34,7 +39,7 @@ pub fn Problem(
             <p class="problem-code">{error.kind.status()}</p>
             {head}
             <p>{error.message}</p>
-            <p class="quiet">{advice}" "<a href="/">"Go to the leaderboard"</a></p>
+            <p class="quiet">{advice}" "{way_on}</p>
         </section>
     }
 }

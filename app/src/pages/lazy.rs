@@ -56,11 +56,20 @@ lazy_pages! {
         (Run, run, RunPage),
         (Evolution, evolution, EvolutionPage),
         (Iteration, iteration, IterationPage),
+        (Conversation, conversation, ConversationPage),
         (Matrix, matrix, MatrixPage),
         (Tasks, tasks, TasksPage),
         (Task, task, TaskPage);
     text:
         (About, about, AboutPage);
+    accounts:
+        (SignIn, sign_in, SignInPage),
+        (Invitation, invitation, InvitationPage),
+        (Account, account, AccountPage),
+        (Accounts, accounts, AccountsPage),
+        (Audit, audit, AuditPage),
+        (Keys, keys, KeysPage),
+        (Submit, submit, SubmitPage);
 }
 
 /// A part cannot be fetched, mostly because the site was built anew since

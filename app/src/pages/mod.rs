@@ -10,6 +10,8 @@ mod evolution;
 
 mod iteration;
 
+mod conversation;
+
 mod tasks;
 
 mod task;
@@ -24,6 +26,20 @@ mod figures;
 
 mod about;
 
+mod sign_in;
+
+mod invitation;
+
+mod account;
+
+mod accounts;
+
+mod audit;
+
+mod keys;
+
+mod submit;
+
 mod not_found;
 
 pub mod lazy;
@@ -33,15 +49,23 @@ pub mod cards;
 mod words;
 
 pub use about::AboutPage;
+pub use account::AccountPage;
+pub use accounts::AccountsPage;
+pub use audit::AuditPage;
 pub use compare::ComparePage;
+pub use conversation::ConversationPage;
 pub use evolution::EvolutionPage;
 pub use figures::{EmbedPage, FiguresPage};
+pub use invitation::InvitationPage;
 pub use iteration::IterationPage;
+pub use keys::KeysPage;
 pub use leaderboard::LeaderboardPage;
 pub use matrix::MatrixPage;
 pub use model::ModelPage;
 pub use not_found::NotFoundPage;
 pub use run::RunPage;
 pub use runs::RunsPage;
+pub use sign_in::SignInPage;
+pub use submit::SubmitPage;
 pub use task::TaskPage;
 pub use tasks::TasksPage;

@@ -1,6 +1,7 @@
 //! How states are called on the pages. One place, so that a thing has one
 //! name everywhere.
 
+use swe_ci_core::account::{AccountRole, Visibility};
 use swe_ci_core::agent::{Budget, Endpoint};
 use swe_ci_core::metrics::{Convention, Verdict};
 use swe_ci_core::run::{HarnessConfig, Kind, Limits, Progress, RunConfig};
@@ -11,12 +12,62 @@ use swe_ci_core::view::{EvolutionView, IterationView};
 use crate::components::Tone;
 use crate::format;
 
+/// What is said of a run that not everybody sees: a word, a sentence, a tone.
+#[must_use]
+pub(super) fn visibility(visibility: Visibility) -> Option<(&'static str, &'static str, Tone)> {
+    match visibility {
+        Visibility::Public => None,
+        Visibility::Private => Some((
+            "private",
+            "Whoever submitted it and administrators see it; it stands in no ranking",
+            Tone::Plain,
+        )),
+        Visibility::Withdrawn => Some((
+            "taken back",
+            "It was public; whoever submitted it and administrators still see it, with the reason",
+            Tone::Warn,
+        )),
+    }
+}
+
 #[must_use]
 pub(super) fn progress_tone(progress: Progress) -> Tone {
     match progress {
         Progress::Queued | Progress::Cancelled => Tone::Plain,
         Progress::Running => Tone::Live,
         Progress::Finished => Tone::Good,
+    }
+}
+
+/// A role where one is chosen.
+#[must_use]
+pub(super) fn role(role: AccountRole) -> &'static str {
+    match role {
+        AccountRole::Reader => "reader: looks at what is public",
+        AccountRole::Submitter => "submitter: submits runs and steers its own",
+        AccountRole::Admin => "admin: steers all runs, and says who else may",
+    }
+}
+
+/// What somebody of a role is told of it.
+#[must_use]
+pub(super) fn role_may(role: AccountRole) -> &'static str {
+    match role {
+        AccountRole::Reader => "As a reader you look at what is public on this site.",
+        AccountRole::Submitter => "As a submitter you submit runs to this site and steer your own.",
+        AccountRole::Admin => {
+            "As an administrator you steer all runs of this site, and say who else may do what."
+        }
+    }
+}
+
+/// What the form sends that disables an account or enables it again, and the
+/// word on its button.
+#[must_use]
+pub(super) fn disabling(disabled: bool) -> (&'static str, &'static str) {
+    match disabled {
+        true => ("enable", "Enable"),
+        false => ("disable", "Disable"),
     }
 }
 
@@ -246,6 +297,7 @@ pub(super) fn outcome(outcome: StepOutcome) -> (&'static str, Tone) {
         StepOutcome::InfraFailed => ("platform failed", Tone::Warn),
         StepOutcome::Interrupted => ("interrupted, repeated", Tone::Plain),
         StepOutcome::Cancelled => ("cancelled", Tone::Plain),
+        StepOutcome::Retried => ("to be tried again", Tone::Plain),
     }
 }
 

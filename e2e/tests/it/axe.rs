@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::browser::{Browser, Look};
+use crate::browser::{Browser, DESK, Look};
 use crate::product::target;
 use crate::world::{Pages, embeds, empty, empty_pages, pages, world};
 
@@ -24,15 +24,26 @@ pub async fn equip(browser: &Browser) {
         .await;
 }
 
+/// Which of axe's rules.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rules {
+    All,
+    /// Those that see colours; all others find the same in any.
+    Colours,
+}
+
 /// What axe has against the page at hand, a line each; grave ones apart.
-pub async fn violations(browser: &Browser, page: &str) -> (Vec<String>, Vec<String>) {
-    let script = "const found = await axe.run(document, {
-            resultTypes: ['violations'],
-            runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
-        });
+pub async fn violations(browser: &Browser, page: &str, rules: Rules) -> (Vec<String>, Vec<String>) {
+    let only = match rules {
+        Rules::All => "['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']",
+        Rules::Colours => "{type: 'rule', values: ['color-contrast', 'link-in-text-block']}",
+    };
+    let script = format!(
+        "const found = await axe.run(document, {{resultTypes: ['violations'], runOnly: {only}}});
         return found.violations.flatMap(rule => rule.nodes.map(node => [rule.impact, rule.id, node.target.flat().join(' '),
-            [...node.any, ...node.all, ...node.none].map(check => check.message).join('; ')]));";
-    let Value::Array(found) = browser.eval(script).await else {
+            [...node.any, ...node.all, ...node.none].map(check => check.message).join('; ')]));"
+    );
+    let Value::Array(found) = browser.eval(&script).await else {
         panic!("axe gives a list")
     };
     let line = |node: &Value| {
@@ -53,34 +64,34 @@ pub async fn violations(browser: &Browser, page: &str) -> (Vec<String>, Vec<Stri
     (texts(grave), texts(light))
 }
 
-/// Opens each page in one look, keeps a picture of it and has axe judge it.
-async fn tour(look: Look) {
+/// Opens each page, has axe judge it in light and in dark, and keeps a picture
+/// of each.
+async fn tour(width: u32) {
     let (world, empty) = (world().await, empty().await);
-    let browser = Browser::open(look).await;
+    let browser = Browser::open(Look { width, ..DESK }).await;
     equip(&browser).await;
-    let mut all = Vec::new();
-    // Figures are the same picture again: two looks have them all.
-    let figures = if look.dark == (look.width < 600) {
-        embeds()
-    } else {
-        Pages::new()
-    };
     let sites: [(&str, Pages); 3] = [
         (&world.url, pages()),
-        (&world.url, figures),
+        (&world.url, embeds()),
         (&empty.url, empty_pages()),
     ];
+    let mut all = Vec::new();
     for (url, pages) in sites {
         for (name, path) in pages {
+            colours(&browser, "light").await;
             browser.go(&format!("{url}{path}")).await;
             browser.hydrated().await;
-            let picture = format!("tour-{name}-{}-{}", look.width, look.scheme());
-            browser.picture(&picture).await;
-            let (grave, light) = violations(&browser, name).await;
-            for line in light {
-                eprintln!("{line}");
+            for (scheme, rules) in [("light", Rules::All), ("dark", Rules::Colours)] {
+                colours(&browser, scheme).await;
+                let picture = format!("tour-{name}-{width}-{scheme}");
+                browser.picture(&picture).await;
+                let page = format!("{name}, {scheme}");
+                let (grave, light) = violations(&browser, &page, rules).await;
+                for line in light {
+                    eprintln!("{line}");
+                }
+                all.extend(grave);
             }
-            all.extend(grave);
         }
     }
     assert!(all.is_empty(), "{}", all.join("\n"));
@@ -92,30 +103,20 @@ async fn tour(look: Look) {
     browser.close().await;
 }
 
-const fn look(width: u32, dark: bool) -> Look {
-    Look {
-        width,
-        dark,
-        javascript: true,
-    }
+/// At once: what moves on the way from one to the other stands still.
+async fn colours(browser: &Browser, scheme: &str) {
+    let motion = ("prefers-reduced-motion", "reduce");
+    browser
+        .emulate(&[("prefers-color-scheme", scheme), motion])
+        .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_page_wide_and_light() {
-    tour(look(1440, false)).await;
+async fn every_page_wide() {
+    tour(1440).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_page_wide_and_dark() {
-    tour(look(1440, true)).await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn every_page_narrow_and_light() {
-    tour(look(390, false)).await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn every_page_narrow_and_dark() {
-    tour(look(390, true)).await;
+async fn every_page_narrow() {
+    tour(390).await;
 }

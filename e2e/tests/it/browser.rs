@@ -6,6 +6,7 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use base64::prelude::{BASE64_STANDARD, Engine as _};
+use fantoccini::elements::Element;
 use fantoccini::wd::WebDriverCompatibleCommand;
 use fantoccini::{Client, ClientBuilder, Locator};
 use http::Method;
@@ -200,13 +201,28 @@ impl Browser {
         }
     }
 
+    /// The page's source once this stands in it. The driver may come back from
+    /// a page whose scripts are switched off while that is still being read.
+    pub async fn source_with(&self, expect: &str) -> String {
+        let began = Instant::now();
+        loop {
+            let source = self.page.source().await.unwrap();
+            if source.contains(expect) {
+                return source;
+            }
+            assert!(began.elapsed() < PATIENCE, "never: {expect}\n{source}");
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+    }
+
+    pub async fn find(&self, selector: &str) -> Element {
+        let found = self.page.wait().at_most(PATIENCE);
+        let found = found.for_element(Locator::Css(selector)).await;
+        found.unwrap_or_else(|e| panic!("{selector}: {e}"))
+    }
+
     pub async fn text(&self, selector: &str) -> String {
-        let found = self.page.find(Locator::Css(selector)).await;
-        found
-            .unwrap_or_else(|e| panic!("{selector}: {e}"))
-            .text()
-            .await
-            .unwrap()
+        self.find(selector).await.text().await.unwrap()
     }
 
     /// Errors and warnings in the console since the page was opened.

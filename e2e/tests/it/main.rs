@@ -1,5 +1,6 @@
 //! The whole product: the real binary, real containers, a real browser.
 
+mod accounts;
 mod agents;
 mod axe;
 mod browser;
@@ -7,6 +8,7 @@ mod compare;
 mod durability;
 mod evolution;
 mod figures;
+mod journey;
 mod keyboard;
 mod leaderboard;
 mod matrix;

@@ -100,6 +100,11 @@ impl Product {
     /// Starts the server on a port of the system's choice and waits until it
     /// says which.
     pub async fn start(&mut self) {
+        self.start_with(&[]).await;
+    }
+
+    /// The same with these options.
+    pub async fn start_with(&mut self, options: &[&str]) {
         let log = self.folder.path().join("log");
         let seen = self.log().len();
         let file = std::fs::OpenOptions::new()
@@ -109,6 +114,7 @@ impl Product {
             .unwrap();
         let server = self
             .command(&["serve"])
+            .args(options)
             .stdout(file.try_clone().unwrap())
             .stderr(file)
             .spawn()

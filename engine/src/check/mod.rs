@@ -19,9 +19,8 @@ use swe_ci_core::view::StepView;
 use tokio_util::sync::CancellationToken;
 
 use crate::Engine;
-use crate::blocking::blocking;
-use crate::clock;
 use crate::error::{Error, Result};
+use crate::grant::Grant;
 use crate::programs::BuiltLayer;
 use crate::sandbox::Left;
 use trial::{SPLIT, Trial};
@@ -83,8 +82,8 @@ impl Engine {
     /// limits. Its split, samples and plan are left aside.
     ///
     /// # Errors
-    /// [`Error::Invalid`] when the configuration cannot be used,
-    /// [`Error::Conflict`] while another check of this data folder is under
+    /// [`Error::Rejected`] when the configuration cannot be used,
+    /// [`Error::Forbidden`] for those who submit no runs, [`Error::Conflict`] while another check of this data folder is under
     /// way or when `stop` is cancelled, [`Error::Unavailable`] when the
     /// container engine fails. What agents and providers do wrong is no error.
     pub async fn check_harness(
@@ -93,12 +92,12 @@ impl Engine {
         tell: Tell<'_>,
         stop: &CancellationToken,
     ) -> Result<HarnessCheck> {
-        let config = self.tiny(config).await?;
+        let (config, grant) = self.tiny(config).await?;
         self.ready().await?;
         let _alone = self.alone()?;
         let trial = Trial::new(self).await?;
         let checked = tokio::select! {
-            checked = self.try_out(&trial, config, tell) => checked,
+            checked = self.try_out(&trial, config, grant, tell) => checked,
             () = stop.cancelled() => Err(Error::Conflict("the check was stopped".into())),
         };
         if let Err(error) = trial.docker.sweep(Left::ByAnyone).await {
@@ -111,12 +110,13 @@ impl Engine {
         &self,
         trial: &Trial,
         config: RunConfig,
+        grant: Grant,
         tell: Tell<'_>,
     ) -> Result<HarnessCheck> {
         let layers = self.layers_of(&config, tell).await?;
         tell(CheckNews::Said("preparing the tiny task".into()));
         let tests = trial.prepare(self).await?;
-        let seen = Box::pin(trial.evolve(&config, tests, tell)).await?;
+        let seen = Box::pin(trial.evolve(&config, grant, tests, tell)).await?;
         let judged = judge::judge(&config, &seen);
         let mut usage = Usage::default();
         let counted = seen.agent_steps().filter_map(|step| step.usage);
@@ -144,8 +144,8 @@ impl Engine {
     }
 
     /// The configuration as far as it matters here: its agents, within small
-    /// limits, with today's prices.
-    async fn tiny(&self, mut config: RunConfig) -> Result<RunConfig> {
+    /// limits, with today's prices; and what they may use.
+    async fn tiny(&self, mut config: RunConfig) -> Result<(RunConfig, Grant)> {
         config.kind = Kind::Measured;
         config.split = SPLIT.into();
         config.samples = 1;
@@ -158,17 +158,10 @@ impl Engine {
             tokens: Some(config.budget.tokens.unwrap_or(TOKENS).min(TOKENS)),
             ..config.budget
         };
-        let today = clock::today();
         let programmer = config.programmer.as_mut().and_then(|p| p.endpoint.as_mut());
         for endpoint in [config.endpoint.as_mut(), programmer].into_iter().flatten() {
             // The provider itself is what is to be tried.
             endpoint.recording = None;
-            if endpoint.prices.is_none() {
-                endpoint.prices = self.inner.store.price_on(&endpoint.model, &today).await?;
-            }
-            if let Some(name) = &endpoint.key {
-                self.inner.keys.open(name).await?;
-            }
         }
         if !config.harness.asks_a_model() {
             return Err(Error::Invalid(format!(
@@ -176,13 +169,8 @@ impl Engine {
                 config.harness.name()
             )));
         }
-        config
-            .check()
-            .map_err(|bad| Error::Invalid(bad.to_string()))?;
-        let (agents, harnesses) = (agents(&config), self.inner.harnesses.clone());
-        let playable = move || Ok(agents.iter().try_for_each(|a| harnesses.check(a).map(drop)));
-        blocking(playable).await?.map_err(Error::Invalid)?;
-        Ok(config)
+        let grant = self.vetted(&mut config).await?;
+        Ok((config, grant))
     }
 
     /// Sees to it that the layers are there.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, anyhow};
 use futures::StreamExt;
+use swe_ci_core::account::{Actor, Standing};
 use swe_ci_core::event::What;
 use swe_ci_core::metrics::Verdict;
 use swe_ci_core::run::{Limits, RunConfig};
@@ -26,6 +27,7 @@ use crate::events::Events;
 use crate::evolve::{Evolver, Interrupts};
 use crate::files;
 use crate::gateway::{Exchange, Gateway, Ledgers};
+use crate::grant::Grant;
 use crate::sandbox::{Docker, Instance, Left};
 use crate::store::{Claim, NewRun, StepRow, Store, TaskRow};
 
@@ -239,10 +241,11 @@ impl Trial {
     pub(super) async fn evolve(
         &self,
         config: &RunConfig,
+        grant: Grant,
         tests: (u32, u32),
         tell: Tell<'_>,
     ) -> Result<Seen> {
-        let claim = self.submit(config).await?;
+        let claim = self.submit(config, grant).await?;
         let interrupts = Interrupts {
             stop: CancellationToken::new(),
             cancel: CancellationToken::new(),
@@ -274,15 +277,17 @@ impl Trial {
     }
 
     /// The run as a row, and its evolution claimed.
-    async fn submit(&self, config: &RunConfig) -> Result<Claim> {
+    async fn submit(&self, config: &RunConfig, grant: Grant) -> Result<Claim> {
         let store = &self.evolver.store;
         let tasks = store.tasks_of_split(SPLIT).await?;
         let run = NewRun {
+            standing: Standing::default(),
+            grant,
             config: config.clone(),
             provenance: Provenance::default(),
             tasks: tasks.into_iter().map(|task| (task.id, 1.0)).collect(),
         };
-        store.insert_run(&run).await?;
+        store.insert_run(&run, &Actor::Operator).await?;
         let claim = store.claim(WORKER, LEASE_MS).await?;
         claim.ok_or_else(|| Error::Internal(anyhow!("the evolution could not be claimed")))
     }

@@ -17,6 +17,7 @@ use super::steps::{APP, Failure, HARNESS_FOLDER};
 use crate::artifacts::Artifacts;
 use crate::code::CodeTree;
 use crate::gateway::{self, Doom, Door, Gateway, Ledger, Pass, Recording};
+use crate::grant::Grant;
 use crate::harness::builtin::{self, End};
 use crate::harness::{Assignment, Harness, Job, Play, Words};
 use crate::keys::Keys;
@@ -31,6 +32,7 @@ pub(super) struct Agents {
     ledger: Arc<Ledger>,
     gateway: Gateway,
     keys: Keys,
+    grant: Grant,
     artifacts: Artifacts,
     limits: swe_ci_core::run::Limits,
     /// Open while an agent that asks a model is at work.
@@ -113,6 +115,7 @@ impl Agents {
             ledger: evolver.ledgers.of_run(&claim.run_id, new),
             gateway: evolver.gateway.clone(),
             keys: evolver.keys.clone(),
+            grant: evolver.store.grant(&claim.run_id).await?,
             artifacts: evolver.artifacts.clone(),
             limits: config.limits,
             door: None,
@@ -203,11 +206,15 @@ impl Agents {
         let endpoint = player.and_then(|player| player.config.endpoint.clone());
         let endpoint = endpoint.ok_or_else(|| anyhow::anyhow!("the agent has no endpoint"))?;
         let key = match (&endpoint.key, &work.recording) {
-            (Some(name), None) => Some(self.keys.open(name).await.map_err(anyhow::Error::new)?),
+            (Some(name), None) => {
+                let key = self.keys.open(&self.grant.keyring, name).await;
+                Some(key.map_err(anyhow::Error::new)?)
+            }
             _ => None,
         };
         let pass = Pass {
             endpoint,
+            grant: self.grant.clone(),
             key,
             recording: work.recording.clone(),
             ledger: self.ledger.clone(),

@@ -55,15 +55,15 @@ pub struct Evolver {
 pub enum Left {
     /// It has ended; all is recorded.
     Ended(Ending),
-    /// Put down in between (the process is to stop, or has to wait); whoever
-    /// claims it next goes on.
+    /// Put down in between (the process is to stop, the run is paused, or it
+    /// has to wait); whoever claims it next goes on.
     Stopped,
 }
 
 /// Tokens that interrupt an evolution at any moment.
 #[derive(Debug, Clone)]
 pub struct Interrupts {
-    /// The process stops: leave everything resumable.
+    /// The process stops, or the run is paused: leave everything resumable.
     pub stop: CancellationToken,
     /// The run was cancelled.
     pub cancel: CancellationToken,
@@ -90,7 +90,12 @@ impl Evolver {
         let outcomes = steps.iter().map(|step| step.outcome);
         let mut state = State::resume(run.config.plan, outcomes).map_err(anyhow::Error::new)?;
         let plan = run.config.plan;
-        let mut evolution = match Evolution::load(self, claim, run.config, steps).await {
+        // What it may take now, which may be more than was submitted.
+        let config = RunConfig {
+            budget: run.steering.budget,
+            ..run.config
+        };
+        let mut evolution = match Evolution::load(self, claim, config, steps).await {
             Ok(evolution) => evolution,
             Err(error) => {
                 let next = self.cannot_begin(claim, worker, plan, state, error).await?;
@@ -133,7 +138,7 @@ impl Evolver {
             if matches!(next, State::Active(_)) && failed.contains(&evolution.last_outcome()) {
                 tokio::select! {
                     () = interrupts.stop.cancelled() => return Ok(Left::Stopped),
-                    () = tokio::time::sleep(patience(at.attempt)) => {}
+                    () = tokio::time::sleep(patience(at.tries())) => {}
                 }
             }
             state = next;
@@ -204,7 +209,7 @@ impl Evolver {
             (_, State::Active(at)) => {
                 tokio::select! {
                     () = interrupts.stop.cancelled() => {}
-                    () = tokio::time::sleep(patience(at.attempt)) => {}
+                    () = tokio::time::sleep(patience(at.tries())) => {}
                 }
                 Left::Stopped
             }
@@ -232,8 +237,8 @@ impl Evolver {
 }
 
 /// How long to wait before the next attempt after the platform failed.
-fn patience(attempt: u32) -> Duration {
-    Duration::from_secs(1 << attempt.min(6))
+fn patience(tries: u32) -> Duration {
+    Duration::from_secs(1 << tries.min(6))
 }
 
 /// An evolution at work.

@@ -56,7 +56,10 @@ impl Attempt {
     }
 
     pub(super) fn interrupted() -> Self {
-        Self::of(StepOutcome::Interrupted, "the server was stopped")
+        Self::of(
+            StepOutcome::Interrupted,
+            "the server was stopped, or the run paused",
+        )
     }
 
     fn with_product(self, product: String) -> Self {

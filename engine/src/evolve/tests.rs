@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use swe_ci_core::account::{Actor, Standing};
 use swe_ci_core::outcomes::TestList;
 use swe_ci_core::report::Report;
 use swe_ci_core::run::RunConfig;
@@ -18,6 +19,7 @@ use crate::code::{CodeTree, sha256_hex};
 use crate::dataset::{CommitInfo, TaskFolders, base_report_key, write_history};
 use crate::events::Events;
 use crate::gateway::{Gateway, Ledgers};
+use crate::grant::Grant;
 use crate::harness::{Harnesses, Layers};
 use crate::images::BuildNetwork;
 use crate::keys::Keys;
@@ -61,11 +63,13 @@ impl Fixture {
         let mut config = RunConfig::human("s");
         config.plan.max_attempts = max_attempts;
         let run = NewRun {
+            standing: Standing::default(),
+            grant: Grant::default(),
             config,
             provenance: Provenance::default(),
             tasks: vec![(id, 1.0)],
         };
-        store.insert_run(&run).await.unwrap();
+        store.insert_run(&run, &Actor::Operator).await.unwrap();
         let claim = store.claim(WORKER, 60_000).await.unwrap().unwrap();
         let calls = AtomicUsize::new(0);
         let sandbox = FakeSandbox::new(move |exec, files| {
@@ -382,4 +386,42 @@ async fn what_cannot_begin_blocks_in_the_end() {
     assert_eq!(fixture.outcomes().await, [StepOutcome::InfraFailed]);
     let reason = fixture.reason().await;
     assert!(reason.contains("is not a git checkout"), "{reason}");
+}
+
+/// Blocked by the platform, then tried again: it goes on at the step that
+/// failed, under new numbers, and loses nothing.
+#[tokio::test]
+async fn what_was_blocked_goes_on_where_it_stood() {
+    let twice: Fake = |exec, files, call| {
+        if call == 2 || call == 3 {
+            Err(SandboxError::Lost)
+        } else {
+            honest(exec, files, call)
+        }
+    };
+    let fixture = Fixture::new(twice, 2).await;
+    assert_eq!(fixture.evolve().await, Ending::Blocked);
+    let store = &fixture.evolver.store;
+    let run_id = fixture.claim.run_id.as_str();
+    let queued = store.retry(run_id, &Actor::Operator).await.unwrap();
+    assert_eq!(queued, std::slice::from_ref(&fixture.claim.evolution_id));
+    assert_eq!(
+        store.claim(WORKER, 60_000).await.unwrap().as_ref(),
+        Some(&fixture.claim)
+    );
+    assert_eq!(fixture.evolve().await, Ending::Solved);
+    let steps = store.steps(&fixture.claim.evolution_id).await.unwrap();
+    let tried: Vec<(StepOutcome, u32)> = steps.iter().map(|s| (s.outcome, s.attempt)).collect();
+    assert_eq!(
+        tried[1..6],
+        [
+            (StepOutcome::Done, 1),
+            (StepOutcome::InfraFailed, 1),
+            (StepOutcome::InfraFailed, 2),
+            (StepOutcome::Retried, 2),
+            (StepOutcome::Scored { solved: false }, 3),
+        ]
+    );
+    let iterations = store.iterations(&fixture.claim.evolution_id).await.unwrap();
+    assert_eq!(iterations.len(), 2);
 }

@@ -20,6 +20,7 @@ use super::recording::Recorder;
 use super::step::{Said, Step};
 use super::{Gateway, Hatch, Ledger, Recording, SOCKET, serve};
 use crate::clock::OffClock;
+use crate::grant::Grant;
 
 /// How long exchanges under way may go on when the step has ended, so that
 /// what they cost is known.
@@ -29,6 +30,7 @@ const LAST_WORDS: Duration = Duration::from_secs(5);
 #[derive(Debug)]
 pub struct Pass {
     pub endpoint: Endpoint,
+    pub grant: Grant,
     pub key: Option<SecretString>,
     /// Answers come from here when there is one.
     pub recording: Option<Arc<Recording>>,
@@ -72,14 +74,15 @@ impl Gateway {
         let inner = &self.inner;
         let spool = format!("{}.jsonl", uuid::Uuid::now_v7());
         let spool = self.folder()?.join(spool);
-        let lane = inner
-            .lanes
-            .to(&pass.endpoint.url, pass.endpoint.key.as_deref());
+        let key = pass.endpoint.key.as_deref();
+        let key = key.map(|name| pass.grant.keyring.full_name(name));
+        let lane = inner.lanes.to(&pass.endpoint.url, key.as_deref());
         let step = Arc::new(Step {
             token: token()?,
             key: pass.key,
             recording: pass.recording,
-            client: inner.client.clone(),
+            client: self.client(pass.grant.reach).clone(),
+            reach: pass.grant.reach,
             lane,
             pace: inner.pace,
             patience: pass.patience,
@@ -124,9 +127,7 @@ impl Door {
                 let trouble = self.step.said().trouble.clone();
                 Doom::Provider(trouble.unwrap_or_default())
             }
-            () = self.step.ledger.spent() => {
-                Doom::Budget(self.step.ledger.reached().unwrap_or_default())
-            }
+            reached = self.step.ledger.spent() => Doom::Budget(reached),
         }
     }
 

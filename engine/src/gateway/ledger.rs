@@ -1,12 +1,13 @@
 //! What a run has taken of its budget, over all its evolutions.
 
 use std::collections::HashMap;
+use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use swe_ci_core::agent::Budget;
 use swe_ci_core::usage::{Traffic, Usage};
-use tokio_util::sync::CancellationToken;
+use tokio::sync::Notify;
 
 use crate::clock::now_ms;
 
@@ -27,20 +28,30 @@ impl Ledgers {
         ledgers.insert(run_id.to_owned(), Arc::downgrade(&ledger));
         ledger
     }
+
+    /// Gives a run another budget. Nothing to do when nobody works on it here:
+    /// its next ledger begins with the budget of that day.
+    pub fn set_budget(&self, run_id: &str, budget: Budget) {
+        let ledgers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(ledger) = ledgers.get(run_id).and_then(Weak::upgrade) {
+            ledger.set_budget(budget);
+        }
+    }
 }
 
 /// One run's account.
 #[derive(Debug)]
 pub struct Ledger {
-    budget: Budget,
-    /// Unix milliseconds by which its time is over.
-    until: Option<i64>,
-    taken: Mutex<Taken>,
-    spent: CancellationToken,
+    /// When the run began, in unix milliseconds.
+    began: i64,
+    book: Mutex<Book>,
+    /// Told when a limit is reached and when the budget is another.
+    changed: Notify,
 }
 
-#[derive(Debug, Default)]
-struct Taken {
+#[derive(Debug)]
+struct Book {
+    budget: Budget,
     tokens: u64,
     requests: u64,
     micro_usd: u64,
@@ -51,15 +62,17 @@ struct Taken {
 impl Ledger {
     /// Goes on from what earlier steps took. `began` is when the run began.
     pub fn new(budget: Budget, began: i64, usage: Usage, traffic: Traffic) -> Self {
-        let until = budget.seconds.map(|seconds| {
-            let allowed = i64::try_from(seconds.saturating_mul(1_000)).unwrap_or(i64::MAX);
-            began.saturating_add(allowed)
-        });
-        let ledger = Self {
+        let book = Book {
             budget,
-            until,
-            taken: Mutex::default(),
-            spent: CancellationToken::new(),
+            tokens: 0,
+            requests: 0,
+            micro_usd: 0,
+            reached: None,
+        };
+        let ledger = Self {
+            began,
+            book: Mutex::new(book),
+            changed: Notify::new(),
         };
         ledger.charge(usage, traffic.requests, traffic.micro_usd);
         ledger
@@ -67,71 +80,100 @@ impl Ledger {
 
     /// Writes down what was taken.
     pub fn charge(&self, usage: Usage, requests: u64, micro_usd: Option<u64>) {
-        let mut taken = self.lock();
-        taken.tokens = taken.tokens.saturating_add(usage.total());
-        taken.requests = taken.requests.saturating_add(requests);
-        taken.micro_usd = taken.micro_usd.saturating_add(micro_usd.unwrap_or(0));
-        self.look(&mut taken);
+        let mut book = self.lock();
+        book.tokens = book.tokens.saturating_add(usage.total());
+        book.requests = book.requests.saturating_add(requests);
+        book.micro_usd = book.micro_usd.saturating_add(micro_usd.unwrap_or(0));
+        self.look(&mut book);
+    }
+
+    /// Measures what was taken, and what will be, by another budget.
+    fn set_budget(&self, budget: Budget) {
+        let mut book = self.lock();
+        if book.budget != budget {
+            book.budget = budget;
+            book.reached = None;
+            self.look(&mut book);
+            self.changed.notify_waiters();
+        }
     }
 
     /// Which limit was reached, in words.
     pub fn reached(&self) -> Option<String> {
-        let mut taken = self.lock();
-        self.look(&mut taken);
-        taken.reached.clone()
+        let mut book = self.lock();
+        self.look(&mut book);
+        book.reached.clone()
     }
 
-    /// Returns once a limit is reached.
-    pub async fn spent(&self) {
-        let time = async {
-            match self.until {
-                Some(until) => {
-                    let left = u64::try_from(until.saturating_sub(now_ms())).unwrap_or(0);
-                    tokio::time::sleep(Duration::from_millis(left)).await;
+    /// Returns once a limit is reached; which one, in words.
+    pub async fn spent(&self) -> String {
+        loop {
+            // Listened to before one looks, so that nothing is missed between.
+            let mut changed = pin!(self.changed.notified());
+            changed.as_mut().enable();
+            if let Some(reached) = self.reached() {
+                return reached;
+            }
+            let until = self.until(&self.lock().budget);
+            let time = async {
+                match until {
+                    Some(until) => {
+                        let left = u64::try_from(until.saturating_sub(now_ms())).unwrap_or(0);
+                        tokio::time::sleep(Duration::from_millis(left)).await;
+                    }
+                    None => std::future::pending().await,
                 }
-                None => std::future::pending().await,
-            }
-        };
-        tokio::select! {
-            () = self.spent.cancelled() => {}
-            () = time => {}
-        }
-    }
-
-    fn look(&self, taken: &mut Taken) {
-        if taken.reached.is_none() {
-            taken.reached = self.over(taken);
-            if taken.reached.is_some() {
-                self.spent.cancel();
+            };
+            tokio::select! {
+                () = changed => {}
+                () = time => {}
             }
         }
     }
 
-    fn over(&self, taken: &Taken) -> Option<String> {
+    /// Unix milliseconds by which the time is over.
+    fn until(&self, budget: &Budget) -> Option<i64> {
+        budget.seconds.map(|seconds| {
+            let allowed = i64::try_from(seconds.saturating_mul(1_000)).unwrap_or(i64::MAX);
+            self.began.saturating_add(allowed)
+        })
+    }
+
+    fn look(&self, book: &mut Book) {
+        if book.reached.is_none() {
+            book.reached = self.over(book);
+            if book.reached.is_some() {
+                self.changed.notify_waiters();
+            }
+        }
+    }
+
+    fn over(&self, book: &Book) -> Option<String> {
         let Budget {
             tokens,
             usd,
             requests,
             seconds,
-        } = self.budget;
+        } = book.budget;
         let reached = |limit: Option<u64>, taken: u64| limit.filter(|limit| taken >= *limit);
-        if let Some(limit) = reached(tokens, taken.tokens) {
+        if let Some(limit) = reached(tokens, book.tokens) {
             return Some(format!("the run's budget of {limit} tokens is spent"));
         }
-        if let Some(limit) = reached(requests, taken.requests) {
+        if let Some(limit) = reached(requests, book.requests) {
             return Some(format!("the run's budget of {limit} requests is spent"));
         }
-        if let Some(limit) = usd.filter(|usd| taken.micro_usd as f64 >= usd * 1e6) {
+        if let Some(limit) = usd.filter(|usd| book.micro_usd as f64 >= usd * 1e6) {
             return Some(format!("the run's budget of {limit} US dollars is spent"));
         }
-        let over = self.until.is_some_and(|until| now_ms() >= until);
+        let until = self.until(&book.budget);
+        let over = until.is_some_and(|until| now_ms() >= until);
         seconds
             .filter(|_| over)
             .map(|limit| format!("the run's budget of {limit} seconds is spent"))
     }
 
-    fn lock(&self) -> MutexGuard<'_, Taken> {
-        self.taken.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Book> {
+        self.book.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -227,7 +269,39 @@ mod tests {
         let ledger = ledgers.of_run("r", new);
         let same = ledgers.of_run("r", || unreachable!("it is open"));
         same.charge(Usage::default(), 1, None);
-        ledger.spent().await;
-        assert!(ledger.reached().is_some());
+        assert_eq!(Some(ledger.spent().await), ledger.reached());
+    }
+
+    #[tokio::test]
+    async fn a_raised_budget_holds_at_once() {
+        let requests = |n| Budget {
+            requests: Some(n),
+            ..Budget::default()
+        };
+        let ledgers = Ledgers::default();
+        let none = (Usage::default(), Traffic::default());
+        let ledger = ledgers.of_run("r", || Ledger::new(requests(1), now_ms(), none.0, none.1));
+        let waiting = tokio::spawn({
+            let ledger = ledger.clone();
+            async move { ledger.spent().await }
+        });
+        tokio::task::yield_now().await;
+        ledgers.set_budget("r", requests(2));
+        ledgers.set_budget("another", requests(9));
+        ledger.charge(Usage::default(), 1, None);
+        tokio::task::yield_now().await;
+        assert!(!waiting.is_finished() && ledger.reached().is_none());
+        ledger.charge(Usage::default(), 1, None);
+        assert!(waiting.await.unwrap().contains("2 requests"));
+        // What was spent is open again.
+        ledgers.set_budget("r", requests(3));
+        assert_eq!(ledger.reached(), None);
+        // Time that was short may be given, too.
+        let mut timed = requests(3);
+        timed.seconds = Some(3_600);
+        ledgers.set_budget("r", timed);
+        timed.seconds = Some(0);
+        ledgers.set_budget("r", timed);
+        assert!(ledger.spent().await.contains("0 seconds"));
     }
 }

@@ -17,6 +17,7 @@ mod door;
 mod lanes;
 mod ledger;
 mod protocol;
+mod reach;
 mod recording;
 mod replay;
 mod reply;
@@ -37,11 +38,15 @@ use anyhow::Context;
 
 pub use door::{Doom, Door, Pass};
 pub use ledger::{Ledger, Ledgers};
-pub use recording::Exchange;
+pub use reach::refused_by_name;
+pub use recording::{Exchange, Lines};
 pub use replay::Recording;
 pub use sse::Splitter;
 
 use lanes::Lanes;
+use reach::PublicNames;
+
+use crate::grant::Reach;
 
 /// Where a container finds its hatch.
 pub const INSIDE: &str = "/run/swe-ci";
@@ -64,7 +69,10 @@ pub struct Gateway {
 #[derive(Debug)]
 struct Inner {
     folder: PathBuf,
+    /// Asks whatever it is told to.
     client: reqwest::Client,
+    /// Asks the open internet alone.
+    public_client: reqwest::Client,
     lanes: Lanes,
     pace: Pace,
 }
@@ -100,21 +108,35 @@ impl Gateway {
     }
 
     fn with_pace(folder: PathBuf, pace: Pace) -> anyhow::Result<Self> {
-        // A redirect would carry the key to wherever it points.
-        let client = reqwest::Client::builder()
-            .redirect(reqwest::redirect::Policy::none())
-            .connect_timeout(Duration::from_secs(30))
-            .read_timeout(SILENCE)
-            .build()
-            .context("cannot make an HTTP client")?;
+        let make = |client: reqwest::ClientBuilder| {
+            // A redirect would carry the key to wherever it points.
+            let client = client
+                .redirect(reqwest::redirect::Policy::none())
+                .connect_timeout(Duration::from_secs(30))
+                .read_timeout(SILENCE);
+            client.build().context("cannot make an HTTP client")
+        };
+        let client = reqwest::Client::builder();
+        // A proxy would resolve names by itself, unseen.
+        let public = reqwest::Client::builder()
+            .no_proxy()
+            .dns_resolver(PublicNames);
         Ok(Self {
             inner: Arc::new(Inner {
                 folder,
-                client,
+                client: make(client)?,
+                public_client: make(public)?,
                 lanes: Lanes::default(),
                 pace,
             }),
         })
+    }
+
+    fn client(&self, reach: Reach) -> &reqwest::Client {
+        match reach {
+            Reach::Anywhere => &self.inner.client,
+            Reach::Public => &self.inner.public_client,
+        }
     }
 
     /// Removes what a process left behind that is dead.

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::Write;
+use std::ops::Range;
 use std::path::PathBuf;
 
 use anyhow::Context;
@@ -120,6 +121,25 @@ impl Exchange {
         }
     }
 
+    /// The same without request and response, for those who have read them.
+    pub fn head(&self) -> Self {
+        Self {
+            ordinal: self.ordinal,
+            protocol: self.protocol,
+            request: Value::Null,
+            status: self.status,
+            streamed: self.streamed,
+            response: String::new(),
+            complete: self.complete,
+            usage: self.usage,
+            started_at: self.started_at,
+            finished_at: self.finished_at,
+            waiting_ms: self.waiting_ms,
+            retries: self.retries.clone(),
+            error: self.error.clone(),
+        }
+    }
+
     /// Reads a recording back.
     ///
     /// # Errors
@@ -133,5 +153,51 @@ impl Exchange {
                     .with_context(|| format!("line {number} of the recording cannot be read"))
             })
             .collect()
+    }
+}
+
+/// A recording whose exchanges are read one at a time.
+#[derive(Debug)]
+pub struct Lines {
+    bytes: Vec<u8>,
+    /// Where the exchanges stand, by their ordinals.
+    places: Vec<Range<usize>>,
+}
+
+impl Lines {
+    /// # Errors
+    /// The line that is no exchange.
+    pub fn new(bytes: Vec<u8>) -> anyhow::Result<Self> {
+        #[derive(Deserialize)]
+        struct Numbered {
+            ordinal: u32,
+        }
+        let mut places = Vec::new();
+        let mut start = 0;
+        for (number, line) in (1..).zip(bytes.split_inclusive(|b| *b == b'\n')) {
+            let place = start..start + line.len();
+            start = place.end;
+            if !line.trim_ascii().is_empty() {
+                let Numbered { ordinal } = serde_json::from_slice(line)
+                    .with_context(|| format!("line {number} of the recording cannot be read"))?;
+                places.push((ordinal, place));
+            }
+        }
+        places.sort_by_key(|(ordinal, _)| *ordinal);
+        let places = places.into_iter().map(|(_, place)| place).collect();
+        Ok(Self { bytes, places })
+    }
+
+    pub fn len(&self) -> usize {
+        self.places.len()
+    }
+
+    /// The exchange at this place in the order of ordinals.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub fn exchange(&self, index: usize) -> anyhow::Result<Exchange> {
+        let line = &self.bytes[self.places[index].clone()];
+        serde_json::from_slice(line).context("an exchange of the recording cannot be read")
     }
 }

@@ -14,6 +14,7 @@ use super::lanes::Lane;
 use super::recording::{Exchange, Recorder};
 use super::{Ledger, Pace, Recording};
 use crate::clock::OffClock;
+use crate::grant::Reach;
 
 #[derive(Debug)]
 pub(super) struct Step {
@@ -22,6 +23,7 @@ pub(super) struct Step {
     pub key: Option<SecretString>,
     pub recording: Option<Arc<Recording>>,
     pub client: reqwest::Client,
+    pub reach: Reach,
     pub lane: Arc<Lane>,
     pub pace: Pace,
     /// The most waiting in all before the provider is given up.

@@ -15,6 +15,7 @@ use tower::ServiceExt;
 use super::door::Account;
 use super::{Doom, Door, Exchange, Gateway, Ledger, Pace, Pass, Recording};
 use crate::clock::now_ms;
+use crate::grant::{Grant, Reach};
 use crate::testing::scripted::{Fault, Script, ScriptedLlm, Turn};
 
 const KEY: &str = "sk-real-key";
@@ -55,6 +56,7 @@ impl Fixture {
                 prices: None,
                 recording: None,
             },
+            grant: Grant::default(),
             key: Some(KEY.to_owned().into()),
             recording: None,
             ledger: Arc::new(ledger),
@@ -286,6 +288,31 @@ async fn what_the_provider_does_wrong_is_the_providers() {
     let door = fixture.door(Protocol::Chat);
     assert_eq!(ask(&door, Protocol::Chat, false).await.0, 400);
     assert_eq!(door.close().await.trouble, None);
+}
+
+/// The scripted provider is at this machine, so no account's run reaches it:
+/// neither by number nor by a name that leads there.
+#[tokio::test]
+async fn accounts_reach_the_open_internet_alone() {
+    let fixture = Fixture::new().await;
+    let by_number = fixture.llm.url(Protocol::Chat);
+    for url in [by_number.replace("127.0.0.1", "localhost"), by_number] {
+        let mut pass = fixture.pass(Protocol::Chat);
+        pass.endpoint.url.clone_from(&url);
+        let door = fixture.gateway.open(None, pass).unwrap();
+        assert_eq!(ask(&door, Protocol::Chat, false).await.0, 200, "{url}");
+
+        let mut pass = fixture.pass(Protocol::Chat);
+        pass.endpoint.url.clone_from(&url);
+        pass.grant.reach = Reach::Public;
+        let door = fixture.gateway.open(None, pass).unwrap();
+        let began = Instant::now();
+        assert_ne!(ask(&door, Protocol::Chat, false).await.0, 200, "{url}");
+        let trouble = door.close().await.trouble.unwrap();
+        assert!(trouble.contains("private network"), "{trouble}");
+        // Waiting would not help.
+        assert!(began.elapsed() < Duration::from_secs(5));
+    }
 }
 
 #[tokio::test]

@@ -8,8 +8,10 @@ use secrecy::ExposeSecret;
 
 use super::lanes::Place;
 use super::protocol::{self, Outgoing};
+use super::reach;
 use super::recording::Retry;
 use super::step::Step;
+use crate::grant::Reach;
 
 /// The longest pause between two tries, unless the provider names a longer.
 const LONGEST_PAUSE: Duration = Duration::from_mins(1);
@@ -104,14 +106,20 @@ impl Step {
     }
 
     async fn one_try(&self, outgoing: &Outgoing, headers: &HeaderMap) -> Try {
+        if let Some(why) = self.out_of_reach() {
+            return Try::Again(self.for_good(None, why));
+        }
         let sent = match self.request(outgoing, headers) {
             Ok(request) => request.send().await,
             Err(why) => return Try::Again(Setback::without_answer(why)),
         };
         let response = match sent {
             Ok(response) => response,
-            // Its text may hold the address, never the key, which is a header.
             Err(error) => {
+                if let Some(why) = reach::refusal(&error) {
+                    return Try::Again(self.for_good(None, why));
+                }
+                // Its text may hold the address, never the key, which is a header.
                 let why = format!("no answer ({})", innermost(&error));
                 return Try::Again(Setback::without_answer(why));
             }
@@ -125,17 +133,31 @@ impl Step {
         if words.contains("insufficient_quota") {
             // Said with 429 as well, and does not pass by waiting.
             let why = format!("HTTP {status}: the account has no credit left");
-            return Try::Again(Setback {
-                status: Some(status),
-                why,
-                pause: Some(self.patience + Duration::from_secs(1)),
-            });
+            return Try::Again(self.for_good(Some(status), why));
         }
         Try::Again(Setback {
             status: Some(status),
             why: format!("HTTP {status}: {}", self.without_key(&first_words(&words))),
             pause,
         })
+    }
+
+    /// A setback that does not pass by waiting.
+    fn for_good(&self, status: Option<StatusCode>, why: String) -> Setback {
+        Setback {
+            status,
+            why,
+            pause: Some(self.patience + Duration::from_secs(1)),
+        }
+    }
+
+    /// Why the endpoint may not be asked, where it is written as a number.
+    fn out_of_reach(&self) -> Option<String> {
+        let url = match self.reach {
+            Reach::Anywhere => return None,
+            Reach::Public => reqwest::Url::parse(&self.endpoint.url).ok()?,
+        };
+        reach::refused_literal(&url).map(|refusal| refusal.to_string())
     }
 
     fn request(

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use swe_ci_core::agent::{AgentConfig, Protocol};
-use swe_ci_core::run::HarnessConfig;
+use swe_ci_core::run::{BadConfig, HarnessConfig};
 use swe_ci_core::step::Role;
 
 use crate::blocking::blocking;
@@ -115,27 +115,35 @@ impl Harnesses {
 
     /// Whether an agent can be played as configured; returns the version that
     /// would play it. Blocks.
-    pub fn check(&self, agent: &AgentConfig) -> Result<String, String> {
+    ///
+    /// # Errors
+    /// [`BadConfig`] naming the agent's field that is wrong.
+    pub fn check(&self, agent: &AgentConfig) -> Result<String, BadConfig> {
         let (protocol, version) = match &agent.harness {
             HarnessConfig::Replay { .. } => return Ok(replay::VERSION.to_owned()),
             HarnessConfig::Elsewhere { program } => {
-                return Err(format!(
-                    "harness.name: {program} cannot be run here; results made elsewhere come in by `swe-ci import-results`"
-                ));
+                let problem = format!(
+                    "{program} cannot be run here; results made elsewhere come in by `swe-ci import-results`"
+                );
+                return Err(BadConfig::new("harness.name", problem));
             }
             HarnessConfig::Builtin => (Protocol::Chat, builtin::VERSION.to_owned()),
             HarnessConfig::Program { program, version } => {
-                let known = self.catalogue()?;
+                let known = self.catalogue();
+                let known = known.map_err(|why| BadConfig::new("harness.name", why))?;
                 let found = program_of(&known, program)?;
                 let version = version.clone().unwrap_or_else(|| found.version.clone());
                 (found.protocol, version)
             }
         };
         match &agent.endpoint {
-            Some(endpoint) if endpoint.protocol != protocol => Err(format!(
-                "endpoint.protocol: the harness `{}` speaks `{protocol}`, the endpoint `{}`",
-                agent.harness.name(),
-                endpoint.protocol
+            Some(endpoint) if endpoint.protocol != protocol => Err(BadConfig::new(
+                "endpoint.protocol",
+                format!(
+                    "the harness `{}` speaks `{protocol}`, the endpoint `{}`",
+                    agent.harness.name(),
+                    endpoint.protocol
+                ),
             )),
             _ => Ok(version),
         }
@@ -178,7 +186,7 @@ impl Harnesses {
             let known = all.catalogue().map_err(anyhow::Error::msg)?;
             program_of(&known, &wanted)
                 .cloned()
-                .map_err(anyhow::Error::msg)
+                .map_err(anyhow::Error::new)
         })
         .await?;
         let version = version.unwrap_or(&program.version).to_owned();
@@ -194,12 +202,13 @@ impl Harnesses {
     }
 }
 
-fn program_of<'a>(known: &'a Catalogue, name: &str) -> Result<&'a Program, String> {
+fn program_of<'a>(known: &'a Catalogue, name: &str) -> Result<&'a Program, BadConfig> {
     known.get(name).ok_or_else(|| {
         let names: Vec<&str> = known.iter().map(|program| program.name.as_str()).collect();
-        format!(
-            "harness.name: there is no harness `{name}`; there are replay, builtin, {}",
+        let problem = format!(
+            "there is no harness `{name}`; there are replay, builtin, {}",
             names.join(", ")
-        )
+        );
+        BadConfig::new("harness.name", problem)
     })
 }

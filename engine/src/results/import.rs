@@ -128,6 +128,7 @@ fn config(request: &ImportRequest) -> Result<RunConfig> {
             program: program.unwrap_or_else(|| request.layout.name().into()),
         },
         split: split.unwrap_or_else(|| stem.to_string_lossy().into_owned()),
+        tasks: Vec::new(),
         samples: 1,
         plan: Plan {
             max_iterations: request.max_iterations,

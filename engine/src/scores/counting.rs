@@ -22,7 +22,9 @@ impl Engine {
         let origins = self.origins(split).await?;
         let mut entries = Vec::new();
         for run in self.inner.store.runs_of_split(split).await? {
-            if run.progress != Progress::Cancelled {
+            // Some tasks of a split compare with no run over all of it.
+            let whole = run.config.tasks.is_empty();
+            if whole && run.progress != Progress::Cancelled {
                 entries.extend(self.entry(&run, &origins).await?);
             }
         }

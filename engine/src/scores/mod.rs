@@ -123,7 +123,7 @@ impl Engine {
         Incomparable::check(run_ids).map_err(refused)?;
         let mut splits = Vec::new();
         for id in run_ids {
-            let run = self.inner.store.run(id).await?;
+            let run = self.seen_run(id).await?;
             splits.push((run.run_id, run.config.split));
         }
         Incomparable::check_splits(&splits).map_err(refused)?;
@@ -149,7 +149,7 @@ impl Engine {
         gamma: Gamma,
         convention: Convention,
     ) -> Result<Scores> {
-        let run = self.inner.store.run(run_id).await?;
+        let run = self.seen_run(run_id).await?;
         let origins = self.origins(&run.config.split).await?;
         let entry = self.entry(&run, &origins).await?;
         let recovery = match convention {

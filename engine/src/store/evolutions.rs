@@ -1,28 +1,18 @@
-//! Evolutions: claimed by workers under a lease, carried on step by step.
+//! Evolutions: carried on step by step.
 
 use sqlx::Row;
 use swe_ci_core::metrics::Verdict;
 use swe_ci_core::step::{Cursor, Ending};
-use swe_ci_core::task::TaskId;
 use swe_ci_core::usage::{Traffic, Usage};
 
 use super::changes::count_up;
 use super::rows::{
     EvolutionRow, IterationRow, StepRow, read_evolution, read_iteration, read_step, read_verdict,
-    task_id,
 };
+use super::steering::hold_run;
 use super::suites::COUNTS;
-use super::{Dialect, Store, count, to_json};
-use crate::clock::now_ms;
+use super::{Claim, Store, count, to_json};
 use crate::error::{Error, Result};
-
-/// An evolution a worker holds.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Claim {
-    pub evolution_id: String,
-    pub run_id: String,
-    pub task_id: TaskId,
-}
 
 /// Everything one completed step changes, written in one transaction.
 #[derive(Debug)]
@@ -70,93 +60,7 @@ const SUMMED: [&str; 8] = [
     "micro_usd",
 ];
 
-const CLAIMABLE: &str = "(progress = 'queued' OR (progress = 'running' AND lease_until < $3))";
-
 impl Store {
-    /// Takes the next evolution: the longest expected first, since a chain of
-    /// serial steps sets the floor for the whole run.
-    pub async fn claim(&self, worker: &str, lease_ms: i64) -> Result<Option<Claim>> {
-        let skip = match self.dialect {
-            Dialect::Postgres => "FOR UPDATE SKIP LOCKED",
-            Dialect::Sqlite => "",
-        };
-        let sql = format!(
-            "UPDATE evolutions SET progress = 'running', worker = $1, lease_until = $2,
-                    started_at = coalesce(started_at, $3)
-             WHERE id = (SELECT id FROM evolutions WHERE {CLAIMABLE}
-                         ORDER BY expected_seconds DESC, queued_at, id LIMIT 1 {skip})
-               AND {CLAIMABLE}
-             RETURNING id, run_id, task_id"
-        );
-        let now = now_ms();
-        let mut tx = self.pool.begin().await?;
-        let row = sqlx::query(sqlx::AssertSqlSafe(sql))
-            .bind(worker)
-            .bind(now + lease_ms)
-            .bind(now)
-            .fetch_optional(&mut *tx)
-            .await?;
-        let Some(row) = row else { return Ok(None) };
-        let claim = Claim {
-            evolution_id: row.try_get("id")?,
-            run_id: row.try_get("run_id")?,
-            task_id: task_id(&row)?,
-        };
-        let begun = sqlx::query(
-            "UPDATE runs SET progress = 'running', started_at = coalesce(started_at, $2)
-             WHERE id = $1 AND progress = 'queued'",
-        )
-        .bind(&claim.run_id)
-        .bind(now)
-        .execute(&mut *tx)
-        .await?;
-        if begun.rows_affected() > 0 {
-            count_up(&mut tx).await?;
-        }
-        tx.commit().await?;
-        Ok(Some(claim))
-    }
-
-    /// Prolongs a lease; `false` when this worker no longer holds it.
-    pub async fn heartbeat(&self, evolution_id: &str, worker: &str, lease_ms: i64) -> Result<bool> {
-        let held = sqlx::query(
-            "UPDATE evolutions SET lease_until = $3 WHERE id = $1 AND worker = $2 AND progress = 'running'",
-        )
-        .bind(evolution_id)
-        .bind(worker)
-        .bind(now_ms() + lease_ms)
-        .execute(&self.pool)
-        .await?;
-        Ok(held.rows_affected() == 1)
-    }
-
-    /// Gives back what workers whose name starts with `prefix` hold, so that
-    /// it can be claimed at once.
-    pub async fn release(&self, prefix: &str) -> Result<u64> {
-        let released = sqlx::query(
-            "UPDATE evolutions SET progress = 'queued', worker = NULL, lease_until = 0
-             WHERE progress = 'running' AND substr(worker, 1, length($1)) = $1",
-        )
-        .bind(prefix)
-        .execute(&self.pool)
-        .await?;
-        Ok(released.rows_affected())
-    }
-
-    /// Notes which step is at work, for those who watch.
-    pub async fn note_step(&self, evolution_id: &str, at: Cursor) -> Result<()> {
-        sqlx::query(
-            "UPDATE evolutions SET at_iteration = $2, at_role = $3, at_attempt = $4 WHERE id = $1",
-        )
-        .bind(evolution_id)
-        .bind(i64::from(at.iteration))
-        .bind(at.role.name())
-        .bind(i64::from(at.attempt))
-        .execute(&self.pool)
-        .await?;
-        Ok(())
-    }
-
     /// Records a completed step and all that follows from it. Only the holder
     /// of the lease may; `Conflict` otherwise, with nothing written.
     pub async fn record_step(
@@ -174,6 +78,9 @@ impl Store {
             }
             Err((ending, reason)) => ("finished", Some(ending), reason, None),
         };
+        if ending.is_some() {
+            hold_run(&mut tx, &claim.run_id).await?;
+        }
         let held = sqlx::query(
             "UPDATE evolutions SET progress = $3, ending = $4, reason = $5, finished_at = $6,
                     at_iteration = coalesce($7, at_iteration), at_role = coalesce($8, at_role),
@@ -277,6 +184,14 @@ impl Store {
         rows.iter().map(read_step).collect()
     }
 
+    /// Digests of the images the harnesses of a run were installed in.
+    pub async fn layers_of_run(&self, run_id: &str) -> Result<Vec<String>> {
+        let sql = "SELECT DISTINCT s.layer FROM steps s JOIN evolutions e ON e.id = s.evolution_id
+                   WHERE e.run_id = $1 AND s.layer IS NOT NULL ORDER BY s.layer";
+        let layers = sqlx::query_scalar(sql).bind(run_id);
+        Ok(layers.fetch_all(&self.pool).await?)
+    }
+
     pub async fn iterations(&self, evolution_id: &str) -> Result<Vec<IterationRow>> {
         let rows =
             sqlx::query("SELECT * FROM iterations WHERE evolution_id = $1 ORDER BY iteration")
@@ -296,7 +211,7 @@ impl Store {
                     (SELECT count(*) FROM iterations i JOIN evolutions e ON e.id = i.evolution_id
                      WHERE e.run_id = $1 AND i.findings <> '[]') AS findings
              FROM steps s JOIN evolutions e ON e.id = s.evolution_id
-             WHERE e.run_id = $1 AND s.role <> 'test'"
+             WHERE e.run_id = $1 AND s.role <> 'test' AND s.outcome <> '\"retried\"'"
         );
         let row = sqlx::query(sqlx::AssertSqlSafe(sql))
             .bind(run_id)

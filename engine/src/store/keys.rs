@@ -2,11 +2,14 @@
 
 use sqlx::any::AnyRow;
 use sqlx::{Any, Row, Transaction};
+use swe_ci_core::account::Actor;
 use swe_ci_core::run::RunConfig;
 
+use super::audit::note;
 use super::{Store, from_json};
 use crate::clock::now_ms;
 use crate::error::{Error, Result};
+use crate::grant::{Grant, Keyring, Reach};
 
 /// What may be shown of a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,20 +37,23 @@ pub struct KeysAlone {
 }
 
 impl Store {
-    /// All keys, by name.
-    pub async fn keys(&self) -> Result<Vec<KeyRow>> {
-        let rows =
-            sqlx::query("SELECT name, created_at, changed_at, used_at FROM keys ORDER BY name")
-                .fetch_all(&self.pool)
-                .await?;
+    /// The keys of one keyring, by name.
+    pub async fn keys(&self, ring: &Keyring) -> Result<Vec<KeyRow>> {
+        let rows = sqlx::query(
+            "SELECT name, created_at, changed_at, used_at FROM keys WHERE owner = $1 ORDER BY name",
+        )
+        .bind(ring.owner())
+        .fetch_all(&self.pool)
+        .await?;
         rows.iter().map(read_key).collect()
     }
 
     /// A key and its master key as they are in one moment.
-    pub async fn sealed_key(&self, name: &str) -> Result<Option<SealedKey>> {
+    pub async fn sealed_key(&self, ring: &Keyring, name: &str) -> Result<Option<SealedKey>> {
         let row = sqlx::query(
-            "SELECT k.sealed, m.id FROM keys k CROSS JOIN master_key m WHERE k.name = $1",
+            "SELECT k.sealed, m.id FROM keys k CROSS JOIN master_key m WHERE k.owner = $1 AND k.name = $2",
         )
+        .bind(ring.owner())
         .bind(name)
         .fetch_optional(&self.pool)
         .await?;
@@ -61,8 +67,9 @@ impl Store {
     }
 
     /// Notes that a key was used now.
-    pub async fn note_key_use(&self, name: &str) -> Result<()> {
-        sqlx::query("UPDATE keys SET used_at = $2 WHERE name = $1")
+    pub async fn note_key_use(&self, ring: &Keyring, name: &str) -> Result<()> {
+        sqlx::query("UPDATE keys SET used_at = $3 WHERE owner = $1 AND name = $2")
+            .bind(ring.owner())
             .bind(name)
             .bind(now_ms())
             .execute(&self.pool)
@@ -70,22 +77,43 @@ impl Store {
         Ok(())
     }
 
-    pub async fn remove_key(&self, name: &str) -> Result<()> {
-        let removed = sqlx::query("DELETE FROM keys WHERE name = $1")
+    pub async fn remove_key(&self, ring: &Keyring, name: &str, by: &Actor) -> Result<()> {
+        let mut tx = self.pool.begin().await?;
+        let removed = sqlx::query("DELETE FROM keys WHERE owner = $1 AND name = $2")
+            .bind(ring.owner())
             .bind(name)
-            .execute(&self.pool)
+            .execute(&mut *tx)
             .await?;
-        match removed.rows_affected() {
-            0 => Err(Error::not_found("key", name)),
-            _ => Ok(()),
+        if removed.rows_affected() == 0 {
+            return Err(Error::not_found("key", name));
         }
+        note(&mut tx, by, "key.remove", name, "").await?;
+        tx.commit().await?;
+        Ok(())
     }
 
-    /// Runs that are not over, oldest first.
-    pub async fn unfinished_runs(&self) -> Result<Vec<(String, RunConfig)>> {
+    /// What a run may use of the world outside.
+    pub async fn grant(&self, run_id: &str) -> Result<Grant> {
+        let row = sqlx::query("SELECT keys_of, reach FROM runs WHERE id = $1")
+            .bind(run_id)
+            .fetch_optional(&self.pool)
+            .await?;
+        let row = row.ok_or_else(|| Error::not_found("run", run_id))?;
+        let reach: String = row.try_get("reach")?;
+        Ok(Grant {
+            keyring: Keyring::of_owner(row.try_get("keys_of")?),
+            reach: Reach::from_name(&reach)
+                .ok_or_else(|| anyhow::anyhow!("the database holds the reach `{reach}`"))?,
+        })
+    }
+
+    /// Runs that are not over and use keys of this keyring, oldest first.
+    pub async fn unfinished_runs_with(&self, ring: &Keyring) -> Result<Vec<(String, RunConfig)>> {
         let rows = sqlx::query(
-            "SELECT id, config FROM runs WHERE progress IN ('queued', 'running') ORDER BY id",
+            "SELECT id, config FROM runs
+             WHERE progress IN ('queued', 'running') AND keys_of = $1 ORDER BY id",
         )
+        .bind(ring.owner())
         .fetch_all(&self.pool)
         .await?;
         let run = |row: &AnyRow| {
@@ -119,21 +147,25 @@ impl KeysAlone {
         self.master.as_deref()
     }
 
-    /// Every key's name and seal.
-    pub async fn all(&mut self) -> Result<Vec<(String, String)>> {
-        let rows = sqlx::query("SELECT name, sealed FROM keys ORDER BY name")
+    /// Every key's keyring, name and seal.
+    pub async fn all(&mut self) -> Result<Vec<(Keyring, String, String)>> {
+        let rows = sqlx::query("SELECT owner, name, sealed FROM keys ORDER BY owner, name")
             .fetch_all(&mut *self.tx)
             .await?;
-        let pair = |row: &AnyRow| Ok((row.try_get("name")?, row.try_get("sealed")?));
-        rows.iter().map(pair).collect()
+        let key = |row: &AnyRow| {
+            let ring = Keyring::of_owner(row.try_get("owner")?);
+            Ok((ring, row.try_get("name")?, row.try_get("sealed")?))
+        };
+        rows.iter().map(key).collect()
     }
 
     /// A new key, or a new value of one.
-    pub async fn put(&mut self, name: &str, sealed: &str) -> Result<()> {
+    pub async fn put(&mut self, ring: &Keyring, name: &str, sealed: &str) -> Result<()> {
         sqlx::query(
-            "INSERT INTO keys (name, sealed, created_at, changed_at) VALUES ($1, $2, $3, $3)
-             ON CONFLICT (name) DO UPDATE SET sealed = excluded.sealed, changed_at = excluded.changed_at",
+            "INSERT INTO keys (owner, name, sealed, created_at, changed_at) VALUES ($1, $2, $3, $4, $4)
+             ON CONFLICT (owner, name) DO UPDATE SET sealed = excluded.sealed, changed_at = excluded.changed_at",
         )
+        .bind(ring.owner())
         .bind(name)
         .bind(sealed)
         .bind(now_ms())
@@ -143,13 +175,20 @@ impl KeysAlone {
     }
 
     /// The same value under a new seal.
-    pub async fn reseal(&mut self, name: &str, sealed: &str) -> Result<()> {
-        sqlx::query("UPDATE keys SET sealed = $2 WHERE name = $1")
+    pub async fn reseal(&mut self, ring: &Keyring, name: &str, sealed: &str) -> Result<()> {
+        sqlx::query("UPDATE keys SET sealed = $3 WHERE owner = $1 AND name = $2")
+            .bind(ring.owner())
             .bind(name)
             .bind(sealed)
             .execute(&mut *self.tx)
             .await?;
         Ok(())
+    }
+
+    /// Writes down what is done to them: to one key, or to all by the id of
+    /// their master key.
+    pub async fn note(&mut self, by: &Actor, action: &str, subject: &str) -> Result<()> {
+        note(&mut self.tx, by, action, subject, "").await
     }
 
     /// `master` is the id of the master key that all are sealed with now.

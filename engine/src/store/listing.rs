@@ -18,11 +18,13 @@ pub struct RunListing {
 }
 
 impl Store {
-    /// All runs, newest first.
+    /// All public runs, newest first.
     pub async fn list_runs(&self) -> Result<Vec<RunListing>> {
-        let rows = sqlx::query("SELECT id, config, finished_at FROM runs ORDER BY id DESC")
-            .fetch_all(&self.pool)
-            .await?;
+        let rows = sqlx::query(
+            "SELECT id, config, finished_at FROM runs WHERE visibility = 'public' ORDER BY id DESC",
+        )
+        .fetch_all(&self.pool)
+        .await?;
         rows.iter().map(read_listing).collect()
     }
 
@@ -35,11 +37,11 @@ impl Store {
         rows.iter().map(id).collect()
     }
 
-    /// Finished runs, the latest first; of two that were over in one moment,
+    /// Finished public runs, the latest first; of two that were over in one moment,
     /// the younger.
     pub async fn latest_results(&self, limit: u32) -> Result<Vec<String>> {
         let rows = sqlx::query(
-            "SELECT id FROM runs WHERE progress = 'finished'
+            "SELECT id FROM runs WHERE progress = 'finished' AND visibility = 'public'
              ORDER BY coalesce(finished_at, created_at) DESC, id DESC LIMIT $1",
         )
         .bind(i64::from(limit))

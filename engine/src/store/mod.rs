@@ -3,33 +3,48 @@
 //! transaction begins with a write, so that SQLite never has to upgrade a
 //! read lock.
 
+mod accounts;
+mod audit;
 mod changes;
+mod claims;
 mod evolutions;
 mod imports;
+mod invitations;
 mod keys;
 mod listing;
+mod precedents;
 mod prices;
 mod recounts;
 mod rows;
 mod runs;
+mod sessions;
+mod steering;
 mod suites;
 mod tasks;
 #[cfg(test)]
 mod tests;
+mod tokens;
+mod verifications;
 
 use anyhow::Context;
 use sqlx::AnyPool;
 use sqlx::any::AnyPoolOptions;
 
-pub use evolutions::{Claim, StepToRecord};
+pub use accounts::{Attempt, Credentials};
+pub use claims::Claim;
+pub use evolutions::StepToRecord;
 pub use imports::{ImportedEvolution, ImportedRun, Put};
+pub use invitations::{NewAccount, NewInvitation};
 pub use keys::{KeyRow, SealedKey};
 pub use listing::RunListing;
 pub use recounts::Recount;
 pub use rows::{EvolutionRow, IterationRow, StepRow};
-pub use runs::NewRun;
+pub use runs::{NewRun, Whose};
+pub use sessions::SessionData;
+pub use steering::Stuck;
 pub use suites::Suite;
 pub use tasks::TaskRow;
+pub use tokens::NewToken;
 
 use crate::error::Result;
 
@@ -38,14 +53,6 @@ static MIGRATOR: sqlx::migrate::Migrator = sqlx::migrate!("../migrations");
 #[derive(Debug, Clone)]
 pub struct Store {
     pool: AnyPool,
-    dialect: Dialect,
-}
-
-/// Where the two databases differ for us: only in how a claim skips locked rows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Dialect {
-    Sqlite,
-    Postgres,
 }
 
 impl Store {
@@ -53,16 +60,12 @@ impl Store {
     /// schema up to date.
     pub async fn open(url: &str) -> Result<Self> {
         sqlx::any::install_default_drivers();
-        let dialect = if url.starts_with("postgres") {
-            Dialect::Postgres
-        } else {
-            Dialect::Sqlite
-        };
+        let sqlite = url.starts_with("sqlite");
         let pool = AnyPoolOptions::new()
             .max_connections(8)
             .after_connect(move |connection, _| {
                 Box::pin(async move {
-                    if dialect == Dialect::Sqlite {
+                    if sqlite {
                         // Readers do not wait for the writer, and a killed
                         // process loses nothing that was committed.
                         for pragma in ["PRAGMA journal_mode = WAL", "PRAGMA synchronous = NORMAL", "PRAGMA foreign_keys = ON", "PRAGMA busy_timeout = 10000"] {
@@ -79,7 +82,7 @@ impl Store {
             .run(&pool)
             .await
             .context("cannot bring the database's schema up to date")?;
-        Ok(Self { pool, dialect })
+        Ok(Self { pool })
     }
 
     /// Answers when the database does.

@@ -2,15 +2,18 @@
 
 use sqlx::Row;
 use sqlx::any::AnyRow;
+use swe_ci_core::account::Actor;
 use swe_ci_core::agent::PriceLine;
 use swe_ci_core::usage::Prices;
 
 use super::Store;
+use super::audit::note;
 use crate::error::{Error, Result};
 
 impl Store {
     /// A new line, or new prices of one.
-    pub async fn put_price(&self, line: &PriceLine) -> Result<()> {
+    pub async fn put_price(&self, line: &PriceLine, by: &Actor) -> Result<()> {
+        let mut tx = self.pool.begin().await?;
         sqlx::query(
             "INSERT INTO prices (model, from_day, input, cached, output) VALUES ($1, $2, $3, $4, $5)
              ON CONFLICT (model, from_day)
@@ -24,8 +27,17 @@ impl Store {
         // Postgres would keep the statement with the type of this `cached`,
         // and an absent one has another than one that is there.
         .persistent(false)
-        .execute(&self.pool)
+        .execute(&mut *tx)
         .await?;
+        let Prices {
+            input,
+            cached,
+            output,
+        } = line.prices;
+        let cached = cached.map_or_else(String::new, |cached| format!(", cached {cached}"));
+        let detail = format!("from {}: input {input}{cached}, output {output}", line.from);
+        note(&mut tx, by, "price.set", &line.model, &detail).await?;
+        tx.commit().await?;
         Ok(())
     }
 
@@ -60,16 +72,19 @@ impl Store {
         row.as_ref().map(read_prices).transpose()
     }
 
-    pub async fn remove_price(&self, model: &str, from: &str) -> Result<()> {
+    pub async fn remove_price(&self, model: &str, from: &str, by: &Actor) -> Result<()> {
+        let mut tx = self.pool.begin().await?;
         let removed = sqlx::query("DELETE FROM prices WHERE model = $1 AND from_day = $2")
             .bind(model)
             .bind(from)
-            .execute(&self.pool)
+            .execute(&mut *tx)
             .await?;
-        match removed.rows_affected() {
-            0 => Err(Error::not_found("price", format!("{model} from {from}"))),
-            _ => Ok(()),
+        if removed.rows_affected() == 0 {
+            return Err(Error::not_found("price", format!("{model} from {from}")));
         }
+        note(&mut tx, by, "price.remove", model, &format!("from {from}")).await?;
+        tx.commit().await?;
+        Ok(())
     }
 }
 

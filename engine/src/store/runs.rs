@@ -1,28 +1,46 @@
-//! Runs: submitted, listed, cancelled.
+//! Runs: submitted, listed, shown to others.
 
 use sqlx::Row;
 use sqlx::any::AnyRow;
+use swe_ci_core::account::{Actor, Standing, Visibility};
 use swe_ci_core::run::{Progress, RunConfig};
 use swe_ci_core::task::TaskId;
 use swe_ci_core::view::{Provenance, RunSummary};
 
+use super::audit::note;
 use super::changes::count_up;
+use super::steering::read_steering;
 use super::{Store, count, from_json, to_json};
 use crate::clock::{now_ms, rfc3339};
 use crate::error::{Error, Result};
+use crate::grant::Grant;
 
 /// A run to be queued with all its evolutions.
 #[derive(Debug, Clone)]
 pub struct NewRun {
     pub config: RunConfig,
+    /// Whose it is, and who may see it.
+    pub standing: Standing,
+    pub grant: Grant,
     pub provenance: Provenance,
     /// Task and expected seconds of one evolution of it.
     pub tasks: Vec<(TaskId, f64)>,
 }
 
+/// Whose runs are listed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Whose {
+    /// The public ones.
+    Public,
+    /// The public ones and those of this account.
+    Of(String),
+    All,
+}
+
 const SUMMARY: &str = "
-    SELECT r.id AS id, r.config AS config, r.progress AS progress, r.created_at AS created_at,
+    SELECT r.id AS id, r.config AS config, r.visibility AS visibility, r.progress AS progress, r.created_at AS created_at,
            r.started_at AS started_at, r.finished_at AS finished_at,
+           r.paused_at AS paused_at, r.at_once AS at_once, r.budget AS budget,
            (SELECT count(*) FROM evolutions e WHERE e.run_id = r.id) AS evolutions,
            (SELECT count(*) FROM evolutions e WHERE e.run_id = r.id AND e.progress IN ('finished', 'cancelled')) AS over,
            (SELECT count(*) FROM evolutions e WHERE e.run_id = r.id AND e.ending = 'blocked') AS blocked,
@@ -31,13 +49,14 @@ const SUMMARY: &str = "
 
 impl Store {
     /// Writes a run and its evolutions in one transaction; returns its id.
-    pub async fn insert_run(&self, run: &NewRun) -> Result<String> {
+    pub async fn insert_run(&self, run: &NewRun, by: &Actor) -> Result<String> {
         let id = uuid::Uuid::now_v7().to_string();
         let now = now_ms();
         let mut tx = self.pool.begin().await?;
         sqlx::query(
-            "INSERT INTO runs (id, split, kind, config, provenance, progress, created_at)
-             VALUES ($1, $2, $3, $4, $5, 'queued', $6)",
+            "INSERT INTO runs (id, split, kind, config, provenance, progress, created_at, owner, visibility,
+                               keys_of, reach)
+             VALUES ($1, $2, $3, $4, $5, 'queued', $6, $7, $8, $9, $10)",
         )
         .bind(&id)
         .bind(&run.config.split)
@@ -45,6 +64,10 @@ impl Store {
         .bind(to_json(&run.config)?)
         .bind(to_json(&run.provenance)?)
         .bind(now)
+        .bind(run.standing.owner.as_deref())
+        .bind(run.standing.visibility.name())
+        .bind(run.grant.keyring.owner())
+        .bind(run.grant.reach.name())
         .execute(&mut *tx)
         .await?;
         for (task, expected_seconds) in &run.tasks {
@@ -65,18 +88,31 @@ impl Store {
                 .await?;
             }
         }
+        let detail = format!("{}: {}", run.standing.visibility.name(), run.config.model);
+        note(&mut tx, by, "run.submit", &id, &detail).await?;
         count_up(&mut tx).await?;
         tx.commit().await?;
         Ok(id)
     }
 
     /// Newest first, older than the run `before` (a run id; empty for the
-    /// newest). Run ids rise with time.
-    pub async fn runs(&self, before: &str, limit: u32) -> Result<Vec<RunSummary>> {
-        let sql = format!("{SUMMARY} WHERE ($1 = '' OR r.id < $1) ORDER BY r.id DESC LIMIT $2");
+    /// newest), as far as `whose` may see them. Run ids rise with time.
+    pub async fn runs(&self, whose: &Whose, before: &str, limit: u32) -> Result<Vec<RunSummary>> {
+        let sql = format!(
+            "{SUMMARY} WHERE ($1 = '' OR r.id < $1)
+               AND (r.visibility = 'public' OR $3 = 1 OR r.owner = $4)
+             ORDER BY r.id DESC LIMIT $2"
+        );
+        let (all, owner) = match whose {
+            Whose::Public => (0, ""),
+            Whose::Of(id) => (0, id.as_str()),
+            Whose::All => (1, ""),
+        };
         let rows = sqlx::query(sqlx::AssertSqlSafe(sql))
             .bind(before)
             .bind(i64::from(limit))
+            .bind(all)
+            .bind(owner)
             .fetch_all(&self.pool)
             .await?;
         rows.iter().map(read_summary).collect()
@@ -103,9 +139,72 @@ impl Store {
             .ok_or_else(|| Error::not_found("run", id))
     }
 
-    /// All runs of a split, oldest first.
+    /// Whose a run is, and who may see it.
+    pub async fn standing(&self, id: &str) -> Result<Standing> {
+        let row = sqlx::query("SELECT owner, visibility FROM runs WHERE id = $1")
+            .bind(id)
+            .fetch_optional(&self.pool)
+            .await?;
+        let row = row.ok_or_else(|| Error::not_found("run", id))?;
+        Ok(Standing {
+            owner: row.try_get("owner")?,
+            visibility: read_visibility(&row)?,
+        })
+    }
+
+    /// Why a run was taken back; empty where it was not.
+    pub async fn withdrawal(&self, id: &str) -> Result<String> {
+        let row = sqlx::query("SELECT withdrawn FROM runs WHERE id = $1")
+            .bind(id)
+            .fetch_one(&self.pool)
+            .await?;
+        Ok(row.try_get("withdrawn")?)
+    }
+
+    /// Lets everybody see a run from now on.
+    pub async fn publish(&self, id: &str, by: &Actor) -> Result<()> {
+        self.set_visibility(id, Visibility::Public, "", by).await
+    }
+
+    /// Takes a public run back; `why` is shown to those who may still see it.
+    pub async fn withdraw(&self, id: &str, why: &str, by: &Actor) -> Result<()> {
+        self.set_visibility(id, Visibility::Withdrawn, why, by)
+            .await
+    }
+
+    async fn set_visibility(
+        &self,
+        id: &str,
+        visibility: Visibility,
+        why: &str,
+        by: &Actor,
+    ) -> Result<()> {
+        let action = match visibility {
+            Visibility::Public => "run.publish",
+            Visibility::Withdrawn => "run.withdraw",
+            Visibility::Private => "run.hide",
+        };
+        let mut tx = self.pool.begin().await?;
+        let changed = sqlx::query(
+            "UPDATE runs SET visibility = $2, withdrawn = $3 WHERE id = $1 AND visibility <> $2",
+        )
+        .bind(id)
+        .bind(visibility.name())
+        .bind(why)
+        .execute(&mut *tx)
+        .await?;
+        if changed.rows_affected() == 0 {
+            return Ok(());
+        }
+        note(&mut tx, by, action, id, why).await?;
+        count_up(&mut tx).await?;
+        tx.commit().await?;
+        Ok(())
+    }
+
+    /// The public runs of a split, oldest first.
     pub async fn runs_of_split(&self, split: &str) -> Result<Vec<RunSummary>> {
-        let sql = format!("{SUMMARY} WHERE r.split = $1 ORDER BY r.id");
+        let sql = format!("{SUMMARY} WHERE r.split = $1 AND r.visibility = 'public' ORDER BY r.id");
         let rows = sqlx::query(sqlx::AssertSqlSafe(sql))
             .bind(split)
             .fetch_all(&self.pool)
@@ -125,41 +224,6 @@ impl Store {
         )
     }
 
-    /// Cancels a run: what is queued is over at once, what is running is
-    /// stopped by its worker. Cancelling twice is the same as once.
-    pub async fn cancel_run(&self, id: &str) -> Result<()> {
-        let now = now_ms();
-        let mut tx = self.pool.begin().await?;
-        let changed = sqlx::query(
-            "UPDATE runs SET progress = 'cancelled', finished_at = $2
-             WHERE id = $1 AND progress IN ('queued', 'running', 'cancelled')",
-        )
-        .bind(id)
-        .bind(now)
-        .execute(&mut *tx)
-        .await?;
-        if changed.rows_affected() == 0 {
-            tx.rollback().await?;
-            let run = self.run(id).await?;
-            return Err(Error::Conflict(format!(
-                "run {} is {} already",
-                run.run_id,
-                run.progress.name()
-            )));
-        }
-        sqlx::query(
-            "UPDATE evolutions SET progress = 'cancelled', ending = 'cancelled', finished_at = $2
-             WHERE run_id = $1 AND progress = 'queued'",
-        )
-        .bind(id)
-        .bind(now)
-        .execute(&mut *tx)
-        .await?;
-        count_up(&mut tx).await?;
-        tx.commit().await?;
-        Ok(())
-    }
-
     pub async fn run_progress(&self, id: &str) -> Result<Progress> {
         let row = sqlx::query("SELECT progress FROM runs WHERE id = $1")
             .bind(id)
@@ -177,7 +241,9 @@ fn read_summary(row: &AnyRow) -> Result<RunSummary> {
     )?;
     Ok(RunSummary {
         run_id: row.try_get("id")?,
+        steering: read_steering(row, &config)?,
         config,
+        visibility: read_visibility(row)?,
         progress: read_progress(row)?,
         created_at: rfc3339(row.try_get("created_at")?),
         started_at: row.try_get::<Option<i64>, _>("started_at")?.map(rfc3339),
@@ -187,6 +253,12 @@ fn read_summary(row: &AnyRow) -> Result<RunSummary> {
         evolutions_blocked: count(row.try_get("blocked")?),
         iterations: count(row.try_get("iterations")?),
     })
+}
+
+fn read_visibility(row: &AnyRow) -> Result<Visibility> {
+    let name: String = row.try_get("visibility")?;
+    Visibility::from_name(&name)
+        .ok_or_else(|| anyhow::anyhow!("the database holds the visibility `{name}`").into())
 }
 
 pub(super) fn read_progress(row: &AnyRow) -> Result<Progress> {

@@ -2,6 +2,7 @@
 
 use sqlx::Row;
 use sqlx::any::AnyRow;
+use swe_ci_core::card::TaskOnCard;
 use swe_ci_core::task::TaskId;
 use swe_ci_core::view::{SplitSummary, TaskState, TaskSummary};
 
@@ -46,6 +47,18 @@ impl TaskRow {
             span_days: self.span_days,
             suite_seconds: self.suite_seconds,
         }
+    }
+
+    /// What a result depends on: id, commits, image.
+    pub fn ends(&self) -> [&str; 4] {
+        let Self {
+            id,
+            base_sha,
+            target_sha,
+            image,
+            ..
+        } = self;
+        [id.as_str(), base_sha, target_sha, image]
     }
 
     fn read(row: &AnyRow) -> Result<Self> {
@@ -151,6 +164,27 @@ impl Store {
             return Err(Error::not_found("split", split));
         }
         rows.iter().map(TaskRow::read).collect()
+    }
+
+    /// What the tasks of a run are made of today, in the order of its split.
+    pub async fn tasks_of_run(&self, run_id: &str) -> Result<Vec<TaskOnCard>> {
+        let rows = sqlx::query(
+            "SELECT t.id, t.base_sha, t.target_sha, t.image FROM runs r
+             JOIN tasks t ON t.id IN (SELECT e.task_id FROM evolutions e WHERE e.run_id = r.id)
+             LEFT JOIN split_tasks s ON s.task_id = t.id AND s.split = r.split
+             WHERE r.id = $1 ORDER BY coalesce(s.position, 1000000000), t.id",
+        );
+        let rows = rows.bind(run_id).fetch_all(&self.pool).await?;
+        let task = |row: &AnyRow| {
+            let id: String = row.try_get("id")?;
+            Ok(TaskOnCard {
+                task_id: TaskId::new(id).map_err(anyhow::Error::new)?,
+                base_sha: row.try_get("base_sha")?,
+                target_sha: row.try_get("target_sha")?,
+                image: row.try_get("image")?,
+            })
+        };
+        rows.iter().map(task).collect()
     }
 
     pub async fn splits(&self) -> Result<Vec<SplitSummary>> {

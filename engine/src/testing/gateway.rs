@@ -12,6 +12,7 @@ use swe_ci_core::usage::{Traffic, Usage};
 use crate::Engine;
 use crate::clock::now_ms;
 use crate::gateway::{Door, Gateway, Hatch, Ledger, Pass, SOCKET};
+use crate::grant::Grant;
 
 /// The model its steps ask.
 pub const MODEL: &str = "scripted-1";
@@ -71,6 +72,7 @@ fn pass(url: &str, key: &str, step: usize) -> Pass {
             prices: None,
             recording: None,
         },
+        grant: Grant::default(),
         key: Some(key.into()),
         recording: None,
         ledger: Arc::new(ledger),

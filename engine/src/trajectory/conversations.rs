@@ -2,7 +2,9 @@
 //! each time, and between its turns asks for other things: a title, a summary,
 //! what a sub-agent shall do. What continues what is seen by what is repeated.
 
+use std::borrow::Cow;
 use std::cmp::Reverse;
+use std::convert::Infallible;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use serde_json::Value;
@@ -13,18 +15,19 @@ use crate::gateway::Exchange;
 
 /// Exchanges of which each continues the one before.
 #[derive(Debug, Clone)]
-pub struct Conversation<'a> {
+pub struct Conversation {
     /// The system prompts it began with.
     pub instructions: Vec<String>,
     /// The tools on offer at its beginning, as OpenAI describes functions.
     pub tools: Vec<Value>,
-    pub turns: Vec<Turn<'a>>,
+    pub turns: Vec<Turn>,
 }
 
 /// One exchange inside a conversation.
 #[derive(Debug, Clone)]
-pub struct Turn<'a> {
-    pub exchange: &'a Exchange,
+pub struct Turn {
+    /// Without request and response: what they say is below.
+    pub exchange: Exchange,
     /// What the harness said since the turn before, beside results of calls;
     /// in the first turn everything.
     pub added: Vec<Message>,
@@ -36,12 +39,25 @@ pub struct Turn<'a> {
 /// All conversations, the main one first. It is the one with tools that takes
 /// the longest from its beginning to its end: what is asked beside it lies
 /// within.
-pub fn conversations(exchanges: &[Exchange]) -> Vec<Conversation<'_>> {
+pub fn conversations(exchanges: &[Exchange]) -> Vec<Conversation> {
     let mut exchanges: Vec<&Exchange> = exchanges.iter().collect();
     exchanges.sort_by_key(|exchange| exchange.ordinal);
-    let mut links: Vec<Link> = Vec::with_capacity(exchanges.len());
-    for exchange in &exchanges {
-        links.push(Link::of(exchange, &links));
+    let read = |index: usize| Ok::<_, Infallible>(Cow::Borrowed(exchanges[index]));
+    let Ok(told) = gathered(exchanges.len(), read);
+    told
+}
+
+/// The same of exchanges that are read one at a time, in the order of their
+/// ordinals: each request holds again all that was said before, so that
+/// together they are far larger than what is said in them.
+pub fn gathered<'a, E>(
+    count: usize,
+    exchange: impl Fn(usize) -> Result<Cow<'a, Exchange>, E>,
+) -> Result<Vec<Conversation>, E> {
+    let mut links: Vec<Link> = Vec::with_capacity(count);
+    for index in 0..count {
+        let link = Link::of(&*exchange(index)?, &links);
+        links.push(link);
     }
     let mut chains = chains(&links);
     let size = |chain: &[usize]| {
@@ -51,13 +67,19 @@ pub fn conversations(exchanges: &[Exchange]) -> Vec<Conversation<'_>> {
     if let Some(main) = (0..chains.len()).max_by_key(|&index| size(&chains[index])) {
         chains[..=main].rotate_right(1);
     }
-    let told = chains.iter().map(|chain| told(chain, &exchanges, &links));
+    let told = chains.iter().map(|chain| {
+        let first = chain.first().copied().unwrap_or_default();
+        let whole = read::request(&*exchange(first)?);
+        Ok(told(chain, whole, &mut links))
+    });
     told.collect()
 }
 
 /// An exchange and the earlier one it continues.
 #[derive(Debug)]
 struct Link {
+    /// Without request and response.
+    exchange: Exchange,
     /// A number for each message asked with; equal messages have equal ones.
     marks: Vec<u64>,
     /// The longest system prompt; short ones hold what varies.
@@ -65,21 +87,27 @@ struct Link {
     offers_tools: bool,
     answer: Answer,
     parent: Option<usize>,
-    /// Where in the messages that begins what the parent does not know.
-    new_from: usize,
+    /// What was said that the parent does not know.
+    new: Vec<Message>,
+    /// The request, where nothing can be read in it.
+    unread: Option<Message>,
 }
 
 impl Link {
     fn of(exchange: &Exchange, earlier: &[Self]) -> Self {
         let mut request = read::request(exchange);
         let instructions = request.instructions.drain(..).max_by_key(String::len);
+        let marks: Vec<u64> = request.said.iter().map(mark).collect();
+        let unread = marks.is_empty().then(|| Message::unread(&exchange.request));
         let mut link = Self {
-            marks: request.said.iter().map(mark).collect(),
+            exchange: exchange.head(),
+            marks,
             instructions,
             offers_tools: !request.tools.is_empty(),
             answer: read::answer(exchange),
             parent: None,
-            new_from: 0,
+            new: Vec::new(),
+            unread,
         };
         // Where nothing can be read, such as in a request that was too long to
         // be kept, the order is all there is.
@@ -92,7 +120,7 @@ impl Link {
         };
         if let Some((parent, from)) = found {
             link.parent = Some(parent);
-            link.new_from = from;
+            link.new = request.said.split_off(from);
         }
         link
     }
@@ -186,35 +214,28 @@ fn chains(links: &[Link]) -> Vec<Vec<usize>> {
     heads.map(chain).collect()
 }
 
-fn told<'a>(chain: &[usize], exchanges: &[&'a Exchange], links: &[Link]) -> Conversation<'a> {
+/// `whole` is the request a chain begins with, which may have a past.
+fn told(chain: &[usize], whole: Request, links: &mut [Link]) -> Conversation {
     let mut told = Conversation {
-        instructions: Vec::new(),
-        tools: Vec::new(),
-        turns: Vec::new(),
+        instructions: whole.instructions,
+        tools: whole.tools,
+        turns: Vec::with_capacity(chain.len()),
     };
+    let mut first = Some(whole.said);
     for &index in chain {
-        let exchange = exchanges[index];
-        let mut request = read::request(exchange);
-        let mut added = match told.turns.last_mut() {
-            None => request.said,
-            Some(before) => {
-                let mut new = request.said.split_off(links[index].new_from);
-                before.results = take_results(&mut new);
-                new
-            }
-        };
-        if told.turns.is_empty() {
-            told.instructions = request.instructions;
-            told.tools = request.tools;
+        let link = &mut links[index];
+        let mut added = first
+            .take()
+            .unwrap_or_else(|| std::mem::take(&mut link.new));
+        if let Some(before) = told.turns.last_mut() {
+            before.results = take_results(&mut added);
         }
         // A request that cannot be read is at least told of.
-        if links[index].marks.is_empty() {
-            added.push(Message::unread(&exchange.request));
-        }
+        added.extend(link.unread.take());
         told.turns.push(Turn {
-            exchange,
+            exchange: link.exchange.clone(),
             added,
-            answer: links[index].answer.clone(),
+            answer: std::mem::take(&mut link.answer),
             results: Vec::new(),
         });
     }

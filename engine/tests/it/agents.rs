@@ -1,6 +1,7 @@
 //! Agents that ask a model: the builtin one, and programs, in real containers
 //! against a scripted LLM.
 
+use swe_ci_core::account::Visibility;
 use swe_ci_core::agent::{AgentConfig, Budget, Endpoint, Protocol};
 use swe_ci_core::run::{HarnessConfig, Kind, RunConfig};
 use swe_ci_core::step::{Ending, Role, StepOutcome};
@@ -299,7 +300,11 @@ async fn a_step_that_is_interrupted_is_repeated_and_its_tokens_count() {
         }
     }))
     .await;
-    let id = fixture.engine.submit(builtin(&llm)).await.unwrap();
+    let id = fixture
+        .engine
+        .submit(builtin(&llm), Visibility::Public)
+        .await
+        .unwrap();
     // The worker is stopped while the model keeps the agent waiting.
     fixture.until(&id, |_| llm.seen().len() == 2).await;
     let run = fixture

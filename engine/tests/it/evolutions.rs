@@ -2,6 +2,7 @@
 
 use std::process::Command;
 
+use swe_ci_core::account::Visibility;
 use swe_ci_core::metrics::{Convention, Gamma};
 use swe_ci_core::run::{Progress, RunConfig};
 use swe_ci_core::step::{Ending, StepOutcome};
@@ -197,7 +198,7 @@ async fn a_killed_container_is_not_a_regression() {
         .unwrap();
     let run_id = fixture
         .engine
-        .submit(RunConfig::human(SPLIT))
+        .submit(RunConfig::human(SPLIT), Visibility::Public)
         .await
         .unwrap();
     let evolution_id = fixture.engine.run(&run_id).await.unwrap().evolution_list[0]
@@ -270,7 +271,7 @@ async fn a_cancelled_run_ends() {
         .unwrap();
     let run_id = fixture
         .engine
-        .submit(RunConfig::human(SPLIT))
+        .submit(RunConfig::human(SPLIT), Visibility::Public)
         .await
         .unwrap();
     fixture
@@ -315,7 +316,7 @@ async fn a_stopped_worker_is_resumed() {
         .unwrap();
     let run_id = fixture
         .engine
-        .submit(RunConfig::human(SPLIT))
+        .submit(RunConfig::human(SPLIT), Visibility::Public)
         .await
         .unwrap();
     let before = fixture

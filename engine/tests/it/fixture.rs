@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use swe_ci_core::account::Visibility;
 use swe_ci_core::metrics::Verdict;
 use swe_ci_core::run::RunConfig;
 use swe_ci_core::view::{EvolutionView, RunDetail};
@@ -88,7 +89,11 @@ impl Fixture {
     }
 
     pub async fn run(&self, config: RunConfig) -> RunDetail {
-        let id = self.engine.submit(config).await.unwrap();
+        let id = self
+            .engine
+            .submit(config, Visibility::Public)
+            .await
+            .unwrap();
         self.until(&id, |run| run.summary.progress.is_over()).await
     }
 

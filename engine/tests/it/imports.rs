@@ -1,6 +1,7 @@
 //! What cannot be imported says so, names what and where, and leaves the rest
 //! as it was.
 
+use swe_ci_core::account::Visibility;
 use swe_ci_core::view::TaskState;
 use swe_ci_engine::testing::TinyTask;
 use swe_ci_engine::{Error, PageRequest};
@@ -148,12 +149,17 @@ async fn a_bad_metadata_file_imports_nothing() {
 async fn what_a_run_needs_is_checked() {
     let fixture = Fixture::new().await;
     let config = swe_ci_core::run::RunConfig::human("none");
-    assert!(matches!(
-        fixture.engine.submit(config.clone()).await,
-        Err(Error::NotFound { what: "split", .. })
-    ));
+    let refused = async |config| {
+        let submitted = fixture.engine.submit(config, Visibility::Public).await;
+        submitted.unwrap_err().to_string()
+    };
+    let unknown = refused(config.clone()).await;
+    assert!(unknown.contains("`none`"), "{unknown}");
     let mut bad = config;
     bad.samples = 0;
-    let error = fixture.engine.submit(bad).await.unwrap_err();
-    assert_eq!(error.to_string(), "samples: 0 is not between 1 and 100");
+    let both = refused(bad).await;
+    assert!(
+        both.contains("samples: 0 is not between 1 and 100"),
+        "{both}"
+    );
 }

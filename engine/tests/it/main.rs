@@ -10,3 +10,5 @@ mod imports;
 mod isolation;
 mod programs;
 mod secrets;
+mod steering;
+mod verify;

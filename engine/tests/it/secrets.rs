@@ -14,6 +14,7 @@ use base64::Engine as _;
 use base64::prelude::{BASE64_STANDARD_NO_PAD, BASE64_URL_SAFE_NO_PAD};
 use futures::StreamExt;
 use serde::Serialize;
+use swe_ci_core::account::Visibility;
 use swe_ci_core::agent::Protocol;
 use swe_ci_core::run::HarnessConfig;
 use swe_ci_core::step::Role;
@@ -136,7 +137,7 @@ impl Marked {
         describe(&fixture.folder.path().join("data/harnesses"));
         let mut config = agents::config(&llm, harness, Protocol::Chat);
         config.plan.max_iterations = 1;
-        let run_id = engine.submit(config).await.unwrap();
+        let run_id = engine.submit(config, Visibility::Public).await.unwrap();
         let stop = CancellationToken::new();
         let events = engine
             .events(&run_id, None)

@@ -1,5 +1,4 @@
 use axum::Json;
-use axum::extract::State;
 use axum::http::header;
 use axum::response::IntoResponse;
 use swe_ci_core::csv;
@@ -12,7 +11,7 @@ use utoipa::IntoParams;
 use super::Result;
 use super::problem::{Problem, ProblemBody};
 use super::query::{FromQuery, Given, Query};
-use crate::serve::App;
+use crate::auth::As;
 
 /// Which runs, and how tests and iterations count.
 #[derive(Debug, IntoParams)]
@@ -73,10 +72,10 @@ impl Comparing {
     )
 )]
 pub(crate) async fn compare(
-    State(app): State<App>,
+    As(engine): As,
     Query(comparing): Query<Comparing>,
 ) -> Result<Json<Versus>> {
-    Ok(Json(comparing.versus(&app.engine).await?))
+    Ok(Json(comparing.versus(&engine).await?))
 }
 
 /// The tasks of a comparison as a table: a line for each task and run.
@@ -92,10 +91,10 @@ pub(crate) async fn compare(
     )
 )]
 pub(crate) async fn compare_csv(
-    State(app): State<App>,
+    As(engine): As,
     Query(comparing): Query<Comparing>,
 ) -> Result<impl IntoResponse> {
-    let versus = comparing.versus(&app.engine).await?;
+    let versus = comparing.versus(&engine).await?;
     let headers = [
         (header::CONTENT_TYPE, "text/csv; charset=utf-8"),
         (

@@ -13,6 +13,7 @@ use super::Result;
 use super::path::{Path, RunPath};
 use super::problem::{Problem, ProblemBody};
 use super::query::{NoParameters, Query};
+use crate::auth::As;
 use crate::serve::App;
 
 /// A comment is sent when nothing happens for so long, so that proxies and
@@ -46,9 +47,9 @@ impl<S: Sync> FromRequestParts<S> for LastEventId {
 
 /// What happens in a run from now on, as server-sent events: the id of each
 /// is its `seq`, its data a JSON object with `seq`, `run_id`, `event` (`run`,
-/// `step`, `log`, `iteration` or `ended`) and what belongs to that. With
-/// `Last-Event-ID`, events missed since then come first as far as they are
-/// still remembered.
+/// `steered`, `queued`, `step`, `log`, `iteration` or `ended`) and what belongs
+/// to that. With `Last-Event-ID`, events missed since then come first as far as
+/// they are still remembered.
 #[utoipa::path(
     get,
     path = "/api/v1/runs/{id}/events",
@@ -65,14 +66,14 @@ impl<S: Sync> FromRequestParts<S> for LastEventId {
 )]
 pub(crate) async fn events(
     State(app): State<App>,
+    As(engine): As,
     Path(RunPath { id }): Path<RunPath>,
     Query(NoParameters): Query<NoParameters>,
     LastEventId(after): LastEventId,
 ) -> Result<impl IntoResponse> {
     // Asked for first, so that an unknown run is a 404 and not an endless silence.
-    app.engine.run(&id).await?;
-    let stream = app
-        .engine
+    engine.run(&id).await?;
+    let stream = engine
         .events(&id, after)
         .map(|event| Ok::<_, Infallible>(sse(&event)))
         .take_until(app.shutdown.cancelled_owned());

@@ -1,14 +1,13 @@
 use std::time::Duration;
 
 use axum::Json;
-use axum::extract::State;
 use serde::Serialize;
 use swe_ci_engine::Error;
 use utoipa::ToSchema;
 
 use super::Result;
 use super::problem::{Problem, ProblemBody};
-use crate::serve::App;
+use crate::auth::As;
 
 /// A thing that takes longer to answer does not answer.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -43,8 +42,8 @@ pub(crate) async fn live() -> Json<Health> {
         (status = 503, description = "Something does not answer; `detail` says what", body = ProblemBody, content_type = "application/problem+json"),
     )
 )]
-pub(crate) async fn ready(State(app): State<App>) -> Result<Json<Health>> {
-    let answer = tokio::time::timeout(PATIENCE, app.engine.ready()).await;
+pub(crate) async fn ready(As(engine): As) -> Result<Json<Health>> {
+    let answer = tokio::time::timeout(PATIENCE, engine.ready()).await;
     let answer = answer.unwrap_or_else(|_| {
         let seconds = PATIENCE.as_secs();
         let text = format!("the database or Docker did not answer within {seconds} seconds");

@@ -1,6 +1,5 @@
 //! What stands behind an iteration: the change to the code, and the logs.
 
-use axum::extract::State;
 use axum::http::header;
 use axum::response::IntoResponse;
 use swe_ci_core::inspection::CodeChange;
@@ -10,7 +9,7 @@ use super::Result;
 use super::path::{IterationPath, LogPath, Path};
 use super::problem::ProblemBody;
 use super::query::{NoParameters, Query};
-use crate::serve::App;
+use crate::auth::As;
 
 /// Plain text in every browser: what agents wrote is never taken for a page.
 const TEXT: [(header::HeaderName, &str); 1] = [(header::CONTENT_TYPE, "text/plain; charset=utf-8")];
@@ -30,11 +29,11 @@ const TEXT: [(header::HeaderName, &str); 1] = [(header::CONTENT_TYPE, "text/plai
     )
 )]
 pub(crate) async fn diff(
-    State(app): State<App>,
+    As(engine): As,
     Path(IterationPath { id, n }): Path<IterationPath>,
     Query(NoParameters): Query<NoParameters>,
 ) -> Result<impl IntoResponse> {
-    match app.engine.code_change(&id, n).await? {
+    match engine.code_change(&id, n).await? {
         CodeChange::Known(diff) => Ok((TEXT, diff.to_text())),
         CodeChange::NotRecorded | CodeChange::Unreadable(_) => Err(Error::NotFound {
             what: "code of the iteration",
@@ -56,12 +55,12 @@ pub(crate) async fn diff(
     )
 )]
 pub(crate) async fn log(
-    State(app): State<App>,
+    As(engine): As,
     Path(path): Path<LogPath>,
     Query(NoParameters): Query<NoParameters>,
 ) -> Result<impl IntoResponse> {
     let role = path.role()?;
     let LogPath { id, n, attempt, .. } = path;
-    let log = app.engine.step_log(&id, n, role, attempt).await?;
+    let log = engine.step_log(&id, n, role, attempt).await?;
     Ok((TEXT, log))
 }

@@ -1,7 +1,6 @@
 use std::sync::Arc;
 
 use axum::Json;
-use axum::extract::State;
 use axum::http::header;
 use axum::response::IntoResponse;
 use swe_ci_core::leaderboard::export::{Basis, csv};
@@ -14,7 +13,7 @@ use utoipa::IntoParams;
 use super::Result;
 use super::problem::{Problem, ProblemBody};
 use super::query::{FromQuery, Given, NoParameters, PageParameters, Query};
-use crate::serve::App;
+use crate::auth::As;
 
 /// Rows on a page when the request does not say.
 const LIMIT: u32 = 100;
@@ -196,14 +195,14 @@ impl FromQuery for RankingTable {
     )
 )]
 pub(crate) async fn leaderboard(
-    State(app): State<App>,
+    As(engine): As,
     Query(RankingPage {
         ranking,
         view,
         page,
     }): Query<RankingPage>,
 ) -> Result<Json<Page<Row>>> {
-    let rows = ranking.rows(&app.engine, &view).await?;
+    let rows = ranking.rows(&engine, &view).await?;
     page_of(rows, &page).map(Json)
 }
 
@@ -229,7 +228,7 @@ pub(crate) async fn leaderboard(
     )
 )]
 pub(crate) async fn leaderboard_csv(
-    State(app): State<App>,
+    As(engine): As,
     Query(table): Query<RankingTable>,
 ) -> Result<impl IntoResponse> {
     let RankingTable {
@@ -237,9 +236,9 @@ pub(crate) async fn leaderboard_csv(
         view,
         columns,
     } = table;
-    let rows = ranking.rows(&app.engine, &view).await?;
+    let rows = ranking.rows(&engine, &view).await?;
     let basis = Basis {
-        split: ranking.split(&app.engine).await?.unwrap_or_default(),
+        split: ranking.split(&engine).await?.unwrap_or_default(),
         gamma: ranking.gamma,
         convention: ranking.convention,
         unseen: view.unseen,
@@ -257,10 +256,10 @@ pub(crate) async fn leaderboard_csv(
     responses((status = 200, description = "All of them, best first", body = Published))
 )]
 pub(crate) async fn published(
-    State(app): State<App>,
+    As(engine): As,
     Query(NoParameters): Query<NoParameters>,
 ) -> Json<&'static Published> {
-    Json(app.engine.published())
+    Json(engine.published())
 }
 
 /// Part of a ranking; a page is continued after a run's id.

@@ -1,5 +1,4 @@
 use axum::Json;
-use axum::extract::State;
 use axum::http::header;
 use axum::response::IntoResponse;
 use swe_ci_core::leaderboard::{Matrix, TaskOrder};
@@ -10,7 +9,7 @@ use super::Result;
 use super::leaderboard::Ranking;
 use super::problem::{Problem, ProblemBody};
 use super::query::{FromQuery, Given, Query};
-use crate::serve::App;
+use crate::auth::As;
 
 /// In which order the tasks stand.
 #[derive(Debug, IntoParams)]
@@ -67,11 +66,8 @@ impl Asked {
         (status = 404, description = "There is no such split", body = ProblemBody, content_type = "application/problem+json"),
     )
 )]
-pub(crate) async fn matrix(
-    State(app): State<App>,
-    Query(asked): Query<Asked>,
-) -> Result<Json<Matrix>> {
-    Ok(Json(asked.matrix(&app.engine).await?))
+pub(crate) async fn matrix(As(engine): As, Query(asked): Query<Asked>) -> Result<Json<Matrix>> {
+    Ok(Json(asked.matrix(&engine).await?))
 }
 
 /// The same as a table: a line for each task and run (RFC 4180, UTF-8). The
@@ -88,10 +84,10 @@ pub(crate) async fn matrix(
     )
 )]
 pub(crate) async fn matrix_csv(
-    State(app): State<App>,
+    As(engine): As,
     Query(asked): Query<Asked>,
 ) -> Result<impl IntoResponse> {
-    let matrix = asked.matrix(&app.engine).await?;
+    let matrix = asked.matrix(&engine).await?;
     let headers = [
         (header::CONTENT_TYPE, "text/csv; charset=utf-8"),
         (

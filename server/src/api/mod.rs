@@ -1,4 +1,4 @@
-//! The REST API: read-only JSON under `/api/v1`, and `/health`.
+//! The REST API: JSON under `/api/v1`, and `/health`.
 //!
 //! A handler reads its request ([`path`], [`query`]), calls the engine once,
 //! and responds. Its annotation is the documentation: `/api/v1/openapi.json`
@@ -24,19 +24,36 @@ mod matrix;
 
 mod runs;
 
+mod steering;
+
+mod publishing;
+
+mod submit;
+
+mod keys;
+
 mod inspect;
 
 mod trajectory;
+
+mod files;
+
+mod card;
 
 mod events;
 
 mod health;
 
+mod accounts;
+
+mod body;
+
 use axum::Router;
 use axum::http::header;
 use axum::routing::get;
 use swe_ci_core::metrics::Convention;
-use utoipa::OpenApi;
+use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
+use utoipa::{Modify, OpenApi, openapi};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -63,10 +80,27 @@ type Result<T, E = Problem> = std::result::Result<T, E>;
         (name = "results", description = "Scores"),
         (name = "runs", description = "Runs, their evolutions and iterations"),
         (name = "tasks", description = "Splits and tasks"),
+        (name = "accounts", description = "Who may do what: accounts, tokens, and who did what"),
         (name = "health", description = "For supervisors and load balancers"),
-    )
+    ),
+    modifiers(&ByToken),
 )]
 struct Document;
+
+/// How programs say who they are.
+struct ByToken;
+
+impl Modify for ByToken {
+    fn modify(&self, document: &mut openapi::OpenApi) {
+        let scheme = HttpBuilder::new()
+            .scheme(HttpAuthScheme::Bearer)
+            .description(Some(
+                "An API token, made on the page of one's account; it begins with `sweci_`.",
+            ));
+        let components = document.components.get_or_insert_default();
+        components.add_security_scheme("token", SecurityScheme::Http(scheme.build()));
+    }
+}
 
 /// Every address of the API.
 pub(crate) fn router() -> Router<App> {
@@ -88,15 +122,27 @@ fn annotated() -> OpenApiRouter<App> {
         .routes(routes!(compare::compare))
         .routes(routes!(compare::compare_csv))
         .routes(routes!(plots::figure))
-        .routes(routes!(runs::runs))
-        .routes(routes!(runs::run))
+        .routes(routes!(runs::runs, submit::submit))
+        .routes(routes!(runs::run, steering::change))
+        .routes(routes!(steering::pause))
+        .routes(routes!(steering::resume))
+        .routes(routes!(steering::cancel))
+        .routes(routes!(steering::retry))
+        .routes(routes!(submit::config_toml))
         .routes(routes!(runs::scores))
+        .routes(routes!(card::card))
         .routes(routes!(runs::evolution))
         .routes(routes!(runs::iteration))
         .routes(routes!(runs::steps))
+        .routes(routes!(publishing::publish))
+        .routes(routes!(publishing::withdraw))
         .routes(routes!(inspect::diff))
         .routes(routes!(inspect::log))
+        .routes(routes!(files::code))
+        .routes(routes!(files::report))
+        .routes(routes!(files::document))
         .routes(routes!(trajectory::trajectory))
+        .routes(routes!(trajectory::messages))
         .routes(routes!(events::events))
         .routes(routes!(tasks::splits))
         .routes(routes!(tasks::tasks))
@@ -105,6 +151,13 @@ fn annotated() -> OpenApiRouter<App> {
         .routes(routes!(matrix::matrix))
         .routes(routes!(matrix::matrix_csv))
         .routes(routes!(models::model))
+        .routes(routes!(accounts::me))
+        .routes(routes!(accounts::tokens, accounts::make_token))
+        .routes(routes!(accounts::revoke_token))
+        .routes(routes!(accounts::accounts))
+        .routes(routes!(accounts::audit))
+        .routes(routes!(keys::keys))
+        .routes(routes!(keys::set_key, keys::remove_key))
         .routes(routes!(health::live))
         .routes(routes!(health::ready))
 }

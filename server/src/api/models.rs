@@ -1,12 +1,11 @@
 use axum::Json;
-use axum::extract::State;
 use swe_ci_core::leaderboard::ModelDetail;
 
 use super::Result;
 use super::path::{ModelPath, Path};
 use super::problem::ProblemBody;
 use super::query::{NoParameters, Query};
-use crate::serve::App;
+use crate::auth::As;
 
 /// All runs of a model over all splits, where they stand, and how it does on
 /// groups of tasks.
@@ -21,9 +20,9 @@ use crate::serve::App;
     )
 )]
 pub(crate) async fn model(
-    State(app): State<App>,
+    As(engine): As,
     Path(ModelPath { name }): Path<ModelPath>,
     Query(NoParameters): Query<NoParameters>,
 ) -> Result<Json<ModelDetail>> {
-    Ok(Json(app.engine.model(&name).await?))
+    Ok(Json(engine.model(&name).await?))
 }

@@ -79,6 +79,13 @@ pub(crate) struct StepsPath {
 
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Path)]
+pub(crate) struct TokenPath {
+    /// The token's id; its text is not in addresses.
+    pub id: String,
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Path)]
 pub(crate) struct TrajectoryPath {
     /// The evolution's id.
     pub id: String,

@@ -1,4 +1,3 @@
-use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
@@ -12,8 +11,8 @@ use super::leaderboard::Ranking;
 use super::path::Path;
 use super::problem::{Problem, ProblemBody};
 use super::query::{FromQuery, Given, Query};
+use crate::auth::As;
 use crate::pictures::{self, Scale};
-use crate::serve::App;
 
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Path)]
@@ -100,7 +99,7 @@ impl FromQuery for Wanted {
     )
 )]
 pub(crate) async fn figure(
-    State(app): State<App>,
+    As(engine): As,
     Path(file): Path<FilePath>,
     Query(Wanted { ranking, scale }): Query<Wanted>,
 ) -> Result<Response> {
@@ -109,7 +108,7 @@ pub(crate) async fn figure(
         let detail = "`scale` is given, and only a PNG has one".to_owned();
         return Err(Problem::about_parameter("scale", detail));
     }
-    let sheet = ranking.sheet(&app.engine).await?;
+    let sheet = ranking.sheet(&engine).await?;
     let make = move || {
         let judge = Judge::new(&sheet);
         let study = Study::of(&sheet, &judge, ranking.gamma, ranking.convention);

@@ -10,6 +10,7 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use swe_ci_core::figures::NoSuchFigure;
+use swe_ci_core::run::BadConfig;
 use swe_ci_engine::Error;
 use utoipa::ToSchema;
 
@@ -22,6 +23,10 @@ pub struct Problem {
     kind: Kind,
     detail: String,
     parameter: Option<String>,
+    /// Seconds until it is worth another try.
+    retry_after: Option<u64>,
+    /// The fields of a configuration that cannot be used.
+    problems: Vec<BadConfig>,
 }
 
 /// What kind of problem it is; `type` in the body is
@@ -30,6 +35,9 @@ pub struct Problem {
 enum Kind {
     BadRequest,
     BadParameter,
+    Unauthenticated,
+    Forbidden,
+    TooMany,
     NotFound,
     NoSuchAddress,
     MethodNotAllowed,
@@ -63,12 +71,19 @@ pub struct ProblemBody {
     /// The parameter that cannot be used, if that is the problem.
     #[serde(skip_serializing_if = "Option::is_none")]
     parameter: Option<String>,
+    /// Every field of a configuration that cannot be used, if that is the
+    /// problem.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    problems: Vec<BadConfig>,
 }
 
 impl Kind {
     fn status(self) -> StatusCode {
         match self {
             Self::BadRequest | Self::BadParameter => StatusCode::BAD_REQUEST,
+            Self::Unauthenticated => StatusCode::UNAUTHORIZED,
+            Self::Forbidden => StatusCode::FORBIDDEN,
+            Self::TooMany => StatusCode::TOO_MANY_REQUESTS,
             Self::NotFound | Self::NoSuchAddress => StatusCode::NOT_FOUND,
             Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
             Self::Conflict => StatusCode::CONFLICT,
@@ -82,6 +97,9 @@ impl Kind {
         match self {
             Self::BadRequest => "bad-request",
             Self::BadParameter => "bad-parameter",
+            Self::Unauthenticated => "unauthenticated",
+            Self::Forbidden => "forbidden",
+            Self::TooMany => "too-many",
             Self::NotFound => "not-found",
             Self::NoSuchAddress => "no-such-address",
             Self::MethodNotAllowed => "method-not-allowed",
@@ -97,6 +115,9 @@ impl Kind {
         match self {
             Self::BadRequest => "The request cannot be carried out as it is",
             Self::BadParameter => "A parameter cannot be used",
+            Self::Unauthenticated => "It takes somebody known",
+            Self::Forbidden => "Not for this account",
+            Self::TooMany => "Too many tries",
             Self::NotFound => "There is no such thing",
             Self::NoSuchAddress => "There is no such address",
             Self::MethodNotAllowed => "The address does not answer this method",
@@ -123,6 +144,8 @@ impl Problem {
             kind: Kind::BadParameter,
             detail,
             parameter: Some(name.into()),
+            retry_after: None,
+            problems: Vec::new(),
         }
     }
 
@@ -161,6 +184,28 @@ impl Problem {
         )
     }
 
+    /// Another site made a browser send it, with the cookies of this one.
+    pub(crate) fn from_elsewhere() -> Self {
+        Self::new(
+            Kind::Forbidden,
+            "it was not sent by a page of this site; a program sends an API token, and no cookie"
+                .into(),
+        )
+    }
+
+    /// The operator has closed the site to visitors.
+    pub(crate) fn closed() -> Self {
+        Self::new(
+            Kind::Unauthenticated,
+            "this site answers those who are signed in; send an API token".into(),
+        )
+    }
+
+    /// A body that is not what this address takes.
+    pub(crate) fn unreadable(detail: String) -> Self {
+        Self::new(Kind::BadRequest, detail)
+    }
+
     /// Its cause has been logged; the client learns the request id only.
     pub(crate) fn internal() -> Self {
         Self::new(Kind::Internal, String::new())
@@ -171,6 +216,8 @@ impl Problem {
             kind,
             detail,
             parameter: None,
+            retry_after: None,
+            problems: Vec::new(),
         }
     }
 
@@ -198,6 +245,7 @@ impl Problem {
             detail,
             instance: request_id.to_owned(),
             parameter: self.parameter,
+            problems: self.problems,
         }
     }
 }
@@ -208,7 +256,10 @@ impl From<Error> for Problem {
     fn from(error: Error) -> Self {
         let kind = match &error {
             Error::NotFound { .. } => Kind::NotFound,
-            Error::Invalid(_) => Kind::BadRequest,
+            Error::Invalid(_) | Error::Rejected(_) => Kind::BadRequest,
+            Error::Unauthenticated(_) => Kind::Unauthenticated,
+            Error::Forbidden(_) => Kind::Forbidden,
+            Error::TooMany { .. } => Kind::TooMany,
             Error::Conflict(_) => Kind::Conflict,
             Error::Unavailable(_) => Kind::Unavailable,
             Error::Internal(cause) => {
@@ -216,7 +267,15 @@ impl From<Error> for Problem {
                 return Self::internal();
             }
         };
-        Self::new(kind, error.to_string())
+        let mut problem = Self::new(kind, error.to_string());
+        match error {
+            Error::TooMany { retry_after } => {
+                problem.retry_after = Some(retry_after.as_secs().max(1));
+            }
+            Error::Rejected(problems) => problem.problems = problems,
+            _ => {}
+        }
+        problem
     }
 }
 
@@ -252,9 +311,16 @@ impl From<PathRejection> for Problem {
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let mut response = self.kind.status().into_response();
-        if self.kind == Kind::Unavailable || self.kind == Kind::TimedOut {
-            let headers = response.headers_mut();
-            headers.insert(header::RETRY_AFTER, HeaderValue::from_static("5"));
+        let headers = response.headers_mut();
+        let soon = match self.kind {
+            Kind::Unavailable | Kind::TimedOut => Some(5),
+            _ => self.retry_after,
+        };
+        if let Some(seconds) = soon {
+            headers.insert(header::RETRY_AFTER, seconds.into());
+        }
+        if self.kind == Kind::Unauthenticated {
+            headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
         response.extensions_mut().insert(self);
         response

@@ -4,12 +4,14 @@
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
+use swe_ci_core::conversation::{LONGEST_PAGE, Window};
 use swe_ci_core::leaderboard::{Columns, Incomparable, TaskOrder, View};
 use swe_ci_core::metrics::{Convention, Gamma};
 use swe_ci_core::run::Kind;
 use swe_ci_core::task::{TaskId, is_plain_name};
 use swe_ci_engine::PageRequest;
 
+use super::card;
 use super::problem::Problem;
 use super::trajectory::Format;
 use crate::pictures::Scale;
@@ -87,6 +89,12 @@ impl Given {
             Some(parsed) => Ok(Some(parsed)),
             None => Err(Problem::parameter(name, value, must)),
         }
+    }
+
+    /// Whether something is wished that is not done by itself.
+    pub(crate) fn flag(&self, name: &str) -> Result<bool, Problem> {
+        let flag = self.parse(name, "`true` or `false`", |text| text.parse().ok());
+        Ok(flag?.unwrap_or_default())
     }
 
     pub(crate) fn split(&self) -> Result<Option<String>, Problem> {
@@ -167,6 +175,15 @@ impl Given {
         Ok(columns.unwrap_or(Columns::ALL))
     }
 
+    /// What entries of the audit log are about.
+    pub(crate) fn subject(&self) -> Result<Option<String>, Problem> {
+        self.parse("subject", "1 to 200 bytes of text", |text| {
+            (1..=MAX_TEXT)
+                .contains(&text.len())
+                .then(|| text.to_owned())
+        })
+    }
+
     pub(crate) fn scale(&self) -> Result<Option<Scale>, Problem> {
         self.parse("scale", Scale::MUST, Scale::of_text)
     }
@@ -188,8 +205,26 @@ impl Given {
         })
     }
 
+    /// Which messages of a step, and what is looked for in them.
+    pub(crate) fn window(&self) -> Result<Window, Problem> {
+        let number = |text: &str| text.parse().ok().filter(|n| *n >= 1);
+        let limit = |text: &str| number(text).filter(|n| *n <= LONGEST_PAGE);
+        let text = |text: &str| (text.len() <= MAX_TEXT).then(|| text.to_owned());
+        Ok(Window {
+            from: self.parse("from", "a whole number from 1", number)?,
+            limit: self.parse("limit", "a whole number from 1 to 500", limit)?,
+            q: self
+                .parse("q", "at most 200 bytes of text", text)?
+                .unwrap_or_default(),
+        })
+    }
+
     pub(crate) fn format(&self) -> Result<Option<Format>, Problem> {
         self.parse("format", "`jsonl` or `atif`", Format::of_text)
+    }
+
+    pub(crate) fn card_format(&self) -> Result<Option<card::Format>, Problem> {
+        self.parse("format", "`json` or `text`", card::Format::of_text)
     }
 
     pub(crate) fn page(&self) -> Result<PageRequest, Problem> {

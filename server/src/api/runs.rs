@@ -10,6 +10,7 @@ use super::Result;
 use super::path::{EvolutionPath, IterationPath, Path, RunPath, StepsPath};
 use super::problem::{Problem, ProblemBody};
 use super::query::{FromQuery, Given, NoParameters, PageParameters, Query};
+use crate::auth::As;
 use crate::serve::App;
 
 /// How tests and iterations count.
@@ -47,10 +48,10 @@ impl FromQuery for Counting {
     )
 )]
 pub(crate) async fn runs(
-    State(app): State<App>,
+    As(engine): As,
     Query(page): Query<PageRequest>,
 ) -> Result<Json<Page<RunSummary>>> {
-    Ok(Json(app.engine.runs(&page).await?))
+    Ok(Json(engine.runs(&page).await?))
 }
 
 /// A run with its evolutions.
@@ -65,11 +66,11 @@ pub(crate) async fn runs(
     )
 )]
 pub(crate) async fn run(
-    State(app): State<App>,
+    As(engine): As,
     Path(RunPath { id }): Path<RunPath>,
     Query(NoParameters): Query<NoParameters>,
 ) -> Result<Json<RunDetail>> {
-    Ok(Json(app.engine.run(&id).await?))
+    Ok(Json(engine.run(&id).await?))
 }
 
 /// Every number of a run, down to its evolutions and iterations. Without any
@@ -129,12 +130,12 @@ impl FromQuery for Which {
     )
 )]
 pub(crate) async fn evolution(
-    State(app): State<App>,
+    As(engine): As,
     Path(path): Path<EvolutionPath>,
     Query(which): Query<Which>,
 ) -> Result<Json<EvolutionDetail>> {
     let (run, task) = path.parts()?;
-    Ok(Json(app.engine.evolution(&run, &task, which.sample).await?))
+    Ok(Json(engine.evolution(&run, &task, which.sample).await?))
 }
 
 /// Every completed attempt at a step, in order, also those of an iteration that
@@ -150,11 +151,11 @@ pub(crate) async fn evolution(
     )
 )]
 pub(crate) async fn steps(
-    State(app): State<App>,
+    As(engine): As,
     Path(StepsPath { id }): Path<StepsPath>,
     Query(NoParameters): Query<NoParameters>,
 ) -> Result<Json<Vec<StepView>>> {
-    Ok(Json(app.engine.steps(&id).await?))
+    Ok(Json(engine.steps(&id).await?))
 }
 
 /// One iteration of an evolution: what was asked, done, gained and lost.
@@ -170,9 +171,9 @@ pub(crate) async fn steps(
     )
 )]
 pub(crate) async fn iteration(
-    State(app): State<App>,
+    As(engine): As,
     Path(IterationPath { id, n }): Path<IterationPath>,
     Query(NoParameters): Query<NoParameters>,
 ) -> Result<Json<IterationDetail>> {
-    Ok(Json(app.engine.iteration(&id, n).await?))
+    Ok(Json(engine.iteration(&id, n).await?))
 }

@@ -1,5 +1,4 @@
 use axum::Json;
-use axum::extract::State;
 use swe_ci_core::leaderboard::TaskResult;
 use swe_ci_core::view::{Page, SplitSummary, TaskDetail, TaskSummary};
 use swe_ci_engine::PageRequest;
@@ -9,7 +8,7 @@ use super::Result;
 use super::path::{Path, TaskPath};
 use super::problem::{Problem, ProblemBody};
 use super::query::{FromQuery, Given, NoParameters, PageParameters, Query};
-use crate::serve::App;
+use crate::auth::As;
 
 /// Which tasks.
 #[derive(Debug, IntoParams)]
@@ -41,10 +40,10 @@ impl FromQuery for Parameters {
     responses((status = 200, description = "All splits", body = Vec<SplitSummary>))
 )]
 pub(crate) async fn splits(
-    State(app): State<App>,
+    As(engine): As,
     Query(NoParameters): Query<NoParameters>,
 ) -> Result<Json<Vec<SplitSummary>>> {
-    Ok(Json(app.engine.splits().await?))
+    Ok(Json(engine.splits().await?))
 }
 
 /// Tasks, of one split or all.
@@ -60,11 +59,11 @@ pub(crate) async fn splits(
     )
 )]
 pub(crate) async fn tasks(
-    State(app): State<App>,
+    As(engine): As,
     Query(wanted): Query<Parameters>,
 ) -> Result<Json<Page<TaskSummary>>> {
     let split = wanted.split.as_deref();
-    Ok(Json(app.engine.tasks(split, &wanted.page).await?))
+    Ok(Json(engine.tasks(split, &wanted.page).await?))
 }
 
 /// A task with its history and tests.
@@ -80,11 +79,11 @@ pub(crate) async fn tasks(
     )
 )]
 pub(crate) async fn task(
-    State(app): State<App>,
+    As(engine): As,
     Path(path): Path<TaskPath>,
     Query(NoParameters): Query<NoParameters>,
 ) -> Result<Json<TaskDetail>> {
-    Ok(Json(app.engine.task(&path.task_id()?).await?))
+    Ok(Json(engine.task(&path.task_id()?).await?))
 }
 
 /// How every run that is scored on a task fared there, at γ = 1.
@@ -100,9 +99,9 @@ pub(crate) async fn task(
     )
 )]
 pub(crate) async fn results(
-    State(app): State<App>,
+    As(engine): As,
     Path(path): Path<TaskPath>,
     Query(NoParameters): Query<NoParameters>,
 ) -> Result<Json<Vec<TaskResult>>> {
-    Ok(Json(app.engine.results_of_task(&path.task_id()?).await?))
+    Ok(Json(engine.results_of_task(&path.task_id()?).await?))
 }

@@ -1,8 +1,9 @@
 //! What was said between an agent and its model in a step.
 
-use axum::extract::State;
+use axum::Json;
 use axum::http::header;
 use axum::response::IntoResponse;
+use swe_ci_core::conversation::{MessagesPage, Window};
 use swe_ci_core::step::Role;
 use swe_ci_core::view::StepView;
 use swe_ci_engine::{Engine, Error};
@@ -12,7 +13,7 @@ use super::Result;
 use super::path::{Path, TrajectoryPath};
 use super::problem::{Problem, ProblemBody};
 use super::query::{FromQuery, Given, Query};
-use crate::serve::App;
+use crate::auth::As;
 
 /// How it is written.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -76,7 +77,7 @@ impl FromQuery for Wanted {
     )
 )]
 pub(crate) async fn trajectory(
-    State(app): State<App>,
+    As(engine): As,
     Path(path): Path<TrajectoryPath>,
     Query(wanted): Query<Wanted>,
 ) -> Result<impl IntoResponse> {
@@ -84,15 +85,15 @@ pub(crate) async fn trajectory(
     let TrajectoryPath { id, n, .. } = path;
     let attempt = match wanted.attempt {
         Some(attempt) => attempt,
-        None => last_recorded(&app.engine, &id, n, role).await?,
+        None => last_recorded(&engine, &id, n, role).await?,
     };
     let (body, media_type, ending) = match wanted.format {
         Format::Jsonl => {
-            let lines = app.engine.recording(&id, n, role, attempt).await?;
+            let lines = engine.recording(&id, n, role, attempt).await?;
             (lines, "application/jsonl", "jsonl")
         }
         Format::Atif => {
-            let told = app.engine.trajectory(&id, n, role, attempt).await?;
+            let told = engine.trajectory(&id, n, role, attempt).await?;
             (
                 told.to_string().into_bytes(),
                 "application/json",
@@ -109,6 +110,70 @@ pub(crate) async fn trajectory(
         ),
     ];
     Ok((headers, body))
+}
+
+/// Which messages, and what is looked for.
+#[derive(Debug, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct Reading {
+    /// The attempt at the step, from 1; the last that was recorded when
+    /// absent.
+    #[param(value_type = Option<u32>, minimum = 1)]
+    attempt: Option<u32>,
+    /// Number of the first message; when absent, of the first that has `q`.
+    #[param(value_type = Option<u32>, minimum = 1)]
+    from: Option<u32>,
+    /// How many messages at most; fewer come where they are long.
+    #[param(value_type = Option<u32>, minimum = 1, maximum = 500, default = 50)]
+    limit: Option<u32>,
+    /// A text to look for, whatever its case; at most 200 bytes.
+    #[param(value_type = Option<String>)]
+    q: String,
+}
+
+impl FromQuery for Reading {
+    const NAMES: &'static [&'static str] = &["attempt", "from", "limit", "q"];
+
+    fn from_query(given: &Given) -> Result<Self, Problem> {
+        let attempt = given.attempt()?;
+        let Window { from, limit, q } = given.window()?;
+        Ok(Self {
+            attempt,
+            from,
+            limit,
+            q,
+        })
+    }
+}
+
+/// What architect or programmer and their model said to each other, as
+/// messages of one shape whatever the protocol was. Long texts are cut; the
+/// trajectory has all of them.
+#[utoipa::path(
+    get,
+    path = "/api/v1/evolutions/{id}/iterations/{n}/{role}/messages",
+    tag = "runs",
+    params(TrajectoryPath, Reading),
+    responses(
+        (status = 200, description = "Some of the messages", body = MessagesPage),
+        (status = 400, description = "A parameter cannot be used", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 404, description = "There is no such step, or it asked no model", body = ProblemBody, content_type = "application/problem+json"),
+    )
+)]
+pub(crate) async fn messages(
+    As(engine): As,
+    Path(path): Path<TrajectoryPath>,
+    Query(Reading {
+        attempt,
+        from,
+        limit,
+        q,
+    }): Query<Reading>,
+) -> Result<Json<MessagesPage>> {
+    let role = path.role()?;
+    let window = Window { from, limit, q };
+    let page = engine.messages(&path.id, path.n, role, attempt, window);
+    Ok(Json(page.await?))
 }
 
 async fn last_recorded(engine: &Engine, id: &str, iteration: u32, role: Role) -> Result<u32> {

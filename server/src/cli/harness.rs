@@ -328,6 +328,7 @@ fn outcome(outcome: StepOutcome) -> &'static str {
         StepOutcome::InfraFailed => "platform failed",
         StepOutcome::Interrupted => "interrupted",
         StepOutcome::Cancelled => "cancelled",
+        StepOutcome::Retried => "to be tried again",
     }
 }
 

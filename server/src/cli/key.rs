@@ -101,7 +101,7 @@ pub(super) async fn execute(global: &GlobalOptions, command: Command) -> Result<
 }
 
 /// From a terminal without showing it, else all of stdin.
-fn read(what: &str) -> Result<SecretString, Failure> {
+pub(super) fn read(what: &str) -> Result<SecretString, Failure> {
     let stdin = std::io::stdin();
     let text = if stdin.is_terminal() {
         rpassword::prompt_password(format!("{what}: "))

@@ -15,6 +15,10 @@ mod dataset;
 
 mod run;
 
+mod steer;
+
+mod publish;
+
 mod leaderboard;
 
 mod score;
@@ -23,9 +27,13 @@ mod import_results;
 
 mod rescore;
 
+mod verify;
+
 mod key;
 
 mod price;
+
+mod account;
 
 mod harness;
 
@@ -83,7 +91,7 @@ enum Command {
     /// Import datasets and list what was imported
     #[command(subcommand)]
     Dataset(dataset::Command),
-    /// Submit runs, look at them, cancel them
+    /// Submit runs, look at them, steer them
     #[command(subcommand)]
     Run(run::Command),
     /// Print the leaderboard of a split
@@ -98,6 +106,9 @@ enum Command {
     /// Score stored runs anew, after the metric definitions have changed
     #[command(after_help = rescore::AFTER_HELP)]
     Rescore(rescore::Options),
+    /// Run the tests of a run again, and hold them against what was recorded
+    #[command(after_help = verify::AFTER_HELP)]
+    Verify(verify::Options),
     /// The agent programs there are: list them, install them, try them
     #[command(subcommand)]
     Harness(harness::Command),
@@ -107,6 +118,9 @@ enum Command {
     /// What models cost
     #[command(subcommand)]
     Price(price::Command),
+    /// Who may do what on the site
+    #[command(subcommand)]
+    Account(account::Command),
 }
 
 /// The whole program.
@@ -150,10 +164,12 @@ impl Cli {
             Command::Leaderboard(options) => leaderboard::execute(&global, &options).await,
             Command::Score(options) => score::execute(options).await,
             Command::ImportResults(options) => import_results::execute(&global, options).await,
+            Command::Verify(options) => verify::execute(&global, &options).await,
             Command::Rescore(options) => rescore::execute(&global, &options).await,
             Command::Harness(command) => harness::execute(&global, command).await,
             Command::Key(command) => key::execute(&global, command).await,
             Command::Price(command) => price::execute(&global, command).await,
+            Command::Account(command) => account::execute(&global, command).await,
         }
     }
 }

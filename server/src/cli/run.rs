@@ -3,11 +3,12 @@ use std::path::{Path, PathBuf};
 
 use clap::{ArgGroup, Args, Subcommand};
 use comfy_table::CellAlignment::{Left, Right};
-use serde_json::{Value, json};
+use serde_json::json;
+use swe_ci_core::account::Visibility;
 use swe_ci_core::metrics::Verdict;
 use swe_ci_core::run::RunConfig;
 use swe_ci_core::view::{EvolutionView, RunDetail, RunSummary};
-use swe_ci_engine::PageRequest;
+use swe_ci_engine::{PageRequest, configuration};
 
 use super::failure::Failure;
 use super::output;
@@ -60,8 +61,10 @@ pub(super) enum Command {
     List(List),
     /// Show how a run stands
     Show(Show),
-    /// Cancel a run; what it has scored so far stays
-    Cancel(Cancel),
+    #[command(flatten)]
+    Steer(super::steer::Command),
+    #[command(flatten)]
+    Publish(super::publish::Command),
 }
 
 #[derive(Debug, Args)]
@@ -80,6 +83,9 @@ pub(super) struct Submit {
         conflicts_with = "file"
     )]
     split: String,
+    /// Show it to administrators only; `swe-ci run publish` shows it to all
+    #[arg(long)]
+    private: bool,
     /// Print the run's id as JSON
     #[arg(long)]
     json: bool,
@@ -107,12 +113,6 @@ pub(super) struct Show {
     json: bool,
 }
 
-#[derive(Debug, Args)]
-pub(super) struct Cancel {
-    /// The run's id
-    id: String,
-}
-
 pub(super) async fn execute(global: &GlobalOptions, command: Command) -> Result<(), Failure> {
     match command {
         Command::Submit(options) => submit(global, &options).await,
@@ -125,10 +125,8 @@ pub(super) async fn execute(global: &GlobalOptions, command: Command) -> Result<
                 print_run(&run)
             }
         }
-        Command::Cancel(Cancel { id }) => {
-            super::open(global).await?.cancel(&id).await?;
-            output::line(format_args!("run {id} is cancelled"))
-        }
+        Command::Steer(command) => super::steer::execute(global, command).await,
+        Command::Publish(command) => super::publish::execute(global, command).await,
     }
 }
 
@@ -137,7 +135,12 @@ async fn submit(global: &GlobalOptions, options: &Submit) -> Result<(), Failure>
         Some(file) => read(file)?,
         None => RunConfig::human(&options.split),
     };
-    let id = super::open(global).await?.submit(config).await?;
+    let visibility = match options.private {
+        true => Visibility::Private,
+        false => Visibility::Public,
+    };
+    let engine = super::open(global).await?;
+    let id = engine.submit(config, visibility).await?;
     if options.json {
         return output::json(&json!({"run_id": id}));
     }
@@ -166,33 +169,18 @@ pub(super) fn read(file: &Path) -> Result<RunConfig, Failure> {
     let toml = file
         .extension()
         .is_some_and(|extension| extension == "toml");
-    let (config, given): (RunConfig, Value) = if toml {
-        let config = toml::from_str(&text).map_err(|e| wrong(&e))?;
-        (config, toml::from_str(&text).map_err(|e| wrong(&e))?)
-    } else {
-        let config = serde_json::from_str(&text).map_err(|e| wrong(&e))?;
-        (config, serde_json::from_str(&text).map_err(|e| wrong(&e))?)
+    let read = match toml {
+        true => configuration::from_toml(&text),
+        false => configuration::from_json(&text),
     };
-    let understood = serde_json::to_value(&config).map_err(|e| wrong(&e))?;
-    if let Some(field) = unknown_field(&given, &understood) {
-        return Err(wrong(&format_args!("there is no field `{field}`")));
+    let config = read.map_err(|e| wrong(&e))?;
+    match config.problems().as_slice() {
+        [] => Ok(config),
+        problems => {
+            let lines = problems.iter().map(|bad| format!("\n  {bad}"));
+            Err(wrong(&lines.collect::<String>()))
+        }
     }
-    config.check().map_err(|e| wrong(&e))?;
-    Ok(config)
-}
-
-/// The first field that was given and not understood: a typing error must not
-/// quietly leave a default in place.
-fn unknown_field(given: &Value, understood: &Value) -> Option<String> {
-    let (Value::Object(given), Value::Object(understood)) = (given, understood) else {
-        return None;
-    };
-    given
-        .iter()
-        .find_map(|(name, value)| match understood.get(name) {
-            None => Some(name.clone()),
-            Some(known) => unknown_field(value, known).map(|inner| format!("{name}.{inner}")),
-        })
 }
 
 async fn list(global: &GlobalOptions, options: List) -> Result<(), Failure> {
@@ -224,12 +212,20 @@ async fn list(global: &GlobalOptions, options: List) -> Result<(), Failure> {
     Ok(())
 }
 
+/// How a run stands, in a word.
+fn standing(run: &RunSummary) -> &'static str {
+    match run.steering.paused && !run.progress.is_over() {
+        true => "paused",
+        false => run.progress.name(),
+    }
+}
+
 fn run_row(run: &RunSummary) -> [String; 7] {
     [
         run.run_id.clone(),
         output::short(&run.config.model, 40),
         run.config.split.clone(),
-        run.progress.name().into(),
+        standing(run).into(),
         format!("{}/{}", run.evolutions_over, run.evolutions),
         run.iterations.to_string(),
         output::minute(&run.created_at),
@@ -240,14 +236,13 @@ fn print_run(run: &RunDetail) -> Result<(), Failure> {
     let RunSummary {
         run_id,
         config,
-        progress,
         created_at,
         ..
     } = &run.summary;
     output::line(format_args!(
         "{}: {} on {} by {}, queued {} UTC\n{run_id}",
         config.model,
-        progress.name(),
+        standing(&run.summary),
         config.split,
         config.harness.name(),
         output::minute(created_at),

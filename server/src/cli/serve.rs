@@ -1,12 +1,15 @@
 use std::io::ErrorKind;
 use std::net::SocketAddr;
 
+use secrecy::ExposeSecret;
+use swe_ci_app::PublicUrl;
 use swe_ci_engine::{Engine, Error};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
 use super::failure::Failure;
+use super::output;
 use crate::config::{GlobalOptions, ServeOptions};
 use crate::serve::{self, App, Background, Site};
 
@@ -24,7 +27,8 @@ Exit codes: 0 stopped, 1 it failed (the port is taken, the data folder cannot
 be used, another server works on it), 2 an option cannot be used.";
 
 pub(super) async fn execute(global: &GlobalOptions, options: &ServeOptions) -> Result<(), Failure> {
-    let config = global.engine(options.workers()).map_err(Failure::usage)?;
+    let mut config = global.engine(options.workers()).map_err(Failure::usage)?;
+    config.private_endpoints = options.allow_private_endpoints;
     let site = Site::open(&options.site()).map_err(|e| {
         Failure::new(e.to_string())
             .next("build it with `make run` or `cargo run -p xtask -- site`, or name its folder with --site or SWE_CI_SITE")
@@ -34,10 +38,13 @@ pub(super) async fn execute(global: &GlobalOptions, options: &ServeOptions) -> R
     let engine = Engine::open(config).await?;
     let shutdown = CancellationToken::new();
     stop_on_signals(shutdown.clone())?;
+    let public_url = options.public_url();
+    invite_first(&engine, public_url.as_ref(), address).await?;
     let app = App {
         engine,
         site,
-        public_url: options.public_url(),
+        public_url,
+        closed: options.closed(),
         shutdown,
     };
     let background = Background {
@@ -50,6 +57,26 @@ pub(super) async fn execute(global: &GlobalOptions, options: &ServeOptions) -> R
         .map_err(in_the_way)?;
     tracing::info!("stopped");
     Ok(())
+}
+
+/// As long as there is no account, the way to the first one. It is the one
+/// secret that is printed on purpose: whoever sees this terminal has the data
+/// folder too. The log, which may go elsewhere, only says so.
+async fn invite_first(
+    engine: &Engine,
+    public_url: Option<&PublicUrl>,
+    address: SocketAddr,
+) -> Result<(), Failure> {
+    let Some(link) = serve::first_link(engine, public_url, address).await? else {
+        return Ok(());
+    };
+    tracing::info!(
+        "there is no account yet; a link that makes the first one is on standard output"
+    );
+    output::line(format_args!(
+        "There is no account yet. Open this link to make the first one, an administrator's; it works once, until the next start or for 7 days:\n\n  {}\n",
+        link.expose_secret()
+    ))
 }
 
 async fn bind(address: SocketAddr) -> Result<TcpListener, Failure> {

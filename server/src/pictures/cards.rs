@@ -4,7 +4,6 @@
 use std::sync::Arc;
 
 use axum::Router;
-use axum::extract::State;
 use axum::response::Response;
 use axum::routing::get;
 use swe_ci_app::pages::cards::{self, PLAIN};
@@ -18,6 +17,7 @@ use swe_ci_engine::{Engine, Error};
 
 use super::{Scale, png};
 use crate::api::{Comparing, NoParameters, Path, Problem, Query, Ranking, Which};
+use crate::auth::As;
 use crate::serve::App;
 
 type Answer = Result<Response, Problem>;
@@ -53,51 +53,51 @@ async fn plain(Path(file): Path<String>, Query(NoParameters): Query<NoParameters
     }
 }
 
-async fn leaderboard(State(app): State<App>, Query(ranking): Query<Ranking>) -> Answer {
-    let ranked = Ranked::of(&app.engine, &ranking).await?;
+async fn leaderboard(As(engine): As, Query(ranking): Query<Ranking>) -> Answer {
+    let ranked = Ranked::of(&engine, &ranking).await?;
     drawn(move || cards::leaderboard(&ranked.study())).await
 }
 
 async fn figure(
-    State(app): State<App>,
+    As(engine): As,
     Path(file): Path<String>,
     Query(ranking): Query<Ranking>,
 ) -> Answer {
     let which: Figure = stem(&file)?
         .parse()
         .map_err(|e| Problem::no_such_figure(&e))?;
-    let ranked = Ranked::of(&app.engine, &ranking).await?;
+    let ranked = Ranked::of(&engine, &ranking).await?;
     drawn(move || cards::figure(which, &ranked.study())).await
 }
 
-async fn compare(State(app): State<App>, Query(comparing): Query<Comparing>) -> Answer {
-    let versus = comparing.versus(&app.engine).await?;
-    let sheet = app.engine.sheet(&versus.split).await?;
+async fn compare(As(engine): As, Query(comparing): Query<Comparing>) -> Answer {
+    let versus = comparing.versus(&engine).await?;
+    let sheet = engine.sheet(&versus.split).await?;
     drawn(move || cards::comparison(&versus, &sheet)).await
 }
 
 async fn model(
-    State(app): State<App>,
+    As(engine): As,
     Path(file): Path<String>,
     Query(NoParameters): Query<NoParameters>,
 ) -> Answer {
-    let model = app.engine.model(stem(&file)?).await?;
+    let model = engine.model(stem(&file)?).await?;
     let Some((run, standing)) = cards::best_run(&model) else {
         return Err(Problem::internal());
     };
     let (run, standing) = (run.clone(), standing.cloned());
-    let sheet = app.engine.sheet(&run.config.split).await?;
+    let sheet = engine.sheet(&run.config.split).await?;
     drawn(move || cards::model(&model, &run, standing.as_ref(), &sheet)).await
 }
 
 async fn run(
-    State(app): State<App>,
+    As(engine): As,
     Path(file): Path<String>,
     Query(NoParameters): Query<NoParameters>,
 ) -> Answer {
-    let run = app.engine.run(stem(&file)?).await?.summary;
-    let standing = standing(&app.engine, &run).await?;
-    let sheet = app.engine.sheet(&run.config.split).await?;
+    let run = engine.run(stem(&file)?).await?.summary;
+    let standing = standing(&engine, &run).await?;
+    let sheet = engine.sheet(&run.config.split).await?;
     drawn(move || cards::run(&run, standing.as_ref(), &sheet)).await
 }
 
@@ -121,17 +121,17 @@ async fn standing(engine: &Engine, run: &RunSummary) -> Result<Option<Standing>,
 }
 
 async fn evolution(
-    State(app): State<App>,
+    As(engine): As,
     Path((run, file)): Path<(String, String)>,
     Query(which): Query<Which>,
 ) -> Answer {
     let task = task_id(stem(&file)?)?;
-    let detail = app.engine.evolution(&run, &task, which.sample).await?;
+    let detail = engine.evolution(&run, &task, which.sample).await?;
     drawn(move || cards::evolution(&detail)).await
 }
 
 async fn iteration(
-    State(app): State<App>,
+    As(engine): As,
     Path((run, evolution, file)): Path<(String, String, String)>,
     Query(NoParameters): Query<NoParameters>,
 ) -> Answer {
@@ -139,7 +139,7 @@ async fn iteration(
     let number = text
         .parse()
         .map_err(|_| Problem::parameter("file", &file, "a number and `.png`"))?;
-    let run = app.engine.run(&run).await?;
+    let run = engine.run(&run).await?;
     match cards::iteration(&run, &evolution, number) {
         Some(card) => drawn(move || card).await,
         None => Err(Error::NotFound {
@@ -151,11 +151,11 @@ async fn iteration(
 }
 
 async fn task(
-    State(app): State<App>,
+    As(engine): As,
     Path(file): Path<String>,
     Query(NoParameters): Query<NoParameters>,
 ) -> Answer {
-    let detail = app.engine.task(&task_id(stem(&file)?)?).await?;
+    let detail = engine.task(&task_id(stem(&file)?)?).await?;
     drawn(move || cards::task(&detail)).await
 }
 

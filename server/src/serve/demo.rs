@@ -1,6 +1,7 @@
 //! `serve --demo`: the demo split and the human baseline on it, made in the
 //! background of a server that already answers.
 
+use swe_ci_core::account::Visibility;
 use swe_ci_core::run::{Kind, RunConfig};
 use swe_ci_core::view::TaskState;
 use swe_ci_engine::{Engine, PageRequest, Result};
@@ -36,7 +37,10 @@ async fn prepare(engine: &Engine) -> Result<Option<String>> {
             tracing::warn!(task = %task.task_id, reason, "demo: a task cannot be used");
         }
     }
-    engine.submit(RunConfig::human(SPLIT)).await.map(Some)
+    engine
+        .submit(RunConfig::human(SPLIT), Visibility::Public)
+        .await
+        .map(Some)
 }
 
 async fn has_baseline(engine: &Engine) -> Result<bool> {

@@ -37,6 +37,9 @@ const FRAMED: &str = "/embed/";
 /// What begins so is made to be shown by other sites.
 const SHOWN: &str = "/og/";
 
+/// What begins so has a secret in its address.
+const SECRET: &str = "/invitation/";
+
 /// For what is not a page: nothing may be loaded from it.
 const NOT_A_PAGE: HeaderValue = HeaderValue::from_static(
     "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -82,6 +85,7 @@ fn policy(scripts: &str, styles: &str) -> Option<HeaderValue> {
 pub(crate) async fn secure(request: Request, next: Next) -> Response {
     let path = request.uri().path();
     let (framed, shown) = (path.starts_with(FRAMED), path.starts_with(SHOWN));
+    let secret = path.starts_with(SECRET);
     let mut response = next.run(request).await;
     let headers = response.headers_mut();
     for (name, value) in SECURE {
@@ -94,6 +98,11 @@ pub(crate) async fn secure(request: Request, next: Next) -> Response {
     headers
         .entry(header::CACHE_CONTROL)
         .or_insert(HeaderValue::from_static("no-cache"));
+    if secret {
+        let nobody = HeaderValue::from_static("no-referrer");
+        headers.insert(header::REFERRER_POLICY, nobody);
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    }
     if framed {
         allow_frames(headers);
     }

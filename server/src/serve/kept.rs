@@ -18,10 +18,12 @@ use base64::prelude::BASE64_STANDARD;
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 use sha2::{Digest, Sha256};
+use swe_ci_core::account::Actor;
 use swe_ci_engine::Engine;
 
 use super::headers;
 use crate::api::Problem;
+use crate::auth;
 
 /// Bytes of answers that are kept.
 const ROOM: u64 = 128 << 20;
@@ -91,7 +93,9 @@ impl Kept {
 
 /// Answers from what is kept, or keeps what is answered.
 pub(super) async fn keep(State(kept): State<Kept>, request: Request, next: Next) -> Response {
-    if request.method() != Method::GET || !is_kept(request.uri().path()) {
+    // What is kept is what visitors are shown.
+    let visits = auth::actor(request.extensions()) == Actor::Visitor;
+    if !visits || request.method() != Method::GET || !is_kept(request.uri().path()) {
         return next.run(request).await;
     }
     // Without a database there is no state of the data to keep it for; what
@@ -214,9 +218,11 @@ impl Answer {
             Response::new(Body::from(body.clone()))
         };
         let headers = response.headers_mut();
-        if self.packed.is_some() {
-            headers.insert(VARY, HeaderValue::from_static("accept-encoding"));
-        }
+        let vary = match self.packed {
+            Some(_) => "accept-encoding, cookie, authorization",
+            None => "cookie, authorization",
+        };
+        headers.insert(VARY, HeaderValue::from_static(vary));
         if let Ok(etag) = HeaderValue::from_str(&etag) {
             headers.insert(ETAG, etag);
         }
@@ -371,8 +377,8 @@ mod tests {
         let mut asked = HeaderMap::new();
         asked.insert(ACCEPT_ENCODING, HeaderValue::from_static("gzip, br"));
         let given = answer.to(&asked);
-        let plain = [CONTENT_ENCODING, VARY].map(|name| given.headers().get(name).is_none());
-        assert_eq!(plain, [true, true]);
+        assert!(given.headers().get(CONTENT_ENCODING).is_none());
+        assert_eq!(given.headers()[VARY], "cookie, authorization");
         asked.insert(IF_NONE_MATCH, given.headers()[ETAG].clone());
         assert_eq!(to_bytes(given.into_body(), MAX_BYTES).await.unwrap(), bytes);
         assert_eq!(answer.to(&asked).status(), StatusCode::NOT_MODIFIED);

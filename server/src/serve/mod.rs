@@ -16,6 +16,11 @@ mod worker;
 
 mod demo;
 
+mod first_start;
+
+mod sweep;
+
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use axum::Router;
@@ -26,14 +31,19 @@ use axum::response::{IntoResponse, Response};
 use axum::serve::ListenerExt;
 use leptos::config::LeptosOptions;
 use swe_ci_app::PublicUrl;
+use swe_ci_core::account::Actor;
 use swe_ci_engine::{Engine, Error, Result};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use crate::api::{self, Problem};
+use crate::auth;
 use crate::pictures;
 
+pub(crate) use first_start::{first_link, invitation_link};
 use kept::Kept;
+pub(crate) use pages::answer;
+pub use pages::paths as page_paths;
 pub use site::{Site, SiteError};
 
 /// What may still be at work this long after the server was told to stop is
@@ -43,10 +53,13 @@ const GRACE: Duration = Duration::from_secs(9);
 /// What every request handler may use. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct App {
+    /// Handlers ask it in the hands of whoever asks them: [`crate::auth::As`].
     pub engine: Engine,
     pub site: Site,
     /// Where readers reach the site, if that is known.
     pub public_url: Option<PublicUrl>,
+    /// Whether visitors see nothing but the page to sign in.
+    pub closed: bool,
     /// Cancelled when the server is to stop: streams end by it.
     pub shutdown: CancellationToken,
 }
@@ -67,18 +80,21 @@ pub struct Background {
 }
 
 /// Everything the server answers.
-pub fn router(app: App) -> Router {
+pub fn router(mut app: App) -> Router {
+    // What forgets to ask who asks shows what everybody may see.
+    app.engine = app.engine.acting_for(Actor::Visitor);
     let kept = Kept::new(app.engine.clone());
     let router = Router::new()
         .merge(api::router())
+        .merge(auth::routes())
         .merge(feeds::routes())
         .merge(pictures::routes());
     let router = pages::routes(router, &app)
         .method_not_allowed_fallback(method_not_allowed)
         .fallback(elsewhere)
         .layer(from_fn_with_state(kept, kept::keep))
-        .with_state(app);
-    requests::layers(router)
+        .with_state(app.clone());
+    requests::layers(auth::layers(router, &app))
 }
 
 /// Answers requests on `listener` until `app.shutdown` is cancelled, and
@@ -95,14 +111,16 @@ pub async fn run(listener: TcpListener, app: App, background: Background) -> Res
     let listener = listener.tap_io(|stream| {
         let _ = stream.set_nodelay(true);
     });
-    let server = axum::serve(listener, router(app))
-        .with_graceful_shutdown(shutdown.clone().cancelled_owned());
+    let router = router(app).into_make_service_with_connect_info::<SocketAddr>();
+    let server =
+        axum::serve(listener, router).with_graceful_shutdown(shutdown.clone().cancelled_owned());
     let mut server = tokio::spawn(server.into_future());
     let mut worker = tokio::spawn(worker::run(
         engine.clone(),
         background.work,
         shutdown.clone(),
     ));
+    let sweep = tokio::spawn(sweep::run(engine.clone()));
     let demo = background.demo.then(|| tokio::spawn(demo::run(engine)));
 
     let outcome = tokio::select! {
@@ -111,6 +129,7 @@ pub async fn run(listener: TcpListener, app: App, background: Background) -> Res
         ended = &mut server => ended.map_or_else(broken, |served| served.map_err(internal)),
     };
     shutdown.cancel();
+    sweep.abort();
     if let Some(demo) = demo {
         demo.abort();
     }

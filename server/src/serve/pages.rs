@@ -5,7 +5,8 @@ use std::sync::OnceLock;
 
 use axum::Router;
 use axum::extract::Request;
-use axum::http::{StatusCode, header};
+use axum::http::request::Parts;
+use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use leptos::nonce::use_nonce;
 use leptos::prelude::{provide_context, use_context};
@@ -13,17 +14,52 @@ use leptos_axum::{
     AxumRouteListing, LeptosRoutes, ResponseOptions, generate_route_list,
     render_app_async_with_context,
 };
-use swe_ci_app::shell;
+use swe_ci_app::{FormAnswer, shell};
+use swe_ci_core::account::Actor;
 
 use super::{App, headers};
+use crate::auth;
 
 /// Adds the routes of the pages and of their server functions.
 pub(super) fn routes(router: Router<App>, app: &App) -> Router<App> {
-    // Listed once in a process: listing renders the whole frame, and pages of
-    // another router that are rendered meanwhile may wait for ever.
+    router.leptos_routes_with_context(app, listed().to_vec(), context(app), page(app))
+}
+
+/// Where there are pages, as axum writes paths.
+pub fn paths() -> impl Iterator<Item = &'static str> {
+    listed().iter().map(AxumRouteListing::path)
+}
+
+/// Listed once in a process: listing renders the whole frame, and pages of
+/// another router that are rendered meanwhile may wait for ever.
+fn listed() -> &'static [AxumRouteListing] {
     static LISTED: OnceLock<Vec<AxumRouteListing>> = OnceLock::new();
-    let listed = LISTED.get_or_init(|| generate_route_list(swe_ci_app::App));
-    router.leptos_routes_with_context(app, listed.clone(), context(app), page(app))
+    LISTED.get_or_init(|| generate_route_list(swe_ci_app::App))
+}
+
+/// A page with what came of a form that was sent to its address.
+pub(crate) async fn answer(
+    app: App,
+    request: Request,
+    status: u16,
+    answer: FormAnswer,
+) -> Response {
+    let shared = context(&app);
+    let with_answer = move || {
+        shared();
+        provide_context(answer.clone());
+    };
+    let render = render_app_async_with_context(with_answer, page(&app));
+    let mut response = render(request).await.into_response();
+    if let Ok(status) = StatusCode::from_u16(status)
+        && response.status() == StatusCode::OK
+    {
+        *response.status_mut() = status;
+    }
+    // It may show a secret, this once.
+    let headers = response.headers_mut();
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
 }
 
 /// The site's own "not found" page.
@@ -51,7 +87,9 @@ fn context(app: &App) -> impl Fn() + Clone + Send + Sync + 'static + use<> {
     let engine = app.engine.clone();
     let public_url = app.public_url.clone();
     move || {
-        provide_context(engine.clone());
+        let by = use_context::<Parts>().map_or(Actor::Visitor, |p| auth::actor(&p.extensions));
+        provide_context(engine.acting_for(by.clone()));
+        provide_context(by);
         provide_context(public_url.clone());
         let policy = use_nonce().and_then(|nonce| headers::page_policy(&nonce));
         if let (Some(policy), Some(response)) = (policy, use_context::<ResponseOptions>()) {

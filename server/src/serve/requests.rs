@@ -23,6 +23,8 @@ use crate::api::{self, Problem};
 const MAX_SECONDS: u64 = 30;
 const MAX_BODY_BYTES: usize = 1024 * 1024;
 
+const INVITATION: &str = "/invitation/";
+
 const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 /// Names a request in its response and in the log.
@@ -102,8 +104,16 @@ fn span<B>(request: &axum::http::Request<B>) -> Span {
         "request",
         id = id.map(|id| id.0.as_str()),
         method = %request.method(),
-        path,
+        path = without_secret(path),
     )
+}
+
+/// The path of an invitation is the invitation.
+fn without_secret(path: &str) -> &str {
+    match path.starts_with(INVITATION) {
+        true => INVITATION,
+        false => path,
+    }
 }
 
 fn log_response<B>(response: &axum::http::Response<B>, latency: Duration, span: &Span) {
@@ -189,6 +199,13 @@ mod tests {
         assert_eq!(send(MAX_BODY_BYTES).await.0, 200);
         let (status, _, problem) = send(MAX_BODY_BYTES + 1).await;
         assert_eq!((status.as_u16(), &problem["status"]), (413, &413.into()));
+    }
+
+    #[test]
+    fn invitations_are_not_logged() {
+        assert_eq!(without_secret("/invitation/abc"), "/invitation/");
+        assert_eq!(without_secret("/invitations"), "/invitations");
+        assert_eq!(without_secret("/"), "/");
     }
 
     #[test]

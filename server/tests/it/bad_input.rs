@@ -160,7 +160,7 @@ async fn what_is_not_there() {
 async fn wrong_methods() {
     let app = TestApp::seeded().await;
     for (method, path) in [
-        ("POST", "/api/v1/runs"),
+        ("PUT", "/api/v1/runs"),
         ("DELETE", "/api/v1/runs/x"),
         ("PUT", "/health/live"),
         ("POST", "/api/v1/openapi.json"),

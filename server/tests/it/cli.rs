@@ -49,7 +49,7 @@ pub fn stderr(output: &Output) -> String {
 
 #[test]
 fn help_is_worth_reading() {
-    let commands: [&[&str]; 18] = [
+    let commands: [&[&str]; 26] = [
         &[],
         &["serve"],
         &["migrate"],
@@ -61,6 +61,8 @@ fn help_is_worth_reading() {
         &["run", "list"],
         &["run", "show"],
         &["run", "cancel"],
+        &["run", "publish"],
+        &["run", "withdraw"],
         &["leaderboard"],
         &["score"],
         &["import-results"],
@@ -68,6 +70,12 @@ fn help_is_worth_reading() {
         &["harness", "list"],
         &["harness", "build"],
         &["harness", "check"],
+        &["account", "list"],
+        &["account", "invite"],
+        &["account", "set-role"],
+        &["account", "disable"],
+        &["account", "enable"],
+        &["account", "reset-password"],
     ];
     let mut all = String::new();
     for path in commands {

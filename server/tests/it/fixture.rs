@@ -22,6 +22,8 @@ const SEED: &str = include_str!("seed.sql");
 
 pub struct TestApp {
     router: Router,
+    /// In the operator's hands.
+    pub engine: Engine,
     pub shutdown: CancellationToken,
     folder: TempDir,
 }
@@ -51,14 +53,19 @@ impl TestApp {
 
     /// The world of `seed.sql`, reached at this address.
     pub async fn public(url: &str) -> Self {
-        Self::made(&[SEED], Some(PublicUrl::new(url.to_owned()))).await
+        Self::made(&[SEED], Some(PublicUrl::new(url.to_owned())), false).await
+    }
+
+    /// The world of `seed.sql`, closed to visitors.
+    pub async fn closed() -> Self {
+        Self::made(&[SEED], None, true).await
     }
 
     async fn new(seeds: &[&str]) -> Self {
-        Self::made(seeds, None).await
+        Self::made(seeds, None, false).await
     }
 
-    async fn made(seeds: &[&str], public_url: Option<PublicUrl>) -> Self {
+    async fn made(seeds: &[&str], public_url: Option<PublicUrl>, closed: bool) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let data = folder.path().join("data");
         let engine = Engine::open(config(&data)).await.unwrap();
@@ -67,13 +74,15 @@ impl TestApp {
         }
         let shutdown = CancellationToken::new();
         let app = App {
-            engine,
+            engine: engine.clone(),
             site: Site::open(&site(folder.path())).unwrap(),
             public_url,
+            closed,
             shutdown: shutdown.clone(),
         };
         Self {
             router: router(app),
+            engine,
             shutdown,
             folder,
         }
@@ -100,8 +109,12 @@ impl TestApp {
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
-        let response = self.send(request.body(Body::empty()).unwrap()).await;
-        let (parts, body) = response.into_parts();
+        self.read(request.body(Body::empty()).unwrap()).await
+    }
+
+    /// The response to its end.
+    pub async fn read(&self, request: Request<Body>) -> Answer {
+        let (parts, body) = self.send(request).await.into_parts();
         Answer {
             status: parts.status,
             headers: parts.headers,

@@ -2,11 +2,26 @@
 
 mod fixture;
 
+mod people;
+
+mod accounts;
+
+mod access;
+
 mod agents;
+
+mod conversation;
+
+mod card;
+
+mod files;
 
 mod api;
 
 mod bad_input;
+
+mod steering;
+mod submit;
 
 mod events;
 
@@ -35,6 +50,8 @@ mod pictures;
 mod openapi;
 
 mod cli;
+
+mod cli_accounts;
 
 mod results;
 

@@ -6,11 +6,6 @@ use crate::fixture::TestApp;
 async fn the_description_is_pinned() {
     let app = TestApp::empty().await;
     let document = app.get("/api/v1/openapi.json").await.json();
-    let paths = document["paths"].as_object().unwrap();
-    assert!(
-        paths.values().all(|path| path.get("get").is_some()),
-        "read-only"
-    );
     insta::with_settings!({
         description => "run `INSTA_UPDATE=always cargo test -p swe-ci` to update, and look at the difference",
         omit_expression => true,

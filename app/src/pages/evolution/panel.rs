@@ -11,7 +11,8 @@ use super::data::{Address, Chosen, Reading};
 use crate::components::Tag;
 use crate::format;
 use crate::pages::iteration::{
-    ChangedCode, ChangedTests, Facts, Findings, Logs, Requirements, Steps, iteration_href,
+    ChangedCode, ChangedTests, Downloads, Facts, Findings, Logs, Requirements, Steps,
+    iteration_href,
 };
 use crate::pages::words;
 
@@ -102,6 +103,7 @@ fn Inspected(
     detail: StoredValue<EvolutionDetail>,
     reading: Signal<Reading>,
 ) -> impl IntoView {
+    let run_id = detail.with_value(|d| d.run_id.clone());
     let (suite, imported, address) = detail.with_value(|d| {
         let imported = d.kind == Kind::Imported;
         (d.view.suite, imported, Address::of_detail(d))
@@ -110,6 +112,8 @@ fn Inspected(
         evolution_id,
         iteration,
         code,
+        changed,
+        files,
         logs,
     } = inspection;
     let number = iteration.view.iteration;
@@ -126,18 +130,26 @@ fn Inspected(
         {collapse}
         <Findings findings=iteration.view.findings.clone()/>
         <h3>"What was asked for"</h3>
-        <Requirements requirements=iteration.requirements imported/>
+        <Requirements
+            requirements=iteration.requirements
+            gained=iteration.gained_tests.clone()
+            lost=iteration.lost_tests.clone()
+            href=test
+            imported
+        />
         <h3>"What was changed"</h3>
         <ChangedCode code evolution_id=evolution_id.clone() iteration=number/>
         <h3>"What came of it"</h3>
         <ChangedTests
             gained=iteration.gained_tests
             lost=iteration.lost_tests
+            changed
             counts_only=suite.counts_only
             href=test
         />
+        <Downloads files evolution_id=evolution_id.clone() iteration=number/>
         <h3>"What it took"</h3>
-        <Steps steps=iteration.steps evolution_id=evolution_id.clone() imported/>
+        <Steps steps=iteration.steps run_id evolution_id=evolution_id.clone() imported/>
         <Logs logs evolution_id iteration=number imported/>
     }
 }

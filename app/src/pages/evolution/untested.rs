@@ -9,7 +9,12 @@ use crate::pages::iteration::{Logs, Steps};
 use crate::pages::words;
 
 #[component]
-pub(super) fn Untested(evolution: EvolutionView, effort: Effort, imported: bool) -> impl IntoView {
+pub(super) fn Untested(
+    run_id: String,
+    evolution: EvolutionView,
+    effort: Effort,
+    imported: bool,
+) -> impl IntoView {
     let Effort { untested, logs, .. } = effort;
     let iteration = untested.last().map(|step| step.iteration);
     let told = iteration.and_then(|n| Some((n, words::untested(evolution.ending, n)?)));
@@ -20,7 +25,7 @@ pub(super) fn Untested(evolution: EvolutionView, effort: Effort, imported: bool)
             <section class="untested" aria-labelledby="untested-title">
                 <h2 id="untested-title">{title}</h2>
                 <p class="quiet evolution-words">{says}</p>
-                <Steps steps=untested evolution_id=steps imported/>
+                <Steps steps=untested run_id evolution_id=steps imported/>
                 <Logs logs evolution_id iteration imported/>
             </section>
         }

@@ -47,7 +47,7 @@ pub fn EvolutionPageView(
         />
         <Hero evolution=evolution.clone() model head/>
         <Facts evolution=evolution.clone() kind=detail.kind spent=effort.spent/>
-        <Untested evolution=evolution.clone() effort imported=detail.kind == Kind::Imported/>
+        <Untested run_id=detail.run_id.clone() evolution=evolution.clone() effort imported=detail.kind == Kind::Imported/>
         <ScoresOfEvolution evolution/>
         <Course evolution=detail.view.clone() address=Address::of_detail(&detail) reading/>
         // Always there, for links to lead to.

@@ -2,6 +2,7 @@
 
 mod code;
 mod data;
+mod downloads;
 mod logs;
 mod parts;
 mod steps;
@@ -14,6 +15,7 @@ use leptos_router::hooks::use_params_map;
 pub(super) use self::code::ChangedCode;
 pub(super) use self::data::iteration_href;
 use self::data::{Address, whole_iteration};
+pub(super) use self::downloads::Downloads;
 pub(super) use self::logs::Logs;
 pub(super) use self::parts::{Facts, Findings, Requirements};
 pub(super) use self::steps::Steps;

@@ -2,6 +2,7 @@
 
 use leptos::either::Either;
 use leptos::prelude::*;
+use swe_ci_core::likely::is_about;
 use swe_ci_core::requirement::Requirement;
 use swe_ci_core::task::SuiteCounts;
 use swe_ci_core::view::IterationView as Tested;
@@ -65,6 +66,11 @@ pub(in crate::pages) fn Findings(findings: Vec<String>) -> impl IntoView {
 #[component]
 pub(in crate::pages) fn Requirements(
     requirements: Vec<Requirement>,
+    /// The tests that changed with them.
+    gained: Vec<String>,
+    lost: Vec<String>,
+    /// Where one can see what became of a test.
+    href: Callback<String, String>,
     imported: bool,
 ) -> impl IntoView {
     if requirements.is_empty() {
@@ -76,6 +82,11 @@ pub(in crate::pages) fn Requirements(
         return Either::Left(view! { <p class="quiet">{none}</p> });
     }
     let one = |requirement: Requirement| {
+        let changed = [("gained", &gained), ("lost", &lost)].map(|(what, tests)| {
+            let about = tests.iter().filter(|test| is_about(&requirement, test));
+            let tests: Vec<String> = about.cloned().collect();
+            view! { <Likely what tests href/> }
+        });
         view! {
             <li class="requirement">
                 <p class="requirement-place"><code>{requirement.location}</code></p>
@@ -84,9 +95,37 @@ pub(in crate::pages) fn Requirements(
                     <div><dt>"Expected"</dt><dd>{requirement.contract}</dd></div>
                     <div><dt>"Done when"</dt><dd>{requirement.acceptance}</dd></div>
                 </dl>
+                {changed.into_iter().collect_view()}
             </li>
         }
     };
     let items = requirements.into_iter().map(one).collect_view();
     Either::Right(view! { <ol class="requirements">{items}</ol> })
+}
+
+/// Tests that changed and that a requirement is probably about.
+#[component]
+fn Likely(what: &'static str, tests: Vec<String>, href: Callback<String, String>) -> impl IntoView {
+    /// No more of them are named.
+    const MOST: usize = 10;
+    (!tests.is_empty()).then(|| {
+        let count = u32::try_from(tests.len()).unwrap_or(u32::MAX);
+        let told = format::count(count, "test");
+        let item = |test: String| {
+            let href = href.run(test.clone());
+            view! { <li><a href=href><code>{test}</code></a></li> }
+        };
+        let more = tests.len().saturating_sub(MOST);
+        let items = tests.into_iter().take(MOST).map(item).collect_view();
+        let more = (more > 0).then(|| view! { <li class="quiet">{format!("and {more} more")}</li> });
+        view! {
+            <details class="fold likely">
+                <summary>{format!("{told} {what}, going by names")}</summary>
+                <p class="quiet">
+                    "A guess: this requirement names these tests, or the file they are called after. Nothing proves that they changed because of it."
+                </p>
+                <ul class="test-list">{items}{more}</ul>
+            </details>
+        }
+    })
 }

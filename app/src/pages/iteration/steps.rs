@@ -8,6 +8,7 @@ use swe_ci_core::view::StepView;
 
 use crate::components::Tag;
 use crate::format;
+use crate::pages::conversation::conversation_href;
 use crate::pages::words;
 
 /// What any of the steps knows; columns that would be empty are left out.
@@ -38,6 +39,7 @@ impl Known {
 #[component]
 pub(in crate::pages) fn Steps(
     steps: Vec<StepView>,
+    run_id: String,
     evolution_id: String,
     imported: bool,
 ) -> impl IntoView {
@@ -48,7 +50,9 @@ pub(in crate::pages) fn Steps(
     let head = |shown: bool, name: &'static str| {
         shown.then(|| view! { <th role="columnheader" scope="col" class="number">{name}</th> })
     };
-    let row = |step| view! { <Row step evolution_id=evolution_id.clone() known/> };
+    let row = |step| {
+        view! { <Row step run_id=run_id.clone() evolution_id=evolution_id.clone() known/> }
+    };
     let rows = steps.into_iter().map(row).collect_view();
     Either::Right(view! {
         <div class="table-frame" tabindex="0" role="region" aria-label="What each step took">
@@ -72,7 +76,7 @@ pub(in crate::pages) fn Steps(
 }
 
 #[component]
-fn Row(step: StepView, evolution_id: String, known: Known) -> impl IntoView {
+fn Row(step: StepView, run_id: String, evolution_id: String, known: Known) -> impl IntoView {
     let (word, tone) = words::outcome(step.outcome);
     let time = (format::seconds(step.seconds), step.traffic.and_then(waited));
     let tokens = match step.usage {
@@ -90,7 +94,7 @@ fn Row(step: StepView, evolution_id: String, known: Known) -> impl IntoView {
     let recording = known.recorded.then(|| {
         // What was interrupted is repeated under its number, and so are its files.
         let links = (step.is_recorded() && step.outcome != StepOutcome::Interrupted)
-            .then(|| view! { <Recording step=step.clone() evolution_id/> });
+            .then(|| view! { <Recording step=step.clone() run_id evolution_id/> });
         view! { <td role="cell" class="step-recording" data-label="Recording">{links}</td> }
     });
     let said = Some(step.detail.clone()).filter(|detail| !detail.is_empty());
@@ -144,16 +148,18 @@ fn waited(traffic: Traffic) -> Option<String> {
     (seconds >= 0.05).then(|| format!("waited {}", format::seconds(seconds)))
 }
 
-/// What was said in the step, as files.
+/// What was said in the step, to be read and as files.
 #[component]
-fn Recording(step: StepView, evolution_id: String) -> impl IntoView {
+fn Recording(step: StepView, run_id: String, evolution_id: String) -> impl IntoView {
     let StepView {
         iteration,
         role,
         attempt,
         ..
     } = step;
+    let said = conversation_href(&run_id, &evolution_id, iteration, role, attempt);
     let role = role.name();
+    let label = format!("Read what the {role} and its model said, attempt {attempt}");
     let link = |format: &'static str, name: &'static str| {
         let href = format!(
             "/api/v1/evolutions/{evolution_id}/iterations/{iteration}/{role}/trajectory?attempt={attempt}&format={format}"
@@ -162,6 +168,8 @@ fn Recording(step: StepView, evolution_id: String) -> impl IntoView {
         view! { <a href=href rel="external" download="" aria-label=label>{name}</a> }
     };
     view! {
+        <a href=said aria-label=label>"Read"</a>
+        " "
         {link("jsonl", "JSON lines")}
         " "
         {link("atif", "ATIF")}

@@ -1,7 +1,11 @@
-//! Which tests an iteration gained and lost.
+//! Which tests an iteration gained and lost, and what pytest said of them.
+
+use std::collections::HashMap;
 
 use leptos::either::Either;
 use leptos::prelude::*;
+use swe_ci_core::conversation::visible;
+use swe_ci_core::inspection::{ChangedTest, Ended};
 
 use crate::format;
 
@@ -10,10 +14,14 @@ const MOST: usize = 500;
 /// So many stand there unfolded.
 const FEW: usize = 30;
 
+type Known = StoredValue<HashMap<String, ChangedTest>>;
+
 #[component]
 pub(in crate::pages) fn ChangedTests(
     gained: Vec<String>,
     lost: Vec<String>,
+    /// What is known of them beside that they changed.
+    changed: Vec<ChangedTest>,
     counts_only: bool,
     /// Where one can see what became of a test.
     href: Callback<String, String>,
@@ -23,19 +31,28 @@ pub(in crate::pages) fn ChangedTests(
             <p class="quiet">"Only how many tests passed was reported, not which."</p>
         });
     }
+    let known = changed.into_iter().map(|test| (test.node_id.clone(), test));
+    let known = StoredValue::new(known.collect());
     Either::Right(view! {
-        <Tests title="Gained" tests=gained href/>
-        <Tests title="Lost" tests=lost href/>
+        <Tests title="Gained" tests=gained known href/>
+        <Tests title="Lost" tests=lost known href/>
     })
 }
 
 #[component]
-fn Tests(title: &'static str, tests: Vec<String>, href: Callback<String, String>) -> impl IntoView {
+fn Tests(
+    title: &'static str,
+    tests: Vec<String>,
+    known: Known,
+    href: Callback<String, String>,
+) -> impl IntoView {
     let count = tests.len();
     let told = format::count(u32::try_from(count).unwrap_or(u32::MAX), "test");
     let item = move |test: String| {
+        let told = known.with_value(|known| known.get(&test).cloned());
+        let told = told.map(|test| view! { <Told test/> });
         let href = href.run(test.clone());
-        view! { <li><a href=href><code>{test}</code></a></li> }
+        view! { <li><a href=href><code>{test}</code></a>{told}</li> }
     };
     let items = tests.into_iter().take(MOST).map(item).collect_view();
     let cut = (count > MOST).then(|| {
@@ -50,5 +67,37 @@ fn Tests(title: &'static str, tests: Vec<String>, href: Callback<String, String>
             <ul class="test-list">{items}</ul>
             {cut}
         </details>
+    })
+}
+
+/// How a test ended before and after, and what pytest said of it, folded.
+#[component]
+fn Told(test: ChangedTest) -> impl IntoView {
+    let ChangedTest { before, after, .. } = test;
+    let outcomes = format!("{} → {}", before.outcome.name(), after.outcome.name());
+    if before.message.is_empty() && after.message.is_empty() {
+        return Either::Left(view! { " "<span class="quiet">{outcomes}</span> });
+    }
+    Either::Right(view! {
+        <details class="test-told">
+            <summary>{outcomes}</summary>
+            <Message title="Before" ended=before/>
+            <Message title="After" ended=after/>
+        </details>
+    })
+}
+
+#[component]
+fn Message(title: &'static str, ended: Ended) -> impl IntoView {
+    let Ended {
+        message, earlier, ..
+    } = ended;
+    (!message.is_empty()).then(|| {
+        let cut = (earlier > 0).then(|| format!(", after {}", format::count(earlier, "line")));
+        let message = visible(&message).into_owned();
+        view! {
+            <p class="test-when">{title}{cut}</p>
+            <pre class="step-log" tabindex="0" role="region" aria-label=title>{message}</pre>
+        }
     })
 }

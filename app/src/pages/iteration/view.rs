@@ -4,6 +4,7 @@ use swe_ci_core::run::Kind;
 
 use super::code::ChangedCode;
 use super::data::Whole;
+use super::downloads::Downloads;
 use super::logs::Logs;
 use super::parts::{Facts, Findings, Requirements};
 use super::steps::Steps;
@@ -25,6 +26,8 @@ pub fn IterationView(whole: Whole) -> impl IntoView {
         evolution_id,
         iteration,
         code,
+        changed,
+        files,
         logs,
     } = inspection;
     let imported = kind == Kind::Imported;
@@ -62,7 +65,13 @@ pub fn IterationView(whole: Whole) -> impl IntoView {
         <Findings findings=iteration.view.findings.clone()/>
         <section aria-labelledby="requirements-title">
             <h2 id="requirements-title">"Requirements"</h2>
-            <Requirements requirements=iteration.requirements imported/>
+            <Requirements
+                requirements=iteration.requirements
+                gained=iteration.gained_tests.clone()
+                lost=iteration.lost_tests.clone()
+                href=test
+                imported
+            />
         </section>
         <section aria-labelledby="code-title">
             <h2 id="code-title">"Code"</h2>
@@ -73,6 +82,7 @@ pub fn IterationView(whole: Whole) -> impl IntoView {
             <ChangedTests
                 gained=iteration.gained_tests
                 lost=iteration.lost_tests
+                changed
                 counts_only=evolution.suite.counts_only
                 href=test
             />
@@ -81,10 +91,11 @@ pub fn IterationView(whole: Whole) -> impl IntoView {
                 " · "
                 <a href=json rel="external">"This iteration as JSON"</a>
             </p>
+            <Downloads files evolution_id=evolution_id.clone() iteration=number/>
         </section>
         <section aria-labelledby="steps-title">
             <h2 id="steps-title">"Steps"</h2>
-            <Steps steps=iteration.steps evolution_id=evolution_id.clone() imported/>
+            <Steps steps=iteration.steps run_id=run_id.clone() evolution_id=evolution_id.clone() imported/>
             <Logs logs evolution_id iteration=number imported/>
         </section>
         <nav class="paging" aria-label="Iterations">

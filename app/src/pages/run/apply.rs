@@ -14,6 +14,15 @@ pub(super) fn apply(run: &mut RunDetail, event: &RunEvent) {
     }
     match &event.what {
         What::Run { progress } => run.summary.progress = *progress,
+        What::Steered { steering } => run.summary.steering = *steering,
+        What::Queued { evolution_id } => {
+            if let Some(evolution) = find(run, evolution_id) {
+                evolution.progress = Progress::Queued;
+                evolution.ending = None;
+                evolution.reason = None;
+                evolution.current = None;
+            }
+        }
         What::Step {
             evolution_id,
             iteration,
@@ -99,7 +108,9 @@ fn count(run: &mut RunDetail) {
 mod tests {
     use super::*;
     use crate::plots::fixture::{evolution, iteration, scored};
+    use swe_ci_core::account::Visibility;
     use swe_ci_core::run::RunConfig;
+    use swe_ci_core::steering::Steering;
     use swe_ci_core::step::Role;
     use swe_ci_core::view::{Provenance, RunSummary};
 
@@ -109,10 +120,15 @@ mod tests {
         let mut second = first.clone();
         second.evolution_id = "e2".into();
         RunDetail {
+            may_steer: false,
+            withdrawn: None,
+            verification: None,
             summary: RunSummary {
                 run_id: "r".into(),
                 config: RunConfig::human("demo"),
+                visibility: Visibility::Public,
                 progress: Progress::Queued,
+                steering: Steering::default(),
                 created_at: "2026-11-20T14:00:00Z".into(),
                 started_at: None,
                 finished_at: None,
@@ -123,6 +139,7 @@ mod tests {
             },
             provenance: Provenance::default(),
             spent: None,
+            eta_seconds: None,
             evolution_list: vec![first, second],
         }
     }
@@ -207,6 +224,34 @@ mod tests {
         let mut twice = once.clone();
         story.iter().for_each(|e| apply(&mut twice, e));
         assert_eq!(once, twice);
+    }
+
+    #[test]
+    fn what_was_blocked_waits_again() {
+        let mut run = queued();
+        apply(&mut run, &step(1, Role::Architect));
+        apply(&mut run, &ended("e1", Ending::Blocked));
+        assert_eq!(run.summary.evolutions_blocked, 1);
+        let again = What::Queued {
+            evolution_id: "e1".into(),
+        };
+        apply(&mut run, &event(again));
+        let first = &run.evolution_list[0];
+        assert_eq!((first.progress, first.ending), (Progress::Queued, None));
+        let sums = (run.summary.evolutions_over, run.summary.evolutions_blocked);
+        assert_eq!(sums, (0, 0));
+    }
+
+    #[test]
+    fn how_it_is_steered_is_shown() {
+        let mut run = queued();
+        let steering = Steering {
+            paused: true,
+            at_once: Some(2),
+            ..Steering::default()
+        };
+        apply(&mut run, &event(What::Steered { steering }));
+        assert_eq!(run.summary.steering, steering);
     }
 
     #[test]

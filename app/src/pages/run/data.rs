@@ -27,15 +27,27 @@ pub async fn scores_of(id: String) -> Result<Vec<Scores>, AppError> {
     Ok(found)
 }
 
-/// A run with its scores.
+/// What the run was made of, as text.
+#[server(prefix = "/api/pages", endpoint = "card", input = GetUrl)]
+pub async fn card(id: String) -> Result<String, AppError> {
+    Ok(crate::error::engine()?.card(&id).await?.to_text())
+}
+
+/// A run with its scores and its card.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Whole {
     pub detail: RunDetail,
     pub scores: Vec<Scores>,
+    pub card: String,
 }
 
 pub(super) async fn whole_run(id: String) -> Result<Whole, AppError> {
     let detail = run(id.clone()).await?;
-    let scores = scores_of(id).await?;
-    Ok(Whole { detail, scores })
+    let scores = scores_of(id.clone()).await?;
+    let card = card(id).await?;
+    Ok(Whole {
+        detail,
+        scores,
+        card,
+    })
 }

@@ -2,6 +2,7 @@ use leptos::prelude::*;
 use swe_ci_core::run::Progress;
 use swe_ci_core::view::{EvolutionView, IterationView};
 
+use super::standing::Stopped;
 use crate::components::{Meter, Picture, Tag, Tone};
 use crate::format;
 use crate::pages::evolution::evolution_href;
@@ -19,7 +20,6 @@ pub fn EvolutionCard(
 ) -> impl IntoView {
     let standing = Memo::new(move |_| evolution.with(words::standing));
     let step = Memo::new(move |_| evolution.with(words::current_step));
-    let reason = Memo::new(move |_| evolution.with(|e| e.reason.clone()));
     let drawn = Memo::new(move |_| evolution.with(|e| passing(e, Size::SMALL, Theme::Page)));
     let closed = Signal::derive(move || evolution.with(closed));
     let suite = first.suite;
@@ -44,7 +44,7 @@ pub fn EvolutionCard(
                     <Meter value=closed most=suite.gap() label="Tests of the gap closed" tone/>
                 </span>
             </summary>
-            {move || reason.get().map(|reason| view! { <p class="note">{reason}</p> })}
+            <Stopped evolution run_id/>
             <div class="evolution-body">
                 <div class="evolution-chart">
                     <Picture figure=drawn/>

@@ -120,7 +120,10 @@ impl Follower {
                 .try_update_value(Option::take)
                 .flatten()
                 .unwrap_or_default();
-            if let Ok(Whole { mut detail, scores }) = fresh {
+            if let Ok(Whole {
+                mut detail, scores, ..
+            }) = fresh
+            {
                 since.iter().for_each(|event| apply(&mut detail, event));
                 self.detail.try_set(detail);
                 self.scores.try_set(scores);

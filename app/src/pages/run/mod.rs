@@ -1,6 +1,8 @@
 //! One run: its evolutions and scores, as they are and as they happen.
 
+mod actions;
 mod apply;
+mod card;
 mod data;
 mod evolution;
 mod follow;
@@ -8,7 +10,9 @@ mod log;
 mod profile;
 mod recorded;
 mod scores;
+mod standing;
 mod taken;
+mod verified;
 mod view;
 
 use leptos::prelude::*;
@@ -20,11 +24,16 @@ pub(super) use self::evolution::Iterations;
 use self::view::RunView;
 use crate::components::loaded;
 use crate::fetched::fetched;
+use crate::form_answer::FormAnswer;
 
 #[component]
 pub fn RunPage() -> impl IntoView {
     let params = use_params_map();
     let id = Memo::new(move |_| params.with(|p| p.get("id").unwrap_or_default()));
+    let answer = FormAnswer::of_page();
     let resource = fetched(move || id.get(), whole_run);
-    loaded(resource, |whole| view! { <RunView whole/> })
+    loaded(
+        resource,
+        move |whole| view! { <RunView whole answer=answer.clone()/> },
+    )
 }

@@ -13,7 +13,8 @@ use crate::pages::words;
 /// evolutions end.
 #[component]
 pub(super) fn Taken(detail: RwSignal<RunDetail>) -> impl IntoView {
-    let taken = Memo::new(move |_| detail.with(|d| d.spent.map(|s| (s, d.summary.config.budget))));
+    let taken =
+        Memo::new(move |_| detail.with(|d| d.spent.map(|s| (s, d.summary.steering.budget))));
     move || {
         let (spent, budget) = taken.get()?;
         let Figures {

@@ -3,14 +3,19 @@ use leptos::prelude::*;
 use swe_ci_core::run::{Kind, Progress};
 use swe_ci_core::view::{EvolutionView, RunDetail, RunSummary};
 
+use super::actions::Actions;
+use super::card::ReproducibilityCard;
 use super::data::Whole;
 use super::evolution::EvolutionCard;
 use super::follow::{Follower, Link};
 use super::log::LogTail;
 use super::recorded::Recorded;
 use super::scores::ScoresOfRun;
+use super::standing::{AtOnce, Paused, Remaining, TakenBack};
 use super::taken::Taken;
+use super::verified::{Differences, VerifiedTag};
 use crate::components::{Meter, PageHead, Tag, Term, Time, Tone};
+use crate::form_answer::FormAnswer;
 use crate::format;
 use crate::glossary::Word;
 use crate::pages::words;
@@ -23,8 +28,13 @@ const NO_SCRIPT: &str = "<p class=\"note\">With JavaScript this page follows the
     Without, reload it to see what is new.</p>";
 
 #[component]
-pub fn RunView(whole: Whole) -> impl IntoView {
-    let Whole { detail, scores } = whole;
+pub fn RunView(whole: Whole, answer: FormAnswer) -> impl IntoView {
+    let Whole {
+        detail,
+        scores,
+        card,
+    } = whole;
+    let (run_id, kind) = (detail.summary.run_id.clone(), detail.summary.config.kind);
     let model = detail.summary.config.model.clone();
     let split = detail.summary.config.split.clone();
     let was_over = detail.summary.progress.is_over();
@@ -39,10 +49,12 @@ pub fn RunView(whole: Whole) -> impl IntoView {
         />
         <Head detail link=follower.link/>
         <Overall detail/>
+        <Actions detail answer/>
         <ScoresOfRun scores detail/>
         <Evolutions detail/>
         {log}
         <Recorded detail/>
+        <ReproducibilityCard run_id kind text=card/>
     }
 }
 
@@ -53,6 +65,11 @@ fn Head(detail: RwSignal<RunDetail>, link: RwSignal<Link>) -> impl IntoView {
     let progress = Memo::new(move |_| detail.with(|d| d.summary.progress));
     let kind = words::kind(config.kind)
         .map(|(word, hint, tone)| view! { <Tag text=word.to_owned() tone hint/> });
+    let shown = words::visibility(summary.visibility)
+        .map(|(word, hint, tone)| view! { <Tag text=word.to_owned() tone hint/> });
+    let (withdrawn, verification) =
+        detail.with_untracked(|d| (d.withdrawn.clone(), d.verification.clone()));
+    let run_id = summary.run_id.clone();
     // What is over will not change, with a script or without.
     let no_script =
         (!summary.progress.is_over()).then(|| view! { <noscript inner_html=NO_SCRIPT></noscript> });
@@ -70,7 +87,10 @@ fn Head(detail: RwSignal<RunDetail>, link: RwSignal<Link>) -> impl IntoView {
                     text=Signal::derive(move || progress.get().name().to_owned())
                     tone=Signal::derive(move || words::progress_tone(progress.get()))
                 />
+                <Paused detail/>
                 {kind}
+                {shown}
+                <VerifiedTag verification=verification.clone()/>
                 {connection}
             </p>
             <p class="lede">
@@ -84,6 +104,8 @@ fn Head(detail: RwSignal<RunDetail>, link: RwSignal<Link>) -> impl IntoView {
                 " · "
                 <a href=format!("/compare?with={}", crate::query::encode(&summary.run_id))>"Compare with…"</a>
             </p>
+            <TakenBack withdrawn/>
+            <Differences verification run_id/>
             {no_script}
         </div>
     }
@@ -126,6 +148,8 @@ fn Overall(detail: RwSignal<RunDetail>) -> impl IntoView {
                     <dd>{move || format::thousands(summary.with(|s| s.iterations))}</dd>
                 </div>
                 {blocked}
+                <AtOnce detail/>
+                <Remaining detail/>
                 <Moments summary/>
             </dl>
             <Taken detail/>

@@ -5,18 +5,23 @@ mod view;
 
 use leptos::prelude::*;
 use leptos_router::hooks::use_query_map;
+use swe_ci_core::account::AccountRole;
 
 use self::data::runs;
 use self::view::RunList;
 use crate::components::{PageHead, loaded};
 use crate::fetched::fetched;
 use crate::query::named;
+use crate::reader::Reader;
 
 #[component]
 pub fn RunsPage() -> impl IntoView {
     let query = use_query_map();
     let after = Memo::new(move |_| query.with(|q| named(q, "after")));
     let resource = fetched(move || after.get(), runs);
+    let new_run = Reader::at_hand()
+        .is(AccountRole::Submitter)
+        .then(|| view! { <p><a class="button" href="/runs/new">"New run"</a></p> });
     view! {
         <PageHead title="Runs" description="Runs of model configurations over splits: queued, running and finished."/>
         <div class="hero">
@@ -24,6 +29,7 @@ pub fn RunsPage() -> impl IntoView {
             <p class="lede">
                 "A run takes one model configuration through every task of a split. Open one to watch it work, or to look into each iteration afterwards."
             </p>
+            {new_run}
         </div>
         {loaded(resource, |page| view! { <RunList page/> })}
     }

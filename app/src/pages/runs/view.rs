@@ -61,6 +61,8 @@ fn RunRow(run: RunSummary) -> impl IntoView {
         let text = format!("{} blocked", run.evolutions_blocked);
         view! { <Tag text tone=Tone::Warn hint="Could not be run for reasons outside the agent; not scored"/> }
     });
+    let shown = words::visibility(run.visibility)
+        .map(|(word, hint, tone)| view! { <Tag text=word.to_owned() tone hint/> });
     let tone = match run.progress {
         Progress::Finished => "good",
         Progress::Running => "live",
@@ -73,6 +75,7 @@ fn RunRow(run: RunSummary) -> impl IntoView {
                 <span class="tags">
                     <Tag text=run.progress.name().to_owned() tone=words::progress_tone(run.progress)/>
                     {kind}
+                    {shown}
                     {blocked}
                 </span>
                 <small>{words::origin(config.harness.name(), &config.provider)}</small>

@@ -96,7 +96,7 @@ async fn what_contradicts_the_store_is_refused_whole() {
         other.tasks[1].target_sha = "c".repeat(40);
         let refused = store.put_import(&other).await;
         assert!(matches!(refused, Err(Error::Invalid(why)) if why.contains("`b` is known as")));
-        assert!(store.runs("", 10).await.unwrap().is_empty());
+        assert!(store.runs(&Whose::All, "", 10).await.unwrap().is_empty());
         // A shorter commit id is the same commit.
         let mut short = imported("d", &[12]);
         short.tasks[1].target_sha = "bbbbbbbb".into();

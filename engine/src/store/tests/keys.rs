@@ -1,18 +1,21 @@
 //! Sealed keys, and the row whoever seals holds.
 
 use super::*;
+use crate::grant::{Keyring, Reach};
 use crate::store::SealedKey;
+
+const OURS: &Keyring = &Keyring::Operator;
 
 #[tokio::test]
 async fn keys_are_kept_with_what_seals_them() {
     on_both(async |store| {
-        assert!(store.keys().await.unwrap().is_empty());
+        assert!(store.keys(OURS).await.unwrap().is_empty());
         for (name, sealed) in [("b", "1"), ("a", "2"), ("b", "3")] {
             let mut keys = store.keys_alone().await.unwrap();
-            keys.put(name, sealed).await.unwrap();
+            keys.put(OURS, name, sealed).await.unwrap();
             keys.commit("m1").await.unwrap();
         }
-        let kept = async |name: &str| store.sealed_key(name).await.unwrap();
+        let kept = async |name: &str| store.sealed_key(OURS, name).await.unwrap();
         let key = |sealed: &str, master: &str| {
             Some(SealedKey {
                 sealed: sealed.into(),
@@ -22,31 +25,38 @@ async fn keys_are_kept_with_what_seals_them() {
         assert_eq!(kept("b").await, key("3", "m1"));
         assert_eq!(kept("c").await, None);
 
-        let before = store.keys().await.unwrap();
+        let before = store.keys(OURS).await.unwrap();
         let names: Vec<&str> = before.iter().map(|key| key.name.as_str()).collect();
         assert_eq!(names, ["a", "b"]);
         assert!(before.iter().all(|key| key.used_at.is_none()));
-        store.note_key_use("a").await.unwrap();
-        assert!(store.keys().await.unwrap()[0].used_at.is_some());
+        store.note_key_use(OURS, "a").await.unwrap();
+        assert!(store.keys(OURS).await.unwrap()[0].used_at.is_some());
 
         let mut keys = store.keys_alone().await.unwrap();
         assert_eq!(keys.master(), Some("m1"));
-        for (name, sealed) in keys.all().await.unwrap() {
-            keys.reseal(&name, &format!("{sealed}'")).await.unwrap();
+        for (ring, name, sealed) in keys.all().await.unwrap() {
+            let sealed = format!("{sealed}'");
+            keys.reseal(&ring, &name, &sealed).await.unwrap();
         }
         drop(keys);
         assert_eq!(kept("b").await, key("3", "m1"), "dropped is not done");
         let mut keys = store.keys_alone().await.unwrap();
-        keys.reseal("b", "4").await.unwrap();
+        keys.reseal(OURS, "b", "4").await.unwrap();
         keys.commit("m2").await.unwrap();
         assert_eq!(kept("b").await, key("4", "m2"));
-        let after = store.keys().await.unwrap();
+        let after = store.keys(OURS).await.unwrap();
         assert_eq!(after[1], before[1], "its value is the same");
 
         for name in ["a", "b"] {
-            store.remove_key(name).await.unwrap();
+            store
+                .remove_key(OURS, name, &Actor::Operator)
+                .await
+                .unwrap();
         }
-        let gone = store.remove_key("a").await.unwrap_err();
+        let gone = store
+            .remove_key(OURS, "a", &Actor::Operator)
+            .await
+            .unwrap_err();
         assert_eq!(gone.to_string(), "there is no key `a`");
         let keys = store.keys_alone().await.unwrap();
         assert_eq!(keys.master(), None, "any master key will do");
@@ -58,7 +68,7 @@ async fn keys_are_kept_with_what_seals_them() {
 async fn who_seals_is_alone() {
     on_both(async |store| {
         let mut first = store.keys_alone().await.unwrap();
-        first.put("a", "1").await.unwrap();
+        first.put(OURS, "a", "1").await.unwrap();
         let waiting = tokio::spawn({
             let store = store.clone();
             async move {
@@ -88,10 +98,67 @@ async fn runs_that_are_not_over() {
                 .unwrap();
             ids.push(id);
         }
-        let runs = store.unfinished_runs().await.unwrap();
+        let runs = store.unfinished_runs_with(OURS).await.unwrap();
         let found: Vec<&str> = runs.iter().map(|(id, _)| id.as_str()).collect();
         assert_eq!(found, ids[..2]);
         assert_eq!(runs[0].1, RunConfig::human("s"));
+        let ada = Keyring::Account("ada".into());
+        let none = store.unfinished_runs_with(&ada).await.unwrap();
+        assert!(none.is_empty());
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn names_are_each_owners_own() {
+    on_both(async |store| {
+        let ada = Keyring::Account("ada".into());
+        let mut keys = store.keys_alone().await.unwrap();
+        keys.put(OURS, "a", "1").await.unwrap();
+        keys.put(&ada, "a", "2").await.unwrap();
+        keys.put(&ada, "a", "3").await.unwrap();
+        let all = keys.all().await.unwrap();
+        let key = |ring: &Keyring, sealed: &str| (ring.clone(), "a".into(), sealed.into());
+        assert_eq!(all, [key(OURS, "1"), key(&ada, "3")]);
+        keys.reseal(&ada, "a", "4").await.unwrap();
+        keys.commit("m1").await.unwrap();
+        let sealed = async |ring: &Keyring| {
+            let kept = store.sealed_key(ring, "a").await.unwrap();
+            kept.map(|kept| kept.sealed)
+        };
+        assert_eq!(sealed(OURS).await.as_deref(), Some("1"));
+        assert_eq!(sealed(&ada).await.as_deref(), Some("4"));
+        store.note_key_use(&ada, "a").await.unwrap();
+        assert!(store.keys(OURS).await.unwrap()[0].used_at.is_none());
+        assert!(store.keys(&ada).await.unwrap()[0].used_at.is_some());
+        store.remove_key(&ada, "a", &Actor::Operator).await.unwrap();
+        assert_eq!(sealed(OURS).await.as_deref(), Some("1"));
+        assert_eq!(sealed(&ada).await, None);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_run_keeps_what_it_was_granted() {
+    on_both(async |store| {
+        let plain = run(&store, &[("a", 1.0)]).await;
+        assert_eq!(store.grant(&plain).await.unwrap(), Grant::default());
+        let grant = Grant {
+            keyring: Keyring::Account("ada".into()),
+            reach: Reach::Public,
+        };
+        let new = NewRun {
+            standing: Standing::default(),
+            grant: grant.clone(),
+            config: RunConfig::human("s"),
+            provenance: Provenance::default(),
+            tasks: vec![(TaskId::new("a").unwrap(), 1.0)],
+        };
+        let id = store.insert_run(&new, &Actor::Operator).await.unwrap();
+        assert_eq!(store.grant(&id).await.unwrap(), grant);
+        let runs = store.unfinished_runs_with(&grant.keyring).await.unwrap();
+        assert_eq!(runs[0].0, id);
+        assert!(store.grant("nothing").await.is_err());
     })
     .await;
 }

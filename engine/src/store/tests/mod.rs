@@ -1,7 +1,11 @@
 //! Every store test is one function that runs on both databases: SQLite
 //! always, Postgres when `DATABASE_URL_POSTGRES` is set (`make test` sets it).
 
+mod accounts;
+
 mod agents;
+
+mod audit;
 
 mod changes;
 
@@ -11,10 +15,17 @@ mod keys;
 
 mod listing;
 
+mod precedents;
+
 mod prices;
+
+mod steering;
+
+mod tokens;
 
 mod upgrade;
 
+use swe_ci_core::account::{Actor, Standing};
 use swe_ci_core::metrics::Verdict;
 use swe_ci_core::outcomes::{Outcomes, TestList};
 use swe_ci_core::report::Report;
@@ -26,9 +37,10 @@ use swe_ci_core::view::{Provenance, TaskState};
 
 use super::{
     Claim, ImportedEvolution, ImportedRun, IterationRow, NewRun, Put, Recount, StepRow,
-    StepToRecord, Store, Suite, TaskRow,
+    StepToRecord, Store, Suite, TaskRow, Whose,
 };
 use crate::error::Error;
+use crate::grant::Grant;
 
 /// Runs a test on a fresh database of each kind.
 async fn on_both<F: AsyncFn(Store)>(test: F) {
@@ -111,11 +123,13 @@ async fn run(store: &Store, tasks: &[(&str, f64)]) -> String {
         .map(|(name, seconds)| (TaskId::new(*name).unwrap(), *seconds))
         .collect();
     let run = NewRun {
+        standing: Standing::default(),
+        grant: Grant::default(),
         config: RunConfig::human("s"),
         provenance: Provenance::default(),
         tasks,
     };
-    store.insert_run(&run).await.unwrap()
+    store.insert_run(&run, &Actor::Operator).await.unwrap()
 }
 
 fn step(iteration: u32, role: Role, outcome: StepOutcome) -> StepRow {
@@ -149,6 +163,7 @@ fn at(iteration: u32, role: Role) -> Cursor {
         iteration,
         role,
         attempt: 1,
+        forgiven: 0,
         code_of: 0,
     }
 }
@@ -271,7 +286,7 @@ async fn an_evolution_is_recorded_step_by_step() {
         );
         assert_eq!(run.finished_at.as_deref(), Some("1970-01-01T00:00:02Z"));
         assert!(matches!(
-            store.cancel_run(&run_id).await,
+            store.cancel_run(&run_id, &Actor::Operator).await,
             Err(Error::Conflict(_))
         ));
     })
@@ -352,8 +367,8 @@ async fn cancelling_ends_what_is_queued() {
     on_both(async |store| {
         let run_id = run(&store, &[("a", 2.0), ("b", 1.0)]).await;
         let claim = store.claim("w/1", 60_000).await.unwrap().unwrap();
-        store.cancel_run(&run_id).await.unwrap();
-        store.cancel_run(&run_id).await.unwrap();
+        assert!(store.cancel_run(&run_id, &Actor::Operator).await.unwrap());
+        assert!(!store.cancel_run(&run_id, &Actor::Operator).await.unwrap());
         let endings: Vec<_> = store
             .evolutions_of_run(&run_id)
             .await
@@ -381,7 +396,7 @@ async fn cancelling_ends_what_is_queued() {
             (Progress::Cancelled, 2)
         );
         assert!(matches!(
-            store.cancel_run("none").await,
+            store.cancel_run("none", &Actor::Operator).await,
             Err(Error::NotFound { .. })
         ));
     })
@@ -399,8 +414,14 @@ async fn runs_page_newest_first() {
         let list = |rows: Vec<swe_ci_core::view::RunSummary>| {
             rows.into_iter().map(|r| r.run_id).collect::<Vec<_>>()
         };
-        assert_eq!(list(store.runs("", 2).await.unwrap()), ids[..2]);
-        assert_eq!(list(store.runs(&ids[1], 2).await.unwrap()), ids[2..]);
+        assert_eq!(
+            list(store.runs(&Whose::All, "", 2).await.unwrap()),
+            ids[..2]
+        );
+        assert_eq!(
+            list(store.runs(&Whose::All, &ids[1], 2).await.unwrap()),
+            ids[2..]
+        );
     })
     .await;
 }

@@ -31,7 +31,7 @@ async fn prices_hold_from_a_day_on() {
             &lines[2],
             &lines[0],
         ] {
-            store.put_price(written).await.unwrap();
+            store.put_price(written, &Actor::Operator).await.unwrap();
         }
         assert_eq!(store.prices().await.unwrap(), lines);
 
@@ -46,9 +46,15 @@ async fn prices_hold_from_a_day_on() {
         check("m", "2030-01-01", Some(&lines[0])).await;
         check("o", "2030-01-01", None).await;
 
-        store.remove_price("m", "2026-06-01").await.unwrap();
+        store
+            .remove_price("m", "2026-06-01", &Actor::Operator)
+            .await
+            .unwrap();
         check("m", "2030-01-01", Some(&lines[1])).await;
-        let gone = store.remove_price("m", "2026-06-01").await.unwrap_err();
+        let gone = store
+            .remove_price("m", "2026-06-01", &Actor::Operator)
+            .await
+            .unwrap_err();
         assert_eq!(gone.to_string(), "there is no price `m from 2026-06-01`");
     })
     .await;

@@ -56,7 +56,7 @@ pub fn atif(about: &About, exchanges: &[Exchange]) -> Value {
     serde_json::to_value(main).unwrap_or_else(|error| Value::from(error.to_string()))
 }
 
-fn trajectory(about: &About, number: usize, conversation: &Conversation<'_>) -> Trajectory {
+fn trajectory(about: &About, number: usize, conversation: &Conversation) -> Trajectory {
     let steps = steps(about, conversation);
     let mut sum = Usage::default();
     for turn in &conversation.turns {
@@ -100,7 +100,7 @@ fn usd(micro: u64) -> f64 {
     micro as f64 / 1e6
 }
 
-pub(super) fn steps(about: &About, conversation: &Conversation<'_>) -> Vec<Step> {
+pub(super) fn steps(about: &About, conversation: &Conversation) -> Vec<Step> {
     let mut steps = Steps::new(about);
     steps.conversation(conversation);
     steps.steps
@@ -124,7 +124,7 @@ impl<'a> Steps<'a> {
         }
     }
 
-    fn conversation(&mut self, conversation: &Conversation<'_>) {
+    fn conversation(&mut self, conversation: &Conversation) {
         let first = conversation.turns.first();
         self.now = first.map_or(0, |turn| turn.exchange.started_at);
         for text in &conversation.instructions {
@@ -159,7 +159,7 @@ impl<'a> Steps<'a> {
         }
     }
 
-    fn answer(&mut self, turn: &Turn<'_>) {
+    fn answer(&mut self, turn: &Turn) {
         let Answer {
             message,
             model,
@@ -173,7 +173,7 @@ impl<'a> Steps<'a> {
             .exchange
             .usage
             .map(|usage| metrics(usage, about.prices));
-        step.extra.extend(circumstances(turn.exchange));
+        step.extra.extend(circumstances(&turn.exchange));
         if let Some(stopped) = stopped {
             step.extra
                 .insert("finish_reason".into(), stopped.as_str().into());

@@ -1,5 +1,6 @@
 mod atif;
 mod grouping;
+mod messages;
 mod protocols;
 mod wire;
 

@@ -20,6 +20,7 @@ use serde::Deserialize;
 
 use super::App;
 use crate::api::Problem;
+use crate::auth::As;
 
 /// Results in the feed.
 const LATEST: u32 = 50;
@@ -65,21 +66,22 @@ struct Part {
 
 async fn sitemap(
     State(app): State<App>,
+    As(engine): As,
     Query(Part { part }): Query<Part>,
 ) -> Result<Response, Problem> {
     let Some(url) = &app.public_url else {
         let plain = [(header::CONTENT_TYPE, "text/plain; charset=utf-8")];
         return Ok((StatusCode::NOT_FOUND, plain, NO_ADDRESS).into_response());
     };
-    let pages = sitemap::pages(&app.engine.directory().await?);
+    let pages = sitemap::pages(&engine.directory().await?);
     match sitemap::write(&pages, url, part) {
         Some(written) => Ok(xml::respond("application/xml", written)),
         None => Err(Problem::no_such_address("/sitemap.xml with this `part`")),
     }
 }
 
-async fn feed(State(app): State<App>) -> Result<Response, Problem> {
-    let results = app.engine.latest_results(LATEST).await?;
+async fn feed(State(app): State<App>, As(engine): As) -> Result<Response, Problem> {
+    let results = engine.latest_results(LATEST).await?;
     let written = atom::write(&results, app.public_url.as_ref());
     Ok(xml::respond("application/atom+xml", written))
 }

@@ -1,0 +1,58 @@
+use leptos::either::Either;
+use leptos::prelude::*;
+use leptos_router::components::A;
+use leptos_router::hooks::use_location;
+use swe_ci_core::account::{AccountRole, Identity};
+
+use super::Popup;
+use crate::query::encode;
+use crate::reader::Reader;
+
+/// In the header: the way in for visitors, and for others what is theirs.
+#[component]
+pub fn AccountMenu() -> impl IntoView {
+    match Reader::at_hand().identity().cloned() {
+        Some(who) => Either::Left(view! { <Menu who/> }),
+        None => Either::Right(view! { <SignIn/> }),
+    }
+}
+
+/// A link to the page to sign in, which leads back to this one.
+#[component]
+pub fn SignIn() -> impl IntoView {
+    let location = use_location();
+    let href = move || {
+        let (path, search) = (location.pathname.get(), location.search.get());
+        match (path.as_str(), search.as_str()) {
+            ("/" | "/sign-in", _) => "/sign-in".to_owned(),
+            (path, "") => format!("/sign-in?next={}", encode(path)),
+            (path, search) => format!("/sign-in?next={}", encode(&format!("{path}?{search}"))),
+        }
+    };
+    view! { <a class="sign-in" href=href>"Sign in"</a> }
+}
+
+#[component]
+fn Menu(who: Identity) -> impl IntoView {
+    let admin = (who.role >= AccountRole::Admin).then(|| {
+        view! {
+            <A href="/accounts">"Accounts"</A>
+            <A href="/audit">"Audit log"</A>
+        }
+    });
+    let submitter =
+        (who.role >= AccountRole::Submitter).then(|| view! { <A href="/keys">"Keys"</A> });
+    view! {
+        <Popup class="account-menu" summary=who.name>
+            <div class="account-menu-items">
+                <p class="quiet">{format!("Signed in as {}", who.role.name())}</p>
+                <A href="/account">"Account"</A>
+                {submitter}
+                {admin}
+                <form method="post" action="/sign-out">
+                    <button class="button" type="submit">"Sign out"</button>
+                </form>
+            </div>
+        </Popup>
+    }
+}

@@ -1,0 +1,48 @@
+use leptos::prelude::*;
+
+use crate::components::Field;
+use crate::form_answer::FormAnswer;
+
+const FORM: &str = "change-password";
+
+#[component]
+pub fn PasswordForm(
+    /// Whose password it is.
+    name: String,
+    answer: FormAnswer,
+) -> impl IntoView {
+    let problem = |field: &str| answer.problem(FORM, field);
+    view! {
+        <form class="form" method="post" action="/account">
+            <input type="hidden" name="deed" value=FORM/>
+            // For whatever keeps the reader's passwords.
+            <input type="text" autocomplete="username" value=name readonly=true hidden=true/>
+            <Field
+                name="old"
+                label="Your password"
+                kind="password"
+                autocomplete="current-password"
+                problem=problem("old")
+                required=true
+            />
+            <Field
+                name="new"
+                label="A new one"
+                kind="password"
+                autocomplete="new-password"
+                hint="10 characters or more."
+                problem=problem("new")
+                required=true
+            />
+            <Field
+                name="again"
+                label="The new one again"
+                kind="password"
+                autocomplete="new-password"
+                problem=problem("again")
+                required=true
+            />
+            <button class="button" type="submit">"Change the password"</button>
+        </form>
+    }
+}

@@ -1,0 +1,116 @@
+use leptos::either::Either;
+use leptos::prelude::*;
+use swe_ci_core::account::{AccountRole, TokenView};
+
+use crate::components::{Field, Select, ShownOnce, Time};
+use crate::form_answer::FormAnswer;
+use crate::pages::words;
+
+const FORM: &str = "make-token";
+
+/// The tokens there are, and a form that makes one.
+#[component]
+pub fn Tokens(
+    tokens: Vec<TokenView>,
+    /// The most a token may do.
+    most: AccountRole,
+    answer: FormAnswer,
+) -> impl IntoView {
+    let made = answer.made(FORM).map(|text| {
+        view! {
+            <ShownOnce
+                label="Your new token"
+                text
+                advice="Copy it now: it is not shown again, and nobody can look it up."
+            />
+        }
+    });
+    view! {
+        {made}
+        <TokenList tokens/>
+        <TokenForm most answer/>
+    }
+}
+
+#[component]
+fn TokenList(tokens: Vec<TokenView>) -> impl IntoView {
+    if tokens.is_empty() {
+        return Either::Left(view! { <p>"You have none."</p> });
+    }
+    let rows = tokens.into_iter().map(|token| view! { <TokenRow token/> });
+    Either::Right(view! {
+        <div class="table-frame">
+            <table class="list cards" role="table">
+                <caption class="visually-hidden">"Your API tokens"</caption>
+                <thead role="rowgroup">
+                    <tr role="row">
+                        <th role="columnheader" scope="col">"Name"</th>
+                        <th role="columnheader" scope="col">"Role"</th>
+                        <th role="columnheader" scope="col">"Made"</th>
+                        <th role="columnheader" scope="col">"Last used"</th>
+                        <th role="columnheader" scope="col">"Good until"</th>
+                        <th role="columnheader" scope="col"><span class="visually-hidden">"Revoke"</span></th>
+                    </tr>
+                </thead>
+                <tbody role="rowgroup">{rows.collect_view()}</tbody>
+            </table>
+        </div>
+    })
+}
+
+#[component]
+fn TokenRow(token: TokenView) -> impl IntoView {
+    let revoke = format!("Revoke {}", token.name);
+    view! {
+        <tr role="row">
+            <th role="rowheader" scope="row">{token.name}</th>
+            <td role="cell" data-label="Role">{token.scope.name()}</td>
+            <td role="cell" data-label="Made"><Time at=Some(token.created_at)/></td>
+            <td role="cell" data-label="Last used"><Time at=token.used_at/></td>
+            <td role="cell" data-label="Good until"><Time at=Some(token.expires_at)/></td>
+            <td role="cell" data-label="">
+                <form method="post" action="/account">
+                    <input type="hidden" name="deed" value="revoke-token"/>
+                    <input type="hidden" name="token" value=token.token_id/>
+                    <button class="button" type="submit" aria-label=revoke>"Revoke"</button>
+                </form>
+            </td>
+        </tr>
+    }
+}
+
+#[component]
+fn TokenForm(most: AccountRole, answer: FormAnswer) -> impl IntoView {
+    let problem = |field: &str| answer.problem(FORM, field);
+    let kept = answer.kept(FORM, "scope");
+    let scopes = AccountRole::ALL.into_iter().filter(|role| *role <= most);
+    let scopes = scopes.map(|role| {
+        let chosen = kept.as_deref() == Some(role.name());
+        (role.name(), words::role(role), chosen)
+    });
+    let days = answer.kept(FORM, "days").unwrap_or("90".to_owned());
+    view! {
+        <form class="form" method="post" action="/account">
+            <input type="hidden" name="deed" value=FORM/>
+            <Field
+                name="name"
+                label="Name of a new token"
+                value=answer.kept(FORM, "name")
+                hint="What it is for, so that you know which one to revoke."
+                problem=problem("name")
+                required=true
+            />
+            <Select name="scope" label="It may do what this role may" options=scopes.collect() problem=problem("scope")/>
+            <Field
+                name="days"
+                label="Days it is good for"
+                kind="number"
+                value=days
+                hint="1 to 365."
+                problem=problem("days")
+                required=true
+            />
+            <button class="button" type="submit">"Make a token"</button>
+        </form>
+    }
+}

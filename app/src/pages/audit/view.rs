@@ -1,0 +1,83 @@
+use leptos::either::Either;
+use leptos::prelude::*;
+use swe_ci_core::account::AuditEntry;
+use swe_ci_core::view::Page;
+
+use crate::components::{NextPage, Time};
+use crate::query::Query;
+
+#[component]
+pub fn AuditLog(page: Page<AuditEntry>, subject: Option<String>) -> impl IntoView {
+    let next = page
+        .next
+        .map(|after| href(subject.as_deref(), Some(&after)));
+    view! {
+        <SubjectForm subject/>
+        <Entries entries=page.items/>
+        <NextPage href=next/>
+    }
+}
+
+/// Only what was done to one thing.
+#[component]
+fn SubjectForm(subject: Option<String>) -> impl IntoView {
+    let all = subject
+        .is_some()
+        .then(|| view! { <a class="controls-link" href="/audit">"Show all"</a> });
+    view! {
+        <form class="controls controls-plain" method="get" action="/audit">
+            <label class="field">
+                "Done to"
+                <input type="search" name="subject" value=subject placeholder="account, run, key, …" autocomplete="off"/>
+            </label>
+            <button class="button" type="submit">"Show"</button>
+            {all}
+        </form>
+    }
+}
+
+#[component]
+fn Entries(entries: Vec<AuditEntry>) -> impl IntoView {
+    if entries.is_empty() {
+        return Either::Left(view! { <p>"Nothing was done."</p> });
+    }
+    let rows = entries.into_iter().map(|entry| view! { <Entry entry/> });
+    Either::Right(view! {
+        <div class="table-frame">
+            <table class="list cards audit" role="table">
+                <caption class="visually-hidden">"What was done, newest first"</caption>
+                <thead role="rowgroup">
+                    <tr role="row">
+                        <th role="columnheader" scope="col">"When"</th>
+                        <th role="columnheader" scope="col">"Who"</th>
+                        <th role="columnheader" scope="col">"Did what"</th>
+                        <th role="columnheader" scope="col">"To what"</th>
+                        <th role="columnheader" scope="col">"More"</th>
+                    </tr>
+                </thead>
+                <tbody role="rowgroup">{rows.collect_view()}</tbody>
+            </table>
+        </div>
+    })
+}
+
+#[component]
+fn Entry(entry: AuditEntry) -> impl IntoView {
+    let same = href(Some(&entry.subject), None);
+    view! {
+        <tr role="row">
+            <th role="rowheader" scope="row"><Time at=Some(entry.at)/></th>
+            <td role="cell" data-label="Who">{entry.actor}</td>
+            <td role="cell" data-label="Did what"><code>{entry.action}</code></td>
+            <td role="cell" data-label="To what"><a href=same>{entry.subject}</a></td>
+            <td role="cell" data-label="More">{entry.detail}</td>
+        </tr>
+    }
+}
+
+fn href(subject: Option<&str>, after: Option<&str>) -> String {
+    let mut query = Query::default();
+    query.add("subject", subject);
+    query.add("after", after);
+    format!("/audit{}", query.0)
+}

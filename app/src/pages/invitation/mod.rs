@@ -1,0 +1,25 @@
+//! Where a link leads that makes an account.
+
+mod data;
+mod view;
+
+use leptos::prelude::*;
+use leptos_router::hooks::use_params_map;
+
+use self::data::invitation;
+use self::view::Acceptance;
+use crate::components::{PageHead, loaded};
+use crate::fetched::fetched;
+use crate::form_answer::FormAnswer;
+
+#[component]
+pub fn InvitationPage() -> impl IntoView {
+    let answer = FormAnswer::of_page();
+    let params = use_params_map();
+    let secret = Memo::new(move |_| params.with(|p| p.get("secret").unwrap_or_default()));
+    let resource = fetched(move || secret.get(), invitation);
+    view! {
+        <PageHead title="Invitation" description="Make an account on this site." missing=true/>
+        {loaded(resource, move |invitation| view! { <Acceptance invitation answer=answer.clone()/> })}
+    }
+}

@@ -1,0 +1,52 @@
+use leptos::prelude::*;
+use swe_ci_core::account::InvitationView;
+
+use crate::components::{Field, Time};
+use crate::form_answer::FormAnswer;
+use crate::pages::words;
+
+const FORM: &str = "invitation";
+
+/// Sent to the address of the page, which holds the secret.
+#[component]
+pub fn Acceptance(invitation: InvitationView, answer: FormAnswer) -> impl IntoView {
+    let problem = |field: &str| answer.problem(FORM, field);
+    view! {
+        <div class="hero">
+            <h1>"Make your account"</h1>
+            <p class="lede">{words::role_may(invitation.role)}</p>
+        </div>
+        <form class="form" method="post">
+            <Field
+                name="name"
+                label="Name"
+                autocomplete="username"
+                value=answer.kept(FORM, "name")
+                hint="2 to 40 letters (a to z), digits, “-”, “_” and “.”, beginning with a letter. Others see it beside what you do."
+                problem=problem("name")
+                required=true
+            />
+            <Field
+                name="password"
+                label="Password"
+                kind="password"
+                autocomplete="new-password"
+                hint="10 characters or more."
+                problem=problem("password")
+                required=true
+            />
+            <Field
+                name="again"
+                label="The password again"
+                kind="password"
+                autocomplete="new-password"
+                problem=problem("again")
+                required=true
+            />
+            <button class="button button-main" type="submit">"Make the account"</button>
+        </form>
+        <p class="footnote">
+            "The link works once, until "<Time at=Some(invitation.expires_at)/>"."
+        </p>
+    }
+}

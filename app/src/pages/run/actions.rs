@@ -1,0 +1,346 @@
+//! What whoever may steer the run can do to it. Plain forms, sent to the
+//! address of the page; done, the page is made anew.
+
+use leptos::prelude::*;
+use swe_ci_core::account::{AccountRole, Visibility};
+use swe_ci_core::agent::Budget;
+use swe_ci_core::run::{Kind, Progress};
+use swe_ci_core::step::Ending;
+use swe_ci_core::view::RunDetail;
+
+use crate::components::Field;
+use crate::form_answer::FormAnswer;
+use crate::format;
+use crate::reader::Reader;
+
+/// What is offered as the run stands.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Offers {
+    publish: bool,
+    withdraw: bool,
+    pause: bool,
+    resume: bool,
+    cancel: bool,
+    /// Evolutions that can be tried again.
+    retry: u32,
+    limits: bool,
+}
+
+impl Offers {
+    fn of(detail: &RunDetail, admin: bool) -> Self {
+        let summary = &detail.summary;
+        if !detail.may_steer {
+            return Self::default();
+        }
+        let shown = Self {
+            publish: match summary.visibility {
+                Visibility::Private => true,
+                // Whoever took it back for its faults decides.
+                Visibility::Withdrawn => admin,
+                Visibility::Public => false,
+            },
+            withdraw: summary.visibility == Visibility::Public,
+            ..Self::default()
+        };
+        let made_here = summary.config.kind != Kind::Imported;
+        if !made_here || summary.progress == Progress::Cancelled {
+            return shown;
+        }
+        let ended = |wanted: fn(Ending) -> bool| {
+            let evolutions = detail.evolution_list.iter();
+            let found = evolutions.filter(|e| e.ending.is_some_and(wanted)).count();
+            u32::try_from(found).unwrap_or(u32::MAX)
+        };
+        let going_on = !summary.progress.is_over();
+        let paused = summary.steering.paused;
+        Self {
+            pause: going_on && !paused,
+            resume: going_on && paused,
+            cancel: going_on,
+            retry: ended(Ending::can_be_retried),
+            // A budget that ended the run can be raised, for another try.
+            limits: going_on || ended(|ending| ending == Ending::BudgetSpent) > 0,
+            ..shown
+        }
+    }
+}
+
+#[component]
+pub(super) fn Actions(detail: RwSignal<RunDetail>, answer: FormAnswer) -> impl IntoView {
+    let admin = Reader::at_hand().is(AccountRole::Admin);
+    let offers = Memo::new(move |_| detail.with(|detail| Offers::of(detail, admin)));
+    let action = detail.with_untracked(|d| format!("/runs/{}", d.summary.run_id));
+    let (action, answer) = (StoredValue::new(action), StoredValue::new(answer));
+    // Each by itself, so that what happens meanwhile does not close what is open.
+    let deed = move |offered: fn(&Offers) -> bool, deed: &'static str, text: &'static str| {
+        let offered = Memo::new(move |_| offers.with(offered));
+        move || {
+            let action = action.get_value();
+            offered.get().then(|| view! { <Deed action deed text/> })
+        }
+    };
+    let retry = Memo::new(move |_| offers.get().retry);
+    let retry = move || {
+        let text = format!("Try {} again", format::count(retry.get(), "evolution"));
+        (retry.get() > 0).then(|| view! { <Deed action=action.get_value() deed="retry" text/> })
+    };
+    let cancel = Memo::new(move |_| offers.get().cancel);
+    let cancel = move || {
+        cancel
+            .get()
+            .then(|| view! { <Cancel action=action.get_value()/> })
+    };
+    let withdraw = Memo::new(move |_| offers.get().withdraw);
+    let withdraw = move || {
+        let (action, answer) = (action.get_value(), answer.get_value());
+        withdraw.get().then(|| view! { <Withdraw action answer/> })
+    };
+    let limits = Memo::new(move |_| (offers.get().limits, detail.with(|d| d.summary.steering)));
+    let limits = move || {
+        let (offered, steering) = limits.get();
+        let (action, answer) = (action.get_value(), answer.get_value());
+        offered.then(
+            || view! { <Limits action answer budget=steering.budget at_once=steering.at_once/> },
+        )
+    };
+    let problem = answer.with_value(|answer| answer.problem("steer", "deed"));
+    let problem =
+        problem.map(|text| view! { <p class="note" data-tone="bad" role="alert">{text}</p> });
+    let nothing = Memo::new(move |_| offers.get() == Offers::default());
+    view! {
+        {problem}
+        <section class="steer" aria-labelledby="steer-title" hidden=nothing>
+            <h2 id="steer-title">"Steer this run"</h2>
+            <div class="steer-bar">
+                {deed(|o| o.pause, "pause", "Pause")}
+                {deed(|o| o.resume, "resume", "Resume")}
+                {retry}
+                {cancel}
+                {limits}
+                {deed(|o| o.publish, "publish", "Publish")}
+                {withdraw}
+            </div>
+        </section>
+    }
+}
+
+/// One thing to do, as a button.
+#[component]
+fn Deed(action: String, deed: &'static str, #[prop(into)] text: String) -> impl IntoView {
+    view! {
+        <form method="post" action=action>
+            <input type="hidden" name="deed" value=deed/>
+            <button class="button" type="submit">{text}</button>
+        </form>
+    }
+}
+
+/// Asks once more before it does what cannot be undone.
+#[component]
+fn Cancel(action: String) -> impl IntoView {
+    view! {
+        <details class="steer-more">
+            <summary class="button">"Cancel…"</summary>
+            <div class="steer-box">
+                <p>
+                    "Really? What is at work ends within seconds and is not scored. A cancelled run is in no ranking, and nothing makes it go on; to stop it for a while, pause it."
+                </p>
+                <Deed action deed="cancel" text="Yes, cancel the run"/>
+            </div>
+        </details>
+    }
+}
+
+/// Asks why before it takes a run out of sight.
+#[component]
+fn Withdraw(action: String, answer: FormAnswer) -> impl IntoView {
+    const FORM: &str = "withdraw";
+    let problem = answer.problem(FORM, "reason");
+    let refused = problem.is_some();
+    view! {
+        <details class="steer-more" open=refused>
+            <summary class="button">"Take back…"</summary>
+            <form class="form steer-box" method="post" action=action>
+                <p>
+                    "It leaves the rankings and every list. You and administrators still see it, with the reason."
+                </p>
+                <input type="hidden" name="deed" value=FORM/>
+                <Field
+                    name="reason"
+                    label="Why"
+                    value=answer.kept(FORM, "reason")
+                    hint="1 to 500 characters."
+                    problem
+                    required=true
+                />
+                <button class="button" type="submit">"Take it back"</button>
+            </form>
+        </details>
+    }
+}
+
+/// How many at once, and the limits of the budget that can be raised.
+#[component]
+fn Limits(
+    action: String,
+    answer: FormAnswer,
+    budget: Budget,
+    at_once: Option<u32>,
+) -> impl IntoView {
+    const FORM: &str = "change";
+    let refused = !answer.problems.is_empty() && answer.form == FORM;
+    let limit = |name: &'static str, label: &'static str, now: Option<String>| {
+        let value = answer.kept(FORM, name).or_else(|| now.clone());
+        let problem = answer.problem(FORM, name);
+        now.map(|now| {
+            let hint = format!("{now} now; it can only be raised.");
+            view! { <Field name label value=value.unwrap_or_default() hint problem/> }
+        })
+    };
+    let whole = |n: Option<u64>| n.map(|n| n.to_string());
+    let limits = [
+        limit(
+            "budget.usd",
+            "US dollars at most",
+            budget.usd.map(|n| n.to_string()),
+        ),
+        limit("budget.tokens", "Tokens at most", whole(budget.tokens)),
+        limit(
+            "budget.requests",
+            "Requests at most",
+            whole(budget.requests),
+        ),
+        limit(
+            "budget.seconds",
+            "Seconds at most, since it began",
+            whole(budget.seconds),
+        ),
+    ];
+    let unlimited = budget
+        .is_unlimited()
+        .then(|| view! { <p class="quiet">"It has no budget, so there is none to raise."</p> });
+    let at_once = at_once.map(|n| n.to_string()).unwrap_or_default();
+    let at_once = answer.kept(FORM, "at_once").unwrap_or(at_once);
+    view! {
+        <details class="steer-more" open=refused>
+            <summary class="button">"Limits…"</summary>
+            <form class="form steer-box" method="post" action=action>
+                <input type="hidden" name="deed" value=FORM/>
+                <Field
+                    name="at_once"
+                    label="Evolutions at the same time"
+                    value=at_once
+                    hint="1 to 256; empty for as many as there are workers. What is at work goes on."
+                    problem=answer.problem(FORM, "at_once")
+                />
+                {limits.into_iter().collect_view()}
+                {unlimited}
+                <button class="button" type="submit">"Set"</button>
+            </form>
+        </details>
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plots::fixture::evolution;
+    use swe_ci_core::run::RunConfig;
+    use swe_ci_core::steering::Steering;
+    use swe_ci_core::view::{Provenance, RunSummary};
+
+    fn detail(progress: Progress, endings: &[Option<Ending>]) -> RunDetail {
+        let of = |ending: &Option<Ending>| {
+            let mut evolution = evolution(&[]);
+            evolution.ending = *ending;
+            evolution
+        };
+        RunDetail {
+            may_steer: true,
+            withdrawn: None,
+            verification: None,
+            summary: RunSummary {
+                run_id: "r".into(),
+                config: RunConfig::human("demo"),
+                visibility: Visibility::Public,
+                progress,
+                steering: Steering::default(),
+                created_at: String::new(),
+                started_at: None,
+                finished_at: None,
+                evolutions: 0,
+                evolutions_over: 0,
+                evolutions_blocked: 0,
+                iterations: 0,
+            },
+            provenance: Provenance::default(),
+            spent: None,
+            eta_seconds: None,
+            evolution_list: endings.iter().map(of).collect(),
+        }
+    }
+
+    #[test]
+    fn what_is_offered() {
+        use Progress::{Cancelled, Finished, Running};
+        let check = |seen: &RunDetail, expect: Offers| assert_eq!(Offers::of(seen, false), expect);
+        let nothing = Offers {
+            withdraw: true,
+            ..Offers::default()
+        };
+        let going_on = Offers {
+            pause: true,
+            cancel: true,
+            limits: true,
+            ..nothing
+        };
+        let mut running = detail(Running, &[None, None]);
+        check(&running, going_on);
+        running.summary.steering.paused = true;
+        let paused = Offers {
+            pause: false,
+            resume: true,
+            ..going_on
+        };
+        check(&running, paused);
+        running.may_steer = false;
+        check(&running, Offers::default());
+        let blocked = [Some(Ending::Blocked), None];
+        check(
+            &detail(Running, &blocked),
+            Offers {
+                retry: 1,
+                ..going_on
+            },
+        );
+        // What is over offers what can still be done about it.
+        check(
+            &detail(Finished, &blocked),
+            Offers {
+                retry: 1,
+                ..nothing
+            },
+        );
+        check(&detail(Finished, &[Some(Ending::Solved)]), nothing);
+        let unpaid = [Some(Ending::BudgetSpent), Some(Ending::Solved)];
+        let raise = Offers {
+            retry: 1,
+            limits: true,
+            ..nothing
+        };
+        check(&detail(Finished, &unpaid), raise);
+        check(&detail(Cancelled, &blocked), nothing);
+        let mut elsewhere = detail(Finished, &blocked);
+        elsewhere.summary.config.kind = Kind::Imported;
+        check(&elsewhere, nothing);
+        let publish = Offers {
+            publish: true,
+            ..Offers::default()
+        };
+        elsewhere.summary.visibility = Visibility::Private;
+        check(&elsewhere, publish);
+        elsewhere.summary.visibility = Visibility::Withdrawn;
+        check(&elsewhere, Offers::default());
+        assert_eq!(Offers::of(&elsewhere, true), publish);
+    }
+}

@@ -1,0 +1,81 @@
+//! What came of running a run's tests again, where somebody did.
+
+use leptos::prelude::*;
+use swe_ci_core::verification::{Otherwise, Verification};
+
+use crate::components::{Tag, Tone};
+use crate::format;
+
+/// Differences that are listed; the others are counted.
+const LISTED: usize = 20;
+
+/// Beside the run's name, where all that was tested again came out as
+/// recorded.
+#[component]
+pub(super) fn VerifiedTag(verification: Option<Verification>) -> impl IntoView {
+    let verified = verification.filter(Verification::holds);
+    verified.map(|found| {
+        view! { <Tag text="verified".to_owned() tone=Tone::Good hint=hint(&found)/> }
+    })
+}
+
+/// What came out otherwise.
+#[component]
+pub(super) fn Differences(verification: Option<Verification>, run_id: String) -> impl IntoView {
+    let found = verification.filter(|found| !found.differences.is_empty());
+    found.map(|found| {
+        let more = found.differences.len().saturating_sub(LISTED);
+        let more = (more > 0).then(|| view! { <li>{format!("and {more} more")}</li> });
+        let listed = found.differences.iter().take(LISTED).map(|difference| {
+            let href = format!(
+                "/runs/{run_id}/{}/{}",
+                difference.evolution_id, difference.iteration
+            );
+            let place = format!("{}, iteration {}", difference.task_id, difference.iteration);
+            view! { <li><a href=href>{place}</a>": "{told(&difference.what)}</li> }
+        });
+        let all = format::count(found.checked, "iteration");
+        view! {
+            <div class="note" data-tone="bad">
+                <p>
+                    {format!(
+                        "The tests of {all} were run again on {}; not all came out as recorded:",
+                        day(&found),
+                    )}
+                </p>
+                <ul>{listed.collect_view()}{more}</ul>
+            </div>
+        }
+    })
+}
+
+fn hint(found: &Verification) -> String {
+    format!(
+        "The tests of {} of {} iterations were run again on {}, and came out as recorded",
+        found.checked,
+        found.iterations,
+        day(found)
+    )
+}
+
+fn day(found: &Verification) -> &str {
+    found.at.get(..10).unwrap_or_default()
+}
+
+fn told(what: &Otherwise) -> String {
+    match what {
+        Otherwise::Collapsed { reason } => format!("the code no longer ran, {reason}"),
+        Otherwise::Ran => "the code ran, which it had not".to_owned(),
+        Otherwise::Tests { tests, more } => {
+            let named = u32::try_from(tests.len()).unwrap_or(u32::MAX);
+            let count = format::count(named.saturating_add(*more), "test");
+            let first = tests.first().map(|test| {
+                format!(
+                    ", such as {} ({}, now {})",
+                    test.node_id, test.recorded, test.found
+                )
+            });
+            format!("{count} otherwise{}", first.unwrap_or_default())
+        }
+    }
+}

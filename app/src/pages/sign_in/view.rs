@@ -1,0 +1,45 @@
+use leptos::prelude::*;
+use swe_ci_core::account::Identity;
+
+use crate::components::Field;
+use crate::form_answer::FormAnswer;
+
+const FORM: &str = "sign-in";
+
+#[component]
+pub fn SignInForm(
+    answer: FormAnswer,
+    /// Where signing in leads.
+    next: Option<String>,
+) -> impl IntoView {
+    let next = answer.kept(FORM, "next").or(next);
+    view! {
+        <form class="form" method="post" action="/sign-in">
+            {next.map(|next| view! { <input type="hidden" name="next" value=next/> })}
+            <Field name="name" label="Name" autocomplete="username" value=answer.kept(FORM, "name") required=true/>
+            <Field
+                name="password"
+                label="Password"
+                kind="password"
+                autocomplete="current-password"
+                problem=answer.problem(FORM, "password")
+                required=true
+            />
+            <button class="button button-main" type="submit">"Sign in"</button>
+        </form>
+        <p class="footnote">
+            "Accounts are made by invitation: ask an administrator of this site for a link. Who has forgotten a password asks one too."
+        </p>
+    }
+}
+
+#[component]
+pub fn SignedIn(who: Identity) -> impl IntoView {
+    view! {
+        <p>"You are signed in as "<strong>{who.name}</strong>"."</p>
+        <form class="form" method="post" action="/sign-out">
+            <button class="button" type="submit">"Sign out"</button>
+        </form>
+        <p><a href="/account">"Go to your account"</a></p>
+    }
+}

@@ -1,0 +1,183 @@
+//! Checking a result: the tests of its iterations are run again, on the code
+//! that was kept, and held against what was recorded.
+
+use serde::{Deserialize, Serialize};
+
+use crate::outcomes::{Outcomes, TestList};
+use crate::report::Outcome;
+use crate::task::TaskId;
+
+/// Tests that are named in a difference; the others are counted.
+const NAMED: usize = 50;
+
+/// What came of checking a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Verification {
+    /// RFC 3339.
+    pub at: String,
+    /// Name of the account that had it checked; `operator` for the command line.
+    pub by: String,
+    pub platform_version: String,
+    /// Iterations whose tests were run again.
+    pub checked: u32,
+    /// Iterations there are.
+    pub iterations: u32,
+    /// Those that came out otherwise.
+    pub differences: Vec<Difference>,
+}
+
+impl Verification {
+    /// Whether the result stands: something was checked, and all of it came
+    /// out as recorded.
+    #[must_use]
+    pub fn holds(&self) -> bool {
+        self.checked > 0 && self.differences.is_empty()
+    }
+}
+
+/// An iteration whose tests came out otherwise.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Difference {
+    pub evolution_id: String,
+    pub task_id: TaskId,
+    /// From 1.
+    pub sample: u32,
+    pub iteration: u32,
+    #[serde(flatten)]
+    pub what: Otherwise,
+}
+
+/// In what two runs of the same tests on the same code differ.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "otherwise", rename_all = "snake_case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub enum Otherwise {
+    /// Recorded as scored; now the code did not run, for this reason.
+    Collapsed { reason: String },
+    /// Recorded as collapsed; now the tests ran to their end.
+    Ran,
+    /// Tests of T that passed then and not now, or now and not then: the first
+    /// fifty.
+    Tests { tests: Vec<Changed>, more: u32 },
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Changed {
+    pub node_id: String,
+    /// `passed`, `failed`, `missing`, …
+    pub recorded: String,
+    pub found: String,
+}
+
+/// Holds what a test run came to against what was recorded; `None` where they
+/// agree. Only whether a test passes counts, as in every score. `recorded` is
+/// none where the code had collapsed; `found` says why it does so now.
+#[must_use]
+pub fn compare(
+    tests: &TestList,
+    recorded: Option<&Outcomes>,
+    found: Result<&Outcomes, &str>,
+) -> Option<Otherwise> {
+    let (recorded, found) = match (recorded, found) {
+        (None, Err(_)) => return None,
+        (None, Ok(_)) => return Some(Otherwise::Ran),
+        (Some(_), Err(reason)) => {
+            return Some(Otherwise::Collapsed {
+                reason: reason.to_owned(),
+            });
+        }
+        (Some(recorded), Ok(found)) => (recorded, found),
+    };
+    let passed = |outcome: Outcome| outcome == Outcome::Passed;
+    let pairs = tests
+        .node_ids()
+        .iter()
+        .zip(recorded.iter().zip(found.iter()));
+    let mut tests: Vec<Changed> = pairs
+        .filter(|(_, (then, now))| passed(*then) != passed(*now))
+        .map(|(node_id, (then, now))| Changed {
+            node_id: node_id.clone(),
+            recorded: then.name().into(),
+            found: now.name().into(),
+        })
+        .collect();
+    let more = u32::try_from(tests.len().saturating_sub(NAMED)).unwrap_or(u32::MAX);
+    tests.truncate(NAMED);
+    (!tests.is_empty()).then_some(Otherwise::Tests { tests, more })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::Report;
+
+    fn list(n: usize) -> TestList {
+        let test = |i: usize| format!(r#"{{"nodeid": "t{i:03}", "outcome": "passed"}}"#);
+        let tests: Vec<String> = (0..n).map(test).collect();
+        let report = format!(
+            r#"{{"exitcode": 0, "summary": {{"passed": {n}}}, "tests": [{}]}}"#,
+            tests.join(",")
+        );
+        TestList::of_target(&Report::parse(report.as_bytes()).unwrap())
+    }
+
+    #[test]
+    fn what_differs() {
+        let tests = list(3);
+        let check = |then: Option<&str>, now: Result<&str, &str>, expect: &str| {
+            let then = then.map(|letters| Outcomes::from_letters(letters.into()));
+            let letters = now.map(|letters| Outcomes::from_letters(letters.into()));
+            let now = letters.as_ref().map_err(|why| *why);
+            let told = match compare(&tests, then.as_ref(), now) {
+                None => String::new(),
+                Some(Otherwise::Ran) => "ran".into(),
+                Some(Otherwise::Collapsed { reason }) => reason,
+                Some(Otherwise::Tests { tests, .. }) => {
+                    let one = |t: &Changed| format!("{} {}→{}", t.node_id, t.recorded, t.found);
+                    tests.iter().map(one).collect::<Vec<_>>().join(", ")
+                }
+            };
+            assert_eq!(told, expect, "{then:?} {now:?}");
+        };
+        check(Some("ppf"), Ok("ppf"), "");
+        // How a test does not pass is all the same.
+        check(Some("pfe"), Ok("p-s"), "");
+        check(
+            Some("ppf"),
+            Ok("fpp"),
+            "t000 passed→failed, t002 failed→passed",
+        );
+        check(None, Err("exit code 2"), "");
+        check(None, Ok("ppp"), "ran");
+        check(Some("ppp"), Err("exit code 2"), "exit code 2");
+    }
+
+    #[test]
+    fn many_tests_are_counted() {
+        let tests = list(60);
+        let (all, none) = ("p".repeat(60), "f".repeat(60));
+        let (then, now) = (Outcomes::from_letters(all), Outcomes::from_letters(none));
+        let Some(Otherwise::Tests { tests, more }) = compare(&tests, Some(&then), Ok(&now)) else {
+            panic!("all of them differ")
+        };
+        assert_eq!((tests.len(), more), (50, 10));
+    }
+
+    #[test]
+    fn nothing_checked_is_not_verified() {
+        let mut seen = Verification {
+            at: String::new(),
+            by: String::new(),
+            platform_version: String::new(),
+            checked: 0,
+            iterations: 4,
+            differences: Vec::new(),
+        };
+        assert!(!seen.holds());
+        seen.checked = 1;
+        assert!(seen.holds());
+    }
+}

@@ -1,0 +1,184 @@
+//! What the site is for, from end to end: somebody is invited, submits a model,
+//! watches, pauses, resumes, looks into it, publishes; everybody sees it.
+
+use serde_json::json;
+use swe_ci_core::agent::Protocol;
+use swe_ci_core::step::Role;
+use swe_ci_engine::testing::TinyTask;
+use swe_ci_engine::testing::scripted::{Conversation, Script, ScriptedLlm, Turn};
+
+use crate::accounts::{PASSWORD, fill, first_link, press};
+use crate::browser::{Browser, DESK};
+use crate::product::Product;
+
+const KEY: &str = "sk-journey-58b1";
+/// Whoever submits chooses the name, and everybody reads it.
+const MODEL: &str = "<img src=x onerror=\"window.hit=1\">";
+const TESTS: (&str, &str) = (
+    "tests/test_tiny.py",
+    "import tiny\ndef test_one(): assert tiny.one() == 1\ndef test_two(): assert tiny.two() == 2\n",
+);
+const BASE: &str = "def one(): return 1\ndef two(): return 0\n";
+const TARGET: &str = "def one(): return 1\ndef two(): return 2\n";
+/// What an agent writes may be anything.
+const DOCUMENT: &str = "<requirements><requirement>\
+    <location>tiny.py</location>\
+    <description>&lt;script&gt;window.hit = 1&lt;/script&gt; two() gives 0</description>\
+    <contract>two() gives 2</contract><acceptance>test_two passes</acceptance>\
+    </requirement></requirements>";
+
+fn mend(conversation: &Conversation) -> Turn {
+    match (conversation.role, conversation.turn) {
+        (Role::Architect, 0) => Turn::write("/app/requirement.xml", DOCUMENT),
+        // Long enough that the run can be paused while it is at work.
+        (Role::Programmer, 0) => Turn::bash("sleep 3; echo '<script>window.hit = 1</script>'"),
+        (Role::Programmer, 1) => Turn::edit(
+            "/app/code/tiny.py",
+            "def two(): return 0",
+            "def two(): return 2",
+        ),
+        _ => Turn::say("Done."),
+    }
+}
+
+async fn product() -> Product {
+    let versions: [&[(&str, &str)]; 2] =
+        [&[("tiny.py", BASE), TESTS], &[("tiny.py", TARGET), TESTS]];
+    let task = TinyTask {
+        name: "two",
+        versions: &versions,
+    };
+    let mut product = Product::with_split("tiny", &[task]).await;
+    // The scripted LLM is on this machine.
+    product.start_with(&["--allow-private-endpoints"]).await;
+    product
+}
+
+async fn open(browser: &Browser, product: &Product, path: &str) {
+    browser.go(&format!("{}{path}", product.url)).await;
+    browser.hydrated().await;
+}
+
+/// The administrator comes by the link that is printed, and invites somebody.
+async fn invited(browser: &Browser, product: &Product) -> String {
+    browser.go(&first_link(product)).await;
+    browser.hydrated().await;
+    make_account(browser, "root").await;
+    open(browser, product, "/accounts").await;
+    let submitter = "const role = document.querySelector('#field-role'); role.value = 'submitter'";
+    browser.eval(submitter).await;
+    fill(browser, &[("field-note", "Ada")]).await;
+    press(browser, "Make a link").await;
+    let shown = "return document.getElementById('shown-once').value";
+    let link = browser.eval(shown).await;
+    link.as_str().expect("a link is shown").to_owned()
+}
+
+async fn make_account(browser: &Browser, name: &str) {
+    let fields = [
+        ("field-name", name),
+        ("field-password", PASSWORD),
+        ("field-again", PASSWORD),
+    ];
+    fill(browser, &fields).await;
+    press(browser, "Make the account").await;
+    browser.hydrated().await;
+}
+
+/// Stores a key and fills in the form; the id of the run.
+async fn submitted(browser: &Browser, product: &Product, llm: &ScriptedLlm) -> String {
+    open(browser, product, "/keys").await;
+    fill(browser, &[("field-name", "journey"), ("field-value", KEY)]).await;
+    press(browser, "Store the key").await;
+    open(browser, product, "/runs/new").await;
+    let url = llm.url(Protocol::Chat);
+    let fields = [
+        ("field-model", MODEL),
+        ("field-endpoint.url", &url),
+        ("field-endpoint.model", "scripted-1"),
+        ("field-endpoint.key", "journey"),
+    ];
+    fill(browser, &fields).await;
+    press(browser, "Queue the run").await;
+    browser.hydrated().await;
+    let path = browser.eval("return location.pathname").await;
+    let path = path.as_str().unwrap();
+    path.strip_prefix("/runs/")
+        .expect("a run's page")
+        .to_owned()
+}
+
+async fn says(browser: &Browser, what: &str, text: &str) {
+    let script = format!("return document.querySelector('main').textContent.includes('{text}')");
+    browser.until(what, &script).await;
+}
+
+/// Nothing that anybody wrote was taken for a part of the page.
+async fn unharmed(browser: &Browser) {
+    assert_eq!(browser.eval("return window.hit ?? 0").await, json!(0));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn from_an_invitation_to_the_leaderboard() {
+    let llm = ScriptedLlm::start(Script::with(mend), KEY).await.unwrap();
+    let product = product().await;
+    let (admin, browser) = (Browser::open(DESK).await, Browser::open(DESK).await);
+    let link = invited(&admin, &product).await;
+    admin.close().await;
+    browser.go(&link).await;
+    browser.hydrated().await;
+    make_account(&browser, "ada").await;
+    let run = submitted(&browser, &product, &llm).await;
+    let page = format!("/runs/{run}");
+
+    // Paused while it works, it stands still; resumed, it goes on to its end.
+    let running = "return document.querySelector('main').textContent.includes('programmer')";
+    browser.until("the programmer is at work", running).await;
+    press(&browser, "Pause").await;
+    says(&browser, "it is paused", "paused").await;
+    product
+        .until("nothing is at work", || async {
+            product.run(&run)["evolution_list"][0]["progress"] == "queued"
+        })
+        .await;
+    assert_eq!(product.run(&run)["iterations"], 0);
+    browser.hydrated().await;
+    press(&browser, "Resume").await;
+    browser.hydrated().await;
+    says(&browser, "it is finished", "finished").await;
+    unharmed(&browser).await;
+
+    // Nobody else sees it yet.
+    let visitor = Browser::open(DESK).await;
+    open(&visitor, &product, &page).await;
+    assert_eq!(visitor.text("h1").await, "Not found");
+    open(&visitor, &product, "/?split=tiny").await;
+    assert!(!visitor.text("main").await.contains("onerror"));
+
+    // What was asked, done and said.
+    let evolution = product.run(&run)["evolution_list"][0]["evolution_id"].clone();
+    let iteration = format!("{page}/{}/1", evolution.as_str().unwrap());
+    open(&browser, &product, &iteration).await;
+    let text = browser.text("main").await;
+    for part in [
+        "two() gives 2",
+        "<script>window.hit = 1</script>",
+        "test_two",
+        "return 2",
+    ] {
+        assert!(text.contains(part), "the iteration lacks {part}: {text}");
+    }
+    unharmed(&browser).await;
+    open(&browser, &product, &format!("{iteration}/programmer")).await;
+    assert!(browser.text("main").await.contains("sleep 3"));
+    unharmed(&browser).await;
+
+    open(&browser, &product, &page).await;
+    press(&browser, "Publish").await;
+    browser.hydrated().await;
+    open(&visitor, &product, "/?split=tiny").await;
+    assert!(visitor.text("main").await.contains(MODEL));
+    unharmed(&visitor).await;
+    visitor.close().await;
+    browser.close().await;
+}

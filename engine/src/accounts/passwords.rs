@@ -1,0 +1,130 @@
+//! Passwords: hashed slowly, and never many at once.
+
+use std::sync::Arc;
+
+use anyhow::anyhow;
+use argon2::password_hash::Error as HashError;
+use argon2::{Argon2, Params, PasswordHasher, PasswordVerifier};
+use secrecy::{ExposeSecret, SecretString};
+use tokio::sync::Semaphore;
+
+use crate::blocking::blocking;
+
+/// What OWASP recommends of argon2id: 19 MiB, passed over twice.
+const MEMORY_KIB: u32 = 19_456;
+const PASSES: u32 = 2;
+const LANES: u32 = 1;
+
+/// Of all who sign in at the same time, so many are served at once, so that
+/// they cannot eat up memory and processors.
+const AT_ONCE: usize = 2;
+
+/// A hash that no password has, of the same cost as all others: what is
+/// verified where there is no account, so that one cannot tell by the time.
+const NOBODYS: &str = "$argon2id$v=19$m=19456,t=2,p=1$c3dlLWNpIG5vYm9keSEhIQ$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
+
+/// Hashes passwords and verifies them. Cheap to clone; clones share the places.
+#[derive(Debug, Clone)]
+pub struct Passwords(Arc<Semaphore>);
+
+impl Default for Passwords {
+    fn default() -> Self {
+        Self(Arc::new(Semaphore::new(AT_ONCE)))
+    }
+}
+
+impl Passwords {
+    /// A hash with a salt of its own, in the PHC string format.
+    pub async fn hash(&self, password: &SecretString) -> anyhow::Result<String> {
+        let password = password.clone();
+        let hash = move || {
+            let hashed = argon2()?.hash_password(password.expose_secret().as_bytes());
+            let hashed = hashed.map_err(|e| anyhow!("the password cannot be hashed: {e}"))?;
+            Ok(hashed.to_string())
+        };
+        self.in_turn(hash).await
+    }
+
+    /// Whether a hash is of this password; where there is none to compare with,
+    /// it is not, and that takes as long.
+    pub async fn verify(
+        &self,
+        password: &SecretString,
+        hash: Option<String>,
+    ) -> anyhow::Result<bool> {
+        let password = password.clone();
+        let verify = move || {
+            let hash = hash.as_deref().unwrap_or(NOBODYS);
+            match argon2()?.verify_password(password.expose_secret().as_bytes(), hash) {
+                Ok(()) => Ok(true),
+                Err(HashError::PasswordInvalid) => Ok(false),
+                Err(e) => Err(anyhow!(
+                    "a password's hash in the database cannot be used: {e}"
+                )),
+            }
+        };
+        self.in_turn(verify).await
+    }
+
+    /// The place is held until the work is done, also when nobody waits for it
+    /// any more.
+    async fn in_turn<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> anyhow::Result<T> + Send + 'static,
+    ) -> anyhow::Result<T> {
+        let place = self.0.clone().acquire_owned().await?;
+        blocking(move || {
+            let done = work();
+            drop(place);
+            done
+        })
+        .await
+    }
+}
+
+fn argon2() -> anyhow::Result<Argon2<'static>> {
+    let params = Params::new(MEMORY_KIB, PASSES, LANES, None);
+    params
+        .map(Argon2::from)
+        .map_err(|e| anyhow!("argon2 does not take its parameters: {e}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn only_the_password_has_its_hash() {
+        let passwords = Passwords::default();
+        let right = SecretString::from("correct horse battery");
+        let hash = passwords.hash(&right).await.unwrap();
+        assert!(
+            hash.starts_with("$argon2id$v=19$m=19456,t=2,p=1$"),
+            "{hash}"
+        );
+        assert_ne!(hash, passwords.hash(&right).await.unwrap(), "salted");
+        let check = async |password: &str, hash: Option<&str>, expect: Option<bool>| {
+            let given = SecretString::from(password);
+            let found = passwords.verify(&given, hash.map(str::to_owned)).await;
+            assert_eq!(found.ok(), expect, "{password} {hash:?}");
+        };
+        check("correct horse battery", Some(&hash), Some(true)).await;
+        check("correct horse batterY", Some(&hash), Some(false)).await;
+        check("", Some(&hash), Some(false)).await;
+        check("correct horse battery", None, Some(false)).await;
+        check("", None, Some(false)).await;
+        check("correct horse battery", Some("nonsense"), None).await;
+    }
+
+    #[tokio::test]
+    async fn nobodys_hash_costs_what_all_cost() {
+        let hash = Passwords::default().hash(&"0123456789".into()).await;
+        let cost = |hash: &str| {
+            hash.split('$')
+                .take(4)
+                .map(str::to_owned)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(cost(NOBODYS), cost(&hash.unwrap()));
+    }
+}

@@ -1,0 +1,266 @@
+use futures::StreamExt;
+use swe_ci_core::account::{AccountRole, Actor, Identity, Standing, Visibility};
+use swe_ci_core::agent::Budget;
+use swe_ci_core::outcomes::{Outcomes, TestList};
+use swe_ci_core::report::Report;
+use swe_ci_core::run::RunConfig;
+use swe_ci_core::step::{Ending, Role, StepOutcome};
+use swe_ci_core::task::{SuiteCounts, TaskId};
+use swe_ci_core::usage::Usage;
+use swe_ci_core::view::{Provenance, TaskState};
+
+use super::*;
+use crate::Config;
+use crate::grant::Grant;
+use crate::store::{NewRun, StepRow, StepToRecord, Suite, TaskRow};
+
+/// A run of ada's with this budget over as many tasks.
+async fn run(engine: &Engine, tasks: u32, visibility: Visibility, budget: Budget) -> String {
+    let store = &engine.inner.store;
+    let mut ids = Vec::new();
+    for position in 0..tasks {
+        let id = TaskId::new(format!("t{position}")).unwrap();
+        store.put_task("s", position, &task(&id)).await.unwrap();
+        ids.push((id, 1.0));
+    }
+    let run = NewRun {
+        config: RunConfig {
+            kind: Kind::Measured,
+            budget,
+            ..RunConfig::human("s")
+        },
+        standing: Standing {
+            owner: Some("ada".into()),
+            visibility,
+        },
+        grant: Grant::default(),
+        provenance: Provenance::default(),
+        tasks: ids,
+    };
+    store.insert_run(&run, &Actor::Operator).await.unwrap()
+}
+
+fn task(id: &TaskId) -> TaskRow {
+    let report = br#"{"exitcode": 0, "summary": {"passed": 1}, "tests": [{"nodeid": "a", "outcome": "passed"}]}"#;
+    TaskRow {
+        id: id.clone(),
+        repo: "tiny".into(),
+        base_sha: "a".repeat(40),
+        target_sha: "b".repeat(40),
+        state: TaskState::Ready,
+        image: "sha256:0".into(),
+        suite: Suite {
+            counts: SuiteCounts {
+                base_in_target: 0,
+                target: 1,
+                base_passed: 0,
+                counts_only: false,
+            },
+            tests: TestList::of_target(&Report::parse(report).unwrap()),
+            base_outcomes: Outcomes::from_letters("f".into()),
+        },
+        suite_seconds: 0.5,
+        commits: 4,
+        span_days: 1.5,
+        target_time: None,
+        extra: Vec::new(),
+    }
+}
+
+/// Ends the next evolution, which took a hundred tokens.
+async fn end_next(engine: &Engine, outcome: StepOutcome, ending: Ending) {
+    let store = &engine.inner.store;
+    let claim = store.claim("w/1", 60_000).await.unwrap().unwrap();
+    let step = StepRow {
+        iteration: 1,
+        role: Role::Architect,
+        attempt: 1,
+        outcome,
+        detail: "why".into(),
+        product: None,
+        log: None,
+        usage: Some(Usage {
+            input_tokens: 100,
+            ..Usage::default()
+        }),
+        traffic: None,
+        trajectory: None,
+        layer: None,
+        started_at: 0,
+        finished_at: 1,
+    };
+    let record = StepToRecord {
+        step: &step,
+        iteration: None,
+        next: Err((ending, Some("why"))),
+    };
+    store.record_step(&claim, "w/1", &record).await.unwrap();
+}
+
+fn account(id: &str, role: AccountRole) -> Actor {
+    Actor::Account(Identity {
+        account_id: id.into(),
+        name: id.into(),
+        role,
+    })
+}
+
+fn tokens(n: u64) -> Budget {
+    Budget {
+        tokens: Some(n),
+        ..Budget::default()
+    }
+}
+
+fn raise(n: u64) -> Change {
+    Change {
+        budget: Some(tokens(n)),
+        at_once: None,
+    }
+}
+
+/// How a deed was taken.
+fn taken(result: Result<()>) -> &'static str {
+    match result {
+        Ok(()) => "done",
+        Err(Error::Unauthenticated(_)) => "sign in",
+        Err(Error::Forbidden(_)) => "forbidden",
+        Err(Error::NotFound { .. }) => "not found",
+        Err(Error::Conflict(_)) => "conflict",
+        Err(Error::Rejected(_)) => "rejected",
+        Err(other) => panic!("{other}"),
+    }
+}
+
+#[tokio::test]
+async fn who_may_steer() {
+    use AccountRole::{Admin, Reader, Submitter};
+    let data = tempfile::tempdir().unwrap();
+    let operator = Engine::open(Config::new(data.path().to_owned()))
+        .await
+        .unwrap();
+    let public = run(&operator, 1, Visibility::Public, Budget::default()).await;
+    let private = run(&operator, 1, Visibility::Private, Budget::default()).await;
+    // Who, and how each deed on each run is taken.
+    let check = async |actor: Actor, on_public: &str, on_private: &str| {
+        let engine = operator.acting_for(actor.clone());
+        for (run, expect) in [(&public, on_public), (&private, on_private)] {
+            let all = Change {
+                at_once: Some(Some(3)),
+                ..Change::default()
+            };
+            let found = [
+                taken(engine.pause(run).await),
+                taken(engine.resume(run).await),
+                taken(engine.change(run, all).await),
+                taken(engine.retry_blocked(run).await.map(|_| ())),
+            ];
+            assert_eq!(found, [expect; 4], "{actor:?}");
+            if expect != "done" {
+                assert_eq!(taken(engine.cancel(run).await), expect, "{actor:?}");
+            }
+        }
+    };
+    check(Actor::Visitor, "sign in", "not found").await;
+    check(account("bob", Submitter), "forbidden", "not found").await;
+    check(account("ada", Reader), "forbidden", "forbidden").await;
+    check(account("ada", Submitter), "done", "done").await;
+    check(account("root", Admin), "done", "done").await;
+    check(Actor::Operator, "done", "done").await;
+    let ada = operator.acting_for(account("ada", Submitter));
+    assert_eq!(taken(ada.cancel(&public).await), "done");
+}
+
+#[tokio::test]
+async fn twice_is_the_same_as_once_and_told_once() {
+    let data = tempfile::tempdir().unwrap();
+    let engine = Engine::open(Config::new(data.path().to_owned()))
+        .await
+        .unwrap();
+    let id = run(&engine, 2, Visibility::Public, tokens(50)).await;
+    let events = engine.events(&id, Some(0));
+    for _ in 0..2 {
+        engine.pause(&id).await.unwrap();
+    }
+    for _ in 0..2 {
+        engine.resume(&id).await.unwrap();
+    }
+    for _ in 0..2 {
+        engine.change(&id, raise(80)).await.unwrap();
+    }
+    assert_eq!(taken(engine.change(&id, raise(79)).await), "rejected");
+    let none = Change {
+        at_once: Some(Some(0)),
+        ..Change::default()
+    };
+    assert_eq!(taken(engine.change(&id, none).await), "rejected");
+    for _ in 0..2 {
+        engine.cancel(&id).await.unwrap();
+    }
+    let told: Vec<What> = events.take(4).map(|event| event.what).collect().await;
+    let steered = |paused, n| {
+        let steering = Steering {
+            paused,
+            at_once: None,
+            budget: tokens(n),
+        };
+        What::Steered { steering }
+    };
+    let progress = Progress::Cancelled;
+    assert_eq!(
+        told,
+        [
+            steered(true, 50),
+            steered(false, 50),
+            steered(false, 80),
+            What::Run { progress },
+        ]
+    );
+    for over in [
+        engine.pause(&id).await,
+        engine.resume(&id).await,
+        engine.change(&id, raise(90)).await,
+        engine.retry_blocked(&id).await.map(|_| ()),
+    ] {
+        assert_eq!(taken(over), "conflict");
+    }
+}
+
+#[tokio::test]
+async fn a_spent_budget_is_raised_before_it_goes_on() {
+    let data = tempfile::tempdir().unwrap();
+    let engine = Engine::open(Config::new(data.path().to_owned()))
+        .await
+        .unwrap();
+    let id = run(&engine, 2, Visibility::Public, tokens(150)).await;
+    // Nothing to do while it runs; nothing is wrong with asking.
+    assert_eq!(engine.retry_blocked(&id).await.unwrap(), 0);
+    end_next(&engine, StepOutcome::InfraFailed, Ending::Blocked).await;
+    end_next(&engine, StepOutcome::BudgetSpent, Ending::BudgetSpent).await;
+    let run = engine.run(&id).await.unwrap();
+    assert_eq!(run.summary.progress, Progress::Finished);
+    let error = engine.retry_blocked(&id).await.unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .contains("150 tokens is spent; raise it first"),
+        "{error}"
+    );
+    assert_eq!(taken(engine.pause(&id).await), "conflict");
+    engine.change(&id, raise(500)).await.unwrap();
+    assert_eq!(engine.retry_blocked(&id).await.unwrap(), 2);
+    assert_eq!(engine.retry_blocked(&id).await.unwrap(), 0);
+    let run = engine.run(&id).await.unwrap();
+    assert_eq!(run.summary.progress, Progress::Running);
+    assert_eq!(run.summary.steering.budget, tokens(500));
+    assert_eq!(run.summary.config.budget, tokens(150));
+    let waiting = |e: &swe_ci_core::view::EvolutionView| e.progress == Progress::Queued;
+    assert!(run.evolution_list.iter().all(waiting));
+
+    for _ in 0..2 {
+        end_next(&engine, StepOutcome::NothingLeft, Ending::NothingLeft).await;
+    }
+    let over = engine.retry_blocked(&id).await.map(|_| ());
+    assert_eq!(taken(over), "conflict");
+    assert_eq!(taken(engine.change(&id, raise(900)).await), "conflict");
+}

@@ -1,0 +1,119 @@
+//! How often an address may try to sign in. A wrong password locks the account
+//! it was for; this is for those who try one after the other.
+
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+use std::num::NonZeroU32;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::ConnectInfo;
+use axum::http::Extensions;
+use governor::clock::{Clock, DefaultClock};
+use governor::state::keyed::HashMapStateStore;
+use governor::{Quota, RateLimiter};
+use swe_ci_engine::Error;
+
+/// So many tries at once, …
+const BURST: NonZeroU32 = NonZeroU32::new(10).unwrap();
+/// … and then one in this time.
+const PERIOD: Duration = Duration::from_secs(6);
+
+/// Addresses that are remembered; more share one count.
+const MOST: usize = 10_000;
+
+/// Tries by address. Cheap to clone.
+#[derive(Debug, Clone)]
+pub(super) struct Limits {
+    tries: Arc<RateLimiter<IpAddr, HashMapStateStore<IpAddr>, DefaultClock>>,
+    clock: DefaultClock,
+}
+
+impl Limits {
+    pub(super) fn new() -> Self {
+        // Only a period of nothing is no quota.
+        let quota = Quota::with_period(PERIOD).unwrap_or(Quota::per_minute(BURST));
+        Self {
+            tries: Arc::new(RateLimiter::hashmap(quota.allow_burst(BURST))),
+            clock: DefaultClock::default(),
+        }
+    }
+
+    /// Counts a try of whoever sends a request.
+    ///
+    /// # Errors
+    /// [`Error::TooMany`] saying when it is worth another one.
+    pub(super) fn check(&self, extensions: &Extensions) -> Result<(), Error> {
+        let peer = extensions.get::<ConnectInfo<SocketAddr>>();
+        let mut key = peer.map_or(NOBODY, |ConnectInfo(peer)| key(peer.ip()));
+        if self.tries.len() >= MOST {
+            self.tries.retain_recent();
+            self.tries.shrink_to_fit();
+            if self.tries.len() >= MOST {
+                key = NOBODY;
+            }
+        }
+        self.tries.check_key(&key).map_err(|until| Error::TooMany {
+            retry_after: until.wait_time_from(self.clock.now()),
+        })
+    }
+}
+
+/// Stands for all whose address is not known.
+const NOBODY: IpAddr = IpAddr::V6(Ipv6Addr::UNSPECIFIED);
+
+/// Who has one address of version 6 has the 2⁶⁴ around it.
+fn key(peer: IpAddr) -> IpAddr {
+    match peer.to_canonical() {
+        IpAddr::V6(peer) => Ipv6Addr::from_bits(peer.to_bits() >> 64 << 64).into(),
+        peer => peer,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn neighbours_of_version_6_count_as_one() {
+        let check = |peer: &str, expect: &str| {
+            assert_eq!(
+                key(peer.parse().unwrap()),
+                expect.parse::<IpAddr>().unwrap()
+            );
+        };
+        check("192.0.2.7", "192.0.2.7");
+        check("::ffff:192.0.2.7", "192.0.2.7");
+        check("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::");
+    }
+
+    #[test]
+    fn tries_are_counted_by_address() {
+        let limits = Limits::new();
+        let from = |peer: [u8; 4]| {
+            let mut extensions = Extensions::new();
+            extensions.insert(ConnectInfo(SocketAddr::from((peer, 1))));
+            extensions
+        };
+        for _ in 0..BURST.get() {
+            assert!(limits.check(&from([192, 0, 2, 1])).is_ok());
+        }
+        let Err(Error::TooMany { retry_after }) = limits.check(&from([192, 0, 2, 1])) else {
+            panic!("one more than allowed");
+        };
+        assert!(retry_after <= PERIOD, "{retry_after:?}");
+        assert!(limits.check(&from([192, 0, 2, 2])).is_ok());
+    }
+
+    #[test]
+    fn what_is_remembered_has_an_end() {
+        let limits = Limits::new();
+        let peers = (0..).map(std::net::Ipv4Addr::from_bits);
+        for peer in peers.take(MOST + 100) {
+            let mut extensions = Extensions::new();
+            extensions.insert(ConnectInfo(SocketAddr::from((peer, 1))));
+            // Late ones share a count that is soon used up.
+            let _ = limits.check(&extensions);
+        }
+        assert!(limits.tries.len() <= MOST + 1);
+    }
+}

@@ -1,0 +1,169 @@
+//! Who is signed in: a cookie with a random id, and a row under its digest.
+//!
+//! A visitor has neither. The row holds the account's id, and the day it was
+//! last seen, by which a session lasts as long after that.
+
+use async_trait::async_trait;
+use axum::extract::Request;
+use axum::http::{HeaderMap, HeaderValue, header};
+use axum::middleware::Next;
+use axum::response::Response;
+use swe_ci_engine::{Engine, Error, SessionData};
+use tower_sessions::cookie::SameSite;
+use tower_sessions::cookie::time::{Duration, OffsetDateTime};
+use tower_sessions::session::{Id, Record};
+use tower_sessions::session_store::{self, Error as StoreError};
+use tower_sessions::{Expiry, Session, SessionManagerLayer, SessionStore};
+
+use crate::serve::App;
+
+/// A browser that is not used for so long is signed out.
+const LASTS: Duration = Duration::days(14);
+
+const COOKIE: &str = "swe_ci_session";
+/// Browsers take a cookie of such a name only from this very host, by https.
+const HOST_COOKIE: &str = "__Host-swe_ci_session";
+
+const ACCOUNT: &str = "account";
+const SEEN: &str = "seen";
+
+/// Sessions as rows of the engine.
+#[derive(Debug, Clone)]
+pub(super) struct Sessions(Engine);
+
+pub(super) fn layer(app: &App) -> SessionManagerLayer<Sessions> {
+    let secure = is_secure(app);
+    SessionManagerLayer::new(Sessions(app.engine.clone()))
+        .with_name(if secure { HOST_COOKIE } else { COOKIE })
+        .with_secure(secure)
+        .with_http_only(true)
+        .with_same_site(SameSite::Lax)
+        .with_path("/")
+        .with_expiry(Expiry::OnInactivity(LASTS))
+}
+
+/// Whether readers reach the site by https alone.
+pub(super) fn is_secure(app: &App) -> bool {
+    let url = app.public_url.as_ref();
+    url.is_some_and(|url| url.as_str().starts_with("https://"))
+}
+
+/// Whether a request has the cookie, whatever it is worth.
+pub(super) fn has_cookie(headers: &HeaderMap) -> bool {
+    let cookies = headers.get_all(header::COOKIE).into_iter();
+    let mut pairs = cookies
+        .filter_map(|cookies| cookies.to_str().ok())
+        .flat_map(|cookies| cookies.split(';'))
+        .filter_map(|pair| pair.split_once('='));
+    pairs.any(|(name, _)| [COOKIE, HOST_COOKIE].contains(&name.trim()))
+}
+
+/// Browsers take the removal of a `__Host-` cookie only when it is secure as
+/// the cookie was, which the session's layer does not say.
+pub(super) async fn removed_as_it_was_set(request: Request, next: Next) -> Response {
+    let mut response = next.run(request).await;
+    let cookies = response.headers_mut().iter_mut();
+    for (_, cookie) in cookies.filter(|(name, _)| *name == header::SET_COOKIE) {
+        let text = cookie.to_str().unwrap_or_default();
+        if text.starts_with(HOST_COOKIE)
+            && !text.contains("; Secure")
+            && let Ok(secure) = HeaderValue::from_str(&format!("{text}; Secure"))
+        {
+            *cookie = secure;
+        }
+    }
+    response
+}
+
+/// The account that is signed in by this session.
+///
+/// # Errors
+/// `Internal` when the sessions cannot be read.
+pub(super) async fn account(session: &Session, today: &str) -> Result<Option<String>, Error> {
+    let account: Option<String> = session.get(ACCOUNT).await.map_err(internal)?;
+    if account.is_some() {
+        // Written once a day, which also moves its end.
+        session.insert(SEEN, today).await.map_err(internal)?;
+    }
+    Ok(account)
+}
+
+/// Begins a session, under an id nobody has seen before.
+///
+/// # Errors
+/// `Internal` when the sessions cannot be written.
+pub(super) async fn begin(session: &Session, account: &str, today: &str) -> Result<(), Error> {
+    let written = async {
+        session.clear().await;
+        session.insert(ACCOUNT, account).await?;
+        session.insert(SEEN, today).await?;
+        session.cycle_id().await
+    };
+    written.await.map_err(internal)
+}
+
+/// Ends it, here and for whoever else has its cookie.
+///
+/// # Errors
+/// `Internal` when the sessions cannot be written.
+pub(super) async fn end(session: &Session) -> Result<(), Error> {
+    session.flush().await.map_err(internal)
+}
+
+fn internal(error: tower_sessions::session::Error) -> Error {
+    Error::Internal(error.into())
+}
+
+#[async_trait]
+impl SessionStore for Sessions {
+    async fn create(&self, record: &mut Record) -> session_store::Result<()> {
+        let data = as_data(record)?;
+        while !told(self.0.new_session(&record.id.to_string(), &data).await)? {
+            record.id = Id::default();
+        }
+        Ok(())
+    }
+
+    async fn save(&self, record: &Record) -> session_store::Result<()> {
+        let data = as_data(record)?;
+        told(self.0.keep_session(&record.id.to_string(), &data).await)
+    }
+
+    async fn load(&self, id: &Id) -> session_store::Result<Option<Record>> {
+        let found = told(self.0.session(&id.to_string()).await)?;
+        found.map(|data| as_record(*id, &data)).transpose()
+    }
+
+    async fn delete(&self, id: &Id) -> session_store::Result<()> {
+        told(self.0.end_session(&id.to_string()).await)
+    }
+}
+
+fn as_data(record: &Record) -> session_store::Result<SessionData> {
+    let account = record.data.get(ACCOUNT).and_then(|id| id.as_str());
+    let data = serde_json::to_string(&record.data);
+    Ok(SessionData {
+        account_id: account.map(str::to_owned),
+        data: data.map_err(|e| StoreError::Encode(e.to_string()))?,
+        expires_at: record.expiry_date.unix_timestamp() * 1_000,
+    })
+}
+
+fn as_record(id: Id, session: &SessionData) -> session_store::Result<Record> {
+    let unreadable = |e: &dyn std::fmt::Display| StoreError::Decode(e.to_string());
+    let data = serde_json::from_str(&session.data).map_err(|e| unreadable(&e))?;
+    let expiry_date = OffsetDateTime::from_unix_timestamp(session.expires_at / 1_000);
+    Ok(Record {
+        id,
+        data,
+        expiry_date: expiry_date.map_err(|e| unreadable(&e))?,
+    })
+}
+
+/// The layer has no other way to say what is wrong.
+fn told<T>(result: Result<T, Error>) -> session_store::Result<T> {
+    result.map_err(|error| match error {
+        Error::Internal(cause) => StoreError::Backend(format!("{cause:#}")),
+        other => StoreError::Backend(other.to_string()),
+    })
+}

@@ -1,0 +1,50 @@
+use clap::{Args, Subcommand};
+
+use super::failure::Failure;
+use super::output;
+use crate::config::GlobalOptions;
+
+const WITHDRAW_HELP: &str = "\
+A run that is taken back stands in no ranking and no list; administrators and
+whoever submitted it still see it, and why.
+
+Examples:
+  swe-ci run withdraw $id --reason \"the prompts named the tests\"";
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Command {
+    /// Show a private run to everybody, or again one that was taken back
+    Publish(Publish),
+    /// Take a public run back
+    #[command(after_help = WITHDRAW_HELP)]
+    Withdraw(Withdraw),
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Publish {
+    /// The run's id
+    id: String,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Withdraw {
+    /// The run's id
+    id: String,
+    /// Why; 1 to 500 characters
+    #[arg(long, value_name = "TEXT")]
+    reason: String,
+}
+
+pub(super) async fn execute(global: &GlobalOptions, command: Command) -> Result<(), Failure> {
+    let engine = super::open(global).await?;
+    match command {
+        Command::Publish(Publish { id }) => {
+            engine.publish(&id).await?;
+            output::line(format_args!("run {id} is public"))
+        }
+        Command::Withdraw(Withdraw { id, reason }) => {
+            engine.unpublish(&id, &reason).await?;
+            output::line(format_args!("run {id} is taken back"))
+        }
+    }
+}

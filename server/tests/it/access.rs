@@ -1,0 +1,112 @@
+//! Who may do what, address by address: a change is made on purpose.
+
+use axum::body::Body;
+use axum::http::Request;
+use swe_ci_core::account::AccountRole;
+
+use crate::fixture::{HUMAN, TestApp};
+use crate::people::{account, bearer};
+
+/// It tells of Docker as well, which is not there everywhere.
+const READY: &str = "/health/ready";
+
+/// Where people come who have no account yet, or leave it.
+const OPEN_FORMS: [&str; 3] = ["/sign-in", "/sign-out", "/invitation/{secret}"];
+
+/// Forms of pages, which no listing has.
+const FORMS: [&str; 7] = [
+    "/sign-in",
+    "/sign-out",
+    "/invitation/{secret}",
+    "/account",
+    "/accounts",
+    "/keys",
+    "/runs/new",
+];
+
+#[tokio::test]
+async fn the_matrix_is_pinned() {
+    let app = TestApp::seeded().await;
+    let routes = routes(&app).await;
+    let mut who = vec![None];
+    for role in AccountRole::ALL {
+        let actor = account(&app, role.name(), role).await;
+        who.push(Some(bearer(&app, &actor, role).await));
+    }
+    let mut columns = Vec::new();
+    for bearer in &who {
+        let mut statuses = Vec::new();
+        for (method, path) in &routes {
+            statuses.push(status(&app, method, path, bearer.as_deref()).await);
+        }
+        columns.push(statuses);
+    }
+    let mut matrix = String::from("visitor reader submitter admin\n");
+    for (at, (method, path)) in routes.iter().enumerate() {
+        let row: Vec<String> = columns.iter().map(|c| c[at].to_string()).collect();
+        matrix.push_str(&format!("{} {method} {path}\n", row.join(" ")));
+        if method != "GET" && !OPEN_FORMS.contains(&path.as_str()) {
+            assert!(
+                [401, 403].contains(&columns[0][at]),
+                "a visitor may {method} {path}"
+            );
+        }
+    }
+    insta::with_settings!({ omit_expression => true }, {
+        insta::assert_snapshot!(matrix);
+    });
+}
+
+/// Every operation of the API, every page, every form.
+async fn routes(app: &TestApp) -> Vec<(String, String)> {
+    let document = app.get("/api/v1/openapi.json").await.json();
+    let mut routes = Vec::new();
+    for (path, operations) in document["paths"].as_object().unwrap() {
+        for method in operations.as_object().unwrap().keys() {
+            routes.push((method.to_uppercase(), path.clone()));
+        }
+    }
+    let pages = swe_ci::serve::page_paths().map(|path| ("GET".into(), path.into()));
+    routes.extend(pages);
+    routes.extend(FORMS.map(|path| ("POST".into(), path.into())));
+    routes.retain(|(_, path)| path != READY);
+    routes.sort_by(|a, b| (&a.1, &a.0).cmp(&(&b.1, &b.0)));
+    routes
+}
+
+/// Without its body, which of a stream has no end.
+async fn status(app: &TestApp, method: &str, path: &str, bearer: Option<&str>) -> u16 {
+    let mut request = Request::builder().method(method).uri(filled(path));
+    if let Some(bearer) = bearer {
+        request = request.header("authorization", bearer);
+    }
+    let (media_type, body) = match path.starts_with("/api/") {
+        true => ("application/json", "{}"),
+        false => ("application/x-www-form-urlencoded", ""),
+    };
+    let request = request.header("content-type", media_type);
+    app.send(request.body(Body::from(body)).unwrap())
+        .await
+        .status()
+        .as_u16()
+}
+
+/// With something in each place that is there, where there can be.
+fn filled(path: &str) -> String {
+    let of = |part: &str, before: &str| match (part, before) {
+        ("{id}", "runs") => HUMAN.to_owned(),
+        ("{id}", "evolutions") | ("{evolution}", _) => "e-model-alpha".to_owned(),
+        ("{id}", "tasks") | ("{task}", _) => "alpha-1".to_owned(),
+        ("{role}", _) => "programmer".to_owned(),
+        ("{n}" | "{iteration}" | "{attempt}", _) => "1".to_owned(),
+        _ if part.starts_with('{') => "none".to_owned(),
+        _ => part.to_owned(),
+    };
+    let mut before = "";
+    let mut parts = Vec::new();
+    for part in path.split('/') {
+        parts.push(of(part, before));
+        before = part;
+    }
+    parts.join("/")
+}

@@ -1,0 +1,453 @@
+//! Signing in, and what a page does for whom.
+
+use axum::body::Body;
+use axum::http::Request;
+use secrecy::ExposeSecret;
+use serde_json::json;
+use swe_ci_core::account::AccountRole;
+
+use crate::fixture::{Answer, TestApp};
+use crate::people::{Browser, PASSWORD, account, bearer};
+
+fn location(answer: &Answer) -> &str {
+    assert_eq!(answer.status, 303, "{}", answer.text());
+    answer.header("location")
+}
+
+#[tokio::test]
+async fn from_the_first_link_to_signing_out() {
+    let app = TestApp::seeded().await;
+    let secret = app.engine.first_invitation().await.unwrap().unwrap();
+    let path = format!("/invitation/{}", secret.expose_secret());
+    let mut browser = Browser::new(&app);
+
+    let page = browser.get(&path).await;
+    assert!(page.text().contains("As an administrator"));
+    assert_eq!(page.header("referrer-policy"), "no-referrer");
+    assert_eq!(page.header("cache-control"), "no-store");
+    assert!(browser.cookie.is_none(), "a visitor gets no cookie");
+
+    let fields = [("name", "Ada"), ("password", PASSWORD), ("again", PASSWORD)];
+    assert_eq!(location(&browser.send(&path, &fields).await), "/account");
+    let page = browser.get("/account").await;
+    assert!(page.text().contains("<h1>ada"), "{}", page.text());
+    assert_eq!(page.header("cache-control"), "no-store");
+    // The link is used up, and nobody else is made the first.
+    assert_eq!(Browser::new(&app).get(&path).await.status, 404);
+    assert!(app.engine.first_invitation().await.unwrap().is_none());
+
+    let kept = browser.cookie.clone();
+    assert_eq!(location(&browser.send("/sign-out", &[]).await), "/");
+    assert!(browser.cookie.is_none());
+    // Not only the browser has forgotten it.
+    browser.cookie = kept;
+    assert_eq!(browser.get("/account").await.status, 401);
+    let page = Browser::signed_in(&app, "ada").await.get("/").await;
+    assert!(page.text().contains("/audit"));
+}
+
+#[tokio::test]
+async fn the_session_is_new_and_the_cookie_kept_from_scripts() {
+    let app = TestApp::seeded().await;
+    account(&app, "ada", AccountRole::Reader).await;
+    let mut browser = Browser::new(&app);
+    // What somebody else has planted is not taken over.
+    browser.cookie = Some("swe_ci_session=AAAAAAAAAAAAAAAAAAAAAA".into());
+    let planted = browser.cookie.clone();
+    let answer = browser.sign_in("ada", PASSWORD).await;
+    let cookie = answer.header("set-cookie");
+    for part in [
+        "swe_ci_session=",
+        "HttpOnly",
+        "SameSite=Lax",
+        "Path=/",
+        "Max-Age=1209600",
+    ] {
+        assert!(cookie.contains(part), "{cookie}");
+    }
+    assert!(!cookie.contains("Secure"), "{cookie}");
+    let first = browser.cookie.clone();
+    assert_ne!(first, planted);
+    // A session of one's own that somebody has planted neither.
+    browser.sign_in("ada", PASSWORD).await;
+    assert_ne!(browser.cookie, first);
+    browser.cookie = first;
+    assert_eq!(browser.get("/account").await.status, 401);
+}
+
+#[tokio::test]
+async fn by_https_the_cookie_is_of_this_host_alone() {
+    let app = TestApp::public("https://bench.example.org").await;
+    account(&app, "ada", AccountRole::Reader).await;
+    let mut browser = Browser::new(&app);
+    let answer = browser.sign_in("ada", PASSWORD).await;
+    let cookie = answer.header("set-cookie").to_owned();
+    assert!(cookie.starts_with("__Host-swe_ci_session=") && cookie.contains("; Secure"));
+    let answer = browser.send("/sign-out", &[]).await;
+    let removed = answer.header("set-cookie");
+    assert!(
+        removed.contains("Max-Age=0") && removed.contains("; Secure"),
+        "{removed}"
+    );
+}
+
+#[tokio::test]
+async fn guessing_is_locked_out_and_told_so() {
+    let app = TestApp::seeded().await;
+    account(&app, "ada", AccountRole::Reader).await;
+    let mut browser = Browser::new(&app);
+    let unknown = browser.sign_in("nobody", "wrong password").await;
+    for _ in 0..5 {
+        let answer = browser.sign_in("ada", "wrong password").await;
+        assert_eq!(
+            (answer.status, unknown.status),
+            (401.try_into().unwrap(), 401.try_into().unwrap())
+        );
+        let html = answer.text();
+        assert!(
+            html.contains("aria-invalid=\"true\"") && html.contains("value=\"ada\""),
+            "{html}"
+        );
+        assert!(!html.contains("wrong password"), "{html}");
+    }
+    let answer = browser.sign_in("ada", PASSWORD).await;
+    assert_eq!(answer.status, 429, "{}", answer.text());
+    let seconds: u64 = answer.header("retry-after").parse().unwrap();
+    assert!((50..=60).contains(&seconds), "{seconds}");
+    assert!(answer.text().contains("try again in"));
+    assert!(browser.cookie.is_none());
+}
+
+#[tokio::test]
+async fn an_address_may_try_ten_times() {
+    let app = TestApp::seeded().await;
+    let mut browser = Browser::new(&app);
+    // Each a name of its own, which no wrong password locks.
+    for n in 0..10 {
+        let name = format!("guess-{n}");
+        let answer = browser.sign_in(&name, "wrong password").await;
+        assert_eq!(answer.status, 401);
+    }
+    let answer = browser.sign_in("guess-10", "wrong password").await;
+    assert_eq!(answer.status, 429);
+    let seconds: u64 = answer.header("retry-after").parse().unwrap();
+    assert!((1..=6).contains(&seconds), "{seconds}");
+}
+
+#[tokio::test]
+async fn only_forms_of_this_site_are_taken() {
+    let app = TestApp::seeded().await;
+    let ada = account(&app, "ada", AccountRole::Reader).await;
+    let cookie = Browser::signed_in(&app, "ada").await.cookie.unwrap();
+    let token = bearer(&app, &ada, AccountRole::Reader).await;
+    let here = ("host", "localhost:3000");
+    let with_cookie = ("cookie", cookie.as_str());
+    let check = async |headers: &[(&str, &str)], expect: u16| {
+        // A server function that only reads, by POST.
+        let answer = app.ask("POST", "/api/pages/invitation", headers).await;
+        let refused = answer.status == 403;
+        assert_eq!(refused, expect == 403, "{headers:?} → {}", answer.status);
+        if refused {
+            answer.problem(403, "forbidden");
+        }
+    };
+    for from in ["cross-site", "same-site"] {
+        check(&[here, with_cookie, ("sec-fetch-site", from)], 403).await;
+        check(&[here, ("sec-fetch-site", from)], 403).await;
+    }
+    check(&[here, with_cookie, ("origin", "http://evil.org")], 403).await;
+    check(&[here, with_cookie, ("origin", "null")], 403).await;
+    check(&[here, with_cookie], 403).await;
+    check(&[here, with_cookie, ("sec-fetch-site", "same-origin")], 400).await;
+    check(
+        &[here, with_cookie, ("origin", "http://localhost:3000")],
+        400,
+    )
+    .await;
+    check(&[here], 400).await;
+    // A program; no other site can make a browser send its token.
+    let cross = ("sec-fetch-site", "cross-site");
+    check(&[here, cross, ("authorization", &token)], 400).await;
+    // What only reads may come from anywhere.
+    let answer = app.ask("GET", "/about", &[here, with_cookie, cross]).await;
+    assert_eq!(answer.status, 200);
+}
+
+#[tokio::test]
+async fn signing_in_leads_back_and_nowhere_else() {
+    let app = TestApp::seeded().await;
+    account(&app, "ada", AccountRole::Reader).await;
+    let check = async |next: &str, expect: &str| {
+        let fields = [("name", "ada"), ("password", PASSWORD), ("next", next)];
+        let answer = Browser::new(&app).send("/sign-in", &fields).await;
+        assert_eq!(location(&answer), expect, "{next:?}");
+        assert!(answer.headers.get("x-evil").is_none());
+    };
+    check("/runs?after=x", "/runs?after=x").await;
+    check("//evil.org", "/").await;
+    check("/\\evil.org", "/").await;
+    check("https://evil.org/", "/").await;
+    check("/runs\r\nx-evil: 1", "/").await;
+    // What the address says is text on the page, wherever it leads.
+    let page = app
+        .get("/sign-in?next=%22%3E%3Cscript%3Ealert(1)%3C/script%3E")
+        .await;
+    assert!(!page.text().contains("<script>alert"), "{}", page.text());
+}
+
+#[tokio::test]
+async fn what_people_write_is_text() {
+    let app = TestApp::seeded().await;
+    account(&app, "root", AccountRole::Admin).await;
+    let mut root = Browser::signed_in(&app, "root").await;
+    let evil = "<script>alert(1)</script>";
+    let answer = root.sign_in(evil, "wrong password").await;
+    assert!(!answer.text().contains("<script>alert"));
+    let mut root = Browser::signed_in(&app, "root").await;
+    let invite = [("deed", "invite"), ("role", "submitter"), ("note", evil)];
+    let answer = root.send("/accounts", &invite).await;
+    assert_eq!(answer.status, 200);
+    let token = [
+        ("deed", "make-token"),
+        ("name", evil),
+        ("scope", "reader"),
+        ("days", "7"),
+    ];
+    let made = root.send("/account", &token).await;
+    assert!(made.text().contains("sweci_") && made.header("cache-control") == "no-store");
+    for page in [
+        answer,
+        made,
+        root.get("/accounts").await,
+        root.get("/account").await,
+        root.get("/audit").await,
+    ] {
+        let html = page.text();
+        assert!(
+            html.contains("&lt;script") && !html.contains("<script>alert"),
+            "{html}"
+        );
+        assert!(
+            !html.contains("sweci_") || html.contains("Your new token") || html.contains("sweci_…")
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_link_is_shown_to_who_made_it_and_works_once() {
+    let app = TestApp::public("https://bench.example.org").await;
+    account(&app, "root", AccountRole::Admin).await;
+    let mut root = Browser::signed_in(&app, "root").await;
+    let invite = [
+        ("deed", "invite"),
+        ("role", "submitter"),
+        ("note", "for Bob"),
+    ];
+    let html = root.send("/accounts", &invite).await.text();
+    let (_, rest) = html
+        .split_once("https://bench.example.org/invitation/")
+        .unwrap();
+    let secret = rest.split('"').next().unwrap();
+    assert!(!root.get("/accounts").await.text().contains(secret));
+    let path = format!("/invitation/{secret}");
+
+    let mut bob = Browser::new(&app);
+    let check = async |bob: &mut Browser<'_>, fields: [&str; 3], field: &str, status: u16| {
+        let [name, password, again] = fields;
+        let fields = [("name", name), ("password", password), ("again", again)];
+        let answer = bob.send(&path, &fields).await;
+        assert_eq!(answer.status, status, "{}", answer.text());
+        let html = answer.text();
+        assert!(
+            html.contains(&format!("id=\"field-{field}-problem\"")),
+            "{html}"
+        );
+        assert!(
+            html.contains(&format!("aria-describedby=\"field-{field}-problem")),
+            "{html}"
+        );
+        assert!(!html.contains(password) || password.is_empty(), "{html}");
+    };
+    check(&mut bob, ["b", PASSWORD, PASSWORD], "name", 400).await;
+    check(&mut bob, ["bob", "too short", "too short"], "password", 400).await;
+    check(&mut bob, ["bob", PASSWORD, "something else"], "again", 400).await;
+    check(&mut bob, ["root", PASSWORD, PASSWORD], "name", 400).await;
+    let fields = [("name", "bob"), ("password", PASSWORD), ("again", PASSWORD)];
+    assert_eq!(location(&bob.send(&path, &fields).await), "/account");
+    let again = [("name", "eve"), ("password", PASSWORD), ("again", PASSWORD)];
+    assert_eq!(Browser::new(&app).send(&path, &again).await.status, 404);
+    // A submitter invites nobody.
+    assert_eq!(bob.send("/accounts", &invite).await.status, 403);
+    assert_eq!(bob.get("/audit").await.status, 403);
+}
+
+#[tokio::test]
+async fn a_disabled_account_is_out_at_once() {
+    let app = TestApp::seeded().await;
+    let bob = account(&app, "bob", AccountRole::Submitter).await;
+    account(&app, "root", AccountRole::Admin).await;
+    let token = bearer(&app, &bob, AccountRole::Submitter).await;
+    let mut browser = Browser::signed_in(&app, "bob").await;
+    assert_eq!(browser.get("/account").await.status, 200);
+
+    let mut root = Browser::signed_in(&app, "root").await;
+    let disable = [("deed", "disable"), ("account", "bob")];
+    assert_eq!(
+        location(&root.send("/accounts", &disable).await),
+        "/accounts?done=disabled"
+    );
+    assert_eq!(browser.get("/account").await.status, 401);
+    let me = app
+        .ask("GET", "/api/v1/me", &[("authorization", &token)])
+        .await;
+    me.problem(401, "unauthenticated");
+    assert_eq!(browser.sign_in("bob", PASSWORD).await.status, 401);
+    // Somebody has to be left who looks after the site.
+    let alone = [("deed", "disable"), ("account", "root")];
+    let refused = root.send("/accounts", &alone).await;
+    assert!(refused.status.is_client_error() && refused.text().contains("role=\"alert\""));
+}
+
+#[tokio::test]
+async fn another_password_signs_out_everywhere_else() {
+    let app = TestApp::seeded().await;
+    account(&app, "ada", AccountRole::Reader).await;
+    let mut here = Browser::signed_in(&app, "ada").await;
+    let mut there = Browser::signed_in(&app, "ada").await;
+    let new = "another good password";
+    let fields = |old, again| {
+        [
+            ("deed", "change-password"),
+            ("old", old),
+            ("new", new),
+            ("again", again),
+        ]
+    };
+    let wrong = here.send("/account", &fields("wrong password", new)).await;
+    assert!(
+        wrong.text().contains("field-old-problem"),
+        "{}",
+        wrong.text()
+    );
+    let differs = here.send("/account", &fields(PASSWORD, PASSWORD)).await;
+    assert!(differs.text().contains("field-again-problem"));
+    let done = here.send("/account", &fields(PASSWORD, new)).await;
+    assert_eq!(location(&done), "/account?done=password");
+    let page = here.get("/account?done=password").await;
+    assert!(page.text().contains("Your password is changed"));
+    assert_eq!(there.get("/account").await.status, 401);
+    assert_eq!(there.sign_in("ada", PASSWORD).await.status, 401);
+    assert_eq!(there.sign_in("ada", new).await.status, 303);
+}
+
+#[tokio::test]
+async fn tokens() {
+    let app = TestApp::seeded().await;
+    let ada = account(&app, "ada", AccountRole::Submitter).await;
+    let token = bearer(&app, &ada, AccountRole::Reader).await;
+    let by = [("authorization", token.as_str())];
+    let me = app.ask("GET", "/api/v1/me", &by).await.json();
+    assert_eq!(
+        (&me["name"], &me["role"]),
+        (&json!("ada"), &json!("reader"))
+    );
+    for bad in ["Bearer sweci_wrong", "Bearer x", &token[..token.len() - 1]] {
+        let answer = app
+            .ask("GET", "/api/v1/runs", &[("authorization", bad)])
+            .await;
+        answer.problem(401, "unauthenticated");
+        assert_eq!(answer.header("www-authenticate"), "Bearer");
+    }
+    // A token wins over a session.
+    let cookie = Browser::signed_in(&app, "ada").await.cookie.unwrap();
+    let both = [by[0], ("cookie", cookie.as_str())];
+    let me = app.ask("GET", "/api/v1/me", &both).await.json();
+    assert_eq!(me["role"], "reader");
+
+    let list = app.ask("GET", "/api/v1/tokens", &by).await.json();
+    assert!(!list.to_string().contains("sweci_"), "{list}");
+    let id = list[0]["token_id"].as_str().unwrap();
+    let gone = app
+        .ask("DELETE", &format!("/api/v1/tokens/{id}"), &by)
+        .await;
+    assert_eq!(gone.status, 204);
+    app.ask("GET", "/api/v1/me", &by)
+        .await
+        .problem(401, "unauthenticated");
+}
+
+#[tokio::test]
+async fn a_token_is_made_by_a_program() {
+    let app = TestApp::seeded().await;
+    let ada = account(&app, "ada", AccountRole::Submitter).await;
+    let token = bearer(&app, &ada, AccountRole::Submitter).await;
+    let post = async |body: &str| {
+        let request = Request::post("/api/v1/tokens")
+            .header("authorization", &token)
+            .header("content-type", "application/json");
+        app.read(request.body(Body::from(body.to_owned())).unwrap())
+            .await
+    };
+    let made = post(r#"{"name": "nightly", "scope": "reader", "days": 30}"#).await;
+    assert_eq!(made.status, 201);
+    let made: serde_json::Value = serde_json::from_slice(&made.bytes).unwrap();
+    let text = format!("Bearer {}", made["text"].as_str().unwrap());
+    let me = app
+        .ask("GET", "/api/v1/me", &[("authorization", &text)])
+        .await
+        .json();
+    assert_eq!(me["role"], "reader");
+    for bad in [
+        "{}",
+        "x",
+        r#"{"name": "a", "scope": "king", "days": 1}"#,
+        r#"{"name": "a", "scope": "reader", "days": 366}"#,
+    ] {
+        post(bad).await.problem(400, "bad-request");
+    }
+}
+
+#[tokio::test]
+async fn answers_to_somebody_are_nobody_elses() {
+    let app = TestApp::seeded().await;
+    account(&app, "ada", AccountRole::Reader).await;
+    let mut ada = Browser::signed_in(&app, "ada").await;
+    for path in ["/", "/runs", "/api/v1/leaderboard"] {
+        let hers = ada.get(path).await;
+        assert_eq!(hers.header("cache-control"), "no-store", "{path}");
+        assert!(hers.headers.get("etag").is_none(), "{path}");
+    }
+    assert!(ada.get("/").await.text().contains("Signed in as"));
+    let kept = app.get("/").await;
+    assert!(!kept.text().contains("Signed in as") && kept.text().contains("Sign in"));
+    let vary = kept.header("vary").to_lowercase();
+    assert!(
+        vary.contains("cookie") && vary.contains("authorization"),
+        "{vary}"
+    );
+}
+
+#[tokio::test]
+async fn a_closed_site_shows_visitors_the_way_in() {
+    let app = TestApp::closed().await;
+    let ada = account(&app, "ada", AccountRole::Reader).await;
+    for path in ["/sign-in", "/robots.txt", "/favicon.svg", "/health/live"] {
+        assert_eq!(app.get(path).await.status, 200, "{path}");
+    }
+    let pkg = format!("/pkg/{}/swe-ci.js", crate::fixture::HASH);
+    assert_eq!(app.get(&pkg).await.status, 200);
+    assert_eq!(
+        location(&app.get("/runs?after=x").await),
+        "/sign-in?next=%2Fruns%3Fafter%3Dx"
+    );
+    for path in ["/api/v1/runs", "/api/pages/runs", "/feed.xml"] {
+        app.get(path).await.problem(401, "unauthenticated");
+    }
+    let mut browser = Browser::signed_in(&app, "ada").await;
+    assert_eq!(browser.get("/runs").await.status, 200);
+    let token = bearer(&app, &ada, AccountRole::Reader).await;
+    let runs = app
+        .ask("GET", "/api/v1/runs", &[("authorization", &token)])
+        .await;
+    assert_eq!(runs.status, 200);
+}

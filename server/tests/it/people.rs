@@ -1,0 +1,89 @@
+//! Those who use a site: what their browsers keep, and what they may do.
+
+use axum::body::Body;
+use axum::http::Request;
+use secrecy::{ExposeSecret, SecretString};
+use swe_ci_core::account::{AccountRole, Actor};
+
+use crate::fixture::{Answer, TestApp};
+
+pub const PASSWORD: &str = "correct horse battery";
+
+/// A browser: it keeps cookies, and says where a form comes from.
+pub struct Browser<'a> {
+    app: &'a TestApp,
+    /// Name and value, as they are sent.
+    pub cookie: Option<String>,
+}
+
+impl<'a> Browser<'a> {
+    pub fn new(app: &'a TestApp) -> Self {
+        Self { app, cookie: None }
+    }
+
+    /// Of somebody who has just signed in.
+    pub async fn signed_in(app: &'a TestApp, name: &str) -> Self {
+        let mut browser = Self::new(app);
+        let answer = browser.sign_in(name, PASSWORD).await;
+        assert_eq!(answer.status, 303, "{}", answer.text());
+        browser
+    }
+
+    pub async fn sign_in(&mut self, name: &str, password: &str) -> Answer {
+        let fields = [("name", name), ("password", password)];
+        self.send("/sign-in", &fields).await
+    }
+
+    pub async fn get(&mut self, path: &str) -> Answer {
+        let request = self.request("GET", path).body(Body::empty());
+        self.read(request.unwrap()).await
+    }
+
+    /// Sends a form.
+    pub async fn send(&mut self, path: &str, fields: &[(&str, &str)]) -> Answer {
+        let form = fields.iter().map(|(name, value)| {
+            let value = swe_ci_app::encode(value);
+            format!("{name}={value}")
+        });
+        let form = form.collect::<Vec<_>>().join("&");
+        let request = self
+            .request("POST", path)
+            .header("sec-fetch-site", "same-origin")
+            .header("content-type", "application/x-www-form-urlencoded");
+        self.read(request.body(Body::from(form)).unwrap()).await
+    }
+
+    fn request(&self, method: &str, path: &str) -> axum::http::request::Builder {
+        let request = Request::builder().method(method).uri(path);
+        match &self.cookie {
+            Some(cookie) => request.header("cookie", cookie),
+            None => request,
+        }
+    }
+
+    async fn read(&mut self, request: Request<Body>) -> Answer {
+        let answer = self.app.read(request).await;
+        if let Some(cookie) = answer.headers.get("set-cookie") {
+            let pair = cookie.to_str().unwrap().split(';').next().unwrap();
+            let (_, value) = pair.split_once('=').unwrap();
+            self.cookie = (!value.is_empty()).then(|| pair.to_owned());
+        }
+        answer
+    }
+}
+
+/// Makes an account of this name, with [`PASSWORD`].
+pub async fn account(app: &TestApp, name: &str, role: AccountRole) -> Actor {
+    let (_, secret) = app.engine.invite(role, "").await.unwrap();
+    let visitor = app.engine.acting_for(Actor::Visitor);
+    let password = SecretString::from(PASSWORD);
+    let made = visitor.accept_invitation(secret.expose_secret(), name, &password);
+    Actor::Account(made.await.unwrap())
+}
+
+/// What a program of this account sends as `authorization`.
+pub async fn bearer(app: &TestApp, who: &Actor, scope: AccountRole) -> String {
+    let own = app.engine.acting_for(who.clone());
+    let (_, text) = own.make_token("of a test", scope, 1).await.unwrap();
+    format!("Bearer {}", text.expose_secret())
+}
