@@ -3,6 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::preflight::Preflight;
 use crate::run::Progress;
 use crate::steering::Steering;
 use crate::step::{Ending, Role};
@@ -26,6 +27,8 @@ pub enum What {
     /// A run was paused or resumed, its budget raised, or it was said how many
     /// of its evolutions are worked on at the same time.
     Steered { steering: Steering },
+    /// A run's preflight is over, repeated or left out.
+    Preflight { preflight: Preflight },
     /// An evolution waits again: it was put down by a pause, or is tried again
     /// after it was blocked or stopped by the budget.
     Queued { evolution_id: String },

@@ -43,6 +43,8 @@ pub mod steering;
 
 pub mod pace;
 
+pub mod preflight;
+
 pub mod metrics;
 
 pub mod uncertainty;

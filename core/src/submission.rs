@@ -21,6 +21,14 @@ pub struct Submission {
     /// `private` or `public`; nobody but its owner sees a private one.
     #[serde(default = "private")]
     pub visibility: Visibility,
+    /// Whether nothing of it is begun before its agents were tried on a tiny
+    /// task, and one of its tasks at both ends.
+    #[serde(default = "yes")]
+    pub preflight: bool,
+}
+
+fn yes() -> bool {
+    true
 }
 
 fn private() -> Visibility {

@@ -1,6 +1,8 @@
 //! Checking a result: the tests of its iterations are run again, on the code
 //! that was kept, and held against what was recorded.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use crate::outcomes::{Outcomes, TestList};
@@ -61,6 +63,31 @@ pub enum Otherwise {
     /// Tests of T that passed then and not now, or now and not then: the first
     /// fifty.
     Tests { tests: Vec<Changed>, more: u32 },
+}
+
+/// In plain words, as they follow "iteration 3:".
+impl fmt::Display for Otherwise {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Collapsed { reason } => write!(f, "the code no longer ran, {reason}"),
+            Self::Ran => f.write_str("the code ran, which it had not"),
+            Self::Tests { tests, more } => {
+                let named = u32::try_from(tests.len()).unwrap_or(u32::MAX);
+                match named.saturating_add(*more) {
+                    1 => f.write_str("1 test otherwise")?,
+                    n => write!(f, "{n} tests otherwise")?,
+                }
+                match tests.first() {
+                    Some(Changed {
+                        node_id,
+                        recorded,
+                        found,
+                    }) => write!(f, ", such as {node_id} ({recorded}, now {found})"),
+                    None => Ok(()),
+                }
+            }
+        }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::account::Visibility;
 use crate::metrics::Verdict;
 use crate::outcomes::Outcomes;
+use crate::preflight::Preflight;
 use crate::requirement::Requirement;
 use crate::run::{Kind, Progress, RunConfig};
 use crate::steering::Steering;
@@ -133,6 +134,9 @@ pub struct RunDetail {
     /// Why it was taken back, where it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub withdrawn: Option<String>,
+    /// The try before it begins, where it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub preflight: Option<Preflight>,
     /// What came of running its tests again, if somebody did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verification: Option<Verification>,

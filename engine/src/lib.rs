@@ -33,6 +33,7 @@ mod keys;
 mod listing;
 mod matrix;
 mod models;
+mod preflight;
 mod preview;
 mod prices;
 mod programs;
@@ -277,9 +278,12 @@ impl Engine {
 
     /// Events of a run from now on, preceded by those after `after` that are
     /// still remembered.
-    #[must_use]
-    pub fn events(&self, run_id: &str, after: Option<u64>) -> RunEvents {
-        Box::pin(self.inner.events.of_run(run_id, after))
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] when there is no such run.
+    pub async fn events(&self, run_id: &str, after: Option<u64>) -> Result<RunEvents> {
+        self.seen_run(run_id).await?;
+        Ok(Box::pin(self.inner.events.of_run(run_id, after)))
     }
 
     pub(crate) fn docker(&self) -> &Docker {

@@ -146,6 +146,7 @@ impl Engine {
         Ok(RunDetail {
             may_steer: self.by().may_steer(&standing),
             withdrawn: Some(store.withdrawal(id).await?).filter(|why| !why.is_empty()),
+            preflight: store.preflight(id).await?,
             verification: store.verification(id).await?,
             provenance: store.provenance(id).await?,
             spent: self.spent(id).await?,

@@ -6,6 +6,7 @@ use swe_ci_core::account::{AccountRole, Actor, Standing, Visibility};
 use swe_ci_core::agent::{AgentConfig, Endpoint};
 use swe_ci_core::event::What;
 use swe_ci_core::run::{BadConfig, Kind, Progress, RunConfig};
+use swe_ci_core::submission::Submission;
 use swe_ci_core::task::TaskId;
 use swe_ci_core::view::{Provenance, TaskState};
 
@@ -29,12 +30,31 @@ pub(crate) struct Draft {
 }
 
 impl Engine {
-    /// Queues a run and its evolutions; returns its id.
+    /// Queues a run and its evolutions, without a try; returns its id.
     ///
     /// # Errors
     /// [`Error::Unauthenticated`] and [`Error::Forbidden`] for those who may
     /// not; [`Error::Rejected`] naming every field that is wrong.
     pub async fn submit(&self, config: RunConfig, visibility: Visibility) -> Result<String> {
+        self.queue(Submission {
+            config,
+            visibility,
+            preflight: false,
+        })
+        .await
+    }
+
+    /// Queues a run and its evolutions, to be tried first where that is asked
+    /// for; returns its id.
+    ///
+    /// # Errors
+    /// As [`Engine::submit`].
+    pub async fn queue(&self, submission: Submission) -> Result<String> {
+        let Submission {
+            config,
+            visibility,
+            preflight,
+        } = submission;
         let draft = self.draft(config, visibility).await?;
         let iterations = f64::from(draft.config.plan.max_iterations);
         let expected = |task: &TaskRow| (task.id.clone(), task.suite_seconds * iterations);
@@ -52,6 +72,7 @@ impl Engine {
                 imported: None,
             },
             tasks: draft.tasks.iter().map(expected).collect(),
+            preflight,
             config: draft.config,
         };
         let id = self.inner.store.insert_run(&run, self.by()).await?;

@@ -7,16 +7,17 @@ use futures::StreamExt;
 use sha2::{Digest, Sha256};
 use swe_ci_core::account::AccountRole;
 use swe_ci_core::metrics::Verdict;
-use swe_ci_core::outcomes::Outcomes;
+use swe_ci_core::outcomes::{Outcomes, TestList};
 use swe_ci_core::run::Limits;
 use swe_ci_core::verification::{Difference, Verification, compare};
 
 use crate::Engine;
 use crate::blocking::blocking;
 use crate::clock::{now_ms, rfc3339};
+use crate::code::CodeTree;
 use crate::error::{Error, Result};
 use crate::sandbox::{BoxSpec, Purpose, Sandbox};
-use crate::store::{EvolutionRow, IterationRow};
+use crate::store::{EvolutionRow, IterationRow, TaskRow};
 use crate::suite::{self, TESTS};
 
 /// How much of a run is checked.
@@ -129,27 +130,9 @@ impl Engine {
         let task = store.task(&evolution.task_id).await?;
         let suite = store.suite(&evolution.suite).await?;
         let code = self.inner.artifacts.get_code(&row.code).await?;
-        let history = self.inner.folders.history(&task.id);
-        let target = task.target_sha.clone();
-        let oracle = blocking(move || history.code(&target)).await?;
-        let spec = BoxSpec {
-            image: task.image.clone(),
-            limits,
-            purpose: Purpose::Preparation(format!("check of {}", evolution.id)),
-            agent: None,
-        };
-        let again = async {
-            let sandbox = self.inner.docker.open(&spec).await?;
-            let code = code.with_folder_of(TESTS, &oracle);
-            suite::run(sandbox.as_ref(), &code, limits, &mut |_| {}).await
-        };
-        let again = again
-            .await
-            .map_err(anyhow::Error::new)
-            .with_context(|| format!("the tests of {} could not be run again", task.id))?;
-        let found = again
-            .result
-            .map(|report| Outcomes::of(&suite.tests, &report));
+        let found = self
+            .tested_again(&task, &suite.tests, code, limits, &evolution.id)
+            .await?;
         let scored = matches!(row.verdict, Verdict::Scored { .. });
         let recorded = scored.then_some(&row.outcomes);
         let what = compare(
@@ -164,6 +147,38 @@ impl Engine {
             iteration: row.iteration,
             what,
         }))
+    }
+
+    /// What these tests of a task make of some code, with the oracle's tests in
+    /// a fresh container; or why the code counts as collapsed. `what_for` is
+    /// what the container is marked with.
+    pub(crate) async fn tested_again(
+        &self,
+        task: &TaskRow,
+        tests: &TestList,
+        code: CodeTree,
+        limits: Limits,
+        what_for: &str,
+    ) -> Result<std::result::Result<Outcomes, String>> {
+        let history = self.inner.folders.history(&task.id);
+        let target = task.target_sha.clone();
+        let oracle = blocking(move || history.code(&target)).await?;
+        let spec = BoxSpec {
+            image: task.image.clone(),
+            limits,
+            purpose: Purpose::Preparation(format!("check of {what_for}")),
+            agent: None,
+        };
+        let again = async {
+            let sandbox = self.inner.docker.open(&spec).await?;
+            let code = code.with_folder_of(TESTS, &oracle);
+            suite::run(sandbox.as_ref(), &code, limits, &mut |_| {}).await
+        };
+        let again = again
+            .await
+            .map_err(anyhow::Error::new)
+            .with_context(|| format!("the tests of {} could not be run again", task.id))?;
+        Ok(again.result.map(|report| Outcomes::of(tests, &report)))
     }
 }
 

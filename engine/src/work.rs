@@ -122,7 +122,10 @@ impl Engine {
         };
         let name = format!("{}/{}", inner.instance, std::process::id());
         tokio::select! {
-            () = queue::work(&evolver, &name, inner.config.workers, &shutdown) => {}
+            () = async {
+                let working = queue::work(&evolver, &name, inner.config.workers, &shutdown);
+                tokio::join!(working, self.try_runs(&shutdown));
+            } => {}
             never = sweep_late(&inner.docker) => match never {},
         }
         if let Err(error) = inner.docker.sweep(Left::ByAnyone).await {

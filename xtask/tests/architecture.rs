@@ -80,11 +80,19 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("scores", &["store", "published", "sheets"]),
     ("rescore", &["store"]),
     ("verify", &["store", "sandbox", "suite"]),
+    ("preflight", &["store", "check", "verify"]),
     ("results", &["store", "dataset"]),
     (
         "work",
         &[
-            "store", "sandbox", "images", "dataset", "harness", "evolve", "queue",
+            "store",
+            "sandbox",
+            "images",
+            "dataset",
+            "harness",
+            "evolve",
+            "queue",
+            "preflight",
         ],
     ),
 ];

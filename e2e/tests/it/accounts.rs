@@ -45,7 +45,7 @@ pub async fn press(browser: &Browser, button: &str) {
 }
 
 /// What axe has against it; keeps a picture.
-async fn judged(browser: &Browser, name: &str) -> Vec<String> {
+pub async fn judged(browser: &Browser, name: &str) -> Vec<String> {
     browser.picture(name).await;
     let (mut grave, light) = violations(browser, name, Rules::All).await;
     grave.extend(light);

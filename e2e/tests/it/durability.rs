@@ -1,12 +1,17 @@
-//! `kill -9` in the middle of a run: the next start goes on where the rows
-//! say it stands, and does no finished step again.
+//! Servers that end in the middle of a run, by `kill -9` or for a new version:
+//! the next start goes on where the rows say it stands, and does no finished
+//! step again.
 
 use std::process::Command;
+use std::time::Duration;
 
 use serde_json::Value;
 use swe_ci_engine::testing::TinyTask;
 
 use crate::product::{Product, replay};
+
+/// Within so long a server that is asked to has put everything down.
+const GRACE: Duration = Duration::from_secs(10);
 
 /// Each version passes one test more; each suite takes a second.
 fn versions() -> Vec<[(&'static str, String); 2]> {
@@ -24,8 +29,8 @@ fn versions() -> Vec<[(&'static str, String); 2]> {
         .collect()
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn a_killed_server_resumes() {
+/// A server at work on a run, whose id it is, that has done two iterations.
+async fn at_work() -> (Product, String) {
     let versions = versions();
     let borrowed: Vec<Vec<(&str, &str)>> = versions
         .iter()
@@ -37,28 +42,51 @@ async fn a_killed_server_resumes() {
         })
         .collect();
     let slices: Vec<&[(&str, &str)]> = borrowed.iter().map(Vec::as_slice).collect();
-    let mut product = Product::with_split(
-        "tiny",
-        &[TinyTask {
-            name: "slow",
-            versions: &slices,
-        }],
-    )
-    .await;
-    let id = product.submit(&replay("m", "tiny", 5, 5));
-
-    product.start().await;
-    let iterations = |run: &Value| {
-        run["evolution_list"][0]["iterations"]
-            .as_array()
-            .cloned()
-            .unwrap_or_default()
+    let slow = TinyTask {
+        name: "slow",
+        versions: &slices,
     };
+    let mut product = Product::with_split("tiny", &[slow]).await;
+    let id = product.submit(&replay("m", "tiny", 5, 5));
+    product.start().await;
     product
         .until("two iterations are done", || async {
             iterations(&product.run(&id)).len() >= 2
         })
         .await;
+    (product, id)
+}
+
+fn iterations(run: &Value) -> Vec<Value> {
+    run["evolution_list"][0]["iterations"]
+        .as_array()
+        .cloned()
+        .unwrap_or_default()
+}
+
+/// Starts the server again; the run goes on from how it stood to its end.
+async fn goes_on(product: &mut Product, id: &str, before: &Value) {
+    product.start().await;
+    product.until_finished(id).await;
+    let after = product.run(id);
+    let (done, all) = (iterations(before), iterations(&after));
+    assert_eq!(all.len(), 5);
+    // What was done stands as it was, down to the second it was finished.
+    assert_eq!(all[..done.len()], done[..]);
+    assert_eq!(after["evolution_list"][0]["ending"], "solved");
+    product
+        .until("nothing is left in the engine", || async {
+            containers(product).is_empty()
+        })
+        .await;
+    // The steps of every iteration were recorded once.
+    let evolution = after["evolution_list"][0]["evolution_id"].as_str().unwrap();
+    assert!(product.log().contains(evolution));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_killed_server_resumes() {
+    let (mut product, id) = at_work().await;
     product.kill();
     let before = product.run(&id);
     assert_eq!(before["progress"], "running");
@@ -66,23 +94,18 @@ async fn a_killed_server_resumes() {
         !containers(&product).is_empty(),
         "a killed server cannot have tidied up"
     );
+    goes_on(&mut product, &id, &before).await;
+}
 
-    product.start().await;
-    product.until_finished(&id).await;
-    let after = product.run(&id);
-    let (done, all) = (iterations(&before), iterations(&after));
-    assert_eq!(all.len(), 5);
-    // What was done stands as it was, down to the second it was finished.
-    assert_eq!(all[..done.len()], done[..]);
-    assert_eq!(after["evolution_list"][0]["ending"], "solved");
-    product
-        .until("nothing is left in the engine", || async {
-            containers(&product).is_empty()
-        })
-        .await;
-    // The steps of every iteration were recorded once.
-    let evolution = after["evolution_list"][0]["evolution_id"].as_str().unwrap();
-    assert!(product.log().contains(evolution));
+#[tokio::test(flavor = "multi_thread")]
+async fn a_deployment_loses_nothing() {
+    let (mut product, id) = at_work().await;
+    let (took, well) = product.stop();
+    assert!(well && took < GRACE, "{took:?}\n{}", product.log());
+    assert_eq!(containers(&product), Vec::<String>::new());
+    let before = product.run(&id);
+    assert_eq!(before["progress"], "running");
+    goes_on(&mut product, &id, &before).await;
 }
 
 fn containers(product: &Product) -> Vec<String> {

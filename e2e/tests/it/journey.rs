@@ -7,7 +7,8 @@ use swe_ci_core::step::Role;
 use swe_ci_engine::testing::TinyTask;
 use swe_ci_engine::testing::scripted::{Conversation, Script, ScriptedLlm, Turn};
 
-use crate::accounts::{PASSWORD, fill, first_link, press};
+use crate::accounts::{PASSWORD, fill, first_link, judged, press};
+use crate::axe::equip;
 use crate::browser::{Browser, DESK};
 use crate::product::Product;
 
@@ -27,16 +28,16 @@ const DOCUMENT: &str = "<requirements><requirement>\
     <contract>two() gives 2</contract><acceptance>test_two passes</acceptance>\
     </requirement></requirements>";
 
+/// Long enough that the run can be paused while it is at work. What it is tried
+/// on before has other files.
+const MEND: &str = "sleep 3; echo '<script>window.hit = 1</script>'; cd /app/code; \
+    if [ -f tiny.py ]; then sed -i 's/two(): return 0/two(): return 2/' tiny.py; \
+    else echo 'print()' >> tally/__init__.py; fi";
+
 fn mend(conversation: &Conversation) -> Turn {
     match (conversation.role, conversation.turn) {
         (Role::Architect, 0) => Turn::write("/app/requirement.xml", DOCUMENT),
-        // Long enough that the run can be paused while it is at work.
-        (Role::Programmer, 0) => Turn::bash("sleep 3; echo '<script>window.hit = 1</script>'"),
-        (Role::Programmer, 1) => Turn::edit(
-            "/app/code/tiny.py",
-            "def two(): return 0",
-            "def two(): return 2",
-        ),
+        (Role::Programmer, 0) => Turn::bash(MEND),
         _ => Turn::say("Done."),
     }
 }
@@ -90,7 +91,13 @@ async fn submitted(browser: &Browser, product: &Product, llm: &ScriptedLlm) -> S
     open(browser, product, "/keys").await;
     fill(browser, &[("field-name", "journey"), ("field-value", KEY)]).await;
     press(browser, "Store the key").await;
+    let mut wrong = looked_at(browser, "keys").await;
     open(browser, product, "/runs/new").await;
+    press(browser, "Queue the run").await;
+    wrong.extend(looked_at(browser, "new-run-refused").await);
+    open(browser, product, "/runs/new").await;
+    wrong.extend(looked_at(browser, "new-run").await);
+    assert_eq!(wrong, Vec::<String>::new());
     let url = llm.url(Protocol::Chat);
     let fields = [
         ("field-model", MODEL),
@@ -106,6 +113,17 @@ async fn submitted(browser: &Browser, product: &Product, llm: &ScriptedLlm) -> S
     path.strip_prefix("/runs/")
         .expect("a run's page")
         .to_owned()
+}
+
+/// What axe has against a page, wide and light, narrow and dark; keeps pictures.
+async fn looked_at(browser: &Browser, name: &str) -> Vec<String> {
+    let mut wrong = Vec::new();
+    for (width, scheme) in [(390, "dark"), (1440, "light")] {
+        browser.resize(width).await;
+        browser.emulate(&[("prefers-color-scheme", scheme)]).await;
+        wrong.extend(judged(browser, &format!("{name}-{width}-{scheme}")).await);
+    }
+    wrong
 }
 
 async fn says(browser: &Browser, what: &str, text: &str) {
@@ -125,11 +143,13 @@ async fn from_an_invitation_to_the_leaderboard() {
     let (admin, browser) = (Browser::open(DESK).await, Browser::open(DESK).await);
     let link = invited(&admin, &product).await;
     admin.close().await;
+    equip(&browser).await;
     browser.go(&link).await;
     browser.hydrated().await;
     make_account(&browser, "ada").await;
     let run = submitted(&browser, &product, &llm).await;
     let page = format!("/runs/{run}");
+    says(&browser, "it is tried first", "all went well").await;
 
     // Paused while it works, it stands still; resumed, it goes on to its end.
     let running = "return document.querySelector('main').textContent.includes('programmer')";
@@ -147,6 +167,7 @@ async fn from_an_invitation_to_the_leaderboard() {
     browser.hydrated().await;
     says(&browser, "it is finished", "finished").await;
     unharmed(&browser).await;
+    let mut wrong = looked_at(&browser, "own-run").await;
 
     // Nobody else sees it yet.
     let visitor = Browser::open(DESK).await;
@@ -169,9 +190,12 @@ async fn from_an_invitation_to_the_leaderboard() {
         assert!(text.contains(part), "the iteration lacks {part}: {text}");
     }
     unharmed(&browser).await;
+    wrong.extend(looked_at(&browser, "own-iteration").await);
     open(&browser, &product, &format!("{iteration}/programmer")).await;
     assert!(browser.text("main").await.contains("sleep 3"));
     unharmed(&browser).await;
+    wrong.extend(looked_at(&browser, "conversation").await);
+    assert_eq!(wrong, Vec::<String>::new());
 
     open(&browser, &product, &page).await;
     press(&browser, "Publish").await;

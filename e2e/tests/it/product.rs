@@ -140,6 +140,17 @@ impl Product {
         }
     }
 
+    /// As a deployment does: asks it to end, and waits for that. How long it
+    /// took, and whether it says that all went well.
+    pub fn stop(&mut self) -> (Duration, bool) {
+        let mut server = self.server.take().expect("the server runs");
+        let began = Instant::now();
+        let told = Command::new("kill").arg(server.id().to_string()).status();
+        assert!(told.unwrap().success());
+        let status = server.wait().unwrap();
+        (began.elapsed(), status.success())
+    }
+
     pub fn log(&self) -> String {
         std::fs::read_to_string(self.folder.path().join("log")).unwrap_or_default()
     }

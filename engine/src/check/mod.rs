@@ -92,7 +92,29 @@ impl Engine {
         tell: Tell<'_>,
         stop: &CancellationToken,
     ) -> Result<HarnessCheck> {
-        let (config, grant) = self.tiny(config).await?;
+        if !config.harness.asks_a_model() {
+            return Err(Error::Invalid(format!(
+                "harness.name: `{}` asks no model, so there is nothing to check",
+                config.harness.name()
+            )));
+        }
+        let mut config = tiny(config);
+        let grant = self.vetted(&mut config).await?;
+        self.check_agents(config, grant, tell, stop).await
+    }
+
+    /// The same, of a run's agents with what the run was granted.
+    ///
+    /// # Errors
+    /// As [`Engine::check_harness`].
+    pub(crate) async fn check_agents(
+        &self,
+        config: RunConfig,
+        grant: Grant,
+        tell: Tell<'_>,
+        stop: &CancellationToken,
+    ) -> Result<HarnessCheck> {
+        let config = tiny(config);
         self.ready().await?;
         let _alone = self.alone()?;
         let trial = Trial::new(self).await?;
@@ -143,36 +165,6 @@ impl Engine {
         })
     }
 
-    /// The configuration as far as it matters here: its agents, within small
-    /// limits, with today's prices; and what they may use.
-    async fn tiny(&self, mut config: RunConfig) -> Result<(RunConfig, Grant)> {
-        config.kind = Kind::Measured;
-        config.split = SPLIT.into();
-        config.samples = 1;
-        config.plan = PLAN;
-        let limits = &mut config.limits;
-        limits.agent_seconds = limits.agent_seconds.min(AGENT_SECONDS);
-        limits.test_seconds = limits.test_seconds.min(TEST_SECONDS);
-        limits.patience_seconds = limits.patience_seconds.min(PATIENCE_SECONDS);
-        config.budget = Budget {
-            tokens: Some(config.budget.tokens.unwrap_or(TOKENS).min(TOKENS)),
-            ..config.budget
-        };
-        let programmer = config.programmer.as_mut().and_then(|p| p.endpoint.as_mut());
-        for endpoint in [config.endpoint.as_mut(), programmer].into_iter().flatten() {
-            // The provider itself is what is to be tried.
-            endpoint.recording = None;
-        }
-        if !config.harness.asks_a_model() {
-            return Err(Error::Invalid(format!(
-                "harness.name: `{}` asks no model, so there is nothing to check",
-                config.harness.name()
-            )));
-        }
-        let grant = self.vetted(&mut config).await?;
-        Ok((config, grant))
-    }
-
     /// Sees to it that the layers are there.
     async fn layers_of(&self, config: &RunConfig, tell: Tell<'_>) -> Result<Vec<BuiltLayer>> {
         let mut layers: Vec<BuiltLayer> = Vec::new();
@@ -206,6 +198,30 @@ impl Engine {
             }
         }
     }
+}
+
+/// The configuration as far as it matters here: its agents, within small
+/// limits.
+fn tiny(mut config: RunConfig) -> RunConfig {
+    config.kind = Kind::Measured;
+    config.split = SPLIT.into();
+    config.tasks = Vec::new();
+    config.samples = 1;
+    config.plan = PLAN;
+    let limits = &mut config.limits;
+    limits.agent_seconds = limits.agent_seconds.min(AGENT_SECONDS);
+    limits.test_seconds = limits.test_seconds.min(TEST_SECONDS);
+    limits.patience_seconds = limits.patience_seconds.min(PATIENCE_SECONDS);
+    config.budget = Budget {
+        tokens: Some(config.budget.tokens.unwrap_or(TOKENS).min(TOKENS)),
+        ..config.budget
+    };
+    let programmer = config.programmer.as_mut().and_then(|p| p.endpoint.as_mut());
+    for endpoint in [config.endpoint.as_mut(), programmer].into_iter().flatten() {
+        // The provider itself is what is to be tried.
+        endpoint.recording = None;
+    }
+    config
 }
 
 fn agents(config: &RunConfig) -> Vec<AgentConfig> {

@@ -286,6 +286,7 @@ impl Trial {
             config: config.clone(),
             provenance: Provenance::default(),
             tasks: tasks.into_iter().map(|task| (task.id, 1.0)).collect(),
+            preflight: false,
         };
         store.insert_run(&run, &Actor::Operator).await?;
         let claim = store.claim(WORKER, LEASE_MS).await?;

@@ -68,6 +68,7 @@ impl Fixture {
             config,
             provenance: Provenance::default(),
             tasks: vec![(id, 1.0)],
+            preflight: false,
         };
         store.insert_run(&run, &Actor::Operator).await.unwrap();
         let claim = store.claim(WORKER, 60_000).await.unwrap().unwrap();

@@ -36,6 +36,7 @@ async fn run(engine: &Engine, tasks: u32, visibility: Visibility, budget: Budget
         grant: Grant::default(),
         provenance: Provenance::default(),
         tasks: ids,
+        preflight: false,
     };
     store.insert_run(&run, &Actor::Operator).await.unwrap()
 }
@@ -178,7 +179,7 @@ async fn twice_is_the_same_as_once_and_told_once() {
         .await
         .unwrap();
     let id = run(&engine, 2, Visibility::Public, tokens(50)).await;
-    let events = engine.events(&id, Some(0));
+    let events = engine.events(&id, Some(0)).await.unwrap();
     for _ in 0..2 {
         engine.pause(&id).await.unwrap();
     }

@@ -33,8 +33,8 @@ const IDLE: &str = "(progress = 'queued' OR (progress = 'running' AND lease_unti
 
 /// Its run may be worked on, and has fewer at work than it may have. What a
 /// cancelled run left behind is taken up to be ended.
-const WANTED: &str =
-    "(r.progress = 'cancelled' OR (r.paused_at IS NULL AND (r.at_once IS NULL OR r.at_once > (
+const WANTED: &str = "(r.progress = 'cancelled' OR (r.paused_at IS NULL AND NOT EXISTS (
+    SELECT 1 FROM preflights p WHERE p.run_id = r.id AND p.state IN ('waiting', 'failed')) AND (r.at_once IS NULL OR r.at_once > (
     SELECT count(*) FROM evolutions b
     WHERE b.run_id = r.id AND b.progress = 'running' AND b.lease_until >= $1))))";
 

@@ -13,6 +13,7 @@ mod invitations;
 mod keys;
 mod listing;
 mod precedents;
+mod preflights;
 mod prices;
 mod recounts;
 mod rows;

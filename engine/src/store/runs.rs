@@ -25,6 +25,8 @@ pub struct NewRun {
     pub provenance: Provenance,
     /// Task and expected seconds of one evolution of it.
     pub tasks: Vec<(TaskId, f64)>,
+    /// Whether it waits for a try.
+    pub preflight: bool,
 }
 
 /// Whose runs are listed.
@@ -87,6 +89,15 @@ impl Store {
                 .execute(&mut *tx)
                 .await?;
             }
+        }
+        if run.preflight {
+            sqlx::query(
+                "INSERT INTO preflights (run_id, state, at, findings) VALUES ($1, 'waiting', $2, '[]')",
+            )
+            .bind(&id)
+            .bind(now)
+            .execute(&mut *tx)
+            .await?;
         }
         let detail = format!("{}: {}", run.standing.visibility.name(), run.config.model);
         note(&mut tx, by, "run.submit", &id, &detail).await?;

@@ -8,6 +8,7 @@ mod fixture;
 mod gateway;
 mod imports;
 mod isolation;
+mod preflight;
 mod programs;
 mod secrets;
 mod steering;

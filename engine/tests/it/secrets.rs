@@ -141,6 +141,8 @@ impl Marked {
         let stop = CancellationToken::new();
         let events = engine
             .events(&run_id, None)
+            .await
+            .unwrap()
             .take_until(stop.clone().cancelled_owned());
         let events = tokio::spawn(events.map(|event| Sight::of("events", &event)).collect());
         let watching = tokio::spawn(watch(label(&fixture), stop.clone()));

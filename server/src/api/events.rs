@@ -47,7 +47,7 @@ impl<S: Sync> FromRequestParts<S> for LastEventId {
 
 /// What happens in a run from now on, as server-sent events: the id of each
 /// is its `seq`, its data a JSON object with `seq`, `run_id`, `event` (`run`,
-/// `steered`, `queued`, `step`, `log`, `iteration` or `ended`) and what belongs
+/// `steered`, `preflight`, `queued`, `step`, `log`, `iteration` or `ended`) and what belongs
 /// to that. With `Last-Event-ID`, events missed since then come first as far as
 /// they are still remembered.
 #[utoipa::path(
@@ -71,10 +71,9 @@ pub(crate) async fn events(
     Query(NoParameters): Query<NoParameters>,
     LastEventId(after): LastEventId,
 ) -> Result<impl IntoResponse> {
-    // Asked for first, so that an unknown run is a 404 and not an endless silence.
-    engine.run(&id).await?;
     let stream = engine
         .events(&id, after)
+        .await?
         .map(|event| Ok::<_, Infallible>(sse(&event)))
         .take_until(app.shutdown.cancelled_owned());
     // nginx would otherwise hold events back until its buffer is full.

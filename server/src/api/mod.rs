@@ -128,6 +128,8 @@ fn annotated() -> OpenApiRouter<App> {
         .routes(routes!(steering::resume))
         .routes(routes!(steering::cancel))
         .routes(routes!(steering::retry))
+        .routes(routes!(steering::preflight))
+        .routes(routes!(steering::begin))
         .routes(routes!(submit::config_toml))
         .routes(routes!(runs::scores))
         .routes(routes!(card::card))

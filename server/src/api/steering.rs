@@ -115,6 +115,57 @@ pub(crate) async fn retry(
     detail(&engine, &id).await
 }
 
+/// Has a run tried again whose preflight failed. Twice is the same as once.
+#[utoipa::path(
+    post,
+    path = "/api/v1/runs/{id}/preflight",
+    tag = "runs",
+    security(("token" = [])),
+    params(RunPath),
+    responses(
+        (status = 200, description = "The run, waiting to be tried", body = RunDetail),
+        (status = 401, description = "No good token was sent", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 403, description = "The run is somebody else's", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 404, description = "There is no such run", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 409, description = "The run waits for no preflight, or is over", body = ProblemBody, content_type = "application/problem+json"),
+    )
+)]
+pub(crate) async fn preflight(
+    As(engine): As,
+    Path(RunPath { id }): Path<RunPath>,
+    Query(NoParameters): Query<NoParameters>,
+) -> Result<Json<RunDetail>> {
+    engine.require(AccountRole::Submitter)?;
+    engine.preflight_again(&id).await?;
+    detail(&engine, &id).await
+}
+
+/// Lets a run begin whose preflight failed or is not over. Twice is the same
+/// as once.
+#[utoipa::path(
+    post,
+    path = "/api/v1/runs/{id}/begin",
+    tag = "runs",
+    security(("token" = [])),
+    params(RunPath),
+    responses(
+        (status = 200, description = "The run, no longer held up", body = RunDetail),
+        (status = 401, description = "No good token was sent", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 403, description = "The run is somebody else's", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 404, description = "There is no such run", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 409, description = "The run waits for no preflight, or is over", body = ProblemBody, content_type = "application/problem+json"),
+    )
+)]
+pub(crate) async fn begin(
+    As(engine): As,
+    Path(RunPath { id }): Path<RunPath>,
+    Query(NoParameters): Query<NoParameters>,
+) -> Result<Json<RunDetail>> {
+    engine.require(AccountRole::Submitter)?;
+    engine.begin_anyway(&id).await?;
+    detail(&engine, &id).await
+}
+
 /// Raises a run's budget, and says how many of its evolutions may be at work at
 /// the same time. What is left out stays as it is; the configuration stays as
 /// it was submitted.

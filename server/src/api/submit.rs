@@ -34,8 +34,7 @@ pub(crate) async fn submit(
 ) -> Result<Response> {
     // Before its configuration is looked at: who may not learns nothing by it.
     engine.require(AccountRole::Submitter)?;
-    let Submission { config, visibility } = read(&body)?;
-    let id = engine.submit(config, visibility).await?;
+    let id = engine.queue(read(&body)?).await?;
     let location = [(header::LOCATION, format!("/api/v1/runs/{id}"))];
     let run = Json(engine.run(&id).await?);
     Ok((StatusCode::CREATED, location, run).into_response())

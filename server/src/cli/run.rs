@@ -7,6 +7,7 @@ use serde_json::json;
 use swe_ci_core::account::Visibility;
 use swe_ci_core::metrics::Verdict;
 use swe_ci_core::run::RunConfig;
+use swe_ci_core::submission::Submission;
 use swe_ci_core::view::{EvolutionView, RunDetail, RunSummary};
 use swe_ci_engine::{PageRequest, configuration};
 
@@ -86,6 +87,10 @@ pub(super) struct Submit {
     /// Show it to administrators only; `swe-ci run publish` shows it to all
     #[arg(long)]
     private: bool,
+    /// Begin only after its agents were tried on a tiny task, and one of its
+    /// tasks at both ends
+    #[arg(long)]
+    preflight: bool,
     /// Print the run's id as JSON
     #[arg(long)]
     json: bool,
@@ -140,7 +145,12 @@ async fn submit(global: &GlobalOptions, options: &Submit) -> Result<(), Failure>
         false => Visibility::Public,
     };
     let engine = super::open(global).await?;
-    let id = engine.submit(config, visibility).await?;
+    let submission = Submission {
+        config,
+        visibility,
+        preflight: options.preflight,
+    };
+    let id = engine.queue(submission).await?;
     if options.json {
         return output::json(&json!({"run_id": id}));
     }

@@ -25,6 +25,10 @@ pub(super) enum Command {
     Resume(Which),
     /// Put the blocked evolutions of a run back in the queue
     Retry(Which),
+    /// Try a run again whose preflight failed
+    Preflight(Which),
+    /// Let a run begin whose preflight failed or is not over
+    Begin(Which),
     /// Raise a run's budget, or say how many evolutions are worked on at once
     #[command(after_help = SET_HELP)]
     Set(Set),
@@ -104,6 +108,14 @@ pub(super) async fn execute(global: &GlobalOptions, command: Command) -> Result<
         Command::Retry(Which { id }) => {
             let queued = engine.retry_blocked(&id).await?;
             output::line(format_args!("run {id}: {queued} back in the queue"))
+        }
+        Command::Preflight(Which { id }) => {
+            engine.preflight_again(&id).await?;
+            output::line(format_args!("run {id} is tried again"))
+        }
+        Command::Begin(Which { id }) => {
+            engine.begin_anyway(&id).await?;
+            output::line(format_args!("run {id} waits for no preflight"))
         }
         Command::Set(set) => {
             engine.change(&set.id, set.change()).await?;

@@ -43,6 +43,40 @@ async fn a_stream_ends_when_the_server_stops() {
     assert!(ended.expect("the stream ends").is_none());
 }
 
+/// Whoever comes late, and whoever reads slowly, is told the same; what is told
+/// is made once.
+#[tokio::test]
+async fn a_thousand_readers_are_told() {
+    let app = TestApp::seeded().await;
+    let mut readers = Vec::new();
+    for _ in 0..1_000 {
+        let response = app.send(request(Some("0"))).await;
+        readers.push(response.into_body().into_data_stream());
+    }
+    app.engine.pause(MODEL).await.unwrap();
+    app.engine.resume(MODEL).await.unwrap();
+    let mut told: Vec<Vec<String>> = Vec::new();
+    for reader in &mut readers {
+        let mut events = Vec::new();
+        for _ in 0..2 {
+            let event = reader.next().await.expect("the stream goes on").unwrap();
+            events.push(String::from_utf8(event.to_vec()).unwrap());
+        }
+        told.push(events);
+    }
+    assert!(told[0][0].contains("\"paused\":true"), "{told:?}");
+    assert!(told[0][1].contains("\"paused\":false"), "{told:?}");
+    assert!(told.iter().all(|events| *events == told[0]));
+    // Somebody who lost the connection after the first is told the second.
+    let id = told[0][0]
+        .lines()
+        .find_map(|line| line.strip_prefix("id: "));
+    let response = app.send(request(id)).await;
+    let mut late = response.into_body().into_data_stream();
+    let missed = late.next().await.unwrap().unwrap();
+    assert_eq!(String::from_utf8(missed.to_vec()).unwrap(), told[0][1]);
+}
+
 #[tokio::test]
 async fn a_bad_last_event_id_is_refused() {
     let app = TestApp::seeded().await;

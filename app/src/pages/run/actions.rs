@@ -4,6 +4,7 @@
 use leptos::prelude::*;
 use swe_ci_core::account::{AccountRole, Visibility};
 use swe_ci_core::agent::Budget;
+use swe_ci_core::preflight::{Preflight, PreflightState};
 use swe_ci_core::run::{Kind, Progress};
 use swe_ci_core::step::Ending;
 use swe_ci_core::view::RunDetail;
@@ -23,6 +24,10 @@ struct Offers {
     cancel: bool,
     /// Evolutions that can be tried again.
     retry: u32,
+    /// Its preflight failed.
+    preflight: bool,
+    /// Its preflight holds it up.
+    begin: bool,
     limits: bool,
 }
 
@@ -53,10 +58,14 @@ impl Offers {
         };
         let going_on = !summary.progress.is_over();
         let paused = summary.steering.paused;
+        let tried = |state| detail.preflight.as_ref().is_some_and(|p| p.state == state);
+        let held_up = detail.preflight.as_ref().is_some_and(Preflight::holds_up);
         Self {
             pause: going_on && !paused,
             resume: going_on && paused,
             cancel: going_on,
+            preflight: going_on && tried(PreflightState::Failed),
+            begin: going_on && held_up,
             retry: ended(Ending::can_be_retried),
             // A budget that ended the run can be raised, for another try.
             limits: going_on || ended(|ending| ending == Ending::BudgetSpent) > 0,
@@ -112,6 +121,8 @@ pub(super) fn Actions(detail: RwSignal<RunDetail>, answer: FormAnswer) -> impl I
         <section class="steer" aria-labelledby="steer-title" hidden=nothing>
             <h2 id="steer-title">"Steer this run"</h2>
             <div class="steer-bar">
+                {deed(|o| o.preflight, "preflight", "Try it again")}
+                {deed(|o| o.begin, "begin", "Begin untried")}
                 {deed(|o| o.pause, "pause", "Pause")}
                 {deed(|o| o.resume, "resume", "Resume")}
                 {retry}
@@ -259,6 +270,7 @@ mod tests {
             may_steer: true,
             withdrawn: None,
             verification: None,
+            preflight: None,
             summary: RunSummary {
                 run_id: "r".into(),
                 config: RunConfig::human("demo"),

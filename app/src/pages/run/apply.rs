@@ -15,6 +15,7 @@ pub(super) fn apply(run: &mut RunDetail, event: &RunEvent) {
     match &event.what {
         What::Run { progress } => run.summary.progress = *progress,
         What::Steered { steering } => run.summary.steering = *steering,
+        What::Preflight { preflight } => run.preflight = Some(preflight.clone()),
         What::Queued { evolution_id } => {
             if let Some(evolution) = find(run, evolution_id) {
                 evolution.progress = Progress::Queued;
@@ -123,6 +124,7 @@ mod tests {
             may_steer: false,
             withdrawn: None,
             verification: None,
+            preflight: None,
             summary: RunSummary {
                 run_id: "r".into(),
                 config: RunConfig::human("demo"),

@@ -12,6 +12,7 @@ mod recorded;
 mod scores;
 mod standing;
 mod taken;
+mod tried;
 mod verified;
 mod view;
 

@@ -1,7 +1,7 @@
 //! What came of running a run's tests again, where somebody did.
 
 use leptos::prelude::*;
-use swe_ci_core::verification::{Otherwise, Verification};
+use swe_ci_core::verification::Verification;
 
 use crate::components::{Tag, Tone};
 use crate::format;
@@ -32,7 +32,7 @@ pub(super) fn Differences(verification: Option<Verification>, run_id: String) ->
                 difference.evolution_id, difference.iteration
             );
             let place = format!("{}, iteration {}", difference.task_id, difference.iteration);
-            view! { <li><a href=href>{place}</a>": "{told(&difference.what)}</li> }
+            view! { <li><a href=href>{place}</a>": "{difference.what.to_string()}</li> }
         });
         let all = format::count(found.checked, "iteration");
         view! {
@@ -60,22 +60,4 @@ fn hint(found: &Verification) -> String {
 
 fn day(found: &Verification) -> &str {
     found.at.get(..10).unwrap_or_default()
-}
-
-fn told(what: &Otherwise) -> String {
-    match what {
-        Otherwise::Collapsed { reason } => format!("the code no longer ran, {reason}"),
-        Otherwise::Ran => "the code ran, which it had not".to_owned(),
-        Otherwise::Tests { tests, more } => {
-            let named = u32::try_from(tests.len()).unwrap_or(u32::MAX);
-            let count = format::count(named.saturating_add(*more), "test");
-            let first = tests.first().map(|test| {
-                format!(
-                    ", such as {} ({}, now {})",
-                    test.node_id, test.recorded, test.found
-                )
-            });
-            format!("{count} otherwise{}", first.unwrap_or_default())
-        }
-    }
 }

@@ -13,6 +13,7 @@ use super::recorded::Recorded;
 use super::scores::ScoresOfRun;
 use super::standing::{AtOnce, Paused, Remaining, TakenBack};
 use super::taken::Taken;
+use super::tried::Tried;
 use super::verified::{Differences, VerifiedTag};
 use crate::components::{Meter, PageHead, Tag, Term, Time, Tone};
 use crate::form_answer::FormAnswer;
@@ -49,6 +50,7 @@ pub fn RunView(whole: Whole, answer: FormAnswer) -> impl IntoView {
         />
         <Head detail link=follower.link/>
         <Overall detail/>
+        <Tried detail/>
         <Actions detail answer/>
         <ScoresOfRun scores detail/>
         <Evolutions detail/>

@@ -27,6 +27,9 @@ pub fn Sheet(desk: Desk, answer: FormAnswer) -> impl IntoView {
         .into_iter()
         .map(|key| view! { <option value=key.name></option> });
     let visibility = answer.kept(FORM, "visibility");
+    let untried = answer
+        .kept(FORM, "skip-preflight")
+        .is_some_and(|kept| !kept.is_empty());
     let estimate = answer.estimate;
     view! {
         <FromText answer/>
@@ -72,6 +75,16 @@ pub fn Sheet(desk: Desk, answer: FormAnswer) -> impl IntoView {
             </fieldset>
             <Limits typed/>
             <VisibilityFields chosen=visibility/>
+            <fieldset>
+                <legend>"Before it begins"</legend>
+                <p class="quiet">
+                    "Its agents are tried on a tiny task, and the quickest of its tasks is tested at both ends, so that a wrong key or a broken image costs a minute and not a night. If something goes wrong, nothing is begun until you say so."
+                </p>
+                <label class="box">
+                    <input type="checkbox" name="skip-preflight" value="on" checked=untried/>
+                    "Begin at once, untried"
+                </label>
+            </fieldset>
             {estimate.map(|estimate| view! { <Preview estimate/> })}
             <p class="sheet-buttons">
                 <button class="button button-main" type="submit" name="deed" value="submit">"Queue the run"</button>

@@ -153,6 +153,7 @@ async fn a_run_keeps_what_it_was_granted() {
             config: RunConfig::human("s"),
             provenance: Provenance::default(),
             tasks: vec![(TaskId::new("a").unwrap(), 1.0)],
+            preflight: false,
         };
         let id = store.insert_run(&new, &Actor::Operator).await.unwrap();
         assert_eq!(store.grant(&id).await.unwrap(), grant);

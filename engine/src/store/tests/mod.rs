@@ -16,6 +16,7 @@ mod keys;
 mod listing;
 
 mod precedents;
+mod preflights;
 
 mod prices;
 
@@ -115,6 +116,10 @@ fn task(name: &str) -> TaskRow {
 }
 
 async fn run(store: &Store, tasks: &[(&str, f64)]) -> String {
+    queue(store, tasks, false).await
+}
+
+async fn queue(store: &Store, tasks: &[(&str, f64)], preflight: bool) -> String {
     for (position, (name, _)) in (0u32..).zip(tasks) {
         store.put_task("s", position, &task(name)).await.unwrap();
     }
@@ -128,6 +133,7 @@ async fn run(store: &Store, tasks: &[(&str, f64)]) -> String {
         config: RunConfig::human("s"),
         provenance: Provenance::default(),
         tasks,
+        preflight,
     };
     store.insert_run(&run, &Actor::Operator).await.unwrap()
 }

@@ -3,7 +3,7 @@ use axum::response::{IntoResponse, Redirect, Response};
 use secrecy::{ExposeSecret, SecretString};
 use swe_ci_core::account::{AccountRole, Visibility};
 use swe_ci_core::run::RunConfig;
-use swe_ci_core::submission::{Estimate, RunForm};
+use swe_ci_core::submission::{Estimate, RunForm, Submission};
 use swe_ci_engine::{Engine, Error, configuration};
 
 use super::sent::{Again, Sent};
@@ -18,6 +18,8 @@ struct Order {
     /// Which button was pressed.
     deed: String,
     visibility: String,
+    /// Ticked where it is to begin without having been tried.
+    skip_preflight: String,
     /// To be stored under the name that the endpoint gives.
     new_key: SecretString,
     toml: String,
@@ -31,6 +33,7 @@ impl FromIterator<(String, String)> for Order {
             match name.as_str() {
                 "deed" => order.deed = text,
                 "visibility" => order.visibility = text,
+                "skip-preflight" => order.skip_preflight = text,
                 "new-key" => order.new_key = text.into(),
                 "toml" => order.toml = text,
                 _ => order.form.set(&name, text),
@@ -60,7 +63,9 @@ pub(super) async fn submit(
     if order.deed == "read" {
         return Ok(read(again, &order.toml).await);
     }
-    let again = keeping(again, &order.form).keeping("visibility", &order.visibility);
+    let again = keeping(again, &order.form)
+        .keeping("visibility", &order.visibility)
+        .keeping("skip-preflight", &order.skip_preflight);
     let refused = if order.deed == "preview" {
         match preview(&engine, &order).await {
             Ok(estimate) => return Ok(again.estimated(estimate).await),
@@ -90,7 +95,12 @@ async fn queue(engine: &Engine, order: &Order) -> Result<String, At> {
             .await
             .map_err(at("new-key"))?;
     }
-    engine.submit(config, visibility).await.map_err(at("model"))
+    let submission = Submission {
+        config,
+        visibility,
+        preflight: order.skip_preflight.is_empty(),
+    };
+    engine.queue(submission).await.map_err(at("model"))
 }
 
 async fn read(again: Again, toml: &str) -> Response {

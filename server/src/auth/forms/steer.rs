@@ -21,6 +21,8 @@ enum Deed {
     Pause,
     Resume,
     Retry,
+    Preflight,
+    Begin,
     Cancel,
     Change(Limits),
     Publish,
@@ -63,6 +65,8 @@ async fn carry_out(engine: &Engine, id: &str, deed: &Deed) -> Result<(), Error> 
         Deed::Pause => engine.pause(id).await,
         Deed::Resume => engine.resume(id).await,
         Deed::Retry => engine.retry_blocked(id).await.map(|_| ()),
+        Deed::Preflight => engine.preflight_again(id).await,
+        Deed::Begin => engine.begin_anyway(id).await,
         Deed::Cancel => engine.cancel(id).await,
         Deed::Change(limits) => {
             let change = limits.change().map_err(|bad| Error::Rejected(vec![bad]))?;
