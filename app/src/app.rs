@@ -11,6 +11,7 @@ use crate::PublicUrl;
 use crate::components::{AccountMenu, THEME_SCRIPT, ThemeSwitch};
 use crate::pages::{NotFoundPage, lazy};
 use crate::reader::Reader;
+use crate::sign_in_providers::SignInProviders;
 
 /// The whole document around [`App`]; made on the server only.
 #[must_use]
@@ -43,6 +44,7 @@ pub fn App() -> impl IntoView {
     let public_url = SharedValue::new(|| use_context::<Option<PublicUrl>>().flatten());
     provide_context(public_url.into_inner());
     provide_context(Reader::of_page());
+    provide_context(SignInProviders::of_page());
     view! {
         <Router>
             <Frame/>
@@ -107,10 +109,17 @@ fn Main(bare: Memo<bool>) -> impl IntoView {
                 <Route path=path!("/embed/:figure") view={Lazy::<lazy::Embed>::new()} ssr=SsrMode::Async/>
                 <Route path=path!("/about") view={Lazy::<lazy::About>::new()} ssr=SsrMode::Async/>
                 <Route path=path!("/sign-in") view={Lazy::<lazy::SignIn>::new()} ssr=SsrMode::Async/>
+                // Where a form was sent that leads to another site, and what came of it.
+                <Route path=path!("/sign-in/:provider") view={Lazy::<lazy::SignIn>::new()} ssr=SsrMode::Async/>
                 <Route path=path!("/invitation/:secret") view={Lazy::<lazy::Invitation>::new()} ssr=SsrMode::Async/>
                 <Route path=path!("/account") view={Lazy::<lazy::Account>::new()} ssr=SsrMode::Async/>
                 <Route path=path!("/accounts") view={Lazy::<lazy::Accounts>::new()} ssr=SsrMode::Async/>
                 <Route path=path!("/keys") view={Lazy::<lazy::Keys>::new()} ssr=SsrMode::Async/>
+                <Route
+                    path=path!("/notifications")
+                    view={Lazy::<lazy::Notifications>::new()}
+                    ssr=SsrMode::Async
+                />
                 <Route path=path!("/audit") view={Lazy::<lazy::Audit>::new()} ssr=SsrMode::Async/>
             </FlatRoutes>
         </main>

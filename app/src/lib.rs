@@ -30,6 +30,7 @@ mod preview;
 mod public_url;
 mod query;
 mod reader;
+mod sign_in_providers;
 
 pub use app::{App, shell};
 pub use error::{AppError, ErrorKind};
@@ -37,6 +38,7 @@ pub use form_answer::{FieldProblem, FormAnswer};
 pub use public_url::PublicUrl;
 pub use query::encode;
 pub use reader::Reader;
+pub use sign_in_providers::{NotSignedIn, SignInProvider, SignInProviders};
 
 /// Where the browser takes over the page the server rendered.
 #[cfg(feature = "hydrate")]

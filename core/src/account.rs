@@ -189,6 +189,29 @@ pub struct InvitationView {
     pub expires_at: String,
 }
 
+/// Who somebody is at another site, by which they get into an account. Times
+/// are RFC 3339.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LinkedIdentity {
+    /// Id of the provider that says so.
+    pub provider: String,
+    /// What the provider calls them, for good.
+    pub subject: String,
+    /// Their login or address there, as it was said last.
+    pub shown_as: String,
+    pub linked_at: String,
+    /// When somebody last signed in by it.
+    pub last_used: Option<String>,
+}
+
+/// By what an account can be signed in to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WaysIn {
+    pub has_password: bool,
+    /// The first linked first.
+    pub identities: Vec<LinkedIdentity>,
+}
+
 /// A line of the audit log.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]

@@ -34,6 +34,27 @@ pub fn account_name(input: &str) -> Result<String, &'static str> {
     Ok(name)
 }
 
+/// Names for somebody who is called so elsewhere, the best first: what of it can
+/// be in a name, then the same with a number from 2 to 99 behind it.
+pub fn names_like(called: &str) -> impl Iterator<Item = String> + use<> {
+    const ROOM_FOR_NUMBERS: usize = 3;
+    let of_names = |c: char| match c.to_ascii_lowercase() {
+        c if c.is_ascii_lowercase() || c.is_ascii_digit() || "_.".contains(c) => c,
+        _ => '-',
+    };
+    let plain: String = called.chars().map(of_names).collect();
+    let plain = plain.trim_start_matches(|c: char| !c.is_ascii_lowercase());
+    let fitting: String = plain.chars().take(NAME.end() - ROOM_FOR_NUMBERS).collect();
+    let fitting = fitting.trim_end_matches('-');
+    let base = match fitting.len() >= *NAME.start() {
+        true => fitting.to_owned(),
+        false => "user".to_owned(),
+    };
+    let numbered: Vec<String> = (2..100).map(|n| format!("{base}-{n}")).collect();
+    let names = std::iter::once(base).chain(numbered);
+    names.filter(|name| account_name(name).is_ok())
+}
+
 /// Whether an account of this name may have this password.
 ///
 /// # Errors
@@ -82,6 +103,27 @@ mod tests {
         for taken in ["operator", "Visitor"] {
             check(taken, None);
         }
+    }
+
+    #[test]
+    fn names_for_those_who_come_from_elsewhere() {
+        let check = |called: &str, expect: [&str; 2]| {
+            let found: Vec<String> = names_like(called).collect();
+            assert_eq!(found[..2], expect, "{called:?}");
+            for name in &found {
+                assert_eq!(account_name(name).as_ref(), Ok(name), "{called:?}");
+            }
+        };
+        check("octocat", ["octocat", "octocat-2"]);
+        check("Ada Lovelace", ["ada-lovelace", "ada-lovelace-2"]);
+        check("42-ada-", ["ada", "ada-2"]);
+        check("größe", ["gr--e", "gr--e-2"]);
+        check("", ["user", "user-2"]);
+        check("李", ["user", "user-2"]);
+        // Whoever reads the audit log takes nobody for the operator.
+        check("Operator", ["operator-2", "operator-3"]);
+        let long = "a".repeat(37);
+        check(&"a".repeat(99), [&long, &format!("{long}-2")]);
     }
 
     #[test]

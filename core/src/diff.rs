@@ -1,7 +1,11 @@
 //! What was changed in the code: files with their unified diffs. They are made
 //! where the code is; here is what they are, and how they are cut to fit.
 
+mod lines;
+
 use serde::{Deserialize, Serialize};
+
+pub use self::lines::{Hunk, Line, Pair, Piece, Sign, Words, hunks};
 
 /// The difference between two versions of the code.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -22,6 +26,10 @@ pub struct FileDiff {
     pub added: u32,
     pub removed: u32,
     pub body: Body,
+    /// Where words changed within the lines of its text; none where that was
+    /// not looked into.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub words: Words,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -96,9 +104,14 @@ impl Diff {
             if let Body::Text(hunks) = &body {
                 room -= hunks.len();
             }
+            let words = match &body {
+                Body::Text(_) => file.words.clone(),
+                _ => Words::new(),
+            };
             FileDiff {
                 path: file.path.clone(),
                 body,
+                words,
                 ..*file
             }
         };
@@ -162,6 +175,7 @@ mod tests {
             added: 2,
             removed: 1,
             body,
+            words: Words::new(),
         }
     }
 

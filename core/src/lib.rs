@@ -35,6 +35,8 @@ pub mod credentials;
 
 pub mod key;
 
+pub mod notification;
+
 pub mod run;
 
 pub mod submission;
@@ -63,6 +65,7 @@ pub mod view;
 
 pub mod inspection;
 
+pub mod container;
 pub mod conversation;
 
 pub mod card;

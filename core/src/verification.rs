@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::outcomes::{Outcomes, TestList};
 use crate::report::Outcome;
+use crate::run::Kind;
 use crate::task::TaskId;
 
 /// Tests that are named in a difference; the others are counted.
@@ -36,6 +37,49 @@ impl Verification {
     pub fn holds(&self) -> bool {
         self.checked > 0 && self.differences.is_empty()
     }
+}
+
+/// How far a result is to be trusted, where that is to be said beside it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub enum Mark {
+    /// An administrator says that it stands: its tests were run again and came
+    /// out as recorded.
+    Verified,
+    /// Made elsewhere, and nobody here has seen its tests run.
+    SelfReported,
+}
+
+impl Mark {
+    /// The mark of a run of this kind, which an administrator has marked or
+    /// not.
+    #[must_use]
+    pub fn of(kind: Kind, verified: bool) -> Option<Self> {
+        match (verified, kind) {
+            (true, _) => Some(Self::Verified),
+            (false, Kind::Imported) => Some(Self::SelfReported),
+            (false, Kind::Measured | Kind::Human) => None,
+        }
+    }
+
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Verified => "verified",
+            Self::SelfReported => "self-reported",
+        }
+    }
+}
+
+/// That an administrator says a result stands.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Verified {
+    /// RFC 3339.
+    pub at: String,
+    /// Name of the account; `operator` for the command line.
+    pub by: String,
 }
 
 /// An iteration whose tests came out otherwise.
@@ -191,6 +235,21 @@ mod tests {
             panic!("all of them differ")
         };
         assert_eq!((tests.len(), more), (50, 10));
+    }
+
+    #[test]
+    fn marks() {
+        let check = |kind, verified, expect: Option<&str>| {
+            assert_eq!(Mark::of(kind, verified).map(Mark::name), expect);
+        };
+        check(Kind::Measured, false, None);
+        check(Kind::Human, false, None);
+        check(Kind::Imported, false, Some("self-reported"));
+        for kind in Kind::ALL {
+            check(kind, true, Some("verified"));
+        }
+        let json = serde_json::to_string(&Mark::SelfReported).unwrap();
+        assert_eq!(json, "\"self-reported\"");
     }
 
     #[test]

@@ -4,6 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::account::Visibility;
+use crate::container::Container;
 use crate::metrics::Verdict;
 use crate::outcomes::Outcomes;
 use crate::preflight::Preflight;
@@ -13,7 +14,7 @@ use crate::steering::Steering;
 use crate::step::{Ending, Role, StepOutcome};
 use crate::task::{SuiteCounts, TaskId};
 use crate::usage::{Traffic, Usage};
-use crate::verification::Verification;
+use crate::verification::{Mark, Verification, Verified};
 
 /// A page of a longer list.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -110,6 +111,12 @@ pub struct RunSummary {
     pub run_id: String,
     pub config: RunConfig,
     pub visibility: Visibility,
+    /// Why it was taken back, where it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub withdrawn: Option<String>,
+    /// How far it is to be trusted, where that is to be said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mark: Option<Mark>,
     pub progress: Progress,
     #[serde(flatten)]
     pub steering: Steering,
@@ -131,9 +138,9 @@ pub struct RunDetail {
     pub summary: RunSummary,
     /// Whether who asked may pause, cancel, publish, … it.
     pub may_steer: bool,
-    /// Why it was taken back, where it was.
+    /// Who marked it as verified and when, where it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub withdrawn: Option<String>,
+    pub verified: Option<Verified>,
     /// The try before it begins, where it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preflight: Option<Preflight>,
@@ -308,6 +315,9 @@ pub struct StepView {
     pub usage: Option<Usage>,
     /// What went over the gateway; absent where there was none.
     pub traffic: Option<Traffic>,
+    /// Where it worked; absent where nothing is known of that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub container: Option<Container>,
 }
 
 impl StepView {
@@ -341,6 +351,7 @@ mod tests {
                 micro_usd,
                 ..Traffic::default()
             }),
+            container: None,
         };
         let check = |steps: &[StepView], tokens: Option<u64>, over: Option<(u64, Option<u64>)>| {
             let spent = Spent::of(steps);

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 use similar::{ChangeTag, TextDiff};
-use swe_ci_core::diff::{Body, Diff, FileChange, FileDiff};
+use swe_ci_core::diff::{Body, Diff, FileChange, FileDiff, Words};
 use tokio::sync::Semaphore;
 
 use crate::blocking::blocking;
@@ -23,6 +23,9 @@ const LONGEST_TEXT: usize = 4 << 20;
 /// The most bytes of hunks, and the most files, of one diff.
 const MOST_BYTES: usize = 16 << 20;
 const MOST_FILES: usize = 5_000;
+/// In longer texts of hunks nobody looks for the words that changed: no page
+/// shows them.
+const LONGEST_MARKED: usize = 96 << 10;
 /// As git does: a NUL this early makes a file binary.
 const LOOKED_AT: usize = 8_000;
 /// Diffs made at the same time: each holds two versions of the code.
@@ -48,7 +51,9 @@ struct Size;
 impl Weighter<Ends, Arc<Diff>> for Size {
     fn weight(&self, ends: &Ends, diff: &Arc<Diff>) -> u64 {
         let bytes = |file: &FileDiff| match &file.body {
-            Body::Text(hunks) => file.path.len() + hunks.len(),
+            Body::Text(hunks) => {
+                file.path.len() + hunks.len() + file.words.len() * size_of::<(u32, u32)>()
+            }
             _ => file.path.len(),
         };
         let bytes: usize = diff.files.iter().map(bytes).sum();
@@ -98,7 +103,10 @@ fn diff(before: &CodeTree, after: &CodeTree) -> Diff {
     let files = pairs.drain(..listed).map(|(path, before, after)| {
         let mut file = file_diff(path, before, after, deadline);
         match &file.body {
-            Body::Text(hunks) if hunks.len() > room => file.body = Body::LeftOut,
+            Body::Text(hunks) if hunks.len() > room => {
+                file.body = Body::LeftOut;
+                file.words = Words::new();
+            }
             Body::Text(hunks) => room -= hunks.len(),
             _ => {}
         }
@@ -141,18 +149,32 @@ fn file_diff(
         before.map_or(&b""[..], content),
         after.map_or(&b""[..], content),
     );
-    let (body, added, removed) = match (text(old), text(new)) {
-        _ if old == new && change == FileChange::Modified => (Body::Mode, 0, 0),
-        _ if old.len().max(new.len()) > LONGEST_TEXT => (Body::TooLong, 0, 0),
-        (Some(old), Some(new)) => hunks(old, new, deadline),
-        _ => (Body::Binary, 0, 0),
-    };
-    FileDiff {
+    let plain = |body| FileDiff {
         path: path.to_owned(),
         change,
-        added,
-        removed,
+        added: 0,
+        removed: 0,
         body,
+        words: Words::new(),
+    };
+    match (text(old), text(new)) {
+        _ if old == new && change == FileChange::Modified => plain(Body::Mode),
+        _ if old.len().max(new.len()) > LONGEST_TEXT => plain(Body::TooLong),
+        (Some(old), Some(new)) => {
+            let Hunks {
+                text,
+                words,
+                added,
+                removed,
+            } = hunks(old, new, deadline);
+            FileDiff {
+                added,
+                removed,
+                words,
+                ..plain(Body::Text(text))
+            }
+        }
+        _ => plain(Body::Binary),
     }
 }
 
@@ -172,8 +194,15 @@ fn text(bytes: &[u8]) -> Option<&str> {
     std::str::from_utf8(bytes).ok()
 }
 
-/// Hunks with three lines around them, lines added, lines removed.
-fn hunks(old: &str, new: &str, deadline: Instant) -> (Body, u32, u32) {
+/// Hunks with three lines around them.
+struct Hunks {
+    text: String,
+    words: Words,
+    added: u32,
+    removed: u32,
+}
+
+fn hunks(old: &str, new: &str, deadline: Instant) -> Hunks {
     let mut how = TextDiff::configure();
     let diff = how.deadline(deadline).diff_lines(old, new);
     let count = |tag: ChangeTag| {
@@ -181,8 +210,52 @@ fn hunks(old: &str, new: &str, deadline: Instant) -> (Body, u32, u32) {
         u32::try_from(lines.count()).unwrap_or(u32::MAX)
     };
     let (added, removed) = (count(ChangeTag::Insert), count(ChangeTag::Delete));
-    (Body::Text(diff.unified_diff().to_string()), added, removed)
+    let text = diff.unified_diff().to_string();
+    let words = match text.len() <= LONGEST_MARKED {
+        true => words(&diff, &text, deadline),
+        false => Words::new(),
+    };
+    Hunks {
+        text,
+        words,
+        added,
+        removed,
+    }
 }
+
+/// Where words changed within lines of the hunks that were written from a diff.
+fn words(diff: &TextDiff<'_, '_, str>, text: &str, deadline: Instant) -> Words {
+    let mut words = Words::new();
+    let mut at = 0;
+    for hunk in diff.unified_diff().iter_hunks() {
+        at += hunk.header().to_string().len() + 1;
+        for op in hunk.ops() {
+            for change in diff.iter_inline_changes_deadline(op, Some(deadline)) {
+                at += 1;
+                for (changed, part) in change.values() {
+                    if *changed
+                        && let (Ok(from), Ok(to)) = (at.try_into(), (at + part.len()).try_into())
+                    {
+                        words.push((from, to));
+                    }
+                    at += part.len();
+                }
+                if change.missing_newline() {
+                    at += UNENDED.len();
+                }
+            }
+        }
+    }
+    // Nothing is marked rather than the wrong thing.
+    if at == text.len() {
+        words
+    } else {
+        Words::new()
+    }
+}
+
+/// What follows a line that does not end as lines do.
+const UNENDED: &str = "\n\\ No newline at end of file\n";
 
 #[cfg(test)]
 mod tests {
@@ -240,6 +313,40 @@ mod tests {
         let unended = "@@ -0,0 +1 @@\n+b\n\\ No newline at end of file\n";
         assert_eq!(found.files[4].body, Body::Text(unended.into()));
         assert_eq!(diff(&before, &before), Diff::default());
+    }
+
+    #[test]
+    fn words_within_lines() {
+        let check = |old: &str, new: &str, expect: &[&str]| {
+            let found = diff(
+                &tree(&[("a.py", old.as_bytes())]),
+                &tree(&[("a.py", new.as_bytes())]),
+            );
+            let file = &found.files[0];
+            let Body::Text(text) = &file.body else {
+                panic!("it is text")
+            };
+            let word = |(from, to): &(u32, u32)| &text[*from as usize..*to as usize];
+            let words: Vec<&str> = file.words.iter().map(word).collect();
+            assert_eq!(words, expect, "{text}");
+        };
+        check(
+            "a\ndef one(a, b):\nc\n",
+            "a\ndef one(a, c):\nc\n",
+            &["b", "c"],
+        );
+        check("x = café\n", "x = tee", &["café", "tee"]);
+        // Nothing of these lines is the same.
+        check("one\n", "zwei drei vier\n", &[]);
+        check("", "new\n", &[]);
+        // Further down, behind a hunk and lines that end oddly.
+        let (old, new) = ("k1 = 1\n", "k1 = 2\n");
+        let between = "same\r\n".repeat(20);
+        check(
+            &format!("{old}{between}x y z 1"),
+            &format!("{new}{between}x y z 2"),
+            &["1", "2", "1", "2"],
+        );
     }
 
     #[test]

@@ -2,6 +2,9 @@
 //! It is settled when the run is submitted and kept with it, so that nothing
 //! written into a configuration can widen it.
 
+/// Ids of accounts are UUIDs, so none is this.
+const WEBHOOKS: &str = "webhooks";
+
 /// Whose keys.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Keyring {
@@ -10,6 +13,8 @@ pub enum Keyring {
     Operator,
     /// Those of an account, by its id.
     Account(String),
+    /// What webhooks sign with, by the ids of their targets; no run uses them.
+    Webhooks,
 }
 
 /// Which addresses an endpoint may have.
@@ -35,15 +40,16 @@ impl Keyring {
         match self {
             Self::Operator => "",
             Self::Account(id) => id,
+            Self::Webhooks => WEBHOOKS,
         }
     }
 
     #[must_use]
     pub fn of_owner(owner: String) -> Self {
-        if owner.is_empty() {
-            Self::Operator
-        } else {
-            Self::Account(owner)
+        match owner.as_str() {
+            "" => Self::Operator,
+            WEBHOOKS => Self::Webhooks,
+            _ => Self::Account(owner),
         }
     }
 
@@ -55,6 +61,7 @@ impl Keyring {
         match self {
             Self::Operator => name.to_owned(),
             Self::Account(id) => format!("{id}/{name}"),
+            Self::Webhooks => format!("{WEBHOOKS}/{name}"),
         }
     }
 }

@@ -15,7 +15,7 @@ use crate::clock::rfc3339;
 use crate::error::{Error, Result};
 use crate::grant::Keyring;
 use crate::secrets::{MasterKey, Secrets};
-use crate::store::{KeyRow, SealedKey, Store};
+use crate::store::{KeyRow, KeysAlone, SealedKey, Store};
 
 impl Engine {
     /// The keyring of whoever it acts for.
@@ -48,11 +48,7 @@ impl Engine {
         }
         let value = header_value(value)?;
         let mut keys = self.inner.store.keys_alone().await?;
-        let secrets = self.secrets();
-        let master = match keys.master() {
-            Some(id) => secrets.find(id)?,
-            None => secrets.any()?,
-        };
+        let master = self.inner.keys.master_of(&keys)?;
         let sealed = master.seal(&ring.full_name(name), &value)?;
         keys.put(&ring, name, &sealed).await?;
         keys.note(self.by(), "key.set", name).await?;
@@ -194,6 +190,14 @@ impl Keys {
         Ok(value)
     }
 
+    /// The master key to seal with, while nobody else seals.
+    pub(crate) fn master_of(&self, keys: &KeysAlone) -> Result<MasterKey> {
+        match keys.master() {
+            Some(id) => self.secrets().find(id),
+            None => self.secrets().any(),
+        }
+    }
+
     /// Whether a keyring has a key of this name.
     pub async fn has(&self, ring: &Keyring, name: &str) -> Result<bool> {
         Ok(self.store.sealed_key(ring, name).await?.is_some())
@@ -218,6 +222,9 @@ pub(crate) fn missing(ring: &Keyring, name: &str) -> String {
         Keyring::Account(_) => {
             format!("you have no key `{name}`; store it on the page /keys")
         }
+        Keyring::Webhooks => {
+            format!("the webhook {name} has nothing to sign with; its owner can add it anew")
+        }
     }
 }
 
@@ -225,6 +232,7 @@ fn damaged(ring: &Keyring, name: &str) -> Error {
     let anew = match ring {
         Keyring::Operator => format!("`swe-ci key set {name}` stores it anew"),
         Keyring::Account(_) => "its owner can store it anew on the page /keys".into(),
+        Keyring::Webhooks => "its owner can add the webhook anew".into(),
     };
     Error::Invalid(format!(
         "the stored key `{name}` was damaged or swapped and cannot be opened; {anew}"

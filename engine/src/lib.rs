@@ -33,6 +33,7 @@ mod keys;
 mod listing;
 mod matrix;
 mod models;
+mod notifications;
 mod preflight;
 mod preview;
 mod prices;
@@ -67,17 +68,19 @@ use futures::Stream;
 use swe_ci_core::account::Actor;
 use swe_ci_core::event::RunEvent;
 
+pub use accounts::{Admission, FollowedInvitation};
 pub use check::{CheckNews, HarnessCheck};
 pub use doctor::Check;
 pub use downloads::Pieces;
 pub use error::{Error, Result};
 pub use images::usual_ca_bundle;
 pub use listing::{Directory, NewResult};
+pub use notifications::Mailer;
 pub use programs::{BuiltLayer, HarnessView, Installed};
 pub use read::PageRequest;
 pub use rescore::Rescored;
 pub use results::{Change, ImportRequest, ImportedResults, ScoreRequest, Scored, Skipped, score};
-pub use store::{RunListing, SessionData};
+pub use store::{ProvenIdentity, RunListing, SessionData};
 pub use swe_ci_core::key::KeyView;
 pub use swe_ci_core::metrics::METRIC_VERSION;
 pub use verify::{Checked, Extent};
@@ -92,6 +95,7 @@ use gateway::{Gateway, Ledgers};
 use harness::{Harnesses, Layers};
 use images::Images;
 use keys::Keys;
+use notifications::Courier;
 use readings::Readings;
 use sandbox::{Docker, Instance, Sandbox};
 use sheets::Sheets;
@@ -122,6 +126,11 @@ pub struct Config {
     /// Runs of accounts may have endpoints at this machine and in private
     /// networks; administrators' and the operator's may anyway.
     pub private_endpoints: bool,
+    /// Where readers reach the site, without a slash at the end: what messages
+    /// link to.
+    pub public_url: Option<String>,
+    /// Sends mails; none are sent when absent.
+    pub mailer: Option<Mailer>,
 }
 
 impl Config {
@@ -138,6 +147,8 @@ impl Config {
             database_url: None,
             secret: None,
             private_endpoints: false,
+            public_url: None,
+            mailer: None,
         }
     }
 }
@@ -177,6 +188,7 @@ struct Inner {
     gateway: Gateway,
     ledgers: Ledgers,
     keys: Keys,
+    courier: Courier,
     sheets: Sheets,
     diffs: Diffs,
     readings: Readings,
@@ -217,6 +229,7 @@ impl Engine {
         let harnesses = Harnesses::new(data.join("harnesses"), layers, build_network(&config)?);
         let gateway = Gateway::new(data.join("gateway"))?;
         let keys = Keys::new(store.clone(), config.secret.clone(), data);
+        let courier = Courier::new(&store, &keys, &config)?;
         Ok(Self {
             by: Arc::new(Actor::Operator),
             inner: Arc::new(Inner {
@@ -232,6 +245,7 @@ impl Engine {
                 gateway,
                 ledgers: Ledgers::default(),
                 keys,
+                courier,
                 sheets: Sheets::default(),
                 diffs: Diffs::default(),
                 readings: Readings::default(),

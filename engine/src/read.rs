@@ -145,7 +145,7 @@ impl Engine {
         }
         Ok(RunDetail {
             may_steer: self.by().may_steer(&standing),
-            withdrawn: Some(store.withdrawal(id).await?).filter(|why| !why.is_empty()),
+            verified: store.verified(id).await?,
             preflight: store.preflight(id).await?,
             verification: store.verification(id).await?,
             provenance: store.provenance(id).await?,

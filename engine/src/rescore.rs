@@ -242,6 +242,7 @@ mod tests {
             traffic: None,
             trajectory: None,
             layer: None,
+            container: None,
             started_at: 1,
             finished_at: 2,
         }

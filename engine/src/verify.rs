@@ -9,7 +9,7 @@ use swe_ci_core::account::AccountRole;
 use swe_ci_core::metrics::Verdict;
 use swe_ci_core::outcomes::{Outcomes, TestList};
 use swe_ci_core::run::Limits;
-use swe_ci_core::verification::{Difference, Verification, compare};
+use swe_ci_core::verification::{Difference, Verification, Verified, compare};
 
 use crate::Engine;
 use crate::blocking::blocking;
@@ -107,6 +107,35 @@ impl Engine {
         let store = &self.inner.store;
         store.put_verification(run_id, &found, self.by()).await?;
         Ok(found)
+    }
+
+    /// Marks a run as verified, for administrators: that its tests came out as
+    /// recorded when they were run again. Marking twice is the same as once.
+    ///
+    /// # Errors
+    /// [`Error::Conflict`] unless the run was checked and its last check found
+    /// no differences; [`Error::NotFound`], [`Error::Unauthenticated`],
+    /// [`Error::Forbidden`].
+    pub async fn mark_verified(&self, run_id: &str) -> Result<()> {
+        self.require(AccountRole::Admin)?;
+        self.seen_run(run_id).await?;
+        let mark = Verified {
+            at: rfc3339(now_ms()),
+            by: self.by().name().to_owned(),
+        };
+        let store = &self.inner.store;
+        store.mark_verified(run_id, &mark, self.by()).await
+    }
+
+    /// Takes that mark away again, for administrators; nothing where there is
+    /// none. A check that finds differences does so by itself.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`], [`Error::Unauthenticated`], [`Error::Forbidden`].
+    pub async fn unmark(&self, run_id: &str) -> Result<()> {
+        self.require(AccountRole::Admin)?;
+        self.seen_run(run_id).await?;
+        self.inner.store.unmark(run_id, self.by()).await
     }
 
     /// Every iteration whose code was kept.

@@ -88,7 +88,8 @@ impl Engine {
     }
 
     /// Removes what a killed process left behind, then executes queued
-    /// evolutions until `shutdown`; steps in flight are left resumable.
+    /// evolutions, and tells their owners, until `shutdown`; steps in flight are
+    /// left resumable.
     ///
     /// # Errors
     /// [`Error::Conflict`] when another process works on this data folder.
@@ -123,8 +124,11 @@ impl Engine {
         let name = format!("{}/{}", inner.instance, std::process::id());
         tokio::select! {
             () = async {
-                let working = queue::work(&evolver, &name, inner.config.workers, &shutdown);
-                tokio::join!(working, self.try_runs(&shutdown));
+                tokio::join!(
+                    queue::work(&evolver, &name, inner.config.workers, &shutdown),
+                    self.try_runs(&shutdown),
+                    inner.courier.work(&shutdown),
+                );
             } => {}
             never = sweep_late(&inner.docker) => match never {},
         }

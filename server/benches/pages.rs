@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use reqwest::Client;
 use reqwest::header::ACCEPT_ENCODING;
-use swe_ci::serve::{App, Background, Site, run};
+use swe_ci::serve::{App, Background, Providers, Site, run};
 use swe_ci_engine::Engine;
 use tokio_util::sync::CancellationToken;
 
@@ -28,6 +28,7 @@ async fn main() -> anyhow::Result<()> {
     let data = fixture::seeded_data(folder.path()).await;
     fixture::seed(&data, include_str!("large.sql")).await;
     let app = App {
+        providers: Providers::default(),
         engine: Engine::open(fixture::config(&data)).await?,
         site: Site::open(&fixture::site(folder.path()))?,
         public_url: None,

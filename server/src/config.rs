@@ -2,7 +2,7 @@
 //! here and nowhere else, and turned into values that are known to be good.
 //!
 //! An option given on the command line wins over its variable. Secrets (the
-//! master key, the database URL, proxy URLs) are never printed; the master key
+//! master key, the database URL, the mail server's, proxy URLs) are never printed; the master key
 //! has no option, since others on the machine can see a command line.
 
 use std::net::SocketAddr;
@@ -11,8 +11,11 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use secrecy::{ExposeSecret, SecretString};
 use swe_ci_app::PublicUrl;
+use swe_ci_engine::Mailer;
 use tracing_subscriber::EnvFilter;
 use url::Url;
+
+use crate::serve::{Providers, read_providers};
 
 /// Where pip and npm find packages, as they read it themselves.
 const REGISTRIES: [&str; 4] = [
@@ -126,6 +129,16 @@ pub struct ServeOptions {
     )]
     public_url: Option<OrNone<PublicUrl>>,
 
+    /// TOML file of the sites to sign in by: GitHub, and those that speak OpenID
+    /// Connect. It takes --public-url; docs/accounts.md shows one
+    #[arg(
+        long,
+        env = "SWE_CI_SIGN_IN_PROVIDERS",
+        hide_env_values = true,
+        value_name = "FILE"
+    )]
+    sign_in_providers: Option<PathBuf>,
+
     /// Whether everybody may look; with `no`, visitors get nothing but the
     /// page to sign in
     #[arg(
@@ -148,6 +161,25 @@ pub struct ServeOptions {
         value_parser = clap::builder::FalseyValueParser::new()
     )]
     pub allow_private_endpoints: bool,
+
+    /// Server that takes mails about runs, such as
+    /// smtps://USER:PASSWORD@mail.example.org; no mails are sent when absent
+    #[arg(
+        long,
+        env = "SWE_CI_SMTP_URL", hide_env_values = true,
+        value_name = "URL",
+        value_parser = secret
+    )]
+    smtp_url: Option<SecretString>,
+
+    /// Sender of mails, such as swe-ci@example.org
+    #[arg(
+        long,
+        env = "SWE_CI_MAIL_FROM",
+        hide_env_values = true,
+        value_name = "ADDRESS"
+    )]
+    mail_from: Option<String>,
 
     /// Import the demo split and queue the human baseline, unless that run exists
     #[arg(long)]
@@ -208,6 +240,8 @@ impl GlobalOptions {
             database_url: database_url.flatten(),
             secret: environment.get("SWE_CI_SECRET").map(SecretString::from),
             private_endpoints: false,
+            public_url: None,
+            mailer: None,
         })
     }
 }
@@ -225,11 +259,55 @@ impl ServeOptions {
         self.closed || self.public == YesNo::No
     }
 
+    /// What sends mails, if any are to be sent.
+    ///
+    /// # Errors
+    /// A text naming the option that cannot be used, without its value.
+    pub fn mailer(&self) -> Result<Option<Mailer>, String> {
+        let url = self.smtp_url.as_ref();
+        let Some(url) = url.filter(|url| !url.expose_secret().is_empty()) else {
+            return Ok(None);
+        };
+        let Some(from) = self.mail_from.as_deref().filter(|from| !from.is_empty()) else {
+            return Err(
+                "mails need a sender; give one with --mail-from or SWE_CI_MAIL_FROM".into(),
+            );
+        };
+        let mailer = Mailer::new(url, from);
+        let mailer = mailer.map_err(|wrong| {
+            format!("mails cannot be sent (--smtp-url or SWE_CI_SMTP_URL, --mail-from or SWE_CI_MAIL_FROM): {wrong}")
+        })?;
+        Ok(Some(mailer))
+    }
+
     /// The folder of the built site; it may not be there.
     #[must_use]
     pub fn site(&self) -> PathBuf {
         let given = self.site.clone().filter(|p| !p.as_os_str().is_empty());
         given.unwrap_or_else(|| default_site(std::env::current_exe().ok().as_deref()))
+    }
+
+    /// The sites to sign in by; none without a file.
+    ///
+    /// # Errors
+    /// What is wrong with the file, and where.
+    pub fn providers(&self) -> Result<Providers, String> {
+        self.providers_with(&Environment::of_process())
+    }
+
+    fn providers_with(&self, environment: &Environment) -> Result<Providers, String> {
+        let file = self.sign_in_providers.as_ref();
+        let Some(file) = file.filter(|file| !file.as_os_str().is_empty()) else {
+            return Ok(Providers::default());
+        };
+        let wrong = |says: &str| format!("the sign-in providers in {}: {says}", file.display());
+        let text = std::fs::read_to_string(file).map_err(|e| wrong(&e.to_string()))?;
+        let configs = read_providers(&text, |name| environment.get(name));
+        let configs = configs.map_err(|says| wrong(&says))?;
+        let site = self.public_url().ok_or_else(|| {
+            wrong("they send people back to this site, whose address is not known; give it with --public-url or SWE_CI_PUBLIC_URL")
+        })?;
+        Providers::new(configs, &site).map_err(|e| wrong(&format!("{e:#}")))
     }
 
     /// Where readers reach this site. Never taken from a request: a `Host`
@@ -410,6 +488,26 @@ mod tests {
     }
 
     #[test]
+    fn mails_need_a_server_and_a_sender() {
+        let mailer = |args: &[&str]| {
+            let line = line(args);
+            assert!(!format!("{line:?}").contains("hunter2"));
+            line.serve.mailer()
+        };
+        assert!(mailer(&[]).unwrap().is_none());
+        assert!(mailer(&["--smtp-url", ""]).unwrap().is_none());
+        let url = ["--smtp-url", "smtps://u:hunter2@mail.example.org"];
+        let says = mailer(&url).unwrap_err();
+        assert!(says.contains("SWE_CI_MAIL_FROM"), "{says}");
+        let from = ["--mail-from", "swe-ci@example.org"];
+        let good = mailer(&[url, from].concat()).unwrap();
+        assert!(!format!("{good:?}").contains("hunter2"), "{good:?}");
+        let bare = ["--smtp-url", "smtp://u:hunter2@mail.example.org"];
+        let says = mailer(&[bare, from].concat()).unwrap_err();
+        assert!(says.contains("SWE_CI_SMTP_URL") && !says.contains("hunter2"));
+    }
+
+    #[test]
     fn the_master_key_comes_from_the_environment_alone() {
         let check = |variables, expect: Option<&str>| {
             let config = line(&[]).global.engine_with(0, &environment(variables));
@@ -543,6 +641,53 @@ mod tests {
         check(&["--public", "no"], true);
         check(&["--closed"], true);
         check(&["--closed", "--public", "yes"], true);
+    }
+
+    #[test]
+    fn sign_in_providers_are_read_from_a_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("providers.toml");
+        std::fs::write(
+            &file,
+            r#"
+            [[provider]]
+            id = "github"
+            name = "GitHub"
+            kind = "github"
+            client-id = "Iv1"
+            client-secret-env = "GITHUB_SECRET"
+            allow = "linked"
+            "#,
+        )
+        .unwrap();
+        let path = file.to_str().unwrap();
+        let url = ["--public-url", "https://bench.example.org"];
+        let given = ["--sign-in-providers", path];
+        let check = |args: &[&str], variables, expect: Result<usize, &str>| {
+            let found = line(args)
+                .serve
+                .providers_with(&environment(variables))
+                .map(|providers| providers.shown().0.len());
+            match (found, expect) {
+                (Err(found), Err(expect)) => assert!(
+                    found.contains(expect) && found.contains("sign-in providers"),
+                    "{found}"
+                ),
+                (found, expect) => {
+                    assert_eq!(found.as_ref().ok(), expect.as_ref().ok(), "{found:?}");
+                }
+            }
+        };
+        let secret = &[("GITHUB_SECRET", "hunter2")];
+        let all = [url, given].concat();
+        check(&[], &[], Ok(0));
+        check(&all, secret, Ok(1));
+        check(&all, &[("GITHUB_SECRET", "")], Err("GITHUB_SECRET"));
+        check(&given, secret, Err("--public-url"));
+        let missing = ["--sign-in-providers", "/no/such/file"];
+        check(&missing, secret, Err("/no/such/file"));
+        std::fs::write(&file, "[[provider]]\nid = 1").unwrap();
+        check(&all, secret, Err("line 2"));
     }
 
     #[test]

@@ -24,7 +24,8 @@ pub fn SignIn() -> impl IntoView {
     let href = move || {
         let (path, search) = (location.pathname.get(), location.search.get());
         match (path.as_str(), search.as_str()) {
-            ("/" | "/sign-in", _) => "/sign-in".to_owned(),
+            ("/", _) => "/sign-in".to_owned(),
+            (path, _) if path.starts_with("/sign-in") => "/sign-in".to_owned(),
             (path, "") => format!("/sign-in?next={}", encode(path)),
             (path, search) => format!("/sign-in?next={}", encode(&format!("{path}?{search}"))),
         }
@@ -40,8 +41,12 @@ fn Menu(who: Identity) -> impl IntoView {
             <A href="/audit">"Audit log"</A>
         }
     });
-    let submitter =
-        (who.role >= AccountRole::Submitter).then(|| view! { <A href="/keys">"Keys"</A> });
+    let submitter = (who.role >= AccountRole::Submitter).then(|| {
+        view! {
+            <A href="/keys">"Keys"</A>
+            <A href="/notifications">"Notifications"</A>
+        }
+    });
     view! {
         <Popup class="account-menu" summary=who.name>
             <div class="account-menu-items">

@@ -117,6 +117,16 @@ impl Word {
                 "imported run",
                 "A run made elsewhere and scored here from its files; nobody here saw the tests run.",
             ),
+            Self::Verified => (
+                "verified",
+                "verified",
+                "An administrator says that this result stands: its tests were run again here on the code that was kept, and came out as recorded.",
+            ),
+            Self::SelfReported => (
+                "self-reported",
+                "self-reported",
+                "Made elsewhere and told by whoever made it; nobody here has run its tests again.",
+            ),
             Self::CountsOnly => (
                 "counts-only",
                 "counts only",

@@ -32,6 +32,8 @@ pub enum Word {
     Imported,
     CountsOnly,
     Published,
+    Verified,
+    SelfReported,
     Change,
     EvoScore,
     Gamma,
@@ -98,6 +100,8 @@ pub const CHAPTERS: [Chapter; 5] = [
             Word::Imported,
             Word::CountsOnly,
             Word::Published,
+            Word::Verified,
+            Word::SelfReported,
         ],
     },
     Chapter {

@@ -69,6 +69,7 @@ lazy_pages! {
         (Accounts, accounts, AccountsPage),
         (Audit, audit, AuditPage),
         (Keys, keys, KeysPage),
+        (Notifications, notifications, NotificationsPage),
         (Submit, submit, SubmitPage);
 }
 

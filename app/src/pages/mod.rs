@@ -38,6 +38,8 @@ mod audit;
 
 mod keys;
 
+mod notifications;
+
 mod submit;
 
 mod not_found;
@@ -45,6 +47,8 @@ mod not_found;
 pub mod lazy;
 
 pub mod cards;
+
+mod mark;
 
 mod words;
 
@@ -63,6 +67,7 @@ pub use leaderboard::LeaderboardPage;
 pub use matrix::MatrixPage;
 pub use model::ModelPage;
 pub use not_found::NotFoundPage;
+pub use notifications::NotificationsPage;
 pub use run::RunPage;
 pub use runs::RunsPage;
 pub use sign_in::SignInPage;

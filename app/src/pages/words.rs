@@ -7,10 +7,12 @@ use swe_ci_core::metrics::{Convention, Verdict};
 use swe_ci_core::run::{HarnessConfig, Kind, Limits, Progress, RunConfig};
 use swe_ci_core::step::{Ending, StepOutcome};
 use swe_ci_core::usage::{Prices, Usage};
+use swe_ci_core::verification::Mark;
 use swe_ci_core::view::{EvolutionView, IterationView};
 
 use crate::components::Tone;
 use crate::format;
+use crate::glossary::Word;
 
 /// What is said of a run that not everybody sees: a word, a sentence, a tone.
 #[must_use]
@@ -87,6 +89,26 @@ pub(super) fn kind(kind: Kind) -> Option<(&'static str, &'static str, Tone)> {
             Tone::Elsewhere,
         )),
     }
+}
+
+/// The word of a mark, and its tone.
+#[must_use]
+pub(super) fn mark(mark: Mark) -> (Word, Tone) {
+    match mark {
+        Mark::Verified => (Word::Verified, Tone::Good),
+        Mark::SelfReported => (Word::SelfReported, Tone::Elsewhere),
+    }
+}
+
+/// The marks there are among these, for the key of a table.
+#[must_use]
+pub(super) fn marks(marks: impl IntoIterator<Item = Option<Mark>>) -> Vec<Word> {
+    let there: Vec<Mark> = marks.into_iter().flatten().collect();
+    [Mark::Verified, Mark::SelfReported]
+        .into_iter()
+        .filter(|mark| there.contains(mark))
+        .map(|found| mark(found).0)
+        .collect()
 }
 
 /// How a convention counts.

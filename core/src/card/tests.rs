@@ -10,6 +10,8 @@ fn summary(config: &str) -> RunSummary {
         steering: Steering::of(&config),
         config,
         visibility: Visibility::Public,
+        withdrawn: None,
+        mark: None,
         progress: Progress::Finished,
         created_at: "2026-11-20T14:00:00Z".into(),
         started_at: Some("2026-11-20T14:01:00Z".into()),

@@ -33,7 +33,7 @@ pub fn csv(rows: &[Row], columns: Columns, basis: &Basis) -> String {
     table
 }
 
-const WHO: [&str; 17] = [
+const WHO: [&str; 18] = [
     "split",
     "gamma",
     "convention",
@@ -48,6 +48,7 @@ const WHO: [&str; 17] = [
     "harness",
     "harness_version",
     "kind",
+    "mark",
     "progress",
     "metric_version",
     "counts_only",
@@ -70,6 +71,8 @@ fn who(row: &Row, basis: &Basis) -> Vec<String> {
         text(&row.harness),
         text(&row.harness_version),
         row.kind.name().to_owned(),
+        row.mark
+            .map_or_else(String::new, |mark| mark.name().to_owned()),
         row.progress.name().to_owned(),
         row.metric_version.to_string(),
         row.counts_only.to_string(),
@@ -234,9 +237,9 @@ mod tests {
         assert_eq!(
             csv(&rows, columns, &basis()),
             "split,gamma,convention,seen,rank,rank_best,rank_worst,tie_group,run_id,model,\
-             provider,harness,harness_version,kind,progress,metric_version,counts_only,\
+             provider,harness,harness_version,kind,mark,progress,metric_version,counts_only,\
              evoscore,evoscore_low,evoscore_high,input_tokens,output_tokens,cost_usd\r\n\
-             a_b,1.5,paper,include,1,,,1,run-m,m,,replay,1,measured,finished,1,false,-0.5,,,,,12.345678\r\n"
+             a_b,1.5,paper,include,1,,,1,run-m,m,,replay,1,measured,,finished,1,false,-0.5,,,,,12.345678\r\n"
         );
         for column in Column::ALL {
             assert_eq!(heads(column).len(), cells(column, &rows[0]).len());

@@ -47,6 +47,7 @@ use crate::metrics::{Convention, Gamma, Profile, Series, Weights, mean};
 use crate::run::{Kind, Progress};
 use crate::task::TaskId;
 use crate::usage::Usage;
+use crate::verification::Mark;
 
 /// Everything a leaderboard of one split needs.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -68,6 +69,9 @@ pub struct Entry {
     /// `YYYY-MM-DD`.
     pub release_date: Option<String>,
     pub kind: Kind,
+    /// How far it is to be trusted, where that is to be said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mark: Option<Mark>,
     pub progress: Progress,
     /// Version of the metric definitions its verdicts were counted by.
     pub metric_version: u32,
@@ -139,6 +143,7 @@ impl Entry {
             harness_version: String::new(),
             release_date: None,
             kind: Kind::Measured,
+            mark: None,
             progress: Progress::Queued,
             metric_version: 0,
             finished_at: None,

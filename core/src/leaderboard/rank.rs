@@ -6,6 +6,7 @@ use super::{Entry, Intervals, Sheet};
 use crate::metrics::{Convention, Gamma, SAME, Series, mean};
 use crate::run::{Kind, Progress};
 use crate::usage::Usage;
+use crate::verification::Mark;
 
 /// A row of the leaderboard. Scores and rates are means over the scored
 /// tasks; within a task, over its samples first.
@@ -25,6 +26,9 @@ pub struct Row {
     /// The day the model was released, `YYYY-MM-DD`.
     pub release_date: Option<String>,
     pub kind: Kind,
+    /// How far it is to be trusted, where that is to be said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mark: Option<Mark>,
     pub progress: Progress,
     /// Version of the metric definitions the run was scored by.
     pub metric_version: u32,
@@ -125,6 +129,7 @@ impl Entry {
             harness_version: self.harness_version.clone(),
             release_date: self.release_date.clone(),
             kind: self.kind,
+            mark: self.mark,
             progress: self.progress,
             metric_version: self.metric_version,
             counts_only: self.counts_only(),

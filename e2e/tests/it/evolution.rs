@@ -135,7 +135,10 @@ async fn iterations(browser: &Browser) {
         )
         .await;
     let changed = "return [...document.querySelectorAll('.diff ins, .diff del')].map(line => line.textContent)";
-    let expect = json!(["-PASS = set(range(300))", "+PASS = set(range(450))"]);
+    let expect = json!([
+        "Removed: -PASS = set(range(300))",
+        "Added: +PASS = set(range(450))"
+    ]);
     assert_eq!(browser.eval(changed).await, expect);
     browser
         .eval("document.querySelectorAll('.heat thead a')[1].click()")

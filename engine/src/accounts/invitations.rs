@@ -91,8 +91,9 @@ impl Engine {
         check_password(password.expose_secret(), &name).map_err(|e| Error::Invalid(e.into()))?;
         let hash = self.inner.passwords.hash(password).await?;
         let new = NewAccount {
-            name: &name,
+            names: &[name],
             password: &hash,
+            identity: None,
         };
         let digest = secret::digest(secret);
         let made = self.inner.store.accept_invitation(&digest, &new).await?;
@@ -113,6 +114,6 @@ fn link(role: AccountRole, note: String) -> Result<(NewInvitation, SecretString)
 }
 
 /// Says nothing of the secret, which may be one that is good elsewhere.
-fn leads_nowhere() -> Error {
+pub(super) fn leads_nowhere() -> Error {
     Error::not_found("open invitation behind", "this link")
 }

@@ -1,7 +1,8 @@
 //! The façade's accounts: who may do what, and who did. How one comes by an
 //! account is in `invitations`, how one gets in by it in `signing_in`,
-//! `sessions` and `tokens`.
+//! `identities`, `sessions` and `tokens`.
 
+mod identities;
 mod invitations;
 mod passwords;
 mod secret;
@@ -23,6 +24,7 @@ use crate::clock::now_ms;
 use crate::error::{Error, Result};
 use crate::read::{PageRequest, page};
 
+pub use identities::{Admission, FollowedInvitation};
 pub use passwords::Passwords;
 pub use strangers::Strangers;
 
@@ -95,7 +97,7 @@ impl Engine {
     }
 
     /// The account it acts for.
-    fn own_account(&self) -> Result<&Identity> {
+    pub(crate) fn own_account(&self) -> Result<&Identity> {
         match self.by() {
             Actor::Account(who) => Ok(who),
             Actor::Visitor => Err(Error::Unauthenticated(

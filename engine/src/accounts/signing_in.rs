@@ -57,6 +57,23 @@ impl Engine {
             .await
     }
 
+    /// Gives the own account, which has none, a password; all its sessions end,
+    /// this one too. Not for tokens, which may do less than their account: whoever
+    /// calls makes sure of that.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] when `new` cannot be used; [`Error::Conflict`] where
+    /// there is a password; [`Error::Unauthenticated`] for visitors.
+    pub async fn set_first_password(&self, new: &SecretString) -> Result<()> {
+        let who = self.own_account()?;
+        check(new, &who.name)?;
+        let hash = self.inner.passwords.hash(new).await?;
+        let store = &self.inner.store;
+        store
+            .set_first_password(&who.account_id, &hash, self.by())
+            .await
+    }
+
     /// Gives an account another password, ends all its sessions, and lets it
     /// in again where it is locked; for administrators.
     ///
@@ -77,6 +94,8 @@ impl Engine {
     async fn whose_password(&self, name: &str, password: &SecretString) -> Result<Credentials> {
         let found = self.attempt(name).await?;
         let hash = found.as_ref().map(|found| found.password.clone());
+        // One who always came by another site has no password to be right.
+        let hash = hash.filter(|hash| !hash.is_empty());
         let right = self.inner.passwords.verify(password, hash).await?;
         let (who, why) = match found {
             Some(found) if right => return Ok(found),

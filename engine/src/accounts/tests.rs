@@ -5,7 +5,7 @@ use swe_ci_core::account::{AccountRole, Actor, Identity, Visibility};
 use swe_ci_core::run::RunConfig;
 
 use crate::error::{Error, Result};
-use crate::{Config, Engine, PageRequest, SessionData};
+use crate::{Admission, Config, Engine, PageRequest, ProvenIdentity, SessionData};
 
 const PASSWORD: &str = "correct horse battery";
 
@@ -96,6 +96,8 @@ async fn deeds(engine: &Engine) -> Vec<(&'static str, &'static str)> {
             answer(&engine.make_token("t", Admin, 1).await),
         ),
         ("revoke_token", answer(&engine.revoke_token("none").await)),
+        ("notifications", answer(&engine.notifications().await)),
+        ("test_target", answer(&engine.test_target("none").await)),
         (
             "change_password",
             answer(&engine.change_password(&"wrong".into(), &new).await),
@@ -153,6 +155,12 @@ async fn who_may_do_what() {
         "a token for all",
         ["sign in", "may not", "may not", "done", "may not"],
     );
+    check(
+        "notifications",
+        ["sign in", "may not", "done", "done", "may not"],
+    );
+    let own = ["sign in", "may not", "not found", "not found", "may not"];
+    check("test_target", own);
     check(
         "revoke_token",
         [
@@ -365,4 +373,93 @@ async fn tokens_of_the_api() {
     ada.revoke_token(&view.token_id).await.unwrap();
     let revoked = visitor.actor_of_token(text.expose_secret()).await;
     assert_eq!(answer(&revoked), "sign in");
+}
+
+fn elsewhere(subject: &str) -> ProvenIdentity {
+    ProvenIdentity {
+        provider: "corp".into(),
+        subject: subject.into(),
+        shown_as: "octocat".into(),
+    }
+}
+
+#[tokio::test]
+async fn who_comes_from_elsewhere_is_admitted_or_not() {
+    let data = tempfile::tempdir().unwrap();
+    let operator = operator(data.path()).await;
+    let visitor = operator.acting_for(Actor::Visitor);
+    let enter = async |subject: &str, admission: Admission| {
+        let who = elsewhere(subject);
+        visitor.sign_in_as(&who, "Octo Cat", &admission).await
+    };
+    assert_eq!(answer(&enter("1", Admission::Linked).await), "may not");
+    let made = enter("1", Admission::Anyone(AccountRole::Reader)).await;
+    let made = made.unwrap();
+    assert_eq!(
+        (made.name.as_str(), made.role),
+        ("octo-cat", AccountRole::Reader)
+    );
+    // From now on it is known, however others are admitted.
+    assert_eq!(enter("1", Admission::Linked).await.unwrap(), made);
+
+    let (_, secret) = operator.invite(AccountRole::Admin, "").await.unwrap();
+    let followed = visitor.follow_invitation(secret.expose_secret()).await;
+    let followed = followed.unwrap();
+    let kept = serde_json::to_string(&followed).unwrap();
+    assert!(!kept.contains(secret.expose_secret()), "{kept}");
+    let invited = enter("2", Admission::Invited(followed.clone())).await;
+    assert_eq!(invited.unwrap().name, "octo-cat-2");
+    let again = enter("3", Admission::Invited(followed)).await;
+    assert_eq!(answer(&again), "not found");
+    let nowhere = visitor.follow_invitation("nothing").await;
+    assert_eq!(answer(&nowhere), "not found");
+
+    operator.set_disabled("octo-cat", true).await.unwrap();
+    assert_eq!(answer(&enter("1", Admission::Linked).await), "sign in");
+    assert_eq!(
+        told(&operator, "octo-cat").await,
+        [
+            "octo-cat: account.make as reader by corp: octocat",
+            "octo-cat: account.sign_in corp: octocat",
+            "operator: account.disable ",
+            "visitor: account.sign_in_failed corp: the account is disabled",
+        ]
+    );
+    assert_eq!(
+        told(&operator, "").await,
+        ["visitor: account.sign_in_failed corp: no account is linked to `octocat`"]
+    );
+}
+
+#[tokio::test]
+async fn an_account_without_a_password_has_none_to_guess() {
+    let data = tempfile::tempdir().unwrap();
+    let operator = operator(data.path()).await;
+    let visitor = operator.acting_for(Actor::Visitor);
+    let anyone = Admission::Anyone(AccountRole::Reader);
+    let who = visitor.sign_in_as(&elsewhere("1"), "ada", &anyone).await;
+    let ada = operator.acting_for(Actor::Account(who.unwrap()));
+    let offered = ["corp".to_owned()];
+    for guess in ["", PASSWORD] {
+        let tried = visitor.sign_in("ada", &guess.into()).await;
+        assert_eq!(answer(&tried), "sign in", "{guess:?}");
+    }
+    let changed = ada.change_password(&"".into(), &PASSWORD.into()).await;
+    assert_eq!(answer(&changed), "invalid");
+    let unlinked = ada.unlink_identity("corp", "1", &offered).await;
+    assert!(matches!(unlinked, Err(Error::Conflict(_))), "{unlinked:?}");
+
+    assert_eq!(
+        answer(&ada.set_first_password(&"short".into()).await),
+        "invalid"
+    );
+    ada.set_first_password(&PASSWORD.into()).await.unwrap();
+    let again = ada.set_first_password(&"another long one".into()).await;
+    assert!(matches!(again, Err(Error::Conflict(_))), "{again:?}");
+    visitor.sign_in("ada", &PASSWORD.into()).await.unwrap();
+    ada.unlink_identity("corp", "1", &offered).await.unwrap();
+    assert!(ada.ways_in().await.unwrap().identities.is_empty());
+    // The command line is nobody who comes from elsewhere.
+    assert_eq!(answer(&operator.ways_in().await), "may not");
+    assert_eq!(answer(&visitor.ways_in().await), "sign in");
 }

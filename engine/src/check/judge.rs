@@ -205,6 +205,7 @@ mod tests {
                 seconds: 1.0,
                 usage: None,
                 traffic: Some(traffic),
+                container: None,
             },
             answers: Vec::new(),
         }

@@ -139,6 +139,14 @@ impl Agents {
         self.player(role).map(|player| player.harness.clone())
     }
 
+    /// Whether a role is played from this process, command by command.
+    pub fn is_builtin(&self, role: Role) -> bool {
+        matches!(
+            self.player(role).map(|player| &player.harness),
+            Some(Harness::Builtin)
+        )
+    }
+
     /// What a container for this role needs.
     pub fn needs(&self, role: Role) -> Needs {
         match self.player(role).map(|player| &player.harness) {

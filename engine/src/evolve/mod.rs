@@ -13,6 +13,7 @@ mod tests;
 use std::sync::Arc;
 use std::time::Duration;
 
+use swe_ci_core::container::Container;
 use swe_ci_core::event::What;
 use swe_ci_core::run::{Progress, RunConfig};
 use swe_ci_core::step::{Cursor, Ending, Plan, State, StepOutcome};
@@ -179,6 +180,7 @@ impl Evolver {
             traffic: None,
             trajectory: None,
             layer: None,
+            container: None,
             started_at: now,
             finished_at: now,
         };
@@ -255,6 +257,8 @@ struct Evolution<'a> {
     oracle: Arc<crate::code::CodeTree>,
     steps: Vec<StepRow>,
     iterations: Vec<IterationRow>,
+    /// Where the step at hand worked.
+    container: Option<Container>,
     /// The code read or written last, by its artifact.
     cache: Option<(String, Arc<crate::code::CodeTree>)>,
 }
@@ -304,6 +308,7 @@ impl<'a> Evolution<'a> {
             oracle: Arc::new(oracle),
             steps,
             iterations,
+            container: None,
             cache: None,
         })
     }
@@ -353,6 +358,7 @@ impl<'a> Evolution<'a> {
             traffic: talk.traffic,
             trajectory: talk.trajectory,
             layer: talk.layer,
+            container: self.container.take(),
             started_at,
             finished_at: now_ms(),
         };

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use anyhow::Context;
+use swe_ci_core::container::{Container, ContainerLimits};
 use swe_ci_core::gap;
 use swe_ci_core::metrics::Verdict;
 use swe_ci_core::outcomes::Outcomes;
@@ -223,6 +224,7 @@ impl Evolution<'_> {
         };
         let worked = Box::pin(self.agents.work(work, log)).await;
         self.agents.hang_up(&self.key(at, TRAJECTORY)).await;
+        self.look_at(&room, at.role).await;
         match self.agents.talk.trouble.take() {
             // An agent whose model was cut off has not shown what it can do,
             // whatever it made of it.
@@ -231,6 +233,22 @@ impl Evolution<'_> {
             }
             _ => worked.map(|()| room),
         }
+    }
+
+    /// Takes down what is known of the container of a step, before it goes.
+    async fn look_at(&mut self, room: &Room, role: Role) {
+        let Some(seen) = room.sandbox.seen().await else {
+            return;
+        };
+        self.container = Some(Container {
+            image: seen.image,
+            image_name: seen.image_name,
+            limits: ContainerLimits::of(self.config.limits, role),
+            // The builtin agent is as many commands as it likes.
+            exit_code: seen.exit_code.filter(|_| !self.agents.is_builtin(role)),
+            out_of_memory: seen.out_of_memory,
+            seconds: seen.seconds,
+        });
     }
 
     /// What the same step of the run that is to be heard again was answered.
@@ -268,7 +286,9 @@ impl Evolution<'_> {
             self.config.limits,
             &mut on_line,
         )
-        .await?;
+        .await;
+        self.look_at(&room, at.role).await;
+        let run = run?;
         let report_key = match run.raw {
             Some(raw) => Some(
                 self.evolver

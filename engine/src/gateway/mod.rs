@@ -38,13 +38,12 @@ use anyhow::Context;
 
 pub use door::{Doom, Door, Pass};
 pub use ledger::{Ledger, Ledgers};
-pub use reach::refused_by_name;
+pub use reach::{client_within, refusal, refused_by_name};
 pub use recording::{Exchange, Lines};
 pub use replay::Recording;
 pub use sse::Splitter;
 
 use lanes::Lanes;
-use reach::PublicNames;
 
 use crate::grant::Reach;
 
@@ -108,24 +107,19 @@ impl Gateway {
     }
 
     fn with_pace(folder: PathBuf, pace: Pace) -> anyhow::Result<Self> {
-        let make = |client: reqwest::ClientBuilder| {
+        let make = |reach| {
             // A redirect would carry the key to wherever it points.
-            let client = client
+            let client = client_within(reach, reqwest::Client::builder())
                 .redirect(reqwest::redirect::Policy::none())
                 .connect_timeout(Duration::from_secs(30))
                 .read_timeout(SILENCE);
             client.build().context("cannot make an HTTP client")
         };
-        let client = reqwest::Client::builder();
-        // A proxy would resolve names by itself, unseen.
-        let public = reqwest::Client::builder()
-            .no_proxy()
-            .dns_resolver(PublicNames);
         Ok(Self {
             inner: Arc::new(Inner {
                 folder,
-                client: make(client)?,
-                public_client: make(public)?,
+                client: make(Reach::Anywhere)?,
+                public_client: make(Reach::Public)?,
                 lanes: Lanes::default(),
                 pace,
             }),

@@ -9,8 +9,10 @@
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 
-use reqwest::Url;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
+use reqwest::{ClientBuilder, Url};
+
+use crate::grant::Reach;
 
 /// Why an endpoint is not asked.
 #[derive(Debug)]
@@ -53,8 +55,18 @@ pub(super) fn refused_literal(url: &Url) -> Option<NotPublic> {
     (!may_be_asked(ip)).then(|| NotPublic(host.to_owned()))
 }
 
+/// A client that connects to what is within reach alone. It has to be told of
+/// addresses that are numbers ([`refused_by_name`]): nothing resolves those.
+pub fn client_within(reach: Reach, client: ClientBuilder) -> ClientBuilder {
+    match reach {
+        Reach::Anywhere => client,
+        // A proxy would resolve names by itself, unseen.
+        Reach::Public => client.no_proxy().dns_resolver(PublicNames),
+    }
+}
+
 /// The refusal a failed request carries inside, if that is why it failed.
-pub(super) fn refusal(error: &reqwest::Error) -> Option<String> {
+pub fn refusal(error: &reqwest::Error) -> Option<String> {
     let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);
     while let Some(error) = cause {
         if let Some(refusal) = error.downcast_ref::<NotPublic>() {
@@ -68,7 +80,7 @@ pub(super) fn refusal(error: &reqwest::Error) -> Option<String> {
 /// Resolves names as the system does, and refuses those that lead anywhere
 /// but to the open internet.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct PublicNames;
+struct PublicNames;
 
 impl Resolve for PublicNames {
     fn resolve(&self, name: Name) -> Resolving {

@@ -208,7 +208,7 @@ async fn private_runs_are_not_there_for_others() {
     ada.unpublish("mine", " a mistake ").await.unwrap();
     check(false).await;
     let seen = ada.run("mine").await.unwrap();
-    assert_eq!(seen.withdrawn.as_deref(), Some("a mistake"));
+    assert_eq!(seen.summary.withdrawn.as_deref(), Some("a mistake"));
 }
 
 #[tokio::test]

@@ -93,6 +93,7 @@ fn steps_of(index: usize, recorded: &Recorded, solved: bool, now: i64) -> [StepR
         traffic: None,
         trajectory: None,
         layer: None,
+        container: None,
         started_at: now,
         finished_at: now,
     };

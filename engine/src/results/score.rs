@@ -174,6 +174,7 @@ fn entry(
         harness_version: String::new(),
         release_date: None,
         kind: Kind::Imported,
+        mark: None,
         progress: Progress::Finished,
         metric_version: METRIC_VERSION,
         finished_at: None,

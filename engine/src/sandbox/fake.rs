@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 
-use super::{BoxSpec, Exec, Exit, OnLine, Sandbox, SandboxError, StepBox};
+use super::{BoxSpec, Exec, Exit, OnLine, Sandbox, SandboxError, Seen, StepBox};
 use crate::code::{CodeTree, Entry};
 
 /// Files by absolute path.
@@ -47,11 +47,13 @@ impl fmt::Debug for FakeSandbox {
 
 #[async_trait]
 impl Sandbox for FakeSandbox {
-    async fn open(&self, _spec: &BoxSpec) -> Result<Box<dyn StepBox>, SandboxError> {
+    async fn open(&self, spec: &BoxSpec) -> Result<Box<dyn StepBox>, SandboxError> {
         self.opened.fetch_add(1, Ordering::Relaxed);
         Ok(Box::new(FakeBox {
+            image: spec.image.clone(),
             command: self.command.clone(),
             files: Mutex::default(),
+            ended: Mutex::default(),
         }))
     }
 
@@ -61,8 +63,11 @@ impl Sandbox for FakeSandbox {
 }
 
 struct FakeBox {
+    image: String,
     command: Arc<Command>,
     files: Mutex<FakeFiles>,
+    /// How its last command ended.
+    ended: Mutex<Option<Exit>>,
 }
 
 impl fmt::Debug for FakeBox {
@@ -86,10 +91,10 @@ impl StepBox for FakeBox {
     }
 
     async fn exec(&self, exec: &Exec, _on_line: OnLine<'_>) -> Result<Exit, SandboxError> {
-        (self.command)(
-            exec,
-            &mut self.files.lock().unwrap_or_else(PoisonError::into_inner),
-        )
+        let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
+        let exit = (self.command)(exec, &mut files)?;
+        *self.ended.lock().unwrap_or_else(PoisonError::into_inner) = Some(exit);
+        Ok(exit)
     }
 
     async fn get(&self, folder: &str, _max_bytes: u64) -> Result<Option<CodeTree>, SandboxError> {
@@ -118,5 +123,20 @@ impl StepBox for FakeBox {
             .unwrap_or_else(PoisonError::into_inner)
             .get(path)
             .cloned())
+    }
+
+    async fn seen(&self) -> Option<Seen> {
+        let ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
+        let exit_code = match *ended {
+            Some(Exit::Code(code)) => Some(code),
+            _ => None,
+        };
+        Some(Seen {
+            image: self.image.clone(),
+            image_name: None,
+            exit_code,
+            out_of_memory: exit_code == Some(137),
+            seconds: 0.0,
+        })
     }
 }

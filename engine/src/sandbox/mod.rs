@@ -112,6 +112,20 @@ pub enum Exit {
     DiskSpent,
 }
 
+/// What the engine knows of a container, and of what ran in it until now.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Seen {
+    /// Content digest of its image.
+    pub image: String,
+    pub image_name: Option<String>,
+    /// Of the command that ended last by itself.
+    pub exit_code: Option<i64>,
+    /// Whether anything in it was killed for want of memory.
+    pub out_of_memory: bool,
+    /// Seconds its commands took.
+    pub seconds: f64,
+}
+
 /// Takes a line the command printed.
 pub type OnLine<'a> = &'a mut (dyn FnMut(&str) + Send);
 
@@ -139,4 +153,8 @@ pub trait StepBox: Debug + Send + Sync {
 
     /// One file by its absolute path; `None` when there is no such file.
     async fn read(&self, path: &str, max_bytes: u64) -> Result<Option<Vec<u8>>, SandboxError>;
+
+    /// What is known of it; `None` when the engine does not know it any more,
+    /// and was not asked in time.
+    async fn seen(&self) -> Option<Seen>;
 }

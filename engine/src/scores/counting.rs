@@ -57,12 +57,15 @@ impl Engine {
             metric_version: provenance.metric_version,
             digest: provenance.imported.as_ref().map(|i| i.digest.clone()),
         };
+        let mark = run.mark;
         let (engine, run, known) = (self.clone(), run.clone(), origins.clone());
         let counting = Box::pin(async move { engine.count_entry(&run, provenance, &known).await });
         let Some(entry) = self.inner.sheets.entry(over, counting).await? else {
             return Ok(None);
         };
         let mut entry = Entry::clone(&entry);
+        // Marked or not, what was counted stays.
+        entry.mark = mark;
         // What is known of the tasks may have changed since.
         for task in &mut entry.tasks {
             if let Some((repo, date)) = origins.get(&task.task_id) {
@@ -108,6 +111,7 @@ impl Engine {
             harness_version: provenance.harness_version,
             release_date: config.release_date.clone(),
             kind: config.kind,
+            mark: run.mark,
             progress: run.progress,
             metric_version: provenance.metric_version,
             finished_at: run.finished_at.clone(),

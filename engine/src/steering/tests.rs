@@ -87,6 +87,7 @@ async fn end_next(engine: &Engine, outcome: StepOutcome, ending: Ending) {
         traffic: None,
         trajectory: None,
         layer: None,
+        container: None,
         started_at: 0,
         finished_at: 1,
     };

@@ -8,6 +8,7 @@ use swe_ci_core::account::{AccountRole, AccountView, Actor, Identity};
 use swe_ci_core::credentials::lock_seconds;
 
 use super::audit::note;
+use super::identities::{self, ProvenIdentity};
 use super::{Store, count};
 use crate::clock::{now_ms, rfc3339};
 use crate::error::{Error, Result};
@@ -16,7 +17,7 @@ use crate::error::{Error, Result};
 #[derive(Clone)]
 pub struct Credentials {
     pub identity: Identity,
-    /// A hash in the PHC string format.
+    /// A hash in the PHC string format; empty where no password was set.
     pub password: String,
     pub disabled: bool,
     /// For how many seconds the account is locked if the password is wrong.
@@ -30,6 +31,17 @@ impl fmt::Debug for Credentials {
             .field("disabled", &self.disabled)
             .finish_non_exhaustive()
     }
+}
+
+/// An account to be made.
+#[derive(Debug)]
+pub struct NewAccount<'a> {
+    /// The first that nobody has becomes its name; there is one at least.
+    pub names: &'a [String],
+    /// A hash in the PHC string format; empty for none.
+    pub password: &'a str,
+    /// Who they are at another site, where that is a way in.
+    pub identity: Option<&'a ProvenIdentity>,
 }
 
 /// What becomes of somebody who gives a name and a password.
@@ -231,6 +243,35 @@ impl Store {
         Ok(())
     }
 
+    /// Gives an account that has none a password, and ends its sessions.
+    ///
+    /// # Errors
+    /// [`Error::Conflict`] where it has one.
+    pub async fn set_first_password(
+        &self,
+        account_id: &str,
+        password: &str,
+        by: &Actor,
+    ) -> Result<()> {
+        let mut tx = self.pool.begin().await?;
+        let row = sqlx::query(
+            "UPDATE accounts SET password = $2, failures = 0, locked_until = 0
+             WHERE id = $1 AND password = '' RETURNING name",
+        )
+        .bind(account_id)
+        .bind(password)
+        .fetch_optional(&mut *tx)
+        .await?;
+        let row = row.ok_or_else(|| {
+            Error::Conflict("the account has a password; give it to change it".into())
+        })?;
+        end_sessions(&mut tx, account_id).await?;
+        let name: String = row.try_get("name")?;
+        note(&mut tx, by, "account.set_password", &name, "").await?;
+        tx.commit().await?;
+        Ok(())
+    }
+
     /// A transaction in which nobody else makes administrators fewer: else two
     /// could each leave the other as the last one, and none would be left.
     async fn alone_with_admins(&self) -> Result<Transaction<'static, Any>> {
@@ -240,6 +281,53 @@ impl Store {
             .await?;
         Ok(tx)
     }
+}
+
+/// Makes an account within a transaction; `how` it came to that is written down.
+///
+/// # Errors
+/// [`Error::Conflict`] when all its names are taken, or who it is elsewhere is
+/// linked to another.
+pub(super) async fn insert_account(
+    tx: &mut sqlx::AnyConnection,
+    new: &NewAccount<'_>,
+    role: AccountRole,
+    how: &str,
+) -> Result<Identity> {
+    let account_id = uuid::Uuid::now_v7().to_string();
+    let now = now_ms();
+    for name in new.names {
+        let inserted = sqlx::query(
+            "INSERT INTO accounts (id, name, password, role, created_at, failures, locked_until)
+             VALUES ($1, $2, $3, $4, $5, 0, 0) ON CONFLICT (name) DO NOTHING",
+        )
+        .bind(&account_id)
+        .bind(name)
+        .bind(new.password)
+        .bind(role.name())
+        .bind(now)
+        .execute(&mut *tx)
+        .await?;
+        if inserted.rows_affected() == 0 {
+            continue;
+        }
+        let who = Identity {
+            account_id,
+            name: name.clone(),
+            role,
+        };
+        if let Some(identity) = new.identity {
+            identities::insert(&mut *tx, &who.account_id, identity).await?;
+        }
+        let detail = format!("as {} by {how}", role.name());
+        let by = Actor::Account(who.clone());
+        note(tx, &by, "account.make", &who.name, &detail).await?;
+        return Ok(who);
+    }
+    let taken = new.names.first().map_or("", String::as_str);
+    Err(Error::Conflict(format!(
+        "the name `{taken}` is taken; choose another"
+    )))
 }
 
 async fn found(tx: &mut sqlx::AnyConnection, name: &str) -> Result<AccountView> {
@@ -293,7 +381,7 @@ fn read_account(row: &AnyRow) -> Result<AccountView> {
     })
 }
 
-fn read_identity(row: &AnyRow) -> Result<Identity> {
+pub(super) fn read_identity(row: &AnyRow) -> Result<Identity> {
     Ok(Identity {
         account_id: row.try_get("id")?,
         name: row.try_get("name")?,

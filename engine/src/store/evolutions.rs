@@ -2,10 +2,12 @@
 
 use sqlx::Row;
 use swe_ci_core::metrics::Verdict;
+use swe_ci_core::notification::{Cause, Occasion};
 use swe_ci_core::step::{Cursor, Ending};
 use swe_ci_core::usage::{Traffic, Usage};
 
 use super::changes::count_up;
+use super::deliveries::tell_owner;
 use super::rows::{
     EvolutionRow, IterationRow, StepRow, read_evolution, read_iteration, read_step, read_verdict,
 };
@@ -107,8 +109,8 @@ impl Store {
         if let Some(iteration) = record.iteration {
             insert_iteration(&mut tx, id, iteration).await?;
         }
-        if ending.is_some() {
-            sqlx::query(
+        if let Some(ending) = ending {
+            let over = sqlx::query(
                 "UPDATE runs SET progress = 'finished', finished_at = $2
                  WHERE id = $1 AND progress = 'running' AND NOT EXISTS (
                      SELECT 1 FROM evolutions WHERE run_id = $1 AND progress IN ('queued', 'running'))",
@@ -117,6 +119,10 @@ impl Store {
             .bind(record.step.finished_at)
             .execute(&mut *tx)
             .await?;
+            tell_of_end(&mut tx, claim, ending, reason).await?;
+            if over.rows_affected() == 1 {
+                tell_owner(&mut tx, &claim.run_id, Occasion::RunFinished, None).await?;
+            }
         }
         if record.iteration.is_some() || ending.is_some() {
             count_up(&mut tx).await?;
@@ -272,6 +278,36 @@ impl Store {
     }
 }
 
+/// Tells of an evolution that others of its run may follow: of the first one
+/// that is blocked, and of the first one the budget stops. Both are counted
+/// anew once they are tried again. The run is locked.
+async fn tell_of_end(
+    tx: &mut sqlx::AnyConnection,
+    claim: &Claim,
+    ending: Ending,
+    reason: Option<&str>,
+) -> Result<()> {
+    let about = match ending {
+        Ending::Blocked => Occasion::RunBlocked,
+        Ending::BudgetSpent => Occasion::RunBudget,
+        _ => return Ok(()),
+    };
+    let row = sqlx::query("SELECT count(*) AS n FROM evolutions WHERE run_id = $1 AND ending = $2")
+        .bind(&claim.run_id)
+        .bind(ending.name())
+        .fetch_one(&mut *tx)
+        .await?;
+    if row.try_get::<i64, _>("n")? > 1 {
+        return Ok(());
+    }
+    let cause = Cause {
+        evolution_id: claim.evolution_id.clone(),
+        task_id: claim.task_id.to_string(),
+        reason: reason.unwrap_or_default().to_owned(),
+    };
+    tell_owner(tx, &claim.run_id, about, Some(cause)).await
+}
+
 pub(super) async fn insert_step(
     tx: &mut sqlx::AnyConnection,
     evolution_id: &str,
@@ -280,9 +316,9 @@ pub(super) async fn insert_step(
     sqlx::query(
         "INSERT INTO steps (evolution_id, seq, iteration, role, attempt, outcome, detail, product, log, started_at, finished_at,
                             input_tokens, output_tokens, cached_tokens, reasoning_tokens,
-                            requests, retries, waiting_ms, micro_usd, trajectory, layer)
+                            requests, retries, waiting_ms, micro_usd, trajectory, layer, container)
          VALUES ($1, (SELECT count(*) FROM steps WHERE evolution_id = $1), $2, $3, $4, $5, $6, $7, $8, $9, $10,
-                 $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)",
+                 $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)",
     )
     .bind(evolution_id)
     .bind(i64::from(step.iteration))
@@ -304,6 +340,7 @@ pub(super) async fn insert_step(
     .bind(step.traffic.and_then(|t| t.micro_usd).map(bigint))
     .bind(&step.trajectory)
     .bind(&step.layer)
+    .bind(step.container.as_ref().map(to_json).transpose()?)
     .execute(tx)
     .await?;
     Ok(())

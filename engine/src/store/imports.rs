@@ -89,6 +89,8 @@ async fn remove_evolutions(tx: &mut sqlx::AnyConnection, run_id: &str) -> Result
         "DELETE FROM iterations WHERE evolution_id IN (SELECT id FROM evolutions WHERE run_id = $1)",
         "DELETE FROM steps WHERE evolution_id IN (SELECT id FROM evolutions WHERE run_id = $1)",
         "DELETE FROM evolutions WHERE run_id = $1",
+        // What was found of the results before says nothing of these.
+        "DELETE FROM verifications WHERE run_id = $1",
     ] {
         sqlx::query(sql).bind(run_id).execute(&mut *tx).await?;
     }
@@ -149,7 +151,7 @@ async fn put_run(tx: &mut sqlx::AnyConnection, id: &str, run: &ImportedRun) -> R
         "INSERT INTO runs (id, split, kind, config, provenance, progress, created_at, finished_at, source)
          VALUES ($1, $2, $3, $4, $5, 'finished', $6, $6, $7)
          ON CONFLICT (id) DO UPDATE SET config = excluded.config, provenance = excluded.provenance,
-             finished_at = excluded.finished_at",
+             finished_at = excluded.finished_at, verified = ''",
     )
     .bind(id)
     .bind(&run.config.split)

@@ -5,7 +5,7 @@ use sqlx::any::AnyRow;
 use swe_ci_core::account::{AccountRole, Actor, Identity, InvitationView};
 
 use super::Store;
-use super::accounts::read_role;
+use super::accounts::{NewAccount, insert_account, read_role};
 use super::audit::note;
 use crate::clock::{now_ms, rfc3339};
 use crate::error::{Error, Result};
@@ -20,14 +20,6 @@ pub struct NewInvitation {
     pub note: String,
     /// Unix milliseconds.
     pub expires_at: i64,
-}
-
-/// An account that an invitation makes.
-#[derive(Debug)]
-pub struct NewAccount<'a> {
-    pub name: &'a str,
-    /// A hash in the PHC string format.
-    pub password: &'a str,
 }
 
 /// Who made the link of the first start. Only without accounts it leads
@@ -115,49 +107,25 @@ impl Store {
     /// same time one gets it; none where it cannot be followed any more.
     ///
     /// # Errors
-    /// [`Error::Conflict`] when the name is taken; the invitation stays open.
+    /// [`Error::Conflict`] when the name is taken, or who it is elsewhere is
+    /// linked to another account; the invitation stays open.
     pub async fn accept_invitation(
         &self,
         digest: &str,
         new: &NewAccount<'_>,
     ) -> Result<Option<Identity>> {
-        let now = now_ms();
         let mut tx = self.pool.begin().await?;
         let sql = format!(
             "UPDATE invitations SET used_at = $1 WHERE digest = $2 AND {OPEN} RETURNING id, role"
         );
         let row = sqlx::query(sqlx::AssertSqlSafe(sql))
-            .bind(now)
+            .bind(now_ms())
             .bind(digest)
             .fetch_optional(&mut *tx)
             .await?;
         let Some(row) = row else { return Ok(None) };
-        let who = Identity {
-            account_id: uuid::Uuid::now_v7().to_string(),
-            name: new.name.to_owned(),
-            role: read_role(&row, "role")?,
-        };
-        let inserted = sqlx::query(
-            "INSERT INTO accounts (id, name, password, role, created_at, failures, locked_until)
-             VALUES ($1, $2, $3, $4, $5, 0, 0) ON CONFLICT (name) DO NOTHING",
-        )
-        .bind(&who.account_id)
-        .bind(&who.name)
-        .bind(new.password)
-        .bind(who.role.name())
-        .bind(now)
-        .execute(&mut *tx)
-        .await?;
-        if inserted.rows_affected() == 0 {
-            return Err(Error::Conflict(format!(
-                "the name `{}` is taken; choose another",
-                who.name
-            )));
-        }
-        let invitation: String = row.try_get("id")?;
-        let detail = format!("as {} by the invitation {invitation}", who.role.name());
-        let by = Actor::Account(who.clone());
-        note(&mut tx, &by, "account.make", &who.name, &detail).await?;
+        let how = format!("the invitation {}", row.try_get::<String, _>("id")?);
+        let who = insert_account(&mut tx, new, read_role(&row, "role")?, &how).await?;
         tx.commit().await?;
         Ok(Some(who))
     }

@@ -141,6 +141,11 @@ impl Store {
 }
 
 impl KeysAlone {
+    /// For what is kept together with a key.
+    pub(super) fn tx(&mut self) -> &mut sqlx::AnyConnection {
+        &mut self.tx
+    }
+
     /// Id of the master key they are sealed with; none when there are none.
     #[must_use]
     pub fn master(&self) -> Option<&str> {

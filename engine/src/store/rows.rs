@@ -2,6 +2,7 @@
 
 use sqlx::Row;
 use sqlx::any::AnyRow;
+use swe_ci_core::container::Container;
 use swe_ci_core::metrics::Verdict;
 use swe_ci_core::outcomes::Outcomes;
 use swe_ci_core::run::Progress;
@@ -50,6 +51,8 @@ pub struct StepRow {
     pub trajectory: Option<String>,
     /// Content digest of the image the harness was installed in.
     pub layer: Option<String>,
+    /// Where it worked.
+    pub container: Option<Container>,
     pub started_at: i64,
     pub finished_at: i64,
 }
@@ -65,6 +68,7 @@ impl StepRow {
             seconds: seconds_between(self.started_at, self.finished_at),
             usage: self.usage,
             traffic: self.traffic,
+            container: self.container.clone(),
         }
     }
 }
@@ -179,9 +183,16 @@ pub(super) fn read_step(row: &AnyRow) -> Result<StepRow> {
         traffic: read_traffic(row)?,
         trajectory: row.try_get("trajectory")?,
         layer: row.try_get("layer")?,
+        container: read_container(row)?,
         started_at: row.try_get("started_at")?,
         finished_at: row.try_get("finished_at")?,
     })
+}
+
+fn read_container(row: &AnyRow) -> Result<Option<Container>> {
+    let json: Option<String> = row.try_get("container")?;
+    json.map(|json| from_json("a step's container", &json))
+        .transpose()
 }
 
 pub(super) fn read_verdict(row: &AnyRow) -> Result<Verdict> {

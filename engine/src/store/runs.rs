@@ -5,6 +5,7 @@ use sqlx::any::AnyRow;
 use swe_ci_core::account::{Actor, Standing, Visibility};
 use swe_ci_core::run::{Progress, RunConfig};
 use swe_ci_core::task::TaskId;
+use swe_ci_core::verification::Mark;
 use swe_ci_core::view::{Provenance, RunSummary};
 
 use super::audit::note;
@@ -40,7 +41,8 @@ pub enum Whose {
 }
 
 const SUMMARY: &str = "
-    SELECT r.id AS id, r.config AS config, r.visibility AS visibility, r.progress AS progress, r.created_at AS created_at,
+    SELECT r.id AS id, r.config AS config, r.visibility AS visibility,
+           r.withdrawn AS withdrawn, r.verified AS verified, r.progress AS progress, r.created_at AS created_at,
            r.started_at AS started_at, r.finished_at AS finished_at,
            r.paused_at AS paused_at, r.at_once AS at_once, r.budget AS budget,
            (SELECT count(*) FROM evolutions e WHERE e.run_id = r.id) AS evolutions,
@@ -163,15 +165,6 @@ impl Store {
         })
     }
 
-    /// Why a run was taken back; empty where it was not.
-    pub async fn withdrawal(&self, id: &str) -> Result<String> {
-        let row = sqlx::query("SELECT withdrawn FROM runs WHERE id = $1")
-            .bind(id)
-            .fetch_one(&self.pool)
-            .await?;
-        Ok(row.try_get("withdrawn")?)
-    }
-
     /// Lets everybody see a run from now on.
     pub async fn publish(&self, id: &str, by: &Actor) -> Result<()> {
         self.set_visibility(id, Visibility::Public, "", by).await
@@ -253,8 +246,13 @@ fn read_summary(row: &AnyRow) -> Result<RunSummary> {
     Ok(RunSummary {
         run_id: row.try_get("id")?,
         steering: read_steering(row, &config)?,
+        mark: Mark::of(
+            config.kind,
+            !row.try_get::<String, _>("verified")?.is_empty(),
+        ),
         config,
         visibility: read_visibility(row)?,
+        withdrawn: Some(row.try_get("withdrawn")?).filter(|why: &String| !why.is_empty()),
         progress: read_progress(row)?,
         created_at: rfc3339(row.try_get("created_at")?),
         started_at: row.try_get::<Option<i64>, _>("started_at")?.map(rfc3339),

@@ -8,6 +8,7 @@ mod fixture;
 mod gateway;
 mod imports;
 mod isolation;
+mod memory;
 mod preflight;
 mod programs;
 mod secrets;

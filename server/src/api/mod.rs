@@ -32,6 +32,8 @@ mod submit;
 
 mod keys;
 
+mod notifications;
+
 mod inspect;
 
 mod trajectory;
@@ -138,6 +140,8 @@ fn annotated() -> OpenApiRouter<App> {
         .routes(routes!(runs::steps))
         .routes(routes!(publishing::publish))
         .routes(routes!(publishing::withdraw))
+        .routes(routes!(publishing::mark))
+        .routes(routes!(publishing::unmark))
         .routes(routes!(inspect::diff))
         .routes(routes!(inspect::log))
         .routes(routes!(files::code))
@@ -160,6 +164,13 @@ fn annotated() -> OpenApiRouter<App> {
         .routes(routes!(accounts::audit))
         .routes(routes!(keys::keys))
         .routes(routes!(keys::set_key, keys::remove_key))
+        .routes(routes!(
+            notifications::notifications,
+            notifications::add_target
+        ))
+        .routes(routes!(notifications::remove_target))
+        .routes(routes!(notifications::test_target))
+        .routes(routes!(notifications::confirm_mailbox))
         .routes(routes!(health::live))
         .routes(routes!(health::ready))
 }

@@ -73,3 +73,52 @@ pub(crate) async fn withdraw(
     engine.unpublish(&id, &reason).await?;
     Ok(Json(engine.run(&id).await?))
 }
+
+/// Marks a run as verified, for administrators: that its tests came out as
+/// recorded when they were run again.
+#[utoipa::path(
+    post,
+    path = "/api/v1/runs/{id}/mark",
+    tag = "runs",
+    security(("token" = [])),
+    params(RunPath),
+    responses(
+        (status = 200, description = "The run, marked", body = RunDetail),
+        (status = 401, description = "No good token was sent", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 403, description = "This takes an administrator", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 404, description = "There is no such run", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 409, description = "It was never checked, or its last check found differences", body = ProblemBody, content_type = "application/problem+json"),
+    )
+)]
+pub(crate) async fn mark(
+    As(engine): As,
+    Path(RunPath { id }): Path<RunPath>,
+    Query(NoParameters): Query<NoParameters>,
+) -> Result<Json<RunDetail>> {
+    engine.mark_verified(&id).await?;
+    Ok(Json(engine.run(&id).await?))
+}
+
+/// Takes the mark away again, for administrators; the same where there is
+/// none.
+#[utoipa::path(
+    post,
+    path = "/api/v1/runs/{id}/unmark",
+    tag = "runs",
+    security(("token" = [])),
+    params(RunPath),
+    responses(
+        (status = 200, description = "The run, without the mark", body = RunDetail),
+        (status = 401, description = "No good token was sent", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 403, description = "This takes an administrator", body = ProblemBody, content_type = "application/problem+json"),
+        (status = 404, description = "There is no such run", body = ProblemBody, content_type = "application/problem+json"),
+    )
+)]
+pub(crate) async fn unmark(
+    As(engine): As,
+    Path(RunPath { id }): Path<RunPath>,
+    Query(NoParameters): Query<NoParameters>,
+) -> Result<Json<RunDetail>> {
+    engine.unmark(&id).await?;
+    Ok(Json(engine.run(&id).await?))
+}

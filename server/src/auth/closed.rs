@@ -7,8 +7,9 @@ use super::next;
 use crate::api::Problem;
 
 /// What visitors need to sign in, and what tells whether the server lives.
-const OPEN: [&str; 6] = [
+const OPEN: [&str; 7] = [
     "/sign-in",
+    "/sign-in/",
     "/invitation/",
     "/pkg/",
     "/health/",
@@ -61,10 +62,8 @@ mod tests {
             "/runs?after=a&b",
             Some((303, "/sign-in?next=%2Fruns%3Fafter%3Da%26b")),
         );
-        check(
-            "/sign-in/more",
-            Some((303, "/sign-in?next=%2Fsign-in%2Fmore")),
-        );
+        check("/sign-in/corp/callback", None);
+        check("/sign-ins", Some((303, "/sign-in?next=%2Fsign-ins")));
         check("/api/v1/runs", Some((401, "")));
         check("/api/pages/runs", Some((401, "")));
         check("/feed.xml", Some((401, "")));

@@ -4,13 +4,15 @@
 //! something must come from this site ([`origin`]), whoever sends it is
 //! recognised ([`recognise`]) by a token or by the session in a cookie
 //! ([`session`]), and a closed site answers nobody else ([`closed`]). [`forms`]
-//! are where people sign in, and do what their pages offer.
+//! are where people sign in, and do what their pages offer; [`providers`] are the
+//! other sites at which they may prove who they are.
 
 mod closed;
 mod forms;
 mod limits;
 mod next;
 mod origin;
+mod providers;
 mod recognise;
 mod session;
 mod who;
@@ -19,6 +21,7 @@ use axum::Router;
 use axum::middleware::{from_fn, from_fn_with_state};
 
 pub(crate) use forms::routes;
+pub use providers::{ProviderConfig, Providers, read as read_providers};
 pub(crate) use who::{As, actor};
 
 use crate::serve::App;

@@ -8,6 +8,7 @@ use axum::extract::Request;
 use axum::http::{HeaderMap, HeaderValue, header};
 use axum::middleware::Next;
 use axum::response::Response;
+use swe_ci_core::account::Identity;
 use swe_ci_engine::{Engine, Error, SessionData};
 use tower_sessions::cookie::SameSite;
 use tower_sessions::cookie::time::{Duration, OffsetDateTime};
@@ -88,6 +89,23 @@ pub(super) async fn account(session: &Session, today: &str) -> Result<Option<Str
     Ok(account)
 }
 
+/// Who is signed in by this session, and acts by it: not by a token, which may
+/// do less than its account.
+///
+/// # Errors
+/// `Unauthenticated` where nobody is; `Internal` when the sessions cannot be
+/// read.
+pub(super) async fn own(session: &Session, engine: &Engine) -> Result<Identity, Error> {
+    let signed_in = account(session, &engine.today()).await?;
+    let acting = engine.by().identity();
+    let own = acting.filter(|who| signed_in.as_ref() == Some(&who.account_id));
+    own.cloned().ok_or_else(|| {
+        Error::Unauthenticated(
+            "sign in first: this is done in a browser, not with an API token".into(),
+        )
+    })
+}
+
 /// Begins a session, under an id nobody has seen before.
 ///
 /// # Errors
@@ -110,7 +128,7 @@ pub(super) async fn end(session: &Session) -> Result<(), Error> {
     session.flush().await.map_err(internal)
 }
 
-fn internal(error: tower_sessions::session::Error) -> Error {
+pub(super) fn internal(error: tower_sessions::session::Error) -> Error {
     Error::Internal(error.into())
 }
 

@@ -382,6 +382,7 @@ mod tests {
                 seconds: 1.25,
                 usage,
                 traffic,
+                container: None,
             };
             assert_eq!(step_line(&step), expect);
         };

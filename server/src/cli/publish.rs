@@ -18,6 +18,16 @@ pub(super) enum Command {
     /// Take a public run back
     #[command(after_help = WITHDRAW_HELP)]
     Withdraw(Withdraw),
+    /// Mark a run as verified, after `swe-ci verify` found no differences
+    Mark(Marked),
+    /// Take that mark away again
+    Unmark(Marked),
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Marked {
+    /// The run's id
+    id: String,
 }
 
 #[derive(Debug, Args)]
@@ -45,6 +55,14 @@ pub(super) async fn execute(global: &GlobalOptions, command: Command) -> Result<
         Command::Withdraw(Withdraw { id, reason }) => {
             engine.unpublish(&id, &reason).await?;
             output::line(format_args!("run {id} is taken back"))
+        }
+        Command::Mark(Marked { id }) => {
+            engine.mark_verified(&id).await?;
+            output::line(format_args!("run {id} is marked as verified"))
+        }
+        Command::Unmark(Marked { id }) => {
+            engine.unmark(&id).await?;
+            output::line(format_args!("run {id} is not marked as verified"))
         }
     }
 }

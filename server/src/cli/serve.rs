@@ -29,6 +29,10 @@ be used, another server works on it), 2 an option cannot be used.";
 pub(super) async fn execute(global: &GlobalOptions, options: &ServeOptions) -> Result<(), Failure> {
     let mut config = global.engine(options.workers()).map_err(Failure::usage)?;
     config.private_endpoints = options.allow_private_endpoints;
+    config.mailer = options.mailer().map_err(Failure::usage)?;
+    let public_url = options.public_url();
+    config.public_url = public_url.as_ref().map(|url| url.as_str().to_owned());
+    let providers = options.providers().map_err(Failure::usage)?;
     let site = Site::open(&options.site()).map_err(|e| {
         Failure::new(e.to_string())
             .next("build it with `make run` or `cargo run -p xtask -- site`, or name its folder with --site or SWE_CI_SITE")
@@ -38,12 +42,12 @@ pub(super) async fn execute(global: &GlobalOptions, options: &ServeOptions) -> R
     let engine = Engine::open(config).await?;
     let shutdown = CancellationToken::new();
     stop_on_signals(shutdown.clone())?;
-    let public_url = options.public_url();
     invite_first(&engine, public_url.as_ref(), address).await?;
     let app = App {
         engine,
         site,
         public_url,
+        providers,
         closed: options.closed(),
         shutdown,
     };

@@ -40,6 +40,7 @@ use crate::api::{self, Problem};
 use crate::auth;
 use crate::pictures;
 
+pub use crate::auth::{ProviderConfig, Providers, read_providers};
 pub(crate) use first_start::{first_link, invitation_link};
 use kept::Kept;
 pub(crate) use pages::answer;
@@ -58,6 +59,8 @@ pub struct App {
     pub site: Site,
     /// Where readers reach the site, if that is known.
     pub public_url: Option<PublicUrl>,
+    /// The other sites at which people may prove who they are.
+    pub providers: Providers,
     /// Whether visitors see nothing but the page to sign in.
     pub closed: bool,
     /// Cancelled when the server is to stop: streams end by it.

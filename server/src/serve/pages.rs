@@ -86,11 +86,13 @@ fn page(
 fn context(app: &App) -> impl Fn() + Clone + Send + Sync + 'static + use<> {
     let engine = app.engine.clone();
     let public_url = app.public_url.clone();
+    let providers = app.providers.shown();
     move || {
         let by = use_context::<Parts>().map_or(Actor::Visitor, |p| auth::actor(&p.extensions));
         provide_context(engine.acting_for(by.clone()));
         provide_context(by);
         provide_context(public_url.clone());
+        provide_context(providers.clone());
         let policy = use_nonce().and_then(|nonce| headers::page_policy(&nonce));
         if let (Some(policy), Some(response)) = (policy, use_context::<ResponseOptions>()) {
             response.insert_header(header::CONTENT_SECURITY_POLICY, policy);

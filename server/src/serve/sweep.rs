@@ -1,8 +1,9 @@
-//! Removes sessions, invitations and tokens that nothing answers to any more.
+//! Removes sessions, invitations and tokens that nothing answers to any more,
+//! and what was said long ago.
 
 use std::time::Duration;
 
-use swe_ci_engine::Engine;
+use swe_ci_engine::{Engine, Result};
 
 use super::worker::chain;
 
@@ -11,7 +12,7 @@ const PERIOD: Duration = Duration::from_secs(3_600);
 /// Until it is aborted.
 pub(super) async fn run(engine: Engine) {
     loop {
-        match engine.sweep_accounts().await {
+        match sweep(&engine).await {
             Ok(removed) => tracing::debug!(removed, "swept what has expired"),
             Err(error) => tracing::warn!(
                 error = chain(&error),
@@ -20,4 +21,8 @@ pub(super) async fn run(engine: Engine) {
         }
         tokio::time::sleep(PERIOD).await;
     }
+}
+
+async fn sweep(engine: &Engine) -> Result<u64> {
+    Ok(engine.sweep_accounts().await? + engine.sweep_deliveries().await?)
 }

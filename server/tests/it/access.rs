@@ -11,16 +11,26 @@ use crate::people::{account, bearer};
 const READY: &str = "/health/ready";
 
 /// Where people come who have no account yet, or leave it.
-const OPEN_FORMS: [&str; 3] = ["/sign-in", "/sign-out", "/invitation/{secret}"];
+const OPEN_FORMS: [&str; 4] = [
+    "/sign-in",
+    "/sign-in/{provider}",
+    "/sign-out",
+    "/invitation/{secret}",
+];
+
+/// Where another site sends people back to, which no listing has either.
+const BACK: &str = "/sign-in/{provider}/callback";
 
 /// Forms of pages, which no listing has.
-const FORMS: [&str; 7] = [
+const FORMS: [&str; 9] = [
     "/sign-in",
+    "/sign-in/{provider}",
     "/sign-out",
     "/invitation/{secret}",
     "/account",
     "/accounts",
     "/keys",
+    "/notifications",
     "/runs/new",
 ];
 
@@ -68,6 +78,7 @@ async fn routes(app: &TestApp) -> Vec<(String, String)> {
     }
     let pages = swe_ci::serve::page_paths().map(|path| ("GET".into(), path.into()));
     routes.extend(pages);
+    routes.push(("GET".into(), BACK.into()));
     routes.extend(FORMS.map(|path| ("POST".into(), path.into())));
     routes.retain(|(_, path)| path != READY);
     routes.sort_by(|a, b| (&a.1, &a.0).cmp(&(&b.1, &b.0)));

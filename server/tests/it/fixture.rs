@@ -7,7 +7,7 @@ use axum::body::{Body, to_bytes};
 use axum::http::{HeaderMap, Request, StatusCode};
 use serde_json::Value;
 use sqlx::Connection;
-use swe_ci::serve::{App, Site, router};
+use swe_ci::serve::{App, Providers, Site, read_providers, router};
 use swe_ci_app::PublicUrl;
 use swe_ci_engine::{Config, Engine};
 use tempfile::TempDir;
@@ -17,6 +17,11 @@ use tower::ServiceExt;
 pub const HUMAN: &str = "00000000-0000-7000-8000-000000000001";
 pub const MODEL: &str = "00000000-0000-7000-8000-000000000002";
 pub const PATIENT: &str = "00000000-0000-7000-8000-000000000003";
+
+/// Where a site is reached that offers providers.
+pub const PUBLIC_URL: &str = "https://bench.example.org";
+/// What it has from each of them.
+pub const CLIENT_SECRET: &str = "s3cret/of+the client";
 
 const SEED: &str = include_str!("seed.sql");
 
@@ -61,11 +66,29 @@ impl TestApp {
         Self::made(&[SEED], None, true).await
     }
 
+    /// The world of `seed.sql`, where one can sign in by the providers of such a
+    /// file; each has the secret [`CLIENT_SECRET`].
+    pub async fn offering(file: &str, closed: bool) -> Self {
+        let site = PublicUrl::new(PUBLIC_URL.to_owned());
+        let configs = read_providers(file, |_| Some(CLIENT_SECRET.to_owned()));
+        let providers = Providers::new(configs.unwrap(), &site).unwrap();
+        Self::made_with(&[SEED], Some(site), providers, closed).await
+    }
+
     async fn new(seeds: &[&str]) -> Self {
         Self::made(seeds, None, false).await
     }
 
     async fn made(seeds: &[&str], public_url: Option<PublicUrl>, closed: bool) -> Self {
+        Self::made_with(seeds, public_url, Providers::default(), closed).await
+    }
+
+    async fn made_with(
+        seeds: &[&str],
+        public_url: Option<PublicUrl>,
+        providers: Providers,
+        closed: bool,
+    ) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let data = folder.path().join("data");
         let engine = Engine::open(config(&data)).await.unwrap();
@@ -77,6 +100,7 @@ impl TestApp {
             engine: engine.clone(),
             site: Site::open(&site(folder.path())).unwrap(),
             public_url,
+            providers,
             closed,
             shutdown: shutdown.clone(),
         };

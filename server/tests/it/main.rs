@@ -4,13 +4,18 @@ mod fixture;
 
 mod people;
 
+mod provider;
+
 mod accounts;
+
+mod elsewhere;
 
 mod access;
 
 mod agents;
 
 mod conversation;
+mod diffs;
 
 mod card;
 
@@ -21,6 +26,9 @@ mod api;
 mod bad_input;
 
 mod steering;
+
+mod notifications;
+
 mod submit;
 
 mod events;
@@ -32,6 +40,7 @@ mod matrix;
 mod kept;
 
 mod leaderboard;
+mod marks;
 
 mod compare;
 

@@ -1,16 +1,18 @@
-//! One's own account: password, and tokens of the API.
+//! One's own account: tokens of the API, and the ways in: password, and who one
+//! is at other sites.
 
 mod data;
 mod password;
 mod tokens;
+mod ways_in;
 
 use leptos::either::Either;
 use leptos::prelude::*;
 use leptos_router::hooks::use_query_map;
 
-use self::data::tokens;
-use self::password::PasswordForm;
+use self::data::{own_ways_in, tokens};
 use self::tokens::Tokens;
+use self::ways_in::Ways;
 use crate::components::{Done, PageHead, Problem, loaded};
 use crate::error::AppError;
 use crate::fetched::fetched;
@@ -20,11 +22,17 @@ use crate::query::named;
 use crate::reader::Reader;
 
 /// What `done=` may say, and what the page says to it.
-const DONE: [(&str, &str); 2] = [
+const DONE: [(&str, &str); 5] = [
     (
         "password",
         "Your password is changed. Wherever else you were signed in, you are signed out.",
     ),
+    (
+        "password-set",
+        "You have a password now. Wherever else you were signed in, you are signed out.",
+    ),
+    ("linked", "Linked: from now on you can sign in by it."),
+    ("unlinked", "Unlinked: nobody signs in by it any more."),
     (
         "token",
         "The token is revoked: nothing answers to it any more.",
@@ -40,6 +48,7 @@ pub fn AccountPage() -> impl IntoView {
         return Either::Left(view! { <Problem error page=true/> });
     };
     let resource = fetched(|| (), |()| tokens());
+    let ways = fetched(|| (), |()| own_ways_in());
     let of_tokens = answer.clone();
     let most = who.role;
     let name = who.name.clone();
@@ -58,9 +67,6 @@ pub fn AccountPage() -> impl IntoView {
             </p>
             {loaded(resource, move |tokens| view! { <Tokens tokens most answer=of_tokens.clone()/> })}
         </section>
-        <section>
-            <h2>"Password"</h2>
-            <PasswordForm name answer/>
-        </section>
+        {loaded(ways, move |ways| view! { <Ways ways name=name.clone() answer=answer.clone()/> })}
     })
 }

@@ -8,6 +8,7 @@ use super::names::{Letter, Name};
 use crate::components::{ScoreBar, Tag, Term, floor_of, heading};
 use crate::format;
 use crate::glossary::Word;
+use crate::pages::mark::{MarkKey, MarkTag};
 use crate::pages::words;
 
 /// A line of the table: what it is called, what it means, its figure and what
@@ -151,7 +152,9 @@ pub(super) fn Heads(versus: Versus, names: Vec<Name>) -> impl IntoView {
             view! { <td><span class="versus-value">{of}</span>" "<small>{aside}</small></td> }
         });
     let shared = shared.collect_view();
+    let marks = words::marks(versus.runs.iter().map(|row| row.mark));
     view! {
+        <MarkKey words=Signal::stored(marks)/>
         <div class="table-frame">
             <table class="versus-heads">
                 <caption class="visually-hidden">"The runs, over all tasks each was scored on"</caption>
@@ -199,7 +202,7 @@ fn Head(name: Name, row: Row) -> impl IntoView {
                 <a href=format!("/runs/{}", row.run_id)>{row.model.clone()}</a>
             </span>
             <small>{words::origin(&row.harness, &row.provider)}</small>
-            <span class="tags">{kind}</span>
+            <span class="tags">{kind}<MarkTag mark=row.mark/></span>
         </th>
     }
 }

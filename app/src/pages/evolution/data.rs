@@ -7,6 +7,7 @@ use swe_ci_core::inspection::{Inspection, StepLog};
 use swe_ci_core::view::{EvolutionDetail, Spent, StepView};
 
 use crate::error::AppError;
+use crate::pages::iteration::{DIFF, SPLIT};
 use crate::query::{Query, encode, named};
 
 /// Longer texts are in no node id anybody filters for.
@@ -156,6 +157,7 @@ impl Address {
         let text = Some(reading.text.as_str());
         query.add("q", text.filter(|text| !text.is_empty()));
         query.add("iteration", reading.iteration.map(|n| n.to_string()));
+        query.add(DIFF, reading.split.then_some(SPLIT));
         format!("{}{}", self.path(), query.0)
     }
 
@@ -169,11 +171,11 @@ impl Address {
     }
 
     /// One test in the map.
-    pub(super) fn test(&self, iteration: Option<u32>, node_id: &str) -> String {
+    pub(super) fn test(&self, reading: &Reading, node_id: &str) -> String {
         let reading = Reading {
             wanted: Wanted::All,
             text: limited(node_id),
-            iteration,
+            ..reading.clone()
         };
         format!("{}#{TESTS}", self.href(&reading))
     }
@@ -207,7 +209,7 @@ pub(in crate::pages) fn test_href(run: &str, task: &str, sample: u32, node_id: &
         task: task.to_owned(),
         sample,
     };
-    address.test(None, node_id)
+    address.test(&Reading::default(), node_id)
 }
 
 pub(super) async fn evolution_at(address: Address) -> Result<Shown, AppError> {
@@ -225,6 +227,8 @@ pub struct Reading {
     pub text: String,
     /// The iteration that is looked into.
     pub iteration: Option<u32>,
+    /// Whether its changes are shown side by side.
+    pub split: bool,
 }
 
 fn limited(text: &str) -> String {
@@ -239,6 +243,7 @@ impl Reading {
             wanted: wanted.unwrap_or_default(),
             text: limited(&text),
             iteration: query.get_str("iteration").and_then(|n| n.parse().ok()),
+            split: query.get_str(DIFF) == Some(SPLIT),
         }
     }
 }
@@ -265,8 +270,9 @@ mod tests {
                 ("sample", "2"),
                 ("show", "never"),
                 ("q", "a b::[c]"),
+                ("diff", "split"),
             ],
-            "/runs/r/tasks/t-1?sample=2&show=never&q=a%20b%3A%3A%5Bc%5D&iteration=3",
+            "/runs/r/tasks/t-1?sample=2&show=never&q=a%20b%3A%3A%5Bc%5D&iteration=3&diff=split",
         );
         // What cannot be read is as if it were not there.
         check(
@@ -275,6 +281,7 @@ mod tests {
                 ("show", "x"),
                 ("q", ""),
                 ("iteration", "-1"),
+                ("diff", "x"),
             ],
             "/runs/r/tasks/t-1",
         );
@@ -291,7 +298,7 @@ mod tests {
             "/runs/r/tasks/t?show=regressed&iteration=2#iteration"
         );
         assert_eq!(
-            address.test(Some(1), "a.py::b"),
+            address.test(&reading, "a.py::b"),
             "/runs/r/tasks/t?q=a.py%3A%3Ab&iteration=1#tests"
         );
     }

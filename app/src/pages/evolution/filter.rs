@@ -9,6 +9,7 @@ use swe_ci_core::fates::Wanted;
 use super::data::{Address, Reading};
 use super::heat::Tests;
 use crate::components::{Choice, Choices};
+use crate::pages::iteration::{DIFF, SPLIT};
 
 /// How long the text rests before the address follows it.
 const SETTLED: Duration = Duration::from_millis(250);
@@ -41,6 +42,10 @@ pub(super) fn Filter(
         let chosen = reading.with(|r| r.iteration);
         hidden("iteration", chosen.map(|n| n.to_string()))
     };
+    let split = move || {
+        let split = reading.with(|r| r.split);
+        hidden(DIFF, split.then(|| SPLIT.to_owned()))
+    };
     let first = text.get_untracked();
     view! {
         <div class="controls controls-plain heat-controls">
@@ -55,6 +60,7 @@ pub(super) fn Filter(
                 {hidden("sample", sample)}
                 {show}
                 {iteration}
+                {split}
                 <label for="heat-text">"Node id has"</label>
                 <input
                     id="heat-text"
@@ -92,11 +98,10 @@ fn choices(
                 label: format!("{label} · {}", tests.with_value(fates)),
                 hint: hint.into(),
                 href: Signal::derive(move || {
-                    let (text, iteration) = (text.get(), reading.with(|r| r.iteration));
                     address.href(&Reading {
                         wanted,
-                        text,
-                        iteration,
+                        text: text.get(),
+                        ..reading.get()
                     })
                 }),
                 chosen: Signal::derive(move || reading.with(|r| r.wanted == wanted)),

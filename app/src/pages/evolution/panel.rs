@@ -11,7 +11,7 @@ use super::data::{Address, Chosen, Reading};
 use crate::components::Tag;
 use crate::format;
 use crate::pages::iteration::{
-    ChangedCode, ChangedTests, Downloads, Facts, Findings, Logs, Requirements, Steps,
+    ChangedCode, ChangedTests, Downloads, Facts, Findings, Layout, Logs, Requirements, Steps,
     iteration_href,
 };
 use crate::pages::words;
@@ -121,8 +121,19 @@ fn Inspected(
     let collapse = iteration.view.collapse.clone().map(|why| {
         view! { <p class="note" data-tone="bad">"The code no longer runs: "{why}</p> }
     });
+    let there = address.clone();
+    let layout = Layout {
+        split: Signal::derive(move || reading.with(|r| r.split)),
+        href: Callback::new(move |split| {
+            let reading = Reading {
+                split,
+                ..reading.get()
+            };
+            there.looking_into(&reading, number)
+        }),
+    };
     let test = Callback::new(move |node_id: String| {
-        address.test(reading.with_untracked(|r| r.iteration), &node_id)
+        reading.with_untracked(|reading| address.test(reading, &node_id))
     });
     view! {
         <p class="tags"><Tag text=format!("{sign} {word}") tone/></p>
@@ -138,7 +149,7 @@ fn Inspected(
             imported
         />
         <h3>"What was changed"</h3>
-        <ChangedCode code evolution_id=evolution_id.clone() iteration=number/>
+        <ChangedCode code evolution_id=evolution_id.clone() iteration=number layout/>
         <h3>"What came of it"</h3>
         <ChangedTests
             gained=iteration.gained_tests

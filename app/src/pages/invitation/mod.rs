@@ -20,6 +20,9 @@ pub fn InvitationPage() -> impl IntoView {
     let resource = fetched(move || secret.get(), invitation);
     view! {
         <PageHead title="Invitation" description="Make an account on this site." missing=true/>
-        {loaded(resource, move |invitation| view! { <Acceptance invitation answer=answer.clone()/> })}
+        {loaded(resource, move |invitation| {
+            let secret = secret.get_untracked();
+            view! { <Acceptance invitation secret answer=answer.clone()/> }
+        })}
     }
 }

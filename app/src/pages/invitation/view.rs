@@ -1,16 +1,34 @@
 use leptos::prelude::*;
 use swe_ci_core::account::InvitationView;
 
-use crate::components::{Field, Time};
+use crate::components::{Field, ProviderButtons, Time};
 use crate::form_answer::FormAnswer;
 use crate::pages::words;
+use crate::sign_in_providers::SignInProviders;
 
 const FORM: &str = "invitation";
 
 /// Sent to the address of the page, which holds the secret.
 #[component]
-pub fn Acceptance(invitation: InvitationView, answer: FormAnswer) -> impl IntoView {
+pub fn Acceptance(
+    invitation: InvitationView,
+    /// Of the link.
+    secret: String,
+    answer: FormAnswer,
+) -> impl IntoView {
     let problem = |field: &str| answer.problem(FORM, field);
+    let SignInProviders(mut providers) = SignInProviders::at_hand();
+    providers.retain(|provider| provider.invites);
+    let elsewhere = (!providers.is_empty()).then(|| {
+        let along = vec![("invitation", secret)];
+        view! {
+            <section>
+                <h2>"Or without a password of this site"</h2>
+                <p class="quiet">"The account gets a name like the one you have there."</p>
+                <ProviderButtons providers words="Make it with" along/>
+            </section>
+        }
+    });
     view! {
         <div class="hero">
             <h1>"Make your account"</h1>
@@ -45,6 +63,7 @@ pub fn Acceptance(invitation: InvitationView, answer: FormAnswer) -> impl IntoVi
             />
             <button class="button button-main" type="submit">"Make the account"</button>
         </form>
+        {elsewhere}
         <p class="footnote">
             "The link works once, until "<Time at=Some(invitation.expires_at)/>"."
         </p>

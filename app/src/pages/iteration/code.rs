@@ -1,10 +1,13 @@
 //! What an iteration changed in the code, file by file.
 
-use leptos::either::EitherOf3;
+use leptos::either::{Either, EitherOf3};
 use leptos::prelude::*;
-use swe_ci_core::diff::{Body, Diff, FileChange, FileDiff};
+use swe_ci_core::conversation::visible;
+use swe_ci_core::diff::{Body, Diff, FileChange, FileDiff, hunks};
 use swe_ci_core::inspection::CodeChange;
 
+use super::hunks::{SideBySide, Unified};
+use super::layout::{Layout, LayoutChoice};
 use crate::components::Tag;
 use crate::format;
 
@@ -17,19 +20,23 @@ pub(in crate::pages) fn ChangedCode(
     code: CodeChange,
     evolution_id: String,
     iteration: u32,
+    layout: Layout,
 ) -> impl IntoView {
     match code {
         CodeChange::NotRecorded => EitherOf3::A(view! {
             <p class="quiet">"Not known: only its results were imported, the code it wrote did not come with them."</p>
         }),
         CodeChange::Unreadable(why) => EitherOf3::B(view! { <p class="note">{why}</p> }),
-        CodeChange::Known(diff) => EitherOf3::C(view! { <Changes diff evolution_id iteration/> }),
+        CodeChange::Known(diff) => {
+            EitherOf3::C(view! { <Changes diff evolution_id iteration layout/> })
+        }
     }
 }
 
 #[component]
-fn Changes(diff: Diff, evolution_id: String, iteration: u32) -> impl IntoView {
+fn Changes(diff: Diff, evolution_id: String, iteration: u32, layout: Layout) -> impl IntoView {
     let whole = format!("/api/v1/evolutions/{evolution_id}/iterations/{iteration}/diff");
+    let beyond = StoredValue::new(whole.clone());
     let link = if diff.is_cut() {
         "The whole of it as text"
     } else {
@@ -43,12 +50,16 @@ fn Changes(diff: Diff, evolution_id: String, iteration: u32) -> impl IntoView {
         view! { <p class="quiet">{format!("And {files}, which are not listed here.")}</p> }
     });
     let summary = summary(&diff);
+    let lines = |file: &FileDiff| matches!(&file.body, Body::Text(text) if !text.is_empty());
+    let choice = diff.files.iter().any(lines);
+    let choice = choice.then(|| view! { <LayoutChoice layout/> });
     let files = diff
         .files
         .into_iter()
-        .map(|file| view! { <File file open/> });
+        .map(|file| view! { <File file open layout beyond/> });
     view! {
         <p class="quiet">{summary}" "{link}</p>
+        {choice}
         <div class="diff-files">{files.collect_view()}</div>
         {more}
     }
@@ -73,14 +84,22 @@ fn summary(diff: &Diff) -> String {
 }
 
 #[component]
-fn File(file: FileDiff, open: bool) -> impl IntoView {
+fn File(
+    file: FileDiff,
+    open: bool,
+    layout: Layout,
+    /// Where all of the diff is.
+    beyond: StoredValue<String>,
+) -> impl IntoView {
     let FileDiff {
         path,
         change,
         added,
         removed,
         body,
+        words,
     } = file;
+    let path = named(&path);
     let counts = matches!(body, Body::Text(_) | Body::LeftOut).then(|| {
         let words = format!("{added} added, {removed} removed");
         let (added, removed) = (format!("+{added}"), format!("\u{2212}{removed}"));
@@ -94,14 +113,30 @@ fn File(file: FileDiff, open: bool) -> impl IntoView {
         }
     });
     let body = match body {
-        Body::Text(hunks) if hunks.is_empty() => says("The file is empty."),
-        Body::Text(hunks) => {
-            view! { <pre class="diff" tabindex="0">{lines(&hunks)}</pre> }.into_any()
+        Body::Text(text) if text.is_empty() => says("The file is empty."),
+        Body::Text(text) => {
+            let hunks = StoredValue::new(hunks(&text, &words));
+            let label = StoredValue::new(format!("Changes of {path}"));
+            let lines = move || {
+                let (hunks, label) = (hunks.get_value(), label.get_value());
+                match layout.split.get() {
+                    true => Either::Left(view! { <SideBySide hunks label/> }),
+                    false => Either::Right(view! { <Unified hunks label/> }),
+                }
+            };
+            view! { {lines} }.into_any()
         }
         Body::Binary => says("It is not text, so there is nothing to show line by line."),
         Body::TooLong => says("It is too long to be compared line by line."),
         Body::Mode => says("Only whether it can be executed was changed."),
-        Body::LeftOut => says("There is no room for it here; the whole diff has it."),
+        Body::LeftOut => view! {
+            <p class="quiet">
+                "There is no room for it here: "
+                <a href=beyond.get_value() rel="external">"the whole diff"</a>
+                " has it."
+            </p>
+        }
+        .into_any(),
     };
     view! {
         <details class="diff-file" open=open && change != FileChange::Removed>
@@ -115,67 +150,19 @@ fn File(file: FileDiff, open: bool) -> impl IntoView {
     }
 }
 
+/// What a file is called, on one line and without what would turn or hide it.
+fn named(path: &str) -> String {
+    visible(path).replace('\n', "␊").replace('\t', "␉")
+}
+
 fn says(what: &'static str) -> AnyView {
     view! { <p class="quiet">{what}</p> }.into_any()
-}
-
-/// The lines of hunks, those of a kind together. Their first character says
-/// which they are, so that colour is not the only sign.
-fn lines(hunks: &str) -> impl IntoView + use<> {
-    let part = |(kind, text): (Line, String)| match kind {
-        Line::Added => view! { <ins>{text}</ins> }.into_any(),
-        Line::Removed => view! { <del>{text}</del> }.into_any(),
-        Line::Head => view! { <span class="diff-hunk">{text}</span> }.into_any(),
-        Line::Same => view! { <span>{text}</span> }.into_any(),
-    };
-    parts(hunks).into_iter().map(part).collect_view()
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Line {
-    Added,
-    Removed,
-    Head,
-    Same,
-}
-
-fn parts(hunks: &str) -> Vec<(Line, String)> {
-    let mut parts: Vec<(Line, String)> = Vec::new();
-    for line in hunks.lines() {
-        let kind = match line.chars().next() {
-            Some('+') => Line::Added,
-            Some('-') => Line::Removed,
-            Some('@') => Line::Head,
-            _ => Line::Same,
-        };
-        match parts.last_mut().filter(|(last, _)| *last == kind) {
-            Some((_, text)) => {
-                text.push('\n');
-                text.push_str(line);
-            }
-            None => parts.push((kind, line.to_owned())),
-        }
-    }
-    parts
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn lines_of_a_kind_stand_together() {
-        let hunks = "@@ -1,3 +1,3 @@\n a\n-b\n-c\n+d\n+@e\n \n\\ No newline at end of file\n";
-        let expect = [
-            (Line::Head, "@@ -1,3 +1,3 @@"),
-            (Line::Same, " a"),
-            (Line::Removed, "-b\n-c"),
-            (Line::Added, "+d\n+@e"),
-            (Line::Same, " \n\\ No newline at end of file"),
-        ];
-        assert_eq!(parts(hunks), expect.map(|(kind, text)| (kind, text.into())));
-        assert_eq!(parts(""), []);
-    }
+    use swe_ci_core::diff::Words;
 
     #[test]
     fn in_words() {
@@ -189,6 +176,7 @@ mod tests {
             added: 1,
             removed: 0,
             body: Body::Binary,
+            words: Words::new(),
         });
         assert_eq!(
             summary(&diff),

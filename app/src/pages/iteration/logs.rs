@@ -2,6 +2,7 @@
 
 use leptos::either::Either;
 use leptos::prelude::*;
+use swe_ci_core::conversation::visible;
 use swe_ci_core::inspection::StepLog;
 
 use crate::format;
@@ -35,6 +36,7 @@ pub(in crate::pages) fn Logs(
             let lines = format::count(earlier, "earlier line");
             view! { <p class="quiet">{format!("After {lines}. ")}<a href=whole rel="external">"The whole log"</a></p> }
         });
+        let tail = visible(&tail).into_owned();
         let title = format!("Log of the {} step, attempt {attempt}", role.name());
         view! {
             <details class="fold">

@@ -1,8 +1,11 @@
 //! One iteration: what was asked for, what was done, what came of it.
 
 mod code;
+mod container;
 mod data;
 mod downloads;
+mod hunks;
+mod layout;
 mod logs;
 mod parts;
 mod steps;
@@ -10,12 +13,13 @@ mod tests;
 mod view;
 
 use leptos::prelude::*;
-use leptos_router::hooks::use_params_map;
+use leptos_router::hooks::{use_params_map, use_query_map};
 
 pub(super) use self::code::ChangedCode;
 pub(super) use self::data::iteration_href;
 use self::data::{Address, whole_iteration};
 pub(super) use self::downloads::Downloads;
+pub(super) use self::layout::{DIFF, Layout, SPLIT};
 pub(super) use self::logs::Logs;
 pub(super) use self::parts::{Facts, Findings, Requirements};
 pub(super) use self::steps::Steps;
@@ -28,6 +32,11 @@ use crate::fetched::fetched;
 pub fn IterationPage() -> impl IntoView {
     let params = use_params_map();
     let address = Memo::new(move |_| params.with(Address::of));
+    let query = use_query_map();
+    let split = Memo::new(move |_| query.with(|query| query.get_str(DIFF) == Some(SPLIT)));
     let resource = fetched(move || address.get(), whole_iteration);
-    loaded(resource, |whole| view! { <IterationView whole/> })
+    loaded(
+        resource,
+        move |whole| view! { <IterationView whole split/> },
+    )
 }

@@ -2,6 +2,7 @@
 
 use leptos::either::Either;
 use leptos::prelude::*;
+use swe_ci_core::conversation::visible;
 use swe_ci_core::likely::is_about;
 use swe_ci_core::requirement::Requirement;
 use swe_ci_core::task::SuiteCounts;
@@ -50,8 +51,8 @@ pub(in crate::pages) fn Facts(
 pub(in crate::pages) fn Findings(findings: Vec<String>) -> impl IntoView {
     (!findings.is_empty()).then(|| {
         let items = findings
-            .into_iter()
-            .map(|finding| view! { <li>{finding}</li> })
+            .iter()
+            .map(|finding| view! { <li>{visible(finding).into_owned()}</li> })
             .collect_view();
         view! {
             <section class="note" data-tone="warn" aria-labelledby="findings-title">
@@ -87,13 +88,20 @@ pub(in crate::pages) fn Requirements(
             let tests: Vec<String> = about.cloned().collect();
             view! { <Likely what tests href/> }
         });
+        let [place, now, expected, done] = [
+            requirement.location,
+            requirement.description,
+            requirement.contract,
+            requirement.acceptance,
+        ]
+        .map(|text| visible(&text).into_owned());
         view! {
             <li class="requirement">
-                <p class="requirement-place"><code>{requirement.location}</code></p>
+                <p class="requirement-place"><code>{place}</code></p>
                 <dl>
-                    <div><dt>"Now"</dt><dd>{requirement.description}</dd></div>
-                    <div><dt>"Expected"</dt><dd>{requirement.contract}</dd></div>
-                    <div><dt>"Done when"</dt><dd>{requirement.acceptance}</dd></div>
+                    <div><dt>"Now"</dt><dd>{now}</dd></div>
+                    <div><dt>"Expected"</dt><dd>{expected}</dd></div>
+                    <div><dt>"Done when"</dt><dd>{done}</dd></div>
                 </dl>
                 {changed.into_iter().collect_view()}
             </li>

@@ -6,6 +6,7 @@ use swe_ci_core::step::StepOutcome;
 use swe_ci_core::usage::Traffic;
 use swe_ci_core::view::StepView;
 
+use super::container::ContainerFacts;
 use crate::components::Tag;
 use crate::format;
 use crate::pages::conversation::conversation_href;
@@ -19,6 +20,7 @@ struct Known {
     requests: bool,
     cost: bool,
     recorded: bool,
+    container: bool,
     detail: bool,
 }
 
@@ -31,6 +33,7 @@ impl Known {
             requests: any(|step| step.traffic.is_some()),
             cost: any(|step| step.traffic.is_some_and(|t| t.micro_usd.is_some())),
             recorded: any(StepView::is_recorded),
+            container: any(|step| step.container.is_some()),
             detail: any(|step| !step.detail.is_empty()),
         }
     }
@@ -66,6 +69,7 @@ pub(in crate::pages) fn Steps(
                         {head(known.requests, "Requests")}
                         {head(known.cost, "Cost")}
                         {known.recorded.then(|| view! { <th role="columnheader" scope="col">"Recording"</th> })}
+                        {known.container.then(|| view! { <th role="columnheader" scope="col">"Container"</th> })}
                         {known.detail.then(|| view! { <th role="columnheader" scope="col">"Detail"</th> })}
                     </tr>
                 </thead>
@@ -97,6 +101,11 @@ fn Row(step: StepView, run_id: String, evolution_id: String, known: Known) -> im
             .then(|| view! { <Recording step=step.clone() run_id evolution_id/> });
         view! { <td role="cell" class="step-recording" data-label="Recording">{links}</td> }
     });
+    let container = known.container.then(|| {
+        let facts = step.container.clone();
+        let facts = facts.map(|container| view! { <ContainerFacts container/> });
+        view! { <td role="cell" class="step-container" data-label="Container">{facts}</td> }
+    });
     let said = Some(step.detail.clone()).filter(|detail| !detail.is_empty());
     let detail = known
         .detail
@@ -113,6 +122,7 @@ fn Row(step: StepView, run_id: String, evolution_id: String, known: Known) -> im
             {figure(known.requests, "Requests", requests)}
             {figure(known.cost, "Cost", cost)}
             {recording}
+            {container}
             {detail}
         </tr>
     }

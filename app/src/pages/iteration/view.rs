@@ -5,6 +5,7 @@ use swe_ci_core::run::Kind;
 use super::code::ChangedCode;
 use super::data::Whole;
 use super::downloads::Downloads;
+use super::layout::{DIFF, Layout, SPLIT};
 use super::logs::Logs;
 use super::parts::{Facts, Findings, Requirements};
 use super::steps::Steps;
@@ -14,7 +15,12 @@ use crate::pages::evolution::{evolution_href, test_href};
 use crate::pages::words;
 
 #[component]
-pub fn IterationView(whole: Whole) -> impl IntoView {
+pub fn IterationView(
+    whole: Whole,
+    /// Whether changes are shown side by side.
+    #[prop(into)]
+    split: Signal<bool>,
+) -> impl IntoView {
     let Whole {
         run_id,
         model,
@@ -35,10 +41,23 @@ pub fn IterationView(whole: Whole) -> impl IntoView {
     let task = evolution.task_id.to_string();
     let last = evolution.iterations.last().map_or(number, |i| i.iteration);
     let base = format!("/runs/{run_id}/{}", evolution.evolution_id);
+    let at = Callback::new(move |(n, split): (u32, bool)| {
+        let query = if split {
+            format!("?{DIFF}={SPLIT}")
+        } else {
+            String::new()
+        };
+        format!("{base}/{n}{query}")
+    });
+    let layout = Layout {
+        split,
+        href: Callback::new(move |split| at.run((number, split))),
+    };
     let neighbour = move |n: u32, text: &'static str, rel: &'static str| {
+        let href = move || at.run((n, split.get()));
         (1..=last)
             .contains(&n)
-            .then(|| view! { <a class="button" href=format!("{base}/{n}") rel=rel>{text}</a> })
+            .then(|| view! { <a class="button" href=href rel=rel>{text}</a> })
     };
     let (run, sample) = (run_id.clone(), evolution.sample);
     let whole_evolution = evolution_href(&run, &task, sample);
@@ -75,7 +94,7 @@ pub fn IterationView(whole: Whole) -> impl IntoView {
         </section>
         <section aria-labelledby="code-title">
             <h2 id="code-title">"Code"</h2>
-            <ChangedCode code evolution_id=evolution_id.clone() iteration=number/>
+            <ChangedCode code evolution_id=evolution_id.clone() iteration=number layout/>
         </section>
         <section aria-labelledby="tests-title">
             <h2 id="tests-title">"Tests"</h2>

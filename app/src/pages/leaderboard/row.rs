@@ -105,6 +105,10 @@ fn tags(row: &Row, now: u32) -> Vec<(String, Tone, String)> {
     if let Some((word, hint, tone)) = words::kind(row.kind) {
         add(word, tone, hint);
     }
+    if let Some(mark) = row.mark {
+        let (word, tone) = words::mark(mark);
+        add(word.name(), tone, word.definition());
+    }
     if row.counts_only {
         add(
             "counts only",
@@ -148,6 +152,7 @@ mod tests {
     use crate::plots::fixture::sheet;
     use swe_ci_core::metrics::{Convention, Gamma};
     use swe_ci_core::run::Kind;
+    use swe_ci_core::verification::Mark;
 
     #[test]
     fn what_must_be_known_of_a_row() {
@@ -164,6 +169,10 @@ mod tests {
         check(
             |r| (r.kind, r.counts_only) = (Kind::Imported, true),
             &["imported", "counts only", "older metric"],
+        );
+        check(
+            |r| (r.mark, r.metric_version) = (Some(Mark::SelfReported), 2),
+            &["self-reported"],
         );
         check(
             |r| (r.progress, r.tasks_blocked, r.metric_version) = (Progress::Running, 3, 2),

@@ -12,6 +12,8 @@ use super::tie::Places;
 use super::words;
 use crate::components::{Explained, Key, floor_of};
 use crate::glossary::Word;
+use crate::pages::mark::MarkKey;
+use crate::pages::words::marks;
 use crate::plots::Curves;
 
 /// With more columns than this the table scrolls inside its frame.
@@ -53,9 +55,11 @@ pub fn Ranking(
             .filter_map(|column| Word::headed(words::column(column)))
             .collect()
     });
+    let marked = Memo::new(move |_| rows.with(|rows| marks(rows.iter().map(|row| row.mark))));
     view! {
         <div hidden=move || !any_runs && !shown.get()>
             <Key words/>
+            <MarkKey words=marked/>
         </div>
         <div class="table-frame ranking-frame" class:scrolls=wide hidden=move || !any_runs && !shown.get()>
             <table class="ranking" role="table">

@@ -8,6 +8,7 @@ use super::trend::TrendOfModel;
 use crate::components::{Choice, Choices, Key, PageHead, ScoreBar, Tag, Term, floor_of};
 use crate::format;
 use crate::glossary::Word;
+use crate::pages::mark::{MarkKey, MarkTag};
 use crate::pages::words;
 use crate::query::encode;
 
@@ -100,6 +101,7 @@ fn Runs(runs: StoredValue<Vec<ModelRun>>, convention: Signal<Convention>) -> imp
             .map(|(run, standing)| view! { <RunRow run standing floor priced/> })
             .collect_view()
     };
+    let marks = runs.with_value(|runs| words::marks(runs.iter().map(|run| run.summary.mark)));
     let cost = priced.then(|| {
         view! { <th role="columnheader" scope="col" class="number"><Term word=Word::Cost text="Cost"/></th> }
     });
@@ -107,6 +109,7 @@ fn Runs(runs: StoredValue<Vec<ModelRun>>, convention: Signal<Convention>) -> imp
         <section aria-labelledby="runs-title">
             <h2 id="runs-title">"Runs"</h2>
             <Key words=Signal::stored(heads(priced))/>
+            <MarkKey words=Signal::stored(marks)/>
             <div class="table-frame">
                 <table class="cards model-runs" role="table">
                     <thead role="rowgroup">
@@ -140,6 +143,7 @@ fn RunRow(
     let config = summary.config;
     let kind = words::kind(config.kind)
         .map(|(text, hint, tone)| view! { <Tag text=text.to_owned() tone hint=hint.to_owned()/> });
+    let mark = summary.mark;
     let progress = summary.progress;
     let tone = words::progress_tone(progress);
     let origin = words::origin(config.harness.name(), &config.provider);
@@ -150,7 +154,7 @@ fn RunRow(
         <tr role="row">
             <th role="rowheader" scope="row" class="col-model">
                 <a href=format!("/runs/{}", summary.run_id)>{config.split}</a>
-                <span class="tags"><Tag text=progress.name().to_owned() tone/>{kind}</span>
+                <span class="tags"><Tag text=progress.name().to_owned() tone/>{kind}<MarkTag mark/></span>
                 <small>{format!("{origin} · {created}")}</small>
             </th>
             <td role="cell" data-label="Rank">{figure(rank)}</td>

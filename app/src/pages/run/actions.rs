@@ -7,6 +7,7 @@ use swe_ci_core::agent::Budget;
 use swe_ci_core::preflight::{Preflight, PreflightState};
 use swe_ci_core::run::{Kind, Progress};
 use swe_ci_core::step::Ending;
+use swe_ci_core::verification::Verification;
 use swe_ci_core::view::RunDetail;
 
 use crate::components::Field;
@@ -19,6 +20,8 @@ use crate::reader::Reader;
 struct Offers {
     publish: bool,
     withdraw: bool,
+    mark: bool,
+    unmark: bool,
     pause: bool,
     resume: bool,
     cancel: bool,
@@ -37,6 +40,11 @@ impl Offers {
         if !detail.may_steer {
             return Self::default();
         }
+        let unmarked = detail.verified.is_none();
+        let holds = detail
+            .verification
+            .as_ref()
+            .is_some_and(Verification::holds);
         let shown = Self {
             publish: match summary.visibility {
                 Visibility::Private => true,
@@ -45,6 +53,8 @@ impl Offers {
                 Visibility::Public => false,
             },
             withdraw: summary.visibility == Visibility::Public,
+            mark: admin && unmarked && holds,
+            unmark: admin && !unmarked,
             ..Self::default()
         };
         let made_here = summary.config.kind != Kind::Imported;
@@ -130,6 +140,8 @@ pub(super) fn Actions(detail: RwSignal<RunDetail>, answer: FormAnswer) -> impl I
                 {limits}
                 {deed(|o| o.publish, "publish", "Publish")}
                 {withdraw}
+                {deed(|o| o.mark, "mark-verified", "Mark as verified")}
+                {deed(|o| o.unmark, "unmark", "Take the mark away")}
             </div>
         </section>
     }
@@ -258,6 +270,8 @@ mod tests {
     use crate::plots::fixture::evolution;
     use swe_ci_core::run::RunConfig;
     use swe_ci_core::steering::Steering;
+    use swe_ci_core::task::TaskId;
+    use swe_ci_core::verification::{Difference, Otherwise, Verified};
     use swe_ci_core::view::{Provenance, RunSummary};
 
     fn detail(progress: Progress, endings: &[Option<Ending>]) -> RunDetail {
@@ -268,13 +282,15 @@ mod tests {
         };
         RunDetail {
             may_steer: true,
-            withdrawn: None,
+            verified: None,
             verification: None,
             preflight: None,
             summary: RunSummary {
                 run_id: "r".into(),
                 config: RunConfig::human("demo"),
                 visibility: Visibility::Public,
+                withdrawn: None,
+                mark: None,
                 progress,
                 steering: Steering::default(),
                 created_at: String::new(),
@@ -354,5 +370,42 @@ mod tests {
         elsewhere.summary.visibility = Visibility::Withdrawn;
         check(&elsewhere, Offers::default());
         assert_eq!(Offers::of(&elsewhere, true), publish);
+    }
+
+    #[test]
+    fn marks_are_for_administrators_and_need_a_check() {
+        let found = |differences| Verification {
+            at: String::new(),
+            by: "operator".into(),
+            platform_version: String::new(),
+            checked: 1,
+            iterations: 1,
+            differences,
+        };
+        let mut seen = detail(Progress::Finished, &[Some(Ending::Solved)]);
+        let offered = |seen: &RunDetail, admin| {
+            let offers = Offers::of(seen, admin);
+            (offers.mark, offers.unmark)
+        };
+        assert_eq!(offered(&seen, true), (false, false));
+        seen.verification = Some(found(Vec::new()));
+        assert_eq!(offered(&seen, true), (true, false));
+        assert_eq!(offered(&seen, false), (false, false));
+        seen.verified = Some(Verified {
+            at: String::new(),
+            by: "ada".into(),
+        });
+        assert_eq!(offered(&seen, true), (false, true));
+        assert_eq!(offered(&seen, false), (false, false));
+        seen.verified = None;
+        let difference = Difference {
+            evolution_id: "e".into(),
+            task_id: TaskId::new("t").unwrap(),
+            sample: 1,
+            iteration: 1,
+            what: Otherwise::Ran,
+        };
+        seen.verification = Some(found(vec![difference]));
+        assert_eq!(offered(&seen, true), (false, false));
     }
 }

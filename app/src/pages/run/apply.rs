@@ -122,13 +122,15 @@ mod tests {
         second.evolution_id = "e2".into();
         RunDetail {
             may_steer: false,
-            withdrawn: None,
+            verified: None,
             verification: None,
             preflight: None,
             summary: RunSummary {
                 run_id: "r".into(),
                 config: RunConfig::human("demo"),
                 visibility: Visibility::Public,
+                withdrawn: None,
+                mark: None,
                 progress: Progress::Queued,
                 steering: Steering::default(),
                 created_at: "2026-11-20T14:00:00Z".into(),

@@ -1,21 +1,40 @@
 //! What came of running a run's tests again, where somebody did.
 
 use leptos::prelude::*;
-use swe_ci_core::verification::Verification;
+use swe_ci_core::verification::{Mark, Verification};
+use swe_ci_core::view::RunDetail;
 
-use crate::components::{Tag, Tone};
+use crate::components::Tag;
 use crate::format;
+use crate::pages::mark::MarkTerm;
 
 /// Differences that are listed; the others are counted.
 const LISTED: usize = 20;
 
-/// Beside the run's name, where all that was tested again came out as
-/// recorded.
+/// Beside the run's name: how far it is to be trusted, and where it is not
+/// marked, that all that was tested again came out as recorded.
 #[component]
-pub(super) fn VerifiedTag(verification: Option<Verification>) -> impl IntoView {
-    let verified = verification.filter(Verification::holds);
-    verified.map(|found| {
-        view! { <Tag text="verified".to_owned() tone=Tone::Good hint=hint(&found)/> }
+pub(super) fn Trust(detail: RunDetail) -> impl IntoView {
+    let mark = detail.summary.mark;
+    let checked = detail.verification.filter(Verification::holds);
+    let checked = checked
+        .filter(|_| mark != Some(Mark::Verified))
+        .map(|found| view! { <Tag text="checked".to_owned() hint=hint(&found)/> });
+    view! { <MarkTerm mark/>{checked} }
+}
+
+/// By whom it was marked, and what that rests on.
+#[component]
+pub(super) fn MarkedBy(detail: RunDetail) -> impl IntoView {
+    let found = detail.verification.filter(Verification::holds);
+    detail.verified.zip(found).map(|(mark, found)| {
+        let day = mark.at.get(..10).unwrap_or_default();
+        let says = format!(
+            "Marked as verified by {} on {day}. {}.",
+            mark.by,
+            hint(&found)
+        );
+        view! { <p class="quiet">{says}</p> }
     })
 }
 

@@ -14,7 +14,7 @@ use super::scores::ScoresOfRun;
 use super::standing::{AtOnce, Paused, Remaining, TakenBack};
 use super::taken::Taken;
 use super::tried::Tried;
-use super::verified::{Differences, VerifiedTag};
+use super::verified::{Differences, MarkedBy, Trust};
 use crate::components::{Meter, PageHead, Tag, Term, Time, Tone};
 use crate::form_answer::FormAnswer;
 use crate::format;
@@ -69,8 +69,9 @@ fn Head(detail: RwSignal<RunDetail>, link: RwSignal<Link>) -> impl IntoView {
         .map(|(word, hint, tone)| view! { <Tag text=word.to_owned() tone hint/> });
     let shown = words::visibility(summary.visibility)
         .map(|(word, hint, tone)| view! { <Tag text=word.to_owned() tone hint/> });
-    let (withdrawn, verification) =
-        detail.with_untracked(|d| (d.withdrawn.clone(), d.verification.clone()));
+    let withdrawn = summary.withdrawn;
+    let whole = detail.get_untracked();
+    let verification = whole.verification.clone();
     let run_id = summary.run_id.clone();
     // What is over will not change, with a script or without.
     let no_script =
@@ -92,7 +93,7 @@ fn Head(detail: RwSignal<RunDetail>, link: RwSignal<Link>) -> impl IntoView {
                 <Paused detail/>
                 {kind}
                 {shown}
-                <VerifiedTag verification=verification.clone()/>
+                <Trust detail=whole.clone()/>
                 {connection}
             </p>
             <p class="lede">
@@ -107,6 +108,7 @@ fn Head(detail: RwSignal<RunDetail>, link: RwSignal<Link>) -> impl IntoView {
                 <a href=format!("/compare?with={}", crate::query::encode(&summary.run_id))>"Compare with…"</a>
             </p>
             <TakenBack withdrawn/>
+            <MarkedBy detail=whole/>
             <Differences verification run_id/>
             {no_script}
         </div>

@@ -6,6 +6,7 @@ use swe_ci_core::view::{Page, RunSummary};
 use crate::components::{Empty, Key, Meter, NextPage, Tag, Term, Time, Tone};
 use crate::format;
 use crate::glossary::Word;
+use crate::pages::mark::{MarkKey, MarkTag};
 use crate::pages::words;
 use crate::query::Query;
 
@@ -25,6 +26,7 @@ pub fn RunList(page: Page<RunSummary>) -> impl IntoView {
         query.add("after", Some(after));
         format!("/runs{}", query.0)
     });
+    let marks = words::marks(page.items.iter().map(|run| run.mark));
     let rows = page
         .items
         .into_iter()
@@ -32,6 +34,7 @@ pub fn RunList(page: Page<RunSummary>) -> impl IntoView {
         .collect_view();
     Either::Right(view! {
         <Key words=Signal::stored(vec![Word::Run, Word::Split, Word::Iteration])/>
+        <MarkKey words=Signal::stored(marks)/>
         <div class="table-frame">
             <table class="list cards" role="table">
                 <caption class="visually-hidden">"Runs, newest first"</caption>
@@ -63,6 +66,10 @@ fn RunRow(run: RunSummary) -> impl IntoView {
     });
     let shown = words::visibility(run.visibility)
         .map(|(word, hint, tone)| view! { <Tag text=word.to_owned() tone hint/> });
+    let mark = run.mark;
+    let why = run
+        .withdrawn
+        .map(|why| view! { <small>{format!("Taken back: {why}")}</small> });
     let tone = match run.progress {
         Progress::Finished => "good",
         Progress::Running => "live",
@@ -75,10 +82,12 @@ fn RunRow(run: RunSummary) -> impl IntoView {
                 <span class="tags">
                     <Tag text=run.progress.name().to_owned() tone=words::progress_tone(run.progress)/>
                     {kind}
+                    <MarkTag mark/>
                     {shown}
                     {blocked}
                 </span>
                 <small>{words::origin(config.harness.name(), &config.provider)}</small>
+                {why}
             </th>
             <td role="cell" data-label="Split">
                 <a href=format!("/tasks?split={}", crate::query::encode(&config.split))>{config.split.clone()}</a>

@@ -1,21 +1,28 @@
-//! Where somebody with an account signs in.
+//! Where somebody with an account signs in, by password or by who they are at
+//! another site. Who comes back from there without success is told so here.
 
 mod view;
 
 use leptos::either::Either;
 use leptos::prelude::*;
-use leptos_router::hooks::use_query_map;
+use leptos_router::hooks::{use_params_map, use_query_map};
 
-use self::view::{SignInForm, SignedIn};
+use self::view::{NotDone, SignInForm, SignedIn};
 use crate::components::PageHead;
+use crate::error::set_status;
 use crate::form_answer::FormAnswer;
 use crate::query::named;
 use crate::reader::Reader;
+use crate::sign_in_providers::{NotSignedIn, SignInProviders};
+
+/// The form of a provider's button, as the server calls it, and its field.
+const ELSEWHERE: (&str, &str) = ("elsewhere", "provider");
 
 #[component]
 pub fn SignInPage() -> impl IntoView {
     let answer = FormAnswer::of_page();
     let next = use_query_map().with_untracked(|query| named(query, "next"));
+    let not_done = not_done(&answer).map(|says| view! { <NotDone says/> });
     let body = match Reader::at_hand().identity().cloned() {
         Some(who) => Either::Left(view! { <SignedIn who/> }),
         None => Either::Right(view! { <SignInForm answer next/> }),
@@ -25,6 +32,21 @@ pub fn SignInPage() -> impl IntoView {
         <div class="hero">
             <h1>"Sign in"</h1>
         </div>
+        {not_done}
         {body}
     }
+}
+
+/// Why somebody did not get to a provider, or came back without success.
+fn not_done(answer: &FormAnswer) -> Option<String> {
+    let (form, field) = ELSEWHERE;
+    answer.problem(form, field).or_else(|| {
+        let id = use_params_map().with_untracked(|params| params.get("provider"))?;
+        let said = use_query_map().with_untracked(|query| named(query, "problem"))?;
+        let why = NotSignedIn::from_word(&said)?;
+        let providers = SignInProviders::at_hand();
+        let name = providers.named(&id).map_or("the other site", |p| &p.name);
+        set_status(why.status());
+        Some(why.sentence(name))
+    })
 }

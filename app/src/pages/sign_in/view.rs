@@ -1,8 +1,9 @@
 use leptos::prelude::*;
 use swe_ci_core::account::Identity;
 
-use crate::components::Field;
+use crate::components::{Field, ProviderButtons};
 use crate::form_answer::FormAnswer;
+use crate::sign_in_providers::SignInProviders;
 
 const FORM: &str = "sign-in";
 
@@ -13,6 +14,16 @@ pub fn SignInForm(
     next: Option<String>,
 ) -> impl IntoView {
     let next = answer.kept(FORM, "next").or(next);
+    let SignInProviders(providers) = SignInProviders::at_hand();
+    let elsewhere = (!providers.is_empty()).then(|| {
+        let along = next.iter().map(|next| ("next", next.clone())).collect();
+        view! {
+            <section>
+                <h2>"Without a password of this site"</h2>
+                <ProviderButtons providers along/>
+            </section>
+        }
+    });
     view! {
         <form class="form" method="post" action="/sign-in">
             {next.map(|next| view! { <input type="hidden" name="next" value=next/> })}
@@ -27,10 +38,17 @@ pub fn SignInForm(
             />
             <button class="button button-main" type="submit">"Sign in"</button>
         </form>
+        {elsewhere}
         <p class="footnote">
             "Accounts are made by invitation: ask an administrator of this site for a link. Who has forgotten a password asks one too."
         </p>
     }
+}
+
+/// What stands above it all when something was begun and not done.
+#[component]
+pub fn NotDone(says: String) -> impl IntoView {
+    view! { <p class="note" data-tone="bad" role="alert">{says}</p> }
 }
 
 #[component]

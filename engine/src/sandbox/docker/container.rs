@@ -1,6 +1,7 @@
 //! One container, from files in to files out.
 
-use std::time::{Duration, Instant};
+use std::sync::Mutex;
+use std::time::{Duration, Instant, SystemTime};
 
 use anyhow::Context;
 use async_trait::async_trait;
@@ -13,10 +14,11 @@ use bollard::query_parameters::{
 use futures::{StreamExt, TryStreamExt};
 
 use super::lines::Lines;
+use super::look::Account;
 use super::{refused, status_of};
 use crate::blocking::blocking;
 use crate::code::CodeTree;
-use crate::sandbox::{Exec, Exit, OnLine, SandboxError, StepBox};
+use crate::sandbox::{Exec, Exit, OnLine, SandboxError, Seen, StepBox};
 
 /// How often a container's writes are weighed.
 const WEIGH_EVERY: Duration = Duration::from_secs(5);
@@ -25,6 +27,8 @@ pub(super) struct DockerBox {
     pub(super) api: bollard::Docker,
     pub(super) id: String,
     pub(super) disk_bytes: i64,
+    pub(super) made: SystemTime,
+    pub(super) account: Mutex<Account>,
 }
 
 impl std::fmt::Debug for DockerBox {
@@ -93,6 +97,7 @@ impl StepBox for DockerBox {
                 "it ran the command without its output".into(),
             ));
         };
+        let began = Instant::now();
         let mut lines = Lines::new(on_line);
         let read = async {
             let mut output = output;
@@ -110,15 +115,18 @@ impl StepBox for DockerBox {
         tokio::select! {
             done = read => done?,
             () = time_spent(exec) => {
-                remove(&self.api, &self.id).await;
+                self.gone(began).await;
                 return Ok(Exit::TimedOut);
             }
             () = self.disk_spent() => {
-                remove(&self.api, &self.id).await;
+                self.gone(began).await;
                 return Ok(Exit::DiskSpent);
             }
         }
-        self.exit_of(&created.id).await
+        let took = began.elapsed();
+        let exit = self.exit_of(&created.id).await;
+        self.charge(took, exit.as_ref().ok());
+        exit
     }
 
     async fn get(&self, folder: &str, max_bytes: u64) -> Result<Option<CodeTree>, SandboxError> {
@@ -139,6 +147,10 @@ impl StepBox for DockerBox {
         let tree = CodeTree::from_tar(tar.as_slice(), 0, max_bytes)?;
         let name = path.rsplit('/').next().unwrap_or(path);
         Ok(tree.file(name).map(<[u8]>::to_vec))
+    }
+
+    async fn seen(&self) -> Option<Seen> {
+        self.look().await
     }
 }
 
@@ -210,6 +222,14 @@ impl DockerBox {
                 return;
             }
         }
+    }
+
+    /// Removes a container whose command took more than it may; what is known
+    /// of it is looked at before.
+    async fn gone(&self, began: Instant) {
+        self.charge(began.elapsed(), None);
+        self.look().await;
+        remove(&self.api, &self.id).await;
     }
 
     fn lost_or(&self, error: &bollard::errors::Error, what: &str) -> SandboxError {

@@ -7,10 +7,12 @@
 
 mod container;
 mod lines;
+mod look;
 mod sweep;
 
 use std::collections::HashMap;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::SystemTime;
 
 use async_trait::async_trait;
 use bollard::models::{ContainerCreateBody, HostConfig, Mount, MountType, ResourcesUlimits};
@@ -120,6 +122,8 @@ impl Sandbox for Docker {
                 api,
                 id: created.id,
                 disk_bytes,
+                made: SystemTime::now(),
+                account: Mutex::default(),
             };
             container
                 .api

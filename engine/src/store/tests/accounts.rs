@@ -31,8 +31,9 @@ pub(super) async fn accept(
     name: &str,
 ) -> Result<Option<Identity>, Error> {
     let new = NewAccount {
-        name,
+        names: &[name.to_owned()],
         password: "a hash",
+        identity: None,
     };
     store.accept_invitation(digest, &new).await
 }

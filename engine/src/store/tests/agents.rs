@@ -1,6 +1,9 @@
 //! What agents took of their models. Postgres keeps a statement with the types
 //! of what was bound first, and what is absent has to fit it, too.
 
+use swe_ci_core::container::{Container, ContainerLimits};
+use swe_ci_core::run::Limits;
+
 use super::*;
 
 #[tokio::test]
@@ -34,6 +37,14 @@ async fn what_is_absent_and_what_is_there_are_recorded_after_each_other() {
             micro_usd: Some(8),
         }),
         layer: Some("sha256:1".into()),
+        container: Some(Container {
+            image: "sha256:2".into(),
+            image_name: None,
+            limits: ContainerLimits::of(Limits::default(), Role::Architect),
+            exit_code: Some(-1),
+            out_of_memory: true,
+            seconds: 1.5,
+        }),
         ..step(1, Role::Architect, StepOutcome::Done)
     };
     let orders = [

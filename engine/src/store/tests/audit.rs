@@ -18,11 +18,12 @@ async fn who_did_what_newest_first() {
         let before = store.changes().await.unwrap();
         store.withdraw(&id, "a mistake", &by).await.unwrap();
         store.withdraw(&id, "another", &by).await.unwrap();
-        assert_eq!(store.withdrawal(&id).await.unwrap(), "a mistake");
+        let withdrawn = store.run(&id).await.unwrap().withdrawn;
+        assert_eq!(withdrawn.as_deref(), Some("a mistake"));
         store.publish(&id, BY).await.unwrap();
         store.publish(&id, BY).await.unwrap();
         assert_eq!(store.changes().await.unwrap(), before + 2);
-        assert_eq!(store.withdrawal(&id).await.unwrap(), "");
+        assert_eq!(store.run(&id).await.unwrap().withdrawn, None);
         let standing = store.standing(&id).await.unwrap();
         assert_eq!(standing.visibility, Visibility::Public);
         let model = RunConfig::human("s").model;

@@ -9,11 +9,15 @@ mod audit;
 
 mod changes;
 
+mod identities;
+
 mod imports;
 
 mod keys;
 
 mod listing;
+
+mod notifications;
 
 mod precedents;
 mod preflights;
@@ -25,6 +29,7 @@ mod steering;
 mod tokens;
 
 mod upgrade;
+mod verifications;
 
 use swe_ci_core::account::{Actor, Standing};
 use swe_ci_core::metrics::Verdict;
@@ -159,6 +164,7 @@ fn step(iteration: u32, role: Role, outcome: StepOutcome) -> StepRow {
         }),
         trajectory: Some("said".into()),
         layer: None,
+        container: None,
         started_at: 1_000,
         finished_at: 2_500,
     }

@@ -17,6 +17,14 @@ use crate::serve::App;
 #[serde(tag = "deed", rename_all = "kebab-case")]
 enum Deed {
     ChangePassword(Passwords),
+    SetPassword {
+        new: SecretString,
+        again: SecretString,
+    },
+    Unlink {
+        provider: String,
+        subject: String,
+    },
     MakeToken {
         name: String,
         scope: AccountRole,
@@ -48,6 +56,25 @@ pub(super) async fn change(
             match change_password(&engine, &session, &passwords).await {
                 Ok(()) => Ok(Redirect::to("/account?done=password").into_response()),
                 Err(At { field, error }) => Ok(again.refused(field, error).await),
+            }
+        }
+        Deed::SetPassword { new, again } => {
+            let page = Again::new(app, request, "set-password");
+            match set_password(&engine, &session, &new, &again).await {
+                Ok(()) => Ok(Redirect::to("/account?done=password-set").into_response()),
+                Err(At { field, error }) => Ok(page.refused(field, error).await),
+            }
+        }
+        Deed::Unlink { provider, subject } => {
+            session::own(&session, &engine).await?;
+            let offered = app.providers.ids();
+            let unlinked = engine.unlink_identity(&provider, &subject, &offered);
+            match unlinked.await {
+                Ok(()) => Ok(Redirect::to("/account?done=unlinked").into_response()),
+                Err(error) => {
+                    let again = Again::new(app, request, "unlink");
+                    Ok(again.refused("identity", error).await)
+                }
             }
         }
         Deed::MakeToken { name, scope, days } => {
@@ -82,6 +109,21 @@ async fn change_password(
         begun.await.map_err(at("old"))?;
     }
     Ok(())
+}
+
+/// As above, for who has none yet.
+async fn set_password(
+    engine: &Engine,
+    session: &Session,
+    new: &SecretString,
+    again: &SecretString,
+) -> Result<(), At> {
+    let own = session::own(session, engine).await.map_err(at("new"))?;
+    check_new_password("new", new, again, &own.name)?;
+    engine.set_first_password(new).await.map_err(at("new"))?;
+    let today = engine.today();
+    let begun = session::begin(session, &own.account_id, &today);
+    begun.await.map_err(at("new"))
 }
 
 async fn make_token(

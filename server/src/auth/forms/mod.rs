@@ -6,9 +6,13 @@ mod account;
 
 mod accounts;
 
+mod elsewhere;
+
 mod invitation;
 
 mod keys;
+
+mod notifications;
 
 mod runs;
 
@@ -20,7 +24,7 @@ mod steer;
 
 mod wrong;
 
-use axum::routing::post;
+use axum::routing::{get, post};
 use axum::{Extension, Router};
 
 use super::limits::Limits;
@@ -29,11 +33,14 @@ use crate::serve::App;
 pub(crate) fn routes() -> Router<App> {
     Router::new()
         .route("/sign-in", post(sign_in::sign_in))
+        .route("/sign-in/{provider}", post(elsewhere::begin))
+        .route("/sign-in/{provider}/callback", get(elsewhere::finish))
         .route("/sign-out", post(sign_in::sign_out))
         .route("/invitation/{secret}", post(invitation::accept))
         .route("/account", post(account::change))
         .route("/accounts", post(accounts::change))
         .route("/keys", post(keys::change))
+        .route("/notifications", post(notifications::change))
         .route("/runs/new", post(runs::submit))
         .route("/runs/{id}", post(steer::steer))
         .layer(Extension(Limits::new()))

@@ -27,6 +27,8 @@ enum Deed {
     Change(Limits),
     Publish,
     Withdraw { reason: String },
+    MarkVerified,
+    Unmark,
 }
 
 /// The limits as they were typed. Nothing in the first is no limit, nothing in
@@ -74,6 +76,8 @@ async fn carry_out(engine: &Engine, id: &str, deed: &Deed) -> Result<(), Error> 
         }
         Deed::Publish => engine.publish(id).await,
         Deed::Withdraw { reason } => engine.unpublish(id, reason).await,
+        Deed::MarkVerified => engine.mark_verified(id).await,
+        Deed::Unmark => engine.unmark(id).await,
     }
 }
 

@@ -1,0 +1,30 @@
+use leptos::prelude::*;
+
+use crate::sign_in_providers::SignInProvider;
+
+/// A button for each provider; each leads there, and from there back.
+#[component]
+pub fn ProviderButtons(
+    providers: Vec<SignInProvider>,
+    /// What stands before the name of each.
+    #[prop(default = "Sign in with")]
+    words: &'static str,
+    /// What is sent along, by field.
+    #[prop(optional)]
+    along: Vec<(&'static str, String)>,
+) -> impl IntoView {
+    let forms = providers
+        .into_iter()
+        .map(|SignInProvider { id, name, .. }| {
+            let along = along.clone().into_iter();
+            let along =
+                along.map(|(name, value)| view! { <input type="hidden" name=name value=value/> });
+            view! {
+                <form method="post" action=format!("/sign-in/{id}")>
+                    {along.collect_view()}
+                    <button class="button" type="submit">{format!("{words} {name}")}</button>
+                </form>
+            }
+        });
+    view! { <div class="providers">{forms.collect_view()}</div> }
+}

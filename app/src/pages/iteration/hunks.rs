@@ -1,0 +1,174 @@
+//! The changed lines of a file. A sign before each line says what became of
+//! it, what changed within it is underlined, and both are told to whoever does
+//! not see them: colour is never the only sign.
+
+use leptos::either::Either;
+use leptos::prelude::*;
+use swe_ci_core::diff::{Hunk, Line, Pair, Piece, Sign};
+
+use crate::format;
+
+/// One line above the other. Lines of a kind are one element, so that a long
+/// diff is not ten thousand of them.
+#[component]
+pub(super) fn Unified(hunks: Vec<Hunk>, label: String) -> impl IntoView {
+    let hunk = |hunk: Hunk| {
+        let numbers = |of: fn(&Line) -> Option<u32>| {
+            let number = |line: &Line| of(line).map_or(String::new(), |n| n.to_string());
+            let numbers: Vec<String> = hunk.lines.iter().map(number).collect();
+            view! { <span class="diff-numbers" aria-hidden="true">{numbers.join("\n")}</span> }
+        };
+        let (old, new) = (numbers(|line| line.old), numbers(|line| line.new));
+        let kinds = hunk.lines.chunk_by(|a, b| a.sign == b.sign);
+        let lines = kinds.map(|lines| of_a_kind(lines[0].sign, in_a_row(lines)));
+        let lines = lines.collect_view();
+        view! {
+            <Head head=hunk.head.clone()/>
+            <div class="diff-hunk">{old}{new}<span class="diff-lines">{lines}</span></div>
+        }
+    };
+    let hunks = hunks.into_iter().map(hunk).collect_view();
+    view! { <div class="diff" tabindex="0" role="region" aria-label=label>{hunks}</div> }
+}
+
+/// Before on the left, after on the right.
+#[component]
+pub(super) fn SideBySide(hunks: Vec<Hunk>, label: String) -> impl IntoView {
+    let hunk = |hunk: Hunk| {
+        let rows = hunk.pairs().into_iter().map(row).collect_view();
+        let head = hunk.head.clone();
+        view! {
+            <tbody>
+                <tr><th colspan="4" scope="rowgroup"><Head head/></th></tr>
+                {rows}
+            </tbody>
+        }
+    };
+    let hunks = hunks.into_iter().map(hunk).collect_view();
+    view! {
+        <div class="diff" tabindex="0" role="region" aria-label=label>
+            <table class="diff-split">
+                <colgroup>
+                    <col class="diff-number"/>
+                    <col/>
+                    <col class="diff-number"/>
+                    <col/>
+                </colgroup>
+                <thead class="visually-hidden">
+                    <tr>
+                        <th scope="col">"Line before"</th>
+                        <th scope="col">"Before"</th>
+                        <th scope="col">"Line after"</th>
+                        <th scope="col">"After"</th>
+                    </tr>
+                </thead>
+                {hunks}
+            </table>
+        </div>
+    }
+}
+
+fn row((before, after): Pair<'_>) -> impl IntoView + use<> {
+    view! { <tr>{half(before, |line| line.old)}{half(after, |line| line.new)}</tr> }
+}
+
+/// One side of a row: a number, and the line.
+fn half(line: Option<&Line>, number: fn(&Line) -> Option<u32>) -> impl IntoView + use<> {
+    match line {
+        Some(line) => Either::Left(view! {
+            <td class="diff-number">{number(line)}</td>
+            <td class="diff-half">{of_a_kind(line.sign, in_a_row(std::slice::from_ref(line)))}</td>
+        }),
+        None => Either::Right(view! { <td class="diff-number"></td><td class="diff-none"></td> }),
+    }
+}
+
+/// `@@ -1,3 +1,4 @@`, and in words.
+#[component]
+fn Head(head: String) -> impl IntoView {
+    view! {
+        <span class="diff-head">
+            <span class="visually-hidden">"Changed lines "</span>
+            {head}
+        </span>
+    }
+}
+
+fn of_a_kind(sign: Sign, pieces: Vec<Piece>) -> AnyView {
+    let piece = |Piece { text, marked }: Piece| match marked {
+        true => Either::Left(view! { <mark>{text}</mark> }),
+        false => Either::Right(text),
+    };
+    let text = pieces.into_iter().map(piece).collect_view();
+    let said = |what: &'static str| view! { <span class="visually-hidden">{what}</span> };
+    match sign {
+        Sign::Added => view! { <ins>{said("Added: ")}{text}</ins> }.into_any(),
+        Sign::Removed => view! { <del>{said("Removed: ")}{text}</del> }.into_any(),
+        Sign::Same => view! { <span>{text}</span> }.into_any(),
+    }
+}
+
+/// Lines with their signs as one text, in as few pieces as it takes.
+fn in_a_row(lines: &[Line]) -> Vec<Piece> {
+    let mut pieces: Vec<Piece> = Vec::new();
+    let mut push = |text: &str, marked: bool| match pieces.last_mut() {
+        Some(last) if last.marked == marked => last.text.push_str(text),
+        _ => pieces.push(Piece {
+            text: text.to_owned(),
+            marked,
+        }),
+    };
+    for (index, line) in lines.iter().enumerate() {
+        if index > 0 {
+            push("\n", false);
+        }
+        push(sign(line.sign), false);
+        for piece in &line.pieces {
+            push(&piece.text, piece.marked);
+        }
+        if line.more > 0 {
+            let more = format::count(line.more, "more character");
+            push(&format!(" […and {more}]"), false);
+        }
+        if line.unended {
+            push(" [no newline at the end of the file]", false);
+        }
+    }
+    pieces
+}
+
+fn sign(sign: Sign) -> &'static str {
+    match sign {
+        Sign::Added => "+",
+        Sign::Removed => "-",
+        Sign::Same => " ",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use swe_ci_core::diff::hunks;
+
+    #[test]
+    fn lines_of_a_kind_in_as_few_pieces_as_it_takes() {
+        let text = "@@ -1,3 +1,3 @@\n a\n-b 1\n-c\n+b 2\n\\ No newline at end of file\n";
+        let at = text.find("b 1").unwrap() as u32 + 2;
+        let found = hunks(text, &[(at, at + 1)]);
+        let lines = &found[0].lines;
+        let told = |lines: &[Line]| -> Vec<(String, bool)> {
+            let pieces = in_a_row(lines).into_iter();
+            pieces.map(|piece| (piece.text, piece.marked)).collect()
+        };
+        let piece = |text: &str, marked| (text.to_owned(), marked);
+        assert_eq!(told(&lines[..1]), [piece(" a", false)]);
+        assert_eq!(
+            told(&lines[1..3]),
+            [piece("-b ", false), piece("1", true), piece("\n-c", false)]
+        );
+        assert_eq!(
+            told(&lines[3..]),
+            [piece("+b 2 [no newline at the end of the file]", false)]
+        );
+    }
+}

@@ -1,0 +1,220 @@
+//! What is said, as data and as text, and how it is signed (Standard Webhooks:
+//! `webhook-id`, `webhook-timestamp`, `webhook-signature`). Pure functions.
+
+use anyhow::Context;
+use aws_lc_rs::hmac;
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use secrecy::{ExposeSecret, SecretString};
+use serde_json::{Value, json};
+use swe_ci_core::notification::{News, Occasion};
+use swe_ci_core::run::Progress;
+
+use crate::clock::rfc3339;
+use crate::store::Due;
+
+/// How what messages are signed with begins.
+pub const PREFIX: &str = "whsec_";
+
+/// The longest name of a model in a subject, in characters.
+const LONGEST_NAME: usize = 80;
+
+/// What a webhook is told, the same in every try. `site` is where readers
+/// reach the site.
+pub fn body(due: &Due, site: Option<&str>) -> String {
+    let mut data = match &due.news {
+        Some(news) => json!(news),
+        None => json!({ "message": "This is a test." }),
+    };
+    if let (Some(url), Value::Object(data)) = (address(due.news.as_ref(), site), &mut data) {
+        data.insert("url".into(), url.into());
+    }
+    json!({ "type": due.event.name(), "timestamp": rfc3339(due.made_at), "data": data }).to_string()
+}
+
+/// `v1,` and the base64 of HMAC-SHA256 over `id.timestamp.body`; the timestamp
+/// in unix seconds.
+pub fn signature(
+    secret: &SecretString,
+    id: &str,
+    timestamp: i64,
+    body: &str,
+) -> anyhow::Result<String> {
+    let key = secret.expose_secret().trim_start_matches(PREFIX);
+    let key = BASE64_STANDARD.decode(key);
+    let key = key.context("what the webhook signs with is not base64")?;
+    let key = hmac::Key::new(hmac::HMAC_SHA256, &key);
+    let tag = hmac::sign(&key, format!("{id}.{timestamp}.{body}").as_bytes());
+    Ok(format!("v1,{}", BASE64_STANDARD.encode(tag)))
+}
+
+/// Subject and text of a mail. `code` is what it asks to be typed, where it is
+/// about that.
+pub fn mail(due: &Due, site: Option<&str>, code: &str) -> (String, String) {
+    let page = site.map_or_else(
+        || "the page /notifications of the site".to_owned(),
+        |site| format!("{site}/notifications"),
+    );
+    let (subject, mut text) = match (due.event, &due.news) {
+        (Occasion::Code, _) => (
+            "Confirm your address".to_owned(),
+            format!(
+                "Somebody, you it is hoped, asks for mails about runs to be sent here. Type this code on {page} to have them:\n\n    {code}\n\nIt is good for a day. If it was not you, there is nothing to do: without the code nothing more is sent.\n"
+            ),
+        ),
+        (about, Some(news)) => about_run(about, news, site),
+        (_, None) => ("A test".to_owned(), "This is a test.\n".to_owned()),
+    };
+    if due.event != Occasion::Code {
+        text.push_str(&format!("\n-- \nYou asked for this on {page}\n"));
+    }
+    (format!("[swe-ci] {subject}"), text)
+}
+
+fn about_run(about: Occasion, news: &News, site: Option<&str>) -> (String, String) {
+    let model = one_line(&news.model);
+    let what = match (about, news.progress) {
+        (Occasion::RunBlocked, _) => "is blocked",
+        (Occasion::RunBudget, _) => "has spent its budget",
+        (_, Progress::Cancelled) => "is cancelled",
+        _ => "is finished",
+    };
+    let mut lines = vec![
+        format!("The run of {model} over the split {} {what}.", news.split),
+        String::new(),
+        format!(
+            "Evolutions: {}, of them blocked: {}, stopped by the budget: {}",
+            news.evolutions, news.evolutions_blocked, news.evolutions_out_of_budget
+        ),
+    ];
+    if let Some(cause) = &news.cause {
+        lines.push(format!("Task: {}", cause.task_id));
+        let why = one_line(&cause.reason);
+        lines.extend((!why.is_empty()).then(|| format!("Why: {why}")));
+    }
+    let link = address(Some(news), site).unwrap_or_else(|| format!("/runs/{}", news.run_id));
+    lines.extend([String::new(), link, String::new()]);
+    let name: String = model.chars().take(LONGEST_NAME).collect();
+    (format!("{name} {what}"), lines.join("\n"))
+}
+
+/// Where the run is looked at.
+fn address(news: Option<&News>, site: Option<&str>) -> Option<String> {
+    Some(format!("{}/runs/{}", site?, news?.run_id))
+}
+
+/// What somebody typed, as a part of a line: nothing in it begins another.
+fn one_line(text: &str) -> String {
+    let plain = |c: char| if c.is_control() { ' ' } else { c };
+    let text: String = text.chars().map(plain).collect();
+    text.trim().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use swe_ci_core::notification::{Cause, Channel};
+
+    fn due(event: Occasion, news: Option<News>) -> Due {
+        Due {
+            delivery_id: "d".into(),
+            event,
+            news,
+            made_at: 1_614_265_330_500,
+            tries: 1,
+            target_id: "t".into(),
+            channel: Channel::Webhook,
+            address: "https://example.org/".into(),
+            of_admin: false,
+        }
+    }
+
+    fn news(model: &str, progress: Progress) -> News {
+        News {
+            run_id: "r1".into(),
+            model: model.into(),
+            split: "demo".into(),
+            progress,
+            evolutions: 3,
+            evolutions_blocked: 1,
+            evolutions_out_of_budget: 0,
+            cause: None,
+        }
+    }
+
+    /// The example of the Standard Webhooks specification.
+    #[test]
+    fn signatures_are_those_of_the_standard() {
+        let secret = SecretString::from("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw");
+        let signed = signature(
+            &secret,
+            "msg_p5jXN8AQM9LWM0D4loKWxJek",
+            1_614_265_330,
+            r#"{"test": 2432232314}"#,
+        );
+        assert_eq!(
+            signed.unwrap(),
+            "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
+        );
+        assert!(signature(&"whsec_?".into(), "m", 1, "").is_err());
+    }
+
+    #[test]
+    fn bodies_say_what_when_and_where() {
+        let told = due(
+            Occasion::RunFinished,
+            Some(news("acme-1", Progress::Finished)),
+        );
+        let json: Value = serde_json::from_str(&body(&told, Some("https://b.org"))).unwrap();
+        assert_eq!(
+            json,
+            json!({
+                "type": "run.finished",
+                "timestamp": "2021-02-25T15:02:10Z",
+                "data": {
+                    "run_id": "r1", "model": "acme-1", "split": "demo", "progress": "finished",
+                    "evolutions": 3, "evolutions_blocked": 1, "evolutions_out_of_budget": 0,
+                    "url": "https://b.org/runs/r1",
+                },
+            })
+        );
+        assert!(!body(&told, None).contains("url"));
+        let test = due(Occasion::Test, None);
+        assert!(body(&test, Some("https://b.org")).contains("This is a test."));
+    }
+
+    #[test]
+    fn mails_are_plain_and_names_stay_on_their_line() {
+        let evil = "acme\r\nBcc: eve@example.org\u{0}\n\nBuy";
+        let mut told = news(evil, Progress::Running);
+        told.cause = Some(Cause {
+            evolution_id: "e".into(),
+            task_id: "task-1".into(),
+            reason: "the provider\nis gone".into(),
+        });
+        let blocked = due(Occasion::RunBlocked, Some(told));
+        let (subject, text) = mail(&blocked, Some("https://b.org"), "");
+        assert_eq!(
+            subject,
+            "[swe-ci] acme  Bcc: eve@example.org   Buy is blocked"
+        );
+        assert!(!text.contains("\nBcc"), "{text}");
+        for part in [
+            "over the split demo is blocked.",
+            "Task: task-1",
+            "Why: the provider is gone",
+            "\nhttps://b.org/runs/r1\n",
+            "https://b.org/notifications",
+        ] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+        let long = due(
+            Occasion::RunFinished,
+            Some(news(&"x".repeat(300), Progress::Cancelled)),
+        );
+        let (subject, _) = mail(&long, None, "");
+        assert!(subject.len() < 120 && subject.ends_with("is cancelled"));
+        let (_, text) = mail(&due(Occasion::Code, None), None, "ABCDE-FGHIJ");
+        assert!(text.contains("\n    ABCDE-FGHIJ\n") && text.contains("/notifications"));
+    }
+}

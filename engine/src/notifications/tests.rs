@@ -1,0 +1,613 @@
+//! Notifications through the façade, delivered to real servers on this machine.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
+
+use axum::Router;
+use axum::body::Bytes;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::IntoResponse;
+use secrecy::ExposeSecret;
+use swe_ci_core::account::{Actor, Standing, Visibility};
+use swe_ci_core::notification::{DeliveryState, DeliveryView, News};
+use swe_ci_core::outcomes::{Outcomes, TestList};
+use swe_ci_core::report::Report;
+use swe_ci_core::run::{Progress, RunConfig};
+use swe_ci_core::task::{SuiteCounts, TaskId};
+use swe_ci_core::view::{Provenance, TaskState};
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+
+use super::courier::Pace;
+use super::*;
+use crate::Config;
+use crate::grant::Grant;
+use crate::store::{Due, NewRun, Suite, TaskRow};
+
+/// What came to a receiver.
+#[derive(Debug, Clone)]
+struct Came {
+    headers: HeaderMap,
+    body: String,
+}
+
+/// A receiver on this machine, which answers as it is told, and with 204 after
+/// that.
+#[derive(Debug, Clone)]
+struct Receiver {
+    url: String,
+    came: Arc<Mutex<Vec<Came>>>,
+}
+
+impl Receiver {
+    async fn answering(answers: &[u16]) -> Self {
+        let answers = Arc::new(Mutex::new(VecDeque::from(answers.to_vec())));
+        let came: Arc<Mutex<Vec<Came>>> = Arc::default();
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}/hook", listener.local_addr().unwrap());
+        let (kept, elsewhere) = (came.clone(), format!("{url}/elsewhere"));
+        let take = move |headers: HeaderMap, body: Bytes| async move {
+            let body = String::from_utf8(body.to_vec()).unwrap();
+            kept.lock().unwrap().push(Came { headers, body });
+            let status = answers.lock().unwrap().pop_front().unwrap_or(204);
+            let status = StatusCode::from_u16(status).unwrap();
+            (status, [("location", elsewhere)], "what it says").into_response()
+        };
+        let router = Router::new().fallback(take);
+        tokio::spawn(async move { axum::serve(listener, router).await });
+        Self { url, came }
+    }
+
+    fn came(&self) -> Vec<Came> {
+        self.came.lock().unwrap().clone()
+    }
+}
+
+/// A small SMTP server: takes mails, refusing the first `refused` of them.
+struct Postbox {
+    url: SecretString,
+    mails: Arc<Mutex<Vec<String>>>,
+}
+
+impl Postbox {
+    async fn open(refused: &'static [&'static str]) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("smtp://{}", listener.local_addr().unwrap()).into();
+        let mails: Arc<Mutex<Vec<String>>> = Arc::default();
+        let kept = mails.clone();
+        tokio::spawn(async move {
+            let mut refusals = refused.iter();
+            loop {
+                let (stream, _) = listener.accept().await.unwrap();
+                let mail = take_mail(stream, refusals.next().copied()).await;
+                kept.lock().unwrap().extend(mail);
+            }
+        });
+        Self { url, mails }
+    }
+
+    /// The mail of this number, from 1, once it is there: the sender goes on
+    /// before the conversation is over.
+    async fn mail(&self, number: usize) -> String {
+        for _ in 0..500 {
+            if let Some(mail) = self.mails.lock().unwrap().get(number - 1) {
+                return mail.clone();
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        panic!("mail {number} does not come");
+    }
+}
+
+/// One conversation; the whole mail with the commands before it.
+async fn take_mail(stream: tokio::net::TcpStream, refusal: Option<&str>) -> Option<String> {
+    let mut stream = BufReader::new(stream);
+    stream.write_all(b"220 here\r\n").await.unwrap();
+    let (mut mail, mut in_data) = (String::new(), false);
+    let mut line = String::new();
+    while stream.read_line(&mut line).await.unwrap() > 0 {
+        mail.push_str(&line);
+        let answer = match (in_data, line.get(..4).unwrap_or_default()) {
+            (true, _) if line == ".\r\n" => {
+                in_data = false;
+                "250 taken"
+            }
+            (true, _) => "",
+            (false, "RCPT") => refusal.unwrap_or("250 fine"),
+            (false, "DATA") => {
+                in_data = true;
+                "354 go on"
+            }
+            (false, "QUIT") => "221 bye",
+            (false, _) => "250 fine",
+        };
+        if !answer.is_empty() {
+            let answer = format!("{answer}\r\n");
+            stream.write_all(answer.as_bytes()).await.unwrap();
+        }
+        line.clear();
+    }
+    mail.contains("\r\n.\r\n").then_some(mail)
+}
+
+/// A world with an administrator, who may have receivers on this machine, and
+/// ada, who submits.
+struct World {
+    operator: Engine,
+    admin: Engine,
+    ada: Engine,
+    courier: Courier,
+    _data: tempfile::TempDir,
+}
+
+async fn world(mailer: Option<Mailer>) -> World {
+    let data = tempfile::tempdir().unwrap();
+    let config = Config {
+        public_url: Some("https://bench.example.org".into()),
+        mailer,
+        ..Config::new(data.path().to_owned())
+    };
+    let operator = Engine::open(config.clone()).await.unwrap();
+    // Whatever fails is due again at once.
+    let pace = Pace {
+        first: Duration::ZERO,
+        longest: Duration::ZERO,
+    };
+    let (store, keys) = (&operator.inner.store, &operator.inner.keys);
+    let courier = Courier::with_pace(store, keys, &config, pace).unwrap();
+    World {
+        admin: account(&operator, "root", AccountRole::Admin).await,
+        ada: account(&operator, "ada", AccountRole::Submitter).await,
+        operator,
+        courier,
+        _data: data,
+    }
+}
+
+async fn account(operator: &Engine, name: &str, role: AccountRole) -> Engine {
+    let (_, secret) = operator.invite(role, "").await.unwrap();
+    let visitor = operator.acting_for(Actor::Visitor);
+    let password = SecretString::from("correct horse battery");
+    let who = visitor.accept_invitation(secret.expose_secret(), name, &password);
+    operator.acting_for(Actor::Account(who.await.unwrap()))
+}
+
+impl World {
+    /// Everything that is due, one after the other, `most` tries.
+    async fn deliver(&self, most: usize) {
+        for _ in 0..most {
+            let Some(due) = self.courier.claim().await.unwrap() else {
+                return;
+            };
+            self.courier.deliver(&due).await;
+        }
+    }
+}
+
+/// A run of this account's over one task.
+async fn submitted(engine: &Engine) -> String {
+    let report = br#"{"exitcode": 0, "summary": {"passed": 1}, "tests": [{"nodeid": "a", "outcome": "passed"}]}"#;
+    let id = TaskId::new("t").unwrap();
+    let task = TaskRow {
+        id: id.clone(),
+        repo: "tiny".into(),
+        base_sha: "a".repeat(40),
+        target_sha: "b".repeat(40),
+        state: TaskState::Ready,
+        image: "sha256:0".into(),
+        suite: Suite {
+            counts: SuiteCounts {
+                base_in_target: 0,
+                target: 1,
+                base_passed: 0,
+                counts_only: false,
+            },
+            tests: TestList::of_target(&Report::parse(report).unwrap()),
+            base_outcomes: Outcomes::from_letters("f".into()),
+        },
+        suite_seconds: 0.5,
+        commits: 4,
+        span_days: 1.5,
+        target_time: None,
+        extra: Vec::new(),
+    };
+    let store = &engine.inner.store;
+    store.put_task("s", 0, &task).await.unwrap();
+    let run = NewRun {
+        config: RunConfig::human("s"),
+        standing: Standing {
+            owner: engine.by().identity().map(|who| who.account_id.clone()),
+            visibility: Visibility::Private,
+        },
+        grant: Grant::default(),
+        provenance: Provenance::default(),
+        tasks: vec![(id, 1.0)],
+        preflight: false,
+    };
+    store.insert_run(&run, engine.by()).await.unwrap()
+}
+
+/// The newest delivery of an account.
+async fn last(engine: &Engine) -> DeliveryView {
+    let all = engine.notifications().await.unwrap();
+    all.deliveries.into_iter().next().unwrap()
+}
+
+#[tokio::test]
+async fn a_message_is_signed_tried_again_and_arrives() {
+    let world = world(None).await;
+    let receiver = Receiver::answering(&[500, 302]).await;
+    let added = world
+        .admin
+        .add_webhook(&receiver.url, &Occasion::OF_RUNS)
+        .await;
+    let (target, secret) = added.unwrap();
+    assert!(secret.expose_secret().starts_with("whsec_"));
+    world.admin.test_target(&target.target_id).await.unwrap();
+
+    world.deliver(1).await;
+    let tried = last(&world.admin).await;
+    assert_eq!((tried.state, tried.tries), (DeliveryState::Waiting, 1));
+    assert_eq!(tried.answer, "500", "what it says besides is not kept");
+    world.deliver(1).await;
+    let tried = last(&world.admin).await;
+    assert_eq!(tried.answer, "302: redirects are not followed");
+    world.deliver(9).await;
+    let done = last(&world.admin).await;
+    assert_eq!((done.state, done.tries), (DeliveryState::Delivered, 3));
+    assert_eq!(done.answer, "204");
+
+    let came = receiver.came();
+    assert_eq!(came.len(), 3, "nobody followed the redirect");
+    let header = |came: &Came, name: &str| came.headers[name].to_str().unwrap().to_owned();
+    for one in &came {
+        let id = header(one, "webhook-id");
+        assert_eq!(id, done.delivery_id, "the same in every try");
+        let at: i64 = header(one, "webhook-timestamp").parse().unwrap();
+        assert!((now_ms() / 1_000 - at).abs() < 60);
+        let signed = message::signature(&secret, &id, at, &one.body).unwrap();
+        assert_eq!(header(one, "webhook-signature"), signed);
+        assert_eq!(header(one, "content-type"), "application/json");
+        assert_eq!(one.body, came[0].body);
+    }
+    let body: serde_json::Value = serde_json::from_str(&came[0].body).unwrap();
+    assert_eq!(body["type"], "test");
+
+    // Sealed, and shown nowhere again.
+    let text = secret.expose_secret();
+    let shown = serde_json::to_string(&world.admin.notifications().await.unwrap());
+    assert!(!shown.unwrap().contains(text));
+    // A new master key seals it anew, and it signs as before.
+    world.operator.rotate_secret(None).await.unwrap();
+    world.admin.test_target(&target.target_id).await.unwrap();
+    world.deliver(1).await;
+    let after = receiver.came().pop().unwrap();
+    let at = header(&after, "webhook-timestamp").parse().unwrap();
+    let signed = message::signature(&secret, &header(&after, "webhook-id"), at, &after.body);
+    assert_eq!(header(&after, "webhook-signature"), signed.unwrap());
+}
+
+#[tokio::test]
+async fn after_eight_tries_it_is_given_up_and_gone_means_gone() {
+    let world = world(None).await;
+    let receiver = Receiver::answering(&[503; 8]).await;
+    let added = world
+        .admin
+        .add_webhook(&receiver.url, &Occasion::OF_RUNS)
+        .await;
+    let id = added.unwrap().0.target_id;
+    world.admin.test_target(&id).await.unwrap();
+    world.deliver(20).await;
+    let given_up = last(&world.admin).await;
+    assert_eq!(
+        (given_up.state, given_up.tries),
+        (DeliveryState::GivenUp, 8)
+    );
+    assert_eq!(receiver.came().len(), 8);
+
+    let gone = Receiver::answering(&[410]).await;
+    let added = world.admin.add_webhook(&gone.url, &Occasion::OF_RUNS).await;
+    let id = added.unwrap().0.target_id;
+    world.admin.test_target(&id).await.unwrap();
+    world.deliver(20).await;
+    let given_up = last(&world.admin).await;
+    assert_eq!(
+        (given_up.state, given_up.tries),
+        (DeliveryState::GivenUp, 1)
+    );
+
+    // A port nobody listens at.
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let nobody = format!("http://{}/", listener.local_addr().unwrap());
+    drop(listener);
+    let added = world.admin.add_webhook(&nobody, &Occasion::OF_RUNS).await;
+    let id = added.unwrap().0.target_id;
+    world.admin.test_target(&id).await.unwrap();
+    world.deliver(1).await;
+    let waits = last(&world.admin).await;
+    assert_eq!(
+        (waits.state, waits.answer.as_str()),
+        (DeliveryState::Waiting, "no connection")
+    );
+}
+
+#[tokio::test]
+async fn accounts_have_receivers_on_the_open_internet_alone() {
+    let world = world(None).await;
+    let add = async |engine: &Engine, url: &str| {
+        let added = engine.add_webhook(url, &Occasion::OF_RUNS).await;
+        added.map(|_| ()).map_err(|error| error.to_string())
+    };
+    for bad in [
+        "http://hooks.example.org/",
+        "ftp://hooks.example.org/",
+        "hooks.example.org",
+        "https://user:secret@hooks.example.org/",
+        "https://hooks.example.org/#part",
+        &format!("https://hooks.example.org/{}", "x".repeat(2_000)),
+    ] {
+        let says = add(&world.ada, bad).await.unwrap_err();
+        assert!(says.starts_with("write the address"), "{bad}: {says}");
+        assert!(!says.contains("secret"), "{says}");
+    }
+    for private in [
+        "https://127.0.0.1/",
+        "https://localhost/",
+        "https://10.0.0.7/",
+        "https://[::1]/",
+    ] {
+        let says = add(&world.ada, private).await.unwrap_err();
+        assert!(says.contains("in a private network"), "{private}: {says}");
+    }
+    let says = world
+        .ada
+        .add_webhook("https://hooks.example.org/", &[])
+        .await
+        .unwrap_err();
+    assert!(
+        says.to_string()
+            .contains("run.finished, run.blocked, run.budget"),
+        "{says}"
+    );
+    let says = world
+        .ada
+        .add_webhook("https://h.example.org/", &[Occasion::Test])
+        .await;
+    assert!(matches!(says, Err(Error::Invalid(_))));
+
+    // Looked at again when it is asked: what was added by an administrator is
+    // not asked once they are none, by number nor by name.
+    let receiver = Receiver::answering(&[]).await;
+    let by_name = receiver.url.replace("127.0.0.1", "localhost");
+    for url in [&receiver.url, &by_name] {
+        let added = world.admin.add_webhook(url, &Occasion::OF_RUNS).await;
+        let id = added.unwrap().0.target_id;
+        world.admin.test_target(&id).await.unwrap();
+        let due = world.courier.claim().await.unwrap().unwrap();
+        let due = Due {
+            of_admin: false,
+            ..due
+        };
+        world.courier.deliver(&due).await;
+        let refused = last(&world.admin).await;
+        assert_eq!(refused.state, DeliveryState::GivenUp);
+        assert!(
+            refused.answer.contains("private network"),
+            "{}",
+            refused.answer
+        );
+    }
+    assert!(receiver.came().is_empty());
+
+    for n in 0..10 {
+        let url = format!("https://hooks.example.org/{n}");
+        add(&world.ada, &url).await.unwrap();
+    }
+    let says = add(&world.ada, "https://hooks.example.org/11")
+        .await
+        .unwrap_err();
+    assert!(says.contains("10 webhooks already"), "{says}");
+}
+
+/// What a name leads to is judged when it is connected to, whatever it is
+/// called.
+#[tokio::test]
+async fn a_name_that_leads_here_is_refused_at_the_connection() {
+    let client =
+        crate::gateway::client_within(crate::grant::Reach::Public, reqwest::Client::builder());
+    let sent = client
+        .build()
+        .unwrap()
+        .post("http://localhost:9/")
+        .send()
+        .await;
+    let why = crate::gateway::refusal(&sent.unwrap_err());
+    assert!(why.is_some_and(|why| why.contains("private network")));
+}
+
+#[tokio::test]
+async fn tests_are_few_and_of_ones_own_targets() {
+    let world = world(None).await;
+    let added = world
+        .ada
+        .add_webhook("https://hooks.example.org/", &Occasion::OF_RUNS)
+        .await;
+    let id = added.unwrap().0.target_id;
+    for strange in [
+        world.admin.test_target(&id).await,
+        world.admin.remove_target(&id).await,
+        world.ada.confirm_mailbox(&id, "x").await,
+    ] {
+        assert!(
+            matches!(strange, Err(Error::NotFound { .. })),
+            "{strange:?}"
+        );
+    }
+    for _ in 0..20 {
+        world.ada.test_target(&id).await.unwrap();
+    }
+    let more = world.ada.test_target(&id).await;
+    assert!(matches!(more, Err(Error::TooMany { .. })), "{more:?}");
+    world.ada.remove_target(&id).await.unwrap();
+    assert!(world.courier.claim().await.unwrap().is_none());
+
+    let reader = account(&world.operator, "rita", AccountRole::Reader).await;
+    assert!(matches!(
+        reader.notifications().await,
+        Err(Error::Forbidden(_))
+    ));
+    let visitor = world.operator.acting_for(Actor::Visitor);
+    let sent = visitor.test_target(&id).await;
+    assert!(matches!(sent, Err(Error::Unauthenticated(_))));
+}
+
+#[tokio::test]
+async fn mails_go_where_a_code_was_read() {
+    let postbox = Postbox::open(&["450 later"]).await;
+    let mailer = Mailer::new(&postbox.url, "SWE-CI <swe-ci@example.org>").unwrap();
+    let world = world(Some(mailer)).await;
+    let added = world
+        .ada
+        .add_mailbox("ada@example.org", &Occasion::OF_RUNS)
+        .await;
+    let id = added.unwrap().target_id;
+    let second = world
+        .ada
+        .add_mailbox("eve@example.org", &Occasion::OF_RUNS)
+        .await;
+    assert!(matches!(second, Err(Error::Conflict(_))));
+    world.deliver(1).await;
+    let waits = last(&world.ada).await;
+    assert_eq!(
+        (waits.state, waits.answer.as_str()),
+        (DeliveryState::Waiting, "the mail server answers 450")
+    );
+    world.deliver(1).await;
+    assert_eq!(last(&world.ada).await.state, DeliveryState::Delivered);
+
+    let mail = postbox.mail(1).await;
+    assert!(mail.contains("RCPT TO:<ada@example.org>"), "{mail}");
+    assert!(
+        mail.contains("https://bench.example.org/notifications"),
+        "{mail}"
+    );
+    let code = mail
+        .lines()
+        .find_map(|line| line.strip_prefix("    "))
+        .unwrap();
+    let wrong = world.ada.confirm_mailbox(&id, "AAAAA-AAAAA").await;
+    assert!(matches!(wrong, Err(Error::Invalid(_))));
+    world
+        .ada
+        .confirm_mailbox(&id, &code.to_lowercase())
+        .await
+        .unwrap();
+    let target = &world.ada.notifications().await.unwrap().targets[0];
+    assert!(target.confirmed);
+
+    // Whatever the run is called, a mail is one mail to one mailbox.
+    let due = Due {
+        delivery_id: "d1".into(),
+        event: Occasion::RunFinished,
+        news: Some(News {
+            run_id: "r1".into(),
+            model: "x\r\nBcc: eve@example.org\r\n\r\n.\r\nRCPT TO:<eve@example.org>".into(),
+            split: "demo".into(),
+            progress: Progress::Finished,
+            evolutions: 1,
+            evolutions_blocked: 0,
+            evolutions_out_of_budget: 0,
+            cause: None,
+        }),
+        made_at: now_ms(),
+        tries: 1,
+        target_id: id,
+        channel: Channel::Mail,
+        address: "ada@example.org".into(),
+        of_admin: false,
+    };
+    world.courier.deliver(&due).await;
+    let mail = postbox.mail(2).await;
+    assert!(mail.contains("\r\n\r\nThe run of x"), "{mail}");
+    for line in mail.lines() {
+        assert!(
+            !line.starts_with("Bcc") && !line.starts_with("RCPT TO:<eve"),
+            "{mail}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_mailbox_nobody_has_is_given_up_and_codes_are_few() {
+    let postbox = Postbox::open(&["550 no such user"]).await;
+    let mailer = Mailer::new(&postbox.url, "swe-ci@example.org").unwrap();
+    let world = world(Some(mailer)).await;
+    let added = world
+        .ada
+        .add_mailbox("nobody@example.org", &Occasion::OF_RUNS)
+        .await;
+    let id = added.unwrap().target_id;
+    world.deliver(9).await;
+    let refused = last(&world.ada).await;
+    assert_eq!((refused.state, refused.tries), (DeliveryState::GivenUp, 1));
+    for _ in 0..4 {
+        world.ada.test_target(&id).await.unwrap();
+    }
+    // Neither by asking again nor by beginning anew.
+    let more = world.ada.test_target(&id).await;
+    assert!(matches!(more, Err(Error::TooMany { .. })));
+    world.ada.remove_target(&id).await.unwrap();
+    let anew = world
+        .ada
+        .add_mailbox("ada@example.org", &Occasion::OF_RUNS)
+        .await;
+    assert!(matches!(anew, Err(Error::TooMany { .. })));
+}
+
+#[tokio::test]
+async fn without_a_mail_server_no_mailbox_is_added() {
+    let world = world(None).await;
+    assert!(!world.ada.notifications().await.unwrap().sends_mail);
+    let added = world
+        .ada
+        .add_mailbox("ada@example.org", &Occasion::OF_RUNS)
+        .await;
+    let says = added.unwrap_err().to_string();
+    assert!(says.contains("sends no mails"), "{says}");
+}
+
+/// From the end of a run to the receiver, through the worker of the server.
+#[tokio::test]
+async fn the_worker_tells_the_owner_that_a_run_is_over() {
+    let world = world(None).await;
+    let receiver = Receiver::answering(&[]).await;
+    let added = world
+        .admin
+        .add_webhook(&receiver.url, &Occasion::OF_RUNS)
+        .await;
+    added.unwrap();
+    let run_id = submitted(&world.admin).await;
+    world.admin.cancel(&run_id).await.unwrap();
+
+    let stop = CancellationToken::new();
+    let (engine, stopped) = (world.operator.clone(), stop.clone());
+    let worker = tokio::spawn(async move { engine.work(stopped).await });
+    for _ in 0..200 {
+        if !receiver.came().is_empty() && last(&world.admin).await.state == DeliveryState::Delivered
+        {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    stop.cancel();
+    worker.await.unwrap().unwrap();
+    let came = receiver.came();
+    assert_eq!(came.len(), 1);
+    let body: serde_json::Value = serde_json::from_str(&came[0].body).unwrap();
+    assert_eq!(body["type"], "run.finished");
+    assert_eq!(body["data"]["progress"], "cancelled");
+    assert_eq!(body["data"]["run_id"], run_id.as_str());
+    let url = format!("https://bench.example.org/runs/{run_id}");
+    assert_eq!(body["data"]["url"], url.as_str());
+}
