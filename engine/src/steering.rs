@@ -99,8 +99,9 @@ impl Engine {
     }
 
     /// Puts the evolutions of a run back in the queue that are blocked or were
-    /// stopped by a budget that has been raised since. They go on where they stood, and what the platform, the provider and the budget did to
-    /// that step is forgotten. How many; 0 when nothing waits for it.
+    /// stopped by a budget that has been raised since. They go on where they
+    /// stood, and what the platform, the provider and the budget did to that
+    /// step is forgotten. How many; 0 when nothing waits for it.
     ///
     /// # Errors
     /// [`Error::Conflict`] when the run is cancelled, was made elsewhere, is

@@ -83,8 +83,9 @@ impl Engine {
     ///
     /// # Errors
     /// [`Error::Rejected`] when the configuration cannot be used,
-    /// [`Error::Forbidden`] for those who submit no runs, [`Error::Conflict`] while another check of this data folder is under
-    /// way or when `stop` is cancelled, [`Error::Unavailable`] when the
+    /// [`Error::Forbidden`] for those who submit no runs, [`Error::Conflict`]
+    /// while another check of this data folder is under way or when `stop` is
+    /// cancelled, [`Error::Unavailable`] when the
     /// container engine fails. What agents and providers do wrong is no error.
     pub async fn check_harness(
         &self,
