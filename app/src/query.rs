@@ -5,6 +5,7 @@ use leptos_router::params::ParamsMap;
 use swe_ci_core::leaderboard::{Columns, View};
 use swe_ci_core::metrics::{Convention, Gamma};
 use swe_ci_core::run::Kind;
+use swe_ci_core::verification::Mark;
 
 /// The range of the γ slider and of the pictures.
 pub(crate) const GAMMA_MIN: f64 = 0.5;
@@ -105,6 +106,7 @@ fn view(query: &ParamsMap) -> View {
             kinds
         },
         provider: named(query, "provider"),
+        mark: query.get_str("mark").and_then(Mark::from_name),
         text: named(query, "text").unwrap_or_default(),
         unseen: query.get_str("seen") == Some(EXCLUDE),
         sort: query
@@ -164,6 +166,7 @@ impl Query {
             self.add_plain("kind", &kinds.join(","));
         }
         self.add("provider", view.provider.as_deref());
+        self.add("mark", view.mark.map(Mark::name));
         self.add("text", (!view.text.is_empty()).then_some(&view.text));
         self.add("seen", view.unseen.then_some(EXCLUDE));
         let sort = (view.sort != usual.sort).then(|| view.sort.to_string());

@@ -54,6 +54,10 @@ pub struct Identity {
     pub name: String,
     /// What may be done now: the account's role, or less where a token says so.
     pub role: AccountRole,
+    /// RFC 3339; when the token is good no more by which it acts. Absent for
+    /// who is signed in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<String>,
 }
 
 impl Actor {
@@ -238,6 +242,7 @@ mod tests {
             account_id: id.into(),
             name: id.into(),
             role,
+            until: None,
         })
     }
 

@@ -3,11 +3,12 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::host::HostLoad;
 use crate::preflight::Preflight;
 use crate::run::Progress;
 use crate::steering::Steering;
 use crate::step::{Ending, Role};
-use crate::view::IterationView;
+use crate::view::{IterationView, ProviderWait};
 
 /// One event of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -39,6 +40,14 @@ pub enum What {
         role: Role,
         attempt: u32,
     },
+    /// The step at work began to wait for its model's provider, or does so no
+    /// more.
+    Waiting {
+        evolution_id: String,
+        waiting: Option<ProviderWait>,
+    },
+    /// How busy the machine is that works on the run.
+    Host { load: HostLoad },
     /// A line the step printed.
     Log {
         evolution_id: String,

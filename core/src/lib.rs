@@ -45,6 +45,8 @@ pub mod steering;
 
 pub mod pace;
 
+pub mod host;
+
 pub mod preflight;
 
 pub mod metrics;

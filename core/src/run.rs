@@ -133,6 +133,13 @@ impl RunConfig {
             .chain(programmer.map(|agent| (PROGRAMMER, agent)))
     }
 
+    /// The names of the keys its agents ask their models with.
+    #[must_use]
+    pub fn keys(&self) -> Vec<String> {
+        let endpoints = self.own_agents().filter_map(|(_, agent)| agent.endpoint);
+        endpoints.filter_map(|endpoint| endpoint.key).collect()
+    }
+
     /// Checks every field against its range.
     ///
     /// # Errors

@@ -25,6 +25,10 @@ pub struct Submission {
     /// task, and one of its tasks at both ends.
     #[serde(default = "yes")]
     pub preflight: bool,
+    /// Whether the keys it names are removed when it is over, for keys that
+    /// are meant for it alone. One that another run still needs stays.
+    #[serde(default)]
+    pub forget_keys: bool,
 }
 
 fn yes() -> bool {

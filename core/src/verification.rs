@@ -64,6 +64,13 @@ impl Mark {
     }
 
     #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        [Self::Verified, Self::SelfReported]
+            .into_iter()
+            .find(|mark| mark.name() == name)
+    }
+
+    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Verified => "verified",

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::account::Visibility;
 use crate::container::Container;
+use crate::host::HostLoad;
 use crate::metrics::Verdict;
 use crate::outcomes::Outcomes;
 use crate::preflight::Preflight;
@@ -155,6 +156,9 @@ pub struct RunDetail {
     /// Seconds until it is over, from the pace of what is over of it; null
     /// while there is none, and while it stands still.
     pub eta_seconds: Option<f64>,
+    /// How busy the machine is, while it is worked on there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host: Option<HostLoad>,
     pub evolution_list: Vec<EvolutionView>,
 }
 
@@ -244,6 +248,20 @@ pub struct CurrentStep {
     pub iteration: u32,
     pub role: Role,
     pub attempt: u32,
+    /// Set while its model's provider is what it waits for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waiting: Option<ProviderWait>,
+}
+
+/// A wait for a provider that does not answer or takes no more requests now.
+/// The agent is not charged for it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct ProviderWait {
+    pub since: String,
+    /// What the provider said last, in words; empty where it is not asked yet,
+    /// because others of its requests come first.
+    pub why: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -67,6 +67,11 @@ impl OffClock {
         off.total + off.since.map_or(Duration::ZERO, |since| since.elapsed())
     }
 
+    /// How long it is being waited, if it is.
+    pub fn waiting(&self) -> Option<Duration> {
+        self.lock().since.map(|since| since.elapsed())
+    }
+
     fn lock(&self) -> MutexGuard<'_, Off> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,6 +1,6 @@
 //! Looks at everything a run needs and says what to do about what is missing.
 
-use crate::Engine;
+use crate::{Engine, host};
 
 /// One thing that was looked at.
 #[derive(Debug, Clone)]
@@ -60,7 +60,7 @@ fn data_folder(engine: &Engine) -> Check {
             "give SWE_CI_DATA a folder that can be written",
         );
     }
-    match free_bytes(folder) {
+    match host::free_bytes(folder) {
         Some(free) if free < FREE_BYTES => Check::bad(
             "data folder",
             format!("{shown}, {:.1} GiB free", gib(free)),
@@ -72,24 +72,6 @@ fn data_folder(engine: &Engine) -> Check {
         Some(free) => Check::fine("data folder", format!("{shown}, {:.0} GiB free", gib(free))),
         None => Check::fine("data folder", shown),
     }
-}
-
-/// Free space of the file system a folder is on, as `df` tells it.
-fn free_bytes(folder: &std::path::Path) -> Option<u64> {
-    let output = std::process::Command::new("df")
-        .args(["-P", "-k", "--"])
-        .arg(folder)
-        .output()
-        .ok()?;
-    let text = String::from_utf8(output.stdout).ok()?;
-    let kib: u64 = text
-        .lines()
-        .nth(1)?
-        .split_whitespace()
-        .nth(3)?
-        .parse()
-        .ok()?;
-    Some(kib * 1024)
 }
 
 fn gib(bytes: u64) -> f64 {

@@ -6,8 +6,6 @@ use std::path::{Path, PathBuf};
 use secrecy::{ExposeSecret, SecretString};
 use swe_ci_core::account::{AccountRole, Actor};
 use swe_ci_core::key::KeyView;
-use swe_ci_core::run::RunConfig;
-use swe_ci_core::step::Role;
 use swe_ci_core::task::is_plain_name;
 
 use crate::Engine;
@@ -85,7 +83,7 @@ impl Engine {
         let runs = self.inner.store.unfinished_runs_with(&ring).await?;
         let needing: Vec<String> = runs
             .into_iter()
-            .filter(|(_, config)| needs(config, name))
+            .filter(|(_, config)| config.keys().iter().any(|key| key == name))
             .map(|(id, _)| id)
             .collect();
         if !needing.is_empty() && !forced {
@@ -251,13 +249,6 @@ fn header_value(value: &SecretString) -> Result<SecretString> {
             "a key has 1 to 4,096 visible ASCII characters, without spaces, on one line".into(),
         ))
     }
-}
-
-fn needs(config: &RunConfig, key: &str) -> bool {
-    [Role::Architect, Role::Programmer]
-        .into_iter()
-        .filter_map(|role| config.agent(role)?.endpoint?.key)
-        .any(|name| name == key)
 }
 
 fn view(key: KeyRow, own: bool) -> KeyView {

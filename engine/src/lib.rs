@@ -27,6 +27,7 @@ mod files;
 mod gateway;
 mod grant;
 mod harness;
+mod host;
 mod images;
 mod inspect;
 mod keys;

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use swe_ci_core::host::HostLoad;
 use swe_ci_core::metrics::Verdict;
 use swe_ci_core::report::Outcome;
 use swe_ci_core::requirement::Document;
@@ -14,11 +15,11 @@ use swe_ci_core::view::{
     SplitSummary, TaskDetail, TaskSummary, TaskTest,
 };
 
-use crate::Engine;
 use crate::blocking::blocking;
 use crate::clock::rfc3339;
 use crate::error::{Error, Result};
 use crate::store::{EvolutionRow, IterationRow, StepRow, TaskRow};
+use crate::{Engine, host};
 
 /// Which part of a list is wanted.
 #[derive(Debug, Clone, Default)]
@@ -141,7 +142,11 @@ impl Engine {
         let mut evolution_list = Vec::new();
         for row in store.evolutions_of_run(id).await? {
             let rows = iterations.remove(&row.id).unwrap_or_default();
-            evolution_list.push(view(row, summary.config.plan.max_iterations, &rows));
+            let mut evolution = view(row, summary.config.plan.max_iterations, &rows);
+            if let Some(step) = &mut evolution.current {
+                step.waiting = self.inner.events.wait_of(&evolution.evolution_id);
+            }
+            evolution_list.push(evolution);
         }
         Ok(RunDetail {
             may_steer: self.by().may_steer(&standing),
@@ -151,6 +156,7 @@ impl Engine {
             provenance: store.provenance(id).await?,
             spent: self.spent(id).await?,
             eta_seconds: self.eta(&summary).await?,
+            host: self.host(&summary).await?,
             evolution_list,
             summary,
         })
@@ -162,6 +168,15 @@ impl Engine {
             return Ok(None);
         }
         Ok(self.inner.store.pace(&run.run_id).await?.remaining())
+    }
+
+    /// How busy this machine is, while it works on the run.
+    async fn host(&self, run: &RunSummary) -> Result<Option<HostLoad>> {
+        if run.progress != Progress::Running || self.inner.config.workers == 0 {
+            return Ok(None);
+        }
+        let data = self.inner.config.data.clone();
+        Ok(blocking(move || Ok(host::load(&data))).await?)
     }
 
     /// Money only where every agent's step has a price: half a sum says nothing.
@@ -273,6 +288,7 @@ pub(crate) fn view(
             iteration,
             role,
             attempt,
+            waiting: None,
         }),
         iterations: iterations.iter().map(IterationRow::view).collect(),
     }

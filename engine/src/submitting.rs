@@ -40,6 +40,7 @@ impl Engine {
             config,
             visibility,
             preflight: false,
+            forget_keys: false,
         })
         .await
     }
@@ -54,6 +55,7 @@ impl Engine {
             config,
             visibility,
             preflight,
+            forget_keys,
         } = submission;
         let draft = self.draft(config, visibility).await?;
         let iterations = f64::from(draft.config.plan.max_iterations);
@@ -73,6 +75,7 @@ impl Engine {
             },
             tasks: draft.tasks.iter().map(expected).collect(),
             preflight,
+            forget_keys,
             config: draft.config,
         };
         let id = self.inner.store.insert_run(&run, self.by()).await?;

@@ -16,7 +16,7 @@ use crate::evolve::Evolver;
 use crate::images::BuildNetwork;
 use crate::sandbox::{Docker, Left, Sandbox};
 use crate::store::TaskRow;
-use crate::{Config, Engine, queue};
+use crate::{Config, Engine, host, queue};
 
 /// When left-overs are looked for again after the start: a container engine
 /// answers within seconds.
@@ -131,6 +131,7 @@ impl Engine {
                 );
             } => {}
             never = sweep_late(&inner.docker) => match never {},
+            never = host::tell(&inner.events, &inner.ledgers, &inner.config.data) => match never {},
         }
         if let Err(error) = inner.docker.sweep(Left::ByAnyone).await {
             tracing::debug!("containers not swept on the way out: {error}");

@@ -278,8 +278,12 @@ pub(super) fn standing(evolution: &EvolutionView) -> (&'static str, Tone) {
 #[must_use]
 pub(super) fn current_step(evolution: &EvolutionView) -> Option<String> {
     evolution.current.as_ref().map(|step| {
+        let waits = match step.waiting {
+            Some(_) => " · waits for the provider",
+            None => "",
+        };
         format!(
-            "iteration {} · {} · attempt {}",
+            "iteration {} · {} · attempt {}{waits}",
             step.iteration,
             step.role.name(),
             step.attempt

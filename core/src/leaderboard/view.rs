@@ -9,6 +9,7 @@ use std::str::FromStr;
 
 use super::Row;
 use crate::run::Kind;
+use crate::verification::Mark;
 
 /// A column of the table. Rank and model are always there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -256,6 +257,8 @@ pub struct View {
     pub kinds: Vec<Kind>,
     /// The one provider wanted.
     pub provider: Option<String>,
+    /// Only runs with this mark.
+    pub mark: Option<Mark>,
     /// Every word of it is in the name of model, provider or harness.
     pub text: String,
     /// Only tasks a model cannot have seen count; see [`super::Sheet::unseen`].
@@ -279,7 +282,10 @@ impl View {
     /// Whether it may leave rows out.
     #[must_use]
     pub fn filters(&self) -> bool {
-        !self.kinds.is_empty() || self.provider.is_some() || !self.text.trim().is_empty()
+        !self.kinds.is_empty()
+            || self.provider.is_some()
+            || self.mark.is_some()
+            || !self.text.trim().is_empty()
     }
 
     /// The same without what leaves rows out.
@@ -288,6 +294,7 @@ impl View {
         Self {
             kinds: Vec::new(),
             provider: None,
+            mark: None,
             text: String::new(),
             ..self.clone()
         }
@@ -305,6 +312,7 @@ impl View {
         let names = folded(&format!("{} {} {}", row.model, row.provider, row.harness));
         (self.kinds.is_empty() || self.kinds.contains(&row.kind))
             && self.provider.as_ref().is_none_or(|p| *p == row.provider)
+            && self.mark.is_none_or(|mark| row.mark == Some(mark))
             && words.split_whitespace().all(|word| names.contains(word))
     }
 }
@@ -325,6 +333,8 @@ mod tests {
         let runs = [("b", 0.9), ("C", 0.5), ("a", 0.1)];
         let runs = runs.map(|(model, score)| entry(model, &[("r", &[&[score]])]));
         let mut rows = sheet(runs.to_vec()).rank(Gamma::ONE, Convention::Paper);
+        rows[0].mark = Some(Mark::Verified);
+        rows[1].mark = Some(Mark::SelfReported);
         rows[1].kind = Kind::Imported;
         rows[1].provider = "Acme Cloud".into();
         rows[1].usage = Some(Usage {
@@ -362,6 +372,8 @@ mod tests {
         check(|v| v.kinds = vec![Kind::Human, Kind::Measured], "ba");
         check(|v| v.provider = Some("Acme Cloud".into()), "C");
         check(|v| v.provider = Some("acme".into()), "");
+        check(|v| v.mark = Some(Mark::Verified), "b");
+        check(|v| v.mark = Some(Mark::SelfReported), "C");
     }
 
     #[test]

@@ -76,13 +76,22 @@ pub struct Browser {
 
 impl Browser {
     pub async fn open(look: Look) -> Self {
+        Self::open_with(look, None).await
+    }
+
+    /// To which the site answers under a name of its own: `NAME HOST:PORT`.
+    pub async fn open_mapping(look: Look, name: &str) -> Self {
+        Self::open_with(look, Some(name)).await
+    }
+
+    async fn open_with(look: Look, name: Option<&str>) -> Self {
         // It wants one port for both families of addresses, and gives up when
         // somebody has the one it found in the other.
         let (driver, port) = (0..5)
             .find_map(|_| driver())
             .expect("ChromeDriver starts within five tries");
         let profile = tempfile::tempdir().unwrap();
-        let capabilities = capabilities(look, profile.path());
+        let capabilities = capabilities(look, profile.path(), name);
         let began = Instant::now();
         let page = loop {
             let mut builder = ClientBuilder::new(HttpConnector::new());
@@ -303,7 +312,8 @@ fn port_told(output: ChildStdout) -> Option<u16> {
     port
 }
 
-fn capabilities(look: Look, profile: &Path) -> Value {
+fn capabilities(look: Look, profile: &Path, name: Option<&str>) -> Value {
+    let names = name.map_or(String::new(), |name| format!("MAP {name}"));
     let javascript = if look.javascript { 1 } else { 2 };
     json!({
         "goog:loggingPrefs": {"browser": "ALL"},
@@ -313,6 +323,7 @@ fn capabilities(look: Look, profile: &Path) -> Value {
                 "--disable-background-networking", "--disable-component-update", "--disable-sync",
                 "--disable-dev-shm-usage", "--window-size=1440,1000",
                 format!("--user-data-dir={}", profile.display()),
+                format!("--host-resolver-rules={names}"),
             ],
             "prefs": {"profile.managed_default_content_settings.javascript": javascript},
         },

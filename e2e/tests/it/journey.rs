@@ -116,7 +116,7 @@ async fn submitted(browser: &Browser, product: &Product, llm: &ScriptedLlm) -> S
 }
 
 /// What axe has against a page, wide and light, narrow and dark; keeps pictures.
-async fn looked_at(browser: &Browser, name: &str) -> Vec<String> {
+pub async fn looked_at(browser: &Browser, name: &str) -> Vec<String> {
     let mut wrong = Vec::new();
     for (width, scheme) in [(390, "dark"), (1440, "light")] {
         browser.resize(width).await;
@@ -191,6 +191,8 @@ async fn from_an_invitation_to_the_leaderboard() {
     }
     unharmed(&browser).await;
     wrong.extend(looked_at(&browser, "own-iteration").await);
+    open(&browser, &product, &format!("{iteration}?diff=split")).await;
+    wrong.extend(looked_at(&browser, "own-iteration-split").await);
     open(&browser, &product, &format!("{iteration}/programmer")).await;
     assert!(browser.text("main").await.contains("sleep 3"));
     unharmed(&browser).await;

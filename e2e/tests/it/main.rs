@@ -6,6 +6,7 @@ mod axe;
 mod browser;
 mod compare;
 mod durability;
+mod elsewhere;
 mod evolution;
 mod figures;
 mod journey;

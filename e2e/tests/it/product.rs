@@ -18,6 +18,8 @@ pub struct Product {
     pub url: String,
     /// Whether its server executes what is queued.
     works: bool,
+    /// What its environment holds beside what every server is told.
+    env: Vec<(&'static str, &'static str)>,
     server: Option<Child>,
 }
 
@@ -28,6 +30,7 @@ impl Product {
             folder: tempfile::tempdir().unwrap(),
             url: String::new(),
             works: true,
+            env: Vec::new(),
             server: None,
         };
         product.import(split, tasks).await;
@@ -41,6 +44,7 @@ impl Product {
             folder: tempfile::tempdir().unwrap(),
             url: String::new(),
             works: false,
+            env: Vec::new(),
             server: None,
         };
         drop(
@@ -55,6 +59,11 @@ impl Product {
         connection.close().await.unwrap();
         product.start().await;
         product
+    }
+
+    /// Puts something into the environment of the servers to come.
+    pub fn set_env(&mut self, name: &'static str, value: &'static str) {
+        self.env.push((name, value));
     }
 
     async fn import(&self, split: &str, tasks: &[TinyTask<'_>]) {
@@ -86,6 +95,7 @@ impl Product {
         command
             .env("SWE_CI_LISTEN", "127.0.0.1:0")
             .stdin(Stdio::null());
+        command.envs(self.env.iter().copied());
         if !self.works {
             command.env("SWE_CI_WORKERS", "0");
         }

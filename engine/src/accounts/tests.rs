@@ -343,7 +343,7 @@ async fn tokens_of_the_api() {
     let ada = account(&operator, "ada", AccountRole::Submitter).await;
     let bob = account(&operator, "bob", AccountRole::Submitter).await;
     let (view, text) = ada
-        .make_token(" ci ", AccountRole::Reader, 365)
+        .make_token(" ci ", AccountRole::Reader, 300)
         .await
         .unwrap();
     assert_eq!((&*view.name, view.scope), ("ci", AccountRole::Reader));
@@ -354,6 +354,7 @@ async fn tokens_of_the_api() {
     let actor = visitor.actor_of_token(text.expose_secret()).await.unwrap();
     let expected = Identity {
         role: AccountRole::Reader,
+        until: Some(view.expires_at.clone()),
         ..identity(&ada).clone()
     };
     assert_eq!(actor, Actor::Account(expected));
@@ -362,6 +363,13 @@ async fn tokens_of_the_api() {
     let program = operator.acting_for(actor);
     let more = program.make_token("more", AccountRole::Submitter, 1).await;
     assert_eq!(answer(&more), "may not");
+    // Nor one that is good for longer.
+    let longer = program.make_token("longer", AccountRole::Reader, 365).await;
+    assert_eq!(answer(&longer), "may not");
+    let shorter = program
+        .make_token("shorter", AccountRole::Reader, 299)
+        .await;
+    assert_eq!(answer(&shorter), "done");
     for (name, days) in [("", 1), ("a\nb", 1), ("ok", 0), ("ok", 366)] {
         let made = ada.make_token(name, AccountRole::Reader, days).await;
         assert_eq!(answer(&made), "invalid", "{name:?} {days}");

@@ -5,6 +5,7 @@ use swe_ci_core::account::{AccountRole, Actor, TokenView};
 
 use super::{DAY, after, one_line, secret};
 use crate::Engine;
+use crate::clock::rfc3339;
 use crate::error::{Error, Result};
 use crate::store::NewToken;
 
@@ -19,12 +20,12 @@ const MOST_TOKENS: usize = 50;
 
 impl Engine {
     /// Makes a token of the own account, which may do no more than `scope`, and
-    /// no more than whoever makes it; good for 1 to 365 days. Its text is shown
-    /// this once.
+    /// no more than whoever makes it; good for 1 to 365 days, and no longer than
+    /// the token it is asked for with. Its text is shown this once.
     ///
     /// # Errors
     /// [`Error::Invalid`] for name or days, [`Error::Forbidden`] for a scope
-    /// that is more than one may, [`Error::Conflict`] with 50 tokens already;
+    /// that is more than one may or a time that is longer, [`Error::Conflict`] with 50 tokens already;
     /// [`Error::Unauthenticated`] for visitors.
     pub async fn make_token(
         &self,
@@ -40,6 +41,13 @@ impl Engine {
             )));
         }
         self.require(scope)?;
+        let expires_at = after(DAY * days);
+        // Or a token that was lost could be kept alive for good.
+        if let Some(until) = who.until.as_ref().filter(|u| **u < rfc3339(expires_at)) {
+            return Err(Error::Forbidden(format!(
+                "the token this is asked for with is good until {until}, and one it makes no longer; sign in to make one that is"
+            )));
+        }
         let store = &self.inner.store;
         if store.tokens(&who.account_id).await?.len() >= MOST_TOKENS {
             return Err(Error::Conflict(format!(
@@ -52,7 +60,7 @@ impl Engine {
             digest: &secret::digest(text.expose_secret()),
             name: &name,
             scope,
-            expires_at: after(DAY * days),
+            expires_at,
         };
         let view = store.insert_token(&new, self.by()).await?;
         Ok((view, text))

@@ -287,6 +287,7 @@ impl Trial {
             provenance: Provenance::default(),
             tasks: tasks.into_iter().map(|task| (task.id, 1.0)).collect(),
             preflight: false,
+            forget_keys: false,
         };
         store.insert_run(&run, &Actor::Operator).await?;
         let claim = store.claim(WORKER, LEASE_MS).await?;

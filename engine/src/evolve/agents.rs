@@ -14,6 +14,7 @@ use super::boxes::{Needs, Room};
 use super::log::Log;
 use super::prompts;
 use super::steps::{APP, Failure, HARNESS_FOLDER};
+use super::waits::Waits;
 use crate::artifacts::Artifacts;
 use crate::code::CodeTree;
 use crate::gateway::{self, Doom, Door, Gateway, Ledger, Pass, Recording};
@@ -35,6 +36,7 @@ pub(super) struct Agents {
     grant: Grant,
     artifacts: Artifacts,
     limits: swe_ci_core::run::Limits,
+    waits: Waits,
     /// Open while an agent that asks a model is at work.
     door: Option<Door>,
     /// What the attempt at hand took.
@@ -118,6 +120,7 @@ impl Agents {
             grant: evolver.store.grant(&claim.run_id).await?,
             artifacts: evolver.artifacts.clone(),
             limits: config.limits,
+            waits: Waits::new(&evolver.events, claim),
             door: None,
             talk: Talk::default(),
         })
@@ -206,6 +209,7 @@ impl Agents {
                 Doom::Provider(why) => Failure::Ended(StepOutcome::ProviderFailed, why),
             }),
             worked = working => worked,
+            never = this.waits.watch(door) => match never {},
         }
     }
 

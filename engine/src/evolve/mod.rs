@@ -9,6 +9,7 @@ mod prompts;
 mod steps;
 #[cfg(test)]
 mod tests;
+mod waits;
 
 use std::sync::Arc;
 use std::time::Duration;

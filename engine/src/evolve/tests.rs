@@ -69,6 +69,7 @@ impl Fixture {
             provenance: Provenance::default(),
             tasks: vec![(id, 1.0)],
             preflight: false,
+            forget_keys: false,
         };
         store.insert_run(&run, &Actor::Operator).await.unwrap();
         let claim = store.claim(WORKER, 60_000).await.unwrap().unwrap();

@@ -115,6 +115,14 @@ impl Door {
         self.step.off.clone()
     }
 
+    /// How long the provider is being waited for, if it is, and what it said
+    /// last: empty while it is its turn that a request waits for.
+    pub fn waiting(&self) -> Option<(Duration, String)> {
+        let waited = self.step.off.waiting()?;
+        let setback = self.step.said().setback.clone();
+        Some((waited, setback.unwrap_or_default()))
+    }
+
     /// The gateway for callers in this process.
     pub fn router(&self) -> axum::Router {
         serve::router(self.step.clone())
@@ -192,6 +200,7 @@ impl Said {
                 ..Traffic::default()
             },
             trouble: None,
+            setback: None,
             recorder,
         }
     }

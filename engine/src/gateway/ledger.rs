@@ -29,6 +29,13 @@ impl Ledgers {
         ledger
     }
 
+    /// The runs somebody has a ledger of.
+    pub fn at_work(&self) -> Vec<String> {
+        let ledgers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let held = ledgers.iter().filter(|(_, l)| l.strong_count() > 0);
+        held.map(|(run_id, _)| run_id.clone()).collect()
+    }
+
     /// Gives a run another budget. Nothing to do when nobody works on it here:
     /// its next ledger begins with the budget of that day.
     pub fn set_budget(&self, run_id: &str, budget: Budget) {

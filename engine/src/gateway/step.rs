@@ -52,6 +52,8 @@ pub(super) struct Said {
     pub traffic: Traffic,
     /// Why the provider is to blame, if the last exchange to end failed.
     pub trouble: Option<String>,
+    /// Why the provider was asked again last.
+    pub setback: Option<String>,
     pub recorder: Recorder,
 }
 

@@ -66,6 +66,7 @@ impl Step {
             let began = Instant::now();
             let setback = match self.one_try(outgoing, headers).await {
                 Try::Good(response) => {
+                    self.said().setback = None;
                     self.lane.widen();
                     return Answer::Came { response, place };
                 }
@@ -92,6 +93,7 @@ impl Step {
                 "the provider is asked again: {}",
                 setback.why
             );
+            self.said().setback = Some(setback.why.clone());
             let retry = Retry {
                 status: setback.status.map(|status| status.as_u16()),
                 why: setback.why,

@@ -1,6 +1,6 @@
 use super::*;
 use crate::Config;
-use swe_ci_core::account::Identity;
+use crate::testing::rows::account;
 use swe_ci_core::agent::{Endpoint, HarnessConfig, Protocol};
 
 async fn engine(data: &Path, secret: Option<&str>) -> Engine {
@@ -41,14 +41,6 @@ async fn a_key_is_set_used_and_removed() {
     engine.remove_key("a", false).await.unwrap();
     assert!(engine.remove_key("a", true).await.is_err());
     assert!(engine.key_names().await.unwrap().is_empty());
-}
-
-fn account(id: &str, role: AccountRole) -> Actor {
-    Actor::Account(Identity {
-        account_id: id.into(),
-        name: id.into(),
-        role,
-    })
 }
 
 #[tokio::test]
@@ -256,12 +248,12 @@ fn a_run_needs_the_keys_of_both_agents() {
         prices: None,
         recording: None,
     };
-    let mut config = RunConfig::human("s");
-    assert!(!needs(&config, "a"));
+    let mut config = swe_ci_core::run::RunConfig::human("s");
+    assert!(config.keys().is_empty());
     config.endpoint = Some(endpoint("a"));
     config.programmer = Some(swe_ci_core::agent::AgentConfig {
         harness: HarnessConfig::Builtin,
         endpoint: Some(endpoint("b")),
     });
-    assert!(needs(&config, "a") && needs(&config, "b") && !needs(&config, "c"));
+    assert_eq!(config.keys(), ["a", "b"]);
 }

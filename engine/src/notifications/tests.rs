@@ -10,11 +10,8 @@ use axum::response::IntoResponse;
 use secrecy::ExposeSecret;
 use swe_ci_core::account::{Actor, Standing, Visibility};
 use swe_ci_core::notification::{DeliveryState, DeliveryView, News};
-use swe_ci_core::outcomes::{Outcomes, TestList};
-use swe_ci_core::report::Report;
 use swe_ci_core::run::{Progress, RunConfig};
-use swe_ci_core::task::{SuiteCounts, TaskId};
-use swe_ci_core::view::{Provenance, TaskState};
+use swe_ci_core::view::Provenance;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
@@ -23,7 +20,8 @@ use super::courier::Pace;
 use super::*;
 use crate::Config;
 use crate::grant::Grant;
-use crate::store::{Due, NewRun, Suite, TaskRow};
+use crate::store::{Due, NewRun};
+use crate::testing::rows::task;
 
 /// What came to a receiver.
 #[derive(Debug, Clone)]
@@ -187,31 +185,7 @@ impl World {
 
 /// A run of this account's over one task.
 async fn submitted(engine: &Engine) -> String {
-    let report = br#"{"exitcode": 0, "summary": {"passed": 1}, "tests": [{"nodeid": "a", "outcome": "passed"}]}"#;
-    let id = TaskId::new("t").unwrap();
-    let task = TaskRow {
-        id: id.clone(),
-        repo: "tiny".into(),
-        base_sha: "a".repeat(40),
-        target_sha: "b".repeat(40),
-        state: TaskState::Ready,
-        image: "sha256:0".into(),
-        suite: Suite {
-            counts: SuiteCounts {
-                base_in_target: 0,
-                target: 1,
-                base_passed: 0,
-                counts_only: false,
-            },
-            tests: TestList::of_target(&Report::parse(report).unwrap()),
-            base_outcomes: Outcomes::from_letters("f".into()),
-        },
-        suite_seconds: 0.5,
-        commits: 4,
-        span_days: 1.5,
-        target_time: None,
-        extra: Vec::new(),
-    };
+    let task = task("t");
     let store = &engine.inner.store;
     store.put_task("s", 0, &task).await.unwrap();
     let run = NewRun {
@@ -222,8 +196,9 @@ async fn submitted(engine: &Engine) -> String {
         },
         grant: Grant::default(),
         provenance: Provenance::default(),
-        tasks: vec![(id, 1.0)],
+        tasks: vec![(task.id, 1.0)],
         preflight: false,
+        forget_keys: false,
     };
     store.insert_run(&run, engine.by()).await.unwrap()
 }

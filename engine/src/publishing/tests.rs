@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use sqlx::Connection;
-use swe_ci_core::account::{AccountRole, Actor, Identity};
+use swe_ci_core::account::{AccountRole, Actor};
 use swe_ci_core::agent::{Endpoint, HarnessConfig, Protocol};
 use swe_ci_core::conversation::Window;
 use swe_ci_core::metrics::{Convention, Gamma};
@@ -13,6 +13,7 @@ use swe_ci_core::view::Provenance;
 
 use crate::code::CodeTree;
 use crate::error::{Error, Result};
+use crate::testing::rows::account;
 use crate::{Config, Engine, PageRequest};
 
 /// One finished task, done by two models in a run each, named `mine` and
@@ -76,14 +77,6 @@ fn config(model: &str) -> RunConfig {
         }),
         ..RunConfig::human("s")
     }
-}
-
-fn account(name: &str, role: AccountRole) -> Actor {
-    Actor::Account(Identity {
-        account_id: name.into(),
-        name: name.into(),
-        role,
-    })
 }
 
 /// Whether a question about `mine` was answered; it is not there, else.

@@ -1,27 +1,25 @@
 use futures::StreamExt;
-use swe_ci_core::account::{AccountRole, Actor, Identity, Standing, Visibility};
+use swe_ci_core::account::{AccountRole, Actor, Standing, Visibility};
 use swe_ci_core::agent::Budget;
-use swe_ci_core::outcomes::{Outcomes, TestList};
-use swe_ci_core::report::Report;
 use swe_ci_core::run::RunConfig;
 use swe_ci_core::step::{Ending, Role, StepOutcome};
-use swe_ci_core::task::{SuiteCounts, TaskId};
 use swe_ci_core::usage::Usage;
-use swe_ci_core::view::{Provenance, TaskState};
+use swe_ci_core::view::Provenance;
 
 use super::*;
 use crate::Config;
 use crate::grant::Grant;
-use crate::store::{NewRun, StepRow, StepToRecord, Suite, TaskRow};
+use crate::store::{NewRun, StepRow, StepToRecord};
+use crate::testing::rows::{account, task};
 
 /// A run of ada's with this budget over as many tasks.
 async fn run(engine: &Engine, tasks: u32, visibility: Visibility, budget: Budget) -> String {
     let store = &engine.inner.store;
     let mut ids = Vec::new();
     for position in 0..tasks {
-        let id = TaskId::new(format!("t{position}")).unwrap();
-        store.put_task("s", position, &task(&id)).await.unwrap();
-        ids.push((id, 1.0));
+        let task = task(&format!("t{position}"));
+        store.put_task("s", position, &task).await.unwrap();
+        ids.push((task.id, 1.0));
     }
     let run = NewRun {
         config: RunConfig {
@@ -37,35 +35,9 @@ async fn run(engine: &Engine, tasks: u32, visibility: Visibility, budget: Budget
         provenance: Provenance::default(),
         tasks: ids,
         preflight: false,
+        forget_keys: false,
     };
     store.insert_run(&run, &Actor::Operator).await.unwrap()
-}
-
-fn task(id: &TaskId) -> TaskRow {
-    let report = br#"{"exitcode": 0, "summary": {"passed": 1}, "tests": [{"nodeid": "a", "outcome": "passed"}]}"#;
-    TaskRow {
-        id: id.clone(),
-        repo: "tiny".into(),
-        base_sha: "a".repeat(40),
-        target_sha: "b".repeat(40),
-        state: TaskState::Ready,
-        image: "sha256:0".into(),
-        suite: Suite {
-            counts: SuiteCounts {
-                base_in_target: 0,
-                target: 1,
-                base_passed: 0,
-                counts_only: false,
-            },
-            tests: TestList::of_target(&Report::parse(report).unwrap()),
-            base_outcomes: Outcomes::from_letters("f".into()),
-        },
-        suite_seconds: 0.5,
-        commits: 4,
-        span_days: 1.5,
-        target_time: None,
-        extra: Vec::new(),
-    }
 }
 
 /// Ends the next evolution, which took a hundred tokens.
@@ -97,14 +69,6 @@ async fn end_next(engine: &Engine, outcome: StepOutcome, ending: Ending) {
         next: Err((ending, Some("why"))),
     };
     store.record_step(&claim, "w/1", &record).await.unwrap();
-}
-
-fn account(id: &str, role: AccountRole) -> Actor {
-    Actor::Account(Identity {
-        account_id: id.into(),
-        name: id.into(),
-        role,
-    })
 }
 
 fn tokens(n: u64) -> Budget {

@@ -315,6 +315,7 @@ pub(super) async fn insert_account(
             account_id,
             name: name.clone(),
             role,
+            until: None,
         };
         if let Some(identity) = new.identity {
             identities::insert(&mut *tx, &who.account_id, identity).await?;
@@ -386,6 +387,7 @@ pub(super) fn read_identity(row: &AnyRow) -> Result<Identity> {
         account_id: row.try_get("id")?,
         name: row.try_get("name")?,
         role: read_role(row, "role")?,
+        until: None,
     })
 }
 

@@ -11,6 +11,7 @@ use super::deliveries::tell_owner;
 use super::rows::{
     EvolutionRow, IterationRow, StepRow, read_evolution, read_iteration, read_step, read_verdict,
 };
+use super::runs::run_is_over;
 use super::steering::hold_run;
 use super::suites::COUNTS;
 use super::{Claim, Store, count, to_json};
@@ -121,7 +122,7 @@ impl Store {
             .await?;
             tell_of_end(&mut tx, claim, ending, reason).await?;
             if over.rows_affected() == 1 {
-                tell_owner(&mut tx, &claim.run_id, Occasion::RunFinished, None).await?;
+                run_is_over(&mut tx, &claim.run_id).await?;
             }
         }
         if record.iteration.is_some() || ending.is_some() {

@@ -109,21 +109,7 @@ impl Store {
 
     /// Runs that are not over and use keys of this keyring, oldest first.
     pub async fn unfinished_runs_with(&self, ring: &Keyring) -> Result<Vec<(String, RunConfig)>> {
-        let rows = sqlx::query(
-            "SELECT id, config FROM runs
-             WHERE progress IN ('queued', 'running') AND keys_of = $1 ORDER BY id",
-        )
-        .bind(ring.owner())
-        .fetch_all(&self.pool)
-        .await?;
-        let run = |row: &AnyRow| {
-            let config: String = row.try_get("config")?;
-            Ok((
-                row.try_get("id")?,
-                from_json("a run's configuration", &config)?,
-            ))
-        };
-        rows.iter().map(run).collect()
+        unfinished_runs_with(&mut *self.pool.acquire().await?, ring).await
     }
 
     pub async fn keys_alone(&self) -> Result<KeysAlone> {
@@ -205,6 +191,58 @@ impl KeysAlone {
         self.tx.commit().await?;
         Ok(())
     }
+}
+
+/// Removes the keys that a run was to be the only one to use, as far as they
+/// are its owner's and no run that is not over names them.
+pub(super) async fn forget_keys(tx: &mut sqlx::AnyConnection, run_id: &str) -> Result<()> {
+    let row = sqlx::query(
+        "SELECT keys_of, config FROM runs
+         WHERE id = $1 AND forget_keys = 1 AND keys_of = coalesce(owner, '')",
+    )
+    .bind(run_id)
+    .fetch_optional(&mut *tx)
+    .await?;
+    let Some(row) = row else { return Ok(()) };
+    let ring = Keyring::of_owner(row.try_get("keys_of")?);
+    let mut names = read_config(&row)?.keys();
+    for (_, config) in unfinished_runs_with(&mut *tx, &ring).await? {
+        let needed = config.keys();
+        names.retain(|name| !needed.contains(name));
+    }
+    for name in names {
+        let removed = sqlx::query("DELETE FROM keys WHERE owner = $1 AND name = $2")
+            .bind(ring.owner())
+            .bind(&name)
+            .execute(&mut *tx)
+            .await?;
+        if removed.rows_affected() > 0 {
+            let why = format!("run {run_id} is over");
+            note(&mut *tx, &Actor::Operator, "key.remove", &name, &why).await?;
+        }
+    }
+    Ok(())
+}
+
+/// Runs that are not over and use keys of this keyring, oldest first.
+async fn unfinished_runs_with(
+    tx: &mut sqlx::AnyConnection,
+    ring: &Keyring,
+) -> Result<Vec<(String, RunConfig)>> {
+    let rows = sqlx::query(
+        "SELECT id, config FROM runs
+         WHERE progress IN ('queued', 'running') AND keys_of = $1 ORDER BY id",
+    )
+    .bind(ring.owner())
+    .fetch_all(tx)
+    .await?;
+    let run = |row: &AnyRow| Ok((row.try_get("id")?, read_config(row)?));
+    rows.iter().map(run).collect()
+}
+
+fn read_config(row: &AnyRow) -> Result<RunConfig> {
+    let config: String = row.try_get("config")?;
+    from_json("a run's configuration", &config)
 }
 
 fn read_key(row: &AnyRow) -> Result<KeyRow> {

@@ -3,6 +3,7 @@
 use sqlx::Row;
 use sqlx::any::AnyRow;
 use swe_ci_core::account::{Actor, Standing, Visibility};
+use swe_ci_core::notification::Occasion;
 use swe_ci_core::run::{Progress, RunConfig};
 use swe_ci_core::task::TaskId;
 use swe_ci_core::verification::Mark;
@@ -10,6 +11,8 @@ use swe_ci_core::view::{Provenance, RunSummary};
 
 use super::audit::note;
 use super::changes::count_up;
+use super::deliveries::tell_owner;
+use super::keys::forget_keys;
 use super::steering::read_steering;
 use super::{Store, count, from_json, to_json};
 use crate::clock::{now_ms, rfc3339};
@@ -28,6 +31,8 @@ pub struct NewRun {
     pub tasks: Vec<(TaskId, f64)>,
     /// Whether it waits for a try.
     pub preflight: bool,
+    /// Whether its owner's keys that it names are removed when it is over.
+    pub forget_keys: bool,
 }
 
 /// Whose runs are listed.
@@ -59,8 +64,8 @@ impl Store {
         let mut tx = self.pool.begin().await?;
         sqlx::query(
             "INSERT INTO runs (id, split, kind, config, provenance, progress, created_at, owner, visibility,
-                               keys_of, reach)
-             VALUES ($1, $2, $3, $4, $5, 'queued', $6, $7, $8, $9, $10)",
+                               keys_of, reach, forget_keys)
+             VALUES ($1, $2, $3, $4, $5, 'queued', $6, $7, $8, $9, $10, $11)",
         )
         .bind(&id)
         .bind(&run.config.split)
@@ -72,6 +77,7 @@ impl Store {
         .bind(run.standing.visibility.name())
         .bind(run.grant.keyring.owner())
         .bind(run.grant.reach.name())
+        .bind(i64::from(run.forget_keys))
         .execute(&mut *tx)
         .await?;
         for (task, expected_seconds) in &run.tasks {
@@ -274,4 +280,11 @@ pub(super) fn read_progress(row: &AnyRow) -> Result<Progress> {
     let name: String = row.try_get("progress")?;
     Progress::from_name(&name)
         .ok_or_else(|| anyhow::anyhow!("the database holds the progress `{name}`").into())
+}
+
+/// What follows when a run has come to its end, or was cancelled: its owner is
+/// told, and keys go that were meant for it alone.
+pub(super) async fn run_is_over(tx: &mut sqlx::AnyConnection, run_id: &str) -> Result<()> {
+    tell_owner(tx, run_id, Occasion::RunFinished, None).await?;
+    forget_keys(tx, run_id).await
 }

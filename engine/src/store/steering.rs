@@ -4,15 +4,14 @@
 use sqlx::Row;
 use sqlx::any::AnyRow;
 use swe_ci_core::account::Actor;
-use swe_ci_core::notification::Occasion;
 use swe_ci_core::run::{Progress, RunConfig};
 use swe_ci_core::steering::Steering;
 use swe_ci_core::step::StepOutcome;
 
 use super::audit::note;
 use super::changes::count_up;
-use super::deliveries::tell_owner;
 use super::runs::read_progress;
+use super::runs::run_is_over;
 use super::{Store, count, from_json, to_json};
 use crate::clock::now_ms;
 use crate::error::{Error, Result};
@@ -102,7 +101,7 @@ impl Store {
         .execute(&mut *tx)
         .await?;
         note(&mut tx, by, "run.cancel", run_id, "").await?;
-        tell_owner(&mut tx, run_id, Occasion::RunFinished, None).await?;
+        run_is_over(&mut tx, run_id).await?;
         count_up(&mut tx).await?;
         tx.commit().await?;
         Ok(true)

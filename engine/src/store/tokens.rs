@@ -93,7 +93,7 @@ impl Store {
         let now = now_ms();
         let row = sqlx::query(
             "SELECT t.id AS token, t.scope AS scope, t.used_at AS used_at,
-                    a.id AS id, a.name AS name, a.role AS role
+                    t.expires_at AS expires_at, a.id AS id, a.name AS name, a.role AS role
              FROM api_tokens t JOIN accounts a ON a.id = t.account_id
              WHERE t.digest = $1 AND t.expires_at > $2 AND a.disabled_at IS NULL",
         )
@@ -114,6 +114,7 @@ impl Store {
             account_id: row.try_get("id")?,
             name: row.try_get("name")?,
             role: read_role(&row, "role")?.min(read_role(&row, "scope")?),
+            until: Some(rfc3339(row.try_get("expires_at")?)),
         }))
     }
 

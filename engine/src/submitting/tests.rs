@@ -1,18 +1,18 @@
-use swe_ci_core::account::Identity;
 use swe_ci_core::agent::{HarnessConfig, Protocol};
-use swe_ci_core::outcomes::{Outcomes, TestList};
-use swe_ci_core::report::Report;
-use swe_ci_core::task::SuiteCounts;
 
 use super::*;
 use crate::Config;
-use crate::store::Suite;
+use crate::testing::rows::{account, task};
 
 /// An engine whose split `s` has three tasks, of which `c` cannot be run.
 async fn engine(data: &std::path::Path) -> Engine {
     let engine = Engine::open(Config::new(data.to_owned())).await.unwrap();
     for (position, name) in (0..).zip(["a", "b", "c"]) {
-        let task = task(name);
+        let mut task = task(name);
+        if name == "c" {
+            let reason = "no image".to_owned();
+            task.state = TaskState::Unusable { reason };
+        }
         engine
             .inner
             .store
@@ -21,45 +21,6 @@ async fn engine(data: &std::path::Path) -> Engine {
             .unwrap();
     }
     engine
-}
-
-fn task(name: &str) -> TaskRow {
-    let report = br#"{"exitcode": 0, "summary": {"passed": 1}, "tests": [{"nodeid": "a", "outcome": "passed"}]}"#;
-    let reason = "no image".to_owned();
-    TaskRow {
-        id: TaskId::new(name).unwrap(),
-        repo: "tiny".into(),
-        base_sha: "a".repeat(40),
-        target_sha: "b".repeat(40),
-        state: match name {
-            "c" => TaskState::Unusable { reason },
-            _ => TaskState::Ready,
-        },
-        image: "sha256:0".into(),
-        suite: Suite {
-            counts: SuiteCounts {
-                base_in_target: 0,
-                target: 1,
-                base_passed: 0,
-                counts_only: false,
-            },
-            tests: TestList::of_target(&Report::parse(report).unwrap()),
-            base_outcomes: Outcomes::from_letters("f".into()),
-        },
-        suite_seconds: 0.5,
-        commits: 4,
-        span_days: 1.5,
-        target_time: None,
-        extra: Vec::new(),
-    }
-}
-
-fn account(id: &str, role: AccountRole) -> Actor {
-    Actor::Account(Identity {
-        account_id: id.into(),
-        name: id.into(),
-        role,
-    })
 }
 
 fn endpoint(url: &str, key: Option<&str>) -> Endpoint {

@@ -1,6 +1,8 @@
 //! What tests need, here and above: tiny datasets, and a scripted LLM.
 
 pub mod gateway;
+#[cfg(test)]
+pub(crate) mod rows;
 pub mod scripted;
 
 use std::path::{Path, PathBuf};

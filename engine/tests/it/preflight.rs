@@ -39,6 +39,7 @@ async fn a_wrong_key_costs_a_minute_and_not_a_night() {
         config: config(&llm, HarnessConfig::Builtin, Protocol::Chat),
         visibility: Visibility::Private,
         preflight: true,
+        forget_keys: false,
     };
     let id = engine.queue(submission).await.unwrap();
     assert_eq!(
@@ -82,6 +83,7 @@ async fn somebody_lets_a_run_begin_untried() {
         config,
         visibility: Visibility::Private,
         preflight: true,
+        forget_keys: false,
     };
     let id = engine.queue(submission).await.unwrap();
     engine.begin_anyway(&id).await.unwrap();

@@ -47,8 +47,8 @@ impl<S: Sync> FromRequestParts<S> for LastEventId {
 
 /// What happens in a run from now on, as server-sent events: the id of each
 /// is its `seq`, its data a JSON object with `seq`, `run_id`, `event` (`run`,
-/// `steered`, `preflight`, `queued`, `step`, `log`, `iteration` or `ended`) and what belongs
-/// to that. With `Last-Event-ID`, events missed since then come first as far as
+/// `steered`, `preflight`, `queued`, `step`, `waiting`, `host`, `log`, `iteration` or
+/// `ended`) and what belongs to that. With `Last-Event-ID`, events missed since then come first as far as
 /// they are still remembered.
 #[utoipa::path(
     get,

@@ -90,6 +90,9 @@ pub(crate) struct ViewParameters {
     kind: Option<String>,
     /// Only runs of this provider.
     provider: Option<String>,
+    /// Only runs with this mark: `verified` or `self-reported`.
+    #[param(example = "verified")]
+    mark: Option<String>,
     /// Only runs with every word of it in the name of model, provider or
     /// harness, in whatever case.
     text: Option<String>,
@@ -134,6 +137,7 @@ impl FromQuery for RankingPage {
         "convention",
         "kind",
         "provider",
+        "mark",
         "text",
         "seen",
         "sort",
@@ -165,6 +169,7 @@ impl FromQuery for RankingTable {
         "convention",
         "kind",
         "provider",
+        "mark",
         "text",
         "seen",
         "sort",

@@ -9,6 +9,7 @@ use swe_ci_core::leaderboard::{Columns, Incomparable, TaskOrder, View};
 use swe_ci_core::metrics::{Convention, Gamma};
 use swe_ci_core::run::Kind;
 use swe_ci_core::task::{TaskId, is_plain_name};
+use swe_ci_core::verification::Mark;
 use swe_ci_engine::PageRequest;
 
 use super::card;
@@ -145,6 +146,7 @@ impl Given {
         Ok(View {
             kinds: kinds.unwrap_or_default(),
             provider: self.parse("provider", "the name of a provider", any_text)?,
+            mark: self.parse("mark", "`verified` or `self-reported`", Mark::from_name)?,
             text: text.unwrap_or_default(),
             unseen: self
                 .parse("seen", "`include` or `exclude`", |text| match text {

@@ -91,6 +91,9 @@ pub(super) struct Submit {
     /// tasks at both ends
     #[arg(long)]
     preflight: bool,
+    /// Remove the keys it names when it is over
+    #[arg(long)]
+    forget_keys: bool,
     /// Print the run's id as JSON
     #[arg(long)]
     json: bool,
@@ -149,6 +152,7 @@ async fn submit(global: &GlobalOptions, options: &Submit) -> Result<(), Failure>
         config,
         visibility,
         preflight: options.preflight,
+        forget_keys: options.forget_keys,
     };
     let id = engine.queue(submission).await?;
     if options.json {

@@ -68,6 +68,17 @@ async fn administrators_mark_what_was_checked() {
     let rows = app.get("/api/v1/leaderboard?split=demo").await.text();
     assert!(rows.contains(r#""mark":"verified""#) && rows.contains(r#""mark":"self-reported""#));
 
+    let kinds_with = async |mark: &str| {
+        let path = format!("/api/v1/leaderboard?split=demo&mark={mark}");
+        let rows = app.get(&path).await.json()["items"].clone();
+        let rows = rows.as_array().unwrap().iter();
+        rows.map(|row| row["kind"].as_str().unwrap().to_owned())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(kinds_with("verified").await, ["measured"]);
+    assert_eq!(kinds_with("self-reported").await, ["imported"]);
+    let wrong = app.get("/api/v1/leaderboard?mark=good").await;
+    wrong.problem(400, "bad-parameter");
     for _ in 0..2 {
         let run = say(&admin, &format!("{MODEL}/unmark")).await.json();
         assert_eq!(run["mark"], serde_json::Value::Null);

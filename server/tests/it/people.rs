@@ -53,6 +53,24 @@ impl<'a> Browser<'a> {
         self.read(request.body(Body::from(form)).unwrap()).await
     }
 
+    /// Sends a form with a file in it, beside a text that was left empty.
+    pub async fn send_file(&mut self, path: &str, deed: &str, name: &str, file: &[u8]) -> Answer {
+        let mut body = format!(
+            "--edge\r\ncontent-disposition: form-data; name=\"deed\"\r\n\r\n{deed}\r\n\
+             --edge\r\ncontent-disposition: form-data; name=\"{name}\"; filename=\"it\"\r\n\r\n"
+        )
+        .into_bytes();
+        body.extend_from_slice(file);
+        body.extend_from_slice(
+            b"\r\n--edge\r\ncontent-disposition: form-data; name=\"toml\"\r\n\r\n\r\n--edge--\r\n",
+        );
+        let request = self
+            .request("POST", path)
+            .header("sec-fetch-site", "same-origin")
+            .header("content-type", "multipart/form-data; boundary=edge");
+        self.read(request.body(Body::from(body)).unwrap()).await
+    }
+
     fn request(&self, method: &str, path: &str) -> axum::http::request::Builder {
         let request = Request::builder().method(method).uri(path);
         match &self.cookie {
@@ -84,6 +102,6 @@ pub async fn account(app: &TestApp, name: &str, role: AccountRole) -> Actor {
 /// What a program of this account sends as `authorization`.
 pub async fn bearer(app: &TestApp, who: &Actor, scope: AccountRole) -> String {
     let own = app.engine.acting_for(who.clone());
-    let (_, text) = own.make_token("of a test", scope, 1).await.unwrap();
+    let (_, text) = own.make_token("of a test", scope, 90).await.unwrap();
     format!("Bearer {}", text.expose_secret())
 }

@@ -195,7 +195,11 @@ async fn a_run_is_submitted_by_the_form() {
 
     let good = [
         &FIELDS[..],
-        &[("endpoint.key", "mine"), ("new-key", "sk-marked")],
+        &[
+            ("endpoint.key", "mine"),
+            ("new-key", "sk-marked"),
+            ("forget-keys", "on"),
+        ],
     ];
     let answer = ada.send("/runs/new", &good.concat()).await;
     assert_eq!(answer.status, 303, "{}", answer.text());
@@ -209,6 +213,11 @@ async fn a_run_is_submitted_by_the_form() {
     let id = path.rsplit('/').next().unwrap();
     let copy = ada.get(&format!("/runs/new?from={id}")).await.text();
     assert!(copy.contains("value=\"juniper-1\"") && copy.contains("value=\"mine\""));
+
+    let cancelled = ada.send(&path, &[("deed", "cancel")]).await;
+    assert_eq!(cancelled.status, 303, "{}", cancelled.text());
+    let keys = ada.get("/keys").await.text();
+    assert!(keys.contains("You have stored none."), "{keys}");
 }
 
 #[tokio::test]
@@ -246,6 +255,14 @@ async fn the_form_is_filled_from_toml() {
         .await;
     assert_eq!(filled.status, 200);
     assert!(filled.text().contains("value=\"Human (replayed history)\""));
+    let mut uploaded =
+        async |file: &[u8]| ada.send_file("/runs/new", "read", "toml-file", file).await;
+    let filled = uploaded(toml.as_bytes()).await;
+    assert_eq!(filled.status, 200, "{}", filled.text());
+    assert!(filled.text().contains("value=\"Human (replayed history)\""));
+    // A picture by mistake, and one that is too large.
+    assert_eq!(uploaded(b"\x89PNG\r\n\x1a\n\xff").await.status, 400);
+    assert_eq!(uploaded(&vec![b'#'; 3 << 20]).await.status, 400);
     let wrong = ada
         .send("/runs/new", &[("deed", "read"), ("toml", "model = ")])
         .await;

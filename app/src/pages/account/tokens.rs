@@ -2,7 +2,7 @@ use leptos::either::Either;
 use leptos::prelude::*;
 use swe_ci_core::account::{AccountRole, TokenView};
 
-use crate::components::{Field, Select, ShownOnce, Time};
+use crate::components::{Field, Listed, Select, ShownOnce, Time};
 use crate::form_answer::FormAnswer;
 use crate::pages::words;
 
@@ -39,22 +39,7 @@ fn TokenList(tokens: Vec<TokenView>) -> impl IntoView {
     }
     let rows = tokens.into_iter().map(|token| view! { <TokenRow token/> });
     Either::Right(view! {
-        <div class="table-frame">
-            <table class="list cards" role="table">
-                <caption class="visually-hidden">"Your API tokens"</caption>
-                <thead role="rowgroup">
-                    <tr role="row">
-                        <th role="columnheader" scope="col">"Name"</th>
-                        <th role="columnheader" scope="col">"Role"</th>
-                        <th role="columnheader" scope="col">"Made"</th>
-                        <th role="columnheader" scope="col">"Last used"</th>
-                        <th role="columnheader" scope="col">"Good until"</th>
-                        <th role="columnheader" scope="col"><span class="visually-hidden">"Revoke"</span></th>
-                    </tr>
-                </thead>
-                <tbody role="rowgroup">{rows.collect_view()}</tbody>
-            </table>
-        </div>
+        <Listed caption="Your API tokens" columns=&["Name", "Role", "Made", "Last used", "Good until"] deed="Revoke">{rows.collect_view()}</Listed>
     })
 }
 

@@ -3,7 +3,7 @@ use leptos::prelude::*;
 use swe_ci_core::account::{LinkedIdentity, WaysIn};
 
 use super::password::{FirstPasswordForm, PasswordForm};
-use crate::components::{ProviderButtons, Time};
+use crate::components::{Listed, ProviderButtons, Time};
 use crate::form_answer::FormAnswer;
 use crate::sign_in_providers::SignInProviders;
 
@@ -70,21 +70,7 @@ fn Elsewhere(
 #[component]
 fn IdentityTable(rows: Vec<AnyView>) -> impl IntoView {
     view! {
-        <div class="table-frame">
-            <table class="list cards" role="table">
-                <caption class="visually-hidden">"Other sites that are linked"</caption>
-                <thead role="rowgroup">
-                    <tr role="row">
-                        <th role="columnheader" scope="col">"Site"</th>
-                        <th role="columnheader" scope="col">"You are"</th>
-                        <th role="columnheader" scope="col">"Linked"</th>
-                        <th role="columnheader" scope="col">"Last used"</th>
-                        <th role="columnheader" scope="col"><span class="visually-hidden">"Unlink"</span></th>
-                    </tr>
-                </thead>
-                <tbody role="rowgroup">{rows}</tbody>
-            </table>
-        </div>
+        <Listed caption="Other sites that are linked" columns=&["Site", "You are", "Linked", "Last used"] deed="Unlink">{rows}</Listed>
     }
 }
 

@@ -2,7 +2,7 @@ use leptos::either::Either;
 use leptos::prelude::*;
 use swe_ci_core::account::{AccountRole, InvitationView};
 
-use crate::components::{Field, Select, ShownOnce, Time};
+use crate::components::{Field, Listed, Select, ShownOnce, Time};
 use crate::form_answer::FormAnswer;
 use crate::pages::words;
 
@@ -39,21 +39,7 @@ fn InvitationList(invitations: Vec<InvitationView>) -> impl IntoView {
         .into_iter()
         .map(|invitation| view! { <InvitationRow invitation/> });
     Either::Right(view! {
-        <div class="table-frame">
-            <table class="list cards" role="table">
-                <caption class="visually-hidden">"Open invitations"</caption>
-                <thead role="rowgroup">
-                    <tr role="row">
-                        <th role="columnheader" scope="col">"For"</th>
-                        <th role="columnheader" scope="col">"Role"</th>
-                        <th role="columnheader" scope="col">"Made"</th>
-                        <th role="columnheader" scope="col">"Good until"</th>
-                        <th role="columnheader" scope="col"><span class="visually-hidden">"Withdraw"</span></th>
-                    </tr>
-                </thead>
-                <tbody role="rowgroup">{rows.collect_view()}</tbody>
-            </table>
-        </div>
+        <Listed caption="Open invitations" columns=&["For", "Role", "Made", "Good until"] deed="Withdraw">{rows.collect_view()}</Listed>
     })
 }
 

@@ -1,7 +1,7 @@
 use leptos::prelude::*;
 use swe_ci_core::account::{AccountRole, AccountView};
 
-use crate::components::{Tag, Time, Tone};
+use crate::components::{Listed, Tag, Time, Tone};
 use crate::form_answer::FormAnswer;
 use crate::pages::words;
 
@@ -18,27 +18,13 @@ pub fn AccountList(
         .find_map(|form| answer.problem(form, "account"));
     let problem =
         problem.map(|text| view! { <p class="note" data-tone="bad" role="alert">{text}</p> });
-    let rows = accounts.into_iter().map(|account| {
+    let rows = accounts.into_iter().map(move |account| {
         let mine = me.as_ref() == Some(&account.name);
         view! { <AccountRow account mine/> }
     });
     view! {
         {problem}
-        <div class="table-frame">
-            <table class="list cards" role="table">
-                <caption class="visually-hidden">"Accounts"</caption>
-                <thead role="rowgroup">
-                    <tr role="row">
-                        <th role="columnheader" scope="col">"Name"</th>
-                        <th role="columnheader" scope="col">"Made"</th>
-                        <th role="columnheader" scope="col">"Last signed in"</th>
-                        <th role="columnheader" scope="col">"Role"</th>
-                        <th role="columnheader" scope="col"><span class="visually-hidden">"Disable or enable"</span></th>
-                    </tr>
-                </thead>
-                <tbody role="rowgroup">{rows.collect_view()}</tbody>
-            </table>
-        </div>
+        <Listed caption="Accounts" columns=&["Name", "Made", "Last signed in", "Role"] deed="Disable or enable">{rows.collect_view()}</Listed>
     }
 }
 

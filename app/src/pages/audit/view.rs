@@ -3,7 +3,7 @@ use leptos::prelude::*;
 use swe_ci_core::account::AuditEntry;
 use swe_ci_core::view::Page;
 
-use crate::components::{NextPage, Time};
+use crate::components::{Listed, NextPage, Time};
 use crate::query::Query;
 
 #[component]
@@ -43,21 +43,7 @@ fn Entries(entries: Vec<AuditEntry>) -> impl IntoView {
     }
     let rows = entries.into_iter().map(|entry| view! { <Entry entry/> });
     Either::Right(view! {
-        <div class="table-frame">
-            <table class="list cards audit" role="table">
-                <caption class="visually-hidden">"What was done, newest first"</caption>
-                <thead role="rowgroup">
-                    <tr role="row">
-                        <th role="columnheader" scope="col">"When"</th>
-                        <th role="columnheader" scope="col">"Who"</th>
-                        <th role="columnheader" scope="col">"Did what"</th>
-                        <th role="columnheader" scope="col">"To what"</th>
-                        <th role="columnheader" scope="col">"More"</th>
-                    </tr>
-                </thead>
-                <tbody role="rowgroup">{rows.collect_view()}</tbody>
-            </table>
-        </div>
+        <Listed caption="What was done, newest first" columns=&["When", "Who", "Did what", "To what", "More"] class="audit">{rows.collect_view()}</Listed>
     })
 }
 

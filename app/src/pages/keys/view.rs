@@ -2,7 +2,7 @@ use leptos::either::Either;
 use leptos::prelude::*;
 use swe_ci_core::key::KeyView;
 
-use crate::components::{Field, Time};
+use crate::components::{Field, Listed, Time};
 use crate::form_answer::FormAnswer;
 
 const SET: &str = "set-key";
@@ -66,21 +66,7 @@ fn KeyList(keys: Vec<KeyView>) -> impl IntoView {
     }
     let rows = keys.into_iter().map(|key| view! { <KeyRow key_view=key/> });
     Either::Right(view! {
-        <div class="table-frame">
-            <table class="list cards" role="table">
-                <caption class="visually-hidden">"Keys your runs may use"</caption>
-                <thead role="rowgroup">
-                    <tr role="row">
-                        <th role="columnheader" scope="col">"Name"</th>
-                        <th role="columnheader" scope="col">"Stored"</th>
-                        <th role="columnheader" scope="col">"Changed"</th>
-                        <th role="columnheader" scope="col">"Last used"</th>
-                        <th role="columnheader" scope="col"><span class="visually-hidden">"Remove"</span></th>
-                    </tr>
-                </thead>
-                <tbody role="rowgroup">{rows.collect_view()}</tbody>
-            </table>
-        </div>
+        <Listed caption="Keys your runs may use" columns=&["Name", "Stored", "Changed", "Last used"] deed="Remove">{rows.collect_view()}</Listed>
     })
 }
 

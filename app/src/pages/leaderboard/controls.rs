@@ -125,6 +125,7 @@ pub(super) fn Hidden(looking: Looking, gamma: bool, view: bool) -> impl IntoView
                     .map(|kind| ("kind", kind.name().to_owned())),
             );
             kept.extend(view.provider.map(|provider| ("provider", provider)));
+            kept.extend(view.mark.map(|mark| ("mark", mark.name().to_owned())));
             kept.extend((!view.text.is_empty()).then_some(("text", view.text)));
             kept.extend(view.unseen.then(|| ("seen", EXCLUDE.to_owned())));
             kept.push(("sort", view.sort.to_string()));

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use swe_ci_core::leaderboard::{Column, Row, Sort, View};
 use swe_ci_core::run::Kind;
+use swe_ci_core::verification::Mark;
 
 use super::controls::Hidden;
 use super::looking::Looking;
@@ -35,6 +36,7 @@ pub(super) fn Filters(rows: Memo<Vec<Arc<Row>>>, looking: Looking) -> impl IntoV
                 {view! { <Kinds looking/> }.into_any()}
                 {view! { <Order looking/> }.into_any()}
                 {view! { <Unseen looking/> }.into_any()}
+                {view! { <VerifiedOnly looking/> }.into_any()}
                 {view! { <ColumnChooser looking/> }.into_any()}
                 <button class="button no-js">"Show"</button>
             </form>
@@ -49,6 +51,7 @@ fn in_force(view: &View) -> String {
         view.provider.is_some(),
         !view.kinds.is_empty(),
         view.unseen,
+        view.mark.is_some(),
         !view.is_ranking(),
     ];
     match on.into_iter().filter(|on| *on).count() {
@@ -214,6 +217,31 @@ fn Unseen(looking: Looking) -> impl IntoView {
                 on:change=on_change
             />
             "Unseen tasks only"
+        </label>
+    }
+}
+
+#[component]
+fn VerifiedOnly(looking: Looking) -> impl IntoView {
+    let on = Memo::new(move |_| looking.get().view.mark == Some(Mark::Verified));
+    let on_change = move |event| {
+        let mark = event_target_checked(&event).then_some(Mark::Verified);
+        looking.choose(|reading| reading.view.mark = mark);
+    };
+    view! {
+        <label
+            class="box"
+            title="Only results whose tests were run again here and came out as recorded"
+        >
+            <input
+                type="checkbox"
+                name="mark"
+                value=Mark::Verified.name()
+                checked=on.get_untracked()
+                prop:checked=move || on.get()
+                on:change=on_change
+            />
+            "Verified only"
         </label>
     }
 }

@@ -2,7 +2,7 @@ use leptos::either::Either;
 use leptos::prelude::*;
 use swe_ci_core::notification::{DeliveryState, DeliveryView, Occasion};
 
-use crate::components::{Tag, Time, Tone};
+use crate::components::{Listed, Tag, Time, Tone};
 
 /// The last messages, and what became of them.
 #[component]
@@ -26,22 +26,7 @@ fn DeliveryList(deliveries: Vec<DeliveryView>) -> impl IntoView {
         .into_iter()
         .map(|delivery| view! { <DeliveryRow delivery/> });
     view! {
-        <div class="table-frame">
-            <table class="list cards" role="table">
-                <caption class="visually-hidden">"Your last messages, newest first"</caption>
-                <thead role="rowgroup">
-                    <tr role="row">
-                        <th role="columnheader" scope="col">"About"</th>
-                        <th role="columnheader" scope="col">"To"</th>
-                        <th role="columnheader" scope="col">"State"</th>
-                        <th role="columnheader" scope="col">"Last try"</th>
-                        <th role="columnheader" scope="col">"Answer"</th>
-                        <th role="columnheader" scope="col">"Next try"</th>
-                    </tr>
-                </thead>
-                <tbody role="rowgroup">{rows.collect_view()}</tbody>
-            </table>
-        </div>
+        <Listed caption="Your last messages, newest first" columns=&["About", "To", "State", "Last try", "Answer", "Next try"]>{rows.collect_view()}</Listed>
     }
 }
 

@@ -3,7 +3,7 @@ use leptos::prelude::*;
 use swe_ci_core::notification::{Channel, Occasion, TargetView};
 
 use super::deliveries::event_words;
-use crate::components::{Field, ShownOnce, Time};
+use crate::components::{Field, Listed, ShownOnce, Time};
 use crate::form_answer::FormAnswer;
 
 const ADD_WEBHOOK: &str = "add-webhook";
@@ -160,20 +160,7 @@ fn TargetList(
         .into_iter()
         .map(|target| view! { <TargetRow target/> });
     Either::Right(view! {
-        <div class="table-frame">
-            <table class="list cards" role="table">
-                <caption class="visually-hidden">{caption}</caption>
-                <thead role="rowgroup">
-                    <tr role="row">
-                        <th role="columnheader" scope="col">"Address"</th>
-                        <th role="columnheader" scope="col">"Told when"</th>
-                        <th role="columnheader" scope="col">"Added"</th>
-                        <th role="columnheader" scope="col"><span class="visually-hidden">"What to do"</span></th>
-                    </tr>
-                </thead>
-                <tbody role="rowgroup">{rows.collect_view()}</tbody>
-            </table>
-        </div>
+        <Listed caption=caption columns=&["Address", "Told when", "Added"] deed="What to do">{rows.collect_view()}</Listed>
     })
 }
 

@@ -304,6 +304,7 @@ mod tests {
             provenance: Provenance::default(),
             spent: None,
             eta_seconds: None,
+            host: None,
             evolution_list: endings.iter().map(of).collect(),
         }
     }

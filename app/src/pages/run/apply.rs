@@ -34,12 +34,22 @@ pub(super) fn apply(run: &mut RunDetail, event: &RunEvent) {
                 iteration: *iteration,
                 role: *role,
                 attempt: *attempt,
+                waiting: None,
             };
             if let Some(evolution) = going_on(run, evolution_id) {
                 evolution.progress = Progress::Running;
                 evolution.current = Some(step);
             }
         }
+        What::Waiting {
+            evolution_id,
+            waiting,
+        } => {
+            if let Some(step) = find(run, evolution_id).and_then(|e| e.current.as_mut()) {
+                step.waiting.clone_from(waiting);
+            }
+        }
+        What::Host { load } => run.host = Some(*load),
         What::Iteration {
             evolution_id,
             iteration,
@@ -113,7 +123,7 @@ mod tests {
     use swe_ci_core::run::RunConfig;
     use swe_ci_core::steering::Steering;
     use swe_ci_core::step::Role;
-    use swe_ci_core::view::{Provenance, RunSummary};
+    use swe_ci_core::view::{Provenance, ProviderWait, RunSummary};
 
     fn queued() -> RunDetail {
         let mut first = evolution(&[]);
@@ -144,6 +154,7 @@ mod tests {
             provenance: Provenance::default(),
             spent: None,
             eta_seconds: None,
+            host: None,
             evolution_list: vec![first, second],
         }
     }
@@ -179,6 +190,33 @@ mod tests {
             ending,
             reason: None,
         })
+    }
+
+    #[test]
+    fn a_provider_that_is_waited_for() {
+        let mut run = queued();
+        let waits = |waiting| {
+            event(What::Waiting {
+                evolution_id: "e1".into(),
+                waiting,
+            })
+        };
+        let wait = ProviderWait {
+            since: "2026-11-20T14:00:00Z".into(),
+            why: "HTTP 429: slow down".into(),
+        };
+        let seen = |run: &RunDetail| run.evolution_list[0].current.clone()?.waiting;
+        // Of a step that nothing is known of nothing is noted.
+        apply(&mut run, &waits(Some(wait.clone())));
+        assert_eq!(seen(&run), None);
+        apply(&mut run, &step(1, Role::Architect));
+        apply(&mut run, &waits(Some(wait.clone())));
+        assert_eq!(seen(&run), Some(wait.clone()));
+        apply(&mut run, &waits(None));
+        assert_eq!(seen(&run), None);
+        apply(&mut run, &waits(Some(wait)));
+        apply(&mut run, &step(1, Role::Programmer));
+        assert_eq!(seen(&run), None, "the next step waits for nothing yet");
     }
 
     #[test]

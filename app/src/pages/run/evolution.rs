@@ -2,7 +2,7 @@ use leptos::prelude::*;
 use swe_ci_core::run::Progress;
 use swe_ci_core::view::{EvolutionView, IterationView};
 
-use super::standing::Stopped;
+use super::standing::{Stopped, Waiting};
 use crate::components::{Meter, Picture, Tag, Tone};
 use crate::format;
 use crate::pages::evolution::evolution_href;
@@ -44,6 +44,7 @@ pub fn EvolutionCard(
                     <Meter value=closed most=suite.gap() label="Tests of the gap closed" tone/>
                 </span>
             </summary>
+            <Waiting evolution/>
             <Stopped evolution run_id/>
             <div class="evolution-body">
                 <div class="evolution-chart">

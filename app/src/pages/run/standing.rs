@@ -1,11 +1,14 @@
-//! What holds a run up, in words: that it is paused, and why evolutions were
+//! What holds a run up, in words: that it is paused, that its provider is
+//! waited for, that the machine is short of something, and why evolutions were
 //! stopped that nothing the agent did has stopped.
 
 use leptos::prelude::*;
+use swe_ci_core::host::{HostLoad, Shortage};
+use swe_ci_core::run::Progress;
 use swe_ci_core::step::Ending;
-use swe_ci_core::view::{EvolutionView, RunDetail};
+use swe_ci_core::view::{EvolutionView, ProviderWait, RunDetail};
 
-use crate::components::{Tag, Tone};
+use crate::components::{Tag, Time, Tone};
 use crate::format;
 
 /// Beside the run's progress, while it is paused.
@@ -54,6 +57,77 @@ pub(super) fn Remaining(detail: RwSignal<RunDetail>) -> impl IntoView {
         let text = format!("about {}", format::seconds(remaining.get()?));
         let hint = "If the rest goes on at the pace of the evolutions that are over";
         Some(view! { <div><dt>"Still to go"</dt><dd title=hint>{text}</dd></div> })
+    }
+}
+
+/// How busy the machine is that works on it, and what it is short of.
+#[component]
+pub(super) fn Machine(detail: RwSignal<RunDetail>) -> impl IntoView {
+    let host = Memo::new(move |_| {
+        detail.with(|d| d.host.filter(|_| d.summary.progress == Progress::Running))
+    });
+    move || {
+        let host = host.get()?;
+        let short = host.shortage().map(|shortage| {
+            let (text, hint) = shortage_in_words(shortage);
+            view! { " " <Tag text=text.to_owned() tone=Tone::Warn hint/> }
+        });
+        let hint = "Processes that want to run, on average over a minute; memory in use; room for the data folder";
+        Some(
+            view! { <div><dt>"Machine"</dt><dd title=hint>{host_in_words(&host)}{short}</dd></div> },
+        )
+    }
+}
+
+/// "load 1.4 of 2 cores · 3.1 of 7.8 GiB memory · 51 GiB free".
+fn host_in_words(host: &HostLoad) -> String {
+    let gib = |bytes: u64| bytes as f64 / f64::from(1 << 30);
+    format!(
+        "load {} of {} · {} of {} GiB memory · {} GiB free",
+        format::decimals(host.load, 1),
+        format::count(host.cores, "core"),
+        format::decimals(gib(host.memory_used_bytes), 1),
+        format::decimals(gib(host.memory_bytes), 1),
+        format::thousands(gib(host.disk_free_bytes) as u64),
+    )
+}
+
+fn shortage_in_words(shortage: Shortage) -> (&'static str, &'static str) {
+    match shortage {
+        Shortage::Disk => (
+            "little disk",
+            "Steps will fail once it is full: make room for the data folder",
+        ),
+        Shortage::Memory => (
+            "little memory",
+            "More than nine tenths are in use: steps may be ended for want of memory",
+        ),
+        Shortage::Cores => (
+            "busy",
+            "Twice as much wants to run as can: suites may come to their time limits",
+        ),
+    }
+}
+
+/// That the step at work waits for its model's provider.
+#[component]
+pub(super) fn Waiting(evolution: Memo<EvolutionView>) -> impl IntoView {
+    let waiting = Memo::new(move |_| evolution.with(|e| e.current.clone()?.waiting));
+    move || {
+        let ProviderWait { since, why } = waiting.get()?;
+        let why = match why.is_empty() {
+            true => "others of its requests come first.".to_owned(),
+            false => sentence(why),
+        };
+        Some(view! {
+            <p class="note" data-tone="warn">
+                "The provider is waited for, since "
+                <Time at=Some(since)/>
+                ": "
+                {why}
+                " The agent is not charged for the time."
+            </p>
+        })
     }
 }
 
@@ -119,6 +193,21 @@ fn sentence(mut text: String) -> String {
 mod tests {
     use super::*;
     use crate::plots::fixture::{evolution, scored};
+
+    #[test]
+    fn a_machine_in_words() {
+        let host = HostLoad {
+            load: 1.44,
+            cores: 2,
+            memory_used_bytes: 3 << 30,
+            memory_bytes: (8 << 30) - (200 << 20),
+            disk_free_bytes: 51 << 30,
+        };
+        assert_eq!(
+            host_in_words(&host),
+            "load 1.4 of 2 cores · 3.0 of 7.8 GiB memory · 51 GiB free"
+        );
+    }
 
     #[test]
     fn why_it_was_stopped() {

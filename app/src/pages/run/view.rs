@@ -11,7 +11,7 @@ use super::follow::{Follower, Link};
 use super::log::LogTail;
 use super::recorded::Recorded;
 use super::scores::ScoresOfRun;
-use super::standing::{AtOnce, Paused, Remaining, TakenBack};
+use super::standing::{AtOnce, Machine, Paused, Remaining, TakenBack};
 use super::taken::Taken;
 use super::tried::Tried;
 use super::verified::{Differences, MarkedBy, Trust};
@@ -154,6 +154,7 @@ fn Overall(detail: RwSignal<RunDetail>) -> impl IntoView {
                 {blocked}
                 <AtOnce detail/>
                 <Remaining detail/>
+                <Machine detail/>
                 <Moments summary/>
             </dl>
             <Taken detail/>

@@ -20,16 +20,16 @@ pub fn Sheet(desk: Desk, answer: FormAnswer) -> impl IntoView {
     } = desk;
     let typed = Typed::new(form, &answer);
     let splits = splits.into_iter().map(|split| {
-        let words = format!("{} ({} tasks)", split.name, split.ready);
+        let tasks = crate::format::count(split.ready, "task");
+        let words = format!("{} ({tasks})", split.name);
         (split.name, words)
     });
     let names = keys
         .into_iter()
         .map(|key| view! { <option value=key.name></option> });
     let visibility = answer.kept(FORM, "visibility");
-    let untried = answer
-        .kept(FORM, "skip-preflight")
-        .is_some_and(|kept| !kept.is_empty());
+    let ticked = |name| answer.kept(FORM, name).is_some_and(|kept| !kept.is_empty());
+    let (untried, forget_keys) = (ticked("skip-preflight"), ticked("forget-keys"));
     let estimate = answer.estimate;
     view! {
         <FromText answer/>
@@ -59,6 +59,10 @@ pub fn Sheet(desk: Desk, answer: FormAnswer) -> impl IntoView {
                     secret=true
                     hint="Only if it is not stored yet. It is sealed, and never shown again."
                 />
+                <label class="box">
+                    <input type="checkbox" name="forget-keys" value="on" checked=forget_keys/>
+                    "Remove the keys that this run names when it is over"
+                </label>
                 <Lines typed name="endpoint.parameters" label="Parameters of every request" hint="JSON, such as {\"temperature\": 0}."/>
                 <Line typed name="endpoint.prices.input" label="Price of input" hint="US dollars for a million tokens; the site’s price table when empty."/>
                 <Line typed name="endpoint.prices.cached" label="Price of cached input"/>
@@ -239,9 +243,13 @@ fn FromText(answer: FormAnswer) -> impl IntoView {
     view! {
         <details class="from-text" open=wrong>
             <summary>"From a configuration in TOML"</summary>
-            <form class="form" method="post" action="/runs/new">
+            <form class="form" method="post" action="/runs/new" enctype="multipart/form-data">
                 <div class="form-row">
-                    <label for="field-toml">"Configuration"</label>
+                    <label for="field-toml-file">"A file"</label>
+                    <input id="field-toml-file" type="file" name="toml-file" accept=".toml,application/toml,text/plain"/>
+                </div>
+                <div class="form-row">
+                    <label for="field-toml">"Or its text"</label>
                     <textarea
                         id="field-toml"
                         name="toml"

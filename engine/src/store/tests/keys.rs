@@ -1,5 +1,7 @@
 //! Sealed keys, and the row whoever seals holds.
 
+use swe_ci_core::agent::{Endpoint, HarnessConfig, Protocol};
+
 use super::*;
 use crate::grant::{Keyring, Reach};
 use crate::store::SealedKey;
@@ -154,12 +156,79 @@ async fn a_run_keeps_what_it_was_granted() {
             provenance: Provenance::default(),
             tasks: vec![(TaskId::new("a").unwrap(), 1.0)],
             preflight: false,
+            forget_keys: false,
         };
         let id = store.insert_run(&new, &Actor::Operator).await.unwrap();
         assert_eq!(store.grant(&id).await.unwrap(), grant);
         let runs = store.unfinished_runs_with(&grant.keyring).await.unwrap();
         assert_eq!(runs[0].0, id);
         assert!(store.grant("nothing").await.is_err());
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn keys_for_one_run_go_with_it() {
+    on_both(async |store| {
+        run(&store, &[("a", 1.0)]).await;
+        let ada = Keyring::Account("ada".into());
+        let mut keys = store.keys_alone().await.unwrap();
+        for (ring, name) in [(&ada, "once"), (&ada, "shared"), (OURS, "once")] {
+            keys.put(ring, name, "sealed").await.unwrap();
+        }
+        keys.commit("m1").await.unwrap();
+        let names = async |ring: &Keyring| {
+            let keys = store.keys(ring).await.unwrap();
+            keys.into_iter().map(|key| key.name).collect::<Vec<_>>()
+        };
+        let submitted = async |keyring: &Keyring, owner: Option<&str>, key: &str, forget_keys| {
+            let endpoint = Endpoint {
+                protocol: Protocol::Chat,
+                url: "https://models.example".into(),
+                model: "m".into(),
+                key: Some(key.into()),
+                parameters: serde_json::Map::new(),
+                prices: None,
+                recording: None,
+            };
+            let config = RunConfig {
+                harness: HarnessConfig::Builtin,
+                endpoint: Some(endpoint),
+                ..RunConfig::human("s")
+            };
+            let new = NewRun {
+                standing: Standing {
+                    owner: owner.map(str::to_owned),
+                    ..Standing::default()
+                },
+                grant: Grant {
+                    keyring: keyring.clone(),
+                    reach: Reach::Anywhere,
+                },
+                config,
+                provenance: Provenance::default(),
+                tasks: Vec::new(),
+                preflight: false,
+                forget_keys,
+            };
+            store.insert_run(&new, &Actor::Operator).await.unwrap()
+        };
+        let over = async |id: &str| {
+            store.cancel_run(id, &Actor::Operator).await.unwrap();
+        };
+        over(&submitted(&ada, Some("ada"), "once", false).await).await;
+        assert_eq!(names(&ada).await, ["once", "shared"], "kept unless asked");
+        let other = submitted(&ada, Some("ada"), "shared", false).await;
+        over(&submitted(&ada, Some("ada"), "shared", true).await).await;
+        over(&submitted(&ada, Some("ada"), "once", true).await).await;
+        assert_eq!(names(&ada).await, ["shared"], "another run needs it still");
+        over(&other).await;
+        assert_eq!(names(&ada).await, ["shared"]);
+        // An administrator's run may use the operator's keys, and take none.
+        over(&submitted(OURS, Some("ada"), "once", true).await).await;
+        assert_eq!(names(OURS).await, ["once"]);
+        over(&submitted(OURS, None, "once", true).await).await;
+        assert!(names(OURS).await.is_empty());
     })
     .await;
 }

@@ -39,7 +39,7 @@ use swe_ci_core::run::{Progress, RunConfig};
 use swe_ci_core::step::{Cursor, Ending, Role, StepOutcome};
 use swe_ci_core::task::{SuiteCounts, TaskId};
 use swe_ci_core::usage::{Traffic, Usage};
-use swe_ci_core::view::{Provenance, TaskState};
+use swe_ci_core::view::Provenance;
 
 use super::{
     Claim, ImportedEvolution, ImportedRun, IterationRow, NewRun, Put, Recount, StepRow,
@@ -47,6 +47,7 @@ use super::{
 };
 use crate::error::Error;
 use crate::grant::Grant;
+use crate::testing::rows;
 
 /// Runs a test on a fresh database of each kind.
 async fn on_both<F: AsyncFn(Store)>(test: F) {
@@ -105,18 +106,9 @@ fn suite() -> Suite {
 
 fn task(name: &str) -> TaskRow {
     TaskRow {
-        id: TaskId::new(name).unwrap(),
-        repo: "tiny".into(),
-        base_sha: "a".repeat(40),
-        target_sha: "b".repeat(40),
-        state: TaskState::Ready,
-        image: "sha256:0".into(),
         suite: suite(),
-        suite_seconds: 0.5,
-        commits: 4,
-        span_days: 1.5,
-        target_time: None,
         extra: vec![("licence".into(), "MIT 'quoted' \u{1F980}".into())],
+        ..rows::task(name)
     }
 }
 
@@ -139,6 +131,7 @@ async fn queue(store: &Store, tasks: &[(&str, f64)], preflight: bool) -> String 
         provenance: Provenance::default(),
         tasks,
         preflight,
+        forget_keys: false,
     };
     store.insert_run(&run, &Actor::Operator).await.unwrap()
 }
@@ -191,7 +184,7 @@ async fn tasks_and_splits() {
             store.put_task("s", position, &task(name)).await.unwrap();
         }
         let mut bad = task("b");
-        bad.state = TaskState::Unusable {
+        bad.state = swe_ci_core::view::TaskState::Unusable {
             reason: "its image is gone".into(),
         };
         store.put_task("t", 0, &bad).await.unwrap();

@@ -20,6 +20,8 @@ struct Order {
     visibility: String,
     /// Ticked where it is to begin without having been tried.
     skip_preflight: String,
+    /// Ticked where its keys are to be removed when it is over.
+    forget_keys: String,
     /// To be stored under the name that the endpoint gives.
     new_key: SecretString,
     toml: String,
@@ -34,8 +36,13 @@ impl FromIterator<(String, String)> for Order {
                 "deed" => order.deed = text,
                 "visibility" => order.visibility = text,
                 "skip-preflight" => order.skip_preflight = text,
+                "forget-keys" => order.forget_keys = text,
                 "new-key" => order.new_key = text.into(),
-                "toml" => order.toml = text,
+                // A file that was chosen is what is meant.
+                "toml" | "toml-file" if text.trim().is_empty() => {}
+                "toml-file" => order.toml = text,
+                "toml" if order.toml.is_empty() => order.toml = text,
+                "toml" => {}
                 _ => order.form.set(&name, text),
             }
         }
@@ -57,7 +64,7 @@ pub(super) async fn submit(
     request: Request,
 ) -> Result<Response, Problem> {
     engine.require(AccountRole::Submitter)?;
-    let Sent { fields, request } = Sent::<Vec<(String, String)>>::read(request).await?;
+    let Sent { fields, request } = Sent::read_with_files(request).await?;
     let order: Order = fields.into_iter().collect();
     let again = Again::new(app, request, "run");
     if order.deed == "read" {
@@ -65,7 +72,8 @@ pub(super) async fn submit(
     }
     let again = keeping(again, &order.form)
         .keeping("visibility", &order.visibility)
-        .keeping("skip-preflight", &order.skip_preflight);
+        .keeping("skip-preflight", &order.skip_preflight)
+        .keeping("forget-keys", &order.forget_keys);
     let refused = if order.deed == "preview" {
         match preview(&engine, &order).await {
             Ok(estimate) => return Ok(again.estimated(estimate).await),
@@ -99,6 +107,7 @@ async fn queue(engine: &Engine, order: &Order) -> Result<String, At> {
         config,
         visibility,
         preflight: order.skip_preflight.is_empty(),
+        forget_keys: !order.forget_keys.is_empty(),
     };
     engine.queue(submission).await.map_err(at("model"))
 }

@@ -1,7 +1,7 @@
 use axum::Form;
 use axum::body::Body;
-use axum::extract::{FromRequest, Request};
-use axum::http::header::RETRY_AFTER;
+use axum::extract::{FromRequest, Multipart, Request};
+use axum::http::header::{CONTENT_TYPE, RETRY_AFTER};
 use axum::response::Response;
 use secrecy::{ExposeSecret, SecretString};
 use serde::de::DeserializeOwned;
@@ -27,6 +27,34 @@ impl<T: DeserializeOwned> Sent<T> {
         let kept = Request::from_parts(parts.clone(), Body::empty());
         let form = Form::from_request(Request::from_parts(parts, body), &()).await;
         let Form(fields) = form.map_err(|e| Problem::unreadable(e.to_string()))?;
+        Ok(Self {
+            fields,
+            request: kept,
+        })
+    }
+}
+
+impl Sent<Vec<(String, String)>> {
+    /// Also of a form that files may come with; a file is its text.
+    ///
+    /// # Errors
+    /// As [`Sent::read`].
+    pub(super) async fn read_with_files(request: Request) -> Result<Self, Problem> {
+        let kind = request.headers().get(CONTENT_TYPE);
+        if !kind.is_some_and(|kind| kind.as_bytes().starts_with(b"multipart/form-data")) {
+            return Self::read(request).await;
+        }
+        let (parts, body) = request.into_parts();
+        let kept = Request::from_parts(parts.clone(), Body::empty());
+        let unreadable = |why: &dyn std::fmt::Display| Problem::unreadable(why.to_string());
+        let form = Multipart::from_request(Request::from_parts(parts, body), &()).await;
+        let mut form = form.map_err(|e| unreadable(&e))?;
+        let mut fields = Vec::new();
+        while let Some(field) = form.next_field().await.map_err(|e| unreadable(&e))? {
+            let name = field.name().unwrap_or_default().to_owned();
+            let text = field.text().await.map_err(|e| unreadable(&e))?;
+            fields.push((name, text));
+        }
         Ok(Self {
             fields,
             request: kept,
