@@ -2,10 +2,16 @@
 //! where the code is; here is what they are, and how they are cut to fit.
 
 mod lines;
+mod tokens;
 
 use serde::{Deserialize, Serialize};
 
 pub use self::lines::{Hunk, Line, Pair, Piece, Sign, Words, hunks};
+pub use self::tokens::{Coloured, Token};
+
+/// Of a page, no more than one word in so many bytes of hunks is coloured: each
+/// is an element.
+const BYTES_A_COLOUR: usize = 6;
 
 /// The difference between two versions of the code.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,6 +36,13 @@ pub struct FileDiff {
     /// not looked into.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub words: Words,
+    /// What words of its text are, in order; none where that is not known.
+    #[serde(
+        default,
+        skip_serializing_if = "Vec::is_empty",
+        with = "tokens::packed"
+    )]
+    pub tokens: Vec<Coloured>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -96,6 +109,7 @@ impl Diff {
     #[must_use]
     pub fn cut(&self, files: usize, bytes: usize) -> Self {
         let mut room = bytes;
+        let mut colours = bytes / BYTES_A_COLOUR;
         let fit = |file: &FileDiff| {
             let body = match &file.body {
                 Body::Text(hunks) if hunks.len() > room => Body::LeftOut,
@@ -108,10 +122,16 @@ impl Diff {
                 Body::Text(_) => file.words.clone(),
                 _ => Words::new(),
             };
+            let tokens = match &body {
+                Body::Text(_) if file.tokens.len() <= colours => file.tokens.clone(),
+                _ => Vec::new(),
+            };
+            colours -= tokens.len();
             FileDiff {
                 path: file.path.clone(),
                 body,
                 words,
+                tokens,
                 ..*file
             }
         };
@@ -176,6 +196,7 @@ mod tests {
             removed: 1,
             body,
             words: Words::new(),
+            tokens: Vec::new(),
         }
     }
 
@@ -213,6 +234,33 @@ mod tests {
         );
         check(&[text(5), text(5)], 1, 10, &[text(5)], 1);
         check(&[], 0, 0, &[], 0);
+    }
+
+    #[test]
+    fn colours_go_with_their_text_and_are_not_too_many() {
+        let check = |bodies: &[(Body, u32)], bytes, expect: &[usize]| {
+            let mut diff = diff(
+                &bodies
+                    .iter()
+                    .map(|(body, _)| body.clone())
+                    .collect::<Vec<_>>(),
+            );
+            for (file, (_, count)) in diff.files.iter_mut().zip(bodies) {
+                let word = |at| Coloured {
+                    from: at,
+                    to: at + 1,
+                    token: Token::Keyword,
+                };
+                file.tokens = (0..*count).map(word).collect();
+            }
+            let cut = diff.cut(9, bytes);
+            let counts: Vec<usize> = cut.files.iter().map(|file| file.tokens.len()).collect();
+            assert_eq!(counts, expect);
+        };
+        check(&[(text(9), 1), (text(9), 2)], 18, &[1, 2]);
+        check(&[(text(9), 1), (text(9), 3), (text(9), 2)], 27, &[1, 3, 0]);
+        check(&[(text(9), 2), (text(9), 2)], 18, &[2, 0]);
+        check(&[(text(19), 1), (text(9), 1)], 18, &[0, 1]);
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! What changed between two versions of the code, made within limits on time
 //! and size and kept for those who look again.
 
+mod highlight;
+
 use std::collections::BTreeSet;
 use std::future::Future;
 use std::sync::Arc;
@@ -9,7 +11,7 @@ use std::time::{Duration, Instant};
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 use similar::{ChangeTag, TextDiff};
-use swe_ci_core::diff::{Body, Diff, FileChange, FileDiff, Words};
+use swe_ci_core::diff::{Body, Coloured, Diff, FileChange, FileDiff, Words};
 use tokio::sync::Semaphore;
 
 use crate::blocking::blocking;
@@ -26,6 +28,10 @@ const MOST_FILES: usize = 5_000;
 /// In longer texts of hunks nobody looks for the words that changed: no page
 /// shows them.
 const LONGEST_MARKED: usize = 96 << 10;
+/// So long it is found out afterwards what the words are, and in so much text of
+/// hunks, that of files that come first: no page shows more.
+const COLOURED_FOR: Duration = Duration::from_secs(1);
+const MOST_COLOURED: usize = LONGEST_MARKED;
 /// As git does: a NUL this early makes a file binary.
 const LOOKED_AT: usize = 8_000;
 /// Diffs made at the same time: each holds two versions of the code.
@@ -52,7 +58,10 @@ impl Weighter<Ends, Arc<Diff>> for Size {
     fn weight(&self, ends: &Ends, diff: &Arc<Diff>) -> u64 {
         let bytes = |file: &FileDiff| match &file.body {
             Body::Text(hunks) => {
-                file.path.len() + hunks.len() + file.words.len() * size_of::<(u32, u32)>()
+                file.path.len()
+                    + hunks.len()
+                    + file.words.len() * size_of::<(u32, u32)>()
+                    + file.tokens.len() * size_of::<Coloured>()
             }
             _ => file.path.len(),
         };
@@ -100,8 +109,8 @@ fn diff(before: &CodeTree, after: &CodeTree) -> Diff {
     pairs.retain(|(_, before, after)| before != after);
     let listed = pairs.len().min(MOST_FILES);
     let mut room = MOST_BYTES;
-    let files = pairs.drain(..listed).map(|(path, before, after)| {
-        let mut file = file_diff(path, before, after, deadline);
+    let files = pairs[..listed].iter().map(|(path, before, after)| {
+        let mut file = file_diff(path, *before, *after, deadline);
         match &file.body {
             Body::Text(hunks) if hunks.len() > room => {
                 file.body = Body::LeftOut;
@@ -112,11 +121,30 @@ fn diff(before: &CodeTree, after: &CodeTree) -> Diff {
         }
         file
     });
-    let files = files.collect();
+    let mut files: Vec<FileDiff> = files.collect();
+    colour(&mut files, &pairs);
     Diff {
         from: 0,
         files,
-        more_files: u32::try_from(pairs.len()).unwrap_or(u32::MAX),
+        more_files: u32::try_from(pairs.len() - listed).unwrap_or(u32::MAX),
+    }
+}
+
+/// Says what the words of the files are, each made from the pair at its place.
+fn colour(files: &mut [FileDiff], pairs: &[Pair<'_>]) {
+    let deadline = Instant::now() + COLOURED_FOR;
+    let mut room = MOST_COLOURED;
+    for (file, (path, before, after)) in files.iter_mut().zip(pairs) {
+        if Instant::now() >= deadline {
+            return;
+        }
+        if let Body::Text(hunks) = &file.body
+            && hunks.len() <= room
+            && let (Some(old), Some(new)) = (text(content(*before)), text(content(*after)))
+        {
+            room -= hunks.len();
+            file.tokens = highlight::tokens(path, old, new, hunks);
+        }
     }
 }
 
@@ -145,10 +173,7 @@ fn file_diff(
         (_, None) => FileChange::Removed,
         _ => FileChange::Modified,
     };
-    let (old, new) = (
-        before.map_or(&b""[..], content),
-        after.map_or(&b""[..], content),
-    );
+    let (old, new) = (content(before), content(after));
     let plain = |body| FileDiff {
         path: path.to_owned(),
         change,
@@ -156,6 +181,7 @@ fn file_diff(
         removed: 0,
         body,
         words: Words::new(),
+        tokens: Vec::new(),
     };
     match (text(old), text(new)) {
         _ if old == new && change == FileChange::Modified => plain(Body::Mode),
@@ -178,11 +204,13 @@ fn file_diff(
     }
 }
 
-/// The bytes of a file; of a link, where it leads, as git has it.
-fn content(entry: &Entry) -> &[u8] {
+/// The bytes of a file; of a link, where it leads, as git has it; nothing of
+/// what is not there.
+fn content(entry: Option<&Entry>) -> &[u8] {
     match entry {
-        Entry::File { bytes, .. } => bytes,
-        Entry::Symlink { target } => target.as_bytes(),
+        Some(Entry::File { bytes, .. }) => bytes,
+        Some(Entry::Symlink { target }) => target.as_bytes(),
+        None => b"",
     }
 }
 
@@ -258,156 +286,4 @@ fn words(diff: &TextDiff<'_, '_, str>, text: &str, deadline: Instant) -> Words {
 const UNENDED: &str = "\n\\ No newline at end of file\n";
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use std::path::Path;
-
-    fn tree(files: &[(&str, &[u8])]) -> CodeTree {
-        let mut tree = CodeTree::default();
-        for (path, bytes) in files {
-            tree.insert_file(path, *bytes);
-        }
-        tree
-    }
-
-    #[test]
-    fn a_file_for_each_kind_of_change() {
-        let before = tree(&[
-            ("gone.py", b"a\n"),
-            ("image.png", b"\x89PNG\0\x01"),
-            ("kept.py", b"same\n"),
-            ("latin.txt", b"caf\xe9"),
-            ("text.py", b"1\n2\n3\n4\n5\n6\n7\n8\n9\n"),
-        ]);
-        let mut after = tree(&[
-            ("image.png", b"\x89PNG\0\x02"),
-            ("kept.py", b"same\n"),
-            ("latin.txt", b"caf\xe8"),
-            ("new/a.py", b"b"),
-            ("text.py", b"1\n2\n3\n4\nfive\n6\n7\n8\n9\n"),
-        ]);
-        let link = Entry::Symlink {
-            target: "text.py".into(),
-        };
-        assert!(after.insert(Path::new("link"), link).unwrap());
-        let found = diff(&before, &after);
-        let files: Vec<(&str, FileChange, (u32, u32))> = found
-            .files
-            .iter()
-            .map(|f| (f.path.as_str(), f.change, (f.added, f.removed)))
-            .collect();
-        use FileChange::{Added, Modified, Removed};
-        let expect = [
-            ("gone.py", Removed, (0, 1)),
-            ("image.png", Modified, (0, 0)),
-            ("latin.txt", Modified, (0, 0)),
-            ("link", Added, (1, 0)),
-            ("new/a.py", Added, (1, 0)),
-            ("text.py", Modified, (1, 1)),
-        ];
-        assert_eq!(files, expect);
-        assert_eq!(found.files[1].body, Body::Binary);
-        assert_eq!(found.files[2].body, Body::Binary);
-        let text = "@@ -2,7 +2,7 @@\n 2\n 3\n 4\n-5\n+five\n 6\n 7\n 8\n";
-        assert_eq!(found.files[5].body, Body::Text(text.into()));
-        let unended = "@@ -0,0 +1 @@\n+b\n\\ No newline at end of file\n";
-        assert_eq!(found.files[4].body, Body::Text(unended.into()));
-        assert_eq!(diff(&before, &before), Diff::default());
-    }
-
-    #[test]
-    fn words_within_lines() {
-        let check = |old: &str, new: &str, expect: &[&str]| {
-            let found = diff(
-                &tree(&[("a.py", old.as_bytes())]),
-                &tree(&[("a.py", new.as_bytes())]),
-            );
-            let file = &found.files[0];
-            let Body::Text(text) = &file.body else {
-                panic!("it is text")
-            };
-            let word = |(from, to): &(u32, u32)| &text[*from as usize..*to as usize];
-            let words: Vec<&str> = file.words.iter().map(word).collect();
-            assert_eq!(words, expect, "{text}");
-        };
-        check(
-            "a\ndef one(a, b):\nc\n",
-            "a\ndef one(a, c):\nc\n",
-            &["b", "c"],
-        );
-        check("x = café\n", "x = tee", &["café", "tee"]);
-        // Nothing of these lines is the same.
-        check("one\n", "zwei drei vier\n", &[]);
-        check("", "new\n", &[]);
-        // Further down, behind a hunk and lines that end oddly.
-        let (old, new) = ("k1 = 1\n", "k1 = 2\n");
-        let between = "same\r\n".repeat(20);
-        check(
-            &format!("{old}{between}x y z 1"),
-            &format!("{new}{between}x y z 2"),
-            &["1", "2", "1", "2"],
-        );
-    }
-
-    #[test]
-    fn the_executable_bit_alone() {
-        let file = |executable| Entry::File {
-            bytes: b"x".to_vec(),
-            executable,
-        };
-        let tree = |executable| {
-            let mut tree = CodeTree::default();
-            tree.insert(Path::new("run.sh"), file(executable)).unwrap();
-            tree
-        };
-        let found = diff(&tree(false), &tree(true));
-        assert_eq!(found.files[0].body, Body::Mode);
-        assert_eq!(found.files[0].change, FileChange::Modified);
-    }
-
-    #[test]
-    fn much_is_named_and_not_compared() {
-        let long = "x\n".repeat(LONGEST_TEXT);
-        let before = tree(&[("long.txt", b"")]);
-        let after = tree(&[("long.txt", long.as_bytes())]);
-        assert_eq!(diff(&before, &after).files[0].body, Body::TooLong);
-
-        let mut many = CodeTree::default();
-        for i in 0..MOST_FILES + 7 {
-            many.insert_file(&format!("{i:05}.py"), "x");
-        }
-        let found = diff(&CodeTree::default(), &many);
-        assert_eq!((found.files.len(), found.more_files), (MOST_FILES, 7));
-    }
-
-    /// Nothing in common and every line alike: what takes longest to compare.
-    #[test]
-    fn there_is_an_end_to_it() {
-        let lines = |salt: u64| {
-            let line = |i: u64| format!("{}\n", (i * 7_919 + salt) % 257);
-            (0..200_000).map(line).collect::<String>()
-        };
-        let before = tree(&[("a", lines(1).as_bytes())]);
-        let after = tree(&[("a", lines(100).as_bytes())]);
-        let began = Instant::now();
-        assert!(diff(&before, &after).files[0].added > 0);
-        assert!(began.elapsed() < PATIENCE * 30, "{:?}", began.elapsed());
-    }
-
-    #[tokio::test]
-    async fn made_once() {
-        let diffs = Diffs::default();
-        let ends = || ("a".to_owned(), "b".to_owned());
-        let codes = async { Ok((tree(&[]), tree(&[("a.py", b"a\n")]))) };
-        let made = diffs.between(ends(), codes).await.unwrap();
-        let never = std::future::pending();
-        let again = diffs.between(ends(), never).await.unwrap();
-        assert!(Arc::ptr_eq(&made, &again));
-        // What fails is tried again.
-        let other = || ("a".to_owned(), "c".to_owned());
-        let fails = async { anyhow::bail!("not now") };
-        assert!(diffs.between(other(), fails).await.is_err());
-        let works = async { Ok((tree(&[]), tree(&[]))) };
-        assert!(diffs.between(other(), works).await.is_ok());
-    }
-}
+mod tests;

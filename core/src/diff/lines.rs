@@ -1,6 +1,7 @@
 //! The hunks of a file, read line by line for a page: with the numbers of both
-//! sides, with the words that changed, and safe to look at.
+//! sides, with the words that changed, with what words are, and safe to look at.
 
+use super::tokens::{Coloured, Token};
 use crate::conversation::visible;
 
 /// Longer lines are shown this far, in characters.
@@ -43,6 +44,8 @@ pub struct Piece {
     pub text: String,
     /// Whether it is what changed in the line.
     pub marked: bool,
+    /// What it is; none where it is nothing with a colour.
+    pub token: Option<Token>,
 }
 
 /// A line before and what stands in its place after; either may be missing.
@@ -50,7 +53,7 @@ pub type Pair<'a> = (Option<&'a Line>, Option<&'a Line>);
 
 /// The hunks of [`super::Body::Text`].
 #[must_use]
-pub fn hunks(text: &str, words: &[(u32, u32)]) -> Vec<Hunk> {
+pub fn hunks(text: &str, words: &[(u32, u32)], tokens: &[Coloured]) -> Vec<Hunk> {
     let mut hunks: Vec<Hunk> = Vec::new();
     let (mut old, mut new) = (0, 0);
     let mut start = 0;
@@ -78,7 +81,7 @@ pub fn hunks(text: &str, words: &[(u32, u32)]) -> Vec<Hunk> {
                 continue;
             }
         };
-        let (pieces, more) = pieces(&line[1..], at + 1, words);
+        let (pieces, more) = pieces(&line[1..], at + 1, words, tokens);
         let line = Line {
             sign,
             old: (sign != Sign::Added).then(|| counted(&mut old)),
@@ -112,31 +115,42 @@ fn starts(head: &str) -> (u32, u32) {
 
 /// A line that begins at this byte of the hunks, in pieces, and how many of
 /// its characters are left out.
-fn pieces(line: &str, at: usize, words: &[(u32, u32)]) -> (Vec<Piece>, u32) {
+fn pieces(line: &str, at: usize, words: &[(u32, u32)], tokens: &[Coloured]) -> (Vec<Piece>, u32) {
     let cut = line.char_indices().nth(LONGEST).map(|(end, _)| end);
     let (shown, beyond) = line.split_at(cut.unwrap_or(line.len()));
-    let first = words.partition_point(|(_, to)| *to as usize <= at);
-    let mut pieces = Vec::new();
-    let mut push = |from: usize, to: usize, marked| {
-        if let Some(text) = shown.get(from..to).filter(|text| !text.is_empty()) {
-            let text = visible(text).into_owned();
-            pieces.push(Piece { text, marked });
-        }
-    };
+    let mut pieces: Vec<Piece> = Vec::new();
     let mut done = 0;
-    for (from, to) in &words[first..] {
-        let (from, to) = (*from as usize, *to as usize);
-        if from >= at + shown.len() {
-            break;
+    while done < shown.len() {
+        let (word, word_ends) = of_byte(words, |word| *word, at + done);
+        let (token, token_ends) = of_byte(tokens, |word| (word.from, word.to), at + done);
+        let end = word_ends.min(token_ends) - at;
+        // Ranges of another text may end anywhere.
+        let end = shown.ceil_char_boundary(end.min(shown.len()));
+        let text = visible(&shown[done..end]);
+        let (marked, token) = (word.is_some(), token.map(|word| word.token));
+        match pieces.last_mut() {
+            Some(last) if (last.marked, last.token) == (marked, token) => last.text += &text,
+            _ => pieces.push(Piece {
+                text: text.into_owned(),
+                marked,
+                token,
+            }),
         }
-        let (from, to) = (from.saturating_sub(at), (to - at).min(shown.len()));
-        push(done, from, false);
-        push(from, to, true);
-        done = to;
+        done = end;
     }
-    push(done, shown.len(), false);
     let more = u32::try_from(beyond.chars().count()).unwrap_or(u32::MAX);
     (pieces, more)
+}
+
+/// Which of the ranges a byte is in, if any, and where that ends.
+fn of_byte<T>(ranges: &[T], range: fn(&T) -> (u32, u32), byte: usize) -> (Option<&T>, usize) {
+    let next = ranges.partition_point(|it| range(it).1 as usize <= byte);
+    let next = ranges.get(next).map(|it| (it, range(it)));
+    match next {
+        Some((_, (from, _))) if from as usize > byte => (None, from as usize),
+        Some((it, (_, to))) if to as usize > byte => (Some(it), to as usize),
+        _ => (None, usize::MAX),
+    }
 }
 
 impl Hunk {
@@ -181,9 +195,15 @@ mod tests {
             Sign::Removed => '-',
             Sign::Same => '=',
         };
-        let piece = |piece: &Piece| match piece.marked {
-            true => format!("[{}]", piece.text),
-            false => piece.text.clone(),
+        let piece = |piece: &Piece| {
+            let text = match piece.token {
+                Some(token) => format!("<{} {}>", &token.name()[..1], piece.text),
+                None => piece.text.clone(),
+            };
+            match piece.marked {
+                true => format!("[{text}]"),
+                false => text,
+            }
         };
         let text: String = line.pieces.iter().map(piece).collect();
         let end = if line.unended { "$" } else { "" };
@@ -198,7 +218,7 @@ mod tests {
 
     #[test]
     fn numbered_on_both_sides() {
-        let found = hunks(TWO, &[(25, 26), (32, 33)]);
+        let found = hunks(TWO, &[(25, 26), (32, 33)], &[]);
         let heads: Vec<&str> = found.iter().map(|hunk| hunk.head.as_str()).collect();
         assert_eq!(heads, ["@@ -3,4 +3,3 @@", "@@ -20 +19,2 @@"]);
         let lines: Vec<Vec<String>> = found
@@ -217,7 +237,7 @@ mod tests {
         };
         assert_eq!(plain(&lines[0]), expect[0]);
         assert_eq!(lines[1], expect[1]);
-        assert!(hunks("", &[]).is_empty());
+        assert!(hunks("", &[], &[]).is_empty());
     }
 
     #[test]
@@ -227,17 +247,64 @@ mod tests {
             let at = text.find(word).unwrap();
             (at as u32, (at + word.len()) as u32)
         };
-        let found = hunks(text, &[range("café"), range("tea")]);
+        let found = hunks(text, &[range("café"), range("tea")], &[]);
         let lines: Vec<String> = found[0].lines.iter().map(told).collect();
         assert_eq!(lines, ["1 - -let [café] = 1;", "- 1 +let [tea] = 1;"]);
         // Marks that are not of this text break nothing.
-        let lines = hunks(text, &[(2, 5), (18, 19), (400, 401)]);
+        let lines = hunks(text, &[(2, 5), (18, 19), (400, 401)], &[]);
         assert_eq!(lines[0].lines.len(), 2);
     }
 
     #[test]
+    fn what_changed_and_what_it_is() {
+        use Token::{Comment, Keyword, String};
+        let check = |line: &str, words: &[(u32, u32)], tokens: &[(u32, u32, Token)], expect| {
+            let text = format!("@@ -0,0 +1 @@\n+{line}\n");
+            let at = 15;
+            let words: Vec<_> = words.iter().map(|(a, b)| (a + at, b + at)).collect();
+            let colour = |(from, to, token): &(u32, u32, Token)| Coloured {
+                from: from + at,
+                to: to + at,
+                token: *token,
+            };
+            let tokens: Vec<_> = tokens.iter().map(colour).collect();
+            let line = &hunks(&text, &words, &tokens)[0].lines[0];
+            assert_eq!(told(line), format!("- 1 +{expect}"));
+            let same =
+                |pair: &[Piece]| (pair[0].marked, pair[0].token) == (pair[1].marked, pair[1].token);
+            assert!(!line.pieces.windows(2).any(same), "{line:?}");
+        };
+        check("abcd", &[], &[], "abcd");
+        check("abcd", &[], &[(1, 3, Keyword)], "a<k bc>d");
+        check("abcd", &[(1, 3)], &[(1, 3, Keyword)], "a[<k bc>]d");
+        // One within the other, and one across the edge of the other.
+        check("abcd", &[(1, 2)], &[(0, 4, String)], "<s a>[<s b>]<s cd>");
+        check("abcd", &[(0, 4)], &[(1, 2, String)], "[a][<s b>][cd]");
+        check("abcd", &[(0, 2)], &[(1, 3, String)], "[a][<s b>]<s c>d");
+        check("abcd", &[(2, 4)], &[(1, 3, String)], "a<s b>[<s c>][d]");
+        // Side by side, alike or not.
+        check(
+            "abcd",
+            &[],
+            &[(0, 2, String), (2, 4, Comment)],
+            "<s ab><c cd>",
+        );
+        check(
+            "abcd",
+            &[(0, 1), (1, 2)],
+            &[(0, 1, String), (1, 3, String)],
+            "[<s ab>]<s c>d",
+        );
+        check("äöü", &[(2, 4)], &[(0, 4, String)], "<s ä>[<s ö>]ü");
+        check("a\u{1b}b", &[], &[(1, 3, String)], "a<s ␛b>");
+        // Of another text, or none at all: nothing is lost.
+        check("äöü", &[(1, 3)], &[(3, 99, String)], "ä[ö]<s ü>");
+        check("abcd", &[(3, 1), (2, 2)], &[(3, 1, String)], "abcd");
+    }
+
+    #[test]
     fn side_by_side() {
-        let found = hunks(TWO, &[]);
+        let found = hunks(TWO, &[], &[]);
         let pairs: Vec<[String; 2]> = found
             .iter()
             .flat_map(Hunk::pairs)
@@ -257,11 +324,11 @@ mod tests {
     #[test]
     fn long_lines_are_cut_and_nothing_hides() {
         let text = format!("@@ -0,0 +1 @@\n+{}\u{202e}\n", "ä".repeat(LONGEST));
-        let found = hunks(&text, &[]);
+        let found = hunks(&text, &[], &[]);
         let line = &found[0].lines[0];
         assert_eq!((line.more, line.new), (1, Some(1)));
         assert_eq!(line.pieces[0].text.chars().count(), LONGEST);
-        let found = hunks("@@ -0,0 +1 @@\n+a\u{202e}b\u{1b}[0m\n", &[]);
+        let found = hunks("@@ -0,0 +1 @@\n+a\u{202e}b\u{1b}[0m\n", &[], &[]);
         assert_eq!(told(&found[0].lines[0]), "- 1 +a[U+202E]b␛[0m");
     }
 }

@@ -81,7 +81,7 @@ async fn open(browser: &Browser, path: &str) {
 /// Presses the button that leads to the other site, and waits to be back.
 async fn go_there(browser: &Browser, back_at: &str) {
     press(browser, "Sign in with Forge").await;
-    let back = format!("return location.pathname === '{back_at}'");
+    let back = format!("return location.href.startsWith('{SITE}{back_at}')");
     browser.until("the browser comes back", &back).await;
     browser.hydrated().await;
 }
@@ -96,7 +96,7 @@ async fn signing_in_by_another_site() {
 
     open(&browser, "/sign-in?next=%2Fnotifications").await;
     let mut wrong = looked_at(&browser, "sign-in-elsewhere").await;
-    go_there(&browser, "/sign-in/forge/callback").await;
+    go_there(&browser, "/sign-in/forge?problem=denied").await;
     let told = browser.text("main").await;
     assert!(told.contains("Forge did not tell this site"), "{told}");
     wrong.extend(looked_at(&browser, "sign-in-declined").await);

@@ -98,6 +98,7 @@ fn File(
         removed,
         body,
         words,
+        tokens,
     } = file;
     let path = named(&path);
     let counts = matches!(body, Body::Text(_) | Body::LeftOut).then(|| {
@@ -115,7 +116,7 @@ fn File(
     let body = match body {
         Body::Text(text) if text.is_empty() => says("The file is empty."),
         Body::Text(text) => {
-            let hunks = StoredValue::new(hunks(&text, &words));
+            let hunks = StoredValue::new(hunks(&text, &words, &tokens));
             let label = StoredValue::new(format!("Changes of {path}"));
             let lines = move || {
                 let (hunks, label) = (hunks.get_value(), label.get_value());
@@ -177,6 +178,7 @@ mod tests {
             removed: 0,
             body: Body::Binary,
             words: Words::new(),
+            tokens: Vec::new(),
         });
         assert_eq!(
             summary(&diff),

@@ -2,9 +2,9 @@
 //! it, what changed within it is underlined, and both are told to whoever does
 //! not see them: colour is never the only sign.
 
-use leptos::either::Either;
+use leptos::either::{Either, EitherOf4};
 use leptos::prelude::*;
-use swe_ci_core::diff::{Hunk, Line, Pair, Piece, Sign};
+use swe_ci_core::diff::{Hunk, Line, Pair, Piece, Sign, Token};
 
 use crate::format;
 
@@ -95,9 +95,18 @@ fn Head(head: String) -> impl IntoView {
 }
 
 fn of_a_kind(sign: Sign, pieces: Vec<Piece>) -> AnyView {
-    let piece = |Piece { text, marked }: Piece| match marked {
-        true => Either::Left(view! { <mark>{text}</mark> }),
-        false => Either::Right(text),
+    let piece = |piece: Piece| {
+        let Piece {
+            text,
+            marked,
+            token,
+        } = piece;
+        match (marked, token.map(class)) {
+            (true, Some(class)) => EitherOf4::A(view! { <mark class=class>{text}</mark> }),
+            (true, None) => EitherOf4::B(view! { <mark>{text}</mark> }),
+            (false, Some(class)) => EitherOf4::C(view! { <span class=class>{text}</span> }),
+            (false, None) => EitherOf4::D(text),
+        }
     };
     let text = pieces.into_iter().map(piece).collect_view();
     let said = |what: &'static str| view! { <span class="visually-hidden">{what}</span> };
@@ -108,30 +117,43 @@ fn of_a_kind(sign: Sign, pieces: Vec<Piece>) -> AnyView {
     }
 }
 
+/// What gives a word its colour.
+fn class(token: Token) -> &'static str {
+    match token {
+        Token::Keyword => "t-keyword",
+        Token::String => "t-string",
+        Token::Comment => "t-comment",
+        Token::Constant => "t-constant",
+        Token::Function => "t-function",
+        Token::Type => "t-type",
+    }
+}
+
 /// Lines with their signs as one text, in as few pieces as it takes.
 fn in_a_row(lines: &[Line]) -> Vec<Piece> {
     let mut pieces: Vec<Piece> = Vec::new();
-    let mut push = |text: &str, marked: bool| match pieces.last_mut() {
-        Some(last) if last.marked == marked => last.text.push_str(text),
+    let mut push = |text: &str, marked: bool, token: Option<Token>| match pieces.last_mut() {
+        Some(last) if (last.marked, last.token) == (marked, token) => last.text.push_str(text),
         _ => pieces.push(Piece {
             text: text.to_owned(),
             marked,
+            token,
         }),
     };
     for (index, line) in lines.iter().enumerate() {
         if index > 0 {
-            push("\n", false);
+            push("\n", false, None);
         }
-        push(sign(line.sign), false);
+        push(sign(line.sign), false, None);
         for piece in &line.pieces {
-            push(&piece.text, piece.marked);
+            push(&piece.text, piece.marked, piece.token);
         }
         if line.more > 0 {
             let more = format::count(line.more, "more character");
-            push(&format!(" […and {more}]"), false);
+            push(&format!(" […and {more}]"), false, None);
         }
         if line.unended {
-            push(" [no newline at the end of the file]", false);
+            push(" [no newline at the end of the file]", false, None);
         }
     }
     pieces
@@ -148,13 +170,13 @@ fn sign(sign: Sign) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use swe_ci_core::diff::hunks;
+    use swe_ci_core::diff::{Coloured, hunks};
 
     #[test]
     fn lines_of_a_kind_in_as_few_pieces_as_it_takes() {
         let text = "@@ -1,3 +1,3 @@\n a\n-b 1\n-c\n+b 2\n\\ No newline at end of file\n";
         let at = text.find("b 1").unwrap() as u32 + 2;
-        let found = hunks(text, &[(at, at + 1)]);
+        let found = hunks(text, &[(at, at + 1)], &[]);
         let lines = &found[0].lines;
         let told = |lines: &[Line]| -> Vec<(String, bool)> {
             let pieces = in_a_row(lines).into_iter();
@@ -170,5 +192,52 @@ mod tests {
             told(&lines[3..]),
             [piece("+b 2 [no newline at the end of the file]", false)]
         );
+    }
+
+    const CODE: &str = "@@ -1,2 +1,2 @@\n # a\n-x = \"<script>\"\n+x = \"<script>&\"\n";
+
+    /// The markup of code in which a comment and two strings have a colour, and
+    /// the end of the second string is new; without what the browser finds its
+    /// way by.
+    #[cfg(feature = "ssr")]
+    fn markup(split: bool) -> String {
+        let range = |word: &str| {
+            let at = CODE.find(word).unwrap();
+            (at as u32, (at + word.len()) as u32)
+        };
+        let coloured = |(word, token)| {
+            let (from, to) = range(word);
+            Coloured { from, to, token }
+        };
+        let tokens = [
+            ("# a", Token::Comment),
+            ("\"<script>\"", Token::String),
+            ("\"<script>&\"", Token::String),
+        ];
+        let found = hunks(CODE, &[range("&")], &tokens.map(coloured));
+        let owner = Owner::new();
+        let html = owner.with(|| match split {
+            true => view! { <SideBySide hunks=found label="a".to_owned()/> }.to_html(),
+            false => view! { <Unified hunks=found label="a".to_owned()/> }.to_html(),
+        });
+        html.replace("<!>", "")
+    }
+
+    #[cfg(feature = "ssr")]
+    #[test]
+    fn code_is_coloured_and_only_text() {
+        let (same, went, came) = (
+            "<span> <span class=\"t-comment\"># a</span></span>",
+            "-x = <span class=\"t-string\">\"&lt;script&gt;\"</span></del>",
+            "+x = <span class=\"t-string\">\"&lt;script&gt;</span>\
+             <mark class=\"t-string\">&amp;</mark><span class=\"t-string\">\"</span></ins>",
+        );
+        for split in [false, true] {
+            let html = markup(split);
+            for expect in [same, went, came] {
+                assert!(html.contains(expect), "{expect}\n{html}");
+            }
+            assert!(!html.contains("<script"), "{html}");
+        }
     }
 }
