@@ -15,6 +15,8 @@ pub struct SignInProvider {
     pub name: String,
     /// Whether an invitation can be accepted by it.
     pub invites: bool,
+    /// Whether whoever may come by it and is new gets an account.
+    pub admits: bool,
 }
 
 impl SignInProviders {

@@ -7,10 +7,12 @@ use std::process::{Output, Stdio};
 use secrecy::SecretString;
 use serde_json::Value;
 use swe_ci_core::account::{AccountRole, Actor, Visibility};
+use swe_ci_core::verification::Mark;
 use swe_ci_engine::Engine;
 
 use crate::cli::{program, stderr};
-use crate::fixture::{HUMAN, PATIENT, config, seeded_data};
+use crate::fixture::{HUMAN, MODEL, PATIENT, config, seed, seeded_data};
+use crate::marks::CHECKED;
 
 /// Runs a command with `input` on its stdin.
 fn run(data: &Path, args: &[&str], input: &str) -> Output {
@@ -114,4 +116,21 @@ async fn a_run_is_taken_back_and_published_again() {
     assert_eq!(run.summary.visibility, Visibility::Private);
     let visitor = engine.acting_for(Actor::Visitor);
     assert!(visitor.run(id.trim()).await.is_err());
+}
+
+#[tokio::test]
+async fn a_run_is_marked_once_it_was_checked() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = seeded_data(folder.path()).await;
+    let engine = Engine::open(config(&data)).await.unwrap();
+    let mark = async || engine.run(MODEL).await.unwrap().summary.mark;
+    let unchecked = ["run", "mark", MODEL];
+    refused(&data, &unchecked, "", 1, &["was never checked"]);
+    seed(&data, CHECKED).await;
+    for _ in 0..2 {
+        done(&data, &["run", "mark", MODEL]);
+        assert_eq!(mark().await, Some(Mark::Verified));
+    }
+    done(&data, &["run", "unmark", MODEL]);
+    assert_eq!(mark().await, None);
 }

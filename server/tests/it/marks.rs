@@ -12,7 +12,7 @@ const ELSEWHERE: &str = r#"
 "#;
 
 /// All of the other came out as recorded, when it was checked.
-const CHECKED: &str = r#"
+pub const CHECKED: &str = r#"
     INSERT INTO verifications (run_id, found) VALUES ('00000000-0000-7000-8000-000000000002',
         '{"at":"2026-11-20T14:00:00Z","by":"operator","platform_version":"0.1.0","checked":2,"iterations":2,"differences":[]}');
 "#;

@@ -15,6 +15,15 @@ pub fn SignInForm(
 ) -> impl IntoView {
     let next = answer.kept(FORM, "next").or(next);
     let SignInProviders(providers) = SignInProviders::at_hand();
+    let admitting = providers.iter().filter(|provider| provider.admits);
+    let admitting: Vec<&str> = admitting.map(|provider| provider.name.as_str()).collect();
+    let accounts = match admitting.join(" or ").as_str() {
+        "" => "Accounts are made by invitation: ask an administrator of this site for a link."
+            .to_owned(),
+        names => format!(
+            "Who comes by {names} for the first time is given an account if this site takes them; all others are invited by an administrator of this site."
+        ),
+    };
     let elsewhere = (!providers.is_empty()).then(|| {
         let along = next.iter().map(|next| ("next", next.clone())).collect();
         view! {
@@ -40,7 +49,8 @@ pub fn SignInForm(
         </form>
         {elsewhere}
         <p class="footnote">
-            "Accounts are made by invitation: ask an administrator of this site for a link. Who has forgotten a password asks one too."
+            {accounts}
+            " Who has forgotten a password asks one too."
         </p>
     }
 }

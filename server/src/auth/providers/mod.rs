@@ -146,6 +146,7 @@ impl Providers {
             id: provider.id.clone(),
             name: provider.name.clone(),
             invites: provider.invites(),
+            admits: matches!(provider.admits, Admits::Anyone { .. }),
         });
         SignInProviders(shown.collect())
     }
