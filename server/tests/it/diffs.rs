@@ -55,8 +55,8 @@ async fn unified_unless_asked_otherwise() {
                 "Removed: ",
                 "Added: ",
                 // The words that changed, and nothing else of the line.
-                "    return sum(<mark>items</mark>",
-                "    return sum(<mark>prices</mark>",
+                "<span class=\"t-keyword\">return</span> sum(<mark>items</mark>",
+                "<span class=\"t-keyword\">return</span> sum(<mark>prices</mark>",
                 "[no newline at the end of the file]",
             ] {
                 assert!(html.contains(part), "{page}: {part}: {html}");

@@ -189,13 +189,13 @@ impl Reading<'_> {
         (soft || KEYWORDS.contains(&name)).then_some(Token::Keyword)
     }
 
-    /// Whether what follows is a subject and a colon at the line's end: `match`
-    /// and `case` are names as well.
+    /// Whether what follows looks like a subject and a colon: `match` and `case`
+    /// are names as well.
     fn opens_a_block(&self) -> bool {
         let line = self.rest().split(['\n', '\r']).next().unwrap_or_default();
         let line = line.split('#').next().unwrap_or_default();
         let subject = line.trim_start();
-        line.trim_end().ends_with(':') && !subject.starts_with(['=', '.', ',', ':', ')', ']'])
+        line.contains(':') && !subject.starts_with(['=', '.', ',', ':', ')', ']'])
     }
 }
 
