@@ -34,7 +34,7 @@ const MEND: &str = "sleep 3; echo '<script>window.hit = 1</script>'; cd /app/cod
     if [ -f tiny.py ]; then sed -i 's/two(): return 0/two(): return 2/' tiny.py; \
     else echo 'print()' >> tally/__init__.py; fi";
 
-fn mend(conversation: &Conversation) -> Turn {
+pub fn mend(conversation: &Conversation) -> Turn {
     match (conversation.role, conversation.turn) {
         (Role::Architect, 0) => Turn::write("/app/requirement.xml", DOCUMENT),
         (Role::Programmer, 0) => Turn::bash(MEND),
@@ -42,7 +42,7 @@ fn mend(conversation: &Conversation) -> Turn {
     }
 }
 
-async fn product() -> Product {
+pub async fn product() -> Product {
     let versions: [&[(&str, &str)]; 2] =
         [&[("tiny.py", BASE), TESTS], &[("tiny.py", TARGET), TESTS]];
     let task = TinyTask {
@@ -55,7 +55,7 @@ async fn product() -> Product {
     product
 }
 
-async fn open(browser: &Browser, product: &Product, path: &str) {
+pub async fn open(browser: &Browser, product: &Product, path: &str) {
     browser.go(&format!("{}{path}", product.url)).await;
     browser.hydrated().await;
 }
@@ -120,13 +120,18 @@ pub async fn looked_at(browser: &Browser, name: &str) -> Vec<String> {
     let mut wrong = Vec::new();
     for (width, scheme) in [(390, "dark"), (1440, "light")] {
         browser.resize(width).await;
-        browser.emulate(&[("prefers-color-scheme", scheme)]).await;
+        // Without the fading from one scheme to the other.
+        let wishes = [
+            ("prefers-color-scheme", scheme),
+            ("prefers-reduced-motion", "reduce"),
+        ];
+        browser.emulate(&wishes).await;
         wrong.extend(judged(browser, &format!("{name}-{width}-{scheme}")).await);
     }
     wrong
 }
 
-async fn says(browser: &Browser, what: &str, text: &str) {
+pub async fn says(browser: &Browser, what: &str, text: &str) {
     let script = format!("return document.querySelector('main').textContent.includes('{text}')");
     browser.until(what, &script).await;
 }

@@ -18,4 +18,5 @@ mod parts;
 mod product;
 mod reading;
 mod terms;
+mod waiting;
 mod world;
