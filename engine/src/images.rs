@@ -37,6 +37,9 @@ pub fn usual_ca_bundle() -> Option<PathBuf> {
         .find(|path| path.is_file())
 }
 
+/// A layer of an image: its content's digest, and its size in bytes.
+pub type Layer = (String, u64);
+
 #[derive(Debug, Clone)]
 pub struct Images {
     docker: Docker,
@@ -68,6 +71,33 @@ impl Images {
             }) => Ok(None),
             Err(error) => Err(error).context("the container engine did not answer"),
         }
+    }
+
+    /// The layers of an image, from the lowest up; `None` when the engine does
+    /// not have it. Where sizes cannot be told apart, it is one layer.
+    pub async fn layers(&self, name: &str) -> anyhow::Result<Option<Vec<Layer>>> {
+        let api = self.docker.api()?;
+        let image = match api.inspect_image(name).await {
+            Ok(image) => image,
+            Err(bollard::errors::Error::DockerResponseServerError {
+                status_code: 404, ..
+            }) => return Ok(None),
+            Err(error) => return Err(error).context("the container engine did not answer"),
+        };
+        let history = api.image_history(name).await;
+        let history = history.context("the container engine did not tell an image's history")?;
+        // The history has the newest first, and steps that made no layer.
+        let size = |bytes: i64| u64::try_from(bytes).unwrap_or(0);
+        let sizes = history.iter().rev().map(|step| size(step.size));
+        let sizes: Vec<u64> = sizes.filter(|size| *size > 0).collect();
+        let ids = image
+            .root_fs
+            .and_then(|root| root.layers)
+            .unwrap_or_default();
+        Ok(Some(match ids.len() == sizes.len() {
+            true => ids.into_iter().zip(sizes).collect(),
+            false => vec![(name.to_owned(), size(image.size.unwrap_or(0)))],
+        }))
     }
 
     /// Builds `tag` from lines of a Dockerfile. `RUN` lines see the host's CA

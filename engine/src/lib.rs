@@ -18,6 +18,7 @@ mod clock;
 mod code;
 mod dataset;
 mod diffs;
+mod disk;
 mod doctor;
 mod downloads;
 mod events;
@@ -71,6 +72,7 @@ use swe_ci_core::event::RunEvent;
 
 pub use accounts::{Admission, FollowedInvitation};
 pub use check::{CheckNews, HarnessCheck};
+pub use disk::{DiskPart, DiskUse, ImageUse};
 pub use doctor::Check;
 pub use downloads::Pieces;
 pub use error::{Error, Result};

@@ -9,6 +9,7 @@ use swe_ci_core::run::Limits;
 use swe_ci_core::view::TaskSummary;
 use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 use crate::dataset::{Importer, demo};
 use crate::error::{Error, Result};
@@ -23,6 +24,9 @@ use crate::{Config, Engine, host, queue};
 const SOON: Duration = Duration::from_secs(3);
 /// And from then on.
 const AFTER_THAT: Duration = Duration::from_mins(1);
+/// How long a process that stops waits for the containers it has asked for: the
+/// engine makes them all the same, and would leave them to the next start.
+const BEING_MADE: Duration = Duration::from_secs(5);
 
 /// How a dataset import went, task by task.
 #[derive(Debug, Clone)]
@@ -120,6 +124,7 @@ impl Engine {
             gateway: inner.gateway.clone(),
             keys: inner.keys.clone(),
             ledgers: inner.ledgers.clone(),
+            makings: TaskTracker::new(),
         };
         let name = format!("{}/{}", inner.instance, std::process::id());
         tokio::select! {
@@ -133,6 +138,8 @@ impl Engine {
             never = sweep_late(&inner.docker) => match never {},
             never = host::tell(&inner.events, &inner.ledgers, &inner.config.data) => match never {},
         }
+        evolver.makings.close();
+        let _ = tokio::time::timeout(BEING_MADE, evolver.makings.wait()).await;
         if let Err(error) = inner.docker.sweep(Left::ByAnyone).await {
             tracing::debug!("containers not swept on the way out: {error}");
         }

@@ -102,8 +102,12 @@ async fn a_deployment_loses_nothing() {
     let (mut product, id) = at_work().await;
     let (took, well) = product.stop();
     assert!(well && took < GRACE, "{took:?}\n{}", product.log());
-    // A container that was being made when it stopped comes after it is gone;
-    // the next start removes it, which is looked at in the end.
+    // Asked to remove them, a busy container engine does so after we are gone.
+    product
+        .until("it has tidied up behind itself", || async {
+            containers(&product).is_empty()
+        })
+        .await;
     let before = product.run(&id);
     assert_eq!(before["progress"], "running");
     goes_on(&mut product, &id, &before).await;

@@ -15,6 +15,7 @@ use swe_ci_core::view::{Provenance, StepView, TaskState};
 use tempfile::TempDir;
 use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 use super::{CheckNews, Tell};
 use crate::Engine;
@@ -188,6 +189,7 @@ impl Trial {
             gateway: Gateway::new(at.join("gateway"))?,
             keys: inner.keys.clone(),
             ledgers: Ledgers::default(),
+            makings: TaskTracker::new(),
         };
         Ok(Self {
             evolver,

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use swe_ci_core::run::Limits;
 use swe_ci_core::step::Role;
+use tokio_util::task::TaskTracker;
 
 use super::agents::Agents;
 use crate::blocking::blocking;
@@ -39,6 +40,8 @@ struct Maker {
     image: String,
     limits: Limits,
     evolution_id: String,
+    /// So that a process that stops can wait for what it has asked for.
+    makings: TaskTracker,
 }
 
 impl Boxes {
@@ -48,6 +51,7 @@ impl Boxes {
         image: String,
         limits: Limits,
         evolution_id: String,
+        makings: TaskTracker,
     ) -> Self {
         Self {
             maker: Maker {
@@ -56,6 +60,7 @@ impl Boxes {
                 image,
                 limits,
                 evolution_id,
+                makings,
             },
             ahead: VecDeque::new(),
         }
@@ -82,7 +87,8 @@ impl Boxes {
             next = next.next();
             if !self.ahead.iter().any(|(made_for, _)| *made_for == next) {
                 let (maker, needs) = (self.maker.clone(), agents.needs(next));
-                let making = tokio::spawn(async move { maker.make(needs).await });
+                let makings = self.maker.makings.clone();
+                let making = makings.spawn(async move { maker.make(needs).await });
                 self.ahead.push_back((next, making));
             }
         }

@@ -19,6 +19,7 @@ use swe_ci_core::event::What;
 use swe_ci_core::run::{Progress, RunConfig};
 use swe_ci_core::step::{Cursor, Ending, Plan, State, StepOutcome};
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 use crate::artifacts::Artifacts;
 use crate::blocking::blocking;
@@ -50,6 +51,8 @@ pub struct Evolver {
     pub keys: Keys,
     /// What the runs at work here have taken of their budgets.
     pub ledgers: Ledgers,
+    /// Containers that are being made ahead of their steps.
+    pub makings: TaskTracker,
 }
 
 /// Why an evolution is put down.
@@ -296,6 +299,7 @@ impl<'a> Evolution<'a> {
             task.image.clone(),
             config.limits,
             claim.evolution_id.clone(),
+            evolver.makings.clone(),
         );
         Ok(Self {
             evolver,

@@ -12,6 +12,7 @@ use swe_ci_core::step::{Ending, StepOutcome};
 use swe_ci_core::task::TaskId;
 use swe_ci_core::view::{Provenance, TaskState};
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 use super::{Evolver, Interrupts, Left};
 use crate::artifacts::Artifacts;
@@ -94,6 +95,7 @@ impl Fixture {
             gateway: Gateway::new(folder.path().join("gateway")).unwrap(),
             keys,
             ledgers: Ledgers::default(),
+            makings: TaskTracker::new(),
         };
         Self {
             evolver,

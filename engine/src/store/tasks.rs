@@ -129,6 +129,14 @@ impl Store {
         row.as_ref().map(TaskRow::read).transpose()
     }
 
+    /// Digests of the images that tasks have, each once.
+    pub async fn task_images(&self) -> Result<Vec<String>> {
+        let rows = sqlx::query("SELECT DISTINCT image FROM tasks WHERE image <> '' ORDER BY image")
+            .fetch_all(&self.pool)
+            .await?;
+        rows.iter().map(|row| Ok(row.try_get("image")?)).collect()
+    }
+
     /// Tasks by id, after `after`; of one split or of all.
     pub async fn tasks(
         &self,

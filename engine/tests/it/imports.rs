@@ -106,6 +106,15 @@ async fn one_bad_task_does_not_stop_the_rest() {
         .filter(|t| t.state == TaskState::Ready)
         .count();
     assert_eq!(ready, 2);
+
+    // All of them have the one image, whose layers are told apart.
+    let disk = fixture.engine.disk_use().await.unwrap();
+    let images = disk.images.unwrap();
+    assert_eq!((images.images, images.missing), (1, 0));
+    assert!(images.bytes > 1 << 20 && images.bytes == images.apart_bytes);
+    let tasks = disk.parts.iter().find(|part| part.name == "tasks").unwrap();
+    assert!(tasks.files > 0 && tasks.bytes > 0, "{tasks:?}");
+    assert!(disk.free_bytes.is_some_and(|free| free > 0));
 }
 
 #[tokio::test(flavor = "multi_thread")]

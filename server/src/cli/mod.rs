@@ -11,6 +11,8 @@ mod migrate;
 
 mod doctor;
 
+mod disk;
+
 mod dataset;
 
 mod run;
@@ -88,6 +90,8 @@ enum Command {
     /// Look at everything a run needs, and say what to do about what is missing
     #[command(after_help = doctor::AFTER_HELP)]
     Doctor(doctor::Options),
+    /// What takes the disk: results, tasks, images and the layers they share
+    Disk(disk::Options),
     /// Import datasets and list what was imported
     #[command(subcommand)]
     Dataset(dataset::Command),
@@ -159,6 +163,7 @@ impl Cli {
             Command::Serve(options) => serve::execute(&global, &options).await,
             Command::Migrate => migrate::execute(&global).await,
             Command::Doctor(options) => doctor::execute(&global, &options).await,
+            Command::Disk(options) => disk::execute(&global, &options).await,
             Command::Dataset(command) => dataset::execute(&global, command).await,
             Command::Run(command) => run::execute(&global, command).await,
             Command::Leaderboard(options) => leaderboard::execute(&global, &options).await,

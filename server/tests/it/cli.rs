@@ -49,11 +49,12 @@ pub fn stderr(output: &Output) -> String {
 
 #[test]
 fn help_is_worth_reading() {
-    let commands: [&[&str]; 26] = [
+    let commands: [&[&str]; 27] = [
         &[],
         &["serve"],
         &["migrate"],
         &["doctor"],
+        &["disk"],
         &["dataset", "demo"],
         &["dataset", "import"],
         &["dataset", "list"],
@@ -391,6 +392,22 @@ async fn without_a_container_engine_there_is_still_much_to_see() {
         report.contains("container engine") && report.contains("make setup"),
         "{report}"
     );
+    let output = without_engine(&["disk"]);
+    let table = stdout(&output);
+    assert!(
+        table.contains("database") && table.contains(" free"),
+        "{table}"
+    );
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(told.contains("images are not counted"), "{told}");
+    let found: Value = serde_json::from_str(&stdout(&without_engine(&["disk", "--json"]))).unwrap();
+    let parts = found["parts"].as_array().unwrap();
+    let database = parts
+        .iter()
+        .find(|part| part["name"] == "database")
+        .unwrap();
+    assert!(database["bytes"].as_u64().unwrap() > 0, "{found}");
+    assert_eq!(found["images"], Value::Null);
 }
 
 #[test]
