@@ -1,0 +1,361 @@
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::sync::{Arc, Mutex};
+
+use axum::extract::{Path, State};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
+use serde_json::{Value, json};
+
+use super::*;
+
+/// An index on loopback with real wheels; what was asked of it is kept.
+#[derive(Debug, Clone, Default)]
+struct Served {
+    projects: BTreeMap<String, Vec<Value>>,
+    files: BTreeMap<String, Vec<u8>>,
+    no_ranges: bool,
+    asked: Arc<Mutex<Vec<String>>>,
+}
+
+fn wheel(paths: &[&str]) -> Vec<u8> {
+    let mut archive = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    for path in paths {
+        archive
+            .start_file(*path, zip::write::SimpleFileOptions::default())
+            .unwrap();
+        archive.write_all(b"x = 1\n").unwrap();
+    }
+    archive.finish().unwrap().into_inner()
+}
+
+fn sdist(paths: &[&str]) -> Vec<u8> {
+    let mut archive = tar::Builder::new(flate2::write::GzEncoder::new(
+        Vec::new(),
+        flate2::Compression::fast(),
+    ));
+    for path in paths {
+        let mut header = tar::Header::new_gnu();
+        header.set_size(1);
+        header.set_mode(0o644);
+        archive.append_data(&mut header, path, &b"x"[..]).unwrap();
+    }
+    archive.into_inner().unwrap().finish().unwrap()
+}
+
+impl Served {
+    fn file(&mut self, name: &str, day: &str, yanked: impl Into<Value>, bytes: Vec<u8>) {
+        let project = project_name(name.split('-').next().unwrap());
+        self.projects.entry(project).or_default().push(json!({
+            "filename": name, "url": format!("../../files/{name}"), "hashes": {},
+            "upload-time": format!("{day}T00:00:00.123456Z"), "size": bytes.len(), "yanked": yanked.into(),
+        }));
+        self.files.insert(name.to_owned(), bytes);
+    }
+
+    fn wheel(&mut self, release: &str, day: &str, paths: &[&str]) {
+        self.file(
+            &format!("{release}-py3-none-any.whl"),
+            day,
+            false,
+            wheel(paths),
+        );
+    }
+
+    async fn serve(self) -> (Finder, tempfile::TempDir) {
+        let app = axum::Router::new()
+            .route("/simple/{project}/", axum::routing::get(project))
+            .route("/files/{name}", axum::routing::get(file))
+            .with_state(self);
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}/simple/", listener.local_addr().unwrap());
+        tokio::spawn(async move { axum::serve(listener, app).await });
+        let cache = tempfile::tempdir().unwrap();
+        (
+            Finder::new(Index::new(&url, cache.path(), None).unwrap()),
+            cache,
+        )
+    }
+}
+
+async fn project(
+    State(served): State<Served>,
+    Path(name): Path<String>,
+    headers: HeaderMap,
+) -> Response {
+    served.asked.lock().unwrap().push(name.clone());
+    assert_eq!(headers["accept"], "application/vnd.pypi.simple.v1+json");
+    match served.projects.get(&name) {
+        Some(files) => {
+            axum::Json(json!({"meta": {"api-version": "1.1"}, "name": name, "files": files}))
+                .into_response()
+        }
+        None => StatusCode::NOT_FOUND.into_response(),
+    }
+}
+
+async fn file(
+    State(served): State<Served>,
+    Path(name): Path<String>,
+    headers: HeaderMap,
+) -> Response {
+    served.asked.lock().unwrap().push(name.clone());
+    let bytes = served.files[&name].clone();
+    let range = headers.get("range").filter(|_| !served.no_ranges);
+    let Some(range) = range else {
+        return bytes.into_response();
+    };
+    let length: usize = range
+        .to_str()
+        .unwrap()
+        .strip_prefix("bytes=-")
+        .unwrap()
+        .parse()
+        .unwrap();
+    let start = bytes.len().saturating_sub(length);
+    let told = format!("bytes {start}-{}/{}", bytes.len() - 1, bytes.len());
+    (
+        StatusCode::PARTIAL_CONTENT,
+        [("content-range", told)],
+        bytes[start..].to_vec(),
+    )
+        .into_response()
+}
+
+async fn found(finder: &Finder, module: &str, day: &str) -> Option<(String, String, Evidence)> {
+    let cut_off = format!("{day}T00:00:00Z").parse().unwrap();
+    let found = finder.find(module, cut_off).await.unwrap()?;
+    Some((found.distribution, found.version, found.evidence))
+}
+
+fn expect(
+    distribution: &str,
+    version: &str,
+    evidence: Evidence,
+) -> Option<(String, String, Evidence)> {
+    Some((distribution.into(), version.into(), evidence))
+}
+
+#[tokio::test]
+async fn found_by_what_is_in_the_files() {
+    let mut served = Served::default();
+    served.wheel("same-1.0", "2020-01-01", &["same/__init__.py"]);
+    served.wheel("same-1.10", "2021-01-01", &["same/__init__.py"]);
+    served.wheel("same-1.9", "2021-06-01", &["same/__init__.py"]);
+    served.wheel("same-2.0", "2022-01-01", &["same/__init__.py"]);
+    // Of another name, in the table; somebody has uploaded the module's name.
+    served.wheel(
+        "PyYAML-6.0",
+        "2020-01-01",
+        &["yaml/__init__.py", "_yaml/__init__.py"],
+    );
+    served.wheel("yaml-1.0", "2020-01-01", &["yaml/__init__.py"]);
+    // It is there and does not provide the module; a derived name does.
+    served.wheel("thing-1.0", "2020-01-01", &["other/__init__.py"]);
+    served.wheel("python_thing-3.0", "2020-01-01", &["thing.py"]);
+    served.wheel("alone-1.0", "2020-01-01", &["else.py"]);
+    // Packages without `__init__.py`, and a module in a package.
+    served.wheel(
+        "spaced_out_name-1.0",
+        "2020-01-01",
+        &["spaced/out/name/core.py"],
+    );
+    served.wheel(
+        "outer-1.0",
+        "2020-01-01",
+        &["outer/__init__.py", "outer/inner.py"],
+    );
+    served.file(
+        "packed-1.0.tar.gz",
+        "2020-01-01",
+        false,
+        sdist(&["packed-1.0/src/packed/__init__.py"]),
+    );
+    let (finder, _cache) = served.serve().await;
+
+    let day = "2030-01-01";
+    assert_eq!(
+        found(&finder, "same", day).await,
+        expect("same", "2.0", Evidence::SameName)
+    );
+    assert_eq!(
+        found(&finder, "yaml", day).await,
+        expect("PyYAML", "6.0", Evidence::Table)
+    );
+    assert_eq!(
+        found(&finder, "thing", day).await,
+        expect("python-thing", "3.0", Evidence::DerivedName)
+    );
+    assert_eq!(found(&finder, "alone", day).await, None);
+    assert_eq!(found(&finder, "absent", day).await, None);
+    assert_eq!(
+        found(&finder, "spaced.out.name", day).await,
+        expect("spaced-out-name", "1.0", Evidence::SameName)
+    );
+    assert_eq!(
+        found(&finder, "outer.inner", day).await,
+        expect("outer", "1.0", Evidence::Parent)
+    );
+    assert_eq!(found(&finder, "outer.absent", day).await, None);
+    assert_eq!(
+        found(&finder, "packed", day).await,
+        expect("packed", "1.0", Evidence::SameName)
+    );
+    // The newest by version before the day, and nothing before the first.
+    assert_eq!(
+        found(&finder, "same", "2021-12-01").await,
+        expect("same", "1.10", Evidence::SameName)
+    );
+    assert_eq!(
+        found(&finder, "same", "2020-06-01").await,
+        expect("same", "1.0", Evidence::SameName)
+    );
+    assert_eq!(found(&finder, "same", "2020-01-01").await, None);
+}
+
+#[tokio::test]
+async fn withdrawn_and_unfinished_releases_do_not_count() {
+    let mut served = Served::default();
+    served.wheel("a-1.0", "2020-01-01", &["a.py"]);
+    served.file(
+        "a-2.0-py3-none-any.whl",
+        "2020-02-01",
+        "broken",
+        wheel(&["a.py"]),
+    );
+    served.file(
+        "a-3.0-py3-none-any.whl",
+        "2020-02-01",
+        true,
+        wheel(&["a.py"]),
+    );
+    served.wheel("a-4.0rc1", "2020-02-01", &["a.py"]);
+    served.wheel("b-1.0b1", "2020-02-01", &["b.py"]);
+    // No day, no use; a file that is none is passed over for its sibling.
+    served.wheel("c-1.0", "2020-01-01", &["c.py"]);
+    served.projects.get_mut("c").unwrap()[0]
+        .as_object_mut()
+        .unwrap()
+        .remove("upload-time");
+    served.file(
+        "d-1.0-py3-none-any.whl",
+        "2020-01-01",
+        false,
+        b"no zip".to_vec(),
+    );
+    served.file("d-1.0.tar.gz", "2020-01-01", false, sdist(&["d-1.0/d.py"]));
+    served.file("d-1.0.exe", "2020-01-01", false, Vec::new());
+    let (finder, _cache) = served.serve().await;
+    let day = "2030-01-01";
+    assert_eq!(
+        found(&finder, "a", day).await,
+        expect("a", "1.0", Evidence::SameName)
+    );
+    assert_eq!(
+        found(&finder, "b", day).await,
+        expect("b", "1.0b1", Evidence::SameName)
+    );
+    assert_eq!(found(&finder, "c", day).await, None);
+    assert_eq!(
+        found(&finder, "d", day).await,
+        expect("d", "1.0", Evidence::SameName)
+    );
+}
+
+#[tokio::test]
+async fn large_wheels_are_looked_into_by_their_end_and_once() {
+    let many: Vec<String> = (0..2_000)
+        .map(|n| format!("big/module_with_a_rather_long_name_{n}.py"))
+        .collect();
+    let many: Vec<&str> = many.iter().map(String::as_str).collect();
+    for no_ranges in [false, true] {
+        let mut served = Served {
+            no_ranges,
+            ..Served::default()
+        };
+        served.wheel("big-1.0", "2020-01-01", &many);
+        let asked = served.asked.clone();
+        let (finder, _cache) = served.serve().await;
+        for _ in 0..2 {
+            assert_eq!(
+                found(
+                    &finder,
+                    "big.module_with_a_rather_long_name_7",
+                    "2030-01-01"
+                )
+                .await,
+                expect("big", "1.0", Evidence::Parent)
+            );
+        }
+        let asked = asked.lock().unwrap().clone();
+        let files = asked.iter().filter(|name| name.ends_with(".whl")).count();
+        assert_eq!(
+            files, 2,
+            "a part and a longer one, or a try and the whole: {asked:?}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn an_index_that_does_not_answer_is_an_error_that_says_so() {
+    let cache = tempfile::tempdir().unwrap();
+    let index = Index::new("http://127.0.0.1:9/simple", cache.path(), None).unwrap();
+    let error = Finder::new(index)
+        .find("yaml", Timestamp::UNIX_EPOCH)
+        .await
+        .unwrap_err();
+    let text = format!("{error:#}");
+    assert!(
+        text.contains("whether PyYAML provides the module yaml") && text.contains("127.0.0.1:9"),
+        "{text}"
+    );
+}
+
+#[test]
+fn candidates_in_order() {
+    let check = |module: &str, expect: &[&str]| {
+        let names: Vec<_> = candidates(module)
+            .into_iter()
+            .map(|(name, _)| name)
+            .collect();
+        assert_eq!(names, expect, "{module}");
+    };
+    check(
+        "thing",
+        &["thing", "python-thing", "pything", "thing-python"],
+    );
+    check("jwt", &["PyJWT", "jwt", "python-jwt", "jwt-python"]);
+    check(
+        "google.cloud.storage.blob",
+        &[
+            "google-cloud-storage",
+            "google-cloud-storage-blob",
+            "google-cloud",
+            "google",
+            "python-google",
+            "pygoogle",
+            "google-python",
+        ],
+    );
+    check(
+        "under_score",
+        &[
+            "under-score",
+            "python-under-score",
+            "pyunder-score",
+            "under-score-python",
+        ],
+    );
+    for none in [
+        "imp",
+        "distutils.core",
+        "",
+        "_private",
+        "a b",
+        "a..b",
+        "../x",
+        "a/b",
+    ] {
+        check(none, &[]);
+    }
+}

@@ -1,0 +1,143 @@
+//! A recipe as lines of a Dockerfile and the files beside it.
+
+use super::{ProjectInstall, Recipe};
+
+/// Folder of the build context in which the caller puts the target's tree.
+pub const CODE: &str = "code";
+/// Folder of the build context for [`Recipe::files`].
+const FOLDER: &str = "environment";
+/// Where tests will find the code.
+const CODE_FOLDER: &str = "/app/code";
+const METADATA: &str = include_str!("metadata.py");
+/// The first pip that knows a day; the newest one that runs on the interpreter.
+const PIP: &str = "pip>=26.0,<27";
+const REPORT: &str = "pytest-json-report==1.5.0";
+/// Distributions in a folder have no day: pip takes any of them. Empty, pip 26
+/// reads the variable as absent too, but that is nowhere promised.
+const PIP_SETTINGS: &str = "unset PIP_FIND_LINKS; export PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1 \
+    PIP_ROOT_USER_ACTION=ignore PIP_PROGRESS_BAR=off";
+const INTO_VENV: &str = "/opt/tools/bin/pip --python /opt/venv/bin/python";
+
+impl Recipe {
+    /// The lines of a Dockerfile after `FROM` [`Self::base_image`], one
+    /// instruction each.
+    ///
+    /// They copy from the build context, in which the caller puts
+    /// [`Self::files`] and the whole tree of the target under [`CODE`], without
+    /// its `.git`; only [`ProjectInstall::Metadata`] reads the tree. What a
+    /// `RUN` needs of the host (a proxy, `PIP_CERT`, `PIP_INDEX_URL`) may be put
+    /// before it or given as build arguments.
+    ///
+    /// When the build fails, its whole output and the error message behind it
+    /// go to [`diagnose`](crate::environment::diagnose::diagnose).
+    #[must_use]
+    pub fn lines(&self) -> Vec<String> {
+        let cut_off = format!("{PIP_SETTINGS} PIP_UPLOADED_PRIOR_TO={}", self.cut_off);
+        let mut lines = vec![format!(
+            "RUN {PIP_SETTINGS}; python3 -m venv /opt/tools && /opt/tools/bin/pip install -q '{PIP}' && \
+             python3 -m venv --without-pip /opt/venv"
+        )];
+        if !self.system_packages.is_empty() {
+            let names: Vec<_> = self
+                .system_packages
+                .iter()
+                .map(|p| p.name.as_str())
+                .collect();
+            lines.push(format!(
+                "RUN export DEBIAN_FRONTEND=noninteractive; apt-get update -qq && \
+                 apt-get install -qq -y --no-install-recommends {} && rm -rf /var/lib/apt/lists/*",
+                names.join(" ")
+            ));
+        }
+        lines.push("ENV PATH=/opt/venv/bin:$PATH PYTHONDONTWRITEBYTECODE=1".into());
+        for (name, value) in &self.env {
+            lines.push(format!("ENV {name}={}", quoted(value)));
+        }
+        let wheel = match &self.project_install {
+            ProjectInstall::Metadata { extras } => {
+                lines.extend(self.wheel_lines(&cut_off));
+                // A name that is none would be read by the shell.
+                let is_name = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+                let names = extras.iter().filter(|name| name.chars().all(is_name));
+                let names: Vec<_> = names.map(String::as_str).collect();
+                let extras = match names.is_empty() {
+                    true => String::new(),
+                    false => format!("[{}]", names.join(",")),
+                };
+                format!("\"$(ls /tmp/wheel/*.whl){extras}\" ")
+            }
+            ProjectInstall::Nothing => String::new(),
+        };
+        lines.push(format!(
+            "COPY {FOLDER}/requirements.txt /tmp/requirements.txt"
+        ));
+        lines.push(format!(
+            "RUN {cut_off}; {INTO_VENV} install {wheel}-r /tmp/requirements.txt"
+        ));
+        lines.push(format!(
+            "RUN {PIP_SETTINGS}; {INTO_VENV} list --format=freeze > /tmp/there.txt && \
+             {INTO_VENV} install -c /tmp/there.txt '{REPORT}'"
+        ));
+        if !wheel.is_empty() {
+            lines.push(format!("COPY {FOLDER}/metadata.py /tmp/metadata.py"));
+            lines.push(format!(
+                "RUN /opt/venv/bin/python /tmp/metadata.py /tmp/code /tmp/wheel/*.whl /opt/generated {CODE_FOLDER}"
+            ));
+        }
+        lines.push(
+            "RUN rm -rf /tmp/code /tmp/build /tmp/wheel /tmp/*.txt /tmp/metadata.py /opt/tools"
+                .into(),
+        );
+        lines.push(format!("WORKDIR {CODE_FOLDER}"));
+        lines
+    }
+
+    /// Builds the wheel from a copy of the code: what the build writes into its
+    /// folder must not be taken for code.
+    fn wheel_lines(&self, cut_off: &str) -> [String; 2] {
+        let version = self.version.as_deref().map(|version| {
+            let names = [
+                "SETUPTOOLS_SCM_PRETEND_VERSION",
+                "PBR_VERSION",
+                "POETRY_DYNAMIC_VERSIONING_BYPASS",
+            ];
+            names
+                .map(|name| format!(" {name}={}", quoted(version)))
+                .concat()
+        });
+        let version = version.unwrap_or_default();
+        [
+            format!("COPY {CODE} /tmp/code"),
+            format!(
+                "RUN {cut_off}{version}; cp -r /tmp/code /tmp/build && \
+                 /opt/tools/bin/pip wheel --no-deps -w /tmp/wheel /tmp/build && \
+                 case \"$(ls /tmp/wheel)\" in *-none-any.whl) ;; \
+                 *) echo \"swe-ci: the project's wheel is compiled: $(ls /tmp/wheel)\"; exit 1;; esac"
+            ),
+        ]
+    }
+
+    /// Files of the build context that the lines copy: paths in it and texts.
+    /// The target's tree under [`CODE`] is the caller's to add.
+    #[must_use]
+    pub fn files(&self) -> Vec<(String, String)> {
+        let requirements = self.requirements.iter().map(|r| {
+            let reason = r.reason.replace(['\n', '\r'], " ");
+            format!("# {reason}\n{}\n", r.spec.replace(['\n', '\r'], " "))
+        });
+        vec![
+            (format!("{FOLDER}/requirements.txt"), requirements.collect()),
+            (format!("{FOLDER}/metadata.py"), METADATA.to_owned()),
+        ]
+    }
+}
+
+/// A value for `ENV` and for the shell: one word, nothing put in.
+fn quoted(value: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:,+!@%".contains(c);
+    if !value.is_empty() && value.chars().all(plain) {
+        return value.to_owned();
+    }
+    let kept: String = value.chars().filter(|c| !"\n\r'".contains(*c)).collect();
+    format!("'{kept}'")
+}
