@@ -41,7 +41,7 @@ test-harnesses: ## Only real agent programs on a real task, also those that CI l
 	@scripts/setup.sh build docker image
 	@cargo test --workspace --test it programs:: -- --include-ignored
 
-bench: ## Measure orchestration overhead, re-ranking, page throughput and long recordings
+bench: ## Measure overhead, re-ranking, pages, recordings, preparation, spans of histories
 	@$(MAKE) --no-print-directory setup build
 	@cargo bench --profile dev --workspace --bench '*'
 

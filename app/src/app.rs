@@ -102,6 +102,15 @@ fn Main(bare: Memo<bool>) -> impl IntoView {
                 />
                 <Route path=path!("/tasks") view={Lazy::<lazy::Tasks>::new()} ssr=SsrMode::Async/>
                 <Route path=path!("/tasks/:id") view={Lazy::<lazy::Task>::new()} ssr=SsrMode::Async/>
+                <Route path=path!("/datasets") view={Lazy::<lazy::Datasets>::new()} ssr=SsrMode::Async/>
+                // Before the next one, which would take it for a split.
+                <Route path=path!("/datasets/new") view={Lazy::<lazy::Curate>::new()} ssr=SsrMode::Async/>
+                <Route
+                    path=path!("/datasets/curations/:id")
+                    view={Lazy::<lazy::Curation>::new()}
+                    ssr=SsrMode::Async
+                />
+                <Route path=path!("/datasets/:split") view={Lazy::<lazy::Dataset>::new()} ssr=SsrMode::Async/>
                 <Route path=path!("/matrix") view={Lazy::<lazy::Matrix>::new()} ssr=SsrMode::Async/>
                 <Route path=path!("/compare") view={Lazy::<lazy::Compare>::new()} ssr=SsrMode::Async/>
                 <Route path=path!("/models/:name") view={Lazy::<lazy::Model>::new()} ssr=SsrMode::Async/>
@@ -120,6 +129,7 @@ fn Main(bare: Memo<bool>) -> impl IntoView {
                     view={Lazy::<lazy::Notifications>::new()}
                     ssr=SsrMode::Async
                 />
+                <Route path=path!("/disk") view={Lazy::<lazy::Disk>::new()} ssr=SsrMode::Async/>
                 <Route path=path!("/audit") view={Lazy::<lazy::Audit>::new()} ssr=SsrMode::Async/>
             </FlatRoutes>
         </main>
@@ -174,6 +184,7 @@ fn Footer() -> impl IntoView {
             <p>"swe-ci measures how well coding agents maintain code, over many iterations."</p>
             <nav aria-label="More">
                 <a href="/compare">"Compare runs"</a>
+                <a href="/datasets">"Datasets"</a>
                 <a href="/about">"How to read this"</a>
                 <a href="/feed.xml" rel="external">"Feed"</a>
                 <a href="/api/v1/openapi.json" rel="external">"API"</a>

@@ -17,6 +17,16 @@ pub mod gap;
 
 pub mod requirement;
 
+pub mod preparation;
+
+pub mod browse;
+
+pub mod dataset;
+
+pub mod curation;
+
+pub mod disk;
+
 pub mod likely;
 
 pub mod diff;

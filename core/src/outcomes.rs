@@ -17,6 +17,21 @@ impl TestList {
         Self(target.passing().map(str::to_owned).collect())
     }
 
+    /// T of a task whose target was tested several times: what passed every
+    /// time.
+    #[must_use]
+    pub fn of_targets(targets: &[Report]) -> Self {
+        let Some((first, others)) = targets.split_first() else {
+            return Self::none();
+        };
+        let passes = |report: &Report, id: &str| {
+            let test = report.tests.get(id);
+            test.is_some_and(|test| test.outcome == Outcome::Passed)
+        };
+        let always = |id: &&str| others.iter().all(|report| passes(report, id));
+        Self(first.passing().filter(always).map(str::to_owned).collect())
+    }
+
     /// Of a task that has not been tested.
     #[must_use]
     pub fn none() -> Self {

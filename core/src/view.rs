@@ -9,6 +9,7 @@ use crate::host::HostLoad;
 use crate::metrics::Verdict;
 use crate::outcomes::Outcomes;
 use crate::preflight::Preflight;
+use crate::preparation::Preparation;
 use crate::requirement::Requirement;
 use crate::run::{Kind, Progress, RunConfig};
 use crate::steering::Steering;
@@ -67,8 +68,18 @@ pub struct TaskSummary {
     pub commits: u32,
     /// Days between the two ends.
     pub span_days: f64,
-    /// Seconds the target's suite takes.
+    /// Seconds the target's suite takes, in the middle of all times it was run.
     pub suite_seconds: f64,
+    /// Lines added and deleted between the ends, in files of every kind; not
+    /// known of tasks imported before it was counted.
+    #[serde(default)]
+    pub modified_lines: Option<u32>,
+    /// Licence of the target, an SPDX name; where one was recognised.
+    #[serde(default)]
+    pub licence: Option<String>,
+    /// How much its preparation found that is to be known of it.
+    #[serde(default)]
+    pub findings: u32,
 }
 
 /// A task with its history and tests.
@@ -84,6 +95,10 @@ pub struct TaskDetail {
     pub history: Vec<Commit>,
     /// T, with what the base does on each test.
     pub tests: Vec<TaskTest>,
+    /// How it was prepared; of nothing where it was imported before that was
+    /// written down.
+    #[serde(default)]
+    pub preparation: Preparation,
     /// Columns of the split's metadata file that we keep without knowing them.
     pub extra: Vec<(String, String)>,
 }

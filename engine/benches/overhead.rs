@@ -48,7 +48,9 @@ async fn main() -> anyhow::Result<()> {
             versions: &slices,
         }],
     )?;
-    engine.import(&dataset, "bench", &|_| {}).await?;
+    engine
+        .import(dataset.as_path(), "bench", &testing::once(), &|_| {})
+        .await?;
 
     let id = engine
         .submit(RunConfig::human("bench"), Visibility::Public)

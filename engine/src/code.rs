@@ -82,6 +82,13 @@ impl CodeTree {
         );
     }
 
+    /// Adds everything of `other` below a folder.
+    pub fn put_below(&mut self, folder: &str, other: &Self) {
+        let theirs = other.entries.iter();
+        self.entries
+            .extend(theirs.map(|(path, entry)| (format!("{folder}/{path}"), entry.clone())));
+    }
+
     /// The same code with everything below `folder` taken from `other`.
     #[must_use]
     pub fn with_folder_of(mut self, folder: &str, other: &Self) -> Self {

@@ -4,55 +4,24 @@ use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+use std::time::Duration;
 
 use anyhow::Context;
 use serde::Serialize;
+use swe_ci_core::account::AccountRole;
+use swe_ci_core::disk::{DiskPart, DiskUse, ImageUse};
 
 use crate::Engine;
 use crate::blocking::blocking;
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::harness::Layers;
 use crate::host;
-use crate::images::{Images, Layer};
+use crate::images::{Held, Images, Layer};
 use crate::sandbox::Sandbox;
-
-/// What takes room, in bytes.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct DiskUse {
-    /// What is in the data folder.
-    pub parts: Vec<DiskPart>,
-    /// The images of the tasks; none where the container engine does not
-    /// answer.
-    pub images: Option<ImageUse>,
-    /// What may still be written in the data folder.
-    pub free_bytes: Option<u64>,
-}
-
-/// A part of the data folder.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct DiskPart {
-    pub name: &'static str,
-    /// What is in it.
-    pub holds: &'static str,
-    pub files: u64,
-    /// On the disk, where a file under two names is one.
-    pub bytes: u64,
-}
-
-/// The images tasks are worked on in.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct ImageUse {
-    /// Those the container engine has.
-    pub images: u64,
-    /// Those it has lost; their tasks have to be imported again.
-    pub missing: u64,
-    /// Every layer once.
-    pub bytes: u64,
-    /// What they would take if none shared a layer with another.
-    pub apart_bytes: u64,
-}
+use crate::shelf::Shelf;
 
 /// The parts there are; everything else is the last one.
-const PARTS: [(&str, &str, &[&str]); 4] = [
+const PARTS: [(&str, &str, &[&str]); 5] = [
     (
         "results",
         "code, reports, logs and recordings of runs",
@@ -62,6 +31,11 @@ const PARTS: [(&str, &str, &[&str]); 4] = [
         "tasks",
         "repositories of the tasks, as they were imported",
         &["tasks"],
+    ),
+    (
+        "datasets",
+        "what was downloaded or made, and archives of images",
+        &["datasets", "images", "curations"],
     ),
     ("harnesses", "how agent programs are made", &["harnesses"]),
     (
@@ -73,9 +47,13 @@ const PARTS: [(&str, &str, &[&str]); 4] = [
 const REST: (&str, &str) = ("other", "the gateway's spool, locks, keys");
 
 impl Engine {
-    /// What it takes of the disk. Reads every file's size: a while, where there
-    /// are many.
+    /// What it takes of the disk; for administrators. Reads every file's size: a
+    /// while, where there are many.
+    ///
+    /// # Errors
+    /// [`Error::Unauthenticated`], [`Error::Forbidden`].
     pub async fn disk_use(&self) -> Result<DiskUse> {
+        self.require(AccountRole::Admin)?;
         let data = self.config().data.clone();
         let parts = blocking({
             let data = data.clone();
@@ -89,6 +67,7 @@ impl Engine {
         Ok(DiskUse {
             parts: parts.await?,
             images,
+            image_quota: self.config().image_quota,
             free_bytes: host::free_bytes(&data),
         })
     }
@@ -114,8 +93,8 @@ fn parts(data: &Path) -> anyhow::Result<Vec<DiskPart>> {
     let all = all.into_iter().chain([REST]).map(|(name, holds)| {
         let Count { files, bytes } = counts.remove(name).unwrap_or_default();
         DiskPart {
-            name,
-            holds,
+            name: name.to_owned(),
+            holds: holds.to_owned(),
             files,
             bytes,
         }
@@ -150,6 +129,110 @@ impl Count {
             }
         }
     }
+}
+
+/// What was used this lately is not given back: whoever prepared it or works in
+/// it goes on with it.
+const LATELY: Duration = Duration::from_mins(10);
+/// How often the quota is looked at.
+const EVERY: Duration = Duration::from_mins(1);
+
+/// Something that was given back to the disk.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct GivenBack {
+    /// The digest of an image, or the name of a harness's layer.
+    pub name: String,
+    /// What is taken less without it.
+    pub bytes: u64,
+}
+
+impl Engine {
+    /// Gives back images of tasks and layers of harnesses, the longest unused
+    /// first, until those that are left take no more than `quota` bytes. Kept
+    /// are those that are worked with, were used in the last ten minutes, or
+    /// could not be made again. They come back when they are needed.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] when the container engine does not answer;
+    /// [`Error::Unauthenticated`], [`Error::Forbidden`].
+    pub async fn keep_within(&self, quota: u64) -> Result<Vec<GivenBack>> {
+        self.require(AccountRole::Admin)?;
+        let inner = &self.inner;
+        inner
+            .docker
+            .ping()
+            .await
+            .map_err(|error| Error::Unavailable(format!("images cannot be looked at: {error}")))?;
+        let (shelf, layers) = (&inner.shelf, inner.harnesses.layers());
+        let mut held: Vec<(Keeper<'_>, Held)> = Vec::new();
+        held.extend(
+            shelf
+                .held()
+                .await?
+                .into_iter()
+                .map(|h| (Keeper::Shelf(shelf), h)),
+        );
+        held.extend(
+            layers
+                .held()
+                .await?
+                .into_iter()
+                .map(|h| (Keeper::Layers(layers), h)),
+        );
+        held.sort_by_key(|(_, held)| held.used);
+        let at_work = inner.store.images_at_work().await?;
+        let mut given = Vec::new();
+        let mut at = 0;
+        while at < held.len() && bytes(&held) > quota {
+            let (keeper, oldest) = &held[at];
+            let lately = oldest.used.elapsed().is_ok_and(|since| since < LATELY);
+            let name = oldest.name.clone();
+            if lately || at_work.contains(&name) || !keeper.give_back(&name).await? {
+                at += 1;
+                continue;
+            }
+            let before = bytes(&held);
+            held.remove(at);
+            let bytes = before - bytes(&held);
+            tracing::info!(name, bytes, "given back to the disk");
+            given.push(GivenBack { name, bytes });
+        }
+        Ok(given)
+    }
+
+    /// Keeps to the quota, where there is one.
+    pub(crate) async fn keep_tidy(&self) -> std::convert::Infallible {
+        loop {
+            tokio::time::sleep(EVERY).await;
+            if let Some(quota) = self.config().image_quota
+                && let Err(error) = self.keep_within(quota).await
+            {
+                tracing::warn!("cannot keep to the quota of images: {error}");
+            }
+        }
+    }
+}
+
+/// Who can give something back.
+enum Keeper<'a> {
+    Shelf(&'a Shelf),
+    Layers(&'a Layers),
+}
+
+impl Keeper<'_> {
+    async fn give_back(&self, name: &str) -> anyhow::Result<bool> {
+        match self {
+            Self::Shelf(shelf) => shelf.give_back(name).await,
+            Self::Layers(layers) => layers.give_back(name).await,
+        }
+    }
+}
+
+/// Every layer once.
+fn bytes(held: &[(Keeper<'_>, Held)]) -> u64 {
+    let layers = held.iter().flat_map(|(_, held)| &held.layers);
+    let once: HashSet<&Layer> = layers.collect();
+    once.iter().map(|(_, size)| size).sum()
 }
 
 async fn image_use(images: &Images, digests: &[String]) -> anyhow::Result<ImageUse> {

@@ -5,6 +5,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail, ensure};
+use serde::{Deserialize, Serialize};
 
 /// A whole file, if it is not larger than `max_bytes`.
 pub fn read_limited(path: &Path, max_bytes: u64) -> anyhow::Result<Vec<u8>> {
@@ -22,7 +23,7 @@ pub fn read_limited(path: &Path, max_bytes: u64) -> anyhow::Result<Vec<u8>> {
 }
 
 /// Tells a file from all others, and from itself after a change.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct FileIdentity {
     device: u64,
     inode: u64,
@@ -41,6 +42,51 @@ pub fn identity(path: &Path) -> anyhow::Result<FileIdentity> {
         size: data.size(),
         modified: (data.mtime(), data.mtime_nsec()),
     })
+}
+
+/// Writes a small file whole or not at all; folders on the way are made.
+pub fn write_whole(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
+    let write = || {
+        if let Some(folder) = path.parent() {
+            std::fs::create_dir_all(folder)?;
+        }
+        let partial = beside(path, "partial");
+        std::fs::write(&partial, bytes)?;
+        std::fs::rename(&partial, path)
+    };
+    write().with_context(|| format!("cannot write {}", path.display()))
+}
+
+/// Notes that something was used now. It is no matter if that fails: it is
+/// then thought to be older.
+pub fn touch(path: &Path) {
+    let file = File::options().write(true).open(path);
+    let _ = file.and_then(|file| file.set_modified(std::time::SystemTime::now()));
+}
+
+/// What the files below a folder take, in bytes; what cannot be looked at takes
+/// nothing.
+pub fn bytes_below(folder: &Path) -> u64 {
+    let mut waiting = vec![folder.to_owned()];
+    let mut bytes = 0;
+    while let Some(next) = waiting.pop() {
+        for entry in std::fs::read_dir(next).into_iter().flatten().flatten() {
+            match entry.metadata() {
+                Ok(found) if found.is_dir() => waiting.push(entry.path()),
+                Ok(found) => bytes += found.len(),
+                Err(_) => {}
+            }
+        }
+    }
+    bytes
+}
+
+/// What a zip says it unpacks to, in bytes. Only its directory is read, and
+/// nothing of it is to be relied on.
+pub fn unpacked_bytes(archive: &Path) -> anyhow::Result<u64> {
+    let zip = zip::ZipArchive::new(io::BufReader::new(File::open(archive)?))?;
+    let size = zip.decompressed_size().unwrap_or(0);
+    Ok(u64::try_from(size).unwrap_or(u64::MAX))
 }
 
 /// Limits on what an archive may unpack to.

@@ -3,9 +3,10 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use anyhow::{Context, anyhow, bail};
-use bollard::query_parameters::{BuildImageOptionsBuilder, ImportImageOptions};
+use bollard::query_parameters::{BuildImageOptionsBuilder, ImportImageOptions, RemoveImageOptions};
 use futures::{StreamExt, TryStreamExt};
 use tokio_util::io::ReaderStream;
 
@@ -40,6 +41,30 @@ pub fn usual_ca_bundle() -> Option<PathBuf> {
 /// A layer of an image: its content's digest, and its size in bytes.
 pub type Layer = (String, u64);
 
+/// An image to be made.
+pub struct Order<'a> {
+    pub tag: &'a str,
+    pub from: &'a str,
+    /// After `FROM`.
+    pub lines: &'a [&'a str],
+    /// What the lines copy.
+    pub files: CodeTree,
+    pub network: &'a BuildNetwork,
+    /// For lines that run code of others: not in this machine's own network,
+    /// where they would find what listens to nobody but the machine.
+    pub apart: bool,
+}
+
+/// Something of ours in the container engine that can be made again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Held {
+    /// What its keeper calls it.
+    pub name: String,
+    pub used: SystemTime,
+    /// Of an image, and of volumes filled from one.
+    pub layers: Vec<Layer>,
+}
+
 #[derive(Debug, Clone)]
 pub struct Images {
     docker: Docker,
@@ -66,9 +91,7 @@ impl Images {
     pub async fn digest(&self, name: &str) -> anyhow::Result<Option<String>> {
         match self.docker.api()?.inspect_image(name).await {
             Ok(image) => Ok(image.id),
-            Err(bollard::errors::Error::DockerResponseServerError {
-                status_code: 404, ..
-            }) => Ok(None),
+            Err(error) if is_absent(&error) => Ok(None),
             Err(error) => Err(error).context("the container engine did not answer"),
         }
     }
@@ -79,9 +102,7 @@ impl Images {
         let api = self.docker.api()?;
         let image = match api.inspect_image(name).await {
             Ok(image) => image,
-            Err(bollard::errors::Error::DockerResponseServerError {
-                status_code: 404, ..
-            }) => return Ok(None),
+            Err(error) if is_absent(&error) => return Ok(None),
             Err(error) => return Err(error).context("the container engine did not answer"),
         };
         let history = api.image_history(name).await;
@@ -100,6 +121,38 @@ impl Images {
         }))
     }
 
+    /// Removes an image under all its names, with the layers no other image
+    /// has; false when something still needs it.
+    pub async fn remove(&self, digest: &str) -> anyhow::Result<bool> {
+        let api = self.docker.api()?;
+        let image = match api.inspect_image(digest).await {
+            Ok(image) => image,
+            Err(error) if is_absent(&error) => return Ok(true),
+            Err(error) => return Err(error).context("the container engine did not answer"),
+        };
+        // By its digest, an image goes only when it has but one name.
+        let mut names = image.repo_tags.unwrap_or_default();
+        if names.len() < 2 {
+            names = vec![digest.to_owned()];
+        }
+        for name in names {
+            let removed = api
+                .remove_image(&name, None::<RemoveImageOptions>, None)
+                .await;
+            match removed {
+                Ok(_) => {}
+                Err(error) if is_absent(&error) => {}
+                Err(bollard::errors::Error::DockerResponseServerError {
+                    status_code: 409, ..
+                }) => return Ok(false),
+                Err(error) => {
+                    return Err(error).with_context(|| format!("cannot remove the image {name}"));
+                }
+            }
+        }
+        Ok(true)
+    }
+
     /// Builds `tag` from lines of a Dockerfile. `RUN` lines see the host's CA
     /// bundle, proxies and registries.
     pub async fn build(
@@ -110,51 +163,81 @@ impl Images {
         network: &BuildNetwork,
         say: &(dyn Fn(String) + Send + Sync),
     ) -> anyhow::Result<String> {
-        let (env, kept_back) = network.split();
-        for (name, _) in kept_back {
+        let order = Order {
+            tag,
+            from,
+            lines,
+            files: CodeTree::default(),
+            network,
+            apart: false,
+        };
+        let mut last = Vec::new();
+        let hear = |line: &str| {
+            if line.starts_with("Step ") {
+                say(readable(line));
+            }
+            last.push(line.to_owned());
+            last.drain(..last.len().saturating_sub(30));
+        };
+        for (name, _) in network.split().1 {
             say(format!(
                 "{name} is kept from the build: it names a user, and an image's history would tell it"
             ));
         }
-        let context = context(from, lines, network).to_tar("")?;
+        match self.make(order, hear).await? {
+            Ok(digest) => Ok(digest),
+            Err(problem) => bail!(
+                "cannot build the image {tag}: {problem}\n{}",
+                last.join("\n")
+            ),
+        }
+    }
+
+    /// Builds an image and tells every line of what is printed meanwhile. What
+    /// the lines do wrong is not the engine's failure, and told inside.
+    pub async fn make(
+        &self,
+        order: Order<'_>,
+        mut hear: impl FnMut(&str),
+    ) -> anyhow::Result<Result<String, String>> {
+        let Order {
+            tag,
+            from,
+            lines,
+            files,
+            network,
+            apart,
+        } = order;
+        let (env, _) = network.split();
+        let env: HashMap<&str, &str> = env.into_iter().collect();
+        let context = context(from, lines, files, network).to_tar("")?;
         let options = BuildImageOptionsBuilder::default()
             .t(tag)
             .rm(true)
             .forcerm(true)
-            .networkmode("host")
-            .buildargs(&env.into_iter().collect::<HashMap<_, _>>())
+            .networkmode(if apart { "bridge" } else { "host" })
+            .buildargs(&env)
             .build();
-        let mut build = std::pin::pin!(self.docker.api()?.build_image(
-            options,
-            None,
-            Some(bollard::body_full(context.into()))
-        ));
-        let mut last = Vec::new();
+        let body = Some(bollard::body_full(context.into()));
+        let mut build = std::pin::pin!(self.docker.api()?.build_image(options, None, body));
         while let Some(info) = build.next().await {
-            let info = info
-                .map_err(|e| anyhow!("cannot build the image {tag}: {e}\n{}", last.join("\n")))?;
-            if let Some(problem) = info.error_detail.and_then(|e| e.message) {
-                bail!(
-                    "cannot build the image {tag}: {problem}\n{}",
-                    last.join("\n")
-                );
+            let info = match info {
+                Ok(info) => info,
+                // The stream may carry the failure of a line as its own.
+                Err(bollard::errors::Error::DockerStreamError { error }) => return Ok(Err(error)),
+                Err(error) => return Err(anyhow!("cannot build the image {tag}: {error}")),
+            };
+            let printed = info.stream.iter().flat_map(|text| text.lines());
+            for line in printed.filter(|line| !line.trim().is_empty()) {
+                hear(line);
             }
-            for line in info
-                .stream
-                .iter()
-                .flat_map(|s| s.lines())
-                .filter(|l| !l.trim().is_empty())
-            {
-                if line.starts_with("Step ") {
-                    say(readable(line));
-                }
-                last.push(line.to_owned());
-                last.drain(..last.len().saturating_sub(30));
+            if let Some(problem) = info.error_detail.and_then(|e| e.message) {
+                return Ok(Err(problem));
             }
         }
-        self.digest(tag)
-            .await?
-            .with_context(|| format!("the image {tag} was built and is not there"))
+        let digest = self.digest(tag).await?;
+        let digest = digest.with_context(|| format!("the image {tag} was built and is not there"));
+        digest.map(Ok)
     }
 
     /// Writes an image as `docker save` does, gzipped.
@@ -244,6 +327,16 @@ impl BuildNetwork {
     }
 }
 
+fn is_absent(error: &bollard::errors::Error) -> bool {
+    matches!(
+        error,
+        bollard::errors::Error::DockerResponseServerError {
+            status_code: 404,
+            ..
+        }
+    )
+}
+
 /// A name and a value.
 type Variable<'a> = (&'a str, &'a str);
 
@@ -280,8 +373,7 @@ fn readable(step: &str) -> String {
 
 /// The build context: a Dockerfile, and the CA bundle if there is one. The last
 /// line removes it from what containers see.
-fn context(from: &str, lines: &[&str], network: &BuildNetwork) -> CodeTree {
-    let mut files = CodeTree::default();
+fn context(from: &str, lines: &[&str], mut files: CodeTree, network: &BuildNetwork) -> CodeTree {
     let mut dockerfile = format!("FROM {from}\n");
     for (name, _) in network.split().0 {
         if !is_proxy(name) {
@@ -324,7 +416,12 @@ mod tests {
             env: vec![],
             ca_bundle: Some(b"pem".to_vec()),
         };
-        let files = context("base", &["RUN pip install x", "ENV A=b"], &network);
+        let files = context(
+            "base",
+            &["RUN pip install x", "ENV A=b"],
+            CodeTree::default(),
+            &network,
+        );
         let text = std::str::from_utf8(files.file("Dockerfile").unwrap()).unwrap();
         assert!(
             text.starts_with(
@@ -336,7 +433,12 @@ mod tests {
             text.ends_with("; pip install x\nENV A=b\nRUN rm -f /tmp/host-ca.crt\n"),
             "{text}"
         );
-        let plain = context("base", &["RUN a"], &BuildNetwork::default());
+        let plain = context(
+            "base",
+            &["RUN a"],
+            CodeTree::default(),
+            &BuildNetwork::default(),
+        );
         assert_eq!(plain.file("Dockerfile").unwrap(), b"FROM base\nRUN a\n");
     }
 
@@ -348,7 +450,7 @@ mod tests {
                 ca_bundle: None,
             };
             let passed = !network.split().0.is_empty();
-            let files = context("base", &["RUN a"], &network);
+            let files = context("base", &["RUN a"], CodeTree::default(), &network);
             let text = std::str::from_utf8(files.file("Dockerfile").unwrap()).unwrap();
             let declared = text.contains(&format!("\nARG {name}\n"));
             assert_eq!(

@@ -16,6 +16,7 @@ mod card;
 mod check;
 mod clock;
 mod code;
+mod curation;
 mod dataset;
 mod diffs;
 mod disk;
@@ -52,10 +53,12 @@ mod sandbox;
 mod scores;
 mod secrets;
 mod sheets;
+mod shelf;
 mod steering;
 mod store;
 mod submitting;
 mod suite;
+mod tasks;
 pub mod testing;
 mod trajectory;
 mod verify;
@@ -72,7 +75,9 @@ use swe_ci_core::event::RunEvent;
 
 pub use accounts::{Admission, FollowedInvitation};
 pub use check::{CheckNews, HarnessCheck};
-pub use disk::{DiskPart, DiskUse, ImageUse};
+pub use curation::EXAMPLE_PLAN;
+pub use dataset::{ImportOptions, ImportSource};
+pub use disk::GivenBack;
 pub use doctor::Check;
 pub use downloads::Pieces;
 pub use error::{Error, Result};
@@ -86,6 +91,7 @@ pub use results::{Change, ImportRequest, ImportedResults, ScoreRequest, Scored, 
 pub use store::{ProvenIdentity, RunListing, SessionData};
 pub use swe_ci_core::key::KeyView;
 pub use swe_ci_core::metrics::METRIC_VERSION;
+pub use tasks::{TasksFound, TasksWanted};
 pub use verify::{Checked, Extent};
 pub use work::Imported;
 
@@ -102,6 +108,7 @@ use notifications::Courier;
 use readings::Readings;
 use sandbox::{Docker, Instance, Sandbox};
 use sheets::Sheets;
+use shelf::{Shelf, Stocked};
 use store::Store;
 use work::build_network;
 
@@ -117,6 +124,19 @@ pub struct Config {
     /// Package index for the demo split's source distributions; asked of pip
     /// in the base image when absent.
     pub package_index: Option<String>,
+    /// What images of tasks and layers of harnesses may take in the container
+    /// engine, in bytes; those that were not used for long make room. No limit
+    /// when absent.
+    pub image_quota: Option<u64>,
+    /// Address of the hub datasets are downloaded from; its own when absent.
+    pub hub_endpoint: Option<String>,
+    /// Sent to that hub alone.
+    pub hub_token: Option<secrecy::SecretString>,
+    /// Address of GitHub's API, for searches of repositories; its own when
+    /// absent.
+    pub github_endpoint: Option<String>,
+    /// Sent to that API alone.
+    pub github_token: Option<secrecy::SecretString>,
     /// Passed into image builds when set.
     pub build_env: Vec<(String, String)>,
     /// Host's CA bundle, passed into image builds when set.
@@ -145,6 +165,11 @@ impl Config {
             workers: 0,
             base_image: String::new(),
             package_index: None,
+            image_quota: None,
+            hub_endpoint: None,
+            hub_token: None,
+            github_endpoint: None,
+            github_token: None,
             build_env: Vec::new(),
             ca_bundle: None,
             database_url: None,
@@ -185,6 +210,7 @@ struct Inner {
     artifacts: Artifacts,
     docker: Docker,
     images: Images,
+    shelf: Shelf,
     folders: TaskFolders,
     events: Events,
     harnesses: Harnesses,
@@ -221,6 +247,7 @@ impl Engine {
         let artifacts = Artifacts::in_folder(&data.join("artifacts"))?;
         let docker = Docker::new(Instance(instance.clone()));
         let images = Images::new(docker.clone());
+        let shelf = Shelf::new(images.clone(), data);
         let folders = TaskFolders::new(data.join("tasks"));
         let events = Events::default();
         let layers = Layers::new(
@@ -242,6 +269,7 @@ impl Engine {
                 artifacts,
                 docker,
                 images,
+                shelf,
                 folders,
                 events,
                 harnesses,
@@ -312,7 +340,10 @@ impl Engine {
     }
 
     fn sandbox(&self) -> Arc<dyn Sandbox> {
-        Arc::new(self.inner.docker.clone())
+        Arc::new(Stocked {
+            docker: self.inner.docker.clone(),
+            shelf: self.inner.shelf.clone(),
+        })
     }
 }
 

@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::error::{Error, Result};
 use crate::evolve::{Evolver, Interrupts, Left};
+use crate::host;
 use crate::store::Claim;
 
 /// How long a claim holds without a sign of life.
@@ -32,7 +33,18 @@ pub async fn work(evolver: &Evolver, name: &str, slots: usize, stop: &Cancellati
 }
 
 async fn work_slot(evolver: &Evolver, worker: &str, stop: &CancellationToken) {
+    let mut told = false;
     while !stop.is_cancelled() {
+        // What is at work goes on; nothing is begun that could not be kept.
+        if let Err(full) = host::make_sure_of(evolver.folders.root(), 0) {
+            if !told {
+                tracing::warn!("no evolution is begun: {full}");
+                told = true;
+            }
+            rest(stop).await;
+            continue;
+        }
+        told = false;
         match evolver.store.claim(worker, LEASE_MS).await {
             Ok(Some(claim)) => {
                 if let Err(error) = work_claim(evolver, worker, &claim, stop).await {

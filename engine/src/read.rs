@@ -8,17 +8,15 @@ use swe_ci_core::report::Outcome;
 use swe_ci_core::requirement::Document;
 use swe_ci_core::run::Progress;
 use swe_ci_core::step::{Role, StepOutcome};
-use swe_ci_core::task::TaskId;
 use swe_ci_core::usage::{Traffic, Usage};
 use swe_ci_core::view::{
-    Commit, CurrentStep, EvolutionView, IterationDetail, Page, RunDetail, RunSummary, Spent,
-    SplitSummary, TaskDetail, TaskSummary, TaskTest,
+    CurrentStep, EvolutionView, IterationDetail, Page, RunDetail, RunSummary, Spent,
 };
 
 use crate::blocking::blocking;
 use crate::clock::rfc3339;
 use crate::error::{Error, Result};
-use crate::store::{EvolutionRow, IterationRow, StepRow, TaskRow};
+use crate::store::{EvolutionRow, IterationRow, StepRow};
 use crate::{Engine, host};
 
 /// Which part of a list is wanted.
@@ -54,70 +52,6 @@ pub(crate) fn page<T>(mut items: Vec<T>, limit: u32, key: impl Fn(&T) -> String)
 }
 
 impl Engine {
-    pub async fn splits(&self) -> Result<Vec<SplitSummary>> {
-        self.inner.store.splits().await
-    }
-
-    /// Tasks by name; of one split or of all.
-    pub async fn tasks(
-        &self,
-        split: Option<&str>,
-        request: &PageRequest,
-    ) -> Result<Page<TaskSummary>> {
-        let limit = request.limit()?;
-        if let Some(split) = split {
-            self.check_split(split).await?;
-        }
-        let rows = self
-            .inner
-            .store
-            .tasks(split, request.after(), limit + 1)
-            .await?;
-        let summaries = rows.iter().map(TaskRow::summary).collect();
-        Ok(page(summaries, limit, |task: &TaskSummary| {
-            task.task_id.to_string()
-        }))
-    }
-
-    /// # Errors
-    /// [`Error::NotFound`] when there is no such task.
-    pub async fn task(&self, id: &TaskId) -> Result<TaskDetail> {
-        let row = self.inner.store.task(id).await?;
-        let (history, base, target) = (
-            self.inner.folders.history(id),
-            row.base_sha.clone(),
-            row.target_sha.clone(),
-        );
-        // A task that is unusable may have no history to show.
-        let commits = blocking(move || history.between(&base, &target))
-            .await
-            .unwrap_or_default();
-        let history = commits.iter().map(|c| Commit {
-            sha: c.sha.clone(),
-            date: rfc3339(c.time * 1_000),
-            subject: c.subject().to_owned(),
-        });
-        let suite = &row.suite;
-        let tests = suite
-            .tests
-            .node_ids()
-            .iter()
-            .zip(suite.base_outcomes.iter());
-        Ok(TaskDetail {
-            splits: self.inner.store.splits_of_task(id).await?,
-            image_digest: row.image.clone(),
-            history: history.collect(),
-            tests: tests
-                .map(|(node_id, base)| TaskTest {
-                    node_id: node_id.clone(),
-                    base: base.name().into(),
-                })
-                .collect(),
-            extra: row.extra.clone(),
-            summary: row.summary(),
-        })
-    }
-
     /// Runs, newest first.
     pub async fn runs(&self, request: &PageRequest) -> Result<Page<RunSummary>> {
         let limit = request.limit()?;

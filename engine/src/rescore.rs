@@ -272,6 +272,7 @@ mod tests {
                 commits: 0,
                 span_days: 0.0,
                 target_time: None,
+                preparation: Default::default(),
                 extra: Vec::new(),
             }],
             evolutions: vec![ImportedEvolution {

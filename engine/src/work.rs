@@ -5,13 +5,15 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::Context;
+use swe_ci_core::dataset::SplitSource;
 use swe_ci_core::run::Limits;
+use swe_ci_core::task::TaskId;
 use swe_ci_core::view::TaskSummary;
-use tokio::sync::Mutex;
+use swe_ci_hub::Hub;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::dataset::{Importer, demo};
+use crate::dataset::{Download, ImportOptions, ImportSource, Importer, demo};
 use crate::error::{Error, Result};
 use crate::evolve::Evolver;
 use crate::images::BuildNetwork;
@@ -33,19 +35,83 @@ const BEING_MADE: Duration = Duration::from_secs(5);
 pub struct Imported {
     pub split: String,
     pub tasks: Vec<TaskSummary>,
+    /// Those that could not be downloaded, with the reason; importing again
+    /// goes on with them.
+    pub missing: Vec<(TaskId, String)>,
 }
 
 impl Engine {
-    /// Imports a split of a dataset folder in the official layout, reporting
-    /// as it goes.
+    /// Imports a split of a dataset, from a folder in the official layout or a
+    /// hub, reporting as it goes.
     ///
     /// # Errors
-    /// [`Error::Invalid`] when the metadata file cannot be used;
-    /// [`Error::Unavailable`] when the container engine fails.
+    /// [`Error::Invalid`] when the metadata file cannot be used, or the hub does
+    /// not have it; [`Error::Unavailable`] when the container engine or the hub
+    /// fails, or the disk has no room.
     pub async fn import(
+        &self,
+        source: impl Into<ImportSource>,
+        split: &str,
+        options: &ImportOptions,
+        say: &(dyn Fn(String) + Send + Sync),
+    ) -> Result<Imported> {
+        match source.into() {
+            ImportSource::Folder(folder) => {
+                let source = SplitSource::Folder;
+                self.import_from(&folder, split, &source, options, say)
+                    .await
+            }
+            ImportSource::Hub { dataset, revision } => {
+                let download = Download {
+                    hub: &self.hub()?,
+                    dataset: &dataset,
+                    revision: &revision,
+                    split,
+                    only: &options.only,
+                    say,
+                };
+                let datasets = self.config().data.join("datasets");
+                let came = download.run(&datasets).await?;
+                if came.tasks.is_empty() {
+                    let why = came.missing.first().map_or("", |(_, why)| why);
+                    return Err(Error::Unavailable(format!(
+                        "no task could be downloaded: {why}"
+                    )));
+                }
+                let options = ImportOptions {
+                    only: came.tasks,
+                    ..options.clone()
+                };
+                let imported = self.import_from(&came.folder, split, &came.source, &options, say);
+                Ok(Imported {
+                    missing: came.missing,
+                    ..imported.await?
+                })
+            }
+        }
+    }
+
+    fn hub(&self) -> Result<Hub> {
+        let config = self.config();
+        let endpoint = config
+            .hub_endpoint
+            .as_deref()
+            .unwrap_or(swe_ci_hub::DEFAULT_ENDPOINT);
+        let network = self.build_network()?;
+        let hub = Hub::new(
+            endpoint,
+            config.hub_token.clone(),
+            network.ca_bundle.as_deref(),
+        );
+        hub.map_err(|error| Error::Invalid(format!("{error:#}")))
+    }
+
+    async fn import_from(
         &self,
         folder: &Path,
         split: &str,
+        source: &SplitSource,
+        options: &ImportOptions,
         say: &(dyn Fn(String) + Send + Sync),
     ) -> Result<Imported> {
         let inner = &self.inner;
@@ -53,15 +119,20 @@ impl Engine {
             store: &inner.store,
             artifacts: &inner.artifacts,
             sandbox: self.sandbox(),
-            images: &inner.images,
+            shelf: &inner.shelf,
             folders: &inner.folders,
             limits: Limits::default(),
-            loaded: Mutex::default(),
+            options,
         };
-        let rows = importer.import(folder, split, say).await?;
+        let rows = tokio::select! {
+            rows = importer.import(folder, split, say) => rows?,
+            never = self.keep_tidy() => match never {},
+        };
+        inner.store.put_origin(split, source).await?;
         Ok(Imported {
             split: split.to_owned(),
             tasks: rows.iter().map(TaskRow::summary).collect(),
+            missing: Vec::new(),
         })
     }
 
@@ -84,7 +155,10 @@ impl Engine {
             .make(&folder)
             .await
             .context("cannot make the demo split")?;
-        self.import(&folder, demo::SPLIT, say).await
+        let options = ImportOptions::default();
+        let source = SplitSource::Demo;
+        self.import_from(&folder, demo::SPLIT, &source, &options, say)
+            .await
     }
 
     pub(crate) fn build_network(&self) -> Result<BuildNetwork> {
@@ -133,9 +207,11 @@ impl Engine {
                     queue::work(&evolver, &name, inner.config.workers, &shutdown),
                     self.try_runs(&shutdown),
                     inner.courier.work(&shutdown),
+                    Box::pin(self.curate_queued(&shutdown)),
                 );
             } => {}
             never = sweep_late(&inner.docker) => match never {},
+            never = self.keep_tidy() => match never {},
             never = host::tell(&inner.events, &inner.ledgers, &inner.config.data) => match never {},
         }
         evolver.makings.close();

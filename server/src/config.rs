@@ -71,6 +71,19 @@ pub struct GlobalOptions {
     )]
     package_index: Option<String>,
 
+    /// What images of tasks and layers of harnesses may take, such as `100GiB`:
+    /// the longest unused make room and come back when they are needed; no limit
+    /// when absent
+    #[arg(
+        long,
+        global = true,
+        env = "SWE_CI_IMAGE_QUOTA",
+        hide_env_values = true,
+        value_name = "SIZE",
+        value_parser = swe_ci_core::disk::size_read
+    )]
+    image_quota: Option<u64>,
+
     /// What is logged to stderr, such as `debug` or `swe_ci_engine=debug,warn`;
     /// `info` for serve and `warn` for the rest when absent
     #[arg(
@@ -235,6 +248,11 @@ impl GlobalOptions {
             workers,
             base_image: self.base_image.clone(),
             package_index: package_index.or_else(|| environment.get("PIP_INDEX_URL")),
+            image_quota: self.image_quota,
+            hub_endpoint: environment.get("HF_ENDPOINT"),
+            hub_token: environment.get("HF_TOKEN").map(SecretString::from),
+            github_endpoint: environment.get("GITHUB_API_URL"),
+            github_token: environment.get("GITHUB_TOKEN").map(SecretString::from),
             build_env: environment.build_env(),
             ca_bundle: environment.ca_bundle()?,
             database_url: database_url.flatten(),

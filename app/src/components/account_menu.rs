@@ -39,6 +39,7 @@ fn Menu(who: Identity) -> impl IntoView {
         view! {
             <A href="/accounts">"Accounts"</A>
             <A href="/audit">"Audit log"</A>
+            <A href="/disk">"Disk"</A>
         }
     });
     let submitter = (who.role >= AccountRole::Submitter).then(|| {

@@ -59,7 +59,9 @@ lazy_pages! {
         (Conversation, conversation, ConversationPage),
         (Matrix, matrix, MatrixPage),
         (Tasks, tasks, TasksPage),
-        (Task, task, TaskPage);
+        (Task, task, TaskPage),
+        (Datasets, datasets, DatasetsPage),
+        (Dataset, dataset, DatasetPage);
     text:
         (About, about, AboutPage);
     accounts:
@@ -70,7 +72,10 @@ lazy_pages! {
         (Audit, audit, AuditPage),
         (Keys, keys, KeysPage),
         (Notifications, notifications, NotificationsPage),
-        (Submit, submit, SubmitPage);
+        (Submit, submit, SubmitPage),
+        (Curate, curate, CuratePage),
+        (Curation, curation, CurationPage),
+        (Disk, disk, DiskPage);
 }
 
 /// A part cannot be fetched, mostly because the site was built anew since

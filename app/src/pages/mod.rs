@@ -16,6 +16,16 @@ mod tasks;
 
 mod task;
 
+mod datasets;
+
+mod dataset;
+
+mod curate;
+
+mod curation;
+
+mod disk;
+
 mod matrix;
 
 mod compare;
@@ -58,6 +68,11 @@ pub use accounts::AccountsPage;
 pub use audit::AuditPage;
 pub use compare::ComparePage;
 pub use conversation::ConversationPage;
+pub use curate::CuratePage;
+pub use curation::CurationPage;
+pub use dataset::DatasetPage;
+pub use datasets::DatasetsPage;
+pub use disk::DiskPage;
 pub use evolution::EvolutionPage;
 pub use figures::{EmbedPage, FiguresPage};
 pub use invitation::InvitationPage;

@@ -200,9 +200,14 @@ impl Browser {
     }
 
     pub async fn until(&self, what: &str, script: &str) {
+        self.until_within(PATIENCE, what, script).await;
+    }
+
+    /// For what takes builds and tests.
+    pub async fn until_within(&self, patience: Duration, what: &str, script: &str) {
         let began = Instant::now();
         while self.eval(script).await != Value::Bool(true) {
-            if began.elapsed() > PATIENCE {
+            if began.elapsed() > patience {
                 let source = self.page.source().await.unwrap_or_default();
                 panic!("never: {what}\n{source}");
             }

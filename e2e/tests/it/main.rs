@@ -5,6 +5,7 @@ mod agents;
 mod axe;
 mod browser;
 mod compare;
+mod datasets;
 mod durability;
 mod elsewhere;
 mod evolution;

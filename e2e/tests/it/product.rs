@@ -78,6 +78,8 @@ impl Product {
             dataset.to_str().unwrap(),
             "--split",
             split,
+            "--repeats",
+            "1",
         ]);
         assert!(said.status.success(), "{said:?}");
     }

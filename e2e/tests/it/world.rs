@@ -64,6 +64,12 @@ pub fn pages() -> Pages {
         ("matrix", "/matrix?split=field".into()),
         ("model", "/models/Albatross%204".into()),
         ("tasks", "/tasks?split=field".into()),
+        (
+            "tasks-narrowed",
+            "/tasks?split=field&min_gap=5&state=ready&sort=-gap".into(),
+        ),
+        ("datasets", "/datasets".into()),
+        ("dataset", "/datasets/field".into()),
         ("task", format!("/tasks/{task}")),
         ("task-unusable", "/tasks/broken".into()),
         ("runs", "/runs".into()),

@@ -1,6 +1,6 @@
 //! The tiny task, and an evolution of it in a world of its own.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::sync::Arc;
 
@@ -13,7 +13,6 @@ use swe_ci_core::run::{Limits, RunConfig};
 use swe_ci_core::step::{Role, StepOutcome};
 use swe_ci_core::view::{Provenance, StepView, TaskState};
 use tempfile::TempDir;
-use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -22,14 +21,15 @@ use crate::Engine;
 use crate::artifacts::Artifacts;
 use crate::blocking::blocking;
 use crate::dataset::tiny::{TinyTask, write_dataset};
-use crate::dataset::{Importer, TaskFolders, demo};
+use crate::dataset::{ImportOptions, Importer, TaskFolders, demo};
 use crate::error::{Error, Result};
 use crate::events::Events;
 use crate::evolve::{Evolver, Interrupts};
-use crate::files;
+use crate::files::{self, FileIdentity};
 use crate::gateway::{Exchange, Gateway, Ledgers};
 use crate::grant::Grant;
 use crate::sandbox::{Docker, Instance, Left};
+use crate::shelf::Shelf;
 use crate::store::{Claim, NewRun, StepRow, Store, TaskRow};
 
 /// The split, which is nobody's but the trial's.
@@ -209,16 +209,22 @@ impl Trial {
         let digest = digest.context("the image was built and is not there")?;
         let dataset = self.folder.path().join("dataset");
         let to = dataset.clone();
-        let identity = blocking(move || write(&to)).await?;
+        let (archive, identity) = blocking(move || write(&to)).await?;
+        // The image is there: nothing has to be packed and unpacked.
+        let shelf = Shelf::new(images.clone(), self.folder.path());
+        shelf.remember(&archive, identity, &digest).await?;
+        let options = ImportOptions {
+            repeats: 1,
+            ..ImportOptions::default()
+        };
         let importer = Importer {
             store: &self.evolver.store,
             artifacts: &self.evolver.artifacts,
             sandbox: self.evolver.sandbox.clone(),
-            images,
+            shelf: &shelf,
             folders: &self.evolver.folders,
             limits: Limits::default(),
-            // The image is there: nothing has to be packed and unpacked.
-            loaded: Mutex::new([(identity, digest)].into()),
+            options: &options,
         };
         let rows = importer.import(&dataset, SPLIT, &|_| {}).await?;
         match rows.as_slice() {
@@ -378,10 +384,12 @@ fn has_done<'a>(mut steps: impl Iterator<Item = &'a StepView>, role: Role) -> bo
 
 /// Writes the dataset; its image's archive holds nothing, and is told by its
 /// identity.
-fn write(dataset: &Path) -> anyhow::Result<files::FileIdentity> {
+fn write(dataset: &Path) -> anyhow::Result<(PathBuf, FileIdentity)> {
     std::fs::create_dir_all(dataset)?;
     let archive = dataset.join("image.tar.gz");
     std::fs::write(&archive, [])?;
     write_dataset(dataset, SPLIT, &archive, &[TASK])?;
-    files::identity(&dataset.join("data").join(TASK.name).join("image.tar.gz"))
+    let archive = dataset.join("data").join(TASK.name).join("image.tar.gz");
+    let identity = files::identity(&archive)?;
+    Ok((archive, identity))
 }

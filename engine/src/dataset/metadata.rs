@@ -157,16 +157,21 @@ fn sha(text: &str) -> Result<String, String> {
 
 /// Writes a metadata file in the official form.
 pub fn write(path: &Path, tasks: &[TaskLine]) -> anyhow::Result<()> {
-    let mut writer = csv::Writer::from_path(path)?;
-    let extra: Vec<&str> = tasks
-        .first()
-        .map(|t| t.extra.iter().map(|(name, _)| name.as_str()).collect())
-        .unwrap_or_default();
-    writer.write_record(
-        ["task_id", "current_sha", "target_sha", "test_gap"]
-            .iter()
-            .chain(&extra),
-    )?;
+    crate::files::write_whole(path, &table(tasks)?)
+}
+
+/// A metadata file in the official form. What a task does not have of the
+/// further columns is empty.
+pub fn table(tasks: &[TaskLine]) -> anyhow::Result<Vec<u8>> {
+    let mut further: Vec<&str> = Vec::new();
+    for (name, _) in tasks.iter().flat_map(|task| &task.extra) {
+        if !further.contains(&name.as_str()) {
+            further.push(name);
+        }
+    }
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    let known = ["task_id", "current_sha", "target_sha", "test_gap"];
+    writer.write_record(known.iter().chain(&further))?;
     for task in tasks {
         let gap = task.declared_gap.map(|g| g.to_string()).unwrap_or_default();
         let known = [
@@ -175,14 +180,13 @@ pub fn write(path: &Path, tasks: &[TaskLine]) -> anyhow::Result<()> {
             &task.target_sha,
             &gap,
         ];
-        writer.write_record(
-            known
-                .into_iter()
-                .chain(task.extra.iter().map(|(_, value)| value.as_str())),
-        )?;
+        let value = |name: &&str| {
+            let pair = task.extra.iter().find(|(column, _)| column == name);
+            pair.map_or("", |(_, value)| value.as_str())
+        };
+        writer.write_record(known.into_iter().chain(further.iter().map(value)))?;
     }
-    writer.flush()?;
-    Ok(())
+    Ok(writer.into_inner()?)
 }
 
 #[cfg(test)]

@@ -173,6 +173,7 @@ fn task(id: &TaskId, shas: &[String]) -> TaskRow {
         commits: 2,
         span_days: 0.0,
         target_time: None,
+        preparation: Default::default(),
         extra: Vec::new(),
     }
 }

@@ -6,10 +6,10 @@
 //! folder, written last: what a killed process leaves behind is never taken
 //! for a layer.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Instant, SystemTime};
 
 use anyhow::{Context, bail};
 use bollard::models::{ContainerCreateBody, HostConfig, Mount, MountType, VolumeCreateRequest};
@@ -24,7 +24,7 @@ use super::program::Program;
 use crate::blocking::blocking;
 use crate::code::CodeTree;
 use crate::files;
-use crate::images::{BuildNetwork, Images};
+use crate::images::{self, BuildNetwork, Held, Images};
 use crate::sandbox::{Docker, Instance, LABEL_INSTANCE, LABEL_PURPOSE, LAYER_FOLDER};
 
 /// Which layer a volume was made for, or a container that fills one.
@@ -158,12 +158,74 @@ impl Layers {
         .await
     }
 
+    /// The layers there are.
+    pub async fn held(&self) -> anyhow::Result<Vec<Held>> {
+        let base = self.images.layers(&self.base_image).await?;
+        let base: HashSet<images::Layer> = base.into_iter().flatten().collect();
+        let mut held = Vec::new();
+        let folder = self.records.clone();
+        for (key, record, used) in blocking(move || Ok(records(&folder))).await? {
+            let image = self.images.layers(&record.digest).await?;
+            let mut layers = image.unwrap_or_default();
+            // The volume has what the image has above its base.
+            let own = layers.iter().filter(|layer| !base.contains(layer));
+            let bytes = own.map(|(_, bytes)| bytes).sum();
+            layers.push((record.volume, bytes));
+            held.push(Held {
+                name: key,
+                used,
+                layers,
+            });
+        }
+        Ok(held)
+    }
+
+    /// Removes a layer: its volume and the image that filled it. False when
+    /// something still needs it. It is built again when it is asked for.
+    pub async fn give_back(&self, key: &str) -> anyhow::Result<bool> {
+        let _lock = self.lock(key).await?;
+        let (path, key) = (self.record(key), key.to_owned());
+        let Some(record) = blocking({
+            let path = path.clone();
+            move || Ok(read(&path))
+        })
+        .await?
+        else {
+            return Ok(true);
+        };
+        let options = None::<RemoveVolumeOptions>;
+        match self
+            .docker
+            .api()?
+            .remove_volume(&record.volume, options)
+            .await
+        {
+            Ok(())
+            | Err(bollard::errors::Error::DockerResponseServerError {
+                status_code: 404, ..
+            }) => {}
+            Err(bollard::errors::Error::DockerResponseServerError {
+                status_code: 409, ..
+            }) => return Ok(false),
+            Err(error) => {
+                let what = format!("cannot remove the volume of the layer {key}");
+                return Err(error).context(what);
+            }
+        }
+        blocking(move || Ok(std::fs::remove_file(path)?)).await?;
+        self.images.remove(&record.digest).await?;
+        Ok(true)
+    }
+
     /// The layer that is recorded, if its volume is still there.
     async fn recorded(&self, key: &str) -> anyhow::Result<Option<Layer>> {
-        let Ok(text) = tokio::fs::read(self.record(key)).await else {
-            return Ok(None);
-        };
-        let Ok(Record { volume, digest }) = serde_json::from_slice(&text) else {
+        let path = self.record(key);
+        let record = blocking(move || {
+            let record = read(&path);
+            files::touch(&path);
+            Ok(record)
+        });
+        let Some(Record { volume, digest }) = record.await? else {
             return Ok(None);
         };
         let found = match self.docker.api()?.inspect_volume(&volume).await {
@@ -338,14 +400,25 @@ impl Layers {
 
     async fn put_record(&self, key: &str, record: &Record) -> anyhow::Result<()> {
         let (path, text) = (self.record(key), serde_json::to_vec(record)?);
-        blocking(move || {
-            let partial = files::beside(&path, "partial");
-            std::fs::write(&partial, text)
-                .and_then(|()| std::fs::rename(&partial, &path))
-                .with_context(|| format!("cannot write {}", path.display()))
-        })
-        .await
+        blocking(move || files::write_whole(&path, &text)).await
     }
+}
+
+fn read(path: &Path) -> Option<Record> {
+    serde_json::from_slice(&std::fs::read(path).ok()?).ok()
+}
+
+/// All records with their keys and the time of last use; what cannot be read
+/// is none.
+fn records(folder: &Path) -> Vec<(String, Record, SystemTime)> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let record = |entry: std::fs::DirEntry| {
+        let name = entry.file_name().into_string().ok()?;
+        let key = name.strip_suffix(".json")?.to_owned();
+        let used = entry.metadata().and_then(|data| data.modified()).ok()?;
+        Some((key, read(&entry.path())?, used))
+    };
+    entries.filter_map(record).collect()
 }
 
 async fn remove_container(api: &bollard::Docker, id: &str) -> anyhow::Result<()> {

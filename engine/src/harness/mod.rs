@@ -107,6 +107,11 @@ impl Harnesses {
         }
     }
 
+    /// What is installed.
+    pub fn layers(&self) -> &Layers {
+        &self.layers
+    }
+
     /// The programs there are, ours and the operator's. Read anew each time,
     /// so that a description that is added needs no restart. Blocks.
     pub fn catalogue(&self) -> Result<Catalogue, String> {

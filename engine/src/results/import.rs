@@ -349,6 +349,7 @@ fn row(line: &TaskLine) -> TaskRow {
         commits: 0,
         span_days: 0.0,
         target_time: None,
+        preparation: Default::default(),
         extra: line.extra.clone(),
     }
 }

@@ -31,6 +31,8 @@ pub enum SandboxError {
     Lost,
     #[error("the container engine failed: {0}")]
     Engine(String),
+    #[error("the container engine does not have the image {0}")]
+    NoImage(String),
     /// Not the platform's fault: what the step left behind is over its limit.
     #[error("{path} weighs more than {max_mb} MiB")]
     TooBig { path: String, max_mb: u64 },

@@ -7,6 +7,7 @@ mod accounts;
 mod audit;
 mod changes;
 mod claims;
+mod curations;
 mod deliveries;
 mod evolutions;
 mod identities;
@@ -36,6 +37,7 @@ use sqlx::any::AnyPoolOptions;
 
 pub use accounts::{Attempt, Credentials, NewAccount};
 pub use claims::Claim;
+pub use curations::{CandidateRow, CuratedRepository, CurationRow};
 pub use deliveries::{AfterTry, Due};
 pub use evolutions::StepToRecord;
 pub use identities::{Entry, ProvenIdentity};

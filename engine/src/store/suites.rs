@@ -1,5 +1,6 @@
 //! Suites, pinned by their content.
 
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use sqlx::Row;
 use sqlx::any::AnyRow;
@@ -12,7 +13,7 @@ use crate::code::hex;
 use crate::error::{Error, Result};
 
 /// A test suite as evolutions are measured against it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Suite {
     pub counts: SuiteCounts,
     /// T.

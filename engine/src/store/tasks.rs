@@ -1,8 +1,11 @@
 //! Tasks and the splits that list them.
 
+use serde::{Deserialize, Serialize};
 use sqlx::Row;
 use sqlx::any::AnyRow;
 use swe_ci_core::card::TaskOnCard;
+use swe_ci_core::dataset::SplitSource;
+use swe_ci_core::preparation::{Preparation, TaskFinding};
 use swe_ci_core::task::TaskId;
 use swe_ci_core::view::{SplitSummary, TaskState, TaskSummary};
 
@@ -13,7 +16,7 @@ use crate::clock::now_ms;
 use crate::error::{Error, Result};
 
 /// A task as it stands in the store.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct TaskRow {
     pub id: TaskId,
     pub repo: String,
@@ -28,6 +31,7 @@ pub struct TaskRow {
     pub span_days: f64,
     /// When the target was committed, in unix milliseconds.
     pub target_time: Option<i64>,
+    pub preparation: Preparation,
     /// Columns of the metadata file nobody here knows.
     pub extra: Vec<(String, String)>,
 }
@@ -46,6 +50,9 @@ impl TaskRow {
             commits: self.commits,
             span_days: self.span_days,
             suite_seconds: self.suite_seconds,
+            modified_lines: self.preparation.modified_lines(),
+            findings: self.preparation.number_of_findings(),
+            licence: self.preparation.licence.clone(),
         }
     }
 
@@ -63,43 +70,84 @@ impl TaskRow {
 
     fn read(row: &AnyRow) -> Result<Self> {
         let id: String = row.try_get("id")?;
-        let state: String = row.try_get("state")?;
-        let reason: String = row.try_get("reason")?;
         Ok(Self {
             id: TaskId::new(id).map_err(anyhow::Error::new)?,
             repo: row.try_get("repo")?,
             base_sha: row.try_get("base_sha")?,
             target_sha: row.try_get("target_sha")?,
-            state: if state == "ready" {
-                TaskState::Ready
-            } else {
-                TaskState::Unusable { reason }
-            },
+            state: read_state(row)?,
             image: row.try_get("image")?,
             suite: suites::read_suite(row)?,
             suite_seconds: row.try_get("suite_seconds")?,
             commits: count(row.try_get("commits")?),
             span_days: row.try_get("span_days")?,
             target_time: row.try_get("target_time")?,
+            preparation: read_preparation(row)?,
             extra: from_json("metadata", &row.try_get::<String, _>("extra")?)?,
         })
     }
 }
 
+fn read_state(row: &AnyRow) -> Result<TaskState> {
+    let state: String = row.try_get("state")?;
+    Ok(match state.as_str() {
+        "ready" => TaskState::Ready,
+        _ => TaskState::Unusable {
+            reason: row.try_get("reason")?,
+        },
+    })
+}
+
+/// Of a task that was imported before this was written down, nothing.
+fn read_preparation(row: &AnyRow) -> Result<Preparation> {
+    match row.try_get::<String, _>("preparation")?.as_str() {
+        "" => Ok(Preparation::default()),
+        json => from_json("how a task was prepared", json),
+    }
+}
+
 const INSERT_TASK: &str = "
     INSERT INTO tasks (id, repo, base_sha, target_sha, state, reason, image, suite, suite_seconds, commits, span_days,
-                       target_time, extra, imported_at)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
+                       target_time, preparation, extra, imported_at)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
     ON CONFLICT (id) DO UPDATE SET
         repo = excluded.repo, base_sha = excluded.base_sha, target_sha = excluded.target_sha,
         state = excluded.state, reason = excluded.reason, image = excluded.image, suite = excluded.suite,
         suite_seconds = excluded.suite_seconds, commits = excluded.commits, span_days = excluded.span_days,
-        target_time = excluded.target_time,
+        target_time = excluded.target_time, preparation = excluded.preparation,
         extra = excluded.extra, imported_at = excluded.imported_at";
 
 const SELECT_TASK: &str = "
     SELECT t.*, u.base_in_target, u.target_passed, u.base_passed, u.counts_only, u.tests, u.base_outcomes
     FROM tasks t JOIN suites u ON u.id = t.suite";
+
+/// Everything of [`TaskSummary`].
+const SELECT_SUMMARY: &str = "
+    SELECT t.id, t.repo, t.base_sha, t.target_sha, t.state, t.reason, t.suite_seconds, t.commits, t.span_days,
+           t.preparation, u.base_in_target, u.target_passed, u.base_passed, u.counts_only
+    FROM tasks t JOIN suites u ON u.id = t.suite";
+
+fn read_summary(row: &AnyRow) -> Result<TaskSummary> {
+    let counts = suites::read_counts(row)?;
+    let preparation = read_preparation(row)?;
+    let id: String = row.try_get("id")?;
+    Ok(TaskSummary {
+        task_id: TaskId::new(id).map_err(anyhow::Error::new)?,
+        repo: row.try_get("repo")?,
+        base_sha: row.try_get("base_sha")?,
+        target_sha: row.try_get("target_sha")?,
+        state: read_state(row)?,
+        base_passed: counts.base_passed,
+        target_passed: counts.target,
+        gap: counts.gap(),
+        commits: count(row.try_get("commits")?),
+        span_days: row.try_get("span_days")?,
+        suite_seconds: row.try_get("suite_seconds")?,
+        modified_lines: preparation.modified_lines(),
+        findings: preparation.number_of_findings(),
+        licence: preparation.licence,
+    })
+}
 
 impl Store {
     /// Writes a task (again) and its place in a split, in one transaction.
@@ -137,26 +185,87 @@ impl Store {
         rows.iter().map(|row| Ok(row.try_get("image")?)).collect()
     }
 
-    /// Tasks by id, after `after`; of one split or of all.
-    pub async fn tasks(
-        &self,
-        split: Option<&str>,
-        after: &str,
-        limit: u32,
-    ) -> Result<Vec<TaskRow>> {
-        let sql = format!(
-            "{SELECT_TASK}
-             WHERE t.id > $2 AND ($1 = '' OR EXISTS (
-                 SELECT 1 FROM split_tasks s WHERE s.task_id = t.id AND s.split = $1))
-             ORDER BY t.id LIMIT $3"
-        );
+    /// Tasks without their tests, in the order of the split, or by id.
+    pub async fn task_summaries(&self, split: Option<&str>) -> Result<Vec<TaskSummary>> {
+        let sql = match split {
+            Some(_) => format!(
+                "{SELECT_SUMMARY} JOIN split_tasks s ON s.task_id = t.id WHERE s.split = $1 ORDER BY s.position, t.id"
+            ),
+            None => format!("{SELECT_SUMMARY} WHERE $1 = '' ORDER BY t.id"),
+        };
         let rows = sqlx::query(sqlx::AssertSqlSafe(sql))
             .bind(split.unwrap_or_default())
-            .bind(after)
-            .bind(i64::from(limit))
             .fetch_all(&self.pool)
             .await?;
-        rows.iter().map(TaskRow::read).collect()
+        rows.iter().map(read_summary).collect()
+    }
+
+    /// What results depend on, task by task, in the order of the split.
+    pub async fn ends_of_split(&self, split: &str) -> Result<Vec<[String; 4]>> {
+        let rows = sqlx::query(
+            "SELECT t.id, t.base_sha, t.target_sha, t.image FROM tasks t
+             JOIN split_tasks s ON s.task_id = t.id WHERE s.split = $1 ORDER BY s.position, t.id",
+        );
+        let rows = rows.bind(split).fetch_all(&self.pool).await?;
+        let ends = |row: &AnyRow| -> Result<[String; 4]> {
+            Ok([
+                row.try_get("id")?,
+                row.try_get("base_sha")?,
+                row.try_get("target_sha")?,
+                row.try_get("image")?,
+            ])
+        };
+        rows.iter().map(ends).collect()
+    }
+
+    /// What the preparation of a split's tasks found, all together.
+    pub async fn findings_of_split(&self, split: &str) -> Result<Vec<TaskFinding>> {
+        let rows = sqlx::query(
+            "SELECT t.preparation FROM tasks t JOIN split_tasks s ON s.task_id = t.id WHERE s.split = $1",
+        );
+        let rows = rows.bind(split).fetch_all(&self.pool).await?;
+        let found = rows.iter().map(read_preparation);
+        let found = found.collect::<Result<Vec<Preparation>>>()?.into_iter();
+        Ok(found.flat_map(|preparation| preparation.findings).collect())
+    }
+
+    /// Where a split came from, where that is known, and when it was first
+    /// imported, in unix milliseconds.
+    pub async fn split_origin(&self, split: &str) -> Result<(Option<SplitSource>, i64)> {
+        let row = sqlx::query("SELECT source, created_at FROM splits WHERE name = $1")
+            .bind(split)
+            .fetch_optional(&self.pool)
+            .await?;
+        let row = row.ok_or_else(|| Error::not_found("split", split))?;
+        let source = match row.try_get::<String, _>("source")?.as_str() {
+            "" => None,
+            json => Some(from_json("where a split came from", json)?),
+        };
+        Ok((source, row.try_get("created_at")?))
+    }
+
+    /// Writes down where a split came from; makes it when it is not there.
+    pub async fn put_origin(&self, split: &str, source: &SplitSource) -> Result<()> {
+        let mut tx = self.pool.begin().await?;
+        put_split(&mut tx, split).await?;
+        sqlx::query("UPDATE splits SET source = $1 WHERE name = $2")
+            .bind(to_json(source)?)
+            .bind(split)
+            .execute(&mut *tx)
+            .await?;
+        count_up(&mut tx).await?;
+        tx.commit().await?;
+        Ok(())
+    }
+
+    /// Images of the tasks that are worked on.
+    pub async fn images_at_work(&self) -> Result<Vec<String>> {
+        let rows = sqlx::query(
+            "SELECT DISTINCT t.image FROM tasks t JOIN evolutions e ON e.task_id = t.id
+             WHERE e.progress = 'running'",
+        );
+        let rows = rows.fetch_all(&self.pool).await?;
+        rows.iter().map(|row| Ok(row.try_get("image")?)).collect()
     }
 
     /// All tasks of a split in its own order.
@@ -254,6 +363,7 @@ pub(super) async fn put(tx: &mut sqlx::AnyConnection, task: &TaskRow) -> Result<
         .bind(i64::from(task.commits))
         .bind(task.span_days)
         .bind(task.target_time)
+        .bind(to_json(&task.preparation)?)
         .bind(to_json(&task.extra)?)
         .bind(now_ms())
         .execute(tx)

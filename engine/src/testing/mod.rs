@@ -1,6 +1,7 @@
 //! What tests need, here and above: tiny datasets, and a scripted LLM.
 
 pub mod gateway;
+pub mod hub;
 #[cfg(test)]
 pub(crate) mod rows;
 pub mod scripted;
@@ -13,9 +14,10 @@ use swe_ci_core::run::Limits;
 
 pub use crate::dataset::tiny::{TinyTask, write_dataset};
 
-use crate::dataset::demo;
+use crate::code::CodeTree;
+use crate::dataset::{CommitInfo, demo, write_history};
 use crate::sandbox::{BoxSpec, Purpose, Sandbox};
-use crate::{Config, Engine};
+use crate::{Config, Engine, ImportOptions};
 
 /// For tests that work in containers: `workers` at a time.
 #[must_use]
@@ -25,6 +27,15 @@ pub fn config(data: PathBuf, workers: usize) -> Config {
         base_image: "swe-ci/base:py311".into(),
         ca_bundle: crate::usual_ca_bundle(),
         ..Config::new(data)
+    }
+}
+
+/// Suites are run once on each end: these are sure of themselves.
+#[must_use]
+pub fn once() -> ImportOptions {
+    ImportOptions {
+        repeats: 1,
+        ..ImportOptions::default()
     }
 }
 
@@ -48,6 +59,45 @@ pub async fn image_archive(engine: &Engine, cache: &Path) -> anyhow::Result<Path
     }
     drop(lock);
     Ok(archive)
+}
+
+/// A git repository with a commit for each version, oldest first: when it was
+/// made, in unix seconds, and all files with their texts. Its branch is `main`.
+pub fn commit_history(
+    folder: &Path,
+    versions: &[(i64, Vec<(String, String)>)],
+) -> anyhow::Result<Vec<String>> {
+    let version = |(time, files): &(i64, Vec<(String, String)>)| {
+        let mut code = CodeTree::default();
+        for (path, text) in files {
+            code.insert_file(path, text.as_str());
+        }
+        let commit = CommitInfo {
+            sha: String::new(),
+            time: *time,
+            message: format!("Version of {time}\n"),
+        };
+        (commit, code)
+    };
+    let versions: Vec<(CommitInfo, CodeTree)> = versions.iter().map(version).collect();
+    write_history(folder, &versions)
+}
+
+/// Makes an image that nothing else has, a layer above the demo split's, and
+/// puts its archive into a task's folder. Returns its digest; the engine does
+/// not have it any more.
+pub async fn own_image(engine: &Engine, task: &Path) -> anyhow::Result<String> {
+    let network = engine.build_network()?;
+    let (config, images) = (engine.config(), engine.images());
+    let demo = demo::build_image(images, &config.base_image, &network, &|_| {}).await?;
+    let name = format!("swe-ci/test:{}", uuid::Uuid::now_v7().simple());
+    let line = format!("RUN echo {name} > /own");
+    let digest = images
+        .build(&name, demo, &[&line], &network, &|_| {})
+        .await?;
+    images.save(&name, &task.join("image.tar.gz")).await?;
+    images.remove(&digest).await?;
+    Ok(digest)
 }
 
 /// Asks for a container like an evolution's, and loses interest after `wait`.

@@ -42,6 +42,7 @@ pub fn task(name: &str) -> TaskRow {
         commits: 4,
         span_days: 1.5,
         target_time: None,
+        preparation: Default::default(),
         extra: Vec::new(),
     }
 }

@@ -9,7 +9,7 @@ use swe_ci_core::metrics::Verdict;
 use swe_ci_core::run::RunConfig;
 use swe_ci_core::view::{EvolutionView, RunDetail};
 use swe_ci_engine::testing::{self, TinyTask};
-use swe_ci_engine::{Engine, Imported, Result};
+use swe_ci_engine::{Engine, ImportOptions, Imported, Result};
 use tokio_util::sync::CancellationToken;
 
 /// The name of the split every test makes.
@@ -71,16 +71,26 @@ impl Fixture {
 
     /// Imports what was written; also what was said on the way.
     pub async fn import_written(&self) -> (Result<Imported>, Vec<String>) {
+        self.import_with(&testing::once()).await
+    }
+
+    pub async fn import_with(&self, options: &ImportOptions) -> (Result<Imported>, Vec<String>) {
         let said = Arc::new(Mutex::new(Vec::new()));
         let ear = said.clone();
         let imported = self
             .engine
-            .import(&self.dataset(), SPLIT, &move |line| {
+            .import(self.dataset().as_path(), SPLIT, options, &move |line| {
                 ear.lock().unwrap().push(line);
             })
             .await;
         let said = said.lock().unwrap().clone();
         (imported, said)
+    }
+
+    /// Removes an image that only one test has.
+    pub fn remove_image(&self, digest: &str) {
+        let remove = ["image", "rm", "--force", digest];
+        let _ = std::process::Command::new("docker").args(remove).output();
     }
 
     /// Runs the human baseline to its end.

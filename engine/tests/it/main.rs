@@ -3,6 +3,7 @@
 mod agents;
 mod check;
 mod containers;
+mod curation;
 mod evolutions;
 mod fixture;
 mod gateway;

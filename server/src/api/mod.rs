@@ -15,6 +15,8 @@ mod leaderboard;
 mod models;
 
 mod compare;
+mod curations;
+mod disk;
 
 mod plots;
 
@@ -24,6 +26,7 @@ mod matrix;
 
 mod runs;
 
+mod splits;
 mod steering;
 
 mod publishing;
@@ -150,7 +153,14 @@ fn annotated() -> OpenApiRouter<App> {
         .routes(routes!(trajectory::trajectory))
         .routes(routes!(trajectory::messages))
         .routes(routes!(events::events))
-        .routes(routes!(tasks::splits))
+        .routes(routes!(curations::curations, curations::curate))
+        .routes(routes!(curations::curation))
+        .routes(routes!(curations::cancel))
+        .routes(routes!(disk::disk))
+        .routes(routes!(splits::splits))
+        .routes(routes!(splits::split))
+        .routes(routes!(splits::metadata))
+        .routes(routes!(splits::datasheet))
         .routes(routes!(tasks::tasks))
         .routes(routes!(tasks::task))
         .routes(routes!(tasks::results))

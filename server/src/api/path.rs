@@ -3,7 +3,7 @@
 use axum::extract::FromRequestParts;
 use serde::Deserialize;
 use swe_ci_core::step::Role;
-use swe_ci_core::task::TaskId;
+use swe_ci_core::task::{TaskId, is_plain_name};
 use utoipa::IntoParams;
 
 use super::problem::Problem;
@@ -25,6 +25,24 @@ impl TaskPath {
     /// Checked here because axum's own error would not name the parameter.
     pub(crate) fn task_id(self) -> Result<TaskId, Problem> {
         TaskId::new(self.id).map_err(|e| Problem::about_parameter("id", e.to_string()))
+    }
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Path)]
+pub(crate) struct SplitPath {
+    /// The split's name.
+    #[param(example = "demo")]
+    split: String,
+}
+
+impl SplitPath {
+    pub(crate) fn name(&self) -> Result<&str, Problem> {
+        let must = "the name of a split: letters, digits, `.`, `_` and `-`";
+        match is_plain_name(&self.split) {
+            true => Ok(&self.split),
+            false => Err(Problem::parameter("split", &self.split, must)),
+        }
     }
 }
 

@@ -4,6 +4,7 @@
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
+use swe_ci_core::browse::{self, TaskFilter};
 use swe_ci_core::conversation::{LONGEST_PAGE, Window};
 use swe_ci_core::leaderboard::{Columns, Incomparable, TaskOrder, View};
 use swe_ci_core::metrics::{Convention, Gamma};
@@ -188,6 +189,26 @@ impl Given {
 
     pub(crate) fn scale(&self) -> Result<Option<Scale>, Problem> {
         self.parse("scale", Scale::MUST, Scale::of_text)
+    }
+
+    /// Which tasks of a list.
+    pub(crate) fn task_filter(&self) -> Result<TaskFilter, Problem> {
+        let get = |name: &str| {
+            let pair = self.0.iter().find(|(known, _)| known == name);
+            pair.map(|(_, value)| value.clone())
+        };
+        let (filter, unusable) = TaskFilter::read(get);
+        match unusable.first() {
+            None => Ok(filter),
+            Some(wrong) => Err(Problem::parameter(&wrong.name, &wrong.value, wrong.must)),
+        }
+    }
+
+    /// How a list of tasks is ordered.
+    pub(crate) fn list_order(&self) -> Result<browse::TaskOrder, Problem> {
+        let must = "gap, tests, commits, days, lines or suite, after a `-` from the largest down";
+        let order = self.parse("sort", must, browse::TaskOrder::from_name);
+        Ok(order?.unwrap_or_default())
     }
 
     pub(crate) fn task_order(&self) -> Result<Option<TaskOrder>, Problem> {

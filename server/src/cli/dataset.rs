@@ -2,8 +2,12 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use comfy_table::CellAlignment::{Left, Right};
+use swe_ci_core::curation::CurationState;
+use swe_ci_core::task::TaskId;
 use swe_ci_core::view::{Page, SplitSummary, TaskState, TaskSummary};
-use swe_ci_engine::{Imported, PageRequest};
+use swe_ci_engine::{
+    EXAMPLE_PLAN, ImportOptions, ImportSource, Imported, PageRequest, TasksWanted,
+};
 
 use super::failure::Failure;
 use super::output;
@@ -18,16 +22,40 @@ Examples:
   swe-ci dataset demo && swe-ci run submit --human";
 
 const IMPORT_HELP: &str = "\
-The folder has the layout of the official dataset:
+The source is a dataset on the hub of Hugging Face, or a folder in the layout
+of the official one:
   FOLDER/metadata/SPLIT.csv            task_id, current_sha, target_sha, test_gap, …
   FOLDER/data/TASK_ID/code.zip         a git checkout with its history
   FOLDER/data/TASK_ID/image.tar.gz     a `docker save`
 
-Each task's suite is run on its base and its target. A task that cannot be
-used is imported as unusable, with the reason.
+Each task's suite is run on its base and, several times, on its target: tests
+that do not pass every time are not counted. A task that cannot be used is
+imported as unusable, with the reason. What was interrupted, downloads too,
+goes on where it was.
+
+A gated dataset takes a token in HF_TOKEN; HF_ENDPOINT names a mirror.
 
 Examples:
-  swe-ci dataset import ./swe-ci-dataset --split demo";
+  swe-ci dataset import hf:skylenage-ai/SWE-CI --split default
+  swe-ci dataset import ./swe-ci-dataset --split demo
+  swe-ci dataset import ./swe-ci-dataset --split demo --task acme__lib-1 --again";
+
+const CURATE_HELP: &str = "\
+Makes a split from git histories, as section 3.1 of the paper does: repositories
+are collected, stretches of history with unchanged dependencies found, an image
+built for each in which its tests run, and the best candidates taken. The plan
+is a TOML file; --example prints one with all there is to set.
+
+What every stage finds is written down: run again with --go-on, it goes on where
+it was. When a server works on the data folder, it does the work.
+
+Examples:
+  swe-ci dataset curate --example > plan.toml
+  swe-ci dataset curate plan.toml";
+
+const EXPORT_HELP: &str = "\
+Examples:
+  swe-ci dataset export demo ./demo-dataset";
 
 const LIST_HELP: &str = "\
 Examples:
@@ -42,6 +70,12 @@ pub(super) enum Command {
     /// Import a split from a dataset folder
     #[command(after_help = IMPORT_HELP)]
     Import(Import),
+    /// Make a split from git histories
+    #[command(after_help = CURATE_HELP)]
+    Curate(Curate),
+    /// Write a split into a folder in the official layout
+    #[command(after_help = EXPORT_HELP)]
+    Export(Export),
     /// List splits, or the tasks of one
     #[command(after_help = LIST_HELP)]
     List(List),
@@ -56,14 +90,51 @@ pub(super) struct Demo {
 
 #[derive(Debug, Args)]
 pub(super) struct Import {
-    /// Folder of the dataset
-    folder: PathBuf,
+    /// Folder of the dataset, or hf:OWNER/NAME[@REVISION]
+    #[arg(value_name = "SOURCE")]
+    source: ImportSource,
     /// Which split of it
     #[arg(long, value_name = "NAME")]
     split: String,
+    /// Only this task; may be given several times
+    #[arg(long = "task", value_name = "TASK_ID", value_parser = |name: &str| TaskId::new(name))]
+    tasks: Vec<TaskId>,
+    /// How often each target's suite is run, 1 to 100
+    #[arg(long, value_name = "N", default_value_t = ImportOptions::default().repeats)]
+    repeats: u32,
+    /// Tasks prepared at a time; as many as cores and memory allow when absent
+    #[arg(long, value_name = "N")]
+    parallel: Option<usize>,
+    /// Prepare tasks again that are ready
+    #[arg(long)]
+    again: bool,
     /// Print the imported tasks as JSON
     #[arg(long)]
     json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Curate {
+    /// The plan
+    #[arg(value_name = "FILE", required_unless_present_any = ["example", "go_on"])]
+    plan: Option<PathBuf>,
+    /// Print a plan with everything there is to set, and end
+    #[arg(long)]
+    example: bool,
+    /// Go on with this curation instead of beginning one
+    #[arg(long, value_name = "ID", conflicts_with_all = ["plan", "example"])]
+    go_on: Option<String>,
+    /// Print what came of it as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Export {
+    /// The split
+    split: String,
+    /// A folder that is empty or is not there
+    folder: PathBuf,
 }
 
 #[derive(Debug, Args)]
@@ -76,15 +147,35 @@ pub(super) struct List {
 }
 
 pub(super) async fn execute(global: &GlobalOptions, command: Command) -> Result<(), Failure> {
+    if let Command::Curate(Curate { example: true, .. }) = command {
+        return output::line(EXAMPLE_PLAN.trim_end());
+    }
     let engine = super::open(global).await?;
     let say = |line: String| output::note(line);
     match command {
         Command::Demo(Demo { json }) => imported(&engine.import_demo(&say).await?, json),
-        Command::Import(Import {
-            folder,
-            split,
-            json,
-        }) => imported(&engine.import(&folder, &split, &say).await?, json),
+        Command::Import(import) => {
+            let Import {
+                source,
+                split,
+                json,
+                ..
+            } = &import;
+            let options = ImportOptions {
+                repeats: import.repeats,
+                parallel: import.parallel,
+                only: import.tasks.clone(),
+                again: import.again,
+            };
+            let done = engine.import(source.clone(), split, &options, &say).await?;
+            imported(&done, *json)
+        }
+        Command::Curate(options) => curate(&engine, options, &say).await,
+        Command::Export(Export { split, folder }) => {
+            let tasks = engine.export(&split, &folder, &say).await?;
+            output::note(format_args!("{tasks} tasks in {}", folder.display()));
+            Ok(())
+        }
         Command::List(List { split: None, json }) => splits(&engine.splits().await?, json),
         Command::List(List { split, json }) => {
             let tasks = all_tasks(&engine, split.as_deref()).await?;
@@ -103,6 +194,17 @@ fn imported(imported: &Imported, json: bool) -> Result<(), Failure> {
     } else {
         print_tasks(&imported.tasks)?;
     }
+    for (task, why) in &imported.missing {
+        output::note(format_args!("{task} could not be downloaded: {why}"));
+    }
+    if !imported.missing.is_empty() {
+        let n = imported.missing.len();
+        let what = format!(
+            "{n} tasks of split `{}` could not be downloaded",
+            imported.split
+        );
+        return Err(Failure::new(what).next("import again; what came is kept"));
+    }
     if imported
         .tasks
         .iter()
@@ -114,14 +216,66 @@ fn imported(imported: &Imported, json: bool) -> Result<(), Failure> {
     Err(Failure::new(what).next("the list says why; `swe-ci doctor` may say more"))
 }
 
+async fn curate(
+    engine: &swe_ci_engine::Engine,
+    options: Curate,
+    say: &(dyn Fn(String) + Send + Sync),
+) -> Result<(), Failure> {
+    let id = match (options.go_on, options.plan) {
+        (Some(id), _) => id,
+        (None, Some(plan)) => {
+            let text = std::fs::read_to_string(&plan);
+            let text = text.map_err(|e| Failure::usage(format!("{}: {e}", plan.display())))?;
+            engine.submit_curation(&text).await?
+        }
+        (None, None) => return Ok(()),
+    };
+    output::note(format_args!("curation {id}"));
+    let state = engine.curate(&id, say).await.map_err(|error| {
+        let next = format!("`swe-ci dataset curate --go-on {id}` goes on where it stopped");
+        Failure::from(error).next(next)
+    })?;
+    let found = engine.curation(&id).await?;
+    if options.json {
+        output::json(&found)?;
+    } else {
+        let columns = [
+            ("stage", Left),
+            ("came", Right),
+            ("stayed", Right),
+            ("dropped, and why", Left),
+        ];
+        let rows = found.summary.funnel.iter().map(|count| {
+            let why = count.dropped.iter();
+            let why = why.map(|dropped| format!("{}: {}", dropped.reason, dropped.count));
+            [
+                count.stage.name().to_owned(),
+                count.entered.to_string(),
+                count.survived.to_string(),
+                why.collect::<Vec<_>>().join(", "),
+            ]
+        });
+        output::table(columns, rows)?;
+    }
+    match state {
+        CurationState::Finished => Ok(()),
+        CurationState::Failed { reason } => Err(Failure::new(reason)),
+        other => Err(Failure::new(format!("the curation is {}", other.name()))),
+    }
+}
+
 async fn all_tasks(
     engine: &swe_ci_engine::Engine,
     split: Option<&str>,
 ) -> Result<Vec<TaskSummary>, Failure> {
+    let wanted = TasksWanted {
+        split: split.map(str::to_owned),
+        ..TasksWanted::default()
+    };
     let mut page = PageRequest::default();
     let mut tasks = Vec::new();
     loop {
-        let Page { items, next } = engine.tasks(split, &page).await?;
+        let Page { items, next } = engine.tasks(&wanted, &page).await?.page;
         tasks.extend(items);
         if next.is_none() {
             return Ok(tasks);
@@ -153,6 +307,7 @@ fn print_tasks(tasks: &[TaskSummary]) -> Result<(), Failure> {
         ("gap", Right),
         ("commits", Right),
         ("suite", Right),
+        ("findings", Right),
         ("state", Left),
     ];
     let rows = tasks.iter().map(|task| {
@@ -163,6 +318,7 @@ fn print_tasks(tasks: &[TaskSummary]) -> Result<(), Failure> {
             task.gap.to_string(),
             task.commits.to_string(),
             format!("{:.1} s", task.suite_seconds),
+            task.findings.to_string(),
             match &task.state {
                 TaskState::Ready => "ready".into(),
                 TaskState::Unusable { reason } => format!("unusable: {reason}"),

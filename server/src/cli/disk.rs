@@ -1,19 +1,37 @@
 use clap::Args;
 use comfy_table::CellAlignment::{Left, Right};
+use swe_ci_core::disk::{size_read, size_shown};
+use swe_ci_engine::GivenBack;
 
 use super::failure::Failure;
 use super::output;
 use crate::config::GlobalOptions;
 
+pub(super) const AFTER_HELP: &str = "\
+Examples:
+  swe-ci disk                    what takes room
+  swe-ci disk --keep 20GiB       give back what was not used for longest";
+
 #[derive(Debug, Args)]
 pub(super) struct Options {
+    /// Give back images of tasks and layers of harnesses, the longest unused
+    /// first, until the others take no more than this; they come back when they
+    /// are needed
+    #[arg(long, value_name = "SIZE", value_parser = size_read)]
+    keep: Option<u64>,
     /// Print JSON, sizes in bytes
     #[arg(long)]
     json: bool,
 }
 
 pub(super) async fn execute(global: &GlobalOptions, options: &Options) -> Result<(), Failure> {
-    let found = super::open(global).await?.disk_use().await?;
+    let engine = super::open(global).await?;
+    if let Some(quota) = options.keep {
+        for GivenBack { name, bytes } in engine.keep_within(quota).await? {
+            output::note(format_args!("given back: {name}, {}", size_shown(bytes)));
+        }
+    }
+    let found = engine.disk_use().await?;
     if options.json {
         return output::json(&found);
     }
@@ -25,24 +43,24 @@ pub(super) async fn execute(global: &GlobalOptions, options: &Options) -> Result
     ];
     let rows = found.parts.iter().map(|part| {
         [
-            part.name.to_owned(),
-            size(part.bytes),
+            part.name.clone(),
+            size_shown(part.bytes),
             part.files.to_string(),
-            part.holds.to_owned(),
+            part.holds.clone(),
         ]
     });
     let images = found.images.iter().map(|images| {
         let lost = match images.missing {
             0 => String::new(),
-            n => format!("; {n} more are lost, their tasks have to be imported again"),
+            n => format!("; {n} more are not in the container engine"),
         };
         [
             "images".to_owned(),
-            size(images.bytes),
+            size_shown(images.bytes),
             images.images.to_string(),
             format!(
                 "what tasks are worked on in; {} if they shared no layer{lost}",
-                size(images.apart_bytes)
+                size_shown(images.apart_bytes)
             ),
         ]
     });
@@ -53,37 +71,7 @@ pub(super) async fn execute(global: &GlobalOptions, options: &Options) -> Result
         ));
     }
     match found.free_bytes {
-        Some(free) => output::line(format_args!("\n{} free", size(free))),
+        Some(free) => output::line(format_args!("\n{} free", size_shown(free))),
         None => Ok(()),
-    }
-}
-
-/// "3.2 GiB".
-fn size(bytes: u64) -> String {
-    const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
-    let (mut value, mut unit) = (bytes as f64, 0);
-    while value >= 1_023.95 && unit + 1 < UNITS.len() {
-        value /= 1_024.0;
-        unit += 1;
-    }
-    match unit {
-        0 => format!("{bytes} B"),
-        _ => format!("{value:.1} {}", UNITS[unit]),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::size;
-
-    #[test]
-    fn sizes() {
-        let check = |bytes, expect: &str| assert_eq!(size(bytes), expect);
-        check(0, "0 B");
-        check(1_023, "1023 B");
-        check(1_024, "1.0 KiB");
-        check((1 << 20) - 1, "1.0 MiB");
-        check(3_435_973_837, "3.2 GiB");
-        check(u64::MAX, "16777216.0 TiB");
     }
 }

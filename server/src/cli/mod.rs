@@ -91,6 +91,7 @@ enum Command {
     #[command(after_help = doctor::AFTER_HELP)]
     Doctor(doctor::Options),
     /// What takes the disk: results, tasks, images and the layers they share
+    #[command(after_help = disk::AFTER_HELP)]
     Disk(disk::Options),
     /// Import datasets and list what was imported
     #[command(subcommand)]

@@ -22,7 +22,7 @@ const OPEN_FORMS: [&str; 4] = [
 const BACK: &str = "/sign-in/{provider}/callback";
 
 /// Forms of pages, which no listing has.
-const FORMS: [&str; 9] = [
+const FORMS: [&str; 11] = [
     "/sign-in",
     "/sign-in/{provider}",
     "/sign-out",
@@ -32,6 +32,8 @@ const FORMS: [&str; 9] = [
     "/keys",
     "/notifications",
     "/runs/new",
+    "/datasets/new",
+    "/datasets/curations/{id}",
 ];
 
 #[tokio::test]
@@ -108,6 +110,7 @@ fn filled(path: &str) -> String {
         ("{id}", "runs") => HUMAN.to_owned(),
         ("{id}", "evolutions") | ("{evolution}", _) => "e-model-alpha".to_owned(),
         ("{id}", "tasks") | ("{task}", _) => "alpha-1".to_owned(),
+        ("{split}", _) => "demo".to_owned(),
         ("{role}", _) => "programmer".to_owned(),
         ("{n}" | "{iteration}" | "{attempt}", _) => "1".to_owned(),
         _ if part.starts_with('{') => "none".to_owned(),

@@ -37,6 +37,7 @@ async fn splits_and_tasks() {
         json!({
             "task_id": "alpha-1", "repo": "alpha", "base_sha": "a0", "target_sha": "a1", "state": "ready",
             "base_passed": 2, "target_passed": 4, "gap": 2, "commits": 3, "span_days": 120.5, "suite_seconds": 0.7,
+            "modified_lines": 710, "licence": "MIT", "findings": 1,
         })
     );
     assert_eq!(tasks["items"][2]["state"], "unusable");

@@ -43,6 +43,7 @@ mod leaderboard;
 mod marks;
 
 mod compare;
+mod curations;
 
 mod pages;
 
@@ -50,6 +51,7 @@ mod figures;
 
 mod feeds;
 
+mod tasks;
 mod terms;
 
 mod unseen;

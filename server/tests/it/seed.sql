@@ -12,12 +12,13 @@ VALUES
   ('suite-none', 0, 0, 0, 0, '[]', '');
 
 INSERT INTO tasks (id, repo, base_sha, target_sha, state, reason, image, suite, suite_seconds, commits, span_days,
-                   extra, imported_at)
+                   extra, imported_at, preparation)
 VALUES
-  ('alpha-1', 'alpha', 'a0', 'a1', 'ready', '', 'sha256:aa', 'suite-alpha', 0.7, 3, 120.5, '[["license","MIT"]]', 1000),
-  ('beta-2', 'beta', 'b0', 'b1', 'ready', '', 'sha256:bb', 'suite-beta', 1.3, 2, 60.0, '[]', 1000),
+  ('alpha-1', 'alpha', 'a0', 'a1', 'ready', '', 'sha256:aa', 'suite-alpha', 0.7, 3, 120.5, '[["license","MIT"]]', 1000,
+   '{"suite_seconds":[0.8,0.7,0.6],"target_collected":5,"base_collected":4,"findings":[{"kind":"flaky","tests":{"count":1,"first":["tests/test_a.py::moody"]}}],"lines":{"source":{"files":2,"added":600,"deleted":40},"tests":{"files":1,"added":70,"deleted":0},"other":{"files":0,"added":0,"deleted":0}},"licence":"MIT"}'),
+  ('beta-2', 'beta', 'b0', 'b1', 'ready', '', 'sha256:bb', 'suite-beta', 1.3, 2, 60.0, '[]', 1000, ''),
   ('gamma-3', 'gamma', 'c0', 'c1', 'unusable', 'its oracle suite does not run (pytest exit 2)', 'sha256:cc',
-   'suite-none', 0.0, 0, 0.0, '[]', 1000);
+   'suite-none', 0.0, 0, 0.0, '[]', 1000, '');
 
 INSERT INTO split_tasks (split, task_id, position)
 VALUES ('demo', 'alpha-1', 1), ('demo', 'beta-2', 2), ('demo', 'gamma-3', 3), ('other', 'beta-2', 1);

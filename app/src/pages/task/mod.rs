@@ -3,6 +3,7 @@
 mod data;
 mod fared;
 mod gap;
+mod prepared;
 mod view;
 
 use leptos::prelude::*;

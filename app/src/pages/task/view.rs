@@ -4,6 +4,7 @@ use swe_ci_core::view::{Commit, TaskState, TaskTest};
 use super::data::{Reading, Whole};
 use super::fared::Fared;
 use super::gap::GapByFile;
+use super::prepared::Prepared;
 use crate::components::{Choice, Choices, PageHead, Tag, Term, Tone};
 use crate::format;
 use crate::glossary::Word;
@@ -51,6 +52,7 @@ pub fn TaskView(whole: Whole, #[prop(into)] reading: Signal<Reading>) -> impl In
         </dl>
         <History history=detail.history base=summary.base_sha.clone() target=summary.target_sha.clone()/>
         <GapByFile tests=&detail.tests/>
+        <Prepared preparation=detail.preparation/>
         <Tests id=id.clone() tests=detail.tests reading/>
         <Fared task=id.clone() splits=detail.splits results reading/>
         <section class="recorded" aria-labelledby="recorded-title">

@@ -2,62 +2,149 @@ use leptos::prelude::*;
 use leptos::server_fn::codec::GetUrl;
 use leptos_router::params::ParamsMap;
 use serde::{Deserialize, Serialize};
+use swe_ci_core::browse::{Between, Size, Spread, TaskFilter, TaskOrder};
+use swe_ci_core::dataset::Counted;
 use swe_ci_core::view::{Page, SplitSummary, TaskSummary};
 
 use crate::error::AppError;
-use crate::pages::leaderboard::splits;
-use crate::query::named;
+use crate::query::{Query, named};
 
 #[server(prefix = "/api/pages", endpoint = "tasks", input = GetUrl)]
-pub async fn tasks(
-    split: Option<String>,
-    after: Option<String>,
-) -> Result<Page<TaskSummary>, AppError> {
+pub async fn tasks(asked: Vec<(String, String)>) -> Result<Found, AppError> {
+    let asked = Asked::of(&asked.into_iter().collect());
+    let splits = crate::pages::leaderboard::splits().await?;
+    if let Some(name) = &asked.split
+        && !splits.iter().any(|s| s.name == *name)
+    {
+        return Err(AppError::not_found(format!("There is no split `{name}`.")));
+    }
+    let wanted = swe_ci_engine::TasksWanted {
+        split: asked.split.clone(),
+        filter: asked.filter.clone(),
+        order: asked.order,
+    };
     let page = swe_ci_engine::PageRequest {
         limit: Some(100),
-        after,
+        after: asked.after,
     };
-    Ok(crate::error::engine()?
-        .tasks(split.as_deref(), &page)
-        .await?)
+    let found = crate::error::engine()?.tasks(&wanted, &page).await?;
+    Ok(Found {
+        splits,
+        page: found.page,
+        found: found.found,
+        all: found.all,
+        spreads: found.spreads,
+        repositories: found.repositories,
+        licences: found.licences,
+    })
 }
 
 /// What the address asks for.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Asked {
-    split: Option<String>,
-    after: Option<String>,
+    pub split: Option<String>,
+    pub filter: TaskFilter,
+    pub order: TaskOrder,
+    pub after: Option<String>,
 }
 
 impl Asked {
+    /// What cannot be used says nothing.
     pub(super) fn of(query: &ParamsMap) -> Self {
+        let order = query.get("sort");
         Self {
             split: named(query, "split"),
+            filter: TaskFilter::read(|name| query.get(name)).0,
+            order: order
+                .and_then(|name| TaskOrder::from_name(&name))
+                .unwrap_or_default(),
             after: named(query, "after"),
         }
     }
+
+    fn pairs(&self) -> Vec<(String, String)> {
+        let one = |name: &str, value: &Option<String>| {
+            let value = value.as_ref()?;
+            Some((name.to_owned(), value.clone()))
+        };
+        let sort = Some(self.order.name()).filter(|name| !name.is_empty());
+        let mut pairs: Vec<_> = one("split", &self.split).into_iter().collect();
+        pairs.extend(self.filter.pairs());
+        pairs.extend(one("sort", &sort));
+        pairs.extend(one("after", &self.after));
+        pairs
+    }
+
+    /// The address that asks for this.
+    pub(super) fn href(&self) -> String {
+        let mut query = Query::default();
+        for (name, value) in self.pairs() {
+            query.add(&name, Some(value));
+        }
+        format!("/tasks{}", query.0)
+    }
+
+    /// From the first page on.
+    pub(super) fn with(&self, change: impl FnOnce(&mut Self)) -> Self {
+        let mut asked = Self {
+            after: None,
+            ..self.clone()
+        };
+        change(&mut asked);
+        asked
+    }
+}
+
+/// Where the tasks of these sizes are listed.
+pub(crate) fn tasks_between(split: Option<&str>, (size, from, to): (Size, f64, f64)) -> String {
+    let mut asked = Asked {
+        split: split.map(str::to_owned),
+        ..Asked::default()
+    };
+    asked.filter.sizes.insert(size, Between { from, to });
+    asked.href()
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Found {
     pub splits: Vec<SplitSummary>,
-    /// None for all.
-    pub split: Option<String>,
     pub page: Page<TaskSummary>,
+    /// That fit, on all pages.
+    pub found: u32,
+    /// Of the split, or of all.
+    pub all: u32,
+    pub spreads: Vec<Spread>,
+    pub repositories: Vec<Counted>,
+    pub licences: Vec<Counted>,
 }
 
 pub(super) async fn browse(asked: Asked) -> Result<Found, AppError> {
-    let splits = splits().await?;
-    let split = asked.split;
-    if let Some(name) = &split
-        && !splits.iter().any(|s| s.name == *name)
-    {
-        return Err(AppError::not_found(format!("There is no split `{name}`.")));
+    tasks(asked.pairs()).await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn there_and_back() {
+        let check = |pairs: &[(&'static str, &str)], expect: &str| {
+            let query = pairs.iter().map(|(k, v)| (*k, (*v).to_owned())).collect();
+            assert_eq!(Asked::of(&query).href(), expect);
+        };
+        check(&[], "/tasks");
+        check(
+            &[
+                ("after", "t-1"),
+                ("sort", "-gap"),
+                ("min_gap", "5"),
+                ("q", "a b"),
+                ("split", "demo"),
+            ],
+            "/tasks?split=demo&q=a%20b&min_gap=5&sort=-gap&after=t-1",
+        );
+        check(&[("sort", "x"), ("min_gap", "x"), ("state", "x")], "/tasks");
+        let between = tasks_between(Some("demo"), (Size::Gap, 5.0, 9.0));
+        assert_eq!(between, "/tasks?split=demo&min_gap=5&max_gap=9");
     }
-    let page = tasks(split.clone(), asked.after).await?;
-    Ok(Found {
-        splits,
-        split,
-        page,
-    })
 }

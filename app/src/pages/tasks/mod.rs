@@ -1,6 +1,8 @@
-//! The tasks, of one split or all.
+//! The tasks, of one split or all: narrowed, ordered, and what they are like
+//! together.
 
 mod data;
+mod filters;
 mod view;
 
 use leptos::prelude::*;
@@ -10,6 +12,8 @@ use self::data::{Asked, browse};
 use self::view::TaskList;
 use crate::components::{PageHead, loaded};
 use crate::fetched::fetched;
+
+pub(crate) use self::data::tasks_between;
 
 #[component]
 pub fn TasksPage() -> impl IntoView {
@@ -24,6 +28,6 @@ pub fn TasksPage() -> impl IntoView {
                 "A task is a real repository at two moments of its history, the base and the target. The gap is what an agent has to close: tests the target passes and the base does not."
             </p>
         </div>
-        {loaded(resource, |found| view! { <TaskList found/> })}
+        {loaded(resource, move |found| view! { <TaskList asked=asked.get_untracked() found/> })}
     }
 }

@@ -1,17 +1,19 @@
-use leptos::either::Either;
+use leptos::either::{Either, EitherOf3};
 use leptos::prelude::*;
+use swe_ci_core::browse::{Between, Size, Spread, TaskOrder};
 use swe_ci_core::view::{SplitSummary, TaskState, TaskSummary};
 
-use super::data::Found;
-use crate::components::{Choice, Choices, Empty, Key, NextPage, Tag, Term, Tone};
+use super::data::{Asked, Found};
+use super::filters::Filters;
+use crate::components::{Choice, Choices, Empty, Key, NextPage, SpreadChart, Tag, Term, Tone};
 use crate::format;
 use crate::glossary::Word;
 use crate::pages::matrix::matrix_href;
-use crate::query::Query;
+use crate::query::encode;
 
 #[component]
-pub fn TaskList(found: Found) -> impl IntoView {
-    if found.page.items.is_empty() {
+pub fn TaskList(asked: Asked, found: Found) -> impl IntoView {
+    if found.all == 0 {
         return Either::Left(view! {
             <Empty title="No tasks yet" command="swe-ci dataset demo">
                 <p>
@@ -22,65 +24,142 @@ pub fn TaskList(found: Found) -> impl IntoView {
             </Empty>
         });
     }
-    let next = found
-        .page
-        .next
-        .as_ref()
-        .map(|after| href(found.split.as_deref(), Some(after)));
-    let matrix = matrix_href(found.split.as_deref());
-    let choices = choices(&found.splits, found.split.as_deref());
-    let rows = found
-        .page
-        .items
-        .into_iter()
-        .map(|task| view! { <TaskRow task/> })
-        .collect_view();
+    let matrix = matrix_href(asked.split.as_deref());
+    let dataset = match &asked.split {
+        Some(split) => format!("/datasets/{}", encode(split)),
+        None => "/datasets".to_owned(),
+    };
+    let choices = choices(&found.splits, &asked);
     Either::Right(view! {
         <div class="controls controls-plain">
             <Choices label="Split" choices/>
+            <a class="controls-link" href=dataset>"About the dataset"</a>
             <a class="controls-link" href=matrix>"How hard they are, and for whom"</a>
         </div>
+        <Filters asked=&asked found=&found/>
+        <Spreads asked=asked.clone() spreads=found.spreads.clone()/>
         <Key words=Signal::stored(vec![Word::Task, Word::Base, Word::Target, Word::Gap])/>
+        <Rows asked found/>
+    })
+}
+
+#[component]
+fn Spreads(asked: Asked, spreads: Vec<Spread>) -> impl IntoView {
+    let narrowed = Callback::new(move |(size, from, to): (Size, f64, f64)| {
+        let narrowed = asked.with(|asked| {
+            asked.filter.sizes.insert(size, Between { from, to });
+        });
+        narrowed.href()
+    });
+    // Of one task there is nothing to be seen.
+    let spreads = spreads.into_iter().filter(|spread| spread.tasks > 1);
+    let charts = spreads.map(|spread| view! { <SpreadChart spread href=narrowed/> });
+    view! { <div class="spreads">{charts.collect_view()}</div> }
+}
+
+#[component]
+fn Rows(asked: Asked, found: Found) -> impl IntoView {
+    if found.page.items.is_empty() {
+        let everything = Asked {
+            split: asked.split.clone(),
+            ..Asked::default()
+        };
+        return Either::Left(view! {
+            <p class="note">
+                "No task fits all of this. "
+                <a href=everything.href()>"Show all of them"</a>
+            </p>
+        });
+    }
+    let next = found.page.next.clone();
+    let next = next.map(|after| asked.with(|asked| asked.after = Some(after)).href());
+    let shown = match found.found == found.all {
+        true => format::count(found.all, "task"),
+        false => format!(
+            "{} of {}",
+            format::thousands(found.found),
+            format::count(found.all, "task")
+        ),
+    };
+    let rows = found.page.items.into_iter();
+    let rows = rows.map(|task| view! { <TaskRow task/> }).collect_view();
+    Either::Right(view! {
+        <p class="quiet" role="status">{shown}</p>
         <div class="table-frame">
-            <table class="list cards" role="table">
+            <table class="list cards tasks" role="table">
                 <caption class="visually-hidden">"Tasks"</caption>
                 <thead role="rowgroup">
                     <tr role="row">
                         <th role="columnheader" scope="col"><Term word=Word::Task text="Task"/></th>
                         <th role="columnheader" scope="col" class="number"><Term word=Word::Base text="Base"/></th>
-                        <th role="columnheader" scope="col" class="number"><Term word=Word::Target text="Target"/></th>
-                        <th role="columnheader" scope="col" class="number"><Term word=Word::Gap text="Gap"/></th>
-                        <th role="columnheader" scope="col" class="number">"Commits"</th>
-                        <th role="columnheader" scope="col" class="number">"Time between"</th>
-                        <th role="columnheader" scope="col" class="number" title="How long the target's suite takes">"Suite"</th>
+                        <Head asked=&asked size=Size::Tests text="Target" word=Word::Target/>
+                        <Head asked=&asked size=Size::Gap text="Gap" word=Word::Gap/>
+                        <Head asked=&asked size=Size::Commits text="Commits"/>
+                        <Head asked=&asked size=Size::Days text="Time between"/>
+                        <Head asked=&asked size=Size::Lines text="Lines"/>
+                        <Head asked=&asked size=Size::Suite text="Suite"/>
                     </tr>
                 </thead>
                 <tbody role="rowgroup">{rows}</tbody>
             </table>
         </div>
-        <p class="footnote">"Base, target and gap are numbers of tests: those that pass, and those to be won."</p>
+        <p class="footnote">
+            "Base, target and gap are numbers of tests: those that pass, and those to be won. Lines are those added and deleted between the two."
+        </p>
         <NextPage href=next/>
     })
 }
 
-fn href(split: Option<&str>, after: Option<&str>) -> String {
-    let mut query = Query::default();
-    query.add("split", split);
-    query.add("after", after);
-    format!("/tasks{}", query.0)
+/// The head of a column that orders the list: from the largest down first, and
+/// the other way round when that is how it stands.
+#[component]
+fn Head<'a>(
+    asked: &'a Asked,
+    size: Size,
+    text: &'static str,
+    #[prop(optional)] word: Option<Word>,
+) -> impl IntoView + use<> {
+    let (order, sorted, mark) = match asked.order {
+        TaskOrder::Largest(by) if by == size => {
+            (TaskOrder::Smallest(size), Some("descending"), "↓")
+        }
+        TaskOrder::Smallest(by) if by == size => (TaskOrder::Listed, Some("ascending"), "↑"),
+        _ => (TaskOrder::Largest(size), None, "↕"),
+    };
+    let how = match order {
+        TaskOrder::Largest(_) => format!("Order by {text}, from the largest down"),
+        TaskOrder::Smallest(_) => format!("Order by {text}, from the smallest up"),
+        TaskOrder::Listed => "As the split lists them".to_owned(),
+    };
+    let href = asked.with(|asked| asked.order = order).href();
+    view! {
+        <th role="columnheader" scope="col" class="number" aria-sort=sorted>
+            {match word {
+                Some(word) => Either::Left(view! { <Term word text/> }),
+                None => Either::Right(text),
+            }}
+            <a class="sort" href=href title=how.clone() aria-label=how data-noscroll="">{mark}</a>
+        </th>
+    }
 }
 
-fn choices(splits: &[SplitSummary], chosen: Option<&str>) -> Vec<Choice> {
+fn choices(splits: &[SplitSummary], asked: &Asked) -> Vec<Choice> {
+    let of = |split: Option<&str>| {
+        let split = split.map(str::to_owned);
+        let asked = asked.with(|asked| asked.split = split);
+        Signal::stored(asked.href())
+    };
+    let chosen = asked.split.as_deref();
     let all = Choice {
         label: "all".into(),
         hint: "Tasks of every split".into(),
-        href: Signal::stored(href(None, None)),
+        href: of(None),
         chosen: Signal::stored(chosen.is_none()),
     };
     let one = |split: &SplitSummary| Choice {
         label: format!("{} · {}", split.name, split.tasks),
         hint: format!("{} of {} tasks can be run", split.ready, split.tasks),
-        href: Signal::stored(href(Some(&split.name), None)),
+        href: of(Some(&split.name)),
         chosen: Signal::stored(chosen == Some(split.name.as_str())),
     };
     std::iter::once(all).chain(splits.iter().map(one)).collect()
@@ -88,25 +167,28 @@ fn choices(splits: &[SplitSummary], chosen: Option<&str>) -> Vec<Choice> {
 
 #[component]
 fn TaskRow(task: TaskSummary) -> impl IntoView {
-    let unusable = match &task.state {
-        TaskState::Ready => None,
-        TaskState::Unusable { reason } => Some(view! {
+    let state = match (&task.state, task.findings) {
+        (TaskState::Unusable { reason }, _) => EitherOf3::A(view! {
             <Tag text="unusable".to_owned() tone=Tone::Warn/>
             <small>{reason.clone()}</small>
         }),
+        (TaskState::Ready, 0) => EitherOf3::B(()),
+        (TaskState::Ready, n) => EitherOf3::C(view! { <Tag text=format::count(n, "finding")/> }),
     };
+    let lines = task.modified_lines.map(format::thousands);
     view! {
         <tr role="row">
             <th role="rowheader" scope="row" class="col-model">
                 <a href=format!("/tasks/{}", task.task_id)>{task.task_id.to_string()}</a>
-                <small>{task.repo}</small>
-                {unusable}
+                <small>{task.repo}{task.licence.map(|licence| format!(" · {licence}"))}</small>
+                {state}
             </th>
             <td role="cell" class="number" data-label="Base">{format::thousands(task.base_passed)}</td>
             <td role="cell" class="number" data-label="Target">{format::thousands(task.target_passed)}</td>
             <td role="cell" class="number strong" data-label="Gap">{format::thousands(task.gap)}</td>
             <td role="cell" class="number" data-label="Commits">{format::thousands(task.commits)}</td>
             <td role="cell" class="number" data-label="Time between">{format::span(task.span_days)}</td>
+            <td role="cell" class="number" data-label="Lines">{lines.unwrap_or_else(|| "–".into())}</td>
             <td role="cell" class="number" data-label="Suite">{format::seconds(task.suite_seconds)}</td>
         </tr>
     }

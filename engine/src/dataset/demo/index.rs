@@ -134,17 +134,6 @@ fn link(html: &str, name: &str) -> Option<String> {
     })
 }
 
-/// pip's own default index, out of the help it prints.
-pub fn default_index(help: &str) -> Option<String> {
-    let text = help.split("--index-url").nth(1)?;
-    let start = text.find("https://")?;
-    let url: String = text[start..]
-        .chars()
-        .take_while(|c| !c.is_whitespace() && *c != ')')
-        .collect();
-    Some(url)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -163,16 +152,6 @@ mod tests {
             Some("https://h/p/lib-2.0.tar.gz")
         );
         assert_eq!(link(html, "lib-3.0.tar.gz"), None);
-    }
-
-    #[test]
-    fn pip_tells_its_default() {
-        let help = "  -i, --index-url <url>       Base URL of the Python Package Index (default\n      https://index.example/simple). This should point to a";
-        assert_eq!(
-            default_index(help).as_deref(),
-            Some("https://index.example/simple")
-        );
-        assert_eq!(default_index("nothing"), None);
     }
 
     /// An index on loopback that lists `lib-1.0.tar.gz` with this content.

@@ -5,19 +5,17 @@
 mod index;
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use anyhow::Context;
-use swe_ci_core::run::Limits;
 use swe_ci_core::task::TaskId;
 
 use super::history::{self, CommitInfo};
 use super::metadata::{self, TaskLine};
-use crate::clock::OffClock;
+use super::pip;
 use crate::code::CodeTree;
 use crate::files;
 use crate::images::{BuildNetwork, Images};
-use crate::sandbox::{BoxSpec, Exec, Purpose, Sandbox};
+use crate::sandbox::Sandbox;
 use index::PackageIndex;
 
 /// Name of the split.
@@ -168,35 +166,9 @@ impl Workshop<'_> {
     async fn package_index(&self) -> anyhow::Result<PackageIndex> {
         let url = match self.index {
             Some(url) => url.to_owned(),
-            None => self.ask_pip().await.context(
-                "cannot learn the default package index from pip; set SWE_CI_PACKAGE_INDEX",
-            )?,
+            None => pip::default_index(self.sandbox, self.base_image).await?,
         };
         PackageIndex::new(&url, self.cache, self.network.ca_bundle.as_deref())
-    }
-
-    async fn ask_pip(&self) -> anyhow::Result<String> {
-        let spec = BoxSpec {
-            image: self.base_image.into(),
-            limits: Limits::default(),
-            purpose: Purpose::Preparation("ask pip for its index".into()),
-            agent: None,
-        };
-        let exec = Exec {
-            command: ["python3", "-m", "pip", "download", "--help"]
-                .map(str::to_owned)
-                .to_vec(),
-            env: Vec::new(),
-            working_dir: "/".into(),
-            time_limit: Duration::from_secs(60),
-            off: OffClock::default(),
-        };
-        let mut help = String::new();
-        let sandbox = self.sandbox.open(&spec).await?;
-        sandbox
-            .exec(&exec, &mut |line| help.extend([line, "\n"]))
-            .await?;
-        index::default_index(&help).context("its help does not name one")
     }
 }
 

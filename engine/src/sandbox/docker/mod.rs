@@ -112,11 +112,15 @@ impl Sandbox for Docker {
     async fn open(&self, spec: &BoxSpec) -> Result<Box<dyn StepBox>, SandboxError> {
         let (api, body) = (self.api()?.clone(), self.create_body(spec));
         let disk_bytes = i64::from(spec.limits.disk_mb) * 1024 * 1024;
+        let image = spec.image.clone();
         let opened = tokio::spawn(async move {
             let created = api
                 .create_container(None::<CreateContainerOptions>, body)
                 .await
-                .map_err(|e| refused("make a container", &e))?;
+                .map_err(|e| match status_of(&e) {
+                    Some(404) => SandboxError::NoImage(image),
+                    _ => refused("make a container", &e),
+                })?;
             // From here on the container is removed when the box is dropped.
             let container = DockerBox {
                 api,

@@ -9,6 +9,8 @@ mod audit;
 
 mod changes;
 
+mod curations;
+
 mod identities;
 
 mod imports;
@@ -32,6 +34,7 @@ mod upgrade;
 mod verifications;
 
 use swe_ci_core::account::{Actor, Standing};
+use swe_ci_core::dataset::SplitSource;
 use swe_ci_core::metrics::Verdict;
 use swe_ci_core::outcomes::{Outcomes, TestList};
 use swe_ci_core::report::Report;
@@ -199,11 +202,26 @@ async fn tasks_and_splits() {
             names(store.tasks_of_split("s").await.unwrap()),
             ["c", "b", "a"]
         );
-        assert_eq!(names(store.tasks(Some("s"), "a", 1).await.unwrap()), ["b"]);
-        assert_eq!(
-            names(store.tasks(None, "", 9).await.unwrap()),
-            ["a", "b", "c"]
-        );
+        let summaries = async |split| {
+            let found = store.task_summaries(split).await.unwrap();
+            let full = store.tasks_of_split("s").await.unwrap();
+            for task in &found {
+                let row = full.iter().find(|row| row.id == task.task_id).unwrap();
+                assert_eq!(row.summary(), *task);
+            }
+            let ids = found.iter().map(|task| task.task_id.to_string());
+            ids.collect::<Vec<_>>()
+        };
+        assert_eq!(summaries(Some("s")).await, ["c", "b", "a"]);
+        assert_eq!(summaries(None).await, ["a", "b", "c"]);
+        let origin = store.split_origin("s").await.unwrap();
+        assert_eq!(origin.0, None);
+        store.put_origin("s", &SplitSource::Demo).await.unwrap();
+        let (source, since) = store.split_origin("s").await.unwrap();
+        assert_eq!((source, since), (Some(SplitSource::Demo), origin.1));
+        let ends = store.ends_of_split("s").await.unwrap();
+        assert_eq!(ends.len(), 3);
+        assert_eq!(ends[0][0], "c");
         assert_eq!(
             store
                 .splits_of_task(&TaskId::new("b").unwrap())

@@ -6,6 +6,8 @@ mod account;
 
 mod accounts;
 
+mod curations;
+
 mod elsewhere;
 
 mod invitation;
@@ -41,6 +43,8 @@ pub(crate) fn routes() -> Router<App> {
         .route("/accounts", post(accounts::change))
         .route("/keys", post(keys::change))
         .route("/notifications", post(notifications::change))
+        .route("/datasets/new", post(curations::begin))
+        .route("/datasets/curations/{id}", post(curations::change))
         .route("/runs/new", post(runs::submit))
         .route("/runs/{id}", post(steer::steer))
         .layer(Extension(Limits::new()))

@@ -1,0 +1,109 @@
+use leptos::either::Either;
+use leptos::prelude::*;
+use swe_ci_core::browse::{Size, Spread, SpreadBin};
+
+use crate::format;
+
+/// How tall the fullest bin is drawn.
+const HEIGHT: u32 = 44;
+
+/// How a size is spread over tasks: a bar for each magnitude, which leads to
+/// the tasks in it.
+#[component]
+pub fn SpreadChart(
+    spread: Spread,
+    /// The address of the tasks of a bin.
+    href: Callback<(Size, f64, f64), String>,
+) -> impl IntoView {
+    let size = spread.size;
+    let most = spread.bins.iter().map(|bin| bin.tasks).max().unwrap_or(1);
+    let bar = move |bin: SpreadBin| {
+        let (from, to) = (bin.from, last(size, bin));
+        let range = match from < to {
+            true => format!("{}–{}", number(from), number(to)),
+            false => number(from),
+        };
+        let words = format!("{}: {}", range, format::count(bin.tasks, "task"));
+        let height = (f64::from(bin.tasks) / f64::from(most) * f64::from(HEIGHT)).ceil();
+        let drawn = view! {
+            <span class="spread-count">{bin.tasks}</span>
+            <svg width="100%" height=HEIGHT aria-hidden="true" focusable="false">
+                <rect y=f64::from(HEIGHT) - height width="100%" height=height rx="2"/>
+            </svg>
+            <span class="spread-range">{range}</span>
+        };
+        match bin.tasks {
+            0 => Either::Left(view! { <li><span class="spread-bin">{drawn}</span></li> }),
+            _ => Either::Right(view! {
+                <li><a class="spread-bin" href=href.run((size, from, to)) title=words>{drawn}</a></li>
+            }),
+        }
+    };
+    let bars = spread.bins.iter().copied().map(bar).collect_view();
+    view! {
+        <figure class="spread">
+            <figcaption>
+                <strong>{title(size)}</strong>
+                <small>{format!("median {}, mean {}", number(spread.median), number(spread.mean))}</small>
+            </figcaption>
+            <ol aria-label=format!("Tasks by {}", title(size))>{bars}</ol>
+        </figure>
+    }
+}
+
+/// What a size is called, with its unit.
+pub fn title(size: Size) -> &'static str {
+    match size {
+        Size::Gap => "Gap, in tests",
+        Size::Tests => "Suite, in tests",
+        Size::Commits => "Commits between",
+        Size::Days => "Days between",
+        Size::Lines => "Lines modified",
+        Size::Suite => "Suite, in seconds",
+    }
+}
+
+/// The largest value of a bin: the next bin's first one is not in it.
+fn last(size: Size, bin: SpreadBin) -> f64 {
+    match size {
+        Size::Days | Size::Suite => bin.to,
+        _ => bin.to - 1.0,
+    }
+}
+
+/// As short as it can be said.
+fn number(value: f64) -> String {
+    if value >= 10_000.0 {
+        format!("{}k", format::decimals((value / 1_000.0).round(), 0))
+    } else if value.fract() == 0.0 || value >= 100.0 {
+        format::decimals(value, 0)
+    } else {
+        format::decimals(value, 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_short() {
+        let check = |value, expect: &str| assert_eq!(number(value), expect);
+        check(0.0, "0");
+        check(24.5, "24.5");
+        check(233.4, "233");
+        check(4_999.0, "4999");
+        check(20_000.0, "20k");
+    }
+
+    #[test]
+    fn bins_of_counts_end_before_the_next() {
+        let bin = SpreadBin {
+            from: 5.0,
+            to: 10.0,
+            tasks: 1,
+        };
+        assert_eq!(last(Size::Gap, bin), 9.0);
+        assert_eq!(last(Size::Days, bin), 10.0);
+    }
+}

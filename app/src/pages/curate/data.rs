@@ -1,0 +1,21 @@
+use leptos::prelude::*;
+use leptos::server_fn::codec::GetUrl;
+use serde::{Deserialize, Serialize};
+use swe_ci_core::curation::CurationSummary;
+
+use crate::error::AppError;
+
+/// What a plan begins with, and what was planned before.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Planning {
+    pub example: String,
+    pub curations: Vec<CurationSummary>,
+}
+
+#[server(prefix = "/api/pages", endpoint = "plans", input = GetUrl)]
+pub async fn plans() -> Result<Planning, AppError> {
+    Ok(Planning {
+        curations: crate::error::engine()?.curations().await?,
+        example: swe_ci_engine::EXAMPLE_PLAN.to_owned(),
+    })
+}

@@ -1,0 +1,167 @@
+use leptos::either::Either;
+use leptos::prelude::*;
+use swe_ci_core::curation::{
+    BuildAttempt, CandidateView, CurationDetail, CurationState, Fate, RepositoryView,
+};
+
+use crate::components::{Funnel, Listed, PageHead, Tag, Time, Tone};
+use crate::form_answer::FormAnswer;
+use crate::format;
+use crate::query::encode;
+
+#[component]
+pub fn Curation(detail: CurationDetail, answer: FormAnswer) -> impl IntoView {
+    let summary = detail.summary;
+    let problem = answer.problem("cancel", "cancel");
+    let id = summary.curation_id.clone();
+    let split = summary.split.clone();
+    let cancel = (!summary.state.is_over()).then(|| {
+        view! {
+            <form method="post" action=format!("/datasets/curations/{id}")>
+                <button class="button" type="submit" name="deed" value="cancel">"Cancel it"</button>
+            </form>
+        }
+    });
+    let said = match &summary.state {
+        CurationState::Queued => Either::Left("It waits for a server that works."),
+        CurationState::Running => Either::Left("It is at work; this page follows it."),
+        CurationState::Cancelled => Either::Left("It was cancelled. What it found stays."),
+        CurationState::Failed { reason } => Either::Right(reason.clone()),
+        CurationState::Finished => Either::Left("Its split can be run."),
+    };
+    let done = (summary.state == CurationState::Finished).then(|| {
+        let href = format!("/datasets/{}", encode(&split));
+        view! { <p><a class="button" href=href>"The split"</a></p> }
+    });
+    view! {
+        <PageHead title=format!("Curation of {split}") description="A split being made from git histories." missing=true/>
+        <nav class="crumbs" aria-label="Where this is">
+            <a href="/datasets">"Datasets"</a>
+            <a href="/datasets/new">"Curations"</a>
+        </nav>
+        <div class="hero">
+            <h1>{split}</h1>
+            <p class="tags"><Tag text=summary.state.name().to_owned() tone=tone(&summary.state)/></p>
+            <p class="lede" role="status">{said}</p>
+            {done}
+        </div>
+        {problem.map(|why| view! { <p class="form-problem" role="alert">{why}</p> })}
+        <p class="quiet">"Begun "<Time at=Some(summary.created_at)/>{summary.finished_at.map(|at| view! { ", ended "<Time at=Some(at)/> })}</p>
+        {cancel}
+        <section aria-labelledby="stages-title">
+            <h2 id="stages-title">"Stages"</h2>
+            <Funnel stages=summary.funnel/>
+        </section>
+        <Repositories repositories=detail.repositories/>
+        <Candidates candidates=detail.candidates/>
+        <section aria-labelledby="plan-title">
+            <h2 id="plan-title">"Plan"</h2>
+            <details><summary>"As it was given"</summary><pre class="command" tabindex="0"><code>{detail.plan}</code></pre></details>
+            <p class="taken"><a href=format!("/api/v1/curations/{id}") rel="external">"All of this as JSON"</a></p>
+        </section>
+    }
+}
+
+fn tone(state: &CurationState) -> Tone {
+    match state {
+        CurationState::Finished => Tone::Good,
+        CurationState::Failed { .. } | CurationState::Cancelled => Tone::Warn,
+        CurationState::Queued | CurationState::Running => Tone::Accent,
+    }
+}
+
+#[component]
+fn Repositories(repositories: Vec<RepositoryView>) -> impl IntoView {
+    let row = |repository: RepositoryView| {
+        view! {
+            <tr role="row">
+                <th role="rowheader" scope="row" class="col-model">
+                    {repository.name}
+                    <small>{repository.source}</small>
+                </th>
+                <td role="cell" data-label="Came of it"><Became fate=repository.fate/></td>
+                <td role="cell" data-label="Licence">{repository.licence.unwrap_or_else(|| "–".into())}</td>
+                <td role="cell" data-label="Commits">{format::thousands(repository.commits)}</td>
+                <td role="cell" data-label="Candidates">{format::thousands(repository.candidates)}</td>
+            </tr>
+        }
+    };
+    (!repositories.is_empty()).then(|| {
+        view! {
+            <section aria-labelledby="repositories-title">
+                <h2 id="repositories-title">"Repositories"</h2>
+                <Listed caption="Repositories" columns=&["Repository", "Came of it", "Licence", "Commits", "Candidates"]>
+                    {repositories.into_iter().map(row).collect_view()}
+                </Listed>
+            </section>
+        }
+    })
+}
+
+#[component]
+fn Candidates(candidates: Vec<CandidateView>) -> impl IntoView {
+    let row = |candidate: CandidateView| {
+        view! {
+            <tr role="row">
+                <th role="rowheader" scope="row" class="col-model">
+                    {candidate.task}
+                    <Attempts attempts=candidate.attempts/>
+                </th>
+                <td role="cell" data-label="Stage">{candidate.stage.name()}</td>
+                <td role="cell" data-label="Came of it"><Became fate=candidate.fate/></td>
+                <td role="cell" data-label="Commits">{format::thousands(candidate.commits)}</td>
+                <td role="cell" data-label="Time between">{format::span(candidate.days)}</td>
+                <td role="cell" data-label="Lines">{format::thousands(candidate.modified_lines)}</td>
+            </tr>
+        }
+    };
+    (!candidates.is_empty()).then(|| {
+        view! {
+            <section aria-labelledby="candidates-title">
+                <h2 id="candidates-title">"Candidates"</h2>
+                <p class="quiet">"Those that got furthest first."</p>
+                <Listed caption="Candidates" columns=&["Candidate", "Stage", "Came of it", "Commits", "Time between", "Lines"]>
+                    {candidates.into_iter().map(row).collect_view()}
+                </Listed>
+            </section>
+        }
+    })
+}
+
+#[component]
+fn Became(fate: Fate) -> impl IntoView {
+    match fate {
+        Fate::Waiting => Either::Left(view! { <Tag text="waits".to_owned()/> }),
+        Fate::Survived => Either::Left(view! { <Tag text="stayed".to_owned() tone=Tone::Good/> }),
+        Fate::Dropped { reason, detail } => Either::Right(view! {
+            <Tag text=reason tone=Tone::Warn/>
+            <small class="fate">{detail}</small>
+        }),
+    }
+}
+
+/// The environments that were tried, each with what was changed and what came
+/// of it.
+#[component]
+fn Attempts(attempts: Vec<BuildAttempt>) -> impl IntoView {
+    let item = |attempt: BuildAttempt| {
+        let change = (!attempt.change.is_empty())
+            .then(|| view! { <p><strong>"Changed: "</strong>{attempt.change}</p> });
+        view! {
+            <li>
+                {change}
+                <p>{attempt.outcome}" ("{format::seconds(attempt.seconds)}")"</p>
+                <details><summary>"Its Dockerfile"</summary><pre class="command" tabindex="0"><code>{attempt.dockerfile.join("\n")}</code></pre></details>
+            </li>
+        }
+    };
+    (!attempts.is_empty()).then(|| {
+        let n = u32::try_from(attempts.len()).unwrap_or(u32::MAX);
+        view! {
+            <details class="attempts">
+                <summary>{format::count(n, "environment")}" tried"</summary>
+                <ol>{attempts.into_iter().map(item).collect_view()}</ol>
+            </details>
+        }
+    })
+}

@@ -1,0 +1,129 @@
+use leptos::prelude::*;
+use swe_ci_core::browse::Size;
+use swe_ci_core::dataset::{Counted, SplitDetail};
+
+use crate::components::{Funnel, PageHead, SpreadChart};
+use crate::format;
+use crate::pages::tasks::tasks_between;
+use crate::query::{Query, encode};
+
+/// More repositories than this are counted in one line.
+const MOST_NAMES: usize = 100;
+
+#[component]
+pub fn Split(detail: SplitDetail) -> impl IntoView {
+    let summary = detail.summary.clone();
+    let name = summary.name.clone();
+    let repositories = u32::try_from(detail.repositories.len()).unwrap_or(u32::MAX);
+    let mean =
+        |size: Size, words: fn(f64) -> String| detail.mean(size).map_or("–".to_owned(), words);
+    let commits = mean(Size::Commits, |n| format::decimals(n, 0));
+    let days = mean(Size::Days, format::span);
+    let lines = mean(Size::Lines, |n| format::thousands(n.round() as u64));
+    let gap = mean(Size::Gap, |n| format::decimals(n, 1));
+    let at = name.clone();
+    let href = Callback::new(move |bin| tasks_between(Some(&at), bin));
+    let spreads = detail.spreads.clone().into_iter();
+    let spreads = spreads.map(|spread| view! { <SpreadChart spread href/> });
+    let api = format!("/api/v1/splits/{}", encode(&name));
+    view! {
+        <PageHead
+            title=format!("Split {name}")
+            description=format!("{} from {}: what they are like, where they come from, and their datasheet.", format::count(summary.tasks, "task"), repository_count(repositories))
+        />
+        <nav class="crumbs" aria-label="Where this is"><a href="/datasets">"Datasets"</a></nav>
+        <div class="hero">
+            <h1>{name.clone()}</h1>
+            <p class="lede">{detail.origin()}</p>
+        </div>
+        <dl class="facts">
+            <div><dt>"Tasks"</dt><dd><a href=format!("/tasks?split={}", encode(&name))>{format::thousands(summary.tasks)}</a></dd></div>
+            <div><dt>"Can be run"</dt><dd>{format::thousands(summary.ready)}</dd></div>
+            <div><dt>"Repositories"</dt><dd>{format::thousands(repositories)}</dd></div>
+            <div><dt>"Mean time between"</dt><dd>{days}</dd></div>
+            <div><dt>"Mean commits between"</dt><dd>{commits}</dd></div>
+            <div><dt>"Mean lines modified"</dt><dd>{lines}</dd></div>
+            <div><dt>"Mean gap"</dt><dd>{gap}" tests"</dd></div>
+        </dl>
+        {(!detail.funnel.is_empty()).then(|| view! {
+            <section aria-labelledby="funnel-title">
+                <h2 id="funnel-title">"How it was made"</h2>
+                <Funnel stages=detail.funnel.clone()/>
+            </section>
+        })}
+        <section aria-labelledby="sizes-title">
+            <h2 id="sizes-title">"Sizes"</h2>
+            <p class="quiet">"Of the tasks that can be run. Each bar leads to the tasks in it."</p>
+            <div class="spreads">{spreads.collect_view()}</div>
+        </section>
+        <Names title="Repositories" id="repositories" split=name.clone() parameter="repo" names=detail.repositories.clone()/>
+        <Names title="Licences" id="licences" split=name.clone() parameter="licence" names=detail.licences.clone()/>
+        <Findings findings=detail.findings.clone() split=name.clone()/>
+        <section aria-labelledby="take-title">
+            <h2 id="take-title">"To take along"</h2>
+            <ul class="take-along">
+                <li><a href=format!("{api}/datasheet.md") rel="external">"Datasheet"</a>": what it was made for, of what, and how"</li>
+                <li><a href=format!("{api}/metadata.csv") rel="external">"Metadata as CSV"</a>": the file of the official layout, with the gaps found here"</li>
+                <li><a href=api rel="external">"All of this as JSON"</a></li>
+            </ul>
+            <dl class="record">
+                <div><dt>"Digest"</dt><dd><code>{detail.digest}</code></dd></div>
+                <div><dt>"First imported"</dt><dd>{format::minute(&detail.created_at)}</dd></div>
+            </dl>
+        </section>
+    }
+}
+
+fn repository_count(n: u32) -> String {
+    match n {
+        1 => "1 repository".into(),
+        n => format!("{} repositories", format::thousands(n)),
+    }
+}
+
+/// Names with the numbers of their tasks, each leading to them.
+#[component]
+fn Names(
+    title: &'static str,
+    id: &'static str,
+    split: String,
+    parameter: &'static str,
+    names: Vec<Counted>,
+) -> impl IntoView {
+    (!names.is_empty()).then(|| {
+        let rest = names.len().saturating_sub(MOST_NAMES);
+        let more = (rest > 0).then(|| view! { <li>{format!("and {rest} others")}</li> });
+        let item = |Counted { name, tasks }: Counted| {
+            let mut query = Query::default();
+            query.add("split", Some(&split));
+            query.add(parameter, Some(&name));
+            view! {
+                <li><a href=format!("/tasks{}", query.0)>{name}</a>" "<span class="quiet">{format::count(tasks, "task")}</span></li>
+            }
+        };
+        let title_id = format!("{id}-title");
+        view! {
+            <section aria-labelledby=title_id.clone()>
+                <h2 id=title_id.clone()>{title}</h2>
+                <ul class="names">{names.into_iter().take(MOST_NAMES).map(item).collect_view()}{more}</ul>
+            </section>
+        }
+    })
+}
+
+#[component]
+fn Findings(findings: Vec<Counted>, split: String) -> impl IntoView {
+    let href = format!("/tasks?split={}&findings=some", encode(&split));
+    (!findings.is_empty()).then(|| {
+        let item = |Counted { name, tasks }: Counted| {
+            view! { <li>{format!("{name}: {}", format::count(tasks, "task"))}</li> }
+        };
+        view! {
+            <section aria-labelledby="findings-title">
+                <h2 id="findings-title">"Findings of preparation"</h2>
+                <ul class="names">{findings.into_iter().map(item).collect_view()}</ul>
+                <p><a href=href>"The tasks with findings"</a></p>
+            </section>
+        }
+    })
+}

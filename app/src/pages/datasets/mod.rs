@@ -1,0 +1,70 @@
+//! The splits there are.
+
+use leptos::either::Either;
+use leptos::prelude::*;
+use swe_ci_core::account::AccountRole;
+use swe_ci_core::view::SplitSummary;
+
+use crate::components::{Empty, Listed, PageHead, loaded};
+use crate::error::AppError;
+use crate::fetched::fetched;
+use crate::format;
+use crate::pages::leaderboard::splits;
+use crate::query::encode;
+use crate::reader::Reader;
+
+#[component]
+pub fn DatasetsPage() -> impl IntoView {
+    let resource = fetched(|| (), |()| all());
+    let new = Reader::at_hand()
+        .is(AccountRole::Admin)
+        .then(|| view! { <p><a class="button" href="/datasets/new">"New dataset"</a></p> });
+    view! {
+        <PageHead title="Datasets" description="The splits of this site: which tasks they hold, where they come from, and their datasheets."/>
+        <div class="hero">
+            <h1>"Datasets"</h1>
+            <p class="lede">
+                "A split is a list of tasks under a name. Runs are made on one, and compared within it."
+            </p>
+            {new}
+        </div>
+        {loaded(resource, |splits| view! { <Splits splits/> })}
+    }
+}
+
+async fn all() -> Result<Vec<SplitSummary>, AppError> {
+    splits().await
+}
+
+#[component]
+fn Splits(splits: Vec<SplitSummary>) -> impl IntoView {
+    if splits.is_empty() {
+        return Either::Left(view! {
+            <Empty title="No datasets yet" command="swe-ci dataset demo">
+                <p>
+                    "This command makes a split of four small tasks from the releases of real packages; "
+                    <code>"swe-ci dataset import"</code>
+                    " takes others."
+                </p>
+            </Empty>
+        });
+    }
+    let row = |split: SplitSummary| {
+        let (page, tasks) = (
+            format!("/datasets/{}", encode(&split.name)),
+            format!("/tasks?split={}", encode(&split.name)),
+        );
+        view! {
+            <tr role="row">
+                <th role="rowheader" scope="row"><a href=page>{split.name}</a></th>
+                <td role="cell" data-label="Tasks"><a href=tasks>{format::thousands(split.tasks)}</a></td>
+                <td role="cell" data-label="Can be run">{format::thousands(split.ready)}</td>
+            </tr>
+        }
+    };
+    Either::Right(view! {
+        <Listed caption="Splits" columns=&["Split", "Tasks", "Can be run"]>
+            {splits.into_iter().map(row).collect_view()}
+        </Listed>
+    })
+}

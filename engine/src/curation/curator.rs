@@ -1,0 +1,479 @@
+//! One curation carried to its end, stage by stage. What each stage finds is
+//! written down at once; whoever takes it up again goes on behind it.
+
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, anyhow};
+use futures::{StreamExt, TryStreamExt};
+use jiff::Timestamp;
+use swe_ci_core::curation::{BuildAttempt, Fate};
+use swe_ci_core::run::Limits;
+use swe_ci_core::task::TaskId;
+use swe_ci_core::view::TaskState;
+use swe_ci_curate::environment::distribution::Finder;
+use swe_ci_curate::environment::python::BaseImages;
+use swe_ci_curate::{Found, facts, spans};
+use tokio_util::sync::CancellationToken;
+
+use super::environment::Builder;
+use super::origin::{Fetcher, checkout, repository_folder};
+use super::plan::{Origin, Plan};
+use super::publish::Publisher;
+use super::rank::{self, Beyond, Ranked};
+use crate::Engine;
+use crate::blocking::blocking;
+use crate::code::sha256_hex;
+use crate::dataset::{History, TaskLine, Workbench};
+use crate::error::{Error, Result};
+use crate::files;
+use crate::host;
+use crate::images::BuildNetwork;
+use crate::store::{CandidateRow, CuratedRepository, TaskRow};
+
+/// Repositories fetched and looked at together.
+const REPOSITORIES_AT_A_TIME: usize = 2;
+
+/// A curation at work.
+pub struct Curator<'a> {
+    pub engine: &'a Engine,
+    pub id: &'a str,
+    pub plan: &'a Plan,
+    /// Where it keeps what it makes.
+    pub home: PathBuf,
+    pub network: &'a BuildNetwork,
+    pub fetcher: Fetcher<'a>,
+    pub finder: &'a Finder,
+    pub bases: &'a BaseImages,
+    pub say: &'a (dyn Fn(String) + Send + Sync),
+    /// It is to end: cancelled, or the process stops.
+    pub stop: &'a CancellationToken,
+}
+
+impl Curator<'_> {
+    /// Looks at the repositories that were not looked at: the first two stages.
+    pub async fn look(&self) -> Result<()> {
+        let store = &self.engine.inner.store;
+        let waiting = store.curated_repositories(self.id).await?.into_iter();
+        let waiting = waiting.filter(|repository| repository.fate == Fate::Waiting);
+        futures::stream::iter(waiting)
+            .map(|repository| self.look_at(repository))
+            .buffer_unordered(REPOSITORIES_AT_A_TIME)
+            .try_collect::<Vec<()>>()
+            .await?;
+        Ok(())
+    }
+
+    async fn look_at(&self, mut repository: CuratedRepository) -> Result<()> {
+        self.go_on()?;
+        let found = self.examine(&mut repository).await;
+        self.go_on()?;
+        let candidates = match found {
+            Ok(candidates) => candidates,
+            Err(Dropped { reason, detail }) => {
+                repository.fate = Fate::dropped(reason, detail);
+                Vec::new()
+            }
+        };
+        let told = match &repository.fate {
+            Fate::Dropped { reason, detail } => format!("dropped, {reason}: {detail}"),
+            _ => format!(
+                "{} commits, {} candidates",
+                repository.commits,
+                candidates.len()
+            ),
+        };
+        (self.say)(format!("{}: {told}", repository.name));
+        let store = &self.engine.inner.store;
+        store.put_found(self.id, &repository, &candidates).await
+    }
+
+    /// The candidates of a repository.
+    async fn examine(
+        &self,
+        repository: &mut CuratedRepository,
+    ) -> std::result::Result<Vec<CandidateRow>, Dropped> {
+        let folder = repository_folder(&self.home, repository.position);
+        let origin: Origin = serde_json::from_str(&repository.source)
+            .map_err(|e| Dropped::new("unreadable", &anyhow!(e)))?;
+        self.fetcher
+            .fetch(&origin, &folder)
+            .await
+            .map_err(|e| Dropped::new("not to be had", &e))?;
+        let branch = match &origin {
+            Origin::Git { branch, .. } => branch.clone(),
+            // Its first commit is checked out; the branch has all of them.
+            Origin::Package { .. } => Some("main".to_owned()),
+        };
+        let (stop, rules) = (self.stop.clone(), self.plan.spans.clone());
+        let collect = self.plan.collect.clone();
+        let seen = blocking(move || {
+            let watch = |_| match stop.is_cancelled() {
+                true => ControlFlow::Break(()),
+                false => ControlFlow::Continue(()),
+            };
+            let facts = facts(&folder, branch.as_deref().unwrap_or("HEAD"), &watch)?;
+            let refusals = collect.refuse(&facts);
+            let report = match refusals.is_empty() {
+                true => Some(spans(&folder, branch.as_deref(), &rules, &watch)?),
+                false => None,
+            };
+            Ok((facts, refusals, report))
+        });
+        let (facts, refusals, report) = seen.await.map_err(|e| Dropped::new("unreadable", &e))?;
+        let licences: Vec<&str> = facts.licences.iter().map(|l| l.spdx.as_str()).collect();
+        repository.licence = licences.first().map(|_| licences.join(" AND "));
+        repository.commits = u32::try_from(facts.commits).unwrap_or(u32::MAX);
+        let Some(report) = report else {
+            let all: Vec<String> = refusals.iter().map(ToString::to_string).collect();
+            return Err(Dropped {
+                reason: refusals
+                    .first()
+                    .map_or("refused", |first| first.name())
+                    .into(),
+                detail: all.join("; "),
+            });
+        };
+        let mut dropped: Vec<(String, u32)> = Vec::new();
+        let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+        if report.singles > 0 {
+            dropped.push(("a single commit".into(), count(report.singles)));
+        }
+        for (reason, n) in report.reasons() {
+            dropped.push((reason.replace('_', " "), count(n)));
+        }
+        let most = self.plan.limits.candidates_per_repository;
+        if let Some(rest @ 1..) = report.kept.len().checked_sub(most) {
+            dropped.push(("beyond the largest of its repository".into(), count(rest)));
+        }
+        repository.spans = Some(dropped);
+        repository.fate = Fate::Survived;
+        let kept = report.kept.iter().take(most);
+        Ok(kept.map(|found| candidate(repository, found)).collect())
+    }
+
+    /// Builds the environments that are missing: the third stage.
+    pub async fn equip(&self) -> Result<()> {
+        let waiting = self
+            .candidates(|candidate| candidate.environment == Fate::Waiting)
+            .await?;
+        futures::stream::iter(waiting)
+            .map(|candidate| self.equip_one(candidate))
+            .buffer_unordered(host::carries(Limits::default()))
+            .try_collect::<Vec<()>>()
+            .await?;
+        Ok(())
+    }
+
+    async fn equip_one(&self, mut candidate: CandidateRow) -> Result<()> {
+        self.go_on()?;
+        host::make_sure_of(&self.home, ENVIRONMENT)?;
+        let folder = repository_folder(&self.home, candidate.repository);
+        let (history, sha) = (History::new(folder), candidate.target_sha.clone());
+        let read = blocking(move || Ok((history.code(&sha)?, history.commit(&sha)?.time)));
+        let inner = &self.engine.inner;
+        let sandbox = self.engine.sandbox();
+        let builder = Builder {
+            images: &inner.images,
+            sandbox: &*sandbox,
+            network: self.network,
+            finder: self.finder,
+            bases: self.bases,
+            limits: Limits::default(),
+            repairs: self.plan.environment.repairs,
+        };
+        let name = candidate.task_id.clone();
+        let tell = |attempt: &BuildAttempt| {
+            let change = match attempt.change.as_str() {
+                "" => String::new(),
+                change => format!("{change} "),
+            };
+            (self.say)(format!(
+                "{name}: {change}{} ({:.0} s)",
+                first_line(&attempt.outcome),
+                attempt.seconds
+            ));
+        };
+        match read.await {
+            Ok((target, time)) => {
+                let time = Timestamp::from_second(time).context("the target has no time")?;
+                let tag = self.tag(&candidate);
+                let building = builder.build(&tag, &target, time, None, &tell);
+                let built = self.unless_stopped(building).await??;
+                if let Fate::Dropped { detail, .. } = &built.fate {
+                    (self.say)(format!("{name}: dropped: {}", first_line(detail)));
+                }
+                candidate.environment = built.fate;
+                candidate.image = built.image;
+                candidate.attempts = built.attempts;
+            }
+            Err(why) => candidate.environment = Fate::dropped("unreadable", format!("{why:#}")),
+        }
+        inner.store.put_candidate(self.id, &candidate).await
+    }
+
+    /// Tests both ends of those that have an environment: the last stage.
+    pub async fn filter(&self) -> Result<()> {
+        let waiting = self.candidates(|candidate| {
+            candidate.environment == Fate::Survived
+                && candidate.filtered == Fate::Waiting
+                && candidate.prepared.is_none()
+        });
+        futures::stream::iter(waiting.await?)
+            .map(|candidate| self.filter_one(candidate))
+            .buffer_unordered(host::carries(Limits::default()))
+            .try_collect::<Vec<()>>()
+            .await?;
+        Ok(())
+    }
+
+    async fn filter_one(&self, mut candidate: CandidateRow) -> Result<()> {
+        self.go_on()?;
+        let row = self.unless_stopped(self.prepare(&candidate)).await??;
+        candidate.filtered = self.judge(&row);
+        (self.say)(match &candidate.filtered {
+            Fate::Dropped { detail, .. } => {
+                format!("{}: dropped: {}", candidate.task_id, first_line(detail))
+            }
+            _ => format!("{}: gap {}", candidate.task_id, row.suite.counts.gap()),
+        });
+        candidate.prepared = Some(row);
+        self.engine
+            .inner
+            .store
+            .put_candidate(self.id, &candidate)
+            .await
+    }
+
+    fn judge(&self, row: &TaskRow) -> Fate {
+        let filter = &self.plan.filter;
+        let gap = row.suite.counts.gap();
+        match &row.state {
+            TaskState::Unusable { reason } => Fate::dropped("tests do not start", reason),
+            TaskState::Ready if gap < filter.min_gap => Fate::dropped(
+                "small gap",
+                format!("a gap of {gap} tests, and {} are asked for", filter.min_gap),
+            ),
+            TaskState::Ready if row.suite_seconds > filter.max_suite_seconds => Fate::dropped(
+                "slow suite",
+                format!(
+                    "its suite takes {:.0} s, and {:.0} s are allowed",
+                    row.suite_seconds, filter.max_suite_seconds
+                ),
+            ),
+            TaskState::Ready => Fate::Waiting,
+        }
+    }
+
+    /// Writes a candidate as the task it may become, and tests it as every
+    /// task that is imported.
+    async fn prepare(&self, candidate: &CandidateRow) -> Result<TaskRow> {
+        let line = self.line(candidate)?;
+        let data = self.dataset().join("data").join(line.task_id.as_str());
+        self.lay_out(candidate, &data).await?;
+        let inner = &self.engine.inner;
+        let sandbox = self.engine.sandbox();
+        let folder = self.dataset();
+        let bench = Workbench {
+            artifacts: &inner.artifacts,
+            sandbox: &*sandbox,
+            shelf: &inner.shelf,
+            folders: &inner.folders,
+            limits: Limits::default(),
+            repeats: self.plan.filter.repeats,
+            folder: &folder,
+        };
+        bench.prepare(&line).await
+    }
+
+    /// `code.zip` and `image.tar.gz`, as the official layout has them.
+    async fn lay_out(&self, candidate: &CandidateRow, data: &Path) -> Result<()> {
+        let repository = repository_folder(&self.home, candidate.repository);
+        let scratch = files::beside(data, "checkout");
+        std::fs::create_dir_all(data)
+            .with_context(|| format!("cannot create {}", data.display()))?;
+        checkout(
+            &repository,
+            &candidate.base_sha,
+            &candidate.target_sha,
+            &scratch,
+        )
+        .await?;
+        let zip = data.join("code.zip");
+        blocking(move || {
+            files::zip_folder(&scratch, &zip)?;
+            files::remove_folder(&scratch)
+        })
+        .await?;
+        let (inner, archive) = (&self.engine.inner, data.join("image.tar.gz"));
+        inner.images.save(&candidate.image, &archive).await?;
+        let identity = files::identity(&archive)?;
+        inner
+            .shelf
+            .remember(&archive, identity, &candidate.image)
+            .await?;
+        Ok(())
+    }
+
+    fn line(&self, candidate: &CandidateRow) -> Result<TaskLine> {
+        let column = |name: &str, value: String| (name.to_owned(), value);
+        Ok(TaskLine {
+            task_id: TaskId::new(&candidate.task_id).map_err(anyhow::Error::new)?,
+            base_sha: candidate.base_sha.clone(),
+            target_sha: candidate.target_sha.clone(),
+            declared_gap: None,
+            extra: vec![
+                column("repo_name", repository_of(&candidate.task_id).to_owned()),
+                column("commits", candidate.commits.to_string()),
+                column("span_days", format!("{:.1}", candidate.days)),
+                column("modified_lines", candidate.modified_lines.to_string()),
+            ],
+        })
+    }
+
+    /// Takes the best, and writes the split. How many tasks it has.
+    pub async fn take(&self) -> Result<usize> {
+        let store = &self.engine.inner.store;
+        let ready = |candidate: &CandidateRow| {
+            candidate.prepared.is_some() && !matches!(candidate.filtered, Fate::Dropped { .. })
+        };
+        let mut ready: HashMap<String, CandidateRow> = self
+            .candidates(ready)
+            .await?
+            .into_iter()
+            .map(|candidate| (candidate.task_id.clone(), candidate))
+            .collect();
+        let ranked = ready.values().map(|candidate| Ranked {
+            task: candidate.task_id.clone(),
+            repository: candidate.repository,
+            days: candidate.days,
+            commits: candidate.commits,
+            modified_lines: candidate.modified_lines,
+        });
+        let (taken, left) = rank::choose(ranked.collect(), &self.plan.filter);
+        for (task, beyond) in left {
+            if let Some(candidate) = ready.get_mut(&task) {
+                candidate.filtered = match beyond {
+                    Beyond::Repository => Fate::dropped(
+                        "beyond the best of its repository",
+                        format!(
+                            "{} of a repository are taken",
+                            self.plan.filter.most_per_repository
+                        ),
+                    ),
+                    Beyond::All => Fate::dropped(
+                        "beyond the best",
+                        format!("{} are taken", self.plan.filter.most),
+                    ),
+                };
+                store.put_candidate(self.id, candidate).await?;
+            }
+        }
+        let mut rows = Vec::new();
+        for task in &taken {
+            if let Some(candidate) = ready.get_mut(task) {
+                candidate.filtered = Fate::Survived;
+                store.put_candidate(self.id, candidate).await?;
+                let line = self.line(candidate)?;
+                rows.extend(candidate.prepared.clone().map(|row| (line, row)));
+            }
+        }
+        if rows.is_empty() {
+            return Ok(0);
+        }
+        let publisher = Publisher {
+            engine: self.engine,
+            curation: self.id,
+            plan: self.plan,
+            made: self.dataset(),
+        };
+        publisher.publish(rows).await?;
+        Ok(taken.len())
+    }
+
+    async fn candidates(
+        &self,
+        wanted: impl Fn(&CandidateRow) -> bool,
+    ) -> Result<Vec<CandidateRow>> {
+        let mut all = self.engine.inner.store.candidates(self.id).await?;
+        all.retain(wanted);
+        Ok(all)
+    }
+
+    fn dataset(&self) -> PathBuf {
+        self.home.join("dataset")
+    }
+
+    fn tag(&self, candidate: &CandidateRow) -> String {
+        let key = sha256_hex(format!("{} {}", self.id, candidate.task_id).as_bytes());
+        format!("swe-ci/curated:{}", &key[..24])
+    }
+
+    fn go_on(&self) -> Result<()> {
+        match self.stop.is_cancelled() {
+            true => Err(Error::Conflict("the curation was stopped".into())),
+            false => Ok(()),
+        }
+    }
+
+    async fn unless_stopped<T>(&self, work: impl Future<Output = T>) -> Result<T> {
+        tokio::select! {
+            done = work => Ok(done),
+            () = self.stop.cancelled() => Err(Error::Conflict("the curation was stopped".into())),
+        }
+    }
+}
+
+/// What an environment may take of the disk.
+const ENVIRONMENT: u64 = 2 << 30;
+
+/// Why a repository gives nothing.
+struct Dropped {
+    reason: String,
+    detail: String,
+}
+
+impl Dropped {
+    fn new(reason: &str, error: &anyhow::Error) -> Self {
+        Self {
+            reason: reason.into(),
+            detail: format!("{error:#}"),
+        }
+    }
+}
+
+fn candidate(repository: &CuratedRepository, found: &Found) -> CandidateRow {
+    let Found { span, changes } = found;
+    let short = |sha: &str| sha[..7.min(sha.len())].to_owned();
+    let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+    CandidateRow {
+        task_id: format!(
+            "{}__{}__{}",
+            repository.name,
+            short(&span.base),
+            short(&span.target)
+        ),
+        repository: repository.position,
+        base_sha: span.base.clone(),
+        target_sha: span.target.clone(),
+        commits: count(span.commits),
+        days: span.days,
+        modified_lines: count(changes.total().modified()),
+        environment: Fate::Waiting,
+        filtered: Fate::Waiting,
+        image: String::new(),
+        attempts: Vec::new(),
+        prepared: None,
+    }
+}
+
+/// The repository in the name of a task of ours.
+fn repository_of(task: &str) -> &str {
+    let mut parts = task.rsplitn(3, "__");
+    parts.nth(2).unwrap_or(task)
+}
+
+fn first_line(text: &str) -> &str {
+    text.lines().next().unwrap_or_default()
+}

@@ -1,0 +1,128 @@
+//! Tasks narrowed and ordered, and splits as a whole.
+
+use crate::fixture::TestApp;
+
+#[tokio::test]
+async fn tasks_are_narrowed_and_ordered() {
+    let app = TestApp::seeded().await;
+    let check = async |query: &str, expect: &str| {
+        let found = app.get(&format!("/api/v1/tasks?{query}")).await.json();
+        let items = found["items"].as_array().unwrap().iter();
+        let ids: Vec<&str> = items
+            .map(|task| task["task_id"].as_str().unwrap())
+            .collect();
+        assert_eq!(ids.join(" "), expect, "{query}");
+    };
+    check("", "alpha-1 beta-2 gamma-3").await;
+    check("q=ALPHA", "alpha-1").await;
+    check("repo=beta", "beta-2").await;
+    check("licence=MIT", "alpha-1").await;
+    check("findings=some", "alpha-1").await;
+    check("findings=none&state=ready", "beta-2").await;
+    check("state=unusable", "gamma-3").await;
+    check("min_gap=1", "alpha-1 beta-2").await;
+    check("max_gap=1&min_tests=1", "beta-2").await;
+    check("min_lines=700", "alpha-1").await;
+    check("sort=suite", "gamma-3 alpha-1 beta-2").await;
+    check("sort=-days&limit=1&after=alpha-1", "beta-2").await;
+    let refuse = async |query: &str, parameter: &str, expect: &str| {
+        let problem = app.get(&format!("/api/v1/tasks?{query}")).await;
+        let problem = problem.problem(400, "bad-parameter");
+        assert_eq!(problem["parameter"], parameter, "{problem}");
+        let detail = problem["detail"].as_str().unwrap();
+        assert!(detail.contains(expect), "{detail}");
+    };
+    refuse("state=on", "state", "`ready` or `unusable`").await;
+    refuse("min_gap=-1", "min_gap", "a number from 0").await;
+    refuse("sort=size", "sort", "gap, tests, commits").await;
+    let gone = app
+        .get("/api/v1/tasks?after=nobody")
+        .await
+        .problem(400, "bad-request");
+    let detail = gone["detail"].as_str().unwrap();
+    assert!(
+        detail.contains("`nobody` is not among these tasks"),
+        "{detail}"
+    );
+}
+
+#[tokio::test]
+async fn the_page_of_tasks_works_without_a_script() {
+    let app = TestApp::seeded().await;
+    let page = app
+        .get("/tasks?split=demo&min_gap=1&sort=-gap")
+        .await
+        .text();
+    for part in [
+        "2 of 3 tasks",
+        "alpha · 1",
+        r#"name="min_gap""#,
+        r#"value="1""#,
+        r#"aria-sort="descending""#,
+        "/tasks?split=demo&amp;min_gap=1&amp;sort=gap",
+        "1 finding",
+        "/datasets/demo",
+    ] {
+        assert!(page.contains(part), "{part}\n{page}");
+    }
+    assert!(!page.contains("gamma-3"));
+    let none = app.get("/tasks?q=nothing-of-that-name").await.text();
+    assert!(none.contains("No task fits all of this"), "{none}");
+    let task = app.get("/tasks/alpha-1").await.text();
+    for part in [
+        "How it was prepared",
+        "Flaky tests",
+        "tests/test_a.py::moody",
+        "+600 \u{2212}40 in 2 files",
+    ] {
+        assert!(task.contains(part), "{part}\n{task}");
+    }
+}
+
+#[tokio::test]
+async fn a_split_is_described() {
+    let app = TestApp::seeded().await;
+    let split = app.get("/api/v1/splits/demo").await.json();
+    assert_eq!((&split["tasks"], &split["ready"]), (&3.into(), &2.into()));
+    assert_eq!(split["source"], serde_json::Value::Null);
+    assert_eq!(split["licences"][0]["name"], "MIT");
+    assert_eq!(split["findings"][0]["name"], "flaky tests");
+    let gap = &split["spreads"][0];
+    assert_eq!(
+        (gap["size"].as_str(), gap["mean"].as_f64()),
+        (Some("gap"), Some(1.5))
+    );
+    assert!(split["digest"].as_str().unwrap().starts_with("sha256:"));
+
+    let sheet = app.get("/api/v1/splits/demo/datasheet.md").await.text();
+    assert!(sheet.contains("# Datasheet of the split `demo`"), "{sheet}");
+    let table = app.get("/api/v1/splits/demo/metadata.csv").await.text();
+    let lines: Vec<&str> = table.lines().collect();
+    assert_eq!(
+        lines,
+        [
+            "task_id,current_sha,target_sha,test_gap,license",
+            "alpha-1,a0,a1,2,MIT",
+            "beta-2,b0,b1,1,",
+            "gamma-3,c0,c1,,",
+        ]
+    );
+    app.get("/api/v1/splits/none")
+        .await
+        .problem(404, "not-found");
+    app.get("/api/v1/splits/..%2Fx")
+        .await
+        .problem(400, "bad-parameter");
+
+    let page = app.get("/datasets/demo").await.text();
+    for part in [
+        "Where it came from was not written down.",
+        "Repositories",
+        "/tasks?split=demo&amp;min_gap=1&amp;max_gap=1",
+        "/api/v1/splits/demo/datasheet.md",
+    ] {
+        assert!(page.contains(part), "{part}\n{page}");
+    }
+    let all = app.get("/datasets").await.text();
+    assert!(all.contains("/datasets/other"), "{all}");
+}
