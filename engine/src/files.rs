@@ -130,7 +130,7 @@ fn unzip_into(archive: &Path, into: &Path, limits: UnpackLimits) -> anyhow::Resu
             .by_index(index)
             .with_context(|| format!("entry {index} is damaged"))?;
         let name = entry.name().to_owned();
-        let Some(path) = entry.enclosed_name() else {
+        let Some(path) = entry.enclosed_name().filter(|_| stays(&name)) else {
             bail!("the entry `{name}` would land outside of the folder")
         };
         let target = into.join(path);
@@ -167,6 +167,12 @@ fn unzip_into(archive: &Path, into: &Path, limits: UnpackLimits) -> anyhow::Resu
         }
     }
     Ok(())
+}
+
+/// Whether a name means a place below: one that is absolute or climbs is not
+/// bent to fit, but refused.
+fn stays(name: &str) -> bool {
+    !name.starts_with(['/', '\\']) && name.split(['/', '\\']).all(|part| part != "..")
 }
 
 fn set_executable(path: &Path, mode: Option<u32>) -> io::Result<()> {
@@ -292,6 +298,9 @@ mod tests {
             archive(&[("../../up", b"x")]).path(),
             "outside of the folder",
         );
+        for name in ["/etc/evil", "a/../../up", ".."] {
+            check(archive(&[(name, b"x")]).path(), "outside of the folder");
+        }
         check(archive(&[("a", &[0; 2_000])]).path(), "more than 0 MiB");
         let names: Vec<String> = (0..11).map(|i| i.to_string()).collect();
         check(
@@ -308,5 +317,35 @@ mod tests {
         std::fs::write(garbage.path(), b"PK\x03\x04 no zip").unwrap();
         check(garbage.path(), "not a zip archive");
         check(Path::new("nowhere.zip"), "No such file");
+    }
+
+    #[test]
+    fn nothing_is_written_through_a_link() {
+        let home = tempfile::tempdir().unwrap();
+        let outside = home.path().join("outside");
+        std::fs::create_dir(&outside).unwrap();
+        let archive = tempfile::NamedTempFile::new().unwrap();
+        let mut zip = zip::ZipWriter::new(archive.reopen().unwrap());
+        let options = zip::write::SimpleFileOptions::default();
+        let target = outside.display().to_string();
+        zip.add_symlink("out", target, options).unwrap();
+        zip.start_file("out/evil", options).unwrap();
+        zip.write_all(b"x").unwrap();
+        zip.finish().unwrap();
+        let into = home.path().join("into");
+        unzip(archive.path(), &into, LIMITS).unwrap();
+        assert_eq!(std::fs::read_dir(&outside).unwrap().count(), 0);
+        assert_eq!(std::fs::read(into.join("out/evil")).unwrap(), b"x");
+    }
+
+    #[test]
+    fn odd_names_stay_in_the_folder() {
+        let home = tempfile::tempdir().unwrap();
+        let names = ["C:\\up", "a\nb", "-rf", "\u{202e}gpj", "con", " "];
+        let entries: Vec<(&str, &[u8])> = names.iter().map(|name| (*name, &b"x"[..])).collect();
+        let into = home.path().join("into");
+        unzip(archive(&entries).path(), &into, LIMITS).unwrap();
+        assert_eq!(bytes_below(&into), names.len() as u64);
+        assert_eq!(std::fs::read_dir(home.path()).unwrap().count(), 1);
     }
 }

@@ -88,6 +88,24 @@ async fn a_plan_leads_to_a_split() {
     // Two splits have one task each: narrowed by what is typed.
     open(&browser, &product, "/tasks").await;
     wrong.extend(looked_at(&browser, "tasks").await);
+    // In the browser alone: ordered, and all of them again.
+    browser.eval("window.stayed = true").await;
+    browser
+        .eval("document.querySelector('a.sort[href*=lines]').click()")
+        .await;
+    let ordered = "return window.stayed && document.querySelector('tbody th a').innerText.startsWith('lib__') && document.querySelector('[aria-sort=descending]') !== null";
+    browser.until("the longest comes first", ordered).await;
+    browser
+        .eval("document.querySelector('nav[aria-label=Main] a[href=\"/runs\"]').click()")
+        .await;
+    browser
+        .until("the runs come", "return location.pathname === '/runs'")
+        .await;
+    browser
+        .eval("document.querySelector('nav[aria-label=Main] a[href=\"/tasks\"]').click()")
+        .await;
+    let back = "return window.stayed && location.pathname === '/tasks' && document.querySelectorAll('tbody tr').length === 2";
+    browser.until("the tasks come back", back).await;
     browser
         .eval("document.querySelector('.narrowing').open = true")
         .await;

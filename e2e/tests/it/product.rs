@@ -75,6 +75,7 @@ impl Product {
         let said = self.swe_ci(&[
             "dataset",
             "import",
+            "--from",
             dataset.to_str().unwrap(),
             "--split",
             split,

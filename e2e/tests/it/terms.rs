@@ -37,10 +37,10 @@ async fn a_word_explains_itself() {
         .await;
     browser.hydrated().await;
 
-    // By keyboard: from the head before it. Escape hides it and leaves the
+    // By keyboard: from what orders by the column before it. Escape hides it and leaves the
     // focus; it comes again with the focus.
     browser
-        .eval("document.querySelector('.term > [popovertarget=tip-target]').focus()")
+        .eval("document.querySelector('a.sort[href*=tests]').focus()")
         .await;
     browser.press(Key::Tab).await;
     browser.until("the focus shows it", SHOWN).await;

@@ -290,6 +290,11 @@ async fn check_split(fixture: &Fixture) {
     assert_eq!(imported.tasks.len(), 1);
     assert_eq!((imported.tasks[0].gap, imported.tasks[0].findings), (1, 0));
 
+    // Four images on one base, whose layers count once.
+    let images = engine.disk_use().await.unwrap().images.unwrap();
+    assert_eq!((images.images, images.missing), (4, 0));
+    assert!(images.apart_bytes > 2 * images.bytes, "{images:?}");
+
     let exported = fixture.folder.path().join("exported");
     assert_eq!(
         engine.export("curated", &exported, &|_| {}).await.unwrap(),

@@ -36,9 +36,9 @@ goes on where it was.
 A gated dataset takes a token in HF_TOKEN; HF_ENDPOINT names a mirror.
 
 Examples:
-  swe-ci dataset import hf:skylenage-ai/SWE-CI --split default
-  swe-ci dataset import ./swe-ci-dataset --split demo
-  swe-ci dataset import ./swe-ci-dataset --split demo --task acme__lib-1 --again";
+  swe-ci dataset import --from hf:skylenage-ai/SWE-CI --split default
+  swe-ci dataset import --from ./swe-ci-dataset --split demo
+  swe-ci dataset import --from ./swe-ci-dataset --split demo --tasks acme__lib-1 --again";
 
 const CURATE_HELP: &str = "\
 Makes a split from git histories, as section 3.1 of the paper does: repositories
@@ -91,13 +91,13 @@ pub(super) struct Demo {
 #[derive(Debug, Args)]
 pub(super) struct Import {
     /// Folder of the dataset, or hf:OWNER/NAME[@REVISION]
-    #[arg(value_name = "SOURCE")]
-    source: ImportSource,
+    #[arg(long, value_name = "SOURCE")]
+    from: ImportSource,
     /// Which split of it
     #[arg(long, value_name = "NAME")]
     split: String,
-    /// Only this task; may be given several times
-    #[arg(long = "task", value_name = "TASK_ID", value_parser = |name: &str| TaskId::new(name))]
+    /// Only these tasks, with commas between; all when absent
+    #[arg(long, value_name = "TASK_ID,…", value_delimiter = ',', value_parser = |name: &str| TaskId::new(name))]
     tasks: Vec<TaskId>,
     /// How often each target's suite is run, 1 to 100
     #[arg(long, value_name = "N", default_value_t = ImportOptions::default().repeats)]
@@ -156,10 +156,7 @@ pub(super) async fn execute(global: &GlobalOptions, command: Command) -> Result<
         Command::Demo(Demo { json }) => imported(&engine.import_demo(&say).await?, json),
         Command::Import(import) => {
             let Import {
-                source,
-                split,
-                json,
-                ..
+                from, split, json, ..
             } = &import;
             let options = ImportOptions {
                 repeats: import.repeats,
@@ -167,7 +164,7 @@ pub(super) async fn execute(global: &GlobalOptions, command: Command) -> Result<
                 only: import.tasks.clone(),
                 again: import.again,
             };
-            let done = engine.import(source.clone(), split, &options, &say).await?;
+            let done = engine.import(from.clone(), split, &options, &say).await?;
             imported(&done, *json)
         }
         Command::Curate(options) => curate(&engine, options, &say).await,

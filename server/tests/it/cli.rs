@@ -49,7 +49,7 @@ pub fn stderr(output: &Output) -> String {
 
 #[test]
 fn help_is_worth_reading() {
-    let commands: [&[&str]; 27] = [
+    let commands: [&[&str]; 29] = [
         &[],
         &["serve"],
         &["migrate"],
@@ -57,6 +57,8 @@ fn help_is_worth_reading() {
         &["disk"],
         &["dataset", "demo"],
         &["dataset", "import"],
+        &["dataset", "curate"],
+        &["dataset", "export"],
         &["dataset", "list"],
         &["run", "submit"],
         &["run", "list"],
@@ -296,7 +298,7 @@ async fn failures_say_what_and_what_next() {
         &["nowhere.json", "No such file", "--help"],
     );
     check(
-        &["dataset", "import", "nowhere", "--split", "x"],
+        &["dataset", "import", "--from", "nowhere", "--split", "x"],
         1,
         &["nowhere"],
     );

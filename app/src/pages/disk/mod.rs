@@ -44,7 +44,7 @@ fn Found(found: DiskUse) -> impl IntoView {
         <Listed caption="What takes room" columns=&["Part", "Size", "Files", "Holds"]>{parts.collect_view()}</Listed>
         {silent.then(|| view! { <p class="note" data-tone="warn">"The container engine does not answer, so images are not counted."</p> })}
         <p class="footnote">{quota}</p>
-        <p><a href="/api/v1/disk" rel="external">"In bytes, as JSON"</a></p>
+        <p class="taken"><a href="/api/v1/disk" rel="external">"In bytes, as JSON"</a></p>
     }
 }
 

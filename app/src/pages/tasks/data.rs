@@ -10,7 +10,10 @@ use crate::error::AppError;
 use crate::query::{Query, named};
 
 #[server(prefix = "/api/pages", endpoint = "tasks", input = GetUrl)]
-pub async fn tasks(asked: Vec<(String, String)>) -> Result<Found, AppError> {
+pub async fn tasks(
+    // Nothing asked for is nothing sent.
+    #[server(default)] asked: Vec<(String, String)>,
+) -> Result<Found, AppError> {
     let asked = Asked::of(&asked.into_iter().collect());
     let splits = crate::pages::leaderboard::splits().await?;
     if let Some(name) = &asked.split

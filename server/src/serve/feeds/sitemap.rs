@@ -14,7 +14,15 @@ const MOST: usize = 50_000;
 const NAMESPACE: (&str, &str) = ("xmlns", "http://www.sitemaps.org/schemas/sitemap/0.9");
 
 /// Pages that are always there.
-const STATIC: [&str; 6] = ["/", "/figures", "/matrix", "/runs", "/tasks", "/about"];
+const STATIC: [&str; 7] = [
+    "/",
+    "/figures",
+    "/matrix",
+    "/runs",
+    "/tasks",
+    "/datasets",
+    "/about",
+];
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Page {
