@@ -218,7 +218,7 @@ impl<G: Fn(&str) -> Option<String>> Asked<G> {
 
 /// How tasks are ordered.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum TaskOrder {
+pub enum ListOrder {
     /// As their split lists them; by name where there is none.
     #[default]
     Listed,
@@ -226,7 +226,7 @@ pub enum TaskOrder {
     Largest(Size),
 }
 
-impl TaskOrder {
+impl ListOrder {
     /// As addresses have it: nothing, `gap`, `-gap`.
     #[must_use]
     pub fn name(self) -> String {
@@ -237,7 +237,7 @@ impl TaskOrder {
         }
     }
 
-    /// Back from [`TaskOrder::name`].
+    /// Back from [`ListOrder::name`].
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         let size = |name: &str| Size::ALL.into_iter().find(|size| size.name() == name);
@@ -459,7 +459,7 @@ mod tests {
                 task("a-1", 9, Some(3)),
                 task("c-1", 5, Some(8)),
             ];
-            let order = TaskOrder::from_name(name).unwrap();
+            let order = ListOrder::from_name(name).unwrap();
             assert_eq!(order.name(), name);
             order.sort(&mut tasks);
             let names: Vec<&str> = tasks.iter().map(|t| t.task_id.as_str()).collect();
@@ -470,8 +470,8 @@ mod tests {
         check("-gap", "a-1 b-1 c-1");
         check("lines", "a-1 c-1 b-1");
         check("-lines", "c-1 a-1 b-1");
-        assert_eq!(TaskOrder::from_name("-"), None);
-        assert_eq!(TaskOrder::from_name("size"), None);
+        assert_eq!(ListOrder::from_name("-"), None);
+        assert_eq!(ListOrder::from_name("size"), None);
     }
 
     #[test]

@@ -1,14 +1,18 @@
 //! Images: built, saved, loaded, looked up. The only place where something of
 //! ours has a network, and only while an image is built.
 
+mod layers;
+
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::time::Duration;
 
 use anyhow::{Context, anyhow, bail};
 use bollard::query_parameters::{BuildImageOptionsBuilder, ImportImageOptions, RemoveImageOptions};
 use futures::{StreamExt, TryStreamExt};
 use tokio_util::io::ReaderStream;
+
+pub use layers::{Held, Layer};
 
 use crate::code::CodeTree;
 use crate::sandbox::Docker;
@@ -18,6 +22,13 @@ const CA_FILE: &str = "host-ca.crt";
 /// Settings the engine passes to `RUN` lines by itself, in either case, and
 /// keeps out of an image's history.
 const PROXIES: [&str; 4] = ["http_proxy", "https_proxy", "ftp_proxy", "no_proxy"];
+/// What code of others may take while an image is built: all the container
+/// engine lets be asked for.
+const MEMORY: i32 = i32::MAX;
+/// How often a removal is tried again while a container is in the way, and
+/// after which time: those that have ended are on their way out.
+const TRIES: usize = 10;
+const BETWEEN_TRIES: Duration = Duration::from_millis(500);
 /// The most characters of a step that are told.
 const TOLD: usize = 100;
 
@@ -38,9 +49,6 @@ pub fn usual_ca_bundle() -> Option<PathBuf> {
         .find(|path| path.is_file())
 }
 
-/// A layer of an image: its content's digest, and its size in bytes.
-pub type Layer = (String, u64);
-
 /// An image to be made.
 pub struct Order<'a> {
     pub tag: &'a str,
@@ -50,19 +58,10 @@ pub struct Order<'a> {
     /// What the lines copy.
     pub files: CodeTree,
     pub network: &'a BuildNetwork,
-    /// For lines that run code of others: not in this machine's own network,
-    /// where they would find what listens to nobody but the machine.
+    /// For lines that run code of others: with 2 GiB of memory, and not in this
+    /// machine's own network, where they would find what listens to nobody but
+    /// the machine.
     pub apart: bool,
-}
-
-/// Something of ours in the container engine that can be made again.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Held {
-    /// What its keeper calls it.
-    pub name: String,
-    pub used: SystemTime,
-    /// Of an image, and of volumes filled from one.
-    pub layers: Vec<Layer>,
 }
 
 #[derive(Debug, Clone)]
@@ -96,31 +95,6 @@ impl Images {
         }
     }
 
-    /// The layers of an image, from the lowest up; `None` when the engine does
-    /// not have it. Where sizes cannot be told apart, it is one layer.
-    pub async fn layers(&self, name: &str) -> anyhow::Result<Option<Vec<Layer>>> {
-        let api = self.docker.api()?;
-        let image = match api.inspect_image(name).await {
-            Ok(image) => image,
-            Err(error) if is_absent(&error) => return Ok(None),
-            Err(error) => return Err(error).context("the container engine did not answer"),
-        };
-        let history = api.image_history(name).await;
-        let history = history.context("the container engine did not tell an image's history")?;
-        let size = |bytes: i64| u64::try_from(bytes).unwrap_or(0);
-        let steps: Vec<(u64, &str)> = history
-            .iter()
-            .map(|step| (size(step.size), step.created_by.as_str()))
-            .collect();
-        let ids = image.root_fs.and_then(|root| root.layers);
-        Ok(Some(
-            match sizes(&steps, ids.as_ref().map_or(0, Vec::len)) {
-                Some(sizes) => ids.into_iter().flatten().zip(sizes).collect(),
-                None => vec![(name.to_owned(), size(image.size.unwrap_or(0)))],
-            },
-        ))
-    }
-
     /// Removes an image under all its names, with the layers no other image
     /// has; false when something still needs it.
     pub async fn remove(&self, digest: &str) -> anyhow::Result<bool> {
@@ -136,21 +110,28 @@ impl Images {
             names = vec![digest.to_owned()];
         }
         for name in names {
-            let removed = api
-                .remove_image(&name, None::<RemoveImageOptions>, None)
-                .await;
-            match removed {
-                Ok(_) => {}
-                Err(error) if is_absent(&error) => {}
-                Err(bollard::errors::Error::DockerResponseServerError {
-                    status_code: 409, ..
-                }) => return Ok(false),
-                Err(error) => {
-                    return Err(error).with_context(|| format!("cannot remove the image {name}"));
+            let mut tries = TRIES;
+            while !self.remove_one(&name).await? {
+                tries -= 1;
+                if tries == 0 {
+                    return Ok(false);
                 }
+                tokio::time::sleep(BETWEEN_TRIES).await;
             }
         }
         Ok(true)
+    }
+
+    async fn remove_one(&self, name: &str) -> anyhow::Result<bool> {
+        let options = None::<RemoveImageOptions>;
+        match self.docker.api()?.remove_image(name, options, None).await {
+            Ok(_) => Ok(true),
+            Err(error) if is_absent(&error) => Ok(true),
+            Err(bollard::errors::Error::DockerResponseServerError {
+                status_code: 409, ..
+            }) => Ok(false),
+            Err(error) => Err(error).with_context(|| format!("cannot remove the image {name}")),
+        }
     }
 
     /// Builds `tag` from lines of a Dockerfile. `RUN` lines see the host's CA
@@ -215,9 +196,15 @@ impl Images {
             .t(tag)
             .rm(true)
             .forcerm(true)
-            .networkmode(if apart { "bridge" } else { "host" })
-            .buildargs(&env)
-            .build();
+            .buildargs(&env);
+        let options = match apart {
+            true => options
+                .networkmode("bridge")
+                .memory(MEMORY)
+                .memswap(MEMORY)
+                .build(),
+            false => options.networkmode("host").build(),
+        };
         let body = Some(bollard::body_full(context.into()));
         let mut build = std::pin::pin!(self.docker.api()?.build_image(options, None, body));
         while let Some(info) = build.next().await {
@@ -324,58 +311,6 @@ impl BuildNetwork {
     fn split(&self) -> (Vec<Variable<'_>>, Vec<Variable<'_>>) {
         let variables = self.env.iter().map(|(k, v)| (k.as_str(), v.as_str()));
         variables.partition(|(name, value)| is_proxy(name) || !names_a_user(value))
-    }
-}
-
-/// The sizes of an image's layers, from the lowest up. The history has the
-/// newest step first, and steps that made no layer; which these are it does not
-/// say. `None` when that cannot be told.
-fn sizes(history: &[(u64, &str)], layers: usize) -> Option<Vec<u64>> {
-    let of = |wanted: &[Made]| -> Vec<u64> {
-        let steps = history.iter().rev();
-        let made = steps.filter(|(size, by)| wanted.contains(&made(*size, by)));
-        made.map(|(size, _)| *size).collect()
-    };
-    [of(&[Made::Layer]), of(&[Made::Layer, Made::Perhaps])]
-        .into_iter()
-        .find(|sizes| sizes.len() == layers)
-}
-
-/// What a step of a Dockerfile made.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Made {
-    Layer,
-    /// A folder that may have been there.
-    Perhaps,
-    Setting,
-}
-
-fn made(size: u64, step: &str) -> Made {
-    const SETTINGS: [&str; 13] = [
-        "ARG",
-        "CMD",
-        "ENTRYPOINT",
-        "ENV",
-        "EXPOSE",
-        "HEALTHCHECK",
-        "LABEL",
-        "MAINTAINER",
-        "ONBUILD",
-        "SHELL",
-        "STOPSIGNAL",
-        "USER",
-        "VOLUME",
-    ];
-    // The older builder writes settings behind a mark, the newer one as they are.
-    let step = step
-        .rsplit_once("#(nop)")
-        .map_or(step, |(_, setting)| setting);
-    let word = step.split_whitespace().next().unwrap_or_default();
-    match word {
-        _ if size > 0 => Made::Layer,
-        "WORKDIR" => Made::Perhaps,
-        word if SETTINGS.contains(&word) => Made::Setting,
-        _ => Made::Layer,
     }
 }
 
@@ -517,34 +452,6 @@ mod tests {
         check("PIP_EXTRA_INDEX_URL", "https://a https://p@b/", "kept back");
         check("npm_config_registry", "https://mirror/@scope/", "declared");
         check("HTTPS_PROXY", "http://u:p@proxy:1", "passed");
-    }
-
-    #[test]
-    fn layers_are_told_from_settings() {
-        let check = |history: &[(u64, &str)], layers, expect: Option<&[u64]>| {
-            assert_eq!(sizes(history, layers).as_deref(), expect, "{history:?}");
-        };
-        let older = [
-            (0, "/bin/sh -c rm -f /tmp/host-ca.crt"),
-            (0, "/bin/sh -c #(nop) WORKDIR /app"),
-            (0, "/bin/sh -c #(nop)  ENV PATH=/opt/venv/bin"),
-            (13, "/bin/sh -c pip install x"),
-            (2, "/bin/sh -c #(nop) COPY file:b8 in /tmp/host-ca.crt "),
-            (289, ""),
-        ];
-        check(&older, 5, Some(&[289, 2, 13, 0, 0]));
-        // The folder was there.
-        check(&older, 4, Some(&[289, 2, 13, 0]));
-        check(&older, 3, None);
-        let newer = [
-            (0, "CMD [\"python3\"]"),
-            (0, "ENV A=b"),
-            (7, "RUN /bin/sh -c apt-get update # buildkit"),
-            (0, "COPY nothing /there # buildkit"),
-            (100, "/bin/sh -c #(nop) ADD file:c4 in / "),
-        ];
-        check(&newer, 3, Some(&[100, 0, 7]));
-        check(&[], 0, Some(&[]));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use swe_ci_core::browse::{Spread, TaskFilter, TaskOrder};
+use swe_ci_core::browse::{ListOrder, Spread, TaskFilter};
 use swe_ci_core::dataset::{Counted, SplitDetail, SplitSource, spreads};
 use swe_ci_core::preparation::TaskFinding;
 use swe_ci_core::task::TaskId;
@@ -23,7 +23,7 @@ pub struct TasksWanted {
     /// Of this split; of all when absent.
     pub split: Option<String>,
     pub filter: TaskFilter,
-    pub order: TaskOrder,
+    pub order: ListOrder,
 }
 
 /// A page of tasks, with what all of them are like.

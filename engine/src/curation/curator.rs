@@ -22,6 +22,7 @@ use super::origin::{Fetcher, checkout, repository_folder};
 use super::plan::{Origin, Plan};
 use super::publish::Publisher;
 use super::rank::{self, Beyond, Ranked};
+use super::work::unavailable;
 use crate::Engine;
 use crate::blocking::blocking;
 use crate::code::sha256_hex;
@@ -230,15 +231,23 @@ impl Curator<'_> {
 
     async fn filter_one(&self, mut candidate: CandidateRow) -> Result<()> {
         self.go_on()?;
-        let row = self.unless_stopped(self.prepare(&candidate)).await??;
-        candidate.filtered = self.judge(&row);
+        match self.unless_stopped(self.prepare(&candidate)).await?? {
+            Ok(row) => {
+                candidate.filtered = self.judge(&row);
+                candidate.prepared = Some(row);
+            }
+            Err(why) => candidate.filtered = Fate::dropped("unreadable", format!("{why:#}")),
+        }
+        let gap = candidate
+            .prepared
+            .as_ref()
+            .map(|row| row.suite.counts.gap());
         (self.say)(match &candidate.filtered {
             Fate::Dropped { detail, .. } => {
                 format!("{}: dropped: {}", candidate.task_id, first_line(detail))
             }
-            _ => format!("{}: gap {}", candidate.task_id, row.suite.counts.gap()),
+            _ => format!("{}: gap {}", candidate.task_id, gap.unwrap_or(0)),
         });
-        candidate.prepared = Some(row);
         self.engine
             .inner
             .store
@@ -267,11 +276,14 @@ impl Curator<'_> {
     }
 
     /// Writes a candidate as the task it may become, and tests it as every
-    /// task that is imported.
-    async fn prepare(&self, candidate: &CandidateRow) -> Result<TaskRow> {
+    /// task that is imported. Inside is why git does not give it.
+    async fn prepare(&self, candidate: &CandidateRow) -> Result<anyhow::Result<TaskRow>> {
         let line = self.line(candidate)?;
         let data = self.dataset().join("data").join(line.task_id.as_str());
-        self.lay_out(candidate, &data).await?;
+        if let Err(why) = self.write_code(candidate, &data).await {
+            return Ok(Err(why));
+        }
+        self.write_image(candidate, &data).await?;
         let inner = &self.engine.inner;
         let sandbox = self.engine.sandbox();
         let folder = self.dataset();
@@ -284,36 +296,33 @@ impl Curator<'_> {
             repeats: self.plan.filter.repeats,
             folder: &folder,
         };
-        bench.prepare(&line).await
+        bench.prepare(&line).await.map(Ok)
     }
 
-    /// `code.zip` and `image.tar.gz`, as the official layout has them.
-    async fn lay_out(&self, candidate: &CandidateRow, data: &Path) -> Result<()> {
+    async fn write_code(&self, candidate: &CandidateRow, data: &Path) -> anyhow::Result<()> {
         let repository = repository_folder(&self.home, candidate.repository);
         let scratch = files::beside(data, "checkout");
-        std::fs::create_dir_all(data)
-            .with_context(|| format!("cannot create {}", data.display()))?;
-        checkout(
-            &repository,
-            &candidate.base_sha,
-            &candidate.target_sha,
-            &scratch,
-        )
-        .await?;
+        let (base, target) = (&candidate.base_sha, &candidate.target_sha);
+        checkout(&repository, base, target, &scratch).await?;
         let zip = data.join("code.zip");
         blocking(move || {
+            if let Some(data) = zip.parent() {
+                std::fs::create_dir_all(data)?;
+            }
             files::zip_folder(&scratch, &zip)?;
             files::remove_folder(&scratch)
         })
-        .await?;
-        let (inner, archive) = (&self.engine.inner, data.join("image.tar.gz"));
-        inner.images.save(&candidate.image, &archive).await?;
+        .await
+    }
+
+    async fn write_image(&self, candidate: &CandidateRow, data: &Path) -> Result<()> {
+        let inner = &self.engine.inner;
+        let archive = data.join("image.tar.gz");
+        let saved = inner.images.save(&candidate.image, &archive).await;
+        saved.map_err(unavailable)?;
         let identity = files::identity(&archive)?;
-        inner
-            .shelf
-            .remember(&archive, identity, &candidate.image)
-            .await?;
-        Ok(())
+        let kept = inner.shelf.remember(&archive, identity, &candidate.image);
+        Ok(kept.await?)
     }
 
     fn line(&self, candidate: &CandidateRow) -> Result<TaskLine> {

@@ -2,7 +2,7 @@
 //! files say, tried, mended and built again (the paper, section 3.1, step 3).
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -16,6 +16,7 @@ use swe_ci_curate::environment::python::{self, BaseImages};
 use swe_ci_curate::environment::recipe::{CODE, Recipe};
 use swe_ci_curate::environment::repair::Repair;
 
+use super::work::unavailable;
 use crate::code::CodeTree;
 use crate::error::{Error, Result};
 use crate::images::{BuildNetwork, Images, Order};
@@ -24,6 +25,9 @@ use crate::suite;
 
 /// The most text of a build or a suite that is looked through.
 const MAX_OUTPUT: usize = 4 << 20;
+
+/// What one build may take: with slow mirrors minutes, never an hour.
+const LONGEST_BUILD: Duration = Duration::from_hours(1);
 
 /// What environments are made with.
 pub struct Builder<'a> {
@@ -154,12 +158,16 @@ impl Builder<'_> {
             network: self.network,
             apart: true,
         };
-        let built = self
-            .images
-            .make(order, |line| hear(&mut output, line))
-            .await;
-        let gone = |error: anyhow::Error| Error::Unavailable(format!("{error:#}"));
-        let image = match built.map_err(gone)? {
+        let making = self.images.make(order, |line| hear(&mut output, line));
+        // Dropped, it is ended by the container engine.
+        let built = match tokio::time::timeout(LONGEST_BUILD, making).await {
+            Ok(built) => built.map_err(unavailable)?,
+            Err(_) => Err(format!(
+                "it took over {} minutes",
+                LONGEST_BUILD.as_secs() / 60
+            )),
+        };
+        let image = match built {
             Ok(image) => image,
             Err(problem) => {
                 hear(&mut output, &problem);
@@ -177,13 +185,13 @@ impl Builder<'_> {
             purpose: Purpose::Preparation(format!("curate {tag}")),
             agent: None,
         };
-        let unavailable =
-            |error: crate::sandbox::SandboxError| Error::Unavailable(error.to_string());
-        let sandbox = self.sandbox.open(&spec).await.map_err(unavailable)?;
+        let sandbox = self.sandbox.open(&spec).await;
+        let sandbox = sandbox.map_err(unavailable)?;
         output.clear();
         let mut on_line = |line: &str| hear(&mut output, line);
         let run = suite::run(sandbox.as_ref(), target, self.limits, &mut on_line).await;
-        let (runs, outcome) = match run.map_err(unavailable)?.result {
+        let run = run.map_err(unavailable)?;
+        let (runs, outcome) = match run.result {
             Ok(report) => {
                 let passed = TestList::of_target(&report).len();
                 let all = report.tests.len();

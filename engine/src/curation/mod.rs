@@ -1,8 +1,9 @@
 //! Curation: tasks made from git histories (the paper, section 3.1).
 //!
-//! `plan` is what is asked for, `origin` brings repositories here,
-//! `environment` makes images, `curator` carries a curation through its
-//! stages, `rank` chooses and `publish` writes the split.
+//! Asked for here. `plan` is what is asked for; `work` carries curations out,
+//! one at a time: `origin` brings repositories here, `environment` makes
+//! images, `curator` takes a curation through its stages, `rank` chooses and
+//! `publish` writes the split. `shown` is how it is looked at.
 
 mod curator;
 mod environment;
@@ -10,40 +11,21 @@ mod origin;
 mod plan;
 mod publish;
 mod rank;
+mod shown;
+mod work;
 
-use std::fs::File;
-use std::path::PathBuf;
-use std::time::Duration;
-
-use anyhow::Context;
-use jiff::Timestamp;
 use swe_ci_core::account::AccountRole;
 use swe_ci_core::curation::{
-    CandidateView, CurationDetail, CurationState, CurationSummary, Fate, RepositoryView, Stage,
-    StageCount, funnel,
+    CandidateView, CurationDetail, CurationSummary, Fate, RepositoryView, StageCount,
 };
-use swe_ci_core::task::TaskId;
-use swe_ci_curate::environment::distribution::{Finder, Index};
-use swe_ci_curate::environment::python::BaseImages;
-use swe_ci_curate::github::{self, GitHub, RepositoryHit};
-use tokio_util::sync::CancellationToken;
 
-use self::curator::Curator;
-use self::origin::Fetcher;
-use self::plan::{Origin, Plan, repository_name};
+use self::plan::Plan;
+use self::shown::{count, source_in_words, view};
 use crate::Engine;
-use crate::blocking::blocking;
 use crate::clock::rfc3339;
-use crate::dataset::pip;
 use crate::error::{Error, Result};
-use crate::files;
 use crate::store::{CandidateRow, CuratedRepository, CurationRow};
 
-/// How often a server looks for a curation, and whether one was cancelled.
-const LOOK: Duration = Duration::from_secs(2);
-/// How long a server waits before it goes on after trouble with the container
-/// engine or the network.
-const AFTER_TROUBLE: Duration = Duration::from_secs(30);
 /// Candidates that are shown.
 const MOST_SHOWN: usize = 500;
 
@@ -155,282 +137,6 @@ impl Engine {
         }
     }
 
-    /// Carries a curation to its end in this process, or watches another one do
-    /// so. Its state then.
-    ///
-    /// # Errors
-    /// What keeps it from going on; it goes on when it is asked for again.
-    pub async fn curate(
-        &self,
-        id: &str,
-        say: &(dyn Fn(String) + Send + Sync),
-    ) -> Result<CurationState> {
-        let mut told = false;
-        loop {
-            let row = self.inner.store.curation(id).await?;
-            if row.state.is_over() {
-                return Ok(row.state);
-            }
-            match self.curation_lock()? {
-                Some(_held) => self.carry_out(&row, say, &CancellationToken::new()).await?,
-                None if !told => {
-                    say("a server works on it; `/datasets` shows how far it is".into());
-                    told = true;
-                }
-                None => tokio::time::sleep(LOOK).await,
-            }
-        }
-    }
-
-    /// Carries out what is queued, one after the other, until `stop`.
-    pub(crate) async fn curate_queued(&self, stop: &CancellationToken) {
-        while !stop.is_cancelled() {
-            match self.curate_next(stop).await {
-                Ok(true) => {}
-                Ok(false) => rest(stop, LOOK).await,
-                Err(error) => {
-                    if !stop.is_cancelled() {
-                        tracing::error!("curation: {:#}", anyhow::Error::new(error));
-                    }
-                    rest(stop, AFTER_TROUBLE).await;
-                }
-            }
-        }
-    }
-
-    async fn curate_next(&self, stop: &CancellationToken) -> Result<bool> {
-        let Some(row) = self.inner.store.next_curation().await? else {
-            return Ok(false);
-        };
-        let Some(_held) = self.curation_lock()? else {
-            return Ok(false);
-        };
-        let say = |line: String| tracing::info!(curation = row.id, "{line}");
-        self.carry_out(&row, &say, stop).await?;
-        Ok(true)
-    }
-
-    /// One process at a time: images and folders are shared.
-    fn curation_lock(&self) -> Result<Option<File>> {
-        let path = self.config().data.join("curation.lock");
-        let file =
-            File::create(&path).with_context(|| format!("cannot write {}", path.display()))?;
-        match file.try_lock() {
-            Ok(()) => Ok(Some(file)),
-            Err(std::fs::TryLockError::WouldBlock) => Ok(None),
-            Err(std::fs::TryLockError::Error(error)) => Err(anyhow::Error::new(error)
-                .context(format!("cannot lock {}", path.display()))
-                .into()),
-        }
-    }
-
-    async fn carry_out(
-        &self,
-        row: &CurationRow,
-        say: &(dyn Fn(String) + Send + Sync),
-        stop: &CancellationToken,
-    ) -> Result<()> {
-        let store = &self.inner.store;
-        store
-            .move_curation(&row.id, &CurationState::Running)
-            .await?;
-        let stop = stop.child_token();
-        let ended = tokio::select! {
-            ended = self.stages(row, say, &stop) => ended,
-            () = self.until_cancelled(&row.id) => {
-                stop.cancel();
-                return self.tidy_curation(&row.id).await;
-            }
-        };
-        let state = match ended {
-            Ok(0) => CurationState::Failed {
-                reason: "no candidate became a task; the funnel says at which stage".into(),
-            },
-            Ok(_) => CurationState::Finished,
-            // It goes on when the process, the engine or the network is back.
-            Err(error @ (Error::Conflict(_) | Error::Unavailable(_))) => return Err(error),
-            Err(error) => {
-                let reason = error.to_string();
-                store
-                    .move_curation(&row.id, &CurationState::Failed { reason })
-                    .await?;
-                self.tidy_curation(&row.id).await?;
-                return Err(error);
-            }
-        };
-        store.move_curation(&row.id, &state).await?;
-        Ok(())
-    }
-
-    /// Removes what only the way there needed: clones, checkouts, and the images
-    /// of what was not taken.
-    async fn tidy_curation(&self, id: &str) -> Result<()> {
-        let inner = &self.inner;
-        for candidate in inner.store.candidates(id).await? {
-            if candidate.image.is_empty() || candidate.filtered == Fate::Survived {
-                continue;
-            }
-            inner.shelf.forget(&candidate.image).await?;
-            let task = TaskId::new(&candidate.task_id).map_err(anyhow::Error::new)?;
-            // Unless it is a task by another curation.
-            if inner.store.find_task(&task).await?.is_none() {
-                let folder = inner.folders.root().join(task.as_str());
-                blocking(move || files::remove_folder(&folder)).await?;
-            }
-        }
-        let home = self.curation_home(id)?;
-        blocking(move || files::remove_folder(&home)).await?;
-        Ok(())
-    }
-
-    /// Where a curation keeps what it makes.
-    fn curation_home(&self, id: &str) -> Result<PathBuf> {
-        let home = self.config().data.join("curations").join(id);
-        Ok(std::path::absolute(home).context("cannot tell the data folder's place")?)
-    }
-
-    async fn until_cancelled(&self, id: &str) {
-        loop {
-            tokio::time::sleep(LOOK).await;
-            let row = self.inner.store.curation(id).await;
-            if row.is_ok_and(|row| row.state == CurationState::Cancelled) {
-                return;
-            }
-        }
-    }
-
-    /// All stages; how many tasks came of it.
-    async fn stages(
-        &self,
-        row: &CurationRow,
-        say: &(dyn Fn(String) + Send + Sync),
-        stop: &CancellationToken,
-    ) -> Result<usize> {
-        let plan = Plan::read(&row.plan).map_err(Error::Invalid)?;
-        let config = self.config();
-        let sandbox = self.sandbox();
-        let network = self.build_network()?;
-        let ca = network.ca_bundle.as_deref();
-        let url = match &config.package_index {
-            Some(url) => url.clone(),
-            None => pip::default_index(&*sandbox, &config.base_image).await?,
-        };
-        let cache = config.data.join("cache").join("index");
-        let index = Index::new(&url, &cache, ca)?;
-        let finder = Finder::new(Index::new(&url, &cache, ca)?);
-        let bases = match plan.environment.images.is_empty() {
-            false => plan.environment.images.clone(),
-            true => {
-                let version = pip::python_version(&*sandbox, &config.base_image).await?;
-                BaseImages::from([(version, config.base_image.clone())])
-            }
-        };
-        let curator = Curator {
-            engine: self,
-            id: &row.id,
-            plan: &plan,
-            home: self.curation_home(&row.id)?,
-            network: &network,
-            fetcher: Fetcher {
-                index: &index,
-                limits: &plan.limits,
-                env: &config.build_env,
-                ca_bundle: config.ca_bundle.as_deref(),
-            },
-            finder: &finder,
-            bases: &bases,
-            say,
-            stop,
-        };
-        self.put_repositories(row, &plan, say).await?;
-        curator.look().await?;
-        curator.equip().await?;
-        curator.filter().await?;
-        let tasks = curator.take().await?;
-        self.tidy_curation(&row.id).await?;
-        say(format!("split {}: {tasks} tasks", plan.split));
-        Ok(tasks)
-    }
-
-    /// Writes down which repositories are looked at, once.
-    async fn put_repositories(
-        &self,
-        row: &CurationRow,
-        plan: &Plan,
-        say: &(dyn Fn(String) + Send + Sync),
-    ) -> Result<()> {
-        let store = &self.inner.store;
-        if !store.curated_repositories(&row.id).await?.is_empty() {
-            return Ok(());
-        }
-        let mut repositories: Vec<(String, Origin)> = Vec::new();
-        for source in &plan.source {
-            if let Some(address) = &source.git {
-                let name = source.name.clone();
-                let name = name.unwrap_or_else(|| repository_name(address));
-                let origin = Origin::Git {
-                    address: address.clone(),
-                    branch: source.branch.clone(),
-                };
-                repositories.push((name, origin));
-            } else if let Some(package) = &source.package {
-                let origin = Origin::Package {
-                    package: package.clone(),
-                    from: source.from.clone(),
-                    to: source.to.clone(),
-                };
-                repositories.push((package.clone(), origin));
-            } else if let Some(search) = &source.github {
-                repositories.extend(self.search_github(search, say).await?);
-            }
-        }
-        let mut seen = std::collections::HashSet::new();
-        repositories.retain(|(name, _)| seen.insert(name.clone()));
-        let rows = repositories.into_iter().map(|(name, origin)| {
-            let origin = serde_json::to_string(&origin).context("an origin cannot be written")?;
-            Ok((name, origin))
-        });
-        let rows = rows.collect::<Result<Vec<(String, String)>>>()?;
-        say(format!("{} repositories", rows.len()));
-        store.put_curated_repositories(&row.id, &rows).await
-    }
-
-    async fn search_github(
-        &self,
-        search: &github::Search,
-        say: &(dyn Fn(String) + Send + Sync),
-    ) -> Result<Vec<(String, Origin)>> {
-        let config = self.config();
-        let network = self.build_network()?;
-        let endpoint = config
-            .github_endpoint
-            .as_deref()
-            .unwrap_or(github::DEFAULT_ENDPOINT);
-        let ca = network.ca_bundle.as_deref();
-        let client = GitHub::new(endpoint, config.github_token.clone(), ca)?;
-        let told = |progress| say(format!("GitHub: {progress:?}"));
-        let found = client.search(search, Timestamp::now(), &told).await;
-        let found = found.map_err(|error| match error.concerns_all() {
-            true => Error::Unavailable(error.to_string()),
-            false => Error::Invalid(error.to_string()),
-        })?;
-        for gap in &found.gaps {
-            say(format!(
-                "GitHub lists {} of {} repositories: {gap:?}",
-                gap.listed, gap.total
-            ));
-        }
-        let origin = |hit: RepositoryHit| {
-            let name = hit.full_name.replace('/', "__");
-            let origin = Origin::Git {
-                address: hit.clone_url,
-                branch: Some(hit.default_branch),
-            };
-            (name, origin)
-        };
-        Ok(found.hits.into_iter().map(origin).collect())
-    }
-
     /// What became of what came into a curation, stage by stage.
     pub(crate) async fn funnel(&self, curation: &str) -> Result<Vec<StageCount>> {
         let store = &self.inner.store;
@@ -454,73 +160,5 @@ impl Engine {
             finished_at: row.finished_at.map(rfc3339),
         };
         Ok((summary, repositories, candidates))
-    }
-}
-
-async fn rest(stop: &CancellationToken, time: Duration) {
-    tokio::select! {
-        () = stop.cancelled() => {}
-        () = tokio::time::sleep(time) => {}
-    }
-}
-
-fn count(repositories: &[CuratedRepository], candidates: &[CandidateRow]) -> Vec<StageCount> {
-    let collected = repositories.iter().map(|r| (Stage::Collect, &r.fate));
-    let dropped: Vec<Fate> = repositories
-        .iter()
-        .flat_map(|repository| repository.spans.iter().flatten())
-        .flat_map(|(reason, n)| {
-            let fate = Fate::dropped(reason.as_str(), "");
-            std::iter::repeat_n(fate, *n as usize)
-        })
-        .collect();
-    let survived = Fate::Survived;
-    let spans = dropped.iter().chain(candidates.iter().map(|_| &survived));
-    let spans = spans.map(|fate| (Stage::Spans, fate));
-    let equipped = candidates
-        .iter()
-        .map(|c| (Stage::Environment, &c.environment));
-    let filtered = candidates
-        .iter()
-        .filter(|c| c.environment == Fate::Survived);
-    let filtered = filtered.map(|c| (Stage::Filter, &c.filtered));
-    funnel(collected.chain(spans).chain(equipped).chain(filtered))
-}
-
-fn view(candidate: &CandidateRow, repository: String) -> CandidateView {
-    let (stage, fate) = match &candidate.environment {
-        Fate::Survived => (Stage::Filter, &candidate.filtered),
-        environment => (Stage::Environment, environment),
-    };
-    CandidateView {
-        task: candidate.task_id.clone(),
-        repository,
-        base_sha: candidate.base_sha.clone(),
-        target_sha: candidate.target_sha.clone(),
-        commits: candidate.commits,
-        days: candidate.days,
-        modified_lines: candidate.modified_lines,
-        stage,
-        fate: fate.clone(),
-        attempts: candidate.attempts.clone(),
-    }
-}
-
-fn source_in_words(json: &str) -> String {
-    match serde_json::from_str(json) {
-        Ok(Origin::Git { address, .. }) => shown_address(&address),
-        Ok(Origin::Package { package, .. }) => format!("releases of {package}"),
-        Err(_) => String::new(),
-    }
-}
-
-/// Without a user or a password.
-fn shown_address(address: &str) -> String {
-    match address.split_once("://") {
-        Some((scheme, rest)) => match rest.split_once('@') {
-            Some((user, place)) if !user.contains('/') => format!("{scheme}://{place}"),
-            _ => address.to_owned(),
-        },
-        None => address.to_owned(),
     }
 }

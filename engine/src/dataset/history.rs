@@ -7,6 +7,31 @@ use git2::{ObjectType, Oid, Repository, Sort, TreeWalkMode, TreeWalkResult};
 
 use crate::code::{CodeTree, Entry};
 
+/// The most bytes of a commit's files.
+const MAX_CODE: usize = 1 << 30;
+/// The most files of a commit.
+const MAX_FILES: usize = 200_000;
+
+/// What there is room for yet.
+struct Room {
+    bytes: usize,
+    files: usize,
+}
+
+impl Room {
+    fn take(&mut self, bytes: usize) -> anyhow::Result<()> {
+        self.bytes = self
+            .bytes
+            .checked_sub(bytes)
+            .with_context(|| format!("the files of a commit have over {MAX_CODE} bytes"))?;
+        self.files = self
+            .files
+            .checked_sub(1)
+            .with_context(|| format!("a commit has over {MAX_FILES} files"))?;
+        Ok(())
+    }
+}
+
 /// One commit between base and target.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommitInfo {
@@ -43,15 +68,23 @@ impl History {
     }
 
     /// The files of a commit.
+    ///
+    /// # Errors
+    /// No such commit; more than [`MAX_CODE`] or [`MAX_FILES`]: whoever wrote a
+    /// commit says how large it is, and all of it is held in memory.
     pub fn code(&self, sha: &str) -> anyhow::Result<CodeTree> {
         let repository = self.open()?;
         let tree = find_commit(&repository, sha)?.tree()?;
         let mut code = CodeTree::default();
         let mut problem = None;
+        let mut room = Room {
+            bytes: MAX_CODE,
+            files: MAX_FILES,
+        };
         tree.walk(TreeWalkMode::PreOrder, |folder, entry| {
             // Submodules are not part of the code; folders come with their files.
             if entry.kind() == Some(ObjectType::Blob)
-                && let Err(error) = add_blob(&repository, &mut code, folder, entry)
+                && let Err(error) = add_blob(&repository, &mut code, &mut room, folder, entry)
             {
                 problem = Some(error);
                 return TreeWalkResult::Abort;
@@ -175,12 +208,17 @@ fn write_tree(repository: &Repository, code: &CodeTree) -> anyhow::Result<Oid> {
 fn add_blob(
     repository: &Repository,
     code: &mut CodeTree,
+    room: &mut Room,
     folder: &str,
     entry: &git2::TreeEntry<'_>,
 ) -> anyhow::Result<()> {
     let Ok(name) = entry.name() else {
         return Ok(());
     }; // not UTF-8: no Python source
+    // Before it is read: a packed file of zeros is small until then.
+    let (size, _) = repository.odb()?.read_header(entry.id())?;
+    room.take(size)
+        .with_context(|| format!("{folder}{name} is too much"))?;
     let blob = repository.find_blob(entry.id())?;
     let item = match entry.filemode() {
         0o120_000 => Entry::Symlink {
@@ -255,6 +293,12 @@ mod tests {
         );
         assert_eq!(history.changed(&shas[0], &shas[2]).unwrap(), ["pkg/a.py"]);
         assert_eq!(std::fs::read(first.path().join("pkg/a.py")).unwrap(), b"1");
+        let mut room = Room { bytes: 3, files: 2 };
+        assert!(room.take(3).is_ok() && room.take(1).is_err() && room.take(0).is_ok());
+        assert!(
+            room.take(0).is_err(),
+            "one file more than there is room for"
+        );
         let error = history.code("beef").unwrap_err();
         assert!(error.to_string().contains("no commit beef"), "{error}");
     }

@@ -116,15 +116,8 @@ impl Importer<'_> {
             )));
         }
         let csv = folder.join("metadata").join(format!("{split}.csv"));
-        let lines = metadata::read(&csv).map_err(|error| Error::Invalid(format!("{error:#}")))?;
-        let listed = |id: &&TaskId| lines.iter().any(|line| line.task_id == **id);
-        if let Some(stranger) = only.iter().find(|id| !listed(id)) {
-            let csv = csv.display();
-            return Err(Error::Invalid(format!("{csv} lists no task `{stranger}`")));
-        }
-        let wanted = |line: &TaskLine| only.is_empty() || only.contains(&line.task_id);
-        let lines = (0u32..).zip(lines).filter(|(_, line)| wanted(line));
-        Ok(lines.collect())
+        let lines = metadata::read_only(&csv, only);
+        lines.map_err(|error| Error::Invalid(format!("{error:#}")))
     }
 
     async fn row(&self, bench: &Workbench<'_>, line: &TaskLine) -> Result<TaskRow> {

@@ -75,6 +75,19 @@ pub fn read(path: &Path) -> anyhow::Result<Vec<TaskLine>> {
     parse(&bytes).map_err(|problem| anyhow::anyhow!("{name}: {problem}"))
 }
 
+/// The lines of these tasks, of all when `only` is empty, each with its
+/// position in the file; a task that is not there fails it.
+pub fn read_only(path: &Path, only: &[TaskId]) -> anyhow::Result<Vec<(u32, TaskLine)>> {
+    let lines = read(path)?;
+    let listed = |id: &&TaskId| lines.iter().any(|line| line.task_id == **id);
+    if let Some(stranger) = only.iter().find(|id| !listed(id)) {
+        anyhow::bail!("{} lists no task `{stranger}`", path.display());
+    }
+    let wanted = |line: &TaskLine| only.is_empty() || only.contains(&line.task_id);
+    let lines = (0u32..).zip(lines).filter(|(_, line)| wanted(line));
+    Ok(lines.collect())
+}
+
 fn parse(bytes: &[u8]) -> Result<Vec<TaskLine>, String> {
     let mut reader = csv::Reader::from_reader(bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes));
     let headers = reader.headers().map_err(|e| csv_problem(&e))?.clone();

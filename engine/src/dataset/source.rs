@@ -144,10 +144,10 @@ impl Download<'_> {
         };
         self.hub.fetch(pinned, file, folder, &|_| {}).await?;
         let csv = folder.join(path);
-        let lines = blocking(move || metadata::read(&csv)).await;
-        let mut lines = lines.map_err(|error| Error::Invalid(format!("{error:#}")))?;
-        lines.retain(|line| self.only.is_empty() || self.only.contains(&line.task_id));
-        Ok(lines)
+        let only = self.only.to_vec();
+        let lines = blocking(move || metadata::read_only(&csv, &only)).await;
+        let lines = lines.map_err(|error| Error::Invalid(format!("{error:#}")))?;
+        Ok(lines.into_iter().map(|(_, line)| line).collect())
     }
 
     async fn fetch(

@@ -304,6 +304,15 @@ async fn a_dataset_comes_from_a_hub_once() {
     let (_, unknown) = import("hf_secret", "none").await;
     let text = unknown.unwrap_err().to_string();
     assert!(text.contains("no split `none`; there are: tiny"), "{text}");
+    let stranger = ImportOptions {
+        only: vec![swe_ci_core::task::TaskId::new("stranger").unwrap()],
+        ..testing::once()
+    };
+    let engine = Engine::open(config("hf_secret")).await.unwrap();
+    let error = engine.import(from.clone(), SPLIT, &stranger, &|_| {}).await;
+    let text = error.unwrap_err().to_string();
+    assert!(text.contains("lists no task `stranger`"), "{text}");
+    drop(engine);
 
     let (engine, imported) = import("hf_secret", SPLIT).await;
     let imported = imported.unwrap();

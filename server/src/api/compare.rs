@@ -1,6 +1,5 @@
 use axum::Json;
-use axum::http::header;
-use axum::response::IntoResponse;
+use axum::response::Response;
 use swe_ci_core::csv;
 use swe_ci_core::leaderboard::Versus;
 use swe_ci_core::metrics::{Convention, Gamma};
@@ -9,6 +8,7 @@ use swe_ci_engine::Engine;
 use utoipa::IntoParams;
 
 use super::Result;
+use super::download::{CSV, download};
 use super::problem::{Problem, ProblemBody};
 use super::query::{FromQuery, Given, Query};
 use crate::auth::As;
@@ -93,16 +93,9 @@ pub(crate) async fn compare(
 pub(crate) async fn compare_csv(
     As(engine): As,
     Query(comparing): Query<Comparing>,
-) -> Result<impl IntoResponse> {
+) -> Result<Response> {
     let versus = comparing.versus(&engine).await?;
-    let headers = [
-        (header::CONTENT_TYPE, "text/csv; charset=utf-8"),
-        (
-            header::CONTENT_DISPOSITION,
-            "attachment; filename=\"swe-ci-compare.csv\"",
-        ),
-    ];
-    Ok((headers, table(&versus)))
+    Ok(download("swe-ci-compare.csv", CSV, table(&versus)))
 }
 
 /// RFC 4180, numbers as precise as they are.

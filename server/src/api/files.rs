@@ -1,27 +1,14 @@
 //! The files of an iteration, to be kept by whoever asks.
 
 use axum::body::Body;
-use axum::http::header;
-use axum::response::{IntoResponse, Response};
-use swe_ci_engine::Pieces;
+use axum::response::Response;
 
 use super::Result;
+use super::download::download;
 use super::path::{IterationPath, Path};
 use super::problem::ProblemBody;
 use super::query::{NoParameters, Query};
 use crate::auth::As;
-
-/// Never shown in place: agents wrote it.
-fn attachment(pieces: Pieces, media_type: &str, name: &str) -> Response {
-    let head = [
-        (header::CONTENT_TYPE, media_type.to_owned()),
-        (
-            header::CONTENT_DISPOSITION,
-            format!("attachment; filename=\"{name}\""),
-        ),
-    ];
-    (head, Body::from_stream(pieces)).into_response()
-}
 
 /// The code as it was tested in an iteration.
 #[utoipa::path(
@@ -42,7 +29,11 @@ pub(crate) async fn code(
 ) -> Result<Response> {
     let pieces = engine.code_archive(&id, n).await?;
     let name = format!("{id}-{n}.tar.gz");
-    Ok(attachment(pieces, "application/gzip", &name))
+    Ok(download(
+        &name,
+        "application/gzip",
+        Body::from_stream(pieces),
+    ))
 }
 
 /// What pytest reported of an iteration, as `pytest-json-report` writes it.
@@ -64,7 +55,11 @@ pub(crate) async fn report(
 ) -> Result<Response> {
     let pieces = engine.report(&id, n).await?;
     let name = format!("{id}-{n}-report.json");
-    Ok(attachment(pieces, "application/json", &name))
+    Ok(download(
+        &name,
+        "application/json",
+        Body::from_stream(pieces),
+    ))
 }
 
 /// What the architect asked for in an iteration.
@@ -86,5 +81,9 @@ pub(crate) async fn document(
 ) -> Result<Response> {
     let pieces = engine.document(&id, n).await?;
     let name = format!("{id}-{n}-requirement.xml");
-    Ok(attachment(pieces, "application/xml", &name))
+    Ok(download(
+        &name,
+        "application/xml",
+        Body::from_stream(pieces),
+    ))
 }

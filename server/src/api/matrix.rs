@@ -1,11 +1,11 @@
 use axum::Json;
-use axum::http::header;
-use axum::response::IntoResponse;
+use axum::response::Response;
 use swe_ci_core::leaderboard::{Matrix, TaskOrder};
 use swe_ci_engine::Engine;
 use utoipa::IntoParams;
 
 use super::Result;
+use super::download::{CSV, download};
 use super::leaderboard::Ranking;
 use super::problem::{Problem, ProblemBody};
 use super::query::{FromQuery, Given, Query};
@@ -83,20 +83,11 @@ pub(crate) async fn matrix(As(engine): As, Query(asked): Query<Asked>) -> Result
         (status = 404, description = "There is no such split", body = ProblemBody, content_type = "application/problem+json"),
     )
 )]
-pub(crate) async fn matrix_csv(
-    As(engine): As,
-    Query(asked): Query<Asked>,
-) -> Result<impl IntoResponse> {
+pub(crate) async fn matrix_csv(As(engine): As, Query(asked): Query<Asked>) -> Result<Response> {
     let matrix = asked.matrix(&engine).await?;
-    let headers = [
-        (header::CONTENT_TYPE, "text/csv; charset=utf-8"),
-        (
-            header::CONTENT_DISPOSITION,
-            "attachment; filename=\"swe-ci-matrix.csv\"",
-        ),
-    ];
     let Ranking {
         gamma, convention, ..
     } = asked.ranking;
-    Ok((headers, matrix.csv(gamma, convention)))
+    let csv = matrix.csv(gamma, convention);
+    Ok(download("swe-ci-matrix.csv", CSV, csv))
 }

@@ -4,54 +4,33 @@
 //! and responds. Its annotation is the documentation: `/api/v1/openapi.json`
 //! is made from them.
 
-mod problem;
-
-mod path;
-
-mod query;
-
-mod leaderboard;
-
-mod models;
-
+mod accounts;
+mod body;
+mod card;
 mod compare;
 mod curations;
 mod disk;
-
-mod plots;
-
-mod tasks;
-
+mod download;
+mod events;
+mod files;
+mod health;
+mod inspect;
+mod keys;
+mod leaderboard;
 mod matrix;
-
+mod models;
+mod notifications;
+mod path;
+mod plots;
+mod problem;
+mod publishing;
+mod query;
 mod runs;
-
 mod splits;
 mod steering;
-
-mod publishing;
-
 mod submit;
-
-mod keys;
-
-mod notifications;
-
-mod inspect;
-
+mod tasks;
 mod trajectory;
-
-mod files;
-
-mod card;
-
-mod events;
-
-mod health;
-
-mod accounts;
-
-mod body;
 
 use axum::Router;
 use axum::http::header;

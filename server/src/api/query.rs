@@ -205,9 +205,9 @@ impl Given {
     }
 
     /// How a list of tasks is ordered.
-    pub(crate) fn list_order(&self) -> Result<browse::TaskOrder, Problem> {
+    pub(crate) fn list_order(&self) -> Result<browse::ListOrder, Problem> {
         let must = "gap, tests, commits, days, lines or suite, after a `-` from the largest down";
-        let order = self.parse("sort", must, browse::TaskOrder::from_name);
+        let order = self.parse("sort", must, browse::ListOrder::from_name);
         Ok(order?.unwrap_or_default())
     }
 

@@ -1,12 +1,12 @@
 //! Splits: what there is, each as a whole, and what can be taken along.
 
 use axum::Json;
-use axum::http::header;
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use swe_ci_core::dataset::SplitDetail;
 use swe_ci_core::view::SplitSummary;
 
 use super::Result;
+use super::download::download;
 use super::path::{Path, SplitPath};
 use super::problem::ProblemBody;
 use super::query::{NoParameters, Query};
@@ -96,15 +96,4 @@ pub(crate) async fn datasheet(
         "text/markdown; charset=utf-8",
         sheet,
     ))
-}
-
-fn download(name: &str, media_type: &'static str, content: impl IntoResponse) -> Response {
-    let headers = [
-        (header::CONTENT_TYPE, media_type.to_owned()),
-        (
-            header::CONTENT_DISPOSITION,
-            format!("attachment; filename=\"{name}\""),
-        ),
-    ];
-    (headers, content).into_response()
 }

@@ -1,8 +1,7 @@
 //! What was said between an agent and its model in a step.
 
 use axum::Json;
-use axum::http::header;
-use axum::response::IntoResponse;
+use axum::response::Response;
 use swe_ci_core::conversation::{MessagesPage, Window};
 use swe_ci_core::step::Role;
 use swe_ci_core::view::StepView;
@@ -10,6 +9,7 @@ use swe_ci_engine::{Engine, Error};
 use utoipa::IntoParams;
 
 use super::Result;
+use super::download::download;
 use super::path::{Path, TrajectoryPath};
 use super::problem::{Problem, ProblemBody};
 use super::query::{FromQuery, Given, Query};
@@ -80,7 +80,7 @@ pub(crate) async fn trajectory(
     As(engine): As,
     Path(path): Path<TrajectoryPath>,
     Query(wanted): Query<Wanted>,
-) -> Result<impl IntoResponse> {
+) -> Result<Response> {
     let role = path.role()?;
     let TrajectoryPath { id, n, .. } = path;
     let attempt = match wanted.attempt {
@@ -102,14 +102,7 @@ pub(crate) async fn trajectory(
         }
     };
     let name = format!("{id}-{n}-{}-{attempt}.{ending}", role.name());
-    let headers = [
-        (header::CONTENT_TYPE, media_type.to_owned()),
-        (
-            header::CONTENT_DISPOSITION,
-            format!("attachment; filename=\"{name}\""),
-        ),
-    ];
-    Ok((headers, body))
+    Ok(download(&name, media_type, body))
 }
 
 /// Which messages, and what is looked for.

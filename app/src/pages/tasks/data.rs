@@ -2,7 +2,7 @@ use leptos::prelude::*;
 use leptos::server_fn::codec::GetUrl;
 use leptos_router::params::ParamsMap;
 use serde::{Deserialize, Serialize};
-use swe_ci_core::browse::{Between, Size, Spread, TaskFilter, TaskOrder};
+use swe_ci_core::browse::{Between, ListOrder, Size, Spread, TaskFilter};
 use swe_ci_core::dataset::Counted;
 use swe_ci_core::view::{Page, SplitSummary, TaskSummary};
 
@@ -47,7 +47,7 @@ pub async fn tasks(
 pub struct Asked {
     pub split: Option<String>,
     pub filter: TaskFilter,
-    pub order: TaskOrder,
+    pub order: ListOrder,
     pub after: Option<String>,
 }
 
@@ -59,7 +59,7 @@ impl Asked {
             split: named(query, "split"),
             filter: TaskFilter::read(|name| query.get(name)).0,
             order: order
-                .and_then(|name| TaskOrder::from_name(&name))
+                .and_then(|name| ListOrder::from_name(&name))
                 .unwrap_or_default(),
             after: named(query, "after"),
         }

@@ -1,6 +1,6 @@
 use leptos::either::{Either, EitherOf3};
 use leptos::prelude::*;
-use swe_ci_core::browse::{Between, Size, Spread, TaskOrder};
+use swe_ci_core::browse::{Between, ListOrder, Size, Spread};
 use swe_ci_core::view::{SplitSummary, TaskState, TaskSummary};
 
 use super::data::{Asked, Found};
@@ -120,16 +120,16 @@ fn Head<'a>(
     #[prop(optional)] word: Option<Word>,
 ) -> impl IntoView + use<> {
     let (order, sorted, mark) = match asked.order {
-        TaskOrder::Largest(by) if by == size => {
-            (TaskOrder::Smallest(size), Some("descending"), "↓")
+        ListOrder::Largest(by) if by == size => {
+            (ListOrder::Smallest(size), Some("descending"), "↓")
         }
-        TaskOrder::Smallest(by) if by == size => (TaskOrder::Listed, Some("ascending"), "↑"),
-        _ => (TaskOrder::Largest(size), None, "↕"),
+        ListOrder::Smallest(by) if by == size => (ListOrder::Listed, Some("ascending"), "↑"),
+        _ => (ListOrder::Largest(size), None, "↕"),
     };
     let how = match order {
-        TaskOrder::Largest(_) => format!("Order by {text}, from the largest down"),
-        TaskOrder::Smallest(_) => format!("Order by {text}, from the smallest up"),
-        TaskOrder::Listed => "As the split lists them".to_owned(),
+        ListOrder::Largest(_) => format!("Order by {text}, from the largest down"),
+        ListOrder::Smallest(_) => format!("Order by {text}, from the smallest up"),
+        ListOrder::Listed => "As the split lists them".to_owned(),
     };
     let href = asked.with(|asked| asked.order = order).href();
     view! {
