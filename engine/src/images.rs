@@ -95,6 +95,14 @@ impl Images {
         }
     }
 
+    /// Where the container engine keeps images, when that is on this machine.
+    pub async fn folder(&self) -> Option<PathBuf> {
+        let info = self.docker.api().ok()?.info().await.ok()?;
+        info.docker_root_dir
+            .map(PathBuf::from)
+            .filter(|f| f.is_dir())
+    }
+
     /// Removes an image under all its names, with the layers no other image
     /// has; false when something still needs it.
     pub async fn remove(&self, digest: &str) -> anyhow::Result<bool> {

@@ -158,7 +158,7 @@ impl Engine {
     }
 
     fn view_of(&self, program: &Program, sizes: Option<&Sizes>) -> HarnessView {
-        let package = program.tarball(&program.version).map(|name| {
+        let package = program.recipe(&program.version).tarball.map(|name| {
             let folder = self.inner.config.data.join("harnesses");
             folder.join(name)
         });

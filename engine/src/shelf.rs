@@ -17,6 +17,7 @@ use tokio::sync::Mutex;
 
 use crate::blocking::blocking;
 use crate::files::{self, FileIdentity};
+use crate::host;
 use crate::images::{Held, Images};
 use crate::sandbox::{BoxSpec, Docker, Sandbox, SandboxError, StepBox};
 
@@ -66,6 +67,16 @@ impl Shelf {
         let digest = self.images.load(archive).await?;
         self.remember(archive, identity, &digest).await?;
         Ok(digest)
+    }
+
+    /// # Errors
+    /// [`crate::Error::Unavailable`] when the container engine's disk has no
+    /// room for so many bytes more. Where it is not known, it is hoped for.
+    pub async fn make_sure_of(&self, bytes: u64) -> crate::Result<()> {
+        match self.images.folder().await {
+            Some(folder) => host::make_sure_of(&folder, bytes),
+            None => Ok(()),
+        }
     }
 
     /// Whether an archive need not be read.

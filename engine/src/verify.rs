@@ -192,12 +192,8 @@ impl Engine {
         let history = self.inner.folders.history(&task.id);
         let target = task.target_sha.clone();
         let oracle = blocking(move || history.code(&target)).await?;
-        let spec = BoxSpec {
-            image: task.image.clone(),
-            limits,
-            purpose: Purpose::Preparation(format!("check of {what_for}")),
-            agent: None,
-        };
+        let purpose = Purpose::Preparation(format!("check of {what_for}"));
+        let spec = BoxSpec::new(&task.image, limits, purpose);
         let again = async {
             let sandbox = self.inner.docker.open(&spec).await?;
             let code = code.with_folder_of(TESTS, &oracle);

@@ -3,8 +3,9 @@ use reqwest::{Response, StatusCode};
 use serde::de::DeserializeOwned;
 use url::Url;
 
+use super::http::{self, BodyError, bearer};
 use super::retry::{Patience, Trouble, asked_pause};
-use super::{Hub, HubError, bearer};
+use super::{Hub, HubError};
 
 const MOST_REDIRECTS: usize = 10;
 
@@ -163,18 +164,14 @@ impl Hub {
 
 async fn small_body(
     question: &Question,
-    mut response: Response,
+    response: Response,
     most_bytes: usize,
 ) -> Result<Vec<u8>, Trouble> {
-    let mut body = Vec::new();
-    while let Some(piece) = response.chunk().await? {
-        if body.len() + piece.len() > most_bytes {
-            let why = format!("it is larger than {most_bytes} bytes");
-            return Err(question.malformed(why).into());
-        }
-        body.extend_from_slice(&piece);
-    }
-    Ok(body)
+    let body = http::body(response, most_bytes).await;
+    body.map_err(|error| match error {
+        BodyError::Connection(error) => error.into(),
+        BodyError::TooLarge(_) => question.malformed(error.to_string()).into(),
+    })
 }
 
 /// Without a token the hub answers 401 for what it does not know at all.

@@ -21,10 +21,10 @@ mod tests;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context, ensure};
-use reqwest::header::HeaderValue;
+use anyhow::Context;
 use reqwest::redirect::{Attempt, Policy};
-use secrecy::{ExposeSecret, SecretString};
+use secrecy::SecretString;
+use swe_ci_hub::http;
 use url::Url;
 
 pub use error::GitHubError;
@@ -40,6 +40,13 @@ use retry::Pace;
 /// The API of github.com. That of an enterprise server is at
 /// `https://host/api/v3`.
 pub const DEFAULT_ENDPOINT: &str = "https://api.github.com";
+
+const SERVICE: http::Service = http::Service {
+    address: "the address of GitHub's API",
+    example: DEFAULT_ENDPOINT,
+    token: "GitHub's token",
+    token_setting: "GITHUB_TOKEN",
+};
 
 /// Repositories that were renamed are redirected once.
 const MOST_REDIRECTS: usize = 3;
@@ -108,14 +115,8 @@ impl GitHub {
         extra_ca_pem: Option<&[u8]>,
         pace: Pace,
     ) -> anyhow::Result<Self> {
-        let endpoint = checked_endpoint(endpoint)?;
-        let token = token.filter(|token| !token.expose_secret().is_empty());
-        if let Some(token) = &token {
-            ensure!(
-                bearer(token).is_some(),
-                "GitHub's token holds characters no token has (a line break?): set GITHUB_TOKEN to the token alone"
-            );
-        }
+        let endpoint = SERVICE.endpoint(endpoint)?;
+        let token = SERVICE.token(token)?;
         Ok(Self {
             inner: Arc::new(Inner {
                 client: client(&endpoint, extra_ca_pem, pace)?,
@@ -130,12 +131,7 @@ impl GitHub {
 
     /// An address below the endpoint. No part may be `.` or `..`.
     fn address<'p>(&self, parts: impl IntoIterator<Item = &'p str>) -> Url {
-        let mut url = self.inner.endpoint.clone();
-        // Addresses of http and https always have a path.
-        if let Ok(mut path) = url.path_segments_mut() {
-            path.pop_if_empty().extend(parts);
-        }
-        url
+        http::below(&self.inner.endpoint, parts)
     }
 }
 
@@ -154,39 +150,11 @@ fn client(
             attempt.stop()
         }
     });
-    let mut builder = reqwest::Client::builder()
+    let builder = reqwest::Client::builder()
         .redirect(policy)
         .connect_timeout(pace.connect)
-        .timeout(pace.whole)
-        // GitHub refuses whoever does not say who they are.
-        .user_agent("swe-ci");
-    for certificate in extra_ca_pem
-        .map(reqwest::Certificate::from_pem_bundle)
-        .transpose()
-        .context("cannot read the extra certificates: they must be in PEM form")?
-        .unwrap_or_default()
-    {
-        builder = builder.add_root_certificate(certificate);
-    }
-    builder.build().context("cannot make an HTTP client")
-}
-
-fn checked_endpoint(text: &str) -> anyhow::Result<Url> {
-    let url = Url::parse(text).context(
-        "the address of GitHub's API is not one: it must be of the form https://api.github.com",
-    )?;
-    // A wrong address is not repeated: a password may be in it.
-    ensure!(
-        url.username().is_empty() && url.password().is_none(),
-        "the address of GitHub's API must not hold a user: pass a token in GITHUB_TOKEN instead"
-    );
-    ensure!(
-        ["https", "http"].contains(&url.scheme())
-            && url.query().is_none()
-            && url.fragment().is_none(),
-        "the address `{url}` of GitHub's API must be of the form https://api.github.com"
-    );
-    Ok(url)
+        .timeout(pace.whole);
+    http::client(builder, extra_ca_pem)
 }
 
 /// Where repositories are cloned from. The API of github.com has a host of its
@@ -200,12 +168,4 @@ fn web(endpoint: &Url) -> anyhow::Result<String> {
         Some(port) => format!("https://{host}:{port}"),
         None => format!("https://{host}"),
     })
-}
-
-fn bearer(token: &SecretString) -> Option<HeaderValue> {
-    let text = token.expose_secret();
-    let plain = text.bytes().all(|byte| byte.is_ascii_graphic());
-    let mut value = HeaderValue::from_str(&format!("Bearer {text}")).ok()?;
-    value.set_sensitive(true);
-    plain.then_some(value)
 }

@@ -3,12 +3,13 @@ use reqwest::{Response, StatusCode};
 use secrecy::ExposeSecret;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use swe_ci_hub::http::{self, BodyError, bearer};
 use url::Url;
 
 use super::error::tame;
 use super::limits::{Limit, Resource, is_refusal};
 use super::retry::Trouble;
-use super::{GitHub, GitHubError, Told, bearer};
+use super::{GitHub, GitHubError, Told};
 
 /// Of one answer: a hundred repositories are half a megabyte.
 pub(super) const MOST_BYTES: usize = 16 << 20;
@@ -201,14 +202,10 @@ impl GitHub {
     }
 }
 
-async fn small_body(question: &Question, mut response: Response) -> Result<Vec<u8>, Trouble> {
-    let mut body = Vec::new();
-    while let Some(piece) = response.chunk().await? {
-        if body.len() + piece.len() > MOST_BYTES {
-            let why = format!("it is larger than {MOST_BYTES} bytes");
-            return Err(question.malformed(&why).into());
-        }
-        body.extend_from_slice(&piece);
-    }
-    Ok(body)
+async fn small_body(question: &Question, response: Response) -> Result<Vec<u8>, Trouble> {
+    let body = http::body(response, MOST_BYTES).await;
+    body.map_err(|error| match error {
+        BodyError::Connection(error) => error.into(),
+        BodyError::TooLarge(_) => question.malformed(&error.to_string()).into(),
+    })
 }

@@ -169,7 +169,7 @@ impl Curator<'_> {
 
     async fn equip_one(&self, mut candidate: CandidateRow) -> Result<()> {
         self.go_on()?;
-        host::make_sure_of(&self.home, ENVIRONMENT)?;
+        self.engine.inner.shelf.make_sure_of(ENVIRONMENT).await?;
         let folder = repository_folder(&self.home, candidate.repository);
         let (history, sha) = (History::new(folder), candidate.target_sha.clone());
         let read = blocking(move || Ok((history.code(&sha)?, history.commit(&sha)?.time)));

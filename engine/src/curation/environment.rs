@@ -179,12 +179,8 @@ impl Builder<'_> {
                 });
             }
         };
-        let spec = BoxSpec {
-            image: image.clone(),
-            limits: self.limits,
-            purpose: Purpose::Preparation(format!("curate {tag}")),
-            agent: None,
-        };
+        let purpose = Purpose::Preparation(format!("curate {tag}"));
+        let spec = BoxSpec::new(&image, self.limits, purpose);
         let sandbox = self.sandbox.open(&spec).await;
         let sandbox = sandbox.map_err(unavailable)?;
         output.clear();

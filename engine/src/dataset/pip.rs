@@ -22,12 +22,8 @@ pub async fn python_version(sandbox: &dyn Sandbox, image: &str) -> anyhow::Resul
 }
 
 async fn ask(sandbox: &dyn Sandbox, image: &str, arguments: &[&str]) -> anyhow::Result<String> {
-    let spec = BoxSpec {
-        image: image.into(),
-        limits: Limits::default(),
-        purpose: Purpose::Preparation("ask Python".into()),
-        agent: None,
-    };
+    let purpose = Purpose::Preparation("ask Python".into());
+    let spec = BoxSpec::new(image, Limits::default(), purpose);
     let command = std::iter::once(&"python3").chain(arguments);
     let exec = Exec {
         command: command.map(|word| (*word).to_owned()).collect(),

@@ -128,11 +128,13 @@ impl Workbench<'_> {
         let needs = blocking(move || {
             let code = files::unpacked_bytes(&code).unwrap_or(0);
             let packed = std::fs::metadata(&image).map_or(0, |file| file.len());
-            Ok(code + if known { 0 } else { packed * UNPACKED_IMAGE })
+            Ok((code, if known { 0 } else { packed * UNPACKED_IMAGE }))
         });
-        let needs = needs.await?;
-        let root = self.folders.root();
-        host::make_sure_of(root, needs).map_err(Trouble::Platform)
+        let (code, image) = needs.await?;
+        host::make_sure_of(self.folders.root(), code).map_err(Trouble::Platform)?;
+        // Both, as most times they are on one disk.
+        let shelf = self.shelf.make_sure_of(code + image).await;
+        shelf.map_err(Trouble::Platform)
     }
 
     async fn unpack(&self, data: &Path, line: &TaskLine) -> std::result::Result<Ends, Trouble> {
@@ -167,12 +169,8 @@ impl Workbench<'_> {
         code: &CodeTree,
         end: &str,
     ) -> std::result::Result<Tested, Trouble> {
-        let spec = BoxSpec {
-            image: row.image.clone(),
-            limits: self.limits,
-            purpose: Purpose::Preparation(format!("import {} {end}", row.id)),
-            agent: None,
-        };
+        let purpose = Purpose::Preparation(format!("import {} {end}", row.id));
+        let spec = BoxSpec::new(&row.image, self.limits, purpose);
         let sandbox = self.sandbox.open(&spec).await?;
         let mut last_lines: Vec<String> = Vec::new();
         let mut on_line = |line: &str| {

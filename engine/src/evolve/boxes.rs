@@ -11,7 +11,7 @@ use tokio_util::task::TaskTracker;
 use super::agents::Agents;
 use crate::blocking::blocking;
 use crate::gateway::{Gateway, Hatch, INSIDE, RELAY_COMMAND};
-use crate::sandbox::{AgentMounts, BoxSpec, Purpose, Sandbox, SandboxError, StepBox};
+use crate::sandbox::{BoxSpec, GatewayMount, Purpose, Sandbox, SandboxError, StepBox};
 
 /// With one, steps shorter than the making of a container (0.2 s) would still
 /// wait for it.
@@ -108,27 +108,26 @@ pub(super) enum Needs {
 
 impl Maker {
     async fn make(&self, needs: Needs) -> Result<Room, SandboxError> {
-        let (hatch, agent) = match needs {
-            Needs::Nothing => (None, None),
+        let (hatch, layer, gateway) = match needs {
+            Needs::Nothing => (None, None, None),
             Needs::Gateway { layer } => {
                 let gateway = self.gateway.clone();
                 let hatch = blocking(move || gateway.hatch()).await?;
-                let mounts = AgentMounts {
-                    gateway: hatch.path().to_owned(),
+                let mounts = GatewayMount {
+                    folder: hatch.path().to_owned(),
                     inside: INSIDE,
                     relay: RELAY_COMMAND,
-                    layer,
                 };
-                (Some(hatch), Some(mounts))
+                (Some(hatch), Some(layer), Some(mounts))
             }
         };
+        let purpose = Purpose::Step {
+            evolution_id: self.evolution_id.clone(),
+        };
         let spec = BoxSpec {
-            image: self.image.clone(),
-            limits: self.limits,
-            purpose: Purpose::Step {
-                evolution_id: self.evolution_id.clone(),
-            },
-            agent,
+            layer,
+            gateway,
+            ..BoxSpec::new(&self.image, self.limits, purpose)
         };
         let sandbox = self.sandbox.open(&spec).await?;
         Ok(Room { sandbox, hatch })

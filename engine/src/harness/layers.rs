@@ -20,7 +20,7 @@ use bollard::query_parameters::{
 use futures::TryStreamExt;
 use serde::{Deserialize, Serialize};
 
-use super::program::Program;
+use super::program::Recipe;
 use crate::blocking::blocking;
 use crate::code::CodeTree;
 use crate::files;
@@ -70,8 +70,7 @@ struct Tarball {
 
 /// A layer to be built.
 struct Order<'a> {
-    program: &'a Program,
-    version: &'a str,
+    recipe: &'a Recipe,
     tarball: Option<Tarball>,
     /// Of everything that decides what is in it.
     key: String,
@@ -90,17 +89,16 @@ impl Layers {
         }
     }
 
-    /// The layer of a program, built when it is not there. Whoever else asks
+    /// The layer of a recipe, built when it is not there. Whoever else asks
     /// for the same one meanwhile, here or in another process of this data
     /// folder, waits for it.
     pub async fn ready(
         &self,
-        program: &Program,
-        version: &str,
+        recipe: &Recipe,
         network: &BuildNetwork,
         say: &(dyn Fn(String) + Send + Sync),
     ) -> anyhow::Result<Layer> {
-        let order = self.order(program, version).await?;
+        let order = self.order(recipe).await?;
         if let Some(layer) = self.recorded(&order.key).await? {
             return Ok(layer);
         }
@@ -108,13 +106,14 @@ impl Layers {
         if let Some(layer) = self.recorded(&order.key).await? {
             return Ok(layer);
         }
-        say(format!("installing {} {version}", program.title));
+        let what = format!("{} {}", recipe.title, recipe.version);
+        say(format!("installing {what}"));
         self.build(&order, network, say)
             .await
-            .with_context(|| format!("cannot install {} {version}", program.title))
+            .with_context(|| format!("cannot install {what}"))
     }
 
-    async fn order<'a>(&self, program: &'a Program, version: &'a str) -> anyhow::Result<Order<'a>> {
+    async fn order<'a>(&self, recipe: &'a Recipe) -> anyhow::Result<Order<'a>> {
         let base = self.images.digest(&self.base_image).await?;
         let base = base.with_context(|| {
             format!(
@@ -122,30 +121,30 @@ impl Layers {
                 self.base_image
             )
         })?;
-        let tarball = self.tarball(program, version).await?;
+        let tarball = self.tarball(recipe).await?;
         let mut parts = CodeTree::default();
         parts.insert_file("base", base);
-        parts.insert_file("program", program.digest(version));
+        parts.insert_file("program", recipe.digest());
         if let Some(tarball) = &tarball {
             parts.insert_file("tarball", tarball.digest.clone());
         }
         Ok(Order {
-            program,
-            version,
+            recipe,
             tarball,
             key: parts.digest()[..32].to_owned(),
         })
     }
 
-    async fn tarball(&self, program: &Program, version: &str) -> anyhow::Result<Option<Tarball>> {
-        let Some(name) = program.tarball(version) else {
+    async fn tarball(&self, recipe: &Recipe) -> anyhow::Result<Option<Tarball>> {
+        let Some(name) = recipe.tarball.clone() else {
             return Ok(None);
         };
         let path = self.packages.join(&name);
         if !path.exists() {
             bail!(
-                "{} {version} is in no package registry; put its package at {} to use it",
-                program.title,
+                "{} {} is in no package registry; put its package at {} to use it",
+                recipe.title,
+                recipe.version,
                 path.display()
             );
         }
@@ -275,21 +274,21 @@ impl Layers {
         say: &(dyn Fn(String) + Send + Sync),
     ) -> anyhow::Result<Layer> {
         let began = Instant::now();
-        let Order { program, key, .. } = order;
+        let Order { recipe, key, .. } = order;
         let given = match &order.tarball {
             Some(tarball) => self.give(tarball).await?,
             None => String::new(),
         };
-        let mut lines = program.recipe(order.version, &given);
+        let mut lines = recipe.lines(&given);
         lines.push(format!("LABEL {LABEL_INSTANCE}={}", self.instance.0));
         let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
-        let tag = format!("swe-ci/agent-{}:{key}", program.name);
+        let tag = format!("swe-ci/agent-{}:{key}", recipe.name);
         let images = &self.images;
         let digest = images
             .build(&tag, &self.base_image, &lines, network, say)
             .await?;
         self.sweep(key).await?;
-        let volume = format!("swe-ci-{}-{}", program.name, uuid::Uuid::now_v7().simple());
+        let volume = format!("swe-ci-{}-{}", recipe.name, uuid::Uuid::now_v7().simple());
         self.fill(&volume, &digest, key).await?;
         let record = Record {
             volume: volume.clone(),

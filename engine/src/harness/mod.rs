@@ -21,7 +21,7 @@ use crate::code::CodeTree;
 use crate::dataset::History;
 use crate::images::BuildNetwork;
 pub use layers::{Layer, Layers};
-pub use program::{Catalogue, Program, Words};
+pub use program::{Catalogue, Program, Recipe, Words};
 use replay::Replay;
 
 /// What a harness is told of the task it works on.
@@ -179,6 +179,15 @@ impl Harnesses {
         }
     }
 
+    /// The layer of a recipe, built when it is not there.
+    pub async fn layer(
+        &self,
+        recipe: &Recipe,
+        say: &(dyn Fn(String) + Send + Sync),
+    ) -> anyhow::Result<Layer> {
+        self.layers.ready(recipe, &self.network, say).await
+    }
+
     /// A program with its layer, built when it is not there.
     pub async fn installed(
         &self,
@@ -195,10 +204,7 @@ impl Harnesses {
         })
         .await?;
         let version = version.unwrap_or(&program.version).to_owned();
-        let layer = self
-            .layers
-            .ready(&program, &version, &self.network, say)
-            .await?;
+        let layer = self.layer(&program.recipe(&version), say).await?;
         Ok(Installed {
             program,
             version,

@@ -20,7 +20,7 @@ pub use fake::{FakeFiles, FakeSandbox};
 use crate::clock::OffClock;
 use crate::code::CodeTree;
 
-/// Where the harness of a container stands.
+/// Where a layer stands in a container.
 pub const LAYER_FOLDER: &str = "/opt/swe-ci/agent";
 
 /// The platform failed, not the code inside: such a step is tried again and
@@ -47,23 +47,36 @@ pub struct BoxSpec {
     pub image: String,
     pub limits: Limits,
     pub purpose: Purpose,
+    /// Volume with what is installed beside the image, read only at
+    /// [`LAYER_FOLDER`].
+    pub layer: Option<String>,
     /// For those in which an agent asks a model.
-    pub agent: Option<AgentMounts>,
+    pub gateway: Option<GatewayMount>,
 }
 
-/// What is mounted into the container of an agent that asks a model; neither
-/// can be written to.
+impl BoxSpec {
+    /// Of an image as it is.
+    pub fn new(image: &str, limits: Limits, purpose: Purpose) -> Self {
+        Self {
+            image: image.to_owned(),
+            limits,
+            purpose,
+            layer: None,
+            gateway: None,
+        }
+    }
+}
+
+/// The way to the gateway, which cannot be written to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AgentMounts {
+pub struct GatewayMount {
     /// Absolute folder of this machine: the relay, and the gateway's socket
     /// while a step works.
-    pub gateway: PathBuf,
+    pub folder: PathBuf,
     /// Where it is found inside.
     pub inside: &'static str,
     /// Starts the relay as process 1, which nothing in the container can end.
     pub relay: [&'static str; 3],
-    /// Volume with the harness.
-    pub layer: String,
 }
 
 /// What a container is for; told in its labels, for whoever looks at the

@@ -28,8 +28,8 @@ struct Hub {
     folder: PathBuf,
     /// Connections that are cut in the middle of a file, still to come.
     cuts: Mutex<HashMap<String, u32>>,
-    /// Bytes of files sent, over all requests.
-    sent: Mutex<u64>,
+    /// Bytes of each file that arrived, over all requests.
+    sent: Mutex<HashMap<String, u64>>,
     token: Option<String>,
 }
 
@@ -55,10 +55,10 @@ impl ScriptedHub {
         lock(&self.state.cuts).insert(path.to_owned(), times);
     }
 
-    /// Bytes of files it has sent.
+    /// Bytes of files that arrived, and those it sent last.
     #[must_use]
     pub fn sent(&self) -> u64 {
-        *lock(&self.state.sent)
+        lock(&self.state.sent).values().sum()
     }
 }
 
@@ -128,7 +128,11 @@ impl Hub {
             *cuts -= 1;
             part.truncate(announced / 2);
         }
-        *lock(&self.sent) += part.len() as u64;
+        // Whoever goes on says how much arrived: of a connection that is cut,
+        // the end may not.
+        let mut sent = lock(&self.sent);
+        let sent = sent.entry(path.to_owned()).or_default();
+        *sent = from.map_or(*sent, |from| from as u64) + part.len() as u64;
         let mut response = Response::builder().header(header::CONTENT_LENGTH, announced);
         if let Some(from) = from {
             let range = format!("bytes {from}-{}/{whole}", whole.saturating_sub(1));

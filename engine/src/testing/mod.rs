@@ -102,14 +102,10 @@ pub async fn own_image(engine: &Engine, task: &Path) -> anyhow::Result<String> {
 
 /// Asks for a container like an evolution's, and loses interest after `wait`.
 pub async fn abandon_a_container(engine: &Engine, image: &str, wait: Duration) {
-    let spec = BoxSpec {
-        image: image.to_owned(),
-        limits: Limits::default(),
-        purpose: Purpose::Step {
-            evolution_id: "abandoned".into(),
-        },
-        agent: None,
+    let purpose = Purpose::Step {
+        evolution_id: "abandoned".into(),
     };
+    let spec = BoxSpec::new(image, Limits::default(), purpose);
     // Dropped before it is answered, or at once when it is.
     let _ = tokio::time::timeout(wait, engine.docker().open(&spec)).await;
 }

@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, ensure};
-use futures::TryStreamExt;
 use jiff::Timestamp;
 use reqwest::StatusCode;
 use reqwest::header::{ACCEPT, CONTENT_RANGE, RANGE};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
+use swe_ci_hub::http::{self, body};
 
 use super::archive;
 use crate::dependencies::project_name;
@@ -20,13 +20,13 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// are withdrawn.
 const FRESH: Duration = Duration::from_secs(24 * 60 * 60);
 /// The most bytes of what the index says of a project.
-const MOST_PAGE: u64 = 64 << 20;
+const MOST_PAGE: usize = 64 << 20;
 /// The most bytes of a file that is fetched as a whole.
-const MOST_FILE: u64 = 20 << 20;
+const MOST_FILE: usize = 20 << 20;
 /// The most bytes a source distribution unpacks to.
 const MOST_UNPACKED: u64 = 512 << 20;
 /// How much of a wheel's end is fetched, first and second.
-const ENDS: [u64; 2] = [32 << 10, 1 << 20];
+const ENDS: [usize; 2] = [32 << 10, 1 << 20];
 
 /// A client for one index, with a cache on disk.
 #[derive(Debug)]
@@ -89,19 +89,11 @@ impl IndexFile {
 impl Index {
     /// `url` as pip's `--index-url`; `extra_ca` as PEM.
     pub fn new(url: &str, cache: &Path, extra_ca: Option<&[u8]>) -> anyhow::Result<Self> {
-        let mut builder = reqwest::Client::builder()
-            .timeout(PATIENCE)
-            .user_agent("swe-ci");
-        let certificates = extra_ca
-            .map(reqwest::Certificate::from_pem_bundle)
-            .transpose()?;
-        for certificate in certificates.unwrap_or_default() {
-            builder = builder.add_root_certificate(certificate);
-        }
+        let client = http::client(reqwest::Client::builder().timeout(PATIENCE), extra_ca)?;
         std::fs::create_dir_all(cache)
             .with_context(|| format!("cannot create {}", cache.display()))?;
         Ok(Self {
-            client: builder.build()?,
+            client,
             url: url.trim_end_matches('/').to_owned(),
             cache: cache.to_owned(),
         })
@@ -237,14 +229,4 @@ fn write(path: &Path, content: &impl Serialize) -> anyhow::Result<()> {
     let kept = std::fs::write(&partial, serde_json::to_vec(content)?)
         .and_then(|()| std::fs::rename(&partial, path));
     kept.with_context(|| format!("cannot write {}", path.display()))
-}
-
-async fn body(response: reqwest::Response, most: u64) -> anyhow::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    let mut stream = response.bytes_stream();
-    while let Some(chunk) = stream.try_next().await? {
-        bytes.extend_from_slice(&chunk);
-        ensure!(bytes.len() as u64 <= most, "it is larger than {most} bytes");
-    }
-    Ok(bytes)
 }

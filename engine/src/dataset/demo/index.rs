@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, bail, ensure};
-use futures::TryStreamExt;
+use swe_ci_hub::http;
 
 use crate::code::sha256_hex;
 
@@ -25,20 +25,11 @@ pub struct PackageIndex {
 impl PackageIndex {
     /// `url` as pip's `--index-url`; `extra_ca` as PEM.
     pub fn new(url: &str, cache: &Path, extra_ca: Option<&[u8]>) -> anyhow::Result<Self> {
-        let mut builder = reqwest::Client::builder()
-            .timeout(PATIENCE)
-            .user_agent("swe-ci");
-        for certificate in extra_ca
-            .map(reqwest::Certificate::from_pem_bundle)
-            .transpose()?
-            .unwrap_or_default()
-        {
-            builder = builder.add_root_certificate(certificate);
-        }
+        let client = http::client(reqwest::Client::builder().timeout(PATIENCE), extra_ca)?;
         std::fs::create_dir_all(cache)
             .with_context(|| format!("cannot create {}", cache.display()))?;
         Ok(Self {
-            client: builder.build()?,
+            client,
             url: url.trim_end_matches('/').to_owned(),
             cache: cache.to_owned(),
         })
@@ -97,7 +88,7 @@ impl PackageIndex {
             .await?
             .error_for_status()?;
         let base = response.url().clone();
-        let html = String::from_utf8_lossy(&body(response).await?).into_owned();
+        let html = String::from_utf8_lossy(&http::body(response, MAX_BYTES).await?).into_owned();
         let Some(link) = link(&html, name) else {
             bail!("the index does not list it (it may have been withdrawn)")
         };
@@ -107,21 +98,8 @@ impl PackageIndex {
             .send()
             .await?
             .error_for_status()?;
-        body(response).await
+        Ok(http::body(response, MAX_BYTES).await?)
     }
-}
-
-async fn body(response: reqwest::Response) -> anyhow::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    let mut stream = response.bytes_stream();
-    while let Some(chunk) = stream.try_next().await? {
-        bytes.extend_from_slice(&chunk);
-        ensure!(
-            bytes.len() <= MAX_BYTES,
-            "it is larger than {MAX_BYTES} bytes"
-        );
-    }
-    Ok(bytes)
 }
 
 /// The address of a file on an index page, without its fragment. File names

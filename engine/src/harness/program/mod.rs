@@ -13,6 +13,7 @@ use serde::Deserialize;
 use swe_ci_core::agent::Protocol;
 
 pub use catalogue::Catalogue;
+pub use recipe::Recipe;
 pub use words::Words;
 
 use super::Job;
@@ -97,20 +98,6 @@ impl Program {
             command: vec!["sh".into(), "-euc".into(), script],
             env,
         })
-    }
-
-    /// Of everything that decides what is in the layer, in hex.
-    pub fn digest(&self, version: &str) -> String {
-        let lines = self.recipe(version, "");
-        let mut tree = CodeTree::default();
-        tree.insert_file("recipe", lines.join("\n"));
-        tree.digest()
-    }
-
-    /// Name of the package an operator has to bring along.
-    pub fn tarball(&self, version: &str) -> Option<String> {
-        let name = self.tarball.as_ref()?;
-        Some(name.replace("{{version}}", version))
     }
 }
 

@@ -1,6 +1,7 @@
 //! What installs a program, as lines of an image's recipe.
 
 use super::{Program, Runtime};
+use crate::code::CodeTree;
 use crate::sandbox::LAYER_FOLDER;
 
 /// Where the package an operator brought is found while a layer is built.
@@ -47,25 +48,51 @@ const PYTHON_LIBRARIES: [&str; 2] = [
 /// What installing leaves outside of the layer.
 const CLEAN: &str = "rm -rf /tmp/npm /tmp/npm-cache /tmp/home";
 
-impl Program {
+/// What puts something into a layer: an agent program, or tools of the
+/// platform's own.
+#[derive(Debug, Clone)]
+pub struct Recipe {
+    /// Names its images and volumes.
+    pub name: String,
+    pub title: String,
+    pub version: String,
+    /// Name of the package an operator has to bring along.
+    pub tarball: Option<String>,
+    runtime: Option<Runtime>,
+    install: Vec<String>,
+}
+
+impl Recipe {
+    /// Of something that runs on a Python of the layer's own; the lines can
+    /// use `pip install`, `$python` and `$site`.
+    pub fn python(name: &str, title: &str, version: &str, install: &[&str]) -> Self {
+        Self {
+            name: name.to_owned(),
+            title: title.to_owned(),
+            version: version.to_owned(),
+            tarball: None,
+            runtime: Some(Runtime::Python),
+            install: owned(install),
+        }
+    }
+
     /// The lines that follow `FROM`. `given` is the image that holds the
     /// package an operator brought.
-    pub fn recipe(&self, version: &str, given: &str) -> Vec<String> {
+    pub fn lines(&self, given: &str) -> Vec<String> {
         let mut lines = Vec::new();
         if self.runtime == Some(Runtime::Node) {
             // By itself, so that all programs share what comes of it.
             lines.push(run(&NODE));
         }
         let mut steps = vec![
-            format!("layer={LAYER_FOLDER} version={version}"),
+            format!("layer={LAYER_FOLDER} version={}", self.version),
             r#"mkdir -p "$layer/bin""#.to_owned(),
         ];
-        if let Some(tarball) = self.tarball(version) {
+        if let Some(tarball) = &self.tarball {
             lines.push(format!("COPY --from={given} / {GIVEN}/"));
             steps.push(format!("tarball={GIVEN}/{tarball}"));
         }
         let python = self.runtime == Some(Runtime::Python);
-        let owned = |lines: &[&str]| lines.iter().map(|l| (*l).to_owned()).collect::<Vec<_>>();
         if python {
             steps.extend(owned(&PYTHON));
         }
@@ -78,6 +105,32 @@ impl Program {
         lines.push(run(&steps));
         lines
     }
+
+    /// Of everything that decides what is in the layer, in hex.
+    pub fn digest(&self) -> String {
+        let mut tree = CodeTree::default();
+        tree.insert_file("recipe", self.lines("").join("\n"));
+        tree.digest()
+    }
+}
+
+impl Program {
+    /// What installs it in this version.
+    pub fn recipe(&self, version: &str) -> Recipe {
+        let tarball = self.tarball.as_ref();
+        Recipe {
+            name: self.name.clone(),
+            title: self.title.clone(),
+            version: version.to_owned(),
+            tarball: tarball.map(|name| name.replace("{{version}}", version)),
+            runtime: self.runtime,
+            install: self.install.clone(),
+        }
+    }
+}
+
+fn owned(lines: &[&str]) -> Vec<String> {
+    lines.iter().map(|line| (*line).to_owned()).collect()
 }
 
 fn run(steps: &[&str]) -> String {

@@ -86,13 +86,17 @@ fn a_job_has_the_prompt_the_files_and_no_token_in_its_command() {
 fn the_digest_follows_what_decides_the_layer() {
     let check = |from: &str, to: &str, same: bool| {
         let other = Program::parse("own.toml", &GOOD.replace(from, to)).unwrap();
-        assert_eq!(other.digest("1.0") == own().digest("1.0"), same, "{to}");
+        assert_eq!(
+            other.recipe("1.0").digest() == own().recipe("1.0").digest(),
+            same,
+            "{to}"
+        );
     };
     check("Our own", "Theirs", true);
     check("{{gateway}}/v1", "{{gateway}}", true);
     check("own==", "their==", false);
     check("\"python\"", "\"node\"", false);
-    assert_ne!(own().digest("1.0"), own().digest("1.1"));
+    assert_ne!(own().recipe("1.0").digest(), own().recipe("1.1").digest());
 }
 
 #[test]
@@ -114,11 +118,11 @@ fn ours_can_be_used_and_an_operators_stand_beside_them() {
             };
             assert!(reads, "{name}: {path}: {text}");
         }
-        for line in program.recipe(&program.version, "given") {
+        for line in program.recipe(&program.version).lines("given") {
             assert!(!line.contains('\n'), "{name}: {line}");
         }
     }
-    let tarball = ours.get("iflow-cli").unwrap().tarball("0.5.19");
+    let tarball = ours.get("iflow-cli").unwrap().recipe("0.5.19").tarball;
     assert_eq!(tarball.as_deref(), Some("iflow-cli-0.5.19.tgz"));
 
     let file = folder.path().join("harnesses/own.toml");

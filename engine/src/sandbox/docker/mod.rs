@@ -20,7 +20,7 @@ use bollard::query_parameters::{CreateContainerOptions, StartContainerOptions};
 
 use self::container::DockerBox;
 pub use self::sweep::Left;
-use super::{AgentMounts, BoxSpec, LAYER_FOLDER, Sandbox, SandboxError, StepBox};
+use super::{BoxSpec, LAYER_FOLDER, Sandbox, SandboxError, StepBox};
 
 /// Label of everything an installation has in the engine: containers, images,
 /// networks, volumes.
@@ -92,7 +92,7 @@ impl Docker {
                 memory_swap: Some(memory),
                 pids_limit: Some(i64::from(limits.pids)),
                 shm_size: Some(64 * 1024 * 1024),
-                mounts: spec.agent.as_ref().map(mounts),
+                mounts: Some(mounts(spec)),
                 ulimits: Some(vec![ResourcesUlimits {
                     name: Some("fsize".into()),
                     soft: Some(file_size),
@@ -150,15 +150,15 @@ impl Sandbox for Docker {
 
 /// Idles until it is told what to run, whatever the image would have started.
 fn process_one(spec: &BoxSpec) -> (String, Vec<String>) {
-    let command: &[&str] = match &spec.agent {
-        Some(agent) => &agent.relay,
+    let command: &[&str] = match &spec.gateway {
+        Some(gateway) => &gateway.relay,
         None => &["sleep", "infinity"],
     };
     let mut words = command.iter().map(|word| (*word).to_owned());
     (words.next().unwrap_or_default(), words.collect())
 }
 
-fn mounts(agent: &AgentMounts) -> Vec<Mount> {
+fn mounts(spec: &BoxSpec) -> Vec<Mount> {
     let mount = |kind, source: String, target: &str| Mount {
         typ: Some(kind),
         source: Some(source),
@@ -166,10 +166,13 @@ fn mounts(agent: &AgentMounts) -> Vec<Mount> {
         read_only: Some(true),
         ..Mount::default()
     };
-    let gateway = agent.gateway.display().to_string();
-    let gateway = mount(MountType::BIND, gateway, agent.inside);
-    let layer = mount(MountType::VOLUME, agent.layer.clone(), LAYER_FOLDER);
-    vec![gateway, layer]
+    let gateway = spec.gateway.as_ref().map(|gateway| {
+        let folder = gateway.folder.display().to_string();
+        mount(MountType::BIND, folder, gateway.inside)
+    });
+    let layer = spec.layer.clone();
+    let layer = layer.map(|layer| mount(MountType::VOLUME, layer, LAYER_FOLDER));
+    gateway.into_iter().chain(layer).collect()
 }
 
 fn status_of(error: &bollard::errors::Error) -> Option<u16> {
