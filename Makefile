@@ -41,8 +41,9 @@ test-harnesses: ## Only real agent programs on a real task, also those that CI l
 	@scripts/setup.sh build docker image
 	@cargo test --workspace --test it programs:: -- --include-ignored
 
-bench: ## Measure overhead, re-ranking, pages, recordings, preparation, spans of histories
-	@$(MAKE) --no-print-directory setup build
+bench: ## Measure overhead, re-ranking, pages, recordings, preparation, spans of histories, code style
+	@scripts/setup.sh build docker image python
+	@$(MAKE) --no-print-directory build
 	@cargo bench --profile dev --workspace --bench '*'
 
 fuzz: ## Feed made-up bytes to what reads foreign files, 30 s each (FUZZ_SECONDS)

@@ -91,6 +91,11 @@ fn Main(bare: Memo<bool>) -> impl IntoView {
                     ssr=SsrMode::Async
                 />
                 <Route
+                    path=path!("/runs/:id/tasks/:task/style")
+                    view={Lazy::<lazy::Style>::new()}
+                    ssr=SsrMode::Async
+                />
+                <Route
                     path=path!("/runs/:id/:evolution/:iteration")
                     view={Lazy::<lazy::Iteration>::new()}
                     ssr=SsrMode::Async

@@ -74,6 +74,7 @@ fn entry(model: u32) -> Entry {
             samples: vec![Sample {
                 paper: count(Convention::Paper),
                 reference: count(Convention::Reference).expect("it needs counts alone"),
+                style: None,
             }],
         }
     });

@@ -49,6 +49,7 @@ pub mod notification;
 
 pub mod run;
 
+pub mod style;
 pub mod submission;
 
 pub mod steering;

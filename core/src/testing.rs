@@ -3,6 +3,7 @@
 use crate::leaderboard::{Entry, Published, Sample, ScoredTask, Sheet};
 use crate::metrics::{Convention, Series, Verdict};
 use crate::run::Progress;
+use crate::style::{Beside, StylePoint};
 use crate::task::{SuiteCounts, TaskId};
 
 /// An evolution with these normalized changes, each -1 to 1 in hundredths:
@@ -26,7 +27,40 @@ pub fn sample(changes: &[f64]) -> Sample {
     Sample {
         paper: Some(series.clone()),
         reference: series,
+        style: None,
     }
+}
+
+/// The style of an evolution, its own first, then the oracle's: maintainability
+/// index, Pylint's score, changed lines. The base has 70, 7 and a mean
+/// complexity of 3.
+#[must_use]
+pub fn beside(mi: [f64; 2], pylint: [f64; 2], lines: [u32; 2]) -> Beside {
+    let point = |mi, pylint| StylePoint {
+        mi: Some(mi),
+        pylint: Some(pylint),
+        complexity: Some(3.0),
+    };
+    Beside {
+        base: point(70.0, 7.0),
+        own: point(mi[0], pylint[0]),
+        oracle: point(mi[1], pylint[1]),
+        own_lines: lines[0],
+        oracle_lines: lines[1],
+        course: Vec::new(),
+    }
+}
+
+/// The same run with the style of its evolutions, told by the number of the
+/// task and of the sample, from 0.
+#[must_use]
+pub fn styled(mut run: Entry, style: impl Fn(usize, usize) -> Option<Beside>) -> Entry {
+    for (number, task) in run.tasks.iter_mut().enumerate() {
+        for (sample, told) in task.samples.iter_mut().enumerate() {
+            told.style = style(number, sample);
+        }
+    }
+    run
 }
 
 /// A finished run over these tasks.

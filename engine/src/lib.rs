@@ -56,6 +56,7 @@ mod sheets;
 mod shelf;
 mod steering;
 mod store;
+mod style;
 mod submitting;
 mod suite;
 mod tasks;
@@ -89,6 +90,7 @@ pub use read::PageRequest;
 pub use rescore::Rescored;
 pub use results::{Change, ImportRequest, ImportedResults, ScoreRequest, Scored, Skipped, score};
 pub use store::{ProvenIdentity, RunListing, SessionData};
+pub use style::{FolderStyle, StylesMeasured};
 pub use swe_ci_core::key::KeyView;
 pub use swe_ci_core::metrics::METRIC_VERSION;
 pub use tasks::{TasksFound, TasksWanted};
@@ -141,6 +143,8 @@ pub struct Config {
     pub build_env: Vec<(String, String)>,
     /// Host's CA bundle, passed into image builds when set.
     pub ca_bundle: Option<PathBuf>,
+    /// Whether this process measures the code style of evolutions that are over.
+    pub measure_style: bool,
     /// `sqlite:…` or `postgres://…`; a SQLite file in the data folder when absent.
     pub database_url: Option<String>,
     /// The master key that the keys of providers are sealed with, base64; a
@@ -172,6 +176,7 @@ impl Config {
             github_token: None,
             build_env: Vec::new(),
             ca_bundle: None,
+            measure_style: false,
             database_url: None,
             secret: None,
             private_endpoints: false,

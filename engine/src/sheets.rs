@@ -32,8 +32,8 @@ pub struct Sheets {
     rankings: Arc<Cache<Ranking, Arc<Vec<Row>>>>,
 }
 
-/// A run that is over: nothing changes it but another import of it or
-/// counting it anew, and each of them shows here.
+/// A run that is over: nothing changes it but another import of it, counting it
+/// anew, or measuring its style, and each of them shows here.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct OverRun {
     pub run_id: String,
@@ -41,6 +41,8 @@ pub struct OverRun {
     /// Its configuration, as JSON.
     pub config: String,
     pub metric_version: u32,
+    /// Evolutions whose style was measured.
+    pub measured: i64,
     /// Of what was imported.
     pub digest: Option<String>,
 }

@@ -208,6 +208,11 @@ impl Engine {
                     self.try_runs(&shutdown),
                     inner.courier.work(&shutdown),
                     Box::pin(self.curate_queued(&shutdown)),
+                    Box::pin(async {
+                        if inner.config.measure_style {
+                            self.measure_ended(&shutdown).await;
+                        }
+                    }),
                 );
             } => {}
             never = sweep_late(&inner.docker) => match never {},

@@ -175,6 +175,16 @@ pub struct ServeOptions {
     )]
     pub allow_private_endpoints: bool,
 
+    /// Whether the code style of evolutions is measured as they end; needs
+    /// `--workers`, and Pylint and radon from the package index
+    #[arg(
+        long,
+        env = "SWE_CI_CODE_STYLE", hide_env_values = true,
+        value_name = "YES|NO",
+        value_enum, default_value_t = YesNo::Yes
+    )]
+    code_style: YesNo,
+
     /// Server that takes mails about runs, such as
     /// smtps://USER:PASSWORD@mail.example.org; no mails are sent when absent
     #[arg(
@@ -255,6 +265,7 @@ impl GlobalOptions {
             github_token: environment.get("GITHUB_TOKEN").map(SecretString::from),
             build_env: environment.build_env(),
             ca_bundle: environment.ca_bundle()?,
+            measure_style: false,
             database_url: database_url.flatten(),
             secret: environment.get("SWE_CI_SECRET").map(SecretString::from),
             private_endpoints: false,
@@ -269,6 +280,12 @@ impl ServeOptions {
     #[must_use]
     pub fn workers(&self) -> usize {
         self.workers.map_or_else(default_workers, usize::from)
+    }
+
+    /// Whether code style is measured.
+    #[must_use]
+    pub fn measure_style(&self) -> bool {
+        self.code_style == YesNo::Yes
     }
 
     /// Whether visitors see nothing but the page to sign in.

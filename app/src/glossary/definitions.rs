@@ -192,6 +192,26 @@ impl Word {
                 "solved",
                 "An evolution at whose end every target test passes; as a rate, the share of tasks that end so.",
             ),
+            Self::Maintainability => (
+                "maintainability-index",
+                "maintainability index",
+                "MI, of the source of a version: how easy code is to read by its length, branches, operators and comments, as radon computes it; 0 to 100, more is better. Wins are the solved tasks on which a run's code has more than the oracle's.",
+            ),
+            Self::Pylint => (
+                "pylint-score",
+                "Pylint score",
+                "Pylint's own mark for the source of a version: 10 less ten times what it finds for each statement, where errors count five times; 0 to 10, more is better. Wins are the solved tasks on which a run's code has more than the oracle's.",
+            ),
+            Self::WinRate => (
+                "win-rate",
+                "win rate",
+                "Of the tasks a run solved and whose code was measured, the share on which its last code has a greater value than the oracle's; what is equal is a tie, what is smaller a loss.",
+            ),
+            Self::ChangedLines => (
+                "changed-lines",
+                "changed lines",
+                "Lines of source added and deleted since the base, tests left out, beside those the oracle added and deleted.",
+            ),
             Self::Convention => (
                 "convention",
                 "convention",

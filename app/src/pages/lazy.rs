@@ -56,6 +56,7 @@ lazy_pages! {
         (Run, run, RunPage),
         (Evolution, evolution, EvolutionPage),
         (Iteration, iteration, IterationPage),
+        (Style, style, StylePage),
         (Conversation, conversation, ConversationPage),
         (Matrix, matrix, MatrixPage),
         (Tasks, tasks, TasksPage),

@@ -10,6 +10,8 @@ mod evolution;
 
 mod iteration;
 
+mod style;
+
 mod conversation;
 
 mod tasks;
@@ -86,6 +88,7 @@ pub use notifications::NotificationsPage;
 pub use run::RunPage;
 pub use runs::RunsPage;
 pub use sign_in::SignInPage;
+pub use style::StylePage;
 pub use submit::SubmitPage;
 pub use task::TaskPage;
 pub use tasks::TasksPage;

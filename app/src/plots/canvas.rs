@@ -24,6 +24,8 @@ use super::{Figure, Mark, Size};
 pub(super) const SCALE: u32 = 4;
 /// plotters writes a font size as this many times smaller.
 const FONT_FACTOR: f64 = 1.24;
+/// Pixels between the lines of a hatched area.
+const HATCH: f64 = 5.0;
 /// Of text in figures.
 const PLAIN: Lettering = Lettering::of(12.0);
 
@@ -43,6 +45,27 @@ pub(super) enum Anchor {
     Left,
     Above,
     Below,
+}
+
+/// A rectangle, in pixels.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Area {
+    pub left: f64,
+    pub top: f64,
+    pub right: f64,
+    pub bottom: f64,
+}
+
+impl Area {
+    fn corners(self) -> [(f64, f64); 4] {
+        let Self {
+            left,
+            top,
+            right,
+            bottom,
+        } = self;
+        [(left, top), (right, top), (right, bottom), (left, bottom)]
+    }
 }
 
 /// How text looks.
@@ -231,6 +254,34 @@ impl<'a> Canvas<'a> {
                 corners.extend([first, second]);
                 self.path(corners, paint, 2.0);
             }
+        }
+    }
+
+    /// A filled rectangle.
+    pub(super) fn area(&self, area: Area, paint: Paint) {
+        let corners: Vec<(i32, i32)> = area.corners().into_iter().map(units).collect();
+        self.put(&Polygon::new(corners, paint.stand_in().filled()));
+    }
+
+    /// The rim of a rectangle.
+    pub(super) fn outline(&self, area: Area, paint: Paint, width: f64) {
+        let [first, second, third, fourth] = area.corners();
+        self.pixel_line(&[first, second, third, fourth, first], paint, width);
+    }
+
+    /// Parallel lines across a rectangle, rising to the right.
+    pub(super) fn hatch(&self, area: Area, paint: Paint, width: f64) {
+        let rise = area.bottom - area.top;
+        let mut foot = area.left - rise + HATCH;
+        while foot < area.right {
+            let from = foot.max(area.left);
+            let to = (foot + rise).min(area.right);
+            let ends = [
+                (from, area.bottom - (from - foot)),
+                (to, area.bottom - (to - foot)),
+            ];
+            self.pixel_line(&ends, paint, width);
+            foot += HATCH;
         }
     }
 

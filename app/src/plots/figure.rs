@@ -5,7 +5,10 @@ use swe_ci_core::figures::{self, Data, Subject};
 
 use super::canvas::{Anchor, Canvas, Frame, Margins};
 use super::paint::{Paint, SERIES_COLOURS, Theme};
-use super::{Curves, Figure, Size, bars, correlation, evoscore_gamma, lines, ranks, scatter};
+use super::{
+    Curves, Figure, Size, bars, changed, correlation, evoscore_gamma, lines, ranks, scatter,
+    style_trend, style_wins,
+};
 use crate::format;
 
 /// Where a figure will stand. Its height follows from its data.
@@ -52,6 +55,9 @@ pub fn figure(
         Data::Correlations(data) => correlation::correlations(&brush, data),
         Data::Lines(data) => lines::lines(&brush, data, which.title()),
         Data::Spending(data) => scatter::spending(&brush, data),
+        Data::StyleWins(data) => style_wins::style_wins(&brush, data),
+        Data::ChangedLines(data) => changed::changed_lines(&brush, data),
+        Data::StyleTrends(data) => style_trend::style_trends(&brush, data),
     }
 }
 
@@ -145,7 +151,7 @@ mod tests {
     use swe_ci_core::usage::Usage;
 
     use super::*;
-    use crate::plots::fixture::{assert_well_formed, data, sheet, sheet_of};
+    use crate::plots::fixture::{assert_well_formed, data, sheet, sheet_of, style, styled};
     use crate::plots::series;
 
     fn draw(sheet: &Sheet, which: figures::Figure, layout: Layout, theme: Theme) -> Figure {
@@ -175,6 +181,7 @@ mod tests {
                 ..Usage::default()
             });
         }
+        styled(&mut sheet, style);
         sheet
     }
 

@@ -4,6 +4,7 @@ use swe_ci_core::figures;
 use swe_ci_core::leaderboard::{Judge, Published, PublishedRow, Sheet};
 use swe_ci_core::metrics::{Convention, Gamma, Verdict};
 use swe_ci_core::run::Progress;
+use swe_ci_core::style::{Beside, StylePoint};
 use swe_ci_core::task::{SuiteCounts, TaskId};
 use swe_ci_core::testing;
 use swe_ci_core::view::{EvolutionView, IterationView};
@@ -25,6 +26,29 @@ pub(crate) fn sheet_of(models: &[(&str, Vec<&[f64]>)]) -> Sheet {
     Sheet {
         published: published(),
         ..testing::sheet(entries.collect())
+    }
+}
+
+/// Gives every evolution of a sheet the style it is told by the number of the
+/// run and of the task.
+pub(crate) fn styled(sheet: &mut Sheet, style: impl Fn(usize, usize) -> Beside) {
+    for (run, entry) in sheet.entries.iter_mut().enumerate() {
+        *entry = testing::styled(entry.clone(), |task, _| Some(style(run, task)));
+    }
+}
+
+/// A made-up style that grows worse over two iterations.
+pub(crate) fn style(run: usize, task: usize) -> Beside {
+    let (worse, lines) = (run as f64 + 1.0, 10 * (task as u32 + 1));
+    let style = testing::beside([70.0 - worse, 70.0], [7.5, 7.0], [lines * 3, lines]);
+    let half = StylePoint {
+        mi: Some(70.0 - worse / 2.0),
+        complexity: Some(3.5),
+        ..style.own
+    };
+    Beside {
+        course: vec![(1, half), (2, style.own)],
+        ..style
     }
 }
 

@@ -94,7 +94,7 @@ fn range(data: &Lines) -> (f64, f64) {
 }
 
 /// Steps with a marker, from 0: the first, the last and round ones between.
-fn marked(steps: usize, narrow: bool) -> Vec<usize> {
+pub(super) fn marked(steps: usize, narrow: bool) -> Vec<usize> {
     if steps <= MOST_MARKED {
         return (0..steps).collect();
     }

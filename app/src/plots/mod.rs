@@ -6,6 +6,7 @@
 
 mod bars;
 pub mod card;
+mod changed;
 mod correlation;
 mod courses;
 mod evoscore_gamma;
@@ -14,9 +15,12 @@ mod lines;
 mod passing;
 mod ranks;
 mod scatter;
+mod style_trend;
+mod style_wins;
 
 mod canvas;
 mod labels;
+mod legend;
 mod paint;
 mod shape;
 mod ticks;

@@ -113,7 +113,11 @@ fn frame(brush: &Brush<'_>, x: RangeInclusive<f64>, y: RangeInclusive<f64>) -> F
 }
 
 /// A little more than all values, and never less than `least` either way.
-fn widened(values: impl Iterator<Item = f64>, share: f64, least: f64) -> RangeInclusive<f64> {
+pub(super) fn widened(
+    values: impl Iterator<Item = f64>,
+    share: f64,
+    least: f64,
+) -> RangeInclusive<f64> {
     let (low, high) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| {
         (low.min(v), high.max(v))
     });
@@ -146,7 +150,7 @@ fn axis_of_scores(canvas: &Canvas<'_>, frame: &Frame) {
     canvas.text("EvoScore", (2.0, 10.0), Anchor::Right, Paint::Muted);
 }
 
-fn tick(canvas: &Canvas<'_>, frame: &Frame, at: f64, text: &str) {
+pub(super) fn tick(canvas: &Canvas<'_>, frame: &Frame, at: f64, text: &str) {
     let (x, y) = canvas.pixel(at, *frame.y.start());
     canvas.pixel_line(&[(x, y), (x, y + 4.0)], Paint::Axis, 1.0);
     canvas.text(text, (x, y + 8.0), Anchor::Below, Paint::Muted);
@@ -246,7 +250,7 @@ fn dates(days: &RangeInclusive<f64>, wanted: usize) -> Vec<(f64, String)> {
 
 /// Logarithms of 1, 2 and 5 times powers of ten; of powers alone when these
 /// are enough.
-fn decades(powers: &RangeInclusive<f64>) -> Vec<f64> {
+pub(super) fn decades(powers: &RangeInclusive<f64>) -> Vec<f64> {
     let factors: &[f64] = match powers.end() - powers.start() {
         span if span < 1.6 => &[1.0, 2.0, 5.0],
         span if span < 3.0 => &[1.0, 3.0],

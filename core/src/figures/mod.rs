@@ -1,4 +1,4 @@
-//! The figures: what the paper plots, and three of ours, as plain data. Each is
+//! The figures: what the paper plots, and four of ours, as plain data. Each is
 //! a pure function of a [`Study`]; the same data is drawn, listed below the
 //! picture and given away as CSV, so that none of them can disagree. Pages are
 //! sent this data, which is far less than the sheet it is made of.
@@ -8,6 +8,8 @@ mod bars;
 mod budget;
 
 mod change;
+
+mod changed_lines;
 
 mod correlation;
 
@@ -19,6 +21,10 @@ mod release;
 
 mod study;
 
+mod style_trend;
+
+mod style_wins;
+
 mod table;
 
 mod tokens;
@@ -28,28 +34,33 @@ use serde::{Deserialize, Serialize};
 pub use bars::{Bar, Bars, Measure};
 pub use budget::budget;
 pub use change::best_change;
+pub use changed_lines::{Changed, ChangedBy, ChangedLines, changed_lines};
 pub use correlation::{Correlated, Correlations, correlations};
 pub use gamma::{Curve, Curves, ScoredCurve, curves};
 pub use ranks::{RankLine, Ranks, ranks};
 pub use release::{Released, Releases, day_number, releases};
 pub use study::{Basis, LeftOut, Line, Lines, Study, Subject};
+pub use style_trend::{Changes, StyleStep, StyleTrend, StyleTrends, style_trends};
+pub use style_wins::{StyleBars, StyleWins, style_wins};
 pub use table::{Cell, Column, Table};
 pub use tokens::{Spending, Spent, spending};
 
-/// A figure, by what it shows. Figures 8 and 9 of the paper are about code
-/// style, of which nothing is counted yet.
+/// A figure, by what it shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Figure {
     EvoscoreByRelease,
     RankByGamma,
     ZeroRegression,
     RegressionCorrelation,
+    StyleWins,
+    ChangedLines,
     Solved,
     Turns,
     BestChange,
     EvoscoreGamma,
     ScoreByTokens,
     ScoreByBudget,
+    StyleTrend,
 }
 
 /// What a figure shows, by its shape.
@@ -62,6 +73,9 @@ pub enum Data {
     Correlations(Correlations),
     Lines(Lines),
     Spending(Spending),
+    StyleWins(StyleWins),
+    ChangedLines(ChangedLines),
+    StyleTrends(StyleTrends),
 }
 
 /// Asked for by a name that is none.
@@ -71,17 +85,20 @@ pub struct NoSuchFigure(pub String);
 
 impl Figure {
     /// In the order of the paper, ours after them.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 13] = [
         Self::EvoscoreByRelease,
         Self::RankByGamma,
         Self::ZeroRegression,
         Self::RegressionCorrelation,
+        Self::StyleWins,
+        Self::ChangedLines,
         Self::Solved,
         Self::Turns,
         Self::BestChange,
         Self::EvoscoreGamma,
         Self::ScoreByTokens,
         Self::ScoreByBudget,
+        Self::StyleTrend,
     ];
 
     /// Its name in addresses.
@@ -92,12 +109,15 @@ impl Figure {
             Self::RankByGamma => "rank-by-gamma",
             Self::ZeroRegression => "zero-regression",
             Self::RegressionCorrelation => "regression-correlation",
+            Self::StyleWins => "style-wins",
+            Self::ChangedLines => "changed-lines",
             Self::Solved => "solved",
             Self::Turns => "turns",
             Self::BestChange => "best-change",
             Self::EvoscoreGamma => "evoscore-gamma",
             Self::ScoreByTokens => "score-by-tokens",
             Self::ScoreByBudget => "score-by-budget",
+            Self::StyleTrend => "style-trend",
         }
     }
 
@@ -108,12 +128,15 @@ impl Figure {
             Self::RankByGamma => "Rank against γ",
             Self::ZeroRegression => "Zero-regression rate",
             Self::RegressionCorrelation => "Do regressions grow with time?",
+            Self::StyleWins => "Code style beside the oracle's",
+            Self::ChangedLines => "Changed lines",
             Self::Solved => "Solved rate",
             Self::Turns => "Iterations used",
             Self::BestChange => "Best change so far",
             Self::EvoscoreGamma => "EvoScore against γ",
             Self::ScoreByTokens => "EvoScore against tokens",
             Self::ScoreByBudget => "EvoScore by iterations",
+            Self::StyleTrend => "Does code style decay?",
         }
     }
 
@@ -133,6 +156,12 @@ impl Figure {
             Self::RegressionCorrelation => {
                 "Right of 0, regressions become more frequent (first panel) or larger (second panel) as the work goes on; a dash means that too few iterations have any."
             }
+            Self::StyleWins => {
+                "Of the tasks a run solved, how often its code has a greater (solid), equal (empty) or smaller (hatched) maintainability index and Pylint score than what people wrote; thin lines are 95 % intervals of the wins."
+            }
+            Self::ChangedLines => {
+                "Each mark is a solved task: further right the oracle changed more lines of source since the base, further up the run did, and above the diagonal it needed more than people."
+            }
             Self::Solved => {
                 "The share of tasks whose every test passes in the end, the limit of EvoScore for large γ; thin lines are 95 % intervals."
             }
@@ -151,6 +180,9 @@ impl Figure {
             Self::ScoreByBudget => {
                 "What EvoScore would be if only the first so many iterations counted: where lines cross, the order depends on how long one lets an agent work."
             }
+            Self::StyleTrend => {
+                "How far code is from the base after each iteration, on average over the evolutions that came so far, solved or not: where MI or the Pylint score falls, or complexity rises, while more tests pass, style decays; further right fewer evolutions are left, mostly the hard ones."
+            }
         }
     }
 
@@ -161,6 +193,8 @@ impl Figure {
             Self::EvoscoreByRelease => "No scored run has a release date",
             Self::RegressionCorrelation => "Too few iterations have regressions to compare",
             Self::ScoreByTokens => "No scored run has its tokens counted",
+            Self::StyleWins | Self::ChangedLines => "No solved task has its code style measured",
+            Self::StyleTrend => "No evolution has its code style measured",
             _ => "No run has a score yet",
         }
     }
@@ -173,10 +207,14 @@ impl Figure {
             Self::RankByGamma => Some(5),
             Self::ZeroRegression => Some(6),
             Self::RegressionCorrelation => Some(7),
+            Self::StyleWins => Some(8),
+            Self::ChangedLines => Some(9),
             Self::Solved => Some(10),
             Self::Turns => Some(11),
             Self::BestChange => Some(12),
-            Self::EvoscoreGamma | Self::ScoreByTokens | Self::ScoreByBudget => None,
+            Self::EvoscoreGamma | Self::ScoreByTokens | Self::ScoreByBudget | Self::StyleTrend => {
+                None
+            }
         }
     }
 
@@ -200,12 +238,15 @@ impl Figure {
             Self::RankByGamma => Data::Ranks(ranks(study)),
             Self::ZeroRegression => Data::Bars(Bars::of(study, Measure::ZeroRegression)),
             Self::RegressionCorrelation => Data::Correlations(correlations(study)),
+            Self::StyleWins => Data::StyleWins(style_wins(study)),
+            Self::ChangedLines => Data::ChangedLines(changed_lines(study)),
             Self::Solved => Data::Bars(Bars::of(study, Measure::Solved)),
             Self::Turns => Data::Bars(Bars::of(study, Measure::Turns)),
             Self::BestChange => Data::Lines(best_change(study)),
             Self::EvoscoreGamma => Data::Curves(curves(study)),
             Self::ScoreByTokens => Data::Spending(spending(study)),
             Self::ScoreByBudget => Data::Lines(budget(study)),
+            Self::StyleTrend => Data::StyleTrends(style_trends(study)),
         }
     }
 
@@ -241,6 +282,9 @@ impl Data {
                 .all(|run| run.rate.is_none() && run.magnitude.is_none()),
             Self::Lines(data) => data.lines.is_empty(),
             Self::Spending(data) => data.points.is_empty(),
+            Self::StyleWins(data) => data.runs.is_empty(),
+            Self::ChangedLines(data) => data.runs.is_empty(),
+            Self::StyleTrends(data) => data.runs.is_empty(),
         }
     }
 
@@ -250,6 +294,9 @@ impl Data {
         let left_out = match self {
             Self::Releases(data) => &data.left_out,
             Self::Spending(data) => &data.left_out,
+            Self::StyleWins(data) => &data.left_out,
+            Self::ChangedLines(data) => &data.left_out,
+            Self::StyleTrends(data) => &data.left_out,
             _ => return None,
         };
         (!left_out.models.is_empty()).then_some(left_out)
@@ -265,6 +312,9 @@ impl Data {
             Self::Correlations(data) => data.table(),
             Self::Lines(data) => data.table(),
             Self::Spending(data) => data.table(),
+            Self::StyleWins(data) => data.table(),
+            Self::ChangedLines(data) => data.table(),
+            Self::StyleTrends(data) => data.table(),
         }
     }
 }
@@ -286,7 +336,7 @@ mod tests {
         let wrong = "evoscore".parse::<Figure>().unwrap_err().to_string();
         assert!(wrong.contains("`evoscore`") && wrong.contains("rank-by-gamma"));
         let numbers: Vec<u8> = Figure::ALL.iter().filter_map(|f| f.number()).collect();
-        assert_eq!(numbers, [4, 5, 6, 7, 10, 11, 12]);
+        assert_eq!(numbers, [4, 5, 6, 7, 8, 9, 10, 11, 12]);
     }
 
     #[test]
@@ -307,6 +357,7 @@ mod tests {
         let told = Told {
             date: Some("2026-01-02"),
             tokens: Some(1_000),
+            styled: true,
             ..Told::of("a", &[&[0.5, 1.0], &[0.0, -0.5]])
         };
         let sheet = sheet(&[told, Told::of("b", &[&[1.0], &[0.5]])]);

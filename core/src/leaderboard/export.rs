@@ -1,9 +1,10 @@
 //! A leaderboard for others: as a table for spreadsheets, and as a source to
 //! cite.
 
-use super::{Column, Columns, Intervals, Row};
+use super::{Column, Columns, Intervals, Row, WinRates};
 use crate::csv::{line, text};
 use crate::metrics::{Convention, Gamma};
+use crate::style::StyleMetric;
 use crate::uncertainty::Interval;
 
 /// What the rows of a table or a citation were ranked by.
@@ -92,6 +93,22 @@ fn heads(column: Column) -> &'static [&'static str] {
         Column::NetZeroRegression => &["net_zero_regression_rate"],
         Column::Solved => &["solved_rate", "solved_rate_low", "solved_rate_high"],
         Column::Turns => &["average_turns", "average_turns_low", "average_turns_high"],
+        Column::MiWins => &[
+            "mi_win_rate",
+            "mi_win_rate_low",
+            "mi_win_rate_high",
+            "mi_tie_rate",
+            "mi_loss_rate",
+            "mi_tasks",
+        ],
+        Column::PylintWins => &[
+            "pylint_win_rate",
+            "pylint_win_rate_low",
+            "pylint_win_rate_high",
+            "pylint_tie_rate",
+            "pylint_loss_rate",
+            "pylint_tasks",
+        ],
         Column::Tokens => &["input_tokens", "output_tokens"],
         Column::Cost => &["cost_usd"],
         Column::Findings => &["findings"],
@@ -114,6 +131,8 @@ fn cells(column: Column, row: &Row) -> Vec<String> {
         Column::NetZeroRegression => vec![row.net_zero_regression_rate.to_string()],
         Column::Solved => sure(row.solved_rate, |i| i.solved_rate),
         Column::Turns => sure(row.average_turns, |i| i.average_turns),
+        Column::MiWins => wins(row, StyleMetric::Mi),
+        Column::PylintWins => wins(row, StyleMetric::Pylint),
         Column::Tokens => vec![
             or_empty(row.usage.map(|u| u.input_tokens)),
             or_empty(row.usage.map(|u| u.output_tokens)),
@@ -128,6 +147,20 @@ fn cells(column: Column, row: &Row) -> Vec<String> {
         Column::Released => vec![text(row.release_date.as_deref().unwrap_or_default())],
         Column::Finished => vec![text(row.finished_at.as_deref().unwrap_or_default())],
     }
+}
+
+fn wins(row: &Row, metric: StyleMetric) -> Vec<String> {
+    let rates = row.wins(metric);
+    let rate = |of: fn(WinRates) -> f64| or_empty(rates.map(of));
+    let interval = row.intervals.and_then(|i| i.wins(metric)).map(|i| i.win);
+    vec![
+        rate(|rates| rates.win),
+        or_empty(interval.map(|i| i.low)),
+        or_empty(interval.map(|i| i.high)),
+        rate(|rates| rates.tie),
+        rate(|rates| rates.loss),
+        or_empty(rates.map(|rates| rates.tasks)),
+    ]
 }
 
 /// Exact: a fraction in base two is not.

@@ -5,8 +5,10 @@ use std::collections::{BTreeSet, HashMap};
 use serde::{Deserialize, Serialize};
 
 use super::rank::{solved, turns, zero_regression};
+use super::style::{StyleIntervals, WinIntervals};
 use super::{Entry, Row, Sheet};
 use crate::metrics::{Convention, Gamma, Series, Weights};
+use crate::style::StyleMetric;
 use crate::task::TaskId;
 use crate::uncertainty::{
     Clusters, Comparison, Difference, Interval, RESAMPLES, RankInterval, Resamples, SEED, compare,
@@ -21,10 +23,21 @@ pub struct Intervals {
     pub zero_regression_rate: Interval,
     pub solved_rate: Interval,
     pub average_turns: Interval,
+    /// Of the row's style; absent where what was measured of it is of fewer
+    /// than two repositories.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub style: Option<StyleIntervals>,
     pub rank: RankInterval,
     /// Repositories that were resampled; with few of them the intervals are
     /// too narrow.
     pub repositories: u32,
+}
+
+impl Intervals {
+    #[must_use]
+    pub fn wins(&self, metric: StyleMetric) -> Option<WinIntervals> {
+        self.style.and_then(|style| style.of(metric))
+    }
 }
 
 /// The repositories of a sheet with their resamples drawn: made once per
@@ -148,8 +161,40 @@ impl Judge {
             zero_regression_rate: interval(zero_regression)?,
             solved_rate: interval(solved)?,
             average_turns: interval(turns)?,
+            style: self.style(entry, convention),
             rank: rank?,
             repositories: u32::try_from(used).unwrap_or(u32::MAX),
+        })
+    }
+
+    fn style(&self, entry: &Entry, convention: Convention) -> Option<StyleIntervals> {
+        let found = StyleIntervals {
+            mi: self.wins(entry, convention, StyleMetric::Mi),
+            pylint: self.wins(entry, convention, StyleMetric::Pylint),
+        };
+        (found != StyleIntervals::default()).then_some(found)
+    }
+
+    /// The tasks that are solved and measured are resampled with their
+    /// repositories; the others are in no mean.
+    fn wins(
+        &self,
+        entry: &Entry,
+        convention: Convention,
+        metric: StyleMetric,
+    ) -> Option<WinIntervals> {
+        let mut clusters = [(); 3].map(|()| Clusters::new(self.repositories.len()));
+        for task in &entry.tasks {
+            let shares = task.against(convention, metric).into_iter().flatten();
+            for (clusters, share) in clusters.iter_mut().zip(shares) {
+                clusters.add(self.repositories[&task.repo], share);
+            }
+        }
+        let [win, tie, loss] = clusters.map(|clusters| self.resamples.interval(&clusters));
+        Some(WinIntervals {
+            win: win?,
+            tie: tie?,
+            loss: loss?,
         })
     }
 }

@@ -17,6 +17,8 @@ mod matrix;
 
 mod strengths;
 
+mod style;
+
 mod versus;
 
 mod words;
@@ -38,6 +40,7 @@ pub use scores::{EvolutionScore, RecoveryTime, Scores};
 pub use strengths::{
     Common, FEW, Group, ModelDetail, ModelRun, Standing, Strengths, Trend, strengths,
 };
+pub use style::{StyleIntervals, StyleRates, WinIntervals, WinRates};
 pub use unseen::{LeftOut, Unseen};
 pub use versus::{Course, Incomparable, Pair, SharedResult, SharedTask, TaskCourses, Versus};
 pub use view::{BadSort, Column, Columns, Sort, View};
@@ -45,6 +48,7 @@ pub use words::in_words;
 
 use crate::metrics::{Convention, Gamma, Profile, Series, Weights, mean};
 use crate::run::{Kind, Progress};
+use crate::style::Beside;
 use crate::task::TaskId;
 use crate::usage::Usage;
 use crate::verification::Mark;
@@ -111,6 +115,9 @@ pub struct Sample {
     /// Absent when only counts are known.
     pub paper: Option<Series>,
     pub reference: Series,
+    /// Its code beside the oracle's, where that was measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub style: Option<Beside>,
 }
 
 impl Sample {

@@ -2,9 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Entry, Intervals, Sheet};
+use super::{Entry, Intervals, Sheet, StyleRates, WinRates};
 use crate::metrics::{Convention, Gamma, SAME, Series, mean};
 use crate::run::{Kind, Progress};
+use crate::style::StyleMetric;
 use crate::usage::Usage;
 use crate::verification::Mark;
 
@@ -49,6 +50,10 @@ pub struct Row {
     pub solved_rate: f64,
     /// Mean number of iterations used (Figure 11).
     pub average_turns: f64,
+    /// Its code beside the oracle's on the tasks it solved (Figure 8); absent
+    /// where none of them was measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub style: Option<StyleRates>,
     /// What all its evolutions took of the model; absent where that was
     /// not counted.
     pub usage: Option<Usage>,
@@ -66,6 +71,13 @@ pub struct Row {
 }
 
 impl Row {
+    /// How its code compares with the oracle's; `None` where that was not
+    /// measured.
+    #[must_use]
+    pub fn wins(&self, metric: StyleMetric) -> Option<WinRates> {
+        self.style.and_then(|style| style.of(metric))
+    }
+
     /// Read and written by the model, where that was counted.
     #[must_use]
     pub fn tokens(&self) -> Option<u64> {
@@ -141,6 +153,7 @@ impl Entry {
             net_zero_regression_rate: mean(self.by_task(Convention::Reference, zero_regression))?,
             solved_rate: average(solved)?,
             average_turns: average(turns)?,
+            style: self.style(convention),
             usage: self.usage,
             micro_usd: self.micro_usd,
             findings: self.findings,

@@ -9,6 +9,7 @@ use std::str::FromStr;
 
 use super::Row;
 use crate::run::Kind;
+use crate::style::StyleMetric;
 use crate::verification::Mark;
 
 /// A column of the table. Rank and model are always there.
@@ -22,6 +23,9 @@ pub enum Column {
     NetZeroRegression,
     Solved,
     Turns,
+    /// How often its code has the better maintainability index.
+    MiWins,
+    PylintWins,
     Tokens,
     Cost,
     Findings,
@@ -32,7 +36,7 @@ pub enum Column {
 
 impl Column {
     /// In the order of the table.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 15] = [
         Self::Rank,
         Self::Model,
         Self::EvoScore,
@@ -40,6 +44,8 @@ impl Column {
         Self::NetZeroRegression,
         Self::Solved,
         Self::Turns,
+        Self::MiWins,
+        Self::PylintWins,
         Self::Tokens,
         Self::Cost,
         Self::Findings,
@@ -59,6 +65,8 @@ impl Column {
             Self::NetZeroRegression => "net-zero-regression",
             Self::Solved => "solved",
             Self::Turns => "turns",
+            Self::MiWins => "mi-wins",
+            Self::PylintWins => "pylint-wins",
             Self::Tokens => "tokens",
             Self::Cost => "cost",
             Self::Findings => "findings",
@@ -91,6 +99,10 @@ impl Column {
     fn compare(self, a: &Row, b: &Row, descending: bool) -> Ordering {
         let turned = |order: Ordering| if descending { order.reverse() } else { order };
         let numbers = |value: fn(&Row) -> f64| turned(value(a).total_cmp(&value(b)));
+        let wins = |metric| {
+            let of = |row: &Row| row.wins(metric).map(|rates| rates.win);
+            known_by(of(a), of(b), |a, b| turned(a.total_cmp(&b)))
+        };
         match self {
             Self::Rank => turned(a.rank.cmp(&b.rank)),
             Self::Model => turned(folded(&a.model).cmp(&folded(&b.model))),
@@ -99,6 +111,8 @@ impl Column {
             Self::NetZeroRegression => numbers(|row| row.net_zero_regression_rate),
             Self::Solved => numbers(|row| row.solved_rate),
             Self::Turns => numbers(|row| row.average_turns),
+            Self::MiWins => wins(StyleMetric::Mi),
+            Self::PylintWins => wins(StyleMetric::Pylint),
             Self::Tokens => known(a.tokens(), b.tokens(), turned),
             Self::Cost => known(a.micro_usd, b.micro_usd, turned),
             Self::Findings => turned(a.findings.cmp(&b.findings)),
@@ -110,8 +124,12 @@ impl Column {
 }
 
 fn known<T: Ord>(a: Option<T>, b: Option<T>, turned: impl Fn(Ordering) -> Ordering) -> Ordering {
+    known_by(a, b, |a, b| turned(a.cmp(&b)))
+}
+
+fn known_by<T>(a: Option<T>, b: Option<T>, compare: impl Fn(T, T) -> Ordering) -> Ordering {
     match (a, b) {
-        (Some(a), Some(b)) => turned(a.cmp(&b)),
+        (Some(a), Some(b)) => compare(a, b),
         (a, b) => b.is_some().cmp(&a.is_some()),
     }
 }
@@ -324,6 +342,7 @@ fn folded(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::leaderboard::{StyleRates, WinRates};
     use crate::metrics::{Convention, Gamma};
     use crate::testing::{entry, sheet};
     use crate::usage::Usage;
@@ -344,6 +363,18 @@ mod tests {
         });
         rows[1].micro_usd = Some(9);
         rows[2].micro_usd = Some(10);
+        for (row, win) in [(1, 0.25), (2, 0.75)] {
+            let rates = WinRates {
+                tasks: 4,
+                win,
+                tie: 0.25,
+                loss: 0.75 - win,
+            };
+            rows[row].style = Some(StyleRates {
+                mi: Some(rates),
+                ..StyleRates::default()
+            });
+        }
         rows[2].kind = Kind::Human;
         rows[2].release_date = Some("2026-01-31".into());
         rows
@@ -402,6 +433,9 @@ mod tests {
         check("-tokens", "Cba");
         check("cost", "Cab");
         check("-cost", "aCb");
+        check("mi-wins", "Cab");
+        check("-mi-wins", "aCb");
+        check("pylint-wins", "bCa");
         check("released", "abC");
         check("-released", "abC");
         // What is equal keeps the order of the ranks.
@@ -434,7 +468,7 @@ mod tests {
         let usual = "evoscore,zero-regression,solved,turns,tasks";
         assert_eq!(Columns::default().to_string(), usual);
         assert!(Columns::NONE.has(Column::Model) && !Columns::NONE.has(Column::Turns));
-        assert_eq!(Columns::ALL.shown().count(), 11);
+        assert_eq!(Columns::ALL.shown().count(), 13);
         for column in Column::ALL {
             assert_eq!(Column::from_name(column.name()), Some(column));
         }

@@ -88,6 +88,7 @@ fn sample(passed: u32) -> Sample {
     Sample {
         paper: None,
         reference: Series::count(Convention::Reference, suite, 1, &[verdict]).unwrap(),
+        style: None,
     }
 }
 

@@ -121,6 +121,7 @@ fn imported(task: &CountedTask, counts: &[Option<u32>], n: u32) -> Sample {
     Sample {
         paper: count(Convention::Paper),
         reference: count(Convention::Reference).unwrap(),
+        style: None,
     }
 }
 
@@ -157,6 +158,7 @@ fn measured(task: &TestedTask, iterations: &[TestedIteration], n: u32) -> Sample
     Sample {
         paper: Series::count(Convention::Paper, suite, n, &verdicts),
         reference: Series::count(Convention::Reference, suite, n, &verdicts).unwrap(),
+        style: None,
     }
 }
 

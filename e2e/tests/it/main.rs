@@ -18,6 +18,7 @@ mod pages;
 mod parts;
 mod product;
 mod reading;
+mod style;
 mod terms;
 mod waiting;
 mod world;

@@ -192,5 +192,6 @@ fn sample(measured: &Measured) -> Option<Sample> {
     Some(Sample {
         paper: measured.series(Convention::Paper),
         reference: measured.series(Convention::Reference)?,
+        style: None,
     })
 }

@@ -6,6 +6,7 @@ use swe_ci_core::leaderboard::{Entry, Sample, ScoredTask, Sheet};
 use swe_ci_core::metrics::{Convention, Series, Verdict};
 use swe_ci_core::run::Progress;
 use swe_ci_core::step::Ending;
+use swe_ci_core::style::EvolutionStyle;
 use swe_ci_core::task::TaskId;
 use swe_ci_core::view::{Provenance, RunSummary};
 
@@ -15,6 +16,7 @@ use crate::error::Result;
 use crate::published::published;
 use crate::sheets::OverRun;
 use crate::store::{EvolutionRow, TaskRow};
+use crate::style::METHOD;
 
 impl Engine {
     pub(super) async fn count_sheet(&self, split: &str) -> Result<Sheet> {
@@ -46,7 +48,8 @@ impl Engine {
 
     /// A run as the sheet has it; `None` before its first scored evolution.
     pub(super) async fn entry(&self, run: &RunSummary, origins: &Origins) -> Result<Option<Entry>> {
-        let provenance = self.inner.store.provenance(&run.run_id).await?;
+        let store = &self.inner.store;
+        let provenance = store.provenance(&run.run_id).await?;
         if !run.progress.is_over() {
             return self.count_entry(run, provenance, origins).await;
         }
@@ -55,6 +58,7 @@ impl Engine {
             finished_at: run.finished_at.clone(),
             config: serde_json::to_string(&run.config).map_err(anyhow::Error::new)?,
             metric_version: provenance.metric_version,
+            measured: store.measured_of_run(&run.run_id, METHOD).await?,
             digest: provenance.imported.as_ref().map(|i| i.digest.clone()),
         };
         let mark = run.mark;
@@ -87,16 +91,19 @@ impl Engine {
         for (evolution_id, verdict) in store.verdicts_of_run(&run.run_id).await? {
             verdicts.entry(evolution_id).or_default().push(verdict);
         }
+        let styles = store.styles_of_run(&run.run_id, METHOD).await?;
+        let mut styles: HashMap<String, EvolutionStyle> = styles.into_iter().collect();
         let max_iterations = run.config.plan.max_iterations;
         let mut tasks = Tasks::default();
         for evolution in store.evolutions_of_run(&run.run_id).await? {
             let verdicts = verdicts.remove(&evolution.id).unwrap_or_default();
             let origin = origins.get(&evolution.task_id);
-            tasks.add(
-                &evolution,
-                origin,
-                sample(&evolution, max_iterations, &verdicts),
-            );
+            let style = styles
+                .remove(&evolution.id)
+                .and_then(|style| style.beside());
+            let sample = sample(&evolution, max_iterations, &verdicts);
+            let sample = sample.map(|sample| Sample { style, ..sample });
+            tasks.add(&evolution, origin, sample);
         }
         if tasks.scored.is_empty() {
             return Ok(None);
@@ -185,6 +192,7 @@ fn sample(evolution: &EvolutionRow, max_iterations: u32, verdicts: &[Verdict]) -
     Some(Sample {
         paper: count(Convention::Paper),
         reference: count(Convention::Reference)?,
+        style: None,
     })
 }
 

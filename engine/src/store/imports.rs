@@ -86,6 +86,7 @@ impl Store {
 
 async fn remove_evolutions(tx: &mut sqlx::AnyConnection, run_id: &str) -> Result<()> {
     for sql in [
+        "DELETE FROM evolution_styles WHERE evolution_id IN (SELECT id FROM evolutions WHERE run_id = $1)",
         "DELETE FROM iterations WHERE evolution_id IN (SELECT id FROM evolutions WHERE run_id = $1)",
         "DELETE FROM steps WHERE evolution_id IN (SELECT id FROM evolutions WHERE run_id = $1)",
         "DELETE FROM evolutions WHERE run_id = $1",

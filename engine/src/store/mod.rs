@@ -24,6 +24,7 @@ mod rows;
 mod runs;
 mod sessions;
 mod steering;
+mod styles;
 mod suites;
 mod tasks;
 #[cfg(test)]
@@ -51,6 +52,7 @@ pub use rows::{EvolutionRow, IterationRow, StepRow};
 pub use runs::{NewRun, Whose};
 pub use sessions::SessionData;
 pub use steering::Stuck;
+pub use styles::{CodeStyleRow, Measured};
 pub use suites::Suite;
 pub use tasks::TaskRow;
 pub use tokens::NewToken;

@@ -32,6 +32,25 @@ impl Fixture {
     /// With these parts of the data folder kept for all tests and for the next
     /// time: what takes minutes to make, and is made by whoever needs it first.
     pub async fn keeping(parts: &[&str]) -> Self {
+        let folder = Self::keep(parts);
+        Self::in_folder(folder, 10 * PATIENCE).await
+    }
+
+    /// With workers that measure the code style of what has ended.
+    pub async fn measuring() -> Self {
+        let folder = Self::keep(&["layers"]);
+        let config = swe_ci_engine::Config {
+            measure_style: true,
+            ..testing::config(folder.path().join("data"), 2)
+        };
+        Self {
+            engine: Engine::open(config).await.unwrap(),
+            folder,
+            patience: 10 * PATIENCE,
+        }
+    }
+
+    fn keep(parts: &[&str]) -> tempfile::TempDir {
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir(folder.path().join("data")).unwrap();
         for part in parts {
@@ -39,7 +58,7 @@ impl Fixture {
             std::fs::create_dir_all(&kept).unwrap();
             std::os::unix::fs::symlink(&kept, folder.path().join("data").join(part)).unwrap();
         }
-        Self::in_folder(folder, 10 * PATIENCE).await
+        folder
     }
 
     async fn in_folder(folder: tempfile::TempDir, patience: Duration) -> Self {

@@ -14,4 +14,5 @@ mod preflight;
 mod programs;
 mod secrets;
 mod steering;
+mod style;
 mod verify;

@@ -103,7 +103,7 @@ pub(crate) struct ViewParameters {
     seen: Option<String>,
     /// The column to sort by, after a `-` from the largest value down: rank,
     /// model, evoscore, zero-regression, net-zero-regression, solved, turns,
-    /// tokens, cost, findings, tasks, released, finished.
+    /// mi-wins, pylint-wins, tokens, cost, findings, tasks, released, finished.
     #[param(example = "-solved")]
     sort: Option<String>,
 }
@@ -218,6 +218,9 @@ pub(crate) async fn leaderboard(
 /// progress, metric_version, counts_only. By column: evoscore,
 /// zero_regression_rate, solved_rate and average_turns, each with the ends
 /// `_low` and `_high` of its 95 % interval; net_zero_regression_rate;
+/// mi_win_rate and pylint_win_rate with `_low` and `_high`, and beside them
+/// mi_tie_rate, mi_loss_rate and mi_tasks, pylint_tie_rate, pylint_loss_rate
+/// and pylint_tasks;
 /// input_tokens and output_tokens; cost_usd; findings; tasks, tasks_total and
 /// tasks_blocked; release_date; finished_at. What is not known is empty. Names
 /// that a spreadsheet would take for a formula have an apostrophe before them.

@@ -28,6 +28,7 @@ mod query;
 mod runs;
 mod splits;
 mod steering;
+mod style;
 mod submit;
 mod tasks;
 mod trajectory;
@@ -126,6 +127,8 @@ fn annotated() -> OpenApiRouter<App> {
         .routes(routes!(publishing::unmark))
         .routes(routes!(inspect::diff))
         .routes(routes!(inspect::log))
+        .routes(routes!(style::style))
+        .routes(routes!(style::files))
         .routes(routes!(files::code))
         .routes(routes!(files::report))
         .routes(routes!(files::document))

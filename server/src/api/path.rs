@@ -3,6 +3,7 @@
 use axum::extract::FromRequestParts;
 use serde::Deserialize;
 use swe_ci_core::step::Role;
+use swe_ci_core::style::CodeVersion;
 use swe_ci_core::task::{TaskId, is_plain_name};
 use utoipa::IntoParams;
 
@@ -93,6 +94,24 @@ pub(crate) struct IterationPath {
 pub(crate) struct StepsPath {
     /// The evolution's id.
     pub id: String,
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Path)]
+pub(crate) struct StylePath {
+    /// The evolution's id.
+    pub id: String,
+    /// `base`, `oracle`, or the number of a scored iteration.
+    #[param(example = "oracle")]
+    version: String,
+}
+
+impl StylePath {
+    pub(crate) fn version(&self) -> Result<CodeVersion, Problem> {
+        let must = "`base`, `oracle`, or the number of an iteration";
+        CodeVersion::from_name(&self.version)
+            .ok_or_else(|| Problem::parameter("version", &self.version, must))
+    }
 }
 
 #[derive(Debug, Deserialize, IntoParams)]

@@ -19,9 +19,9 @@ use crate::pictures::{self, Scale};
 pub(crate) struct FilePath {
     /// The figure's name, then `.svg` or `.png` for a picture or `.csv` for
     /// its numbers. Figures are `evoscore-by-release`, `rank-by-gamma`,
-    /// `zero-regression`, `regression-correlation`, `solved`, `turns`,
-    /// `best-change`, `evoscore-gamma`, `score-by-tokens` and
-    /// `score-by-budget`.
+    /// `zero-regression`, `regression-correlation`, `style-wins`,
+    /// `changed-lines`, `solved`, `turns`, `best-change`, `evoscore-gamma`,
+    /// `score-by-tokens`, `score-by-budget` and `style-trend`.
     #[param(example = "zero-regression.svg")]
     file: String,
 }
@@ -81,7 +81,8 @@ impl FromQuery for Wanted {
 }
 
 /// A figure of the paper, or one of ours, as a picture or as its numbers
-/// (RFC 4180, a header, one line for each run). Runs that are known by counts
+/// (RFC 4180, a header, one line for each run; of `changed-lines` for each task
+/// it solved, of `style-trend` for each iteration). Runs that are known by counts
 /// alone are in the reference convention only.
 #[utoipa::path(
     get,

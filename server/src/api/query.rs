@@ -170,8 +170,8 @@ impl Given {
     /// The columns of a table; all of them when none is named.
     pub(crate) fn columns(&self) -> Result<Columns, Problem> {
         let must = "`none` or names of columns with commas between: evoscore, zero-regression, \
-                    net-zero-regression, solved, turns, tokens, cost, findings, tasks, released, \
-                    finished";
+                    net-zero-regression, solved, turns, mi-wins, pylint-wins, tokens, cost, findings, \
+                    tasks, released, finished";
         let columns = self.parse("columns", must, |text| {
             Columns::of_names(text.split(',')).ok()
         })?;

@@ -18,6 +18,7 @@ mod dataset;
 mod run;
 
 mod steer;
+mod style;
 
 mod publish;
 
@@ -111,6 +112,9 @@ enum Command {
     /// Score stored runs anew, after the metric definitions have changed
     #[command(after_help = rescore::AFTER_HELP)]
     Rescore(rescore::Options),
+    /// What Pylint and radon find in a folder of code
+    #[command(after_help = style::AFTER_HELP)]
+    Style(style::Options),
     /// Run the tests of a run again, and hold them against what was recorded
     #[command(after_help = verify::AFTER_HELP)]
     Verify(verify::Options),
@@ -171,6 +175,7 @@ impl Cli {
             Command::Score(options) => score::execute(options).await,
             Command::ImportResults(options) => import_results::execute(&global, options).await,
             Command::Verify(options) => verify::execute(&global, &options).await,
+            Command::Style(options) => style::execute(&global, &options).await,
             Command::Rescore(options) => rescore::execute(&global, &options).await,
             Command::Harness(command) => harness::execute(&global, command).await,
             Command::Key(command) => key::execute(&global, command).await,

@@ -1,6 +1,6 @@
 use clap::Args;
 use comfy_table::CellAlignment::{Left, Right};
-use swe_ci_engine::{METRIC_VERSION, Rescored};
+use swe_ci_engine::{Engine, METRIC_VERSION, Rescored};
 
 use super::failure::Failure;
 use super::output;
@@ -11,8 +11,13 @@ Nothing is executed again: verdicts follow from the reports and outcomes that
 are kept. Without --run, every finished run that was counted by older
 definitions is scored anew, each in one transaction.
 
+With --style, code style is measured instead, of every scored evolution whose
+code was kept and that was not measured: a server does so for what it runs
+itself, this is for what was there before.
+
 Examples:
   swe-ci rescore
+  swe-ci rescore --style
   swe-ci rescore --run 0199a1b2-… --json";
 
 #[derive(Debug, Args)]
@@ -20,6 +25,9 @@ pub(super) struct Options {
     /// This run alone, whatever definitions it was counted by
     #[arg(long, value_name = "ID")]
     run: Option<String>,
+    /// Measure code style, with Pylint and radon in containers
+    #[arg(long)]
+    style: bool,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -27,6 +35,9 @@ pub(super) struct Options {
 
 pub(super) async fn execute(global: &GlobalOptions, options: &Options) -> Result<(), Failure> {
     let engine = super::open(global).await?;
+    if options.style {
+        return measure(&engine, options).await;
+    }
     let rescored = engine.rescore(options.run.as_deref()).await?;
     if options.json {
         return output::json(&rescored);
@@ -45,6 +56,22 @@ pub(super) async fn execute(global: &GlobalOptions, options: &Options) -> Result
         ("changed", Right),
     ];
     output::table(columns, rescored.iter().map(row))
+}
+
+async fn measure(engine: &Engine, options: &Options) -> Result<(), Failure> {
+    let say = |line: String| output::note(format_args!("{line}"));
+    let measured = engine.measure_styles(options.run.as_deref(), &say).await?;
+    if options.json {
+        return output::json(&measured);
+    }
+    let failed = match measured.failed.len() {
+        0 => String::new(),
+        n => format!(", {n} could not be"),
+    };
+    output::line(format_args!(
+        "{} evolutions measured{failed}",
+        measured.measured
+    ))
 }
 
 fn row(run: &Rescored) -> [String; 5] {

@@ -29,6 +29,7 @@ be used, another server works on it), 2 an option cannot be used.";
 pub(super) async fn execute(global: &GlobalOptions, options: &ServeOptions) -> Result<(), Failure> {
     let mut config = global.engine(options.workers()).map_err(Failure::usage)?;
     config.private_endpoints = options.allow_private_endpoints;
+    config.measure_style = options.measure_style();
     config.mailer = options.mailer().map_err(Failure::usage)?;
     let public_url = options.public_url();
     config.public_url = public_url.as_ref().map(|url| url.as_str().to_owned());

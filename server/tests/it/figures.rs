@@ -3,17 +3,20 @@
 
 use crate::fixture::TestApp;
 
-const FIGURES: [&str; 10] = [
+const FIGURES: [&str; 13] = [
     "evoscore-by-release",
     "rank-by-gamma",
     "zero-regression",
     "regression-correlation",
+    "style-wins",
+    "changed-lines",
     "solved",
     "turns",
     "best-change",
     "evoscore-gamma",
     "score-by-tokens",
     "score-by-budget",
+    "style-trend",
 ];
 
 #[tokio::test]

@@ -29,7 +29,7 @@ pub(super) fn Limits() -> impl IntoView {
     view! {
         <Section place=LIMITS>
             <ul>
-                <li><strong>"Tests are what is looked at. "</strong>"Whether code is readable, fast or safe shows only where a test breaks. Code style is not measured."</li>
+                <li><strong>"Tests are what is looked at. "</strong>"Scores follow from tests alone: whether code is fast or safe shows only where one breaks. "<a href="/figures#style-wins">"Code style"</a>" is measured beside them where the code is kept, by what two programs count, and decides no rank."</li>
                 <li><strong>"Tasks are past work. "</strong>"A model may have read the target while it was trained. The leaderboard can count "<a href="/?seen=exclude">"unseen tasks only"</a>": those whose target is younger than the model. Where days are not known, that cannot be told."</li>
                 <li><strong>"A row is one configuration. "</strong>"Model, harness, prompts and limits are measured together. Two rows of one model may differ by the harness alone."</li>
                 <li><strong>"Cost rests on a price table. "</strong>"Tokens are the provider's own count, read by the gateway as answers pass. What they cost follows from the prices recorded with the run when it was submitted: discounts are not in it, and a later price changes nothing. Results imported from elsewhere have no prices, and their tokens are what their program told. No score depends on cost."</li>

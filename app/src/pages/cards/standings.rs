@@ -84,6 +84,7 @@ fn drawn(which: Which, study: &Study<'_>) -> Figure {
     match &mut data {
         Data::Bars(bars) => bars.bars.truncate(MOST_ROWS),
         Data::Correlations(correlations) => correlations.runs.truncate(MOST_ROWS),
+        Data::StyleWins(wins) => wins.runs.truncate(MOST_ROWS),
         _ => {}
     }
     let series = plots::series(&study.sheet.entries);

@@ -7,6 +7,7 @@ mod data;
 mod heads;
 mod names;
 mod pairs;
+mod style;
 mod tasks;
 mod view;
 

@@ -7,6 +7,7 @@ use super::course::CourseOfTask;
 use super::heads::Heads;
 use super::names::Name;
 use super::pairs::Pairs;
+use super::style::Style;
 use super::tasks::Tasks;
 use crate::components::{Choice, Choices, GammaForm, PageHead};
 use crate::format;
@@ -23,6 +24,7 @@ pub(super) fn SideBySide(versus: Versus, #[prop(into)] asked: Signal<Asked>) -> 
         view! { <CourseOfTask task names/> }
     });
     let (pairs, tasks) = (versus.pairs.clone(), versus.tasks.clone());
+    let style = versus.style.clone();
     view! {
         <PageHead
             title=tab
@@ -38,6 +40,7 @@ pub(super) fn SideBySide(versus: Versus, #[prop(into)] asked: Signal<Asked>) -> 
         <How asked split=versus.split.clone()/>
         <Heads versus names=names.clone()/>
         <Pairs pairs names=names.clone() asked/>
+        <Style style names=names.clone()/>
         {course}
         <Tasks tasks names asked/>
     }

@@ -127,7 +127,7 @@ pub struct Address {
 }
 
 impl Address {
-    pub(super) fn of(params: &ParamsMap, query: &ParamsMap) -> Self {
+    pub(in crate::pages) fn of(params: &ParamsMap, query: &ParamsMap) -> Self {
         let sample = query.get_str("sample").and_then(|n| n.parse().ok());
         Self {
             run: params.get("id").unwrap_or_default(),
@@ -136,7 +136,7 @@ impl Address {
         }
     }
 
-    pub(super) fn of_detail(detail: &EvolutionDetail) -> Self {
+    pub(in crate::pages) fn of_detail(detail: &EvolutionDetail) -> Self {
         Self {
             run: detail.run_id.clone(),
             task: detail.view.task_id.to_string(),
@@ -144,7 +144,7 @@ impl Address {
         }
     }
 
-    pub(super) fn path(&self) -> String {
+    pub(in crate::pages) fn path(&self) -> String {
         format!("/runs/{}/tasks/{}", encode(&self.run), encode(&self.task))
     }
 
@@ -187,7 +187,7 @@ impl Address {
         format!("/api/v1{}{}", self.path(), query.0)
     }
 
-    pub(super) fn named_sample(&self) -> Option<String> {
+    pub(in crate::pages) fn named_sample(&self) -> Option<String> {
         (self.sample != 1).then(|| self.sample.to_string())
     }
 }

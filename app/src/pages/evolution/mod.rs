@@ -15,8 +15,8 @@ use leptos::prelude::*;
 use leptos_router::NavigateOptions;
 use leptos_router::hooks::{use_navigate, use_params_map, use_query_map};
 
-use self::data::{Address, Reading, chosen_of, evolution_at};
-pub(super) use self::data::{evolution_href, test_href};
+pub(super) use self::data::{Address, evolution, evolution_href, test_href};
+use self::data::{Reading, chosen_of, evolution_at};
 use self::view::EvolutionPageView;
 use crate::components::loaded;
 use crate::fetched::fetched;

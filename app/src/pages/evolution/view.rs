@@ -4,6 +4,7 @@ use leptos_router::NavigateOptions;
 use leptos_router::hooks::use_navigate;
 use swe_ci_core::fates::choose;
 use swe_ci_core::run::Kind;
+use swe_ci_core::step::Ending;
 use swe_ci_core::view::{EvolutionDetail, EvolutionView, Spent};
 use wasm_bindgen::JsCast;
 
@@ -20,6 +21,7 @@ use crate::fetched::Fetched;
 use crate::format;
 use crate::glossary::Word;
 use crate::pages::run::Iterations;
+use crate::pages::style::style_href;
 use crate::pages::words;
 use crate::plots::{Size, Theme, passing};
 
@@ -40,6 +42,11 @@ pub fn EvolutionPageView(
         chosen.map(|chosen| view! { <Panel chosen detail=shown reading/> })
     };
     let head = (detail.run_id.clone(), detail.kind, detail.samples);
+    let scored = evolution.ending.is_some_and(Ending::is_scored);
+    let style = scored.then(|| {
+        let href = style_href(&Address::of_detail(&detail), false);
+        view! { <p class="taken"><a href=href>"Code style beside the oracle's"</a></p> }
+    });
     view! {
         <PageHead
             title=format!("{task} · {model}")
@@ -49,6 +56,7 @@ pub fn EvolutionPageView(
         <Facts evolution=evolution.clone() kind=detail.kind spent=effort.spent/>
         <Untested run_id=detail.run_id.clone() evolution=evolution.clone() effort imported=detail.kind == Kind::Imported/>
         <ScoresOfEvolution evolution/>
+        {style}
         <Course evolution=detail.view.clone() address=Address::of_detail(&detail) reading/>
         // Always there, for links to lead to.
         <div id=ITERATION class="inspect-place">{loaded(chosen, panel)}</div>

@@ -1,4 +1,4 @@
-//! The figures of the paper from the runs of one split, and three of ours. What
+//! The figures of the paper from the runs of one split, and four of ours. What
 //! they show is counted on the server; the browser is sent that, not the
 //! sheet. `/embed/<figure>` has one of them for other sites to frame.
 
@@ -28,12 +28,12 @@ pub fn FiguresPage() -> impl IntoView {
     view! {
         <PageHead
             title="Figures"
-            description="The figures of the SWE-CI paper, drawn from the runs on this site: EvoScore by release date, rank against γ, regressions, solved tasks, iterations and tokens."
+            description="The figures of the SWE-CI paper, drawn from the runs on this site: EvoScore by release date, rank against γ, regressions, code style, solved tasks, iterations and tokens."
         />
         <div class="hero">
             <h1>"Figures"</h1>
             <p class="lede">
-                "What the paper plots, from the runs on this site, and three figures of ours. Every point says what it stands for; below each picture are its numbers."
+                "What the paper plots, from the runs on this site, and four figures of ours. Every point says what it stands for; below each picture are its numbers."
             </p>
         </div>
         {loaded(resource, move |shown| view! { <FiguresView shown reading/> })}

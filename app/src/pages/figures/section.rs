@@ -92,6 +92,9 @@ fn remedy(which: Figure) -> &'static str {
         Figure::ScoreByTokens => {
             "They are counted by harnesses that call a model, and kept when results are imported."
         }
+        Figure::StyleWins | Figure::ChangedLines | Figure::StyleTrend => {
+            "It is measured as evolutions end, and by `swe-ci rescore --style` where they ended before; results imported from elsewhere come without code."
+        }
         _ => "It fills as soon as a task of a run is scored in this convention.",
     }
 }

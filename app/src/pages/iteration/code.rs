@@ -43,13 +43,27 @@ fn Changes(diff: Diff, evolution_id: String, iteration: u32, layout: Layout) -> 
         "As text"
     };
     let link = (diff.changed() > 0).then(|| view! { <a href=whole rel="external">{link}</a> });
+    let summary = summary(&diff);
+    view! {
+        <p class="quiet">{summary}" "{link}</p>
+        <ChangedFiles diff beyond layout/>
+    }
+}
+
+/// The files of a diff, each unfolding.
+#[component]
+pub(in crate::pages) fn ChangedFiles(
+    diff: Diff,
+    /// Where all of the diff is, for what there is no room for.
+    beyond: StoredValue<String>,
+    layout: Layout,
+) -> impl IntoView {
     let (added, removed) = diff.lines();
     let open = added.saturating_add(removed) <= FEW_LINES;
     let more = (diff.more_files > 0).then(|| {
         let files = format::count(diff.more_files, "more file");
         view! { <p class="quiet">{format!("And {files}, which are not listed here.")}</p> }
     });
-    let summary = summary(&diff);
     let lines = |file: &FileDiff| matches!(&file.body, Body::Text(text) if !text.is_empty());
     let choice = diff.files.iter().any(lines);
     let choice = choice.then(|| view! { <LayoutChoice layout/> });
@@ -58,7 +72,6 @@ fn Changes(diff: Diff, evolution_id: String, iteration: u32, layout: Layout) -> 
         .into_iter()
         .map(|file| view! { <File file open layout beyond/> });
     view! {
-        <p class="quiet">{summary}" "{link}</p>
         {choice}
         <div class="diff-files">{files.collect_view()}</div>
         {more}

@@ -15,7 +15,7 @@ mod view;
 use leptos::prelude::*;
 use leptos_router::hooks::{use_params_map, use_query_map};
 
-pub(super) use self::code::ChangedCode;
+pub(super) use self::code::{ChangedCode, ChangedFiles};
 pub(super) use self::data::iteration_href;
 use self::data::{Address, whole_iteration};
 pub(super) use self::downloads::Downloads;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 use swe_ci_core::leaderboard::{Column, Intervals, Row};
+use swe_ci_core::style::StyleMetric;
 use swe_ci_core::uncertainty::Interval;
 
 use super::tie::Tie;
@@ -14,7 +15,7 @@ use crate::format;
 /// Said of a row that is not told apart from the one above it.
 const TIED: &str = "Not told apart from the one above: the 95 % interval of their difference spans 0, or the tasks they share are of one repository";
 
-type Value = fn(&Row) -> f64;
+type Value = fn(&Row) -> Option<f64>;
 type Ends = fn(&Intervals) -> Option<Interval>;
 
 /// A rate of a row: its figure, its interval, and how both are written.
@@ -30,20 +31,30 @@ impl Rate {
     fn of(column: Column) -> Option<Self> {
         let (value, interval, places): (Value, Ends, usize) = match column {
             Column::ZeroRegression => (
-                |row| row.zero_regression_rate,
+                |row| Some(row.zero_regression_rate),
                 |intervals| Some(intervals.zero_regression_rate),
                 2,
             ),
-            Column::NetZeroRegression => (|row| row.net_zero_regression_rate, |_| None, 2),
+            Column::NetZeroRegression => (|row| Some(row.net_zero_regression_rate), |_| None, 2),
             Column::Solved => (
-                |row| row.solved_rate,
+                |row| Some(row.solved_rate),
                 |intervals| Some(intervals.solved_rate),
                 2,
             ),
             Column::Turns => (
-                |row| row.average_turns,
+                |row| Some(row.average_turns),
                 |intervals| Some(intervals.average_turns),
                 1,
+            ),
+            Column::MiWins => (
+                |row| row.wins(StyleMetric::Mi).map(|rates| rates.win),
+                |intervals| intervals.wins(StyleMetric::Mi).map(|i| i.win),
+                2,
+            ),
+            Column::PylintWins => (
+                |row| row.wins(StyleMetric::Pylint).map(|rates| rates.win),
+                |intervals| intervals.wins(StyleMetric::Pylint).map(|i| i.win),
+                2,
             ),
             _ => return None,
         };
@@ -54,6 +65,12 @@ impl Rate {
             interval,
             places,
         })
+    }
+
+    /// "0.50"; a dash where it is not known.
+    fn words(self, row: &Row) -> String {
+        let value = (self.value)(row);
+        value.map_or_else(|| "–".to_owned(), |v| format::decimals(v, self.places))
     }
 }
 
@@ -152,7 +169,7 @@ fn ScoreCell(current: Memo<Arc<Row>>, floor: Signal<f64>) -> impl IntoView {
 
 #[component]
 fn RateCell(still: Memo<Arc<Row>>, rate: Rate) -> impl IntoView {
-    let value = move || still.with(|row| format::decimals((rate.value)(row), rate.places));
+    let value = move || still.with(|row| rate.words(row));
     let words = Memo::new(move |_| {
         let interval = still.with(|row| row.intervals.as_ref().and_then(rate.interval));
         interval.map(|interval| format::interval_in_words(interval, rate.places))
@@ -203,6 +220,11 @@ mod tests {
             *c == Column::EvoScore || Rate::of(*c).is_some() || !plain(*c, &row).is_empty()
         };
         assert!(Columns::ALL.shown().all(|column| written(&column)));
+        let rate = |column| Rate::of(column).unwrap().words(&row);
+        assert_eq!(
+            (rate(Column::MiWins), rate(Column::PylintWins)),
+            ("–".into(), "–".into())
+        );
         row.tasks_total = 4;
         assert_eq!(plain(Column::Tasks, &row), "1 / 4");
         row.micro_usd = Some(12_300_000);

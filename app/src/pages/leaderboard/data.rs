@@ -20,7 +20,7 @@ pub async fn splits() -> Result<Vec<SplitSummary>, AppError> {
 #[server(prefix = "/api/pages", endpoint = "sheet", input = GetUrl)]
 pub async fn sheet_of(split: String) -> Result<Sheet, AppError> {
     let engine = crate::error::engine()?;
-    Ok(engine.sheet(&split).await?.as_ref().clone())
+    Ok(engine.sheet(&split).await?.for_ranking())
 }
 
 /// What decides on ranks, apart from the split.

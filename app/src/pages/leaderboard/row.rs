@@ -66,7 +66,16 @@ fn still(current: Memo<Arc<Row>>) -> Memo<Arc<Row>> {
 }
 
 fn moved_by_gamma_alone(before: &Row, now: &Row) -> bool {
-    let rates = |i: &Intervals| (i.zero_regression_rate, i.solved_rate, i.average_turns);
+    let rates = |i: &Intervals| {
+        let Intervals {
+            zero_regression_rate,
+            solved_rate,
+            average_turns,
+            style,
+            ..
+        } = *i;
+        (zero_regression_rate, solved_rate, average_turns, style)
+    };
     let intervals = now.intervals.as_ref().map(rates);
     let same_intervals = intervals.is_none() || intervals == before.intervals.as_ref().map(rates);
     let as_before = Row {

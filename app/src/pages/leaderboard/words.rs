@@ -11,6 +11,8 @@ pub(super) fn column(column: Column) -> &'static str {
         Column::NetZeroRegression => "Net zero regr.",
         Column::Solved => "Solved",
         Column::Turns => "Turns",
+        Column::MiWins => "MI wins",
+        Column::PylintWins => "Pylint wins",
         Column::Tokens => "Tokens",
         Column::Cost => "Cost",
         Column::Findings => "Findings",

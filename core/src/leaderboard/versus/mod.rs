@@ -4,16 +4,19 @@ mod refusal;
 
 mod shared;
 
+mod style;
+
 use serde::{Deserialize, Serialize};
 
 pub use refusal::Incomparable;
 pub use shared::{SharedResult, SharedTask};
 
-use super::{Entry, Judge, Row, Sheet};
+use super::{Entry, Judge, Row, Sheet, StyleRates};
 use crate::metrics::{Convention, Gamma, Series};
 use crate::task::TaskId;
 use crate::uncertainty::Comparison;
 use shared::shared;
+use style::style;
 
 /// Runs of one split side by side.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -30,6 +33,10 @@ pub struct Versus {
     /// Tasks all runs were scored on. Of two runs those the first is furthest
     /// ahead on come first, of more those on which scores lie furthest apart.
     pub tasks: Vec<SharedTask>,
+    /// The code of each run beside the oracle's, on the tasks that all runs
+    /// solved and that are measured for all of them; empty where there is none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub style: Vec<StyleRates>,
     /// Every run with every later one.
     pub pairs: Vec<Pair>,
     /// The evolutions of the task that was asked for.
@@ -105,6 +112,7 @@ impl Sheet {
             gamma,
             runs: rows,
             left_out: left_out.collect(),
+            style: style(&entries, convention),
             pairs: pairs(&judge, &entries, gamma, convention),
             task: chosen.transpose()?,
             tasks,

@@ -27,6 +27,7 @@ mod preflights;
 mod prices;
 
 mod steering;
+mod styles;
 
 mod tokens;
 

@@ -1,0 +1,119 @@
+//! The code of the runs beside the oracle's, on what all of them solved.
+
+use leptos::either::Either;
+use leptos::prelude::*;
+use swe_ci_core::leaderboard::{StyleRates, WinRates};
+use swe_ci_core::style::StyleMetric;
+
+use super::names::{Letter, Name};
+use crate::components::Term;
+use crate::format;
+use crate::glossary::Word;
+
+/// A line of the table: what it is about, and the figure of a run with what
+/// stands beside it.
+struct Line {
+    word: Word,
+    of: fn(&StyleRates) -> Option<(String, String)>,
+}
+
+static LINES: [Line; 3] = [
+    Line {
+        word: Word::Maintainability,
+        of: |rates| rates.of(StyleMetric::Mi).map(wins),
+    },
+    Line {
+        word: Word::Pylint,
+        of: |rates| rates.of(StyleMetric::Pylint).map(wins),
+    },
+    Line {
+        word: Word::ChangedLines,
+        of: |rates| {
+            let ratio = format!("{}×", format::decimals(rates.lines_ratio?, 1));
+            Some((ratio, "the oracle's, median".to_owned()))
+        },
+    },
+];
+
+/// "0.50", "better of 4; 0.25 equal, 0.25 worse".
+fn wins(rates: WinRates) -> (String, String) {
+    let [win, tie, loss] = [rates.win, rates.tie, rates.loss].map(format::share);
+    let tasks = format::thousands(rates.tasks);
+    (win, format!("better of {tasks}; {tie} equal, {loss} worse"))
+}
+
+/// Nothing where nothing is measured in all of them.
+#[component]
+pub(super) fn Style(style: Vec<StyleRates>, names: Vec<Name>) -> impl IntoView {
+    if style.is_empty() {
+        return Either::Left(());
+    }
+    let head = |name: Name| {
+        view! { <th scope="col"><Letter letter=name.letter series=name.series/>" "{name.model}</th> }
+    };
+    let heads = names.into_iter().map(head).collect_view();
+    let known = LINES
+        .iter()
+        .filter(|line| style.iter().any(|rates| (line.of)(rates).is_some()));
+    let lines = known.map(|line| {
+        let cell = |rates| {
+            let unknown = || ("–".to_owned(), String::new());
+            let (text, beside) = (line.of)(rates).unwrap_or_else(unknown);
+            view! { <td><span class="versus-value">{text}</span>" "<small>{beside}</small></td> }
+        };
+        view! {
+            <tr>
+                <th scope="row"><Term word=line.word/></th>
+                {style.iter().map(cell).collect_view()}
+            </tr>
+        }
+    });
+    let lines = lines.collect_view();
+    Either::Right(view! {
+        <section aria-labelledby="style-title">
+            <h2 id="style-title">"Code style beside the oracle's"</h2>
+            <p class="quiet">
+                "On the tasks that all of these runs solved and whose code is measured for all of them, the "
+                <Term word=Word::WinRate/>
+                " of their last code."
+            </p>
+            <div class="table-frame" tabindex="0" role="region" aria-label="Code style beside the oracle's">
+                <table class="versus-heads">
+                    <caption class="visually-hidden">"Code style of the runs beside the oracle's"</caption>
+                    <thead>
+                        <tr><td></td>{heads}</tr>
+                    </thead>
+                    <tbody>{lines}</tbody>
+                </table>
+            </div>
+        </section>
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_of_a_run() {
+        let rates = StyleRates {
+            mi: Some(WinRates {
+                tasks: 4,
+                win: 0.5,
+                tie: 0.25,
+                loss: 0.25,
+            }),
+            pylint: None,
+            lines_ratio: Some(1.44),
+        };
+        let told: Vec<Option<(String, String)>> =
+            LINES.iter().map(|line| (line.of)(&rates)).collect();
+        let both = |text: &str, beside: &str| Some((text.to_owned(), beside.to_owned()));
+        let expect = [
+            both("0.50", "better of 4; 0.25 equal, 0.25 worse"),
+            None,
+            both("1.4×", "the oracle's, median"),
+        ];
+        assert_eq!(told, expect);
+    }
+}

@@ -1,0 +1,74 @@
+//! The files that differ from the oracle's.
+
+use leptos::prelude::*;
+use swe_ci_core::style::{FileBeside, FileStyle};
+
+use super::versions::{number, signed};
+use crate::components::Listed;
+use crate::format;
+
+const COLUMNS: [&str; 5] = [
+    "File",
+    "MI, oracle's, difference",
+    "Pylint messages, oracle's",
+    "Changed lines, oracle's",
+    "Note",
+];
+/// Files that are listed; the rest is in the JSON.
+const LISTED: usize = 50;
+
+#[component]
+pub(super) fn Files(files: Vec<FileBeside>) -> impl IntoView {
+    let more = files.len().saturating_sub(LISTED);
+    let more = (more > 0).then(|| {
+        let text = format!(
+            "And {}, which lost less.",
+            format::count(u32::try_from(more).unwrap_or(u32::MAX), "more file")
+        );
+        view! { <p class="quiet">{text}</p> }
+    });
+    let rows = files.into_iter().take(LISTED);
+    view! {
+        <Listed caption="Files that differ from the oracle's" columns=&COLUMNS>
+            {rows.map(|file| view! { <Row file/> }).collect_view()}
+        </Listed>
+        {more}
+    }
+}
+
+#[component]
+fn Row(file: FileBeside) -> impl IntoView {
+    let mi = |file: &Option<FileStyle>| Some(file.as_ref()?.radon?.mi);
+    let messages = |file: &Option<FileStyle>| {
+        let counts = file.as_ref().and_then(|file| file.pylint);
+        counts.map_or_else(|| "–".to_owned(), |counts| counts.messages().to_string())
+    };
+    let lost = file
+        .mi_lost()
+        .map(|lost| format!(" ({})", signed(-lost, 2)));
+    let note = note(&file);
+    view! {
+        <tr role="row">
+            <th role="rowheader" scope="row"><code>{file.path.clone()}</code></th>
+            <td role="cell" data-label=COLUMNS[1]>
+                {number(mi(&file.own), 2)}", "{number(mi(&file.oracle), 2)}{lost}
+            </td>
+            <td role="cell" data-label=COLUMNS[2]>{messages(&file.own)}", "{messages(&file.oracle)}</td>
+            <td role="cell" data-label=COLUMNS[3]>{file.own_lines}", "{file.oracle_lines}</td>
+            <td role="cell" data-label=COLUMNS[4]>{note}</td>
+        </tr>
+    }
+}
+
+fn note(file: &FileBeside) -> String {
+    let problem = |file: &Option<FileStyle>| file.as_ref()?.problem.clone();
+    match (&file.own, &file.oracle) {
+        (Some(_), None) => "The oracle does not have it.".to_owned(),
+        (None, Some(_)) => "Only the oracle has it.".to_owned(),
+        _ => match (problem(&file.own), problem(&file.oracle)) {
+            (Some(own), _) => format!("It cannot be parsed: {own}"),
+            (None, Some(oracle)) => format!("The oracle's cannot be parsed: {oracle}"),
+            (None, None) => String::new(),
+        },
+    }
+}

@@ -1,0 +1,122 @@
+//! Base, oracle and iterations in numbers.
+
+use leptos::prelude::*;
+use swe_ci_core::style::{CodeStyle, CodeVersion, EvolutionStyle, VersionStyle};
+
+use crate::components::Listed;
+use crate::format;
+
+const COLUMNS: [&str; 9] = [
+    "Code",
+    "MI",
+    "Pylint",
+    "Mean complexity",
+    "Largest",
+    "Halstead volume",
+    "Lines of source",
+    "Comments per line",
+    "Changed lines",
+];
+
+/// A row for each version. Beside its numbers stands how they differ from the
+/// oracle's.
+#[component]
+pub(super) fn StyleVersions(style: EvolutionStyle) -> impl IntoView {
+    let oracle = style.version(CodeVersion::Oracle);
+    let oracle = oracle.map(|found| found.style.clone()).unwrap_or_default();
+    let oracle = StoredValue::new(oracle);
+    let row = move |version: VersionStyle| view! { <Row version oracle/> };
+    view! {
+        <Listed caption="Code style of each version" columns=&COLUMNS class="style-versions">
+            {style.versions.into_iter().map(row).collect_view()}
+        </Listed>
+    }
+}
+
+#[component]
+fn Row(version: VersionStyle, oracle: StoredValue<CodeStyle>) -> impl IntoView {
+    let VersionStyle {
+        version,
+        style,
+        lines,
+        ..
+    } = version;
+    let oracle = oracle.get_value();
+    let beside = !matches!(version, CodeVersion::Oracle);
+    let cell = |label: &'static str, own: Option<f64>, oracle: Option<f64>, places: usize| {
+        let difference = own.zip(oracle).filter(|_| beside).map(|(own, oracle)| {
+            let text = signed(own - oracle, places);
+            view! { " "<span class="quiet style-difference">{text}</span> }
+        });
+        view! { <td role="cell" data-label=label>{number(own, places)}{difference}</td> }
+    };
+    let plain =
+        |label: &'static str, text: String| view! { <td role="cell" data-label=label>{text}</td> };
+    let changed = match version {
+        CodeVersion::Base => "–".to_owned(),
+        _ => format!("+{} \u{2212}{}", lines.added, lines.deleted),
+    };
+    let problems = problems(&style);
+    view! {
+        <tr role="row">
+            <th role="rowheader" scope="row">{named(version)}{problems}</th>
+            {cell("MI", style.mi, oracle.mi, 2)}
+            {cell("Pylint", style.pylint_score(), oracle.pylint_score(), 2)}
+            {cell("Mean complexity", style.mean_complexity(), oracle.mean_complexity(), 2)}
+            {plain("Largest", style.complexity_most.to_string())}
+            {plain("Halstead volume", format::thousands(style.volume.round() as u64))}
+            {plain("Lines of source", format::thousands(style.sloc))}
+            {plain("Comments per line", number(style.comment_ratio(), 3))}
+            {plain("Changed lines", changed)}
+        </tr>
+    }
+}
+
+fn problems(style: &CodeStyle) -> Option<impl IntoView + use<>> {
+    let unparsed = (style.unparsed > 0).then(|| {
+        format!(
+            "{} of {} cannot be parsed",
+            style.unparsed,
+            format::count(style.files, "file")
+        )
+    });
+    let pylint = style.problem.clone();
+    let told: Vec<String> = unparsed.into_iter().chain(pylint).collect();
+    (!told.is_empty()).then(|| view! { <span class="quiet style-problem">{told.join("; ")}</span> })
+}
+
+pub(super) fn named(version: CodeVersion) -> String {
+    match version {
+        CodeVersion::Base => "Base".to_owned(),
+        CodeVersion::Oracle => "Oracle".to_owned(),
+        CodeVersion::Iteration(n) => format!("Iteration {n}"),
+    }
+}
+
+pub(super) fn number(value: Option<f64>, places: usize) -> String {
+    value.map_or_else(|| "–".to_owned(), |value| format::decimals(value, places))
+}
+
+/// With its sign, and none before zero.
+pub(super) fn signed(value: f64, places: usize) -> String {
+    let text = format::decimals(value, places);
+    let is_zero = text.bytes().all(|b| matches!(b, b'0' | b'.'));
+    match value > 0.0 && !is_zero {
+        true => format!("+{text}"),
+        false => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn differences_have_signs() {
+        let check = |value, expect: &str| assert_eq!(signed(value, 2), expect);
+        check(1.234, "+1.23");
+        check(-1.234, "\u{2212}1.23");
+        check(0.001, "0.00");
+        check(-0.001, "0.00");
+    }
+}

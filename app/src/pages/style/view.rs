@@ -1,0 +1,103 @@
+use leptos::either::{Either, EitherOf3};
+use leptos::prelude::*;
+use swe_ci_core::style::{CodeVersion, StyleBeside, StyleTools};
+
+use super::data::{Known, Shown, style_href};
+use super::files::Files;
+use super::versions::{StyleVersions, named};
+use crate::components::{PageHead, Term};
+use crate::glossary::Word;
+use crate::pages::evolution::{Address, evolution_href};
+use crate::pages::iteration::{ChangedFiles, Layout};
+
+#[component]
+pub(super) fn StylePageView(shown: Shown, #[prop(into)] split: Signal<bool>) -> impl IntoView {
+    let Shown { detail, known } = shown;
+    let address = Address::of_detail(&detail);
+    let (task, model) = (detail.view.task_id.to_string(), detail.model.clone());
+    let evolution = evolution_href(&detail.run_id, &task, detail.view.sample);
+    let api = format!("/api/v1/evolutions/{}/style", detail.view.evolution_id);
+    let layout = Layout {
+        split,
+        href: Callback::new(move |split: bool| style_href(&address, !split)),
+    };
+    let body = match known {
+        Known::NotMeasured => EitherOf3::A(view! {
+            <p class="note">"It is not measured yet. A server measures evolutions as they end; "<code>"swe-ci rescore --style"</code>" measures those that ended before."</p>
+        }),
+        Known::CannotBeMeasured(why) => EitherOf3::B(
+            view! { <p class="note" data-tone="warn">"It cannot be measured: "{why}</p> },
+        ),
+        Known::Measured(found) => EitherOf3::C(view! { <Measured found=*found api layout/> }),
+    };
+    view! {
+        <PageHead
+            title=format!("Code style of {task} · {model}")
+            description=format!("What Pylint and radon find in the code {model} wrote for {task}, beside what people wrote.")
+        />
+        <nav class="crumbs" aria-label="Where this is">
+            <a href="/runs">"Runs"</a>
+            <a href=format!("/runs/{}", detail.run_id)>{model.clone()}</a>
+            <a href=evolution>{task.clone()}</a>
+        </nav>
+        <div class="hero">
+            <h1>"Code style"</h1>
+            <p class="lede">
+                {format!("What Pylint and radon find in the code {model} wrote for {task}, beside what people wrote to the same end: the ")}
+                <Term word=Word::Oracle text="oracle"/>"."
+            </p>
+        </div>
+        {body}
+    }
+}
+
+#[component]
+fn Measured(found: StyleBeside, api: String, layout: Layout) -> impl IntoView {
+    let StyleBeside { style, files, diff } = found;
+    let tools = style.tools.clone();
+    let last = style.last().map_or(CodeVersion::Base, |last| last.version);
+    let own = named(last).to_lowercase();
+    let link = api.clone();
+    let files = match files.is_empty() {
+        true => Either::Left(view! {
+            <p>{format!("The source after {own} is the oracle's, file by file.")}</p>
+        }),
+        false => Either::Right(view! { <Files files/> }),
+    };
+    let beyond = StoredValue::new(api);
+    let diff = diff.filter(|diff| diff.changed() > 0).map(|diff| {
+        view! {
+            <section aria-labelledby="side-title">
+                <h2 id="side-title">"Side by side"</h2>
+                <p class="quiet">{format!("The files that lost most: the oracle's first, then as they were after {own}.")}</p>
+                <ChangedFiles diff beyond layout/>
+            </section>
+        }
+    });
+    view! {
+        <section aria-labelledby="versions-title">
+            <h2 id="versions-title">"Version by version"</h2>
+            <p class="quiet">
+                "Beside each number: how it differs from the oracle's. Higher is better for the "
+                <Term word=Word::Maintainability text="maintainability index"/>" (MI, 0 to 100) and the "
+                <Term word=Word::Pylint text="Pylint score"/>" (0 to 10), lower for complexity. Source are the Python files outside of tests."
+            </p>
+            <StyleVersions style/>
+            <p class="taken"><a href=link rel="external">"As JSON"</a></p>
+        </section>
+        <section aria-labelledby="files-title">
+            <h2 id="files-title">"File by file"</h2>
+            <p class="quiet">"Those whose maintainability index lost most against the oracle's come first."</p>
+            {files}
+        </section>
+        {diff}
+        <p class="footnote">{with(&tools)}</p>
+    }
+}
+
+fn with(tools: &StyleTools) -> String {
+    format!(
+        "Measured with Pylint {} and radon {} under Python {}, in the image the task's tests run in, with the tools' own defaults.",
+        tools.pylint, tools.radon, tools.python
+    )
+}

@@ -1,0 +1,221 @@
+//! Code style: of versions of code, and of evolutions.
+
+use sqlx::Row;
+use sqlx::any::AnyRow;
+use swe_ci_core::style::{CodeStyle, EvolutionStyle, StyleTools};
+
+use super::changes::count_up;
+use super::{Store, from_json, to_json};
+use crate::clock::now_ms;
+use crate::error::Result;
+
+/// What was found in one version of some code.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CodeStyleRow {
+    /// Digest of the source files.
+    pub source: String,
+    /// Content digest of the image it was looked at in.
+    pub image: String,
+    pub tools: StyleTools,
+    pub style: CodeStyle,
+    /// Artifact: a `FileStyle` for each file.
+    pub files: String,
+}
+
+/// What came of measuring an evolution: its style, or why it has none.
+pub type Measured = std::result::Result<EvolutionStyle, String>;
+
+/// The evolutions that can be measured: those that are scored, and some code of
+/// which is kept.
+const MEASURABLE: &str = "e.ending IS NOT NULL
+    AND e.ending NOT IN ('budget_spent', 'blocked', 'cancelled')
+    AND EXISTS (SELECT 1 FROM iterations i WHERE i.evolution_id = e.id AND i.code <> '')";
+
+impl Store {
+    /// Takes an evolution that nobody has measured, until `until` unix
+    /// milliseconds: solved ones first, then the oldest.
+    pub async fn claim_style(
+        &self,
+        worker: &str,
+        method: u32,
+        until: i64,
+    ) -> Result<Option<String>> {
+        let next = sqlx::query(sqlx::AssertSqlSafe(format!(
+            "SELECT e.id AS id FROM evolutions e
+             LEFT JOIN evolution_styles s ON s.evolution_id = e.id
+             WHERE (s.evolution_id IS NULL OR (s.claimed_until > 0 AND s.claimed_until < $1)) AND {MEASURABLE}
+             ORDER BY CASE e.ending WHEN 'solved' THEN 0 ELSE 1 END, e.finished_at, e.id LIMIT 1"
+        )))
+        .bind(now_ms())
+        .fetch_optional(&self.pool)
+        .await?;
+        let Some(next) = next else {
+            return Ok(None);
+        };
+        let id: String = next.try_get("id")?;
+        let claimed = sqlx::query(
+            "INSERT INTO evolution_styles (evolution_id, method, worker, claimed_until, style, reason)
+             VALUES ($1, $2, $3, $4, '', '')
+             ON CONFLICT (evolution_id) DO UPDATE
+             SET method = excluded.method, worker = excluded.worker, claimed_until = excluded.claimed_until
+             WHERE evolution_styles.claimed_until > 0 AND evolution_styles.claimed_until < $5",
+        )
+        .bind(&id)
+        .bind(i64::from(method))
+        .bind(worker)
+        .bind(until)
+        .bind(now_ms())
+        .execute(&self.pool)
+        .await?;
+        Ok((claimed.rows_affected() == 1).then_some(id))
+    }
+
+    /// Lets go of what a worker had taken and not finished.
+    pub async fn release_styles(&self, worker: &str) -> Result<()> {
+        sqlx::query("DELETE FROM evolution_styles WHERE worker = $1 AND claimed_until > 0")
+            .bind(worker)
+            .execute(&self.pool)
+            .await?;
+        Ok(())
+    }
+
+    /// Evolutions of a run, or of all, that can be measured and were not by
+    /// this method, or without success.
+    pub async fn unmeasured(&self, run_id: Option<&str>, method: u32) -> Result<Vec<String>> {
+        let rows = sqlx::query(sqlx::AssertSqlSafe(format!(
+            "SELECT e.id AS id FROM evolutions e
+             LEFT JOIN evolution_styles s ON s.evolution_id = e.id
+             WHERE ($1 = '' OR e.run_id = $1)
+               AND (s.evolution_id IS NULL OR s.method <> $2 OR s.style = '') AND {MEASURABLE}
+             ORDER BY e.id"
+        )))
+        .bind(run_id.unwrap_or_default())
+        .bind(i64::from(method))
+        .fetch_all(&self.pool)
+        .await?;
+        rows.iter().map(|row| Ok(row.try_get("id")?)).collect()
+    }
+
+    /// Writes down what came of measuring an evolution, in the place of what
+    /// came of it before.
+    pub async fn put_style(&self, evolution: &str, method: u32, found: &Measured) -> Result<()> {
+        let (style, reason) = match found {
+            Ok(style) => (to_json(style)?, ""),
+            Err(reason) => (String::new(), reason.as_str()),
+        };
+        let mut tx = self.pool.begin().await?;
+        sqlx::query(
+            "INSERT INTO evolution_styles (evolution_id, method, worker, claimed_until, style, reason)
+             VALUES ($1, $2, '', 0, $3, $4)
+             ON CONFLICT (evolution_id) DO UPDATE
+             SET method = excluded.method, worker = '', claimed_until = 0,
+                 style = excluded.style, reason = excluded.reason",
+        )
+        .bind(evolution)
+        .bind(i64::from(method))
+        .bind(style)
+        .bind(reason)
+        .execute(&mut *tx)
+        .await?;
+        count_up(&mut tx).await?;
+        tx.commit().await?;
+        Ok(())
+    }
+
+    /// What came of measuring an evolution; `None` before it was.
+    pub async fn style(&self, evolution: &str) -> Result<Option<Measured>> {
+        let row = sqlx::query(
+            "SELECT style, reason FROM evolution_styles WHERE evolution_id = $1 AND claimed_until = 0",
+        )
+        .bind(evolution)
+        .fetch_optional(&self.pool)
+        .await?;
+        row.as_ref().map(read_measured).transpose()
+    }
+
+    /// The styles of a run's evolutions, as far as they were measured so.
+    pub async fn styles_of_run(
+        &self,
+        run_id: &str,
+        method: u32,
+    ) -> Result<Vec<(String, EvolutionStyle)>> {
+        let rows = sqlx::query(
+            "SELECT s.evolution_id AS id, s.style AS style FROM evolution_styles s
+             JOIN evolutions e ON e.id = s.evolution_id WHERE e.run_id = $1 AND s.method = $2 AND s.style <> ''",
+        )
+        .bind(run_id)
+        .bind(i64::from(method))
+        .fetch_all(&self.pool)
+        .await?;
+        let read = |row: &AnyRow| {
+            let style: String = row.try_get("style")?;
+            Ok((row.try_get("id")?, from_json("a code style", &style)?))
+        };
+        rows.iter().map(read).collect()
+    }
+
+    /// How many evolutions of a run were measured so.
+    pub async fn measured_of_run(&self, run_id: &str, method: u32) -> Result<i64> {
+        let row = sqlx::query(
+            "SELECT count(*) AS n FROM evolution_styles s
+             JOIN evolutions e ON e.id = s.evolution_id WHERE e.run_id = $1 AND s.method = $2 AND s.style <> ''",
+        )
+        .bind(run_id)
+        .bind(i64::from(method))
+        .fetch_one(&self.pool)
+        .await?;
+        Ok(row.try_get("n")?)
+    }
+
+    pub async fn put_code_style(&self, method: u32, row: &CodeStyleRow) -> Result<()> {
+        sqlx::query(
+            "INSERT INTO code_styles (source, image, method, tools, style, files)
+             VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (source, image, method) DO NOTHING",
+        )
+        .bind(&row.source)
+        .bind(&row.image)
+        .bind(i64::from(method))
+        .bind(to_json(&row.tools)?)
+        .bind(to_json(&row.style)?)
+        .bind(&row.files)
+        .execute(&self.pool)
+        .await?;
+        Ok(())
+    }
+
+    pub async fn code_style(
+        &self,
+        method: u32,
+        source: &str,
+        image: &str,
+    ) -> Result<Option<CodeStyleRow>> {
+        let row = sqlx::query(
+            "SELECT * FROM code_styles WHERE source = $1 AND image = $2 AND method = $3",
+        )
+        .bind(source)
+        .bind(image)
+        .bind(i64::from(method))
+        .fetch_optional(&self.pool)
+        .await?;
+        row.as_ref().map(read_code_style).transpose()
+    }
+}
+
+fn read_measured(row: &AnyRow) -> Result<Measured> {
+    let style: String = row.try_get("style")?;
+    Ok(match style.is_empty() {
+        false => Ok(from_json("a code style", &style)?),
+        true => Err(row.try_get("reason")?),
+    })
+}
+
+fn read_code_style(row: &AnyRow) -> Result<CodeStyleRow> {
+    let text = |name: &str| row.try_get::<String, _>(name);
+    Ok(CodeStyleRow {
+        source: text("source")?,
+        image: text("image")?,
+        tools: from_json("style tools", &text("tools")?)?,
+        style: from_json("a code style", &text("style")?)?,
+        files: text("files")?,
+    })
+}

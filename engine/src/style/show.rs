@@ -1,0 +1,269 @@
+//! What was measured, for those who look at it; and code of anybody's measured
+//! at once.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::Context;
+use serde::Serialize;
+use swe_ci_core::diff::Diff;
+use swe_ci_core::style::{
+    CodeStyle, CodeVersion, EvolutionStyle, FileStyle, StyleBeside, StyleTools, beside,
+};
+use swe_ci_measure::{self as measure, Source, changed, is_source};
+
+use super::versions::Version;
+use super::{METHOD, Say};
+use crate::Engine;
+use crate::blocking::blocking;
+use crate::code::CodeTree;
+use crate::error::{Error, Result};
+use crate::store::{EvolutionRow, Measured};
+
+/// How many files of an evolution are shown beside the oracle's.
+const SHOWN: usize = 5;
+/// The most bytes of source below a folder.
+const HEAVIEST_FOLDER: u64 = 512 << 20;
+
+/// The style of a folder.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct FolderStyle {
+    pub tools: StyleTools,
+    pub style: CodeStyle,
+    pub files: Vec<FileStyle>,
+}
+
+impl Engine {
+    /// What came of measuring an evolution: its style, or why it has none;
+    /// `None` before it was measured.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`].
+    pub async fn style(
+        &self,
+        evolution_id: &str,
+    ) -> Result<Option<std::result::Result<EvolutionStyle, String>>> {
+        self.seen_evolution(evolution_id).await?;
+        self.inner.store.style(evolution_id).await
+    }
+
+    /// What was found in each file of one version of an evolution's code.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] when there is no such evolution, or that version of
+    /// it was not measured.
+    pub async fn style_files(
+        &self,
+        evolution_id: &str,
+        version: CodeVersion,
+    ) -> Result<Vec<FileStyle>> {
+        self.seen_evolution(evolution_id).await?;
+        let style = self.measured(evolution_id).await?;
+        self.files_of_version(&style, version).await
+    }
+
+    /// The last code of an evolution beside the oracle's.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] when there is no such evolution, or it was not
+    /// measured.
+    pub async fn style_beside(&self, evolution_id: &str) -> Result<StyleBeside> {
+        let evolution = self.seen_evolution(evolution_id).await?;
+        let style = self.measured(evolution_id).await?;
+        let Some(last) = style.last().map(|last| last.version) else {
+            return Err(Error::not_found("measured iteration of", evolution_id));
+        };
+        let own = self.files_of_version(&style, last).await?;
+        let oracle = self.files_of_version(&style, CodeVersion::Oracle).await?;
+        let mut files = beside(&own, &oracle);
+        // Without the code, the figures still stand.
+        let diff = match self.sources(&evolution, last).await {
+            Ok([base, oracle, own]) => {
+                let told = blocking(move || {
+                    let lines = lines_by_file(&base, &own, &oracle)?;
+                    for file in &mut files {
+                        if let Some((own, oracle)) = lines.get(&file.path) {
+                            (file.own_lines, file.oracle_lines) = (*own, *oracle);
+                        }
+                    }
+                    let paths: Vec<String> =
+                        files.iter().take(SHOWN).map(|f| f.path.clone()).collect();
+                    Ok((files, part(&oracle, &paths), part(&own, &paths)))
+                });
+                let (told, oracle, own) = told.await?;
+                files = told;
+                let ends = (
+                    format!("style/{}", oracle.digest()),
+                    format!("style/{}", own.digest()),
+                );
+                let codes = async { Ok((oracle, own)) };
+                let diff = self.inner.diffs.between(ends, codes).await?;
+                Some(Diff::clone(&diff))
+            }
+            Err(error) => {
+                tracing::debug!("code not shown beside the oracle's: {error}");
+                None
+            }
+        };
+        Ok(StyleBeside { style, files, diff })
+    }
+
+    /// Measures the source below a folder, in an image when its packages are to
+    /// be known, else in the base image.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] when the folder cannot be read or has no source;
+    /// [`Error::Unavailable`] when the container engine fails;
+    /// [`Error::Unauthenticated`], [`Error::Forbidden`].
+    pub async fn style_of_folder(
+        &self,
+        folder: &Path,
+        image: Option<&str>,
+        say: Say<'_>,
+    ) -> Result<FolderStyle> {
+        self.require(swe_ci_core::account::AccountRole::Admin)?;
+        let image = image.unwrap_or(&self.config().base_image);
+        let digest = self.images().digest(image).await?;
+        let digest = digest.ok_or_else(|| {
+            Error::Invalid(format!("the container engine has no image `{image}`"))
+        })?;
+        let path = folder.to_owned();
+        let source = blocking(move || read_folder(&path)).await;
+        let source = source.map_err(|error| Error::Invalid(format!("{error:#}")))?;
+        let id = measure::digest(&source);
+        let sources = BTreeMap::from([(id.clone(), Arc::new(source))]);
+        let name = folder.display().to_string();
+        let rows = self.measure_sources(&digest, sources, &name, say).await?;
+        let mut rows = rows.map_err(Error::Invalid)?;
+        let row = rows.remove(&id).context("what was measured is not there")?;
+        Ok(FolderStyle {
+            files: self.files_of(&row).await?,
+            tools: row.tools,
+            style: row.style,
+        })
+    }
+
+    async fn measured(&self, evolution_id: &str) -> Result<EvolutionStyle> {
+        let found: Option<Measured> = self.inner.store.style(evolution_id).await?;
+        found
+            .and_then(std::result::Result::ok)
+            .ok_or_else(|| Error::not_found("code style of the evolution", evolution_id))
+    }
+
+    async fn files_of_version(
+        &self,
+        style: &EvolutionStyle,
+        version: CodeVersion,
+    ) -> Result<Vec<FileStyle>> {
+        let none = || Error::not_found("measured version", format!("{version:?}"));
+        let source = &style.version(version).ok_or_else(none)?.source;
+        let row = self.inner.store.code_style(METHOD, source, &style.image);
+        self.files_of(&row.await?.ok_or_else(none)?).await
+    }
+
+    /// The source of base, oracle and one version.
+    async fn sources(
+        &self,
+        evolution: &EvolutionRow,
+        version: CodeVersion,
+    ) -> Result<[Arc<Source>; 3]> {
+        let task = self.inner.store.task(&evolution.task_id).await?;
+        let versions = self.versions(evolution, &task).await?;
+        let of = |wanted: CodeVersion| {
+            let found = versions.iter().find(|v: &&Version| v.version == wanted);
+            let found = found.map(|v| v.source.clone());
+            found.ok_or_else(|| Error::not_found("version", format!("{wanted:?}")))
+        };
+        Ok([
+            of(CodeVersion::Base)?,
+            of(CodeVersion::Oracle)?,
+            of(version)?,
+        ])
+    }
+}
+
+/// Lines changed since the base: of the evolution, and of the oracle.
+fn lines_by_file(
+    base: &Source,
+    own: &Source,
+    oracle: &Source,
+) -> anyhow::Result<BTreeMap<String, (u32, u32)>> {
+    let mut lines: BTreeMap<String, (u32, u32)> = BTreeMap::new();
+    for file in changed(base, own)?.files {
+        lines.entry(file.path).or_default().0 = file.added.saturating_add(file.deleted);
+    }
+    for file in changed(base, oracle)?.files {
+        lines.entry(file.path).or_default().1 = file.added.saturating_add(file.deleted);
+    }
+    Ok(lines)
+}
+
+/// Some files of a source.
+fn part(source: &Source, paths: &[String]) -> CodeTree {
+    let mut part = CodeTree::default();
+    for path in paths {
+        if let Some(bytes) = source.get(path) {
+            part.insert_file(path, bytes.clone());
+        }
+    }
+    part
+}
+
+/// The source below a folder. Links are not followed, and folders whose names
+/// begin with a dot are left out.
+fn read_folder(folder: &Path) -> anyhow::Result<Source> {
+    let mut source = Source::new();
+    let mut room = HEAVIEST_FOLDER;
+    let mut waiting = vec![folder.to_owned()];
+    while let Some(next) = waiting.pop() {
+        let shown = next.display().to_string();
+        let entries = std::fs::read_dir(&next).with_context(|| format!("cannot read {shown}"))?;
+        for entry in entries {
+            let entry = entry.with_context(|| format!("cannot read {shown}"))?;
+            let (path, kind) = (entry.path(), entry.file_type()?);
+            if kind.is_dir() && !entry.file_name().as_encoded_bytes().starts_with(b".") {
+                waiting.push(path);
+                continue;
+            }
+            let name = path.strip_prefix(folder).unwrap_or(&path);
+            let Some(name) = name.to_str().filter(|n| kind.is_file() && is_source(n)) else {
+                continue;
+            };
+            let bytes = crate::files::read_limited(&path, room)?;
+            room -= bytes.len() as u64;
+            source.insert(name.to_owned(), bytes);
+        }
+    }
+    anyhow::ensure!(
+        !source.is_empty(),
+        "{} holds no source: no `*.py` file outside of folders named tests or test",
+        folder.display()
+    );
+    Ok(source)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_source_of_a_folder_is_what_is_measured() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |path: &str| {
+            let path = folder.path().join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, "x = 1\n").unwrap();
+        };
+        assert!(read_folder(folder.path()).is_err());
+        for path in ["a.py", "p/b.py", "p/tests/c.py", ".venv/d.py", "e.txt"] {
+            write(path);
+        }
+        std::os::unix::fs::symlink("a.py", folder.path().join("link.py")).unwrap();
+        std::os::unix::fs::symlink("..", folder.path().join("up")).unwrap();
+        let source = read_folder(folder.path()).unwrap();
+        assert_eq!(source.keys().collect::<Vec<_>>(), ["a.py", "p/b.py"]);
+        let missing = read_folder(&folder.path().join("none")).unwrap_err();
+        assert!(missing.to_string().contains("none"), "{missing}");
+    }
+}
