@@ -122,12 +122,13 @@ impl Store {
         Ok(())
     }
 
-    /// What came of measuring an evolution; `None` before it was.
-    pub async fn style(&self, evolution: &str) -> Result<Option<Measured>> {
+    /// What came of measuring an evolution so; `None` before it was.
+    pub async fn style(&self, evolution: &str, method: u32) -> Result<Option<Measured>> {
         let row = sqlx::query(
-            "SELECT style, reason FROM evolution_styles WHERE evolution_id = $1 AND claimed_until = 0",
+            "SELECT style, reason FROM evolution_styles WHERE evolution_id = $1 AND method = $2 AND claimed_until = 0",
         )
         .bind(evolution)
+        .bind(i64::from(method))
         .fetch_optional(&self.pool)
         .await?;
         row.as_ref().map(read_measured).transpose()

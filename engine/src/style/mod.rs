@@ -65,7 +65,7 @@ impl Engine {
         let store = &self.inner.store;
         let evolution = store.evolution(evolution_id).await?;
         let task = store.task(&evolution.task_id).await?;
-        let versions = match self.versions(&evolution, &task).await {
+        let versions = match self.versions(&evolution, &task, None).await {
             Ok(versions) => versions,
             Err(error) => return Ok(Err(format!("its code cannot be read: {error}"))),
         };

@@ -45,7 +45,7 @@ impl Engine {
         evolution_id: &str,
     ) -> Result<Option<std::result::Result<EvolutionStyle, String>>> {
         self.seen_evolution(evolution_id).await?;
-        self.inner.store.style(evolution_id).await
+        self.inner.store.style(evolution_id, METHOD).await
     }
 
     /// What was found in each file of one version of an evolution's code.
@@ -145,7 +145,7 @@ impl Engine {
     }
 
     async fn measured(&self, evolution_id: &str) -> Result<EvolutionStyle> {
-        let found: Option<Measured> = self.inner.store.style(evolution_id).await?;
+        let found: Option<Measured> = self.inner.store.style(evolution_id, METHOD).await?;
         found
             .and_then(std::result::Result::ok)
             .ok_or_else(|| Error::not_found("code style of the evolution", evolution_id))
@@ -169,7 +169,7 @@ impl Engine {
         version: CodeVersion,
     ) -> Result<[Arc<Source>; 3]> {
         let task = self.inner.store.task(&evolution.task_id).await?;
-        let versions = self.versions(evolution, &task).await?;
+        let versions = self.versions(evolution, &task, Some(version)).await?;
         let of = |wanted: CodeVersion| {
             let found = versions.iter().find(|v: &&Version| v.version == wanted);
             let found = found.map(|v| v.source.clone());

@@ -29,11 +29,13 @@ pub struct Version {
 }
 
 impl Engine {
-    /// Base, oracle, and each scored iteration whose code is kept, in order.
+    /// Base, oracle, and each scored iteration whose code is kept, in order; of
+    /// the iterations `only` this one, where nobody needs the others.
     pub(super) async fn versions(
         &self,
         evolution: &EvolutionRow,
         task: &TaskRow,
+        only: Option<CodeVersion>,
     ) -> Result<Vec<Version>> {
         let history = self.inner.folders.history(&task.id);
         let (base, target) = (task.base_sha.clone(), task.target_sha.clone());
@@ -48,7 +50,9 @@ impl Engine {
             Version::of(CodeVersion::Oracle, Arc::new(oracle), &base).await?,
         ];
         for row in self.inner.store.iterations(&evolution.id).await? {
-            if row.code.is_empty() || !matches!(row.verdict, Verdict::Scored { .. }) {
+            let version = CodeVersion::Iteration(row.iteration);
+            let scored = matches!(row.verdict, Verdict::Scored { .. });
+            if row.code.is_empty() || !scored || only.is_some_and(|only| only != version) {
                 continue;
             }
             let code: CodeTree = self
@@ -57,7 +61,6 @@ impl Engine {
                 .get_code_within(&row.code, HEAVIEST)
                 .await?;
             let source = blocking(move || Ok(Arc::new(source_of(&code)))).await?;
-            let version = CodeVersion::Iteration(row.iteration);
             versions.push(Version::of(version, source, &base).await?);
         }
         Ok(versions)

@@ -64,7 +64,7 @@ async fn an_evolution_is_measured_by_one() {
         // Solved ones first; without code, or without a score, never.
         assert_eq!(claim(soon).await, Some(solved.clone()));
         assert_eq!(claim(now_ms() - 1).await, Some(later.clone()));
-        assert_eq!(store.style(&solved).await.unwrap(), None);
+        assert_eq!(store.style(&solved, 1).await.unwrap(), None);
         // What was let go of by its time is anybody's.
         assert_eq!(claim(soon).await, Some(later.clone()));
         assert_eq!(claim(soon).await, None);
@@ -83,12 +83,13 @@ async fn an_evolution_is_measured_by_one() {
         assert!(store.changes().await.unwrap() > changes);
         store.release_styles("here").await.unwrap();
         assert_eq!(claim(soon).await, None);
-        assert_eq!(store.style(&solved).await.unwrap(), Some(Ok(style())));
+        assert_eq!(store.style(&solved, 1).await.unwrap(), Some(Ok(style())));
         assert_eq!(
-            store.style(&later).await.unwrap(),
+            store.style(&later, 1).await.unwrap(),
             Some(Err("no code".into()))
         );
 
+        assert_eq!(store.style(&solved, 2).await.unwrap(), None);
         // Of another method they are anew, and of this one what failed.
         let wanted = async |method| store.unmeasured(Some(&run_id), method).await.unwrap();
         assert_eq!(wanted(1).await, std::slice::from_ref(&later));
