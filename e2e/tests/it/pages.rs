@@ -103,9 +103,18 @@ async fn the_slider_ranks_anew_in_the_browser() {
     assert_eq!(models(&browser).await, json!(["Stepper", "Leaper"]));
     let exact = "return document.querySelector('#gamma-exact').value";
     assert_eq!(browser.eval(exact).await, json!("0.50"));
-    // Parts of the program may still be coming in; they belong to the page.
+    // The sheet is fetched once, when the page stands.
+    browser
+        .until(
+            "the sheet is there",
+            "return performance.getEntriesByType('resource') \
+             .some(r => r.name.includes('/api/pages/sheet'))",
+        )
+        .await;
+    // Parts of the program and its sign may still be coming in; they belong to
+    // the page.
     let requests = "return performance.getEntriesByType('resource').map(r => r.name) \
-                    .filter(name => !name.includes('/pkg/'))";
+                    .filter(name => !name.includes('/pkg/') && !name.endsWith('/favicon.svg'))";
     let before = browser.eval(requests).await;
 
     slide(&browser, "2").await;
