@@ -1,9 +1,4 @@
-//! The configuration: command-line options and environment variables, read
-//! here and nowhere else, and turned into values that are known to be good.
-//!
-//! An option given on the command line wins over its variable. Secrets (the
-//! master key, the database URL, the mail server's, proxy URLs) are never printed; the master key
-//! has no option, since others on the machine can see a command line.
+//! What `serve` is told.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -12,93 +7,11 @@ use clap::{Args, ValueEnum};
 use secrecy::{ExposeSecret, SecretString};
 use swe_ci_app::PublicUrl;
 use swe_ci_engine::Mailer;
-use tracing_subscriber::EnvFilter;
 use url::Url;
 
+use super::environment::Environment;
+use super::secret;
 use crate::serve::{Providers, read_providers};
-
-/// Where pip and npm find packages, as they read it themselves.
-const REGISTRIES: [&str; 4] = [
-    "PIP_INDEX_URL",
-    "PIP_EXTRA_INDEX_URL",
-    "PIP_TRUSTED_HOST",
-    "npm_config_registry",
-];
-
-/// Options every command has.
-#[derive(Debug, Clone, Args)]
-#[command(next_help_heading = "Global options")]
-pub struct GlobalOptions {
-    /// Folder of the database, the datasets and the artifacts; made when absent
-    #[arg(
-        long,
-        global = true,
-        env = "SWE_CI_DATA",
-        hide_env_values = true,
-        value_name = "FOLDER",
-        default_value = "./data"
-    )]
-    data: PathBuf,
-
-    /// `postgres://…` or `sqlite://…`; a SQLite file in the data folder when absent
-    #[arg(
-        long,
-        global = true,
-        env = "SWE_CI_DATABASE_URL", hide_env_values = true,
-        value_name = "URL",
-        value_parser = secret
-    )]
-    database_url: Option<SecretString>,
-
-    /// Image the environments of imported sources are built from
-    #[arg(
-        long,
-        global = true,
-        env = "SWE_CI_BASE_IMAGE",
-        hide_env_values = true,
-        value_name = "IMAGE",
-        default_value = "swe-ci/base:py311"
-    )]
-    base_image: String,
-
-    /// Python package index for the demo split; PIP_INDEX_URL or pip's own when absent
-    #[arg(
-        long,
-        global = true,
-        env = "SWE_CI_PACKAGE_INDEX",
-        hide_env_values = true,
-        value_name = "URL"
-    )]
-    package_index: Option<String>,
-
-    /// What images of tasks and layers of harnesses may take, such as `100GiB`:
-    /// the longest unused make room and come back when they are needed; no limit
-    /// when absent
-    #[arg(
-        long,
-        global = true,
-        env = "SWE_CI_IMAGE_QUOTA",
-        hide_env_values = true,
-        value_name = "SIZE",
-        value_parser = swe_ci_core::disk::size_read
-    )]
-    image_quota: Option<u64>,
-
-    /// What is logged to stderr, such as `debug` or `swe_ci_engine=debug,warn`;
-    /// `info` for serve and `warn` for the rest when absent
-    #[arg(
-        long,
-        global = true,
-        env = "SWE_CI_LOG", hide_env_values = true,
-        value_name = "FILTER",
-        value_parser = log_filter
-    )]
-    log: Option<String>,
-
-    /// How a line of the log looks: for people, or one JSON object a line
-    #[arg(long, global = true, value_name = "FORMAT", value_enum, default_value_t = LogFormat::Text)]
-    log_format: LogFormat,
-}
 
 /// Options of `serve`.
 #[derive(Debug, Clone, Args)]
@@ -215,66 +128,6 @@ enum YesNo {
     No,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum LogFormat {
-    Text,
-    Json,
-}
-
-/// What and how to log.
-#[derive(Debug, Clone)]
-pub struct LogConfig {
-    /// A filter that is known to parse; none means the command's own default.
-    pub filter: Option<String>,
-    pub format: LogFormat,
-}
-
-impl GlobalOptions {
-    #[must_use]
-    pub fn log(&self) -> LogConfig {
-        LogConfig {
-            filter: self.log.clone(),
-            format: self.log_format,
-        }
-    }
-
-    /// What the engine is told. `workers` is 0 for a command that only looks.
-    ///
-    /// # Errors
-    /// A text naming the variable whose value cannot be used.
-    pub fn engine(&self, workers: usize) -> Result<swe_ci_engine::Config, String> {
-        self.engine_with(workers, &Environment::of_process())
-    }
-
-    fn engine_with(
-        &self,
-        workers: usize,
-        environment: &Environment,
-    ) -> Result<swe_ci_engine::Config, String> {
-        let database_url = self.database_url.as_ref().map(database_url).transpose()?;
-        let package_index = self.package_index.clone().filter(|url| !url.is_empty());
-        Ok(swe_ci_engine::Config {
-            data: self.data.clone(),
-            workers,
-            base_image: self.base_image.clone(),
-            package_index: package_index.or_else(|| environment.get("PIP_INDEX_URL")),
-            image_quota: self.image_quota,
-            hub_endpoint: environment.get("HF_ENDPOINT"),
-            hub_token: environment.get("HF_TOKEN").map(SecretString::from),
-            github_endpoint: environment.get("GITHUB_API_URL"),
-            github_token: environment.get("GITHUB_TOKEN").map(SecretString::from),
-            build_env: environment.build_env(),
-            ca_bundle: environment.ca_bundle()?,
-            measure_style: false,
-            database_url: database_url.flatten(),
-            secret: environment.get("SWE_CI_SECRET").map(SecretString::from),
-            private_endpoints: false,
-            public_url: None,
-            mailer: None,
-        })
-    }
-}
-
 impl ServeOptions {
     /// Evolutions worked on at the same time.
     #[must_use]
@@ -372,25 +225,6 @@ fn default_site(executable: Option<&Path>) -> PathBuf {
         .unwrap_or_else(|| PathBuf::from("target/site"))
 }
 
-/// Taken as it is: clap repeats what a parser refuses, and this may hold a
-/// password.
-fn secret(text: &str) -> Result<SecretString, std::convert::Infallible> {
-    Ok(SecretString::from(text))
-}
-
-/// Looks at the scheme only, and never repeats the text.
-fn database_url(url: &SecretString) -> Result<Option<String>, String> {
-    let url = url.expose_secret();
-    let known = ["sqlite:", "postgres://", "postgresql://"];
-    if known.iter().any(|scheme| url.starts_with(scheme)) {
-        Ok(Some(url.to_owned()))
-    } else if url.is_empty() {
-        Ok(None)
-    } else {
-        Err("the database URL (--database-url or SWE_CI_DATABASE_URL) must start with postgres:// or sqlite://".into())
-    }
-}
-
 /// The site answers at the root of its host alone.
 fn public_url(text: &str) -> Result<OrNone<PublicUrl>, String> {
     if text.is_empty() {
@@ -412,115 +246,12 @@ fn public_url(text: &str) -> Result<OrNone<PublicUrl>, String> {
     }
 }
 
-fn log_filter(text: &str) -> Result<String, String> {
-    match EnvFilter::builder().parse(text) {
-        Ok(_) => Ok(text.to_owned()),
-        Err(e) => Err(format!(
-            "{e}; write a level (error, warn, info, debug, trace) or module=level pairs with commas between"
-        )),
-    }
-}
-
-/// The variables that have no option of their own, behind a function so that
-/// tests need not touch the process.
-struct Environment {
-    read: Read,
-}
-
-type Read = Box<dyn Fn(&str) -> Option<String>>;
-
-impl Environment {
-    #[expect(clippy::disallowed_methods, reason = "this is the place for it")]
-    fn of_process() -> Self {
-        Self {
-            read: Box::new(|name| std::env::var(name).ok()),
-        }
-    }
-
-    /// A variable that is set to nothing counts as not set.
-    fn get(&self, name: &str) -> Option<String> {
-        (self.read)(name).filter(|value| !value.is_empty())
-    }
-
-    /// What image builds are told of the network: proxies, and where packages
-    /// come from.
-    fn build_env(&self) -> Vec<(String, String)> {
-        let mut variables = self.proxies();
-        for name in REGISTRIES {
-            let value = self.get(name).or_else(|| self.get(&name.to_uppercase()));
-            variables.extend(value.map(|value| (name.to_owned(), value)));
-        }
-        variables
-    }
-
-    /// Programs disagree on the case, so each that is set is passed on in both;
-    /// lower case wins.
-    fn proxies(&self) -> Vec<(String, String)> {
-        let mut variables = Vec::new();
-        for lower in ["http_proxy", "https_proxy", "no_proxy"] {
-            let upper = lower.to_uppercase();
-            if let Some(value) = self.get(lower).or_else(|| self.get(&upper)) {
-                variables.push((lower.to_owned(), value.clone()));
-                variables.push((upper, value));
-            }
-        }
-        variables
-    }
-
-    fn ca_bundle(&self) -> Result<Option<PathBuf>, String> {
-        let Some(named) = self.get("SSL_CERT_FILE") else {
-            return Ok(swe_ci_engine::usual_ca_bundle());
-        };
-        let path = PathBuf::from(&named);
-        if path.is_file() {
-            Ok(Some(path))
-        } else {
-            Err(format!(
-                "SSL_CERT_FILE names `{named}`, which is not a file; correct it or unset it"
-            ))
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::*;
     use clap::Parser;
 
-    #[derive(Debug, Parser)]
-    struct Line {
-        #[command(flatten)]
-        global: GlobalOptions,
-        #[command(flatten)]
-        serve: ServeOptions,
-    }
-
-    fn line(args: &[&str]) -> Line {
-        Line::try_parse_from([&["swe-ci"], args].concat()).unwrap()
-    }
-
-    fn environment(variables: &'static [(&str, &str)]) -> Environment {
-        Environment {
-            read: Box::new(|name| {
-                let found = variables.iter().find(|(n, _)| *n == name);
-                found.map(|(_, value)| (*value).to_owned())
-            }),
-        }
-    }
-
-    #[test]
-    fn a_password_is_never_shown() {
-        let engine = |url: &str| {
-            let line = line(&["--database-url", url]);
-            assert!(!format!("{line:?}").contains("hunter2"));
-            line.global.engine_with(0, &environment(&[]))
-        };
-        let good = "postgres://u:hunter2@h/db";
-        assert_eq!(engine(good).unwrap().database_url.as_deref(), Some(good));
-        assert_eq!(engine("").unwrap().database_url, None);
-        let message = engine("mysql://u:hunter2@h/db").unwrap_err();
-        assert!(message.contains("SWE_CI_DATABASE_URL") && !message.contains("hunter2"));
-    }
+    use super::*;
+    use crate::config::tests::{Line, environment, line};
 
     #[test]
     fn mails_need_a_server_and_a_sender() {
@@ -540,76 +271,6 @@ mod tests {
         let bare = ["--smtp-url", "smtp://u:hunter2@mail.example.org"];
         let says = mailer(&[bare, from].concat()).unwrap_err();
         assert!(says.contains("SWE_CI_SMTP_URL") && !says.contains("hunter2"));
-    }
-
-    #[test]
-    fn the_master_key_comes_from_the_environment_alone() {
-        let check = |variables, expect: Option<&str>| {
-            let config = line(&[]).global.engine_with(0, &environment(variables));
-            let config = config.unwrap();
-            assert!(!format!("{config:?}").contains("hunter2"));
-            let found = config.secret.as_ref().map(ExposeSecret::expose_secret);
-            assert_eq!(found, expect);
-        };
-        check(&[("SWE_CI_SECRET", "hunter2")], Some("hunter2"));
-        check(&[("SWE_CI_SECRET", "")], None);
-        check(&[], None);
-    }
-
-    #[test]
-    fn proxies_come_in_both_cases_and_empty_means_unset() {
-        let env = environment(&[
-            ("HTTPS_PROXY", "http://up:1"),
-            ("http_proxy", "http://low:1"),
-            ("HTTP_PROXY", "http://up:2"),
-            ("no_proxy", ""),
-        ]);
-        let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
-        assert_eq!(
-            env.proxies(),
-            [
-                pair("http_proxy", "http://low:1"),
-                pair("HTTP_PROXY", "http://low:1"),
-                pair("https_proxy", "http://up:1"),
-                pair("HTTPS_PROXY", "http://up:1"),
-            ]
-        );
-    }
-
-    #[test]
-    fn image_builds_are_told_of_the_registries() {
-        let env = environment(&[
-            ("NPM_CONFIG_REGISTRY", "https://npm"),
-            ("PIP_INDEX_URL", "https://pip/simple"),
-            ("PIP_TRUSTED_HOST", ""),
-        ]);
-        let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
-        assert_eq!(
-            env.build_env(),
-            [
-                pair("PIP_INDEX_URL", "https://pip/simple"),
-                pair("npm_config_registry", "https://npm"),
-            ]
-        );
-    }
-
-    #[test]
-    fn the_package_index_has_two_names() {
-        let pip = environment(&[("PIP_INDEX_URL", "https://pip/simple")]);
-        let index = |args: &[&str]| {
-            let config = line(args).global.engine_with(0, &pip).unwrap();
-            config.package_index.unwrap()
-        };
-        assert_eq!(index(&[]), "https://pip/simple");
-        assert_eq!(index(&["--package-index", ""]), "https://pip/simple");
-        assert_eq!(index(&["--package-index", "https://ours"]), "https://ours");
-    }
-
-    #[test]
-    fn a_ca_bundle_that_is_not_there_is_an_error() {
-        let env = environment(&[("SSL_CERT_FILE", "/no/such/bundle.pem")]);
-        let message = env.ca_bundle().unwrap_err();
-        assert!(message.contains("SSL_CERT_FILE") && message.contains("/no/such/bundle.pem"));
     }
 
     #[test]

@@ -1,0 +1,242 @@
+//! The configuration: command-line options and environment variables, read
+//! here and nowhere else, and turned into values that are known to be good.
+//!
+//! An option given on the command line wins over its variable. Secrets (the
+//! master key, the database URL, the mail server's, proxy URLs) are never printed; the master key
+//! has no option, since others on the machine can see a command line.
+
+mod environment;
+mod serve;
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use secrecy::{ExposeSecret, SecretString};
+use tracing_subscriber::EnvFilter;
+
+use self::environment::Environment;
+pub use self::serve::ServeOptions;
+
+/// Options every command has.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Global options")]
+pub struct GlobalOptions {
+    /// Folder of the database, the datasets and the artifacts; made when absent
+    #[arg(
+        long,
+        global = true,
+        env = "SWE_CI_DATA",
+        hide_env_values = true,
+        value_name = "FOLDER",
+        default_value = "./data"
+    )]
+    data: PathBuf,
+
+    /// `postgres://…` or `sqlite://…`; a SQLite file in the data folder when absent
+    #[arg(
+        long,
+        global = true,
+        env = "SWE_CI_DATABASE_URL", hide_env_values = true,
+        value_name = "URL",
+        value_parser = secret
+    )]
+    database_url: Option<SecretString>,
+
+    /// Image the environments of imported sources are built from
+    #[arg(
+        long,
+        global = true,
+        env = "SWE_CI_BASE_IMAGE",
+        hide_env_values = true,
+        value_name = "IMAGE",
+        default_value = "swe-ci/base:py311"
+    )]
+    base_image: String,
+
+    /// Python package index for the demo split; PIP_INDEX_URL or pip's own when absent
+    #[arg(
+        long,
+        global = true,
+        env = "SWE_CI_PACKAGE_INDEX",
+        hide_env_values = true,
+        value_name = "URL"
+    )]
+    package_index: Option<String>,
+
+    /// What images of tasks and layers of harnesses may take, such as `100GiB`:
+    /// the longest unused make room and come back when they are needed; no limit
+    /// when absent
+    #[arg(
+        long,
+        global = true,
+        env = "SWE_CI_IMAGE_QUOTA",
+        hide_env_values = true,
+        value_name = "SIZE",
+        value_parser = swe_ci_core::disk::size_read
+    )]
+    image_quota: Option<u64>,
+
+    /// What is logged to stderr, such as `debug` or `swe_ci_engine=debug,warn`;
+    /// `info` for serve and `warn` for the rest when absent
+    #[arg(
+        long,
+        global = true,
+        env = "SWE_CI_LOG", hide_env_values = true,
+        value_name = "FILTER",
+        value_parser = log_filter
+    )]
+    log: Option<String>,
+
+    /// How a line of the log looks: for people, or one JSON object a line
+    #[arg(long, global = true, value_name = "FORMAT", value_enum, default_value_t = LogFormat::Text)]
+    log_format: LogFormat,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum LogFormat {
+    Text,
+    Json,
+}
+
+/// What and how to log.
+#[derive(Debug, Clone)]
+pub struct LogConfig {
+    /// A filter that is known to parse; none means the command's own default.
+    pub filter: Option<String>,
+    pub format: LogFormat,
+}
+
+impl GlobalOptions {
+    #[must_use]
+    pub fn log(&self) -> LogConfig {
+        LogConfig {
+            filter: self.log.clone(),
+            format: self.log_format,
+        }
+    }
+
+    /// What the engine is told. `workers` is 0 for a command that only looks.
+    ///
+    /// # Errors
+    /// A text naming the variable whose value cannot be used.
+    pub fn engine(&self, workers: usize) -> Result<swe_ci_engine::Config, String> {
+        self.engine_with(workers, &Environment::of_process())
+    }
+
+    fn engine_with(
+        &self,
+        workers: usize,
+        environment: &Environment,
+    ) -> Result<swe_ci_engine::Config, String> {
+        let database_url = self.database_url.as_ref().map(database_url).transpose()?;
+        let package_index = self.package_index.clone().filter(|url| !url.is_empty());
+        Ok(swe_ci_engine::Config {
+            workers,
+            base_image: self.base_image.clone(),
+            package_index: package_index.or_else(|| environment.get("PIP_INDEX_URL")),
+            image_quota: self.image_quota,
+            hub_endpoint: environment.get("HF_ENDPOINT"),
+            hub_token: environment.get("HF_TOKEN").map(SecretString::from),
+            github_endpoint: environment.get("GITHUB_API_URL"),
+            github_token: environment.get("GITHUB_TOKEN").map(SecretString::from),
+            build_env: environment.build_env(),
+            ca_bundle: environment.ca_bundle()?,
+            database_url: database_url.flatten(),
+            secret: environment.get("SWE_CI_SECRET").map(SecretString::from),
+            ..swe_ci_engine::Config::new(self.data.clone())
+        })
+    }
+}
+
+/// Taken as it is: clap repeats what a parser refuses, and this may hold a
+/// password.
+fn secret(text: &str) -> Result<SecretString, std::convert::Infallible> {
+    Ok(SecretString::from(text))
+}
+
+/// Looks at the scheme only, and never repeats the text.
+fn database_url(url: &SecretString) -> Result<Option<String>, String> {
+    let url = url.expose_secret();
+    let known = ["sqlite:", "postgres://", "postgresql://"];
+    if known.iter().any(|scheme| url.starts_with(scheme)) {
+        Ok(Some(url.to_owned()))
+    } else if url.is_empty() {
+        Ok(None)
+    } else {
+        Err("the database URL (--database-url or SWE_CI_DATABASE_URL) must start with postgres:// or sqlite://".into())
+    }
+}
+
+fn log_filter(text: &str) -> Result<String, String> {
+    match EnvFilter::builder().parse(text) {
+        Ok(_) => Ok(text.to_owned()),
+        Err(e) => Err(format!(
+            "{e}; write a level (error, warn, info, debug, trace) or module=level pairs with commas between"
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Debug, Parser)]
+    pub(super) struct Line {
+        #[command(flatten)]
+        pub(super) global: GlobalOptions,
+        #[command(flatten)]
+        pub(super) serve: ServeOptions,
+    }
+
+    pub(super) fn line(args: &[&str]) -> Line {
+        Line::try_parse_from([&["swe-ci"], args].concat()).unwrap()
+    }
+
+    pub(super) fn environment(variables: &'static [(&str, &str)]) -> Environment {
+        Environment::of(|name| {
+            let found = variables.iter().find(|(n, _)| *n == name);
+            found.map(|(_, value)| (*value).to_owned())
+        })
+    }
+
+    #[test]
+    fn a_password_is_never_shown() {
+        let engine = |url: &str| {
+            let line = line(&["--database-url", url]);
+            assert!(!format!("{line:?}").contains("hunter2"));
+            line.global.engine_with(0, &environment(&[]))
+        };
+        let good = "postgres://u:hunter2@h/db";
+        assert_eq!(engine(good).unwrap().database_url.as_deref(), Some(good));
+        assert_eq!(engine("").unwrap().database_url, None);
+        let message = engine("mysql://u:hunter2@h/db").unwrap_err();
+        assert!(message.contains("SWE_CI_DATABASE_URL") && !message.contains("hunter2"));
+    }
+
+    #[test]
+    fn the_master_key_comes_from_the_environment_alone() {
+        let check = |variables, expect: Option<&str>| {
+            let config = line(&[]).global.engine_with(0, &environment(variables));
+            let config = config.unwrap();
+            assert!(!format!("{config:?}").contains("hunter2"));
+            let found = config.secret.as_ref().map(ExposeSecret::expose_secret);
+            assert_eq!(found, expect);
+        };
+        check(&[("SWE_CI_SECRET", "hunter2")], Some("hunter2"));
+        check(&[("SWE_CI_SECRET", "")], None);
+        check(&[], None);
+    }
+
+    #[test]
+    fn the_package_index_has_two_names() {
+        let pip = environment(&[("PIP_INDEX_URL", "https://pip/simple")]);
+        let index = |args: &[&str]| {
+            let config = line(args).global.engine_with(0, &pip).unwrap();
+            config.package_index.unwrap()
+        };
+        assert_eq!(index(&[]), "https://pip/simple");
+        assert_eq!(index(&["--package-index", ""]), "https://pip/simple");
+        assert_eq!(index(&["--package-index", "https://ours"]), "https://ours");
+    }
+}
