@@ -1,6 +1,6 @@
 //! Reading and unpacking files from elsewhere, within limits.
 
-use std::fs::File;
+use std::fs::{File, TryLockError};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
@@ -20,6 +20,22 @@ pub fn read_limited(path: &Path, max_bytes: u64) -> anyhow::Result<Vec<u8>> {
         path.display()
     );
     Ok(bytes)
+}
+
+/// A lock on a file, which is made if need be; `None` while another process
+/// holds it. The system lets go of it when its process ends, however it ends.
+pub fn lock(path: &Path) -> anyhow::Result<Option<File>> {
+    let locked = File::create(path).and_then(lock_opened);
+    locked.with_context(|| format!("cannot lock {}", path.display()))
+}
+
+/// The same of a file that is there.
+pub fn lock_opened(file: File) -> io::Result<Option<File>> {
+    match file.try_lock() {
+        Ok(()) => Ok(Some(file)),
+        Err(TryLockError::WouldBlock) => Ok(None),
+        Err(TryLockError::Error(error)) => Err(error),
+    }
 }
 
 /// Tells a file from all others, and from itself after a change.

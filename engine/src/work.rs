@@ -19,7 +19,7 @@ use crate::evolve::Evolver;
 use crate::images::BuildNetwork;
 use crate::sandbox::{Docker, Left, Sandbox};
 use crate::store::TaskRow;
-use crate::{Config, Engine, host, queue};
+use crate::{Config, Engine, files, host, queue};
 
 /// When left-overs are looked for again after the start: a container engine
 /// answers within seconds.
@@ -228,21 +228,15 @@ impl Engine {
     }
 
     /// The lock that makes this process the only one to work on the data
-    /// folder. The system lets go of it when the process ends, however it ends.
+    /// folder.
     fn lock(&self) -> Result<std::fs::File> {
-        let path = self.inner.config.data.join("worker.lock");
-        let file = std::fs::File::create(&path)
-            .with_context(|| format!("cannot write {}", path.display()))?;
-        match file.try_lock() {
-            Ok(()) => Ok(file),
-            Err(std::fs::TryLockError::WouldBlock) => Err(Error::Conflict(format!(
+        let data = &self.inner.config.data;
+        files::lock(&data.join("worker.lock"))?.ok_or_else(|| {
+            Error::Conflict(format!(
                 "another swe-ci server works on the data folder {}; stop it, or set SWE_CI_DATA to another folder",
-                self.inner.config.data.display()
-            ))),
-            Err(std::fs::TryLockError::Error(error)) => Err(anyhow::Error::new(error)
-                .context(format!("cannot lock {}", path.display()))
-                .into()),
-        }
+                data.display()
+            ))
+        })
     }
 }
 

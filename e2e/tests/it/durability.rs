@@ -2,7 +2,6 @@
 //! the next start goes on where the rows say it stands, and does no finished
 //! step again.
 
-use std::process::Command;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -76,7 +75,7 @@ async fn goes_on(product: &mut Product, id: &str, before: &Value) {
     assert_eq!(after["evolution_list"][0]["ending"], "solved");
     product
         .until("nothing is left in the engine", || async {
-            containers(product).is_empty()
+            product.containers().is_empty()
         })
         .await;
     // The steps of every iteration were recorded once.
@@ -91,7 +90,7 @@ async fn a_killed_server_resumes() {
     let before = product.run(&id);
     assert_eq!(before["progress"], "running");
     assert!(
-        !containers(&product).is_empty(),
+        !product.containers().is_empty(),
         "a killed server cannot have tidied up"
     );
     goes_on(&mut product, &id, &before).await;
@@ -105,23 +104,10 @@ async fn a_deployment_loses_nothing() {
     // Asked to remove them, a busy container engine does so after we are gone.
     product
         .until("it has tidied up behind itself", || async {
-            containers(&product).is_empty()
+            product.containers().is_empty()
         })
         .await;
     let before = product.run(&id);
     assert_eq!(before["progress"], "running");
     goes_on(&mut product, &id, &before).await;
-}
-
-fn containers(product: &Product) -> Vec<String> {
-    let instance = std::fs::read_to_string(product.data().join("instance")).unwrap();
-    let filter = format!("label=swe-ci.instance={instance}");
-    let output = Command::new("docker")
-        .args(["ps", "-aq", "--filter", &filter])
-        .output()
-        .unwrap();
-    String::from_utf8_lossy(&output.stdout)
-        .split_whitespace()
-        .map(str::to_owned)
-        .collect()
 }

@@ -186,6 +186,20 @@ impl Product {
         serde_json::from_slice(&said.stdout).unwrap()
     }
 
+    /// Containers made by this data folder's servers, those that ended among
+    /// them.
+    pub fn containers(&self) -> Vec<String> {
+        let instance = std::fs::read_to_string(self.data().join("instance")).unwrap_or_default();
+        let filter = format!("label=swe-ci.instance={instance}");
+        let listed = Command::new("docker")
+            .args(["ps", "-aq", "--filter", &filter])
+            .args(["--filter", "label=swe-ci.process"])
+            .output();
+        let listed = listed.map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
+        let ids = listed.unwrap_or_default();
+        ids.split_whitespace().map(str::to_owned).collect()
+    }
+
     pub async fn until_finished(&self, id: &str) {
         self.until("the run is finished", || async {
             self.run(id)["progress"] == "finished"
@@ -207,16 +221,8 @@ impl Drop for Product {
         self.kill();
         // What the killed server left is swept by the next one on the same
         // data folder; there will be none, so it is done here.
-        let instance = std::fs::read_to_string(self.data().join("instance")).unwrap_or_default();
-        let filter = format!("label=swe-ci.instance={instance}");
-        let listed = Command::new("docker")
-            .args(["ps", "-aq", "--filter", &filter])
-            .output();
-        let ids = listed
-            .map(|o| String::from_utf8_lossy(&o.stdout).into_owned())
-            .unwrap_or_default();
-        for id in ids.split_whitespace() {
-            let _ = Command::new("docker").args(["rm", "-f", id]).output();
+        for id in self.containers() {
+            let _ = Command::new("docker").args(["rm", "-f", &id]).output();
         }
     }
 }

@@ -7,9 +7,6 @@
 mod judge;
 mod trial;
 
-use std::fs::TryLockError;
-
-use anyhow::Context;
 use serde::Serialize;
 use swe_ci_core::agent::{AgentConfig, Budget};
 use swe_ci_core::run::{HarnessConfig, Kind, RunConfig};
@@ -20,6 +17,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::Engine;
 use crate::error::{Error, Result};
+use crate::files;
 use crate::grant::Grant;
 use crate::programs::BuiltLayer;
 use crate::sandbox::Left;
@@ -186,18 +184,11 @@ impl Engine {
     /// The lock that makes this the only check of the data folder: what an
     /// earlier one left behind can then be told from what another one needs.
     fn alone(&self) -> Result<std::fs::File> {
-        let path = self.inner.config.data.join("check.lock");
-        let cannot = || format!("cannot lock {}", path.display());
-        let file = std::fs::File::create(&path).with_context(cannot)?;
-        match file.try_lock() {
-            Ok(()) => Ok(file),
-            Err(TryLockError::WouldBlock) => Err(Error::Conflict(
-                "another check of this data folder is under way; wait for its end".into(),
-            )),
-            Err(TryLockError::Error(error)) => {
-                Err(anyhow::Error::new(error).context(cannot()).into())
-            }
-        }
+        let lock = files::lock(&self.inner.config.data.join("check.lock"))?;
+        lock.ok_or_else(|| {
+            let why = "another check of this data folder is under way; wait for its end";
+            Error::Conflict(why.into())
+        })
     }
 }
 

@@ -174,7 +174,7 @@ impl Trial {
             .with_context(|| format!("cannot write in {}", data.display()))?;
         let at = folder.path();
         // A server of this installation removes steps it knows nothing of.
-        let docker = Docker::new(Instance(format!("{}-check", inner.instance)));
+        let docker = Docker::new(Instance(format!("{}-check", inner.instance)), &data);
         if let Err(error) = docker.sweep(Left::ByOthers).await {
             tracing::debug!("containers of earlier checks not swept: {error}");
         }

@@ -88,16 +88,7 @@ impl Engine {
 
     /// One process at a time: images and folders are shared.
     fn curation_lock(&self) -> Result<Option<File>> {
-        let path = self.config().data.join("curation.lock");
-        let file =
-            File::create(&path).with_context(|| format!("cannot write {}", path.display()))?;
-        match file.try_lock() {
-            Ok(()) => Ok(Some(file)),
-            Err(std::fs::TryLockError::WouldBlock) => Ok(None),
-            Err(std::fs::TryLockError::Error(error)) => Err(anyhow::Error::new(error)
-                .context(format!("cannot lock {}", path.display()))
-                .into()),
-        }
+        Ok(files::lock(&self.config().data.join("curation.lock"))?)
     }
 
     async fn carry_out(

@@ -83,10 +83,9 @@ pub struct GatewayMount {
 /// engine, and for cleaning up.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Purpose {
-    /// A step of an evolution. Only the process that holds the worker's lock
-    /// makes these.
+    /// A step of an evolution.
     Step { evolution_id: String },
-    /// Getting tasks ready; any process may.
+    /// Getting tasks ready, and measuring what was written.
     Preparation(String),
 }
 

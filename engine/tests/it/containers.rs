@@ -62,15 +62,18 @@ async fn what_a_dead_process_asked_for_is_removed_late() {
     });
     tokio::time::sleep(Duration::from_secs(1)).await;
     let (instance, image) = (label(&fixture), fixture.engine.config().base_image.clone());
-    let make = |process: &str, purpose: &str| {
-        let labels = [&instance, process, purpose].map(|label| format!("--label={label}"));
+    let make = |process: &str| {
+        let labels = [&instance, process].map(|label| format!("--label={label}"));
         let mut args = vec!["create", "--network=none"];
         args.extend(labels.iter().map(String::as_str));
         args.extend([image.as_str(), "true"]);
         docker(&args).trim().to_owned()
     };
-    make("swe-ci.process=dead", "swe-ci.purpose=step");
-    let import = make("swe-ci.process=other", "swe-ci.purpose=preparation");
+    let processes = fixture.folder.path().join("data/processes");
+    let alive = std::fs::File::create(processes.join("import")).unwrap();
+    alive.lock().unwrap();
+    make("swe-ci.process=dead");
+    let import = make("swe-ci.process=import");
     assert_eq!(containers(&fixture), 2);
     let began = Instant::now();
     while containers(&fixture) > 1 {

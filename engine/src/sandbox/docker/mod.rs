@@ -8,9 +8,11 @@
 mod container;
 mod lines;
 mod look;
+mod process;
 mod sweep;
 
 use std::collections::HashMap;
+use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::SystemTime;
 
@@ -19,8 +21,10 @@ use bollard::models::{ContainerCreateBody, HostConfig, Mount, MountType, Resourc
 use bollard::query_parameters::{CreateContainerOptions, StartContainerOptions};
 
 use self::container::DockerBox;
+use self::process::Process;
 pub use self::sweep::Left;
 use super::{BoxSpec, LAYER_FOLDER, Sandbox, SandboxError, StepBox};
+use crate::blocking::blocking;
 
 /// Label of everything an installation has in the engine: containers, images,
 /// networks, volumes.
@@ -40,17 +44,18 @@ pub struct Docker {
     api: Arc<OnceLock<bollard::Docker>>,
     instance: Instance,
     /// Tells what this process made from what others did.
-    process: Arc<str>,
+    process: Arc<Process>,
 }
 
 impl Docker {
     /// The engine the environment names (`DOCKER_HOST`), or the local one. It
-    /// need not run yet: whoever only looks at results needs none.
-    pub fn new(instance: Instance) -> Self {
+    /// need not run yet: whoever only looks at results needs none. In the data
+    /// folder processes tell each other that they are alive.
+    pub fn new(instance: Instance, data: &Path) -> Self {
         Self {
             api: Arc::default(),
             instance,
-            process: uuid::Uuid::now_v7().to_string().into(),
+            process: Arc::new(Process::new(data)),
         }
     }
 
@@ -81,7 +86,7 @@ impl Docker {
                 (LABEL_INSTANCE.into(), self.instance.0.clone()),
                 (LABEL_PURPOSE.into(), spec.purpose.name().into()),
                 (LABEL_DETAIL.into(), spec.purpose.detail().into()),
-                (LABEL_PROCESS.into(), self.process.to_string()),
+                (LABEL_PROCESS.into(), self.process.name.clone()),
             ])),
             host_config: Some(HostConfig {
                 network_mode: Some("none".into()),
@@ -113,7 +118,9 @@ impl Sandbox for Docker {
         let (api, body) = (self.api()?.clone(), self.create_body(spec));
         let disk_bytes = i64::from(spec.limits.disk_mb) * 1024 * 1024;
         let image = spec.image.clone();
+        let process = self.process.clone();
         let opened = tokio::spawn(async move {
+            blocking(move || process.show()).await?;
             let created = api
                 .create_container(None::<CreateContainerOptions>, body)
                 .await
