@@ -1,6 +1,6 @@
 //! How long ranking anew takes when the γ slider moves, with and without
-//! intervals: 20 models × 100 tasks × 20 iterations, 2,000 resamples of 68
-//! repositories. Prints medians; judges nothing.
+//! intervals: 20 models × 100 tasks × 20 iterations, all with their code style,
+//! 2,000 resamples of 68 repositories. Prints medians; judges nothing.
 #![allow(clippy::print_stdout, reason = "a benchmark reports on stdout")]
 
 use std::hint::black_box;
@@ -8,6 +8,7 @@ use std::time::Instant;
 
 use swe_ci_core::leaderboard::{Entry, Judge, Sample, ScoredTask};
 use swe_ci_core::metrics::{Convention, Gamma, Series, Verdict};
+use swe_ci_core::style::Beside;
 use swe_ci_core::task::{SuiteCounts, TaskId};
 use swe_ci_core::testing;
 
@@ -48,6 +49,12 @@ fn time(what: &str, times: u32, mut run: impl FnMut(Gamma)) {
     );
 }
 
+/// Better than the oracle, as good, or worse, in turn.
+fn style(model: u32, task: u32) -> Beside {
+    let own = f64::from((model + task) % 3) - 1.0;
+    testing::beside([70.0 + own, 70.0], [8.0 - own, 8.0], [task + model, task])
+}
+
 fn entry(model: u32) -> Entry {
     let tasks = (0..100).map(|task| {
         let verdicts: Vec<Verdict> = (0..20)
@@ -74,7 +81,7 @@ fn entry(model: u32) -> Entry {
             samples: vec![Sample {
                 paper: count(Convention::Paper),
                 reference: count(Convention::Reference).expect("it needs counts alone"),
-                style: None,
+                style: Some(style(model, task)),
             }],
         }
     });

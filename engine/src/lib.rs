@@ -145,6 +145,8 @@ pub struct Config {
     pub ca_bundle: Option<PathBuf>,
     /// Whether this process measures the code style of evolutions that are over.
     pub measure_style: bool,
+    /// What a container has in which code style is measured.
+    pub style_limits: swe_ci_core::run::Limits,
     /// `sqlite:…` or `postgres://…`; a SQLite file in the data folder when absent.
     pub database_url: Option<String>,
     /// The master key that the keys of providers are sealed with, base64; a
@@ -177,6 +179,7 @@ impl Config {
             build_env: Vec::new(),
             ca_bundle: None,
             measure_style: false,
+            style_limits: style::limits(),
             database_url: None,
             secret: None,
             private_endpoints: false,
@@ -250,7 +253,7 @@ impl Engine {
             .unwrap_or_else(|| format!("sqlite:{}?mode=rwc", data.join("swe-ci.sqlite").display()));
         let store = Store::open(&url).await?;
         let artifacts = Artifacts::in_folder(&data.join("artifacts"))?;
-        let docker = Docker::new(Instance(instance.clone()));
+        let docker = Docker::new(Instance(instance.clone()), data);
         let images = Images::new(docker.clone());
         let shelf = Shelf::new(images.clone(), data);
         let folders = TaskFolders::new(data.join("tasks"));

@@ -3,6 +3,7 @@
 use anyhow::Context;
 use git2::{DiffOptions, Patch};
 use swe_ci_core::preparation::Lines;
+use swe_ci_core::style::FileLines;
 
 use crate::Source;
 
@@ -13,14 +14,6 @@ pub struct Changed {
     /// Files that differ, in the order of their paths; binary ones count no
     /// lines.
     pub files: Vec<FileLines>,
-}
-
-/// Lines of one file.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FileLines {
-    pub path: String,
-    pub added: u32,
-    pub deleted: u32,
 }
 
 /// What differs, as `git diff --no-renames --numstat` counts it: files that

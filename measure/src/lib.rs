@@ -19,7 +19,7 @@ mod join;
 mod source;
 
 pub use call::{DRIVER, LAYER, Mode, PACKAGES, PYLINT, RADON, command, command_in, request};
-pub use changed::{Changed, FileLines, changed};
+pub use changed::{Changed, changed};
 pub use found::{MAX_FOUND, Pylint, Radon, read_pylint, read_radon};
 pub use join::join;
 pub use source::{Source, digest, file_digest, is_source};

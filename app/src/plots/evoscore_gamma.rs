@@ -9,7 +9,7 @@ use swe_ci_core::run::Kind;
 use super::canvas::{Anchor, Canvas, Frame, Margins};
 use super::labels::{self, End};
 use super::paint::{Paint, SERIES_COLOURS, Theme};
-use super::ticks::{places, ticks};
+use super::ticks::{places, score_ticks, ticks};
 use super::{Figure, Mark, Size};
 use crate::format;
 use crate::query::{GAMMA_MAX, GAMMA_MIN, gamma_text};
@@ -186,7 +186,7 @@ pub fn evoscore_gamma(curves: &Curves, gamma: Gamma, size: Size, theme: Theme) -
 
 fn axes(canvas: &Canvas<'_>, frame: &Frame, narrow: bool) {
     let (low, high) = (*frame.y.start(), *frame.y.end());
-    let scores = ticks(low..=high, 5);
+    let scores = score_ticks(low..=high, 5);
     let decimals = places(&scores).max(1);
     for score in scores {
         let is_zero = score.abs() < 1e-9;

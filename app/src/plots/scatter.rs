@@ -11,7 +11,7 @@ use super::canvas::{Anchor, Canvas, Frame, Margins};
 use super::figure::{Brush, summary};
 use super::labels::Places;
 use super::paint::Paint;
-use super::ticks::{places, ticks};
+use super::ticks::{places, score_ticks};
 use super::{Figure, Mark};
 use crate::format;
 
@@ -135,7 +135,7 @@ fn scores(dots: &[Dot<'_>], all: impl Iterator<Item = (f64, f64)>) -> RangeInclu
 
 fn axis_of_scores(canvas: &Canvas<'_>, frame: &Frame) {
     let (left, right) = (*frame.x.start(), *frame.x.end());
-    let values = ticks(frame.y.clone(), 6);
+    let values = score_ticks(frame.y.clone(), 6);
     let decimals = places(&values).max(1);
     for value in values {
         let is_zero = value.abs() < 1e-9;

@@ -28,6 +28,14 @@ pub(super) fn whole_ticks(range: RangeInclusive<f64>, wanted: u32) -> Vec<f64> {
     ticks
 }
 
+/// Like [`ticks`], as far as there are scores: an axis has room beyond the
+/// highest mark, but no score is above 1 or below −1.
+pub(super) fn score_ticks(range: RangeInclusive<f64>, wanted: u32) -> Vec<f64> {
+    let mut ticks = ticks(range, wanted);
+    ticks.retain(|t| t.abs() < 1.0 + 1e-9);
+    ticks
+}
+
 /// Decimals the labels of these ticks need.
 pub(super) fn places(ticks: &[f64]) -> usize {
     let needs = |places: usize| {
@@ -67,6 +75,18 @@ mod tests {
             found.iter().all(|t| *t != 0.0 || t.is_sign_positive()),
             "{found:?}"
         );
+    }
+
+    #[test]
+    fn no_score_is_above_one() {
+        let check = |range, expect: &[f64]| {
+            let found = score_ticks(range, 5);
+            let alike = |(f, e): (&f64, &f64)| (f - e).abs() < 1e-9;
+            let fits = found.len() == expect.len();
+            assert!(fits && found.iter().zip(expect).all(alike), "{found:?}");
+        };
+        check(0.94..=1.04, &[0.94, 0.96, 0.98, 1.0]);
+        check(-1.04..=-0.94, &[-1.0, -0.98, -0.96, -0.94]);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Entry, Intervals};
+use super::{Entry, Intervals, StyleRates};
 use crate::metrics::{Convention, Gamma, Profile, Recovery, Weights, mean};
 use crate::task::TaskId;
 
@@ -24,6 +24,10 @@ pub struct Scores {
     pub zero_regression_rate: Option<f64>,
     /// Mean number of iterations used (Figure 11).
     pub average_turns: Option<f64>,
+    /// Its code beside the oracle's (Figures 8 and 9); absent where nothing is
+    /// solved and measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub style: Option<StyleRates>,
     /// 95 % intervals; absent with tasks of fewer than two repositories.
     pub intervals: Option<Intervals>,
     /// Iteration by iteration (Figures 7 and 12).
@@ -104,6 +108,7 @@ impl Entry {
             solved_rate: row.as_ref().map(|r| r.solved_rate),
             zero_regression_rate: row.as_ref().map(|r| r.zero_regression_rate),
             average_turns: row.as_ref().map(|r| r.average_turns),
+            style: self.style(convention),
             intervals: None,
             profile: self.profile(convention),
             recovery: None,

@@ -20,8 +20,9 @@ const CLUMSY: &str = "import os\n\n\ndef it(number, seen=[]):\n    if number == 
 const NEAT: &str =
     "\"\"\"Tiny.\"\"\"\n\n\ndef it(number):\n    \"\"\"It.\"\"\"\n    return number + 1\n";
 
-/// One task is solved clumsily, the other as people did.
-async fn product() -> (Product, String) {
+/// The first run solves one task clumsily, the other as people did; the second
+/// both as people did.
+async fn product() -> (Product, [String; 2]) {
     let [base, clumsy, neat] = [BASE, CLUMSY, NEAT].map(|code| [("tiny.py", code), TESTS]);
     let tasks = [
         TinyTask {
@@ -35,10 +36,13 @@ async fn product() -> (Product, String) {
     ];
     let mut product = Product::with_split("tiny", &tasks).await;
     product.set_env("SWE_CI_CODE_STYLE", "yes");
-    let run = product.submit(&replay("Stepper", "tiny", 3, 3));
+    let runs = [("Stepper", 3), ("Leaper", 1)]
+        .map(|(model, chunks)| product.submit(&replay(model, "tiny", chunks, 3)));
     product.start().await;
-    product.until_finished(&run).await;
-    (product, run)
+    for run in &runs {
+        product.until_finished(run).await;
+    }
+    (product, runs)
 }
 
 /// The tools are installed first, which takes a while.
@@ -56,11 +60,13 @@ async fn until_measured(browser: &Browser, product: &Product, run: &str, task: &
 
 #[tokio::test(flavor = "multi_thread")]
 async fn style_is_seen_wherever_results_are() {
-    let (product, run) = product().await;
+    let (product, [run, leaper]) = product().await;
     let browser = Browser::open(DESK).await;
     equip(&browser).await;
     until_measured(&browser, &product, &run, "clumsy").await;
     until_measured(&browser, &product, &run, "neat").await;
+    until_measured(&browser, &product, &leaper, "clumsy").await;
+    until_measured(&browser, &product, &leaper, "neat").await;
 
     open(&browser, &product, &format!("/runs/{run}/tasks/clumsy")).await;
     let follow = "document.querySelector('a[href$=\"/tasks/clumsy/style\"]').click()";
@@ -76,6 +82,21 @@ async fn style_is_seen_wherever_results_are() {
     open(&browser, &product, &format!("/runs/{run}/tasks/neat/style")).await;
     says(&browser, "nothing differs", "file by file.").await;
 
+    open(&browser, &product, &format!("/runs/{run}")).await;
+    says(&browser, "the run tells it", "0.50 equal, 0.50 worse").await;
+    wrong.extend(looked_at(&browser, "style-run").await);
+    let compared = format!("/compare?runs={run},{leaper}");
+    open(&browser, &product, &compared).await;
+    let block = "better of 2; 0.50 equal, 0.50 worse";
+    says(&browser, "one lost, one tied", block).await;
+    says(&browser, "both tied", "better of 2; 1.00 equal, 0.00 worse").await;
+    wrong.extend(looked_at(&browser, "style-compare").await);
+    let columns = "evoscore,mi-wins,pylint-wins,tasks";
+    let leaderboard = format!("/?split=tiny&columns={columns}");
+    open(&browser, &product, &leaderboard).await;
+    says(&browser, "both are ranked", "Leaper").await;
+    wrong.extend(looked_at(&browser, "style-leaderboard").await);
+
     for figure in ["style-wins", "changed-lines", "style-trend"] {
         open(&browser, &product, &format!("/embed/{figure}")).await;
         says(&browser, "the run is in it", "Stepper").await;
@@ -90,4 +111,60 @@ async fn style_is_seen_wherever_results_are() {
     assert_eq!(wrong, Vec::<String>::new());
     assert_eq!(browser.complaints().await, Vec::<String>::new());
     browser.close().await;
+}
+
+/// What the leaderboard has of the code beside the oracle's.
+fn style_on_leaderboard(product: &Product) -> serde_json::Value {
+    let said = product.swe_ci(&["leaderboard", "--split", "tiny", "--json"]);
+    assert!(said.status.success(), "{said:?}");
+    let rows: serde_json::Value = serde_json::from_slice(&said.stdout).unwrap();
+    rows[0]["style"].clone()
+}
+
+/// Files that are all alike keep Pylint busy for some seconds.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_killed_server_measures_later() {
+    let alike: String = (0..1_000).map(|n| format!("VALUE_{n} = {n}\n")).collect();
+    let names: Vec<String> = (0..12).map(|n| format!("alike{n}.py")).collect();
+    let code = |own| {
+        let alike = names.iter().map(|name| (name.as_str(), alike.as_str()));
+        alike.chain([("tiny.py", own), TESTS]).collect::<Vec<_>>()
+    };
+    let versions = [code(BASE), code(NEAT)];
+    let task = TinyTask {
+        name: "slow",
+        versions: &[&versions[0], &versions[1]],
+    };
+    let mut product = Product::with_split("tiny", &[task]).await;
+    let run = product.submit(&replay("Stepper", "tiny", 1, 1));
+    product.start().await;
+    product.until_finished(&run).await;
+    product
+        .until("nothing of the run is left", || async {
+            product.containers().is_empty()
+        })
+        .await;
+    product.kill();
+
+    product.set_env("SWE_CI_CODE_STYLE", "yes");
+    product.start().await;
+    product
+        .until("it measures", || async { !product.containers().is_empty() })
+        .await;
+    product.kill();
+    assert!(!product.containers().is_empty(), "it was killed at work");
+    assert!(style_on_leaderboard(&product).is_null());
+    product.start().await;
+    product
+        .until("its successor has measured", || async {
+            !style_on_leaderboard(&product).is_null()
+        })
+        .await;
+    product
+        .until("nothing is left in the engine", || async {
+            product.containers().is_empty()
+        })
+        .await;
+    let style = style_on_leaderboard(&product);
+    assert_eq!(style["mi"]["tie"], 1.0, "as people did: {style}");
 }

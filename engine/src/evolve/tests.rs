@@ -80,7 +80,7 @@ impl Fixture {
         });
         let keys = Keys::new(store.clone(), None, folder.path());
         // Never asked: the replayed history needs no layer.
-        let docker = Docker::new(Instance("test".into()));
+        let docker = Docker::new(Instance("test".into()), folder.path());
         let evolver = Evolver {
             store,
             artifacts,

@@ -14,9 +14,10 @@ mod versions;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use anyhow::Context;
 use futures::{StreamExt, TryStreamExt};
 use swe_ci_core::run::Limits;
-use swe_ci_core::style::{EvolutionStyle, FileStyle, VersionStyle};
+use swe_ci_core::style::{EvolutionStyle, FileLines, FileStyle, VersionStyle};
 use swe_ci_measure::{self as measure, Radon, Source, is_source};
 
 use self::gauge::Gauge;
@@ -35,7 +36,11 @@ pub use show::FolderStyle;
 
 /// Which tools are used, and how; rises when that changes, so that results of
 /// another method are never compared.
-pub const METHOD: u32 = 1;
+pub const METHOD: u32 = 2;
+
+/// The most bytes of one version's source: all versions of an evolution are in
+/// memory together.
+const HEAVIEST: usize = 64 << 20;
 
 /// Told while something is measured.
 type Say<'a> = &'a (dyn Fn(String) + Send + Sync);
@@ -50,13 +55,35 @@ fn recipe() -> Recipe {
     Recipe::python("style-tools", "Pylint and radon", measure::PYLINT, &install)
 }
 
-/// The source of some code: see [`is_source`].
-fn source_of(code: &CodeTree) -> Source {
-    let file = |(path, entry): (&str, &Entry)| match entry {
-        Entry::File { bytes, .. } if is_source(path) => Some((path.to_owned(), bytes.clone())),
-        _ => None,
-    };
-    code.iter().filter_map(file).collect()
+/// What a tool's container has: as a test run, but half an hour, since each of
+/// an evolution's versions may take as long while the next evolutions wait.
+pub fn limits() -> Limits {
+    Limits {
+        test_seconds: 1_800,
+        ..Limits::default()
+    }
+}
+
+/// The source of some code: see [`is_source`]. Links are none, wherever they
+/// lead: what they lead to is measured where it stands.
+///
+/// # Errors
+/// When it weighs more than [`HEAVIEST`].
+fn source_of(code: &CodeTree) -> anyhow::Result<Source> {
+    let mut room = HEAVIEST;
+    let mut source = Source::new();
+    for (path, entry) in code.iter() {
+        let Entry::File { bytes, .. } = entry else {
+            continue;
+        };
+        if !is_source(path) {
+            continue;
+        }
+        let left = room.checked_sub(bytes.len());
+        room = left.with_context(|| format!("the source weighs over {} MiB", HEAVIEST >> 20))?;
+        source.insert(path.to_owned(), bytes.clone());
+    }
+    Ok(source)
 }
 
 impl Engine {
@@ -65,7 +92,7 @@ impl Engine {
         let store = &self.inner.store;
         let evolution = store.evolution(evolution_id).await?;
         let task = store.task(&evolution.task_id).await?;
-        let versions = match self.versions(&evolution, &task, None).await {
+        let versions = match self.versions(&evolution, &task).await {
             Ok(versions) => versions,
             Err(error) => return Ok(Err(format!("its code cannot be read: {error}"))),
         };
@@ -78,13 +105,18 @@ impl Engine {
             Ok(rows) => rows,
             Err(why) => return Ok(Err(why)),
         };
+        let base = versions.first().map(|base| base.digest.clone());
+        for version in &versions {
+            self.keep_changed(base.as_deref().unwrap_or_default(), version)
+                .await?;
+        }
         let told = |version: &Version| {
             let row = rows.get(&version.digest)?;
             Some(VersionStyle {
                 version: version.version,
                 source: version.digest.clone(),
                 style: row.style.clone(),
-                lines: version.lines,
+                lines: version.changed.lines,
             })
         };
         let tools = rows.values().next().map(|row| row.tools.clone());
@@ -121,7 +153,7 @@ impl Engine {
         let layer = self.inner.harnesses.layer(&recipe(), say).await;
         let layer = layer.map_err(|error| Error::Unavailable(format!("{error:#}")))?;
         let sandbox = self.sandbox();
-        let limits = Limits::default();
+        let limits = self.config().style_limits;
         let gauge = Gauge {
             sandbox: &*sandbox,
             layer: &layer.volume,
@@ -192,12 +224,33 @@ impl Engine {
         Ok(row)
     }
 
+    /// Keeps which files differ from the base, for those who look at them.
+    async fn keep_changed(&self, base: &str, version: &Version) -> Result<()> {
+        let files = serde_json::to_vec(&version.changed.files).map_err(anyhow::Error::new)?;
+        let key = changed_key(base, &version.digest);
+        self.inner.artifacts.put(&key, files).await?;
+        Ok(())
+    }
+
+    /// Which files differ from the base, as it was kept.
+    async fn changed_lines(&self, base: &str, source: &str) -> Result<Vec<FileLines>> {
+        let key = format!("{}.zst", changed_key(base, source));
+        let bytes = self.inner.artifacts.get(&key).await?;
+        let read = blocking(move || Ok(serde_json::from_slice(&bytes)?));
+        Ok(read.await?)
+    }
+
     /// What was found in each file of a version.
     async fn files_of(&self, row: &CodeStyleRow) -> Result<Vec<FileStyle>> {
         let bytes = self.inner.artifacts.get(&row.files).await?;
         let read = blocking(move || Ok(serde_json::from_slice(&bytes)?));
         Ok(read.await?)
     }
+}
+
+/// Where the files are found that differ between two sources.
+fn changed_key(base: &str, source: &str) -> String {
+    format!("styles/changed/{base}-{source}.json")
 }
 
 /// A digest as a part of a file's name.
@@ -207,4 +260,36 @@ fn plain(digest: &str) -> String {
 
 fn unavailable(error: SandboxError) -> Error {
     Error::Unavailable(format!("{:#}", anyhow::Error::new(error)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_and_tests_are_no_source() {
+        let mut code = CodeTree::default();
+        for path in ["a.py", "p/b.py", "p/tests/c.py", "d.txt"] {
+            code.insert_file(path, "x = 1\n");
+        }
+        for (path, target) in [("link.py", "a.py"), ("out.py", "/etc/passwd"), ("up", "..")] {
+            let link = Entry::Symlink {
+                target: target.into(),
+            };
+            assert!(code.insert(path.as_ref(), link).unwrap());
+        }
+        let source = source_of(&code).unwrap();
+        assert_eq!(source.keys().collect::<Vec<_>>(), ["a.py", "p/b.py"]);
+    }
+
+    #[test]
+    fn a_heavy_source_is_refused() {
+        let mut code = CodeTree::default();
+        code.insert_file("a.py", vec![b'#'; HEAVIEST - 1]);
+        code.insert_file("b.txt", vec![b'#'; 2]);
+        assert!(source_of(&code).is_ok());
+        code.insert_file("b.py", vec![b'#'; 2]);
+        let error = source_of(&code).unwrap_err();
+        assert!(error.to_string().contains("64 MiB"), "{error}");
+    }
 }

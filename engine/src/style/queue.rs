@@ -73,9 +73,10 @@ impl Engine {
         if let Err(error) = self.inner.store.release_styles(worker).await {
             tracing::warn!("code style: {error}");
         }
+        let mut looked_at = None;
         while !stop.is_cancelled() {
             let next = tokio::select! {
-                next = self.measure_next(worker) => next,
+                next = self.measure_next(worker, &mut looked_at) => next,
                 () = stop.cancelled() => return,
             };
             let wait = match next {
@@ -93,10 +94,18 @@ impl Engine {
         }
     }
 
-    async fn measure_next(&self, worker: &str) -> Result<bool> {
+    /// Whether there was one. `looked_at` is how much had changed in the store
+    /// when there was none: until more has, there is none, and looking takes
+    /// the longer the more evolutions there are.
+    async fn measure_next(&self, worker: &str, looked_at: &mut Option<i64>) -> Result<bool> {
         let store = &self.inner.store;
+        let changes = store.changes().await?;
+        if *looked_at == Some(changes) {
+            return Ok(false);
+        }
         let until = now_ms() + i64::try_from(LEASE.as_millis()).unwrap_or(i64::MAX);
         let Some(id) = store.claim_style(worker, METHOD, until).await? else {
+            *looked_at = Some(changes);
             return Ok(false);
         };
         let found = match self.measure(&id, &|line| tracing::info!("{line}")).await {

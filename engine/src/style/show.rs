@@ -9,19 +9,21 @@ use anyhow::Context;
 use serde::Serialize;
 use swe_ci_core::diff::Diff;
 use swe_ci_core::style::{
-    CodeStyle, CodeVersion, EvolutionStyle, FileStyle, StyleBeside, StyleTools, beside,
+    CodeStyle, CodeVersion, EvolutionStyle, FileBeside, FileStyle, StyleBeside, StyleTools,
+    VersionFiles, VersionStyle, beside,
 };
-use swe_ci_measure::{self as measure, Source, changed, is_source};
+use swe_ci_measure::{self as measure, Source, is_source};
 
-use super::versions::Version;
 use super::{METHOD, Say};
 use crate::Engine;
 use crate::blocking::blocking;
 use crate::code::CodeTree;
 use crate::error::{Error, Result};
-use crate::store::{EvolutionRow, Measured};
+use crate::store::{EvolutionRow, IterationRow, Measured};
 
-/// How many files of an evolution are shown beside the oracle's.
+/// How many files of an evolution are listed beside the oracle's, and of how
+/// many of them the code is shown.
+const LISTED: usize = 50;
 const SHOWN: usize = 5;
 /// The most bytes of source below a folder.
 const HEAVIEST_FOLDER: u64 = 512 << 20;
@@ -48,7 +50,8 @@ impl Engine {
         self.inner.store.style(evolution_id, METHOD).await
     }
 
-    /// What was found in each file of one version of an evolution's code.
+    /// What was found in each file of one version of an evolution's code, and
+    /// which differ from the base.
     ///
     /// # Errors
     /// [`Error::NotFound`] when there is no such evolution, or that version of
@@ -57,10 +60,10 @@ impl Engine {
         &self,
         evolution_id: &str,
         version: CodeVersion,
-    ) -> Result<Vec<FileStyle>> {
+    ) -> Result<VersionFiles> {
         self.seen_evolution(evolution_id).await?;
         let style = self.measured(evolution_id).await?;
-        self.files_of_version(&style, version).await
+        self.version_files(&style, version).await
     }
 
     /// The last code of an evolution beside the oracle's.
@@ -74,39 +77,51 @@ impl Engine {
         let Some(last) = style.last().map(|last| last.version) else {
             return Err(Error::not_found("measured iteration of", evolution_id));
         };
-        let own = self.files_of_version(&style, last).await?;
-        let oracle = self.files_of_version(&style, CodeVersion::Oracle).await?;
+        let own = self.version_files(&style, last).await?;
+        let oracle = self.version_files(&style, CodeVersion::Oracle).await?;
         let mut files = beside(&own, &oracle);
+        let more_files = files.len().saturating_sub(LISTED);
+        files.truncate(LISTED);
         // Without the code, the figures still stand.
-        let diff = match self.sources(&evolution, last).await {
-            Ok([base, oracle, own]) => {
-                let told = blocking(move || {
-                    let lines = lines_by_file(&base, &own, &oracle)?;
-                    for file in &mut files {
-                        if let Some((own, oracle)) = lines.get(&file.path) {
-                            (file.own_lines, file.oracle_lines) = (*own, *oracle);
-                        }
-                    }
-                    let paths: Vec<String> =
-                        files.iter().take(SHOWN).map(|f| f.path.clone()).collect();
-                    Ok((files, part(&oracle, &paths), part(&own, &paths)))
-                });
-                let (told, oracle, own) = told.await?;
-                files = told;
-                let ends = (
-                    format!("style/{}", oracle.digest()),
-                    format!("style/{}", own.digest()),
-                );
-                let codes = async { Ok((oracle, own)) };
-                let diff = self.inner.diffs.between(ends, codes).await?;
-                Some(Diff::clone(&diff))
-            }
-            Err(error) => {
-                tracing::debug!("code not shown beside the oracle's: {error}");
-                None
-            }
+        let diff = self.side_by_side(&evolution, &style, &files).await;
+        let diff = diff
+            .inspect_err(|error| tracing::debug!("code not shown beside the oracle's: {error:#}"));
+        Ok(StyleBeside {
+            style,
+            files,
+            more_files: u32::try_from(more_files).unwrap_or(u32::MAX),
+            diff: diff.ok(),
+        })
+    }
+
+    /// The first of some files, from the oracle's version to the evolution's.
+    async fn side_by_side(
+        &self,
+        evolution: &EvolutionRow,
+        style: &EvolutionStyle,
+        files: &[FileBeside],
+    ) -> anyhow::Result<Diff> {
+        let (last, oracle) = (style.last(), style.version(CodeVersion::Oracle));
+        let (last, oracle) = last.zip(oracle).context("there is nothing to compare")?;
+        let end = |version: &VersionStyle| format!("style/{}/{}", style.image, version.source);
+        let ends = (end(oracle), end(last));
+        let store = &self.inner.store;
+        let codes = async {
+            let task = store.task(&evolution.task_id).await?;
+            let rows = store.iterations(&evolution.id).await?;
+            let is_last =
+                |row: &&IterationRow| CodeVersion::Iteration(row.iteration) == last.version;
+            let row = rows
+                .iter()
+                .find(is_last)
+                .context("it is not there any more")?;
+            let oracle = self.source_of_commit(&task, &task.target_sha).await?;
+            let own = self.source_of_iteration(row).await?;
+            let paths = || files.iter().take(SHOWN).map(|file| file.path.as_str());
+            Ok((part(&oracle, paths()), part(&own, paths())))
         };
-        Ok(StyleBeside { style, files, diff })
+        let diff = self.inner.diffs.between(ends, codes).await?;
+        Ok(Diff::clone(&diff))
     }
 
     /// Measures the source below a folder, in an image when its packages are to
@@ -151,56 +166,25 @@ impl Engine {
             .ok_or_else(|| Error::not_found("code style of the evolution", evolution_id))
     }
 
-    async fn files_of_version(
+    async fn version_files(
         &self,
         style: &EvolutionStyle,
         version: CodeVersion,
-    ) -> Result<Vec<FileStyle>> {
-        let none = || Error::not_found("measured version", format!("{version:?}"));
+    ) -> Result<VersionFiles> {
+        let none = || Error::not_found("measured version", version.name());
+        let base = style.version(CodeVersion::Base).ok_or_else(none)?;
         let source = &style.version(version).ok_or_else(none)?.source;
         let row = self.inner.store.code_style(METHOD, source, &style.image);
-        self.files_of(&row.await?.ok_or_else(none)?).await
+        let row = row.await?.ok_or_else(none)?;
+        Ok(VersionFiles {
+            files: self.files_of(&row).await?,
+            changed: self.changed_lines(&base.source, source).await?,
+        })
     }
-
-    /// The source of base, oracle and one version.
-    async fn sources(
-        &self,
-        evolution: &EvolutionRow,
-        version: CodeVersion,
-    ) -> Result<[Arc<Source>; 3]> {
-        let task = self.inner.store.task(&evolution.task_id).await?;
-        let versions = self.versions(evolution, &task, Some(version)).await?;
-        let of = |wanted: CodeVersion| {
-            let found = versions.iter().find(|v: &&Version| v.version == wanted);
-            let found = found.map(|v| v.source.clone());
-            found.ok_or_else(|| Error::not_found("version", format!("{wanted:?}")))
-        };
-        Ok([
-            of(CodeVersion::Base)?,
-            of(CodeVersion::Oracle)?,
-            of(version)?,
-        ])
-    }
-}
-
-/// Lines changed since the base: of the evolution, and of the oracle.
-fn lines_by_file(
-    base: &Source,
-    own: &Source,
-    oracle: &Source,
-) -> anyhow::Result<BTreeMap<String, (u32, u32)>> {
-    let mut lines: BTreeMap<String, (u32, u32)> = BTreeMap::new();
-    for file in changed(base, own)?.files {
-        lines.entry(file.path).or_default().0 = file.added.saturating_add(file.deleted);
-    }
-    for file in changed(base, oracle)?.files {
-        lines.entry(file.path).or_default().1 = file.added.saturating_add(file.deleted);
-    }
-    Ok(lines)
 }
 
 /// Some files of a source.
-fn part(source: &Source, paths: &[String]) -> CodeTree {
+fn part<'a>(source: &Source, paths: impl Iterator<Item = &'a str>) -> CodeTree {
     let mut part = CodeTree::default();
     for path in paths {
         if let Some(bytes) = source.get(path) {

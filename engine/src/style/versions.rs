@@ -3,67 +3,63 @@
 use std::sync::Arc;
 
 use swe_ci_core::metrics::Verdict;
-use swe_ci_core::preparation::Lines;
 use swe_ci_core::style::CodeVersion;
-use swe_ci_measure::{Source, changed};
+use swe_ci_measure::{Changed, Source, changed};
 
 use super::source_of;
 use crate::Engine;
 use crate::blocking::blocking;
-use crate::code::CodeTree;
 use crate::error::Result;
-use crate::store::{EvolutionRow, TaskRow};
+use crate::store::{EvolutionRow, IterationRow, TaskRow};
 
 /// No code that is heavier is looked at.
 const HEAVIEST: u64 = 512 << 20;
 
 /// One version of an evolution's source.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Version {
     pub version: CodeVersion,
     pub source: Arc<Source>,
     /// Of its files.
     pub digest: String,
-    /// Lines that differ from the base.
-    pub lines: Lines,
+    /// How it differs from the base.
+    pub changed: Changed,
 }
 
 impl Engine {
-    /// Base, oracle, and each scored iteration whose code is kept, in order; of
-    /// the iterations `only` this one, where nobody needs the others.
+    /// Base, oracle, and each scored iteration whose code is kept, in order.
     pub(super) async fn versions(
         &self,
         evolution: &EvolutionRow,
         task: &TaskRow,
-        only: Option<CodeVersion>,
     ) -> Result<Vec<Version>> {
-        let history = self.inner.folders.history(&task.id);
-        let (base, target) = (task.base_sha.clone(), task.target_sha.clone());
-        let [base, oracle] = blocking(move || {
-            let read = |sha: &str| Ok::<_, anyhow::Error>(source_of(&history.code(sha)?));
-            Ok([read(&base)?, read(&target)?])
-        })
-        .await?;
-        let base = Arc::new(base);
+        let base = Arc::new(self.source_of_commit(task, &task.base_sha).await?);
+        let oracle = Arc::new(self.source_of_commit(task, &task.target_sha).await?);
         let mut versions = vec![
             Version::of(CodeVersion::Base, base.clone(), &base).await?,
-            Version::of(CodeVersion::Oracle, Arc::new(oracle), &base).await?,
+            Version::of(CodeVersion::Oracle, oracle, &base).await?,
         ];
         for row in self.inner.store.iterations(&evolution.id).await? {
-            let version = CodeVersion::Iteration(row.iteration);
-            let scored = matches!(row.verdict, Verdict::Scored { .. });
-            if row.code.is_empty() || !scored || only.is_some_and(|only| only != version) {
-                continue;
+            if !row.code.is_empty() && matches!(row.verdict, Verdict::Scored { .. }) {
+                let source = Arc::new(self.source_of_iteration(&row).await?);
+                let version = CodeVersion::Iteration(row.iteration);
+                versions.push(Version::of(version, source, &base).await?);
             }
-            let code: CodeTree = self
-                .inner
-                .artifacts
-                .get_code_within(&row.code, HEAVIEST)
-                .await?;
-            let source = blocking(move || Ok(Arc::new(source_of(&code)))).await?;
-            versions.push(Version::of(version, source, &base).await?);
         }
         Ok(versions)
+    }
+
+    /// The source at a commit of a task's history.
+    pub(super) async fn source_of_commit(&self, task: &TaskRow, sha: &str) -> Result<Source> {
+        let (history, sha) = (self.inner.folders.history(&task.id), sha.to_owned());
+        Ok(blocking(move || source_of(&history.code(&sha)?)).await?)
+    }
+
+    /// The source as it was tested.
+    pub(super) async fn source_of_iteration(&self, row: &IterationRow) -> Result<Source> {
+        let artifacts = &self.inner.artifacts;
+        let code = artifacts.get_code_within(&row.code, HEAVIEST).await?;
+        Ok(blocking(move || source_of(&code)).await?)
     }
 }
 
@@ -78,7 +74,7 @@ impl Version {
             Ok(Self {
                 version,
                 digest: swe_ci_measure::digest(&source),
-                lines: changed(&base, &source)?.lines,
+                changed: changed(&base, &source)?,
                 source,
             })
         })

@@ -38,11 +38,14 @@ impl Fixture {
 
     /// With workers that measure the code style of what has ended.
     pub async fn measuring() -> Self {
+        Self::measuring_with(|config| config.measure_style = true).await
+    }
+
+    /// With the tools that measure code style, set up differently.
+    pub async fn measuring_with(set_up: impl FnOnce(&mut swe_ci_engine::Config)) -> Self {
         let folder = Self::keep(&["layers"]);
-        let config = swe_ci_engine::Config {
-            measure_style: true,
-            ..testing::config(folder.path().join("data"), 2)
-        };
+        let mut config = testing::config(folder.path().join("data"), 2);
+        set_up(&mut config);
         Self {
             engine: Engine::open(config).await.unwrap(),
             folder,

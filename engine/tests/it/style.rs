@@ -76,12 +76,20 @@ async fn what_was_solved_is_measured_beside_the_oracle() {
     let against = beside.against(StyleMetric::Pylint).unwrap();
     let shown = engine.style_beside(&id).await.unwrap();
     assert!(against.is_lt(), "{style:#?}");
-    assert_eq!(shown.files.len(), 1);
+    assert_eq!((shown.files.len(), shown.more_files), (1, 0));
     assert_eq!(shown.files[0].path, "tiny.py");
     assert!(shown.files[0].messages_gained().unwrap() > 0);
-    assert_eq!(shown.files[0].own_lines, last.lines.modified());
+    let [own, oracle] = [&shown.files[0].own_lines, &shown.files[0].oracle_lines]
+        .map(|lines| lines.as_ref().map(|lines| (lines.added, lines.deleted)));
+    assert_eq!(own, Some((last.lines.added, last.lines.deleted)));
+    assert_eq!(oracle, Some((1, 1)));
     assert_eq!(shown.diff.unwrap().changed(), 1);
-    let files = engine.style_files(&id, CodeVersion::Oracle).await.unwrap();
+    let oracle = engine.style_files(&id, CodeVersion::Oracle).await.unwrap();
+    let changed = oracle.changed;
+    assert_eq!((changed.len(), changed[0].path.as_str()), (1, "tiny.py"));
+    let base = engine.style_files(&id, CodeVersion::Base).await.unwrap();
+    assert_eq!(base.changed, []);
+    let files = oracle.files;
     assert_eq!(files.len(), 3, "tests are no source");
     let odd = files.iter().find(|file| file.path == "odd.py").unwrap();
     assert!(odd.radon.is_none() && odd.problem.is_some());
@@ -129,6 +137,30 @@ async fn a_worker_measures_what_has_ended() {
         ]
     );
     assert_eq!(style.versions[1].style, style.versions[2].style);
+}
+
+/// Sixty files that are all alike: Pylint compares each with all the others,
+/// which takes it minutes; radon is through in seconds.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_takes_pylint_too_long_is_told() {
+    let fixture = Fixture::measuring_with(|config| config.style_limits.test_seconds = 20).await;
+    let folder = tempfile::tempdir().unwrap();
+    let alike: String = (0..1_000).map(|n| format!("VALUE_{n} = {n}\n")).collect();
+    for n in 0..60 {
+        std::fs::write(folder.path().join(format!("m{n}.py")), &alike).unwrap();
+    }
+    let measure = || fixture.engine.style_of_folder(folder.path(), None, &|_| {});
+    let found = measure().await.unwrap();
+    assert_eq!((found.style.sloc, found.style.unparsed), (60_000, 0));
+    assert!(found.style.mi.is_some());
+    let told = found.style.problem.as_deref();
+    assert_eq!(told, Some("Pylint: it took over 20 s"));
+    assert_eq!(found.style.pylint, None);
+    assert!(found.files.iter().all(|file| file.pylint.is_none()));
+    // It is not tried again, which would take as long.
+    let began = std::time::Instant::now();
+    assert_eq!(measure().await.unwrap(), found);
+    assert!(began.elapsed() < Duration::from_secs(20), "measured again");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -5,7 +5,8 @@ use std::path::Path;
 use std::process::Command;
 
 use swe_ci_core::preparation::Lines;
-use swe_ci_measure::{Changed, FileLines, Source, changed};
+use swe_ci_core::style::FileLines;
+use swe_ci_measure::{Changed, Source, changed};
 
 use crate::tools::run;
 

@@ -1,8 +1,9 @@
 use axum::Json;
 use axum::response::Response;
 use swe_ci_core::csv;
-use swe_ci_core::leaderboard::Versus;
+use swe_ci_core::leaderboard::{StyleRates, Versus, WinRates};
 use swe_ci_core::metrics::{Convention, Gamma};
+use swe_ci_core::style::StyleMetric;
 use swe_ci_core::task::TaskId;
 use swe_ci_engine::Engine;
 use utoipa::IntoParams;
@@ -85,7 +86,7 @@ pub(crate) async fn compare(
     tag = "results",
     params(Comparing),
     responses(
-        (status = 200, description = "task_id, repo, run_id, model, evoscore, turns, solved, regressions", body = String, content_type = "text/csv"),
+        (status = 200, description = "task_id, repo, run_id, model, evoscore, turns, solved, regressions, and of the code beside the oracle's, where it is solved and measured: mi_win_rate, mi_tie_rate, mi_loss_rate, pylint_win_rate, pylint_tie_rate, pylint_loss_rate, lines_ratio", body = String, content_type = "text/csv"),
         (status = 400, description = "A parameter cannot be used, or these runs cannot be compared", body = ProblemBody, content_type = "application/problem+json"),
         (status = 404, description = "There is no such run, or they do not share such a task", body = ProblemBody, content_type = "application/problem+json"),
     )
@@ -98,9 +99,28 @@ pub(crate) async fn compare_csv(
     Ok(download("swe-ci-compare.csv", CSV, table(&versus)))
 }
 
+const COLUMNS: [&str; 15] = [
+    "task_id",
+    "repo",
+    "run_id",
+    "model",
+    "evoscore",
+    "turns",
+    "solved",
+    "regressions",
+    "mi_win_rate",
+    "mi_tie_rate",
+    "mi_loss_rate",
+    "pylint_win_rate",
+    "pylint_tie_rate",
+    "pylint_loss_rate",
+    "lines_ratio",
+];
+
 /// RFC 4180, numbers as precise as they are.
 fn table(versus: &Versus) -> String {
-    let mut text = "task_id,repo,run_id,model,evoscore,turns,solved,regressions\r\n".to_owned();
+    let mut text = String::new();
+    csv::line(&mut text, COLUMNS.map(str::to_owned));
     for task in &versus.tasks {
         for (row, result) in versus.runs.iter().zip(&task.results) {
             let fields = [
@@ -113,8 +133,42 @@ fn table(versus: &Versus) -> String {
                 result.solved.to_string(),
                 result.regressions.to_string(),
             ];
-            csv::line(&mut text, fields);
+            let style = style(result.style.unwrap_or_default());
+            csv::line(&mut text, fields.into_iter().chain(style));
         }
     }
     text
+}
+
+/// As many as [`COLUMNS`] has of it; empty where it is not known.
+fn style(rates: StyleRates) -> impl Iterator<Item = String> {
+    let shares = move |metric| {
+        let rates = rates.of(metric);
+        let shares: [fn(WinRates) -> f64; 3] = [|r| r.win, |r| r.tie, |r| r.loss];
+        shares.map(|share| rates.map(share))
+    };
+    let all = StyleMetric::ALL.into_iter().flat_map(shares);
+    let all = all.chain([rates.lines_ratio]);
+    all.map(|value| value.map_or_else(String::new, |value| value.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn style_in_columns() {
+        let rates = StyleRates {
+            mi: Some(WinRates {
+                tasks: 1,
+                win: 0.25,
+                tie: 0.5,
+                loss: 0.25,
+            }),
+            pylint: None,
+            lines_ratio: Some(1.5),
+        };
+        let told: Vec<String> = style(rates).collect();
+        assert_eq!(told, ["0.25", "0.5", "0.25", "", "", "", "1.5"]);
+    }
 }

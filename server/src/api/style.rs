@@ -1,7 +1,7 @@
 //! Code style of evolutions, beside the oracle's.
 
 use axum::Json;
-use swe_ci_core::style::{CodeVersion, EvolutionStyle, FileStyle};
+use swe_ci_core::style::{CodeVersion, EvolutionStyle, VersionFiles};
 use swe_ci_engine::Error;
 
 use super::Result;
@@ -36,14 +36,16 @@ pub(crate) async fn style(
     Ok(Json(style))
 }
 
-/// The code style of each file of one version of an evolution's code.
+/// The code style of one version of an evolution's code, file by file.
+///
+/// With the files that differ from the base, and in how many lines.
 #[utoipa::path(
     get,
     path = "/api/v1/evolutions/{id}/style/{version}",
     tag = "results",
     params(StylePath),
     responses(
-        (status = 200, description = "What was found in each file", body = Vec<FileStyle>),
+        (status = 200, description = "What was found in each file", body = VersionFiles),
         (status = 400, description = "A parameter cannot be used", body = ProblemBody, content_type = "application/problem+json"),
         (status = 404, description = "There is no such evolution, or that version of it was not measured", body = ProblemBody, content_type = "application/problem+json"),
     )
@@ -52,7 +54,7 @@ pub(crate) async fn files(
     As(engine): As,
     Path(path): Path<StylePath>,
     Query(NoParameters): Query<NoParameters>,
-) -> Result<Json<Vec<FileStyle>>> {
+) -> Result<Json<VersionFiles>> {
     let version: CodeVersion = path.version()?;
     Ok(Json(engine.style_files(&path.id, version).await?))
 }

@@ -13,20 +13,24 @@ use crate::glossary::Word;
 /// A line of the table: what it is about, and the figure of a run with what
 /// stands beside it.
 struct Line {
+    name: &'static str,
     word: Word,
     of: fn(&StyleRates) -> Option<(String, String)>,
 }
 
 static LINES: [Line; 3] = [
     Line {
+        name: "MI",
         word: Word::Maintainability,
         of: |rates| rates.of(StyleMetric::Mi).map(wins),
     },
     Line {
+        name: "Pylint score",
         word: Word::Pylint,
         of: |rates| rates.of(StyleMetric::Pylint).map(wins),
     },
     Line {
+        name: "Changed lines",
         word: Word::ChangedLines,
         of: |rates| {
             let ratio = format!("{}×", format::decimals(rates.lines_ratio?, 1));
@@ -63,7 +67,7 @@ pub(super) fn Style(style: Vec<StyleRates>, names: Vec<Name>) -> impl IntoView {
         };
         view! {
             <tr>
-                <th scope="row"><Term word=line.word/></th>
+                <th scope="row"><Term word=line.word text=line.name/></th>
                 {style.iter().map(cell).collect_view()}
             </tr>
         }
@@ -77,8 +81,8 @@ pub(super) fn Style(style: Vec<StyleRates>, names: Vec<Name>) -> impl IntoView {
                 <Term word=Word::WinRate/>
                 " of their last code."
             </p>
-            <div class="table-frame" tabindex="0" role="region" aria-label="Code style beside the oracle's">
-                <table class="versus-heads">
+            <div class="table-frame" tabindex="0" role="region" aria-label="Code style of the runs">
+                <table class="versus-heads versus-style">
                     <caption class="visually-hidden">"Code style of the runs beside the oracle's"</caption>
                     <thead>
                         <tr><td></td>{heads}</tr>

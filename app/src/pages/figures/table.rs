@@ -1,3 +1,4 @@
+use leptos::either::Either;
 use leptos::prelude::*;
 use swe_ci_core::figures::{Cell, Table};
 
@@ -10,18 +11,23 @@ const HIDDEN: [&str; 2] = ["run_id", "kind"];
 /// The numbers behind a figure, folded.
 #[component]
 pub(super) fn Numbers(table: Table, title: &'static str) -> impl IntoView {
-    let shown: Vec<usize> = (0..table.columns.len())
-        .filter(|at| !HIDDEN.contains(&table.columns[*at].name.as_str()))
-        .collect();
-    let head = shown
-        .iter()
-        .map(|at| {
-            let class = if *at < 2 { "" } else { "number" };
-            view! { <th scope="col" class=class>{table.columns[*at].title.clone()}</th> }
-        })
-        .collect_view();
+    let shown =
+        (0..table.columns.len()).filter(|at| !HIDDEN.contains(&table.columns[*at].name.as_str()));
+    // Words are read from the left, in whichever column they stand.
+    let class = |at: usize| {
+        let mut cells = table.rows.iter().map(|cells| &cells[at]);
+        let is_words = cells.any(|cell| matches!(cell, Cell::Text(_)));
+        if is_words { "" } else { "number" }
+    };
+    let shown: Vec<(usize, &'static str)> = shown.map(|at| (at, class(at))).collect();
+    let head = |(at, class): &(usize, &'static str)| {
+        view! { <th scope="col" class=*class>{table.columns[*at].title.clone()}</th> }
+    };
+    let head = shown.iter().map(head).collect_view();
     let row = |cells: &Vec<Cell>| {
-        let cells = shown.iter().map(|at| cell(*at, &cells[*at]));
+        let cells = shown
+            .iter()
+            .map(|(at, class)| cell(*at, &cells[*at], class));
         view! { <tr>{cells.collect_view()}</tr> }
     };
     view! {
@@ -38,14 +44,11 @@ pub(super) fn Numbers(table: Table, title: &'static str) -> impl IntoView {
     }
 }
 
-fn cell(at: usize, cell: &Cell) -> impl IntoView + use<> {
+fn cell(at: usize, cell: &Cell, class: &'static str) -> impl IntoView + use<> {
     let text = words(cell);
-    if at == 0 {
-        view! { <th scope="row">{text}</th> }.into_any()
-    } else if at == 1 {
-        view! { <td>{text}</td> }.into_any()
-    } else {
-        view! { <td class="number">{text}</td> }.into_any()
+    match at {
+        0 => Either::Left(view! { <th scope="row">{text}</th> }),
+        _ => Either::Right(view! { <td class=class>{text}</td> }),
     }
 }
 

@@ -2,6 +2,7 @@ use leptos::either::Either;
 use leptos::prelude::*;
 use swe_ci_core::leaderboard::{Intervals, RecoveryTime, Scores};
 use swe_ci_core::metrics::{Convention, IterationProfile};
+use swe_ci_core::style::StyleMetric;
 use swe_ci_core::uncertainty::Interval;
 use swe_ci_core::view::RunDetail;
 
@@ -25,7 +26,7 @@ struct Measure {
     of: fn(&Scores) -> Figure,
 }
 
-static MEASURES: [Measure; 7] = [
+static MEASURES: [Measure; 10] = [
     Measure {
         name: "EvoScore",
         hint: "γ-weighted mean of the normalized change after each iteration, −1 to 1",
@@ -64,6 +65,21 @@ static MEASURES: [Measure; 7] = [
         name: "Recovery time",
         hint: "Iterations until all that an iteration broke passed again, on average",
         of: |s| recovery(s.convention, s.recovery),
+    },
+    Measure {
+        name: "MI better than the oracle's",
+        hint: "Share of solved tasks whose last code has the higher maintainability index",
+        of: |s| wins(s, StyleMetric::Mi),
+    },
+    Measure {
+        name: "Pylint score better than the oracle's",
+        hint: "Share of solved tasks whose last code has the higher Pylint score",
+        of: |s| wins(s, StyleMetric::Pylint),
+    },
+    Measure {
+        name: "Changed lines against the oracle's",
+        hint: "Lines of source it changed for each line people changed, the median over solved tasks",
+        of: lines,
     },
 ];
 
@@ -129,6 +145,37 @@ fn recovery(convention: Convention, time: Option<RecoveryTime>) -> Figure {
         None => Figure::Unknown {
             why: "nothing that was broken was repaired",
         },
+    }
+}
+
+const NOT_MEASURED: &str = "no solved task has its code style measured yet";
+
+/// How often its code is better than the oracle's, with what else it may be.
+fn wins(scores: &Scores, metric: StyleMetric) -> Figure {
+    let Some(rates) = scores.style.and_then(|style| style.of(metric)) else {
+        return Figure::Unknown { why: NOT_MEASURED };
+    };
+    let interval = scores.intervals.and_then(|i| i.wins(metric));
+    let interval = interval.map(|i| format::interval(i.win, 2));
+    let [win, tie, loss] = [rates.win, rates.tie, rates.loss].map(format::share);
+    let others = format!("{tie} equal, {loss} worse");
+    Figure::Known {
+        text: win,
+        beside: interval
+            .into_iter()
+            .chain([others])
+            .collect::<Vec<_>>()
+            .join("; "),
+    }
+}
+
+fn lines(scores: &Scores) -> Figure {
+    match scores.style.and_then(|style| style.lines_ratio) {
+        Some(ratio) => Figure::Known {
+            text: format!("{}×", format::decimals(ratio, 1)),
+            beside: String::new(),
+        },
+        None => Figure::Unknown { why: NOT_MEASURED },
     }
 }
 
@@ -235,6 +282,7 @@ mod tests {
     use crate::plots::fixture::{sheet, sheet_of};
     use swe_ci_core::leaderboard::{Judge, Sheet};
     use swe_ci_core::metrics::Gamma;
+    use swe_ci_core::testing::{beside, styled};
 
     fn scores(sheet: &Sheet) -> Scores {
         let mut scores = sheet.entries[0].scores(Gamma::ONE, Convention::Reference);
@@ -260,6 +308,27 @@ mod tests {
         // One repository alone has none.
         let seen = scores(&sheet(&[("m", &[0.5])]));
         assert_eq!((MEASURES[0].of)(&seen), known("0.500", ""));
+    }
+
+    #[test]
+    fn style_beside_the_oracle() {
+        let bare = sheet_of(&[("m", vec![&[1.0], &[1.0]])]);
+        assert_eq!(wins(&scores(&bare), StyleMetric::Mi), unmeasured());
+        assert_eq!(lines(&scores(&bare)), unmeasured());
+        let mut sheet = bare;
+        let run = sheet.entries[0].clone();
+        let mi = |task| [70.0 + if task == 0 { 1.0 } else { 0.0 }, 70.0];
+        sheet.entries[0] = styled(run, |task, _| Some(beside(mi(task), [8.0; 2], [15, 10])));
+        let seen = scores(&sheet);
+        let better = known("0.50", "[0.00, 1.00]; 0.50 equal, 0.00 worse");
+        assert_eq!(wins(&seen, StyleMetric::Mi), better);
+        let equal = known("0.00", "[0.00, 0.00]; 1.00 equal, 0.00 worse");
+        assert_eq!(wins(&seen, StyleMetric::Pylint), equal);
+        assert_eq!(lines(&seen), known("1.5×", ""));
+    }
+
+    fn unmeasured() -> Figure {
+        Figure::Unknown { why: NOT_MEASURED }
     }
 
     #[test]

@@ -1,9 +1,9 @@
 //! The files that differ from the oracle's.
 
 use leptos::prelude::*;
-use swe_ci_core::style::{FileBeside, FileStyle};
+use swe_ci_core::style::{FileBeside, FileLines, FileStyle};
 
-use super::versions::{number, signed};
+use super::versions::{lines_of, number, signed};
 use crate::components::Listed;
 use crate::format;
 
@@ -14,23 +14,16 @@ const COLUMNS: [&str; 5] = [
     "Changed lines, oracle's",
     "Note",
 ];
-/// Files that are listed; the rest is in the JSON.
-const LISTED: usize = 50;
 
 #[component]
-pub(super) fn Files(files: Vec<FileBeside>) -> impl IntoView {
-    let more = files.len().saturating_sub(LISTED);
+pub(super) fn Files(files: Vec<FileBeside>, more: u32) -> impl IntoView {
     let more = (more > 0).then(|| {
-        let text = format!(
-            "And {}, which lost less.",
-            format::count(u32::try_from(more).unwrap_or(u32::MAX), "more file")
-        );
+        let text = format!("And {}, which lost less.", format::count(more, "more file"));
         view! { <p class="quiet">{text}</p> }
     });
-    let rows = files.into_iter().take(LISTED);
     view! {
         <Listed caption="Files that differ from the oracle's" columns=&COLUMNS>
-            {rows.map(|file| view! { <Row file/> }).collect_view()}
+            {files.into_iter().map(|file| view! { <Row file/> }).collect_view()}
         </Listed>
         {more}
     }
@@ -54,10 +47,15 @@ fn Row(file: FileBeside) -> impl IntoView {
                 {number(mi(&file.own), 2)}", "{number(mi(&file.oracle), 2)}{lost}
             </td>
             <td role="cell" data-label=COLUMNS[2]>{messages(&file.own)}", "{messages(&file.oracle)}</td>
-            <td role="cell" data-label=COLUMNS[3]>{file.own_lines}", "{file.oracle_lines}</td>
+            <td role="cell" data-label=COLUMNS[3]>{changed(file.own_lines)}", "{changed(file.oracle_lines)}</td>
             <td role="cell" data-label=COLUMNS[4]>{note}</td>
         </tr>
     }
+}
+
+/// Nothing where the file is the base's.
+fn changed(file: Option<FileLines>) -> String {
+    file.map_or_else(|| "–".to_owned(), |file| lines_of(file.added, file.deleted))
 }
 
 fn note(file: &FileBeside) -> String {

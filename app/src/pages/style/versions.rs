@@ -54,7 +54,7 @@ fn Row(version: VersionStyle, oracle: StoredValue<CodeStyle>) -> impl IntoView {
         |label: &'static str, text: String| view! { <td role="cell" data-label=label>{text}</td> };
     let changed = match version {
         CodeVersion::Base => "–".to_owned(),
-        _ => format!("+{} \u{2212}{}", lines.added, lines.deleted),
+        _ => lines_of(lines.added, lines.deleted),
     };
     let problems = problems(&style);
     view! {
@@ -91,6 +91,12 @@ pub(super) fn named(version: CodeVersion) -> String {
         CodeVersion::Oracle => "Oracle".to_owned(),
         CodeVersion::Iteration(n) => format!("Iteration {n}"),
     }
+}
+
+/// Lines added and deleted since the base.
+pub(super) fn lines_of(added: u32, deleted: u32) -> String {
+    let [added, deleted] = [added, deleted].map(format::thousands);
+    format!("+{added} \u{2212}{deleted}")
 }
 
 pub(super) fn number(value: Option<f64>, places: usize) -> String {

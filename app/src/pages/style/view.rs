@@ -53,16 +53,24 @@ pub(super) fn StylePageView(shown: Shown, #[prop(into)] split: Signal<bool>) -> 
 
 #[component]
 fn Measured(found: StyleBeside, api: String, layout: Layout) -> impl IntoView {
-    let StyleBeside { style, files, diff } = found;
+    let StyleBeside {
+        style,
+        files,
+        more_files,
+        diff,
+    } = found;
     let tools = style.tools.clone();
     let last = style.last().map_or(CodeVersion::Base, |last| last.version);
     let own = named(last).to_lowercase();
     let link = api.clone();
+    let [of_own, of_oracle] =
+        [last, CodeVersion::Oracle].map(|version| format!("{api}/{}", version.name()));
+    let own_link = format!("after {own}");
     let files = match files.is_empty() {
         true => Either::Left(view! {
             <p>{format!("The source after {own} is the oracle's, file by file.")}</p>
         }),
-        false => Either::Right(view! { <Files files/> }),
+        false => Either::Right(view! { <Files files more=more_files/> }),
     };
     let beyond = StoredValue::new(api);
     let diff = diff.filter(|diff| diff.changed() > 0).map(|diff| {
@@ -89,6 +97,11 @@ fn Measured(found: StyleBeside, api: String, layout: Layout) -> impl IntoView {
             <h2 id="files-title">"File by file"</h2>
             <p class="quiet">"Those whose maintainability index lost most against the oracle's come first."</p>
             {files}
+            <p class="taken">
+                "All files, and the lines that differ from the base in each, as JSON: "
+                <a href=of_own rel="external">{own_link}</a>", "
+                <a href=of_oracle rel="external">"the oracle's"</a>"."
+            </p>
         </section>
         {diff}
         <p class="footnote">{with(&tools)}</p>

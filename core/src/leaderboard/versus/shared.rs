@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde::{Deserialize, Serialize};
 
 use crate::leaderboard::rank::{solved, turns};
-use crate::leaderboard::{Entry, ScoredTask};
+use crate::leaderboard::{Entry, ScoredTask, StyleRates};
 use crate::metrics::{Convention, Gamma, SAME, Series, Weights, mean};
 use crate::task::TaskId;
 
@@ -34,6 +34,10 @@ pub struct SharedResult {
     pub solved: f64,
     /// Iterations that broke something.
     pub regressions: f64,
+    /// Its code beside the oracle's, on this task alone; absent where no
+    /// sample is solved and measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub style: Option<StyleRates>,
 }
 
 /// The tasks all of them were scored on.
@@ -90,6 +94,7 @@ impl SharedResult {
             turns: of(&turns),
             solved: of(&solved),
             regressions: of(&|series| f64::from(count(series.regressions().len()))),
+            style: StyleRates::over(&[task], convention),
         }
     }
 }

@@ -167,6 +167,25 @@ fn step(iteration: u32, role: Role, outcome: StepOutcome) -> StepRow {
     }
 }
 
+/// The first iteration of a [`task`], with all its tests passed.
+fn all_passed(code: &str) -> IterationRow {
+    IterationRow {
+        iteration: 1,
+        verdict: Verdict::Scored {
+            in_target: 3,
+            passed: 4,
+            lost: 0,
+        },
+        gained: 2,
+        outcomes: Outcomes::from_letters("ppp".into()),
+        collapse: None,
+        findings: Vec::new(),
+        code: code.into(),
+        test_seconds: 0.25,
+        finished_at: 2_500,
+    }
+}
+
 fn at(iteration: u32, role: Role) -> Cursor {
     Cursor {
         iteration,
@@ -269,19 +288,8 @@ async fn an_evolution_is_recorded_step_by_step() {
 
         let tested = step(1, Role::Test, StepOutcome::Scored { solved: true });
         let iteration = IterationRow {
-            iteration: 1,
-            verdict: Verdict::Scored {
-                in_target: 3,
-                passed: 4,
-                lost: 0,
-            },
-            gained: 2,
-            outcomes: Outcomes::from_letters("ppp".into()),
-            collapse: None,
             findings: vec!["conftest.py differs".into()],
-            code: "code/x".into(),
-            test_seconds: 0.25,
-            finished_at: 2_500,
+            ..all_passed("code/x")
         };
         let record = StepToRecord {
             step: &tested,

@@ -26,24 +26,9 @@ fn style() -> EvolutionStyle {
 async fn ended(store: &Store, ending: Ending, code: &str) -> String {
     let claim = store.claim("w/1", 60_000).await.unwrap().unwrap();
     let tested = step(1, Role::Test, StepOutcome::Scored { solved: true });
-    let iteration = IterationRow {
-        iteration: 1,
-        verdict: Verdict::Scored {
-            in_target: 3,
-            passed: 4,
-            lost: 0,
-        },
-        gained: 2,
-        outcomes: Outcomes::from_letters("ppp".into()),
-        collapse: None,
-        findings: vec![],
-        code: code.into(),
-        test_seconds: 0.25,
-        finished_at: 2_500,
-    };
     let record = StepToRecord {
         step: &tested,
-        iteration: Some(&iteration),
+        iteration: Some(&all_passed(code)),
         next: Err((ending, None)),
     };
     store.record_step(&claim, "w/1", &record).await.unwrap();
