@@ -207,10 +207,20 @@ impl Product {
         .await;
     }
 
-    pub async fn until<F: Future<Output = bool>>(&self, what: &str, mut done: impl FnMut() -> F) {
+    pub async fn until<F: Future<Output = bool>>(&self, what: &str, done: impl FnMut() -> F) {
+        self.until_within(PATIENCE, what, done).await;
+    }
+
+    /// The same of what takes longer.
+    pub async fn until_within<F: Future<Output = bool>>(
+        &self,
+        patience: Duration,
+        what: &str,
+        mut done: impl FnMut() -> F,
+    ) {
         let began = Instant::now();
         while !done().await {
-            assert!(began.elapsed() < PATIENCE, "never: {what}\n{}", self.log());
+            assert!(began.elapsed() < patience, "never: {what}\n{}", self.log());
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
     }

@@ -10,7 +10,9 @@ use swe_ci_core::curation::{BuildAttempt, Fate};
 use swe_ci_core::outcomes::TestList;
 use swe_ci_core::run::Limits;
 use swe_ci_curate::environment::configuration::{Configuration, Files};
-use swe_ci_curate::environment::diagnose::{diagnose, modules, own_modules};
+use swe_ci_curate::environment::diagnose::{
+    Doubt, diagnose, doubt, last_error, modules, own_modules,
+};
 use swe_ci_curate::environment::distribution::{Finder, Found};
 use swe_ci_curate::environment::python::{self, BaseImages};
 use swe_ci_curate::environment::recipe::{CODE, Recipe};
@@ -28,6 +30,14 @@ const MAX_OUTPUT: usize = 4 << 20;
 
 /// What one build may take: with slow mirrors minutes, never an hour.
 const LONGEST_BUILD: Duration = Duration::from_hours(1);
+
+/// After which times a build is made again that the package index may have
+/// failed.
+const AGAIN: [Duration; 3] = [
+    Duration::from_secs(5),
+    Duration::from_secs(20),
+    Duration::from_mins(1),
+];
 
 /// What environments are made with.
 pub struct Builder<'a> {
@@ -56,6 +66,8 @@ struct Tried {
     runs: Option<(String, u32)>,
     outcome: String,
     output: String,
+    /// Why that it could not be built may not be the project's doing.
+    doubt: Option<Doubt>,
 }
 
 impl Builder<'_> {
@@ -89,7 +101,7 @@ impl Builder<'_> {
         let mut change = String::new();
         loop {
             let began = Instant::now();
-            let tried = self.attempt(tag, &recipe, target).await?;
+            let tried = self.attempt(tag, &recipe, target, time).await?;
             let attempt = BuildAttempt {
                 change: std::mem::take(&mut change),
                 outcome: tried.outcome.clone(),
@@ -146,7 +158,45 @@ impl Builder<'_> {
         Recipe::new(&configuration, &interpreter, time, version)
     }
 
-    async fn attempt(&self, tag: &str, recipe: &Recipe, target: &CodeTree) -> Result<Tried> {
+    /// Tries an environment, and again where it was the package index's doing
+    /// that it could not be built.
+    async fn attempt(
+        &self,
+        tag: &str,
+        recipe: &Recipe,
+        target: &CodeTree,
+        time: Timestamp,
+    ) -> Result<Tried> {
+        for pause in AGAIN {
+            let tried = self.attempt_once(tag, recipe, target).await?;
+            let Some(doubt) = &tried.doubt else {
+                return Ok(tried);
+            };
+            if !self.is_of_index(doubt, time).await? {
+                return Ok(tried);
+            }
+            tracing::warn!(tag, "built again in {} s: {doubt}", pause.as_secs());
+            tokio::time::sleep(pause).await;
+        }
+        let tried = self.attempt_once(tag, recipe, target).await?;
+        if tried.doubt.is_some() {
+            let answers = self.finder.answers().await;
+            answers.map_err(|error| Error::Unavailable(format!("{error:#}")))?;
+        }
+        Ok(tried)
+    }
+
+    async fn is_of_index(&self, doubt: &Doubt, time: Timestamp) -> Result<bool> {
+        match doubt {
+            Doubt::Connection { .. } => Ok(true),
+            Doubt::NoFiles { distribution } => {
+                let has = self.finder.has(distribution, time).await;
+                has.map_err(|error| Error::Unavailable(format!("{error:#}")))
+            }
+        }
+    }
+
+    async fn attempt_once(&self, tag: &str, recipe: &Recipe, target: &CodeTree) -> Result<Tried> {
         let mut output = String::new();
         let lines = recipe.lines();
         let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
@@ -170,12 +220,19 @@ impl Builder<'_> {
         let image = match built {
             Ok(image) => image,
             Err(problem) => {
+                // Of a command the engine tells no more than its text.
+                let why = last_error(&output).filter(|_| problem.starts_with("The command "));
+                let outcome = format!(
+                    "it could not be built: {}",
+                    why.as_ref().unwrap_or(&problem)
+                );
+                let doubt = doubt(&output);
                 hear(&mut output, &problem);
-                let outcome = format!("it could not be built: {problem}");
                 return Ok(Tried {
                     runs: None,
                     outcome,
                     output,
+                    doubt,
                 });
             }
         };
@@ -202,6 +259,7 @@ impl Builder<'_> {
             runs,
             outcome,
             output,
+            doubt: None,
         })
     }
 

@@ -98,6 +98,48 @@ pub fn diagnose(output: &str, own: &BTreeSet<String>) -> Vec<Finding> {
     found
 }
 
+/// What in the output of a build that failed may be the doing of the network or
+/// of the package index, and not of the project.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Doubt {
+    /// A connection failed for good, as this line says.
+    Connection { line: String },
+    /// pip has seen no file of this distribution at all. That an index answered
+    /// with an error it does not say.
+    NoFiles { distribution: String },
+}
+
+impl std::fmt::Display for Doubt {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Connection { line } => f.write_str(line),
+            Self::NoFiles { distribution } => {
+                write!(f, "the package index listed no file of {distribution}")
+            }
+        }
+    }
+}
+
+/// The first doubt in the output of a build that failed.
+#[must_use]
+pub fn doubt(output: &str) -> Option<Doubt> {
+    output
+        .lines()
+        .find_map(|line| patterns::doubt_of(&plain(line)))
+}
+
+/// The line in which a build says why it failed: the last that calls itself an
+/// error, else the last one.
+#[must_use]
+pub fn last_error(output: &str) -> Option<String> {
+    let lines = || output.lines().map(plain).filter(|line| !line.is_empty());
+    let is_error = |line: &String| {
+        let start: String = line.chars().take(6).collect();
+        start.eq_ignore_ascii_case("error:")
+    };
+    lines().filter(is_error).last().or_else(|| lines().last())
+}
+
 /// The modules a finder should be asked for.
 #[must_use]
 pub fn modules(findings: &[Finding]) -> Vec<&str> {

@@ -1,6 +1,6 @@
 //! What single lines say.
 
-use super::Finding;
+use super::{Doubt, Finding};
 use crate::dependencies::{project_name, required_project};
 use crate::environment::configuration::{plugin_of_fixture, plugin_of_marker, plugin_of_option};
 use crate::environment::distribution::known;
@@ -10,6 +10,28 @@ pub(super) fn of_line(line: &str) -> Vec<Finding> {
     let readers: [fn(&str) -> Vec<Finding>; 5] =
         [of_imports, of_pytest, of_system, of_pip, of_project];
     readers.iter().flat_map(|read| read(line)).collect()
+}
+
+/// What pip and apt say when a connection fails for good.
+const BROKEN: [&str; 7] = [
+    "Retrying (Retry(total=0,",
+    "Max retries exceeded with url",
+    "Connection broken: ",
+    "ERROR: HTTP error 5",
+    "ERROR: HTTP error 429",
+    "Temporary failure in name resolution",
+    "E: Failed to fetch ",
+];
+
+/// Why the line may not be the project's doing.
+pub(super) fn doubt_of(line: &str) -> Option<Doubt> {
+    if BROKEN.iter().any(|mark| line.contains(mark)) {
+        let line = line.chars().take(300).collect();
+        return Some(Doubt::Connection { line });
+    }
+    let asked = between(line, "satisfies the requirement ", "(from versions: none)")?;
+    let distribution = required_project(asked.split(" (from").next()?)?;
+    Some(Doubt::NoFiles { distribution })
 }
 
 /// Requirements pip's account of a conflict says the user asked for.

@@ -300,3 +300,51 @@ fn modules_of_a_tree() {
     let own: Vec<_> = own_modules(paths).into_iter().collect();
     assert_eq!(own, ["helpers", "mine", "other", "single", "tests"]);
 }
+
+#[test]
+fn what_may_be_the_index_s_doing() {
+    let check = |output: &str, expect: Option<&str>| {
+        let told = doubt(output).map(|doubt| doubt.to_string());
+        assert_eq!(told.as_deref(), expect, "{output}");
+    };
+    let tries = |left: u32| {
+        format!(
+            "WARNING: Retrying (Retry(total={left}, connect=None, read=None, redirect=None, status=None)) \
+             after connection broken by 'ReadTimeoutError(\"Read timed out.\")': /simple/six/"
+        )
+    };
+    check(&tries(1), None);
+    check(&format!("{}\n{}", tries(1), tries(0)), Some(&tries(0)));
+    check(
+        "Traceback:\npip._vendor.requests.exceptions.ChunkedEncodingError: ('Connection broken: IncompleteRead(1 bytes read)')",
+        Some(
+            "pip._vendor.requests.exceptions.ChunkedEncodingError: ('Connection broken: IncompleteRead(1 bytes read)')",
+        ),
+    );
+    check(
+        "\u{1b}[91mERROR: Could not find a version that satisfies the requirement setuptools>=40.8.0 (from versions: none)\u{1b}[0m",
+        Some("the package index listed no file of setuptools"),
+    );
+    check(
+        "ERROR: Could not find a version that satisfies the requirement strange[x]==9 (from mine[test]) (from versions: none)",
+        Some("the package index listed no file of strange"),
+    );
+    check(
+        "ERROR: Could not find a version that satisfies the requirement strange==9 (from versions: 1.0)",
+        None,
+    );
+    check("error: command 'gcc' failed: No such file", None);
+}
+
+#[test]
+fn the_last_error_is_told() {
+    let check = |output: &str, expect: Option<&str>| {
+        assert_eq!(last_error(output).as_deref(), expect, "{output}");
+    };
+    check("", None);
+    check("a\nb\n\n", Some("b"));
+    check(
+        "\u{1b}[91m  error: subprocess-exited-with-error\u{1b}[0m\n  note: not pip's\nERROR: Failed to build mine\nnotice",
+        Some("ERROR: Failed to build mine"),
+    );
+}

@@ -134,6 +134,18 @@ impl Index {
         Ok(files)
     }
 
+    /// Whether it answers now; that it does not know a project is an answer.
+    pub(super) async fn answers(&self) -> anyhow::Result<()> {
+        let page = format!("{}/pip/", self.url);
+        let asked = || format!("the package index {} does not answer", self.url);
+        let answer = self.client.get(&page).header(ACCEPT, JSON).send().await;
+        let answer = answer.with_context(asked)?;
+        match answer.status() {
+            StatusCode::NOT_FOUND => Ok(()),
+            _ => answer.error_for_status().map(drop).with_context(asked),
+        }
+    }
+
     /// The names in a wheel or a source distribution.
     pub(super) async fn paths(&self, file: &IndexFile) -> anyhow::Result<Vec<String>> {
         let cached = self.cached("names", &format!("{} {:?}", file.url, file.hashes));

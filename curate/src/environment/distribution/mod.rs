@@ -96,6 +96,18 @@ impl Finder {
         Ok(None)
     }
 
+    /// Whether the index has any file of a distribution that was uploaded before
+    /// the cut-off. An error is of the network or the index.
+    pub async fn has(&self, distribution: &str, cut_off: Timestamp) -> anyhow::Result<bool> {
+        let files = self.index.files(distribution).await?;
+        Ok(!newest(&files, cut_off).is_empty())
+    }
+
+    /// Whether the index answers now. An error says why not.
+    pub async fn answers(&self) -> anyhow::Result<()> {
+        self.index.answers().await
+    }
+
     /// The version and file in which a distribution has a module.
     async fn provided(
         &self,

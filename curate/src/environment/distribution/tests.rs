@@ -297,6 +297,28 @@ async fn large_wheels_are_looked_into_by_their_end_and_once() {
 }
 
 #[tokio::test]
+async fn what_an_index_has_and_whether_it_answers() {
+    let mut served = Served::default();
+    served.wheel("same-1.0", "2020-01-01", &["same/__init__.py"]);
+    let (finder, _cache) = served.serve().await;
+    for (name, day, expect) in [
+        ("same", "2020-01-02", true),
+        ("same", "2019-12-31", false),
+        ("other", "2020-01-02", false),
+    ] {
+        let cut_off = format!("{day}T00:00:00Z").parse().unwrap();
+        let has = finder.has(name, cut_off).await.unwrap();
+        assert_eq!(has, expect, "{name} {day}");
+    }
+    finder.answers().await.unwrap();
+
+    let cache = tempfile::tempdir().unwrap();
+    let index = Index::new("http://127.0.0.1:9/simple", cache.path(), None).unwrap();
+    let error = Finder::new(index).answers().await.unwrap_err();
+    assert!(error.to_string().contains("127.0.0.1:9"), "{error:#}");
+}
+
+#[tokio::test]
 async fn an_index_that_does_not_answer_is_an_error_that_says_so() {
     let cache = tempfile::tempdir().unwrap();
     let index = Index::new("http://127.0.0.1:9/simple", cache.path(), None).unwrap();
