@@ -340,7 +340,7 @@ fn is_proxy(name: &str) -> bool {
 }
 
 /// Whether an address in it has a part before the host.
-fn names_a_user(value: &str) -> bool {
+pub fn names_a_user(value: &str) -> bool {
     value.split_whitespace().any(|address| {
         let rest = address.split_once("://").map(|(_, rest)| rest);
         let authority = rest.and_then(|rest| rest.split(['/', '?', '#']).next());

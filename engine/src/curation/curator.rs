@@ -46,6 +46,8 @@ pub struct Curator<'a> {
     pub network: &'a BuildNetwork,
     pub fetcher: Fetcher<'a>,
     pub finder: &'a Finder,
+    /// See [`Builder`].
+    pub index_without_times: Option<&'a str>,
     pub bases: &'a BaseImages,
     pub say: &'a (dyn Fn(String) + Send + Sync),
     /// It is to end: cancelled, or the process stops.
@@ -180,6 +182,7 @@ impl Curator<'_> {
             sandbox: &*sandbox,
             network: self.network,
             finder: self.finder,
+            index_without_times: self.index_without_times,
             bases: self.bases,
             limits: Limits::default(),
             repairs: self.plan.environment.repairs,

@@ -45,6 +45,8 @@ pub struct Builder<'a> {
     pub sandbox: &'a dyn Sandbox,
     pub network: &'a BuildNetwork,
     pub finder: &'a Finder,
+    /// The package index, where builds need help to know the times of its files.
+    pub index_without_times: Option<&'a str>,
     pub bases: &'a BaseImages,
     pub limits: Limits,
     /// The most repairs of one environment.
@@ -155,7 +157,9 @@ impl Builder<'_> {
         let configuration = Configuration::read(&files(target));
         let day = time.to_zoned(TimeZone::UTC).date();
         let interpreter = python::choose(&configuration, self.bases, day)?;
-        Recipe::new(&configuration, &interpreter, time, version)
+        let mut recipe = Recipe::new(&configuration, &interpreter, time, version)?;
+        recipe.index_without_times = self.index_without_times.map(str::to_owned);
+        Ok(recipe)
     }
 
     /// Tries an environment, and again where it was the package index's doing

@@ -22,6 +22,7 @@ use crate::blocking::blocking;
 use crate::dataset::pip;
 use crate::error::{Error, Result};
 use crate::files;
+use crate::images::names_a_user;
 use crate::store::CurationRow;
 
 /// How often a server looks for a curation, and whether one was cancelled.
@@ -195,6 +196,10 @@ impl Engine {
         let cache = config.data.join("cache").join("index");
         let index = Index::new(&url, &cache, ca)?;
         let finder = Finder::new(Index::new(&url, &cache, ca)?);
+        // An image's history would tell a user's name and password.
+        let without_times = index.without_times().await;
+        let without_times = without_times.map_err(unavailable)?;
+        let index_without_times = without_times.filter(|url| !names_a_user(url));
         let bases = match plan.environment.images.is_empty() {
             false => plan.environment.images.clone(),
             true => {
@@ -216,6 +221,7 @@ impl Engine {
                 ca_bundle: config.ca_bundle.as_deref(),
             },
             finder: &finder,
+            index_without_times,
             bases: &bases,
             say,
             stop,

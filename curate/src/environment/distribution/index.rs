@@ -1,5 +1,7 @@
-//! A package index as its JSON tells (PEP 691 with the times of PEP 700).
+//! A package index as its JSON tells (PEP 691 with the times of PEP 700), or,
+//! of a mirror that leaves those out, the JSON API beside it.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -15,6 +17,8 @@ use super::archive;
 use crate::dependencies::project_name;
 
 const JSON: &str = "application/vnd.pypi.simple.v1+json";
+/// A project that every index has.
+const KNOWN: &str = "pip";
 const PATIENCE: Duration = Duration::from_secs(60);
 /// How long what the index says of a project is believed. Files only come, or
 /// are withdrawn.
@@ -52,12 +56,49 @@ pub struct IndexFile {
     #[serde(default)]
     yanked: serde_json::Value,
     #[serde(default)]
-    hashes: std::collections::BTreeMap<String, String>,
+    hashes: BTreeMap<String, String>,
 }
 
 #[derive(Debug, Deserialize)]
 struct Page {
     files: Vec<IndexFile>,
+}
+
+impl Page {
+    fn tells_times(&self) -> bool {
+        self.files.iter().all(|file| file.upload_time.is_some())
+    }
+}
+
+/// A project in the JSON API.
+#[derive(Debug, Deserialize)]
+struct Project {
+    releases: BTreeMap<String, Vec<ReleaseFile>>,
+}
+
+#[derive(Debug, Deserialize)]
+struct ReleaseFile {
+    filename: String,
+    url: String,
+    upload_time_iso_8601: Timestamp,
+    size: Option<u64>,
+    #[serde(default)]
+    yanked: serde_json::Value,
+    #[serde(default)]
+    digests: BTreeMap<String, String>,
+}
+
+impl From<ReleaseFile> for IndexFile {
+    fn from(file: ReleaseFile) -> Self {
+        Self {
+            filename: file.filename,
+            url: file.url,
+            upload_time: Some(file.upload_time_iso_8601),
+            size: file.size,
+            yanked: file.yanked,
+            hashes: file.digests,
+        }
+    }
 }
 
 impl IndexFile {
@@ -107,36 +148,76 @@ impl Index {
         if let Some(files) = read_fresh(&cached) {
             return Ok(files);
         }
-        let page = format!("{}/{project}/", self.url);
-        let asked = || format!("the package index {} does not tell of {project}", self.url);
-        let response = self
-            .client
-            .get(&page)
-            .header(ACCEPT, JSON)
-            .send()
-            .await
-            .with_context(asked)?;
-        if response.status() == StatusCode::NOT_FOUND {
-            write(&cached, &Vec::<IndexFile>::new())?;
-            return Ok(Vec::new());
-        }
-        let response = response.error_for_status().with_context(asked)?;
-        let base = response.url().clone();
-        let bytes = body(response, MOST_PAGE).await.with_context(asked)?;
-        let page: Page = serde_json::from_slice(&bytes).with_context(asked).context(
-            "its answer is not the JSON of PEP 691: name another index, or a mirror that has it",
-        )?;
-        let mut files = page.files;
-        for file in &mut files {
-            file.url = base.join(&file.url)?.into();
-        }
+        let files = match self.page(&project).await? {
+            Some(page) if page.tells_times() => page.files,
+            Some(page) => self.released(&project).await.unwrap_or(page.files),
+            None => self.released(&project).await.with_context(|| {
+                format!(
+                    "the package index {} tells of {project} neither in the JSON of PEP 691 nor in a JSON API beside it: name another index",
+                    self.url
+                )
+            })?,
+        };
         write(&cached, &files)?;
         Ok(files)
     }
 
+    /// What it says of a project; none where it does so in another language.
+    async fn page(&self, project: &str) -> anyhow::Result<Option<Page>> {
+        let page = format!("{}/{project}/", self.url);
+        let asked = || format!("the package index {} does not tell of {project}", self.url);
+        let response = self.client.get(&page).header(ACCEPT, JSON).send();
+        let response = response.await.with_context(asked)?;
+        match response.status() {
+            StatusCode::NOT_FOUND => return Ok(Some(Page { files: Vec::new() })),
+            StatusCode::NOT_ACCEPTABLE => return Ok(None),
+            _ => {}
+        }
+        let response = response.error_for_status().with_context(asked)?;
+        let base = response.url().clone();
+        let bytes = body(response, MOST_PAGE).await.with_context(asked)?;
+        let Ok(mut page) = serde_json::from_slice::<Page>(&bytes) else {
+            return Ok(None);
+        };
+        for file in &mut page.files {
+            file.url = base.join(&file.url)?.into();
+        }
+        Ok(Some(page))
+    }
+
+    /// The same by the JSON API.
+    async fn released(&self, project: &str) -> anyhow::Result<Vec<IndexFile>> {
+        let root = self.url.strip_suffix("/simple").unwrap_or(&self.url);
+        let page = format!("{root}/pypi/{project}/json");
+        let response = self.client.get(&page).send().await?;
+        if response.status() == StatusCode::NOT_FOUND {
+            return Ok(Vec::new());
+        }
+        let response = response.error_for_status()?;
+        let base = response.url().clone();
+        let project: Project = serde_json::from_slice(&body(response, MOST_PAGE).await?)?;
+        let files = project.releases.into_values().flatten();
+        let mut files: Vec<IndexFile> = files.map(IndexFile::from).collect();
+        for file in &mut files {
+            file.url = base.join(&file.url)?.into();
+        }
+        Ok(files)
+    }
+
+    /// Its address, where it tells the times of files in its JSON API alone.
+    pub async fn without_times(&self) -> anyhow::Result<Option<&str>> {
+        let tells = self.page(KNOWN).await?;
+        if tells.is_some_and(|page| page.tells_times()) {
+            return Ok(None);
+        }
+        let released = self.released(KNOWN).await;
+        let has_times = released.is_ok_and(|files| !files.is_empty());
+        Ok(has_times.then_some(&self.url))
+    }
+
     /// Whether it answers now; that it does not know a project is an answer.
     pub(super) async fn answers(&self) -> anyhow::Result<()> {
-        let page = format!("{}/pip/", self.url);
+        let page = format!("{}/{KNOWN}/", self.url);
         let asked = || format!("the package index {} does not answer", self.url);
         let answer = self.client.get(&page).header(ACCEPT, JSON).send().await;
         let answer = answer.with_context(asked)?;

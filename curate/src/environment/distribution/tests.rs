@@ -15,6 +15,8 @@ struct Served {
     projects: BTreeMap<String, Vec<Value>>,
     files: BTreeMap<String, Vec<u8>>,
     no_ranges: bool,
+    /// Answers in HTML, as PEP 503 says, with a JSON API beside it.
+    no_times: bool,
     asked: Arc<Mutex<Vec<String>>>,
 }
 
@@ -65,6 +67,7 @@ impl Served {
     async fn serve(self) -> (Finder, tempfile::TempDir) {
         let app = axum::Router::new()
             .route("/simple/{project}/", axum::routing::get(project))
+            .route("/pypi/{project}/json", axum::routing::get(released))
             .route("/files/{name}", axum::routing::get(file))
             .with_state(self);
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -85,6 +88,9 @@ async fn project(
 ) -> Response {
     served.asked.lock().unwrap().push(name.clone());
     assert_eq!(headers["accept"], "application/vnd.pypi.simple.v1+json");
+    if served.no_times {
+        return "<!DOCTYPE html>".into_response();
+    }
     match served.projects.get(&name) {
         Some(files) => {
             axum::Json(json!({"meta": {"api-version": "1.1"}, "name": name, "files": files}))
@@ -92,6 +98,21 @@ async fn project(
         }
         None => StatusCode::NOT_FOUND.into_response(),
     }
+}
+
+async fn released(State(served): State<Served>, Path(name): Path<String>) -> Response {
+    let Some(files) = served.projects.get(&name).filter(|_| served.no_times) else {
+        return StatusCode::NOT_FOUND.into_response();
+    };
+    let file = |file: &Value| {
+        json!({
+            "filename": file["filename"], "url": format!("/simple/x/{}", file["url"].as_str().unwrap()),
+            "digests": {}, "upload_time_iso_8601": file["upload-time"], "size": file["size"],
+            "yanked": file["yanked"], "requires_python": null,
+        })
+    };
+    let files: Vec<Value> = files.iter().map(file).collect();
+    axum::Json(json!({"info": {}, "releases": {"1.0": files}})).into_response()
 }
 
 async fn file(
@@ -316,6 +337,26 @@ async fn what_an_index_has_and_whether_it_answers() {
     let index = Index::new("http://127.0.0.1:9/simple", cache.path(), None).unwrap();
     let error = Finder::new(index).answers().await.unwrap_err();
     assert!(error.to_string().contains("127.0.0.1:9"), "{error:#}");
+}
+
+#[tokio::test]
+async fn times_may_be_in_the_json_api_alone() {
+    for no_times in [false, true] {
+        let mut served = Served {
+            no_times,
+            ..Served::default()
+        };
+        served.wheel("pip-1.0", "2020-01-01", &["pip/__init__.py"]);
+        served.wheel("same-1.0", "2020-01-01", &["same/__init__.py"]);
+        let (finder, _cache) = served.serve().await;
+        let without = finder.index.without_times().await.unwrap();
+        assert_eq!(without.is_some(), no_times);
+        let expected = expect("same", "1.0", Evidence::SameName);
+        assert_eq!(found(&finder, "same", "2021-01-01").await, expected);
+        assert_eq!(found(&finder, "same", "2019-01-01").await, None);
+        assert_eq!(found(&finder, "other", "2021-01-01").await, None);
+        finder.answers().await.unwrap();
+    }
 }
 
 #[tokio::test]

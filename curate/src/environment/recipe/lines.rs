@@ -9,6 +9,7 @@ const FOLDER: &str = "environment";
 /// Where tests will find the code.
 const CODE_FOLDER: &str = "/app/code";
 const METADATA: &str = include_str!("metadata.py");
+const INDEX: &str = include_str!("index.py");
 /// The first pip that knows a day; the newest one that runs on the interpreter.
 const PIP: &str = "pip>=26.0,<27";
 const REPORT: &str = "pytest-json-report==1.5.0";
@@ -53,9 +54,16 @@ impl Recipe {
         for (name, value) in &self.env {
             lines.push(format!("ENV {name}={}", quoted(value)));
         }
+        let with_times = match &self.index_without_times {
+            Some(index) => {
+                lines.push(format!("COPY {FOLDER}/index.py /tmp/index.py"));
+                format!("python3 /tmp/index.py {} ", quoted(index))
+            }
+            None => String::new(),
+        };
         let wheel = match &self.project_install {
             ProjectInstall::Metadata { extras } => {
-                lines.extend(self.wheel_lines(&cut_off));
+                lines.extend(self.wheel_lines(&cut_off, &with_times));
                 // A name that is none would be read by the shell.
                 let is_name = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
                 let names = extras.iter().filter(|name| name.chars().all(is_name));
@@ -72,7 +80,7 @@ impl Recipe {
             "COPY {FOLDER}/requirements.txt /tmp/requirements.txt"
         ));
         lines.push(format!(
-            "RUN {cut_off}; {INTO_VENV} install {wheel}-r /tmp/requirements.txt"
+            "RUN {cut_off}; {with_times}{INTO_VENV} install {wheel}-r /tmp/requirements.txt"
         ));
         lines.push(format!(
             "RUN {PIP_SETTINGS}; {INTO_VENV} list --format=freeze > /tmp/there.txt && \
@@ -85,8 +93,7 @@ impl Recipe {
             ));
         }
         lines.push(
-            "RUN rm -rf /tmp/code /tmp/build /tmp/wheel /tmp/*.txt /tmp/metadata.py /opt/tools"
-                .into(),
+            "RUN rm -rf /tmp/code /tmp/build /tmp/wheel /tmp/*.txt /tmp/*.py /opt/tools".into(),
         );
         lines.push(format!("WORKDIR {CODE_FOLDER}"));
         lines
@@ -94,7 +101,7 @@ impl Recipe {
 
     /// Builds the wheel from a copy of the code: what the build writes into its
     /// folder must not be taken for code.
-    fn wheel_lines(&self, cut_off: &str) -> [String; 2] {
+    fn wheel_lines(&self, cut_off: &str, with_times: &str) -> [String; 2] {
         let version = self.version.as_deref().map(|version| {
             let names = [
                 "SETUPTOOLS_SCM_PRETEND_VERSION",
@@ -110,7 +117,7 @@ impl Recipe {
             format!("COPY {CODE} /tmp/code"),
             format!(
                 "RUN {cut_off}{version}; cp -r /tmp/code /tmp/build && \
-                 /opt/tools/bin/pip wheel --no-deps -w /tmp/wheel /tmp/build && \
+                 {with_times}/opt/tools/bin/pip wheel --no-deps -w /tmp/wheel /tmp/build && \
                  case \"$(ls /tmp/wheel)\" in *-none-any.whl) ;; \
                  *) echo \"swe-ci: the project's wheel is compiled: $(ls /tmp/wheel)\"; exit 1;; esac"
             ),
@@ -125,10 +132,14 @@ impl Recipe {
             let reason = r.reason.replace(['\n', '\r'], " ");
             format!("# {reason}\n{}\n", r.spec.replace(['\n', '\r'], " "))
         });
-        vec![
+        let mut files = vec![
             (format!("{FOLDER}/requirements.txt"), requirements.collect()),
             (format!("{FOLDER}/metadata.py"), METADATA.to_owned()),
-        ]
+        ];
+        if self.index_without_times.is_some() {
+            files.push((format!("{FOLDER}/index.py"), INDEX.to_owned()));
+        }
+        files
     }
 }
 

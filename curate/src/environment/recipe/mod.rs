@@ -16,7 +16,8 @@
 //! **Packages are of the target's day.** pip from 26.0 on takes
 //! `PIP_UPLOADED_PRIOR_TO`; isolated builds obey it too, so that `setuptools`
 //! is of the day as well. It needs an index that tells when files were uploaded
-//! (PEP 700); where that is missing, pip ends with an error that says so.
+//! (PEP 700). Of an index that tells it in its JSON API alone, `index.py` makes
+//! one; where both are missing, pip ends with an error that says so.
 //! Packages named by an address and those in folders have no such day:
 //! requirements that are none of an index are left out, and `PIP_FIND_LINKS` is
 //! taken out of the environment. What a `pip.conf` of the base image says is
@@ -83,6 +84,10 @@ pub struct Recipe {
     pub dependencies: Vec<String>,
     /// Nothing uploaded at this time or later is installed.
     pub cut_off: Timestamp,
+    /// Address of the index, where it tells the times of files in its JSON API
+    /// alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub index_without_times: Option<String>,
     /// The version to build the project with, where no tag tells it.
     pub version: Option<String>,
     /// Set while tests run, and while the image is built.
@@ -114,6 +119,7 @@ impl Recipe {
             project_install: ProjectInstall::Nothing,
             dependencies: configuration.dependencies.clone(),
             cut_off,
+            index_without_times: None,
             version: None,
             env: configuration.env_vars.clone(),
         };

@@ -24,6 +24,29 @@ fn wanted(spec: &str) -> Wanted {
 }
 
 #[test]
+fn an_index_that_leaves_out_times_is_made_to_tell_them() {
+    let mut recipe = recipe(&Configuration {
+        installable: true,
+        ..Configuration::default()
+    });
+    let plain = (recipe.lines(), recipe.files());
+    recipe.index_without_times = Some("https://index.example/a b/simple".into());
+    let lines = recipe.lines();
+    let changed = lines.iter().filter(|line| !plain.0.contains(line));
+    let changed: Vec<_> = changed.collect();
+    assert_eq!(changed.len(), 3, "{changed:?}");
+    assert_eq!(changed[0], "COPY environment/index.py /tmp/index.py");
+    let pips = ["/opt/tools/bin/pip wheel", "/opt/tools/bin/pip --python"];
+    for (line, pip) in changed[1..].iter().zip(pips) {
+        let wrapped = format!("python3 /tmp/index.py 'https://index.example/a b/simple' {pip}");
+        assert!(line.contains(&wrapped), "{line}");
+    }
+    let names: Vec<_> = recipe.files().into_iter().map(|(name, _)| name).collect();
+    assert_eq!(names.len(), plain.1.len() + 1);
+    assert!(names.contains(&"environment/index.py".to_owned()));
+}
+
+#[test]
 fn an_installable_project_line_by_line() {
     let recipe = recipe(&Configuration {
         installable: true,
@@ -51,7 +74,7 @@ fn an_installable_project_line_by_line() {
         format!("RUN {settings}; /opt/tools/bin/pip --python /opt/venv/bin/python list --format=freeze > /tmp/there.txt && /opt/tools/bin/pip --python /opt/venv/bin/python install -c /tmp/there.txt 'pytest-json-report==1.5.0'"),
         "COPY environment/metadata.py /tmp/metadata.py".into(),
         "RUN /opt/venv/bin/python /tmp/metadata.py /tmp/code /tmp/wheel/*.whl /opt/generated /app/code".into(),
-        "RUN rm -rf /tmp/code /tmp/build /tmp/wheel /tmp/*.txt /tmp/metadata.py /opt/tools".into(),
+        "RUN rm -rf /tmp/code /tmp/build /tmp/wheel /tmp/*.txt /tmp/*.py /opt/tools".into(),
         "WORKDIR /app/code".into(),
     ];
     assert_eq!(recipe.lines(), expect);
