@@ -137,7 +137,7 @@ pub fn last_error(output: &str) -> Option<String> {
         let start: String = line.chars().take(6).collect();
         start.eq_ignore_ascii_case("error:")
     };
-    lines().filter(is_error).last().or_else(|| lines().last())
+    lines().rfind(is_error).or_else(|| lines().next_back())
 }
 
 /// The modules a finder should be asked for.

@@ -1,6 +1,7 @@
 use super::*;
 use crate::environment::configuration::{Files, Plugin, Wanted};
 
+mod index;
 mod metadata;
 
 fn interpreter() -> Interpreter {
