@@ -91,8 +91,8 @@ impl Drop for Process {
 mod tests {
     use super::*;
 
-    #[test]
-    fn who_is_alive() {
+    #[tokio::test]
+    async fn who_is_alive() {
         let data = tempfile::tempdir().unwrap();
         let [watcher, worker, killed] = [(); 3].map(|()| Process::new(data.path()));
         assert!(watcher.alive().unwrap().is_empty());
@@ -108,7 +108,7 @@ mod tests {
                 if !watching.alive().unwrap().contains(&killed.name) {
                     break;
                 }
-                std::thread::sleep(std::time::Duration::from_millis(10));
+                tokio::time::sleep(std::time::Duration::from_millis(10)).await;
             }
             let alive = watching.alive().unwrap();
             assert_eq!(alive, HashSet::from([worker.name.clone()]));
