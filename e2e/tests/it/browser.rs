@@ -206,10 +206,16 @@ impl Browser {
     /// For what takes builds and tests.
     pub async fn until_within(&self, patience: Duration, what: &str, script: &str) {
         let began = Instant::now();
-        while self.eval(script).await != Value::Bool(true) {
+        loop {
+            // An error while another page comes: the driver takes a script to
+            // the page that goes.
+            let said = self.page.execute(script, vec![]).await;
+            if matches!(said, Ok(Value::Bool(true))) {
+                return;
+            }
             if began.elapsed() > patience {
                 let source = self.page.source().await.unwrap_or_default();
-                panic!("never: {what}\n{source}");
+                panic!("never: {what}: {said:?}\n{source}");
             }
             tokio::time::sleep(Duration::from_millis(100)).await;
         }

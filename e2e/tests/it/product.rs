@@ -10,7 +10,7 @@ use swe_ci_engine::Engine;
 use swe_ci_engine::testing::{self, TinyTask};
 
 /// How long anything may take before a test gives up.
-pub const PATIENCE: Duration = Duration::from_secs(90);
+pub const PATIENCE: Duration = Duration::from_mins(3);
 
 pub struct Product {
     pub folder: tempfile::TempDir,
