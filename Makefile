@@ -1,17 +1,18 @@
 # The commands of this project; `make` lists them. Each is one line here, and
 # whatever needs more lives in scripts/ or xtask/.
 #
-# Native builds always say `--workspace`: cargo chooses the features of shared
-# dependencies by the packages it is asked for, and another choice would compile
-# nearly everything a second time.
+# Native builds always name the same packages: cargo chooses the features of
+# shared dependencies by them, and another choice would compile nearly everything
+# a second time. xtask stands apart, so that the server need not wait for it.
 
 TARGET := $(or $(CARGO_TARGET_DIR),target)
+NATIVE := --workspace --exclude xtask
 HYDRATE := --package swe-ci-app --lib --no-default-features --features hydrate \
            --target wasm32-unknown-unknown --profile wasm-dev
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup build run test e2e test-harnesses bench fuzz lint fmt release clean clean-docker
+.PHONY: help setup build build-server build-site run test e2e test-harnesses bench fuzz lint lint-texts fmt release clean clean-docker
 
 help: ## List these commands
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -19,18 +20,21 @@ help: ## List these commands
 setup: ## Look for what running needs (Rust target, Docker, base image) and install what is missing
 	@scripts/setup.sh
 
-build: ## Build the server and the browser half for development
-	@cargo build --workspace --bins
-	@$(TARGET)/debug/xtask site
+build: build-server build-site ## Build the server and the browser half for development
+
+build-server:
+	@cargo build $(NATIVE) --bins
+
+build-site:
+	@cargo run --quiet --package xtask -- site
 
 run: ## Set up, build and serve at http://127.0.0.1:3000 (SWE_CI_LISTEN, SWE_CI_DATA)
 	@exec scripts/run.sh
 
-test: ## Everything CI runs: lint, then all tests with Docker, PostgreSQL and a browser
+test: ## Everything CI runs: lints, then all tests with Docker, PostgreSQL and a browser
 	@scripts/setup.sh all
-	@$(MAKE) --no-print-directory lint build
-	@cargo test --workspace --doc --quiet
-	@exec scripts/with-postgres.sh cargo test --workspace --lib --bins --tests --no-fail-fast
+	@$(MAKE) --no-print-directory lint-texts
+	@exec scripts/with-postgres.sh scripts/test.sh
 
 e2e: ## Only the tests in a real browser
 	@scripts/setup.sh build docker image browser axe
@@ -39,20 +43,22 @@ e2e: ## Only the tests in a real browser
 
 test-harnesses: ## Only real agent programs on a real task, also those that CI leaves out
 	@scripts/setup.sh build docker image
-	@cargo test --workspace --test it programs:: -- --include-ignored
+	@cargo test $(NATIVE) --test it programs:: -- --include-ignored
 
 bench: ## Measure overhead, re-ranking, pages, recordings, preparation, spans of histories, code style
 	@scripts/setup.sh build docker image python
 	@$(MAKE) --no-print-directory build
-	@cargo bench --profile dev --workspace --bench '*'
+	@cargo bench --profile dev $(NATIVE) --bench '*'
 
 fuzz: ## Feed made-up bytes to what reads foreign files, 30 s each (FUZZ_SECONDS)
 	@exec scripts/fuzz.sh $(FUZZ_SECONDS)
 
-lint: ## Check formatting, clippy (native and browser), shell scripts and dependencies
-	cargo fmt --all --check
+lint: lint-texts ## Check formatting, clippy (native and browser), shell scripts and dependencies
 	cargo clippy --workspace --all-targets -- -D warnings
 	cargo clippy $(HYDRATE) -- -D warnings
+
+lint-texts: ## The part of lint that compiles nothing
+	cargo fmt --all --check
 	@if command -v shellcheck >/dev/null; then shellcheck -x .ci/run scripts/*.sh scripts/lib/*.sh; fi
 	@if command -v cargo-deny >/dev/null; then cargo deny check bans licenses sources; fi
 

@@ -25,7 +25,7 @@ trap 'stop 130' INT
 trap 'stop 143' TERM HUP
 trap 'say run "stopped: swe-ci needs Docker, see above"; stop 1' USR1
 
-make --no-print-directory build </dev/null &
+make --no-print-directory build-server </dev/null &
 build=$!
 # A server without Docker is of no use: USR1 says so at once, not after the build.
 (scripts/setup.sh docker image </dev/null || kill -USR1 $$) &
@@ -38,6 +38,11 @@ wait "$build" || {
 }
 wait "$engine"
 
-# In our place: make, systemd or a terminal then talk to the server itself.
+# The server does not wait for the browser half: pages are documents without it,
+# and get their scripts as soon as they are built.
 set +m
+scripts/plain-site.sh
+make --no-print-directory build-site </dev/null &
+
+# In our place: make, systemd or a terminal then talk to the server itself.
 exec "$server" serve --demo "$@"

@@ -13,9 +13,10 @@ use crate::pages::{NotFoundPage, lazy};
 use crate::reader::Reader;
 use crate::sign_in_providers::SignInProviders;
 
-/// The whole document around [`App`]; made on the server only.
+/// The whole document around [`App`]; made on the server only. Without scripts
+/// it is a document that works by links and forms.
 #[must_use]
-pub fn shell(options: LeptosOptions) -> impl IntoView {
+pub fn shell(options: LeptosOptions, has_scripts: bool) -> impl IntoView {
     view! {
         <!DOCTYPE html>
         <html lang="en">
@@ -27,7 +28,7 @@ pub fn shell(options: LeptosOptions) -> impl IntoView {
                 <HashedStylesheet options=options.clone() id="swe-ci-style"/>
                 <link rel="icon" href="/favicon.svg" type="image/svg+xml"/>
                 <link rel="alternate" href="/feed.xml" type="application/atom+xml" title="New results"/>
-                <HydrationScripts options/>
+                {has_scripts.then(|| view! { <HydrationScripts options/> })}
                 <MetaTags/>
             </head>
             <body>
@@ -40,7 +41,7 @@ pub fn shell(options: LeptosOptions) -> impl IntoView {
 #[component]
 pub fn App() -> impl IntoView {
     provide_meta_context();
-    // The server knows it, and the browser is told with the page.
+    // The server knows it and sends it along with the page.
     let public_url = SharedValue::new(|| use_context::<Option<PublicUrl>>().flatten());
     provide_context(public_url.into_inner());
     provide_context(Reader::of_page());
@@ -52,7 +53,8 @@ pub fn App() -> impl IntoView {
     }
 }
 
-/// Header and footer around the page; what other sites frame goes without.
+/// Header and footer around the page; pages that other sites frame have
+/// neither.
 #[component]
 fn Frame() -> impl IntoView {
     let path = use_location().pathname;
@@ -81,10 +83,10 @@ fn Main(bare: Memo<bool>) -> impl IntoView {
             <FlatRoutes fallback=NotFoundPage>
                 <Route path=path!("/") view={Lazy::<lazy::Leaderboard>::new()} ssr=SsrMode::Async/>
                 <Route path=path!("/runs") view={Lazy::<lazy::Runs>::new()} ssr=SsrMode::Async/>
-                // Before the next one, which would take it for a run.
+                // Before the next one, which would match it as a run.
                 <Route path=path!("/runs/new") view={Lazy::<lazy::Submit>::new()} ssr=SsrMode::Async/>
                 <Route path=path!("/runs/:id") view={Lazy::<lazy::Run>::new()} ssr=SsrMode::Async/>
-                // Before the next one, which would take it for an iteration.
+                // Before the next one, which would match it as an iteration.
                 <Route
                     path=path!("/runs/:id/tasks/:task")
                     view={Lazy::<lazy::Evolution>::new()}
@@ -108,7 +110,7 @@ fn Main(bare: Memo<bool>) -> impl IntoView {
                 <Route path=path!("/tasks") view={Lazy::<lazy::Tasks>::new()} ssr=SsrMode::Async/>
                 <Route path=path!("/tasks/:id") view={Lazy::<lazy::Task>::new()} ssr=SsrMode::Async/>
                 <Route path=path!("/datasets") view={Lazy::<lazy::Datasets>::new()} ssr=SsrMode::Async/>
-                // Before the next one, which would take it for a split.
+                // Before the next one, which would match it as a split.
                 <Route path=path!("/datasets/new") view={Lazy::<lazy::Curate>::new()} ssr=SsrMode::Async/>
                 <Route
                     path=path!("/datasets/curations/:id")
@@ -123,7 +125,8 @@ fn Main(bare: Memo<bool>) -> impl IntoView {
                 <Route path=path!("/embed/:figure") view={Lazy::<lazy::Embed>::new()} ssr=SsrMode::Async/>
                 <Route path=path!("/about") view={Lazy::<lazy::About>::new()} ssr=SsrMode::Async/>
                 <Route path=path!("/sign-in") view={Lazy::<lazy::SignIn>::new()} ssr=SsrMode::Async/>
-                // Where a form was sent that leads to another site, and what came of it.
+                // The target of forms that lead to another site; shows their
+                // outcome.
                 <Route path=path!("/sign-in/:provider") view={Lazy::<lazy::SignIn>::new()} ssr=SsrMode::Async/>
                 <Route path=path!("/invitation/:secret") view={Lazy::<lazy::Invitation>::new()} ssr=SsrMode::Async/>
                 <Route path=path!("/account") view={Lazy::<lazy::Account>::new()} ssr=SsrMode::Async/>
@@ -141,8 +144,8 @@ fn Main(bare: Memo<bool>) -> impl IntoView {
     }
 }
 
-/// Following a link inside the page, a reader with a keyboard or a screen
-/// reader starts at the new content, as after a full load.
+/// After a link inside the page, moves the focus to the new content, so that
+/// keyboard and screen reader users start there, as after a full load.
 fn focus_on_new_pages(main: NodeRef<leptos::html::Main>) {
     let path = use_location().pathname;
     Effect::new(move |before: Option<String>| {
@@ -150,7 +153,7 @@ fn focus_on_new_pages(main: NodeRef<leptos::html::Main>) {
         if before.is_some_and(|before| before != path)
             && let Some(main) = main.get_untracked()
         {
-            // Where it cannot be focused the page is readable all the same.
+            // Without focus the page is still readable.
             let _ = main.focus();
         }
         path

@@ -1,15 +1,14 @@
 //! The error of server functions, and the only one a visitor ever sees.
 //!
-//! The rule: a message is written for the visitor. What went wrong inside is
-//! logged here, once, and never sent: an internal error says only that there
-//! was one.
+//! The rule: messages are written for the visitor. Internal details are logged
+//! here, once, and never sent: an internal error says only that there was one.
 
 use leptos::prelude::{FromServerFnError, ServerFnErrorErr};
 use leptos::server_fn::codec::JsonEncoding;
 use serde::{Deserialize, Serialize};
 use wasm_split_helpers::SplitLoaderError;
 
-/// What a page or server function answers instead of data.
+/// The error of a page or server function.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AppError {
     pub kind: ErrorKind,
@@ -30,7 +29,7 @@ pub enum ErrorKind {
 }
 
 impl ErrorKind {
-    /// The HTTP status it answers with.
+    /// The HTTP status of the response.
     #[must_use]
     pub fn status(self) -> u16 {
         match self {
@@ -44,7 +43,7 @@ impl ErrorKind {
         }
     }
 
-    /// What stands above the message.
+    /// The heading above the message.
     #[must_use]
     pub fn title(self) -> &'static str {
         match self {
@@ -84,12 +83,12 @@ impl AppError {
     pub fn internal() -> Self {
         Self::answering(
             ErrorKind::Internal,
-            "It was logged. Try again; if it stays, tell whoever runs this site when it happened.",
+            "It was logged. Try again. If it happens again, tell the operator of this site when it happened.",
         )
     }
 
-    /// On the server the response at hand takes the error's status, be it a
-    /// page or a server function's answer.
+    /// On the server, also sets the error's status on the current response,
+    /// whether of a page or a server function.
     fn answering(kind: ErrorKind, message: impl Into<String>) -> Self {
         set_status(kind.status());
         Self {
@@ -99,7 +98,7 @@ impl AppError {
     }
 }
 
-/// Gives the response being made this status. Nothing to do in the browser.
+/// Sets the status of the current response. Does nothing in the browser.
 #[cfg(feature = "ssr")]
 pub(crate) fn set_status(status: u16) {
     let response = leptos::context::use_context::<leptos_axum::ResponseOptions>();
@@ -115,7 +114,7 @@ pub(crate) fn set_status(_status: u16) {}
 impl From<SplitLoaderError> for AppError {
     fn from(_: SplitLoaderError) -> Self {
         Self::unavailable(
-            "A part of this page could not be fetched. Load the page again: the site may have been renewed since.",
+            "A part of this page could not be fetched. Reload the page: the site may have been updated.",
         )
     }
 }
@@ -143,7 +142,7 @@ mod server {
 
     use super::{AppError, ErrorKind};
 
-    /// The engine the server provides to every page and server function.
+    /// The engine that the server provides to every page and server function.
     pub(crate) fn engine() -> Result<Engine, AppError> {
         use_context::<Engine>().ok_or_else(|| {
             tracing::error!("no engine was provided to the application");
@@ -153,15 +152,15 @@ mod server {
 
     impl From<Error> for AppError {
         fn from(error: Error) -> Self {
-            let told = |kind| Self::answering(kind, format!("{}.", sentence(&error)));
+            let with_message = |kind| Self::answering(kind, format!("{}.", sentence(&error)));
             match error {
                 Error::NotFound { .. } => Self::not_found(format!("{}.", sentence(&error))),
                 Error::Invalid(_) | Error::Rejected(_) | Error::Conflict(_) => {
                     Self::invalid(format!("{}.", sentence(&error)))
                 }
-                Error::Unauthenticated(_) => told(ErrorKind::SignIn),
-                Error::Forbidden(_) => told(ErrorKind::Forbidden),
-                Error::TooMany { .. } => told(ErrorKind::TooMany),
+                Error::Unauthenticated(_) => with_message(ErrorKind::SignIn),
+                Error::Forbidden(_) => with_message(ErrorKind::Forbidden),
+                Error::TooMany { .. } => with_message(ErrorKind::TooMany),
                 Error::Unavailable(_) => Self::unavailable(format!("{}.", sentence(&error))),
                 Error::Internal(cause) => {
                     tracing::error!(error = ?cause, "a page could not be made");

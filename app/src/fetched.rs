@@ -1,5 +1,5 @@
-//! What pages fetch: on the server for the page that is sent, with which it
-//! travels, and in the browser when the address asks for something else.
+//! Data of pages. The server fetches it and sends it with the page; the browser
+//! fetches it when the address changes.
 
 use std::future::Future;
 
@@ -11,7 +11,7 @@ use crate::error::AppError;
 
 pub type Fetched<T> = Resource<Result<T, AppError>, Json>;
 
-/// Fetches whenever what it is asked for changes.
+/// Fetches again whenever the key changes.
 pub fn fetched<A, T, F>(
     asked: impl Fn() -> A + Send + Sync + 'static,
     fetch: impl Fn(A) -> F + Send + Sync + 'static,
@@ -24,8 +24,8 @@ where
     Resource::new_with_options(asked, fetch, false)
 }
 
-/// JSON, read from bytes as server functions do: read from text, the code that
-/// reads each type would be in the program twice.
+/// JSON read from bytes, as server functions do: reading it from text would put
+/// each type's parsing code into the program twice.
 #[derive(Debug, Clone, Copy)]
 pub struct Json;
 

@@ -1,40 +1,40 @@
 use leptos::prelude::*;
 use serde::{Deserialize, Serialize};
-use swe_ci_core::submission::Estimate;
+use swe_ci_views::submission::Estimate;
 
-/// What came of a form that was sent, for the page that is made in answer.
+/// The outcome of a submitted form, for the page rendered in response.
 ///
-/// The server provides it where a form is sent to the address of its page; the
-/// browser is told with the page. Secrets that were typed are never in it.
+/// The server provides it when a form posts to the address of its page, and
+/// sends it to the browser with the page. It never contains submitted secrets.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FormAnswer {
-    /// Which form of the page it was.
+    /// Which form of the page was submitted.
     pub form: String,
-    /// What is wrong, and so why nothing was done.
+    /// Validation errors; with any, the server did nothing.
     pub problems: Vec<FieldProblem>,
-    /// What was typed, by field, to be there again.
+    /// The submitted values by field, to fill the form again.
     pub kept: Vec<(String, String)>,
-    /// What the run that was typed would come to.
+    /// The estimate for the submitted run.
     pub estimate: Option<Estimate>,
-    /// A secret that was made, to be shown this once.
+    /// A newly created secret, shown only this once.
     pub made: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FieldProblem {
-    /// The field at which it is shown.
+    /// The field that shows it.
     pub field: String,
     /// Safe to show.
     pub message: String,
 }
 
 impl FormAnswer {
-    /// Of the page that is made; empty when it was only asked for.
+    /// That of the current page; empty after a plain GET.
     pub(crate) fn of_page() -> Self {
         SharedValue::new(|| use_context::<Self>().unwrap_or_default()).into_inner()
     }
 
-    /// What is wrong with a field of a form.
+    /// The validation error of a field.
     #[must_use]
     pub fn problem(&self, form: &str, field: &str) -> Option<String> {
         let mut problems = self.problems.iter().filter(|_| self.form == form);
@@ -42,7 +42,7 @@ impl FormAnswer {
         Some(problem.message.clone())
     }
 
-    /// What was typed into a field of a form.
+    /// The submitted value of a field.
     #[must_use]
     pub fn kept(&self, form: &str, field: &str) -> Option<String> {
         let mut kept = self.kept.iter().filter(|_| self.form == form);
@@ -50,7 +50,7 @@ impl FormAnswer {
         Some(text.clone())
     }
 
-    /// What a form made.
+    /// The secret a form created.
     #[must_use]
     pub fn made(&self, form: &str) -> Option<String> {
         self.made.clone().filter(|_| self.form == form)

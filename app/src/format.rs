@@ -1,10 +1,13 @@
-//! Numbers and times as the pages write them. Pure text work, so that server
+//! Numbers and times as the pages write them: pure functions, so that server
 //! and browser write the same characters.
 
-use swe_ci_core::uncertainty::{Interval, RankInterval};
+use swe_ci_core::uncertainty::Interval;
+pub(crate) use swe_ci_plots::format::{
+    clip, count, decimals, gamma, interval, ranks, score, share, thousands,
+};
 
-/// "2026-11-20 14:03 UTC" from an RFC 3339 text in UTC. What is not one is
-/// shown as it is.
+/// "2026-11-20 14:03 UTC" from an RFC 3339 text in UTC. Any other text stays as
+/// it is.
 #[must_use]
 pub(crate) fn minute(rfc3339: &str) -> String {
     match (rfc3339.get(..10), rfc3339.get(10..11), rfc3339.get(11..16)) {
@@ -19,50 +22,11 @@ pub(crate) fn day(rfc3339: &str) -> String {
     rfc3339.get(..10).unwrap_or(rfc3339).to_owned()
 }
 
-/// Three decimals, a true minus sign, and no minus before zero.
-#[must_use]
-pub(crate) fn score(value: f64) -> String {
-    decimals(value, 3)
-}
-
-/// A share from 0 to 1, two decimals.
-#[must_use]
-pub(crate) fn share(value: f64) -> String {
-    decimals(value, 2)
-}
-
-#[must_use]
-pub(crate) fn decimals(value: f64, places: usize) -> String {
-    let digits = format!("{:.places$}", value.abs());
-    let is_zero = digits.bytes().all(|b| matches!(b, b'0' | b'.'));
-    if value < 0.0 && !is_zero {
-        format!("\u{2212}{digits}")
-    } else {
-        digits
-    }
-}
-
-/// "[0.51, 0.70]".
-#[must_use]
-pub(crate) fn interval(Interval { low, high }: Interval, places: usize) -> String {
-    format!("[{}, {}]", decimals(low, places), decimals(high, places))
-}
-
-/// "95 % interval 0.51 to 0.70": read aloud, brackets say nothing.
+/// "95 % interval 0.51 to 0.70": screen readers skip brackets.
 #[must_use]
 pub(crate) fn interval_in_words(Interval { low, high }: Interval, places: usize) -> String {
     let (low, high) = (decimals(low, places), decimals(high, places));
     format!("95 % interval {low} to {high}")
-}
-
-/// "2–4", or "2" where no other rank is in question.
-#[must_use]
-pub(crate) fn ranks(RankInterval { best, worst }: RankInterval) -> String {
-    if best == worst {
-        best.to_string()
-    } else {
-        format!("{best}–{worst}")
-    }
 }
 
 /// "0.4 s", "12 s", "3 min 20 s", "2 h 5 min".
@@ -91,32 +55,8 @@ pub(crate) fn span(days: f64) -> String {
     }
 }
 
-/// "1 task", "4 tasks".
-#[must_use]
-pub(crate) fn count(n: u32, noun: &str) -> String {
-    if n == 1 {
-        format!("1 {noun}")
-    } else {
-        format!("{} {noun}s", thousands(n))
-    }
-}
-
-/// "1 150": digits in groups of three, a thin space between.
-#[must_use]
-pub(crate) fn thousands(n: impl Into<u64>) -> String {
-    let digits = n.into().to_string();
-    let mut text = String::with_capacity(digits.len() + 3);
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) && digits.len() > 4 {
-            text.push('\u{202f}');
-        }
-        text.push(digit);
-    }
-    text
-}
-
 /// "$12.30", "$0.0042", "$1 234" from millionths of a US dollar: cents where
-/// they say enough, whole dollars where there are many.
+/// they are precise enough, whole dollars for large amounts.
 #[must_use]
 pub(crate) fn dollars(micro_usd: u64) -> String {
     match micro_usd {
@@ -131,7 +71,7 @@ pub(crate) fn dollars(micro_usd: u64) -> String {
     }
 }
 
-/// "$25" and "$0.50": an amount somebody wrote.
+/// "$25" and "$0.50": an amount that somebody typed.
 #[must_use]
 pub(crate) fn usd(amount: f64) -> String {
     dollars((amount * 1e6).round() as u64).replace(".00", "")
@@ -142,16 +82,6 @@ pub(crate) fn usd(amount: f64) -> String {
 pub(crate) fn short(digest: &str) -> String {
     let hex = digest.strip_prefix("sha256:").unwrap_or(digest);
     hex.chars().take(10).collect()
-}
-
-/// At most `most` characters, the last an ellipsis where something was cut.
-#[must_use]
-pub(crate) fn clip(text: &str, most: usize) -> String {
-    if text.chars().count() <= most {
-        return text.to_owned();
-    }
-    let kept: String = text.chars().take(most.saturating_sub(1)).collect();
-    format!("{}…", kept.trim_end())
 }
 
 #[cfg(test)]
@@ -170,41 +100,14 @@ mod tests {
     }
 
     #[test]
-    fn numbers() {
-        let check = |value, expect: &str| assert_eq!(score(value), expect);
-        check(0.0, "0.000");
-        check(-0.0, "0.000");
-        check(-0.0004, "0.000");
-        check(-0.1333, "\u{2212}0.133");
-        check(1.0, "1.000");
-        assert_eq!(share(0.625), "0.62");
-        assert_eq!(thousands(999u32), "999");
-        assert_eq!(thousands(1150u32), "1150");
-        assert_eq!(thousands(1_234_567u64), "1\u{202f}234\u{202f}567");
-    }
-
-    #[test]
     fn intervals() {
-        let check = |low, high, places, expect: (&str, &str)| {
-            let seen = Interval { low, high };
-            assert_eq!(interval(seen, places), expect.0);
-            assert_eq!(interval_in_words(seen, places), expect.1);
+        let check = |low, high, places, expect: &str| {
+            let interval = Interval { low, high };
+            assert_eq!(interval_in_words(interval, places), expect);
         };
-        check(
-            0.514,
-            0.7,
-            2,
-            ("[0.51, 0.70]", "95 % interval 0.51 to 0.70"),
-        );
-        check(
-            -0.2,
-            -0.001,
-            2,
-            ("[\u{2212}0.20, 0.00]", "95 % interval \u{2212}0.20 to 0.00"),
-        );
-        check(9.75, 12.0, 1, ("[9.8, 12.0]", "95 % interval 9.8 to 12.0"));
-        assert_eq!(ranks(RankInterval { best: 2, worst: 4 }), "2–4");
-        assert_eq!(ranks(RankInterval { best: 1, worst: 1 }), "1");
+        check(0.514, 0.7, 2, "95 % interval 0.51 to 0.70");
+        check(-0.2, -0.001, 2, "95 % interval \u{2212}0.20 to 0.00");
+        check(9.75, 12.0, 1, "95 % interval 9.8 to 12.0");
     }
 
     #[test]
@@ -241,9 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn long_names_are_clipped_between_characters() {
-        assert_eq!(clip("Müller", 6), "Müller");
-        assert_eq!(clip("a model with a long name", 9), "a model…");
+    fn digests_are_cut_short() {
         assert_eq!(short("sha256:0123456789abcdef"), "0123456789");
     }
 }

@@ -1,9 +1,10 @@
 //! The SWE-CI web application: pages rendered on the server (`ssr`) and made
-//! interactive in the browser (`hydrate`), and the plots both draw.
+//! interactive in the browser (`hydrate`).
 //!
 //! A page is a folder: `view.rs` holds components that take plain data,
 //! `data.rs` the server functions that fetch it, `mod.rs` joins the two.
-//! Whatever can be computed without a browser lives in `swe-ci-core`.
+//! Computations that need no browser live in `swe-ci-core` and `swe-ci-views`,
+//! figures in `swe-ci-plots`.
 
 // Views are deeply nested types.
 #![recursion_limit = "256"]
@@ -19,8 +20,6 @@ pub mod pages;
 
 pub mod components;
 
-pub mod plots;
-
 mod fetched;
 mod form_answer;
 mod format;
@@ -31,6 +30,7 @@ mod public_url;
 mod query;
 mod reader;
 mod sign_in_providers;
+mod words;
 
 pub use app::{App, shell};
 pub use error::{AppError, ErrorKind};
@@ -40,17 +40,18 @@ pub use query::encode;
 pub use reader::Reader;
 pub use sign_in_providers::{NotSignedIn, SignInProvider, SignInProviders};
 
-/// Where the browser takes over the page the server rendered.
+/// The entry point in the browser: takes over the page the server rendered.
 #[cfg(feature = "hydrate")]
 #[wasm_bindgen::prelude::wasm_bindgen]
 pub fn hydrate() {
     console_error_panic_hook::set_once();
     wasm_bindgen_futures::spawn_local(async {
-        // The code of the page comes on the way; what it needs it has fetched
-        // before it takes over what the server sent.
+        // Loads the page's code and data before it takes over the server's
+        // markup.
         let taken_over = leptos::mount::hydrate_from_async(body(), App).await;
         taken_over.forget();
-        // For whoever drives the page from outside: controls answer from here on.
+        // Tells scripts that drive the page from outside that controls work
+        // now.
         if let Some(root) = leptos::prelude::document().document_element() {
             let _ = root.set_attribute("data-hydrated", "");
         }

@@ -1,8 +1,7 @@
-//! HTML written as text, for tables of thousands of cells that never change:
-//! as parts of a view each cell would be made, and looked at again when the
-//! page comes alive, one by one.
+//! HTML as text, for tables of thousands of cells that never change. As parts
+//! of a view, each cell would be built and then hydrated one by one.
 
-/// Text as it may stand between tags and in attributes.
+/// Escapes a text for use between tags and in attributes.
 #[must_use]
 pub(crate) fn escape(text: &str) -> String {
     html_escape::encode_quoted_attribute(text).into_owned()

@@ -1,12 +1,13 @@
-//! How a page is shown where somebody links to it: the address it is known by,
-//! and which picture stands for it.
+//! How other sites show a link to a page: its canonical address and its
+//! picture.
 
 use leptos_router::params::ParamsMap;
 
-use crate::query::{Query, Reading, encode, gamma_text};
+use crate::format;
+use crate::query::{Query, Reading, encode};
 
-/// The parameters that decide on what a page shows. Others, which whoever
-/// links here hangs on an address to count clicks, make no page of their own.
+/// The parameters that select the content of a page. Others, such as click
+/// counters that linking sites add, do not make a page of their own.
 const KNOWN: [&str; 24] = [
     "split",
     "gamma",
@@ -34,7 +35,7 @@ const KNOWN: [&str; 24] = [
     "by",
 ];
 
-/// The one address of what is seen. A view keeps its parameters: another γ is
+/// The canonical address. It keeps the parameters of a view: another γ is
 /// another ranking, and browsers share this address instead of their own.
 pub(crate) fn canonical(path: &str, search: &str) -> String {
     let pairs = search.trim_start_matches('?').split('&');
@@ -49,8 +50,8 @@ pub(crate) fn canonical(path: &str, search: &str) -> String {
     }
 }
 
-/// The picture of a page, by the page's address; drawn by the server from what
-/// the page shows.
+/// The picture of the page at this address; the server draws it from the same
+/// data.
 pub(crate) fn picture(path: &str, query: &ParamsMap) -> String {
     let parts: Vec<&str> = path.trim_matches('/').split('/').collect();
     let reading = Reading::of(query);
@@ -82,14 +83,14 @@ pub(crate) fn picture(path: &str, query: &ParamsMap) -> String {
     }
 }
 
-/// How tests and iterations count, without what is default.
+/// γ, convention and split, without defaults.
 fn counting(reading: &Reading, of_split: bool) -> String {
     let mut query = Query::default();
     if of_split {
         query.add("split", reading.split.as_deref());
     }
     let usual = Reading::of(&ParamsMap::new());
-    let gamma = gamma_text(reading.gamma);
+    let gamma = format::gamma(reading.gamma);
     query.add("gamma", (reading.gamma != usual.gamma).then_some(gamma));
     let convention = reading.convention;
     query.add(
@@ -105,7 +106,7 @@ fn sample(query: &ParamsMap) -> String {
     sample.map_or_else(String::new, |n| format!("?sample={n}"))
 }
 
-/// The runs of a comparison, however they are given.
+/// The runs of a comparison, in one parameter or several.
 fn runs(query: &ParamsMap) -> Option<String> {
     let given = query.get_all("runs").unwrap_or_default();
     let ids = given.iter().flat_map(|ids| ids.split(','));
@@ -138,7 +139,7 @@ mod tests {
             assert_eq!(picture(path, &query), expect);
         };
         check("/", &[], "/og/leaderboard.png");
-        // What the page reads as the default, the picture is not asked for.
+        // Parameters with default values are left out of the picture's address.
         check(
             "/",
             &[("gamma", "x"), ("convention", "mine"), ("sort", "solved")],

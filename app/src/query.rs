@@ -1,20 +1,19 @@
-//! What the address says: γ, convention and lists, read leniently (a wrong
-//! value is the default) and written in one canonical form.
+//! Query strings: γ, convention and lists, read leniently (an invalid value
+//! counts as the default) and written in one canonical form.
 
+use crate::format;
 use leptos_router::params::ParamsMap;
-use swe_ci_core::leaderboard::{Columns, View};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use swe_ci_core::metrics::{Convention, Gamma};
 use swe_ci_core::run::Kind;
-use swe_ci_core::verification::Mark;
+use swe_ci_views::leaderboard::{Columns, View};
+use swe_ci_views::verification::Mark;
 
-/// The range of the γ slider and of the pictures.
-pub(crate) const GAMMA_MIN: f64 = 0.5;
-pub(crate) const GAMMA_MAX: f64 = 2.0;
-/// The range the metric is defined for, which can be typed.
+/// The range of γ that people can type: the one the metric is defined for.
 pub(crate) const GAMMA_LEAST: f64 = 0.1;
 pub(crate) const GAMMA_MOST: f64 = 10.0;
 
-/// A number from the control or the address, in hundredths.
+/// A number from a control or an address, rounded to hundredths.
 #[must_use]
 pub(crate) fn gamma(text: &str) -> Option<Gamma> {
     let value: f64 = text.trim().parse().ok()?;
@@ -23,29 +22,23 @@ pub(crate) fn gamma(text: &str) -> Option<Gamma> {
     Gamma::new(hundredths / 100.0).ok()
 }
 
-/// "1.07".
-#[must_use]
-pub(crate) fn gamma_text(gamma: Gamma) -> String {
-    format!("{:.2}", gamma.get())
-}
-
-/// How the leaderboard is read, as its address says.
+/// The query of the leaderboard.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Reading {
-    /// The split asked for; none takes the largest.
+    /// The selected split; by default the largest.
     pub split: Option<String>,
     pub gamma: Gamma,
     pub convention: Convention,
-    /// Whether rows known only as they were published stand below the others.
+    /// Whether rows with only published figures appear below the others.
     pub published: bool,
     /// Which rows, in which order, with which columns.
     pub view: View,
 }
 
-/// What `seen=` says when only tasks count that no model can have seen.
+/// The value of `seen=` that counts only tasks no model can have seen.
 pub(crate) const EXCLUDE: &str = "exclude";
 
-/// What `published=` says when those rows are not wanted.
+/// The value of `published=` that hides those rows.
 pub(crate) const OFF: &str = "off";
 
 impl Reading {
@@ -62,12 +55,12 @@ impl Reading {
     }
 
     /// `?split=demo&gamma=1.20&convention=reference&published=off`, without
-    /// what is default.
+    /// defaults.
     #[must_use]
     pub(crate) fn to_query(&self) -> String {
         let mut query = Query::default();
         query.add("split", self.split.as_deref());
-        let gamma = gamma_text(self.gamma);
+        let gamma = format::gamma(self.gamma);
         query.add("gamma", (self.gamma != Gamma::ONE).then_some(&gamma));
         let convention = self.convention;
         query.add(
@@ -82,7 +75,7 @@ impl Reading {
         query.0
     }
 
-    /// Its own address.
+    /// The address of the leaderboard with this query.
     #[must_use]
     pub(crate) fn href(&self) -> String {
         format!("/{}", self.to_query())
@@ -99,7 +92,7 @@ fn view(query: &ParamsMap) -> View {
     let columns = columns.iter().map(String::as_str);
     let none_said = columns.len() == 0;
     View {
-        // All of them is the same as no wish.
+        // Selecting all is the same as selecting none.
         kinds: if kinds.len() == Kind::ALL.len() {
             Vec::new()
         } else {
@@ -120,7 +113,8 @@ fn view(query: &ParamsMap) -> View {
     }
 }
 
-/// What a form with several boxes says, a name for each, or an address in one.
+/// Accepts repeated parameters, as forms with checkboxes send them, and one
+/// parameter with commas.
 fn list(query: &ParamsMap, key: &str) -> Vec<String> {
     let given = query.get_all(key).unwrap_or_default();
     let each = given.iter().flat_map(|value| value.split(','));
@@ -128,13 +122,13 @@ fn list(query: &ParamsMap, key: &str) -> Vec<String> {
     each.map(str::to_owned).collect()
 }
 
-/// A parameter that says something.
+/// A parameter that is not empty.
 #[must_use]
 pub(crate) fn named(query: &ParamsMap, key: &str) -> Option<String> {
     query.get(key).filter(|value| !value.is_empty())
 }
 
-/// A query string being written.
+/// Builds a query string.
 #[derive(Debug, Default)]
 pub(crate) struct Query(pub String);
 
@@ -145,7 +139,7 @@ impl Query {
         }
     }
 
-    /// Of characters that need no encoding.
+    /// The value needs no encoding.
     fn add_plain(&mut self, key: &str, value: &str) {
         self.0.push(if self.0.is_empty() { '?' } else { '&' });
         self.0.push_str(key);
@@ -153,12 +147,12 @@ impl Query {
         self.0.push_str(value);
     }
 
-    /// The columns of a view, also when they are the usual ones.
+    /// The columns of a view, including the default ones.
     pub(crate) fn add_columns(&mut self, columns: Columns) {
         self.add_plain("columns", &columns.to_string());
     }
 
-    /// Which rows in which order, without what is default.
+    /// Which rows in which order, without defaults.
     pub(crate) fn add_rows(&mut self, view: &View) {
         let usual = View::default();
         let kinds: Vec<&str> = view.kinds.iter().map(|kind| kind.name()).collect();
@@ -174,18 +168,17 @@ impl Query {
     }
 }
 
-/// Percent-encodes everything but RFC 3986's unreserved characters.
+/// Everything but RFC 3986's unreserved characters.
+const RESERVED: AsciiSet = NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'~');
+
+/// Percent-encodes a text as one part of a path or query.
 #[must_use]
 pub fn encode(text: &str) -> String {
-    let mut encoded = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
-            encoded.push(char::from(byte));
-        } else {
-            encoded.push_str(&format!("%{byte:02X}"));
-        }
-    }
-    encoded
+    utf8_percent_encode(text, &RESERVED).to_string()
 }
 
 #[cfg(test)]
@@ -220,8 +213,14 @@ mod tests {
     }
 
     #[test]
+    fn only_unreserved_characters_stay_as_they_are() {
+        assert_eq!(encode("aZ09-._~"), "aZ09-._~");
+        assert_eq!(encode("a b/c+ä%"), "a%20b%2Fc%2B%C3%A4%25");
+    }
+
+    #[test]
     fn gamma_is_in_hundredths_and_in_range() {
-        let check = |text, expect: &str| assert_eq!(gamma_text(gamma(text).unwrap()), expect);
+        let check = |text, expect: &str| assert_eq!(format::gamma(gamma(text).unwrap()), expect);
         check("1.07", "1.07");
         check("1.0749", "1.07");
         check("0.1", "0.10");
@@ -264,7 +263,7 @@ mod tests {
             ],
             all,
         );
-        // What a form sends when nothing was chosen.
+        // A form without any choice.
         check(
             &[
                 ("text", ""),

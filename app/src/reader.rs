@@ -1,16 +1,17 @@
 use leptos::prelude::*;
 use serde::{Deserialize, Serialize};
-use swe_ci_core::account::{AccountRole, Actor, Identity};
+use swe_ci_views::account::{AccountRole, Actor, Identity};
 
-/// Who reads the page: somebody signed in, or a visitor.
+/// The reader of the page: a signed-in account or a visitor.
 ///
-/// Pages find it in their context, on the server and in the browser alike. It
-/// is for what is offered; what may be done the engine decides.
+/// Pages find it in their context, on the server and in the browser, and use it
+/// to decide what to offer. The engine enforces the permissions.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reader(Option<Identity>);
 
 impl Reader {
-    /// Of the page that is made; the server knows, and tells the browser.
+    /// That of the current page; the server knows it and sends it to the
+    /// browser.
     pub(crate) fn of_page() -> Self {
         let known = SharedValue::new(|| {
             let by = use_context::<Actor>();
@@ -19,7 +20,7 @@ impl Reader {
         known.into_inner()
     }
 
-    /// Of the page at hand.
+    /// The one in the page's context.
     pub(crate) fn at_hand() -> Self {
         use_context().unwrap_or_default()
     }
@@ -29,7 +30,7 @@ impl Reader {
         self.0.as_ref()
     }
 
-    /// Whether they may do what this role may.
+    /// Whether the reader has at least this role.
     #[must_use]
     pub fn is(&self, role: AccountRole) -> bool {
         self.0.as_ref().is_some_and(|who| who.role >= role)

@@ -1,31 +1,34 @@
+//! Sign-in providers, and why a sign-in with one can fail.
+
 use leptos::prelude::*;
 use serde::{Deserialize, Serialize};
 
-/// The other sites at which somebody may prove who they are.
+/// The other sites people can sign in with.
 ///
-/// Pages find them in their context, on the server and in the browser alike.
+/// Pages find them in their context, on the server and in the browser.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SignInProviders(pub Vec<SignInProvider>);
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SignInProvider {
-    /// As addresses name it.
+    /// The name in addresses.
     pub id: String,
-    /// As people know it.
+    /// The name people know.
     pub name: String,
-    /// Whether an invitation can be accepted by it.
+    /// Whether people can accept an invitation with it.
     pub invites: bool,
-    /// Whether whoever may come by it and is new gets an account.
+    /// Whether new people from it get an account without an invitation.
     pub admits: bool,
 }
 
 impl SignInProviders {
-    /// Those of the page that is made; the server knows, and tells the browser.
+    /// Those of the current page; the server knows them and sends them to the
+    /// browser.
     pub(crate) fn of_page() -> Self {
         SharedValue::new(|| use_context::<Self>().unwrap_or_default()).into_inner()
     }
 
-    /// Those of the page at hand.
+    /// Those in the page's context.
     pub(crate) fn at_hand() -> Self {
         use_context().unwrap_or_default()
     }
@@ -36,25 +39,25 @@ impl SignInProviders {
     }
 }
 
-/// Why somebody who came back from a provider is not signed in, or not linked.
-/// Said in the address of the page that tells them.
+/// Why a sign-in or link through a provider failed. The address of the page
+/// that shows the reason contains it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NotSignedIn {
-    /// They did not want it, or the provider did not.
+    /// The person or the provider declined.
     Denied,
-    /// It was begun long ago, elsewhere, or not at all.
+    /// The attempt expired, began in another browser, or never began.
     Expired,
-    /// The provider does not answer.
+    /// The provider does not respond.
     Unreachable,
-    /// What it says does not hold.
+    /// Its answer cannot be verified.
     Unverified,
-    /// No account is linked, and they are not admitted without one.
+    /// No account is linked, and the provider does not admit new people.
     NotLinked,
-    /// The account is shut out.
+    /// The account is disabled.
     Disabled,
-    /// The invitation leads nowhere any more.
+    /// The invitation is no longer valid.
     NoInvitation,
-    /// They are linked to another account, or cannot be to one more.
+    /// The identity belongs to another account, or the account has too many.
     NotLinkable,
 }
 
@@ -70,7 +73,7 @@ impl NotSignedIn {
         Self::NotLinkable,
     ];
 
-    /// What the address says.
+    /// The value in the address.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -90,7 +93,7 @@ impl NotSignedIn {
         Self::ALL.into_iter().find(|why| why.word() == word)
     }
 
-    /// The HTTP status of the page that tells it.
+    /// The HTTP status of the page that shows it.
     #[must_use]
     pub fn status(self) -> u16 {
         match self {
@@ -102,27 +105,27 @@ impl NotSignedIn {
         }
     }
 
-    /// What is said to whoever it befell, of a provider of this name.
+    /// The message to the person; `name` is the provider's.
     #[must_use]
     pub fn sentence(self, provider: &str) -> String {
         match self {
             Self::Denied => format!(
-                "{provider} did not tell this site who you are, because you or {provider} declined. Nothing was changed; you can begin again."
+                "{provider} did not tell this site who you are, because you or {provider} declined. Nothing was changed; you can try again."
             ),
-            Self::Expired => "This was begun more than 10 minutes ago, in another browser, or was finished already. Begin again.".to_owned(),
+            Self::Expired => "This attempt began more than 10 minutes ago or in another browser, or is already complete. Start again.".to_owned(),
             Self::Unreachable => format!(
-                "{provider} does not answer this site. Try again in a moment; if it stays, tell whoever runs this site."
+                "{provider} does not respond. Try again in a moment. If it still fails, tell the operator of this site."
             ),
             Self::Unverified => format!(
-                "What {provider} answered could not be verified, so nothing was done. Begin again; if it stays, tell whoever runs this site."
+                "The response of {provider} could not be verified, so nothing was done. Start again. If it still fails, tell the operator of this site."
             ),
             Self::NotLinked => format!(
-                "No account of this site is linked to who you are at {provider}. Sign in with your password and link {provider} on the page of your account, or ask an administrator of this site for an invitation."
+                "No account of this site is linked to your identity at {provider}. Sign in with your password and link {provider} on your account page, or ask an administrator of this site for an invitation."
             ),
             Self::Disabled => "Your account is disabled; an administrator of this site can enable it.".to_owned(),
-            Self::NoInvitation => "The invitation you followed was used, was withdrawn or has expired. Ask whoever gave it to you for another one.".to_owned(),
+            Self::NoInvitation => "The invitation was used or withdrawn, or has expired. Ask the sender for another one.".to_owned(),
             Self::NotLinkable => format!(
-                "Who you are at {provider} is linked to another account of this site, or your account has as many links as there can be. Unlink one first."
+                "Your identity at {provider} is linked to another account of this site, or your account has the maximum number of links. Unlink one first."
             ),
         }
     }

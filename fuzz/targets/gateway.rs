@@ -1,6 +1,5 @@
-//! What passes the gateway: a request of an agent program that is understood
-//! goes on to the model that is configured, whatever else it says, and an answer
-//! is counted alike however its bytes are cut.
+//! Fuzzes the gateway's protocols: a parsed request always goes to the configured
+//! model, and the usage of an answer does not depend on how its bytes are split.
 #![no_main]
 
 use axum::http::Method;
@@ -8,16 +7,16 @@ use libfuzzer_sys::fuzz_target;
 use serde_json::{Map, Value};
 use swe_ci_core::agent::{Endpoint, Protocol};
 
-use gateway::protocol::{Meter, call, read};
+use gateway::protocol::{Meter, call, parse_request};
 
-/// The half of the gateway that does nothing but read and write, without the
-/// engine around it, which would take long to build.
+/// The pure part of the gateway, without the rest, which would take long to
+/// build.
 #[allow(
     dead_code,
     unused_imports,
-    reason = "only what reads and counts is driven from here"
+    reason = "the target uses only parsing and metering"
 )]
-#[path = "../../engine/src/gateway"]
+#[path = "../../crates/gateway/src"]
 mod gateway {
     pub mod protocol;
     pub mod sse;
@@ -44,19 +43,20 @@ fn ask(protocol: Protocol, bytes: &[u8]) {
         Protocol::Gemini => "/v1beta/models/any:streamGenerateContent?alt=sse",
     };
     let call = call(&Method::POST, path).expect("a path of the gateway");
-    let Ok(asked) = read(&call, bytes) else {
+    let Ok(request) = parse_request(&call, bytes) else {
         return;
     };
-    let _ = asked.normalised();
+    let _ = request.normalised();
     let endpoint = endpoint(protocol);
-    let outgoing = asked.outgoing(&endpoint);
-    let sent: Value = serde_json::from_slice(&outgoing.body).expect("what is sent is JSON");
-    assert_eq!(sent["effort"], "low", "what is configured holds");
+    let outgoing = request.outgoing(&endpoint);
+    let sent: Value =
+        serde_json::from_slice(&outgoing.body).expect("the outgoing body must be JSON");
+    assert_eq!(sent["effort"], "low", "configured parameters must win");
     match protocol {
         Protocol::Gemini => assert!(outgoing.path.contains(MODEL)),
         _ => assert_eq!(sent["model"], MODEL),
     }
-    let again = read(&call, &outgoing.body).expect("what is sent can be read");
+    let again = parse_request(&call, &outgoing.body).expect("the outgoing body must parse");
     assert_eq!(again.outgoing(&endpoint), outgoing);
 }
 

@@ -1,5 +1,5 @@
-//! `meta.json` and `conclusion.json`: what is accepted says the same when it is
-//! written plainly and read again. Both readers are given the same bytes.
+//! Fuzzes the parsers of `meta.json` and `conclusion.json` with the same bytes:
+//! an accepted record must round-trip through its plain form.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,5 +1,5 @@
-//! `iteration.jsonl`: what is accepted says the same when it is written plainly
-//! and read again, and its scores are numbers from -1 to 1.
+//! Fuzzes the parser of `iteration.jsonl`: an accepted record must round-trip
+//! through its plain form, and its scores must lie between -1 and 1.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -13,7 +13,7 @@ fuzz_target!(|bytes: &[u8]| {
     let Ok(record) = parse(bytes) else { return };
     assert!(record.base_passed <= MAX_TESTS && record.gap <= MAX_TESTS);
     assert!(record.iterations.len() <= MAX_ITERATIONS as usize);
-    let again = parse(plain(&record).as_bytes()).expect("plain lines are read");
+    let again = parse(plain(&record).as_bytes()).expect("plain lines must parse");
     assert_eq!(again, record);
     for gamma in [0.1, 1.0, 10.0] {
         scored(&record, Gamma::new(gamma).expect("within range"));
@@ -29,11 +29,11 @@ fn scored(record: &Record, gamma: Gamma) {
             &record.verdicts(),
         )
     };
-    assert_eq!(count(Convention::Paper), None, "there are counts alone");
-    let series = count(Convention::Reference).expect("counts are all it takes");
+    assert_eq!(count(Convention::Paper), None, "a record has only counts");
+    let series = count(Convention::Reference).expect("counts suffice");
     let score = Weights::new(gamma, MAX_ITERATIONS).evoscore(series.changes());
     for value in series.changes().iter().copied().chain([score]) {
-        // A weighted mean may stand out by the rounding of its weights.
+        // Rounding of the weights may move a weighted mean slightly outside.
         assert!(value.abs() <= 1.0 + 1e-9, "{value} of {record:?}");
     }
     for regression in series.regressions() {

@@ -1,5 +1,5 @@
-//! A test report: its counts agree with its tests, and what is accepted says
-//! the same when it is written plainly and read again.
+//! Fuzzes the parser of test reports: the counts must agree with the tests, and an
+//! accepted report must round-trip through its plain form.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -20,7 +20,7 @@ fuzz_target!(|bytes: &[u8]| {
         files(&non_passed(&list, None)).len(),
         list.node_ids().len() + 1
     );
-    let again = Report::parse(plain(&report).as_bytes()).expect("a plain report is read");
+    let again = Report::parse(plain(&report).as_bytes()).expect("a plain report must parse");
     assert_eq!(
         (again.exit_code, &again.tests),
         (report.exit_code, &report.tests)

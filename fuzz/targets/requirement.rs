@@ -1,5 +1,5 @@
-//! The requirement document: one that is accepted is still accepted, and says
-//! the same, after it was written by us.
+//! Fuzzes the parser of requirement documents: an accepted document must
+//! round-trip through our XML.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -11,6 +11,6 @@ fuzz_target!(|bytes: &[u8]| {
     };
     assert!((1..=MAX_REQUIREMENTS).contains(&document.requirements().len()));
     let written = document.to_xml();
-    let again = Document::parse(&written).expect("what we write is read");
+    let again = Document::parse(&written).expect("our XML must parse");
     assert_eq!(again.to_xml(), written);
 });

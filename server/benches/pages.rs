@@ -1,7 +1,7 @@
-//! The leaderboard of 100 models × 100 tasks × 20 iterations, over real
-//! connections on loopback: what it weighs, how long it takes to make, and how
-//! it is served 1,000 times a second. Client and server share the processors.
-//! Prints; judges nothing.
+//! Benchmark of the leaderboard of 100 models × 100 tasks × 20 iterations, over
+//! real loopback connections: its size, its render time, and its latency at
+//! 1,000 requests a second. Client and server share the processors. It prints
+//! results and asserts nothing.
 #![allow(clippy::print_stdout, reason = "a benchmark reports on stdout")]
 
 #[path = "../tests/it/fixture.rs"]
@@ -15,7 +15,10 @@ use std::time::{Duration, Instant};
 
 use reqwest::Client;
 use reqwest::header::ACCEPT_ENCODING;
-use swe_ci::serve::{App, Background, Providers, Site, run};
+use swe_ci::app::App;
+use swe_ci::providers::Providers;
+use swe_ci::serve::{Background, run};
+use swe_ci::site::Site;
 use swe_ci_engine::Engine;
 use tokio_util::sync::CancellationToken;
 
@@ -67,7 +70,7 @@ async fn main() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Asks at a steady pace, whether or not the answers keep up.
+/// Sends requests at a steady pace, whether or not the answers keep up.
 async fn pace(client: &Client, url: &str) -> anyhow::Result<()> {
     let mut ticks = tokio::time::interval(LASTS / (A_SECOND * LASTS.as_secs() as u32));
     let began = Instant::now();
@@ -98,7 +101,7 @@ async fn pace(client: &Client, url: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Bytes of an answer in one encoding.
+/// The bytes of a response in one encoding.
 async fn read(client: &Client, url: &str, encoding: &str) -> anyhow::Result<usize> {
     let request = client.get(url).header(ACCEPT_ENCODING, encoding);
     let response = request.send().await?.error_for_status()?;

@@ -2,8 +2,12 @@
 //!
 //! `main` hands the command line to [`cli`]; `cli::serve` opens the engine and
 //! hands it to [`serve`], whose one [`serve::router`] answers every request:
-//! the pages (rendered by `swe_ci_app`), the [`api`], and the files of the
-//! built site.
+//! the [`pages`] (rendered by `swe_ci_app`), the [`api`], the forms of `auth`,
+//! and the files of the built [`site`].
+//!
+//! The imports are layered: `cli` over `serve`, `serve` over `api`, `auth` and
+//! `pages`, and those over the leaves ([`app`], `actor`, `path`, `problem`,
+//! [`providers`] and others).
 
 pub mod config;
 
@@ -15,6 +19,24 @@ pub mod api;
 
 mod auth;
 
+pub mod pages;
+
+pub mod app;
+
+pub mod providers;
+
+pub mod site;
+
+mod actor;
+
+mod headers;
+
+mod invitation;
+
+mod path;
+
 mod pictures;
+
+mod problem;
 
 mod logging;

@@ -1,4 +1,4 @@
-//! Log lines: to stderr, so that stdout stays what a command was asked for.
+//! Logging to stderr; stdout carries only a command's output.
 
 use std::io::IsTerminal;
 
@@ -6,13 +6,13 @@ use tracing_subscriber::EnvFilter;
 
 use crate::config::{LogConfig, LogFormat};
 
-/// What `serve` logs when nothing else is asked for.
+/// The default filter of `serve`.
 pub(crate) const SERVE: &str = "info";
-/// What the other commands log when nothing else is asked for.
+/// The default filter of the other commands.
 pub(crate) const COMMAND: &str = "warn";
 
 pub(crate) fn init(config: &LogConfig, default: &str) {
-    // The configuration has parsed it once already.
+    // The configuration has validated the filter.
     let filter = EnvFilter::new(config.filter.as_deref().unwrap_or(default));
     let lines = tracing_subscriber::fmt()
         .with_env_filter(filter)

@@ -13,6 +13,7 @@
 )]
 
 mod assets;
+mod options;
 mod site;
 mod style;
 mod wasm;
@@ -41,13 +42,13 @@ fn run() -> Result<()> {
     }
 }
 
-fn site_options(mut args: impl Iterator<Item = OsString>) -> Result<site::Options> {
+fn site_options(mut args: impl Iterator<Item = OsString>) -> Result<options::Options> {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
         .join("..")
         .canonicalize()?;
     let target_dir =
         env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
-    let mut options = site::Options {
+    let mut options = options::Options {
         out: target_dir.join("site"),
         release: false,
         cargo: env::var_os("CARGO").unwrap_or_else(|| "cargo".into()),

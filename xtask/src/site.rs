@@ -12,29 +12,17 @@
 //! A browser may cache everything under `pkg/` for ever.
 
 use std::{
-    ffi::OsString,
     fs::{self, File},
     path::{Path, PathBuf},
 };
 
 use anyhow::{Context, Result};
 
+use crate::options::{OUTPUT_NAME, Options};
 use crate::{assets, style, wasm};
-
-/// Leptos' `output_name`: the stem of every file in `pkg/`.
-pub const OUTPUT_NAME: &str = "swe-ci";
 
 /// 64 bits are plenty to tell one build from another.
 const HASH_LENGTH: usize = 16;
-
-#[derive(Debug)]
-pub struct Options {
-    pub root: PathBuf,
-    pub target_dir: PathBuf,
-    pub out: PathBuf,
-    pub release: bool,
-    pub cargo: OsString,
-}
 
 /// Builds the site, or finds that there is nothing to do.
 pub fn build(options: &Options) -> Result<()> {

@@ -9,7 +9,7 @@ use std::{
 use anyhow::{Context, Result, anyhow, ensure};
 use wasm_bindgen_cli_support::Bindgen;
 
-use crate::site::{OUTPUT_NAME, Options};
+use crate::options::{OUTPUT_NAME, Options};
 
 const TARGET: &str = "wasm32-unknown-unknown";
 

@@ -1,14 +1,16 @@
+//! The menu of the signed-in account in the header, or the sign-in link.
+
 use leptos::either::Either;
 use leptos::prelude::*;
 use leptos_router::components::A;
 use leptos_router::hooks::use_location;
-use swe_ci_core::account::{AccountRole, Identity};
+use swe_ci_views::account::{AccountRole, Identity};
 
 use super::Popup;
 use crate::query::encode;
 use crate::reader::Reader;
 
-/// In the header: the way in for visitors, and for others what is theirs.
+/// In the header: a sign-in link for visitors, their own pages for accounts.
 #[component]
 pub fn AccountMenu() -> impl IntoView {
     match Reader::at_hand().identity().cloned() {
@@ -17,7 +19,7 @@ pub fn AccountMenu() -> impl IntoView {
     }
 }
 
-/// A link to the page to sign in, which leads back to this one.
+/// A link to the sign-in page, which leads back to this one.
 #[component]
 pub fn SignIn() -> impl IntoView {
     let location = use_location();

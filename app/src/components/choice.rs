@@ -4,12 +4,12 @@ use leptos::prelude::*;
 use super::Term;
 use crate::glossary::Word;
 
-/// One of a few ways to look at the page. It is a link, so that the choice is
-/// in the address, works without JavaScript and can be gone back on.
+/// One of a few ways to view the page. As a link, it works without JavaScript,
+/// and the address and the history contain it.
 #[derive(Debug, Clone)]
 pub struct Choice {
     pub label: String,
-    /// Said when the label alone is not enough.
+    /// A tooltip, where the label alone is not enough.
     pub hint: String,
     pub href: Signal<String>,
     pub chosen: Signal<bool>,
@@ -17,10 +17,10 @@ pub struct Choice {
 
 #[component]
 pub fn Choices(
-    /// What is being chosen.
+    /// The name of the group.
     #[prop(into)]
     label: String,
-    /// The word of the field that it is.
+    /// The glossary word the group is about.
     #[prop(optional)]
     word: Option<Word>,
     choices: Vec<Choice>,

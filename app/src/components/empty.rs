@@ -1,7 +1,9 @@
+//! Placeholders for pages without data.
+
 use leptos::prelude::*;
 
-/// Stands where data will be: what the place will show, and the one command
-/// that fills it.
+/// A placeholder where data will be: what will appear here, and the command
+/// that produces it.
 #[component]
 pub fn Empty(
     #[prop(into)] title: String,
@@ -20,12 +22,12 @@ pub fn Empty(
             </svg>
             <h2>{title}</h2>
             <div class="empty-text">{children()}</div>
-            {(!command.is_empty()).then(|| view! { <pre class="command"><code>{command}</code></pre> })}
+            {(!command.is_empty()).then(|| view! { <pre class="command" tabindex="0"><code>{command}</code></pre> })}
         </section>
     }
 }
 
-/// Before any dataset was imported: how to get tasks, and a run on them.
+/// Without any dataset: how to get tasks, and how to run them.
 #[component]
 pub fn NoTasks(
     /// What the page will show.
@@ -35,13 +37,13 @@ pub fn NoTasks(
         <Empty title="No tasks yet" command="swe-ci dataset demo\nswe-ci run submit --human --split demo">
             <p>
                 {will}
-                " The first command makes four small tasks from the release histories of real packages, the second replays what their maintainers did: the human baseline."
+                " The first command creates four small tasks from the release histories of real packages. The second replays the maintainers' changes: the human baseline."
             </p>
         </Empty>
     }
 }
 
-/// Of a split no run has a score on.
+/// For a split without scored runs.
 #[component]
 pub fn NoRuns(
     split: String,

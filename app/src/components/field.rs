@@ -1,10 +1,11 @@
+//! Fields of forms, with labels, hints and validation errors.
+
 use leptos::prelude::*;
 
-/// A line of text a form asks for, with its name above and what is wrong with
-/// it below.
+/// A text input with its label above and its validation error below.
 #[component]
 pub fn Field(
-    /// Its name in the form, and on the page.
+    /// Its name in the form and its id on the page.
     name: &'static str,
     #[prop(into)] label: String,
     /// As in `<input type>`.
@@ -13,13 +14,13 @@ pub fn Field(
     /// As in `<input autocomplete>`.
     #[prop(default = "off")]
     autocomplete: &'static str,
-    /// What is there already; of a password nothing ever is.
+    /// The initial value; never given for passwords.
     #[prop(optional_no_strip, into)]
     value: Option<String>,
-    /// What is asked for, in a sentence.
+    /// A hint, in a sentence.
     #[prop(optional, into)]
     hint: Option<String>,
-    /// What is wrong with what was sent; whoever reads the page begins there.
+    /// The validation error; the page then focuses this field.
     #[prop(optional_no_strip, into)]
     problem: Option<String>,
     #[prop(optional)] required: bool,
@@ -48,13 +49,13 @@ pub fn Field(
     }
 }
 
-/// One of a few, in a form.
+/// A menu in a form.
 #[component]
 pub fn Select(
-    /// Its name in the form, and on the page.
+    /// Its name in the form and its id on the page.
     name: &'static str,
     #[prop(into)] label: String,
-    /// Value, words, and whether it is chosen.
+    /// Value, label, and whether it is selected.
     options: Vec<(&'static str, &'static str, bool)>,
     #[prop(optional, into)] hint: Option<String>,
     #[prop(optional_no_strip, into)] problem: Option<String>,
@@ -102,7 +103,7 @@ impl Described {
         self.problem.is_some()
     }
 
-    /// What a screen reader reads with the field.
+    /// The texts that a screen reader reads with the field.
     fn ids(&self) -> Option<String> {
         let problem = self.problem.iter().map(|_| format!("{}-problem", self.id));
         let hint = self.hint.iter().map(|_| format!("{}-hint", self.id));

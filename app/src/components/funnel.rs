@@ -1,11 +1,13 @@
+//! The funnel of a curation.
+
 use leptos::prelude::*;
-use swe_ci_core::curation::{Dropped, Stage, StageCount};
+use swe_ci_views::curation::{Dropped, Stage, StageCount};
 
 use super::Meter;
 use crate::format;
 
-/// What became of what came into a curation, stage by stage (figure 2 of the
-/// paper, with the reasons).
+/// The candidates left after each stage of a curation, with the reasons (figure 2 of
+/// the paper).
 #[component]
 pub fn Funnel(stages: Vec<StageCount>) -> impl IntoView {
     let row = |count: StageCount| {
@@ -19,7 +21,7 @@ pub fn Funnel(stages: Vec<StageCount>) -> impl IntoView {
         let reason = |Dropped { reason, count }: Dropped| {
             view! { <li>{format!("{reason}: {}", format::thousands(count))}</li> }
         };
-        let waiting = (waiting > 0).then(|| view! { <p class="quiet">{format!("{} not looked at yet", format::thousands(waiting))}</p> });
+        let waiting = (waiting > 0).then(|| view! { <p class="quiet">{format!("{} not examined yet", format::thousands(waiting))}</p> });
         view! {
             <li class="funnel-stage">
                 <h3>{title(stage)}</h3>

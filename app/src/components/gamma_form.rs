@@ -1,15 +1,16 @@
 use leptos::prelude::*;
 use swe_ci_core::metrics::Gamma;
 
-use crate::query::{GAMMA_LEAST, GAMMA_MOST, gamma_text};
+use crate::format;
+use crate::query::{GAMMA_LEAST, GAMMA_MOST};
 
-/// Asks for the same page at another γ.
+/// Loads the same page for another γ.
 #[component]
 pub fn GammaForm(
-    /// Where the page is.
+    /// The address of the page.
     action: &'static str,
     gamma: Signal<Gamma>,
-    /// What else the address says.
+    /// The other parameters of the address.
     others: Signal<Vec<(&'static str, String)>>,
 ) -> impl IntoView {
     let others = move || {
@@ -27,7 +28,7 @@ pub fn GammaForm(
                 min=GAMMA_LEAST.to_string()
                 max=GAMMA_MOST.to_string()
                 step="0.01"
-                value=move || gamma_text(gamma.get())
+                value=move || format::gamma(gamma.get())
             />
             <button class="button">"Apply"</button>
         </form>

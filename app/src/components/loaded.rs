@@ -4,8 +4,8 @@ use leptos::prelude::*;
 use super::Problem;
 use crate::fetched::Fetched;
 
-/// What a resource brings, shown; or what went wrong, in its place. While the
-/// next data are on their way the present ones stay.
+/// Shows the data of a resource, or its error. While new data loads, the old
+/// data stays.
 pub fn loaded<T, V>(
     resource: Fetched<T>,
     show: impl Fn(T) -> V + Clone + Send + Sync + 'static,

@@ -1,14 +1,14 @@
 use leptos::prelude::*;
 
-/// How far something is.
+/// A progress bar.
 #[component]
 pub fn Meter(
     #[prop(into)] value: Signal<u32>,
     #[prop(into)] most: Signal<u32>,
-    /// What is measured.
+    /// Its accessible label.
     #[prop(into)]
     label: String,
-    /// `good`: ended well, `live`: still moving, else neither.
+    /// `good`: ended well; `live`: in progress; otherwise neutral.
     #[prop(optional, into)]
     tone: Signal<&'static str>,
 ) -> impl IntoView {

@@ -1,16 +1,17 @@
 //! Parts of pages. Each takes plain data or signals of it.
 //!
-//! None of them writes a `style` attribute: the content security policy
-//! allows no inline styles. Lengths that depend on data are SVG attributes.
+//! None of them writes a `style` attribute: the content security policy forbids
+//! inline styles. Lengths that depend on data are SVG attributes.
 
 mod account_menu;
 mod choice;
-mod done;
+mod confirmation;
 mod empty;
 mod field;
 mod funnel;
 mod gamma_form;
-mod listed;
+mod iterations;
+mod list_table;
 mod loaded;
 mod meter;
 mod page_head;
@@ -28,12 +29,13 @@ mod time;
 
 pub use account_menu::{AccountMenu, SignIn};
 pub use choice::{Choice, Choices};
-pub use done::{Done, ShownOnce};
+pub use confirmation::{Confirmation, ShownOnce};
 pub use empty::{Empty, NoRuns, NoTasks};
 pub use field::{Field, Select};
 pub use funnel::Funnel;
 pub use gamma_form::GammaForm;
-pub use listed::Listed;
+pub use iterations::Iterations;
+pub use list_table::ListTable;
 pub use loaded::loaded;
 pub use meter::Meter;
 pub use page_head::PageHead;

@@ -1,3 +1,5 @@
+//! The head of a page: title, description and preview.
+
 use leptos::prelude::*;
 use leptos_meta::{Link, Meta, Title};
 use leptos_router::hooks::use_location;
@@ -5,16 +7,15 @@ use leptos_router::hooks::use_location;
 use crate::PublicUrl;
 use crate::preview::{canonical, picture};
 
-/// The page's title and description, for tabs and search engines, and what
-/// stands beside a link to it elsewhere.
+/// The title and description of a page, for tabs and search engines, and its
+/// preview for links on other sites.
 #[component]
 pub fn PageHead(
     /// Without the site's name.
     #[prop(into)]
     title: String,
     #[prop(into)] description: String,
-    /// There is nothing at this address to be shown elsewhere: nothing at all,
-    /// or nothing for others.
+    /// No preview: the page does not exist, or is not public.
     #[prop(optional)]
     missing: bool,
 ) -> impl IntoView {
@@ -27,12 +28,12 @@ pub fn PageHead(
     }
 }
 
-/// The page's one address, and its title, sentence and picture for those who
-/// show a link to it (Open Graph).
+/// The canonical address, and title, description and picture for previews of
+/// links (Open Graph).
 ///
-/// They want absolute addresses. Where the site's own is not configured there
-/// is no `og:url`, which must not be guessed, and the other two are as links
-/// are: relative to wherever the page was found.
+/// These should be absolute. Without a configured public address there is no
+/// `og:url`, which must not be guessed, and the other two are relative to the
+/// page's own address.
 #[component]
 fn Preview(title: String, description: String) -> impl IntoView {
     let location = use_location();
@@ -64,8 +65,8 @@ fn Preview(title: String, description: String) -> impl IntoView {
     }
 }
 
-/// leptos_meta writes a title into the document as it is, so a name with a
-/// tag in it would be one. The browser half sets text, which needs nothing.
+/// leptos_meta writes a title into the document unescaped, so a name with a tag
+/// in it would become markup. The browser sets text, which needs no escaping.
 fn as_text(title: String) -> String {
     if cfg!(feature = "ssr") {
         title.replace('&', "&amp;").replace('<', "&lt;")

@@ -1,22 +1,25 @@
+//! Figures with interactive marks.
+
 use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
+use swe_ci_plots::{Figure, Mark, Size};
 use wasm_bindgen::JsCast;
 
 use crate::format;
-use crate::plots::{Figure, Mark, Size};
 
-/// Half a target of 24 pixels, and a little.
+/// A little more than half a target of 24 pixels.
 const REACH: f64 = 13.0;
 const LONGEST_TIP: usize = 46;
 
-/// A figure with its marks laid over it: each can be hovered and focused, and
-/// then says what it stands for. One tab stop; arrow keys go from mark to mark,
-/// Escape hides what is said until the next mark is gone to.
+/// A figure with its marks on top: hovering or focusing a mark shows its text.
+/// The figure is one tab stop; arrow keys move between marks, Escape hides the
+/// text until the next mark.
 #[component]
 pub fn Picture(#[prop(into)] figure: Signal<Figure>) -> impl IntoView {
     let active = RwSignal::new(0);
     let hushed = RwSignal::new(false);
-    // Wherever the focus is: the words of a mark that is hovered go as well.
+    // Listens on the window, because a tip opened by hovering must close as
+    // well.
     let on_escape = window_event_listener(leptos::ev::keydown, move |event| {
         if event.key() == "Escape" {
             hushed.set(true);
@@ -42,7 +45,7 @@ pub fn Picture(#[prop(into)] figure: Signal<Figure>) -> impl IntoView {
                 class:hushed=hushed
                 viewBox=size
                 role="group"
-                aria-label="Data points; arrow keys go from one to the next"
+                aria-label="Data points; arrow keys move between them"
                 on:keydown=move |event| walk(&event, active, count())
             >
                 {marks}
@@ -85,7 +88,7 @@ fn mark_view(
     }
 }
 
-/// Where the words of a mark are shown: above it, within the picture.
+/// Where a mark's tip appears: above it, within the picture.
 struct Tip {
     text: String,
     x: f64,
@@ -98,7 +101,8 @@ impl Tip {
         let text = format::clip(&mark.label, LONGEST_TIP);
         let width = text.chars().count() as f64 * 6.7 + 20.0;
         let most = (f64::from(size.width) - width).max(0.0);
-        // It touches what a hand reaches the mark by, so that one can get there.
+        // The tip touches the mark's hit area, so that the pointer can reach
+        // it.
         let above = mark.py - REACH - 23.0;
         Self {
             x: (mark.px - width / 2.0).clamp(0.0, most),
@@ -133,7 +137,7 @@ fn walk(event: &KeyboardEvent, active: RwSignal<usize>, count: usize) {
             .flatten()
     });
     if let Some(mark) = mark.and_then(|m| m.dyn_into::<web_sys::SvgElement>().ok()) {
-        // What cannot be focused is not; nothing depends on it.
+        // Focusing may fail; nothing depends on it.
         let _ = mark.focus();
     }
 }

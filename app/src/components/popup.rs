@@ -3,9 +3,9 @@ use leptos::html::{Details, Summary};
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 
-/// Something small that opens over the page, by its summary, with or without a
-/// script. Escape closes it and leads back to where it was opened; so that it
-/// hides nothing that has the focus, going on to what is behind closes it too.
+/// A small panel over the page, opened by its summary, with or without
+/// JavaScript. Escape closes it and returns the focus to its opener; moving the
+/// focus elsewhere closes it too, so that it never covers the focused element.
 #[component]
 pub fn Popup(
     class: &'static str,
@@ -25,7 +25,7 @@ pub fn Popup(
             && close()
             && let Some(opener) = opener.get_untracked()
         {
-            // What cannot be focused is not; the popup is closed all the same.
+            // Focusing may fail; the popup closes all the same.
             let _ = opener.focus();
         }
     };
@@ -35,7 +35,8 @@ pub fn Popup(
         let within = popup
             .get_untracked()
             .is_some_and(|p| p.contains(to.as_ref()));
-        // The focus of a window that is left goes nowhere, and comes back.
+        // When the window loses focus there is no new target, and the focus
+        // will come back.
         if to.is_some() && !within {
             close();
         }

@@ -4,21 +4,21 @@ use leptos::prelude::*;
 use super::{PageHead, SignIn};
 use crate::error::{AppError, ErrorKind};
 
-/// What stands in the place of what could not be had.
+/// An error in place of the content that failed to load.
 #[component]
 pub fn Problem(
     error: AppError,
-    /// Whether that is the page, whose title it then is.
+    /// Whether it replaces the whole page, and so sets the title.
     #[prop(optional)]
     page: bool,
 ) -> impl IntoView {
-    // Hydration repeats no request, so the response's status is set where the
-    // page is made; see `AppError`.
+    // Hydration repeats no request, so the status is set where the error is
+    // created; see `AppError`.
     let advice = match error.kind {
-        ErrorKind::NotFound => "It may have been removed, or the address has a slip in it.",
+        ErrorKind::NotFound => "It may have been removed, or the address has a typo.",
         ErrorKind::Invalid => "Check the address.",
         ErrorKind::Unavailable => "Reload the page in a moment.",
-        ErrorKind::TooMany => "Wait a while before you try again.",
+        ErrorKind::TooMany => "Wait before you try again.",
         ErrorKind::SignIn | ErrorKind::Forbidden | ErrorKind::Internal => "",
     };
     let way_on = match error.kind {

@@ -2,14 +2,14 @@ use leptos::prelude::*;
 
 use crate::sign_in_providers::SignInProvider;
 
-/// A button for each provider; each leads there, and from there back.
+/// A button for each provider, which leads there and back.
 #[component]
 pub fn ProviderButtons(
     providers: Vec<SignInProvider>,
-    /// What stands before the name of each.
+    /// The text before each name.
     #[prop(default = "Sign in with")]
     words: &'static str,
-    /// What is sent along, by field.
+    /// Hidden fields.
     #[prop(optional)]
     along: Vec<(&'static str, String)>,
 ) -> impl IntoView {

@@ -1,7 +1,9 @@
+//! Scores as bars.
+
 use leptos::prelude::*;
 use swe_ci_core::uncertainty::Interval;
 
-/// Names the hatching in the page; see [`Hatching`].
+/// The id of the hatch pattern; see [`Hatching`].
 const HATCHING: &str = "score-hatching";
 
 /// A score from −1 to 1 as a bar that grows from zero, with room for an
@@ -54,8 +56,8 @@ pub fn ScoreBar(
     }
 }
 
-/// A score that is known only as it was published: hatched, with a line where
-/// it ends. The page needs a [`Hatching`] for it.
+/// A score that is only known from a publication: hatched, with a line at its
+/// end. The page needs a [`Hatching`] for it.
 #[component]
 pub fn PublishedBar(value: f64, #[prop(into)] floor: Signal<f64>) -> impl IntoView {
     let bar = move || span(0.0, value, floor.get());
@@ -69,7 +71,7 @@ pub fn PublishedBar(value: f64, #[prop(into)] floor: Signal<f64>) -> impl IntoVi
     }
 }
 
-/// What [`PublishedBar`]s are filled with; once in a page.
+/// The hatch pattern for [`PublishedBar`]s; once per page.
 #[component]
 pub fn Hatching() -> impl IntoView {
     view! {
@@ -89,22 +91,22 @@ pub fn Hatching() -> impl IntoView {
     }
 }
 
-/// Where a bar between two scores starts and how long it is.
+/// The start and length of a bar between two scores.
 fn span(from: f64, to: f64, floor: f64) -> (String, String) {
     let (a, b) = (place(from, floor), place(to, floor));
     (percent(a.min(b)), percent((a - b).abs()))
 }
 
-/// A score's place on the scale, 0 to 1.
+/// The position of a score on the scale, 0 to 1.
 fn place(score: f64, floor: f64) -> f64 {
     (score.clamp(floor, 1.0) - floor) / (1.0 - floor)
 }
 
-/// The scale all of these scores fit on: it starts at 0, or lower by quarters.
+/// The start of a scale that fits all these scores: 0, or lower in quarters.
 #[must_use]
 pub fn floor_of(scores: impl IntoIterator<Item = f64>) -> f64 {
     let lowest = scores.into_iter().fold(0.0, f64::min);
-    // Adding 0 makes of −0 a plain 0.
+    // Adding 0 turns −0 into 0.
     (lowest * 4.0).floor().max(-4.0) / 4.0 + 0.0
 }
 

@@ -1,18 +1,20 @@
+//! Bar charts of how a size is distributed over tasks.
+
 use leptos::either::Either;
 use leptos::prelude::*;
-use swe_ci_core::browse::{Size, Spread, SpreadBin};
+use swe_ci_views::browse::{Size, Spread, SpreadBin};
 
 use crate::format;
 
-/// How tall the fullest bin is drawn.
+/// The height of the largest bin.
 const HEIGHT: u32 = 44;
 
-/// How a size is spread over tasks: a bar for each magnitude, which leads to
-/// the tasks in it.
+/// The distribution of a size over tasks: a bar for each magnitude, which links
+/// to its tasks.
 #[component]
 pub fn SpreadChart(
     spread: Spread,
-    /// The address of the tasks of a bin.
+    /// The address for the tasks of a bin.
     href: Callback<(Size, f64, f64), String>,
 ) -> impl IntoView {
     let size = spread.size;
@@ -51,7 +53,7 @@ pub fn SpreadChart(
     }
 }
 
-/// What a size is called, with its unit.
+/// The name of a size, with its unit.
 pub fn title(size: Size) -> &'static str {
     match size {
         Size::Gap => "Gap, in tests",
@@ -63,7 +65,7 @@ pub fn title(size: Size) -> &'static str {
     }
 }
 
-/// The largest value of a bin: the next bin's first one is not in it.
+/// The largest value of a bin; the next bin's first value is outside it.
 fn last(size: Size, bin: SpreadBin) -> f64 {
     match size {
         Size::Days | Size::Suite => bin.to,
@@ -71,7 +73,7 @@ fn last(size: Size, bin: SpreadBin) -> f64 {
     }
 }
 
-/// As short as it can be said.
+/// As short as possible.
 fn number(value: f64) -> String {
     if value >= 10_000.0 {
         format!("{}k", format::decimals((value / 1_000.0).round(), 0))

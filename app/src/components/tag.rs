@@ -1,6 +1,7 @@
 use leptos::prelude::*;
 
-/// How a tag looks. Its word says the same: colour is never alone.
+/// The look of a tag. Its word carries the same meaning, because colour alone
+/// is not enough.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Tone {
     #[default]
@@ -10,7 +11,7 @@ pub enum Tone {
     Bad,
     Warn,
     Live,
-    /// Not made here.
+    /// Produced elsewhere.
     Elsewhere,
 }
 
@@ -33,7 +34,7 @@ impl Tone {
 pub fn Tag(
     #[prop(into)] text: Signal<String>,
     #[prop(optional, into)] tone: Signal<Tone>,
-    /// What it means, said on hovering.
+    /// Its meaning, as a tooltip.
     #[prop(optional, into)]
     hint: Option<String>,
 ) -> impl IntoView {

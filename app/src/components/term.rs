@@ -1,9 +1,10 @@
 //! Words with their explanations.
 //!
-//! An explanation is a popover beside its word: hovering or focusing the word
-//! shows it, pressing it keeps it open, and none of that needs a script.
-//! Escape hides it, which only an open popover does by itself. On a page each
-//! stands once, beside one [`Term`] or [`Explained`]; others point at it.
+//! An explanation is a popover beside its word. Hovering or focusing the word
+//! shows it, and clicking keeps it open, all without a script. Browsers close
+//! only open popovers on Escape, so a script does that for the others. Each
+//! explanation appears once on a page, beside one [`Term`] or [`Explained`];
+//! others refer to it.
 
 use std::borrow::Cow;
 
@@ -12,11 +13,11 @@ use leptos::prelude::*;
 
 use crate::glossary::Word;
 
-/// A word in running text: its name, or how the sentence has it.
+/// A word in running text, by its name or in the form the sentence needs.
 #[component]
 pub fn Term(
     word: Word,
-    /// In place of the word's name.
+    /// Replaces the word's name.
     #[prop(optional, into)]
     text: Option<Cow<'static, str>>,
 ) -> AnyView {
@@ -24,8 +25,8 @@ pub fn Term(
     explained(word, button(word, text))
 }
 
-/// What has another purpose, such as the head of a column that sorts, with
-/// the explanation of its word. It refers to it by `aria-describedby`.
+/// An element with another purpose, such as a sortable column heading, plus the
+/// explanation of its word. The element refers to it with `aria-describedby`.
 #[component]
 pub fn Explained(word: Option<Word>, children: Children) -> AnyView {
     let inside = children().into_any();
@@ -35,8 +36,8 @@ pub fn Explained(word: Option<Word>, children: Children) -> AnyView {
     }
 }
 
-/// The head of a row or column: explained where it is a word of the field,
-/// else said more of on hovering.
+/// The heading of a row or column: a glossary word with its explanation,
+/// otherwise a name with a tooltip.
 pub fn heading(name: &'static str, hint: &'static str) -> AnyView {
     match Word::headed(name) {
         Some(word) => explained(word, button(word, name.into())),
@@ -44,7 +45,8 @@ pub fn heading(name: &'static str, hint: &'static str) -> AnyView {
     }
 }
 
-/// Words explained elsewhere on the page, for those who cannot hover there.
+/// Lists words that the page explains elsewhere, for people who cannot hover
+/// there.
 #[component]
 pub fn Key(#[prop(into)] words: Signal<Vec<Word>>) -> impl IntoView {
     let buttons = move || {
@@ -71,7 +73,7 @@ fn button(word: Word, text: Cow<'static, str>) -> AnyView {
 }
 
 fn explained(word: Word, inside: AnyView) -> AnyView {
-    // Until the pointer or the focus comes anew.
+    // Hidden until the next hover or focus.
     let hushed = RwSignal::new(false);
     Effect::new(move || {
         let escape = window_event_listener(ev::keydown, move |event| {

@@ -1,15 +1,17 @@
+//! The switch between the light and the dark theme.
+
 use leptos::prelude::*;
 
 const KEY: &str = "swe-ci-theme";
 
-/// Runs in the head, before anything is painted: a remembered choice of theme
-/// takes effect without a flash of the other, and the style sheet learns that
-/// scripts run.
+/// Runs in the head, before the first paint, so that a stored theme applies
+/// without a flash of the other one. Also tells the style sheet that scripts
+/// run.
 pub const THEME_SCRIPT: &str = "(d=>{d.dataset.js='';try{let t=localStorage.getItem('swe-ci-theme');\
     if(t==='light'||t==='dark')d.dataset.theme=t}catch{}})(document.documentElement)";
 
-/// Switches between light and dark and remembers it. The two icons are in the
-/// page; the style sheet shows the one of the other theme.
+/// Switches between light and dark and stores the choice. Both icons are in the
+/// page; the style sheet shows that of the other theme.
 #[component]
 pub fn ThemeSwitch() -> impl IntoView {
     view! {
@@ -45,7 +47,7 @@ fn switch_theme() {
             .is_some_and(|query| query.matches()),
     };
     let theme = if dark { "light" } else { "dark" };
-    // The choice holds for this page even where it cannot be remembered.
+    // Without storage, the choice holds for this page.
     let _ = root.set_attribute("data-theme", theme);
     if let Ok(Some(storage)) = window.local_storage() {
         let _ = storage.set_item(KEY, theme);

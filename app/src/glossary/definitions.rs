@@ -1,4 +1,4 @@
-//! What each word is called, and what it means.
+//! The name and definition of each word.
 
 use super::Word;
 
@@ -9,148 +9,148 @@ impl Word {
             Self::Task => (
                 "task",
                 "task",
-                "A repository at two moments of its history, the tests of the later one, and an image to run them in.",
+                "Two commits of a repository, the tests of the later one, and an image to run them in.",
             ),
             Self::Split => (
                 "split",
                 "split",
-                "A named list of tasks; runs are ranked on the split they did.",
+                "A named list of tasks. Runs are ranked within a split.",
             ),
             Self::Base => ("base", "base", "The code an evolution starts from."),
             Self::Target => (
                 "target",
                 "target",
-                "The later code an evolution is led towards. Its tests say what works; it is also called the oracle.",
+                "The later code that an evolution works towards. Its tests decide what works. Also called the oracle.",
             ),
             Self::Oracle => (
                 "oracle",
                 "oracle",
-                "The target and its tests, which decide; agents never see it.",
+                "The target and its tests, used for grading. Agents never see it.",
             ),
             Self::TargetTests => (
                 "target-tests",
                 "target tests",
-                "The tests the target passes, called T in formulas. In the paper convention only they count.",
+                "The tests that pass on the target, called T in formulas. Only these count in the paper convention.",
             ),
             Self::Gap => (
                 "gap",
                 "gap",
-                "The target tests that the code at hand does not pass.",
+                "The target tests that the current code does not pass.",
             ),
             Self::Unseen => (
                 "unseen-tasks",
                 "unseen tasks",
-                "Tasks whose target was committed after the day a model was released, so that its training data cannot hold them.",
+                "Tasks whose target was committed after a model's release date, so its training data cannot contain them.",
             ),
             Self::Run => (
                 "run",
                 "run",
-                "One model configuration over all tasks of a split.",
+                "One model configuration, applied to the tasks of a split.",
             ),
             Self::Evolution => (
                 "evolution",
                 "evolution",
-                "One task worked on once inside a run: the base, then the code after each iteration.",
+                "One pass of a run over one task: the base, then the code after each iteration.",
             ),
             Self::Iteration => (
                 "iteration",
                 "iteration",
-                "One round: the architect writes requirements, the programmer changes the code, the tests are run.",
+                "One round: the architect writes requirements, the programmer changes the code, and the tests run.",
             ),
             Self::Turns => (
                 "turns",
                 "turns",
-                "How many iterations an evolution used; few may mean solved early, or given up early.",
+                "The number of iterations an evolution used. Few may mean it was solved early, or given up early.",
             ),
             Self::Harness => (
                 "harness",
                 "harness",
-                "The program that plays architect and programmer with a model.",
+                "The program that plays architect and programmer, using a model.",
             ),
             Self::Requirements => (
                 "requirement-document",
                 "requirement document",
-                "What the architect hands to the programmer: one to five requirements, and no code.",
+                "The architect's instructions to the programmer: one to five requirements, and no code.",
             ),
             Self::Provider => (
                 "provider",
                 "provider",
-                "Who runs a model and answers for it over the network, for money or not.",
+                "The service that answers requests to a model over the network, paid or free.",
             ),
             Self::Endpoint => (
                 "endpoint",
                 "endpoint",
-                "Where a run asks its model: an address of the provider, the model's name there, the name of the key.",
+                "How a run reaches its model: the provider's address, the model's name there, and the name of the key.",
             ),
             Self::Gateway => (
                 "gateway",
                 "gateway",
-                "What stands between an agent and its model: it has the key, counts what is used and writes down what is said.",
+                "The proxy between an agent and its model. It holds the key, counts usage and records every exchange.",
             ),
             Self::Trajectory => (
                 "trajectory",
                 "trajectory",
-                "All that an agent and its model said to each other in one step, to be read or heard again.",
+                "Everything an agent and its model exchanged in one step. It can be read and replayed.",
             ),
             Self::Budget => (
                 "budget",
                 "budget",
-                "The most a run may take: tokens, money, requests, time. When it is spent, nothing is begun any more, and what was not over is not scored.",
+                "The most a run may use: tokens, money, requests, time. Once it is spent, no new work starts, and unfinished evolutions are not scored.",
             ),
             Self::Tokens => (
                 "tokens",
                 "tokens",
-                "What a model read and wrote, as its provider counts it.",
+                "The amount of text a model read and wrote, as its provider counts it.",
             ),
             Self::Cost => (
                 "cost",
                 "cost",
-                "What the tokens of a run cost in US dollars, by the prices recorded with it; imported results have none.",
+                "The price of a run's tokens in US dollars, at the prices recorded with the run. Imported results have none.",
             ),
             Self::Human => (
                 "human-baseline",
                 "human baseline",
-                "The run that replays what the maintainers really did, through the same loop and grading.",
+                "The run that replays what the maintainers actually did, through the same loop and grading.",
             ),
             Self::Imported => (
                 "imported-run",
                 "imported run",
-                "A run made elsewhere and scored here from its files; nobody here saw the tests run.",
+                "A run made elsewhere and scored here from its files. Its tests did not run here.",
             ),
             Self::Verified => (
                 "verified",
                 "verified",
-                "An administrator says that this result stands: its tests were run again here on the code that was kept, and came out as recorded.",
+                "An administrator confirms this result: its tests were run again here on the stored code and gave the recorded outcomes.",
             ),
             Self::SelfReported => (
                 "self-reported",
                 "self-reported",
-                "Made elsewhere and told by whoever made it; nobody here has run its tests again.",
+                "Made elsewhere and reported by its author. Its tests have not been run again here.",
             ),
             Self::CountsOnly => (
                 "counts-only",
                 "counts only",
-                "Imported without the names of tests, and so scored in the reference convention alone.",
+                "Imported without the names of tests, and so scored in the reference convention only.",
             ),
             Self::Published => (
                 "published-row",
                 "published row",
-                "A figure read off a publication. It is shown beside the ranking, never in it.",
+                "A figure taken from a publication. It is shown beside the ranking, never in it.",
             ),
             Self::Change => (
                 "normalized-change",
                 "normalized change",
-                "How far the code is after an iteration: 1 is the target, 0 the base, −1 nothing left that passes.",
+                "How far the code has come after an iteration: 1 is the target, 0 is the base, −1 means that no test passes.",
             ),
             Self::EvoScore => (
                 "evoscore",
                 "EvoScore",
-                "The mean of the normalized change over all iterations, later ones weighing γ times the one before, over all tasks; −1 to 1.",
+                "The mean normalized change over all iterations, each weighing γ times the one before, averaged over all tasks; −1 to 1.",
             ),
             Self::Gamma => (
                 "gamma",
                 "γ",
-                "How much an iteration weighs against the one before it. At 1 all weigh the same; above 1 the score looks more at where an agent ends up.",
+                "The weight of an iteration relative to the one before it. At 1 all weigh the same; above 1 the score favours where an agent ends up.",
             ),
             Self::Regression => (
                 "regression",
@@ -160,12 +160,12 @@ impl Word {
             Self::Rate => (
                 "regression-rate",
                 "regression rate",
-                "Of the tasks that came to an iteration, the share that break something in it.",
+                "Of the tasks that reach an iteration, the share that break something in it.",
             ),
             Self::Magnitude => (
                 "regression-magnitude",
                 "regression magnitude",
-                "Where an iteration breaks something, the share of the passing tests that it loses.",
+                "When an iteration breaks something, the share of passing tests that it loses.",
             ),
             Self::ZeroRegression => (
                 "zero-regression-rate",
@@ -175,12 +175,12 @@ impl Word {
             Self::NetZeroRegression => (
                 "net-zero-regression-rate",
                 "net zero-regression rate",
-                "The share of tasks in which the number of passing tests never fell; what breaks may be made up for.",
+                "The share of tasks in which the number of passing tests never fell; newly passing tests can offset broken ones.",
             ),
             Self::Recovery => (
                 "recovery-time",
                 "recovery time",
-                "Iterations until all that one iteration broke passed again, on average over what was repaired.",
+                "The number of iterations until every test that one iteration broke passes again, averaged over the repaired regressions.",
             ),
             Self::Best => (
                 "best-change",
@@ -190,67 +190,67 @@ impl Word {
             Self::Solved => (
                 "solved",
                 "solved",
-                "An evolution at whose end every target test passes; as a rate, the share of tasks that end so.",
+                "An evolution that ends with every target test passing. As a rate, the share of tasks that end this way.",
             ),
             Self::Maintainability => (
                 "maintainability-index",
                 "maintainability index",
-                "MI, of the source of a version: how easy code is to read by its length, branches, operators and comments, as radon computes it; 0 to 100, more is better. Wins are the solved tasks on which a run's code has more than the oracle's.",
+                "MI, for the source of a version: how easy the code is to read, computed by radon from its length, branches, operators and comments; 0 to 100, higher is better. Wins are the solved tasks on which a run's code scores higher than the oracle's.",
             ),
             Self::Pylint => (
                 "pylint-score",
                 "Pylint score",
-                "Pylint's own mark for the source of a version: 10 less ten times what it finds for each statement, where errors count five times; 0 to 10, more is better. Wins are the solved tasks on which a run's code has more than the oracle's.",
+                "Pylint's own score for the source of a version: 10 minus ten times the messages per statement, with errors counted five times; 0 to 10, higher is better. Wins are the solved tasks on which a run's code scores higher than the oracle's.",
             ),
             Self::WinRate => (
                 "win-rate",
                 "win rate",
-                "Of the tasks a run solved and whose code was measured, the share on which its last code has a greater value than the oracle's; what is equal is a tie, what is smaller a loss.",
+                "Of the tasks that a run solved and whose code was measured, the share on which its last code scores higher than the oracle's. Equal values are ties, lower ones are losses.",
             ),
             Self::ChangedLines => (
                 "changed-lines",
                 "changed lines",
-                "Lines of source added and deleted since the base, tests left out, beside those the oracle added and deleted.",
+                "Lines of source added and deleted since the base, tests excluded, compared with those the oracle added and deleted.",
             ),
             Self::Convention => (
                 "convention",
                 "convention",
-                "How tests are counted: the paper convention looks at each target test, the reference convention at how many pass in all.",
+                "How tests are counted. The paper convention looks at each target test; the reference convention looks at the total number that pass.",
             ),
             Self::MetricVersion => (
                 "metric-version",
                 "metric version",
-                "The definitions a run was counted by; rows of different versions do not compare.",
+                "The version of the definitions used to count a run. Rows of different versions cannot be compared.",
             ),
             Self::Interval => (
                 "interval",
                 "95 % interval",
-                "Where a figure would mostly land with repositories drawn anew: how sure it is.",
+                "The range in which a figure would mostly fall if the repositories were drawn again. It shows how certain the figure is.",
             ),
             Self::Resample => (
                 "resample",
                 "resample",
-                "As many repositories as there are, drawn with replacement. Intervals come from 2,000 such draws.",
+                "A random draw, with replacement, of as many repositories as there are. Intervals come from 2,000 resamples.",
             ),
             Self::RankInterval => (
                 "rank-interval",
                 "rank interval",
-                "The ranks a row holds in 95 % of the resamples; it stands below or beside the rank itself.",
+                "The range of ranks a row holds in 95 % of the resamples, shown below or beside the rank.",
             ),
             Self::TieGroup => (
                 "tie-group",
                 "tie group",
-                "Neighbouring rows that the data does not tell apart; the smaller number may be luck.",
+                "Neighbouring rows that the data cannot tell apart. Their difference may be luck.",
             ),
             Self::Scored => (
                 "scored",
                 "scored",
-                "Of an iteration: its tests ran to their end and could be read. Of a task: it counts in the score.",
+                "Of an iteration: its tests ran to the end and produced a readable report. Of a task: it counts in the score.",
             ),
             Self::Collapsed => (
                 "collapsed",
                 "collapsed",
-                "Of an iteration: the code no longer runs, so no test passes. The next one starts from the last scored code.",
+                "Of an iteration: the code no longer runs, so no test passes. The next iteration starts from the last scored code.",
             ),
             Self::Ending => (
                 "ending",
@@ -260,12 +260,12 @@ impl Word {
             Self::Blocked => (
                 "blocked",
                 "blocked",
-                "The platform or the model's provider failed again and again. The task is left out of the score; it never becomes a 0.",
+                "The platform or the model's provider failed repeatedly. The task is left out of the score; it never becomes a 0.",
             ),
             Self::Finding => (
                 "integrity-finding",
                 "integrity finding",
-                "An iteration changed something that steers the tests. It is shown with the result, for readers to judge.",
+                "An iteration changed something that controls the tests. It is shown with the result, for readers to judge.",
             ),
         }
     }

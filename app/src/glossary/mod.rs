@@ -1,10 +1,10 @@
-//! The words of the field, each with its definition: one list, from which the
-//! explanations beside words ([`crate::components::Term`]) and the glossary of
-//! `/about` are made. `docs/glossary.md` has the same.
+//! The glossary: one list, from which the explanations beside words
+//! ([`crate::components::Term`]) and the glossary of `/about` are built.
+//! `docs/glossary.md` has the same entries.
 
 mod definitions;
 
-/// A word of the field.
+/// A word of the glossary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Word {
     Task,
@@ -69,7 +69,7 @@ pub struct Chapter {
     pub words: &'static [Word],
 }
 
-/// All words, from what is worked on to what comes of it.
+/// All words, from tasks to results.
 pub const CHAPTERS: [Chapter; 5] = [
     Chapter {
         title: "Tasks",
@@ -169,7 +169,7 @@ impl Word {
         self.entry().2
     }
 
-    /// What a row or column of this name is about.
+    /// The explanation for a row or column of this name.
     #[must_use]
     pub fn headed(name: &str) -> Option<Self> {
         let word = match name {
@@ -208,7 +208,7 @@ mod tests {
         CHAPTERS.iter().flat_map(|chapter| chapter.words).copied()
     }
 
-    /// Whoever reads the code and whoever reads the site are told the same.
+    /// Readers of the code and of the site get the same definitions.
     #[test]
     fn the_document_says_the_same() {
         let document = include_str!("../../../docs/glossary.md");
@@ -226,7 +226,7 @@ mod tests {
         let slugs: BTreeSet<&str> = all().map(Word::slug).collect();
         let names: BTreeSet<&str> = all().map(Word::name).collect();
         assert_eq!((slugs.len(), names.len()), (all().count(), all().count()));
-        // Every word is in a chapter: the last one is, and so are all before.
+        // Every word is in a chapter: the count matches the last one.
         assert_eq!(all().count(), Word::Finding as usize + 1);
         for word in all() {
             let slug = word.slug();

@@ -1,18 +1,17 @@
-//! Pages in parts the browser fetches when it needs them, each as small as
-//! its readers need: nobody who looks at the leaderboard waits for the code of
-//! the heat map.
+//! Pages in parts that the browser fetches on demand, so that nobody who looks
+//! at the leaderboard waits for the code of the heat map.
 //!
-//! A page belongs to one part; what two parts use stands in a file of its own
-//! that both fetch, and what all use in the program that every page loads.
-//! `xtask` cuts the module at these functions. More parts than few would be
-//! many small files, one for each set of parts that share something.
+//! A page belongs to one part. Code that two parts share gets a file of its
+//! own, which both fetch; code that all share is in the program that every page
+//! loads. `xtask` cuts the module at these functions. The parts are few,
+//! because every set of parts that shares code adds a small file.
 
 use leptos::prelude::*;
 use leptos_router::LazyRoute;
 use leptos_router::hooks::use_location;
 use wasm_split_helpers::{SplitLoaderError, wasm_split};
 
-/// `$part: $route = $page`: a route whose page stands in that part.
+/// `$part: $route = $page`: a route whose page is in that part.
 macro_rules! lazy_pages {
     ($($part:ident: $(($route:ident, $function:ident, $page:ident)),+;)+) => {$($(
         #[doc = concat!("[`", stringify!($page), "`](super::", stringify!($page), "), in the part `", stringify!($part), "`.")]
@@ -30,8 +29,8 @@ macro_rules! lazy_pages {
             }
 
             async fn view(_: Self) -> AnyView {
-                // The page says which files its part is in, so that they are
-                // on their way before the program asks for them.
+                // The page names the files of its part, so that the browser
+                // fetches them before the program requests them.
                 #[cfg(feature = "ssr")]
                 leptos::prefetch_lazy_fn_on_server(stringify!($part));
                 match $function().await.ok() {
@@ -79,16 +78,17 @@ lazy_pages! {
         (Disk, disk, DiskPage);
 }
 
-/// A part cannot be fetched, mostly because the site was built anew since
-/// this page was opened. The page asked for comes whole from the server then.
-/// One that has just come from there stays as it is, without its script.
+/// A part cannot be fetched, mostly because a new build of the site was
+/// deployed after this page was opened. Then the server delivers the requested
+/// page whole. A page that has just come from the server stays, without its
+/// script.
 async fn load_anew() -> AnyView {
     let there = use_location();
     let (path, search) = untrack(|| (there.pathname.get(), there.search.get()));
     let here = window().location();
     if here.pathname().is_ok_and(|here| here != path) {
         let mark = if search.is_empty() { "" } else { "?" };
-        // Whatever keeps the browser from going there, it tells by itself.
+        // If the navigation fails, the browser reports it.
         let _ = here.set_href(&format!("{path}{mark}{search}"));
     }
     std::future::pending().await

@@ -1,14 +1,14 @@
-//! How far a result is to be trusted, said beside its name.
+//! How far to trust a result: the mark beside its name.
 
 use leptos::prelude::*;
-use swe_ci_core::verification::Mark;
+use swe_ci_views::verification::Mark;
 
-use super::words;
 use crate::components::{Tag, Term};
 use crate::glossary::Word;
+use crate::words;
 
-/// The word, explained on hovering: where many of them stand on a page, whose
-/// key explains it as well.
+/// The mark with a tooltip, for tables with many marks, whose key has the
+/// explanation.
 #[component]
 pub(super) fn MarkTag(mark: Option<Mark>) -> impl IntoView {
     mark.map(|mark| {
@@ -17,7 +17,7 @@ pub(super) fn MarkTag(mark: Option<Mark>) -> impl IntoView {
     })
 }
 
-/// The word with its explanation, where it stands once.
+/// The mark with its explanation, where it appears once.
 #[component]
 pub(super) fn MarkTerm(mark: Option<Mark>) -> impl IntoView {
     mark.map(|mark| {
@@ -26,7 +26,7 @@ pub(super) fn MarkTerm(mark: Option<Mark>) -> impl IntoView {
     })
 }
 
-/// What the marks mean that stand in a table, each once.
+/// The key for the marks in a table.
 #[component]
 pub(super) fn MarkKey(#[prop(into)] words: Signal<Vec<Word>>) -> impl IntoView {
     move || {

@@ -62,7 +62,7 @@ pub mod cards;
 
 mod mark;
 
-mod words;
+mod routes;
 
 pub use about::AboutPage;
 pub use account::AccountPage;

@@ -3,7 +3,7 @@ use leptos::prelude::*;
 use crate::components::PageHead;
 use crate::error::{ErrorKind, set_status};
 
-/// Any address that is none of ours.
+/// The page for unknown addresses.
 #[component]
 pub fn NotFoundPage() -> impl IntoView {
     set_status(ErrorKind::NotFound.status());
@@ -12,7 +12,7 @@ pub fn NotFoundPage() -> impl IntoView {
         <section class="problem">
             <p class="problem-code">"404"</p>
             <h1>"There is no page here"</h1>
-            <p>"The address has a slip in it, or the page is gone."</p>
+            <p>"The address has a typo, or the page was removed."</p>
             <p class="quiet">
                 <a href="/">"Leaderboard"</a>
                 " · "

@@ -69,12 +69,12 @@ async fn the_whole_way(look: Look) -> Vec<String> {
         ("field-again", PASSWORD),
     ];
     fill(&browser, &fields).await;
-    press(&browser, "Make the account").await;
+    press(&browser, "Create the account").await;
     browser.hydrated().await;
     assert_eq!(browser.text("h1").await, "ada");
 
     fill(&browser, &[("field-name", "nightly runs")]).await;
-    press(&browser, "Make a token").await;
+    press(&browser, "Create a token").await;
     browser.hydrated().await;
     let token = browser
         .eval("return document.getElementById('shown-once').value")
@@ -90,7 +90,7 @@ async fn the_whole_way(look: Look) -> Vec<String> {
     browser.go(&format!("{}/accounts", product.url)).await;
     browser.hydrated().await;
     fill(&browser, &[("field-note", "Bob, for the nightly runs")]).await;
-    press(&browser, "Make a link").await;
+    press(&browser, "Create a link").await;
     browser.hydrated().await;
     wrong.extend(judged(&browser, &picture("accounts")).await);
     browser.go(&format!("{}/audit", product.url)).await;

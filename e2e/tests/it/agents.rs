@@ -37,7 +37,7 @@ const PAGES: [(&str, &str, &[&str]); 4] = [
         &[
             "Iteration 1 was not tested",
             "budget of 25 US dollars is spent",
-            "not held against the agent",
+            "does not count against the agent",
         ],
     ),
 ];

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::browser::{Browser, DESK, Look};
+use crate::browser::{Browser, DESK};
 use crate::product::target;
 use crate::world::{Pages, embeds, empty, empty_pages, pages, world};
 
@@ -28,15 +28,18 @@ pub async fn equip(browser: &Browser) {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rules {
     All,
-    /// Those that see colours; all others find the same in any.
-    Colours,
+    /// Those that see colours and sizes; all others find the same in any
+    /// colours and at any width.
+    ColoursAndSizes,
 }
 
 /// What axe has against the page at hand, a line each; grave ones apart.
 pub async fn violations(browser: &Browser, page: &str, rules: Rules) -> (Vec<String>, Vec<String>) {
     let only = match rules {
         Rules::All => "['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']",
-        Rules::Colours => "{type: 'rule', values: ['color-contrast', 'link-in-text-block']}",
+        Rules::ColoursAndSizes => {
+            "{type: 'rule', values: ['color-contrast', 'link-in-text-block', 'target-size', 'scrollable-region-focusable']}"
+        }
     };
     let script = format!(
         "const found = await axe.run(document, {{resultTypes: ['violations'], runOnly: {only}}});
@@ -64,31 +67,39 @@ pub async fn violations(browser: &Browser, page: &str, rules: Rules) -> (Vec<Str
     (texts(grave), texts(light))
 }
 
-/// Opens each page, has axe judge it in light and in dark, and keeps a picture
-/// of each.
-async fn tour(width: u32) {
-    let (world, empty) = (world().await, empty().await);
-    let browser = Browser::open(Look { width, ..DESK }).await;
+/// A site and those of its pages that are judged.
+type Site<'a> = (&'a str, Pages);
+
+/// Every look a page is judged in: all rules in the first, and in the others
+/// what they may change.
+const LOOKS: [(u32, &str, Rules); 4] = [
+    (1440, "light", Rules::All),
+    (1440, "dark", Rules::ColoursAndSizes),
+    (390, "light", Rules::ColoursAndSizes),
+    (390, "dark", Rules::ColoursAndSizes),
+];
+
+/// Opens each page once and has axe judge it in every look; keeps a picture of
+/// a look that fails.
+async fn tour(sites: &[Site<'_>]) {
+    let browser = Browser::open(DESK).await;
     equip(&browser).await;
-    let sites: [(&str, Pages); 3] = [
-        (&world.url, pages()),
-        (&world.url, embeds()),
-        (&empty.url, empty_pages()),
-    ];
     let mut all = Vec::new();
     for (url, pages) in sites {
         for (name, path) in pages {
-            colours(&browser, "light").await;
+            looks(&browser, LOOKS[0].0, LOOKS[0].1).await;
             browser.go(&format!("{url}{path}")).await;
             browser.hydrated().await;
-            for (scheme, rules) in [("light", Rules::All), ("dark", Rules::Colours)] {
-                colours(&browser, scheme).await;
-                let picture = format!("tour-{name}-{width}-{scheme}");
-                browser.picture(&picture).await;
-                let page = format!("{name}, {scheme}");
+            for (width, scheme, rules) in LOOKS {
+                looks(&browser, width, scheme).await;
+                let page = format!("{name}, {width} px, {scheme}");
                 let (grave, light) = violations(&browser, &page, rules).await;
                 for line in light {
                     eprintln!("{line}");
+                }
+                if !grave.is_empty() {
+                    let picture = format!("tour-{name}-{width}-{scheme}");
+                    browser.picture(&picture).await;
                 }
                 all.extend(grave);
             }
@@ -104,19 +115,25 @@ async fn tour(width: u32) {
 }
 
 /// At once: what moves on the way from one to the other stands still.
-async fn colours(browser: &Browser, scheme: &str) {
+async fn looks(browser: &Browser, width: u32, scheme: &str) {
     let motion = ("prefers-reduced-motion", "reduce");
     browser
         .emulate(&[("prefers-color-scheme", scheme), motion])
         .await;
+    let size = json!({ "width": width, "height": 900, "deviceScaleFactor": 1, "mobile": false });
+    browser
+        .cdp("Emulation.setDeviceMetricsOverride", size)
+        .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_page_wide() {
-    tour(1440).await;
+async fn every_page() {
+    let world = world().await;
+    tour(&[(&world.url, pages())]).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_page_narrow() {
-    tour(390).await;
+async fn every_embedded_page_and_those_of_an_empty_site() {
+    let (world, empty) = (world().await, empty().await);
+    tour(&[(&world.url, embeds()), (&empty.url, empty_pages())]).await;
 }

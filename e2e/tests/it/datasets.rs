@@ -51,7 +51,7 @@ async fn a_plan_leads_to_a_split() {
         ("field-again", PASSWORD),
     ];
     fill(&browser, &fields).await;
-    press(&browser, "Make the account").await;
+    press(&browser, "Create the account").await;
 
     open(&browser, &product, "/datasets/new").await;
     let mut wrong = looked_at(&browser, "new-dataset").await;

@@ -5,7 +5,7 @@ use serde_json::json;
 use swe_ci_core::agent::Protocol;
 use swe_ci_core::step::Role;
 use swe_ci_engine::testing::TinyTask;
-use swe_ci_engine::testing::scripted::{Conversation, Script, ScriptedLlm, Turn};
+use swe_ci_testing::scripted::{Conversation, Script, ScriptedLlm, Turn};
 
 use crate::accounts::{PASSWORD, fill, first_link, judged, press};
 use crate::axe::equip;
@@ -69,7 +69,7 @@ async fn invited(browser: &Browser, product: &Product) -> String {
     let submitter = "const role = document.querySelector('#field-role'); role.value = 'submitter'";
     browser.eval(submitter).await;
     fill(browser, &[("field-note", "Ada")]).await;
-    press(browser, "Make a link").await;
+    press(browser, "Create a link").await;
     let shown = "return document.getElementById('shown-once').value";
     let link = browser.eval(shown).await;
     link.as_str().expect("a link is shown").to_owned()
@@ -82,7 +82,7 @@ async fn make_account(browser: &Browser, name: &str) {
         ("field-again", PASSWORD),
     ];
     fill(browser, &fields).await;
-    press(browser, "Make the account").await;
+    press(browser, "Create the account").await;
     browser.hydrated().await;
 }
 
@@ -154,7 +154,7 @@ async fn from_an_invitation_to_the_leaderboard() {
     make_account(&browser, "ada").await;
     let run = submitted(&browser, &product, &llm).await;
     let page = format!("/runs/{run}");
-    says(&browser, "it is tried first", "all went well").await;
+    says(&browser, "it is tried first", "The preflight passed").await;
 
     // Paused while it works, it stands still; resumed, it goes on to its end.
     let running = "return document.querySelector('main').textContent.includes('programmer')";

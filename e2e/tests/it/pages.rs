@@ -165,7 +165,7 @@ async fn server_and_browser_are_equally_sure() {
         "{sent}"
     );
     assert_eq!(rows(&browser).await, sent, "after hydration");
-    // All three roads speak for the same one, so the rows are told apart.
+    // All three repositories favour the same run, so no rows are tied.
     let tied = "return document.querySelectorAll('.ranked .rank-tied').length";
     assert_eq!(browser.eval(tied).await, json!(0));
 
@@ -173,7 +173,7 @@ async fn server_and_browser_are_equally_sure() {
     browser
         .until(
             "the second row is tied with the first",
-            "return document.querySelector('.ranked tr:nth-of-type(2) .rank-tied')?.textContent.includes('not told apart')",
+            "return document.querySelector('.ranked tr:nth-of-type(2) .rank-tied')?.textContent.includes('tied with the row above')",
         )
         .await;
     let later = rows(&browser).await;
@@ -202,7 +202,7 @@ async fn published_rows(browser: &Browser, product: &Product) {
         browser
             .text(".published-head")
             .await
-            .contains("tasks of tiny are other ones")
+            .contains("tasks of tiny differ")
     );
     let hide = "document.querySelector('.choices-links a[href*=\"published=off\"]').click()";
     browser.eval(hide).await;

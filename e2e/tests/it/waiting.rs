@@ -3,8 +3,8 @@
 
 use serde_json::json;
 use swe_ci_core::agent::Protocol;
-use swe_ci_engine::testing::scripted::{Fault, Script, ScriptedLlm};
 use swe_ci_engine::{Engine, testing};
+use swe_ci_testing::scripted::{Fault, Script, ScriptedLlm};
 
 use crate::axe::equip;
 use crate::browser::{Browser, DESK};
@@ -38,7 +38,7 @@ async fn a_provider_is_waited_for_and_comes_back() {
     let browser = Browser::open(DESK).await;
     equip(&browser).await;
     open(&browser, &product, &format!("/runs/{run}")).await;
-    says(&browser, "it is told live", "The provider is waited for").await;
+    says(&browser, "it is told live", "Waiting for the provider").await;
     let text = browser.text("main").await;
     for part in ["waits for the provider", "HTTP 429", "load ", "GiB free"] {
         assert!(text.contains(part), "the page lacks {part}: {text}");
@@ -51,6 +51,6 @@ async fn a_provider_is_waited_for_and_comes_back() {
     assert_eq!(wrong, Vec::<String>::new());
     says(&browser, "it goes on to its end", "finished").await;
     let text = browser.text("main").await;
-    assert!(!text.contains("is waited for"), "{text}");
+    assert!(!text.contains("Waiting for the provider"), "{text}");
     browser.close().await;
 }

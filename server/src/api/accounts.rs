@@ -1,32 +1,29 @@
+//! The caller's account and tokens; all accounts and the audit log for administrators.
+
 use axum::Json;
 use axum::http::StatusCode;
 use secrecy::ExposeSecret;
 use serde::{Deserialize, Serialize};
-use swe_ci_core::account::{AccountRole, AccountView, AuditEntry, Identity, TokenView};
-use swe_ci_core::view::Page;
-use swe_ci_engine::PageRequest;
+use swe_ci_views::account::{AccountRole, AccountView, AuditEntry, Identity, TokenView};
+use swe_ci_views::view::Page;
 use utoipa::{IntoParams, ToSchema};
 
 use super::Result;
+use super::addresses::TokenPath;
 use super::body::Body;
-use super::path::{Path, TokenPath};
-use super::problem::{Problem, ProblemBody};
-use super::query::{FromQuery, Given, NoParameters, PageParameters, Query};
-use crate::auth::As;
+use super::query::{NoParameters, PageParameters, Query, QueryParameters, QueryString};
+use super::responses::{Admin, Invalid, SignedIn};
+use crate::actor::ActorEngine;
+use crate::path::Path;
+use crate::problem::Problem;
 
-/// Whom the token sent belongs to, and what it may do.
+/// The account the token belongs to, and its role.
 #[utoipa::path(
-    get,
-    path = "/api/v1/me",
-    tag = "accounts",
-    security(("token" = [])),
-    responses(
-        (status = 200, description = "The account, with the role that holds now", body = Identity),
-        (status = 401, description = "No good token was sent", body = ProblemBody, content_type = "application/problem+json"),
-    )
+    get, path = "/api/v1/me", tag = "accounts",
+    responses((status = 200, description = "The account, with its current role", body = Identity), SignedIn),
 )]
 pub(crate) async fn me(
-    As(engine): As,
+    ActorEngine(engine): ActorEngine,
     Query(NoParameters): Query<NoParameters>,
 ) -> Result<Json<Identity>> {
     engine.require(AccountRole::Reader)?;
@@ -34,61 +31,52 @@ pub(crate) async fn me(
     Ok(Json(me.ok_or_else(Problem::internal)?))
 }
 
-/// One's own tokens, without their texts.
+/// Your own tokens, without their texts.
 #[utoipa::path(
-    get,
-    path = "/api/v1/tokens",
-    tag = "accounts",
-    security(("token" = [])),
-    responses(
-        (status = 200, description = "The tokens", body = Vec<TokenView>),
-        (status = 401, description = "No good token was sent", body = ProblemBody, content_type = "application/problem+json"),
-    )
+    get, path = "/api/v1/tokens", tag = "accounts",
+    responses((status = 200, description = "The tokens", body = Vec<TokenView>), SignedIn),
 )]
 pub(crate) async fn tokens(
-    As(engine): As,
+    ActorEngine(engine): ActorEngine,
     Query(NoParameters): Query<NoParameters>,
 ) -> Result<Json<Vec<TokenView>>> {
     Ok(Json(engine.tokens().await?))
 }
 
-/// A token as it is wished for.
+/// A token to create.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewToken {
-    /// What it is for.
+    /// The purpose of the token.
     #[schema(example = "nightly runs")]
     name: String,
-    /// The most it may do; its owner's role is the other bound.
+    /// The token's highest role; the owner's role limits it further.
     scope: AccountRole,
-    /// Days it is good for.
+    /// Days until the token expires.
     #[schema(minimum = 1, maximum = 365)]
     days: u32,
 }
 
-/// A token that was just made.
+/// A new token.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct MadeToken {
     token: TokenView,
-    /// To be sent as `Authorization: Bearer …`. It is told this once.
+    /// Send it as `Authorization: Bearer …`. The server returns it only once.
     text: String,
 }
 
-/// Makes a token for oneself.
+/// Creates a token of your own.
 #[utoipa::path(
-    post,
-    path = "/api/v1/tokens",
-    tag = "accounts",
-    security(("token" = [])),
+    post, path = "/api/v1/tokens", tag = "accounts",
     request_body = NewToken,
     responses(
         (status = 201, description = "The token and its text", body = MadeToken),
-        (status = 400, description = "It cannot be made so", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 401, description = "No good token was sent", body = ProblemBody, content_type = "application/problem+json"),
-    )
+        SignedIn,
+        (status = 400, description = "A field is invalid"),
+    ),
 )]
 pub(crate) async fn make_token(
-    As(engine): As,
+    ActorEngine(engine): ActorEngine,
     Query(NoParameters): Query<NoParameters>,
     body: Result<Body<NewToken>>,
 ) -> Result<(StatusCode, Json<MadeToken>)> {
@@ -99,21 +87,18 @@ pub(crate) async fn make_token(
     Ok((StatusCode::CREATED, Json(MadeToken { token, text })))
 }
 
-/// Revokes a token: nothing answers to it any more.
+/// Revokes a token; it stops working at once.
 #[utoipa::path(
-    delete,
-    path = "/api/v1/tokens/{id}",
-    tag = "accounts",
-    security(("token" = [])),
+    delete, path = "/api/v1/tokens/{id}", tag = "accounts",
     params(TokenPath),
     responses(
-        (status = 204, description = "It is revoked"),
-        (status = 401, description = "No good token was sent", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 404, description = "One has no such token", body = ProblemBody, content_type = "application/problem+json"),
-    )
+        (status = 204, description = "The token is revoked"),
+        SignedIn,
+        (status = 404, description = "You have no such token"),
+    ),
 )]
 pub(crate) async fn revoke_token(
-    As(engine): As,
+    ActorEngine(engine): ActorEngine,
     Path(TokenPath { id }): Path<TokenPath>,
     Query(NoParameters): Query<NoParameters>,
 ) -> Result<StatusCode> {
@@ -124,18 +109,11 @@ pub(crate) async fn revoke_token(
 
 /// All accounts, by name; for administrators.
 #[utoipa::path(
-    get,
-    path = "/api/v1/accounts",
-    tag = "accounts",
-    security(("token" = [])),
-    responses(
-        (status = 200, description = "The accounts", body = Vec<AccountView>),
-        (status = 401, description = "No good token was sent", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 403, description = "It takes an administrator", body = ProblemBody, content_type = "application/problem+json"),
-    )
+    get, path = "/api/v1/accounts", tag = "accounts",
+    responses((status = 200, description = "The accounts", body = Vec<AccountView>), Admin),
 )]
 pub(crate) async fn accounts(
-    As(engine): As,
+    ActorEngine(engine): ActorEngine,
     Query(NoParameters): Query<NoParameters>,
 ) -> Result<Json<Vec<AccountView>>> {
     Ok(Json(engine.accounts().await?))
@@ -144,42 +122,32 @@ pub(crate) async fn accounts(
 /// Which entries of the audit log.
 #[derive(Debug, IntoParams)]
 #[into_params(parameter_in = Query)]
-pub(crate) struct Entries {
-    /// Only what was done to this account, run, key, ….
-    #[param(value_type = Option<String>)]
+pub(crate) struct AuditParameters {
+    /// Only entries about this account, run, key, ….
     subject: Option<String>,
-    #[param(ignore)]
-    page: PageRequest,
 }
 
-impl FromQuery for Entries {
-    const NAMES: &'static [&'static str] = &["subject", "limit", "after"];
-
-    fn from_query(given: &Given) -> Result<Self, Problem> {
-        Ok(Self {
-            subject: given.subject()?,
-            page: given.page()?,
-        })
+impl QueryParameters for AuditParameters {
+    fn read(query: &QueryString) -> Result<Self> {
+        let subject = query.text("subject", SUBJECT)?;
+        if subject.as_deref() == Some("") {
+            return Err(Problem::parameter("subject", "", SUBJECT));
+        }
+        Ok(Self { subject })
     }
 }
 
-/// Who did what, newest first; for administrators.
+const SUBJECT: &str = "1 to 200 bytes of text";
+
+/// Audit log entries, newest first; for administrators.
 #[utoipa::path(
-    get,
-    path = "/api/v1/audit",
-    tag = "accounts",
-    security(("token" = [])),
-    params(Entries, PageParameters),
-    responses(
-        (status = 200, description = "A page of entries", body = Page<AuditEntry>),
-        (status = 400, description = "A parameter cannot be used", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 401, description = "No good token was sent", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 403, description = "It takes an administrator", body = ProblemBody, content_type = "application/problem+json"),
-    )
+    get, path = "/api/v1/audit", tag = "accounts",
+    params(AuditParameters, PageParameters),
+    responses((status = 200, description = "A page of entries", body = Page<AuditEntry>), Invalid, Admin),
 )]
 pub(crate) async fn audit(
-    As(engine): As,
-    Query(Entries { subject, page }): Query<Entries>,
+    ActorEngine(engine): ActorEngine,
+    Query((AuditParameters { subject }, page)): Query<(AuditParameters, PageParameters)>,
 ) -> Result<Json<Page<AuditEntry>>> {
-    Ok(Json(engine.audit(&page, subject.as_deref()).await?))
+    Ok(Json(engine.audit(&page.into(), subject.as_deref()).await?))
 }

@@ -1,13 +1,13 @@
-//! Bodies: axum's JSON, with a [`Problem`] for what cannot be read.
+//! Request bodies: axum's JSON extractor with a [`Problem`] as its rejection.
 
 use axum::Json;
 use axum::extract::rejection::JsonRejection;
 use axum::extract::{FromRequest, Request};
 use serde::de::DeserializeOwned;
 
-use super::problem::Problem;
+use crate::problem::Problem;
 
-/// A JSON body read as `T`.
+/// A JSON body parsed as `T`.
 #[derive(Debug)]
 pub(crate) struct Body<T>(pub T);
 

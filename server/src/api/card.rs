@@ -1,22 +1,23 @@
-//! What a result was made of, on one sheet.
+//! The reproducibility card of a run.
 
 use axum::Json;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
-use swe_ci_core::card::Card;
+use swe_ci_views::card::Card;
 use utoipa::IntoParams;
 
 use super::Result;
-use super::path::{Path, RunPath};
-use super::problem::{Problem, ProblemBody};
-use super::query::{FromQuery, Given, Query};
-use crate::auth::As;
+use super::addresses::RunPath;
+use super::query::{Query, QueryParameters, QueryString};
+use super::responses::{Invalid, NoSuchRun};
+use crate::actor::ActorEngine;
+use crate::path::Path;
 
-/// How it is written.
+/// The format of the card.
 #[derive(Debug, IntoParams)]
 #[into_params(parameter_in = Query)]
-pub(crate) struct Written {
-    /// `json`, or `text`: a fact a line, to paste into a paper.
+pub(crate) struct CardParameters {
+    /// `json`, or `text`: one fact per line, to paste into a paper.
     #[param(value_type = Option<String>, default = "json", example = "text")]
     format: Format,
 }
@@ -29,7 +30,7 @@ pub(crate) enum Format {
 }
 
 impl Format {
-    pub(super) fn of_text(text: &str) -> Option<Self> {
+    pub(super) fn from_name(text: &str) -> Option<Self> {
         match text {
             "json" => Some(Self::Json),
             "text" => Some(Self::Text),
@@ -38,36 +39,34 @@ impl Format {
     }
 }
 
-impl FromQuery for Written {
-    const NAMES: &'static [&'static str] = &["format"];
-
-    fn from_query(given: &Given) -> Result<Self, Problem> {
+impl QueryParameters for CardParameters {
+    fn read(query: &QueryString) -> Result<Self> {
         Ok(Self {
-            format: given.card_format()?.unwrap_or_default(),
+            format: query
+                .parse("format", "`json` or `text`", Format::from_name)?
+                .unwrap_or_default(),
         })
     }
 }
 
 /// The reproducibility card of a run: models, harnesses, prompts, tasks,
-/// images, limits, versions, seeds and dates. It holds no key, nor its name.
+/// images, limits, versions, seeds and dates. It contains neither a key nor a
+/// key's name.
 #[utoipa::path(
-    get,
-    path = "/api/v1/runs/{id}/card",
-    tag = "runs",
-    params(RunPath, Written),
+    get, path = "/api/v1/runs/{id}/card", tag = "runs",
+    params(RunPath, CardParameters),
     responses(
         (status = 200, description = "The card", content(
             (Card = "application/json"),
             (String = "text/plain"),
         )),
-        (status = 400, description = "A parameter cannot be used", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 404, description = "There is no such run", body = ProblemBody, content_type = "application/problem+json"),
-    )
+        Invalid, NoSuchRun,
+    ),
 )]
 pub(crate) async fn card(
-    As(engine): As,
+    ActorEngine(engine): ActorEngine,
     Path(RunPath { id }): Path<RunPath>,
-    Query(Written { format }): Query<Written>,
+    Query(CardParameters { format }): Query<CardParameters>,
 ) -> Result<Response> {
     let card = engine.card(&id).await?;
     Ok(match format {

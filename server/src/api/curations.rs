@@ -5,15 +5,16 @@ use axum::body::Bytes;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
-use swe_ci_core::account::AccountRole;
-use swe_ci_core::curation::{CurationDetail, CurationSummary};
+use swe_ci_views::account::AccountRole;
+use swe_ci_views::curation::{CurationDetail, CurationSummary};
 use utoipa::{IntoParams, ToSchema};
 
 use super::Result;
-use super::path::Path;
-use super::problem::{Problem, ProblemBody};
 use super::query::{NoParameters, Query};
-use crate::auth::As;
+use super::responses::{Admin, NoSuchCuration};
+use crate::actor::ActorEngine;
+use crate::path::Path;
+use crate::problem::Problem;
 
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Path)]
@@ -22,56 +23,45 @@ pub(crate) struct CurationPath {
     id: String,
 }
 
-/// A plan to be carried out.
+/// A plan to execute.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewCuration {
-    /// As TOML; `swe-ci dataset curate --example` prints one.
+    /// The plan as TOML; `swe-ci dataset curate --example` prints one.
     plan: String,
 }
 
-/// A curation that was begun.
+/// A queued curation.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Begun {
     curation_id: String,
 }
 
-/// All curations, the newest first.
+/// All curations, newest first.
 #[utoipa::path(
-    get,
-    path = "/api/v1/curations",
-    tag = "tasks",
-    security(("token" = [])),
-    responses(
-        (status = 200, description = "The curations", body = Vec<CurationSummary>),
-        (status = 401, description = "It takes a token", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 403, description = "It takes the role admin", body = ProblemBody, content_type = "application/problem+json"),
-    )
+    get, path = "/api/v1/curations", tag = "tasks",
+    responses((status = 200, description = "The curations", body = Vec<CurationSummary>), Admin),
 )]
 pub(crate) async fn curations(
-    As(engine): As,
+    ActorEngine(engine): ActorEngine,
     Query(NoParameters): Query<NoParameters>,
 ) -> Result<Json<Vec<CurationSummary>>> {
     Ok(Json(engine.curations().await?))
 }
 
-/// Begins a curation; a server that works carries it out.
+/// Queues a curation; a server with workers executes it.
 #[utoipa::path(
-    post,
-    path = "/api/v1/curations",
-    tag = "tasks",
-    security(("token" = [])),
+    post, path = "/api/v1/curations", tag = "tasks",
     request_body = NewCuration,
     responses(
-        (status = 201, description = "It is queued", body = Begun),
-        (status = 400, description = "The plan cannot be used", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 401, description = "It takes a token", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 403, description = "It takes the role admin", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 409, description = "There is such a split", body = ProblemBody, content_type = "application/problem+json"),
-    )
+        (status = 201, description = "The curation is queued", body = Begun),
+        Admin,
+        (status = 400, description = "The plan is invalid"),
+        (status = 409, description = "The split exists already"),
+    ),
 )]
 pub(crate) async fn curate(
-    As(engine): As,
+    ActorEngine(engine): ActorEngine,
     Query(NoParameters): Query<NoParameters>,
     body: Bytes,
 ) -> Result<Response> {
@@ -83,45 +73,32 @@ pub(crate) async fn curate(
     Ok((StatusCode::CREATED, place, Json(Begun { curation_id })).into_response())
 }
 
-/// A curation: its plan, what each stage found, and every candidate.
+/// A curation: its plan, the results of each stage, and every candidate.
 #[utoipa::path(
-    get,
-    path = "/api/v1/curations/{id}",
-    tag = "tasks",
-    security(("token" = [])),
+    get, path = "/api/v1/curations/{id}", tag = "tasks",
     params(CurationPath),
-    responses(
-        (status = 200, description = "The curation", body = CurationDetail),
-        (status = 401, description = "It takes a token", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 403, description = "It takes the role admin", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 404, description = "There is no such curation", body = ProblemBody, content_type = "application/problem+json"),
-    )
+    responses((status = 200, description = "The curation", body = CurationDetail), Admin, NoSuchCuration),
 )]
 pub(crate) async fn curation(
-    As(engine): As,
+    ActorEngine(engine): ActorEngine,
     Path(CurationPath { id }): Path<CurationPath>,
     Query(NoParameters): Query<NoParameters>,
 ) -> Result<Json<CurationDetail>> {
     Ok(Json(engine.curation(&id).await?))
 }
 
-/// Ends a curation; what it found stays.
+/// Cancels a curation and keeps its results so far.
 #[utoipa::path(
-    post,
-    path = "/api/v1/curations/{id}/cancel",
-    tag = "tasks",
-    security(("token" = [])),
+    post, path = "/api/v1/curations/{id}/cancel", tag = "tasks",
     params(CurationPath),
     responses(
-        (status = 204, description = "It is cancelled"),
-        (status = 401, description = "It takes a token", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 403, description = "It takes the role admin", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 404, description = "There is no such curation", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 409, description = "It is over", body = ProblemBody, content_type = "application/problem+json"),
-    )
+        (status = 204, description = "The curation is cancelled"),
+        Admin, NoSuchCuration,
+        (status = 409, description = "The curation is over"),
+    ),
 )]
 pub(crate) async fn cancel(
-    As(engine): As,
+    ActorEngine(engine): ActorEngine,
     Path(CurationPath { id }): Path<CurationPath>,
     Query(NoParameters): Query<NoParameters>,
 ) -> Result<StatusCode> {

@@ -1,25 +1,18 @@
 use axum::Json;
-use swe_ci_core::disk::DiskUse;
+use swe_ci_views::disk::DiskUse;
 
 use super::Result;
-use super::problem::ProblemBody;
 use super::query::{NoParameters, Query};
-use crate::auth::As;
+use super::responses::Admin;
+use crate::actor::ActorEngine;
 
-/// What takes the disk, in bytes; for administrators.
+/// Disk use in bytes; for administrators.
 #[utoipa::path(
-    get,
-    path = "/api/v1/disk",
-    tag = "tasks",
-    security(("token" = [])),
-    responses(
-        (status = 200, description = "By what it holds", body = DiskUse),
-        (status = 401, description = "It takes a token", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 403, description = "It takes the role admin", body = ProblemBody, content_type = "application/problem+json"),
-    )
+    get, path = "/api/v1/disk", tag = "tasks",
+    responses((status = 200, description = "Disk use by content", body = DiskUse), Admin),
 )]
 pub(crate) async fn disk(
-    As(engine): As,
+    ActorEngine(engine): ActorEngine,
     Query(NoParameters): Query<NoParameters>,
 ) -> Result<Json<DiskUse>> {
     Ok(Json(engine.disk_use().await?))

@@ -1,12 +1,12 @@
-//! Answers that a browser keeps as a file.
+//! Responses that a browser saves as a file.
 
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 
 pub(super) const CSV: &str = "text/csv; charset=utf-8";
 
-/// Never shown in place, whoever wrote it. `name` is of characters that need no
-/// quoting.
+/// A browser never renders the content, whoever wrote it. `name` has only
+/// characters that need no quoting.
 pub(super) fn download(
     name: &str,
     media_type: &'static str,

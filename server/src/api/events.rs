@@ -1,3 +1,5 @@
+//! The live events of a run, as server-sent events.
+
 use std::convert::Infallible;
 use std::time::Duration;
 
@@ -7,22 +9,24 @@ use axum::http::{HeaderName, HeaderValue};
 use axum::response::sse::{Event, KeepAlive};
 use axum::response::{IntoResponse, Sse};
 use futures::StreamExt;
-use swe_ci_core::event::RunEvent;
+use swe_ci_views::event::RunEvent;
 
 use super::Result;
-use super::path::{Path, RunPath};
-use super::problem::{Problem, ProblemBody};
+use super::addresses::RunPath;
 use super::query::{NoParameters, Query};
-use crate::auth::As;
-use crate::serve::App;
+use super::responses::NoSuchRun;
+use crate::actor::ActorEngine;
+use crate::app::App;
+use crate::path::Path;
+use crate::problem::Problem;
 
-/// A comment is sent when nothing happens for so long, so that proxies and
+/// The server sends a comment after this much silence, so that proxies and
 /// browsers do not take the stream for dead.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
 const LAST_EVENT_ID: &str = "last-event-id";
 
-/// The last event a client that comes back has seen.
+/// The last event that a reconnecting client has seen.
 #[derive(Debug)]
 pub(crate) struct LastEventId(Option<u64>);
 
@@ -45,28 +49,27 @@ impl<S: Sync> FromRequestParts<S> for LastEventId {
     }
 }
 
-/// What happens in a run from now on, as server-sent events: the id of each
-/// is its `seq`, its data a JSON object with `seq`, `run_id`, `event` (`run`,
-/// `steered`, `preflight`, `queued`, `step`, `waiting`, `host`, `log`, `iteration` or
-/// `ended`) and what belongs to that. With `Last-Event-ID`, events missed since then come first as far as
-/// they are still remembered.
+/// The events of a run from now on, as server-sent events: the id of each is
+/// its `seq`, its data a JSON object with `seq`, `run_id`, `event` (`run`,
+/// `steered`, `preflight`, `queued`, `step`, `waiting`, `host`, `log`,
+/// `iteration` or `ended`) and the fields of that event. With `Last-Event-ID`,
+/// the stream begins with the events missed since then, as far as the server
+/// remembers them.
 #[utoipa::path(
-    get,
-    path = "/api/v1/runs/{id}/events",
-    tag = "runs",
+    get, path = "/api/v1/runs/{id}/events", tag = "runs",
     params(
         RunPath,
         ("Last-Event-ID" = Option<u64>, Header, description = "Id of the last event seen; browsers send it when they reconnect"),
     ),
     responses(
         (status = 200, description = "An endless stream; it ends when the server stops", body = String, content_type = "text/event-stream"),
-        (status = 400, description = "Last-Event-ID is not a number", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 404, description = "There is no such run", body = ProblemBody, content_type = "application/problem+json"),
-    )
+        NoSuchRun,
+        (status = 400, description = "Last-Event-ID is not a number"),
+    ),
 )]
 pub(crate) async fn events(
     State(app): State<App>,
-    As(engine): As,
+    ActorEngine(engine): ActorEngine,
     Path(RunPath { id }): Path<RunPath>,
     Query(NoParameters): Query<NoParameters>,
     LastEventId(after): LastEventId,

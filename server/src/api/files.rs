@@ -1,29 +1,28 @@
-//! The files of an iteration, to be kept by whoever asks.
+//! The files of an iteration, for download.
 
 use axum::body::Body;
 use axum::response::Response;
 
 use super::Result;
+use super::addresses::IterationPath;
 use super::download::download;
-use super::path::{IterationPath, Path};
-use super::problem::ProblemBody;
 use super::query::{NoParameters, Query};
-use crate::auth::As;
+use super::responses::Invalid;
+use crate::actor::ActorEngine;
+use crate::path::Path;
 
-/// The code as it was tested in an iteration.
+/// The code that an iteration's tests ran on.
 #[utoipa::path(
-    get,
-    path = "/api/v1/evolutions/{id}/iterations/{n}/code.tar.gz",
-    tag = "runs",
+    get, path = "/api/v1/evolutions/{id}/iterations/{n}/code.tar.gz", tag = "runs",
     params(IterationPath),
     responses(
         (status = 200, description = "The archive", body = String, content_type = "application/gzip"),
-        (status = 400, description = "A parameter cannot be used", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 404, description = "There is no such iteration, or its code is not known here", body = ProblemBody, content_type = "application/problem+json"),
-    )
+        Invalid,
+        (status = 404, description = "There is no such iteration, or its code is not known here"),
+    ),
 )]
 pub(crate) async fn code(
-    As(engine): As,
+    ActorEngine(engine): ActorEngine,
     Path(IterationPath { id, n }): Path<IterationPath>,
     Query(NoParameters): Query<NoParameters>,
 ) -> Result<Response> {
@@ -36,20 +35,18 @@ pub(crate) async fn code(
     ))
 }
 
-/// What pytest reported of an iteration, as `pytest-json-report` writes it.
+/// The pytest report of an iteration, as `pytest-json-report` writes it.
 #[utoipa::path(
-    get,
-    path = "/api/v1/evolutions/{id}/iterations/{n}/report.json",
-    tag = "runs",
+    get, path = "/api/v1/evolutions/{id}/iterations/{n}/report.json", tag = "runs",
     params(IterationPath),
     responses(
         (status = 200, description = "The report", body = serde_json::Value, content_type = "application/json"),
-        (status = 400, description = "A parameter cannot be used", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 404, description = "There is no such iteration, or no report was kept", body = ProblemBody, content_type = "application/problem+json"),
-    )
+        Invalid,
+        (status = 404, description = "There is no such iteration, or it has no report"),
+    ),
 )]
 pub(crate) async fn report(
-    As(engine): As,
+    ActorEngine(engine): ActorEngine,
     Path(IterationPath { id, n }): Path<IterationPath>,
     Query(NoParameters): Query<NoParameters>,
 ) -> Result<Response> {
@@ -62,20 +59,18 @@ pub(crate) async fn report(
     ))
 }
 
-/// What the architect asked for in an iteration.
+/// The architect's requirement document of an iteration.
 #[utoipa::path(
-    get,
-    path = "/api/v1/evolutions/{id}/iterations/{n}/requirement.xml",
-    tag = "runs",
+    get, path = "/api/v1/evolutions/{id}/iterations/{n}/requirement.xml", tag = "runs",
     params(IterationPath),
     responses(
         (status = 200, description = "The requirement document", body = String, content_type = "application/xml"),
-        (status = 400, description = "A parameter cannot be used", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 404, description = "There is no such iteration, or no document was kept", body = ProblemBody, content_type = "application/problem+json"),
-    )
+        Invalid,
+        (status = 404, description = "There is no such iteration, or it has no document"),
+    ),
 )]
 pub(crate) async fn document(
-    As(engine): As,
+    ActorEngine(engine): ActorEngine,
     Path(IterationPath { id, n }): Path<IterationPath>,
     Query(NoParameters): Query<NoParameters>,
 ) -> Result<Response> {

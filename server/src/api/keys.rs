@@ -1,95 +1,85 @@
+//! The caller's stored keys of model providers.
+
 use axum::Json;
 use axum::body::Bytes;
 use axum::http::StatusCode;
 use secrecy::SecretString;
 use serde::Deserialize;
-use swe_ci_core::account::AccountRole;
 use swe_ci_engine::KeyView;
+use swe_ci_views::account::AccountRole;
 use utoipa::{IntoParams, ToSchema};
 
 use super::Result;
-use super::path::Path;
-use super::problem::{Problem, ProblemBody};
-use super::query::{FromQuery, Given, NoParameters, Query};
-use crate::auth::As;
+use super::query::{NoParameters, Query, QueryParameters, QueryString};
+use super::responses::Submitter;
+use crate::actor::ActorEngine;
+use crate::path::Path;
+use crate::problem::Problem;
 
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Path)]
 pub(crate) struct KeyPath {
-    /// What configurations call the key.
+    /// The key's name in configurations.
     name: String,
 }
 
-/// A key as it is stored.
+/// A key to store.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct KeyValue {
-    /// What its provider calls the key; never shown again.
+    /// The provider's key; the API never returns it.
     #[schema(value_type = String, format = "password")]
     value: SecretString,
 }
 
-/// Whether runs that still need a key hold it back.
+/// Whether to remove a key that runs still need.
 #[derive(Debug, IntoParams)]
 #[into_params(parameter_in = Query)]
-pub(crate) struct Removal {
-    /// Removes it also while runs need it; their steps will then fail.
+pub(crate) struct RemovalParameters {
+    /// Removes the key even if runs need it; their steps will then fail.
     #[param(value_type = Option<bool>, default = false)]
     force: bool,
 }
 
-impl FromQuery for Removal {
-    const NAMES: &'static [&'static str] = &["force"];
-
-    fn from_query(given: &Given) -> Result<Self, Problem> {
+impl QueryParameters for RemovalParameters {
+    fn read(query: &QueryString) -> Result<Self> {
+        let force = query.parse("force", "`true` or `false`", |text| text.parse().ok())?;
         Ok(Self {
-            force: given.flag("force")?,
+            force: force.unwrap_or_default(),
         })
     }
 }
 
 /// The stored keys your runs may use, without their values.
 #[utoipa::path(
-    get,
-    path = "/api/v1/keys",
-    tag = "runs",
-    security(("token" = [])),
-    responses(
-        (status = 200, description = "The keys", body = Vec<KeyView>),
-        (status = 401, description = "It takes a token", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 403, description = "It takes the role submitter", body = ProblemBody, content_type = "application/problem+json"),
-    )
+    get, path = "/api/v1/keys", tag = "runs",
+    responses((status = 200, description = "The keys", body = Vec<KeyView>), Submitter),
 )]
 pub(crate) async fn keys(
-    As(engine): As,
+    ActorEngine(engine): ActorEngine,
     Query(NoParameters): Query<NoParameters>,
 ) -> Result<Json<Vec<KeyView>>> {
     Ok(Json(engine.key_names().await?))
 }
 
-/// Stores a key of yours under a name, in the place of the one that was there.
+/// Stores one of your keys under a name and replaces an earlier one.
 #[utoipa::path(
-    put,
-    path = "/api/v1/keys/{name}",
-    tag = "runs",
-    security(("token" = [])),
-    params(KeyPath),
-    request_body = KeyValue,
+    put, path = "/api/v1/keys/{name}", tag = "runs",
+    params(KeyPath), request_body = KeyValue,
     responses(
-        (status = 204, description = "It is stored"),
-        (status = 400, description = "Name or value cannot be used", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 401, description = "It takes a token", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 403, description = "It takes the role submitter", body = ProblemBody, content_type = "application/problem+json"),
-    )
+        (status = 204, description = "The key is stored"),
+        Submitter,
+        (status = 400, description = "The name or the value is invalid"),
+    ),
 )]
 pub(crate) async fn set_key(
-    As(engine): As,
+    ActorEngine(engine): ActorEngine,
     Path(KeyPath { name }): Path<KeyPath>,
     Query(NoParameters): Query<NoParameters>,
     body: Bytes,
 ) -> Result<StatusCode> {
     engine.require(AccountRole::Submitter)?;
-    // An error of the reader would repeat what it read.
+    // The parser's error would repeat the body, and the body is a secret.
     let key: KeyValue = serde_json::from_slice(&body).map_err(|_| {
         Problem::unreadable("the body is not a key, `{\"value\": \"…\"}`".to_owned())
     })?;
@@ -97,25 +87,21 @@ pub(crate) async fn set_key(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Removes a key of yours.
+/// Removes one of your keys.
 #[utoipa::path(
-    delete,
-    path = "/api/v1/keys/{name}",
-    tag = "runs",
-    security(("token" = [])),
-    params(KeyPath, Removal),
+    delete, path = "/api/v1/keys/{name}", tag = "runs",
+    params(KeyPath, RemovalParameters),
     responses(
-        (status = 204, description = "It is gone"),
-        (status = 401, description = "It takes a token", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 403, description = "It takes the role submitter", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 404, description = "You have no such key", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 409, description = "Runs that are not over need it", body = ProblemBody, content_type = "application/problem+json"),
-    )
+        (status = 204, description = "It is removed"),
+        Submitter,
+        (status = 404, description = "You have no such key"),
+        (status = 409, description = "Unfinished runs need the key"),
+    ),
 )]
 pub(crate) async fn remove_key(
-    As(engine): As,
+    ActorEngine(engine): ActorEngine,
     Path(KeyPath { name }): Path<KeyPath>,
-    Query(Removal { force }): Query<Removal>,
+    Query(RemovalParameters { force }): Query<RemovalParameters>,
 ) -> Result<StatusCode> {
     engine.remove_key(&name, force).await?;
     Ok(StatusCode::NO_CONTENT)

@@ -1,24 +1,29 @@
+//! The leaderboard of a split, as JSON and as CSV.
+
 use std::sync::Arc;
 
 use axum::Json;
 use axum::http::header;
 use axum::response::IntoResponse;
-use swe_ci_core::leaderboard::export::{Basis, csv};
-use swe_ci_core::leaderboard::{Columns, Published, Row, Sheet, View};
 use swe_ci_core::metrics::{Convention, Gamma};
-use swe_ci_core::view::Page;
-use swe_ci_engine::{Engine, PageRequest};
+use swe_ci_core::run::Kind;
+use swe_ci_engine::Engine;
+use swe_ci_views::leaderboard::export::{Basis, csv};
+use swe_ci_views::leaderboard::{Columns, LeaderboardData, Published, Row, Sort, View};
+use swe_ci_views::verification::Mark;
+use swe_ci_views::view::Page;
 use utoipa::IntoParams;
 
 use super::Result;
-use super::problem::{Problem, ProblemBody};
-use super::query::{FromQuery, Given, NoParameters, PageParameters, Query};
-use crate::auth::As;
+use super::query::{NoParameters, PageParameters, Query, QueryParameters, QueryString};
+use super::responses::{Invalid, NoSuchSplit};
+use crate::actor::ActorEngine;
+use crate::problem::Problem;
 
-/// Rows on a page when the request does not say.
+/// Rows per page unless the request gives a limit.
 const LIMIT: u32 = 100;
 
-/// Which leaderboard, and how tests and iterations count in it.
+/// The leaderboard, and how tests and iterations count in it.
 #[derive(Debug, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct Ranking {
@@ -33,21 +38,19 @@ pub(crate) struct Ranking {
     pub convention: Convention,
 }
 
-impl FromQuery for Ranking {
-    const NAMES: &'static [&'static str] = &["split", "gamma", "convention"];
-
-    fn from_query(given: &Given) -> Result<Self, Problem> {
+impl QueryParameters for Ranking {
+    fn read(query: &QueryString) -> Result<Self> {
         Ok(Self {
-            split: given.split()?,
-            gamma: given.gamma()?.unwrap_or(Gamma::ONE),
-            convention: given.convention()?.unwrap_or_default(),
+            split: query.split()?,
+            gamma: query.gamma()?,
+            convention: query.convention()?,
         })
     }
 }
 
 impl Ranking {
-    /// What was counted; nothing while there is no split at all.
-    pub(crate) async fn sheet(&self, engine: &Engine) -> Result<Arc<Sheet>> {
+    /// The split's data; empty while there is no split.
+    pub(crate) async fn data(&self, engine: &Engine) -> Result<Arc<LeaderboardData>> {
         match self.split(engine).await? {
             Some(split) => Ok(engine.sheet(&split).await?),
             None => Ok(Arc::default()),
@@ -68,7 +71,7 @@ impl Ranking {
         Ok(view.apply(&rows))
     }
 
-    /// The split asked for, else the first one.
+    /// The requested split, else the first one.
     pub(crate) async fn split(&self, engine: &Engine) -> Result<Option<String>> {
         match &self.split {
             Some(split) => Ok(Some(split.clone())),
@@ -77,137 +80,121 @@ impl Ranking {
     }
 }
 
-/// Which rows, in which order. They keep the ranks of the whole ranking.
+/// The rows and their order. Rows keep their ranks of the whole ranking.
 #[derive(Debug, IntoParams)]
 #[into_params(parameter_in = Query)]
-#[expect(
-    dead_code,
-    reason = "describes the parameters that `Given::view` reads"
-)]
 pub(crate) struct ViewParameters {
-    /// Kinds of runs, with commas between them; all when absent.
-    #[param(example = "measured,human")]
-    kind: Option<String>,
+    /// Kinds of runs, separated by commas; all when absent.
+    #[param(value_type = Option<String>, example = "measured,human")]
+    kind: Vec<Kind>,
     /// Only runs of this provider.
     provider: Option<String>,
     /// Only runs with this mark: `verified` or `self-reported`.
-    #[param(example = "verified")]
-    mark: Option<String>,
+    #[param(value_type = Option<String>, example = "verified")]
+    mark: Option<Mark>,
     /// Only runs with every word of it in the name of model, provider or
-    /// harness, in whatever case.
-    text: Option<String>,
+    /// harness; case does not matter.
+    #[param(value_type = Option<String>)]
+    text: String,
     /// `exclude`: a task counts for a model only if its target was committed
-    /// after the day the model was released; runs without such a day are left
-    /// out.
-    #[param(example = "exclude")]
-    seen: Option<String>,
-    /// The column to sort by, after a `-` from the largest value down: rank,
+    /// after the day the model was released; runs without a release date are
+    /// left out.
+    #[param(rename = "seen", value_type = Option<String>, example = "exclude")]
+    unseen: bool,
+    /// The column to sort by, with a leading `-` for descending order: rank,
     /// model, evoscore, zero-regression, net-zero-regression, solved, turns,
     /// mi-wins, pylint-wins, tokens, cost, findings, tasks, released, finished.
-    #[param(example = "-solved")]
-    sort: Option<String>,
+    #[param(value_type = Option<String>, example = "-solved")]
+    sort: Sort,
 }
 
-/// Which columns of a table.
-#[derive(Debug, IntoParams)]
-#[into_params(parameter_in = Query)]
-#[expect(
-    dead_code,
-    reason = "describes the parameter that `Given::columns` reads"
-)]
-pub(crate) struct ColumnParameters {
-    /// Columns with commas between them, as `sort` knows them, or `none`; all
-    /// when absent.
-    #[param(example = "evoscore,solved")]
-    columns: Option<String>,
-}
-
-/// A page of a leaderboard.
-#[derive(Debug)]
-pub(crate) struct RankingPage {
-    ranking: Ranking,
-    view: View,
-    page: PageRequest,
-}
-
-impl FromQuery for RankingPage {
-    const NAMES: &'static [&'static str] = &[
-        "split",
-        "gamma",
-        "convention",
-        "kind",
-        "provider",
-        "mark",
-        "text",
-        "seen",
-        "sort",
-        "limit",
-        "after",
-    ];
-
-    fn from_query(given: &Given) -> Result<Self, Problem> {
+impl QueryParameters for ViewParameters {
+    fn read(query: &QueryString) -> Result<Self> {
+        let kind = query.parse(
+            "kind",
+            "`human`, `measured`, `imported` or several of them, separated by commas",
+            |text| text.split(',').map(Kind::from_name).collect::<Option<_>>(),
+        )?;
+        let text = query.text("text", "at most 200 bytes of text")?;
+        let provider = query.text("provider", "the name of a provider")?;
+        let mark = query.parse("mark", "`verified` or `self-reported`", Mark::from_name)?;
+        let unseen = query.parse("seen", "`include` or `exclude`", |text| match text {
+            "include" => Some(false),
+            "exclude" => Some(true),
+            _ => None,
+        })?;
+        let must = "the name of a column, with a leading `-` for descending order";
+        let sort = query.parse("sort", must, |text| text.parse().ok())?;
         Ok(Self {
-            ranking: Ranking::from_query(given)?,
-            view: given.view()?,
-            page: given.page()?,
+            kind: kind.unwrap_or_default(),
+            provider,
+            mark,
+            text: text.unwrap_or_default(),
+            unseen: unseen.unwrap_or_default(),
+            sort: sort.unwrap_or_default(),
         })
     }
 }
 
-/// A leaderboard as a table.
-#[derive(Debug)]
-pub(crate) struct RankingTable {
-    ranking: Ranking,
-    view: View,
+impl From<ViewParameters> for View {
+    fn from(parameters: ViewParameters) -> Self {
+        let ViewParameters {
+            kind,
+            provider,
+            mark,
+            text,
+            unseen,
+            sort,
+        } = parameters;
+        Self {
+            kinds: kind,
+            provider,
+            mark,
+            text,
+            unseen,
+            sort,
+            columns: Columns::ALL,
+        }
+    }
+}
+
+/// The columns of a table.
+#[derive(Debug, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct ColumnParameters {
+    /// Columns by their names in `sort`, separated by commas, or `none`; all
+    /// when absent.
+    #[param(value_type = Option<String>, example = "evoscore,solved")]
     columns: Columns,
 }
 
-impl FromQuery for RankingTable {
-    const NAMES: &'static [&'static str] = &[
-        "split",
-        "gamma",
-        "convention",
-        "kind",
-        "provider",
-        "mark",
-        "text",
-        "seen",
-        "sort",
-        "columns",
-    ];
-
-    fn from_query(given: &Given) -> Result<Self, Problem> {
+impl QueryParameters for ColumnParameters {
+    fn read(query: &QueryString) -> Result<Self> {
+        let must = "`none` or names of columns, separated by commas: evoscore, zero-regression, \
+                    net-zero-regression, solved, turns, mi-wins, pylint-wins, tokens, cost, findings, \
+                    tasks, released, finished";
+        let columns = query.parse("columns", must, |text| {
+            Columns::of_names(text.split(',')).ok()
+        })?;
         Ok(Self {
-            ranking: Ranking::from_query(given)?,
-            view: given.view()?,
-            columns: given.columns()?,
+            columns: columns.unwrap_or(Columns::ALL),
         })
     }
 }
 
 /// The leaderboard of a split, best first, with 95 % intervals (a bootstrap
-/// over repositories) and tie groups. Runs that are known by counts alone are
-/// in the reference convention only.
+/// over repositories) and tie groups. Runs imported by counts alone appear only
+/// in the reference convention.
 #[utoipa::path(
-    get,
-    path = "/api/v1/leaderboard",
-    tag = "results",
+    get, path = "/api/v1/leaderboard", tag = "results",
     params(Ranking, ViewParameters, PageParameters),
-    responses(
-        (status = 200, description = "Rows, best first", body = Page<Row>),
-        (status = 400, description = "A parameter cannot be used", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 404, description = "There is no such split", body = ProblemBody, content_type = "application/problem+json"),
-    )
+    responses((status = 200, description = "Rows, best first", body = Page<Row>), Invalid, NoSuchSplit),
 )]
 pub(crate) async fn leaderboard(
-    As(engine): As,
-    Query(RankingPage {
-        ranking,
-        view,
-        page,
-    }): Query<RankingPage>,
+    ActorEngine(engine): ActorEngine,
+    Query((ranking, view, page)): Query<(Ranking, ViewParameters, PageParameters)>,
 ) -> Result<Json<Page<Row>>> {
-    let rows = ranking.rows(&engine, &view).await?;
+    let rows = ranking.rows(&engine, &view.into()).await?;
     page_of(rows, &page).map(Json)
 }
 
@@ -218,32 +205,25 @@ pub(crate) async fn leaderboard(
 /// progress, metric_version, counts_only. By column: evoscore,
 /// zero_regression_rate, solved_rate and average_turns, each with the ends
 /// `_low` and `_high` of its 95 % interval; net_zero_regression_rate;
-/// mi_win_rate and pylint_win_rate with `_low` and `_high`, and beside them
+/// mi_win_rate and pylint_win_rate with `_low` and `_high`, and with them
 /// mi_tie_rate, mi_loss_rate and mi_tasks, pylint_tie_rate, pylint_loss_rate
-/// and pylint_tasks;
-/// input_tokens and output_tokens; cost_usd; findings; tasks, tasks_total and
-/// tasks_blocked; release_date; finished_at. What is not known is empty. Names
-/// that a spreadsheet would take for a formula have an apostrophe before them.
+/// and pylint_tasks; input_tokens and output_tokens; cost_usd; findings; tasks,
+/// tasks_total and tasks_blocked; release_date; finished_at. Unknown values are
+/// empty. Names that a spreadsheet would take for a formula begin with an
+/// apostrophe.
 #[utoipa::path(
-    get,
-    path = "/api/v1/leaderboard.csv",
-    tag = "results",
+    get, path = "/api/v1/leaderboard.csv", tag = "results",
     params(Ranking, ViewParameters, ColumnParameters),
     responses(
-        (status = 200, description = "A head and the rows", body = String, content_type = "text/csv"),
-        (status = 400, description = "A parameter cannot be used", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 404, description = "There is no such split", body = ProblemBody, content_type = "application/problem+json"),
-    )
+        (status = 200, description = "A header and the rows", body = String, content_type = "text/csv"),
+        Invalid, NoSuchSplit,
+    ),
 )]
 pub(crate) async fn leaderboard_csv(
-    As(engine): As,
-    Query(table): Query<RankingTable>,
+    ActorEngine(engine): ActorEngine,
+    Query((ranking, view, columns)): Query<(Ranking, ViewParameters, ColumnParameters)>,
 ) -> Result<impl IntoResponse> {
-    let RankingTable {
-        ranking,
-        view,
-        columns,
-    } = table;
+    let view = View::from(view);
     let rows = ranking.rows(&engine, &view).await?;
     let basis = Basis {
         split: ranking.split(&engine).await?.unwrap_or_default(),
@@ -252,32 +232,30 @@ pub(crate) async fn leaderboard_csv(
         unseen: view.unseen,
     };
     let headers = [(header::CONTENT_TYPE, "text/csv; charset=utf-8")];
-    Ok((headers, csv(&rows, columns, &basis)))
+    Ok((headers, csv(&rows, columns.columns, &basis)))
 }
 
-/// Results known only as they were published: one figure for each model, at
-/// γ = 1. They are in no ranking.
+/// Results known only from publications: one figure for each model, at γ = 1.
+/// They are in no ranking.
 #[utoipa::path(
-    get,
-    path = "/api/v1/published",
-    tag = "results",
-    responses((status = 200, description = "All of them, best first", body = Published))
+    get, path = "/api/v1/published", tag = "results",
+    responses((status = 200, description = "All of them, best first", body = Published)),
 )]
 pub(crate) async fn published(
-    As(engine): As,
+    ActorEngine(engine): ActorEngine,
     Query(NoParameters): Query<NoParameters>,
 ) -> Json<&'static Published> {
     Json(engine.published())
 }
 
-/// Part of a ranking; a page is continued after a run's id.
-fn page_of(mut rows: Vec<Row>, page: &PageRequest) -> Result<Page<Row>> {
+/// One page of a ranking; it begins after a run's id.
+fn page_of(mut rows: Vec<Row>, page: &PageParameters) -> Result<Page<Row>> {
     if let Some(after) = &page.after {
         let Some(last_seen) = rows.iter().position(|row| row.run_id == *after) else {
             return Err(Problem::parameter(
                 "after",
                 after,
-                "the `next` of the page before",
+                "the `next` of the previous page",
             ));
         };
         rows.drain(..=last_seen);

@@ -1,35 +1,35 @@
 //! The REST API: JSON under `/api/v1`, and `/health`.
 //!
-//! A handler reads its request ([`path`], [`query`]), calls the engine once,
-//! and responds. Its annotation is the documentation: `/api/v1/openapi.json`
-//! is made from them.
+//! A handler reads its request ([`addresses`], [`query`]), calls the engine
+//! once, and responds. Its annotation is the documentation:
+//! `/api/v1/openapi.json` is generated from the annotations.
 
 mod accounts;
+mod addresses;
 mod body;
 mod card;
-mod compare;
+mod comparison;
 mod curations;
 mod disk;
 mod download;
 mod events;
 mod files;
 mod health;
-mod inspect;
+mod inspection;
 mod keys;
 mod leaderboard;
 mod matrix;
 mod models;
 mod notifications;
-mod path;
 mod plots;
-mod problem;
 mod publishing;
 mod query;
+mod responses;
 mod runs;
 mod splits;
 mod steering;
 mod style;
-mod submit;
+mod submission;
 mod tasks;
 mod trajectory;
 
@@ -42,14 +42,13 @@ use utoipa::{Modify, OpenApi, openapi};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-pub(crate) use compare::Comparing;
+pub(crate) use comparison::ComparisonParameters;
 pub(crate) use leaderboard::Ranking;
-pub(crate) use path::Path;
-pub(crate) use problem::{Problem, finish};
 pub(crate) use query::{NoParameters, Query};
-pub(crate) use runs::Which;
+pub(crate) use runs::SampleParameter;
 
-use crate::serve::App;
+use crate::app::App;
+use crate::problem::{Problem, ProblemBody};
 
 type Result<T, E = Problem> = std::result::Result<T, E>;
 
@@ -57,22 +56,22 @@ type Result<T, E = Problem> = std::result::Result<T, E>;
 #[openapi(
     info(
         title = "swe-ci",
-        description = "Results of a SWE-CI server: how well LLM coding agents maintain a codebase.\n\nLists come in pages: `limit` items at a time, and `next` of one page is `after` of the following. Errors are RFC 9457 problem details; parameters that are unknown are errors too. Times are RFC 3339 in UTC, durations are seconds."
+        description = "Results of a SWE-CI server: how well LLM coding agents maintain a codebase.\n\nLists come in pages: `limit` items at a time, and `next` of one page is `after` of the following. Errors are RFC 9457 problem details; an unknown parameter is an error. Times are RFC 3339 in UTC, durations are seconds."
     ),
-    // Only parameters refer to it, and those are not followed.
-    components(schemas(Convention)),
+    // No handler refers to them in a way that utoipa follows.
+    components(schemas(Convention, ProblemBody)),
     tags(
         (name = "results", description = "Scores"),
         (name = "runs", description = "Runs, their evolutions and iterations"),
         (name = "tasks", description = "Splits and tasks"),
-        (name = "accounts", description = "Who may do what: accounts, tokens, and who did what"),
+        (name = "accounts", description = "Accounts, tokens and the audit log"),
         (name = "health", description = "For supervisors and load balancers"),
     ),
     modifiers(&ByToken),
 )]
 struct Document;
 
-/// How programs say who they are.
+/// How programs authenticate.
 struct ByToken;
 
 impl Modify for ByToken {
@@ -80,7 +79,7 @@ impl Modify for ByToken {
         let scheme = HttpBuilder::new()
             .scheme(HttpAuthScheme::Bearer)
             .description(Some(
-                "An API token, made on the page of one's account; it begins with `sweci_`.",
+                "An API token from the page of your account; it begins with `sweci_`.",
             ));
         let components = document.components.get_or_insert_default();
         components.add_security_scheme("token", SecurityScheme::Http(scheme.build()));
@@ -89,8 +88,9 @@ impl Modify for ByToken {
 
 /// Every address of the API.
 pub(crate) fn router() -> Router<App> {
-    let (router, document) = annotated().split_for_parts();
-    // A document made of plain data can be written as JSON.
+    let (router, mut document) = annotated().split_for_parts();
+    responses::complete(&mut document);
+    // A document made of plain data always serialises as JSON.
     let json = document.to_pretty_json().unwrap_or_default();
     let openapi = get(move || async move {
         let headers = [(header::CONTENT_TYPE, "application/json")];
@@ -104,10 +104,10 @@ fn annotated() -> OpenApiRouter<App> {
         .routes(routes!(leaderboard::leaderboard))
         .routes(routes!(leaderboard::leaderboard_csv))
         .routes(routes!(leaderboard::published))
-        .routes(routes!(compare::compare))
-        .routes(routes!(compare::compare_csv))
+        .routes(routes!(comparison::compare))
+        .routes(routes!(comparison::compare_csv))
         .routes(routes!(plots::figure))
-        .routes(routes!(runs::runs, submit::submit))
+        .routes(routes!(runs::runs, submission::submit))
         .routes(routes!(runs::run, steering::change))
         .routes(routes!(steering::pause))
         .routes(routes!(steering::resume))
@@ -115,7 +115,7 @@ fn annotated() -> OpenApiRouter<App> {
         .routes(routes!(steering::retry))
         .routes(routes!(steering::preflight))
         .routes(routes!(steering::begin))
-        .routes(routes!(submit::config_toml))
+        .routes(routes!(submission::config_toml))
         .routes(routes!(runs::scores))
         .routes(routes!(card::card))
         .routes(routes!(runs::evolution))
@@ -125,8 +125,8 @@ fn annotated() -> OpenApiRouter<App> {
         .routes(routes!(publishing::withdraw))
         .routes(routes!(publishing::mark))
         .routes(routes!(publishing::unmark))
-        .routes(routes!(inspect::diff))
-        .routes(routes!(inspect::log))
+        .routes(routes!(inspection::diff))
+        .routes(routes!(inspection::log))
         .routes(routes!(style::style))
         .routes(routes!(style::files))
         .routes(routes!(files::code))

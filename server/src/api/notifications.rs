@@ -1,17 +1,19 @@
+//! Notification targets of the caller.
+
 use axum::Json;
 use axum::http::StatusCode;
 use secrecy::ExposeSecret;
 use serde::{Deserialize, Serialize};
-use swe_ci_core::account::AccountRole;
-use swe_ci_core::notification::{Channel, Notifications, Occasion, TargetView};
+use swe_ci_views::account::AccountRole;
+use swe_ci_views::notification::{Channel, Notifications, Occasion, TargetView};
 use utoipa::{IntoParams, ToSchema};
 
 use super::Result;
 use super::body::Body;
-use super::path::Path;
-use super::problem::ProblemBody;
 use super::query::{NoParameters, Query};
-use crate::auth::As;
+use super::responses::Submitter;
+use crate::actor::ActorEngine;
+use crate::path::Path;
 
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Path)]
@@ -20,70 +22,61 @@ pub(crate) struct TargetPath {
     id: String,
 }
 
-/// Where you want to be told of your runs, and of what.
+/// A notification target and its events.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct TargetToAdd {
     channel: Channel,
-    /// An `https` URL of at most 2,000 characters, or an address of e-mail.
+    /// An `https` URL of at most 2,000 characters, or an e-mail address.
     address: String,
     /// One or more of `run.finished`, `run.blocked` and `run.budget`.
     events: Vec<Occasion>,
 }
 
-/// A target that was added.
+/// A new target.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct AddedTarget {
     target: TargetView,
-    /// What a webhook's messages are signed with; shown this once.
+    /// The key that signs a webhook's messages; the server returns it only
+    /// once.
     #[serde(skip_serializing_if = "Option::is_none")]
     secret: Option<String>,
 }
 
-/// The code that was sent to a mailbox.
+/// The confirmation code sent to a mailbox.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SentCode {
     code: String,
 }
 
-/// Where you are told of your runs, and what became of the last messages.
+/// Your notification targets, and the latest deliveries to them.
 #[utoipa::path(
-    get,
-    path = "/api/v1/notifications",
-    tag = "accounts",
-    security(("token" = [])),
-    responses(
-        (status = 200, description = "Targets and deliveries", body = Notifications),
-        (status = 401, description = "It takes a token", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 403, description = "It takes the role submitter", body = ProblemBody, content_type = "application/problem+json"),
-    )
+    get, path = "/api/v1/notifications", tag = "accounts",
+    responses((status = 200, description = "Targets and deliveries", body = Notifications), Submitter),
 )]
 pub(crate) async fn notifications(
-    As(engine): As,
+    ActorEngine(engine): ActorEngine,
     Query(NoParameters): Query<NoParameters>,
 ) -> Result<Json<Notifications>> {
     Ok(Json(engine.notifications().await?))
 }
 
-/// Adds a webhook, or your address of e-mail, which is sent a code first.
+/// Adds a webhook, or your e-mail address; the server mails a confirmation code
+/// to the address first.
 #[utoipa::path(
-    post,
-    path = "/api/v1/notifications",
-    tag = "accounts",
-    security(("token" = [])),
+    post, path = "/api/v1/notifications", tag = "accounts",
     request_body = TargetToAdd,
     responses(
-        (status = 201, description = "It is added", body = AddedTarget),
-        (status = 400, description = "Address or events cannot be used", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 401, description = "It takes a token", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 403, description = "It takes the role submitter", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 409, description = "There are as many as there may be, or no mails are sent here", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 429, description = "Too many codes were sent today", body = ProblemBody, content_type = "application/problem+json"),
-    )
+        (status = 201, description = "The target is added", body = AddedTarget),
+        Submitter,
+        (status = 400, description = "The address or the events are invalid"),
+        (status = 409, description = "You have the maximum number of targets, or the server sends no e-mail"),
+        (status = 429, description = "Too many codes were sent today"),
+    ),
 )]
 pub(crate) async fn add_target(
-    As(engine): As,
+    ActorEngine(engine): ActorEngine,
     Query(NoParameters): Query<NoParameters>,
     body: Result<Body<TargetToAdd>>,
 ) -> Result<(StatusCode, Json<AddedTarget>)> {
@@ -103,22 +96,18 @@ pub(crate) async fn add_target(
     Ok((StatusCode::CREATED, Json(AddedTarget { target, secret })))
 }
 
-/// Removes a target of yours, and what waits to be sent there.
+/// Removes one of your targets and its pending messages.
 #[utoipa::path(
-    delete,
-    path = "/api/v1/notifications/{id}",
-    tag = "accounts",
-    security(("token" = [])),
+    delete, path = "/api/v1/notifications/{id}", tag = "accounts",
     params(TargetPath),
     responses(
-        (status = 204, description = "It is gone"),
-        (status = 401, description = "It takes a token", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 403, description = "It takes the role submitter", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 404, description = "You have no such target", body = ProblemBody, content_type = "application/problem+json"),
-    )
+        (status = 204, description = "It is removed"),
+        Submitter,
+        (status = 404, description = "You have no such target"),
+    ),
 )]
 pub(crate) async fn remove_target(
-    As(engine): As,
+    ActorEngine(engine): ActorEngine,
     Path(TargetPath { id }): Path<TargetPath>,
     Query(NoParameters): Query<NoParameters>,
 ) -> Result<StatusCode> {
@@ -126,24 +115,20 @@ pub(crate) async fn remove_target(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Sends a test to a target of yours, or another code to a mailbox that is not
-/// confirmed. What comes of it is among the deliveries.
+/// Sends a test message to one of your targets, or a new code to an unconfirmed
+/// mailbox. The deliveries show the result.
 #[utoipa::path(
-    post,
-    path = "/api/v1/notifications/{id}/test",
-    tag = "accounts",
-    security(("token" = [])),
+    post, path = "/api/v1/notifications/{id}/test", tag = "accounts",
     params(TargetPath),
     responses(
-        (status = 202, description = "It is on its way"),
-        (status = 401, description = "It takes a token", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 403, description = "It takes the role submitter", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 404, description = "You have no such target", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 429, description = "More than 20 in an hour, or 5 codes in a day", body = ProblemBody, content_type = "application/problem+json"),
-    )
+        (status = 202, description = "The message is queued"),
+        Submitter,
+        (status = 404, description = "You have no such target"),
+        (status = 429, description = "More than 20 tests in an hour, or 5 codes in a day"),
+    ),
 )]
 pub(crate) async fn test_target(
-    As(engine): As,
+    ActorEngine(engine): ActorEngine,
     Path(TargetPath { id }): Path<TargetPath>,
     Query(NoParameters): Query<NoParameters>,
 ) -> Result<StatusCode> {
@@ -151,24 +136,19 @@ pub(crate) async fn test_target(
     Ok(StatusCode::ACCEPTED)
 }
 
-/// Confirms a mailbox of yours with the code that was sent there.
+/// Confirms one of your mailboxes with the code sent to it.
 #[utoipa::path(
-    post,
-    path = "/api/v1/notifications/{id}/confirm",
-    tag = "accounts",
-    security(("token" = [])),
-    params(TargetPath),
-    request_body = SentCode,
+    post, path = "/api/v1/notifications/{id}/confirm", tag = "accounts",
+    params(TargetPath), request_body = SentCode,
     responses(
-        (status = 204, description = "It is confirmed"),
-        (status = 400, description = "It is not the code that was sent last, or no longer good", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 401, description = "It takes a token", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 403, description = "It takes the role submitter", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 404, description = "You have no such mailbox", body = ProblemBody, content_type = "application/problem+json"),
-    )
+        (status = 204, description = "The mailbox is confirmed"),
+        Submitter,
+        (status = 400, description = "The code is not the latest one, or has expired"),
+        (status = 404, description = "You have no such mailbox"),
+    ),
 )]
 pub(crate) async fn confirm_mailbox(
-    As(engine): As,
+    ActorEngine(engine): ActorEngine,
     Path(TargetPath { id }): Path<TargetPath>,
     Query(NoParameters): Query<NoParameters>,
     body: Result<Body<SentCode>>,

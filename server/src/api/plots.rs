@@ -1,18 +1,21 @@
+//! Figures of a leaderboard, as pictures and as numbers.
+
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
-use swe_ci_app::plots::{self, Layout, Theme};
-use swe_ci_core::figures::{Data, Figure, Study};
-use swe_ci_core::leaderboard::Judge;
+use swe_ci_plots::{self as plots, Layout, Theme};
+use swe_ci_views::figures::{Data, Figure, Study};
+use swe_ci_views::leaderboard::UncertaintyModel;
 use utoipa::IntoParams;
 
 use super::Result;
 use super::leaderboard::Ranking;
-use super::path::Path;
-use super::problem::{Problem, ProblemBody};
-use super::query::{FromQuery, Given, Query};
-use crate::auth::As;
+use super::query::{Query, QueryParameters, QueryString};
+use super::responses::Invalid;
+use crate::actor::ActorEngine;
+use crate::path::Path;
 use crate::pictures::{self, Scale};
+use crate::problem::Problem;
 
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Path)]
@@ -50,44 +53,28 @@ impl FilePath {
     }
 }
 
-/// A figure of a leaderboard, and how large.
-#[derive(Debug)]
-pub(crate) struct Wanted {
-    ranking: Ranking,
+#[derive(Debug, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct ScaleParameter {
+    /// Only for PNG: the factor by which to enlarge its width of 960 pixels.
+    #[param(value_type = Option<u32>, minimum = 2, maximum = 4, default = 2)]
     scale: Option<Scale>,
 }
 
-#[derive(Debug, IntoParams)]
-#[into_params(parameter_in = Query)]
-#[expect(
-    dead_code,
-    reason = "describes the parameter that `Given::scale` reads"
-)]
-pub(crate) struct ScaleParameter {
-    /// Of a PNG alone: how many times its 960 pixels of width.
-    #[param(minimum = 2, maximum = 4, default = 2)]
-    scale: Option<u32>,
-}
-
-impl FromQuery for Wanted {
-    const NAMES: &'static [&'static str] = &["split", "gamma", "convention", "scale"];
-
-    fn from_query(given: &Given) -> Result<Self, Problem> {
+impl QueryParameters for ScaleParameter {
+    fn read(query: &QueryString) -> Result<Self> {
         Ok(Self {
-            ranking: Ranking::from_query(given)?,
-            scale: given.scale()?,
+            scale: query.parse("scale", Scale::MUST, Scale::from_text)?,
         })
     }
 }
 
-/// A figure of the paper, or one of ours, as a picture or as its numbers
-/// (RFC 4180, a header, one line for each run; of `changed-lines` for each task
-/// it solved, of `style-trend` for each iteration). Runs that are known by counts
-/// alone are in the reference convention only.
+/// A figure of the paper, or one of ours, as a picture or as its numbers (RFC
+/// 4180, a header, one line for each run; for `changed-lines` one for each task
+/// it solved, for `style-trend` one for each iteration). Runs imported by
+/// counts alone appear only in the reference convention.
 #[utoipa::path(
-    get,
-    path = "/api/v1/plots/{file}",
-    tag = "results",
+    get, path = "/api/v1/plots/{file}", tag = "results",
     params(FilePath, Ranking, ScaleParameter),
     responses(
         (status = 200, description = "The picture, or the numbers", content(
@@ -95,25 +82,30 @@ impl FromQuery for Wanted {
             (Vec<u8> = "image/png"),
             (String = "text/csv"),
         )),
-        (status = 400, description = "A parameter cannot be used", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 404, description = "There is no such figure, or no such split", body = ProblemBody, content_type = "application/problem+json"),
-    )
+        Invalid,
+        (status = 404, description = "There is no such figure, or no such split"),
+    ),
 )]
 pub(crate) async fn figure(
-    As(engine): As,
+    ActorEngine(engine): ActorEngine,
     Path(file): Path<FilePath>,
-    Query(Wanted { ranking, scale }): Query<Wanted>,
+    Query((ranking, ScaleParameter { scale })): Query<(Ranking, ScaleParameter)>,
 ) -> Result<Response> {
     let (which, form) = file.parts()?;
     if scale.is_some() && form != Form::Png {
-        let detail = "`scale` is given, and only a PNG has one".to_owned();
+        let detail = "only a PNG has a `scale`".to_owned();
         return Err(Problem::about_parameter("scale", detail));
     }
-    let sheet = ranking.sheet(&engine).await?;
+    let leaderboard = ranking.data(&engine).await?;
     let make = move || {
-        let judge = Judge::new(&sheet);
-        let study = Study::of(&sheet, &judge, ranking.gamma, ranking.convention);
-        (which.data(&study), plots::series(&sheet.entries))
+        let uncertainty = UncertaintyModel::new(&leaderboard);
+        let study = Study::of(
+            &leaderboard,
+            &uncertainty,
+            ranking.gamma,
+            ranking.convention,
+        );
+        (which.data(&study), plots::series(&leaderboard.entries))
     };
     let draw = move |(data, series): (Data, Vec<usize>)| {
         plots::figure(which, &data, &series, Layout::Print, Theme::Paper)
@@ -128,14 +120,14 @@ pub(crate) async fn figure(
     }
 }
 
-/// Two thousand resamples are too much for a thread that serves others.
+/// Two thousand resamples would block a thread that serves other requests.
 async fn text(
     content_type: &'static str,
     make: impl FnOnce() -> String + Send + 'static,
 ) -> Result<Response> {
     let made = tokio::task::spawn_blocking(make).await;
     let body = made.map_err(|error| {
-        tracing::error!(%error, "a figure could not be made");
+        tracing::error!(%error, "a figure could not be rendered");
         Problem::internal()
     })?;
     Ok(([(header::CONTENT_TYPE, content_type)], body).into_response())

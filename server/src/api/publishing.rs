@@ -1,41 +1,40 @@
+//! Publishing and withdrawing runs, and their verified mark.
+
 use axum::Json;
 use serde::Deserialize;
-use swe_ci_core::account::AccountRole;
-use swe_ci_core::view::RunDetail;
+use swe_ci_views::account::AccountRole;
+use swe_ci_views::view::RunDetail;
 use utoipa::ToSchema;
 
 use super::Result;
+use super::addresses::RunPath;
 use super::body::Body;
-use super::path::{Path, RunPath};
-use super::problem::ProblemBody;
 use super::query::{NoParameters, Query};
-use crate::auth::As;
+use super::responses::{Admin, NoSuchRun, RunOwner};
+use crate::actor::ActorEngine;
+use crate::path::Path;
 
-/// Why a run is taken back.
+/// The reason for a withdrawal.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Withdrawal {
-    /// 1 to 500 characters, for those who may still see it.
+    /// 1 to 500 characters, for the people who may still see the run.
     reason: String,
 }
 
-/// Shows a run to everybody. Publishing twice is the same as once; one that
-/// was taken back takes an administrator.
+/// Publishes a run. Publishing twice has the effect of once; a withdrawn run
+/// requires an administrator.
 #[utoipa::path(
-    post,
-    path = "/api/v1/runs/{id}/publish",
-    tag = "runs",
-    security(("token" = [])),
+    post, path = "/api/v1/runs/{id}/publish", tag = "runs",
     params(RunPath),
     responses(
         (status = 200, description = "The run, public", body = RunDetail),
-        (status = 401, description = "No good token was sent", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 403, description = "The run is somebody else's, or was taken back", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 404, description = "There is no such run", body = ProblemBody, content_type = "application/problem+json"),
-    )
+        RunOwner,
+        (status = 403, description = "The run belongs to someone else, or was withdrawn"),
+    ),
 )]
 pub(crate) async fn publish(
-    As(engine): As,
+    ActorEngine(engine): ActorEngine,
     Path(RunPath { id }): Path<RunPath>,
     Query(NoParameters): Query<NoParameters>,
 ) -> Result<Json<RunDetail>> {
@@ -44,26 +43,20 @@ pub(crate) async fn publish(
     Ok(Json(engine.run(&id).await?))
 }
 
-/// Takes a public run back: it leaves the rankings and every list, and stays
-/// with whoever submitted it and with administrators.
+/// Withdraws a public run: it leaves the rankings and every list, and stays
+/// visible to its submitter and to administrators.
 #[utoipa::path(
-    post,
-    path = "/api/v1/runs/{id}/withdraw",
-    tag = "runs",
-    security(("token" = [])),
-    params(RunPath),
-    request_body = Withdrawal,
+    post, path = "/api/v1/runs/{id}/withdraw", tag = "runs",
+    params(RunPath), request_body = Withdrawal,
     responses(
-        (status = 200, description = "The run, taken back", body = RunDetail),
-        (status = 400, description = "The reason cannot be used", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 401, description = "No good token was sent", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 403, description = "The run is somebody else's", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 404, description = "There is no such run", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 409, description = "It was never published", body = ProblemBody, content_type = "application/problem+json"),
-    )
+        (status = 200, description = "The run, withdrawn", body = RunDetail),
+        RunOwner,
+        (status = 400, description = "The reason is invalid"),
+        (status = 409, description = "The run was never published"),
+    ),
 )]
 pub(crate) async fn withdraw(
-    As(engine): As,
+    ActorEngine(engine): ActorEngine,
     Path(RunPath { id }): Path<RunPath>,
     Query(NoParameters): Query<NoParameters>,
     body: Result<Body<Withdrawal>>,
@@ -74,24 +67,19 @@ pub(crate) async fn withdraw(
     Ok(Json(engine.run(&id).await?))
 }
 
-/// Marks a run as verified, for administrators: that its tests came out as
-/// recorded when they were run again.
+/// Marks a run as verified, for administrators: its tests gave the recorded
+/// outcomes when they ran again.
 #[utoipa::path(
-    post,
-    path = "/api/v1/runs/{id}/mark",
-    tag = "runs",
-    security(("token" = [])),
+    post, path = "/api/v1/runs/{id}/mark", tag = "runs",
     params(RunPath),
     responses(
         (status = 200, description = "The run, marked", body = RunDetail),
-        (status = 401, description = "No good token was sent", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 403, description = "This takes an administrator", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 404, description = "There is no such run", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 409, description = "It was never checked, or its last check found differences", body = ProblemBody, content_type = "application/problem+json"),
-    )
+        Admin, NoSuchRun,
+        (status = 409, description = "The run was never checked, or its last check found differences"),
+    ),
 )]
 pub(crate) async fn mark(
-    As(engine): As,
+    ActorEngine(engine): ActorEngine,
     Path(RunPath { id }): Path<RunPath>,
     Query(NoParameters): Query<NoParameters>,
 ) -> Result<Json<RunDetail>> {
@@ -99,23 +87,14 @@ pub(crate) async fn mark(
     Ok(Json(engine.run(&id).await?))
 }
 
-/// Takes the mark away again, for administrators; the same where there is
-/// none.
+/// Removes the mark, for administrators; no effect if there is none.
 #[utoipa::path(
-    post,
-    path = "/api/v1/runs/{id}/unmark",
-    tag = "runs",
-    security(("token" = [])),
+    post, path = "/api/v1/runs/{id}/unmark", tag = "runs",
     params(RunPath),
-    responses(
-        (status = 200, description = "The run, without the mark", body = RunDetail),
-        (status = 401, description = "No good token was sent", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 403, description = "This takes an administrator", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 404, description = "There is no such run", body = ProblemBody, content_type = "application/problem+json"),
-    )
+    responses((status = 200, description = "The run, without the mark", body = RunDetail), Admin, NoSuchRun),
 )]
 pub(crate) async fn unmark(
-    As(engine): As,
+    ActorEngine(engine): ActorEngine,
     Path(RunPath { id }): Path<RunPath>,
     Query(NoParameters): Query<NoParameters>,
 ) -> Result<Json<RunDetail>> {

@@ -1,90 +1,140 @@
-//! Query strings, read strictly: an unknown name, a name given twice or a
-//! value out of range is a [`Problem`] that says what would be right. A typing
-//! error such as `?gama=2` must not quietly give the numbers for γ = 1.
+//! Query strings, parsed strictly: an unknown name, a repeated name or an
+//! invalid value is a [`Problem`] that says what would be valid. A typing error
+//! such as `?gama=2` must not silently return the numbers for γ = 1.
+//!
+//! A group of parameters is a struct: its documentation ([`IntoParams`])
+//! decides which names [`Query`] accepts, and [`QueryParameters::read`] fills
+//! it. A handler takes one group, or a tuple of them.
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
-use swe_ci_core::browse::{self, TaskFilter};
-use swe_ci_core::conversation::{LONGEST_PAGE, Window};
-use swe_ci_core::leaderboard::{Columns, Incomparable, TaskOrder, View};
 use swe_ci_core::metrics::{Convention, Gamma};
-use swe_ci_core::run::Kind;
 use swe_ci_core::task::{TaskId, is_plain_name};
-use swe_ci_core::verification::Mark;
 use swe_ci_engine::PageRequest;
+use utoipa::IntoParams;
+use utoipa::openapi::path::{Parameter, ParameterIn};
 
-use super::card;
-use super::problem::Problem;
-use super::trajectory::Format;
-use crate::pictures::Scale;
+use crate::problem::Problem;
 
-/// Most characters `after` may have; ours are far shorter.
+/// The largest number of characters in `after`; ours are far shorter.
 const MAX_AFTER: usize = 200;
 
-/// Most bytes a text that is looked for may have.
+/// The largest number of bytes in a search text.
 const MAX_TEXT: usize = 200;
 
-/// A query string read as `T`.
+/// The query string, parsed as `T`.
 #[derive(Debug)]
 pub(crate) struct Query<T>(pub T);
 
-pub(crate) trait FromQuery: Sized {
-    /// The parameters there are.
-    const NAMES: &'static [&'static str];
+/// A group of documented parameters.
+pub(crate) trait QueryParameters: IntoParams + Sized {
+    fn read(query: &QueryString) -> Result<Self, Problem>;
+}
 
-    fn from_query(given: &Given) -> Result<Self, Problem>;
+/// One group of parameters, or several.
+pub(crate) trait FromQuery: Sized {
+    fn documented() -> Vec<Parameter>;
+
+    fn from_query(query: &QueryString) -> Result<Self, Problem>;
+}
+
+impl<T: QueryParameters> FromQuery for T {
+    fn documented() -> Vec<Parameter> {
+        T::into_params(|| Some(ParameterIn::Query))
+    }
+
+    fn from_query(query: &QueryString) -> Result<Self, Problem> {
+        T::read(query)
+    }
+}
+
+impl<A: QueryParameters, B: QueryParameters> FromQuery for (A, B) {
+    fn documented() -> Vec<Parameter> {
+        [A::documented(), B::documented()].concat()
+    }
+
+    fn from_query(query: &QueryString) -> Result<Self, Problem> {
+        Ok((A::read(query)?, B::read(query)?))
+    }
+}
+
+impl<A: QueryParameters, B: QueryParameters, C: QueryParameters> FromQuery for (A, B, C) {
+    fn documented() -> Vec<Parameter> {
+        [A::documented(), B::documented(), C::documented()].concat()
+    }
+
+    fn from_query(query: &QueryString) -> Result<Self, Problem> {
+        Ok((A::read(query)?, B::read(query)?, C::read(query)?))
+    }
 }
 
 impl<S: Sync, T: FromQuery> FromRequestParts<S> for Query<T> {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
-        let given = Given::of(parts, T::NAMES)?;
-        T::from_query(&given).map(Self)
+        let documented = T::documented();
+        let names = documented.into_iter().map(|parameter| parameter.name);
+        let query = QueryString::new(parts, names.collect())?;
+        T::from_query(&query).map(Self)
     }
 }
 
-/// What a query string gives: known names, each at most once.
+/// The parameters of a request: documented names, each at most once.
 #[derive(Debug)]
-pub(crate) struct Given(Vec<(String, String)>);
+pub(crate) struct QueryString {
+    names: Vec<String>,
+    pairs: Vec<(String, String)>,
+}
 
-impl Given {
-    fn of(parts: &Parts, names: &[&str]) -> Result<Self, Problem> {
+impl QueryString {
+    fn new(parts: &Parts, names: Vec<String>) -> Result<Self, Problem> {
         type Pairs = axum::extract::Query<Vec<(String, String)>>;
         let pairs = Pairs::try_from_uri(&parts.uri)
             .map_err(|e| Problem::about_parameter("query", e.to_string()))?;
-        let given = Self(pairs.0);
-        for (position, (name, _)) in given.0.iter().enumerate() {
+        let query = Self {
+            names,
+            pairs: pairs.0,
+        };
+        for (position, (name, _)) in query.pairs.iter().enumerate() {
             let shown: String = name.chars().take(100).collect();
-            if !names.contains(&name.as_str()) {
-                let detail = match names {
-                    [] => format!("`{shown}` is given, and there are no parameters here"),
-                    _ => format!(
+            if !query.names.contains(name) {
+                let detail = match query.names.as_slice() {
+                    [] => format!("`{shown}` is not a parameter here; there are none"),
+                    names => format!(
                         "`{shown}` is not a parameter here; there are {}",
                         names.join(", ")
                     ),
                 };
                 return Err(Problem::about_parameter(shown, detail));
             }
-            if given.0[..position]
-                .iter()
-                .any(|(earlier, _)| earlier == name)
-            {
+            let earlier = &query.pairs[..position];
+            if earlier.iter().any(|(earlier, _)| earlier == name) {
                 let detail = format!("`{name}` is given more than once");
                 return Err(Problem::about_parameter(name, detail));
             }
         }
-        Ok(given)
+        Ok(query)
+    }
+
+    /// The text of `name`, if it is given.
+    pub(super) fn value(&self, name: &str) -> Option<&str> {
+        debug_assert!(
+            self.names.iter().any(|known| known == name),
+            "`{name}` is not documented"
+        );
+        let mut pairs = self.pairs.iter();
+        let pair = pairs.find(|(known, _)| known == name);
+        pair.map(|(_, value)| value.as_str())
     }
 
     /// The value of `name`, if it is given; `must` completes "it must be …".
-    fn parse<T>(
+    pub(super) fn parse<T>(
         &self,
         name: &str,
         must: &str,
         parse: impl FnOnce(&str) -> Option<T>,
     ) -> Result<Option<T>, Problem> {
-        let Some((_, value)) = self.0.iter().find(|(n, _)| n == name) else {
+        let Some(value) = self.value(name) else {
             return Ok(None);
         };
         match parse(value) {
@@ -93,173 +143,51 @@ impl Given {
         }
     }
 
-    /// Whether something is wished that is not done by itself.
-    pub(crate) fn flag(&self, name: &str) -> Result<bool, Problem> {
-        let flag = self.parse(name, "`true` or `false`", |text| text.parse().ok());
-        Ok(flag?.unwrap_or_default())
+    /// A text of at most [`MAX_TEXT`] bytes.
+    pub(super) fn text(&self, name: &str, must: &str) -> Result<Option<String>, Problem> {
+        self.parse(name, must, |text| {
+            (text.len() <= MAX_TEXT).then(|| text.to_owned())
+        })
     }
 
-    pub(crate) fn split(&self) -> Result<Option<String>, Problem> {
+    /// A whole number from 1.
+    pub(super) fn count(&self, name: &str) -> Result<Option<u32>, Problem> {
+        self.parse(name, "a whole number from 1", |text| {
+            text.parse().ok().filter(|n| *n >= 1)
+        })
+    }
+
+    /// A whole number from 1 to 500.
+    pub(super) fn limit(&self) -> Result<Option<u32>, Problem> {
+        self.parse("limit", "a whole number from 1 to 500", |text| {
+            text.parse().ok().filter(|n| (1..=500).contains(n))
+        })
+    }
+
+    pub(super) fn split(&self) -> Result<Option<String>, Problem> {
         let must = "the name of a split: letters, digits, `.`, `_` and `-`";
         self.parse("split", must, |text| {
             is_plain_name(text).then(|| text.to_owned())
         })
     }
 
-    /// Ids of runs with commas between them; how many there may be and
-    /// whether they go together is for the comparison to say.
-    pub(crate) fn runs(&self) -> Result<Vec<String>, Problem> {
-        let must = "2 to 6 different ids of runs with commas between them";
-        let runs = self.parse("runs", must, |text| {
-            let ids: Vec<String> = text.split(',').map(str::to_owned).collect();
-            Incomparable::check(&ids).ok().map(|()| ids)
-        })?;
-        runs.ok_or_else(|| {
-            Problem::about_parameter("runs", format!("`runs` is missing; it must be {must}"))
-        })
-    }
-
-    pub(crate) fn task(&self) -> Result<Option<TaskId>, Problem> {
+    pub(super) fn task(&self) -> Result<Option<TaskId>, Problem> {
         self.parse("task", "the id of a task", |text| TaskId::new(text).ok())
     }
 
-    pub(crate) fn gamma(&self) -> Result<Option<Gamma>, Problem> {
-        self.parse("gamma", "a number from 0.1 to 10", |text| {
-            Gamma::new(text.parse().ok()?).ok()
-        })
+    /// γ, 1 when absent.
+    pub(super) fn gamma(&self) -> Result<Gamma, Problem> {
+        let (least, most) = (Gamma::RANGE.start(), Gamma::RANGE.end());
+        let must = format!("a number from {least} to {most}");
+        let gamma = self.parse("gamma", &must, |text| text.parse().ok());
+        Ok(gamma?.unwrap_or(Gamma::ONE))
     }
 
-    pub(crate) fn convention(&self) -> Result<Option<Convention>, Problem> {
-        self.parse("convention", "`paper` or `reference`", |text| {
+    pub(super) fn convention(&self) -> Result<Convention, Problem> {
+        let convention = self.parse("convention", "`paper` or `reference`", |text| {
             text.parse().ok()
-        })
-    }
-
-    /// Which rows of a leaderboard, in which order.
-    pub(crate) fn view(&self) -> Result<View, Problem> {
-        let kinds = self.parse(
-            "kind",
-            "`human`, `measured`, `imported` or some of them with commas between",
-            |text| text.split(',').map(Kind::from_name).collect::<Option<_>>(),
-        )?;
-        let any_text = |text: &str| (text.len() <= MAX_TEXT).then(|| text.to_owned());
-        let text = self.parse("text", "at most 200 bytes of text", any_text)?;
-        Ok(View {
-            kinds: kinds.unwrap_or_default(),
-            provider: self.parse("provider", "the name of a provider", any_text)?,
-            mark: self.parse("mark", "`verified` or `self-reported`", Mark::from_name)?,
-            text: text.unwrap_or_default(),
-            unseen: self
-                .parse("seen", "`include` or `exclude`", |text| match text {
-                    "include" => Some(false),
-                    "exclude" => Some(true),
-                    _ => None,
-                })?
-                .unwrap_or_default(),
-            sort: self
-                .parse(
-                    "sort",
-                    "the name of a column, after a `-` from the largest down",
-                    |text| text.parse().ok(),
-                )?
-                .unwrap_or_default(),
-            columns: Columns::ALL,
-        })
-    }
-
-    /// The columns of a table; all of them when none is named.
-    pub(crate) fn columns(&self) -> Result<Columns, Problem> {
-        let must = "`none` or names of columns with commas between: evoscore, zero-regression, \
-                    net-zero-regression, solved, turns, mi-wins, pylint-wins, tokens, cost, findings, \
-                    tasks, released, finished";
-        let columns = self.parse("columns", must, |text| {
-            Columns::of_names(text.split(',')).ok()
-        })?;
-        Ok(columns.unwrap_or(Columns::ALL))
-    }
-
-    /// What entries of the audit log are about.
-    pub(crate) fn subject(&self) -> Result<Option<String>, Problem> {
-        self.parse("subject", "1 to 200 bytes of text", |text| {
-            (1..=MAX_TEXT)
-                .contains(&text.len())
-                .then(|| text.to_owned())
-        })
-    }
-
-    pub(crate) fn scale(&self) -> Result<Option<Scale>, Problem> {
-        self.parse("scale", Scale::MUST, Scale::of_text)
-    }
-
-    /// Which tasks of a list.
-    pub(crate) fn task_filter(&self) -> Result<TaskFilter, Problem> {
-        let get = |name: &str| {
-            let pair = self.0.iter().find(|(known, _)| known == name);
-            pair.map(|(_, value)| value.clone())
-        };
-        let (filter, unusable) = TaskFilter::read(get);
-        match unusable.first() {
-            None => Ok(filter),
-            Some(wrong) => Err(Problem::parameter(&wrong.name, &wrong.value, wrong.must)),
-        }
-    }
-
-    /// How a list of tasks is ordered.
-    pub(crate) fn list_order(&self) -> Result<browse::ListOrder, Problem> {
-        let must = "gap, tests, commits, days, lines or suite, after a `-` from the largest down";
-        let order = self.parse("sort", must, browse::ListOrder::from_name);
-        Ok(order?.unwrap_or_default())
-    }
-
-    pub(crate) fn task_order(&self) -> Result<Option<TaskOrder>, Problem> {
-        let must = "mean, spread, solved or task, after a `-` from the largest down";
-        self.parse("sort", must, |text| text.parse().ok())
-    }
-
-    pub(crate) fn sample(&self) -> Result<Option<u32>, Problem> {
-        self.parse("sample", "a whole number from 1", |text| {
-            text.parse().ok().filter(|n| *n >= 1)
-        })
-    }
-
-    pub(crate) fn attempt(&self) -> Result<Option<u32>, Problem> {
-        self.parse("attempt", "a whole number from 1", |text| {
-            text.parse().ok().filter(|n| *n >= 1)
-        })
-    }
-
-    /// Which messages of a step, and what is looked for in them.
-    pub(crate) fn window(&self) -> Result<Window, Problem> {
-        let number = |text: &str| text.parse().ok().filter(|n| *n >= 1);
-        let limit = |text: &str| number(text).filter(|n| *n <= LONGEST_PAGE);
-        let text = |text: &str| (text.len() <= MAX_TEXT).then(|| text.to_owned());
-        Ok(Window {
-            from: self.parse("from", "a whole number from 1", number)?,
-            limit: self.parse("limit", "a whole number from 1 to 500", limit)?,
-            q: self
-                .parse("q", "at most 200 bytes of text", text)?
-                .unwrap_or_default(),
-        })
-    }
-
-    pub(crate) fn format(&self) -> Result<Option<Format>, Problem> {
-        self.parse("format", "`jsonl` or `atif`", Format::of_text)
-    }
-
-    pub(crate) fn card_format(&self) -> Result<Option<card::Format>, Problem> {
-        self.parse("format", "`json` or `text`", card::Format::of_text)
-    }
-
-    pub(crate) fn page(&self) -> Result<PageRequest, Problem> {
-        Ok(PageRequest {
-            limit: self.parse("limit", "a whole number from 1 to 500", |text| {
-                text.parse().ok().filter(|n| (1..=500).contains(n))
-            })?,
-            after: self.parse("after", "the `next` of the page before", |text| {
-                let fits = (1..=MAX_AFTER).contains(&text.len());
-                fits.then(|| text.to_owned())
-            })?,
-        })
+        });
+        Ok(convention?.unwrap_or_default())
     }
 }
 
@@ -267,33 +195,43 @@ impl Given {
 #[derive(Debug)]
 pub(crate) struct NoParameters;
 
-impl FromQuery for NoParameters {
-    const NAMES: &'static [&'static str] = &[];
+impl IntoParams for NoParameters {
+    fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
+        Vec::new()
+    }
+}
 
-    fn from_query(_: &Given) -> Result<Self, Problem> {
+impl QueryParameters for NoParameters {
+    fn read(_: &QueryString) -> Result<Self, Problem> {
         Ok(Self)
     }
 }
 
 /// Which page of a list.
-#[derive(Debug, Clone, utoipa::IntoParams)]
+#[derive(Debug, Clone, IntoParams)]
 #[into_params(parameter_in = Query)]
-#[expect(
-    dead_code,
-    reason = "describes the parameters that `Given::page` reads"
-)]
 pub(crate) struct PageParameters {
-    /// How many items at most.
+    /// The largest number of items.
     #[param(minimum = 1, maximum = 500, default = 100)]
-    limit: Option<u32>,
-    /// The `next` of the page before.
-    after: Option<String>,
+    pub limit: Option<u32>,
+    /// The `next` of the previous page.
+    pub after: Option<String>,
 }
 
-impl FromQuery for PageRequest {
-    const NAMES: &'static [&'static str] = &["limit", "after"];
+impl QueryParameters for PageParameters {
+    fn read(query: &QueryString) -> Result<Self, Problem> {
+        Ok(Self {
+            limit: query.limit()?,
+            after: query.parse("after", "the `next` of the previous page", |text| {
+                let fits = (1..=MAX_AFTER).contains(&text.len());
+                fits.then(|| text.to_owned())
+            })?,
+        })
+    }
+}
 
-    fn from_query(given: &Given) -> Result<Self, Problem> {
-        given.page()
+impl From<PageParameters> for PageRequest {
+    fn from(PageParameters { limit, after }: PageParameters) -> Self {
+        Self { limit, after }
     }
 }

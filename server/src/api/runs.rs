@@ -1,22 +1,24 @@
+//! Runs, their scores, evolutions, iterations and steps.
+
 use axum::Json;
 use axum::extract::State;
-use swe_ci_core::leaderboard::Scores;
 use swe_ci_core::metrics::{Convention, Gamma};
-use swe_ci_core::view::{EvolutionDetail, IterationDetail, Page, RunDetail, RunSummary, StepView};
-use swe_ci_engine::PageRequest;
+use swe_ci_views::leaderboard::Scores;
+use swe_ci_views::view::{EvolutionDetail, IterationDetail, Page, RunDetail, RunSummary, StepView};
 use utoipa::IntoParams;
 
 use super::Result;
-use super::path::{EvolutionPath, IterationPath, Path, RunPath, StepsPath};
-use super::problem::{Problem, ProblemBody};
-use super::query::{FromQuery, Given, NoParameters, PageParameters, Query};
-use crate::auth::As;
-use crate::serve::App;
+use super::addresses::{EvolutionPath, IterationPath, RunPath, StepsPath};
+use super::query::{NoParameters, PageParameters, Query, QueryParameters, QueryString};
+use super::responses::{Invalid, NoSuchRun};
+use crate::actor::ActorEngine;
+use crate::app::App;
+use crate::path::Path;
 
 /// How tests and iterations count.
 #[derive(Debug, IntoParams)]
 #[into_params(parameter_in = Query)]
-pub(crate) struct Counting {
+pub(crate) struct CountingParameters {
     /// Weight of later iterations: above 1 they count more, below 1 less.
     #[param(value_type = Option<f64>, minimum = 0.1, maximum = 10, default = 1)]
     gamma: Gamma,
@@ -25,71 +27,53 @@ pub(crate) struct Counting {
     convention: Convention,
 }
 
-impl FromQuery for Counting {
-    const NAMES: &'static [&'static str] = &["gamma", "convention"];
-
-    fn from_query(given: &Given) -> Result<Self, Problem> {
+impl QueryParameters for CountingParameters {
+    fn read(query: &QueryString) -> Result<Self> {
         Ok(Self {
-            gamma: given.gamma()?.unwrap_or(Gamma::ONE),
-            convention: given.convention()?.unwrap_or_default(),
+            gamma: query.gamma()?,
+            convention: query.convention()?,
         })
     }
 }
 
-/// The runs there are, newest first.
+/// The runs, newest first.
 #[utoipa::path(
-    get,
-    path = "/api/v1/runs",
-    tag = "runs",
+    get, path = "/api/v1/runs", tag = "runs",
     params(PageParameters),
-    responses(
-        (status = 200, description = "A page of runs", body = Page<RunSummary>),
-        (status = 400, description = "A parameter cannot be used", body = ProblemBody, content_type = "application/problem+json"),
-    )
+    responses((status = 200, description = "A page of runs", body = Page<RunSummary>), Invalid),
 )]
 pub(crate) async fn runs(
-    As(engine): As,
-    Query(page): Query<PageRequest>,
+    ActorEngine(engine): ActorEngine,
+    Query(page): Query<PageParameters>,
 ) -> Result<Json<Page<RunSummary>>> {
-    Ok(Json(engine.runs(&page).await?))
+    Ok(Json(engine.runs(&page.into()).await?))
 }
 
 /// A run with its evolutions.
 #[utoipa::path(
-    get,
-    path = "/api/v1/runs/{id}",
-    tag = "runs",
+    get, path = "/api/v1/runs/{id}", tag = "runs",
     params(RunPath),
-    responses(
-        (status = 200, description = "The run", body = RunDetail),
-        (status = 404, description = "There is no such run", body = ProblemBody, content_type = "application/problem+json"),
-    )
+    responses((status = 200, description = "The run", body = RunDetail), NoSuchRun),
 )]
 pub(crate) async fn run(
-    As(engine): As,
+    ActorEngine(engine): ActorEngine,
     Path(RunPath { id }): Path<RunPath>,
     Query(NoParameters): Query<NoParameters>,
 ) -> Result<Json<RunDetail>> {
     Ok(Json(engine.run(&id).await?))
 }
 
-/// Every number of a run, down to its evolutions and iterations. Without any
-/// scored evolution the means are null.
+/// Every number of a run, down to its evolutions and iterations. The means are
+/// null without any scored evolution.
 #[utoipa::path(
-    get,
-    path = "/api/v1/runs/{id}/scores",
-    tag = "runs",
-    params(RunPath, Counting),
-    responses(
-        (status = 200, description = "The scores", body = Scores),
-        (status = 400, description = "A parameter cannot be used", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 404, description = "There is no such run", body = ProblemBody, content_type = "application/problem+json"),
-    )
+    get, path = "/api/v1/runs/{id}/scores", tag = "runs",
+    params(RunPath, CountingParameters),
+    responses((status = 200, description = "The scores", body = Scores), Invalid, NoSuchRun),
 )]
 pub(crate) async fn scores(
     State(app): State<App>,
     Path(RunPath { id }): Path<RunPath>,
-    Query(counting): Query<Counting>,
+    Query(counting): Query<CountingParameters>,
 ) -> Result<Json<Scores>> {
     let scores = app
         .engine
@@ -98,80 +82,73 @@ pub(crate) async fn scores(
     Ok(Json(scores))
 }
 
-/// Which sample of a task.
+/// A sample of a task.
 #[derive(Debug, IntoParams)]
 #[into_params(parameter_in = Query)]
-pub(crate) struct Which {
-    /// From 1.
+pub(crate) struct SampleParameter {
+    /// The sample, from 1.
     #[param(value_type = Option<u32>, minimum = 1, default = 1)]
     pub sample: u32,
 }
 
-impl FromQuery for Which {
-    const NAMES: &'static [&'static str] = &["sample"];
-
-    fn from_query(given: &Given) -> Result<Self, Problem> {
+impl QueryParameters for SampleParameter {
+    fn read(query: &QueryString) -> Result<Self> {
         Ok(Self {
-            sample: given.sample()?.unwrap_or(1),
+            sample: query.count("sample")?.unwrap_or(1),
         })
     }
 }
 
-/// One evolution of a run, with what every test did after each iteration.
+/// One evolution of a run, with the outcome of every test after each iteration.
 #[utoipa::path(
-    get,
-    path = "/api/v1/runs/{id}/tasks/{task}",
-    tag = "runs",
-    params(EvolutionPath, Which),
+    get, path = "/api/v1/runs/{id}/tasks/{task}", tag = "runs",
+    params(EvolutionPath, SampleParameter),
     responses(
         (status = 200, description = "The evolution", body = EvolutionDetail),
-        (status = 400, description = "A parameter cannot be used", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 404, description = "There is no such run, or it has no such sample of the task", body = ProblemBody, content_type = "application/problem+json"),
-    )
+        Invalid,
+        (status = 404, description = "There is no such run, or it has no such sample of the task"),
+    ),
 )]
 pub(crate) async fn evolution(
-    As(engine): As,
+    ActorEngine(engine): ActorEngine,
     Path(path): Path<EvolutionPath>,
-    Query(which): Query<Which>,
+    Query(SampleParameter { sample }): Query<SampleParameter>,
 ) -> Result<Json<EvolutionDetail>> {
     let (run, task) = path.parts()?;
-    Ok(Json(engine.evolution(&run, &task, which.sample).await?))
+    Ok(Json(engine.evolution(&run, &task, sample).await?))
 }
 
-/// Every completed attempt at a step, in order, also those of an iteration that
-/// was never tested: how it ended and why, and what it took of its model.
+/// Every completed attempt at a step, in order, including those of an iteration
+/// that was never tested: its outcome, the reason, and its model usage.
 #[utoipa::path(
-    get,
-    path = "/api/v1/evolutions/{id}/steps",
-    tag = "runs",
+    get, path = "/api/v1/evolutions/{id}/steps", tag = "runs",
     params(StepsPath),
     responses(
         (status = 200, description = "The attempts", body = Vec<StepView>),
-        (status = 404, description = "There is no such evolution", body = ProblemBody, content_type = "application/problem+json"),
-    )
+        (status = 404, description = "There is no such evolution"),
+    ),
 )]
 pub(crate) async fn steps(
-    As(engine): As,
+    ActorEngine(engine): ActorEngine,
     Path(StepsPath { id }): Path<StepsPath>,
     Query(NoParameters): Query<NoParameters>,
 ) -> Result<Json<Vec<StepView>>> {
     Ok(Json(engine.steps(&id).await?))
 }
 
-/// One iteration of an evolution: what was asked, done, gained and lost.
+/// One iteration of an evolution: its requirement, its work, and the tests
+/// gained and lost.
 #[utoipa::path(
-    get,
-    path = "/api/v1/evolutions/{id}/iterations/{n}",
-    tag = "runs",
+    get, path = "/api/v1/evolutions/{id}/iterations/{n}", tag = "runs",
     params(IterationPath),
     responses(
         (status = 200, description = "The iteration", body = IterationDetail),
-        (status = 400, description = "A parameter cannot be used", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 404, description = "There is no such evolution, or it has not come so far", body = ProblemBody, content_type = "application/problem+json"),
-    )
+        Invalid,
+        (status = 404, description = "There is no such evolution, or it has not reached this iteration"),
+    ),
 )]
 pub(crate) async fn iteration(
-    As(engine): As,
+    ActorEngine(engine): ActorEngine,
     Path(IterationPath { id, n }): Path<IterationPath>,
     Query(NoParameters): Query<NoParameters>,
 ) -> Result<Json<IterationDetail>> {

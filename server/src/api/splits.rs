@@ -1,65 +1,55 @@
-//! Splits: what there is, each as a whole, and what can be taken along.
+//! The splits, and their files for download.
 
 use axum::Json;
 use axum::response::Response;
-use swe_ci_core::dataset::SplitDetail;
-use swe_ci_core::view::SplitSummary;
+use swe_ci_views::dataset::SplitDetail;
+use swe_ci_views::view::SplitSummary;
 
 use super::Result;
+use super::addresses::SplitPath;
 use super::download::download;
-use super::path::{Path, SplitPath};
-use super::problem::ProblemBody;
 use super::query::{NoParameters, Query};
-use crate::auth::As;
+use super::responses::{Invalid, NoSuchSplit};
+use crate::actor::ActorEngine;
+use crate::path::Path;
 
-/// The splits there are.
+/// The splits.
 #[utoipa::path(
-    get,
-    path = "/api/v1/splits",
-    tag = "tasks",
-    responses((status = 200, description = "All splits", body = Vec<SplitSummary>))
+    get, path = "/api/v1/splits", tag = "tasks",
+    responses((status = 200, description = "All splits", body = Vec<SplitSummary>)),
 )]
 pub(crate) async fn splits(
-    As(engine): As,
+    ActorEngine(engine): ActorEngine,
     Query(NoParameters): Query<NoParameters>,
 ) -> Result<Json<Vec<SplitSummary>>> {
     Ok(Json(engine.splits().await?))
 }
 
-/// A split as a whole: where it came from, what its tasks are like.
+/// A split as a whole: its origin and the properties of its tasks.
 #[utoipa::path(
-    get,
-    path = "/api/v1/splits/{split}",
-    tag = "tasks",
+    get, path = "/api/v1/splits/{split}", tag = "tasks",
     params(SplitPath),
-    responses(
-        (status = 200, description = "The split", body = SplitDetail),
-        (status = 400, description = "It cannot be the name of a split", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 404, description = "There is no such split", body = ProblemBody, content_type = "application/problem+json"),
-    )
+    responses((status = 200, description = "The split", body = SplitDetail), Invalid, NoSuchSplit),
 )]
 pub(crate) async fn split(
-    As(engine): As,
+    ActorEngine(engine): ActorEngine,
     Path(path): Path<SplitPath>,
     Query(NoParameters): Query<NoParameters>,
 ) -> Result<Json<SplitDetail>> {
     Ok(Json(engine.split(path.name()?).await?))
 }
 
-/// The split's metadata file, as the official layout has it.
+/// The split's metadata file, in the official layout.
 #[utoipa::path(
-    get,
-    path = "/api/v1/splits/{split}/metadata.csv",
-    tag = "tasks",
+    get, path = "/api/v1/splits/{split}/metadata.csv", tag = "tasks",
     params(SplitPath),
     responses(
         (status = 200, description = "One line for each task", content_type = "text/csv"),
-        (status = 400, description = "It cannot be the name of a split", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 404, description = "There is no such split", body = ProblemBody, content_type = "application/problem+json"),
-    )
+        Invalid, NoSuchSplit,
+    ),
 )]
 pub(crate) async fn metadata(
-    As(engine): As,
+    ActorEngine(engine): ActorEngine,
     Path(path): Path<SplitPath>,
     Query(NoParameters): Query<NoParameters>,
 ) -> Result<Response> {
@@ -72,20 +62,17 @@ pub(crate) async fn metadata(
     ))
 }
 
-/// The split's datasheet: what it was made for, of what, and how.
+/// The split's datasheet: its purpose, its sources and how it was made.
 #[utoipa::path(
-    get,
-    path = "/api/v1/splits/{split}/datasheet.md",
-    tag = "tasks",
+    get, path = "/api/v1/splits/{split}/datasheet.md", tag = "tasks",
     params(SplitPath),
     responses(
         (status = 200, description = "The datasheet", content_type = "text/markdown"),
-        (status = 400, description = "It cannot be the name of a split", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 404, description = "There is no such split", body = ProblemBody, content_type = "application/problem+json"),
-    )
+        Invalid, NoSuchSplit,
+    ),
 )]
 pub(crate) async fn datasheet(
-    As(engine): As,
+    ActorEngine(engine): ActorEngine,
     Path(path): Path<SplitPath>,
     Query(NoParameters): Query<NoParameters>,
 ) -> Result<Response> {

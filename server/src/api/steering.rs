@@ -1,34 +1,32 @@
+//! Steering a run: pause, resume, cancel, retry, preflight, and its limits.
+
 use axum::Json;
-use swe_ci_core::account::AccountRole;
-use swe_ci_core::steering::Change;
-use swe_ci_core::view::RunDetail;
 use swe_ci_engine::Engine;
+use swe_ci_views::account::AccountRole;
+use swe_ci_views::steering::Change;
+use swe_ci_views::view::RunDetail;
 
 use super::Result;
+use super::addresses::RunPath;
 use super::body::Body;
-use super::path::{Path, RunPath};
-use super::problem::ProblemBody;
 use super::query::{NoParameters, Query};
-use crate::auth::As;
+use super::responses::RunOwner;
+use crate::actor::ActorEngine;
+use crate::path::Path;
 
-/// Pauses a run: nothing of it is begun any more, and what is at work is broken
-/// off within seconds, to go on where it stood. Pausing twice is the same as once.
+/// Pauses a run: no evolution starts, and running steps stop within seconds and
+/// resume later from where they stood. Pausing twice has the effect of once.
 #[utoipa::path(
-    post,
-    path = "/api/v1/runs/{id}/pause",
-    tag = "runs",
-    security(("token" = [])),
+    post, path = "/api/v1/runs/{id}/pause", tag = "runs",
     params(RunPath),
     responses(
         (status = 200, description = "The run, paused", body = RunDetail),
-        (status = 401, description = "No good token was sent", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 403, description = "The run is somebody else's", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 404, description = "There is no such run", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 409, description = "The run is over", body = ProblemBody, content_type = "application/problem+json"),
-    )
+        RunOwner,
+        (status = 409, description = "The run is over"),
+    ),
 )]
 pub(crate) async fn pause(
-    As(engine): As,
+    ActorEngine(engine): ActorEngine,
     Path(RunPath { id }): Path<RunPath>,
     Query(NoParameters): Query<NoParameters>,
 ) -> Result<Json<RunDetail>> {
@@ -37,23 +35,18 @@ pub(crate) async fn pause(
     detail(&engine, &id).await
 }
 
-/// Lets a paused run go on. Resuming twice is the same as once.
+/// Resumes a paused run. Resuming twice has the effect of once.
 #[utoipa::path(
-    post,
-    path = "/api/v1/runs/{id}/resume",
-    tag = "runs",
-    security(("token" = [])),
+    post, path = "/api/v1/runs/{id}/resume", tag = "runs",
     params(RunPath),
     responses(
         (status = 200, description = "The run, no longer paused", body = RunDetail),
-        (status = 401, description = "No good token was sent", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 403, description = "The run is somebody else's", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 404, description = "There is no such run", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 409, description = "The run is over", body = ProblemBody, content_type = "application/problem+json"),
-    )
+        RunOwner,
+        (status = 409, description = "The run is over"),
+    ),
 )]
 pub(crate) async fn resume(
-    As(engine): As,
+    ActorEngine(engine): ActorEngine,
     Path(RunPath { id }): Path<RunPath>,
     Query(NoParameters): Query<NoParameters>,
 ) -> Result<Json<RunDetail>> {
@@ -62,24 +55,19 @@ pub(crate) async fn resume(
     detail(&engine, &id).await
 }
 
-/// Cancels a run, for good: what is at work ends within seconds and is not
-/// scored. Cancelling twice is the same as once.
+/// Cancels a run irrevocably: running steps stop within seconds and are not
+/// scored. Cancelling twice has the effect of once.
 #[utoipa::path(
-    post,
-    path = "/api/v1/runs/{id}/cancel",
-    tag = "runs",
-    security(("token" = [])),
+    post, path = "/api/v1/runs/{id}/cancel", tag = "runs",
     params(RunPath),
     responses(
         (status = 200, description = "The run, cancelled", body = RunDetail),
-        (status = 401, description = "No good token was sent", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 403, description = "The run is somebody else's", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 404, description = "There is no such run", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 409, description = "The run is finished", body = ProblemBody, content_type = "application/problem+json"),
-    )
+        RunOwner,
+        (status = 409, description = "The run is finished"),
+    ),
 )]
 pub(crate) async fn cancel(
-    As(engine): As,
+    ActorEngine(engine): ActorEngine,
     Path(RunPath { id }): Path<RunPath>,
     Query(NoParameters): Query<NoParameters>,
 ) -> Result<Json<RunDetail>> {
@@ -88,25 +76,20 @@ pub(crate) async fn cancel(
     detail(&engine, &id).await
 }
 
-/// Puts the evolutions back in the queue that are blocked, or were stopped by a
-/// budget that has been raised since. They go on where they stood; a finished
+/// Returns evolutions to the queue that are blocked, or that stopped at a
+/// budget that has been raised since. They resume where they stood; a finished
 /// run is running again.
 #[utoipa::path(
-    post,
-    path = "/api/v1/runs/{id}/retry",
-    tag = "runs",
-    security(("token" = [])),
+    post, path = "/api/v1/runs/{id}/retry", tag = "runs",
     params(RunPath),
     responses(
-        (status = 200, description = "The run, with what is tried again in the queue", body = RunDetail),
-        (status = 401, description = "No good token was sent", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 403, description = "The run is somebody else's", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 404, description = "There is no such run", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 409, description = "The run is over with nothing to try again, or its budget is spent", body = ProblemBody, content_type = "application/problem+json"),
-    )
+        (status = 200, description = "The run, with the retried evolutions queued", body = RunDetail),
+        RunOwner,
+        (status = 409, description = "The run is over with nothing to retry, or its budget is spent"),
+    ),
 )]
 pub(crate) async fn retry(
-    As(engine): As,
+    ActorEngine(engine): ActorEngine,
     Path(RunPath { id }): Path<RunPath>,
     Query(NoParameters): Query<NoParameters>,
 ) -> Result<Json<RunDetail>> {
@@ -115,23 +98,18 @@ pub(crate) async fn retry(
     detail(&engine, &id).await
 }
 
-/// Has a run tried again whose preflight failed. Twice is the same as once.
+/// Repeats a failed preflight. Requesting it twice has the effect of once.
 #[utoipa::path(
-    post,
-    path = "/api/v1/runs/{id}/preflight",
-    tag = "runs",
-    security(("token" = [])),
+    post, path = "/api/v1/runs/{id}/preflight", tag = "runs",
     params(RunPath),
     responses(
-        (status = 200, description = "The run, waiting to be tried", body = RunDetail),
-        (status = 401, description = "No good token was sent", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 403, description = "The run is somebody else's", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 404, description = "There is no such run", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 409, description = "The run waits for no preflight, or is over", body = ProblemBody, content_type = "application/problem+json"),
-    )
+        (status = 200, description = "The run, waiting for its preflight", body = RunDetail),
+        RunOwner,
+        (status = 409, description = "The run is not waiting for a preflight, or is over"),
+    ),
 )]
 pub(crate) async fn preflight(
-    As(engine): As,
+    ActorEngine(engine): ActorEngine,
     Path(RunPath { id }): Path<RunPath>,
     Query(NoParameters): Query<NoParameters>,
 ) -> Result<Json<RunDetail>> {
@@ -140,24 +118,19 @@ pub(crate) async fn preflight(
     detail(&engine, &id).await
 }
 
-/// Lets a run begin whose preflight failed or is not over. Twice is the same
-/// as once.
+/// Starts a run whose preflight failed or is unfinished. Requesting it twice
+/// has the effect of once.
 #[utoipa::path(
-    post,
-    path = "/api/v1/runs/{id}/begin",
-    tag = "runs",
-    security(("token" = [])),
+    post, path = "/api/v1/runs/{id}/begin", tag = "runs",
     params(RunPath),
     responses(
-        (status = 200, description = "The run, no longer held up", body = RunDetail),
-        (status = 401, description = "No good token was sent", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 403, description = "The run is somebody else's", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 404, description = "There is no such run", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 409, description = "The run waits for no preflight, or is over", body = ProblemBody, content_type = "application/problem+json"),
-    )
+        (status = 200, description = "The run, free to begin", body = RunDetail),
+        RunOwner,
+        (status = 409, description = "The run is not waiting for a preflight, or is over"),
+    ),
 )]
 pub(crate) async fn begin(
-    As(engine): As,
+    ActorEngine(engine): ActorEngine,
     Path(RunPath { id }): Path<RunPath>,
     Query(NoParameters): Query<NoParameters>,
 ) -> Result<Json<RunDetail>> {
@@ -166,27 +139,21 @@ pub(crate) async fn begin(
     detail(&engine, &id).await
 }
 
-/// Raises a run's budget, and says how many of its evolutions may be at work at
-/// the same time. What is left out stays as it is; the configuration stays as
-/// it was submitted.
+/// Raises a run's budget, and sets how many of its evolutions may run at the
+/// same time. Absent fields stay unchanged; the submitted configuration stays
+/// as it is.
 #[utoipa::path(
-    patch,
-    path = "/api/v1/runs/{id}",
-    tag = "runs",
-    security(("token" = [])),
-    params(RunPath),
-    request_body = Change,
+    patch, path = "/api/v1/runs/{id}", tag = "runs",
+    params(RunPath), request_body = Change,
     responses(
-        (status = 200, description = "The run, with what holds now", body = RunDetail),
-        (status = 400, description = "A field is out of range, or a limit would fall", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 401, description = "No good token was sent", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 403, description = "The run is somebody else's", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 404, description = "There is no such run", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 409, description = "The run is over", body = ProblemBody, content_type = "application/problem+json"),
-    )
+        (status = 200, description = "The run, with its current limits", body = RunDetail),
+        RunOwner,
+        (status = 400, description = "A field is out of range, or a limit would decrease"),
+        (status = 409, description = "The run is over"),
+    ),
 )]
 pub(crate) async fn change(
-    As(engine): As,
+    ActorEngine(engine): ActorEngine,
     Path(RunPath { id }): Path<RunPath>,
     Query(NoParameters): Query<NoParameters>,
     body: Result<Body<Change>>,

@@ -1,29 +1,28 @@
-//! Code style of evolutions, beside the oracle's.
+//! Code style of evolutions, compared with the oracle's.
 
 use axum::Json;
-use swe_ci_core::style::{CodeVersion, EvolutionStyle, VersionFiles};
 use swe_ci_engine::Error;
+use swe_ci_views::style::{CodeVersion, EvolutionStyle, VersionFiles};
 
 use super::Result;
-use super::path::{Path, StepsPath, StylePath};
-use super::problem::ProblemBody;
+use super::addresses::{StepsPath, StylePath};
 use super::query::{NoParameters, Query};
-use crate::auth::As;
+use super::responses::Invalid;
+use crate::actor::ActorEngine;
+use crate::path::Path;
 
 /// The code style of an evolution: base, oracle, and each scored iteration.
 #[utoipa::path(
-    get,
-    path = "/api/v1/evolutions/{id}/style",
-    tag = "results",
+    get, path = "/api/v1/evolutions/{id}/style", tag = "results",
     params(StepsPath),
     responses(
-        (status = 200, description = "What was measured", body = EvolutionStyle),
-        (status = 400, description = "A parameter cannot be used", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 404, description = "There is no such evolution, it was not measured yet, or it could not be measured", body = ProblemBody, content_type = "application/problem+json"),
-    )
+        (status = 200, description = "The measurements", body = EvolutionStyle),
+        Invalid,
+        (status = 404, description = "There is no such evolution, or it is not measured yet, or it could not be measured"),
+    ),
 )]
 pub(crate) async fn style(
-    As(engine): As,
+    ActorEngine(engine): ActorEngine,
     Path(StepsPath { id }): Path<StepsPath>,
     Query(NoParameters): Query<NoParameters>,
 ) -> Result<Json<EvolutionStyle>> {
@@ -38,20 +37,19 @@ pub(crate) async fn style(
 
 /// The code style of one version of an evolution's code, file by file.
 ///
-/// With the files that differ from the base, and in how many lines.
+/// The response includes the files that differ from the base, and by how many
+/// lines.
 #[utoipa::path(
-    get,
-    path = "/api/v1/evolutions/{id}/style/{version}",
-    tag = "results",
+    get, path = "/api/v1/evolutions/{id}/style/{version}", tag = "results",
     params(StylePath),
     responses(
-        (status = 200, description = "What was found in each file", body = VersionFiles),
-        (status = 400, description = "A parameter cannot be used", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 404, description = "There is no such evolution, or that version of it was not measured", body = ProblemBody, content_type = "application/problem+json"),
-    )
+        (status = 200, description = "The findings in each file", body = VersionFiles),
+        Invalid,
+        (status = 404, description = "There is no such evolution, or that version of it was not measured"),
+    ),
 )]
 pub(crate) async fn files(
-    As(engine): As,
+    ActorEngine(engine): ActorEngine,
     Path(path): Path<StylePath>,
     Query(NoParameters): Query<NoParameters>,
 ) -> Result<Json<VersionFiles>> {

@@ -1,141 +1,141 @@
+//! Tasks, filtered and ordered, and their results.
+
 use axum::Json;
-use swe_ci_core::leaderboard::TaskResult;
-use swe_ci_core::view::{Page, TaskDetail, TaskSummary};
-use swe_ci_engine::{PageRequest, TasksWanted};
-use utoipa::IntoParams;
+use swe_ci_engine::TasksWanted;
+use swe_ci_views::browse::{ListOrder, Size, TaskFilter};
+use swe_ci_views::leaderboard::TaskResult;
+use swe_ci_views::view::{Page, TaskDetail, TaskSummary};
+use utoipa::openapi::Required;
+use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
+use utoipa::{IntoParams, PartialSchema};
 
 use super::Result;
-use super::path::{Path, TaskPath};
-use super::problem::{Problem, ProblemBody};
-use super::query::{FromQuery, Given, NoParameters, PageParameters, Query};
-use crate::auth::As;
+use super::addresses::TaskPath;
+use super::query::{NoParameters, PageParameters, Query, QueryParameters, QueryString};
+use super::responses::{Invalid, NoSuchSplit, NoSuchTask};
+use crate::actor::ActorEngine;
+use crate::path::Path;
+use crate::problem::Problem;
 
-/// Which tasks, and in which order.
+/// Which tasks, in which order.
 #[derive(Debug)]
-pub(crate) struct Parameters {
-    wanted: TasksWanted,
-    page: PageRequest,
+pub(crate) struct TaskParameters(TasksWanted);
+
+impl IntoParams for TaskParameters {
+    fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
+        let texts = [
+            (
+                "q",
+                "Words that all occur in the name of the task or of its repository.",
+            ),
+            ("repo", "Only tasks of this repository."),
+            ("licence", "Only tasks with this licence, an SPDX name."),
+            (
+                "findings",
+                "`some`: tasks whose preparation had findings; `none`: the others.",
+            ),
+            ("state", "`ready` or `unusable`."),
+        ];
+        let texts = texts.map(|(name, text)| parameter::<String>(name, Some(text)));
+        let sizes = Size::ALL.into_iter().flat_map(|size| {
+            let [min, max] = ["min", "max"].map(|end| format!("{end}_{}", size.name()));
+            let text = match size {
+                Size::Gap => "Tests of the gap.",
+                Size::Tests => "Tests the target passes.",
+                Size::Commits => "Commits between base and target.",
+                Size::Days => "Days between base and target.",
+                Size::Lines => "Lines added and deleted between base and target.",
+                Size::Suite => "Seconds the suite takes.",
+            };
+            [
+                parameter::<f64>(&min, Some(text)),
+                parameter::<f64>(&max, None),
+            ]
+        });
+        let sort = "`gap`, `tests`, `commits`, `days`, `lines` or `suite`, after a `-` from \
+                    the largest down; in the order of the split when absent.";
+        let split = "Only tasks of this split; all when absent.";
+        let split = parameter::<String>("split", Some(split)).example(Some("demo".into()));
+        let mut parameters = vec![split];
+        parameters.extend(texts);
+        parameters.extend(sizes);
+        parameters.push(parameter::<String>("sort", Some(sort)));
+        parameters
+            .into_iter()
+            .map(ParameterBuilder::build)
+            .collect()
+    }
 }
 
-/// What narrows and orders a list of tasks.
-#[derive(Debug, IntoParams)]
-#[into_params(parameter_in = Query)]
-#[expect(
-    dead_code,
-    reason = "describes the parameters that `Given::task_filter` reads"
-)]
-pub(crate) struct TaskParameters {
-    /// Only those of this split; all when absent.
-    #[param(example = "demo")]
-    split: Option<String>,
-    /// Words, all of which are in the task's name or its repository's.
-    q: Option<String>,
-    /// Of this repository.
-    repo: Option<String>,
-    /// With this licence, an SPDX name.
-    licence: Option<String>,
-    /// `some`: with findings of their preparation; `none`: without.
-    findings: Option<String>,
-    /// `ready` or `unusable`.
-    state: Option<String>,
-    /// Tests of the gap.
-    min_gap: Option<f64>,
-    max_gap: Option<f64>,
-    /// Tests the target passes.
-    min_tests: Option<f64>,
-    max_tests: Option<f64>,
-    /// Commits between base and target.
-    min_commits: Option<f64>,
-    max_commits: Option<f64>,
-    /// Days between base and target.
-    min_days: Option<f64>,
-    max_days: Option<f64>,
-    /// Lines added and deleted between base and target.
-    min_lines: Option<f64>,
-    max_lines: Option<f64>,
-    /// Seconds the suite takes.
-    min_suite: Option<f64>,
-    max_suite: Option<f64>,
-    /// `gap`, `tests`, `commits`, `days`, `lines` or `suite`, after a `-` from
-    /// the largest down; as the split lists them when absent.
-    sort: Option<String>,
+/// An optional parameter.
+fn parameter<T: PartialSchema>(name: &str, description: Option<&str>) -> ParameterBuilder {
+    ParameterBuilder::new()
+        .name(name)
+        .parameter_in(ParameterIn::Query)
+        .required(Required::False)
+        .description(description)
+        .schema(Some(T::schema()))
 }
 
-impl FromQuery for Parameters {
-    #[rustfmt::skip]
-    const NAMES: &'static [&'static str] = &[
-        "split", "q", "repo", "licence", "findings", "state",
-        "min_gap", "max_gap", "min_tests", "max_tests", "min_commits", "max_commits",
-        "min_days", "max_days", "min_lines", "max_lines", "min_suite", "max_suite",
-        "sort", "limit", "after",
-    ];
-
-    fn from_query(given: &Given) -> Result<Self, Problem> {
-        Ok(Self {
-            wanted: TasksWanted {
-                split: given.split()?,
-                filter: given.task_filter()?,
-                order: given.list_order()?,
-            },
-            page: given.page()?,
-        })
+impl QueryParameters for TaskParameters {
+    fn read(query: &QueryString) -> Result<Self> {
+        let split = query.split()?;
+        let (filter, invalid) = TaskFilter::read(|name| query.value(name).map(str::to_owned));
+        if let Some(wrong) = invalid.first() {
+            return Err(Problem::parameter(&wrong.name, &wrong.value, wrong.must));
+        }
+        let must =
+            "gap, tests, commits, days, lines or suite, with a leading `-` for descending order";
+        let order = query.parse("sort", must, ListOrder::from_name)?;
+        Ok(Self(TasksWanted {
+            split,
+            filter,
+            order: order.unwrap_or_default(),
+        }))
     }
 }
 
 /// Tasks, of one split or all.
 #[utoipa::path(
-    get,
-    path = "/api/v1/tasks",
-    tag = "tasks",
+    get, path = "/api/v1/tasks", tag = "tasks",
     params(TaskParameters, PageParameters),
     responses(
         (status = 200, description = "A page of tasks", body = Page<TaskSummary>),
-        (status = 400, description = "A parameter cannot be used", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 404, description = "There is no such split", body = ProblemBody, content_type = "application/problem+json"),
-    )
+        Invalid, NoSuchSplit,
+    ),
 )]
 pub(crate) async fn tasks(
-    As(engine): As,
-    Query(wanted): Query<Parameters>,
+    ActorEngine(engine): ActorEngine,
+    Query((TaskParameters(wanted), page)): Query<(TaskParameters, PageParameters)>,
 ) -> Result<Json<Page<TaskSummary>>> {
-    let Parameters { wanted, page } = wanted;
-    Ok(Json(engine.tasks(&wanted, &page).await?.page))
+    Ok(Json(engine.tasks(&wanted, &page.into()).await?.page))
 }
 
 /// A task with its history and tests.
 #[utoipa::path(
-    get,
-    path = "/api/v1/tasks/{id}",
-    tag = "tasks",
+    get, path = "/api/v1/tasks/{id}", tag = "tasks",
     params(TaskPath),
-    responses(
-        (status = 200, description = "The task", body = TaskDetail),
-        (status = 400, description = "It cannot be the id of a task", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 404, description = "There is no such task", body = ProblemBody, content_type = "application/problem+json"),
-    )
+    responses((status = 200, description = "The task", body = TaskDetail), Invalid, NoSuchTask),
 )]
 pub(crate) async fn task(
-    As(engine): As,
+    ActorEngine(engine): ActorEngine,
     Path(path): Path<TaskPath>,
     Query(NoParameters): Query<NoParameters>,
 ) -> Result<Json<TaskDetail>> {
     Ok(Json(engine.task(&path.task_id()?).await?))
 }
 
-/// How every run that is scored on a task fared there, at γ = 1.
+/// The result of every run that is scored on a task, at γ = 1.
 #[utoipa::path(
-    get,
-    path = "/api/v1/tasks/{id}/results",
-    tag = "results",
+    get, path = "/api/v1/tasks/{id}/results", tag = "results",
     params(TaskPath),
     responses(
-        (status = 200, description = "One for each run, over all splits the task is in", body = Vec<TaskResult>),
-        (status = 400, description = "It cannot be the id of a task", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 404, description = "There is no such task", body = ProblemBody, content_type = "application/problem+json"),
-    )
+        (status = 200, description = "A result for each run, over all splits the task is in", body = Vec<TaskResult>),
+        Invalid, NoSuchTask,
+    ),
 )]
 pub(crate) async fn results(
-    As(engine): As,
+    ActorEngine(engine): ActorEngine,
     Path(path): Path<TaskPath>,
     Query(NoParameters): Query<NoParameters>,
 ) -> Result<Json<Vec<TaskResult>>> {

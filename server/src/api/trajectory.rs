@@ -1,24 +1,25 @@
-//! What was said between an agent and its model in a step.
+//! The conversation between an agent and its model in a step.
 
 use axum::Json;
 use axum::response::Response;
-use swe_ci_core::conversation::{MessagesPage, Window};
 use swe_ci_core::step::Role;
-use swe_ci_core::view::StepView;
 use swe_ci_engine::{Engine, Error};
+use swe_ci_views::conversation::{MessagesPage, Window};
+use swe_ci_views::view::StepView;
 use utoipa::IntoParams;
 
 use super::Result;
+use super::addresses::TrajectoryPath;
 use super::download::download;
-use super::path::{Path, TrajectoryPath};
-use super::problem::{Problem, ProblemBody};
-use super::query::{FromQuery, Given, Query};
-use crate::auth::As;
+use super::query::{Query, QueryParameters, QueryString};
+use super::responses::Invalid;
+use crate::actor::ActorEngine;
+use crate::path::Path;
 
-/// How it is written.
+/// The format of a trajectory.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Format {
-    /// As it was kept: an exchange a line.
+    /// As recorded: one exchange per line.
     #[default]
     Jsonl,
     /// The Agent Trajectory Interchange Format.
@@ -26,7 +27,7 @@ pub(crate) enum Format {
 }
 
 impl Format {
-    pub(super) fn of_text(text: &str) -> Option<Self> {
+    pub(super) fn from_name(text: &str) -> Option<Self> {
         match text {
             "jsonl" => Some(Self::Jsonl),
             "atif" => Some(Self::Atif),
@@ -35,51 +36,48 @@ impl Format {
     }
 }
 
-/// Which attempt, and how it is written.
+/// The attempt and the format.
 #[derive(Debug, IntoParams)]
 #[into_params(parameter_in = Query)]
-pub(crate) struct Wanted {
-    /// The attempt at the step, from 1; the last that was recorded when
-    /// absent.
+pub(crate) struct TrajectoryParameters {
+    /// The attempt at the step, from 1; the latest recorded one when absent.
     #[param(value_type = Option<u32>, minimum = 1)]
     attempt: Option<u32>,
-    /// `jsonl`: what was kept, an object for each request and its answer, a
-    /// line each. `atif`: the Agent Trajectory Interchange Format.
+    /// `jsonl`: as recorded, an object with each request and its answer per
+    /// line. `atif`: the Agent Trajectory Interchange Format.
     #[param(value_type = Option<String>, default = "jsonl", example = "atif")]
     format: Format,
 }
 
-impl FromQuery for Wanted {
-    const NAMES: &'static [&'static str] = &["attempt", "format"];
-
-    fn from_query(given: &Given) -> Result<Self, Problem> {
+impl QueryParameters for TrajectoryParameters {
+    fn read(query: &QueryString) -> Result<Self> {
         Ok(Self {
-            attempt: given.attempt()?,
-            format: given.format()?.unwrap_or_default(),
+            attempt: query.count("attempt")?,
+            format: query
+                .parse("format", "`jsonl` or `atif`", Format::from_name)?
+                .unwrap_or_default(),
         })
     }
 }
 
-/// What architect or programmer and their model said to each other in an
-/// iteration, as a file. It holds no key.
+/// The conversation between the architect or programmer and the model in an
+/// iteration, as a file. It contains no key.
 #[utoipa::path(
-    get,
-    path = "/api/v1/evolutions/{id}/iterations/{n}/{role}/trajectory",
-    tag = "runs",
-    params(TrajectoryPath, Wanted),
+    get, path = "/api/v1/evolutions/{id}/iterations/{n}/{role}/trajectory", tag = "runs",
+    params(TrajectoryPath, TrajectoryParameters),
     responses(
         (status = 200, description = "The trajectory", content(
             (String = "application/jsonl"),
             (serde_json::Value = "application/json"),
         )),
-        (status = 400, description = "A parameter cannot be used", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 404, description = "There is no such step, or it asked no model", body = ProblemBody, content_type = "application/problem+json"),
-    )
+        Invalid,
+        (status = 404, description = "There is no such step, or it called no model"),
+    ),
 )]
 pub(crate) async fn trajectory(
-    As(engine): As,
+    ActorEngine(engine): ActorEngine,
     Path(path): Path<TrajectoryPath>,
-    Query(wanted): Query<Wanted>,
+    Query(wanted): Query<TrajectoryParameters>,
 ) -> Result<Response> {
     let role = path.role()?;
     let TrajectoryPath { id, n, .. } = path;
@@ -93,9 +91,9 @@ pub(crate) async fn trajectory(
             (lines, "application/jsonl", "jsonl")
         }
         Format::Atif => {
-            let told = engine.trajectory(&id, n, role, attempt).await?;
+            let trajectory = engine.trajectory(&id, n, role, attempt).await?;
             (
-                told.to_string().into_bytes(),
+                trajectory.to_string().into_bytes(),
                 "application/json",
                 "atif.json",
             )
@@ -105,63 +103,58 @@ pub(crate) async fn trajectory(
     Ok(download(&name, media_type, body))
 }
 
-/// Which messages, and what is looked for.
+/// A range of messages, and a search text.
 #[derive(Debug, IntoParams)]
 #[into_params(parameter_in = Query)]
-pub(crate) struct Reading {
-    /// The attempt at the step, from 1; the last that was recorded when
-    /// absent.
+pub(crate) struct MessageParameters {
+    /// The attempt at the step, from 1; the latest recorded one when absent.
     #[param(value_type = Option<u32>, minimum = 1)]
     attempt: Option<u32>,
-    /// Number of the first message; when absent, of the first that has `q`.
+    /// Number of the first message; when absent, the first one with `q`.
     #[param(value_type = Option<u32>, minimum = 1)]
     from: Option<u32>,
-    /// How many messages at most; fewer come where they are long.
+    /// The largest number of messages; long messages reduce it.
     #[param(value_type = Option<u32>, minimum = 1, maximum = 500, default = 50)]
     limit: Option<u32>,
-    /// A text to look for, whatever its case; at most 200 bytes.
+    /// A search text of at most 200 bytes; case does not matter.
     #[param(value_type = Option<String>)]
     q: String,
 }
 
-impl FromQuery for Reading {
-    const NAMES: &'static [&'static str] = &["attempt", "from", "limit", "q"];
-
-    fn from_query(given: &Given) -> Result<Self, Problem> {
-        let attempt = given.attempt()?;
-        let Window { from, limit, q } = given.window()?;
+impl QueryParameters for MessageParameters {
+    fn read(query: &QueryString) -> Result<Self> {
         Ok(Self {
-            attempt,
-            from,
-            limit,
-            q,
+            attempt: query.count("attempt")?,
+            from: query.count("from")?,
+            limit: query.limit()?,
+            q: query
+                .text("q", "at most 200 bytes of text")?
+                .unwrap_or_default(),
         })
     }
 }
 
-/// What architect or programmer and their model said to each other, as
-/// messages of one shape whatever the protocol was. Long texts are cut; the
-/// trajectory has all of them.
+/// The conversation between the architect or programmer and the model, as
+/// messages of one shape for every protocol. Long texts are cut; the trajectory
+/// has them complete.
 #[utoipa::path(
-    get,
-    path = "/api/v1/evolutions/{id}/iterations/{n}/{role}/messages",
-    tag = "runs",
-    params(TrajectoryPath, Reading),
+    get, path = "/api/v1/evolutions/{id}/iterations/{n}/{role}/messages", tag = "runs",
+    params(TrajectoryPath, MessageParameters),
     responses(
         (status = 200, description = "Some of the messages", body = MessagesPage),
-        (status = 400, description = "A parameter cannot be used", body = ProblemBody, content_type = "application/problem+json"),
-        (status = 404, description = "There is no such step, or it asked no model", body = ProblemBody, content_type = "application/problem+json"),
-    )
+        Invalid,
+        (status = 404, description = "There is no such step, or it called no model"),
+    ),
 )]
 pub(crate) async fn messages(
-    As(engine): As,
+    ActorEngine(engine): ActorEngine,
     Path(path): Path<TrajectoryPath>,
-    Query(Reading {
+    Query(MessageParameters {
         attempt,
         from,
         limit,
         q,
-    }): Query<Reading>,
+    }): Query<MessageParameters>,
 ) -> Result<Json<MessagesPage>> {
     let role = path.role()?;
     let window = Window { from, limit, q };

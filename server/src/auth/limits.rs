@@ -1,5 +1,5 @@
-//! How often an address may try to sign in. A wrong password locks the account
-//! it was for; this is for those who try one after the other.
+//! Limits how often an address may try to sign in. A wrong password locks its
+//! account; this limit is for clients that try many accounts.
 
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::num::NonZeroU32;
@@ -13,13 +13,13 @@ use governor::state::keyed::HashMapStateStore;
 use governor::{Quota, RateLimiter};
 use swe_ci_engine::Error;
 
-/// So many tries at once, …
+/// Tries allowed at once, …
 const BURST: NonZeroU32 = NonZeroU32::new(10).unwrap();
-/// … and then one in this time.
+/// … and then one in this period.
 const PERIOD: Duration = Duration::from_secs(6);
 
-/// Addresses that are remembered; more share one count.
-const MOST: usize = 10_000;
+/// The number of addresses to track; the others share one count.
+const MAX_ADDRESSES: usize = 10_000;
 
 /// Tries by address. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -30,7 +30,7 @@ pub(super) struct Limits {
 
 impl Limits {
     pub(super) fn new() -> Self {
-        // Only a period of nothing is no quota.
+        // Only a period of zero is no quota.
         let quota = Quota::with_period(PERIOD).unwrap_or(Quota::per_minute(BURST));
         Self {
             tries: Arc::new(RateLimiter::hashmap(quota.allow_burst(BURST))),
@@ -38,18 +38,18 @@ impl Limits {
         }
     }
 
-    /// Counts a try of whoever sends a request.
+    /// Counts a try by the sender of a request.
     ///
     /// # Errors
-    /// [`Error::TooMany`] saying when it is worth another one.
+    /// [`Error::TooMany`] with the time until the next try.
     pub(super) fn check(&self, extensions: &Extensions) -> Result<(), Error> {
         let peer = extensions.get::<ConnectInfo<SocketAddr>>();
-        let mut key = peer.map_or(NOBODY, |ConnectInfo(peer)| key(peer.ip()));
-        if self.tries.len() >= MOST {
+        let mut key = peer.map_or(UNKNOWN_ADDRESS, |ConnectInfo(peer)| key(peer.ip()));
+        if self.tries.len() >= MAX_ADDRESSES {
             self.tries.retain_recent();
             self.tries.shrink_to_fit();
-            if self.tries.len() >= MOST {
-                key = NOBODY;
+            if self.tries.len() >= MAX_ADDRESSES {
+                key = UNKNOWN_ADDRESS;
             }
         }
         self.tries.check_key(&key).map_err(|until| Error::TooMany {
@@ -58,10 +58,10 @@ impl Limits {
     }
 }
 
-/// Stands for all whose address is not known.
-const NOBODY: IpAddr = IpAddr::V6(Ipv6Addr::UNSPECIFIED);
+/// Stands for all unknown addresses.
+const UNKNOWN_ADDRESS: IpAddr = IpAddr::V6(Ipv6Addr::UNSPECIFIED);
 
-/// Who has one address of version 6 has the 2⁶⁴ around it.
+/// A client with one IPv6 address has the 2⁶⁴ around it.
 fn key(peer: IpAddr) -> IpAddr {
     match peer.to_canonical() {
         IpAddr::V6(peer) => Ipv6Addr::from_bits(peer.to_bits() >> 64 << 64).into(),
@@ -105,15 +105,15 @@ mod tests {
     }
 
     #[test]
-    fn what_is_remembered_has_an_end() {
+    fn the_number_of_tracked_addresses_is_limited() {
         let limits = Limits::new();
         let peers = (0..).map(std::net::Ipv4Addr::from_bits);
-        for peer in peers.take(MOST + 100) {
+        for peer in peers.take(MAX_ADDRESSES + 100) {
             let mut extensions = Extensions::new();
             extensions.insert(ConnectInfo(SocketAddr::from((peer, 1))));
-            // Late ones share a count that is soon used up.
+            // Later addresses share a count that is soon used up.
             let _ = limits.check(&extensions);
         }
-        assert!(limits.tries.len() <= MOST + 1);
+        assert!(limits.tries.len() <= MAX_ADDRESSES + 1);
     }
 }

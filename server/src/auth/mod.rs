@@ -1,39 +1,35 @@
-//! Who sends a request, and what the engine does in their hands.
+//! Authentication of requests, and the forms of the pages.
 //!
-//! [`layers`] stand around everything that is answered: a request that changes
-//! something must come from this site ([`origin`]), whoever sends it is
-//! recognised ([`recognise`]) by a token or by the session in a cookie
-//! ([`session`]), and a closed site answers nobody else ([`closed`]). [`forms`]
-//! are where people sign in, and do what their pages offer; [`providers`] are the
-//! other sites at which they may prove who they are.
+//! [`layers`] wrap every handler: a request that changes something must come
+//! from this site ([`origin`]); a token or the session in a cookie
+//! ([`session`]) identifies its actor ([`authentication`]); a closed site
+//! refuses visitors ([`closed_site`]). In [`forms`] people sign in and submit
+//! the forms of their pages.
 
-mod closed;
+mod authentication;
+mod closed_site;
 mod forms;
 mod limits;
-mod next;
 mod origin;
-mod providers;
-mod recognise;
+mod pending_sign_in;
+mod return_path;
 mod session;
-mod who;
 
 use axum::Router;
 use axum::middleware::{from_fn, from_fn_with_state};
 
 pub(crate) use forms::routes;
-pub use providers::{ProviderConfig, Providers, read as read_providers};
-pub(crate) use who::{As, actor};
 
-use crate::serve::App;
+use crate::app::App;
 
-/// The innermost first.
+/// The innermost layer comes first.
 pub(crate) fn layers(router: Router, app: &App) -> Router {
-    let doors = recognise::Doors::new(app);
+    let policy = authentication::AccessPolicy::new(app);
     let router = router
-        .layer(from_fn_with_state(doors, recognise::recognise))
+        .layer(from_fn_with_state(policy, authentication::authenticate))
         .layer(session::layer(app));
     match session::is_secure(app) {
-        true => router.layer(from_fn(session::removed_as_it_was_set)),
+        true => router.layer(from_fn(session::secure_removed_cookies)),
         false => router,
     }
 }

@@ -1,14 +1,15 @@
-//! Where a request that changes something comes from. Another site may make a
-//! browser send one, with its cookies; the browser says from where.
+//! The origin of a request that changes something. Another site may make a
+//! browser send one with this site's cookies; the browser's headers reveal
+//! that.
 
 use axum::http::{HeaderMap, HeaderName, header};
 
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
-/// Whether it was sent by a page of this site, or by no page at all.
+/// Whether a page of this site sent the request, or no page at all.
 ///
-/// `own` is the site's public URL, where it is configured: a proxy in front
-/// may ask for another host. What says nothing is no browser; it is believed
+/// `own` is the site's configured public URL, because a proxy may send another
+/// host. A request without these headers is not from a browser; it is trusted
 /// as long as it has no cookie that a browser could have been made to send.
 pub(super) fn is_ours(headers: &HeaderMap, own: Option<&str>, has_cookie: bool) -> bool {
     if headers.contains_key(SEC_FETCH_SITE) {
@@ -21,12 +22,12 @@ pub(super) fn is_ours(headers: &HeaderMap, own: Option<&str>, has_cookie: bool) 
     let Some((_, host)) = from.split_once("://") else {
         return false;
     };
-    let asked = text(headers, &header::HOST);
-    let is_asked = !asked.is_empty() && host.eq_ignore_ascii_case(asked);
-    is_asked || own.is_some_and(|own| own.eq_ignore_ascii_case(from))
+    let requested_host = text(headers, &header::HOST);
+    let is_same_host = !requested_host.is_empty() && host.eq_ignore_ascii_case(requested_host);
+    is_same_host || own.is_some_and(|own| own.eq_ignore_ascii_case(from))
 }
 
-/// Empty when it is not there, given twice, or no text.
+/// Empty when the header is absent, repeated, or not text.
 fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> &'a str {
     let mut values = headers.get_all(name).into_iter();
     match (values.next(), values.next()) {
@@ -58,13 +59,14 @@ mod tests {
             check(&[host, ("sec-fetch-site", "same-site")], cookie, false);
             check(&[host, ("sec-fetch-site", "cross-site")], cookie, false);
             check(&[host, ("sec-fetch-site", "")], cookie, false);
-            // The first is not to be believed when there is another one.
+            // A repeated header is not trusted.
             let twice = [
                 ("sec-fetch-site", "same-origin"),
                 ("sec-fetch-site", "cross-site"),
             ];
             check(&twice, cookie, false);
-            // What the browser says itself wins over what it says of the page.
+            // The browser's statement about the request takes precedence over
+            // the origin.
             let both = [
                 host,
                 ("sec-fetch-site", "cross-site"),
@@ -93,7 +95,7 @@ mod tests {
             check(&[host, ("origin", "null")], cookie, false);
             check(&[("origin", "http://")], cookie, false);
         }
-        // No browser.
+        // Not a browser.
         check(&[host], false, true);
         check(&[host], true, false);
     }

@@ -1,28 +1,29 @@
-//! Who is signed in: a cookie with a random id, and a row under its digest.
+//! Sessions: a cookie with a random id, and a row under its digest.
 //!
-//! A visitor has neither. The row holds the account's id, and the day it was
-//! last seen, by which a session lasts as long after that.
+//! A visitor has neither. The row has the account's id and the day of the
+//! latest use, from which the session's lifetime counts.
 
 use async_trait::async_trait;
 use axum::extract::Request;
 use axum::http::{HeaderMap, HeaderValue, header};
 use axum::middleware::Next;
 use axum::response::Response;
-use swe_ci_core::account::Identity;
 use swe_ci_engine::{Engine, Error, SessionData};
+use swe_ci_views::account::Identity;
 use tower_sessions::cookie::SameSite;
 use tower_sessions::cookie::time::{Duration, OffsetDateTime};
 use tower_sessions::session::{Id, Record};
 use tower_sessions::session_store::{self, Error as StoreError};
 use tower_sessions::{Expiry, Session, SessionManagerLayer, SessionStore};
 
-use crate::serve::App;
+use crate::app::App;
 
-/// A browser that is not used for so long is signed out.
+/// A session expires after this long without use.
 const LASTS: Duration = Duration::days(14);
 
 const COOKIE: &str = "swe_ci_session";
-/// Browsers take a cookie of such a name only from this very host, by https.
+/// Browsers accept a cookie with this prefix only from this host and over
+/// https.
 const HOST_COOKIE: &str = "__Host-swe_ci_session";
 
 const ACCOUNT: &str = "account";
@@ -43,13 +44,13 @@ pub(super) fn layer(app: &App) -> SessionManagerLayer<Sessions> {
         .with_expiry(Expiry::OnInactivity(LASTS))
 }
 
-/// Whether readers reach the site by https alone.
+/// Whether readers reach the site only over https.
 pub(super) fn is_secure(app: &App) -> bool {
     let url = app.public_url.as_ref();
     url.is_some_and(|url| url.as_str().starts_with("https://"))
 }
 
-/// Whether a request has the cookie, whatever it is worth.
+/// Whether a request has the cookie, valid or not.
 pub(super) fn has_cookie(headers: &HeaderMap) -> bool {
     let cookies = headers.get_all(header::COOKIE).into_iter();
     let mut pairs = cookies
@@ -59,9 +60,9 @@ pub(super) fn has_cookie(headers: &HeaderMap) -> bool {
     pairs.any(|(name, _)| [COOKIE, HOST_COOKIE].contains(&name.trim()))
 }
 
-/// Browsers take the removal of a `__Host-` cookie only when it is secure as
-/// the cookie was, which the session's layer does not say.
-pub(super) async fn removed_as_it_was_set(request: Request, next: Next) -> Response {
+/// Adds `Secure` to the removal of a `__Host-` cookie: browsers require it, and
+/// the session layer omits it.
+pub(super) async fn secure_removed_cookies(request: Request, next: Next) -> Response {
     let mut response = next.run(request).await;
     let cookies = response.headers_mut().iter_mut();
     for (_, cookie) in cookies.filter(|(name, _)| *name == header::SET_COOKIE) {
@@ -76,37 +77,37 @@ pub(super) async fn removed_as_it_was_set(request: Request, next: Next) -> Respo
     response
 }
 
-/// The account that is signed in by this session.
+/// The account signed in by this session.
 ///
 /// # Errors
 /// `Internal` when the sessions cannot be read.
 pub(super) async fn account(session: &Session, today: &str) -> Result<Option<String>, Error> {
     let account: Option<String> = session.get(ACCOUNT).await.map_err(internal)?;
     if account.is_some() {
-        // Written once a day, which also moves its end.
+        // Written once a day, which also extends the session.
         session.insert(SEEN, today).await.map_err(internal)?;
     }
     Ok(account)
 }
 
-/// Who is signed in by this session, and acts by it: not by a token, which may
-/// do less than its account.
+/// The identity signed in by this session, if the request acts by it and not by
+/// a token, which may have fewer rights than its account.
 ///
 /// # Errors
-/// `Unauthenticated` where nobody is; `Internal` when the sessions cannot be
-/// read.
-pub(super) async fn own(session: &Session, engine: &Engine) -> Result<Identity, Error> {
+/// `Unauthenticated` without such a session; `Internal` when the sessions
+/// cannot be read.
+pub(super) async fn own_identity(session: &Session, engine: &Engine) -> Result<Identity, Error> {
     let signed_in = account(session, &engine.today()).await?;
     let acting = engine.by().identity();
     let own = acting.filter(|who| signed_in.as_ref() == Some(&who.account_id));
     own.cloned().ok_or_else(|| {
         Error::Unauthenticated(
-            "sign in first: this is done in a browser, not with an API token".into(),
+            "sign in first: this requires a browser session, not an API token".into(),
         )
     })
 }
 
-/// Begins a session, under an id nobody has seen before.
+/// Begins a session under a fresh id.
 ///
 /// # Errors
 /// `Internal` when the sessions cannot be written.
@@ -120,7 +121,7 @@ pub(super) async fn begin(session: &Session, account: &str, today: &str) -> Resu
     written.await.map_err(internal)
 }
 
-/// Ends it, here and for whoever else has its cookie.
+/// Ends the session, also for any copy of its cookie.
 ///
 /// # Errors
 /// `Internal` when the sessions cannot be written.
@@ -136,7 +137,7 @@ pub(super) fn internal(error: tower_sessions::session::Error) -> Error {
 impl SessionStore for Sessions {
     async fn create(&self, record: &mut Record) -> session_store::Result<()> {
         let data = as_data(record)?;
-        while !told(self.0.new_session(&record.id.to_string(), &data).await)? {
+        while !store_result(self.0.new_session(&record.id.to_string(), &data).await)? {
             record.id = Id::default();
         }
         Ok(())
@@ -144,16 +145,16 @@ impl SessionStore for Sessions {
 
     async fn save(&self, record: &Record) -> session_store::Result<()> {
         let data = as_data(record)?;
-        told(self.0.keep_session(&record.id.to_string(), &data).await)
+        store_result(self.0.keep_session(&record.id.to_string(), &data).await)
     }
 
     async fn load(&self, id: &Id) -> session_store::Result<Option<Record>> {
-        let found = told(self.0.session(&id.to_string()).await)?;
-        found.map(|data| as_record(*id, &data)).transpose()
+        let data = store_result(self.0.session(&id.to_string()).await)?;
+        data.map(|data| as_record(*id, &data)).transpose()
     }
 
     async fn delete(&self, id: &Id) -> session_store::Result<()> {
-        told(self.0.end_session(&id.to_string()).await)
+        store_result(self.0.end_session(&id.to_string()).await)
     }
 }
 
@@ -178,8 +179,8 @@ fn as_record(id: Id, session: &SessionData) -> session_store::Result<Record> {
     })
 }
 
-/// The layer has no other way to say what is wrong.
-fn told<T>(result: Result<T, Error>) -> session_store::Result<T> {
+/// The session layer has no other kind of error for this.
+fn store_result<T>(result: Result<T, Error>) -> session_store::Result<T> {
     result.map_err(|error| match error {
         Error::Internal(cause) => StoreError::Backend(format!("{cause:#}")),
         other => StoreError::Backend(other.to_string()),

@@ -1,29 +1,31 @@
+//! `swe-ci account`: the accounts of the site.
+
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
 use comfy_table::CellAlignment::Left;
 use secrecy::{ExposeSecret, SecretString};
-use swe_ci_core::account::{AccountRole, AccountView};
 use swe_ci_engine::{Engine, Error};
+use swe_ci_views::account::{AccountRole, AccountView};
 
 use super::failure::Failure;
 use super::{key, output};
 use crate::config::GlobalOptions;
 
 const INVITE_HELP: &str = "\
-Prints the path of a link that makes an account, once, within 7 days. Put the
-address of the site before it and give it to whom it is for, and to nobody else.
+Prints the path of an invitation link; it works once, within 7 days. Put the
+site's address before it, and give it only to the invited person.
 
-Roles, each of which may also do what the ones before it may:
-  reader     looks at what is public, also where the site is closed
+Roles, each with the rights of the ones before it:
+  reader     reads public runs, even on a closed site
   submitter  submits runs and steers its own
-  admin      steers all runs, and says who else may
+  admin      steers all runs, and manages accounts
 
 Examples:
   swe-ci account invite submitter --note \"Ada, for the spring experiments\"";
 
 const RESET_HELP: &str = "\
-The password is read from stdin, or asked for when stdin is a terminal; never
-taken from the command line, which others on this machine can see. It has 10 to
+The password comes from stdin, or from a prompt when stdin is a terminal; never
+from the command line, which others on this machine can see. It has 10 to
 200 characters. All sessions of the account end; its API tokens stay.
 
 Examples:
@@ -33,16 +35,16 @@ Examples:
 pub(super) enum Command {
     /// List the accounts
     List(List),
-    /// Make a link by which somebody makes an account
+    /// Create an invitation link
     #[command(after_help = INVITE_HELP)]
     Invite(Invite),
-    /// Give an account another role
+    /// Change the role of an account
     SetRole(SetRole),
-    /// Shut an account out, with all its sessions and tokens
+    /// Disable an account, with all its sessions and tokens
     Disable(Named),
-    /// Let an account in again
+    /// Enable an account again
     Enable(Named),
-    /// Give an account another password
+    /// Set a new password for an account
     #[command(after_help = RESET_HELP)]
     ResetPassword(Named),
 }
@@ -56,10 +58,11 @@ pub(super) struct List {
 
 #[derive(Debug, Args)]
 pub(super) struct Invite {
-    /// What the account may do
+    /// The role of the new account
     #[arg(value_parser = role())]
     role: AccountRole,
-    /// Whom it is for, as administrators see it; up to 200 characters
+    /// A note about the invited person, for administrators; up to 200
+    /// characters
     #[arg(
         long,
         value_name = "TEXT",
@@ -73,7 +76,7 @@ pub(super) struct Invite {
 pub(super) struct SetRole {
     /// The account's name
     name: String,
-    /// What it may do from now on
+    /// The new role
     #[arg(value_parser = role())]
     role: AccountRole,
 }
@@ -97,12 +100,12 @@ pub(super) async fn execute(global: &GlobalOptions, command: Command) -> Result<
         Command::Invite(options) => invite(&engine, &options).await,
         Command::SetRole(SetRole { name, role }) => {
             engine.set_role(&name, role).await.map_err(not_done)?;
-            output::note(format_args!("`{name}` is {} now.", role.name()));
+            output::note(format_args!("`{name}` now has the role {}.", role.name()));
             Ok(())
         }
         Command::Disable(Named { name }) => {
             engine.set_disabled(&name, true).await.map_err(not_done)?;
-            output::note(format_args!("`{name}` is shut out."));
+            output::note(format_args!("`{name}` is disabled."));
             Ok(())
         }
         Command::Enable(Named { name }) => {
@@ -113,7 +116,7 @@ pub(super) async fn execute(global: &GlobalOptions, command: Command) -> Result<
         Command::ResetPassword(Named { name }) => {
             let new = password()?;
             engine.reset_password(&name, &new).await.map_err(not_done)?;
-            output::note(format_args!("`{name}` has another password."));
+            output::note(format_args!("`{name}` has a new password."));
             Ok(())
         }
     }
@@ -130,7 +133,7 @@ async fn invite(engine: &Engine, options: &Invite) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Without the line end that comes with files and pipes.
+/// Without the line end that files and pipes add.
 fn password() -> Result<SecretString, Failure> {
     let text = key::read("new password")?;
     let text = text.expose_secret().trim_end_matches(['\r', '\n']);
@@ -140,7 +143,7 @@ fn password() -> Result<SecretString, Failure> {
 fn not_done(error: Error) -> Failure {
     match error {
         Error::NotFound { .. } => {
-            Failure::from(error).next("`swe-ci account list` shows the accounts there are")
+            Failure::from(error).next("`swe-ci account list` shows the accounts")
         }
         other => other.into(),
     }

@@ -1,13 +1,15 @@
+//! `swe-ci dataset`: imports, curates, exports and lists splits.
+
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use comfy_table::CellAlignment::{Left, Right};
-use swe_ci_core::curation::CurationState;
 use swe_ci_core::task::TaskId;
-use swe_ci_core::view::{Page, SplitSummary, TaskState, TaskSummary};
 use swe_ci_engine::{
     EXAMPLE_PLAN, ImportOptions, ImportSource, Imported, PageRequest, TasksWanted,
 };
+use swe_ci_views::curation::CurationState;
+use swe_ci_views::view::{Page, SplitSummary, TaskState, TaskSummary};
 
 use super::failure::Failure;
 use super::output;
@@ -15,8 +17,8 @@ use crate::config::GlobalOptions;
 
 const DEMO_HELP: &str = "\
 Four real evolutions of small Python packages, made from their releases on the
-package index. Takes a few minutes the first time; run again, it goes on where
-it was.
+package index. Takes a few minutes the first time; a repeated call resumes an
+interrupted one.
 
 Examples:
   swe-ci dataset demo && swe-ci run submit --human";
@@ -28,12 +30,11 @@ of the official one:
   FOLDER/data/TASK_ID/code.zip         a git checkout with its history
   FOLDER/data/TASK_ID/image.tar.gz     a `docker save`
 
-Each task's suite is run on its base and, several times, on its target: tests
-that do not pass every time are not counted. A task that cannot be used is
-imported as unusable, with the reason. What was interrupted, downloads too,
-goes on where it was.
+Each task's suite runs on its base and, several times, on its target; tests
+that do not pass every time do not count. An unusable task is imported with
+the reason. A repeated call resumes an interrupted import, downloads included.
 
-A gated dataset takes a token in HF_TOKEN; HF_ENDPOINT names a mirror.
+A gated dataset requires a token in HF_TOKEN; HF_ENDPOINT names a mirror.
 
 Examples:
   swe-ci dataset import --from hf:skylenage-ai/SWE-CI --split default
@@ -41,13 +42,13 @@ Examples:
   swe-ci dataset import --from ./swe-ci-dataset --split demo --tasks acme__lib-1 --again";
 
 const CURATE_HELP: &str = "\
-Makes a split from git histories, as section 3.1 of the paper does: repositories
-are collected, stretches of history with unchanged dependencies found, an image
-built for each in which its tests run, and the best candidates taken. The plan
-is a TOML file; --example prints one with all there is to set.
+Makes a split from git histories, like section 3.1 of the paper: it collects
+repositories, finds stretches of history with unchanged dependencies, builds an
+image for each in which its tests run, and selects the best candidates. The plan
+is a TOML file; --example prints one with every setting.
 
-What every stage finds is written down: run again with --go-on, it goes on where
-it was. When a server works on the data folder, it does the work.
+The results of every stage are stored: --go-on resumes a curation. If a server
+works on the data folder, it does the work.
 
 Examples:
   swe-ci dataset curate --example > plan.toml
@@ -93,19 +94,20 @@ pub(super) struct Import {
     /// Folder of the dataset, or hf:OWNER/NAME[@REVISION]
     #[arg(long, value_name = "SOURCE")]
     from: ImportSource,
-    /// Which split of it
+    /// A split of the dataset
     #[arg(long, value_name = "NAME")]
     split: String,
-    /// Only these tasks, with commas between; all when absent
+    /// Only these tasks, separated by commas; all when absent
     #[arg(long, value_name = "TASK_ID,…", value_delimiter = ',', value_parser = |name: &str| TaskId::new(name))]
     tasks: Vec<TaskId>,
-    /// How often each target's suite is run, 1 to 100
+    /// Number of runs of each target's suite, 1 to 100
     #[arg(long, value_name = "N", default_value_t = ImportOptions::default().repeats)]
     repeats: u32,
-    /// Tasks prepared at a time; as many as cores and memory allow when absent
+    /// Tasks to prepare at a time; as many as cores and memory allow when
+    /// absent
     #[arg(long, value_name = "N")]
     parallel: Option<usize>,
-    /// Prepare tasks again that are ready
+    /// Prepare ready tasks again
     #[arg(long)]
     again: bool,
     /// Print the imported tasks as JSON
@@ -118,13 +120,13 @@ pub(super) struct Curate {
     /// The plan
     #[arg(value_name = "FILE", required_unless_present_any = ["example", "go_on"])]
     plan: Option<PathBuf>,
-    /// Print a plan with everything there is to set, and end
+    /// Print an example plan with every setting, and exit
     #[arg(long)]
     example: bool,
-    /// Go on with this curation instead of beginning one
+    /// Resume this curation instead of beginning one
     #[arg(long, value_name = "ID", conflicts_with_all = ["plan", "example"])]
     go_on: Option<String>,
-    /// Print what came of it as JSON
+    /// Print the result as JSON
     #[arg(long)]
     json: bool,
 }
@@ -133,13 +135,13 @@ pub(super) struct Curate {
 pub(super) struct Export {
     /// The split
     split: String,
-    /// A folder that is empty or is not there
+    /// An empty or absent folder
     folder: PathBuf,
 }
 
 #[derive(Debug, Args)]
 pub(super) struct List {
-    /// The split whose tasks are wanted
+    /// The split whose tasks to list
     split: Option<String>,
     /// Print JSON
     #[arg(long)]
@@ -200,7 +202,7 @@ fn imported(imported: &Imported, json: bool) -> Result<(), Failure> {
             "{n} tasks of split `{}` could not be downloaded",
             imported.split
         );
-        return Err(Failure::new(what).next("import again; what came is kept"));
+        return Err(Failure::new(what).next("import again; the downloaded tasks stay"));
     }
     if imported
         .tasks
@@ -210,7 +212,7 @@ fn imported(imported: &Imported, json: bool) -> Result<(), Failure> {
         return Ok(());
     }
     let what = format!("no task of split `{}` can be used", imported.split);
-    Err(Failure::new(what).next("the list says why; `swe-ci doctor` may say more"))
+    Err(Failure::new(what).next("the list gives the reasons; `swe-ci doctor` may find more"))
 }
 
 async fn curate(
@@ -229,7 +231,7 @@ async fn curate(
     };
     output::note(format_args!("curation {id}"));
     let state = engine.curate(&id, say).await.map_err(|error| {
-        let next = format!("`swe-ci dataset curate --go-on {id}` goes on where it stopped");
+        let next = format!("`swe-ci dataset curate --go-on {id}` resumes it");
         Failure::from(error).next(next)
     })?;
     let found = engine.curation(&id).await?;
@@ -286,7 +288,7 @@ fn splits(splits: &[SplitSummary], json: bool) -> Result<(), Failure> {
         return output::json(&splits);
     }
     if splits.is_empty() {
-        output::note("There are no splits; `swe-ci dataset demo` makes one to try things with.");
+        output::note("There are no splits; `swe-ci dataset demo` makes one to try.");
         return Ok(());
     }
     let columns = [("split", Left), ("tasks", Right), ("ready", Right)];

@@ -1,7 +1,9 @@
+//! `swe-ci disk`: disk use, and eviction of cached images.
+
 use clap::Args;
 use comfy_table::CellAlignment::{Left, Right};
-use swe_ci_core::disk::{size_read, size_shown};
 use swe_ci_engine::GivenBack;
+use swe_ci_views::disk::{size_read, size_shown};
 
 use super::failure::Failure;
 use super::output;
@@ -9,14 +11,13 @@ use crate::config::GlobalOptions;
 
 pub(super) const AFTER_HELP: &str = "\
 Examples:
-  swe-ci disk                    what takes room
-  swe-ci disk --keep 20GiB       give back what was not used for longest";
+  swe-ci disk                    show disk use
+  swe-ci disk --keep 20GiB       evict the longest unused images and layers";
 
 #[derive(Debug, Args)]
 pub(super) struct Options {
-    /// Give back images of tasks and layers of harnesses, the longest unused
-    /// first, until the others take no more than this; they come back when they
-    /// are needed
+    /// Evict task images and harness layers, the longest unused first, until
+    /// the rest takes no more than this; they are restored when needed
     #[arg(long, value_name = "SIZE", value_parser = size_read)]
     keep: Option<u64>,
     /// Print JSON, sizes in bytes
@@ -28,7 +29,7 @@ pub(super) async fn execute(global: &GlobalOptions, options: &Options) -> Result
     let engine = super::open(global).await?;
     if let Some(quota) = options.keep {
         for GivenBack { name, bytes } in engine.keep_within(quota).await? {
-            output::note(format_args!("given back: {name}, {}", size_shown(bytes)));
+            output::note(format_args!("evicted: {name}, {}", size_shown(bytes)));
         }
     }
     let found = engine.disk_use().await?;

@@ -8,7 +8,7 @@ use super::output;
 use crate::config::GlobalOptions;
 
 pub(super) const AFTER_HELP: &str = "\
-Exit codes: 0 all is well, 1 something is missing.";
+Exit codes: 0 all checks passed, 1 a check failed.";
 
 #[derive(Debug, Args)]
 pub(super) struct Options {
@@ -21,12 +21,12 @@ pub(super) async fn execute(global: &GlobalOptions, options: &Options) -> Result
     let checks = match super::open(global).await {
         Ok(engine) => engine.doctor().await,
         Err(failure) if failure.is_usage() => return Err(failure),
-        // Nothing else can be looked at without it, and it is a finding.
+        // A failure to start is a finding, and prevents all other checks.
         Err(failure) => vec![Check {
             name: "start",
             ok: false,
             found: failure.what().to_owned(),
-            advice: "mend this first; --data or SWE_CI_DATA chooses another data folder".into(),
+            advice: "fix this first; --data or SWE_CI_DATA chooses another data folder".into(),
         }],
     };
     if options.json {

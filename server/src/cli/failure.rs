@@ -1,9 +1,11 @@
+//! Errors of commands, as stderr shows them.
+
 use std::process::ExitCode;
 
 use swe_ci_engine::Error;
 
-/// Why a command did not do what it was asked for: printed to stderr as what
-/// is wrong and, where there is something to do, what to do next.
+/// Why a command failed: printed to stderr with the problem and, if there is
+/// one, the next step to take.
 #[derive(Debug)]
 pub(super) struct Failure {
     what: String,
@@ -20,7 +22,7 @@ impl Failure {
         }
     }
 
-    /// The command line or the environment cannot be used.
+    /// The command line or the environment is invalid.
     pub(super) fn usage(what: impl Into<String>) -> Self {
         Self {
             code: 2,
@@ -54,15 +56,13 @@ impl Failure {
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         let next = match &error {
-            Error::NotFound { what: "run", .. } => {
-                Some("`swe-ci run list` shows the runs there are")
-            }
+            Error::NotFound { what: "run", .. } => Some("`swe-ci run list` shows the runs"),
             Error::NotFound {
                 what: "split" | "task",
                 ..
-            } => Some("`swe-ci dataset list` shows the splits and tasks there are"),
+            } => Some("`swe-ci dataset list` shows the splits and tasks"),
             Error::Unavailable(_) => {
-                Some("`swe-ci doctor` looks at everything that is needed and says what to do")
+                Some("`swe-ci doctor` checks everything and advises on problems")
             }
             _ => None,
         };

@@ -1,3 +1,5 @@
+//! `swe-ci harness`: lists, installs and tries agent programs.
+
 use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, Subcommand};
@@ -5,8 +7,8 @@ use comfy_table::CellAlignment::{Left, Right};
 use swe_ci_core::agent::{Endpoint, HarnessConfig, Protocol};
 use swe_ci_core::run::{Kind, RunConfig};
 use swe_ci_core::step::StepOutcome;
-use swe_ci_core::view::StepView;
 use swe_ci_engine::{BuiltLayer, CheckNews, Engine, HarnessCheck, HarnessView, Installed};
+use swe_ci_views::view::StepView;
 use tokio_util::sync::CancellationToken;
 
 use super::failure::Failure;
@@ -14,16 +16,17 @@ use super::output;
 use crate::config::GlobalOptions;
 
 const LIST_HELP: &str = "\
-Ours, and those described by files harnesses/NAME.toml of the data folder. A
-program that is not installed is when a run first needs it, or by `build`.
+Built-in harnesses, and those described by files harnesses/NAME.toml of the
+data folder. A missing program is installed when a run first needs it, or by
+`build`.
 
 Examples:
   swe-ci harness list
   swe-ci harness list --json | jq '.[] | select(.protocol == \"chat\") | .name'";
 
 const BUILD_HELP: &str = "\
-A program is built once for each base image, description and version, and used
-by all tasks and runs then. What is there already takes no time.
+A program is built once for each base image, description and version; then all
+tasks and runs use it. An installed program takes no time.
 
 Examples:
   swe-ci harness build opencode mini-swe-agent
@@ -31,24 +34,24 @@ Examples:
   swe-ci harness build --all";
 
 const CHECK_HELP: &str = "\
-Does what a run does, with a package of three functions: an architect reads two
+Executes a miniature run on a package of three functions: an architect reads two
 failing tests and writes a document, a programmer changes the code, the tests
 run. Each agent has two minutes and one attempt, all together 400,000 tokens
-(a fraction of it is usual), and nothing of it is kept.
+(a fraction of it is usual). Nothing is stored.
 
-FILE is the configuration of the run to be, as `swe-ci run submit` takes it.
+FILE is a run's configuration, as for `swe-ci run submit`.
 
 Examples:
   swe-ci harness check --config my-model.toml
   swe-ci harness check --harness builtin --url https://api.example.org/v1 \\
       --model acme-large --key acme
 
-Exit codes: 0 a document was written and code was changed, 1 not so (what is
-printed says why, and what to do), 2 the command line cannot be used.";
+Exit codes: 0 a document was written and code was changed, 1 otherwise (the
+output has the reason and advice), 2 the command line is invalid.";
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
-    /// List the harnesses there are
+    /// List the harnesses
     #[command(after_help = LIST_HELP)]
     List(List),
     /// Install agent programs ahead of the runs that need them
@@ -72,10 +75,10 @@ pub(super) struct Build {
     /// Names of harnesses
     #[arg(value_name = "NAME")]
     names: Vec<String>,
-    /// All whose package is at hand
+    /// All harnesses whose package is available
     #[arg(long)]
     all: bool,
-    /// The version, in place of the pinned one; for one NAME
+    /// The version to install instead of the pinned one; only with one NAME
     #[arg(long, value_name = "VERSION", conflicts_with = "all")]
     version: Option<String>,
 }
@@ -86,22 +89,22 @@ pub(super) struct Check {
     /// Configuration of a run, TOML (FILE.toml) or JSON
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// In place of a file: name of the harness
+    /// Name of the harness, instead of a file
     #[arg(long, value_name = "NAME", requires_all = ["url", "model"])]
     harness: Option<String>,
-    /// Its version; the pinned one when absent
+    /// Version of the harness; the pinned one when absent
     #[arg(long, value_name = "VERSION", requires = "harness")]
     version: Option<String>,
-    /// The provider's address up to its version
+    /// The provider's address including the version
     #[arg(long, value_name = "URL", requires = "harness")]
     url: Option<String>,
-    /// The name the provider knows the model by
+    /// The provider's name for the model
     #[arg(long, value_name = "MODEL", requires = "harness")]
     model: Option<String>,
     /// Name of the stored key; none when the endpoint needs none
     #[arg(long, value_name = "NAME", requires = "harness")]
     key: Option<String>,
-    /// What the endpoint speaks; what the harness does when absent
+    /// Protocol of the endpoint; the harness's own when absent
     #[arg(long, value_name = "PROTOCOL", requires = "harness", value_parser = ["chat", "responses", "messages", "gemini"])]
     protocol: Option<String>,
     /// Print JSON
@@ -160,10 +163,10 @@ fn installed(installed: &Installed) -> String {
 
 async fn build(engine: &Engine, options: &Build) -> Result<(), Failure> {
     if options.version.is_some() && options.names.len() > 1 {
-        return Err(Failure::usage("--version is for one NAME alone"));
+        return Err(Failure::usage("--version is only for one NAME"));
     }
     let names = match options.all {
-        true => at_hand(&engine.harnesses().await?),
+        true => available(&engine.harnesses().await?),
         false => options.names.clone(),
     };
     let say = |line: String| output::note(line);
@@ -171,7 +174,7 @@ async fn build(engine: &Engine, options: &Build) -> Result<(), Failure> {
     for name in &names {
         let built = engine.build_layer(name, options.version.as_deref(), &say);
         match Box::pin(built).await {
-            Ok(layer) => output::line(told(&layer))?,
+            Ok(layer) => output::line(layer_line(&layer))?,
             Err(error) => {
                 output::note(format_args!("{name}: {}", Failure::from(error).what()));
                 failed.push(name.as_str());
@@ -184,14 +187,14 @@ async fn build(engine: &Engine, options: &Build) -> Result<(), Failure> {
     }
 }
 
-/// Programs that can be built without the operator's doing.
-fn at_hand(harnesses: &[HarnessView]) -> Vec<String> {
+/// The programs that can be built without action by the operator.
+fn available(harnesses: &[HarnessView]) -> Vec<String> {
     let mut names = Vec::new();
     for harness in harnesses {
         match &harness.installed {
             Installed::BuiltIn => {}
             Installed::PackageMissing { path } => output::note(format_args!(
-                "{}: left out, as its package is not at {path}",
+                "{}: skipped, because its package is not at {path}",
                 harness.name
             )),
             _ => names.push(harness.name.clone()),
@@ -200,7 +203,7 @@ fn at_hand(harnesses: &[HarnessView]) -> Vec<String> {
     names
 }
 
-fn told(layer: &BuiltLayer) -> String {
+fn layer_line(layer: &BuiltLayer) -> String {
     let BuiltLayer {
         name,
         version,
@@ -209,7 +212,7 @@ fn told(layer: &BuiltLayer) -> String {
     } = layer;
     match *seconds > 0.0 {
         true => format!("{name} {version}: built in {seconds:.1} s, {digest}"),
-        false => format!("{name} {version}: was there, {digest}"),
+        false => format!("{name} {version}: already installed, {digest}"),
     }
 }
 
@@ -217,7 +220,7 @@ async fn check(engine: &Engine, options: Check) -> Result<(), Failure> {
     let json = options.json;
     let config = match &options.config {
         Some(file) => super::run::read(file)?,
-        None => given(engine, options).await?,
+        None => config_of_options(engine, options).await?,
     };
     let stop = CancellationToken::new();
     let stopped = stop.clone();
@@ -239,8 +242,8 @@ async fn check(engine: &Engine, options: Check) -> Result<(), Failure> {
     }
 }
 
-/// A configuration of what the command line says.
-async fn given(engine: &Engine, options: Check) -> Result<RunConfig, Failure> {
+/// The configuration the command line describes.
+async fn config_of_options(engine: &Engine, options: Check) -> Result<RunConfig, Failure> {
     let name = options.harness.unwrap_or_default();
     let known = engine.harnesses().await?;
     let harness = known.into_iter().find(|harness| harness.name == name);
@@ -279,7 +282,7 @@ async fn given(engine: &Engine, options: Check) -> Result<RunConfig, Failure> {
 fn tell(news: CheckNews) {
     match news {
         CheckNews::Said(line) => output::note(line),
-        CheckNews::Layer(layer) => output::note(told(&layer)),
+        CheckNews::Layer(layer) => output::note(layer_line(&layer)),
         CheckNews::Step(step) => output::note(step_line(&step)),
         CheckNews::Tests { passed, of } => {
             output::note(format_args!("{passed} of {of} tests pass"));
@@ -350,7 +353,7 @@ fn print(checked: &HarnessCheck) -> Result<(), Failure> {
         "It took {}, {} tokens, {}.",
         requests(checked.traffic.requests),
         checked.usage.total(),
-        cost.as_deref().unwrap_or("at a price nobody knows")
+        cost.as_deref().unwrap_or("at an unknown price")
     ))?;
     for advice in &checked.advice {
         output::line(format_args!("- {advice}"))?;

@@ -1,3 +1,5 @@
+//! `swe-ci import-results`: imports results made elsewhere as a run.
+
 use std::path::PathBuf;
 
 use clap::Args;
@@ -10,11 +12,11 @@ use super::{output, score};
 use crate::config::GlobalOptions;
 
 pub(super) const AFTER_HELP: &str = "\
-The results become a finished run of their split, marked as imported. Imported
-again, the same results change nothing; results that have grown replace what
-was there, under the same run id. A file that cannot be believed is named with
-its line, and nothing of the run is imported; a task that was never started is
-imported as blocked, unscored.
+The results become a finished run of their split, marked as imported. Importing
+the same results again changes nothing; extended results replace the earlier
+ones under the same run id. An inconsistent file is reported with its line, and
+nothing of the run is imported; a task that was never started is imported as
+blocked, unscored.
 
 Layouts:
   reference   FOLDER/TASK_ID/iteration.jsonl, as the authors' program writes it;
@@ -22,7 +24,7 @@ Layouts:
   otter       FOLDER/TASK_ID#SAMPLE/{meta.json,turn_N/conclusion.json}; by counts
               alone
 
-What is known by counts alone has no score in the `paper` convention.
+Results by counts alone have no score in the `paper` convention.
 
 Examples:
   swe-ci import-results --from reference experiments/my-model \\
@@ -33,7 +35,7 @@ Examples:
 pub(super) struct Options {
     /// Folder of the experiment
     folder: PathBuf,
-    /// Whose layout the folder has
+    /// Layout of the folder
     #[arg(long, value_name = "LAYOUT", default_value = "reference", value_parser = ["reference", "otter"])]
     from: String,
     /// The split's metadata file: which tasks there are
@@ -42,19 +44,20 @@ pub(super) struct Options {
     /// The model's name, as the leaderboard shows it
     #[arg(long, value_name = "NAME")]
     model: String,
-    /// Who offers the model
+    /// The model's provider
     #[arg(long, value_name = "NAME")]
     provider: Option<String>,
     /// The day the model was released, YYYY-MM-DD
     #[arg(long, value_name = "DAY", value_parser = day)]
     release_date: Option<String>,
-    /// The program that played the agents; the layout's own when absent
+    /// The agent program; the layout's own when absent
     #[arg(long, value_name = "NAME")]
     harness: Option<String>,
     /// Name of the split; that of the metadata file when absent
     #[arg(long, value_name = "NAME")]
     split: Option<String>,
-    /// Shorter evolutions are padded to it, later iterations left out
+    /// Number of iterations: shorter evolutions are padded, later iterations
+    /// ignored
     #[arg(long, value_name = "N", default_value = "20", value_parser = clap::value_parser!(u32).range(1..=1000))]
     max_iterations: u32,
     /// Print JSON
@@ -66,7 +69,7 @@ fn day(text: &str) -> Result<String, String> {
     if is_day(text) {
         Ok(text.to_owned())
     } else {
-        Err("it is not a day as YYYY-MM-DD".into())
+        Err("it is not a date as YYYY-MM-DD".into())
     }
 }
 
@@ -100,8 +103,8 @@ fn refused(error: swe_ci_engine::Error) -> Failure {
     let failure = Failure::from(error);
     if invalid {
         failure.next(format!(
-            "nothing was imported; mend that, then import again: {}",
-            score::WHAT_IS_NEEDED
+            "nothing was imported; fix this, then import again: {}",
+            score::INPUT_ADVICE
         ))
     } else {
         failure

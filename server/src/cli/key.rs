@@ -1,3 +1,5 @@
+//! `swe-ci key`: the stored keys of model providers.
+
 use std::io::{IsTerminal, Read};
 
 use clap::{Args, Subcommand};
@@ -9,24 +11,24 @@ use super::failure::Failure;
 use super::output;
 use crate::config::GlobalOptions;
 
-/// More than any key has; what follows it is not read.
+/// Longer than any key; the rest is not read.
 const MOST_BYTES: u64 = 64 << 10;
 
 const SET_HELP: &str = "\
-The key is read from stdin, or asked for when stdin is a terminal; never taken
+The key comes from stdin, or from a prompt when stdin is a terminal; never
 from the command line, which others on this machine can see. It is stored
-encrypted and shown nowhere. A run names it: endpoint = { …, key = \"NAME\" }.
+encrypted and never shown. A run names it: endpoint = { …, key = \"NAME\" }.
 
 Examples:
   swe-ci key set acme
   swe-ci key set acme < acme.key";
 
 const ROTATE_HELP: &str = "\
-The master key is a file of the data folder, secret.key. It is replaced by a
-new one, with which all keys are sealed anew; a server that runs goes on.
+The master key is the file secret.key of the data folder. A new one replaces
+it and encrypts all keys again; a running server continues.
 
-Where it is kept in SWE_CI_SECRET instead, make the new one yourself, give it
-on stdin, and start the server again with the variable changed.
+If it is in SWE_CI_SECRET instead, create the new one yourself, pass it on
+stdin, and restart the server with the variable changed.
 
 Examples:
   swe-ci key rotate
@@ -41,7 +43,7 @@ pub(super) enum Command {
     List(List),
     /// Remove a stored key
     Remove(Remove),
-    /// Seal all stored keys with a new master key
+    /// Re-encrypt all stored keys with a new master key
     #[command(after_help = ROTATE_HELP)]
     Rotate(Rotate),
 }
@@ -63,7 +65,7 @@ pub(super) struct List {
 pub(super) struct Remove {
     /// The key's name
     name: String,
-    /// Even when queued or running runs need it
+    /// Remove it even if queued or running runs need it
     #[arg(long)]
     force: bool,
 }
@@ -93,14 +95,14 @@ pub(super) async fn execute(global: &GlobalOptions, command: Command) -> Result<
             let new = stdin.then(|| read("new master key")).transpose()?;
             let (id, keys) = engine.rotate_secret(new.as_ref()).await?;
             output::note(format_args!(
-                "All stored keys ({keys}) are sealed with the master key {id} now."
+                "All stored keys ({keys}) are now encrypted with the master key {id}."
             ));
             Ok(())
         }
     }
 }
 
-/// From a terminal without showing it, else all of stdin.
+/// Reads from a terminal without echo, else all of stdin.
 pub(super) fn read(what: &str) -> Result<SecretString, Failure> {
     let stdin = std::io::stdin();
     let text = if stdin.is_terminal() {
@@ -116,7 +118,7 @@ pub(super) fn read(what: &str) -> Result<SecretString, Failure> {
 
 fn not_removed(error: Error) -> Failure {
     let next = match &error {
-        Error::NotFound { .. } => Some("`swe-ci key list` shows the keys there are"),
+        Error::NotFound { .. } => Some("`swe-ci key list` shows the keys"),
         Error::Conflict(_) => {
             Some("cancel them (`swe-ci run cancel`), or add --force; their steps will then fail")
         }

@@ -1,7 +1,9 @@
+//! `swe-ci leaderboard`: the ranking in the terminal.
+
 use clap::Args;
 use comfy_table::CellAlignment::{Left, Right};
-use swe_ci_core::leaderboard::Row;
 use swe_ci_core::metrics::{Convention, Gamma};
+use swe_ci_views::leaderboard::Row;
 
 use super::failure::Failure;
 use super::output;
@@ -22,7 +24,7 @@ pub(super) struct Options {
     #[arg(long, value_name = "NAME")]
     split: Option<String>,
     /// Weight of later iterations, 0.1 to 10
-    #[arg(long, value_name = "GAMMA", default_value = "1", value_parser = gamma)]
+    #[arg(long, value_name = "GAMMA", default_value = "1")]
     gamma: Gamma,
     /// How tests are counted: `paper` (only tests the target passes, one by
     /// one) or `reference` (as the authors' program counts)
@@ -31,11 +33,6 @@ pub(super) struct Options {
     /// Print JSON
     #[arg(long)]
     json: bool,
-}
-
-pub(super) fn gamma(text: &str) -> Result<Gamma, String> {
-    let number = text.parse().map_err(|_| "it is not a number".to_owned())?;
-    Gamma::new(number).map_err(|e| e.to_string())
 }
 
 pub(super) async fn execute(global: &GlobalOptions, options: &Options) -> Result<(), Failure> {
@@ -53,7 +50,7 @@ pub(super) async fn execute(global: &GlobalOptions, options: &Options) -> Result
         return output::json(&rows);
     }
     if rows.is_empty() {
-        output::note("No run has a score yet; `swe-ci run list` shows how the runs stand.");
+        output::note("No run has a score yet; `swe-ci run list` shows the state of the runs.");
         return Ok(());
     }
     print(&rows)

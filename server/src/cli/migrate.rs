@@ -3,8 +3,8 @@ use super::output;
 use crate::config::GlobalOptions;
 
 pub(super) const AFTER_HELP: &str = "\
-`serve` and every other command do this themselves when they start; the
-command is for those who want to do it at a time of their own choosing.
+`serve` and every other command migrate the database when they start; this
+command does it at a time of your choice.
 
 Examples:
   swe-ci migrate

@@ -1,5 +1,5 @@
-//! The command line. One file per command family; every command is a function
-//! from its options to `Result<(), Failure>`, and only here a process ends.
+//! The command line: one file per command family. Every command is a function
+//! from its options to `Result<(), Failure>`; only this file ends the process.
 
 mod failure;
 
@@ -50,24 +50,24 @@ use crate::config::{GlobalOptions, ServeOptions};
 use crate::logging;
 use failure::Failure;
 
-/// A page is rendered by calls within calls; a full leaderboard takes nearly
-/// 3 MiB of stack in a development build. Only what is used takes memory.
+/// Rendering a page nests calls deeply; a full leaderboard takes nearly 3 MiB
+/// of stack in a development build. Unused stack takes no memory.
 const STACK: usize = 8 << 20;
 
 const AFTER_HELP: &str = "\
 Examples:
   swe-ci serve --demo                     the site, with a first run to look at
-  swe-ci doctor                           is everything there that a run needs?
+  swe-ci doctor                           check everything a run needs
   swe-ci run submit --human --split demo  queue the human baseline
   swe-ci leaderboard --gamma 1.5          the ranking, in the terminal
-  swe-ci score FOLDER --metadata CSV      what results made elsewhere come to
+  swe-ci score FOLDER --metadata CSV      score results made elsewhere
 
-Options can be given as environment variables too; `swe-ci COMMAND --help`
-names them. Image builds are also given http_proxy, https_proxy, no_proxy and
-the CA bundle of SSL_CERT_FILE (the system's own when it is not set).
+Most options have environment variables too; `swe-ci COMMAND --help` names
+them. Image builds also get http_proxy, https_proxy, no_proxy and the CA
+bundle of SSL_CERT_FILE (the system's own when it is not set).
 
-Exit codes: 0 fine, 1 it failed (stderr says what, and what to do), 2 the
-command line or an environment variable cannot be used.";
+Exit codes: 0 success, 1 failure (stderr has the reason and advice), 2 the
+command line or an environment variable is invalid.";
 
 /// How well do LLM coding agents maintain a codebase? Runs the SWE-CI
 /// benchmark and shows its results.
@@ -88,16 +88,16 @@ enum Command {
     /// Bring the database up to date
     #[command(after_help = migrate::AFTER_HELP)]
     Migrate,
-    /// Look at everything a run needs, and say what to do about what is missing
+    /// Check everything a run needs, and advise on problems
     #[command(after_help = doctor::AFTER_HELP)]
     Doctor(doctor::Options),
-    /// What takes the disk: results, tasks, images and the layers they share
+    /// Show disk use: results, tasks, images and the layers they share
     #[command(after_help = disk::AFTER_HELP)]
     Disk(disk::Options),
-    /// Import datasets and list what was imported
+    /// Import datasets and list the imported ones
     #[command(subcommand)]
     Dataset(dataset::Command),
-    /// Submit runs, look at them, steer them
+    /// Submit, show and steer runs
     #[command(subcommand)]
     Run(run::Command),
     /// Print the leaderboard of a split
@@ -109,25 +109,26 @@ enum Command {
     /// Import results made elsewhere as a finished run
     #[command(after_help = import_results::AFTER_HELP)]
     ImportResults(import_results::Options),
-    /// Score stored runs anew, after the metric definitions have changed
+    /// Score stored runs again, after a change of the metric definitions
     #[command(after_help = rescore::AFTER_HELP)]
     Rescore(rescore::Options),
-    /// What Pylint and radon find in a folder of code
+    /// Measure a folder of code with Pylint and radon
     #[command(after_help = style::AFTER_HELP)]
     Style(style::Options),
-    /// Run the tests of a run again, and hold them against what was recorded
+    /// Run the tests of a run again, and compare them with the recorded
+    /// outcomes
     #[command(after_help = verify::AFTER_HELP)]
     Verify(verify::Options),
-    /// The agent programs there are: list them, install them, try them
+    /// List, install and try the agent programs
     #[command(subcommand)]
     Harness(harness::Command),
-    /// Keys of providers, stored encrypted
+    /// Store the keys of providers, encrypted
     #[command(subcommand)]
     Key(key::Command),
-    /// What models cost
+    /// Manage the prices of models
     #[command(subcommand)]
     Price(price::Command),
-    /// Who may do what on the site
+    /// Manage the accounts of the site
     #[command(subcommand)]
     Account(account::Command),
 }
@@ -149,7 +150,7 @@ pub fn main() -> ExitCode {
     let outcome = match runtime {
         Ok(runtime) => {
             let outcome = runtime.block_on(Box::pin(cli.execute()));
-            // What still blocks a thread may not hold the process up.
+            // A blocked thread must not delay the exit.
             runtime.shutdown_timeout(Duration::from_millis(500));
             outcome
         }
@@ -185,7 +186,7 @@ impl Cli {
     }
 }
 
-/// The engine of a command that does not work on runs itself.
+/// Opens the engine for a command that does not execute runs itself.
 async fn open(global: &GlobalOptions) -> Result<Engine, Failure> {
     let config = global.engine(0).map_err(Failure::usage)?;
     Ok(Engine::open(config).await?)

@@ -1,5 +1,5 @@
-//! What commands print on stdout. A reader that has seen enough (`| head`)
-//! ends the program quietly, which is why nothing here uses `println!`.
+//! Output on stdout. When the reader closes the pipe (`| head`) the program
+//! ends quietly, which is why nothing here uses `println!`.
 
 use std::io::{ErrorKind, Write};
 
@@ -41,12 +41,12 @@ pub(super) fn table<const N: usize>(
     line(table)
 }
 
-/// A note for people, beside what stdout is asked for.
+/// Prints a note for people to stderr, separate from the output on stdout.
 pub(super) fn note(text: impl std::fmt::Display) {
     eprintln!("{text}");
 }
 
-/// Names and reasons come from outside: they may not move the cursor.
+/// Names and reasons come from outside and must not move the cursor.
 fn plain(text: &str) -> String {
     text.chars()
         .map(|c| if c.is_control() { ' ' } else { c })
@@ -63,7 +63,7 @@ pub(super) fn minute(time: &str) -> String {
     time.get(..16).unwrap_or(time).replace('T', " ")
 }
 
-/// A long name cut to what a table has room for.
+/// A long name, cut to fit a table.
 pub(super) fn short(text: &str, most: usize) -> String {
     if text.chars().count() <= most {
         return text.to_owned();

@@ -1,3 +1,5 @@
+//! `swe-ci price`: the prices of models.
+
 use clap::{ArgGroup, Args, Subcommand};
 use comfy_table::CellAlignment::{Left, Right};
 use swe_ci_core::agent::PriceLine;
@@ -10,9 +12,9 @@ use super::output;
 use crate::config::GlobalOptions;
 
 const SET_HELP: &str = "\
-Prices are US dollars for a million tokens. A run costs what holds on the day it
-is submitted (the latest prices that begin no later), unless its configuration
-has endpoint.prices.
+Prices are US dollars for a million tokens. A run uses the prices of the day
+of its submission (the latest that begin no later), unless its configuration has
+endpoint.prices.
 
 Examples:
   swe-ci price set acme-large --input 3 --output 15 --cached 0.3
@@ -25,7 +27,7 @@ Examples:
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
-    /// Say what a model costs from a day on
+    /// Set a model's prices from a day on
     #[command(after_help = SET_HELP)]
     Set(Set),
     /// List all prices
@@ -37,15 +39,16 @@ pub(super) enum Command {
 
 #[derive(Debug, Args)]
 pub(super) struct Set {
-    /// The name the provider knows the model by
+    /// The provider's name for the model
     model: String,
-    /// A million input tokens
+    /// Price of a million input tokens
     #[arg(long, value_name = "USD")]
     input: f64,
-    /// A million output tokens, reasoning included
+    /// Price of a million output tokens, reasoning included
     #[arg(long, value_name = "USD")]
     output: f64,
-    /// A million input tokens the provider has in its cache; as --input when absent
+    /// Price of a million input tokens from the provider's cache; as --input
+    /// when absent
     #[arg(long, value_name = "USD")]
     cached: Option<f64>,
     /// The first day, YYYY-MM-DD; today (UTC) when absent
@@ -98,7 +101,7 @@ pub(super) async fn execute(global: &GlobalOptions, command: Command) -> Result<
             let removed = engine.remove_price(&model, &from).await;
             removed.map_err(|error| match error {
                 Error::NotFound { .. } => {
-                    Failure::from(error).next("`swe-ci price list` shows the prices there are")
+                    Failure::from(error).next("`swe-ci price list` shows the prices")
                 }
                 other => other.into(),
             })
@@ -114,7 +117,7 @@ fn list(lines: &[PriceLine], options: &List) -> Result<(), Failure> {
         return output::line(table(lines).trim_end_matches('\n'));
     }
     if lines.is_empty() {
-        output::note("No prices are known; `swe-ci price set` adds some.");
+        output::note("There are no prices; `swe-ci price set` adds some.");
         return Ok(());
     }
     let columns = [

@@ -1,3 +1,5 @@
+//! `swe-ci run publish` and `withdraw`, and the verified mark.
+
 use clap::{Args, Subcommand};
 
 use super::failure::Failure;
@@ -5,22 +7,22 @@ use super::output;
 use crate::config::GlobalOptions;
 
 const WITHDRAW_HELP: &str = "\
-A run that is taken back stands in no ranking and no list; administrators and
-whoever submitted it still see it, and why.
+A withdrawn run is in no ranking and no list; administrators and its
+submitter still see it, with the reason.
 
 Examples:
   swe-ci run withdraw $id --reason \"the prompts named the tests\"";
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
-    /// Show a private run to everybody, or again one that was taken back
+    /// Publish a private run, or a withdrawn one again
     Publish(Publish),
-    /// Take a public run back
+    /// Withdraw a public run
     #[command(after_help = WITHDRAW_HELP)]
     Withdraw(Withdraw),
     /// Mark a run as verified, after `swe-ci verify` found no differences
     Mark(Marked),
-    /// Take that mark away again
+    /// Remove the mark again
     Unmark(Marked),
 }
 
@@ -40,7 +42,7 @@ pub(super) struct Publish {
 pub(super) struct Withdraw {
     /// The run's id
     id: String,
-    /// Why; 1 to 500 characters
+    /// The reason; 1 to 500 characters
     #[arg(long, value_name = "TEXT")]
     reason: String,
 }
@@ -54,7 +56,7 @@ pub(super) async fn execute(global: &GlobalOptions, command: Command) -> Result<
         }
         Command::Withdraw(Withdraw { id, reason }) => {
             engine.unpublish(&id, &reason).await?;
-            output::line(format_args!("run {id} is taken back"))
+            output::line(format_args!("run {id} is withdrawn"))
         }
         Command::Mark(Marked { id }) => {
             engine.mark_verified(&id).await?;

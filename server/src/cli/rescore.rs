@@ -1,3 +1,5 @@
+//! `swe-ci rescore`: scores stored runs again.
+
 use clap::Args;
 use comfy_table::CellAlignment::{Left, Right};
 use swe_ci_engine::{Engine, METRIC_VERSION, Rescored};
@@ -7,13 +9,13 @@ use super::output;
 use crate::config::GlobalOptions;
 
 pub(super) const AFTER_HELP: &str = "\
-Nothing is executed again: verdicts follow from the reports and outcomes that
-are kept. Without --run, every finished run that was counted by older
-definitions is scored anew, each in one transaction.
+Executes nothing: verdicts follow from the stored reports and outcomes. Without
+--run, it scores every finished run of older definitions again, each in one
+transaction.
 
-With --style, code style is measured instead, of every scored evolution whose
-code was kept and that was not measured: a server does so for what it runs
-itself, this is for what was there before.
+With --style, it measures code style instead, for every scored evolution with
+stored code and without a measurement. A server measures its own runs; this is
+for older ones.
 
 Examples:
   swe-ci rescore
@@ -22,7 +24,7 @@ Examples:
 
 #[derive(Debug, Args)]
 pub(super) struct Options {
-    /// This run alone, whatever definitions it was counted by
+    /// Only this run, whatever version of the definitions it has
     #[arg(long, value_name = "ID")]
     run: Option<String>,
     /// Measure code style, with Pylint and radon in containers
@@ -44,7 +46,7 @@ pub(super) async fn execute(global: &GlobalOptions, options: &Options) -> Result
     }
     if rescored.is_empty() {
         output::note(format_args!(
-            "Every finished run is counted by the present definitions, version {METRIC_VERSION}."
+            "Every finished run has scores of the current definitions, version {METRIC_VERSION}."
         ));
         return Ok(());
     }

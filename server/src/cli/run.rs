@@ -1,15 +1,17 @@
+//! `swe-ci run`: submits, lists and shows runs.
+
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use clap::{ArgGroup, Args, Subcommand};
 use comfy_table::CellAlignment::{Left, Right};
 use serde_json::json;
-use swe_ci_core::account::Visibility;
 use swe_ci_core::metrics::Verdict;
 use swe_ci_core::run::RunConfig;
-use swe_ci_core::submission::Submission;
-use swe_ci_core::view::{EvolutionView, RunDetail, RunSummary};
 use swe_ci_engine::{PageRequest, configuration};
+use swe_ci_views::account::Visibility;
+use swe_ci_views::submission::Submission;
+use swe_ci_views::view::{EvolutionView, RunDetail, RunSummary};
 
 use super::failure::Failure;
 use super::output;
@@ -25,7 +27,7 @@ stdin). The smallest one:
   harness = { name = \"builtin\" }
   endpoint = { url = \"https://api.example.org/v1\", model = \"my-model-1\", key = \"example\" }
 
-and what may be added, with its defaults:
+and the optional fields, with their defaults:
 
   provider = \"\"
   samples = 1
@@ -43,8 +45,8 @@ and what may be added, with its defaults:
   [budget]
   usd = 50.0    # or tokens, requests, seconds; none has a limit by itself
 
-The run waits in the queue until a server on the same data works on it. Its id
-is printed on stdout.
+The run waits in the queue until a server on the same data executes it. stdout
+shows its id.
 
 `swe-ci harness list` shows the harnesses, `swe-ci key set NAME` stores a key.
 
@@ -60,7 +62,7 @@ pub(super) enum Command {
     Submit(Submit),
     /// List runs, newest first
     List(List),
-    /// Show how a run stands
+    /// Show the state of a run
     Show(Show),
     #[command(flatten)]
     Steer(super::steer::Command),
@@ -87,7 +89,7 @@ pub(super) struct Submit {
     /// Show it to administrators only; `swe-ci run publish` shows it to all
     #[arg(long)]
     private: bool,
-    /// Begin only after its agents were tried on a tiny task, and one of its
+    /// Begin only after a preflight: its agents on a tiny task, and one of its
     /// tasks at both ends
     #[arg(long)]
     preflight: bool,
@@ -101,10 +103,10 @@ pub(super) struct Submit {
 
 #[derive(Debug, Args)]
 pub(super) struct List {
-    /// How many at most
+    /// The largest number of runs
     #[arg(long, value_name = "N", default_value = "50", value_parser = clap::value_parser!(u32).range(1..=500))]
     limit: u32,
-    /// The `next` of the list before (see --json)
+    /// The `next` of the previous list (see --json)
     #[arg(long, value_name = "NEXT")]
     after: Option<String>,
     /// Print JSON
@@ -160,7 +162,7 @@ async fn submit(global: &GlobalOptions, options: &Submit) -> Result<(), Failure>
     }
     output::line(&id)?;
     output::note(format_args!(
-        "queued; `swe-ci run show {id}` says how it stands"
+        "queued; `swe-ci run show {id}` shows its state"
     ));
     Ok(())
 }
@@ -171,7 +173,7 @@ pub(super) fn read(file: &Path) -> Result<RunConfig, Failure> {
             "the configuration `{}` cannot be used: {problem}",
             file.display()
         ))
-        .next("`swe-ci run submit --help` shows what a configuration looks like")
+        .next("`swe-ci run submit --help` shows an example")
     };
     let mut text = String::new();
     let read = if file == Path::new("-") {
@@ -226,7 +228,7 @@ async fn list(global: &GlobalOptions, options: List) -> Result<(), Failure> {
     Ok(())
 }
 
-/// How a run stands, in a word.
+/// The state of a run in a word.
 fn standing(run: &RunSummary) -> &'static str {
     match run.steering.paused && !run.progress.is_over() {
         true => "paused",
@@ -322,7 +324,7 @@ mod tests {
     "#;
 
     #[test]
-    fn toml_and_json_say_the_same() {
+    fn toml_and_json_agree() {
         let toml = file("c.toml", SMALLEST).unwrap();
         assert_eq!(toml.samples, 1);
         let json = serde_json::to_string(&toml).unwrap();
@@ -330,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn the_help_shows_what_can_be_used() {
+    fn the_help_lists_the_layouts() {
         let (_, shown) = SUBMIT_HELP.split_once("smallest one:").unwrap();
         let (shown, _) = shown.split_once("The run waits").unwrap();
         let config: String = shown
@@ -346,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_configurations_name_the_place() {
+    fn bad_configurations_name_the_field() {
         let check = |name: &str, text: &str, expect: &[&str]| {
             let message = file(name, text).unwrap_err();
             for part in [&[name], expect].concat() {

@@ -1,37 +1,37 @@
+//! `swe-ci score`: scores results from their files.
+
 use std::path::PathBuf;
 
 use clap::Args;
 use comfy_table::CellAlignment::{Left, Right};
-use swe_ci_core::leaderboard::{EvolutionScore, Intervals};
 use swe_ci_core::metrics::{Convention, Gamma};
 use swe_ci_core::results::Layout;
 use swe_ci_core::uncertainty::Interval;
 use swe_ci_engine::{ScoreRequest, Scored};
+use swe_ci_views::leaderboard::{EvolutionScore, Intervals};
 
 use super::failure::Failure;
-use super::leaderboard::gamma;
 use super::output;
 
 pub(super) const AFTER_HELP: &str = "\
 Needs no server, no database and no data folder, and writes nothing.
 
-The folder is that of one experiment, with a folder for each task:
+FOLDER is the folder of one experiment, with a folder for each task:
   reference   TASK_ID/iteration.jsonl, as the authors' program writes it
   otter       TASK_ID#SAMPLE/{meta.json,turn_N/conclusion.json}
 
-A task that is missing, or whose files cannot be believed, is skipped with the
-reason; the means are over the others. `--convention paper` looks at single
-tests and needs the archived test reports (TASK_ID/…/test_report.json).
+A missing task, or one with inconsistent files, is skipped with the reason; the
+means are over the others. `--convention paper` counts single tests and needs
+the archived test reports (TASK_ID/…/test_report.json).
 
 Examples:
   swe-ci score experiments/my-model --metadata metadata/default.csv
   swe-ci score experiments/my-model --metadata metadata/default.csv --json | jq .evoscore
 
-Exit codes: 0 at least one task was scored, 1 none was, 2 an option cannot be
-used.";
+Exit codes: 0 at least one task was scored, 1 none was, 2 an option is invalid.";
 
-/// What to do about a folder or a metadata file that cannot be used.
-pub(super) const WHAT_IS_NEEDED: &str = "FOLDER is that of one experiment, with a folder for each task; --metadata is the split's file of the dataset, metadata/SPLIT.csv; docs/results.md shows both";
+/// Advice about an unusable folder or metadata file.
+pub(super) const INPUT_ADVICE: &str = "FOLDER is the folder of one experiment, with a folder for each task; --metadata is the split's file of the dataset, metadata/SPLIT.csv; docs/results.md shows both";
 
 #[derive(Debug, Args)]
 pub(super) struct Options {
@@ -40,14 +40,15 @@ pub(super) struct Options {
     /// The split's metadata file: which tasks there are
     #[arg(long, value_name = "CSV")]
     metadata: PathBuf,
-    /// Whose layout the folder has
+    /// Layout of the folder
     #[arg(long, value_name = "LAYOUT", default_value = "reference", value_parser = ["reference", "otter"])]
     from: String,
-    /// Shorter evolutions are padded to it, later iterations left out
+    /// Number of iterations: shorter evolutions are padded, later iterations
+    /// ignored
     #[arg(long, value_name = "N", default_value = "20", value_parser = clap::value_parser!(u32).range(1..=1000))]
     max_iterations: u32,
     /// Weight of later iterations, 0.1 to 10
-    #[arg(long, value_name = "GAMMA", default_value = "1", value_parser = gamma)]
+    #[arg(long, value_name = "GAMMA", default_value = "1")]
     gamma: Gamma,
     /// How tests are counted: `paper` (only tests the target passes, one by
     /// one) or `reference` (as the authors' program counts)
@@ -72,8 +73,8 @@ pub(super) async fn execute(options: Options) -> Result<(), Failure> {
         tokio::task::spawn_blocking(move || swe_ci_engine::score(&folder, &metadata, &request));
     let scored = scoring
         .await
-        .map_err(|e| Failure::new(format!("scoring broke off: {e}")))?
-        .map_err(|e| Failure::from(e).next(WHAT_IS_NEEDED))?;
+        .map_err(|e| Failure::new(format!("scoring failed: {e}")))?
+        .map_err(|e| Failure::from(e).next(INPUT_ADVICE))?;
     if options.json {
         output::json(&scored)?;
     } else {
@@ -83,7 +84,7 @@ pub(super) async fn execute(options: Options) -> Result<(), Failure> {
     if scored.scores.tasks.is_empty() {
         let what = format!("no task could be scored in the layout `{}`", layout.name());
         return Err(Failure::new(what).next(
-            "each task says why it was skipped; is it the folder of one experiment, and `--from` its layout?",
+            "each skipped task has its reason; is it the folder of one experiment, and `--from` its layout?",
         ));
     }
     Ok(())
@@ -169,7 +170,7 @@ fn task_row(task: &EvolutionScore) -> [String; 6] {
     ]
 }
 
-/// What stands beside the numbers. JSON has the skipped and the ignored.
+/// Prints notes on the numbers. JSON has the skipped and the ignored folders.
 fn tell(scored: &Scored, json: bool) {
     for note in &scored.notes {
         output::note(format_args!("note: {note}"));
@@ -178,17 +179,17 @@ fn tell(scored: &Scored, json: bool) {
         return;
     }
     if scored.scores.intervals.is_none() && !scored.scores.tasks.is_empty() {
-        output::note("no intervals: the tasks are of fewer than two repositories");
+        output::note("no intervals: the tasks come from fewer than two repositories");
     }
     skipped(&scored.skipped, &scored.ignored);
 }
 
-/// What was passed over, task by task.
+/// Prints the skipped tasks.
 pub(super) fn skipped(skipped: &[swe_ci_engine::Skipped], ignored: &[String]) {
     for task in skipped {
         output::note(format_args!("skipped {}: {}", task.task_id, task.reason));
     }
-    // Names from outside may not move the cursor.
+    // Names from outside must not move the cursor.
     let names = ignored
         .iter()
         .map(|name| format!("`{}`", name.escape_debug()));
@@ -200,10 +201,10 @@ pub(super) fn skipped(skipped: &[swe_ci_engine::Skipped], ignored: &[String]) {
     if !named.is_empty() {
         let named = named.join(", ");
         output::note(format_args!(
-            "ignored {named}{more}: no task of the split is called so"
+            "ignored {named}{more}: the split has no task of this name"
         ));
     }
 }
 
-/// Folders that are named of those that belong to no task; `--json` has all.
+/// Folders to name of those that belong to no task; `--json` lists all.
 const FOLDERS_NAMED: usize = 5;

@@ -1,3 +1,5 @@
+//! `swe-ci serve`: starts the server and stops it on signals.
+
 use std::io::ErrorKind;
 use std::net::SocketAddr;
 
@@ -10,8 +12,11 @@ use tokio_util::sync::CancellationToken;
 
 use super::failure::Failure;
 use super::output;
+use crate::app::App;
 use crate::config::{GlobalOptions, ServeOptions};
-use crate::serve::{self, App, Background, Site};
+use crate::invitation;
+use crate::serve::{self, Background};
+use crate::site::Site;
 
 pub(super) const AFTER_HELP: &str = "\
 Examples:
@@ -19,12 +24,12 @@ Examples:
   swe-ci serve --listen 0.0.0.0:8080 --data /srv/swe-ci --workers 8
   SWE_CI_LOG=debug swe-ci serve --log-format json
 
-Stop it with Ctrl-C or SIGTERM: it answers what is being answered, leaves the
-steps at work so that the next start goes on with them, and is gone within
-10 seconds. A second Ctrl-C ends it at once, which loses nothing either.
+Stop it with Ctrl-C or SIGTERM: it finishes the requests under way, leaves
+running steps for the next start to resume, and exits within 10 seconds. A
+second Ctrl-C ends it at once, which loses nothing either.
 
-Exit codes: 0 stopped, 1 it failed (the port is taken, the data folder cannot
-be used, another server works on it), 2 an option cannot be used.";
+Exit codes: 0 stopped, 1 failure (the port is taken, the data folder is
+unusable, another server works on it), 2 an option is invalid.";
 
 pub(super) async fn execute(global: &GlobalOptions, options: &ServeOptions) -> Result<(), Failure> {
     let mut config = global.engine(options.workers()).map_err(Failure::usage)?;
@@ -43,7 +48,7 @@ pub(super) async fn execute(global: &GlobalOptions, options: &ServeOptions) -> R
     let engine = Engine::open(config).await?;
     let shutdown = CancellationToken::new();
     stop_on_signals(shutdown.clone())?;
-    invite_first(&engine, public_url.as_ref(), address).await?;
+    print_first_link(&engine, public_url.as_ref(), address).await?;
     let app = App {
         engine,
         site,
@@ -59,27 +64,25 @@ pub(super) async fn execute(global: &GlobalOptions, options: &ServeOptions) -> R
     tracing::info!(workers = options.workers(), "serving at http://{address}");
     serve::run(listener, app, background)
         .await
-        .map_err(in_the_way)?;
+        .map_err(conflict_failure)?;
     tracing::info!("stopped");
     Ok(())
 }
 
-/// As long as there is no account, the way to the first one. It is the one
-/// secret that is printed on purpose: whoever sees this terminal has the data
-/// folder too. The log, which may go elsewhere, only says so.
-async fn invite_first(
+/// Prints the link to the first account while there is none. It is the only
+/// secret printed on purpose: a person at this terminal has the data folder
+/// too. The log, which may go elsewhere, only mentions it.
+async fn print_first_link(
     engine: &Engine,
     public_url: Option<&PublicUrl>,
     address: SocketAddr,
 ) -> Result<(), Failure> {
-    let Some(link) = serve::first_link(engine, public_url, address).await? else {
+    let Some(link) = invitation::first_link(engine, public_url, address).await? else {
         return Ok(());
     };
-    tracing::info!(
-        "there is no account yet; a link that makes the first one is on standard output"
-    );
+    tracing::info!("there is no account yet; a link to create the first one is on standard output");
     output::line(format_args!(
-        "There is no account yet. Open this link to make the first one, an administrator's; it works once, until the next start or for 7 days:\n\n  {}\n",
+        "There is no account yet. Open this link to create the first one, an administrator's; it works once, until the next start or for 7 days:\n\n  {}\n",
         link.expose_secret()
     ))
 }
@@ -88,10 +91,10 @@ async fn bind(address: SocketAddr) -> Result<TcpListener, Failure> {
     TcpListener::bind(address).await.map_err(|e| {
         let elsewhere = "choose another address with --listen or SWE_CI_LISTEN";
         match e.kind() {
-            ErrorKind::AddrInUse => {
-                Failure::new(format!("cannot listen on {address}: another program does"))
-                    .next(format!("stop that program, or {elsewhere}"))
-            }
+            ErrorKind::AddrInUse => Failure::new(format!(
+                "cannot listen on {address}: another program listens there"
+            ))
+            .next(format!("stop that program, or {elsewhere}")),
             ErrorKind::PermissionDenied => Failure::new(format!(
                 "cannot listen on {address}: the system does not allow it"
             ))
@@ -101,21 +104,20 @@ async fn bind(address: SocketAddr) -> Result<TcpListener, Failure> {
     })
 }
 
-fn in_the_way(error: Error) -> Failure {
+fn conflict_failure(error: Error) -> Failure {
     let conflict = matches!(error, Error::Conflict(_));
     let failure = Failure::from(error);
     if conflict {
-        failure.next("stop the other process, give this one another folder with --data or SWE_CI_DATA, or let it only show with --workers 0")
+        failure.next("stop the other process, give this one another folder with --data or SWE_CI_DATA, or run it without workers: --workers 0")
     } else {
         failure
     }
 }
 
-/// The first signal asks for an orderly end, the second for an end.
+/// The first signal stops the server in order, the second at once.
 fn stop_on_signals(shutdown: CancellationToken) -> Result<(), Failure> {
-    let listen = |kind| {
-        signal(kind).map_err(|e| Failure::new(format!("signals cannot be listened for: {e}")))
-    };
+    let listen =
+        |kind| signal(kind).map_err(|e| Failure::new(format!("cannot listen for signals: {e}")));
     let (mut interrupt, mut terminate) = (
         listen(SignalKind::interrupt())?,
         listen(SignalKind::terminate())?,

@@ -1,43 +1,45 @@
+//! The `swe-ci run` commands that steer a run.
+
 use clap::{ArgGroup, Args, Subcommand};
 use swe_ci_core::agent::Budget;
-use swe_ci_core::steering::{Change, MOST_AT_ONCE};
-use swe_ci_core::view::RunSummary;
+use swe_ci_views::steering::{Change, MOST_AT_ONCE};
+use swe_ci_views::view::RunSummary;
 
 use super::failure::Failure;
 use super::output;
 use crate::config::GlobalOptions;
 
 const SET_HELP: &str = "\
-A budget can only be raised; limits that are not named stay as they are. A
-server at work follows within seconds.
+A budget can only be raised; limits without an option stay as they are. A
+running server applies the change within seconds.
 
 Examples:
   swe-ci run set $id --max-usd 80
   swe-ci run set $id --at-once 2
   swe-ci run set $id --at-once all";
 
-/// What can be said of a run that is under way; twice is the same as once.
+/// Actions on a run under way; repeating one has no further effect.
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
-    /// Pause a run: what is at work is broken off, to go on where it stood
-    Pause(Which),
-    /// Let a paused run go on
-    Resume(Which),
+    /// Pause a run: running steps stop, and resume later from where they stood
+    Pause(RunArgument),
+    /// Resume a paused run
+    Resume(RunArgument),
     /// Put the blocked evolutions of a run back in the queue
-    Retry(Which),
-    /// Try a run again whose preflight failed
-    Preflight(Which),
-    /// Let a run begin whose preflight failed or is not over
-    Begin(Which),
-    /// Raise a run's budget, or say how many evolutions are worked on at once
+    Retry(RunArgument),
+    /// Repeat the failed preflight of a run
+    Preflight(RunArgument),
+    /// Start a run whose preflight failed or is unfinished
+    Begin(RunArgument),
+    /// Raise a run's budget, or set how many of its evolutions run at once
     #[command(after_help = SET_HELP)]
     Set(Set),
-    /// Cancel a run; what it has scored so far stays
-    Cancel(Which),
+    /// Cancel a run; its scores so far stay
+    Cancel(RunArgument),
 }
 
 #[derive(Debug, Args)]
-pub(super) struct Which {
+pub(super) struct RunArgument {
     /// The run's id
     id: String,
 }
@@ -48,16 +50,16 @@ pub(super) struct Which {
 pub(super) struct Set {
     /// The run's id
     id: String,
-    /// US dollars the run may take
+    /// Budget of the run in US dollars
     #[arg(long, value_name = "USD")]
     max_usd: Option<f64>,
-    /// Tokens it may take, input and output together
+    /// Budget in tokens, input and output together
     #[arg(long, value_name = "N")]
     max_tokens: Option<u64>,
-    /// Requests it may make
+    /// Budget in requests
     #[arg(long, value_name = "N")]
     max_requests: Option<u64>,
-    /// Seconds it may go on since it began
+    /// Budget in seconds since the run began
     #[arg(long, value_name = "N")]
     max_seconds: Option<u64>,
     /// Evolutions at the same time, 1 to 256; `all` for as many as there are workers
@@ -65,7 +67,7 @@ pub(super) struct Set {
     at_once: Option<AtOnce>,
 }
 
-/// How many evolutions at the same time; none for no limit.
+/// Evolutions at the same time; `None` for no limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct AtOnce(Option<u32>);
 
@@ -97,38 +99,38 @@ impl Set {
 pub(super) async fn execute(global: &GlobalOptions, command: Command) -> Result<(), Failure> {
     let engine = super::open(global).await?;
     match command {
-        Command::Pause(Which { id }) => {
+        Command::Pause(RunArgument { id }) => {
             engine.pause(&id).await?;
             output::line(format_args!("run {id} is paused"))
         }
-        Command::Resume(Which { id }) => {
+        Command::Resume(RunArgument { id }) => {
             engine.resume(&id).await?;
-            output::line(format_args!("run {id} goes on"))
+            output::line(format_args!("run {id} is resumed"))
         }
-        Command::Retry(Which { id }) => {
+        Command::Retry(RunArgument { id }) => {
             let queued = engine.retry_blocked(&id).await?;
             output::line(format_args!("run {id}: {queued} back in the queue"))
         }
-        Command::Preflight(Which { id }) => {
+        Command::Preflight(RunArgument { id }) => {
             engine.preflight_again(&id).await?;
-            output::line(format_args!("run {id} is tried again"))
+            output::line(format_args!("run {id} repeats its preflight"))
         }
-        Command::Begin(Which { id }) => {
+        Command::Begin(RunArgument { id }) => {
             engine.begin_anyway(&id).await?;
-            output::line(format_args!("run {id} waits for no preflight"))
+            output::line(format_args!("run {id} begins without a preflight"))
         }
         Command::Set(set) => {
             engine.change(&set.id, set.change()).await?;
             output::line(holds(&engine.run(&set.id).await?.summary))
         }
-        Command::Cancel(Which { id }) => {
+        Command::Cancel(RunArgument { id }) => {
             engine.cancel(&id).await?;
             output::line(format_args!("run {id} is cancelled"))
         }
     }
 }
 
-/// What holds of a run now: "run r: at most 80 US dollars, 2 at once".
+/// The current limits of a run: "run r: at most 80 US dollars, 2 at once".
 fn holds(run: &RunSummary) -> String {
     let steering = run.steering;
     let Budget {

@@ -1,9 +1,11 @@
+//! `swe-ci style`: measures a folder of code.
+
 use std::path::PathBuf;
 
 use clap::Args;
 use comfy_table::CellAlignment::{Left, Right};
-use swe_ci_core::style::{CodeStyle, FileStyle, PylintCounts};
 use swe_ci_engine::FolderStyle;
+use swe_ci_views::style::{CodeStyle, FileStyle, PylintCounts};
 
 use super::failure::Failure;
 use super::output;
@@ -11,8 +13,8 @@ use crate::config::GlobalOptions;
 
 pub(super) const AFTER_HELP: &str = "\
 Pylint and radon run in a container without a network, on a copy of the `*.py`
-files outside of folders named `tests` or `test`, with their own defaults: no
-configuration of the folder is read. Imports resolve to what the image has.
+files outside of folders named `tests` or `test`, with their own defaults: the
+folder's configuration is ignored. Imports resolve to the image's packages.
 
 Examples:
   swe-ci style .
@@ -27,7 +29,7 @@ pub(super) struct Options {
     /// Image with the packages the code imports; the base image when absent
     #[arg(long, value_name = "IMAGE")]
     image: Option<String>,
-    /// So many files are listed, those of the lowest maintainability first
+    /// Number of files to list, those of the lowest maintainability first
     #[arg(long, value_name = "N", default_value_t = 10)]
     files: usize,
     /// Print JSON, with every file

@@ -1,15 +1,16 @@
+//! `swe-ci verify`: repeats the tests of a run.
+
 use clap::Args;
-use swe_ci_core::verification::{Difference, Otherwise, Verification};
 use swe_ci_engine::{Checked, Extent};
+use swe_ci_views::verification::{Difference, Otherwise, Verification};
 
 use super::failure::Failure;
 use super::output;
 use crate::config::GlobalOptions;
 
 pub(super) const AFTER_HELP: &str = "\
-The tests run in fresh containers on the code that was kept after each
-iteration, with the oracle's tests. What came of it is shown on the run's page.
-Exit code 1 when something came out otherwise.
+The oracle's tests run in fresh containers on the stored code of each iteration.
+The run's page shows the results. Exit code 1 when an outcome differs.
 
 Examples:
   swe-ci verify 0199a1b2-…
@@ -20,7 +21,7 @@ pub(super) struct Options {
     /// Id of a run that is over
     #[arg(value_name = "ID")]
     id: String,
-    /// Only so many iterations, drawn by lot; the same ones each time
+    /// Only this many iterations, drawn at random; the same ones each time
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     sample: Option<u32>,
     /// Iterations tested at the same time
@@ -38,7 +39,9 @@ pub(super) async fn execute(global: &GlobalOptions, options: &Options) -> Result
         let place = format!("{}/{}", news.done, news.of);
         match &news.difference {
             None => output::note(format_args!("{place} as recorded")),
-            Some(difference) => output::note(format_args!("{place} {}", told(difference))),
+            Some(difference) => {
+                output::note(format_args!("{place} {}", difference_line(difference)));
+            }
         }
     };
     let at_once = usize::from(options.at_once);
@@ -51,11 +54,11 @@ pub(super) async fn execute(global: &GlobalOptions, options: &Options) -> Result
     match found.holds() {
         true => Ok(()),
         false => Err(Failure::new(format!(
-            "{} of {} iterations came out otherwise than recorded",
+            "{} of {} iterations differ from the recorded outcomes",
             found.differences.len(),
             found.checked
         ))
-        .next("`swe-ci run withdraw` takes a run out of the rankings, with a reason")),
+        .next("`swe-ci run withdraw` removes a run from the rankings, with a reason")),
     }
 }
 
@@ -68,15 +71,15 @@ fn summary(found: &Verification) -> String {
     )
 }
 
-fn told(difference: &Difference) -> String {
+fn difference_line(difference: &Difference) -> String {
     let what = match &difference.what {
         Otherwise::Collapsed { reason } => format!("the code no longer ran: {reason}"),
-        Otherwise::Ran => "the code ran, and had not".into(),
+        Otherwise::Ran => "the code ran, and is recorded as collapsed".into(),
         Otherwise::Tests { tests, more } => {
             let count = tests.len() + *more as usize;
             let first = tests.first();
             let first = first.map(|t| format!("{} {}, now {}", t.node_id, t.recorded, t.found));
-            format!("{count} tests otherwise: {}", first.unwrap_or_default())
+            format!("{count} tests differ: {}", first.unwrap_or_default())
         }
     };
     format!(

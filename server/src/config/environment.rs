@@ -1,8 +1,8 @@
-//! Variables of the environment that have no option.
+//! Environment variables that have no option.
 
 use std::path::PathBuf;
 
-/// Where pip and npm find packages, as they read it themselves.
+/// Where pip and npm find packages; both read these variables themselves.
 const REGISTRIES: [&str; 4] = [
     "PIP_INDEX_URL",
     "PIP_EXTRA_INDEX_URL",
@@ -10,7 +10,7 @@ const REGISTRIES: [&str; 4] = [
     "npm_config_registry",
 ];
 
-/// The variables that have no option of their own, behind a function so that
+/// The variables without an option of their own, behind a function so that
 /// tests need not touch the process.
 pub struct Environment {
     read: Read,
@@ -19,24 +19,26 @@ pub struct Environment {
 type Read = Box<dyn Fn(&str) -> Option<String>>;
 
 impl Environment {
-    #[expect(clippy::disallowed_methods, reason = "this is the place for it")]
-    pub fn of_process() -> Self {
-        Self::of(|name| std::env::var(name).ok())
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "only this function reads the environment"
+    )]
+    pub fn from_process() -> Self {
+        Self::new(|name| std::env::var(name).ok())
     }
 
-    pub fn of(read: impl Fn(&str) -> Option<String> + 'static) -> Self {
+    pub fn new(read: impl Fn(&str) -> Option<String> + 'static) -> Self {
         Self {
             read: Box::new(read),
         }
     }
 
-    /// A variable that is set to nothing counts as not set.
+    /// An empty variable counts as unset.
     pub fn get(&self, name: &str) -> Option<String> {
         (self.read)(name).filter(|value| !value.is_empty())
     }
 
-    /// What image builds are told of the network: proxies, and where packages
-    /// come from.
+    /// The network settings of image builds: proxies and package indexes.
     pub fn build_env(&self) -> Vec<(String, String)> {
         let mut variables = self.proxies();
         for name in REGISTRIES {
@@ -46,8 +48,8 @@ impl Environment {
         variables
     }
 
-    /// Programs disagree on the case, so each that is set is passed on in both;
-    /// lower case wins.
+    /// Programs disagree on the case, so each set variable is passed on in
+    /// both; lower case wins.
     fn proxies(&self) -> Vec<(String, String)> {
         let mut variables = Vec::new();
         for lower in ["http_proxy", "https_proxy", "no_proxy"] {
@@ -100,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn image_builds_are_told_of_the_registries() {
+    fn image_builds_get_the_registries() {
         let env = environment(&[
             ("NPM_CONFIG_REGISTRY", "https://npm"),
             ("PIP_INDEX_URL", "https://pip/simple"),
@@ -117,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ca_bundle_that_is_not_there_is_an_error() {
+    fn a_missing_ca_bundle_is_an_error() {
         let env = environment(&[("SSL_CERT_FILE", "/no/such/bundle.pem")]);
         let message = env.ca_bundle().unwrap_err();
         assert!(message.contains("SSL_CERT_FILE") && message.contains("/no/such/bundle.pem"));

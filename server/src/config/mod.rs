@@ -1,9 +1,10 @@
-//! The configuration: command-line options and environment variables, read
-//! here and nowhere else, and turned into values that are known to be good.
+//! The configuration: command-line options and environment variables, read here
+//! and nowhere else, and converted to validated values.
 //!
-//! An option given on the command line wins over its variable. Secrets (the
-//! master key, the database URL, the mail server's, proxy URLs) are never printed; the master key
-//! has no option, since others on the machine can see a command line.
+//! An option on the command line wins over its variable. Secrets (the master
+//! key, the database URL, the mail server's, proxy URLs) are never printed; the
+//! master key has no option, since others on the machine can see a command
+//! line.
 
 mod environment;
 mod serve;
@@ -17,11 +18,12 @@ use tracing_subscriber::EnvFilter;
 use self::environment::Environment;
 pub use self::serve::ServeOptions;
 
-/// Options every command has.
+/// The options of every command.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Global options")]
 pub struct GlobalOptions {
-    /// Folder of the database, the datasets and the artifacts; made when absent
+    /// Folder of the database, the datasets and the artifacts; created when
+    /// absent
     #[arg(
         long,
         global = true,
@@ -42,7 +44,7 @@ pub struct GlobalOptions {
     )]
     database_url: Option<SecretString>,
 
-    /// Image the environments of imported sources are built from
+    /// Base image for the environments of imported sources
     #[arg(
         long,
         global = true,
@@ -63,20 +65,19 @@ pub struct GlobalOptions {
     )]
     package_index: Option<String>,
 
-    /// What images of tasks and layers of harnesses may take, such as `100GiB`:
-    /// the longest unused make room and come back when they are needed; no limit
-    /// when absent
+    /// Disk quota for task images and harness layers, such as `100GiB`: the
+    /// longest unused are evicted and restored when needed; no limit when absent
     #[arg(
         long,
         global = true,
         env = "SWE_CI_IMAGE_QUOTA",
         hide_env_values = true,
         value_name = "SIZE",
-        value_parser = swe_ci_core::disk::size_read
+        value_parser = swe_ci_views::disk::size_read
     )]
     image_quota: Option<u64>,
 
-    /// What is logged to stderr, such as `debug` or `swe_ci_engine=debug,warn`;
+    /// Log filter for stderr, such as `debug` or `swe_ci_engine=debug,warn`;
     /// `info` for serve and `warn` for the rest when absent
     #[arg(
         long,
@@ -87,7 +88,7 @@ pub struct GlobalOptions {
     )]
     log: Option<String>,
 
-    /// How a line of the log looks: for people, or one JSON object a line
+    /// Format of the log: text for people, or one JSON object per line
     #[arg(long, global = true, value_name = "FORMAT", value_enum, default_value_t = LogFormat::Text)]
     log_format: LogFormat,
 }
@@ -98,10 +99,10 @@ pub enum LogFormat {
     Json,
 }
 
-/// What and how to log.
+/// The log's filter and format.
 #[derive(Debug, Clone)]
 pub struct LogConfig {
-    /// A filter that is known to parse; none means the command's own default.
+    /// A filter that parses; `None` means the command's own default.
     pub filter: Option<String>,
     pub format: LogFormat,
 }
@@ -115,12 +116,13 @@ impl GlobalOptions {
         }
     }
 
-    /// What the engine is told. `workers` is 0 for a command that only looks.
+    /// The engine's configuration. `workers` is 0 for a command that executes
+    /// no runs.
     ///
     /// # Errors
-    /// A text naming the variable whose value cannot be used.
+    /// A text that names the invalid variable.
     pub fn engine(&self, workers: usize) -> Result<swe_ci_engine::Config, String> {
-        self.engine_with(workers, &Environment::of_process())
+        self.engine_with(workers, &Environment::from_process())
     }
 
     fn engine_with(
@@ -148,13 +150,13 @@ impl GlobalOptions {
     }
 }
 
-/// Taken as it is: clap repeats what a parser refuses, and this may hold a
-/// password.
+/// Accepts any text: clap repeats a value that its parser refuses, and this one
+/// may contain a password.
 fn secret(text: &str) -> Result<SecretString, std::convert::Infallible> {
     Ok(SecretString::from(text))
 }
 
-/// Looks at the scheme only, and never repeats the text.
+/// Checks only the scheme, and never repeats the text.
 fn database_url(url: &SecretString) -> Result<Option<String>, String> {
     let url = url.expose_secret();
     let known = ["sqlite:", "postgres://", "postgresql://"];
@@ -171,7 +173,7 @@ fn log_filter(text: &str) -> Result<String, String> {
     match EnvFilter::builder().parse(text) {
         Ok(_) => Ok(text.to_owned()),
         Err(e) => Err(format!(
-            "{e}; write a level (error, warn, info, debug, trace) or module=level pairs with commas between"
+            "{e}; write a level (error, warn, info, debug, trace) or module=level pairs, separated by commas"
         )),
     }
 }
@@ -194,7 +196,7 @@ mod tests {
     }
 
     pub(super) fn environment(variables: &'static [(&str, &str)]) -> Environment {
-        Environment::of(|name| {
+        Environment::new(|name| {
             let found = variables.iter().find(|(n, _)| *n == name);
             found.map(|(_, value)| (*value).to_owned())
         })

@@ -1,4 +1,4 @@
-//! What `serve` is told.
+//! The configuration of `serve`.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use url::Url;
 
 use super::environment::Environment;
 use super::secret;
-use crate::serve::{Providers, read_providers};
+use crate::providers::{self, Providers};
 
 /// Options of `serve`.
 #[derive(Debug, Clone, Args)]
@@ -26,7 +26,7 @@ pub struct ServeOptions {
     )]
     pub listen: SocketAddr,
 
-    /// Folder of the built site; `site` beside the program, else target/site
+    /// Folder of the built site; `site` next to the program, else target/site
     #[arg(
         long,
         env = "SWE_CI_SITE",
@@ -35,8 +35,9 @@ pub struct ServeOptions {
     )]
     site: Option<PathBuf>,
 
-    /// Evolutions worked on at the same time, 0 to 256; 0 only shows, and
-    /// leaves the work to another process. Half the processors when absent
+    /// Evolutions to run at the same time, 0 to 256; with 0 the server only
+    /// shows results and another process does the work. Half the processors
+    /// when absent
     #[arg(
         long,
         env = "SWE_CI_WORKERS", hide_env_values = true,
@@ -45,8 +46,8 @@ pub struct ServeOptions {
     )]
     workers: Option<u16>,
 
-    /// Where readers reach this site, such as https://bench.example.org: what
-    /// previews, search engines, feeds and citations are given as its address
+    /// The site's public URL, such as https://bench.example.org, for previews,
+    /// search engines, feeds and citations
     #[arg(
         long,
         env = "SWE_CI_PUBLIC_URL", hide_env_values = true,
@@ -55,8 +56,8 @@ pub struct ServeOptions {
     )]
     public_url: Option<OrNone<PublicUrl>>,
 
-    /// TOML file of the sites to sign in by: GitHub, and those that speak OpenID
-    /// Connect. It takes --public-url; docs/accounts.md shows one
+    /// TOML file of the sign-in providers: GitHub, and those that speak OpenID
+    /// Connect. It requires --public-url; docs/accounts.md shows one
     #[arg(
         long,
         env = "SWE_CI_SIGN_IN_PROVIDERS",
@@ -65,8 +66,8 @@ pub struct ServeOptions {
     )]
     sign_in_providers: Option<PathBuf>,
 
-    /// Whether everybody may look; with `no`, visitors get nothing but the
-    /// page to sign in
+    /// Whether everybody may see the site; with `no`, visitors get only the
+    /// sign-in page
     #[arg(
         long,
         env = "SWE_CI_PUBLIC", hide_env_values = true,
@@ -79,7 +80,7 @@ pub struct ServeOptions {
     #[arg(long)]
     closed: bool,
 
-    /// Let runs of all accounts have endpoints at this machine and in private
+    /// Let runs of all accounts have endpoints on this machine and in private
     /// networks; those of administrators may anyway
     #[arg(
         long,
@@ -88,7 +89,7 @@ pub struct ServeOptions {
     )]
     pub allow_private_endpoints: bool,
 
-    /// Whether the code style of evolutions is measured as they end; needs
+    /// Whether to measure the code style of evolutions as they end; needs
     /// `--workers`, and Pylint and radon from the package index
     #[arg(
         long,
@@ -98,8 +99,9 @@ pub struct ServeOptions {
     )]
     code_style: YesNo,
 
-    /// Server that takes mails about runs, such as
-    /// smtps://USER:PASSWORD@mail.example.org; no mails are sent when absent
+    /// Mail server for notifications about runs, such as
+    /// smtps://USER:PASSWORD@mail.example.org; without it the server sends no
+    /// mails
     #[arg(
         long,
         env = "SWE_CI_SMTP_URL", hide_env_values = true,
@@ -129,28 +131,28 @@ enum YesNo {
 }
 
 impl ServeOptions {
-    /// Evolutions worked on at the same time.
+    /// The number of evolutions to run at the same time.
     #[must_use]
     pub fn workers(&self) -> usize {
         self.workers.map_or_else(default_workers, usize::from)
     }
 
-    /// Whether code style is measured.
+    /// Whether to measure code style.
     #[must_use]
     pub fn measure_style(&self) -> bool {
         self.code_style == YesNo::Yes
     }
 
-    /// Whether visitors see nothing but the page to sign in.
+    /// Whether visitors see only the sign-in page.
     #[must_use]
     pub fn closed(&self) -> bool {
         self.closed || self.public == YesNo::No
     }
 
-    /// What sends mails, if any are to be sent.
+    /// The mail client, if mails are configured.
     ///
     /// # Errors
-    /// A text naming the option that cannot be used, without its value.
+    /// A text that names the invalid option, without its value.
     pub fn mailer(&self) -> Result<Option<Mailer>, String> {
         let url = self.smtp_url.as_ref();
         let Some(url) = url.filter(|url| !url.expose_secret().is_empty()) else {
@@ -168,19 +170,19 @@ impl ServeOptions {
         Ok(Some(mailer))
     }
 
-    /// The folder of the built site; it may not be there.
+    /// The folder of the built site; it may not exist.
     #[must_use]
     pub fn site(&self) -> PathBuf {
         let given = self.site.clone().filter(|p| !p.as_os_str().is_empty());
         given.unwrap_or_else(|| default_site(std::env::current_exe().ok().as_deref()))
     }
 
-    /// The sites to sign in by; none without a file.
+    /// The sign-in providers; none without a file.
     ///
     /// # Errors
-    /// What is wrong with the file, and where.
+    /// The problem with the file, and its position.
     pub fn providers(&self) -> Result<Providers, String> {
-        self.providers_with(&Environment::of_process())
+        self.providers_with(&Environment::from_process())
     }
 
     fn providers_with(&self, environment: &Environment) -> Result<Providers, String> {
@@ -190,23 +192,23 @@ impl ServeOptions {
         };
         let wrong = |says: &str| format!("the sign-in providers in {}: {says}", file.display());
         let text = std::fs::read_to_string(file).map_err(|e| wrong(&e.to_string()))?;
-        let configs = read_providers(&text, |name| environment.get(name));
+        let configs = providers::read(&text, |name| environment.get(name));
         let configs = configs.map_err(|says| wrong(&says))?;
         let site = self.public_url().ok_or_else(|| {
-            wrong("they send people back to this site, whose address is not known; give it with --public-url or SWE_CI_PUBLIC_URL")
+            wrong("they redirect to this site, whose address is unknown; give it with --public-url or SWE_CI_PUBLIC_URL")
         })?;
         Providers::new(configs, &site).map_err(|e| wrong(&format!("{e:#}")))
     }
 
-    /// Where readers reach this site. Never taken from a request: a `Host`
-    /// says what its sender likes, and answers are kept for everybody.
+    /// The site's public URL. Never taken from a request: its sender controls
+    /// the `Host` header, and the page cache shows responses to everybody.
     #[must_use]
     pub fn public_url(&self) -> Option<PublicUrl> {
         self.public_url.clone().and_then(|OrNone(url)| url)
     }
 }
 
-/// The value of a variable that may be set to nothing.
+/// The value of a variable that may be empty.
 #[derive(Debug, Clone)]
 struct OrNone<T>(Option<T>);
 
@@ -225,12 +227,12 @@ fn default_site(executable: Option<&Path>) -> PathBuf {
         .unwrap_or_else(|| PathBuf::from("target/site"))
 }
 
-/// The site answers at the root of its host alone.
+/// The site is served only at the root of its host.
 fn public_url(text: &str) -> Result<OrNone<PublicUrl>, String> {
     if text.is_empty() {
         return Ok(OrNone(None));
     }
-    let must = "write where readers reach this site: https:// or http://, a host, and a port if it is not the usual one, such as https://bench.example.org";
+    let must = "write the site's public URL: https:// or http://, a host, and a port if it is not the default, such as https://bench.example.org";
     let url = Url::parse(text).map_err(|e| format!("{e}; {must}"))?;
     let bare = url.path() == "/"
         && url.query().is_none()
@@ -328,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn a_site_is_closed_on_purpose() {
+    fn a_site_is_closed_only_by_an_option() {
         let check = |args: &[&str], expect: bool| {
             assert_eq!(line(args).serve.closed(), expect, "{args:?}");
         };
@@ -387,7 +389,7 @@ mod tests {
     }
 
     #[test]
-    fn the_site_stands_beside_the_program_or_in_target() {
+    fn the_site_is_next_to_the_program_or_in_target() {
         let folder = tempfile::tempdir().unwrap();
         let program = folder.path().join("swe-ci");
         assert_eq!(default_site(Some(&program)), Path::new("target/site"));

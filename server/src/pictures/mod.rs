@@ -1,50 +1,48 @@
-//! Pictures as PNG: the figures for download, and a card for each page that
-//! sites and messengers show beside a link to it (Open Graph).
+//! Pictures as PNG: the figures for download, and the preview cards of pages
+//! (Open Graph).
 //!
-//! What is drawn is SVG made by `swe_ci_app::plots`; here it becomes pixels.
+//! `swe_ci_plots` draws SVG; this module renders it to pixels.
 
 mod render;
-
-mod cards;
 
 use axum::body::Bytes;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
-use swe_ci_app::plots::Figure;
+use swe_ci_plots::Figure;
 use tokio::sync::Semaphore;
 
-use crate::api::Problem;
+use crate::problem::Problem;
 use render::Unrenderable;
 
-pub(crate) use cards::routes;
-
-/// Pictures drawn at the same time; others wait. Each keeps a processor busy.
+/// The limit of pictures rendered at the same time. Each keeps a processor
+/// busy.
 static DRAWING: Semaphore = Semaphore::const_new(2);
 
-/// How many pixels a pixel of the figure becomes, along each side.
+/// The factor by which a figure is enlarged along each side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Scale(u32);
 
 impl Scale {
     pub(crate) const ONE: Self = Self(1);
-    /// For screens with small pixels.
+    /// For high-resolution screens.
     pub(crate) const DOUBLE: Self = Self(2);
-    /// What completes "it must be …".
+    /// Completes "it must be …".
     pub(crate) const MUST: &str = "a whole number from 2 to 4";
 
-    /// From 2 to 4; less is not worth a file.
-    pub(crate) fn of_text(text: &str) -> Option<Self> {
+    /// From 2 to 4; a smaller picture is not worth a file.
+    pub(crate) fn from_text(text: &str) -> Option<Self> {
         let scale = text.parse().ok()?;
         (2..=4).contains(&scale).then_some(Self(scale))
     }
 }
 
-/// The PNG of what `draw` draws, away from the threads that serve others.
+/// Renders the result of `draw` as PNG, on a blocking thread.
 pub(crate) async fn png(
     scale: Scale,
     draw: impl FnOnce() -> Figure + Send + 'static,
 ) -> Result<Response, Problem> {
-    // It is never closed; without it there would be one picture more.
+    // The semaphore is never closed; an error would only allow one more
+    // picture.
     let permit = DRAWING.acquire().await;
     let made = tokio::task::spawn_blocking(move || render::png(&draw().svg, scale.0)).await;
     drop(permit);
@@ -61,7 +59,7 @@ pub(crate) async fn png(
 
 fn too_large(Scale(scale): Scale, most: u32) -> Problem {
     let detail = format!(
-        "with `scale` {scale} this figure has too many pixels: it has a row for each of very many runs. {}",
+        "with `scale` {scale} this figure has too many pixels, because it has many runs. {}",
         match most {
             2.. => format!("Ask for {most} at most, or for the SVG."),
             _ => "Ask for the SVG.".to_owned(),
@@ -71,7 +69,7 @@ fn too_large(Scale(scale): Scale, most: u32) -> Problem {
 }
 
 fn broken(error: &(dyn std::error::Error + 'static)) -> Problem {
-    tracing::error!(error, "a picture could not be drawn");
+    tracing::error!(error, "a picture could not be rendered");
     Problem::internal()
 }
 
@@ -82,10 +80,10 @@ mod tests {
     #[test]
     fn scales() {
         for (text, expect) in [("2", Some(2)), ("4", Some(4))] {
-            assert_eq!(Scale::of_text(text).map(|s| s.0), expect);
+            assert_eq!(Scale::from_text(text).map(|s| s.0), expect);
         }
         for wrong in ["", "1", "5", "2.5", "-2", "2x", "99999999999"] {
-            assert_eq!(Scale::of_text(wrong), None, "{wrong}");
+            assert_eq!(Scale::from_text(wrong), None, "{wrong}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! SVG to PNG, with fonts of our own.
+//! SVG to PNG, with embedded fonts.
 
 use std::sync::{Arc, LazyLock};
 
@@ -11,15 +11,15 @@ const FONTS: [&[u8]; 2] = [
 ];
 const FAMILY: &str = "Inter";
 
-/// A picture is drawn in bands of about so many pixels, so that a tall one
-/// takes no more memory than a small one: 8 MiB, and the file.
+/// Pixels per band. A picture is drawn in bands, so that a tall one takes no
+/// more memory than a small one: 8 MiB, and the file.
 const BAND: u32 = 2 << 20;
-/// Most pixels of a picture; a figure of 100 runs at four times its size has
-/// fewer.
+/// The largest picture in pixels; a figure of 100 runs at four times its size
+/// is smaller.
 const MOST: u64 = 64_000_000;
 
-/// Picture elements per metre at scale 1, where 96 are an inch: what a word
-/// processor takes the printed size from.
+/// Pixels per metre at scale 1, where 96 are an inch: word processors take the
+/// printed size from it.
 const PER_METRE: u32 = 3_780;
 
 /// Why there is no PNG.
@@ -27,18 +27,18 @@ const PER_METRE: u32 = 3_780;
 pub(super) enum Unrenderable {
     #[error("it would have more than {MOST} pixels")]
     TooLarge {
-        /// The largest scale that can be drawn; maybe 0.
+        /// The largest scale that fits; may be 0.
         most: u32,
     },
     #[error(transparent)]
     Svg(#[from] usvg::Error),
     #[error(transparent)]
     Png(#[from] png::EncodingError),
-    #[error("there is no memory for it")]
+    #[error("there is not enough memory")]
     Memory,
 }
 
-/// The picture `scale` times as large as it says it is, on white. Blocks.
+/// The picture at `scale` times its own size, on white. Blocks.
 pub(super) fn png(svg: &str, scale: u32) -> Result<Vec<u8>, Unrenderable> {
     let tree = Tree::from_str(svg, &OPTIONS)?;
     let size = tree.size().to_int_size();
@@ -78,7 +78,7 @@ fn header(
     encoder.write_header()
 }
 
-/// Draws from the top down and hands out one row after the other.
+/// Draws from the top down and yields one row after the other.
 fn bands(
     tree: &Tree,
     width: u32,
@@ -97,7 +97,7 @@ fn bands(
         let rows = pixmap.pixels().chunks_exact(width as usize);
         for pixels in rows.take((height - top) as usize) {
             row.clear();
-            // On white nothing is left to shine through.
+            // On white no pixel stays transparent.
             let bytes = |p: &PremultipliedColorU8| [p.red(), p.green(), p.blue()];
             row.extend(pixels.iter().flat_map(bytes));
             write(&row)?;
@@ -106,8 +106,8 @@ fn bands(
     Ok(())
 }
 
-/// Text in the embedded fonts, whatever family is asked for; no file and no
-/// address is ever read.
+/// Text uses the embedded fonts, whatever family the picture names; the
+/// renderer reads no file and no address.
 static OPTIONS: LazyLock<Options<'static>> = LazyLock::new(|| {
     let mut fonts = fontdb::Database::new();
     for font in FONTS {
@@ -143,7 +143,7 @@ mod tests {
         ))
     }
 
-    /// Pixels that are not white.
+    /// The number of pixels that are not white.
     fn ink(svg: &str) -> usize {
         let file = png(svg, 1).unwrap();
         let mut reader = png::Decoder::new(std::io::Cursor::new(file))
@@ -169,13 +169,13 @@ mod tests {
     }
 
     #[test]
-    fn what_the_font_lacks_is_a_box() {
+    fn missing_glyphs_are_boxes() {
         let chinese = png(&text("漢", "normal"), 2).unwrap();
         assert_eq!(chinese, png(&text("字", "normal"), 2).unwrap());
         assert!(ink(&text("漢", "normal")) > 10);
     }
 
-    /// A tall picture is drawn in bands, and no seam is to be seen.
+    /// A tall picture is drawn in bands without a visible seam.
     #[test]
     fn bands_fit_together() {
         let tall = "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"1000\" height=\"5000\">\
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_large_says_what_is_not() {
+    fn an_oversized_picture_names_the_largest_size() {
         let size = |height: u32| {
             format!(
                 "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"1000\" height=\"{height}\"/>"
@@ -217,7 +217,7 @@ mod tests {
         assert!(png("<svg", 2).is_err());
     }
 
-    /// Nothing is fetched or read, whatever a picture names.
+    /// The renderer fetches and reads nothing, whatever a picture names.
     #[test]
     fn no_file_is_read() {
         let folder = tempfile::tempdir().unwrap();

@@ -1,16 +1,16 @@
-//! `serve --demo`: the demo split and the human baseline on it, made in the
-//! background of a server that already answers.
+//! `serve --demo`: imports the demo split and queues the human baseline in the
+//! background of a running server.
 
-use swe_ci_core::account::Visibility;
 use swe_ci_core::run::{Kind, RunConfig};
-use swe_ci_core::view::TaskState;
 use swe_ci_engine::{Engine, PageRequest, Result};
+use swe_ci_views::account::Visibility;
+use swe_ci_views::view::TaskState;
 
 use super::worker::chain;
 
 const SPLIT: &str = "demo";
 
-/// Whatever happens here, the server stays up; the log says what to do.
+/// The server stays up in any case; the log advises on errors.
 pub(super) async fn run(engine: Engine) {
     match prepare(&engine).await {
         Ok(Some(run_id)) => tracing::info!(run_id, "demo: the human baseline is queued"),
@@ -23,8 +23,8 @@ pub(super) async fn run(engine: Engine) {
     }
 }
 
-/// The run is what counts: as long as there is none, the import is repeated,
-/// which picks up what a killed process left half done.
+/// Repeats the import until there is a run, which completes the work of a
+/// killed process.
 async fn prepare(engine: &Engine) -> Result<Option<String>> {
     if has_baseline(engine).await? {
         return Ok(None);

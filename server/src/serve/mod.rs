@@ -1,14 +1,14 @@
-//! The web server: one [`App`], one [`router`], one [`run`].
+//! The web server: one [`router`] over the [`api`], the [`pages`] and the forms of
+//! `auth`, and one [`run`].
+//!
+//! This module is the root of the request handlers: it imports all of them and
+//! none of them imports it.
 
-mod site;
-
-mod pages;
+mod cards;
 
 mod feeds;
 
-mod headers;
-
-mod kept;
+mod page_cache;
 
 mod requests;
 
@@ -16,64 +16,32 @@ mod worker;
 
 mod demo;
 
-mod first_start;
-
 mod sweep;
 
 use std::net::SocketAddr;
 use std::time::Duration;
 
 use axum::Router;
-use axum::extract::{FromRef, Request, State};
+use axum::extract::{Request, State};
 use axum::http::Method;
 use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
 use axum::serve::ListenerExt;
-use leptos::config::LeptosOptions;
-use swe_ci_app::PublicUrl;
-use swe_ci_core::account::Actor;
-use swe_ci_engine::{Engine, Error, Result};
+use swe_ci_engine::{Error, Result};
+use swe_ci_views::account::Actor;
 use tokio::net::TcpListener;
-use tokio_util::sync::CancellationToken;
 
-use crate::api::{self, Problem};
-use crate::auth;
-use crate::pictures;
+use crate::app::App;
+use crate::problem::Problem;
+use crate::{api, auth, pages};
 
-pub use crate::auth::{ProviderConfig, Providers, read_providers};
-pub(crate) use first_start::{first_link, invitation_link};
-use kept::Kept;
-pub(crate) use pages::answer;
-pub use pages::paths as page_paths;
-pub use site::{Site, SiteError};
+use page_cache::PageCache;
 
-/// What may still be at work this long after the server was told to stop is
-/// cut off. A second is left of the ten that supervisors commonly wait.
+/// How long a stopping server waits for its connections and steps. It leaves a
+/// second of the ten that supervisors commonly wait.
 const GRACE: Duration = Duration::from_secs(9);
 
-/// What every request handler may use. Cheap to clone.
-#[derive(Debug, Clone)]
-pub struct App {
-    /// Handlers ask it in the hands of whoever asks them: [`crate::auth::As`].
-    pub engine: Engine,
-    pub site: Site,
-    /// Where readers reach the site, if that is known.
-    pub public_url: Option<PublicUrl>,
-    /// The other sites at which people may prove who they are.
-    pub providers: Providers,
-    /// Whether visitors see nothing but the page to sign in.
-    pub closed: bool,
-    /// Cancelled when the server is to stop: streams end by it.
-    pub shutdown: CancellationToken,
-}
-
-impl FromRef<App> for LeptosOptions {
-    fn from_ref(app: &App) -> Self {
-        app.site.leptos().clone()
-    }
-}
-
-/// What goes on beside the answering of requests.
+/// The background tasks of the server.
 #[derive(Debug, Clone, Copy)]
 pub struct Background {
     /// Execute queued evolutions.
@@ -82,20 +50,21 @@ pub struct Background {
     pub demo: bool,
 }
 
-/// Everything the server answers.
+/// The server's routes.
 pub fn router(mut app: App) -> Router {
-    // What forgets to ask who asks shows what everybody may see.
+    // A handler that does not bind the engine to its actor shows only public
+    // data.
     app.engine = app.engine.acting_for(Actor::Visitor);
-    let kept = Kept::new(app.engine.clone());
+    let page_cache = PageCache::new(app.engine.clone(), app.site.clone());
     let router = Router::new()
         .merge(api::router())
         .merge(auth::routes())
         .merge(feeds::routes())
-        .merge(pictures::routes());
+        .merge(cards::routes());
     let router = pages::routes(router, &app)
         .method_not_allowed_fallback(method_not_allowed)
-        .fallback(elsewhere)
-        .layer(from_fn_with_state(kept, kept::keep))
+        .fallback(file_or_not_found)
+        .layer(from_fn_with_state(page_cache, page_cache::serve_cached))
         .with_state(app.clone());
     requests::layers(auth::layers(router, &app))
 }
@@ -145,7 +114,7 @@ pub async fn run(listener: TcpListener, app: App, background: Background) -> Res
         }
     };
     if tokio::time::timeout(GRACE, rest).await.is_err() {
-        tracing::warn!("some connections or steps did not end in time and are cut off");
+        tracing::warn!("some connections or steps did not end in time; the server closes them");
     }
     outcome
 }
@@ -158,9 +127,9 @@ fn internal(error: impl std::error::Error + Send + Sync + 'static) -> Error {
     Error::Internal(error.into())
 }
 
-/// What is no route: a file of the site, or nothing. Programs get a problem,
-/// people the site's page about it.
-async fn elsewhere(State(app): State<App>, request: Request) -> Response {
+/// Serves a file of the site. Without one, programs get a problem and people
+/// the "not found" page.
+async fn file_or_not_found(State(app): State<App>, request: Request) -> Response {
     let path = request.uri().path().to_owned();
     if ["/api/", "/health/", "/og/"]
         .iter()

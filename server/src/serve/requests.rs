@@ -1,5 +1,5 @@
-//! What every request passes: its id, its line in the log, limits on time and
-//! size, the headers of its response, and what is left when a handler panics.
+//! The layers of every request: its id, its log line, limits on time and size,
+//! the headers of its response, and the conversion of a panic.
 
 use std::any::Any;
 use std::time::Duration;
@@ -16,10 +16,10 @@ use tower_http::trace::TraceLayer;
 use tracing::Span;
 use uuid::Uuid;
 
-use super::headers;
-use crate::api::{self, Problem};
+use crate::headers;
+use crate::problem::{self, Problem};
 
-/// Until the head of the response; streams may go on as long as they like.
+/// The time limit until the response's head; streams may last longer.
 const MAX_SECONDS: u64 = 30;
 const MAX_BODY_BYTES: usize = 1024 * 1024;
 
@@ -27,7 +27,7 @@ const INVITATION: &str = "/invitation/";
 
 const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
-/// Names a request in its response and in the log.
+/// Identifies a request in its response and in the log.
 #[derive(Debug, Clone)]
 struct RequestId(String);
 
@@ -35,7 +35,7 @@ pub(crate) fn layers(router: Router) -> Router {
     layers_within(router, Duration::from_secs(MAX_SECONDS))
 }
 
-/// The innermost first.
+/// The innermost layer comes first.
 fn layers_within(router: Router, patience: Duration) -> Router {
     let trace = TraceLayer::new_for_http()
         .make_span_with(span)
@@ -48,17 +48,17 @@ fn layers_within(router: Router, patience: Duration) -> Router {
             within(patience, request, next)
         }))
         .layer(CatchPanicLayer::custom(panicked))
-        // Leaves alone what is small, compressed already, a picture, or an
-        // event stream.
+        // Leaves alone small responses, compressed ones, pictures and event
+        // streams.
         .layer(CompressionLayer::new())
         .layer(from_fn(headers::secure))
         .layer(trace)
         .layer(from_fn(identify))
 }
 
-/// Gives the request its id, on the way in and on the way out.
+/// Assigns the request's id, and writes it to the response.
 async fn identify(mut request: Request, next: Next) -> Response {
-    let id = RequestId::of(request.headers());
+    let id = RequestId::from_headers(request.headers());
     request.extensions_mut().insert(id.clone());
     let mut response = next.run(request).await;
     if response.status() == StatusCode::PAYLOAD_TOO_LARGE {
@@ -66,7 +66,7 @@ async fn identify(mut request: Request, next: Next) -> Response {
             .extensions_mut()
             .insert(Problem::too_large(MAX_BODY_BYTES));
     }
-    let mut response = api::finish(response, &id.0);
+    let mut response = problem::finish(response, &id.0);
     if let Ok(value) = HeaderValue::from_str(&id.0) {
         response.headers_mut().insert(X_REQUEST_ID, value);
     }
@@ -74,9 +74,9 @@ async fn identify(mut request: Request, next: Next) -> Response {
 }
 
 impl RequestId {
-    /// The one a proxy gave it, if that is short and plain enough to be
-    /// repeated in logs; a new one otherwise.
-    fn of(headers: &HeaderMap) -> Self {
+    /// The proxy's id, if it is short and plain enough to repeat in logs; else
+    /// a new one.
+    fn from_headers(headers: &HeaderMap) -> Self {
         let given = headers.get(X_REQUEST_ID).and_then(|id| id.to_str().ok());
         let plain = |id: &&str| {
             let fits = (1..=128).contains(&id.len());
@@ -92,8 +92,8 @@ impl RequestId {
     }
 }
 
-/// Of level `error`, so that whatever filter is set, a line that is logged
-/// says which request it belongs to. Probes have none: see [`log_response`].
+/// At level `error`, so that with any filter a log line names its request.
+/// Probes have no span: see [`log_response`].
 fn span<B>(request: &axum::http::Request<B>) -> Span {
     let path = request.uri().path();
     if path.starts_with("/health/") {
@@ -108,7 +108,7 @@ fn span<B>(request: &axum::http::Request<B>) -> Span {
     )
 }
 
-/// The path of an invitation is the invitation.
+/// The path of an invitation is itself a secret.
 fn without_secret(path: &str) -> &str {
     match path.starts_with(INVITATION) {
         true => INVITATION,
@@ -135,7 +135,10 @@ async fn within(patience: Duration, request: Request, next: Next) -> Response {
     }
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "tower-http asks for it")]
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "tower-http requires this signature"
+)]
 fn panicked(cause: Box<dyn Any + Send>) -> Response {
     let text = cause.downcast_ref::<&str>().copied();
     let text = text.or_else(|| cause.downcast_ref::<String>().map(String::as_str));
@@ -181,7 +184,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_takes_too_long_is_given_up() {
+    async fn slow_requests_time_out() {
         let (status, headers, problem) = ask(at("/slow").body(Body::empty()).unwrap()).await;
         assert_eq!(
             (status.as_u16(), &headers["retry-after"]),
@@ -191,7 +194,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_great_body_is_refused() {
+    async fn a_large_body_is_refused() {
         let send = |bytes: usize| {
             let request = at("/echo").method("POST").header("content-length", bytes);
             ask(request.body(Body::from("x".repeat(bytes))).unwrap())
@@ -209,11 +212,11 @@ mod tests {
     }
 
     #[test]
-    fn only_plain_request_ids_are_taken_over() {
+    fn only_plain_request_ids_are_accepted() {
         let check = |given: &str, taken: bool| {
             let mut headers = HeaderMap::new();
             headers.insert(X_REQUEST_ID, given.parse().unwrap());
-            let id = RequestId::of(&headers).0;
+            let id = RequestId::from_headers(&headers).0;
             assert_eq!(id == given, taken, "{given}");
             assert!(taken || Uuid::parse_str(&id).is_ok_and(|id| id.get_version_num() == 7));
         };

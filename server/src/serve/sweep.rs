@@ -1,5 +1,4 @@
-//! Removes sessions, invitations and tokens that nothing answers to any more,
-//! and what was said long ago.
+//! Removes expired sessions, invitations and tokens, and old deliveries.
 
 use std::time::Duration;
 
@@ -9,14 +8,14 @@ use super::worker::chain;
 
 const PERIOD: Duration = Duration::from_secs(3_600);
 
-/// Until it is aborted.
+/// Runs until aborted.
 pub(super) async fn run(engine: Engine) {
     loop {
         match sweep(&engine).await {
-            Ok(removed) => tracing::debug!(removed, "swept what has expired"),
+            Ok(removed) => tracing::debug!(removed, "removed expired rows"),
             Err(error) => tracing::warn!(
                 error = chain(&error),
-                "what has expired could not be swept; it is tried again in an hour"
+                "expired rows could not be removed; the server retries in an hour"
             ),
         }
         tokio::time::sleep(PERIOD).await;

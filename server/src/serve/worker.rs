@@ -1,4 +1,4 @@
-//! Keeps the engine's worker at work for as long as the server lives.
+//! Keeps the engine's worker running as long as the server lives.
 
 use std::time::Duration;
 
@@ -8,9 +8,9 @@ use tokio_util::sync::CancellationToken;
 const FIRST_PAUSE: Duration = Duration::from_secs(5);
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
-/// Works until `shutdown`. When the worker stops because something does not
-/// answer (Docker, the database), the site stays up and the worker starts
-/// again after a pause.
+/// Works until `shutdown`. When the worker stops because a dependency does not
+/// answer (Docker, the database), the site stays up and the worker restarts
+/// after a pause.
 ///
 /// # Errors
 /// `Conflict` when another process works on the data folder.
@@ -25,11 +25,11 @@ pub(super) async fn run(engine: Engine, work: bool, shutdown: CancellationToken)
             Err(conflict @ Error::Conflict(_)) => return Err(conflict),
             Err(error) => tracing::error!(
                 error = chain(&error),
-                "the worker stopped; it starts again in {} s",
+                "the worker stopped; it restarts in {} s",
                 pause.as_secs()
             ),
             Ok(()) if shutdown.is_cancelled() => return Ok(()),
-            Ok(()) => tracing::warn!("the worker stopped by itself; it starts again"),
+            Ok(()) => tracing::warn!("the worker stopped by itself; it restarts"),
         }
         tokio::select! {
             () = shutdown.cancelled() => return Ok(()),

@@ -1,16 +1,16 @@
-//! Who may do what, address by address: a change is made on purpose.
+//! The permissions of every address: a change must be deliberate.
 
 use axum::body::Body;
 use axum::http::Request;
-use swe_ci_core::account::AccountRole;
+use swe_ci_views::account::AccountRole;
 
 use crate::fixture::{HUMAN, TestApp};
 use crate::people::{account, bearer};
 
-/// It tells of Docker as well, which is not there everywhere.
+/// It also checks Docker, which is not available everywhere.
 const READY: &str = "/health/ready";
 
-/// Where people come who have no account yet, or leave it.
+/// Addresses for people without an account, and to sign out.
 const OPEN_FORMS: [&str; 4] = [
     "/sign-in",
     "/sign-in/{provider}",
@@ -18,10 +18,10 @@ const OPEN_FORMS: [&str; 4] = [
     "/invitation/{secret}",
 ];
 
-/// Where another site sends people back to, which no listing has either.
+/// The callback of a provider, which no listing contains either.
 const BACK: &str = "/sign-in/{provider}/callback";
 
-/// Forms of pages, which no listing has.
+/// Forms of pages, which no listing contains.
 const FORMS: [&str; 11] = [
     "/sign-in",
     "/sign-in/{provider}",
@@ -78,7 +78,7 @@ async fn routes(app: &TestApp) -> Vec<(String, String)> {
             routes.push((method.to_uppercase(), path.clone()));
         }
     }
-    let pages = swe_ci::serve::page_paths().map(|path| ("GET".into(), path.into()));
+    let pages = swe_ci::pages::paths().map(|path| ("GET".into(), path.into()));
     routes.extend(pages);
     routes.push(("GET".into(), BACK.into()));
     routes.extend(FORMS.map(|path| ("POST".into(), path.into())));
@@ -87,7 +87,7 @@ async fn routes(app: &TestApp) -> Vec<(String, String)> {
     routes
 }
 
-/// Without its body, which of a stream has no end.
+/// Without the body: a stream's never ends.
 async fn status(app: &TestApp, method: &str, path: &str, bearer: Option<&str>) -> u16 {
     let mut request = Request::builder().method(method).uri(filled(path));
     if let Some(bearer) = bearer {
@@ -104,7 +104,7 @@ async fn status(app: &TestApp, method: &str, path: &str, bearer: Option<&str>) -
         .as_u16()
 }
 
-/// With something in each place that is there, where there can be.
+/// With a value for each placeholder, an existing one where possible.
 fn filled(path: &str) -> String {
     let of = |part: &str, before: &str| match (part, before) {
         ("{id}", "runs") => HUMAN.to_owned(),

@@ -1,10 +1,10 @@
-//! Signing in, and what a page does for whom.
+//! Signing in, and the effects of pages' forms on accounts.
 
 use axum::body::Body;
 use axum::http::Request;
 use secrecy::ExposeSecret;
 use serde_json::json;
-use swe_ci_core::account::AccountRole;
+use swe_ci_views::account::AccountRole;
 
 use crate::fixture::{Answer, TestApp};
 use crate::people::{Browser, PASSWORD, account, bearer};
@@ -32,14 +32,14 @@ async fn from_the_first_link_to_signing_out() {
     let page = browser.get("/account").await;
     assert!(page.text().contains("<h1>ada"), "{}", page.text());
     assert_eq!(page.header("cache-control"), "no-store");
-    // The link is used up, and nobody else is made the first.
+    // The link is used up, and nobody else becomes the first administrator.
     assert_eq!(Browser::new(&app).get(&path).await.status, 404);
     assert!(app.engine.first_invitation().await.unwrap().is_none());
 
     let kept = browser.cookie.clone();
     assert_eq!(location(&browser.send("/sign-out", &[]).await), "/");
     assert!(browser.cookie.is_none());
-    // Not only the browser has forgotten it.
+    // The server has forgotten the session too.
     browser.cookie = kept;
     assert_eq!(browser.get("/account").await.status, 401);
     let page = Browser::signed_in(&app, "ada").await.get("/").await;
@@ -51,7 +51,7 @@ async fn the_session_is_new_and_the_cookie_kept_from_scripts() {
     let app = TestApp::seeded().await;
     account(&app, "ada", AccountRole::Reader).await;
     let mut browser = Browser::new(&app);
-    // What somebody else has planted is not taken over.
+    // A session id planted by someone else is not accepted.
     browser.cookie = Some("swe_ci_session=AAAAAAAAAAAAAAAAAAAAAA".into());
     let planted = browser.cookie.clone();
     let answer = browser.sign_in("ada", PASSWORD).await;
@@ -68,7 +68,7 @@ async fn the_session_is_new_and_the_cookie_kept_from_scripts() {
     assert!(!cookie.contains("Secure"), "{cookie}");
     let first = browser.cookie.clone();
     assert_ne!(first, planted);
-    // A session of one's own that somebody has planted neither.
+    // Nor is a planted session of one's own.
     browser.sign_in("ada", PASSWORD).await;
     assert_ne!(browser.cookie, first);
     browser.cookie = first;
@@ -92,7 +92,7 @@ async fn by_https_the_cookie_is_of_this_host_alone() {
 }
 
 #[tokio::test]
-async fn guessing_is_locked_out_and_told_so() {
+async fn guessing_locks_the_account_with_a_message() {
     let app = TestApp::seeded().await;
     account(&app, "ada", AccountRole::Reader).await;
     let mut browser = Browser::new(&app);
@@ -122,7 +122,7 @@ async fn guessing_is_locked_out_and_told_so() {
 async fn an_address_may_try_ten_times() {
     let app = TestApp::seeded().await;
     let mut browser = Browser::new(&app);
-    // Each a name of its own, which no wrong password locks.
+    // Each attempt has another name, so no account lock applies.
     for n in 0..10 {
         let name = format!("guess-{n}");
         let answer = browser.sign_in(&name, "wrong password").await;
@@ -143,7 +143,7 @@ async fn only_forms_of_this_site_are_taken() {
     let here = ("host", "localhost:3000");
     let with_cookie = ("cookie", cookie.as_str());
     let check = async |headers: &[(&str, &str)], expect: u16| {
-        // A server function that only reads, by POST.
+        // A read-only server function, by POST.
         let answer = app.ask("POST", "/api/pages/invitation", headers).await;
         let refused = answer.status == 403;
         assert_eq!(refused, expect == 403, "{headers:?} → {}", answer.status);
@@ -165,16 +165,16 @@ async fn only_forms_of_this_site_are_taken() {
     )
     .await;
     check(&[here], 400).await;
-    // A program; no other site can make a browser send its token.
+    // A program: no other site can make a browser send its token.
     let cross = ("sec-fetch-site", "cross-site");
     check(&[here, cross, ("authorization", &token)], 400).await;
-    // What only reads may come from anywhere.
+    // Read-only requests may come from anywhere.
     let answer = app.ask("GET", "/about", &[here, with_cookie, cross]).await;
     assert_eq!(answer.status, 200);
 }
 
 #[tokio::test]
-async fn signing_in_leads_back_and_nowhere_else() {
+async fn signing_in_leads_back_and_to_no_other_site() {
     let app = TestApp::seeded().await;
     account(&app, "ada", AccountRole::Reader).await;
     let check = async |next: &str, expect: &str| {
@@ -188,7 +188,7 @@ async fn signing_in_leads_back_and_nowhere_else() {
     check("/\\evil.org", "/").await;
     check("https://evil.org/", "/").await;
     check("/runs\r\nx-evil: 1", "/").await;
-    // What the address says is text on the page, wherever it leads.
+    // The page shows the address's parameter as text.
     let page = app
         .get("/sign-in?next=%22%3E%3Cscript%3Ealert(1)%3C/script%3E")
         .await;
@@ -196,7 +196,7 @@ async fn signing_in_leads_back_and_nowhere_else() {
 }
 
 #[tokio::test]
-async fn what_people_write_is_text() {
+async fn user_text_is_escaped() {
     let app = TestApp::seeded().await;
     account(&app, "root", AccountRole::Admin).await;
     let mut root = Browser::signed_in(&app, "root").await;
@@ -234,7 +234,7 @@ async fn what_people_write_is_text() {
 }
 
 #[tokio::test]
-async fn a_link_is_shown_to_who_made_it_and_works_once() {
+async fn an_invitation_link_is_shown_to_its_creator_and_works_once() {
     let app = TestApp::public("https://bench.example.org").await;
     account(&app, "root", AccountRole::Admin).await;
     let mut root = Browser::signed_in(&app, "root").await;
@@ -276,13 +276,13 @@ async fn a_link_is_shown_to_who_made_it_and_works_once() {
     assert_eq!(location(&bob.send(&path, &fields).await), "/account");
     let again = [("name", "eve"), ("password", PASSWORD), ("again", PASSWORD)];
     assert_eq!(Browser::new(&app).send(&path, &again).await.status, 404);
-    // A submitter invites nobody.
+    // A submitter cannot invite.
     assert_eq!(bob.send("/accounts", &invite).await.status, 403);
     assert_eq!(bob.get("/audit").await.status, 403);
 }
 
 #[tokio::test]
-async fn a_disabled_account_is_out_at_once() {
+async fn a_disabled_account_loses_access_at_once() {
     let app = TestApp::seeded().await;
     let bob = account(&app, "bob", AccountRole::Submitter).await;
     account(&app, "root", AccountRole::Admin).await;
@@ -302,14 +302,14 @@ async fn a_disabled_account_is_out_at_once() {
         .await;
     me.problem(401, "unauthenticated");
     assert_eq!(browser.sign_in("bob", PASSWORD).await.status, 401);
-    // Somebody has to be left who looks after the site.
+    // An administrator must remain.
     let alone = [("deed", "disable"), ("account", "root")];
     let refused = root.send("/accounts", &alone).await;
     assert!(refused.status.is_client_error() && refused.text().contains("role=\"alert\""));
 }
 
 #[tokio::test]
-async fn another_password_signs_out_everywhere_else() {
+async fn a_new_password_ends_other_sessions() {
     let app = TestApp::seeded().await;
     account(&app, "ada", AccountRole::Reader).await;
     let mut here = Browser::signed_in(&app, "ada").await;
@@ -358,7 +358,7 @@ async fn tokens() {
         answer.problem(401, "unauthenticated");
         assert_eq!(answer.header("www-authenticate"), "Bearer");
     }
-    // A token wins over a session.
+    // A token takes precedence over a session.
     let cookie = Browser::signed_in(&app, "ada").await.cookie.unwrap();
     let both = [by[0], ("cookie", cookie.as_str())];
     let me = app.ask("GET", "/api/v1/me", &both).await.json();
@@ -428,7 +428,7 @@ async fn answers_to_somebody_are_nobody_elses() {
 }
 
 #[tokio::test]
-async fn a_closed_site_shows_visitors_the_way_in() {
+async fn a_closed_site_shows_visitors_the_sign_in_page() {
     let app = TestApp::closed().await;
     let ada = account(&app, "ada", AccountRole::Reader).await;
     for path in ["/sign-in", "/robots.txt", "/favicon.svg", "/health/live"] {

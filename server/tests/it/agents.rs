@@ -1,11 +1,11 @@
-//! What agents took of their models and said to them: API and pages.
+//! Model usage and conversations of agents: API and pages.
 
 use serde_json::{Value, json};
 
 use crate::fixture::{Answer, MODEL, TestApp};
 
-/// The model's run as one that asks an endpoint: an evolution with a tested
-/// iteration, and one that was blocked in its first.
+/// The model's run with an endpoint: an evolution with a tested iteration, and
+/// one blocked in its first.
 const ASKED: &str = r#"
     UPDATE runs SET config = '{"model":"Juniper","provider":"acme","kind":"measured","harness":{"name":"builtin"},"endpoint":{"url":"https://llm.example.org/v1","protocol":"chat","model":"juniper-1","key":"acme","prices":{"input":3.0,"output":15.0}},"split":"demo","samples":1,"plan":{"max_iterations":4,"max_attempts":2},"budget":{"tokens":1000000,"usd":25.0}}'
         WHERE id = '00000000-0000-7000-8000-000000000002';
@@ -39,7 +39,7 @@ async fn asked() -> TestApp {
     app
 }
 
-/// As the gateway writes it down.
+/// As the gateway records it.
 fn exchange(says: &str) -> Value {
     let answer = json!({
         "choices": [{"message": {"role": "assistant", "content": says}, "finish_reason": "stop"}],
@@ -84,7 +84,7 @@ async fn every_attempt_at_a_step() {
             "traffic": {"requests": 1, "retries": 61, "waiting_ms": 600_000, "micro_usd": 0},
         })
     );
-    // Of results as they were recorded before there was a gateway.
+    // For results recorded before there was a gateway.
     let none = app.get("/api/v1/evolutions/e-human-alpha/steps").await;
     assert_eq!(none.json(), json!([]));
     let nobody = app.get("/api/v1/evolutions/nobody/steps").await;
@@ -96,9 +96,9 @@ async fn every_attempt_at_a_step() {
 }
 
 #[tokio::test]
-async fn what_was_said_as_it_was_kept() {
+async fn the_conversation_as_recorded() {
     let app = asked().await;
-    // The last attempt that was recorded, unless another is asked for.
+    // The latest recorded attempt, unless the request names another.
     let last = app.get(&format!("{STEP}/architect/trajectory")).await;
     assert_eq!(lines(&last), [exchange("two")]);
     assert_eq!(
@@ -110,7 +110,7 @@ async fn what_was_said_as_it_was_kept() {
 }
 
 #[tokio::test]
-async fn what_was_said_for_other_programs() {
+async fn the_conversation_as_atif() {
     let app = asked().await;
     let path = format!("{STEP}/architect/trajectory?format=atif&attempt=1");
     let answer = app.get(&path).await;
@@ -126,10 +126,10 @@ async fn what_was_said_for_other_programs() {
 }
 
 #[tokio::test]
-async fn what_was_never_said() {
+async fn steps_without_a_conversation() {
     let app = asked().await;
     for path in [
-        // It asked nothing; it never was; its file was never kept.
+        // A step without requests; an unknown step; one without a file.
         "e-model-alpha/iterations/1/programmer/trajectory",
         "e-model-alpha/iterations/1/programmer/trajectory?attempt=1",
         "e-model-alpha/iterations/1/architect/trajectory?attempt=3",
@@ -158,7 +158,7 @@ async fn what_was_never_said() {
 }
 
 #[tokio::test]
-async fn what_a_run_has_taken() {
+async fn the_usage_of_a_run() {
     let app = asked().await;
     let run = app.get(&format!("/api/v1/runs/{MODEL}")).await.json();
     assert_eq!(
@@ -204,28 +204,28 @@ async fn the_steps_on_the_page_of_their_evolution() {
     ] {
         assert!(html.contains(part), "{part}: {html}");
     }
-    // Who asked nothing was not recorded.
+    // A step without requests has no recording.
     assert!(!html.contains("programmer/trajectory"));
     assert!(!html.contains("was not tested"));
 }
 
 #[tokio::test]
-async fn where_it_ended_without_a_tested_iteration() {
+async fn evolutions_without_a_tested_iteration() {
     let app = asked().await;
     let html = body(&app.get(&format!("/runs/{MODEL}/tasks/beta-2")).await);
     for part in [
         "Iteration 1 was not tested",
-        "the platform failed, or whoever runs the model",
+        "the platform or the model's provider failed, not the agent",
         "provider failed",
         "the provider answered &lt;503&gt;",
         "60 retries",
         "waited 10 min",
         "asking again",
-        "It was over before an iteration was tested.",
+        "It ended before an iteration was tested.",
     ] {
         assert!(html.contains(part), "{part}: {html}");
     }
-    // A human baseline that came to its end has nothing to explain.
+    // A completed human baseline has nothing to explain.
     let human = format!("/runs/{}/tasks/beta-2", crate::fixture::HUMAN);
     assert!(!body(&app.get(&human).await).contains("was not tested"));
 }
@@ -262,7 +262,7 @@ async fn cost_is_a_column() {
     }
 }
 
-/// What the page shows, not the data that travel with it.
+/// The visible part of the page, without its embedded data.
 fn body(answer: &Answer) -> String {
     assert_eq!(answer.status, 200, "{}", answer.text());
     let html = answer.text();

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::fixture::{HUMAN, MODEL, PATIENT, TestApp};
 
 #[tokio::test]
-async fn nothing_was_imported_yet() {
+async fn an_empty_site() {
     let app = TestApp::empty().await;
     assert_eq!(app.get("/api/v1/splits").await.json(), json!([]));
     let none = json!({"items": [], "next": null});
@@ -79,7 +79,7 @@ async fn lists_come_in_pages() {
             path = format!("/api/v1/{list}limit=2&after={next}");
         }
         assert_eq!(seen, expect, "{list}");
-        // A page that is just full is the last one.
+        // A page that is exactly full is the last one.
         let whole = app.get(&format!("/api/v1/{list}limit=3")).await.json();
         assert_eq!(whole["next"], Value::Null);
     };
@@ -107,7 +107,7 @@ async fn the_leaderboard() {
             // alpha: (0.5 + 1 + 1 + 1) / 4; beta: 1.
             "evoscore": 0.9375, "zero_regression_rate": 1.0, "net_zero_regression_rate": 1.0,
             "solved_rate": 1.0, "average_turns": 1.5,
-            // Of two repositories, a resample in four draws only the one.
+            // With two repositories, one resample in four draws only the one.
             "intervals": {
                 "evoscore": {"low": 0.875, "high": 1.0}, "zero_regression_rate": {"low": 1.0, "high": 1.0},
                 "solved_rate": {"low": 1.0, "high": 1.0}, "average_turns": {"low": 1.0, "high": 2.0},
@@ -154,7 +154,7 @@ async fn the_leaderboard() {
 }
 
 #[tokio::test]
-async fn what_was_published() {
+async fn published_results() {
     let app = TestApp::seeded().await;
     let published = app.get("/api/v1/published").await.json();
     assert_eq!(
@@ -215,7 +215,7 @@ async fn the_scores_of_a_run() {
         (&late["convention"], &late["recovery"]),
         (&json!("reference"), &Value::Null)
     );
-    // As the leaderboard has it, number for number.
+    // As in the leaderboard, number for number.
     let board = "/api/v1/leaderboard?split=demo&gamma=2&convention=reference";
     let row = &app.get(board).await.json()["items"][0];
     for key in ["evoscore", "solved_rate", "average_turns", "intervals"] {
@@ -273,7 +273,7 @@ async fn the_plot_is_a_picture_by_itself() {
     assert_eq!(plot.header("content-type"), "image/svg+xml");
     let svg = plot.text();
     assert!(svg.starts_with("<svg xmlns="), "{svg}");
-    // A model's name is text, whatever is in it.
+    // A model's name is text, whatever it contains.
     assert!(svg.contains("Human") && svg.contains("&lt;script") && !svg.contains("<script"));
     assert_eq!(
         TestApp::empty()

@@ -1,4 +1,4 @@
-//! What cannot be used is refused, and the problem says what would be right.
+//! Invalid input is refused, and the problem names a valid alternative.
 
 use crate::fixture::{HUMAN, TestApp};
 
@@ -22,7 +22,7 @@ async fn bad_parameters() {
         check(
             &format!("/api/v1/{list}?after="),
             "after",
-            &["`next` of the page before"],
+            &["`next` of the previous page"],
         )
         .await;
         check(
@@ -71,8 +71,8 @@ async fn bad_parameters() {
         &["`-1`", "whole number"],
     )
     .await;
-    check("/api/v1/splits?x=1", "x", &["no parameters here"]).await;
-    check("/api/v1/published?x=1", "x", &["no parameters here"]).await;
+    check("/api/v1/splits?x=1", "x", &["there are none"]).await;
+    check("/api/v1/published?x=1", "x", &["there are none"]).await;
     let scores = format!("/api/v1/runs/{HUMAN}/scores");
     check(
         &format!("{scores}?gamma=11"),
@@ -95,7 +95,7 @@ async fn bad_parameters() {
     check(
         &format!("/api/v1/runs/{HUMAN}?x=1"),
         "x",
-        &["no parameters here"],
+        &["there are none"],
     )
     .await;
     check(
@@ -107,7 +107,7 @@ async fn bad_parameters() {
 }
 
 #[tokio::test]
-async fn what_is_not_there() {
+async fn missing_things() {
     let app = TestApp::seeded().await;
     let check = async |path: &str, kind: &str, expect: &str| {
         let problem = app.get(path).await.problem(404, kind);
@@ -184,7 +184,7 @@ async fn head_is_get_without_a_body() {
 }
 
 #[tokio::test]
-async fn a_great_body_is_refused() {
+async fn a_large_body_is_refused() {
     let app = TestApp::empty().await;
     let length = (1024 * 1024 + 1).to_string();
     let answer = app

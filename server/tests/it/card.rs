@@ -15,7 +15,7 @@ async fn as_json_and_as_text() {
     );
     assert_eq!(card["agents"][0]["harness"], "replay");
     assert_eq!(card["tasks"][0]["task_id"], "alpha-1");
-    // The digest is not that of the tasks as they are now.
+    // The digest is not that of the current tasks.
     assert_eq!(card["tasks"][0]["image"], Value::Null);
     let text = app.get(&format!("{path}?format=text")).await;
     assert_eq!(text.header("content-type"), "text/plain; charset=utf-8");
@@ -36,9 +36,9 @@ async fn as_json_and_as_text() {
 }
 
 #[tokio::test]
-async fn images_of_tasks_that_are_still_the_same() {
+async fn images_of_unchanged_tasks() {
     let app = TestApp::seeded().await;
-    // Of id, commits and image of each task, each ended by a zero.
+    // The id, commits and image of each task, each followed by a zero byte.
     let digest = "sha256:ee0ff4cbce4c1a87f6c6cd78628d340c6d4f7f1b0b3f82ea63f7d93016b4221a";
     app.execute(&format!(
         "UPDATE runs SET provenance = replace(provenance, 'sha256:dd', '{digest}') WHERE id = '{HUMAN}'"

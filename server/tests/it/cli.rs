@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::fixture::{HUMAN, MODEL, seeded_data};
 
-/// The program with nothing in its environment that could change what it does.
+/// The program without environment variables that could change its behaviour.
 pub fn program() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_swe-ci"));
     for name in [
@@ -84,7 +84,7 @@ fn help_is_worth_reading() {
     for path in commands {
         let help = stdout(&program().args(path).arg("--help").output().unwrap());
         let (own, rest) = help.split_once("Global options:").unwrap();
-        // They are the same for every command; once is enough to read.
+        // They are the same for every command; one check is enough.
         let (_, examples) = rest.split_once("\n\n").unwrap_or_default();
         let shown = if path.is_empty() {
             help.clone()
@@ -195,7 +195,7 @@ async fn a_run_is_submitted_and_cancelled() {
     assert!(stdout(&shown).contains("mine: queued on demo"));
 }
 
-/// What a harness is told about before anything is built or asked.
+/// Checks of a harness before anything is built or requested.
 #[test]
 fn harnesses_are_listed_and_mistakes_named() {
     let folder = tempfile::tempdir().unwrap();
@@ -264,7 +264,7 @@ fn harnesses_are_listed_and_mistakes_named() {
 }
 
 #[tokio::test]
-async fn failures_say_what_and_what_next() {
+async fn failures_have_a_reason_and_advice() {
     let folder = tempfile::tempdir().unwrap();
     let data = seeded_data(folder.path()).await;
     let check = |args: &[&str], code: i32, expect: &[&str]| {
@@ -372,9 +372,9 @@ fn an_unreadable_data_folder_is_named() {
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "not a folder");
 }
 
-/// Whoever only looks at results needs no container engine.
+/// Reading results needs no container engine.
 #[tokio::test]
-async fn without_a_container_engine_there_is_still_much_to_see() {
+async fn results_are_readable_without_a_container_engine() {
     let folder = tempfile::tempdir().unwrap();
     let data = seeded_data(folder.path()).await;
     let without_engine = |args: &[&str]| {
@@ -400,8 +400,8 @@ async fn without_a_container_engine_there_is_still_much_to_see() {
         table.contains("database") && table.contains(" free"),
         "{table}"
     );
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert!(told.contains("images are not counted"), "{told}");
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert!(message.contains("images are not counted"), "{message}");
     let found: Value = serde_json::from_str(&stdout(&without_engine(&["disk", "--json"]))).unwrap();
     let parts = found["parts"].as_array().unwrap();
     let database = parts

@@ -1,4 +1,4 @@
-//! Accounts and who sees runs, from the command line.
+//! Accounts and the visibility of runs, from the command line.
 
 use std::io::Write;
 use std::path::Path;
@@ -6,9 +6,9 @@ use std::process::{Output, Stdio};
 
 use secrecy::SecretString;
 use serde_json::Value;
-use swe_ci_core::account::{AccountRole, Actor, Visibility};
-use swe_ci_core::verification::Mark;
 use swe_ci_engine::Engine;
+use swe_ci_views::account::{AccountRole, Actor, Visibility};
+use swe_ci_views::verification::Mark;
 
 use crate::cli::{program, stderr};
 use crate::fixture::{HUMAN, MODEL, PATIENT, config, seed, seeded_data};
@@ -39,15 +39,15 @@ fn done(data: &Path, args: &[&str]) -> String {
 
 fn refused(data: &Path, args: &[&str], input: &str, code: i32, parts: &[&str]) {
     let output = run(data, args, input);
-    let told = stderr(&output);
-    assert_eq!(output.status.code(), Some(code), "{args:?}: {told}");
+    let message = stderr(&output);
+    assert_eq!(output.status.code(), Some(code), "{args:?}: {message}");
     for part in parts {
-        assert!(told.contains(part), "{args:?}: {told}");
+        assert!(message.contains(part), "{args:?}: {message}");
     }
 }
 
 #[tokio::test]
-async fn from_the_invitation_to_another_password() {
+async fn from_the_invitation_to_a_new_password() {
     let folder = tempfile::tempdir().unwrap();
     let data = seeded_data(folder.path()).await;
     let visitor = Engine::open(config(&data)).await.unwrap();
@@ -94,7 +94,7 @@ async fn from_the_invitation_to_another_password() {
 }
 
 #[tokio::test]
-async fn a_run_is_taken_back_and_published_again() {
+async fn a_run_is_withdrawn_and_published_again() {
     let folder = tempfile::tempdir().unwrap();
     let data = seeded_data(folder.path()).await;
     let engine = Engine::open(config(&data)).await.unwrap();
@@ -119,7 +119,7 @@ async fn a_run_is_taken_back_and_published_again() {
 }
 
 #[tokio::test]
-async fn a_run_is_marked_once_it_was_checked() {
+async fn a_run_is_marked_after_a_check() {
     let folder = tempfile::tempdir().unwrap();
     let data = seeded_data(folder.path()).await;
     let engine = Engine::open(config(&data)).await.unwrap();

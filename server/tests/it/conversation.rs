@@ -1,4 +1,4 @@
-//! What was said in a step, message by message: API and page.
+//! The conversation of a step, message by message: API and page.
 
 use serde_json::{Value, json};
 
@@ -17,14 +17,14 @@ const SAID: &str = r#"
 
 const API: &str = "/api/v1/evolutions/e-model-alpha/iterations/1/architect/messages";
 
-/// What a model, a tool and a harness may try to do to a page.
+/// Injection attempts by a model, a tool and a harness.
 const EVIL: &str = "<script>alert('said')</script>";
 
 fn page() -> String {
     format!("/runs/{MODEL}/e-model-alpha/1/architect")
 }
 
-async fn said() -> TestApp {
+async fn app_with_recordings() -> TestApp {
     let app = TestApp::changed(SAID).await;
     app.keep(
         "first.zst",
@@ -56,8 +56,8 @@ fn lines(exchanges: &[Value]) -> Vec<u8> {
     lines.collect::<String>().into_bytes()
 }
 
-/// As the gateway writes it down: after the prompts came these messages, and
-/// then the answer.
+/// As the gateway records it: after the prompts these messages, and then the
+/// answer.
 fn exchange(ordinal: u32, said: &[Value], answer: &Value) -> Value {
     let mut messages = vec![
         json!({"role": "system", "content": "You are careful."}),
@@ -74,7 +74,7 @@ fn exchange(ordinal: u32, said: &[Value], answer: &Value) -> Value {
     })
 }
 
-/// What the page shows, not the data that travel with it.
+/// The visible part of the page, without its embedded data.
 fn body(answer: &Answer) -> String {
     assert_eq!(answer.status, 200, "{}", answer.text());
     let html = answer.text();
@@ -90,7 +90,7 @@ fn has(html: &str, parts: &[&str]) {
 
 #[tokio::test]
 async fn messages_of_one_shape() {
-    let app = said().await;
+    let app = app_with_recordings().await;
     let all = app.get(API).await.json();
     assert_eq!(
         (&all["total"], &all["from"], &all["found"]),
@@ -124,7 +124,7 @@ async fn messages_of_one_shape() {
 
 #[tokio::test]
 async fn some_of_the_messages() {
-    let app = said().await;
+    let app = app_with_recordings().await;
     let two = app.get(&format!("{API}?limit=2&from=2")).await.json();
     assert_eq!(
         (&two["from"], &two["previous"], &two["next"]),
@@ -139,8 +139,8 @@ async fn some_of_the_messages() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_asked() {
-    let app = said().await;
+async fn invalid_message_requests() {
+    let app = app_with_recordings().await;
     for (query, parameter) in [
         ("from=0", "from"),
         ("limit=501", "limit"),
@@ -170,8 +170,8 @@ async fn what_cannot_be_asked() {
 }
 
 #[tokio::test]
-async fn a_private_run_says_nothing() {
-    let app = said().await;
+async fn a_private_run_reveals_nothing() {
+    let app = app_with_recordings().await;
     app.execute("UPDATE runs SET visibility = 'private'").await;
     app.get(API).await.problem(404, "not-found");
     assert_eq!(app.get(&page()).await.status, 404);
@@ -179,13 +179,13 @@ async fn a_private_run_says_nothing() {
 
 #[tokio::test]
 async fn the_page_of_a_step() {
-    let app = said().await;
+    let app = app_with_recordings().await;
     let answer = app.get(&page()).await;
     let html = body(&answer);
     has(
         &html,
         &[
-            "What the architect said",
+            "Transcript of the architect",
             "Attempt 2: 5 messages",
             "id=\"m3\"",
             "href=\"#m3\"",
@@ -202,13 +202,13 @@ async fn the_page_of_a_step() {
     for attack in ["<script>alert", "\u{1b}", "\u{202e}", "href=\"https://evil"] {
         assert!(!html.contains(attack), "{attack:?}");
     }
-    // Nor in the data that travel with it.
+    // Nor in the embedded data.
     assert!(!answer.text().contains("<script>alert"));
 }
 
 #[tokio::test]
-async fn looking_for_a_text_takes_no_script() {
-    let app = said().await;
+async fn a_search_needs_no_script() {
+    let app = app_with_recordings().await;
     let html = body(&app.get(&format!("{}?q=needle", page())).await);
     has(
         &html,
@@ -229,7 +229,7 @@ async fn looking_for_a_text_takes_no_script() {
 
 #[tokio::test]
 async fn the_page_is_found_from_its_iteration() {
-    let app = said().await;
+    let app = app_with_recordings().await;
     let html = body(&app.get(&format!("/runs/{MODEL}/e-model-alpha/1")).await);
     has(&html, &[&format!("{}?attempt=2\"", page())]);
     assert!(!html.contains("1/programmer?attempt"));

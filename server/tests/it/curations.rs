@@ -1,9 +1,9 @@
-//! Curations: planned by administrators, seen by nobody else.
+//! Curations: planned by administrators and hidden from everyone else.
 
 use axum::body::Body;
 use axum::http::Request;
 use serde_json::{Value, json};
-use swe_ci_core::account::AccountRole;
+use swe_ci_views::account::AccountRole;
 
 use crate::fixture::{Answer, TestApp};
 use crate::people::{Browser, account, bearer};
@@ -112,7 +112,7 @@ async fn a_curation_is_planned_by_a_form() {
     let place = begun.header("location").to_owned();
     let page = root.get(&place).await.text();
     for part in [
-        "It waits for a server that works.",
+        "It is waiting for a worker.",
         "1. Collect",
         "Cancel it",
         "tinydb",
@@ -141,7 +141,7 @@ async fn a_curation_is_planned_by_a_form() {
 }
 
 #[tokio::test]
-async fn administrators_see_what_takes_the_disk() {
+async fn administrators_see_the_disk_use() {
     let app = TestApp::seeded().await;
     account(&app, "root", AccountRole::Admin).await;
     let mut root = Browser::signed_in(&app, "root").await;

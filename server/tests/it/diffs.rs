@@ -1,8 +1,8 @@
-//! What an iteration changed in the code, as one reads it.
+//! The code change of an iteration, as pages show it.
 
 use crate::fixture::{MODEL, TestApp};
 
-/// A file of code as it was kept.
+/// A stored file of code.
 fn code(files: &[(&str, &str)]) -> Vec<u8> {
     let mut tar = tar::Builder::new(Vec::new());
     for (path, text) in files {
@@ -17,7 +17,8 @@ fn code(files: &[(&str, &str)]) -> Vec<u8> {
 const BEFORE: &str =
     "def total(items):\n    return sum(items)\nsame\n# \u{202e}evil\u{1b}[31m\nkept\n";
 const AFTER: &str = "def total(items):\n    return sum(prices)\nsame\n# <script>alert('line')</script>\u{202e}\u{7}x\nkept\nnew";
-/// A name that would be an element, would turn what follows, and two lines.
+/// A name that would be an element and would change the text direction, and two
+/// lines.
 const NAME: &str = "src/<script>alert('name')<\u{202e}yp.\nb.py";
 
 async fn changed() -> TestApp {
@@ -41,11 +42,11 @@ fn pages(query: &str) -> [String; 2] {
 }
 
 #[tokio::test]
-async fn unified_unless_asked_otherwise() {
+async fn diffs_are_unified_by_default() {
     let app = changed().await;
     for query in ["", "diff=unified", "diff="] {
         for page in pages(query) {
-            // Without the marks between texts that are for the browser's half.
+            // Without the markers for hydration between texts.
             let html = app.get(&page).await.text().replace("<!>", "");
             assert!(!html.contains("<table class=\"diff-split\""), "{page}");
             for part in [
@@ -54,7 +55,7 @@ async fn unified_unless_asked_otherwise() {
                 "Changed lines ",
                 "Removed: ",
                 "Added: ",
-                // The words that changed, and nothing else of the line.
+                // Only the changed words of the line.
                 "<span class=\"t-keyword\">return</span> sum(<mark>items</mark>",
                 "<span class=\"t-keyword\">return</span> sum(<mark>prices</mark>",
                 "[no newline at the end of the file]",
@@ -66,7 +67,7 @@ async fn unified_unless_asked_otherwise() {
 }
 
 #[tokio::test]
-async fn side_by_side_is_kept_over_navigation() {
+async fn the_side_by_side_layout_survives_navigation() {
     let app = changed().await;
     for page in pages("diff=split") {
         let html = app.get(&page).await.text().replace("<!>", "");
@@ -77,7 +78,7 @@ async fn side_by_side_is_kept_over_navigation() {
         ] {
             assert!(html.contains(part), "{page}: {part}: {html}");
         }
-        // To its neighbour, and back to the other layout.
+        // A link to its neighbour, and one to the other layout.
         let (previous, unified) = if page.contains("/tasks/") {
             (
                 "iteration=1&amp;diff=split#iteration",
@@ -93,12 +94,12 @@ async fn side_by_side_is_kept_over_navigation() {
 }
 
 #[tokio::test]
-async fn what_is_hostile_is_harmless_and_seen() {
+async fn hostile_content_is_shown_as_text() {
     let app = changed().await;
     let whole = "/api/v1/evolutions/e-model-alpha/iterations/2/diff";
     for page in pages("").into_iter().chain(pages("diff=split")) {
         let html = app.get(&page).await.text();
-        // Data for the browser comes as a script, in which nothing ends it.
+        // Embedded data is a script that nothing in it can end.
         for attack in ["<script>alert", "\u{202e}", "\u{1b}", "\u{7}"] {
             let (shown, _) = html.split_once("</main>").unwrap();
             assert!(!shown.contains(attack), "{page}: {attack:?}");

@@ -13,7 +13,7 @@ fn request(last_event_id: Option<&str>) -> Request<Body> {
     if let Some(id) = last_event_id {
         request = request.header("last-event-id", id);
     }
-    // A browser asks for compression even here.
+    // A browser requests compression even here.
     request
         .header("accept-encoding", "gzip, br")
         .body(Body::empty())
@@ -43,10 +43,9 @@ async fn a_stream_ends_when_the_server_stops() {
     assert!(ended.expect("the stream ends").is_none());
 }
 
-/// Whoever comes late, and whoever reads slowly, is told the same; what is told
-/// is made once.
+/// Late and slow readers get the same events; each is serialised once.
 #[tokio::test]
-async fn a_thousand_readers_are_told() {
+async fn a_thousand_readers_get_every_event() {
     let app = TestApp::seeded().await;
     let mut readers = Vec::new();
     for _ in 0..1_000 {
@@ -55,26 +54,26 @@ async fn a_thousand_readers_are_told() {
     }
     app.engine.pause(MODEL).await.unwrap();
     app.engine.resume(MODEL).await.unwrap();
-    let mut told: Vec<Vec<String>> = Vec::new();
+    let mut received: Vec<Vec<String>> = Vec::new();
     for reader in &mut readers {
         let mut events = Vec::new();
         for _ in 0..2 {
             let event = reader.next().await.expect("the stream goes on").unwrap();
             events.push(String::from_utf8(event.to_vec()).unwrap());
         }
-        told.push(events);
+        received.push(events);
     }
-    assert!(told[0][0].contains("\"paused\":true"), "{told:?}");
-    assert!(told[0][1].contains("\"paused\":false"), "{told:?}");
-    assert!(told.iter().all(|events| *events == told[0]));
-    // Somebody who lost the connection after the first is told the second.
-    let id = told[0][0]
+    assert!(received[0][0].contains("\"paused\":true"), "{received:?}");
+    assert!(received[0][1].contains("\"paused\":false"), "{received:?}");
+    assert!(received.iter().all(|events| *events == received[0]));
+    // A client that lost the connection after the first event gets the second.
+    let id = received[0][0]
         .lines()
         .find_map(|line| line.strip_prefix("id: "));
     let response = app.send(request(id)).await;
     let mut late = response.into_body().into_data_stream();
     let missed = late.next().await.unwrap().unwrap();
-    assert_eq!(String::from_utf8(missed.to_vec()).unwrap(), told[0][1]);
+    assert_eq!(String::from_utf8(missed.to_vec()).unwrap(), received[0][1]);
 }
 
 #[tokio::test]

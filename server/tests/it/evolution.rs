@@ -12,7 +12,7 @@ const COUNTS: &str = r#"
     UPDATE iterations SET outcomes = '' WHERE evolution_id LIKE 'e-human-%';
 "#;
 
-/// What the first iteration of the model took, as the engine records it.
+/// The model usage of the model's first iteration, as the engine records it.
 const STEPS: &str = r#"
     INSERT INTO steps (evolution_id, seq, iteration, role, attempt, outcome, detail, product, log, started_at,
                        finished_at, input_tokens, output_tokens)
@@ -21,7 +21,7 @@ const STEPS: &str = r#"
             1763600221000, NULL, NULL);
 "#;
 
-/// The human baseline as if its results had been imported.
+/// The human baseline with imported results.
 const IMPORTED: &str = r#"
     UPDATE iterations SET code = '' WHERE evolution_id LIKE 'e-human-%';
     UPDATE runs SET kind = 'imported',
@@ -33,7 +33,7 @@ const IMPORTED: &str = r#"
 async fn check(app: &TestApp, path: &str, has: &[&str], lacks: &[&str]) {
     let answer = app.get(path).await;
     assert_eq!(answer.status, 200, "{path}: {}", answer.text());
-    // What the page shows, not the data that travel with it.
+    // The visible part of the page, without its embedded data.
     let html = answer.text();
     let body = html.split("<footer").next().unwrap();
     for part in has {
@@ -91,13 +91,13 @@ async fn an_evolution_test_by_test() {
     let other = format!("{page}?q=TWO");
     check(&app, &other, &["::two", "value=\"TWO\""], &["::one"]).await;
     let other = format!("{page}?show=gained");
-    check(&app, &other, &["No test is like that."], &["::one"]).await;
+    check(&app, &other, &["No test matches."], &["::one"]).await;
     let other = format!("{page}?show=flaky");
-    check(&app, &other, &["No test is like that."], &["::one"]).await;
+    check(&app, &other, &["No test matches."], &["::one"]).await;
 }
 
 #[tokio::test]
-async fn an_iteration_looked_into() {
+async fn an_iteration_in_detail() {
     let app = TestApp::changed(STEPS).await;
     let page = format!("/runs/{MODEL}/tasks/alpha-1");
     check(&app, &page, &[], &["inspect-title"]).await;
@@ -118,7 +118,7 @@ async fn an_iteration_looked_into() {
             "1 of 4 tests.",
             "?show=regressed&amp;iteration=2#iteration",
             "/runs/00000000-0000-7000-8000-000000000002/e-model-alpha/1",
-            // The rows of this world have no code behind them.
+            // The rows of this fixture have no code.
             "cannot be read on this server any more",
             "The steps printed nothing.",
         ],
@@ -144,12 +144,12 @@ async fn an_iteration_looked_into() {
 }
 
 #[tokio::test]
-async fn an_iteration_that_is_not_there() {
+async fn a_missing_iteration() {
     let app = TestApp::seeded().await;
     for number in ["0", "3", "4294967295"] {
         let page = format!("/runs/{MODEL}/tasks/alpha-1?iteration={number}");
         let says = "There is no such iteration: this evolution has had 2 iterations.";
-        check(&app, &page, &[says, "All 4 tests."], &["What was changed"]).await;
+        check(&app, &page, &[says, "All 4 tests."], &["<h3>Changes"]).await;
     }
     for nonsense in ["x", "-1", "1.5", "4294967296", ""] {
         let page = format!("/runs/{MODEL}/tasks/alpha-1?iteration={nonsense}");
@@ -170,7 +170,7 @@ async fn the_same_code_twice() {
     let detail = app.get(&format!("/api/v1{page}")).await.json();
     assert_eq!(detail["same_code"], json!([null, 1]));
     let flaky = format!("{page}?show=flaky");
-    let sign = "did otherwise on the same code";
+    let sign = "different outcomes on the same code";
     check(
         &app,
         &flaky,
@@ -181,13 +181,13 @@ async fn the_same_code_twice() {
 }
 
 #[tokio::test]
-async fn imported_iterations_say_what_is_not_known() {
+async fn imported_iterations_name_unknown_values() {
     let app = TestApp::changed(IMPORTED).await;
     let page = format!("/runs/{HUMAN}/tasks/alpha-1?iteration=1");
     let says = [
-        "None came with the imported results.",
-        "the code it wrote did not come with them",
-        "No logs came with the imported results.",
+        "The imported results have none.",
+        "the imported results came without the code",
+        "The imported results have no logs.",
         "None were recorded.",
     ];
     check(&app, &page, &says, &["Finished"]).await;
@@ -196,7 +196,7 @@ async fn imported_iterations_say_what_is_not_known() {
 }
 
 #[tokio::test]
-async fn nonsense_in_an_address_is_as_if_it_were_not_there() {
+async fn pages_ignore_invalid_parameters() {
     let app = TestApp::seeded().await;
     for query in [
         "?show=x&q=&sample=x",
@@ -209,13 +209,13 @@ async fn nonsense_in_an_address_is_as_if_it_were_not_there() {
     }
     let text = "%3Cscript%3Ealert(1)%3C/script%3E";
     let page = format!("/runs/{HUMAN}/tasks/alpha-1?q={text}");
-    check(&app, &page, &["No test is like that."], &["<script>alert"]).await;
+    check(&app, &page, &["No test matches."], &["<script>alert"]).await;
     let long = format!("/runs/{HUMAN}/tasks/alpha-1?q={}", "x".repeat(5_000));
-    check(&app, &long, &["No test is like that."], &[]).await;
+    check(&app, &long, &["No test matches."], &[]).await;
 }
 
 #[tokio::test]
-async fn what_is_not_there() {
+async fn missing_things() {
     let app = TestApp::seeded().await;
     for path in [
         "/runs/nothing/tasks/alpha-1".to_owned(),
@@ -232,7 +232,7 @@ async fn what_is_not_there() {
         assert!(answer.text().contains("</html>"), "{path}");
     }
     let nobody = app.get("/models/nobody").await.text();
-    assert!(nobody.contains("capitals included"));
+    assert!(nobody.contains("including capitals"));
 
     for path in [
         "/api/v1/runs/nothing/tasks/alpha-1".to_owned(),
@@ -258,13 +258,13 @@ async fn what_is_not_there() {
 }
 
 #[tokio::test]
-async fn an_evolution_at_work_and_one_that_waits() {
+async fn a_running_evolution_and_a_queued_one() {
     let app = TestApp::seeded().await;
     let running = format!("/runs/{MODEL}/tasks/beta-2");
     check(
         &app,
         &running,
-        &["still going on", "scored when it is over"],
+        &["still running", "scored when it ends"],
         &[],
     )
     .await;
@@ -272,7 +272,7 @@ async fn an_evolution_at_work_and_one_that_waits() {
     check(
         &app,
         &waiting,
-        &["All 4 tests.", "scored when it is over"],
+        &["All 4 tests.", "scored when it ends"],
         &[],
     )
     .await;
@@ -311,7 +311,7 @@ async fn a_task_over_all_runs() {
         &app,
         "/tasks/alpha-1?tests=all&convention=reference",
         &[
-            "How models fared",
+            "Results of models",
             &link,
             "tests/test_a.py",
             "/tasks/alpha-1?convention=reference",
@@ -331,7 +331,7 @@ async fn a_task_over_all_runs() {
 #[tokio::test]
 async fn a_model_over_all_runs() {
     let app = TestApp::seeded().await;
-    // Its name has a slash, which stays one part of the address.
+    // Its name has a slash, which stays within one path segment.
     let name = "%3Cscript%3Ealert%281%29%3C%2Fscript%3E";
     let detail = app.get(&format!("/api/v1/models/{name}")).await.json();
     assert_eq!(detail["model"], "<script>alert(1)</script>");
@@ -369,7 +369,7 @@ async fn a_model_over_all_runs() {
             "2 of 2",
             "few tasks",
             "1 run on 1 split",
-            "Where its code stood",
+            "The state of its code",
         ],
         &["<script>alert"],
     )

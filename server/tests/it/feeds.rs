@@ -1,4 +1,4 @@
-//! What programs read of the site: robots.txt, the sitemap and the feed.
+//! The files for programs: robots.txt, the sitemap and the feed.
 
 use quick_xml::Reader;
 use quick_xml::escape::unescape;
@@ -8,8 +8,8 @@ use crate::fixture::{Answer, HUMAN, MODEL, TestApp};
 
 const HERE: &str = "https://bench.example.org";
 
-/// The texts and links of a document, each with the names of what it is in;
-/// that it can be read is half of the test.
+/// The texts and links of a document, each with the path of its elements;
+/// parsing it is half of the test.
 fn parsed(answer: &Answer) -> Vec<(String, String)> {
     assert_eq!(answer.status, 200, "{}", answer.text());
     let text = answer.text();
@@ -55,7 +55,7 @@ fn all<'a>(found: &'a [(String, String)], path: &str) -> Vec<&'a str> {
     of.map(|(_, text)| text.as_str()).collect()
 }
 
-/// A name of everything XML treats specially, and one character it forbids.
+/// A name with everything XML treats specially, and one forbidden character.
 const HOSTILE: &str = r#"UPDATE runs SET config = replace(config, 'Human (replayed history)', 'a & <b> ]]> \" &amp; \u0001') WHERE kind = 'human';
     UPDATE changes SET n = n + 1"#;
 
@@ -70,7 +70,7 @@ async fn a_feed_of_new_results() {
     let feed = parsed(&answer);
     assert_eq!(all(&feed, "feed/id"), [format!("{HERE}/feed.xml")]);
     assert_eq!(all(&feed, "feed/link.self"), [format!("{HERE}/feed.xml")]);
-    // One run is over; the others have nothing to say yet.
+    // Only one run is over.
     assert_eq!(all(&feed, "feed/entry/id"), [format!("urn:uuid:{HUMAN}")]);
     assert_eq!(
         all(&feed, "feed/entry/title"),
@@ -136,7 +136,7 @@ async fn hostile_names_are_text() {
     );
 }
 
-/// Every page in the sitemap is there, and none stands there twice.
+/// Every page in the sitemap exists, and none is listed twice.
 #[tokio::test]
 async fn the_sitemap_has_every_page() {
     let app = TestApp::public(HERE).await;
@@ -174,7 +174,7 @@ async fn the_sitemap_has_every_page() {
 }
 
 #[tokio::test]
-async fn robots_are_told_where_to_look() {
+async fn robots_find_the_sitemap() {
     let app = TestApp::public(HERE).await;
     let robots = app.get("/robots.txt").await;
     assert_eq!(robots.header("content-type"), "text/plain; charset=utf-8");
@@ -186,7 +186,7 @@ async fn robots_are_told_where_to_look() {
     assert!(text.ends_with(&format!("\nSitemap: {HERE}/sitemap.xml\n")));
 }
 
-/// Whoever set the site up did not say where it is.
+/// The operator did not configure a public URL.
 #[tokio::test]
 async fn without_an_address() {
     let app = TestApp::seeded().await;
@@ -206,7 +206,7 @@ async fn without_an_address() {
 }
 
 #[tokio::test]
-async fn nothing_new_is_said_shortly() {
+async fn an_unchanged_page_is_a_304() {
     let app = TestApp::public(HERE).await;
     for path in ["/feed.xml", "/sitemap.xml", "/robots.txt"] {
         let first = app.get(path).await;
@@ -233,7 +233,7 @@ async fn pages_name_the_feed() {
     );
 }
 
-/// Who reads without a script is given an address to cite, too.
+/// A reader without scripts gets a citable address, too.
 #[tokio::test]
 async fn a_citation_has_the_address() {
     let page = TestApp::public(HERE).await.get("/?gamma=1.5").await.text();

@@ -1,5 +1,5 @@
-//! The figures: their page, their pictures and numbers, and what other sites
-//! may frame.
+//! The figures: their page, their pictures and numbers, and framing by other
+//! sites.
 
 use crate::fixture::TestApp;
 
@@ -40,13 +40,13 @@ async fn every_figure_is_a_picture_and_a_table() {
         assert!(csv.header("content-type").starts_with("text/csv"));
         let text = csv.text();
         assert!(text.starts_with("model,provider,run_id,kind,"), "{text}");
-        // Nothing that was published: γ is not 1.
+        // No published result: γ is not 1.
         assert!(!text.contains(",published,"), "{figure}: {text}");
     }
 }
 
-/// The human baseline solves both of its tasks without breaking anything; the
-/// model broke its one task.
+/// The human baseline solves both of its tasks without a regression; the model
+/// failed its only task.
 #[tokio::test]
 async fn the_numbers_are_those_of_the_leaderboard() {
     let app = TestApp::seeded().await;
@@ -64,8 +64,8 @@ async fn the_numbers_are_those_of_the_leaderboard() {
     assert!(lines[2].starts_with("Human (replayed history),,"));
     assert!(lines[2].ends_with(",human,1,1,1"), "{csv}");
 
-    // Two iterations for one task and one for the other, of the human; the
-    // leaderboard says the same.
+    // The human has two iterations for one task and one for the other; the
+    // leaderboard has the same numbers.
     let rows = app.get("/api/v1/leaderboard?split=demo").await.json();
     let turns = app.get("/api/v1/plots/turns.csv?split=demo").await.text();
     let human = turns.lines().find(|l| l.starts_with("Human")).unwrap();
@@ -74,7 +74,7 @@ async fn the_numbers_are_those_of_the_leaderboard() {
 }
 
 #[tokio::test]
-async fn what_is_published_stands_beside_and_says_so() {
+async fn published_results_are_separate_and_labelled() {
     let app = TestApp::seeded().await;
     let csv = app
         .get("/api/v1/plots/evoscore-by-release.csv?split=demo")
@@ -84,11 +84,11 @@ async fn what_is_published_stands_beside_and_says_so() {
     let page = app.get("/figures?split=demo").await.text();
     assert!(page.contains("18 models as published"));
     let elsewhere = app.get("/figures?split=demo&gamma=1.2").await.text();
-    assert!(elsewhere.contains("known at γ = 1 alone"));
+    assert!(elsewhere.contains("only known at γ = 1"));
 }
 
 #[tokio::test]
-async fn wrong_requests_are_told_what_would_be_right() {
+async fn invalid_requests_get_advice() {
     let app = TestApp::seeded().await;
     let check = async |path: &str, status: u16, kind: &str, expect: &str| {
         let problem = app.get(path).await.problem(status, kind);
@@ -127,13 +127,13 @@ async fn wrong_requests_are_told_what_would_be_right() {
         "`nothing`",
     )
     .await;
-    // The one there was before is where it was.
+    // The previous figure is where it was.
     assert_eq!(app.get(&plots("evoscore-gamma.svg")).await.status, 200);
 }
 
 #[tokio::test]
 async fn nothing_to_show_is_no_error() {
-    // Nothing of this split is scored; of the other world there is no split.
+    // Nothing of this split is scored; the other fixture has no split.
     for (app, query) in [
         (TestApp::seeded().await, "?split=other"),
         (TestApp::empty().await, ""),
@@ -177,13 +177,13 @@ async fn the_page_has_every_figure_with_its_numbers() {
     assert!(page.contains("2 tasks of 2 repositories, 2 runs"));
     assert!(page.contains("Figure 12 of the paper"));
     assert!(!page.contains("<script>alert(1)"));
-    // What has nothing to say says why.
+    // An empty figure explains why.
     assert!(page.contains("No scored run has its tokens counted"));
 }
 
-/// Pages are read leniently: what makes no sense is the default.
+/// Pages read their parameters leniently: an invalid value is the default.
 #[tokio::test]
-async fn nonsense_in_the_address_of_the_page() {
+async fn the_page_ignores_invalid_parameters() {
     let app = TestApp::seeded().await;
     for query in [
         "?gamma=x",
@@ -207,7 +207,7 @@ async fn nonsense_in_the_address_of_the_page() {
 async fn one_figure_may_be_framed_and_nothing_else() {
     let app = TestApp::seeded().await;
     for _ in 0..2 {
-        // The second answer is one that was kept.
+        // The second response comes from the cache.
         let embed = app.get("/embed/solved?split=demo").await;
         assert_eq!(embed.status, 200);
         let policy = embed.header("content-security-policy");

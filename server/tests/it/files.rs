@@ -14,7 +14,7 @@ const STEP: &str = "/api/v1/evolutions/e-model-alpha/iterations/1";
 
 const DOCUMENT: &str = "<?xml version=\"1.0\"?>\n<requirements><requirement><location>a.py &lt;script&gt;alert(1)&lt;/script&gt;</location><description>d</description><contract>c</contract><acceptance>t</acceptance></requirement></requirements>\n";
 
-async fn kept() -> TestApp {
+async fn app_with_files() -> TestApp {
     let app = TestApp::changed(KEPT).await;
     app.keep("asked.zst", DOCUMENT.as_bytes());
     app.keep("report.zst", b"{\"tests\": \"<script>alert(1)</script>\"}");
@@ -23,8 +23,8 @@ async fn kept() -> TestApp {
 }
 
 #[tokio::test]
-async fn each_under_a_name_of_its_own() {
-    let app = kept().await;
+async fn each_file_has_a_name_of_its_own() {
+    let app = app_with_files().await;
     let check = async |path: &str, media_type: &str, name: &str| {
         let answer = app.get(&format!("{STEP}/{path}")).await;
         assert_eq!(answer.status, 200, "{path}");
@@ -53,8 +53,8 @@ async fn each_under_a_name_of_its_own() {
 }
 
 #[tokio::test]
-async fn what_was_never_kept_and_what_is_gone() {
-    let app = kept().await;
+async fn missing_and_deleted_files() {
+    let app = app_with_files().await;
     for path in [
         "e-model-alpha/iterations/2/report.json",
         "e-model-alpha/iterations/2/code.tar.gz",
@@ -78,7 +78,7 @@ async fn what_was_never_kept_and_what_is_gone() {
 
 #[tokio::test]
 async fn links_on_the_page() {
-    let app = kept().await;
+    let app = app_with_files().await;
     let html = app
         .get(&format!("/runs/{MODEL}/e-model-alpha/1"))
         .await
@@ -89,7 +89,7 @@ async fn links_on_the_page() {
         assert!(html.contains(&link), "{link}: {html}");
     }
     assert!(html.contains("a.py &lt;script&gt;alert(1)") && !html.contains("<script>alert(1)"));
-    // Nothing to be had, nothing to click on.
+    // Nothing to download, no link.
     let human = crate::fixture::HUMAN;
     let html = app
         .get(&format!("/runs/{human}/e-human-alpha/1"))
@@ -99,8 +99,8 @@ async fn links_on_the_page() {
 }
 
 #[tokio::test]
-async fn what_pytest_said_before_and_after() {
-    let app = kept().await;
+async fn the_pytest_reports_before_and_after() {
+    let app = app_with_files().await;
     let report = |tests: &str| {
         format!(r#"{{"exitcode": 1, "summary": {{}}, "tests": [{tests}]}}"#).into_bytes()
     };

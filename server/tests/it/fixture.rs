@@ -1,4 +1,4 @@
-//! A whole server in a temporary folder, asked without a socket.
+//! A whole server in a temporary folder, called without a socket.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,10 @@ use axum::body::{Body, to_bytes};
 use axum::http::{HeaderMap, Request, StatusCode};
 use serde_json::Value;
 use sqlx::Connection;
-use swe_ci::serve::{App, Providers, Site, read_providers, router};
+use swe_ci::app::App;
+use swe_ci::providers::{self, Providers};
+use swe_ci::serve::router;
+use swe_ci::site::Site;
 use swe_ci_app::PublicUrl;
 use swe_ci_engine::{Config, Engine};
 use tempfile::TempDir;
@@ -18,16 +21,16 @@ pub const HUMAN: &str = "00000000-0000-7000-8000-000000000001";
 pub const MODEL: &str = "00000000-0000-7000-8000-000000000002";
 pub const PATIENT: &str = "00000000-0000-7000-8000-000000000003";
 
-/// Where a site is reached that offers providers.
+/// The public URL of a site with providers.
 pub const PUBLIC_URL: &str = "https://bench.example.org";
-/// What it has from each of them.
+/// The client secret of each provider.
 pub const CLIENT_SECRET: &str = "s3cret/of+the client";
 
 const SEED: &str = include_str!("seed.sql");
 
 pub struct TestApp {
     router: Router,
-    /// In the operator's hands.
+    /// The engine, with an operator's rights.
     pub engine: Engine,
     pub shutdown: CancellationToken,
     folder: TempDir,
@@ -41,36 +44,36 @@ pub struct Answer {
 }
 
 impl TestApp {
-    /// Nothing was imported yet.
+    /// No data.
     pub async fn empty() -> Self {
         Self::new(&[]).await
     }
 
-    /// The world of `seed.sql`.
+    /// The data of `seed.sql`.
     pub async fn seeded() -> Self {
         Self::new(&[SEED]).await
     }
 
-    /// The world of `seed.sql` after these changes.
+    /// The data of `seed.sql` after these changes.
     pub async fn changed(sql: &str) -> Self {
         Self::new(&[SEED, sql]).await
     }
 
-    /// The world of `seed.sql`, reached at this address.
+    /// The data of `seed.sql`, with this public URL.
     pub async fn public(url: &str) -> Self {
         Self::made(&[SEED], Some(PublicUrl::new(url.to_owned())), false).await
     }
 
-    /// The world of `seed.sql`, closed to visitors.
+    /// The data of `seed.sql`, closed to visitors.
     pub async fn closed() -> Self {
         Self::made(&[SEED], None, true).await
     }
 
-    /// The world of `seed.sql`, where one can sign in by the providers of such a
-    /// file; each has the secret [`CLIENT_SECRET`].
+    /// The data of `seed.sql`, with the providers of this file; each has the
+    /// secret [`CLIENT_SECRET`].
     pub async fn offering(file: &str, closed: bool) -> Self {
         let site = PublicUrl::new(PUBLIC_URL.to_owned());
-        let configs = read_providers(file, |_| Some(CLIENT_SECRET.to_owned()));
+        let configs = providers::read(file, |_| Some(CLIENT_SECRET.to_owned()));
         let providers = Providers::new(configs.unwrap(), &site).unwrap();
         Self::made_with(&[SEED], Some(site), providers, closed).await
     }
@@ -117,7 +120,7 @@ impl TestApp {
         seed(&self.folder.path().join("data"), sql).await;
     }
 
-    /// Leaves a file where the engine keeps what belongs to results.
+    /// Writes a file where the engine stores the files of results.
     pub fn keep(&self, key: &str, bytes: &[u8]) {
         let file = self.folder.path().join("data/artifacts").join(key);
         std::fs::create_dir_all(file.parent().unwrap()).unwrap();
@@ -136,7 +139,7 @@ impl TestApp {
         self.read(request.body(Body::empty()).unwrap()).await
     }
 
-    /// The response to its end.
+    /// Reads the response to its end.
     pub async fn read(&self, request: Request<Body>) -> Answer {
         let (parts, body) = self.send(request).await.into_parts();
         Answer {
@@ -146,7 +149,7 @@ impl TestApp {
         }
     }
 
-    /// The response as it is, for bodies that do not end.
+    /// The response itself, for bodies that do not end.
     pub async fn send(&self, request: Request<Body>) -> axum::response::Response {
         self.router.clone().oneshot(request).await.unwrap()
     }
@@ -196,7 +199,7 @@ impl Answer {
     }
 }
 
-/// A zstd frame of one block that is not compressed (RFC 8878).
+/// A zstd frame of one uncompressed block (RFC 8878).
 fn zstd(bytes: &[u8]) -> Vec<u8> {
     let length = u32::try_from(bytes.len()).unwrap();
     assert!(length < 128 << 10, "one block has no room for it");
@@ -215,7 +218,7 @@ pub fn config(data: &Path) -> Config {
     Config::new(data.to_owned())
 }
 
-/// A data folder with the world of `seed.sql`.
+/// A data folder with the data of `seed.sql`.
 pub async fn seeded_data(folder: &Path) -> PathBuf {
     let data = folder.join("data");
     Engine::open(config(&data)).await.unwrap();
@@ -233,10 +236,10 @@ pub async fn seed(data: &Path, sql: &str) {
     connection.close().await.unwrap();
 }
 
-/// What the folder of program and styles is called.
+/// The name of the folder of program and styles.
 pub const HASH: &str = "0123456789abcdef";
 
-/// What the site builder leaves, in small.
+/// A small copy of the site builder's output.
 pub fn site(folder: &Path) -> PathBuf {
     let site = folder.join("site");
     let pkg = site.join("pkg").join(HASH);

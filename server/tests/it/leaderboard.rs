@@ -2,7 +2,7 @@
 
 use crate::fixture::{Answer, TestApp};
 
-/// What the page shows, not the data that travel with it.
+/// The visible part of the page, without its embedded data.
 fn body(answer: &Answer) -> String {
     assert_eq!(answer.status, 200, "{}", answer.text());
     let html = answer.text();
@@ -46,10 +46,10 @@ async fn a_view_needs_no_script() {
     )
     .await;
     check("text=replayed%20HUMAN", &all[..1], &["Show all"]).await;
-    let none = ["No run is what was asked for", "Show all rows"];
+    let none = ["No run matches", "Show all rows"];
     check("text=nobody", &[], &none).await;
     check("provider=nobody", &[], &none).await;
-    // A form sends a box at a time, and blanks as plus signs.
+    // A form sends each box separately, and blanks as plus signs.
     check(
         "text=&provider=&kind=human&kind=measured&kind=imported",
         &all,
@@ -63,7 +63,7 @@ async fn a_view_needs_no_script() {
         &[">Tokens<", ">Findings<", ">Cost<"],
     )
     .await;
-    // What means nothing is left out.
+    // Meaningless values are left out.
     check("sort=nothing&kind=x&columns=y&seen=z", &all, &[&count]).await;
     check(
         "seen=exclude",
@@ -106,9 +106,9 @@ async fn columns_can_be_left_out() {
     check("columns=none", &[], &["Solved", "Turns", "Tasks"]).await;
 }
 
-/// The sheet is what makes a page heavy.
+/// The leaderboard data is the heaviest part of the page.
 #[tokio::test]
-async fn the_sheet_comes_by_itself() {
+async fn the_leaderboard_data_loads_separately() {
     let app = TestApp::seeded().await;
     let page = app.get("/?split=demo").await.text();
     assert!(!page.contains("target_date"), "no tasks travel in the page");
@@ -177,16 +177,16 @@ async fn the_same_view_as_json() {
 }
 
 #[tokio::test]
-async fn nonsense_is_refused_where_programs_ask() {
+async fn the_api_refuses_invalid_parameters() {
     let app = TestApp::seeded().await;
     let check = async |query: &str, parameter: &str| {
         for path in ["leaderboard", "leaderboard.csv"] {
             let answer = app.get(&format!("/api/v1/{path}?{query}")).await;
             let problem = answer.problem(400, "bad-parameter");
-            let told = problem["detail"].as_str().unwrap();
+            let detail = problem["detail"].as_str().unwrap();
             assert!(
-                told.contains(&format!("`{parameter}`")),
-                "{path}?{query}: {told}"
+                detail.contains(&format!("`{parameter}`")),
+                "{path}?{query}: {detail}"
             );
         }
     };

@@ -8,7 +8,7 @@ mod provider;
 
 mod accounts;
 
-mod elsewhere;
+mod provider_sign_in;
 
 mod access;
 
@@ -29,7 +29,7 @@ mod steering;
 
 mod notifications;
 
-mod submit;
+mod submission;
 
 mod events;
 
@@ -37,12 +37,12 @@ mod evolution;
 
 mod matrix;
 
-mod kept;
+mod page_cache;
 
 mod leaderboard;
 mod marks;
 
-mod compare;
+mod comparison;
 mod curations;
 
 mod pages;
@@ -54,7 +54,7 @@ mod feeds;
 mod tasks;
 mod terms;
 
-mod unseen;
+mod unseen_tasks;
 
 mod pictures;
 

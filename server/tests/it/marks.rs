@@ -1,23 +1,23 @@
-//! How far results are to be trusted, and who says so.
+//! The marks of results: verified or self-reported.
 
-use swe_ci_core::account::AccountRole;
+use swe_ci_views::account::AccountRole;
 
 use crate::fixture::{HUMAN, MODEL, TestApp};
 use crate::people::{Browser, account, bearer};
 
-/// A run that was made elsewhere.
+/// A run made elsewhere.
 const ELSEWHERE: &str = r#"
     UPDATE runs SET kind = 'imported', config = replace(config, '"kind":"human"', '"kind":"imported"')
         WHERE id = '00000000-0000-7000-8000-000000000001';
 "#;
 
-/// All of the other came out as recorded, when it was checked.
+/// All iterations of the other run were checked and came out as recorded.
 pub const CHECKED: &str = r#"
     INSERT INTO verifications (run_id, found) VALUES ('00000000-0000-7000-8000-000000000002',
         '{"at":"2026-11-20T14:00:00Z","by":"operator","platform_version":"0.1.0","checked":2,"iterations":2,"differences":[]}');
 "#;
 
-/// Not all of it.
+/// Not all of them.
 const DIFFERS: &str = r#"
     UPDATE verifications SET found = '{"at":"2026-11-20T14:00:00Z","by":"operator","platform_version":"0.1.0","checked":2,"iterations":2,
         "differences":[{"evolution_id":"e-model-alpha","task_id":"alpha-1","sample":1,"iteration":1,"otherwise":"ran"}]}';
@@ -32,7 +32,7 @@ async fn mark_of(app: &TestApp, run: &str) -> serde_json::Value {
 }
 
 #[tokio::test]
-async fn administrators_mark_what_was_checked() {
+async fn administrators_mark_checked_runs() {
     let app = app().await;
     let root = account(&app, "root", AccountRole::Admin).await;
     let admin = bearer(&app, &root, AccountRole::Admin).await;
@@ -128,7 +128,7 @@ async fn marked_from_the_page_and_seen_on_all_of_them() {
         "{seen}"
     );
 
-    // One that cannot be marked says why above the forms.
+    // A run that cannot be marked shows the reason above the forms.
     let refused = root
         .send(&format!("/runs/{HUMAN}"), &[("deed", "mark-verified")])
         .await;
@@ -147,7 +147,7 @@ async fn marked_from_the_page_and_seen_on_all_of_them() {
 }
 
 #[tokio::test]
-async fn what_was_taken_back_is_listed_with_its_reason_for_administrators() {
+async fn withdrawn_runs_are_listed_with_their_reason_for_administrators() {
     let app = app().await;
     account(&app, "root", AccountRole::Admin).await;
     let taken = format!(
@@ -157,12 +157,12 @@ async fn what_was_taken_back_is_listed_with_its_reason_for_administrators() {
     let mut root = Browser::signed_in(&app, "root").await;
     let seen = root.get("/runs").await.text();
     assert!(
-        seen.contains("Taken back: the prompts &lt;b&gt;named&lt;/b&gt; the tests"),
+        seen.contains("Withdrawn: the prompts &lt;b&gt;named&lt;/b&gt; the tests"),
         "{seen}"
     );
     let everybody = app.get("/runs").await.text();
     assert!(
-        !everybody.contains("Taken back") && !everybody.contains(HUMAN),
+        !everybody.contains("Withdrawn") && !everybody.contains(HUMAN),
         "{everybody}"
     );
 }

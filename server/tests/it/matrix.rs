@@ -14,7 +14,7 @@ const COUNTS: &str = r#"
 async fn page(app: &TestApp, path: &str) -> String {
     let answer = app.get(path).await;
     assert_eq!(answer.status, 200, "{path}: {}", answer.text());
-    // What the page shows, not the data that travel with it.
+    // The visible part of the page, without its embedded data.
     answer.text().split("<footer").next().unwrap().to_owned()
 }
 
@@ -28,7 +28,7 @@ fn tasks(html: &str) -> Vec<&str> {
 async fn a_matrix_without_a_script() {
     let app = TestApp::seeded().await;
     let html = page(&app, "/matrix?split=demo").await;
-    // The model has failed on alpha-1 and is still at work on beta-2.
+    // The model has failed on alpha-1 and still runs on beta-2.
     assert_eq!(tasks(&html), ["alpha-1", "beta-2"]);
     for part in [
         &format!("<a href=\"/runs/{HUMAN}/tasks/alpha-1\">") as &str,
@@ -45,7 +45,7 @@ async fn a_matrix_without_a_script() {
     for part in ["<script>alert", " style=\""] {
         assert!(!html.contains(part), "has {part}");
     }
-    // Without a mean a task is last either way.
+    // A task without a mean is last in either order.
     for (sort, expect) in [
         ("-mean", ["alpha-1", "beta-2"]),
         ("task", ["alpha-1", "beta-2"]),
@@ -61,7 +61,7 @@ async fn a_matrix_without_a_script() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_read_and_what_is_not_there() {
+async fn unreadable_and_missing_recordings() {
     let app = TestApp::seeded().await;
     let plain = page(&app, "/matrix").await;
     for query in ["?sort=nonsense", "?view=nonsense", "?gamma=x&convention=x"] {

@@ -1,10 +1,10 @@
-//! Being told of one's runs: by the API, and by the forms of the page without
+//! Notifications about runs: by the API, and by the page's forms without
 //! scripts.
 
 use axum::body::Body;
 use axum::http::Request;
 use serde_json::{Value, json};
-use swe_ci_core::account::AccountRole;
+use swe_ci_views::account::AccountRole;
 
 use crate::fixture::{Answer, TestApp};
 use crate::people::{Browser, account, bearer};
@@ -48,7 +48,7 @@ async fn a_webhook_is_added_tested_and_removed_by_the_api() {
         (&json!("test"), &json!("waiting"), &json!(0))
     );
 
-    // It is nobody else's, also not an administrator's.
+    // Private, even to an administrator.
     let root = account(&app, "root", AccountRole::Admin).await;
     let strange = bearer(&app, &root, AccountRole::Admin).await;
     for call in [format!("POST /{id}/test"), format!("DELETE /{id}")] {
@@ -65,7 +65,7 @@ async fn a_webhook_is_added_tested_and_removed_by_the_api() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_added_is_refused_with_a_reason() {
+async fn invalid_targets_are_refused_with_a_reason() {
     let app = TestApp::seeded().await;
     let ada = account(&app, "ada", AccountRole::Submitter).await;
     let token = bearer(&app, &ada, AccountRole::Submitter).await;
@@ -121,7 +121,7 @@ async fn what_cannot_be_added_is_refused_with_a_reason() {
         "run.begun",
     )
     .await;
-    check("mail", "ada", &ALL, 400, "bad-request", "address of e-mail").await;
+    check("mail", "ada", &ALL, 400, "bad-request", "e-mail address").await;
     check(
         "mail",
         "ada@example.org",
@@ -134,17 +134,17 @@ async fn what_cannot_be_added_is_refused_with_a_reason() {
 }
 
 #[tokio::test]
-async fn the_page_shows_a_secret_once_and_what_became_of_messages() {
+async fn the_page_shows_a_secret_once_and_the_deliveries() {
     let app = TestApp::seeded().await;
     account(&app, "ada", AccountRole::Submitter).await;
     let mut browser = Browser::signed_in(&app, "ada").await;
     let page = browser.get("/notifications").await;
     assert_eq!(page.header("cache-control"), "no-store");
     let html = page.text();
-    assert!(html.contains("sends no mails") && html.contains("Nothing was sent yet"));
+    assert!(html.contains("sends no mails") && html.contains("No messages yet"));
     assert!(browser.get("/").await.text().contains("/notifications"));
 
-    // What was typed and ticked is there again, and what is wrong at the field.
+    // The typed and ticked values are shown again, and the error at its field.
     let add = [("deed", "add-webhook"), ("url", "http://example.org/")];
     let with = |rest: &[(&'static str, &'static str)]| [&add[..], rest].concat();
     let refused = browser

@@ -1,4 +1,4 @@
-//! The API's description is part of its contract: a change is made on purpose.
+//! The API's description is part of its contract: a change must be deliberate.
 
 use crate::fixture::TestApp;
 

@@ -11,7 +11,7 @@ fn nonce(answer: &Answer) -> String {
 #[tokio::test]
 async fn a_page_is_bound_to_its_nonce() {
     let app = TestApp::seeded().await;
-    // Kept pages have hashes instead.
+    // Cached pages have hashes instead.
     let pages = [app.get("/runs").await, app.get("/runs").await];
     for page in &pages {
         assert_eq!(page.status, 200);
@@ -29,7 +29,7 @@ async fn a_page_is_bound_to_its_nonce() {
             let tag = script.split_once('>').unwrap().0;
             assert!(tag.contains(&own), "{tag}");
         }
-        // The policy forbids them, so a page must not count on them.
+        // The policy forbids them, so a page must not rely on them.
         assert!(!html.contains(" style=\"") && !html.contains(" onclick="));
         assert!(
             html.contains("/pkg/0123456789abcdef/swe-ci.js"),
@@ -67,13 +67,13 @@ async fn a_page_names_the_parts_of_the_program_it_needs() {
 }
 
 #[tokio::test]
-async fn the_leaderboard_says_how_sure_it_is() {
+async fn the_leaderboard_has_intervals() {
     let app = TestApp::seeded().await;
     let html = app.get("/?split=demo").await.text();
     for part in [
         "[0.88, 1.00]",
         "95 % interval 1.0 to 2.0",
-        "not told apart from the one above",
+        "tied with the row above",
         "2000 resamples of the 2 repositories",
         "2 repositories are few",
     ] {
@@ -82,16 +82,20 @@ async fn the_leaderboard_says_how_sure_it_is() {
 }
 
 #[tokio::test]
-async fn published_rows_are_shown_unless_they_are_not_wanted() {
+async fn published_rows_can_be_hidden() {
     let check = async |app: &TestApp, path: &str, shown: bool, other: bool| {
         let answer = app.get(path).await;
         assert_eq!(answer.status, 200, "{path}");
-        // What the page shows, not the data that travel with it.
+        // The visible part of the page, without its embedded data.
         let html = answer.text();
         let body = html.split("<footer").next().unwrap();
         assert_eq!(body.contains("As published"), shown, "{path}");
         assert_eq!(body.contains(">GLM-5<"), shown, "{path}");
-        assert_eq!(body.contains("are other ones"), other, "{path}");
+        assert_eq!(
+            body.contains("not comparable with its own"),
+            other,
+            "{path}"
+        );
     };
     let app = TestApp::seeded().await;
     check(&app, "/", true, true).await;
@@ -120,7 +124,7 @@ async fn a_run_shows_its_scores() {
     let human = app.get(&format!("/runs/{HUMAN}")).await.text();
     for part in [
         "[0.88, 1.00]",
-        "nothing was ever broken",
+        "no regressions",
         "fewer than three iterations",
         "/scores?gamma=1.00&amp;convention=reference",
         "Limits of a step",
@@ -132,12 +136,12 @@ async fn a_run_shows_its_scores() {
     assert!(
         waiting
             .text()
-            .contains("as soon as a first evolution is over")
+            .contains("as soon as the first evolution ends")
     );
 }
 
-/// The finished run as if it had been imported by counts alone, under an
-/// earlier version of the metric definitions.
+/// The finished run as if imported by counts alone, under an earlier version of
+/// the metric definitions.
 const IMPORTED: &str = r#"
     INSERT INTO suites (id, base_in_target, target_passed, base_passed, counts_only, tests, base_outcomes)
         VALUES ('counts', 2, 4, 2, 1, '[]', '');
@@ -198,7 +202,12 @@ async fn results_made_elsewhere() {
         "convention=paper",
     ];
     check(&run, &from, &not_here).await;
-    let iteration = ["None came with", "not which", "812 out", "Tests passing"];
+    let iteration = [
+        "The imported results have none",
+        "not which",
+        "812 out",
+        "Tests passing",
+    ];
     check(
         &format!("{run}/e-human-alpha/1"),
         &iteration,
@@ -243,14 +252,14 @@ async fn every_response_has_the_security_headers() {
 }
 
 #[tokio::test]
-async fn a_page_that_is_not_there_is_a_page() {
+async fn a_missing_page_is_a_page() {
     let app = TestApp::seeded().await;
     let answer = app.get("/no/such/page").await;
     assert_eq!(answer.status, 404);
     assert!(answer.header("content-type").starts_with("text/html"));
     assert!(answer.text().contains("</html>"));
     nonce(&answer);
-    // Looking for files outside of the site finds nothing either.
+    // Paths outside of the site lead to nothing.
     for path in [
         "/../Cargo.toml",
         "/%2e%2e/%2e%2e/etc/passwd",
@@ -306,7 +315,7 @@ async fn files_come_compressed_and_stay_in_the_cache() {
 }
 
 #[tokio::test]
-async fn what_is_made_on_the_spot_is_compressed_too() {
+async fn dynamic_responses_are_compressed() {
     let app = TestApp::seeded().await;
     for path in ["/", "/api/v1/openapi.json"] {
         let answer = app.ask("GET", path, &[("accept-encoding", "br")]).await;

@@ -1,18 +1,18 @@
-//! Those who use a site: what their browsers keep, and what they may do.
+//! The users of a site: their browsers' cookies, and their accounts.
 
 use axum::body::Body;
 use axum::http::Request;
 use secrecy::{ExposeSecret, SecretString};
-use swe_ci_core::account::{AccountRole, Actor};
+use swe_ci_views::account::{AccountRole, Actor};
 
 use crate::fixture::{Answer, TestApp};
 
 pub const PASSWORD: &str = "correct horse battery";
 
-/// A browser: it keeps cookies, and says where a form comes from.
+/// A browser: it stores cookies and sends the origin of a form.
 pub struct Browser<'a> {
     app: &'a TestApp,
-    /// Name and value, as they are sent.
+    /// Name and value, as sent.
     pub cookie: Option<String>,
 }
 
@@ -21,7 +21,7 @@ impl<'a> Browser<'a> {
         Self { app, cookie: None }
     }
 
-    /// Of somebody who has just signed in.
+    /// A browser that has just signed in.
     pub async fn signed_in(app: &'a TestApp, name: &str) -> Self {
         let mut browser = Self::new(app);
         let answer = browser.sign_in(name, PASSWORD).await;
@@ -53,7 +53,7 @@ impl<'a> Browser<'a> {
         self.read(request.body(Body::from(form)).unwrap()).await
     }
 
-    /// Sends a form with a file in it, beside a text that was left empty.
+    /// Sends a form with a file in it, next to an empty text field.
     pub async fn send_file(&mut self, path: &str, deed: &str, name: &str, file: &[u8]) -> Answer {
         let mut body = format!(
             "--edge\r\ncontent-disposition: form-data; name=\"deed\"\r\n\r\n{deed}\r\n\
@@ -90,7 +90,7 @@ impl<'a> Browser<'a> {
     }
 }
 
-/// Makes an account of this name, with [`PASSWORD`].
+/// Creates an account of this name, with [`PASSWORD`].
 pub async fn account(app: &TestApp, name: &str, role: AccountRole) -> Actor {
     let (_, secret) = app.engine.invite(role, "").await.unwrap();
     let visitor = app.engine.acting_for(Actor::Visitor);
@@ -99,7 +99,7 @@ pub async fn account(app: &TestApp, name: &str, role: AccountRole) -> Actor {
     Actor::Account(made.await.unwrap())
 }
 
-/// What a program of this account sends as `authorization`.
+/// The `authorization` header of a program with this account's token.
 pub async fn bearer(app: &TestApp, who: &Actor, scope: AccountRole) -> String {
     let own = app.engine.acting_for(who.clone());
     let (_, text) = own.make_token("of a test", scope, 90).await.unwrap();

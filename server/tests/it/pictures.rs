@@ -1,8 +1,8 @@
-//! Figures as PNG, and the cards that stand beside links to pages.
+//! Figures as PNG, and the preview cards of pages.
 
 use crate::fixture::{Answer, HUMAN, MODEL, PATIENT, TestApp};
 
-/// Width, height and pixels (RGB) of an answer that is a PNG.
+/// Width, height and pixels (RGB) of a PNG response.
 #[track_caller]
 fn decoded(answer: &Answer) -> (u32, u32, Vec<u8>) {
     assert_eq!(
@@ -25,7 +25,7 @@ fn inked(pixels: &[u8]) -> usize {
     pixels.chunks_exact(3).filter(|p| *p != [255; 3]).count()
 }
 
-/// The number an SVG gives for its own width or height.
+/// The SVG's own width or height.
 fn svg_size(svg: &str, name: &str) -> u32 {
     let (_, rest) = svg.split_once(&format!(" {name}=\"")).unwrap();
     rest.split('"').next().unwrap().parse().unwrap()
@@ -34,7 +34,7 @@ fn svg_size(svg: &str, name: &str) -> u32 {
 #[tokio::test]
 async fn every_figure_is_a_png_of_the_size_asked_for() {
     let app = TestApp::seeded().await;
-    for figure in swe_ci_core::figures::Figure::ALL {
+    for figure in swe_ci_views::figures::Figure::ALL {
         let plot = format!("/api/v1/plots/{}", figure.slug());
         let svg = app.get(&format!("{plot}.svg?split=demo")).await.text();
         let size = ["width", "height"].map(|name| svg_size(&svg, name));
@@ -46,14 +46,14 @@ async fn every_figure_is_a_png_of_the_size_asked_for() {
             ink.push(inked(&pixels));
         }
         assert!(ink[0] > 500 && ink[0] == ink[1], "{figure:?}: {ink:?}");
-        // Four times the pixels of everything that is drawn.
+        // Every drawing has four times the pixels.
         let more = ink[2] as f64 / ink[0] as f64;
         assert!((3.0..5.0).contains(&more), "{figure:?}: {more}");
     }
 }
 
 #[tokio::test]
-async fn wrong_requests_are_told_what_would_be_right() {
+async fn invalid_requests_get_advice() {
     let app = TestApp::seeded().await;
     for scale in ["1", "5", "0", "-2", "2.5", "two", "", "4294967298"] {
         let path = format!("/api/v1/plots/solved.png?scale={scale}");
@@ -76,10 +76,10 @@ async fn wrong_requests_are_told_what_would_be_right() {
     split.problem(404, "not-found");
 }
 
-/// Kept as it is: compressed once, by its own format, and made anew only when
-/// the data changes.
+/// Cached as it is: compressed once, by its own format, and rendered again only
+/// when the data changes.
 #[tokio::test]
-async fn a_picture_is_kept() {
+async fn a_picture_is_cached() {
     let app = TestApp::seeded().await;
     for path in ["/api/v1/plots/solved.png?split=demo", "/og/leaderboard.png"] {
         let ask = async |etag: &str| {
@@ -107,7 +107,7 @@ async fn a_picture_is_kept() {
     }
 }
 
-/// Pages with something to show, and nothing else.
+/// The pages with a card of their own content.
 fn pages() -> Vec<String> {
     let mut pages: Vec<String> = [
         "/",
@@ -133,7 +133,7 @@ fn pages() -> Vec<String> {
     pages
 }
 
-/// What a tag of the document's head says.
+/// The content of a tag of the document's head.
 fn tag(page: &str, name: &str) -> Option<String> {
     let mut tags = page.split('<').map(|rest| rest.split('>').next().unwrap());
     let tag = tags.find(|tag| tag.contains(&format!("=\"{name}\"")))?;
@@ -230,8 +230,8 @@ async fn an_address_without_a_page_has_no_picture() {
     }
 }
 
-/// A `Host` says what its sender likes, and what is answered may be kept for
-/// everybody.
+/// The sender controls the `Host` header, and the page cache may show the
+/// response to everybody.
 #[tokio::test]
 async fn no_header_of_a_request_gets_into_a_page() {
     let headers = [
@@ -257,7 +257,7 @@ async fn no_header_of_a_request_gets_into_a_page() {
         let page = app.ask("GET", "/about", &[("host", host)]).await;
         assert_eq!(page.status, 200, "{host}");
     }
-    // Without an address of its own the site does not guess one.
+    // Without a public URL the site does not guess one.
     let page = app.get("/figures?gamma=1.5&utm_source=x").await.text();
     assert_eq!(tag(&page, "og:url"), None);
     assert_eq!(
@@ -288,7 +288,7 @@ async fn names_are_drawn_as_they_are() {
         let app = TestApp::changed(&named(name)).await;
         let card = app.get(&format!("/og/runs/{PATIENT}.png")).await;
         let (_, _, pixels) = decoded(&card);
-        // A name that became an element would cover everything.
+        // A name parsed as an element would cover everything.
         assert!(inked(&pixels) < 120_000, "{name}");
         assert!(!seen.contains(&pixels), "{name}");
         seen.push(pixels);

@@ -1,4 +1,4 @@
-//! Servers as processes: starting, being in each other's way, stopping.
+//! Servers as processes: starting, conflicting, stopping.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
@@ -45,7 +45,7 @@ impl Server {
         server
     }
 
-    /// The first line of the log from now on that has `text` in it.
+    /// The first later line of the log with `text` in it.
     fn wait_for(&self, text: &str) -> String {
         let until = Instant::now() + PATIENCE;
         let mut seen = Vec::new();
@@ -97,7 +97,7 @@ impl Drop for Server {
     }
 }
 
-/// What a server that cannot start leaves; one that starts all the same is
+/// The output of a server that cannot start; one that starts all the same is
 /// killed, so that the test fails instead of waiting for ever.
 fn refused(command: &mut Command) -> String {
     let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
@@ -133,7 +133,7 @@ fn serve(folder: &Path) -> Command {
 async fn a_server_stops_in_time_with_a_stream_open() {
     let folder = tempfile::tempdir().unwrap();
     seeded_data(folder.path()).await;
-    // Nothing is worked on: the seeded runs have no real code behind them.
+    // No workers: the seeded runs have no real code.
     let mut server = Server::start(serve(folder.path()).args(["--workers", "0"]));
     let mut idle = server.ask("/health/live");
     let mut stream = server.ask(&format!("/api/v1/runs/{MODEL}/events"));
@@ -162,7 +162,7 @@ fn two_servers_on_one_data_folder() {
         Server::start(&mut serve(folder.path())),
         Server::start(&mut serve(folder.path())),
     ];
-    // Which of them is too late is not for us to say.
+    // Either of them may lose the race.
     let until = Instant::now() + PATIENCE;
     let late = loop {
         assert!(Instant::now() < until, "both go on");
@@ -179,7 +179,7 @@ fn two_servers_on_one_data_folder() {
         "{message}"
     );
     servers[late].wait_for("--workers 0");
-    // The other is none the worse for it.
+    // The other one is not affected.
     let other = &mut servers[1 - late];
     let mut head = [0; 15];
     other.ask("/health/live").read_exact(&mut head).unwrap();
@@ -201,7 +201,7 @@ fn a_port_in_use_is_named() {
 }
 
 #[test]
-fn a_data_folder_that_cannot_be_used_is_named() {
+fn an_unusable_data_folder_is_named() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("data"), "not a folder").unwrap();
     let message = refused(serve(folder.path()).args(["--listen", "127.0.0.1:0"]));
@@ -212,7 +212,7 @@ fn a_data_folder_that_cannot_be_used_is_named() {
 }
 
 #[test]
-fn a_site_that_was_not_built_is_named() {
+fn a_missing_site_is_named() {
     let folder = tempfile::tempdir().unwrap();
     let nowhere = folder.path().join("nowhere");
     let message = refused(program().arg("serve").arg("--site").arg(&nowhere));
@@ -227,10 +227,10 @@ fn a_site_that_was_not_built_is_named() {
 }
 
 #[test]
-fn the_demo_that_cannot_be_made_leaves_the_server_up() {
+fn a_failing_demo_leaves_the_server_up() {
     let folder = tempfile::tempdir().unwrap();
     let mut command = serve(folder.path());
-    // An engine that is not there, and an index that does not answer.
+    // A missing engine, and an index that does not answer.
     command.env("DOCKER_HOST", "tcp://127.0.0.1:9");
     let mut server =
         Server::start(command.args(["--demo", "--package-index", "http://127.0.0.1:9/simple"]));

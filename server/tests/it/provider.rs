@@ -1,6 +1,5 @@
-//! A site at which people prove who they are: OpenID Connect, and what GitHub
-//! has in its place. It checks what it is asked as a good one does, and lies
-//! when it is told to.
+//! A fake identity provider: OpenID Connect, and GitHub's OAuth 2. It checks
+//! requests as a real one does, and misbehaves on request.
 
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard};
@@ -22,7 +21,7 @@ use sha2::{Digest, Sha256};
 
 use crate::fixture::{CLIENT_SECRET, PUBLIC_URL};
 
-/// Made once: that takes a while.
+/// Made once, because that is slow.
 static KEY: LazyLock<RsaKeyPair> = LazyLock::new(rsa);
 static ANOTHERS_KEY: LazyLock<RsaKeyPair> = LazyLock::new(rsa);
 
@@ -36,31 +35,31 @@ type Fields = HashMap<String, String>;
 
 #[derive(Clone)]
 pub struct Provider {
-    /// Without a slash at its end.
+    /// Without a trailing slash.
     pub url: String,
     inner: Arc<Mutex<Inner>>,
 }
 
-/// What it says, and how it lies.
+/// The provider's answers, and its misbehaviour.
 pub struct Inner {
-    /// What somebody is called for good.
+    /// The permanent subject of a person.
     pub subject: String,
     pub login: String,
     pub email: String,
     pub verified: bool,
     pub lie: Lie,
     key: Key,
-    /// By code: what was asked for with it.
+    /// The parameters of each code's request.
     codes: HashMap<String, Fields>,
     issued: u32,
-    /// How often it has described itself.
+    /// The number of discovery requests.
     pub described: u32,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lie {
     Nothing,
-    /// Of ID tokens.
+    /// Misbehaviour of ID tokens.
     Nonce,
     Audience,
     Issuer,
@@ -68,9 +67,9 @@ pub enum Lie {
     AnothersKey,
     Unsigned,
     NoToken,
-    /// Of what it says of itself.
+    /// Misbehaviour of the discovery document.
     Description,
-    /// It is out of order.
+    /// The provider fails.
     Broken,
 }
 
@@ -120,7 +119,7 @@ impl Provider {
         self.says().key = Key::Ec(random.unwrap());
     }
 
-    /// Somebody goes to an address of it, and agrees; where they are sent.
+    /// Opens the provider's address and agrees; returns the redirect's target.
     pub async fn visit(&self, address: &str) -> String {
         let client = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none());
         let answer = client.build().unwrap().get(address).send().await.unwrap();
@@ -132,7 +131,7 @@ impl Provider {
         to.strip_prefix(PUBLIC_URL).unwrap().to_owned()
     }
 
-    fn id_token(&self, asked: &Fields) -> String {
+    fn id_token(&self, parameters: &Fields) -> String {
         let says = self.says();
         let now = std::time::SystemTime::UNIX_EPOCH
             .elapsed()
@@ -150,7 +149,7 @@ impl Provider {
             "sub": says.subject,
             "iat": now - 700,
             "exp": if is(Lie::Expired) { now - 10 } else { now + 600 },
-            "nonce": if is(Lie::Nonce) { "another" } else { asked["nonce"].as_str() },
+            "nonce": if is(Lie::Nonce) { "another" } else { parameters["nonce"].as_str() },
             "preferred_username": says.login,
             "email": says.email,
             "email_verified": says.verified,
@@ -198,7 +197,7 @@ impl Key {
         }
     }
 
-    /// As a key set lists it.
+    /// In the form of a key set.
     fn public(&self) -> Value {
         let part = |bytes: &[u8]| BASE64.encode(bytes);
         let mut key = match self {
@@ -207,7 +206,7 @@ impl Key {
                 let der = key.public_key().as_ref();
                 json!({ "kty": "RSA", "n": part(&der[9..265]), "e": part(&[1, 0, 1]) })
             }
-            // A point that is not compressed.
+            // An uncompressed point.
             Self::Ec(key) => {
                 let point = key.public_key().as_ref();
                 json!({ "kty": "EC", "crv": "P-256", "x": part(&point[1..33]), "y": part(&point[33..]) })
@@ -247,39 +246,39 @@ async fn keys(State(provider): State<Provider>) -> Json<Value> {
     Json(json!({ "keys": [provider.says().key.public()] }))
 }
 
-/// Everybody agrees at once.
-async fn authorize(State(provider): State<Provider>, Query(asked): Query<Fields>) -> Response {
-    let back = asked["redirect_uri"].clone();
+/// Everyone agrees at once.
+async fn authorize(State(provider): State<Provider>, Query(parameters): Query<Fields>) -> Response {
+    let back = parameters["redirect_uri"].clone();
     assert!(
         back.starts_with(PUBLIC_URL) && back.ends_with("/callback"),
         "{back}"
     );
-    assert_eq!(asked["client_id"], CLIENT_ID);
-    assert_eq!(asked["response_type"], "code");
-    assert_eq!(asked["code_challenge_method"], "S256");
-    assert!(asked["state"].len() >= 43, "{}", asked["state"]);
+    assert_eq!(parameters["client_id"], CLIENT_ID);
+    assert_eq!(parameters["response_type"], "code");
+    assert_eq!(parameters["code_challenge_method"], "S256");
+    assert!(parameters["state"].len() >= 43, "{}", parameters["state"]);
     let mut says = provider.says();
     says.issued += 1;
     let code = format!("code-{}", says.issued);
-    let to = format!("{back}?code={code}&state={}", asked["state"]);
-    says.codes.insert(code, asked);
+    let to = format!("{back}?code={code}&state={}", parameters["state"]);
+    says.codes.insert(code, parameters);
     Redirect::to(&to).into_response()
 }
 
-/// What was asked for with a code, which is good once; for who has the secret
-/// and what the challenge was made of.
+/// Redeems a code, which works once, with the secret and the verifier of the
+/// challenge.
 fn redeem(provider: &Provider, form: &Fields, by: (&str, &str)) -> Result<Fields, StatusCode> {
     let mut says = provider.says();
     if says.lie == Lie::Broken {
         return Err(StatusCode::BAD_GATEWAY);
     }
     assert_eq!(by, (CLIENT_ID, CLIENT_SECRET));
-    let asked = says.codes.remove(&form["code"]);
-    let asked = asked.ok_or(StatusCode::BAD_REQUEST)?;
+    let parameters = says.codes.remove(&form["code"]);
+    let parameters = parameters.ok_or(StatusCode::BAD_REQUEST)?;
     let challenge = BASE64.encode(Sha256::digest(&form["code_verifier"]));
-    assert_eq!(asked["code_challenge"], challenge);
-    assert_eq!(asked["redirect_uri"], form["redirect_uri"]);
-    Ok(asked)
+    assert_eq!(parameters["code_challenge"], challenge);
+    assert_eq!(parameters["redirect_uri"], form["redirect_uri"]);
+    Ok(parameters)
 }
 
 async fn token(
@@ -290,23 +289,23 @@ async fn token(
     let basic = headers[header::AUTHORIZATION].to_str().unwrap();
     let basic = BASE64_STANDARD.decode(basic.strip_prefix("Basic ").unwrap());
     let basic = String::from_utf8(basic.unwrap()).unwrap();
-    // Each half is written as in a form (RFC 6749, 2.3.1).
+    // Both halves are form-encoded (RFC 6749, 2.3.1).
     let pair = basic.replacen(':', "=", 1);
     let pair = url::form_urlencoded::parse(pair.as_bytes()).next().unwrap();
-    let asked = match redeem(&provider, &form, (&pair.0, &pair.1)) {
-        Ok(asked) => asked,
+    let parameters = match redeem(&provider, &form, (&pair.0, &pair.1)) {
+        Ok(parameters) => parameters,
         Err(status) => {
             return (status, Json(json!({ "error": "invalid_grant" }))).into_response();
         }
     };
     let mut answer = json!({ "access_token": "of-no-use", "token_type": "Bearer" });
     if provider.says().lie != Lie::NoToken {
-        answer["id_token"] = provider.id_token(&asked).into();
+        answer["id_token"] = provider.id_token(&parameters).into();
     }
     Json(answer).into_response()
 }
 
-/// GitHub says in the body what is wrong, and that all is well.
+/// GitHub reports errors in the body, with status 200.
 async fn github_token(State(provider): State<Provider>, Form(form): Form<Fields>) -> Response {
     let by = (form["client_id"].as_str(), form["client_secret"].as_str());
     match redeem(&provider, &form, by) {

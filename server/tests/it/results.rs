@@ -35,7 +35,7 @@ impl Lab {
         std::fs::write(path, content).unwrap();
     }
 
-    /// `iteration.jsonl`: base, gap, and what each iteration passed.
+    /// `iteration.jsonl`: base, gap, and the passed tests of each iteration.
     fn task(&self, task: &str, base: u32, gap: u32, passes: &[Option<u32>]) {
         let target = base + gap;
         let line = |passed: &Option<u32>| match passed {
@@ -131,7 +131,7 @@ fn the_worked_examples_of_the_metrics() {
 }
 
 #[test]
-fn all_fields_and_what_was_passed_over() {
+fn all_fields_and_the_skipped_tasks() {
     let lab = Lab::new(&["a", "b", "cut", "missing"]);
     lab.task("a", 10, 10, &SOLVED);
     lab.task("b", 10, 10, &[Some(15)]);
@@ -174,15 +174,15 @@ fn all_fields_and_what_was_passed_over() {
     ] {
         assert!(table.contains(part), "{part}: {table}");
     }
-    let told = stderr(&output);
+    let message = stderr(&output);
     for part in ["skipped cut: ", "skipped missing: ", "ignored `stranger`"] {
-        assert!(told.contains(part), "{told}");
+        assert!(message.contains(part), "{message}");
     }
     assert_eq!(listing(lab.folder.path()), before, "it writes nothing");
 }
 
 #[test]
-fn nothing_to_score_is_said_in_json_and_exit_code() {
+fn nothing_to_score_shows_in_json_and_exit_code() {
     let lab = Lab::new(&["a", "b"]);
     lab.write("a/iteration.jsonl", "");
     let output = lab.score(&["--json"]);
@@ -206,7 +206,7 @@ fn nothing_to_score_is_said_in_json_and_exit_code() {
     );
     assert!(stderr(&output).contains("error: no task could be scored"));
 
-    // By counts alone, single tests cannot be looked at.
+    // With counts alone, single tests are unknown.
     lab.task("a", 10, 10, &SOLVED);
     let output = lab.score(&["--convention", "paper"]);
     assert_eq!(output.status.code(), Some(1));
@@ -215,7 +215,7 @@ fn nothing_to_score_is_said_in_json_and_exit_code() {
 }
 
 #[test]
-fn what_cannot_be_used_is_named_with_what_to_do() {
+fn unusable_results_are_named_with_advice() {
     let lab = Lab::new(&["a"]);
     lab.task("a", 10, 10, &SOLVED);
     std::fs::write(lab.path("nonsense.csv"), b"\x00\xff,\"\n1").unwrap();
@@ -326,7 +326,7 @@ fn an_import_is_scored_as_its_files_are() {
     assert!(String::from_utf8(table.stdout).unwrap().contains("Model X"));
     let all = lab.run(&mut program(), &["rescore"]);
     assert_eq!(all.status.code(), Some(0));
-    assert!(all.stdout.is_empty() && stderr(&all).contains("present definitions"));
+    assert!(all.stdout.is_empty() && stderr(&all).contains("current definitions"));
     let none = lab.run(&mut program(), &["rescore", "--run", "nobody"]);
     assert_eq!(none.status.code(), Some(1));
     assert!(stderr(&none).contains("swe-ci run list"));

@@ -3,12 +3,12 @@
 use axum::body::Body;
 use axum::http::Request;
 use serde_json::Value;
-use swe_ci_core::account::AccountRole;
+use swe_ci_views::account::AccountRole;
 
 use crate::fixture::{Answer, HUMAN, MODEL, PATIENT, TestApp};
 use crate::people::{Browser, account, bearer};
 
-/// Says who they are by this token, or does not.
+/// Sends this token, or none.
 async fn ask(app: &TestApp, bearer: Option<&str>, call: &str, body: &str) -> Answer {
     let (method, path) = call.split_once(' ').unwrap();
     let mut request = Request::builder()
@@ -80,7 +80,7 @@ async fn a_run_is_steered_by_the_api() {
 }
 
 #[tokio::test]
-async fn who_may_not_is_told_so() {
+async fn forbidden_callers_get_a_reason() {
     let app = TestApp::seeded().await;
     let ada = account(&app, "ada", AccountRole::Submitter).await;
     let ada = bearer(&app, &ada, AccountRole::Submitter).await;
@@ -113,7 +113,7 @@ async fn a_run_is_steered_by_the_forms_of_its_page() {
     .await;
     account(&app, "root", AccountRole::Admin).await;
     let page = format!("/runs/{PATIENT}");
-    // A visitor is offered nothing.
+    // A visitor sees no forms.
     assert!(!app.get(&page).await.text().contains(r#"name="deed""#));
     let mut root = Browser::signed_in(&app, "root").await;
     assert!(root.get(&page).await.text().contains("Steer this run"));
@@ -126,7 +126,8 @@ async fn a_run_is_steered_by_the_forms_of_its_page() {
     assert!(text.contains("paused") && text.contains(r#"value="resume""#));
     assert!(!text.contains(r#"value="pause""#));
 
-    // Refused, the page says so at the field, and keeps what was typed.
+    // After an error, the page shows it at the field and keeps the typed
+    // values.
     let typed = [
         ("deed", "change"),
         ("at_once", "3"),
@@ -159,7 +160,7 @@ async fn a_run_is_steered_by_the_forms_of_its_page() {
         "{}",
         late.text()
     );
-    // What is finished offers nothing to stop.
+    // A finished run offers nothing to stop.
     let text = root.get(&format!("/runs/{HUMAN}")).await.text();
     assert!(!text.contains(r#"value="pause""#) && !text.contains(r#"value="cancel""#));
     let strange = root.send(&page, &[("deed", "explode")]).await;
@@ -167,7 +168,7 @@ async fn a_run_is_steered_by_the_forms_of_its_page() {
 }
 
 #[tokio::test]
-async fn a_blocked_evolution_says_why_and_is_tried_again() {
+async fn a_blocked_evolution_shows_its_reason_and_can_be_retried() {
     let app = TestApp::changed(
         "UPDATE evolutions SET progress = 'finished', ending = 'blocked', reason = 'the <b>disk</b> is full'
          WHERE id = 'e-model-beta'",
@@ -178,11 +179,11 @@ async fn a_blocked_evolution_says_why_and_is_tried_again() {
     let mut root = Browser::signed_in(&app, "root").await;
     let text = root.get(&page).await.text();
     assert!(
-        text.contains("nothing the agent did") && text.contains("the &lt;b&gt;disk"),
+        text.contains("failed, not the agent") && text.contains("the &lt;b&gt;disk"),
         "{text}"
     );
     assert!(text.contains(&format!("/runs/{MODEL}/e-model-beta/1")));
-    assert!(text.contains("Try 1 evolution again"));
+    assert!(text.contains("Retry 1 evolution"));
     assert_eq!(root.send(&page, &[("deed", "retry")]).await.status, 303);
     let steps = app
         .get("/api/v1/evolutions/e-model-beta/steps")

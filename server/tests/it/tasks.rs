@@ -1,4 +1,4 @@
-//! Tasks narrowed and ordered, and splits as a whole.
+//! Filtering and ordering of tasks, and splits as a whole.
 
 use crate::fixture::TestApp;
 
@@ -67,7 +67,7 @@ async fn the_page_of_tasks_works_without_a_script() {
     }
     assert!(!page.contains("gamma-3"));
     let none = app.get("/tasks?q=nothing-of-that-name").await.text();
-    assert!(none.contains("No task fits all of this"), "{none}");
+    assert!(none.contains("No task matches"), "{none}");
     let task = app.get("/tasks/alpha-1").await.text();
     for part in [
         "How it was prepared",

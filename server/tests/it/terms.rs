@@ -1,4 +1,4 @@
-//! Words of the field and their explanations, as the server writes them.
+//! The glossary's terms and their explanations, as the server renders them.
 
 use std::collections::BTreeMap;
 
@@ -24,10 +24,10 @@ fn values<'a>(page: &'a str, attribute: &str) -> Vec<&'a str> {
     rest.map(|rest| rest.split('"').next().unwrap()).collect()
 }
 
-/// An id stands once, and so an explanation is sent once; and what is said to
-/// be described by one is.
+/// Each id occurs once, so an explanation is sent once; and every description
+/// reference has its explanation.
 #[tokio::test]
-async fn explanations_stand_once_where_words_point() {
+async fn explanations_occur_once_where_terms_point() {
     let app = TestApp::seeded().await;
     for path in pages() {
         let answer = app.get(&path).await;
@@ -50,21 +50,21 @@ async fn explanations_stand_once_where_words_point() {
     }
 }
 
-/// No script is needed: a word is a button that opens its explanation.
+/// Works without a script: a term is a button that opens its explanation.
 #[tokio::test]
-async fn a_word_opens_its_explanation() {
+async fn a_term_opens_its_explanation() {
     let page = TestApp::seeded().await.get("/tasks").await.text();
     let (_, gap) = page.split_once("popovertarget=\"tip-gap\"").unwrap();
     let (_, tip) = gap.split_once("id=\"tip-gap\"").unwrap();
     let (attributes, rest) = tip.split_once('>').unwrap();
     assert!(attributes.contains("popover=\"auto\""), "{attributes}");
     assert!(attributes.contains("role=\"tooltip\""), "{attributes}");
-    assert!(rest.starts_with("The target tests that the code at hand does not pass."));
+    assert!(rest.starts_with("The target tests that the current code does not pass."));
 }
 
-/// The heads of the leaderboard sort as before, and say what they are.
+/// The leaderboard's headers still sort, and explain themselves.
 #[tokio::test]
-async fn heads_sort_and_explain() {
+async fn headers_sort_and_explain() {
     let page = TestApp::seeded().await.get("/?split=demo").await.text();
     let heads = page.split("role=\"columnheader\"").skip(1);
     let mut heads = heads.map(|head| head.split("</th>").next().unwrap());
@@ -75,12 +75,12 @@ async fn heads_sort_and_explain() {
 }
 
 #[tokio::test]
-async fn the_glossary_has_an_address_for_each_word() {
+async fn the_glossary_has_an_address_for_each_term() {
     let page = TestApp::seeded().await.get("/about").await.text();
     for slug in ["evoscore", "gamma", "tie-group", "integrity-finding"] {
         assert!(page.contains(&format!("id=\"term-{slug}\"")), "{slug}");
     }
-    // Everything the contents name is there.
+    // Every entry of the contents exists.
     let (_, contents) = page.split_once("class=\"contents\"").unwrap();
     let (contents, _) = contents.split_once("</nav>").unwrap();
     let places = values(contents, "href");

@@ -1,4 +1,4 @@
-//! How far the figures can be trusted.
+//! How far to trust the figures.
 
 use leptos::prelude::*;
 use swe_ci_core::uncertainty::{RESAMPLES, SEED};
@@ -12,13 +12,13 @@ pub(super) fn Certainty() -> impl IntoView {
     view! {
         <Section place=CERTAINTY>
             <p>
-                "A score comes from a limited number of tasks, and other tasks would have given another one. The bracket beside a figure is its "<dfn>"95 % interval"</dfn>": where the figure would mostly land with repositories drawn anew."
+                "A score comes from a limited number of tasks; other tasks would have given a different one. The bracket beside a figure is its "<dfn>"95 % interval"</dfn>": the range where the figure would mostly fall if the repositories were drawn again."
             </p>
             <ul>
-                <li><strong>"How it is made. "</strong>"Tasks of one repository resemble each other, so whole repositories are drawn, with replacement, as many as there are, "{resamples}" times; the interval holds the middle 95 % of the means. The draws follow from a fixed seed ("{SEED}"), so everybody gets the same ones."</li>
-                <li><strong>"The small figures below a rank "</strong>"are the ranks the row holds in 95 % of those draws."</li>
-                <li><strong>"Tied "</strong>"means not told apart from the row above: the two are compared task by task on what both did, and the interval of their difference spans 0. That is sharper than looking whether two brackets overlap, because what is hard is mostly hard for both."</li>
-                <li><strong>"What it leaves out. "</strong>"With fewer than about ten repositories the intervals are too narrow. With one there are none, and everything is tied. Nor do they say anything about other kinds of repositories than those of the split."</li>
+                <li><strong>"Method. "</strong>"Tasks of one repository resemble each other, so we draw whole repositories, with replacement, as many as there are, "{resamples}" times; the interval holds the middle 95 % of the means. The draws follow from a fixed seed ("{SEED}"), so everybody gets the same draws."</li>
+                <li><strong>"The small figures below a rank "</strong>"are the ranks of the row in 95 % of those draws."</li>
+                <li><strong>"Tied "</strong>"means that the data cannot tell the row from the one above: the interval of their difference, task by task on their shared tasks, spans 0. This test is sharper than comparing brackets, because hard tasks are mostly hard for both."</li>
+                <li><strong>"Limits. "</strong>"With fewer than about ten repositories the intervals are too narrow. With one there are none, and everything is tied. They do not apply to other kinds of repositories than those of the split."</li>
             </ul>
         </Section>
     }
@@ -29,11 +29,11 @@ pub(super) fn Limits() -> impl IntoView {
     view! {
         <Section place=LIMITS>
             <ul>
-                <li><strong>"Tests are what is looked at. "</strong>"Scores follow from tests alone: whether code is fast or safe shows only where one breaks. "<a href="/figures#style-wins">"Code style"</a>" is measured beside them where the code is kept, by what two programs count, and decides no rank."</li>
-                <li><strong>"Tasks are past work. "</strong>"A model may have read the target while it was trained. The leaderboard can count "<a href="/?seen=exclude">"unseen tasks only"</a>": those whose target is younger than the model. Where days are not known, that cannot be told."</li>
-                <li><strong>"A row is one configuration. "</strong>"Model, harness, prompts and limits are measured together. Two rows of one model may differ by the harness alone."</li>
-                <li><strong>"Cost rests on a price table. "</strong>"Tokens are the provider's own count, read by the gateway as answers pass. What they cost follows from the prices recorded with the run when it was submitted: discounts are not in it, and a later price changes nothing. Results imported from elsewhere have no prices, and their tokens are what their program told. No score depends on cost."</li>
-                <li><strong>"Repositories are few and alike. "</strong>"They are Python packages whose suites run without a network. What holds for them need not hold for yours; a split of your own repositories says more."</li>
+                <li><strong>"Only tests count. "</strong>"Scores follow from tests alone: speed and safety matter only where a test covers them. "<a href="/figures#style-wins">"Code style"</a>" is measured by two programs where the code is stored, and affects no rank."</li>
+                <li><strong>"Tasks are past work. "</strong>"A model may have read the target while it was trained. The leaderboard can count "<a href="/?seen=exclude">"unseen tasks only"</a>": those whose target is newer than the model. Without the dates, this cannot be determined."</li>
+                <li><strong>"A row is one configuration. "</strong>"Model, harness, prompts and limits are measured together. Two rows of one model may differ only in the harness."</li>
+                <li><strong>"Cost rests on a price table. "</strong>"Tokens are the provider's own count, which the gateway reads from the responses. Their cost follows from the prices recorded with the run at submission: it excludes discounts, and later prices do not change it. Imported results have no prices, and their tokens are those their program reported. No score depends on cost."</li>
+                <li><strong>"Repositories are few and alike. "</strong>"They are Python packages whose suites run without a network. The results may not apply to your repositories; a split of your own says more."</li>
             </ul>
         </Section>
     }

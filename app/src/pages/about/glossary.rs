@@ -1,4 +1,5 @@
-//! Every word of the field, from the list that explains them on all pages.
+//! All words of the glossary, from the same list as the explanations on other
+//! pages.
 
 use leptos::prelude::*;
 
@@ -9,7 +10,7 @@ use crate::glossary::{CHAPTERS, Chapter, Word};
 pub(super) fn Glossary() -> impl IntoView {
     view! {
         <Section place=GLOSSARY>
-            <p>"Words with a dotted line are explained where they stand; here are all of them."</p>
+            <p>"Words with a dotted underline have an explanation in place; this is the full list."</p>
             {CHAPTERS.map(chapter).collect_view()}
         </Section>
     }

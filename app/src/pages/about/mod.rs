@@ -1,5 +1,5 @@
-//! What is measured and how, what it does not say, and what one can take and
-//! give. Every section has an address.
+//! How the benchmark measures, its limits, and how to submit results and reuse
+//! data. Every section has an anchor.
 
 mod certainty;
 mod formulas;
@@ -19,7 +19,7 @@ use self::sources::{Elsewhere, Human};
 use self::taking::{Data, Licence, Submitting};
 use crate::components::PageHead;
 
-/// A section: its address on the page, and its heading.
+/// A section: its anchor and its heading.
 #[derive(Debug, Clone, Copy)]
 struct Place {
     id: &'static str,
@@ -35,16 +35,16 @@ const EVOSCORE: Place = place("evoscore", "EvoScore");
 const COLUMNS: Place = place("columns", "The other figures");
 const CERTAINTY: Place = place("certainty", "How sure is that?");
 const CONVENTIONS: Place = place("conventions", "Two conventions");
-const FAIRNESS: Place = place("fairness", "What is not held against an agent");
+const FAIRNESS: Place = place("fairness", "Failures that do not count against an agent");
 const HUMAN: Place = place("human", "The human baseline");
 const ELSEWHERE: Place = place("elsewhere", "Results from elsewhere");
-const LIMITS: Place = place("limits", "What it does not say");
+const LIMITS: Place = place("limits", "Limits");
 const SUBMITTING: Place = place("submitting", "How to submit");
 const DATA: Place = place("data", "Data and feed");
 const LICENCE: Place = place("licence", "Licence");
 const GLOSSARY: Place = place("glossary", "Glossary");
 
-/// As they stand on the page.
+/// In their order on the page.
 const PLACES: [Place; 13] = [
     PROTOCOL,
     EVOSCORE,
@@ -75,7 +75,7 @@ pub fn AboutPage() -> impl IntoView {
         <div class="hero">
             <h1>"How to read this"</h1>
             <p class="lede">
-                "Fixing one bug says little about whether code stays easy to change. SWE-CI lets an agent maintain a real repository over many iterations and watches what happens to the tests."
+                "Fixing one bug says little about whether code stays easy to change. SWE-CI lets an agent maintain a real repository over many iterations and runs the tests after each."
             </p>
         </div>
         <div class="about">

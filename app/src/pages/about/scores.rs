@@ -1,4 +1,4 @@
-//! What is computed, and in which two ways tests are counted.
+//! The scores, and the two ways to count tests.
 
 use leptos::prelude::*;
 
@@ -10,16 +10,16 @@ pub(super) fn Score() -> impl IntoView {
     view! {
         <Section place=EVOSCORE>
             <p>
-                "After iteration "<var>"i"</var>" the code passes "<var>"n"</var><sub>"i"</sub>" target tests; the base passed "<var>"n"</var><sub>"0"</sub>", the target passes "<var>"n"</var><sub>"*"</sub>". The "<dfn>"normalized change"</dfn>" is the share of the way that was gone, or of what was there that was lost:"
+                "After iteration "<var>"i"</var>" the code passes "<var>"n"</var><sub>"i"</sub>" target tests; the base passed "<var>"n"</var><sub>"0"</sub>", the target passes "<var>"n"</var><sub>"*"</sub>". The "<dfn>"normalized change"</dfn>" is the share of the gap that is closed or, below the base, the share of passing tests that is lost:"
             </p>
             <div class="formula" inner_html=CHANGE_ABOVE></div>
             <div class="formula" inner_html=CHANGE_BELOW></div>
             <p>
-                "1 is the target, 0 the base, −1 nothing left that passes. EvoScore is its mean over all "<var>"N"</var>" iterations, each weighing γ times the one before:"
+                "1 is the target, 0 is the base, and −1 means that no test passes. EvoScore is its mean over all "<var>"N"</var>" iterations, each weighing γ times the one before:"
             </p>
             <div class="formula" inner_html=FORMULA></div>
             <p>
-                "At γ = 1 all iterations weigh the same. Above 1 later ones weigh more: the score asks whether the code was still easy to change after many changes. An evolution that ended early keeps its last value for the iterations it did not need. A run's score is the mean over its tasks; with several samples of a task, over these first."
+                "At γ = 1 all iterations weigh the same. Above 1 later ones weigh more: the score then measures whether the code was still easy to change after many changes. An evolution that ended early keeps its last value for the iterations it did not need. A run's score is the mean over its tasks, where a task with several samples counts with their mean."
             </p>
             <div class="example">
                 <p>
@@ -40,11 +40,11 @@ pub(super) fn Figures() -> impl IntoView {
                 <div><dt>"Solved"</dt><dd>"Share of tasks that ended with every target test passing."</dd></div>
                 <div><dt>"Turns"</dt><dd>"Iterations used, on average."</dd></div>
                 <div><dt>"Tasks"</dt><dd>"Tasks scored; “3 / 4” while some are missing."</dd></div>
-                <div><dt>"Tokens"</dt><dd>"What the run's agents sent to their model and what came back, together."</dd></div>
-                <div><dt>"Cost"</dt><dd>"In US dollars, by the prices recorded with the run; “–” where the price of a single step is not known."</dd></div>
-                <div><dt>"Regression rate"</dt><dd>"Of the tasks that came to an iteration, the share that break something in it. Its correlation with the iteration tells whether that becomes more frequent on the way (above 0) or less (below)."</dd></div>
-                <div><dt>"Regression magnitude"</dt><dd>"Where an iteration breaks something, the share of the passing tests that it loses."</dd></div>
-                <div><dt>"Recovery time"</dt><dd>"Iterations until all that one iteration broke passed again, on average over those that were repaired."</dd></div>
+                <div><dt>"Tokens"</dt><dd>"The tokens that the run's agents sent to their model and received from it, together."</dd></div>
+                <div><dt>"Cost"</dt><dd>"In US dollars, at the prices recorded with the run; “–” where the price of any step is unknown."</dd></div>
+                <div><dt>"Regression rate"</dt><dd>"Of the tasks that reach an iteration, the share that break something in it. Its correlation with the iteration shows whether regressions become more frequent (above 0) or less (below)."</dd></div>
+                <div><dt>"Regression magnitude"</dt><dd>"When an iteration breaks something, the share of the passing tests that it loses."</dd></div>
+                <div><dt>"Recovery time"</dt><dd>"Iterations until all tests that one iteration broke passed again, averaged over the repaired regressions."</dd></div>
             </dl>
         </Section>
     }
@@ -54,7 +54,7 @@ pub(super) fn Figures() -> impl IntoView {
 pub(super) fn Conventions() -> impl IntoView {
     view! {
         <Section place=CONVENTIONS>
-            <p>"The paper and its authors' program count differently in places. Both are computed from the same results, wherever these say which tests passed, and never mixed."</p>
+            <p>"The paper and its authors' program count differently in places. Both are computed from the same results, if these say which tests passed, and never mixed."</p>
             <div class="table-frame" tabindex="0" role="region" aria-label="The two conventions">
                 <table class="list">
                     <thead>
@@ -64,7 +64,7 @@ pub(super) fn Conventions() -> impl IntoView {
                         <tr>
                             <th scope="row">"Tests counted"</th>
                             <td>"Those the target passes"</td>
-                            <td>"Every test in the report, the count clipped to the target"</td>
+                            <td>"Every test in the report, with the count capped at the target"</td>
                         </tr>
                         <tr>
                             <th scope="row">"Zero regression"</th>
@@ -79,7 +79,7 @@ pub(super) fn Conventions() -> impl IntoView {
                     </tbody>
                 </table>
             </div>
-            <p>"They part where old tests break while new ones pass: three lost and four gained is a regression to the first, and none to the second."</p>
+            <p>"They differ where old tests break while new ones pass: three lost and four gained is a regression in the first, and none in the second."</p>
         </Section>
     }
 }

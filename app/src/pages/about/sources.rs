@@ -1,4 +1,4 @@
-//! Rows that no agent of this site made.
+//! Rows that no agent on this site produced.
 
 use leptos::prelude::*;
 
@@ -9,7 +9,7 @@ pub(super) fn Human() -> impl IntoView {
     view! {
         <Section place=HUMAN>
             <p>
-                "Between base and target lies what the maintainers really did. The rows tagged “human” replay those commits, in at most as many chunks as an agent has iterations, through the same loop, containers and grading. They show what the benchmark says of people who knew the code: not a bound, but a yardstick. The last chunk is the target itself, so a replayed evolution ends solved unless its tests are flaky."
+                "Between base and target are the maintainers' real commits. The rows tagged “human” replay them, in at most as many chunks as an agent has iterations, through the same loop, containers and grading. They show how people who knew the code score on the benchmark: a yardstick, not a bound. The last chunk is the target itself, so a replayed evolution ends solved unless its tests are flaky."
             </p>
         </Section>
     }
@@ -20,10 +20,10 @@ pub(super) fn Elsewhere() -> impl IntoView {
     view! {
         <Section place=ELSEWHERE>
             <p>
-                "Rows tagged “imported” were made by another program and reported by whoever ran it. They are scored here, by the same definitions, and ranked with the others; but nobody here saw the tests run. Where such files say only how many tests passed and not which, the row is tagged “counts only” and has scores in the reference convention alone."
+                "Rows tagged “imported” come from another program and were reported by the person who ran it. They are scored here, by the same definitions, and ranked with the others, but this site has not run their tests. If the files say only how many tests passed and not which, the row is tagged “counts only” and has scores in the reference convention only."
             </p>
             <p>
-                "The rows below the ranking are figures as they were published: one number for each model, at γ = 1. Without the results behind them they cannot be ranked, and they are about the tasks of their own split."
+                "The rows below the ranking are published figures: one number for each model, at γ = 1. Without the underlying results they cannot be ranked, and they apply to the tasks of their own split."
             </p>
         </Section>
     }

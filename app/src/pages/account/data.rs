@@ -1,6 +1,6 @@
 use leptos::prelude::*;
 use leptos::server_fn::codec::GetUrl;
-use swe_ci_core::account::{TokenView, WaysIn};
+use swe_ci_views::account::{TokenView, WaysIn};
 
 use crate::error::AppError;
 

@@ -1,5 +1,4 @@
-//! One's own account: tokens of the API, and the ways in: password, and who one
-//! is at other sites.
+//! The reader's own account: API tokens, password, and links to other sites.
 
 mod data;
 mod password;
@@ -13,30 +12,27 @@ use leptos_router::hooks::use_query_map;
 use self::data::{own_ways_in, tokens};
 use self::tokens::Tokens;
 use self::ways_in::Ways;
-use crate::components::{Done, PageHead, Problem, loaded};
+use crate::components::{Confirmation, PageHead, Problem, loaded};
 use crate::error::AppError;
 use crate::fetched::fetched;
 use crate::form_answer::FormAnswer;
-use crate::pages::words;
 use crate::query::named;
 use crate::reader::Reader;
+use crate::words;
 
-/// What `done=` may say, and what the page says to it.
+/// The values of `done=` and their messages.
 const DONE: [(&str, &str); 5] = [
     (
         "password",
-        "Your password is changed. Wherever else you were signed in, you are signed out.",
+        "Your password is changed. All your other sessions are signed out.",
     ),
     (
         "password-set",
-        "You have a password now. Wherever else you were signed in, you are signed out.",
+        "You have a password now. All your other sessions are signed out.",
     ),
-    ("linked", "Linked: from now on you can sign in by it."),
-    ("unlinked", "Unlinked: nobody signs in by it any more."),
-    (
-        "token",
-        "The token is revoked: nothing answers to it any more.",
-    ),
+    ("linked", "Linked: you can now sign in with it."),
+    ("unlinked", "Unlinked: it can no longer be used to sign in."),
+    ("token", "The token is revoked and no longer works."),
 ];
 
 #[component]
@@ -58,12 +54,12 @@ pub fn AccountPage() -> impl IntoView {
             <h1>{who.name}</h1>
             <p class="lede">{words::role_may(who.role)}</p>
         </div>
-        <Done said=done known=&DONE/>
+        <Confirmation word=done known=&DONE/>
         <section>
             <h2>"API tokens"</h2>
             <p class="quiet">
                 "A program that sends one as "<code>"Authorization: Bearer sweci_…"</code>
-                " does what you may do, up to the role of the token."
+                " acts with your permissions, up to the role of the token."
             </p>
             {loaded(resource, move |tokens| view! { <Tokens tokens most answer=of_tokens.clone()/> })}
         </section>

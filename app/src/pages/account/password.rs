@@ -1,3 +1,5 @@
+//! Forms to change or set the password.
+
 use leptos::prelude::*;
 
 use crate::components::Field;
@@ -8,7 +10,7 @@ const FIRST: &str = "set-password";
 
 #[component]
 pub fn PasswordForm(
-    /// Whose password it is.
+    /// The name of the account.
     name: String,
     answer: FormAnswer,
 ) -> impl IntoView {
@@ -16,7 +18,7 @@ pub fn PasswordForm(
     view! {
         <form class="form" method="post" action="/account">
             <input type="hidden" name="deed" value=FORM/>
-            // For whatever keeps the reader's passwords.
+            // For the reader's password manager.
             <input type="text" autocomplete="username" value=name readonly=true hidden=true/>
             <Field
                 name="old"
@@ -48,19 +50,19 @@ pub fn PasswordForm(
     }
 }
 
-/// For who always came by another site.
+/// Sets a first password, for accounts that have only used another site.
 #[component]
 pub fn FirstPasswordForm(
-    /// Whose password it will be.
+    /// The name of the account.
     name: String,
     answer: FormAnswer,
 ) -> impl IntoView {
     let problem = |field: &str| answer.problem(FIRST, field);
     view! {
-        <p class="quiet">"You have none. With one you get in by your name as well."</p>
+        <p class="quiet">"You have none. With a password you can also sign in with your name."</p>
         <form class="form" method="post" action="/account">
             <input type="hidden" name="deed" value=FIRST/>
-            // For whatever keeps the reader's passwords.
+            // For the reader's password manager.
             <input type="text" autocomplete="username" value=name readonly=true hidden=true/>
             <Field
                 name="new"

@@ -1,18 +1,20 @@
+//! API tokens on the account page.
+
 use leptos::either::Either;
 use leptos::prelude::*;
-use swe_ci_core::account::{AccountRole, TokenView};
+use swe_ci_views::account::{AccountRole, TokenView};
 
-use crate::components::{Field, Listed, Select, ShownOnce, Time};
+use crate::components::{Field, ListTable, Select, ShownOnce, Time};
 use crate::form_answer::FormAnswer;
-use crate::pages::words;
+use crate::words;
 
 const FORM: &str = "make-token";
 
-/// The tokens there are, and a form that makes one.
+/// The list of tokens, and a form to create one.
 #[component]
 pub fn Tokens(
     tokens: Vec<TokenView>,
-    /// The most a token may do.
+    /// The highest role a token may have.
     most: AccountRole,
     answer: FormAnswer,
 ) -> impl IntoView {
@@ -21,7 +23,7 @@ pub fn Tokens(
             <ShownOnce
                 label="Your new token"
                 text
-                advice="Copy it now: it is not shown again, and nobody can look it up."
+                advice="Copy it now: it is not shown again and cannot be retrieved."
             />
         }
     });
@@ -39,7 +41,7 @@ fn TokenList(tokens: Vec<TokenView>) -> impl IntoView {
     }
     let rows = tokens.into_iter().map(|token| view! { <TokenRow token/> });
     Either::Right(view! {
-        <Listed caption="Your API tokens" columns=&["Name", "Role", "Made", "Last used", "Good until"] deed="Revoke">{rows.collect_view()}</Listed>
+        <ListTable caption="Your API tokens" columns=&["Name", "Role", "Created", "Last used", "Expires"] deed="Revoke">{rows.collect_view()}</ListTable>
     })
 }
 
@@ -50,9 +52,9 @@ fn TokenRow(token: TokenView) -> impl IntoView {
         <tr role="row">
             <th role="rowheader" scope="row">{token.name}</th>
             <td role="cell" data-label="Role">{token.scope.name()}</td>
-            <td role="cell" data-label="Made"><Time at=Some(token.created_at)/></td>
+            <td role="cell" data-label="Created"><Time at=Some(token.created_at)/></td>
             <td role="cell" data-label="Last used"><Time at=token.used_at/></td>
-            <td role="cell" data-label="Good until"><Time at=Some(token.expires_at)/></td>
+            <td role="cell" data-label="Expires"><Time at=Some(token.expires_at)/></td>
             <td role="cell" data-label="">
                 <form method="post" action="/account">
                     <input type="hidden" name="deed" value="revoke-token"/>
@@ -81,21 +83,21 @@ fn TokenForm(most: AccountRole, answer: FormAnswer) -> impl IntoView {
                 name="name"
                 label="Name of a new token"
                 value=answer.kept(FORM, "name")
-                hint="What it is for, so that you know which one to revoke."
+                hint="Its purpose, so that you know which one to revoke."
                 problem=problem("name")
                 required=true
             />
-            <Select name="scope" label="It may do what this role may" options=scopes.collect() problem=problem("scope")/>
+            <Select name="scope" label="With the permissions of this role" options=scopes.collect() problem=problem("scope")/>
             <Field
                 name="days"
-                label="Days it is good for"
+                label="Valid for days"
                 kind="number"
                 value=days
                 hint="1 to 365."
                 problem=problem("days")
                 required=true
             />
-            <button class="button" type="submit">"Make a token"</button>
+            <button class="button" type="submit">"Create a token"</button>
         </form>
     }
 }

@@ -1,19 +1,21 @@
+//! The ways to sign in, on the account page.
+
 use leptos::either::Either;
 use leptos::prelude::*;
-use swe_ci_core::account::{LinkedIdentity, WaysIn};
+use swe_ci_views::account::{LinkedIdentity, WaysIn};
 
 use super::password::{FirstPasswordForm, PasswordForm};
-use crate::components::{Listed, ProviderButtons, Time};
+use crate::components::{ListTable, ProviderButtons, Time};
 use crate::form_answer::FormAnswer;
 use crate::sign_in_providers::SignInProviders;
 
 const UNLINK: &str = "unlink";
 
-/// By what the account is signed in to.
+/// The ways to sign in to the account.
 #[component]
 pub fn Ways(
     ways: WaysIn,
-    /// The account's.
+    /// The name of the account.
     name: String,
     answer: FormAnswer,
 ) -> impl IntoView {
@@ -36,12 +38,12 @@ pub fn Ways(
     }
 }
 
-/// Who they are at other sites, and what makes that a way in.
+/// The linked identities at other sites, and how to link one.
 #[component]
 fn Elsewhere(
     identities: Vec<LinkedIdentity>,
     providers: SignInProviders,
-    /// Why one was not unlinked.
+    /// Why unlinking failed.
     problem: Option<String>,
 ) -> impl IntoView {
     let rows = identities.into_iter().map(|identity| {
@@ -70,13 +72,13 @@ fn Elsewhere(
 #[component]
 fn IdentityTable(rows: Vec<AnyView>) -> impl IntoView {
     view! {
-        <Listed caption="Other sites that are linked" columns=&["Site", "You are", "Linked", "Last used"] deed="Unlink">{rows}</Listed>
+        <ListTable caption="Other sites that are linked" columns=&["Site", "You are", "Linked", "Last used"] deed="Unlink">{rows}</ListTable>
     }
 }
 
 #[component]
 fn IdentityRow(
-    /// The provider's.
+    /// The provider's name.
     name: String,
     identity: LinkedIdentity,
 ) -> impl IntoView {

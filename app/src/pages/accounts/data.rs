@@ -1,11 +1,11 @@
 use leptos::prelude::*;
 use leptos::server_fn::codec::GetUrl;
 use serde::{Deserialize, Serialize};
-use swe_ci_core::account::{AccountView, InvitationView};
+use swe_ci_views::account::{AccountView, InvitationView};
 
 use crate::error::AppError;
 
-/// Who may do what, and who will.
+/// All accounts and open invitations.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct People {
     pub accounts: Vec<AccountView>,

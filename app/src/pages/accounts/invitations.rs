@@ -1,14 +1,16 @@
+//! Open invitations, and the form that creates one.
+
 use leptos::either::Either;
 use leptos::prelude::*;
-use swe_ci_core::account::{AccountRole, InvitationView};
+use swe_ci_views::account::{AccountRole, InvitationView};
 
-use crate::components::{Field, Listed, Select, ShownOnce, Time};
+use crate::components::{Field, ListTable, Select, ShownOnce, Time};
 use crate::form_answer::FormAnswer;
-use crate::pages::words;
+use crate::words;
 
 const FORM: &str = "invite";
 
-/// The links that can still be followed, and a form that makes one.
+/// The invitations that are still valid, and a form to create one.
 #[component]
 pub fn Invitations(invitations: Vec<InvitationView>, answer: FormAnswer) -> impl IntoView {
     let made = answer.made(FORM).map(|text| {
@@ -16,7 +18,7 @@ pub fn Invitations(invitations: Vec<InvitationView>, answer: FormAnswer) -> impl
             <ShownOnce
                 label="The link"
                 text
-                advice="Send it to whom it is for, by a way only they read: whoever follows it first has the account. It is not shown again, works once, and for 7 days."
+                advice="Send it over a private channel: the first person to follow it gets the account. It is not shown again, works once, and expires after 7 days."
             />
         }
     });
@@ -33,13 +35,13 @@ pub fn Invitations(invitations: Vec<InvitationView>, answer: FormAnswer) -> impl
 #[component]
 fn InvitationList(invitations: Vec<InvitationView>) -> impl IntoView {
     if invitations.is_empty() {
-        return Either::Left(view! { <p>"None is open."</p> });
+        return Either::Left(view! { <p>"No open invitations."</p> });
     }
     let rows = invitations
         .into_iter()
         .map(|invitation| view! { <InvitationRow invitation/> });
     Either::Right(view! {
-        <Listed caption="Open invitations" columns=&["For", "Role", "Made", "Good until"] deed="Withdraw">{rows.collect_view()}</Listed>
+        <ListTable caption="Open invitations" columns=&["For", "Role", "Created", "Expires"] deed="Withdraw">{rows.collect_view()}</ListTable>
     })
 }
 
@@ -54,8 +56,8 @@ fn InvitationRow(invitation: InvitationView) -> impl IntoView {
         <tr role="row">
             <th role="rowheader" scope="row">{whom}</th>
             <td role="cell" data-label="Role">{invitation.role.name()}</td>
-            <td role="cell" data-label="Made"><Time at=Some(invitation.created_at)/></td>
-            <td role="cell" data-label="Good until"><Time at=Some(invitation.expires_at)/></td>
+            <td role="cell" data-label="Created"><Time at=Some(invitation.created_at)/></td>
+            <td role="cell" data-label="Expires"><Time at=Some(invitation.expires_at)/></td>
             <td role="cell" data-label="">
                 <form method="post" action="/accounts">
                     <input type="hidden" name="deed" value="withdraw"/>
@@ -77,15 +79,15 @@ fn InvitationForm(answer: FormAnswer) -> impl IntoView {
     view! {
         <form class="form" method="post" action="/accounts">
             <input type="hidden" name="deed" value=FORM/>
-            <Select name="role" label="Role of the account it makes" options=roles.collect() problem=answer.problem(FORM, "role")/>
+            <Select name="role" label="Role of the new account" options=roles.collect() problem=answer.problem(FORM, "role")/>
             <Field
                 name="note"
-                label="Whom it is for"
+                label="Recipient"
                 value=answer.kept(FORM, "note")
-                hint="For this list and the audit log; whoever follows the link chooses a name."
+                hint="For this list and the audit log; the person who follows the link chooses a name."
                 problem=answer.problem(FORM, "note")
             />
-            <button class="button" type="submit">"Make a link"</button>
+            <button class="button" type="submit">"Create a link"</button>
         </form>
     }
 }

@@ -1,15 +1,17 @@
+//! The list of accounts.
+
 use leptos::prelude::*;
-use swe_ci_core::account::{AccountRole, AccountView};
+use swe_ci_views::account::{AccountRole, AccountView};
 
-use crate::components::{Listed, Tag, Time, Tone};
+use crate::components::{ListTable, Tag, Time, Tone};
 use crate::form_answer::FormAnswer;
-use crate::pages::words;
+use crate::words;
 
-/// Everybody, each with what may be changed.
+/// All accounts, each with the controls to change it.
 #[component]
 pub fn AccountList(
     accounts: Vec<AccountView>,
-    /// Name of who reads this.
+    /// The reader's own name.
     me: Option<String>,
     answer: FormAnswer,
 ) -> impl IntoView {
@@ -24,7 +26,7 @@ pub fn AccountList(
     });
     view! {
         {problem}
-        <Listed caption="Accounts" columns=&["Name", "Made", "Last signed in", "Role"] deed="Disable or enable">{rows.collect_view()}</Listed>
+        <ListTable caption="Accounts" columns=&["Name", "Created", "Last signed in", "Role"] deed="Disable or enable">{rows.collect_view()}</ListTable>
     }
 }
 
@@ -35,13 +37,13 @@ fn AccountRow(account: AccountView, mine: bool) -> impl IntoView {
     view! {
         <tr role="row">
             <th role="rowheader" scope="row" class="col-model">
-                <a href=audit title="What was done to it">{account.name.clone()}</a>
+                <a href=audit title="Its audit log">{account.name.clone()}</a>
                 <span class="tags">
                     {mine.then(|| view! { <Tag text="you".to_owned()/> })}
                     {account.disabled.then(|| view! { <Tag text="disabled".to_owned() tone=Tone::Warn hint="It may not sign in"/> })}
                 </span>
             </th>
-            <td role="cell" data-label="Made"><Time at=Some(account.created_at)/></td>
+            <td role="cell" data-label="Created"><Time at=Some(account.created_at)/></td>
             <td role="cell" data-label="Last signed in"><Time at=account.signed_in_at/></td>
             <td role="cell" data-label="Role"><RoleForm name=name.clone() role=account.role/></td>
             <td role="cell" data-label=""><DisableForm name disabled=account.disabled/></td>

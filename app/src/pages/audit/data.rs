@@ -1,7 +1,7 @@
 use leptos::prelude::*;
 use leptos::server_fn::codec::GetUrl;
-use swe_ci_core::account::AuditEntry;
-use swe_ci_core::view::Page;
+use swe_ci_views::account::AuditEntry;
+use swe_ci_views::view::Page;
 
 use crate::error::AppError;
 

@@ -1,4 +1,4 @@
-//! Who did what, newest first.
+//! The audit log, newest first.
 
 mod data;
 mod view;
@@ -22,10 +22,10 @@ pub fn AuditPage() -> impl IntoView {
     );
     let subject = move || asked.get().0;
     view! {
-        <PageHead title="Audit log" description="Who did what on this site." missing=true/>
+        <PageHead title="Audit log" description="The audit log of this site." missing=true/>
         <div class="hero">
             <h1>"Audit log"</h1>
-            <p class="lede">"Every sign-in and every change by an account or the command line. Nothing is ever taken out of it."</p>
+            <p class="lede">"Every sign-in and every change by an account or the command line. Entries are never deleted."</p>
         </div>
         {loaded(resource, move |page| view! { <AuditLog page subject=untrack(subject)/> })}
     }

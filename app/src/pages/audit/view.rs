@@ -1,9 +1,11 @@
+//! The entries of the audit log.
+
 use leptos::either::Either;
 use leptos::prelude::*;
-use swe_ci_core::account::AuditEntry;
-use swe_ci_core::view::Page;
+use swe_ci_views::account::AuditEntry;
+use swe_ci_views::view::Page;
 
-use crate::components::{Listed, NextPage, Time};
+use crate::components::{ListTable, NextPage, Time};
 use crate::query::Query;
 
 #[component]
@@ -18,7 +20,7 @@ pub fn AuditLog(page: Page<AuditEntry>, subject: Option<String>) -> impl IntoVie
     }
 }
 
-/// Only what was done to one thing.
+/// Filters by one subject.
 #[component]
 fn SubjectForm(subject: Option<String>) -> impl IntoView {
     let all = subject
@@ -27,7 +29,7 @@ fn SubjectForm(subject: Option<String>) -> impl IntoView {
     view! {
         <form class="controls controls-plain" method="get" action="/audit">
             <label class="field">
-                "Done to"
+                "Subject"
                 <input type="search" name="subject" value=subject placeholder="account, run, key, …" autocomplete="off"/>
             </label>
             <button class="button" type="submit">"Show"</button>
@@ -39,11 +41,11 @@ fn SubjectForm(subject: Option<String>) -> impl IntoView {
 #[component]
 fn Entries(entries: Vec<AuditEntry>) -> impl IntoView {
     if entries.is_empty() {
-        return Either::Left(view! { <p>"Nothing was done."</p> });
+        return Either::Left(view! { <p>"No entries."</p> });
     }
     let rows = entries.into_iter().map(|entry| view! { <Entry entry/> });
     Either::Right(view! {
-        <Listed caption="What was done, newest first" columns=&["When", "Who", "Did what", "To what", "More"] class="audit">{rows.collect_view()}</Listed>
+        <ListTable caption="Entries, newest first" columns=&["When", "Account", "Action", "Subject", "Details"] class="audit">{rows.collect_view()}</ListTable>
     })
 }
 

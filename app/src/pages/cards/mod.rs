@@ -1,5 +1,5 @@
-//! What the card of each page says: the picture that stands beside a link to
-//! it. Pure functions of what the pages show.
+//! The content of each page's card, the picture beside links to it. Pure
+//! functions of the pages' data.
 
 mod plain;
 

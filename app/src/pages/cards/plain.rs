@@ -1,17 +1,17 @@
 //! Pages whose card does not depend on the data.
 
-use crate::plots::card::Card;
+use swe_ci_plots::card::Card;
 
-/// A page that is always there, and what it is about.
+/// A page that always exists, with its description.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Plain {
-    /// Its address, without the slash before.
+    /// Its address, without the leading slash.
     pub name: &'static str,
     title: &'static str,
     sentence: &'static str,
 }
 
-/// `site` stands for every page that has no card of its own.
+/// `site` serves every page without a card of its own.
 pub const PLAIN: [Plain; 6] = [
     Plain {
         name: "site",
@@ -21,12 +21,12 @@ pub const PLAIN: [Plain; 6] = [
     Plain {
         name: "runs",
         title: "Runs",
-        sentence: "Every model configuration taken through the tasks of a split: watch one at work, or look into each iteration afterwards.",
+        sentence: "Every model configuration on the tasks of a split: watch a run live, or inspect each iteration afterwards.",
     },
     Plain {
         name: "tasks",
         title: "Tasks",
-        sentence: "Real repositories between two moments of their history, and the tests that tell the two apart.",
+        sentence: "Real repositories between two points of their history, and the tests that tell the two apart.",
     },
     Plain {
         name: "matrix",

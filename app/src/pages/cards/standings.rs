@@ -1,17 +1,18 @@
-//! Cards about scores: who stands where.
+//! Cards about scores.
 
-use swe_ci_core::figures::{Data, Figure as Which, Study};
-use swe_ci_core::leaderboard::{Entry, ModelDetail, ModelRun, Row, Sheet, Standing, Versus};
 use swe_ci_core::metrics::{Convention, Gamma};
-use swe_ci_core::view::RunSummary;
+use swe_ci_plots::card::{Bar, Card, Shown};
+use swe_ci_views::figures::{Data, Figure as Which, Study};
+use swe_ci_views::leaderboard::{
+    Entry, LeaderboardData, ModelDetail, ModelRun, Row, Standing, Versus,
+};
+use swe_ci_views::view::RunSummary;
 
 use crate::format;
-use crate::pages::words;
-use crate::plots::card::{Bar, Card, Shown};
-use crate::plots::{self, Figure, Layout, Theme};
-use crate::query::gamma_text;
+use crate::words;
+use swe_ci_plots::{self as plots, Figure, Layout, Theme};
 
-/// More rows than this would be too small to read.
+/// More rows would be too small to read.
 const MOST_ROWS: usize = 8;
 
 /// The top of a leaderboard.
@@ -50,7 +51,7 @@ fn kind(what: &str, split: &str, gamma: Gamma, convention: Convention) -> String
         kind.push_str(&format!(" · {split}"));
     }
     if gamma != Gamma::ONE {
-        kind.push_str(&format!(" · γ {}", gamma_text(gamma)));
+        kind.push_str(&format!(" · γ {}", format::gamma(gamma)));
     }
     if convention != Convention::default() {
         kind.push_str(&format!(" · {}", convention.name()));
@@ -58,7 +59,7 @@ fn kind(what: &str, split: &str, gamma: Gamma, convention: Convention) -> String
     kind
 }
 
-/// A figure, and how to read it.
+/// A figure, with its explanation.
 #[must_use]
 pub fn figure(which: Which, study: &Study<'_>) -> Card {
     let origin = match which.number() {
@@ -91,9 +92,9 @@ fn drawn(which: Which, study: &Study<'_>) -> Figure {
     plots::figure(which, &data, &series, Layout::Narrow, Theme::Paper)
 }
 
-/// A run: where it stands, and its score by iterations.
+/// A run: its rank, and its score by iterations.
 #[must_use]
-pub fn run(summary: &RunSummary, standing: Option<&Standing>, sheet: &Sheet) -> Card {
+pub fn run(summary: &RunSummary, standing: Option<&Standing>, sheet: &LeaderboardData) -> Card {
     let config = &summary.config;
     let what = match words::kind(config.kind) {
         Some((word, _, _)) => word,
@@ -106,13 +107,13 @@ pub fn run(summary: &RunSummary, standing: Option<&Standing>, sheet: &Sheet) -> 
     }
 }
 
-/// A model, by that of its runs which was scored on the most tasks.
+/// A model, represented by its run with the most scored tasks.
 #[must_use]
 pub fn model(
     model: &ModelDetail,
     run: &RunSummary,
     best: Option<&Standing>,
-    sheet: &Sheet,
+    sheet: &LeaderboardData,
 ) -> Card {
     let provider = &run.config.provider;
     let runs = u32::try_from(model.runs.len()).unwrap_or(u32::MAX);
@@ -127,12 +128,12 @@ pub fn model(
     }
 }
 
-/// The run of a model its card is about, and where it stands; in the paper's
-/// convention if it has a score there.
+/// The run that represents a model, and its standing; in the paper's convention
+/// if it has a score there.
 #[must_use]
 pub fn best_run(model: &ModelDetail) -> Option<(&RunSummary, Option<&Standing>)> {
     let tasks = |run: &&ModelRun| standing(run).map(|standing| standing.row.tasks);
-    // Of several with equally many, the first.
+    // Of several with equally many tasks, the first.
     let best = model.runs.iter().rev().max_by_key(tasks)?;
     Some((&best.summary, standing(best)))
 }
@@ -143,7 +144,11 @@ fn standing(run: &ModelRun) -> Option<&Standing> {
     paper.or(run.standings.first())
 }
 
-fn standing_card(summary: &RunSummary, standing: Option<&Standing>, sheet: &Sheet) -> Card {
+fn standing_card(
+    summary: &RunSummary,
+    standing: Option<&Standing>,
+    sheet: &LeaderboardData,
+) -> Card {
     let Some(Standing {
         convention,
         of,
@@ -203,7 +208,7 @@ fn rank_in_words(summary: &RunSummary, row: &Row, of: u32) -> String {
 
 /// Runs side by side.
 #[must_use]
-pub fn comparison(versus: &Versus, sheet: &Sheet) -> Card {
+pub fn comparison(versus: &Versus, sheet: &LeaderboardData) -> Card {
     let Versus {
         split,
         gamma,
@@ -245,7 +250,7 @@ pub fn comparison(versus: &Versus, sheet: &Sheet) -> Card {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plots::fixture::sheet;
+    use swe_ci_plots::fixture::sheet;
 
     #[test]
     fn what_is_not_usual_is_said() {
@@ -265,16 +270,16 @@ mod tests {
     #[test]
     fn a_leaderboard_has_its_rows_and_says_when_there_are_none() {
         let sheet = sheet(&[("worse", &[0.1]), ("better", &[0.9])]);
-        let judge = swe_ci_core::leaderboard::Judge::with(&sheet, 100, 1);
+        let judge = swe_ci_views::leaderboard::UncertaintyModel::with(&sheet, 100, 1);
         let study = Study::of(&sheet, &judge, Gamma::ONE, Convention::Paper);
         let Shown::Bars(bars) = leaderboard(&study).shown else {
             panic!("a leaderboard has rows")
         };
-        let told: Vec<(u32, &str, usize)> = bars
+        let shown_bars: Vec<(u32, &str, usize)> = bars
             .iter()
             .map(|bar| (bar.rank, bar.name.as_str(), bar.series))
             .collect();
-        assert_eq!(told, [(1, "better", 2), (2, "worse", 1)]);
+        assert_eq!(shown_bars, [(1, "better", 2), (2, "worse", 1)]);
         let nothing = Study {
             rows: Vec::new(),
             ..study

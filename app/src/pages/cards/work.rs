@@ -1,22 +1,22 @@
 //! Cards about what was done: evolutions, their iterations, tasks.
 
 use swe_ci_core::metrics::Verdict;
-use swe_ci_core::view::{
+use swe_ci_plots::card::{Card, Shown};
+use swe_ci_views::view::{
     EvolutionDetail, EvolutionView, IterationView, RunDetail, TaskDetail, TaskState,
 };
 
 use crate::format;
-use crate::pages::words;
-use crate::plots::card::{Card, Shown};
-use crate::plots::{self, Size, Theme};
+use crate::words;
+use swe_ci_plots::{self as plots, Size, Theme};
 
-/// Beside words: nearly square, so that its letters are large.
+/// Nearly square, beside text, so that its lettering is large.
 const CURVE: Size = Size {
     width: 420,
     height: 380,
 };
 
-/// How a task was evolved.
+/// The evolution of a task.
 #[must_use]
 pub fn evolution(detail: &EvolutionDetail) -> Card {
     let view = &detail.view;
@@ -59,7 +59,7 @@ fn curve(view: &EvolutionView) -> Shown {
     Shown::Figure(plots::passing(view, CURVE, Theme::Paper))
 }
 
-/// One iteration of an evolution, if there is such a one.
+/// One iteration of an evolution, if it exists.
 #[must_use]
 pub fn iteration(run: &RunDetail, evolution_id: &str, number: u32) -> Option<Card> {
     let mut evolutions = run.evolution_list.iter();
@@ -89,7 +89,7 @@ pub fn iteration(run: &RunDetail, evolution_id: &str, number: u32) -> Option<Car
     })
 }
 
-/// A task: how far its two ends lie apart.
+/// A task: the distance between base and target.
 #[must_use]
 pub fn task(detail: &TaskDetail) -> Card {
     let summary = &detail.summary;

@@ -1,25 +1,25 @@
-//! The form that chooses runs; it works without a script.
+//! The form that selects runs; works without a script.
 
 use leptos::either::Either;
 use leptos::prelude::*;
-use swe_ci_core::leaderboard::Row;
 use swe_ci_core::metrics::Convention;
-use swe_ci_core::view::SplitSummary;
+use swe_ci_views::leaderboard::Row;
+use swe_ci_views::view::SplitSummary;
 
-use super::asked::Asked;
 use super::data::Comparable;
+use super::query::CompareQuery;
 use crate::components::{Choice, Choices, Empty, PageHead, Tag, Tone};
 use crate::error::AppError;
 use crate::format;
-use crate::pages::words;
-use crate::query::{Query, gamma_text};
+use crate::query::Query;
+use crate::words;
 
 #[component]
 pub(super) fn Choose(
     choice: Comparable,
     ticked: Vec<String>,
     refused: Option<AppError>,
-    #[prop(into)] asked: Signal<Asked>,
+    #[prop(into)] query: Signal<CompareQuery>,
 ) -> impl IntoView {
     let Comparable {
         splits,
@@ -33,7 +33,7 @@ pub(super) fn Choose(
     let body = if rows.len() < 2 {
         Either::Left(view! { <TooFew rows=rows.len() split/> })
     } else {
-        Either::Right(view! { <Form rows ticked asked/> })
+        Either::Right(view! { <Form rows ticked query/> })
     };
     view! {
         <PageHead title="Compare runs" description="Two to six runs of one split side by side, task by task, with how sure one can be of their differences."/>
@@ -43,27 +43,26 @@ pub(super) fn Choose(
                 "Two to six runs of one split side by side: which is ahead, on which tasks, and how likely that is chance."
             </p>
         </div>
-        {refused.map(|error| view! { <Refused error by_counts asked/> })}
+        {refused.map(|error| view! { <Refused error by_counts query/> })}
         {several.then(|| view! { <div class="controls controls-plain"><Choices label="Split" choices/></div> })}
         {body}
     }
 }
 
-/// Why there is no comparison, above the form that mends it.
+/// Why there is no comparison, above the form to correct the selection.
 #[component]
 fn Refused(
     error: AppError,
-    /// Whether a run that was asked for has no score in the paper's
-    /// convention.
+    /// Whether a requested run has no score in the paper's convention.
     by_counts: bool,
-    asked: Signal<Asked>,
+    query: Signal<CompareQuery>,
 ) -> impl IntoView {
     let reference = move || {
-        let asked = asked.get();
-        (by_counts && asked.convention == Convention::Paper).then(|| {
-            let href = Asked {
+        let query = query.get();
+        (by_counts && query.convention == Convention::Paper).then(|| {
+            let href = CompareQuery {
                 convention: Convention::Reference,
-                ..asked
+                ..query
             }
             .href();
             view! { " "<a href=href>"Compare these in the reference convention"</a> }
@@ -80,12 +79,12 @@ fn Refused(
 
 fn split_choices(splits: &[SplitSummary], chosen: &str) -> Vec<Choice> {
     let choice = |split: &SplitSummary| {
-        let mut query = Query::default();
-        query.add("split", Some(&split.name));
+        let mut address = Query::default();
+        address.add("split", Some(&split.name));
         Choice {
             label: format!("{} · {}", split.name, split.tasks),
             hint: format!("{} of {} tasks can be run", split.ready, split.tasks),
-            href: Signal::stored(format!("/compare{}", query.0)),
+            href: Signal::stored(format!("/compare{}", address.0)),
             chosen: Signal::stored(split.name == chosen),
         }
     };
@@ -110,9 +109,9 @@ fn TooFew(rows: usize, split: String) -> impl IntoView {
 }
 
 #[component]
-fn Form(rows: Vec<Row>, ticked: Vec<String>, asked: Signal<Asked>) -> impl IntoView {
-    let (gamma, convention) = asked.with_untracked(|a| (a.gamma, a.convention));
-    // Runs known by counts alone have no score in the paper's convention.
+fn Form(rows: Vec<Row>, ticked: Vec<String>, query: Signal<CompareQuery>) -> impl IntoView {
+    let (gamma, convention) = query.with_untracked(|a| (a.gamma, a.convention));
+    // Runs with counts only have no score in the paper's convention.
     let counts_only = rows.iter().any(|row| row.counts_only);
     let reference = convention == Convention::Reference || rows.iter().all(|r| r.counts_only);
     let option = |value: Convention, chosen: bool| {
@@ -139,13 +138,13 @@ fn Form(rows: Vec<Row>, ticked: Vec<String>, asked: Signal<Asked>) -> impl IntoV
                 </label>
                 <label>
                     "γ "
-                    <input type="number" name="gamma" min="0.5" max="2" step="0.01" value=gamma_text(gamma)/>
+                    <input type="number" name="gamma" min="0.5" max="2" step="0.01" value=format::gamma(gamma)/>
                 </label>
                 <button class="button button-main">"Compare"</button>
             </div>
             {counts_only.then(|| view! {
                 <p class="footnote">
-                    "Of runs marked counts only it is not known which tests passed: they are compared in the reference convention alone."
+                    "For runs marked counts only, nobody knows which tests passed: they are compared in the reference convention only."
                 </p>
             })}
         </form>

@@ -1,16 +1,13 @@
-//! One task: the evolutions of all runs laid over each other.
+//! The evolutions of one task in all runs, overlaid.
 
 use leptos::prelude::*;
-use swe_ci_core::leaderboard::{Course, TaskCourses};
+use swe_ci_plots::{Size, Theme, courses};
+use swe_ci_views::leaderboard::{Course, TaskCourses};
 
 use super::names::{Letter, Name};
 use crate::components::Picture;
 use crate::format;
-use crate::plots::{Size, Theme, courses};
-use crate::query::encode;
-
-/// Where the address of a task leads to.
-pub(super) const COURSE: &str = "course";
+use crate::pages::routes::{COURSE, evolution_href, task_href};
 
 #[component]
 pub(super) fn CourseOfTask(task: TaskCourses, names: Vec<Name>) -> impl IntoView {
@@ -19,14 +16,14 @@ pub(super) fn CourseOfTask(task: TaskCourses, names: Vec<Name>) -> impl IntoView
     let (wide, narrow) = (drawn(Size::WIDE), drawn(Size::NARROW));
     let id = task.task_id.to_string();
     let items = names.iter().zip(&task.runs).map(|(name, samples)| {
-        let href = format!("/runs/{}/tasks/{}", encode(&name.run_id), encode(&id));
-        let told = samples.iter().map(|c| view! { <span>{in_words(c)}</span> });
+        let href = evolution_href(&name.run_id, &id, 1);
+        let sentences = samples.iter().map(|c| view! { <span>{in_words(c)}</span> });
         view! {
             <li>
                 <Letter letter=name.letter series=name.series/>
                 <span class="course-run">
                     <a href=href>{name.model.clone()}</a>
-                    {told.collect_view()}
+                    {sentences.collect_view()}
                 </span>
             </li>
         }
@@ -35,7 +32,7 @@ pub(super) fn CourseOfTask(task: TaskCourses, names: Vec<Name>) -> impl IntoView
     view! {
         <figure class="figure figure-beside" id=COURSE>
             <figcaption>
-                <h2>"Tests passing on " <a href=format!("/tasks/{id}")>{id.clone()}</a></h2>
+                <h2>"Tests passing on " <a href=task_href(&id)>{id.clone()}</a></h2>
                 <p>
                     {task.repo}
                     ": tests that pass after each iteration. The dashed line is the goal, red hollow marks are regressions; where an evolution was over, a thin line holds its last value."

@@ -1,23 +1,25 @@
+//! The data of a comparison, or of the form that selects runs.
+
 use leptos::prelude::*;
 use leptos::server_fn::codec::GetUrl;
 use serde::{Deserialize, Serialize};
-use swe_ci_core::leaderboard::{Row, Versus};
 use swe_ci_core::metrics::{Convention, Gamma};
-use swe_ci_core::view::SplitSummary;
+use swe_ci_views::leaderboard::{Row, Versus};
+use swe_ci_views::view::SplitSummary;
 
-use super::asked::Asked;
+use super::query::CompareQuery;
 use crate::error::{AppError, ErrorKind};
 
 #[server(prefix = "/api/pages", endpoint = "compare", input = GetUrl)]
 pub async fn compare(
-    /// With commas between them.
+    /// Comma-separated.
     runs: String,
     gamma: Gamma,
     convention: Convention,
     task: Option<String>,
 ) -> Result<Versus, AppError> {
     let runs: Vec<String> = runs.split(',').map(str::to_owned).collect();
-    // What cannot be a name names nothing.
+    // An invalid name matches no task.
     let task = task.map(swe_ci_core::task::TaskId::new).transpose();
     let task = task.map_err(|_| AppError::not_found("There is no task of this name."))?;
     let engine = crate::error::engine()?;
@@ -26,8 +28,8 @@ pub async fn compare(
         .await?)
 }
 
-/// The scored runs of a split: the one asked for, else that of a run, else
-/// the one with the most tasks.
+/// The scored runs of a split: the requested one, else that of a run, else the
+/// one with the most tasks.
 #[server(prefix = "/api/pages", endpoint = "comparable", input = GetUrl)]
 pub async fn comparable_runs(
     split: Option<String>,
@@ -36,7 +38,7 @@ pub async fn comparable_runs(
     let engine = crate::error::engine()?;
     let splits = engine.splits().await?;
     let of_run = match (&split, run) {
-        // A run that is not there says nothing; the page has said so already.
+        // An unknown run is ignored here; the page has already reported it.
         (None, Some(id)) => engine.run(&id).await.ok().map(|r| r.summary.config.split),
         _ => None,
     };
@@ -47,7 +49,7 @@ pub async fn comparable_runs(
         return Ok(Comparable::default());
     };
     let sheet = engine.sheet(&split).await?;
-    // This convention has all runs that have a score at all.
+    // In this convention every scored run has a row.
     let rows = sheet.rank(Gamma::ONE, Convention::Reference);
     Ok(Comparable {
         splits,
@@ -56,7 +58,7 @@ pub async fn comparable_runs(
     })
 }
 
-/// What can be chosen from.
+/// The runs to choose from.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Comparable {
     pub splits: Vec<SplitSummary>,
@@ -65,36 +67,37 @@ pub struct Comparable {
     pub rows: Vec<Row>,
 }
 
-/// What the page shows.
+/// The data of the page.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub enum Found {
     Compared(Box<Versus>),
     Choosing {
         choice: Comparable,
-        /// Runs that are ticked already.
+        /// Preselected runs.
         ticked: Vec<String>,
-        /// Why those asked for are not compared.
+        /// Why the requested runs are not compared.
         refused: Option<AppError>,
     },
 }
 
-pub(super) async fn find(asked: Asked) -> Result<Found, AppError> {
-    if asked.runs.is_empty() {
+pub(super) async fn find(query: CompareQuery) -> Result<Found, AppError> {
+    if query.runs.is_empty() {
         return Ok(Found::Choosing {
-            choice: comparable_runs(asked.split, asked.with.clone()).await?,
-            ticked: asked.with.into_iter().collect(),
+            choice: comparable_runs(query.split, query.with.clone()).await?,
+            ticked: query.with.into_iter().collect(),
             refused: None,
         });
     }
-    let runs = asked.runs.join(",");
-    match compare(runs, asked.gamma, asked.convention, asked.task).await {
+    let runs = query.runs.join(",");
+    match compare(runs, query.gamma, query.convention, query.task).await {
         Ok(versus) => Ok(Found::Compared(Box::new(versus))),
-        // Who asked for what is not there can choose among what is.
+        // After a request for something unknown, the reader can choose from the
+        // existing runs.
         Err(refused) if matches!(refused.kind, ErrorKind::Invalid | ErrorKind::NotFound) => {
-            let first = asked.runs.first().cloned();
+            let first = query.runs.first().cloned();
             Ok(Found::Choosing {
                 choice: comparable_runs(None, first).await?,
-                ticked: asked.runs,
+                ticked: query.runs,
                 refused: Some(refused),
             })
         }

@@ -1,25 +1,26 @@
-//! The runs beside each other, as the leaderboard has them.
+//! The runs in columns, with the figures of the leaderboard.
 
 use leptos::prelude::*;
-use swe_ci_core::leaderboard::{Intervals, Row, Versus};
 use swe_ci_core::uncertainty::Interval;
+use swe_ci_views::leaderboard::{Intervals, Row, Versus};
 
 use super::names::{Letter, Name};
 use crate::components::{ScoreBar, Tag, Term, floor_of, heading};
 use crate::format;
 use crate::glossary::Word;
 use crate::pages::mark::{MarkKey, MarkTag};
-use crate::pages::words;
+use crate::pages::routes::run_href;
+use crate::words;
 
-/// A line of the table: what it is called, what it means, its figure and what
-/// stands beside it.
+/// A row of the table: its name, its explanation, its figure and a note beside
+/// it.
 struct Line {
     name: &'static str,
     hint: &'static str,
     of: fn(&Row) -> (String, String),
 }
 
-/// The lines that stand only where something is known.
+/// Rows that appear only where a run has the data.
 const TOKENS: &str = "Tokens";
 const COST: &str = "Cost";
 
@@ -52,7 +53,7 @@ static LINES: [Line; 6] = [
     },
     Line {
         name: TOKENS,
-        hint: "What the model was sent and what it answered, over all scored evolutions",
+        hint: "Tokens sent to the model and received from it, over all scored evolutions",
         of: tokens,
     },
     Line {
@@ -62,7 +63,7 @@ static LINES: [Line; 6] = [
     },
     Line {
         name: "Rank",
-        hint: "On the leaderboard of the split; beside it, the ranks held in 95 % of the resamples",
+        hint: "On the leaderboard of the split; beside it, the range of ranks in 95 % of the resamples",
         of: |row| {
             let ranks = row
                 .intervals
@@ -199,7 +200,7 @@ fn Head(name: Name, row: Row) -> impl IntoView {
         <th scope="col">
             <span class="versus-name">
                 <Letter letter=name.letter series=name.series/>
-                <a href=format!("/runs/{}", row.run_id)>{row.model.clone()}</a>
+                <a href=run_href(&row.run_id)>{row.model.clone()}</a>
             </span>
             <small>{words::origin(&row.harness, &row.provider)}</small>
             <span class="tags">{kind}<MarkTag mark=row.mark/></span>
@@ -229,9 +230,9 @@ fn ScoreCell(row: Row, series: usize, floor: f64) -> impl IntoView {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plots::fixture::sheet;
     use swe_ci_core::metrics::{Convention, Gamma};
     use swe_ci_core::usage::Usage;
+    use swe_ci_plots::fixture::sheet;
 
     #[test]
     fn figures_of_a_run() {

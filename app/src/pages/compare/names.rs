@@ -1,8 +1,8 @@
-//! What runs are called on this page: a letter, which tells runs of one model
-//! apart and stands where there is no room, and the model.
+//! The names of runs on this page: the model, and a letter that tells runs of
+//! one model apart and stands in for the name where space is short.
 
 use leptos::prelude::*;
-use swe_ci_core::leaderboard::Row;
+use swe_ci_views::leaderboard::Row;
 
 /// A run of the comparison.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,7 +27,7 @@ impl Name {
         ('A'..='Z').zip(rows).enumerate().map(name).collect()
     }
 
-    /// The model, with the letter where another run has it too.
+    /// The model, with the letter if another run has the same model.
     pub(super) fn in_words(&self) -> String {
         if self.shared {
             format!("{} ({})", self.model, self.letter)
@@ -51,8 +51,8 @@ pub(super) fn Letter(letter: char, series: usize) -> impl IntoView {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plots::fixture::sheet;
     use swe_ci_core::metrics::{Convention, Gamma};
+    use swe_ci_plots::fixture::sheet;
 
     #[test]
     fn runs_of_one_model_are_told_apart() {

@@ -1,12 +1,12 @@
-//! What each pair comes to, in a sentence and a bar.
+//! The result of each pair, as a sentence and a bar.
 
 use leptos::either::Either;
 use leptos::prelude::*;
-use swe_ci_core::leaderboard::{Pair, in_words};
 use swe_ci_core::uncertainty::Comparison;
+use swe_ci_views::leaderboard::{Pair, in_words};
 
-use super::asked::Asked;
 use super::names::{Letter, Name};
+use super::query::CompareQuery;
 use crate::components::{Choice, Choices, Tag, Term, Tone};
 use crate::format;
 use crate::glossary::Word;
@@ -15,13 +15,13 @@ use crate::glossary::Word;
 pub(super) fn Pairs(
     pairs: Vec<Pair>,
     names: Vec<Name>,
-    #[prop(into)] asked: Signal<Asked>,
+    #[prop(into)] query: Signal<CompareQuery>,
 ) -> impl IntoView {
-    let only = Memo::new(move |_| asked.with(|a| a.only_significant));
+    let only = Memo::new(move |_| query.with(|a| a.only_significant));
     let several = pairs.len() > 1;
     let all = pairs.len();
     let apart = pairs.iter().filter(|p| !p.comparison.is_tie()).count();
-    let choices = choices(all, apart, asked);
+    let choices = choices(all, apart, query);
     let pairs = StoredValue::new(pairs);
     let names = StoredValue::new(names);
     let list = move || {
@@ -29,7 +29,7 @@ pub(super) fn Pairs(
         let shown: Vec<Pair> = pairs.with_value(|p| p.iter().filter(wanted).copied().collect());
         if shown.is_empty() {
             return Either::Left(view! {
-                <p class="quiet">"None of these pairs is told apart: each interval spans 0."</p>
+                <p class="quiet">"No pair differs significantly: each interval spans 0."</p>
             });
         }
         let item = |pair: Pair| names.with_value(|n| view! { <PairItem pair names=n.clone()/> });
@@ -51,23 +51,23 @@ pub(super) fn Pairs(
     }
 }
 
-/// Of many pairs some stand out by luck alone.
+/// With many pairs, some differ by chance alone.
 fn many(pairs: usize) -> String {
-    format!("{pairs} pairs are many: of 20 that do not differ, about one looks as if it did.")
+    format!("{pairs} pairs are many: of 20 equal pairs, about one looks different by chance.")
 }
 
-fn choices(all: usize, apart: usize, asked: Signal<Asked>) -> Vec<Choice> {
+fn choices(all: usize, apart: usize, query: Signal<CompareQuery>) -> Vec<Choice> {
     let choice = |label: String, hint: &str, only_significant| Choice {
         label,
         hint: hint.to_owned(),
         href: Signal::derive(move || {
-            let asked = Asked {
+            let query = CompareQuery {
                 only_significant,
-                ..asked.get()
+                ..query.get()
             };
-            asked.href()
+            query.href()
         }),
-        chosen: Signal::derive(move || asked.with(|a| a.only_significant == only_significant)),
+        chosen: Signal::derive(move || query.with(|a| a.only_significant == only_significant)),
     };
     vec![
         choice(format!("all · {all}"), "Every pair", false),
@@ -102,8 +102,8 @@ fn PairItem(pair: Pair, names: Vec<Name>) -> impl IntoView {
     })
 }
 
-/// Whether the data tell two runs apart; where interval and test do not agree
-/// that is open.
+/// Whether the data tells two runs apart; open where interval and test
+/// disagree.
 fn standing(comparison: &Comparison) -> (&'static str, Tone) {
     match (comparison.is_tie(), comparison.is_unlikely_chance()) {
         (true, _) => ("not told apart", Tone::Plain),
@@ -112,7 +112,7 @@ fn standing(comparison: &Comparison) -> (&'static str, Tone) {
     }
 }
 
-/// With figures in brackets kept on one line.
+/// Keeps figures in brackets on one line.
 fn unbroken(sentence: &str) -> String {
     let mut depth = 0_i32;
     let keep = |c: char| {
@@ -127,7 +127,7 @@ fn unbroken(sentence: &str) -> String {
     sentence.chars().map(keep).collect()
 }
 
-/// Tasks won, even and lost as parts of a bar, and in words.
+/// Tasks won, tied and lost, as parts of a bar and in words.
 #[component]
 fn Balance(comparison: Comparison, first: Name, second: Name) -> impl IntoView {
     let parts = parts(&comparison);
@@ -158,7 +158,7 @@ fn tasks(n: u32) -> String {
     format::count(n, "task")
 }
 
-/// Where each part starts and how long it is.
+/// The start and length of each part.
 fn parts(comparison: &Comparison) -> [(String, String); 3] {
     let Comparison {
         wins, ties, losses, ..

@@ -1,17 +1,17 @@
-//! The code of the runs beside the oracle's, on what all of them solved.
+//! The code style of the runs compared with the oracle's, on the tasks that all
+//! of them solved.
 
 use leptos::either::Either;
 use leptos::prelude::*;
-use swe_ci_core::leaderboard::{StyleRates, WinRates};
-use swe_ci_core::style::StyleMetric;
+use swe_ci_views::leaderboard::{StyleRates, WinRates};
+use swe_ci_views::style::StyleMetric;
 
 use super::names::{Letter, Name};
 use crate::components::Term;
 use crate::format;
 use crate::glossary::Word;
 
-/// A line of the table: what it is about, and the figure of a run with what
-/// stands beside it.
+/// A row of the table: its subject, and each run's figure with a note.
 struct Line {
     name: &'static str,
     word: Word,
@@ -46,7 +46,7 @@ fn wins(rates: WinRates) -> (String, String) {
     (win, format!("better of {tasks}; {tie} equal, {loss} worse"))
 }
 
-/// Nothing where nothing is measured in all of them.
+/// Empty where no task is measured in all runs.
 #[component]
 pub(super) fn Style(style: Vec<StyleRates>, names: Vec<Name>) -> impl IntoView {
     if style.is_empty() {
@@ -110,7 +110,7 @@ mod tests {
             pylint: None,
             lines_ratio: Some(1.44),
         };
-        let told: Vec<Option<(String, String)>> =
+        let cells: Vec<Option<(String, String)>> =
             LINES.iter().map(|line| (line.of)(&rates)).collect();
         let both = |text: &str, beside: &str| Some((text.to_owned(), beside.to_owned()));
         let expect = [
@@ -118,6 +118,6 @@ mod tests {
             None,
             both("1.4×", "the oracle's, median"),
         ];
-        assert_eq!(told, expect);
+        assert_eq!(cells, expect);
     }
 }

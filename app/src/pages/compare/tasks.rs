@@ -2,20 +2,19 @@
 
 use leptos::either::Either;
 use leptos::prelude::*;
-use swe_ci_core::leaderboard::{SharedResult, SharedTask};
 use swe_ci_core::metrics::SAME;
+use swe_ci_views::leaderboard::{SharedResult, SharedTask};
 
-use super::asked::Asked;
-use super::course::COURSE;
 use super::names::{Letter, Name};
+use super::query::CompareQuery;
 use crate::format;
-use crate::query::encode;
+use crate::pages::routes::{COURSE, evolution_href, task_href};
 
 #[component]
 pub(super) fn Tasks(
     tasks: Vec<SharedTask>,
     names: Vec<Name>,
-    #[prop(into)] asked: Signal<Asked>,
+    #[prop(into)] query: Signal<CompareQuery>,
 ) -> impl IntoView {
     let two = names.len() == 2;
     let order = if two {
@@ -35,7 +34,7 @@ pub(super) fn Tasks(
     let heads = heads.collect_view();
     let widest = tasks.iter().map(|t| t.spread).fold(SAME, f64::max);
     let rows = tasks.into_iter().map(|task| {
-        view! { <TaskRow task names=names.clone() widest asked/> }
+        view! { <TaskRow task names=names.clone() widest query/> }
     });
     let rows = rows.collect_view();
     let last = if two { "Difference" } else { "Apart by" };
@@ -46,7 +45,7 @@ pub(super) fn Tasks(
                 {order}
                 " Beside a score: "
                 <span class="turns">"iterations used"</span>
-                ", ✓ solved, ▼ iterations that broke something. A score leads to how the run went on the task."
+                ", ✓ solved, ▼ iterations that broke something. A score links to the run's evolution of the task."
             </p>
             <div class="table-frame">
                 <table class="versus-tasks">
@@ -69,26 +68,26 @@ pub(super) fn Tasks(
 fn TaskRow(
     task: SharedTask,
     names: Vec<Name>,
-    /// The widest of all spreads.
+    /// The largest spread of all tasks.
     widest: f64,
-    asked: Signal<Asked>,
+    query: Signal<CompareQuery>,
 ) -> impl IntoView {
     let id = task.task_id.to_string();
     let href = {
         let id = id.clone();
         move || {
             let task = Some(id.clone());
-            let asked = Asked {
+            let query = CompareQuery {
                 task,
-                ..asked.get()
+                ..query.get()
             };
-            format!("{}#{COURSE}", asked.href())
+            format!("{}#{COURSE}", query.href())
         }
     };
     let chosen = {
         let id = id.clone();
         move || {
-            asked
+            query
                 .with(|a| a.task.as_ref() == Some(&id))
                 .then_some("true")
         }
@@ -96,7 +95,7 @@ fn TaskRow(
     let best = task.results.iter().map(|r| r.evoscore).fold(-1.0, f64::max);
     let cells = names.iter().zip(&task.results).map(|(name, result)| {
         let best = result.evoscore >= best - SAME && task.spread > SAME;
-        let href = format!("/runs/{}/tasks/{}", encode(&name.run_id), encode(&id));
+        let href = evolution_href(&name.run_id, &id, 1);
         view! { <ResultCell result=*result href best/> }
     });
     let cells = cells.collect_view();
@@ -114,7 +113,7 @@ fn TaskRow(
     view! {
         <tr aria-current=chosen>
             <th scope="row" class="col-model">
-                <a href=format!("/tasks/{id}")>{id.clone()}</a>
+                <a href=task_href(&id)>{id.clone()}</a>
                 <small>
                     {task.repo}
                     " · "
@@ -158,7 +157,7 @@ fn ResultCell(
     }
 }
 
-/// "✓", or the share of the samples where only some are solved.
+/// "✓", or the share of samples if only some are solved.
 fn solved(share: f64) -> Option<String> {
     if share <= 0.0 {
         None
@@ -169,7 +168,7 @@ fn solved(share: f64) -> Option<String> {
     }
 }
 
-/// Means over samples have a decimal only where they need it.
+/// Means over samples get a decimal only where they need it.
 fn few(value: f64) -> String {
     let places = if (value - value.round()).abs() < 0.05 {
         0
@@ -179,7 +178,7 @@ fn few(value: f64) -> String {
     format::decimals(value, places)
 }
 
-/// "+0.120": which way, without a colour.
+/// "+0.120": the sign shows the direction without colour.
 fn signed(value: f64) -> String {
     let text = format::score(value);
     if value > 0.0 && text != "0.000" {
@@ -189,8 +188,8 @@ fn signed(value: f64) -> String {
     }
 }
 
-/// A bar to the right where the first run is ahead, to the left where the
-/// second is.
+/// A bar to the right where the first run leads, to the left where the second
+/// does.
 #[component]
 fn Lean(difference: f64, widest: f64) -> impl IntoView {
     let (x, width) = lean(difference, widest);

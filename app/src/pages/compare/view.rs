@@ -1,12 +1,14 @@
-use leptos::prelude::*;
-use swe_ci_core::leaderboard::Versus;
-use swe_ci_core::metrics::Convention;
+//! The page of a comparison.
 
-use super::asked::Asked;
+use leptos::prelude::*;
+use swe_ci_core::metrics::Convention;
+use swe_ci_views::leaderboard::Versus;
+
 use super::course::CourseOfTask;
 use super::heads::Heads;
 use super::names::Name;
 use super::pairs::Pairs;
+use super::query::CompareQuery;
 use super::style::Style;
 use super::tasks::Tasks;
 use crate::components::{Choice, Choices, GammaForm, PageHead};
@@ -14,7 +16,10 @@ use crate::format;
 use crate::query::Query;
 
 #[component]
-pub(super) fn SideBySide(versus: Versus, #[prop(into)] asked: Signal<Asked>) -> impl IntoView {
+pub(super) fn SideBySide(
+    versus: Versus,
+    #[prop(into)] query: Signal<CompareQuery>,
+) -> impl IntoView {
     let names = Name::all(&versus.runs);
     let title = title(&names);
     let tab = format!("{} runs on {} compared", names.len(), versus.split);
@@ -37,16 +42,16 @@ pub(super) fn SideBySide(versus: Versus, #[prop(into)] asked: Signal<Asked>) -> 
             <h1>{title}</h1>
             <p class="lede">{basis}</p>
         </div>
-        <How asked split=versus.split.clone()/>
+        <How query split=versus.split.clone()/>
         <Heads versus names=names.clone()/>
-        <Pairs pairs names=names.clone() asked/>
+        <Pairs pairs names=names.clone() query/>
         <Style style names=names.clone()/>
         {course}
-        <Tasks tasks names asked/>
+        <Tasks tasks names query/>
     }
 }
 
-/// The models, as long as they fit on a line.
+/// The models, as many as fit on a line.
 fn title(names: &[Name]) -> String {
     if names.len() > 3 {
         return format!("{} runs", names.len());
@@ -80,24 +85,24 @@ fn basis(versus: &Versus) -> String {
     )
 }
 
-/// What the comparison is read with, and where else it is.
+/// The controls, and links to the same comparison elsewhere.
 #[component]
-fn How(asked: Signal<Asked>, split: String) -> impl IntoView {
+fn How(query: Signal<CompareQuery>, split: String) -> impl IntoView {
     let conventions = Convention::ALL.into_iter().map(|convention| Choice {
         label: convention.name().to_owned(),
         hint: "How tests are counted".to_owned(),
         href: Signal::derive(move || {
-            let asked = Asked {
+            let query = CompareQuery {
                 convention,
-                ..asked.get()
+                ..query.get()
             };
-            asked.href()
+            query.href()
         }),
-        chosen: Signal::derive(move || asked.with(|a| a.convention == convention)),
+        chosen: Signal::derive(move || query.with(|a| a.convention == convention)),
     });
     let conventions = conventions.collect();
-    let gamma = Signal::derive(move || asked.with(|a| a.gamma));
-    let fields = Signal::derive(move || asked.with(Asked::but_gamma));
+    let gamma = Signal::derive(move || query.with(|a| a.gamma));
+    let fields = Signal::derive(move || query.with(CompareQuery::but_gamma));
     let mut others = Query::default();
     others.add("split", Some(split));
     view! {
@@ -106,8 +111,8 @@ fn How(asked: Signal<Asked>, split: String) -> impl IntoView {
             <div class="controls-choices">
                 <Choices label="Counting" choices=conventions/>
                 <a class="controls-link" href=format!("/compare{}", others.0)>"Other runs"</a>
-                <a class="controls-link" href=move || asked.with(|a| a.api("compare.csv")) rel="external" download="">"CSV"</a>
-                <a class="controls-link" href=move || asked.with(|a| a.api("compare")) rel="external">"JSON"</a>
+                <a class="controls-link" href=move || query.with(|a| a.api("compare.csv")) rel="external" download="">"CSV"</a>
+                <a class="controls-link" href=move || query.with(|a| a.api("compare")) rel="external">"JSON"</a>
             </div>
         </section>
     }

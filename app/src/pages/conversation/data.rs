@@ -1,13 +1,16 @@
+//! The data and the query of a transcript.
+
 use leptos::prelude::*;
 use leptos::server_fn::codec::GetUrl;
 use leptos_router::params::ParamsMap;
-use swe_ci_core::conversation::{MessagesPage, RecordedStep};
 use swe_ci_core::step::Role;
+use swe_ci_views::conversation::{MessagesPage, RecordedStep};
 
 use crate::error::AppError;
+use crate::pages::routes::conversation_path;
 use crate::query::{Query, named};
 
-/// The most bytes of a text that is looked for.
+/// The longest search text, in bytes.
 pub(super) const LONGEST_TEXT: usize = 200;
 
 #[server(prefix = "/api/pages", endpoint = "conversation", input = GetUrl)]
@@ -19,7 +22,7 @@ pub async fn conversation(
     from: Option<u32>,
     q: String,
 ) -> Result<MessagesPage, AppError> {
-    use swe_ci_core::conversation::Window;
+    use swe_ci_views::conversation::Window;
 
     let window = Window {
         from,
@@ -31,12 +34,12 @@ pub async fn conversation(
         .await?)
 }
 
-/// Which step the address means, and which of its messages.
+/// The step and messages that the address selects.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Address {
     run: String,
     evolution: String,
-    /// None when it is not one that is recorded.
+    /// None when no such step can be recorded.
     step: Option<(u32, Role)>,
     attempt: Option<u32>,
     from: Option<u32>,
@@ -63,7 +66,7 @@ impl Address {
     }
 }
 
-pub(super) async fn said(address: Address) -> Result<MessagesPage, AppError> {
+pub(super) async fn messages_at(address: Address) -> Result<MessagesPage, AppError> {
     let missing = || AppError::not_found("There is no such step in this run.");
     let (iteration, role) = address.step.ok_or_else(missing)?;
     let Address {
@@ -81,33 +84,12 @@ pub(super) async fn said(address: Address) -> Result<MessagesPage, AppError> {
     }
 }
 
-/// Where one reads what was said in a step.
-pub(in crate::pages) fn conversation_href(
-    run: &str,
-    evolution: &str,
-    iteration: u32,
-    role: Role,
-    attempt: u32,
-) -> String {
-    let role = role.name();
-    format!("/runs/{run}/{evolution}/{iteration}/{role}?attempt={attempt}")
-}
-
-/// The same page without what decides on its messages.
+/// The page's path, without the query that selects messages.
 pub(super) fn path(step: &RecordedStep) -> String {
-    let RecordedStep {
-        run_id,
-        evolution_id,
-        iteration,
-        ..
-    } = step;
-    format!(
-        "/runs/{run_id}/{evolution_id}/{iteration}/{}",
-        step.role.name()
-    )
+    conversation_path(&step.run_id, &step.evolution_id, step.iteration, step.role)
 }
 
-/// The same page at another message, of the same attempt.
+/// The page at another message of the same attempt.
 pub(super) fn at(step: &RecordedStep, from: u32, q: &str) -> String {
     let mut query = Query::default();
     query.add("attempt", Some(step.attempt.to_string()));

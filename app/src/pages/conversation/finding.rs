@@ -1,13 +1,13 @@
-//! Looking for a text, and going from hit to hit.
+//! Searching a transcript, and moving from hit to hit.
 
 use leptos::either::Either;
 use leptos::prelude::*;
-use swe_ci_core::conversation::{Found, RecordedStep};
+use swe_ci_views::conversation::{Found, RecordedStep};
 
 use super::data::{LONGEST_TEXT, at, path};
 use crate::format;
 
-/// A form that needs no script: what is found is on the page it asks for.
+/// A form that works without a script: the server renders the hits.
 #[component]
 pub(super) fn Finding(step: RecordedStep, found: Option<Found>) -> impl IntoView {
     let q = found
@@ -38,23 +38,23 @@ pub(super) fn Finding(step: RecordedStep, found: Option<Found>) -> impl IntoView
 
 #[component]
 fn Hits(step: RecordedStep, found: Found) -> impl IntoView {
-    let told = told(&found);
+    let hits = hits_in_words(&found);
     if found.hits == 0 {
-        return Either::Left(view! { <p role="status">{told}</p> });
+        return Either::Left(view! { <p role="status">{hits}</p> });
     }
     let link = |to: Option<u32>, text: &'static str, rel: &'static str| {
         let href = to.map(|number| at(&step, number, &found.q));
         href.map(|href| view! { <a class="button" href=href rel=rel>{text}</a> })
     };
     Either::Right(view! {
-        <p role="status">{told}</p>
+        <p role="status">{hits}</p>
         {link(found.previous, "Previous hit", "prev")}
         {link(found.next, "Next hit", "next")}
     })
 }
 
 /// "12 hits in 5 messages; the first here is number 2 of 5".
-fn told(found: &Found) -> String {
+fn hits_in_words(found: &Found) -> String {
     let Found {
         hits,
         messages,
@@ -71,7 +71,7 @@ fn told(found: &Found) -> String {
     );
     match here {
         Some(here) => format!("{all}; the first here is number {here} of {messages}"),
-        None => format!("{all}; all of them stand before this"),
+        None => format!("{all}; all of them are earlier"),
     }
 }
 
@@ -90,7 +90,7 @@ mod tests {
                 previous: None,
                 next: None,
             };
-            assert_eq!(told(&found), expect);
+            assert_eq!(hits_in_words(&found), expect);
         };
         check(0, 0, None, "It does not occur.");
         check(
@@ -103,7 +103,7 @@ mod tests {
             12,
             5,
             None,
-            "12 hits in 5 messages; all of them stand before this",
+            "12 hits in 5 messages; all of them are earlier",
         );
     }
 }

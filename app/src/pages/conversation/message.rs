@@ -1,12 +1,13 @@
 //! One message, part by part.
 
 use leptos::prelude::*;
-use swe_ci_core::conversation::{Answered, Argument, Message, Part, Speaker, visible};
+use swe_ci_core::text::visible;
+use swe_ci_views::conversation::{Answered, Argument, Message, Part, Speaker};
 
-use super::text::Told;
+use super::text::FoldedText;
 use crate::components::{Tag, Time, Tone};
 use crate::format;
-use crate::pages::words;
+use crate::words;
 
 #[component]
 pub(super) fn MessageView(message: Message, q: StoredValue<String>) -> impl IntoView {
@@ -26,7 +27,7 @@ pub(super) fn MessageView(message: Message, q: StoredValue<String>) -> impl Into
     };
     let nothing = parts
         .is_empty()
-        .then(|| view! { <p class="quiet">"Nothing was said."</p> });
+        .then(|| view! { <p class="quiet">"The message is empty."</p> });
     let parts = parts
         .into_iter()
         .map(|part| view! { <PartView part q/> })
@@ -62,17 +63,17 @@ fn facts(answered: &Answered) -> String {
         1 => "1 retry".to_owned(),
         n => format!("{} retries", format::thousands(*n)),
     });
-    let said = |what: &str, word: &Option<String>| {
+    let labelled = |what: &str, word: &Option<String>| {
         let word = word.as_deref().map(|word| format::clip(word, 60));
         word.map(|word| format!("{what}{}", visible(&word)))
     };
     let parts = [
         Some(format!("exchange {}", format::thousands(*exchange))),
-        said("", model),
+        labelled("", model),
         Some(format::seconds(f64::from(*seconds))),
         usage.map(words::tokens),
         retries,
-        said("stopped: ", stopped),
+        labelled("stopped: ", stopped),
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     parts.join(" · ")
@@ -81,16 +82,18 @@ fn facts(answered: &Answered) -> String {
 #[component]
 fn PartView(part: Part, q: StoredValue<String>) -> impl IntoView {
     match part {
-        Part::Said { said } => view! { <div class="part"><Told said q/></div> }.into_any(),
+        Part::Said { said } => {
+            view! { <div class="part"><FoldedText content=said q/></div> }.into_any()
+        }
         Part::Reasoning { said } => view! {
             <div class="part" data-kind="reasoning">
                 <p class="part-name">"Reasoning"</p>
-                <Told said q/>
+                <FoldedText content=said q/>
             </div>
         }
         .into_any(),
         Part::Note { said } => view! {
-            <div class="part note" data-tone="warn"><Told said q/></div>
+            <div class="part note" data-tone="warn"><FoldedText content=said q/></div>
         }
         .into_any(),
         Part::Call {
@@ -113,7 +116,7 @@ fn PartView(part: Part, q: StoredValue<String>) -> impl IntoView {
                         {failed}
                         {call.map(|id| view! { <CallId id/> })}
                     </p>
-                    <Told said q/>
+                    <FoldedText content=said q/>
                 </div>
             }
             .into_any()
@@ -134,7 +137,7 @@ fn Call(
     let argument = |Argument { name, value }: Argument| {
         let name =
             (!name.is_empty()).then(|| view! { <p class="argument-name"><Named text=name q/></p> });
-        view! { <div class="argument">{name}<Told said=value q/></div> }
+        view! { <div class="argument">{name}<FoldedText content=value q/></div> }
     };
     let arguments = arguments.into_iter().map(argument).collect_view();
     view! {
@@ -149,7 +152,7 @@ fn Call(
     }
 }
 
-/// What a model or a harness called something.
+/// A name that a model or harness chose.
 #[component]
 fn Named(text: String, q: StoredValue<String>) -> impl IntoView {
     let text = visible(&format::clip(&text, 200)).into_owned();

@@ -1,4 +1,4 @@
-//! What an agent and its model said to each other in one step.
+//! The transcript of one step: the messages between an agent and its model.
 
 mod data;
 mod finding;
@@ -9,8 +9,7 @@ mod view;
 use leptos::prelude::*;
 use leptos_router::hooks::{use_params_map, use_query_map};
 
-pub(super) use self::data::conversation_href;
-use self::data::{Address, said};
+use self::data::{Address, messages_at};
 use self::view::ConversationView;
 use crate::components::loaded;
 use crate::fetched::fetched;
@@ -19,6 +18,6 @@ use crate::fetched::fetched;
 pub fn ConversationPage() -> impl IntoView {
     let (params, query) = (use_params_map(), use_query_map());
     let address = Memo::new(move |_| params.with(|p| query.with(|q| Address::of(p, q))));
-    let resource = fetched(move || address.get(), said);
+    let resource = fetched(move || address.get(), messages_at);
     loaded(resource, |page| view! { <ConversationView page/> })
 }

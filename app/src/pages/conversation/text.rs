@@ -1,23 +1,24 @@
-//! Texts of models and tools: plain text whatever is in them, with marks where
-//! something was looked for, folded where they are long.
+//! Texts of models and tools: always plain text, with search hits marked, and
+//! folded where they are long.
 
 use leptos::prelude::*;
-use swe_ci_core::conversation::{Text, hits, visible};
+use swe_ci_core::text::visible;
+use swe_ci_views::conversation::{Text, hits};
 
 use crate::format;
 
-/// Longer texts are folded after so many lines, or so many bytes.
+/// Longer texts are folded after this many lines or bytes.
 const SHOWN_LINES: usize = 40;
 const SHOWN_BYTES: usize = 6_000;
 
-/// A text, as much of it as there is.
+/// A text, as much of it as the page has.
 #[component]
-pub(super) fn Told(said: Text, q: StoredValue<String>) -> impl IntoView {
+pub(super) fn FoldedText(content: Text, q: StoredValue<String>) -> impl IntoView {
     let Text {
         text,
         before,
         after,
-    } = said;
+    } = content;
     let text = visible(&text).into_owned();
     let (shown, folded) = folded(&text);
     let folded = (!folded.is_empty()).then(|| {
@@ -54,7 +55,7 @@ fn more(folded: &str) -> String {
     }
 }
 
-/// What is shown at once, and what is not; between lines where that can be.
+/// The visible and the folded part, split between lines if possible.
 fn folded(text: &str) -> (&str, &str) {
     let lines = text.split_inclusive('\n').take(SHOWN_LINES);
     let mut end = lines.map(str::len).sum();
@@ -63,14 +64,14 @@ fn folded(text: &str) -> (&str, &str) {
         end = text[..end].rfind('\n').map_or(end, |at| at + 1);
     }
     let (shown, rest) = text.split_at(end);
-    // Nobody unfolds a line or two.
+    // One or two lines are not worth folding.
     match rest.lines().count() {
         ..3 if rest.len() < 500 => (text, ""),
         _ => (shown.trim_end_matches('\n'), rest),
     }
 }
 
-/// The text with what was looked for marked.
+/// The text with search hits marked.
 pub(super) fn marked(text: &str, q: StoredValue<String>) -> impl IntoView + use<> {
     let pieces = q.with_value(|q| pieces(text, q));
     let view = |(is_hit, piece): (bool, String)| match is_hit {
@@ -80,7 +81,7 @@ pub(super) fn marked(text: &str, q: StoredValue<String>) -> impl IntoView + use<
     pieces.into_iter().map(view).collect_view()
 }
 
-/// The text in pieces, each a hit or none.
+/// The text in pieces, each a hit or not.
 fn pieces(text: &str, q: &str) -> Vec<(bool, String)> {
     let mut pieces = Vec::new();
     let mut end = 0;

@@ -1,14 +1,16 @@
-use leptos::prelude::*;
-use swe_ci_core::conversation::{Begin, Message, MessagesPage, RecordedStep, visible};
+//! The page of a transcript.
 
-use super::data::{at, conversation_href};
+use leptos::prelude::*;
+use swe_ci_core::text::visible;
+use swe_ci_views::conversation::{Begin, Message, MessagesPage, RecordedStep};
+
+use super::data::at;
 use super::finding::Finding;
 use super::message::MessageView;
 use crate::components::{PageHead, Term};
 use crate::format;
 use crate::glossary::Word;
-use crate::pages::evolution::evolution_href;
-use crate::pages::iteration::iteration_href;
+use crate::pages::routes::{conversation_href, evolution_href, iteration_href, run_href};
 
 #[component]
 pub fn ConversationView(page: MessagesPage) -> impl IntoView {
@@ -56,7 +58,7 @@ fn Head(step: RecordedStep, total: u32, conversations: usize) -> impl IntoView {
     } = step;
     let (task, role_name) = (task_id.to_string(), role.name());
     let messages = format::count(total, "message");
-    let told = match conversations {
+    let summary = match conversations {
         0 | 1 => messages,
         n => format!("{messages} in {n} conversations"),
     };
@@ -76,18 +78,18 @@ fn Head(step: RecordedStep, total: u32, conversations: usize) -> impl IntoView {
     view! {
         <PageHead
             title=format!("The {role_name} in iteration {iteration} of {task} · {model}")
-            description=format!("What the {role_name} and its model {model} said to each other in iteration {iteration} of {task}, message by message.")
+            description=format!("The transcript of the {role_name} and its model {model} in iteration {iteration} of {task}, message by message.")
         />
         <nav class="crumbs" aria-label="Where this is">
             <a href="/runs">"Runs"</a>
-            <a href=format!("/runs/{run_id}")>{model.clone()}</a>
+            <a href=run_href(&run_id)>{model.clone()}</a>
             <a href=evolution_href(&run_id, &task, sample)>{task.clone()}</a>
             <a href=own>{format!("Iteration {iteration}")}</a>
         </nav>
         <div class="hero">
-            <h1>{format!("What the {role_name} said")}</h1>
+            <h1>{format!("Transcript of the {role_name}")}</h1>
             <p class="lede">
-                {format!("Attempt {attempt}: {told}. ")}
+                {format!("Attempt {attempt}: {summary}. ")}
                 "The "<Term word=Word::Trajectory text="trajectory"/>" as a file: "
                 <a href=format!("{files}&format=jsonl") rel="external" download="">"JSON lines"</a>
                 " · "
@@ -98,10 +100,10 @@ fn Head(step: RecordedStep, total: u32, conversations: usize) -> impl IntoView {
     }
 }
 
-/// Where the other conversations begin, and with which tools.
+/// Links to the start of the other conversations, with their tools.
 #[component]
 fn Conversations(step: RecordedStep, conversations: Vec<Begin>) -> impl IntoView {
-    /// No more of them are listed.
+    /// The longest list of conversations.
     const MOST: usize = 100;
     (conversations.len() > 1).then(|| {
         let count = u32::try_from(conversations.len()).unwrap_or(u32::MAX);
@@ -116,7 +118,7 @@ fn Conversations(step: RecordedStep, conversations: Vec<Begin>) -> impl IntoView
             <details class="fold">
                 <summary>{format::count(count, "conversation")}</summary>
                 <p class="quiet">
-                    "Between its turns a harness asks for other things: a title, a summary, what a sub-agent shall do. The main conversation comes first, then each of these."
+                    "Between turns a harness makes other requests: for a title, a summary, or the work of a sub-agent. The main conversation comes first, then each of these."
                 </p>
                 <ol class="plain">{items}</ol>
             </details>
@@ -124,7 +126,7 @@ fn Conversations(step: RecordedStep, conversations: Vec<Begin>) -> impl IntoView
     })
 }
 
-/// Messages of one conversation that stand together.
+/// Consecutive messages of one conversation.
 fn groups(items: Vec<Message>) -> Vec<(u32, Vec<Message>)> {
     let mut groups: Vec<(u32, Vec<Message>)> = Vec::new();
     for message in items {
@@ -169,7 +171,7 @@ fn Group(
     }
 }
 
-/// To the messages before and after.
+/// Links to the previous and next messages.
 #[component]
 fn Places(
     step: RecordedStep,
@@ -185,13 +187,13 @@ fn Places(
         let href = to.map(|number| at(&step, number, &q));
         href.map(|href| view! { <a class="button" href=href rel=rel>{text}</a> })
     };
-    let told = (items > 0).then(|| {
+    let summary = (items > 0).then(|| {
         view! { <p class="quiet">{format!("Messages {from} to {last} of {total}")}</p> }
     });
     view! {
         <nav class="paging" aria-label="Messages">
             {link(previous, "Earlier messages", "prev")}
-            {told}
+            {summary}
             {link(next, "Later messages", "next")}
         </nav>
     }

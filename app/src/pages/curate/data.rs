@@ -1,11 +1,11 @@
 use leptos::prelude::*;
 use leptos::server_fn::codec::GetUrl;
 use serde::{Deserialize, Serialize};
-use swe_ci_core::curation::CurationSummary;
+use swe_ci_views::curation::CurationSummary;
 
 use crate::error::AppError;
 
-/// What a plan begins with, and what was planned before.
+/// The defaults of a plan, and earlier plans.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Planning {
     pub example: String,

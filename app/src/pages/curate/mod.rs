@@ -1,4 +1,4 @@
-//! A new split, made from git histories.
+//! Planning a new split, curated from git histories.
 
 mod data;
 mod view;
@@ -21,7 +21,7 @@ pub fn CuratePage() -> impl IntoView {
         <div class="hero">
             <h1>"New dataset"</h1>
             <p class="lede">
-                "Repositories are collected, stretches of their history with unchanged dependencies found, an image built for each in which its tests run, and the best become tasks."
+                "A curation collects repositories, finds stretches of their history with unchanged dependencies, builds an image for each in which its tests run, and turns the best into tasks."
             </p>
         </div>
         {loaded(resource, move |planning| view! { <Planning planning answer=answer.clone()/> })}

@@ -1,10 +1,13 @@
+//! The form that plans a curation, and the list of curations.
+
 use leptos::prelude::*;
-use swe_ci_core::curation::{CurationSummary, Stage};
+use swe_ci_views::curation::{CurationSummary, Stage};
 
 use super::data;
-use crate::components::{Listed, Time};
+use crate::components::{ListTable, Time};
 use crate::form_answer::FormAnswer;
 use crate::format;
+use crate::pages::routes::curation_href;
 
 const FORM: &str = "curate";
 
@@ -37,7 +40,7 @@ pub fn Planning(planning: data::Planning, answer: FormAnswer) -> impl IntoView {
                 </textarea>
                 {problem.map(|why| view! { <p class="form-problem" id="field-plan-problem">{why}</p> })}
                 <p class="quiet" id="field-plan-hint">
-                    "TOML. Images are built with the network and run the set-up of the repositories you name: name those you trust that far."
+                    "TOML. Image builds have network access and run the set-up code of the named repositories: name only those you trust."
                 </p>
             </div>
             <div class="form-row">
@@ -61,11 +64,11 @@ fn Before(curations: Vec<CurationSummary>) -> impl IntoView {
         view! {
             <tr role="row">
                 <th role="rowheader" scope="row">
-                    <a href=format!("/datasets/curations/{}", curation.curation_id)>{curation.split}</a>
+                    <a href=curation_href(&curation.curation_id)>{curation.split}</a>
                 </th>
                 <td role="cell" data-label="State">{curation.state.name()}</td>
                 <td role="cell" data-label="Tasks">{format::thousands(tasks)}</td>
-                <td role="cell" data-label="Begun"><Time at=Some(curation.created_at)/></td>
+                <td role="cell" data-label="Started"><Time at=Some(curation.created_at)/></td>
             </tr>
         }
     };
@@ -73,9 +76,9 @@ fn Before(curations: Vec<CurationSummary>) -> impl IntoView {
         view! {
             <section aria-labelledby="before-title">
                 <h2 id="before-title">"Before"</h2>
-                <Listed caption="Curations" columns=&["Split", "State", "Tasks", "Begun"]>
+                <ListTable caption="Curations" columns=&["Split", "State", "Tasks", "Started"]>
                     {curations.into_iter().map(row).collect_view()}
-                </Listed>
+                </ListTable>
             </section>
         }
     })

@@ -1,6 +1,6 @@
 use leptos::prelude::*;
 use leptos::server_fn::codec::GetUrl;
-use swe_ci_core::curation::CurationDetail;
+use swe_ci_views::curation::CurationDetail;
 
 use crate::error::AppError;
 

@@ -1,4 +1,4 @@
-//! A curation at work, or as it ended.
+//! A curation, running or ended.
 
 mod data;
 mod view;
@@ -14,7 +14,7 @@ use crate::components::loaded;
 use crate::fetched::fetched;
 use crate::form_answer::FormAnswer;
 
-/// How often a curation at work is looked at.
+/// How often the page polls a running curation.
 const LOOK: Duration = Duration::from_secs(3);
 
 #[component]
@@ -22,7 +22,7 @@ pub fn CurationPage() -> impl IntoView {
     let answer = FormAnswer::of_page();
     let params = use_params_map();
     let id = Memo::new(move |_| params.with(|p| p.get("id").unwrap_or_default()));
-    // Counted up for as long as there is something to be seen.
+    // Increases as long as the curation runs.
     let looks = RwSignal::new(0_u32);
     let resource = fetched(move || (id.get(), looks.get()), |(id, _)| curation(id));
     Effect::new(move |_| {

@@ -1,13 +1,15 @@
+//! The page of a curation.
+
 use leptos::either::Either;
 use leptos::prelude::*;
-use swe_ci_core::curation::{
+use swe_ci_views::curation::{
     BuildAttempt, CandidateView, CurationDetail, CurationState, Fate, RepositoryView,
 };
 
-use crate::components::{Funnel, Listed, PageHead, Tag, Time, Tone};
+use crate::components::{Funnel, ListTable, PageHead, Tag, Time, Tone};
 use crate::form_answer::FormAnswer;
 use crate::format;
-use crate::query::encode;
+use crate::pages::routes::{curation_href, dataset_href};
 
 #[component]
 pub fn Curation(detail: CurationDetail, answer: FormAnswer) -> impl IntoView {
@@ -17,20 +19,20 @@ pub fn Curation(detail: CurationDetail, answer: FormAnswer) -> impl IntoView {
     let split = summary.split.clone();
     let cancel = (!summary.state.is_over()).then(|| {
         view! {
-            <form method="post" action=format!("/datasets/curations/{id}")>
+            <form method="post" action=curation_href(&id)>
                 <button class="button" type="submit" name="deed" value="cancel">"Cancel it"</button>
             </form>
         }
     });
-    let said = match &summary.state {
-        CurationState::Queued => Either::Left("It waits for a server that works."),
-        CurationState::Running => Either::Left("It is at work; this page follows it."),
-        CurationState::Cancelled => Either::Left("It was cancelled. What it found stays."),
+    let status = match &summary.state {
+        CurationState::Queued => Either::Left("It is waiting for a worker."),
+        CurationState::Running => Either::Left("It is running; this page follows it."),
+        CurationState::Cancelled => Either::Left("It was cancelled. Its findings stay."),
         CurationState::Failed { reason } => Either::Right(reason.clone()),
         CurationState::Finished => Either::Left("Its split can be run."),
     };
     let done = (summary.state == CurationState::Finished).then(|| {
-        let href = format!("/datasets/{}", encode(&split));
+        let href = dataset_href(&split);
         view! { <p><a class="button" href=href>"The split"</a></p> }
     });
     view! {
@@ -42,7 +44,7 @@ pub fn Curation(detail: CurationDetail, answer: FormAnswer) -> impl IntoView {
         <div class="hero">
             <h1>{split}</h1>
             <p class="tags"><Tag text=summary.state.name().to_owned() tone=tone(&summary.state)/></p>
-            <p class="lede" role="status">{said}</p>
+            <p class="lede" role="status">{status}</p>
             {done}
         </div>
         {problem.map(|why| view! { <p class="form-problem" role="alert">{why}</p> })}
@@ -56,7 +58,7 @@ pub fn Curation(detail: CurationDetail, answer: FormAnswer) -> impl IntoView {
         <Candidates candidates=detail.candidates/>
         <section aria-labelledby="plan-title">
             <h2 id="plan-title">"Plan"</h2>
-            <details><summary>"As it was given"</summary><pre class="command" tabindex="0"><code>{detail.plan}</code></pre></details>
+            <details><summary>"Configuration"</summary><pre class="command" tabindex="0"><code>{detail.plan}</code></pre></details>
             <p class="taken"><a href=format!("/api/v1/curations/{id}") rel="external">"All of this as JSON"</a></p>
         </section>
     }
@@ -79,7 +81,7 @@ fn Repositories(repositories: Vec<RepositoryView>) -> impl IntoView {
                     {repository.name}
                     <small>{repository.source}</small>
                 </th>
-                <td role="cell" data-label="Came of it"><Became fate=repository.fate/></td>
+                <td role="cell" data-label="Result"><Became fate=repository.fate/></td>
                 <td role="cell" data-label="Licence">{repository.licence.unwrap_or_else(|| "–".into())}</td>
                 <td role="cell" data-label="Commits">{format::thousands(repository.commits)}</td>
                 <td role="cell" data-label="Candidates">{format::thousands(repository.candidates)}</td>
@@ -90,9 +92,9 @@ fn Repositories(repositories: Vec<RepositoryView>) -> impl IntoView {
         view! {
             <section aria-labelledby="repositories-title">
                 <h2 id="repositories-title">"Repositories"</h2>
-                <Listed caption="Repositories" columns=&["Repository", "Came of it", "Licence", "Commits", "Candidates"]>
+                <ListTable caption="Repositories" columns=&["Repository", "Result", "Licence", "Commits", "Candidates"]>
                     {repositories.into_iter().map(row).collect_view()}
-                </Listed>
+                </ListTable>
             </section>
         }
     })
@@ -108,7 +110,7 @@ fn Candidates(candidates: Vec<CandidateView>) -> impl IntoView {
                     <Attempts attempts=candidate.attempts/>
                 </th>
                 <td role="cell" data-label="Stage">{candidate.stage.name()}</td>
-                <td role="cell" data-label="Came of it"><Became fate=candidate.fate/></td>
+                <td role="cell" data-label="Result"><Became fate=candidate.fate/></td>
                 <td role="cell" data-label="Commits">{format::thousands(candidate.commits)}</td>
                 <td role="cell" data-label="Time between">{format::span(candidate.days)}</td>
                 <td role="cell" data-label="Lines">{format::thousands(candidate.modified_lines)}</td>
@@ -119,10 +121,10 @@ fn Candidates(candidates: Vec<CandidateView>) -> impl IntoView {
         view! {
             <section aria-labelledby="candidates-title">
                 <h2 id="candidates-title">"Candidates"</h2>
-                <p class="quiet">"Those that got furthest first."</p>
-                <Listed caption="Candidates" columns=&["Candidate", "Stage", "Came of it", "Commits", "Time between", "Lines"]>
+                <p class="quiet">"Those that advanced furthest first."</p>
+                <ListTable caption="Candidates" columns=&["Candidate", "Stage", "Result", "Commits", "Time between", "Lines"]>
                     {candidates.into_iter().map(row).collect_view()}
-                </Listed>
+                </ListTable>
             </section>
         }
     })
@@ -140,8 +142,7 @@ fn Became(fate: Fate) -> impl IntoView {
     }
 }
 
-/// The environments that were tried, each with what was changed and what came
-/// of it.
+/// The environments that were tried, each with its changes and its outcome.
 #[component]
 fn Attempts(attempts: Vec<BuildAttempt>) -> impl IntoView {
     let item = |attempt: BuildAttempt| {

@@ -1,6 +1,6 @@
 use leptos::prelude::*;
 use leptos::server_fn::codec::GetUrl;
-use swe_ci_core::dataset::SplitDetail;
+use swe_ci_views::dataset::SplitDetail;
 
 use crate::error::AppError;
 

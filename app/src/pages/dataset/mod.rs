@@ -1,4 +1,4 @@
-//! A split as a whole.
+//! One split as a whole.
 
 mod data;
 mod view;

@@ -1,13 +1,15 @@
+//! The page of a split.
+
 use leptos::prelude::*;
-use swe_ci_core::browse::Size;
-use swe_ci_core::dataset::{Counted, SplitDetail};
+use swe_ci_views::browse::Size;
+use swe_ci_views::dataset::{Counted, SplitDetail};
 
 use crate::components::{Funnel, PageHead, SpreadChart};
 use crate::format;
-use crate::pages::tasks::tasks_between;
+use crate::pages::routes::{tasks_between, tasks_href};
 use crate::query::{Query, encode};
 
-/// More repositories than this are counted in one line.
+/// More repositories than this are summed up in one line.
 const MOST_NAMES: usize = 100;
 
 #[component]
@@ -37,7 +39,7 @@ pub fn Split(detail: SplitDetail) -> impl IntoView {
             <p class="lede">{detail.origin()}</p>
         </div>
         <dl class="facts">
-            <div><dt>"Tasks"</dt><dd><a href=format!("/tasks?split={}", encode(&name))>{format::thousands(summary.tasks)}</a></dd></div>
+            <div><dt>"Tasks"</dt><dd><a href=tasks_href(&name)>{format::thousands(summary.tasks)}</a></dd></div>
             <div><dt>"Can be run"</dt><dd>{format::thousands(summary.ready)}</dd></div>
             <div><dt>"Repositories"</dt><dd>{format::thousands(repositories)}</dd></div>
             <div><dt>"Mean time between"</dt><dd>{days}</dd></div>
@@ -47,7 +49,7 @@ pub fn Split(detail: SplitDetail) -> impl IntoView {
         </dl>
         {(!detail.funnel.is_empty()).then(|| view! {
             <section aria-labelledby="funnel-title">
-                <h2 id="funnel-title">"How it was made"</h2>
+                <h2 id="funnel-title">"Curation"</h2>
                 <Funnel stages=detail.funnel.clone()/>
             </section>
         })}
@@ -60,7 +62,7 @@ pub fn Split(detail: SplitDetail) -> impl IntoView {
         <Names title="Licences" id="licences" split=name.clone() parameter="licence" names=detail.licences.clone()/>
         <Findings findings=detail.findings.clone() split=name.clone()/>
         <section aria-labelledby="take-title">
-            <h2 id="take-title">"To take along"</h2>
+            <h2 id="take-title">"Downloads"</h2>
             <ul class="take-along">
                 <li><a href=format!("{api}/datasheet.md") rel="external">"Datasheet"</a>": what it was made for, of what, and how"</li>
                 <li><a href=format!("{api}/metadata.csv") rel="external">"Metadata as CSV"</a>": the file of the official layout, with the gaps found here"</li>
@@ -81,7 +83,7 @@ fn repository_count(n: u32) -> String {
     }
 }
 
-/// Names with the numbers of their tasks, each leading to them.
+/// Names with their numbers of tasks, each with a link to them.
 #[component]
 fn Names(
     title: &'static str,

@@ -1,16 +1,16 @@
-//! The splits there are.
+//! All splits.
 
 use leptos::either::Either;
 use leptos::prelude::*;
-use swe_ci_core::account::AccountRole;
-use swe_ci_core::view::SplitSummary;
+use swe_ci_views::account::AccountRole;
+use swe_ci_views::view::SplitSummary;
 
-use crate::components::{Empty, Listed, PageHead, loaded};
+use crate::components::{Empty, ListTable, PageHead, loaded};
 use crate::error::AppError;
 use crate::fetched::fetched;
 use crate::format;
 use crate::pages::leaderboard::splits;
-use crate::query::encode;
+use crate::pages::routes::{dataset_href, tasks_href};
 use crate::reader::Reader;
 
 #[component]
@@ -24,7 +24,7 @@ pub fn DatasetsPage() -> impl IntoView {
         <div class="hero">
             <h1>"Datasets"</h1>
             <p class="lede">
-                "A split is a list of tasks under a name. Runs are made on one, and compared within it."
+                "A split is a named list of tasks. A run uses one split, and runs are compared within it."
             </p>
             {new}
         </div>
@@ -50,10 +50,7 @@ fn Splits(splits: Vec<SplitSummary>) -> impl IntoView {
         });
     }
     let row = |split: SplitSummary| {
-        let (page, tasks) = (
-            format!("/datasets/{}", encode(&split.name)),
-            format!("/tasks?split={}", encode(&split.name)),
-        );
+        let (page, tasks) = (dataset_href(&split.name), tasks_href(&split.name));
         view! {
             <tr role="row">
                 <th role="rowheader" scope="row"><a href=page>{split.name}</a></th>
@@ -63,8 +60,8 @@ fn Splits(splits: Vec<SplitSummary>) -> impl IntoView {
         }
     };
     Either::Right(view! {
-        <Listed caption="Splits" columns=&["Split", "Tasks", "Can be run"]>
+        <ListTable caption="Splits" columns=&["Split", "Tasks", "Can be run"]>
             {splits.into_iter().map(row).collect_view()}
-        </Listed>
+        </ListTable>
     })
 }

@@ -1,6 +1,6 @@
 use leptos::prelude::*;
 use leptos::server_fn::codec::GetUrl;
-use swe_ci_core::disk::DiskUse;
+use swe_ci_views::disk::DiskUse;
 
 use crate::error::AppError;
 

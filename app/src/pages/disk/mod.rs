@@ -1,12 +1,12 @@
-//! What takes the disk.
+//! Disk usage.
 
 mod data;
 
 use leptos::prelude::*;
-use swe_ci_core::disk::{DiskPart, DiskUse, ImageUse, size_shown};
+use swe_ci_views::disk::{DiskPart, DiskUse, ImageUse, size_shown};
 
 use self::data::disk_found;
-use crate::components::{Listed, PageHead, loaded};
+use crate::components::{ListTable, PageHead, loaded};
 use crate::fetched::fetched;
 use crate::format;
 
@@ -14,10 +14,10 @@ use crate::format;
 pub fn DiskPage() -> impl IntoView {
     let resource = fetched(|| (), |()| disk_found());
     view! {
-        <PageHead title="Disk" description="What this site takes of the disk." missing=true/>
+        <PageHead title="Disk" description="The disk usage of this site." missing=true/>
         <div class="hero">
             <h1>"Disk"</h1>
-            <p class="lede">"What this site takes of the disk, and of what. Images of other programs are not counted."</p>
+            <p class="lede">"The disk usage of this site, by kind. Images of other programs are not counted."</p>
         </div>
         {loaded(resource, |found| view! { <Found found/> })}
     }
@@ -34,15 +34,15 @@ fn Found(found: DiskUse) -> impl IntoView {
         .map(|part| view! { <Part part/> });
     let quota = match found.image_quota {
         Some(quota) => format!(
-            "Images of tasks and layers of harnesses may take {}; those unused for longest make room.",
+            "Task images and harness layers have a quota of {}; the least recently used are evicted.",
             size_shown(quota)
         ),
-        None => "Images have no quota; --image-quota sets one, and swe-ci disk --keep gives back what was not used for longest.".into(),
+        None => "Images have no quota; --image-quota sets one, and swe-ci disk --keep removes the least recently used.".into(),
     };
     view! {
         {found.free_bytes.map(|free| view! { <dl class="facts"><div><dt>"Free"</dt><dd>{size_shown(free)}</dd></div></dl> })}
-        <Listed caption="What takes room" columns=&["Part", "Size", "Files", "Holds"]>{parts.collect_view()}</Listed>
-        {silent.then(|| view! { <p class="note" data-tone="warn">"The container engine does not answer, so images are not counted."</p> })}
+        <ListTable caption="Disk usage" columns=&["Part", "Size", "Files", "Holds"]>{parts.collect_view()}</ListTable>
+        {silent.then(|| view! { <p class="note" data-tone="warn">"The container engine does not respond, so images are not counted."</p> })}
         <p class="footnote">{quota}</p>
         <p class="taken"><a href="/api/v1/disk" rel="external">"In bytes, as JSON"</a></p>
     }

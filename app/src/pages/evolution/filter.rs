@@ -1,33 +1,32 @@
-//! Which tests are looked at: links, and a text.
+//! Filtering tests: links, and a text field.
 
 use std::time::Duration;
 
 use leptos::leptos_dom::helpers::TimeoutHandle;
 use leptos::prelude::*;
-use swe_ci_core::fates::Wanted;
+use swe_ci_core::test_history::Wanted;
 
-use super::data::{Address, Reading};
-use super::heat::Tests;
+use super::tests::Tests;
 use crate::components::{Choice, Choices};
-use crate::pages::iteration::{DIFF, SPLIT};
+use crate::pages::routes::{DIFF, EvolutionAddress, EvolutionQuery, SPLIT};
 
-/// How long the text rests before the address follows it.
+/// How long typing must rest before the address follows.
 const SETTLED: Duration = Duration::from_millis(250);
 
-/// Filters at once; the address follows when typing rests. Without JavaScript
-/// a button takes its place.
+/// Filters immediately; the address follows when typing rests. Without
+/// JavaScript a button submits the form.
 #[component]
 pub(super) fn Filter(
     tests: StoredValue<Tests>,
-    reading: Signal<Reading>,
-    /// The text as it is being typed.
+    reading: Signal<EvolutionQuery>,
+    /// The text field's present content.
     text: RwSignal<String>,
-    go: Callback<Reading>,
+    go: Callback<EvolutionQuery>,
 ) -> impl IntoView {
-    let address = tests.with_value(|tests| Address::of_detail(&tests.detail));
+    let address = tests.with_value(|tests| EvolutionAddress::of_detail(&tests.detail));
     let choices = choices(tests, &address, text);
     let follow = Following::new(reading, text, go);
-    let sample = address.named_sample();
+    let sample = address.sample_if_several();
     let hidden = |name: &'static str, value: Option<String>| {
         value.map(|value| view! { <input type="hidden" name=name value=value/> })
     };
@@ -82,23 +81,29 @@ pub(super) fn Filter(
     }
 }
 
-/// A link for each choice, with how many tests it has.
+/// A link for each choice, with its number of tests.
 fn choices(
     tests: StoredValue<Tests>,
-    address: &Address,
+    address: &EvolutionAddress,
     text: RwSignal<String>,
-) -> impl Fn(Signal<Reading>) -> Vec<Choice> {
+) -> impl Fn(Signal<EvolutionQuery>) -> Vec<Choice> {
     let address = address.clone();
     move |reading| {
         let choice = |wanted: Wanted| {
-            let fates = |tests: &Tests| tests.fates.iter().filter(|f| wanted.wants(**f)).count();
+            let test_histories = |tests: &Tests| {
+                tests
+                    .test_histories
+                    .iter()
+                    .filter(|f| wanted.wants(**f))
+                    .count()
+            };
             let (label, hint) = words(wanted);
             let address = address.clone();
             Choice {
-                label: format!("{label} · {}", tests.with_value(fates)),
+                label: format!("{label} · {}", tests.with_value(test_histories)),
                 hint: hint.into(),
                 href: Signal::derive(move || {
-                    address.href(&Reading {
+                    address.href(&EvolutionQuery {
                         wanted,
                         text: text.get(),
                         ..reading.get()
@@ -115,61 +120,63 @@ fn words(wanted: Wanted) -> (&'static str, &'static str) {
     match wanted {
         Wanted::Regressed => (
             "regressed",
-            "Passed on the last scored code and no longer did, at some iteration; a collapse, which loses all at once, is not counted here",
+            "Failed in some iteration after passing on the last scored code; a collapse, which loses all tests at once, does not count",
         ),
         Wanted::NeverPassed => (
             "never passed",
-            "Neither on the base nor after any iteration",
+            "Passed neither on the base nor after any iteration",
         ),
-        Wanted::Gained => (
-            "gained",
-            "Did not pass on the base and passed at some iteration",
-        ),
+        Wanted::Gained => ("gained", "Failed on the base and passed in some iteration"),
         Wanted::Flaky => (
             "flaky?",
-            "Did otherwise on the very same code, which proves it, or went to and fro more than twice, which does not: each version of the code is tested once",
+            "Had different outcomes on the same code, which proves it, or changed more than twice, which does not: each version of the code is tested once",
         ),
         Wanted::All => ("all", "Every test the target passes"),
     }
 }
 
-/// Keeps address and text together, in both directions.
+/// Keeps address and text in sync, in both directions.
 #[derive(Clone, Copy)]
 struct Following {
-    reading: Signal<Reading>,
+    reading: Signal<EvolutionQuery>,
     text: RwSignal<String>,
-    go: Callback<Reading>,
+    go: Callback<EvolutionQuery>,
     waiting: StoredValue<Option<TimeoutHandle>>,
 }
 
 impl Following {
-    fn new(reading: Signal<Reading>, text: RwSignal<String>, go: Callback<Reading>) -> Self {
+    fn new(
+        reading: Signal<EvolutionQuery>,
+        text: RwSignal<String>,
+        go: Callback<EvolutionQuery>,
+    ) -> Self {
         let following = Self {
             reading,
             text,
             go,
             waiting: StoredValue::new(None),
         };
-        // Back and forward change the text; while somebody types the address
-        // has nothing to say.
+        // Back and forward change the text; while somebody types, the address
+        // does not.
         Effect::new(move || {
-            let asked = reading.with(|r| r.text.clone());
-            if following.waiting.with_value(Option::is_none) && text.get_untracked() != asked {
-                text.set(asked);
+            let from_address = reading.with(|r| r.text.clone());
+            if following.waiting.with_value(Option::is_none) && text.get_untracked() != from_address
+            {
+                text.set(from_address);
             }
         });
         on_cleanup(move || following.stop_waiting());
         following
     }
 
-    /// The address follows, unless the text changes again before.
+    /// Updates the address, unless the text changes again first.
     fn later(self) {
         self.stop_waiting();
         let arrive = move || {
             self.waiting.set_value(None);
             let reading = self.reading.get_untracked();
             let text = self.text.get_untracked();
-            self.go.run(Reading { text, ..reading });
+            self.go.run(EvolutionQuery { text, ..reading });
         };
         self.waiting
             .set_value(set_timeout_with_handle(arrive, SETTLED).ok());

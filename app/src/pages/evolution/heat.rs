@@ -1,41 +1,23 @@
-//! Every test on every version of the code.
+//! The heat map: the outcome of every test on every version of the code.
 
 use std::ops::Range;
 
 use leptos::prelude::*;
-use swe_ci_core::fates::{Fate, fates};
-use swe_ci_core::view::EvolutionDetail;
 
-use super::data::{Address, Reading};
-use super::row;
+use super::row::row_html;
+use super::tests::Tests;
 use super::window::{ROW, around, first_rows};
+use crate::pages::routes::{EvolutionAddress, EvolutionQuery};
 
-/// What the map is drawn from; made once.
-pub(super) struct Tests {
-    pub detail: EvolutionDetail,
-    pub fates: Vec<Fate>,
-}
-
-impl Tests {
-    pub(super) fn of(detail: EvolutionDetail) -> Self {
-        let fates = fates(&detail.base_outcomes, &detail.outcomes, &detail.same_code);
-        Self { detail, fates }
-    }
-
-    fn columns(&self) -> usize {
-        self.detail.outcomes.len() + 1
-    }
-}
-
-/// A table that scrolls in its own frame. The server writes its first rows;
-/// in the browser only those around what one sees are in the page, between
-/// two blank rows as high as all that is not.
+/// A table that scrolls in its own frame. The server renders its first rows.
+/// The browser keeps only the rows around the visible ones in the page, between
+/// two blank rows as high as the rest.
 #[component]
 pub(super) fn HeatMap(
     tests: StoredValue<Tests>,
-    /// Positions of the tests that are shown.
+    /// The indices of the selected tests.
     shown: Memo<Vec<usize>>,
-    reading: Signal<Reading>,
+    reading: Signal<EvolutionQuery>,
 ) -> impl IntoView {
     let columns = tests.with_value(Tests::columns);
     let count = Memo::new(move |_| shown.with(Vec::len));
@@ -58,7 +40,7 @@ pub(super) fn HeatMap(
             role="region"
             aria-label="Tests by iteration; scrolls in both directions"
             hidden=move || count.get() == 0
-            on:scroll=move |_| sight.look()
+            on:scroll=move |_| sight.measure()
         >
             <table class="heat" aria-rowcount=move || count.get() + 1>
                 <Head tests reading/>
@@ -76,8 +58,8 @@ pub(super) fn HeatMap(
     }
 }
 
-/// What one sees of the table: how far it is scrolled and how high its frame
-/// is. None on the server, which knows neither.
+/// The visible part of the table: its scroll offset and the height of its
+/// frame. None on the server, which knows neither.
 #[derive(Clone, Copy)]
 struct Sight {
     frame: NodeRef<leptos::html::Div>,
@@ -85,7 +67,7 @@ struct Sight {
 }
 
 impl Sight {
-    /// Another choice of tests is read from its start.
+    /// Another selection of tests starts at the top.
     fn new(shown: Memo<Vec<usize>>) -> Self {
         let sight = Self {
             frame: NodeRef::new(),
@@ -96,12 +78,12 @@ impl Sight {
             if let Some(frame) = sight.frame.get().filter(|_| before.is_some()) {
                 frame.set_scroll_top(0);
             }
-            sight.look();
+            sight.measure();
         });
         sight
     }
 
-    fn look(self) {
+    fn measure(self) {
         if let Some(frame) = self.frame.get_untracked() {
             let pixels = |n: i32| u32::try_from(n).unwrap_or(0);
             let top = pixels(frame.scroll_top());
@@ -109,7 +91,7 @@ impl Sight {
         }
     }
 
-    /// The rows that are in the page.
+    /// The rows in the page.
     fn window(self, rows: usize, columns: usize) -> Range<usize> {
         match self.seen.get() {
             Some((top, height)) => around(top, height, rows),
@@ -118,15 +100,15 @@ impl Sight {
     }
 }
 
-/// Every column's number leads to what was done there.
+/// Every column heading links to its iteration.
 #[component]
-fn Head(tests: StoredValue<Tests>, reading: Signal<Reading>) -> impl IntoView {
+fn Head(tests: StoredValue<Tests>, reading: Signal<EvolutionQuery>) -> impl IntoView {
     let heads = tests.with_value(|tests| {
-        let address = Address::of_detail(&tests.detail);
+        let address = EvolutionAddress::of_detail(&tests.detail);
         let numbers = tests.detail.view.iterations.iter().map(|i| i.iteration);
         let head = move |n: u32| {
             let address = address.clone();
-            let href = move || reading.with(|reading| address.looking_into(reading, n));
+            let href = move || reading.with(|reading| address.at_iteration(reading, n));
             let chosen = move || reading.with(|r| r.iteration == Some(n)).then_some("true");
             view! {
                 <th scope="col">
@@ -163,10 +145,10 @@ fn Blank(rows: Signal<usize>, columns: usize) -> impl IntoView {
 #[component]
 fn Row(
     tests: StoredValue<Tests>,
-    /// Its place in the table, from 0.
+    /// Its position in the table, from 0.
     row: usize,
     test: usize,
 ) -> impl IntoView {
-    let cells = tests.with_value(|tests| row::row(tests, test));
+    let cells = tests.with_value(|tests| row_html(tests, test));
     view! { <tr aria-rowindex=row + 2 inner_html=cells></tr> }
 }

@@ -1,12 +1,13 @@
-//! One evolution: how it went, and what became of every test on the way.
+//! One evolution: its course, and the outcome of every test in every iteration.
 
 mod data;
 mod filter;
 mod heat;
-mod look;
 mod panel;
 mod row;
 mod scores;
+mod symbols;
+mod tests;
 mod untested;
 mod view;
 mod window;
@@ -15,23 +16,24 @@ use leptos::prelude::*;
 use leptos_router::NavigateOptions;
 use leptos_router::hooks::{use_navigate, use_params_map, use_query_map};
 
-pub(super) use self::data::{Address, evolution, evolution_href, test_href};
-use self::data::{Reading, chosen_of, evolution_at};
+pub(super) use self::data::evolution;
+use self::data::{chosen_of, evolution_at};
 use self::view::EvolutionPageView;
 use crate::components::loaded;
 use crate::fetched::fetched;
+use crate::pages::routes::{EvolutionAddress, EvolutionQuery};
 
 #[component]
 pub fn EvolutionPage() -> impl IntoView {
     let (params, query) = (use_params_map(), use_query_map());
-    let address = Memo::new(move |_| params.with(|p| query.with(|q| Address::of(p, q))));
-    let reading = Memo::new(move |_| query.with(Reading::of));
+    let address = Memo::new(move |_| params.with(|p| query.with(|q| EvolutionAddress::of(p, q))));
+    let reading = Memo::new(move |_| query.with(EvolutionQuery::of));
     let resource = fetched(move || address.get(), evolution_at);
     let iteration = Memo::new(move |_| reading.with(|r| r.iteration));
     let chosen = fetched(move || (address.get(), iteration.get()), chosen_of);
     let navigate = use_navigate();
-    // The address follows the filter without a step in the history.
-    let go = Callback::new(move |reading: Reading| {
+    // The filter changes the address without adding to the history.
+    let go = Callback::new(move |reading: EvolutionQuery| {
         let options = NavigateOptions {
             replace: true,
             scroll: false,

@@ -1,26 +1,26 @@
-//! The iteration that is looked into: what was asked for, what was changed,
-//! which tests it gained and lost, what its steps took and printed.
+//! The selected iteration: its requirements, its changes, the tests it gained
+//! and lost, the resources and output of its steps.
 
 use leptos::either::Either;
 use leptos::prelude::*;
-use swe_ci_core::inspection::Inspection;
 use swe_ci_core::run::Kind;
-use swe_ci_core::view::EvolutionDetail;
+use swe_ci_views::inspection::Inspection;
+use swe_ci_views::view::EvolutionDetail;
 
-use super::data::{Address, Chosen, Reading};
+use super::data::Chosen;
 use crate::components::Tag;
 use crate::format;
 use crate::pages::iteration::{
     ChangedCode, ChangedTests, Downloads, Facts, Findings, Layout, Logs, Requirements, Steps,
-    iteration_href,
 };
-use crate::pages::words;
+use crate::pages::routes::{EvolutionAddress, EvolutionQuery, iteration_href};
+use crate::words;
 
 #[component]
 pub(super) fn Panel(
     chosen: Chosen,
     detail: StoredValue<EvolutionDetail>,
-    reading: Signal<Reading>,
+    reading: Signal<EvolutionQuery>,
 ) -> impl IntoView {
     let number = chosen.iteration;
     let body = match chosen.inspection {
@@ -55,19 +55,20 @@ fn missing(detail: StoredValue<EvolutionDetail>) -> String {
     })
 }
 
-/// To its neighbours, to a page of its own, and away.
+/// Links to the neighbouring iterations and to the iteration's own page, and a
+/// link to close the panel.
 #[component]
 fn Steering(
     number: u32,
     detail: StoredValue<EvolutionDetail>,
-    reading: Signal<Reading>,
+    reading: Signal<EvolutionQuery>,
 ) -> impl IntoView {
-    let address = detail.with_value(Address::of_detail);
+    let address = detail.with_value(EvolutionAddress::of_detail);
     let there = detail.with_value(|d| d.view.iterations.iter().map(|i| i.iteration).collect());
     let there: Vec<u32> = there;
     let to = |n: u32, text: &'static str, rel: &'static str| {
         let address = address.clone();
-        let href = move || reading.with(|reading| address.looking_into(reading, n));
+        let href = move || reading.with(|reading| address.at_iteration(reading, n));
         there
             .contains(&n)
             .then(|| view! { <a class="button" href=href rel=rel>{text}</a> })
@@ -81,7 +82,7 @@ fn Steering(
         view! { <a href=href>"On a page of its own"</a> }
     });
     let close = move || {
-        let reading = Reading {
+        let reading = EvolutionQuery {
             iteration: None,
             ..reading.get()
         };
@@ -101,12 +102,12 @@ fn Steering(
 fn Inspected(
     inspection: Inspection,
     detail: StoredValue<EvolutionDetail>,
-    reading: Signal<Reading>,
+    reading: Signal<EvolutionQuery>,
 ) -> impl IntoView {
     let run_id = detail.with_value(|d| d.run_id.clone());
     let (suite, imported, address) = detail.with_value(|d| {
         let imported = d.kind == Kind::Imported;
-        (d.view.suite, imported, Address::of_detail(d))
+        (d.view.suite, imported, EvolutionAddress::of_detail(d))
     });
     let Inspection {
         evolution_id,
@@ -125,11 +126,11 @@ fn Inspected(
     let layout = Layout {
         split: Signal::derive(move || reading.with(|r| r.split)),
         href: Callback::new(move |split| {
-            let reading = Reading {
+            let reading = EvolutionQuery {
                 split,
                 ..reading.get()
             };
-            there.looking_into(&reading, number)
+            there.at_iteration(&reading, number)
         }),
     };
     let test = Callback::new(move |node_id: String| {
@@ -140,7 +141,7 @@ fn Inspected(
         <Facts iteration=iteration.view.clone() suite imported/>
         {collapse}
         <Findings findings=iteration.view.findings.clone()/>
-        <h3>"What was asked for"</h3>
+        <h3>"Requirements"</h3>
         <Requirements
             requirements=iteration.requirements
             gained=iteration.gained_tests.clone()
@@ -148,9 +149,9 @@ fn Inspected(
             href=test
             imported
         />
-        <h3>"What was changed"</h3>
+        <h3>"Changes"</h3>
         <ChangedCode code evolution_id=evolution_id.clone() iteration=number layout/>
-        <h3>"What came of it"</h3>
+        <h3>"Results"</h3>
         <ChangedTests
             gained=iteration.gained_tests
             lost=iteration.lost_tests
@@ -159,7 +160,7 @@ fn Inspected(
             href=test
         />
         <Downloads files evolution_id=evolution_id.clone() iteration=number/>
-        <h3>"What it took"</h3>
+        <h3>"Usage"</h3>
         <Steps steps=iteration.steps run_id evolution_id=evolution_id.clone() imported/>
         <Logs logs evolution_id iteration=number imported/>
     }

@@ -1,16 +1,16 @@
-//! A row of the map as text. Rows come and go while one scrolls; as one text
-//! each is put in at once.
+//! A row of the map as HTML text. Rows come and go while scrolling; one text is
+//! inserted at once.
 
 use std::fmt::Write as _;
 
-use swe_ci_core::fates::cells;
+use swe_ci_core::test_history::cells;
 
-use super::heat::Tests;
-use super::look::{Look, flaky, look};
+use super::symbols::{Symbol, flaky, symbol};
+use super::tests::Tests;
 use crate::markup::escape;
 
 /// The cells of a test, its name first.
-pub(super) fn row(tests: &Tests, test: usize) -> String {
+pub(super) fn row_html(tests: &Tests, test: usize) -> String {
     let detail = &tests.detail;
     let id = detail.node_ids.get(test).map_or("", String::as_str);
     let (place, name) = parts(id);
@@ -22,8 +22,8 @@ pub(super) fn row(tests: &Tests, test: usize) -> String {
         "<th scope=\"row\" title=\"{id}\"><span class=\"heat-id\">\
          <span class=\"heat-place\">{place}</span><span class=\"heat-name\">{name}</span>"
     );
-    let flaky = tests.fates.get(test).and_then(|fate| flaky(*fate));
-    if let Some(Look { sign, words, .. }) = flaky {
+    let flaky = tests.test_histories.get(test).and_then(|fate| flaky(*fate));
+    if let Some(Symbol { sign, words, .. }) = flaky {
         let _ = write!(
             html,
             "<span class=\"heat-flaky\" role=\"img\" aria-label=\"{words}\" title=\"{words}\">{sign}</span>"
@@ -31,7 +31,7 @@ pub(super) fn row(tests: &Tests, test: usize) -> String {
     }
     html.push_str("</span></th>");
     for cell in cells(&detail.base_outcomes, &detail.outcomes, test) {
-        let Look { sign, words, code } = look(cell);
+        let Symbol { sign, words, code } = symbol(cell);
         let _ = write!(
             html,
             "<td data-cell=\"{code}\" aria-label=\"{words}\">{sign}</td>"
@@ -40,9 +40,9 @@ pub(super) fn row(tests: &Tests, test: usize) -> String {
     html
 }
 
-/// Where a test is (file and class), and what it is called there.
+/// The location of a test (file and class), and its name there.
 fn parts(node_id: &str) -> (&str, &str) {
-    // Parameters come last and may hold anything.
+    // Parameters come last and may contain anything.
     let named = node_id.find('[').unwrap_or(node_id.len());
     let name = node_id[..named].rfind("::").map_or(0, |at| at + 2);
     node_id.split_at(name)
@@ -51,10 +51,10 @@ fn parts(node_id: &str) -> (&str, &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plots::fixture::evolution;
     use swe_ci_core::outcomes::Outcomes;
     use swe_ci_core::run::Kind;
-    use swe_ci_core::view::EvolutionDetail;
+    use swe_ci_plots::fixture::evolution;
+    use swe_ci_views::view::EvolutionDetail;
 
     #[test]
     fn parts_of_node_ids() {
@@ -70,7 +70,7 @@ mod tests {
     fn what_others_wrote_stays_text() {
         let mut detail = detail_of(&["a.py::x[<b>\"]"], "f", &["p"]);
         detail.same_code = vec![None];
-        let html = row(&Tests::of(detail), 0);
+        let html = row_html(&Tests::of(detail), 0);
         assert_eq!(
             html,
             "<th scope=\"row\" title=\"a.py::x[&lt;b&gt;&quot;]\"><span class=\"heat-id\">\

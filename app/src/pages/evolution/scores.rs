@@ -1,15 +1,18 @@
+//! The scores of an evolution.
+
 use leptos::either::Either;
 use leptos::prelude::*;
-use swe_ci_core::leaderboard::EvolutionScore;
 use swe_ci_core::metrics::{Convention, Gamma};
 use swe_ci_core::step::Ending;
-use swe_ci_core::view::EvolutionView;
+use swe_ci_views::leaderboard::EvolutionScore;
+use swe_ci_views::view::EvolutionView;
 
 use crate::components::{Term, heading};
 use crate::format;
 use crate::glossary::Word;
 
-/// A line of the table: a name, what it means, how it is read.
+/// A row of the table: a name, its explanation, and how to read it from the
+/// scores.
 type Measure = (&'static str, &'static str, fn(&EvolutionScore) -> String);
 
 static MEASURES: [Measure; 4] = [
@@ -25,7 +28,7 @@ static MEASURES: [Measure; 4] = [
     ),
     (
         "Solved",
-        "paper: all target tests pass at the end; reference: the target was reached at some time",
+        "paper: all target tests pass at the end; reference: the target count was reached at any time",
         |s| yes_no(s.solved),
     ),
     ("Turns", "Iterations used", |s| s.turns.to_string()),
@@ -35,7 +38,7 @@ fn yes_no(yes: bool) -> String {
     if yes { "yes" } else { "no" }.to_owned()
 }
 
-/// The scores of the evolution in each convention it has any in.
+/// The scores of the evolution in each convention that has any.
 #[component]
 pub(super) fn ScoresOfEvolution(evolution: EvolutionView) -> impl IntoView {
     let score = |convention: Convention| {
@@ -58,7 +61,7 @@ pub(super) fn ScoresOfEvolution(evolution: EvolutionView) -> impl IntoView {
     view! {
         <section class="scores" aria-labelledby="scores-title">
             <h2 id="scores-title">"Scores"</h2>
-            <p class="quiet">"At γ = 1. "<a href="/about#columns">"What these are"</a></p>
+            <p class="quiet">"At γ = 1. "<a href="/about#columns">"Definitions"</a></p>
             {missing}
             {body}
         </section>
@@ -67,14 +70,14 @@ pub(super) fn ScoresOfEvolution(evolution: EvolutionView) -> impl IntoView {
 
 fn why_none(evolution: &EvolutionView) -> &'static str {
     match evolution.ending {
-        None => "It is scored when it is over.",
+        None => "It is scored when it ends.",
         Some(Ending::Blocked) => {
-            "None: the platform or the model's provider failed, and that is never scored."
+            "None: the platform or the model's provider failed, which is never scored."
         }
         Some(Ending::BudgetSpent) => {
-            "None: the run's budget was spent before it was over, and that is never scored."
+            "None: the run's budget was spent before it ended, and that is never scored."
         }
-        Some(_) => "None: it was cancelled before it was over.",
+        Some(_) => "None: it was cancelled before it ended.",
     }
 }
 

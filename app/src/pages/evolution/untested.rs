@@ -1,12 +1,12 @@
-//! The iteration an evolution did not come to test, attempt by attempt: where
-//! it ended, or is at work.
+//! The iteration an evolution did not get to test, attempt by attempt: where it
+//! ended, or what runs now.
 
 use leptos::prelude::*;
-use swe_ci_core::view::EvolutionView;
+use swe_ci_views::view::EvolutionView;
 
 use super::data::Effort;
 use crate::pages::iteration::{Logs, Steps};
-use crate::pages::words;
+use crate::words;
 
 #[component]
 pub(super) fn Untested(
@@ -17,9 +17,9 @@ pub(super) fn Untested(
 ) -> impl IntoView {
     let Effort { untested, logs, .. } = effort;
     let iteration = untested.last().map(|step| step.iteration);
-    let told = iteration.and_then(|n| Some((n, words::untested(evolution.ending, n)?)));
+    let heading = iteration.and_then(|n| Some((n, words::untested(evolution.ending, n)?)));
     let evolution_id = evolution.evolution_id;
-    told.map(|(iteration, (title, says))| {
+    heading.map(|(iteration, (title, says))| {
         let steps = evolution_id.clone();
         view! {
             <section class="untested" aria-labelledby="untested-title">

@@ -1,38 +1,43 @@
+//! The page of an evolution.
+
 use leptos::either::Either;
 use leptos::prelude::*;
 use leptos_router::NavigateOptions;
 use leptos_router::hooks::use_navigate;
-use swe_ci_core::fates::choose;
 use swe_ci_core::run::Kind;
 use swe_ci_core::step::Ending;
-use swe_ci_core::view::{EvolutionDetail, EvolutionView, Spent};
+use swe_ci_core::test_history::choose;
+use swe_ci_plots::{Size, Theme, passing};
+use swe_ci_views::view::{EvolutionDetail, EvolutionView, Spent};
 use wasm_bindgen::JsCast;
 
-use super::data::{Address, Chosen, ITERATION, Reading, Shown, TESTS, evolution_href};
+use super::data::{Chosen, Shown};
 use super::filter::Filter;
-use super::heat::{HeatMap, Tests};
-use super::look::Legend;
+use super::heat::HeatMap;
 use super::panel::Panel;
 use super::scores::ScoresOfEvolution;
+use super::symbols::Legend;
+use super::tests::Tests;
 use super::untested::Untested;
 use super::window::first_rows;
-use crate::components::{Choice, Choices, PageHead, Picture, Tag, Term, Time, loaded};
+use crate::components::{Choice, Choices, Iterations, PageHead, Picture, Tag, Term, Time, loaded};
 use crate::fetched::Fetched;
 use crate::format;
 use crate::glossary::Word;
-use crate::pages::run::Iterations;
-use crate::pages::style::style_href;
-use crate::pages::words;
-use crate::plots::{Size, Theme, passing};
+use crate::pages::routes::{
+    EvolutionAddress, EvolutionQuery, ITERATION, TESTS, evolution_href, run_href, style_href,
+    task_href,
+};
+use crate::words;
 
 #[component]
 pub fn EvolutionPageView(
     shown: Shown,
-    /// What is known of the iteration that is looked into.
+    /// The selected iteration and its details.
     chosen: Fetched<Option<Chosen>>,
-    #[prop(into)] reading: Signal<Reading>,
-    /// Writes a reading into the address.
-    go: Callback<Reading>,
+    #[prop(into)] reading: Signal<EvolutionQuery>,
+    /// Writes a query into the address.
+    go: Callback<EvolutionQuery>,
 ) -> impl IntoView {
     let Shown { detail, effort } = shown;
     let (task, model) = (detail.view.task_id.to_string(), detail.model.clone());
@@ -44,41 +49,46 @@ pub fn EvolutionPageView(
     let head = (detail.run_id.clone(), detail.kind, detail.samples);
     let scored = evolution.ending.is_some_and(Ending::is_scored);
     let style = scored.then(|| {
-        let href = style_href(&Address::of_detail(&detail), false);
+        let href = style_href(&EvolutionAddress::of_detail(&detail), false);
         view! { <p class="taken"><a href=href>"Code style beside the oracle's"</a></p> }
     });
     view! {
         <PageHead
             title=format!("{task} · {model}")
-            description=format!("How {model} evolved {task}: tests passing after each iteration, regressions, and what became of every test.")
+            description=format!("How {model} evolved {task}: passing tests after each iteration, regressions, and the history of every test.")
         />
         <Hero evolution=evolution.clone() model head/>
         <Facts evolution=evolution.clone() kind=detail.kind spent=effort.spent/>
         <Untested run_id=detail.run_id.clone() evolution=evolution.clone() effort imported=detail.kind == Kind::Imported/>
         <ScoresOfEvolution evolution/>
         {style}
-        <Course evolution=detail.view.clone() address=Address::of_detail(&detail) reading/>
-        // Always there, for links to lead to.
+        <Course evolution=detail.view.clone() address=EvolutionAddress::of_detail(&detail) reading/>
+        // Always present, as the target of links.
         <div id=ITERATION class="inspect-place">{loaded(chosen, panel)}</div>
         <TestByTest detail reading go/>
     }
 }
 
-/// How many tests pass, drawn and in numbers; both lead to what was done.
+/// The number of passing tests, as a chart and a table; both link to the
+/// iterations.
 #[component]
-fn Course(evolution: EvolutionView, address: Address, reading: Signal<Reading>) -> impl IntoView {
+fn Course(
+    evolution: EvolutionView,
+    address: EvolutionAddress,
+    reading: Signal<EvolutionQuery>,
+) -> impl IntoView {
     let figure = passing(&evolution, Size::SMALL, Theme::Page);
     let target = evolution.suite.target;
     let numbers: Vec<u32> = evolution.iterations.iter().map(|i| i.iteration).collect();
     let href =
-        Callback::new(move |n: u32| reading.with(|reading| address.looking_into(reading, n)));
+        Callback::new(move |n: u32| reading.with(|reading| address.at_iteration(reading, n)));
     let chosen = Signal::derive(move || reading.with(|r| r.iteration));
     let fixed = Memo::new(move |_| evolution.clone());
     view! {
         <section aria-labelledby="iterations-title">
             <h2 id="iterations-title">"Iterations"</h2>
             <p class="quiet evolution-words">
-                "Target tests that pass after each; the dashed line is the goal, hollow marks are "<Term word=Word::Regression text="regressions"/>", crosses code that no longer runs. A point or a number leads to what was asked for and done there."
+                "Target tests that pass after each; the dashed line is the goal, hollow marks are "<Term word=Word::Regression text="regressions"/>", crosses code that no longer runs. A point or a number links to the details of its iteration."
             </p>
             <div class="evolution-body evolution-page-body">
                 <Points numbers href><Picture figure=Signal::stored(figure)/></Points>
@@ -88,8 +98,8 @@ fn Course(evolution: EvolutionView, address: Address, reading: Signal<Reading>) 
     }
 }
 
-/// A drawing whose points lead to iterations: the mark of the base comes
-/// first, then one for each of these.
+/// A chart whose points link to iterations: the first mark is the base, the
+/// others are these.
 #[component]
 fn Points(numbers: Vec<u32>, href: Callback<u32, String>, children: Children) -> impl IntoView {
     let navigate = use_navigate();
@@ -116,7 +126,7 @@ fn Points(numbers: Vec<u32>, href: Callback<u32, String>, children: Children) ->
     }
 }
 
-/// The mark of a picture somebody points at, by its place.
+/// The index of the mark that the pointer or focus is on.
 fn mark_at(target: &web_sys::EventTarget) -> Option<usize> {
     let element = target.dyn_ref::<web_sys::Element>()?;
     let mark = element.closest("[data-mark]").ok().flatten()?;
@@ -127,7 +137,7 @@ fn mark_at(target: &web_sys::EventTarget) -> Option<usize> {
 fn Hero(
     evolution: EvolutionView,
     model: String,
-    /// The run, what kind it is, and how many samples it has of the task.
+    /// The run, its kind, and its number of samples of the task.
     head: (String, Kind, u32),
 ) -> impl IntoView {
     let (run_id, kind, samples) = head;
@@ -135,12 +145,12 @@ fn Hero(
     let (word, tone) = words::standing(&evolution);
     let kind = words::kind(kind)
         .map(|(text, hint, tone)| view! { <Tag text=text.to_owned() tone hint=hint.to_owned()/> });
-    let run = format!("/runs/{run_id}");
+    let run = run_href(&run_id);
     let live = (!evolution.progress.is_over()).then(|| {
         view! {
             <p class="note">
-                "It is still going on: this page shows it as it was when it was loaded. "
-                <a href=run.clone()>"Watch it on the page of its run"</a>
+                "It is still running: this page shows its state at loading. "
+                <a href=run.clone()>"Follow it live on the page of its run"</a>
             </p>
         }
     });
@@ -160,7 +170,7 @@ fn Hero(
                 "How "
                 <a href=run>{model}</a>
                 " took "
-                <a href=format!("/tasks/{task}")>"this task"</a>
+                <a href=task_href(&task)>"this task"</a>
                 {format!(" towards its target, in {}.", format::count(turns(&evolution), "iteration"))}
             </p>
         </div>
@@ -191,8 +201,7 @@ fn Facts(evolution: EvolutionView, kind: Kind, spent: Option<Spent>) -> impl Int
         .iterations
         .last()
         .map_or(suite.base_in_target, |i| i.verdict.in_target());
-    // When it was done elsewhere is not told: these rows were written by the
-    // import.
+    // Imported results have no finishing time: the import wrote these rows.
     let finished = (kind != Kind::Imported).then(|| {
         let at = evolution.finished_at.clone();
         view! { <div><dt>"Finished"</dt><dd><Time at/></dd></div> }
@@ -209,7 +218,7 @@ fn Facts(evolution: EvolutionView, kind: Kind, spent: Option<Spent>) -> impl Int
     }
 }
 
-/// All its steps together.
+/// The total over all steps.
 #[component]
 fn Took(spent: Spent) -> impl IntoView {
     let Spent { usage, traffic } = spent;
@@ -229,8 +238,8 @@ fn Took(spent: Spent) -> impl IntoView {
 #[component]
 fn TestByTest(
     detail: EvolutionDetail,
-    reading: Signal<Reading>,
-    go: Callback<Reading>,
+    reading: Signal<EvolutionQuery>,
+    go: Callback<EvolutionQuery>,
 ) -> impl IntoView {
     let body = if detail.view.suite.counts_only {
         Either::Left(view! {
@@ -248,8 +257,12 @@ fn TestByTest(
 }
 
 #[component]
-fn Map(detail: EvolutionDetail, reading: Signal<Reading>, go: Callback<Reading>) -> impl IntoView {
-    let api = Address::of_detail(&detail).api();
+fn Map(
+    detail: EvolutionDetail,
+    reading: Signal<EvolutionQuery>,
+    go: Callback<EvolutionQuery>,
+) -> impl IntoView {
+    let api = EvolutionAddress::of_detail(&detail).api();
     let first = first_rows(detail.outcomes.len() + 1);
     let all = detail.node_ids.len();
     let tests = StoredValue::new(Tests::of(detail));
@@ -257,12 +270,12 @@ fn Map(detail: EvolutionDetail, reading: Signal<Reading>, go: Callback<Reading>)
     let wanted = Memo::new(move |_| reading.with(|r| r.wanted));
     let shown = Memo::new(move |_| {
         tests.with_value(|t| {
-            text.with(|text| choose(&t.detail.node_ids, &t.fates, wanted.get(), text))
+            text.with(|text| choose(&t.detail.node_ids, &t.test_histories, wanted.get(), text))
         })
     });
     let number = |n: usize| format::thousands(n as u64);
     let status = move || match shown.with(Vec::len) {
-        0 => "No test is like that.".to_owned(),
+        0 => "No test matches.".to_owned(),
         n if n == all => format!("All {} tests.", number(all)),
         n => format!("{} of {} tests.", number(n), number(all)),
     };
@@ -274,7 +287,7 @@ fn Map(detail: EvolutionDetail, reading: Signal<Reading>, go: Callback<Reading>)
     };
     view! {
         <p class="quiet evolution-words">
-            "A row for each test the target passes, a column for the base and for each iteration. The number above a column leads to what was done there."
+            "A row for each test the target passes, a column for the base and for each iteration. The number above a column links to the details of its iteration."
         </p>
         <Filter tests reading text go/>
         <Legend/>

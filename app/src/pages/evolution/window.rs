@@ -1,31 +1,31 @@
-//! Which rows of a long table are in the page: those one sees, and a margin,
-//! so that scrolling a little shows nothing that is not there yet.
+//! Which rows of a long table are in the page: the visible ones and a margin,
+//! so that scrolling a little shows no blank space.
 
 use std::ops::Range;
 
-/// Height of a row in CSS pixels; the style sheet says the same.
+/// Height of a row in CSS pixels, as in the style sheet.
 pub(super) const ROW: u32 = 26;
 
-/// Rows above and below what one sees.
+/// Rows above and below the visible ones.
 const MARGIN: usize = 20;
 
-/// The part in the page moves in steps of so many rows: between them,
+/// The part in the page moves in steps of this many rows; between them,
 /// scrolling changes nothing.
 const STEP: usize = 10;
 
-/// Most cells the server writes.
+/// The most cells the server renders.
 const MOST_CELLS: usize = 8_000;
 
-/// Most rows the server writes.
+/// The most rows the server renders.
 const MOST_ROWS: usize = 200;
 
-/// The rows the server writes into the page, of a table with this many columns.
+/// The number of rows the server renders for a table with this many columns.
 pub(super) fn first_rows(columns: usize) -> usize {
     (MOST_CELLS / columns.max(1)).clamp(STEP, MOST_ROWS)
 }
 
-/// The rows around what one sees of `rows`, scrolled down by `top` pixels in
-/// a frame of this height.
+/// The rows around the visible part of `rows` rows, scrolled down by `top`
+/// pixels in a frame of this height.
 pub(super) fn around(top: u32, height: u32, rows: usize) -> Range<usize> {
     let seen = (top / ROW) as usize;
     let start = (seen / STEP * STEP).saturating_sub(MARGIN).min(rows);
@@ -48,7 +48,7 @@ mod tests {
         check(ROW * 10, 520, 5_000, 0..60);
         check(ROW * 1_000, 520, 5_000, 980..1_050);
         check(ROW * 4_980, 520, 5_000, 4_960..5_000);
-        // Fewer rows than there is room for, or than were scrolled by.
+        // Fewer rows than fit in the frame, or than the scroll offset.
         check(0, 520, 3, 0..3);
         check(0, 520, 0, 0..0);
         check(ROW * 4_980, 520, 7, 7..7);

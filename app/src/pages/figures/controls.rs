@@ -1,22 +1,24 @@
+//! The controls of the figures: split, γ, convention.
+
 use leptos::prelude::*;
 use swe_ci_core::metrics::{Convention, Gamma};
 
 use super::data::Shown;
 use crate::components::{Choice, Choices};
+use crate::format;
 use crate::glossary::Word;
-use crate::query::{Reading, gamma_text};
+use crate::query::Reading;
 
-/// The γs that are one step away; the address takes any other.
+/// The γs that links offer; the address accepts any other.
 const GAMMAS: [f64; 6] = [0.5, 0.8, 1.0, 1.2, 1.5, 2.0];
 
-/// What the figures are looked at with: links, so that they work without
-/// JavaScript.
+/// The controls of the figures: links, so that they work without JavaScript.
 #[component]
 pub(super) fn Controls(shown: Shown, #[prop(into)] reading: Signal<Reading>) -> impl IntoView {
     let several = shown.splits.len() > 1;
     let now = reading.get_untracked();
     view! {
-        <section class="controls" aria-label="What to look at">
+        <section class="controls" aria-label="Settings">
             <div class="controls-choices">
                 <Choices label="γ" word=Word::Gamma choices=gammas(&now)/>
                 <Choices label="Counting" word=Word::Convention choices=conventions(&now)/>
@@ -56,7 +58,7 @@ fn gammas(now: &Reading) -> Vec<Choice> {
         } else {
             "Earlier iterations weigh more"
         };
-        choice(gamma_text(gamma), hint, &reading, gamma == now.gamma)
+        choice(format::gamma(gamma), hint, &reading, gamma == now.gamma)
     };
     gammas.into_iter().map(choice).collect()
 }
@@ -69,7 +71,7 @@ fn conventions(now: &Reading) -> Vec<Choice> {
         };
         let hint = match convention {
             Convention::Paper => {
-                "Counts the tests the target passes, and looks at regressions test by test"
+                "Counts the tests the target passes, and finds regressions test by test"
             }
             Convention::Reference => {
                 "Counts as the authors' program does: every passing test, regressions by net count"
@@ -82,7 +84,7 @@ fn conventions(now: &Reading) -> Vec<Choice> {
 }
 
 fn splits(shown: &Shown, now: &Reading) -> Vec<Choice> {
-    let choice = |split: &swe_ci_core::view::SplitSummary| {
+    let choice = |split: &swe_ci_views::view::SplitSummary| {
         let reading = Reading {
             split: Some(split.name.clone()),
             ..now.clone()

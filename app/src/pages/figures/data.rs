@@ -1,28 +1,31 @@
+//! The data of the figures.
+
 use leptos::prelude::*;
 use leptos::server_fn::codec::GetUrl;
 use serde::{Deserialize, Serialize};
-use swe_ci_core::figures::{Basis, Data, Figure};
 use swe_ci_core::metrics::{Convention, Gamma};
-use swe_ci_core::view::SplitSummary;
+use swe_ci_views::figures::{Basis, Data, Figure};
+use swe_ci_views::view::SplitSummary;
 
 use crate::error::AppError;
-use crate::query::{Query, Reading, gamma_text};
+use crate::format;
+use crate::query::{Query, Reading};
 
-/// What the figures show of a split.
+/// The figures of a split.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Shown {
-    /// None before anything was imported.
+    /// Empty before the first import.
     pub splits: Vec<SplitSummary>,
     pub split: Option<String>,
     pub gamma: Gamma,
     pub convention: Convention,
     pub basis: Basis,
-    /// Of each entry of the sheet: its colour, dashes and marker.
+    /// The colour, dashes and marker of each entry of the leaderboard data.
     pub series: Vec<usize>,
     pub figures: Vec<(Figure, Data)>,
-    /// Models that have scores in the other convention alone.
+    /// Models that have scores only in the other convention.
     pub unscored: Vec<String>,
-    /// Split and number of tasks of what is known as published.
+    /// Split and number of tasks of the published figures.
     pub published: (String, u32),
 }
 
@@ -36,8 +39,8 @@ pub(super) async fn shown(reading: Reading, only: Option<Figure>) -> Result<Show
     figures(split, gamma.get(), convention, only).await
 }
 
-/// The figures, or one of them, of the split asked for; else of the one with
-/// the most tasks.
+/// The figures, or one of them, of the requested split; by default of the one
+/// with the most tasks.
 #[server(prefix = "/api/pages", endpoint = "figures", input = GetUrl)]
 pub async fn figures(
     split: Option<String>,
@@ -47,7 +50,7 @@ pub async fn figures(
 ) -> Result<Shown, AppError> {
     use std::sync::Arc;
 
-    use swe_ci_core::figures::Study;
+    use swe_ci_views::figures::Study;
 
     let gamma = Gamma::new(gamma).map_err(|e| AppError::invalid(format!("{e}.")))?;
     let engine = crate::error::engine()?;
@@ -55,8 +58,8 @@ pub async fn figures(
     let split = choose(&splits, split)?;
     let (sheet, rows) = match &split {
         Some(split) => {
-            // On the heap: what counts a sheet is large, and pages move their
-            // futures about on small stacks.
+            // The ranking is boxed: it is large, and pages move their futures
+            // about on small stacks.
             let rows = engine.ranking(split, gamma, convention).await?;
             (engine.sheet(split).await?, rows)
         }
@@ -75,7 +78,7 @@ pub async fn figures(
     let published = &sheet.published;
     Ok(Shown {
         basis: study.basis(),
-        series: crate::plots::series(&sheet.entries),
+        series: swe_ci_plots::series(&sheet.entries),
         figures: wanted.map(|figure| (figure, figure.data(&study))).collect(),
         unscored: unscored.map(|entry| entry.model.clone()).collect(),
         published: (published.split.clone(), published.tasks),
@@ -101,16 +104,16 @@ fn choose(splits: &[SplitSummary], asked: Option<String>) -> Result<Option<Strin
 }
 
 impl Shown {
-    /// Whether no run has a score, in whichever convention.
+    /// Whether no run has a score in either convention.
     pub(super) fn is_empty(&self) -> bool {
         self.basis.runs == 0 && self.unscored.is_empty()
     }
 
-    /// The address of a figure by itself: `api/v1/plots/x.svg`, `embed/x`.
+    /// The address of a single figure: `api/v1/plots/x.svg`, `embed/x`.
     pub(super) fn address(&self, path: &str) -> String {
         let mut query = Query::default();
         query.add("split", self.split.as_deref());
-        query.add("gamma", Some(gamma_text(self.gamma)));
+        query.add("gamma", Some(format::gamma(self.gamma)));
         query.add("convention", Some(self.convention.name()));
         format!("/{path}{}", query.0)
     }

@@ -1,15 +1,16 @@
-//! One figure by itself, for other sites to frame.
+//! A single figure, for other sites to frame.
 
 use leptos::prelude::*;
 use leptos_router::hooks::{use_params_map, use_query_map};
-use swe_ci_core::figures::Figure;
+use swe_ci_views::figures::Figure;
 
 use super::data::{Shown, shown};
 use super::section::Drawing;
 use crate::components::{PageHead, loaded};
 use crate::error::AppError;
 use crate::fetched::fetched;
-use crate::query::{Reading, gamma_text};
+use crate::format;
+use crate::query::Reading;
 
 #[component]
 pub fn EmbedPage() -> impl IntoView {
@@ -35,7 +36,7 @@ fn EmbedView(shown: Shown) -> impl IntoView {
     let words = format!(
         "{split}, {} convention, γ {}",
         shown.convention.name(),
-        gamma_text(shown.gamma)
+        format::gamma(shown.gamma)
     );
     let figures = shown.figures.clone();
     let shown = StoredValue::new(shown);

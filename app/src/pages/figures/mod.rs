@@ -1,6 +1,7 @@
-//! The figures of the paper from the runs of one split, and four of ours. What
-//! they show is counted on the server; the browser is sent that, not the
-//! sheet. `/embed/<figure>` has one of them for other sites to frame.
+//! The figures of the paper for the runs of one split, and four of our own. The
+//! server computes their data and sends it to the browser, instead of the
+//! leaderboard data. `/embed/<figure>` has one of them for other sites to
+//! frame.
 
 mod controls;
 mod data;
@@ -33,7 +34,7 @@ pub fn FiguresPage() -> impl IntoView {
         <div class="hero">
             <h1>"Figures"</h1>
             <p class="lede">
-                "What the paper plots, from the runs on this site, and four figures of ours. Every point says what it stands for; below each picture are its numbers."
+                "The plots of the paper, drawn from the runs on this site, and four figures of our own. Every point has a label; the data is below each picture."
             </p>
         </div>
         {loaded(resource, move |shown| view! { <FiguresView shown reading/> })}

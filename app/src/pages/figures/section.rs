@@ -1,24 +1,25 @@
+//! One figure with its explanation, downloads and data.
+
 use leptos::either::Either;
 use leptos::prelude::*;
-use swe_ci_core::figures::{Data, Figure};
-use swe_ci_core::leaderboard::PublishedRow;
+use swe_ci_plots::{Layout, Size, Theme, figure};
+use swe_ci_views::figures::{Data, Figure};
+use swe_ci_views::leaderboard::PublishedRow;
 
 use super::data::Shown;
 use super::table::Numbers;
 use crate::components::{Picture, Tag, Tone};
 use crate::format;
-use crate::plots::{Layout, Size, Theme, figure};
-use crate::query::gamma_text;
 
-/// How large a PNG can be had: twice for screens, more for print.
+/// The scales of PNG downloads: 2 for screens, more for print.
 const SCALES: [u32; 3] = [2, 3, 4];
 
-/// One figure: how to read it beside its picture, its numbers below.
+/// One figure: its explanation beside its picture, its numbers below.
 #[component]
 pub(super) fn Section(which: Figure, data: Data, shown: StoredValue<Shown>) -> impl IntoView {
     let origin = match which.number() {
         Some(number) => format!("Figure {number} of the paper"),
-        None => "Ours, not in the paper".to_owned(),
+        None => "Our own, not in the paper".to_owned(),
     };
     let notes = shown.with_value(|shown| notes(&data, shown));
     let basis = shown.with_value(|shown| basis(which, shown));
@@ -58,8 +59,8 @@ pub(super) fn Section(which: Figure, data: Data, shown: StoredValue<Shown>) -> i
     }
 }
 
-/// The picture in two sizes, of which the style sheet shows the one that
-/// fits; or, where there is nothing to draw, why.
+/// The picture in two sizes, of which the style sheet shows the one that fits;
+/// or why there is nothing to draw.
 #[component]
 pub(super) fn Drawing(which: Figure, data: Data, shown: StoredValue<Shown>) -> impl IntoView {
     if data.is_empty() {
@@ -80,7 +81,7 @@ pub(super) fn Drawing(which: Figure, data: Data, shown: StoredValue<Shown>) -> i
     })
 }
 
-/// What would fill a figure that says nothing.
+/// How to fill an empty figure.
 fn remedy(which: Figure) -> &'static str {
     match which {
         Figure::EvoscoreByRelease => {
@@ -90,12 +91,12 @@ fn remedy(which: Figure) -> &'static str {
             "A correlation needs at least three iterations, and regressions in some of them."
         }
         Figure::ScoreByTokens => {
-            "They are counted by harnesses that call a model, and kept when results are imported."
+            "Harnesses that call a model count them, and imported results keep theirs."
         }
         Figure::StyleWins | Figure::ChangedLines | Figure::StyleTrend => {
-            "It is measured as evolutions end, and by `swe-ci rescore --style` where they ended before; results imported from elsewhere come without code."
+            "The server measures it as evolutions end, and `swe-ci rescore --style` for earlier ones; imported results come without code."
         }
-        _ => "It fills as soon as a task of a run is scored in this convention.",
+        _ => "It appears as soon as a task of a run is scored in this convention.",
     }
 }
 
@@ -108,7 +109,7 @@ fn basis(which: Figure, shown: &Shown) -> String {
         n => format!("{n} repositories"),
     };
     let gamma = if which.weighs() {
-        format!(", at γ\u{a0}{}", gamma_text(shown.gamma))
+        format!(", at γ\u{a0}{}", format::gamma(shown.gamma))
     } else {
         String::new()
     };
@@ -119,10 +120,10 @@ fn basis(which: Figure, shown: &Shown) -> String {
     )
 }
 
-/// What is left out or comes from elsewhere, in sentences.
+/// Sentences about data that is left out or comes from elsewhere.
 fn notes(data: &Data, shown: &Shown) -> Vec<String> {
     let mut notes = Vec::new();
-    // Where nothing is shown, everything is left out, and why is said there.
+    // An empty figure leaves out everything and explains it elsewhere.
     if let Some(left_out) = data.left_out().filter(|_| !data.is_empty()) {
         let models = left_out.models.join(", ");
         notes.push(format!("Left out: {models}, because {}.", left_out.because));
@@ -139,18 +140,18 @@ fn as_published(published: &[PublishedRow], shown: &Shown) -> Option<String> {
         return None;
     }
     if published.is_empty() {
-        return Some("What is known as published is known at γ = 1 alone, and shown there.".into());
+        return Some("Published figures are only known at γ = 1, and shown there.".into());
     }
     Some(format!(
-        "Small hollow marks on dashed lines: {} as published, read off a figure, on the {tasks} tasks of the split {split}; they rest on other tasks than runs on other splits.",
+        "Small hollow marks on dashed lines: {} as published, read off a figure, on the {tasks} tasks of the split {split}; runs on other splits have other tasks.",
         format::count(u32::try_from(published.len()).unwrap_or(u32::MAX), "model")
     ))
 }
 
 #[cfg(test)]
 mod tests {
-    use swe_ci_core::figures::Basis;
     use swe_ci_core::metrics::{Convention, Gamma};
+    use swe_ci_views::figures::Basis;
 
     use super::*;
 
@@ -192,7 +193,11 @@ mod tests {
 
     #[test]
     fn published_points_are_named_as_such() {
-        assert!(as_published(&[], &shown()).unwrap().contains("γ = 1 alone"));
+        assert!(
+            as_published(&[], &shown())
+                .unwrap()
+                .contains("only known at γ = 1")
+        );
         let mut none = shown();
         none.published.1 = 0;
         assert_eq!(as_published(&[], &none), None);

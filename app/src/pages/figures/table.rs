@@ -1,19 +1,20 @@
+//! The data of a figure as a table.
+
 use leptos::either::Either;
 use leptos::prelude::*;
-use swe_ci_core::figures::{Cell, Table};
+use swe_ci_views::figures::{Cell, Table};
 
 use crate::format;
 
-/// Columns for programs that say nothing to people: which run a row is of,
-/// its link says.
+/// Columns for programs; for people, the link of a row identifies its run.
 const HIDDEN: [&str; 2] = ["run_id", "kind"];
 
-/// The numbers behind a figure, folded.
+/// The data of a figure, folded.
 #[component]
 pub(super) fn Numbers(table: Table, title: &'static str) -> impl IntoView {
     let shown =
         (0..table.columns.len()).filter(|at| !HIDDEN.contains(&table.columns[*at].name.as_str()));
-    // Words are read from the left, in whichever column they stand.
+    // Text columns are aligned left, wherever they are.
     let class = |at: usize| {
         let mut cells = table.rows.iter().map(|cells| &cells[at]);
         let is_words = cells.any(|cell| matches!(cell, Cell::Text(_)));
@@ -55,7 +56,7 @@ fn cell(at: usize, cell: &Cell, class: &'static str) -> impl IntoView + use<> {
 fn words(cell: &Cell) -> String {
     match cell {
         Cell::Text(text) => text.clone(),
-        // Numbers without decimals may be long.
+        // Large whole numbers get thousands separators.
         Cell::Number { value, places: 0 } if *value >= 0.0 => {
             format::thousands(value.round() as u64)
         }

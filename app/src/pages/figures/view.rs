@@ -1,7 +1,9 @@
+//! The page of figures.
+
 use leptos::either::{Either, EitherOf3};
 use leptos::prelude::*;
-use swe_ci_core::figures::Figure;
 use swe_ci_core::metrics::Convention;
+use swe_ci_views::figures::Figure;
 
 use super::controls::Controls;
 use super::data::Shown;
@@ -59,7 +61,7 @@ fn Contents() -> impl IntoView {
     }
 }
 
-/// Runs that have scores in the other convention alone.
+/// Runs that have scores only in the other convention.
 #[component]
 fn Unscored(models: Vec<String>, reading: Signal<Reading>) -> impl IntoView {
     if models.is_empty() {
@@ -76,7 +78,7 @@ fn Unscored(models: Vec<String>, reading: Signal<Reading>) -> impl IntoView {
         <p class="note">
             <strong>"Not in these figures: "</strong>
             {models.join(", ")}
-            ". Only how many tests passed is known, not which, so there is no score in the paper's convention. "
+            ". Their results say how many tests passed, but not which, so there is no score in the paper's convention. "
             <a href=href data-noscroll="">"Look in the reference convention"</a>
         </p>
     })

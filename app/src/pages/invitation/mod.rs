@@ -1,4 +1,4 @@
-//! Where a link leads that makes an account.
+//! The page of an invitation link, which creates an account.
 
 mod data;
 mod view;
@@ -19,7 +19,7 @@ pub fn InvitationPage() -> impl IntoView {
     let secret = Memo::new(move |_| params.with(|p| p.get("secret").unwrap_or_default()));
     let resource = fetched(move || secret.get(), invitation);
     view! {
-        <PageHead title="Invitation" description="Make an account on this site." missing=true/>
+        <PageHead title="Invitation" description="Create an account on this site." missing=true/>
         {loaded(resource, move |invitation| {
             let secret = secret.get_untracked();
             view! { <Acceptance invitation secret answer=answer.clone()/> }

@@ -1,18 +1,20 @@
+//! The form that creates an account.
+
 use leptos::prelude::*;
-use swe_ci_core::account::InvitationView;
+use swe_ci_views::account::InvitationView;
 
 use crate::components::{Field, ProviderButtons, Time};
 use crate::form_answer::FormAnswer;
-use crate::pages::words;
 use crate::sign_in_providers::SignInProviders;
+use crate::words;
 
 const FORM: &str = "invitation";
 
-/// Sent to the address of the page, which holds the secret.
+/// Posts to the page's own address, which contains the secret.
 #[component]
 pub fn Acceptance(
     invitation: InvitationView,
-    /// Of the link.
+    /// The secret in the link.
     secret: String,
     answer: FormAnswer,
 ) -> impl IntoView {
@@ -25,13 +27,13 @@ pub fn Acceptance(
             <section>
                 <h2>"Or without a password of this site"</h2>
                 <p class="quiet">"The account gets a name like the one you have there."</p>
-                <ProviderButtons providers words="Make it with" along/>
+                <ProviderButtons providers words="Create it with" along/>
             </section>
         }
     });
     view! {
         <div class="hero">
-            <h1>"Make your account"</h1>
+            <h1>"Create your account"</h1>
             <p class="lede">{words::role_may(invitation.role)}</p>
         </div>
         <form class="form" method="post">
@@ -40,7 +42,7 @@ pub fn Acceptance(
                 label="Name"
                 autocomplete="username"
                 value=answer.kept(FORM, "name")
-                hint="2 to 40 letters (a to z), digits, “-”, “_” and “.”, beginning with a letter. Others see it beside what you do."
+                hint="2 to 40 letters (a to z), digits, “-”, “_” and “.”, beginning with a letter. Others see it with your actions."
                 problem=problem("name")
                 required=true
             />
@@ -61,7 +63,7 @@ pub fn Acceptance(
                 problem=problem("again")
                 required=true
             />
-            <button class="button button-main" type="submit">"Make the account"</button>
+            <button class="button button-main" type="submit">"Create the account"</button>
         </form>
         {elsewhere}
         <p class="footnote">

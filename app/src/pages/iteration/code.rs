@@ -1,18 +1,18 @@
-//! What an iteration changed in the code, file by file.
+//! The changes of an iteration to the code, file by file.
 
 use leptos::either::{Either, EitherOf3};
 use leptos::prelude::*;
-use swe_ci_core::conversation::visible;
 use swe_ci_core::diff::{Body, Diff, FileChange, FileDiff, hunks};
-use swe_ci_core::inspection::CodeChange;
+use swe_ci_core::text::visible;
+use swe_ci_views::inspection::CodeChange;
 
 use super::hunks::{SideBySide, Unified};
 use super::layout::{Layout, LayoutChoice};
 use crate::components::Tag;
 use crate::format;
 
-/// Files unfold by themselves when all of them together are this short. Those
-/// that are gone do not: that they are says it.
+/// Files start unfolded when all of them together are this short. Deleted files
+/// do not: their heading says enough.
 const FEW_LINES: u32 = 80;
 
 #[component]
@@ -24,7 +24,7 @@ pub(in crate::pages) fn ChangedCode(
 ) -> impl IntoView {
     match code {
         CodeChange::NotRecorded => EitherOf3::A(view! {
-            <p class="quiet">"Not known: only its results were imported, the code it wrote did not come with them."</p>
+            <p class="quiet">"Unknown: the imported results came without the code."</p>
         }),
         CodeChange::Unreadable(why) => EitherOf3::B(view! { <p class="note">{why}</p> }),
         CodeChange::Known(diff) => {
@@ -50,11 +50,11 @@ fn Changes(diff: Diff, evolution_id: String, iteration: u32, layout: Layout) -> 
     }
 }
 
-/// The files of a diff, each unfolding.
+/// The files of a diff, each of which unfolds.
 #[component]
 pub(in crate::pages) fn ChangedFiles(
     diff: Diff,
-    /// Where all of the diff is, for what there is no room for.
+    /// The address of the whole diff, for parts that are too long to show.
     beyond: StoredValue<String>,
     layout: Layout,
 ) -> impl IntoView {
@@ -62,7 +62,7 @@ pub(in crate::pages) fn ChangedFiles(
     let open = added.saturating_add(removed) <= FEW_LINES;
     let more = (diff.more_files > 0).then(|| {
         let files = format::count(diff.more_files, "more file");
-        view! { <p class="quiet">{format!("And {files}, which are not listed here.")}</p> }
+        view! { <p class="quiet">{format!("And {files} that are not listed here.")}</p> }
     });
     let lines = |file: &FileDiff| matches!(&file.body, Body::Text(text) if !text.is_empty());
     let choice = diff.files.iter().any(lines);
@@ -101,7 +101,7 @@ fn File(
     file: FileDiff,
     open: bool,
     layout: Layout,
-    /// Where all of the diff is.
+    /// The address of the whole diff.
     beyond: StoredValue<String>,
 ) -> impl IntoView {
     let FileDiff {
@@ -141,11 +141,11 @@ fn File(
             view! { {lines} }.into_any()
         }
         Body::Binary => says("It is not text, so there is nothing to show line by line."),
-        Body::TooLong => says("It is too long to be compared line by line."),
-        Body::Mode => says("Only whether it can be executed was changed."),
+        Body::TooLong => says("It is too long for a comparison line by line."),
+        Body::Mode => says("Only its executable flag changed."),
         Body::LeftOut => view! {
             <p class="quiet">
-                "There is no room for it here: "
+                "It is too long to show here: "
                 <a href=beyond.get_value() rel="external">"the whole diff"</a>
                 " has it."
             </p>
@@ -164,7 +164,7 @@ fn File(
     }
 }
 
-/// What a file is called, on one line and without what would turn or hide it.
+/// The name of a file on one line, without control or bidirectional characters.
 fn named(path: &str) -> String {
     visible(path).replace('\n', "␊").replace('\t', "␉")
 }

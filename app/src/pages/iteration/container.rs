@@ -1,9 +1,9 @@
-//! The container an attempt worked in: how its command ended, and folded what
-//! it was made of and could use.
+//! The container of an attempt: how its command ended and, folded, its image
+//! and its limits.
 
 use leptos::prelude::*;
-use swe_ci_core::container::{Container, ContainerLimits};
-use swe_ci_core::conversation::visible;
+use swe_ci_core::text::visible;
+use swe_ci_views::container::{Container, ContainerLimits};
 
 use crate::components::{Tag, Tone};
 use crate::format;
@@ -12,7 +12,7 @@ use crate::format;
 pub(super) fn ContainerFacts(container: Container) -> impl IntoView {
     let killed = container
         .out_of_memory
-        .then(|| view! { <Tag text="Out of memory".to_owned() tone=Tone::Bad hint="The kernel killed a process in it for want of memory.".to_owned()/> });
+        .then(|| view! { <Tag text="Out of memory".to_owned() tone=Tone::Bad hint="The kernel killed a process in it because memory ran out.".to_owned()/> });
     let exit = match container.exit_code {
         Some(code) => format!("exit {code}"),
         None => "no exit code".to_owned(),

@@ -1,10 +1,12 @@
+//! The data of the page of an iteration.
+
 use leptos::prelude::*;
 use leptos::server_fn::codec::GetUrl;
 use leptos_router::params::ParamsMap;
 use serde::{Deserialize, Serialize};
-use swe_ci_core::inspection::Inspection;
 use swe_ci_core::run::Kind;
-use swe_ci_core::view::EvolutionView;
+use swe_ci_views::inspection::Inspection;
+use swe_ci_views::view::EvolutionView;
 
 use crate::error::AppError;
 use crate::pages::run::run;
@@ -16,7 +18,7 @@ pub async fn iteration(evolution: String, iteration: u32) -> Result<Inspection, 
         .await?)
 }
 
-/// Which iteration the address means.
+/// The iteration in the address.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Address {
     run: String,
@@ -35,14 +37,9 @@ impl Address {
     }
 }
 
-/// Where an iteration has a page of its own.
-pub(in crate::pages) fn iteration_href(run: &str, evolution: &str, iteration: u32) -> String {
-    format!("/runs/{run}/{evolution}/{iteration}")
-}
-
-/// An iteration and where it belongs.
+/// An iteration with its run and evolution.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Whole {
+pub struct PageData {
     pub run_id: String,
     pub model: String,
     pub kind: Kind,
@@ -50,7 +47,7 @@ pub struct Whole {
     pub inspection: Inspection,
 }
 
-pub(super) async fn whole_iteration(address: Address) -> Result<Whole, AppError> {
+pub(super) async fn whole_iteration(address: Address) -> Result<PageData, AppError> {
     let missing = || AppError::not_found("There is no such iteration in this run.");
     let number = address.iteration.ok_or_else(missing)?;
     let run = run(address.run).await?;
@@ -59,7 +56,7 @@ pub(super) async fn whole_iteration(address: Address) -> Result<Whole, AppError>
         .find(|e| e.evolution_id == address.evolution)
         .ok_or_else(missing)?;
     let inspection = iteration(address.evolution, number).await?;
-    Ok(Whole {
+    Ok(PageData {
         run_id: run.summary.run_id,
         model: run.summary.config.model,
         kind: run.summary.config.kind,

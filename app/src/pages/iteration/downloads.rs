@@ -1,9 +1,9 @@
-//! The files of an iteration, to be kept.
+//! Downloads of the files of an iteration.
 
 use leptos::prelude::*;
-use swe_ci_core::inspection::KeptFiles;
+use swe_ci_views::inspection::KeptFiles;
 
-/// Nothing where none was kept.
+/// Empty when no files were stored.
 #[component]
 pub(in crate::pages) fn Downloads(
     files: KeptFiles,

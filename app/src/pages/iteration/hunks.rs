@@ -1,6 +1,6 @@
-//! The changed lines of a file. A sign before each line says what became of
-//! it, what changed within it is underlined, and both are told to whoever does
-//! not see them: colour is never the only sign.
+//! The changed lines of a file. A sign before each line shows added and removed
+//! lines, underlining marks changes within a line, and both have text for
+//! screen readers: colour is never the only sign.
 
 use leptos::either::{Either, EitherOf4};
 use leptos::prelude::*;
@@ -8,8 +8,8 @@ use swe_ci_core::diff::{Hunk, Line, Pair, Piece, Sign, Token};
 
 use crate::format;
 
-/// One line above the other. Lines of a kind are one element, so that a long
-/// diff is not ten thousand of them.
+/// Unified. Adjacent lines of one kind share an element, so that a long diff is
+/// not ten thousand of them.
 #[component]
 pub(super) fn Unified(hunks: Vec<Hunk>, label: String) -> impl IntoView {
     let hunk = |hunk: Hunk| {
@@ -72,7 +72,7 @@ fn row((before, after): Pair<'_>) -> impl IntoView + use<> {
     view! { <tr>{half(before, |line| line.old)}{half(after, |line| line.new)}</tr> }
 }
 
-/// One side of a row: a number, and the line.
+/// One side of a row: the number and the line.
 fn half(line: Option<&Line>, number: fn(&Line) -> Option<u32>) -> impl IntoView + use<> {
     match line {
         Some(line) => Either::Left(view! {
@@ -109,15 +109,15 @@ fn of_a_kind(sign: Sign, pieces: Vec<Piece>) -> AnyView {
         }
     };
     let text = pieces.into_iter().map(piece).collect_view();
-    let said = |what: &'static str| view! { <span class="visually-hidden">{what}</span> };
+    let hidden = |what: &'static str| view! { <span class="visually-hidden">{what}</span> };
     match sign {
-        Sign::Added => view! { <ins>{said("Added: ")}{text}</ins> }.into_any(),
-        Sign::Removed => view! { <del>{said("Removed: ")}{text}</del> }.into_any(),
+        Sign::Added => view! { <ins>{hidden("Added: ")}{text}</ins> }.into_any(),
+        Sign::Removed => view! { <del>{hidden("Removed: ")}{text}</del> }.into_any(),
         Sign::Same => view! { <span>{text}</span> }.into_any(),
     }
 }
 
-/// What gives a word its colour.
+/// The CSS class for a token's colour.
 fn class(token: Token) -> &'static str {
     match token {
         Token::Keyword => "t-keyword",
@@ -129,7 +129,7 @@ fn class(token: Token) -> &'static str {
     }
 }
 
-/// Lines with their signs as one text, in as few pieces as it takes.
+/// Lines with their signs as one text, in as few pieces as possible.
 fn in_a_row(lines: &[Line]) -> Vec<Piece> {
     let mut pieces: Vec<Piece> = Vec::new();
     let mut push = |text: &str, marked: bool, token: Option<Token>| match pieces.last_mut() {
@@ -170,7 +170,7 @@ fn sign(sign: Sign) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use swe_ci_core::diff::{Coloured, hunks};
+    use swe_ci_core::diff::hunks;
 
     #[test]
     fn lines_of_a_kind_in_as_few_pieces_as_it_takes() {
@@ -194,11 +194,11 @@ mod tests {
         );
     }
 
+    #[cfg(feature = "ssr")]
     const CODE: &str = "@@ -1,2 +1,2 @@\n # a\n-x = \"<script>\"\n+x = \"<script>&\"\n";
 
-    /// The markup of code in which a comment and two strings have a colour, and
-    /// the end of the second string is new; without what the browser finds its
-    /// way by.
+    /// The markup of code with a coloured comment and two coloured strings, of
+    /// which the end of the second is new; without hydration markers.
     #[cfg(feature = "ssr")]
     fn markup(split: bool) -> String {
         let range = |word: &str| {
@@ -207,7 +207,7 @@ mod tests {
         };
         let coloured = |(word, token)| {
             let (from, to) = range(word);
-            Coloured { from, to, token }
+            swe_ci_core::diff::Coloured { from, to, token }
         };
         let tokens = [
             ("# a", Token::Comment),

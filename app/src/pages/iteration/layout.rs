@@ -1,19 +1,15 @@
-//! How changes of code are laid out: one line above the other, or before and
-//! after side by side. The choice is in the address.
+//! The layout of code changes: unified or side by side. The address contains
+//! the choice.
 
 use leptos::prelude::*;
 
 use crate::components::{Choice, Choices};
 
-/// What the address calls it, and what it says when they are side by side.
-pub(in crate::pages) const DIFF: &str = "diff";
-pub(in crate::pages) const SPLIT: &str = "split";
-
 #[derive(Debug, Clone, Copy)]
 pub(in crate::pages) struct Layout {
-    /// Side by side.
+    /// Whether the layout is side by side.
     pub split: Signal<bool>,
-    /// The page with the other choice, or this one.
+    /// The page in the given layout.
     pub href: Callback<bool, String>,
 }
 
@@ -27,7 +23,7 @@ pub(super) fn LayoutChoice(layout: Layout) -> impl IntoView {
         chosen: Signal::derive(move || split.get() == wanted),
     };
     let choices = vec![
-        choice("Unified", "What went above what came", false),
+        choice("Unified", "Removed lines above added ones", false),
         choice(
             "Side by side",
             "Before on the left, after on the right",

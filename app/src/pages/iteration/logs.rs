@@ -1,13 +1,13 @@
-//! What the steps of an iteration printed.
+//! The output of an iteration's steps.
 
 use leptos::either::Either;
 use leptos::prelude::*;
-use swe_ci_core::conversation::visible;
-use swe_ci_core::inspection::StepLog;
+use swe_ci_core::text::visible;
+use swe_ci_views::inspection::StepLog;
 
 use crate::format;
 
-/// Folded; each leads to the whole of it.
+/// Folded; each has a link to the whole log.
 #[component]
 pub(in crate::pages) fn Logs(
     logs: Vec<StepLog>,
@@ -17,7 +17,7 @@ pub(in crate::pages) fn Logs(
 ) -> impl IntoView {
     if logs.is_empty() {
         let none = if imported {
-            "No logs came with the imported results."
+            "The imported results have no logs."
         } else {
             "The steps printed nothing."
         };

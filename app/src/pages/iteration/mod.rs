@@ -1,4 +1,4 @@
-//! One iteration: what was asked for, what was done, what came of it.
+//! One iteration: its requirements, its steps and its results.
 
 mod code;
 mod container;
@@ -16,10 +16,9 @@ use leptos::prelude::*;
 use leptos_router::hooks::{use_params_map, use_query_map};
 
 pub(super) use self::code::{ChangedCode, ChangedFiles};
-pub(super) use self::data::iteration_href;
 use self::data::{Address, whole_iteration};
 pub(super) use self::downloads::Downloads;
-pub(super) use self::layout::{DIFF, Layout, SPLIT};
+pub(super) use self::layout::Layout;
 pub(super) use self::logs::Logs;
 pub(super) use self::parts::{Facts, Findings, Requirements};
 pub(super) use self::steps::Steps;
@@ -27,6 +26,7 @@ pub(super) use self::tests::ChangedTests;
 use self::view::IterationView;
 use crate::components::loaded;
 use crate::fetched::fetched;
+use crate::pages::routes::{DIFF, SPLIT};
 
 #[component]
 pub fn IterationPage() -> impl IntoView {

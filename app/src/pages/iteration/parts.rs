@@ -1,17 +1,17 @@
-//! What is recorded of an iteration: its counts, its findings, its document.
+//! The record of an iteration: its counts, its findings, its requirements.
 
 use leptos::either::Either;
 use leptos::prelude::*;
-use swe_ci_core::conversation::visible;
-use swe_ci_core::likely::is_about;
 use swe_ci_core::requirement::Requirement;
 use swe_ci_core::task::SuiteCounts;
-use swe_ci_core::view::IterationView as Tested;
+use swe_ci_core::text::visible;
+use swe_ci_views::likely_tests::is_about;
+use swe_ci_views::view::IterationView as Tested;
 
 use crate::components::{Term, Time};
 use crate::format;
 use crate::glossary::Word;
-use crate::pages::words;
+use crate::words;
 
 #[component]
 pub(in crate::pages) fn Facts(
@@ -21,14 +21,14 @@ pub(in crate::pages) fn Facts(
 ) -> impl IntoView {
     let verdict = iteration.verdict;
     let passing = format!("{} of {}", verdict.in_target(), suite.target);
-    // By counts alone nobody knows which tests are the target's.
+    // With counts only, nobody knows which tests belong to the target.
     let counted = if suite.counts_only {
         "Tests passing"
     } else {
         "Target tests passing"
     };
-    // How long a test run took elsewhere is mostly not told, and when it was
-    // is not: these rows were written by the import.
+    // Imported results mostly lack the duration of a test run, and always its
+    // time: the import wrote these rows.
     let took = iteration.test_seconds;
     let took = (!imported || took > 0.0)
         .then(|| view! { <div><dt>"Test run"</dt><dd>{format::seconds(took)}</dd></div> });
@@ -57,7 +57,7 @@ pub(in crate::pages) fn Findings(findings: Vec<String>) -> impl IntoView {
         view! {
             <section class="note" data-tone="warn" aria-labelledby="findings-title">
                 <h2 id="findings-title"><Term word=Word::Finding text="Integrity findings"/></h2>
-                <p>"Configuration of the tests was changed by the agent:"</p>
+                <p>"The agent changed the test configuration:"</p>
                 <ul>{items}</ul>
             </section>
         }
@@ -67,16 +67,16 @@ pub(in crate::pages) fn Findings(findings: Vec<String>) -> impl IntoView {
 #[component]
 pub(in crate::pages) fn Requirements(
     requirements: Vec<Requirement>,
-    /// The tests that changed with them.
+    /// The tests gained and lost in the same iteration.
     gained: Vec<String>,
     lost: Vec<String>,
-    /// Where one can see what became of a test.
+    /// The address that shows a test's history.
     href: Callback<String, String>,
     imported: bool,
 ) -> impl IntoView {
     if requirements.is_empty() {
         let none = if imported {
-            "None came with the imported results."
+            "The imported results have none."
         } else {
             "None were written."
         };
@@ -111,14 +111,14 @@ pub(in crate::pages) fn Requirements(
     Either::Right(view! { <ol class="requirements">{items}</ol> })
 }
 
-/// Tests that changed and that a requirement is probably about.
+/// Gained and lost tests that a requirement is probably about.
 #[component]
 fn Likely(what: &'static str, tests: Vec<String>, href: Callback<String, String>) -> impl IntoView {
-    /// No more of them are named.
+    /// The longest list of names.
     const MOST: usize = 10;
     (!tests.is_empty()).then(|| {
         let count = u32::try_from(tests.len()).unwrap_or(u32::MAX);
-        let told = format::count(count, "test");
+        let total = format::count(count, "test");
         let item = |test: String| {
             let href = href.run(test.clone());
             view! { <li><a href=href><code>{test}</code></a></li> }
@@ -128,9 +128,9 @@ fn Likely(what: &'static str, tests: Vec<String>, href: Callback<String, String>
         let more = (more > 0).then(|| view! { <li class="quiet">{format!("and {more} more")}</li> });
         view! {
             <details class="fold likely">
-                <summary>{format!("{told} {what}, going by names")}</summary>
+                <summary>{format!("{total} {what}, going by names")}</summary>
                 <p class="quiet">
-                    "A guess: this requirement names these tests, or the file they are called after. Nothing proves that they changed because of it."
+                    "A guess: this requirement names these tests, or the file they are named after. It does not prove that they changed because of it."
                 </p>
                 <ul class="test-list">{items}{more}</ul>
             </details>

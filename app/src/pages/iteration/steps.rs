@@ -1,18 +1,18 @@
-//! What steps came to and took: a row for each attempt.
+//! The outcome and usage of steps: a row for each attempt.
 
 use leptos::either::Either;
 use leptos::prelude::*;
 use swe_ci_core::step::StepOutcome;
 use swe_ci_core::usage::Traffic;
-use swe_ci_core::view::StepView;
+use swe_ci_views::view::StepView;
 
 use super::container::ContainerFacts;
 use crate::components::Tag;
 use crate::format;
-use crate::pages::conversation::conversation_href;
-use crate::pages::words;
+use crate::pages::routes::conversation_href;
+use crate::words;
 
-/// What any of the steps knows; columns that would be empty are left out.
+/// Which columns have data; empty ones are left out.
 #[derive(Debug, Clone, Copy)]
 struct Known {
     time: bool,
@@ -58,7 +58,7 @@ pub(in crate::pages) fn Steps(
     };
     let rows = steps.into_iter().map(row).collect_view();
     Either::Right(view! {
-        <div class="table-frame" tabindex="0" role="region" aria-label="What each step took">
+        <div class="table-frame" tabindex="0" role="region" aria-label="Usage of each step">
             <table class="list cards steps" role="table">
                 <thead role="rowgroup">
                     <tr role="row">
@@ -96,7 +96,8 @@ fn Row(step: StepView, run_id: String, evolution_id: String, known: Known) -> im
         None => unknown(),
     };
     let recording = known.recorded.then(|| {
-        // What was interrupted is repeated under its number, and so are its files.
+        // An interrupted attempt is repeated under its number, which replaces
+        // its files.
         let links = (step.is_recorded() && step.outcome != StepOutcome::Interrupted)
             .then(|| view! { <Recording step=step.clone() run_id evolution_id/> });
         view! { <td role="cell" class="step-recording" data-label="Recording">{links}</td> }
@@ -106,10 +107,10 @@ fn Row(step: StepView, run_id: String, evolution_id: String, known: Known) -> im
         let facts = facts.map(|container| view! { <ContainerFacts container/> });
         view! { <td role="cell" class="step-container" data-label="Container">{facts}</td> }
     });
-    let said = Some(step.detail.clone()).filter(|detail| !detail.is_empty());
+    let detail = Some(step.detail.clone()).filter(|detail| !detail.is_empty());
     let detail = known
         .detail
-        .then(|| view! { <td role="cell" class="detail">{said}</td> });
+        .then(|| view! { <td role="cell" class="detail">{detail}</td> });
     view! {
         <tr role="row">
             <th role="rowheader" scope="row">
@@ -128,7 +129,7 @@ fn Row(step: StepView, run_id: String, evolution_id: String, known: Known) -> im
     }
 }
 
-/// What is written, and below it what is to be known of it.
+/// A figure, and a note below it.
 type Figure = (String, Option<String>);
 
 fn unknown() -> Figure {
@@ -152,13 +153,13 @@ fn retried(traffic: Traffic) -> Option<String> {
     }
 }
 
-/// "waited 12 s", where one would notice.
+/// "waited 12 s", where the wait is noticeable.
 fn waited(traffic: Traffic) -> Option<String> {
     let seconds = traffic.waiting_ms as f64 / 1e3;
     (seconds >= 0.05).then(|| format!("waited {}", format::seconds(seconds)))
 }
 
-/// What was said in the step, to be read and as files.
+/// Links to the transcript of the step, as a page and as files.
 #[component]
 fn Recording(step: StepView, run_id: String, evolution_id: String) -> impl IntoView {
     let StepView {
@@ -167,18 +168,18 @@ fn Recording(step: StepView, run_id: String, evolution_id: String) -> impl IntoV
         attempt,
         ..
     } = step;
-    let said = conversation_href(&run_id, &evolution_id, iteration, role, attempt);
+    let detail = conversation_href(&run_id, &evolution_id, iteration, role, attempt);
     let role = role.name();
-    let label = format!("Read what the {role} and its model said, attempt {attempt}");
+    let label = format!("Read the transcript of the {role}, attempt {attempt}");
     let link = |format: &'static str, name: &'static str| {
         let href = format!(
             "/api/v1/evolutions/{evolution_id}/iterations/{iteration}/{role}/trajectory?attempt={attempt}&format={format}"
         );
-        let label = format!("{name}: what the {role} and its model said, attempt {attempt}");
+        let label = format!("{name}: transcript of the {role}, attempt {attempt}");
         view! { <a href=href rel="external" download="" aria-label=label>{name}</a> }
     };
     view! {
-        <a href=said aria-label=label>"Read"</a>
+        <a href=detail aria-label=label>"Read"</a>
         " "
         {link("jsonl", "JSON lines")}
         " "

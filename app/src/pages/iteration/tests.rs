@@ -1,17 +1,17 @@
-//! Which tests an iteration gained and lost, and what pytest said of them.
+//! The tests an iteration gained and lost, and pytest's messages about them.
 
 use std::collections::HashMap;
 
 use leptos::either::Either;
 use leptos::prelude::*;
-use swe_ci_core::conversation::visible;
-use swe_ci_core::inspection::{ChangedTest, Ended};
+use swe_ci_core::text::visible;
+use swe_ci_views::inspection::{ChangedTest, Ended};
 
 use crate::format;
 
-/// No more of them are listed; the JSON has all.
+/// The longest list; the JSON has all.
 const MOST: usize = 500;
-/// So many stand there unfolded.
+/// Lists up to this length start unfolded.
 const FEW: usize = 30;
 
 type Known = StoredValue<HashMap<String, ChangedTest>>;
@@ -20,15 +20,15 @@ type Known = StoredValue<HashMap<String, ChangedTest>>;
 pub(in crate::pages) fn ChangedTests(
     gained: Vec<String>,
     lost: Vec<String>,
-    /// What is known of them beside that they changed.
+    /// Details about the changed tests.
     changed: Vec<ChangedTest>,
     counts_only: bool,
-    /// Where one can see what became of a test.
+    /// The address that shows a test's history.
     href: Callback<String, String>,
 ) -> impl IntoView {
     if counts_only {
         return Either::Left(view! {
-            <p class="quiet">"Only how many tests passed was reported, not which."</p>
+            <p class="quiet">"The results say how many tests passed, but not which."</p>
         });
     }
     let known = changed.into_iter().map(|test| (test.node_id.clone(), test));
@@ -47,12 +47,12 @@ fn Tests(
     href: Callback<String, String>,
 ) -> impl IntoView {
     let count = tests.len();
-    let told = format::count(u32::try_from(count).unwrap_or(u32::MAX), "test");
+    let total = format::count(u32::try_from(count).unwrap_or(u32::MAX), "test");
     let item = move |test: String| {
-        let told = known.with_value(|known| known.get(&test).cloned());
-        let told = told.map(|test| view! { <Told test/> });
+        let details = known.with_value(|known| known.get(&test).cloned());
+        let details = details.map(|test| view! { <TestDetails test/> });
         let href = href.run(test.clone());
-        view! { <li><a href=href><code>{test}</code></a>{told}</li> }
+        view! { <li><a href=href><code>{test}</code></a>{details}</li> }
     };
     let items = tests.into_iter().take(MOST).map(item).collect_view();
     let cut = (count > MOST).then(|| {
@@ -63,16 +63,16 @@ fn Tests(
     }
     Either::Right(view! {
         <details class="tests" open=count <= FEW>
-            <summary>{format!("{title}: {told}")}</summary>
+            <summary>{format!("{title}: {total}")}</summary>
             <ul class="test-list">{items}</ul>
             {cut}
         </details>
     })
 }
 
-/// How a test ended before and after, and what pytest said of it, folded.
+/// How a test ended before and after, and pytest's message, folded.
 #[component]
-fn Told(test: ChangedTest) -> impl IntoView {
+fn TestDetails(test: ChangedTest) -> impl IntoView {
     let ChangedTest { before, after, .. } = test;
     let outcomes = format!("{} → {}", before.outcome.name(), after.outcome.name());
     if before.message.is_empty() && after.message.is_empty() {

@@ -1,27 +1,31 @@
+//! The page of an iteration.
+
 use leptos::prelude::*;
-use swe_ci_core::inspection::Inspection;
 use swe_ci_core::run::Kind;
+use swe_ci_views::inspection::Inspection;
 
 use super::code::ChangedCode;
-use super::data::Whole;
+use super::data::PageData;
 use super::downloads::Downloads;
-use super::layout::{DIFF, Layout, SPLIT};
+use super::layout::Layout;
 use super::logs::Logs;
 use super::parts::{Facts, Findings, Requirements};
 use super::steps::Steps;
 use super::tests::ChangedTests;
 use crate::components::{PageHead, Tag};
-use crate::pages::evolution::{evolution_href, test_href};
-use crate::pages::words;
+use crate::pages::routes::{
+    DIFF, SPLIT, evolution_href, iteration_href, run_href, task_href, test_href,
+};
+use crate::words;
 
 #[component]
 pub fn IterationView(
-    whole: Whole,
+    whole: PageData,
     /// Whether changes are shown side by side.
     #[prop(into)]
     split: Signal<bool>,
 ) -> impl IntoView {
-    let Whole {
+    let PageData {
         run_id,
         model,
         kind,
@@ -40,14 +44,14 @@ pub fn IterationView(
     let number = iteration.view.iteration;
     let task = evolution.task_id.to_string();
     let last = evolution.iterations.last().map_or(number, |i| i.iteration);
-    let base = format!("/runs/{run_id}/{}", evolution.evolution_id);
+    let (run, id) = (run_id.clone(), evolution.evolution_id.clone());
     let at = Callback::new(move |(n, split): (u32, bool)| {
         let query = if split {
             format!("?{DIFF}={SPLIT}")
         } else {
             String::new()
         };
-        format!("{base}/{n}{query}")
+        format!("{}{query}", iteration_href(&run, &id, n))
     });
     let layout = Layout {
         split,
@@ -68,12 +72,12 @@ pub fn IterationView(
     view! {
         <PageHead
             title=format!("Iteration {number} of {task} · {model}")
-            description=format!("What {model} was asked for and did in iteration {number} of {task}, and which tests it gained and lost.")
+            description=format!("The requirements and changes of {model} in iteration {number} of {task}, and the tests it gained and lost.")
         />
         <nav class="crumbs" aria-label="Where this is">
             <a href="/runs">"Runs"</a>
-            <a href=format!("/runs/{run_id}")>{model.clone()}</a>
-            <a href=format!("/tasks/{task}")>{task.clone()}</a>
+            <a href=run_href(&run_id)>{model.clone()}</a>
+            <a href=task_href(&task)>{task.clone()}</a>
         </nav>
         <div class="hero">
             <h1>{format!("Iteration {number}")}</h1>

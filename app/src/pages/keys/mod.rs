@@ -1,4 +1,4 @@
-//! One's own keys of providers: what they are called, never what they are.
+//! The reader's own provider keys: their names, never their values.
 
 mod data;
 mod view;
@@ -8,17 +8,14 @@ use leptos_router::hooks::use_query_map;
 
 use self::data::keys;
 use self::view::Keys;
-use crate::components::{Done, PageHead, loaded};
+use crate::components::{Confirmation, PageHead, loaded};
 use crate::fetched::fetched;
 use crate::form_answer::FormAnswer;
 use crate::query::named;
 
-/// What `done=` may say, and what the page says to it.
+/// The values of `done=` and their messages.
 const DONE: [(&str, &str); 2] = [
-    (
-        "set",
-        "The key is stored. It is sealed, and shown nowhere again.",
-    ),
+    ("set", "The key is stored encrypted and never shown again."),
     ("removed", "The key is removed."),
 ];
 
@@ -28,14 +25,14 @@ pub fn KeysPage() -> impl IntoView {
     let done = use_query_map().with_untracked(|query| named(query, "done"));
     let resource = fetched(|| (), |()| keys());
     view! {
-        <PageHead title="Keys" description="The keys your runs pay their providers with." missing=true/>
+        <PageHead title="Keys" description="The keys your runs use for their providers." missing=true/>
         <div class="hero">
             <h1>"Keys"</h1>
             <p class="lede">
-                "Your runs name a key to pay their provider with. Only your own runs can use it; it goes to that provider and nowhere else, and no page shows it."
+                "Your runs name the key that pays their provider. Only your own runs can use it; it is sent to that provider and nowhere else, and no page shows it."
             </p>
         </div>
-        <Done said=done known=&DONE/>
+        <Confirmation word=done known=&DONE/>
         {loaded(resource, move |keys| view! { <Keys keys answer=answer.clone()/> })}
     }
 }

@@ -1,14 +1,16 @@
+//! Provider keys and the form that stores one.
+
 use leptos::either::Either;
 use leptos::prelude::*;
 use swe_ci_core::key::KeyView;
 
-use crate::components::{Field, Listed, Time};
+use crate::components::{Field, ListTable, Time};
 use crate::form_answer::FormAnswer;
 
 const SET: &str = "set-key";
 const REMOVE: &str = "remove-key";
 
-/// The keys there are, and a form that stores one.
+/// The list of keys, and a form to store one.
 #[component]
 pub fn Keys(keys: Vec<KeyView>, answer: FormAnswer) -> impl IntoView {
     let problem = |field: &str| answer.problem(SET, field);
@@ -23,7 +25,7 @@ pub fn Keys(keys: Vec<KeyView>, answer: FormAnswer) -> impl IntoView {
                     name="name"
                     label="Name"
                     value=answer.kept(SET, "name")
-                    hint="What configurations call it, such as acme. A key of yours with this name is replaced."
+                    hint="The name in configurations, such as acme. It replaces your key of the same name."
                     problem=problem("name")
                     required=true
                 />
@@ -41,7 +43,7 @@ pub fn Keys(keys: Vec<KeyView>, answer: FormAnswer) -> impl IntoView {
     }
 }
 
-/// Why a key was not removed, and the way to remove it all the same.
+/// Why a key was not removed, and how to remove it anyway.
 #[component]
 fn HeldBack(answer: FormAnswer) -> impl IntoView {
     let message = answer.problem(REMOVE, "key")?;
@@ -62,11 +64,11 @@ fn HeldBack(answer: FormAnswer) -> impl IntoView {
 #[component]
 fn KeyList(keys: Vec<KeyView>) -> impl IntoView {
     if keys.is_empty() {
-        return Either::Left(view! { <p>"You have stored none."</p> });
+        return Either::Left(view! { <p>"You have none."</p> });
     }
     let rows = keys.into_iter().map(|key| view! { <KeyRow key_view=key/> });
     Either::Right(view! {
-        <Listed caption="Keys your runs may use" columns=&["Name", "Stored", "Changed", "Last used"] deed="Remove">{rows.collect_view()}</Listed>
+        <ListTable caption="Keys your runs may use" columns=&["Name", "Stored", "Changed", "Last used"] deed="Remove">{rows.collect_view()}</ListTable>
     })
 }
 

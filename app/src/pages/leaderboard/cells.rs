@@ -1,24 +1,24 @@
-//! The cells of a ranked row, one kind for each way a figure is written.
+//! The cells of a ranked row.
 
 use std::sync::Arc;
 
 use leptos::prelude::*;
-use swe_ci_core::leaderboard::{Column, Intervals, Row};
-use swe_ci_core::style::StyleMetric;
 use swe_ci_core::uncertainty::Interval;
+use swe_ci_views::leaderboard::{Column, Intervals, Row};
+use swe_ci_views::style::StyleMetric;
 
 use super::tie::Tie;
 use super::words as names;
 use crate::components::ScoreBar;
 use crate::format;
 
-/// Said of a row that is not told apart from the one above it.
-const TIED: &str = "Not told apart from the one above: the 95 % interval of their difference spans 0, or the tasks they share are of one repository";
+/// Tooltip of a row that is tied with the one above.
+const TIED: &str = "Tied with the row above: the 95 % interval of their difference spans 0, or their shared tasks are of one repository";
 
 type Value = fn(&Row) -> Option<f64>;
 type Ends = fn(&Intervals) -> Option<Interval>;
 
-/// A rate of a row: its figure, its interval, and how both are written.
+/// A rate: its figure, its interval, and how to format both.
 #[derive(Clone, Copy)]
 struct Rate {
     label: &'static str,
@@ -67,14 +67,14 @@ impl Rate {
         })
     }
 
-    /// "0.50"; a dash where it is not known.
+    /// "0.50"; a dash where it is unknown.
     fn words(self, row: &Row) -> String {
         let value = (self.value)(row);
         value.map_or_else(|| "–".to_owned(), |v| format::decimals(v, self.places))
     }
 }
 
-/// A cell of a column one can leave out.
+/// A cell of an optional column.
 #[component]
 pub(super) fn Cell(
     column: Column,
@@ -92,7 +92,7 @@ pub(super) fn Cell(
     view! { <td role="cell" class="number" data-label=names::column(column)>{text}</td> }.into_any()
 }
 
-/// What stands in a cell that has no interval.
+/// The text of a cell without an interval.
 fn plain(column: Column, row: &Row) -> String {
     let unknown = || "–".to_owned();
     match column {
@@ -106,7 +106,7 @@ fn plain(column: Column, row: &Row) -> String {
     }
 }
 
-/// The rank, the ranks the data leaves open, and whether it is shared.
+/// The rank, its 95 % interval, and whether it is tied.
 #[component]
 pub(super) fn RankCell(current: Memo<Arc<Row>>, tie: Memo<Tie>) -> impl IntoView {
     let ranks = Memo::new(move |_| current.with(|row| row.intervals.map(|i| i.rank)));
@@ -126,7 +126,7 @@ pub(super) fn RankCell(current: Memo<Arc<Row>>, tie: Memo<Tie>) -> impl IntoView
                 <small class="rank-tied" title=TIED>
                     <span class="visually-hidden">", "</span>
                     "tied"
-                    <span class="visually-hidden">": not told apart from the one above"</span>
+                    <span class="visually-hidden">": tied with the row above"</span>
                 </small>
             }
         })
@@ -202,9 +202,9 @@ fn tasks(row: &Row) -> String {
 #[cfg(all(test, feature = "ssr"))]
 mod tests {
     use super::*;
-    use crate::plots::fixture::sheet;
-    use swe_ci_core::leaderboard::Columns;
     use swe_ci_core::metrics::{Convention, Gamma};
+    use swe_ci_plots::fixture::sheet;
+    use swe_ci_views::leaderboard::Columns;
 
     #[test]
     fn cells_of_what_is_not_known() {

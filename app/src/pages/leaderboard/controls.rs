@@ -1,35 +1,37 @@
+//! The controls of the ranking: γ, split, convention, published rows.
+
 use leptos::prelude::*;
 use swe_ci_core::metrics::{Convention, Gamma};
-use swe_ci_core::view::SplitSummary;
+use swe_ci_plots::{GAMMA_MAX, GAMMA_MIN};
+use swe_ci_views::view::SplitSummary;
 
-use super::looking::Looking;
+use super::board_state::BoardState;
 use crate::components::{Choice, Choices};
+use crate::format;
 use crate::glossary::Word;
-use crate::query::{
-    self, EXCLUDE, GAMMA_LEAST, GAMMA_MAX, GAMMA_MIN, GAMMA_MOST, OFF, Reading, gamma_text,
-};
+use crate::query::{self, EXCLUDE, GAMMA_LEAST, GAMMA_MOST, OFF, Reading};
 
-/// What the board is ranked by: γ, convention, split; and whether published
-/// rows are shown.
+/// The settings of the ranking: γ, convention, split, and whether published
+/// rows appear.
 #[component]
 pub fn Controls(
     splits: Vec<SplitSummary>,
     split: String,
     /// Whether there are published rows to show or hide.
     any_published: bool,
-    looking: Looking,
-    /// What the present γ does, in words.
+    state: BoardState,
+    /// The effect of the present γ, in words.
     #[prop(into)]
     weights: Signal<String>,
 ) -> impl IntoView {
     let several = splits.len() > 1;
-    let choices = split_choices(&splits, &split, looking);
-    let published = published_choices(looking);
+    let choices = split_choices(&splits, &split, state);
+    let published = published_choices(state);
     view! {
         <section class="controls" aria-label="How to rank">
-            <GammaControl looking weights/>
+            <GammaControl state weights/>
             <div class="controls-choices">
-                <Choices label="Counting" word=Word::Convention choices=convention_choices(looking)/>
+                <Choices label="Counting" word=Word::Convention choices=convention_choices(state)/>
                 {several.then(|| view! { <Choices label="Split" choices/> })}
                 {any_published.then(|| view! { <Choices label="Published" choices=published/> })}
             </div>
@@ -37,28 +39,28 @@ pub fn Controls(
     }
 }
 
-/// Ranks anew as it moves: a slider for the usual range, and a field for any
-/// γ exactly. The address follows once it rests; without JavaScript the field
+/// Ranks again as γ moves: a slider for the usual range, and a field for any
+/// exact γ. The address follows once it rests. Without JavaScript, the field
 /// and the form's button take over.
 #[component]
-fn GammaControl(looking: Looking, weights: Signal<String>) -> impl IntoView {
-    let gamma = looking.gamma;
+fn GammaControl(state: BoardState, weights: Signal<String>) -> impl IntoView {
+    let gamma = state.gamma;
     let on_input = move |event| {
         if let Some(wanted) = query::gamma(&event_target_value(&event)) {
             gamma.set(wanted);
-            looking.later();
+            state.later();
         }
     };
-    // What is typed stays as it is until it is done.
+    // The field keeps its text until the change is complete.
     let on_change = move |event| {
         let wanted = query::gamma(&event_target_value(&event));
         gamma.set(wanted.unwrap_or(gamma.get_untracked()));
         gamma.notify();
     };
-    let first = gamma_text(gamma.get_untracked());
+    let first = format::gamma(gamma.get_untracked());
     view! {
         <form class="gamma" method="get" action="/" on:submit=|event| event.prevent_default()>
-            <Hidden looking gamma=false view=true/>
+            <Hidden state gamma=false view=true/>
             <label for="gamma-exact">"γ"</label>
             <input
                 id="gamma"
@@ -69,7 +71,7 @@ fn GammaControl(looking: Looking, weights: Signal<String>) -> impl IntoView {
                 step="0.01"
                 list="gamma-stops"
                 value=first.clone()
-                prop:value=move || gamma_text(gamma.get())
+                prop:value=move || format::gamma(gamma.get())
                 aria-label="γ"
                 aria-describedby="gamma-words"
                 on:input=on_input
@@ -86,12 +88,12 @@ fn GammaControl(looking: Looking, weights: Signal<String>) -> impl IntoView {
                 max=GAMMA_MOST.to_string()
                 step="0.01"
                 value=first
-                prop:value=move || gamma_text(gamma.get())
+                prop:value=move || format::gamma(gamma.get())
                 title="Any γ from 0.1 to 10"
                 aria-describedby="gamma-words"
                 on:change=move |event| {
                     on_change(event);
-                    looking.later();
+                    state.later();
                 }
             />
             <button class="button no-js">"Rank"</button>
@@ -100,16 +102,16 @@ fn GammaControl(looking: Looking, weights: Signal<String>) -> impl IntoView {
     }
 }
 
-/// What a form does not ask for and yet keeps.
+/// Hidden fields for settings that the form does not change.
 #[component]
-pub(super) fn Hidden(looking: Looking, gamma: bool, view: bool) -> impl IntoView {
+pub(super) fn Hidden(state: BoardState, gamma: bool, view: bool) -> impl IntoView {
     move || {
-        let reading = looking.get();
+        let reading = state.get();
         let usual = reading.convention == Convention::default();
         let mut kept: Vec<(&str, String)> = Vec::new();
         kept.extend(reading.split.map(|split| ("split", split)));
         if gamma && reading.gamma != Gamma::ONE {
-            kept.push(("gamma", gamma_text(reading.gamma)));
+            kept.push(("gamma", format::gamma(reading.gamma)));
         }
         if !usual {
             kept.push(("convention", reading.convention.name().to_owned()));
@@ -136,68 +138,68 @@ pub(super) fn Hidden(looking: Looking, gamma: bool, view: bool) -> impl IntoView
     }
 }
 
-/// A choice that is a link to the board as it is but for one thing.
+/// A link to the present board with one change.
 fn choice(
     label: &str,
     hint: &str,
-    looking: Looking,
+    state: BoardState,
     change: impl Fn(&mut Reading) + Send + Sync + 'static,
     chosen: Signal<bool>,
 ) -> Choice {
     Choice {
         label: label.to_owned(),
         hint: hint.to_owned(),
-        href: Signal::derive(move || looking.href(&change)),
+        href: Signal::derive(move || state.href(&change)),
         chosen,
     }
 }
 
-fn convention_choices(looking: Looking) -> Vec<Choice> {
+fn convention_choices(state: BoardState) -> Vec<Choice> {
     let each = |convention: Convention| {
         let hint = match convention {
             Convention::Paper => {
-                "Counts the tests the target passes, and looks at regressions test by test"
+                "Counts the tests the target passes, and finds regressions test by test"
             }
             Convention::Reference => {
                 "Counts as the authors' program does: every passing test, regressions by net count"
             }
         };
-        let chosen = Signal::derive(move || looking.get().convention == convention);
+        let chosen = Signal::derive(move || state.get().convention == convention);
         let change = move |reading: &mut Reading| reading.convention = convention;
-        choice(convention.name(), hint, looking, change, chosen)
+        choice(convention.name(), hint, state, change, chosen)
     };
     Convention::ALL.into_iter().map(each).collect()
 }
 
-fn published_choices(looking: Looking) -> Vec<Choice> {
+fn published_choices(state: BoardState) -> Vec<Choice> {
     let each = |label: &str, hint: &str, published| {
-        let chosen = Signal::derive(move || looking.get().published == published);
+        let chosen = Signal::derive(move || state.get().published == published);
         let change = move |reading: &mut Reading| reading.published = published;
-        choice(label, hint, looking, change, chosen)
+        choice(label, hint, state, change, chosen)
     };
     vec![
         each(
             "shown",
-            "Results known only as they were published stand below the ranking",
+            "Shows results that are only known from publications, below the ranking",
             true,
         ),
         each("hidden", "Only runs this site can rank", false),
     ]
 }
 
-fn split_choices(splits: &[SplitSummary], chosen: &str, looking: Looking) -> Vec<Choice> {
+fn split_choices(splits: &[SplitSummary], chosen: &str, state: BoardState) -> Vec<Choice> {
     let each = |split: &SplitSummary| {
         let name = split.name.clone();
         let label = format!("{} · {}", split.name, split.tasks);
         let hint = format!("{} of {} tasks can be run", split.ready, split.tasks);
         let chosen = Signal::stored(name == chosen);
         let change = move |reading: &mut Reading| reading.split = Some(name.clone());
-        choice(&label, &hint, looking, change, chosen)
+        choice(&label, &hint, state, change, chosen)
     };
     splits.iter().map(each).collect()
 }
 
-/// What a γ means over so many iterations.
+/// The weights that γ gives to this many iterations, in words.
 pub(super) fn weight_words(gamma: Gamma, iterations: u32) -> String {
     if gamma == Gamma::ONE {
         return "all iterations weigh the same".to_owned();

@@ -1,14 +1,16 @@
+//! The data of the leaderboard.
+
 use std::collections::BTreeSet;
 
 use leptos::prelude::*;
 use leptos::server_fn::codec::GetUrl;
 use serde::{Deserialize, Serialize};
-use swe_ci_core::leaderboard::{LeftOut, Published, Row, Sheet};
 use swe_ci_core::metrics::{Convention, Gamma};
-use swe_ci_core::view::SplitSummary;
+use swe_ci_plots::Curves;
+use swe_ci_views::leaderboard::{LeaderboardData, LeftOut, Published, Row};
+use swe_ci_views::view::SplitSummary;
 
 use crate::error::AppError;
-use crate::plots::Curves;
 use crate::query::Reading;
 
 #[server(prefix = "/api/pages", endpoint = "splits", input = GetUrl)]
@@ -16,22 +18,22 @@ pub async fn splits() -> Result<Vec<SplitSummary>, AppError> {
     Ok(crate::error::engine()?.splits().await?)
 }
 
-/// The sheet of a split, from which the browser ranks by itself.
+/// The leaderboard data of a split, from which the browser ranks.
 #[server(prefix = "/api/pages", endpoint = "sheet", input = GetUrl)]
-pub async fn sheet_of(split: String) -> Result<Sheet, AppError> {
+pub async fn sheet_of(split: String) -> Result<LeaderboardData, AppError> {
     let engine = crate::error::engine()?;
     Ok(engine.sheet(&split).await?.for_ranking())
 }
 
-/// What decides on ranks, apart from the split.
+/// The settings that determine the ranking, apart from the split.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Asked {
+pub struct RankingSettings {
     pub gamma: Gamma,
     pub convention: Convention,
     pub unseen: bool,
 }
 
-impl Asked {
+impl RankingSettings {
     pub(super) fn of(reading: &Reading) -> Self {
         Self {
             gamma: reading.gamma,
@@ -41,43 +43,46 @@ impl Asked {
     }
 }
 
-/// What the leaderboard shows at first: the rows the server has ranked, and
-/// no more than it takes to draw the page. The browser fetches the sheet when
-/// the page stands.
+/// The data the leaderboard starts with: the rows that the server has ranked,
+/// and no more than it takes to draw the page. The browser then fetches the
+/// leaderboard data.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Board {
-    /// None before anything was imported.
+    /// Empty before the first import.
     pub splits: Vec<SplitSummary>,
-    /// The one that is shown; empty when there is none.
+    /// The shown split; empty when there is none.
     pub split: String,
     pub published: Published,
-    pub asked: Asked,
-    /// Best first, all of them.
+    pub settings: RankingSettings,
+    /// All rows, best first.
     pub rows: Vec<Row>,
     pub scene: Scene,
-    /// Runs with something scored, in whatever convention.
+    /// Runs with a score, in either convention.
     pub runs: usize,
-    /// The largest N of them.
+    /// The largest N among them.
     pub most_iterations: u32,
-    /// The day it was asked for, `YYYY-MM-DD`.
+    /// The day of the request, `YYYY-MM-DD`.
     pub today: String,
 }
 
-/// What there is to say of a sheet whatever γ is.
+/// Facts about the leaderboard data that do not depend on γ.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Scene {
     pub curves: Curves,
-    /// Models that are known by counts alone and so have no row in this
-    /// convention.
+    /// Models with counts only, which have no row in this convention.
     pub unranked: Vec<String>,
-    /// What counting only unseen tasks leaves out, when that is asked for.
+    /// The results that counting only unseen tasks leaves out, in that mode.
     pub left_out: Option<LeftOut>,
-    /// Repositories the counted tasks are of.
+    /// The number of repositories of the counted tasks.
     pub repositories: usize,
 }
 
 impl Scene {
-    pub(super) fn of(sheet: &Sheet, left_out: Option<LeftOut>, convention: Convention) -> Self {
+    pub(super) fn of(
+        sheet: &LeaderboardData,
+        left_out: Option<LeftOut>,
+        convention: Convention,
+    ) -> Self {
         Self {
             curves: Curves::of(sheet, convention).rounded(),
             unranked: unranked(sheet, convention),
@@ -86,20 +91,20 @@ impl Scene {
         }
     }
 
-    pub(super) fn repositories(sheet: &Sheet) -> usize {
+    pub(super) fn repositories(sheet: &LeaderboardData) -> usize {
         let tasks = sheet.entries.iter().flat_map(|entry| &entry.tasks);
         tasks.map(|task| &task.repo).collect::<BTreeSet<_>>().len()
     }
 }
 
-fn unranked(sheet: &Sheet, convention: Convention) -> Vec<String> {
+fn unranked(sheet: &LeaderboardData, convention: Convention) -> Vec<String> {
     let known = sheet
         .unranked(convention)
         .filter(|entry| entry.counts_only());
     known.map(|entry| entry.model.clone()).collect()
 }
 
-/// The board of the split asked for, else of the one with the most tasks.
+/// The board of the requested split; by default of the one with the most tasks.
 #[server(prefix = "/api/pages", endpoint = "board", input = GetUrl)]
 pub async fn board_of(
     split: Option<String>,
@@ -109,7 +114,7 @@ pub async fn board_of(
 ) -> Result<Board, AppError> {
     let engine = crate::error::engine()?;
     let splits = splits().await?;
-    let asked = Asked {
+    let settings = RankingSettings {
         gamma,
         convention,
         unseen,
@@ -117,7 +122,7 @@ pub async fn board_of(
     let mut board = Board {
         split: String::new(),
         published: engine.published().clone(),
-        asked,
+        settings,
         rows: Vec::new(),
         scene: Scene::default(),
         runs: 0,
@@ -145,23 +150,25 @@ pub async fn board_of(
 }
 
 #[cfg(feature = "ssr")]
-fn choose(splits: &[SplitSummary], asked: Option<String>) -> Result<Option<String>, AppError> {
-    let Some(asked) = asked else {
-        // Of several with equally many, the first.
+fn choose(splits: &[SplitSummary], requested: Option<String>) -> Result<Option<String>, AppError> {
+    let Some(requested) = requested else {
+        // Of several with equally many tasks, the first.
         let largest = splits.iter().rev().max_by_key(|s| s.tasks);
         return Ok(largest.map(|s| s.name.clone()));
     };
-    if splits.iter().any(|s| s.name == asked) {
-        Ok(Some(asked))
+    if splits.iter().any(|s| s.name == requested) {
+        Ok(Some(requested))
     } else {
-        Err(AppError::not_found(format!("There is no split `{asked}`.")))
+        Err(AppError::not_found(format!(
+            "There is no split `{requested}`."
+        )))
     }
 }
 
 #[cfg(all(test, feature = "ssr"))]
 mod tests {
     use super::*;
-    use crate::plots::fixture::sheet;
+    use swe_ci_plots::fixture::sheet;
 
     #[test]
     fn the_largest_split_unless_one_is_asked_for() {
@@ -171,7 +178,7 @@ mod tests {
             ready: tasks,
         };
         let splits = [split("demo", 4), split("full", 100), split("other", 100)];
-        let chosen = |asked: Option<&str>| choose(&splits, asked.map(str::to_owned));
+        let chosen = |requested: Option<&str>| choose(&splits, requested.map(str::to_owned));
         assert_eq!(chosen(None).unwrap().as_deref(), Some("full"));
         assert_eq!(chosen(Some("demo")).unwrap().as_deref(), Some("demo"));
         assert_eq!(
@@ -188,7 +195,7 @@ mod tests {
         sheet.entries[1].tasks[0].samples[0].paper = None;
         assert_eq!(unranked(&sheet, Convention::Paper), ["counted"]);
         assert!(unranked(&sheet, Convention::Reference).is_empty());
-        // A run without any scored task is not known by counts.
+        // A run without any scored task is not one with counts only.
         sheet.entries[1].tasks.clear();
         assert!(unranked(&sheet, Convention::Paper).is_empty());
     }

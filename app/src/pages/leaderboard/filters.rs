@@ -1,27 +1,27 @@
-//! Which rows, in which order, with which columns.
+//! Selecting rows, their order, and columns.
 
 use std::sync::Arc;
 
 use leptos::prelude::*;
-use swe_ci_core::leaderboard::{Column, Row, Sort, View};
 use swe_ci_core::run::Kind;
-use swe_ci_core::verification::Mark;
+use swe_ci_views::leaderboard::{Column, Row, Sort, View};
+use swe_ci_views::verification::Mark;
 
+use super::board_state::BoardState;
 use super::controls::Hidden;
-use super::looking::Looking;
 use super::words;
 use crate::components::Popup;
 use crate::query::EXCLUDE;
 
 /// One form for all of it. In the browser every control acts at once; without
-/// JavaScript its button does. On narrow screens it is folded.
+/// JavaScript the button does. Folded on narrow screens.
 #[component]
-pub(super) fn Filters(rows: Memo<Vec<Arc<Row>>>, looking: Looking) -> impl IntoView {
+pub(super) fn Filters(rows: Memo<Vec<Arc<Row>>>, state: BoardState) -> impl IntoView {
     view! {
         <details class="filters">
             <summary>
                 "Filter, sort, columns"
-                <span class="filters-on">{move || in_force(&looking.get().view)}</span>
+                <span class="filters-on">{move || in_force(&state.get().view)}</span>
             </summary>
             <form
                 class="filters-form"
@@ -30,21 +30,21 @@ pub(super) fn Filters(rows: Memo<Vec<Arc<Row>>>, looking: Looking) -> impl IntoV
                 aria-label="Rows and columns"
                 on:submit=|event| event.prevent_default()
             >
-                <Hidden looking gamma=true view=false/>
-                {view! { <Search looking/> }.into_any()}
-                {view! { <Providers rows looking/> }.into_any()}
-                {view! { <Kinds looking/> }.into_any()}
-                {view! { <Order looking/> }.into_any()}
-                {view! { <Unseen looking/> }.into_any()}
-                {view! { <VerifiedOnly looking/> }.into_any()}
-                {view! { <ColumnChooser looking/> }.into_any()}
+                <Hidden state gamma=true view=false/>
+                {view! { <Search state/> }.into_any()}
+                {view! { <Providers rows state/> }.into_any()}
+                {view! { <Kinds state/> }.into_any()}
+                {view! { <Order state/> }.into_any()}
+                {view! { <Unseen state/> }.into_any()}
+                {view! { <VerifiedOnly state/> }.into_any()}
+                {view! { <ColumnChooser state/> }.into_any()}
                 <button class="button no-js">"Show"</button>
             </form>
         </details>
     }
 }
 
-/// " · 2 on", so that a folded form does not hide that it acts.
+/// " · 2 on", so that a folded form still shows that it filters.
 fn in_force(view: &View) -> String {
     let on = [
         !view.text.trim().is_empty(),
@@ -61,11 +61,11 @@ fn in_force(view: &View) -> String {
 }
 
 #[component]
-fn Search(looking: Looking) -> impl IntoView {
-    let text = looking.text;
+fn Search(state: BoardState) -> impl IntoView {
+    let text = state.text;
     let on_input = move |event| {
         text.set(event_target_value(&event));
-        looking.later();
+        state.later();
     };
     view! {
         <label class="field">
@@ -85,8 +85,8 @@ fn Search(looking: Looking) -> impl IntoView {
 }
 
 #[component]
-fn Providers(rows: Memo<Vec<Arc<Row>>>, looking: Looking) -> impl IntoView {
-    let chosen = Memo::new(move |_| looking.get().view.provider);
+fn Providers(rows: Memo<Vec<Arc<Row>>>, state: BoardState) -> impl IntoView {
+    let chosen = Memo::new(move |_| state.get().view.provider);
     let names = Memo::new(move |_| {
         let of_rows = rows.with(|rows| rows.iter().map(|r| r.provider.clone()).collect::<Vec<_>>());
         let mut names: Vec<String> = of_rows.into_iter().chain(chosen.get()).collect();
@@ -101,7 +101,7 @@ fn Providers(rows: Memo<Vec<Arc<Row>>>, looking: Looking) -> impl IntoView {
     };
     let on_change = move |event| {
         let name = event_target_value(&event);
-        looking.choose(|r| r.view.provider = (!name.is_empty()).then_some(name));
+        state.choose(|r| r.view.provider = (!name.is_empty()).then_some(name));
     };
     view! {
         <label class="field">
@@ -115,12 +115,12 @@ fn Providers(rows: Memo<Vec<Arc<Row>>>, looking: Looking) -> impl IntoView {
 }
 
 #[component]
-fn Kinds(looking: Looking) -> impl IntoView {
+fn Kinds(state: BoardState) -> impl IntoView {
     let boxes = [Kind::Measured, Kind::Imported, Kind::Human].map(|kind| {
-        let shown = Memo::new(move |_| wants(&looking.get().view, kind));
+        let shown = Memo::new(move |_| wants(&state.get().view, kind));
         let on_change = move |event| {
             let on = event_target_checked(&event);
-            looking.choose(|reading| toggle(&mut reading.view, kind, on));
+            state.choose(|reading| toggle(&mut reading.view, kind, on));
         };
         view! {
             <label class="box">
@@ -148,8 +148,8 @@ fn wants(view: &View, kind: Kind) -> bool {
     view.kinds.is_empty() || view.kinds.contains(&kind)
 }
 
-/// All kinds are the same as no wish. Without its last one, a filter turns to
-/// the others.
+/// Selecting all kinds is the same as selecting none. Deselecting the last kind
+/// selects the others instead.
 fn toggle(view: &mut View, kind: Kind, on: bool) {
     let last = !on && view.kinds == [kind];
     let wanted = |other: Kind| match other == kind {
@@ -164,10 +164,10 @@ fn toggle(view: &mut View, kind: Kind, on: bool) {
     };
 }
 
-/// The heads of the table do the same; where rows are cards there are none.
+/// The column headings sort too, but cards on narrow screens have none.
 #[component]
-fn Order(looking: Looking) -> impl IntoView {
-    let chosen = Memo::new(move |_| looking.get().view.sort);
+fn Order(state: BoardState) -> impl IntoView {
+    let chosen = Memo::new(move |_| state.get().view.sort);
     let sorts = move || {
         let mut sorts: Vec<Sort> = Column::ALL.into_iter().map(Sort::natural).collect();
         if !sorts.contains(&chosen.get()) {
@@ -185,7 +185,7 @@ fn Order(looking: Looking) -> impl IntoView {
     };
     let on_change = move |event| {
         if let Ok(sort) = event_target_value(&event).parse() {
-            looking.choose(|reading| reading.view.sort = sort);
+            state.choose(|reading| reading.view.sort = sort);
         }
     };
     view! {
@@ -197,11 +197,11 @@ fn Order(looking: Looking) -> impl IntoView {
 }
 
 #[component]
-fn Unseen(looking: Looking) -> impl IntoView {
-    let on = Memo::new(move |_| looking.get().view.unseen);
+fn Unseen(state: BoardState) -> impl IntoView {
+    let on = Memo::new(move |_| state.get().view.unseen);
     let on_change = move |event| {
         let unseen = event_target_checked(&event);
-        looking.choose(|reading| reading.view.unseen = unseen);
+        state.choose(|reading| reading.view.unseen = unseen);
     };
     view! {
         <label
@@ -222,11 +222,11 @@ fn Unseen(looking: Looking) -> impl IntoView {
 }
 
 #[component]
-fn VerifiedOnly(looking: Looking) -> impl IntoView {
-    let on = Memo::new(move |_| looking.get().view.mark == Some(Mark::Verified));
+fn VerifiedOnly(state: BoardState) -> impl IntoView {
+    let on = Memo::new(move |_| state.get().view.mark == Some(Mark::Verified));
     let on_change = move |event| {
         let mark = event_target_checked(&event).then_some(Mark::Verified);
-        looking.choose(|reading| reading.view.mark = mark);
+        state.choose(|reading| reading.view.mark = mark);
     };
     view! {
         <label
@@ -247,13 +247,13 @@ fn VerifiedOnly(looking: Looking) -> impl IntoView {
 }
 
 #[component]
-fn ColumnChooser(looking: Looking) -> impl IntoView {
+fn ColumnChooser(state: BoardState) -> impl IntoView {
     let optional = Column::ALL.into_iter().filter(|c| c.is_optional());
     let boxes = optional.map(|column| {
-        let shown = Memo::new(move |_| looking.get().view.columns.has(column));
+        let shown = Memo::new(move |_| state.get().view.columns.has(column));
         let on_change = move |event| {
             let on = event_target_checked(&event);
-            looking.choose(|r| r.view.columns = r.view.columns.with(column, on));
+            state.choose(|r| r.view.columns = r.view.columns.with(column, on));
         };
         view! {
             <label class="box">

@@ -1,23 +1,23 @@
 //! The leaderboard: one split, ranked for one γ and convention. The server
-//! sends the rows of the address; the browser then fetches the sheet once and
-//! ranks by itself.
+//! sends the rows for the address; the browser then fetches the leaderboard
+//! data once and ranks by itself.
 
+mod board_state;
 mod cells;
 mod chart;
 mod controls;
 mod data;
+mod export;
 mod filters;
-mod looking;
-mod near;
 mod notes;
 mod published;
 mod ranker;
 mod ranks;
 mod row;
 mod table;
-mod take;
 mod tie;
 mod view;
+mod visible_rows;
 mod words;
 
 use leptos::prelude::*;
@@ -26,8 +26,8 @@ use leptos_router::hooks::{use_navigate, use_query_map};
 
 pub(super) use self::data::splits;
 
-use self::data::{Asked, board_of};
-use self::looking::Step;
+use self::board_state::Step;
+use self::data::{RankingSettings, board_of};
 use self::view::BoardView;
 use crate::components::{PageHead, loaded};
 use crate::fetched::fetched;
@@ -38,10 +38,10 @@ pub fn LeaderboardPage() -> impl IntoView {
     let query = use_query_map();
     let reading = Memo::new(move |_| query.with(Reading::of));
     let split = Memo::new(move |_| query.with(|q| named(q, "split")));
-    // What the address says later the browser ranks by itself.
+    // For later changes of the address, the browser ranks by itself.
     let resource = fetched(
-        move || (split.get(), Asked::of(&reading.get_untracked())),
-        |(split, asked)| board_of(split, asked.gamma, asked.convention, asked.unseen),
+        move || (split.get(), RankingSettings::of(&reading.get_untracked())),
+        |(split, settings)| board_of(split, settings.gamma, settings.convention, settings.unseen),
     );
     let navigate = use_navigate();
     let go = Callback::new(move |(reading, step): (Reading, Step)| {
@@ -60,7 +60,7 @@ pub fn LeaderboardPage() -> impl IntoView {
         <div class="hero">
             <h1>"How well do coding agents maintain code?"</h1>
             <p class="lede">
-                "Each agent takes a real repository from one commit towards another, in up to 20 iterations of requirements, code and tests. EvoScore rewards code that stays easy to change. "
+                "Each agent evolves a real repository from one commit towards another, in up to 20 iterations of requirements, code and tests. EvoScore rewards code that stays easy to change. "
                 <a href="/about">"How to read this"</a>
             </p>
         </div>

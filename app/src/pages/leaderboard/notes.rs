@@ -1,24 +1,22 @@
-//! What stands below the table: how to read it, and how far to trust it.
+//! Notes below the table: how to read it, and how far to trust it.
 
 use std::sync::Arc;
 
 use leptos::prelude::*;
-use swe_ci_core::leaderboard::Row;
 use swe_ci_core::metrics::{Convention, Gamma};
 use swe_ci_core::uncertainty::{RESAMPLES, SEED};
+use swe_ci_views::leaderboard::Row;
 
+use super::board_state::BoardState;
 use super::data::Scene;
-use super::looking::Looking;
 use crate::components::Term;
 use crate::format;
 use crate::glossary::Word;
-use crate::query::gamma_text;
 
-/// With fewer repositories than this, a bootstrap over them is too sure of
-/// itself.
+/// With fewer repositories, a bootstrap over them gives too narrow intervals.
 const FEW_REPOSITORIES: usize = 10;
 
-/// Reads the first row out in words, so that the figures explain themselves.
+/// Puts the first row into words, as an example of how to read the table.
 #[component]
 pub(super) fn Reader(rows: Memo<Vec<Arc<Row>>>) -> impl IntoView {
     let words = move || rows.with(|rows| rows.first().map(|row| in_words(row)));
@@ -50,7 +48,7 @@ fn in_words(row: &Row) -> String {
     )
 }
 
-/// What the intervals and ties are, and when not to trust them.
+/// Explains intervals and ties, and when not to trust them.
 #[component]
 pub(super) fn Certainty(scene: Memo<Scene>, rows: Memo<Vec<Arc<Row>>>) -> impl IntoView {
     let repositories = Memo::new(move |_| scene.with(|s| s.repositories));
@@ -59,7 +57,7 @@ pub(super) fn Certainty(scene: Memo<Scene>, rows: Memo<Vec<Arc<Row>>>) -> impl I
             view! {
                 "Rows joined by a line and marked “tied” are a "
                 <Term word=Word::TieGroup/>
-                ", not told apart: the interval of their difference, task by task, spans 0."
+                ": the interval of their difference, task by task, spans 0."
             }
         })
     };
@@ -81,8 +79,8 @@ pub(super) fn Certainty(scene: Memo<Scene>, rows: Memo<Vec<Arc<Row>>>) -> impl I
 
 fn intervals_are(repositories: usize) -> String {
     if repositories < 2 {
-        return "none, because all tasks are of one repository: nothing says how repositories \
-                differ, so all rows count as tied."
+        return "none, because all tasks are of one repository: the variation between repositories \
+                is unknown, so all rows count as tied."
             .to_owned();
     }
     format!(
@@ -100,18 +98,18 @@ fn warning(repositories: usize) -> Option<String> {
     })
 }
 
-/// Runs that have scores in the other convention alone.
+/// Runs that have scores only in the other convention.
 #[component]
-pub(super) fn Unranked(scene: Memo<Scene>, looking: Looking) -> impl IntoView {
+pub(super) fn Unranked(scene: Memo<Scene>, state: BoardState) -> impl IntoView {
     let models = Memo::new(move |_| scene.with(|scene| scene.unranked.join(", ")));
-    let href = move || looking.href(|r| r.convention = Convention::Reference);
+    let href = move || state.href(|r| r.convention = Convention::Reference);
     let line = move || {
         let models = models.get();
         (!models.is_empty()).then(|| view! {
             <p class="footnote unranked">
                 <strong>"Not in this table: "</strong>
                 {models}
-                ". Only how many tests passed is known, not which, so there is no score in the paper's convention. "
+                ". Their results say how many tests passed, but not which, so there is no score in the paper's convention. "
                 <a href=href data-noscroll="">"Rank in the reference convention"</a>
             </p>
         })
@@ -119,7 +117,7 @@ pub(super) fn Unranked(scene: Memo<Scene>, looking: Looking) -> impl IntoView {
     view! { {line} }
 }
 
-/// What counting only unseen tasks means, and whom it leaves out.
+/// Explains counting only unseen tasks, and which models it leaves out.
 #[component]
 pub(super) fn OnlyUnseen(scene: Memo<Scene>) -> impl IntoView {
     let left_out = Memo::new(move |_| scene.with(|scene| scene.left_out.clone()));
@@ -127,9 +125,9 @@ pub(super) fn OnlyUnseen(scene: Memo<Scene>) -> impl IntoView {
         left_out.get().map(|left_out| view! {
             <p class="footnote">
                 <strong>"Unseen tasks only: "</strong>
-                "a task counts for a model when its target was committed after the day the model was released, so that no training data can hold it. Rows stand on different tasks then (the column Tasks says how many), and tokens are not known of them alone."
+                "a task counts for a model when its target was committed after the model's release, so that no training data can contain it. Rows then cover different tasks (the column Tasks says how many), and their tokens alone are unknown."
                 {named(" No release date, so not ranked: ", &left_out.undated_models)}
-                {named(" No task is known to be younger than ", &left_out.too_young)}
+                {named(" No task is known to be newer than ", &left_out.too_young)}
                 {named(" No date, so not counted: ", &left_out.undated_tasks)}
             </p>
         })
@@ -137,7 +135,7 @@ pub(super) fn OnlyUnseen(scene: Memo<Scene>) -> impl IntoView {
     view! { {line} }
 }
 
-/// How many names are listed before the rest is only counted.
+/// How many names are listed; the others are counted.
 const NAMED: usize = 8;
 
 fn named(what: &str, names: &[String]) -> Option<String> {
@@ -154,7 +152,7 @@ fn named(what: &str, names: &[String]) -> Option<String> {
     ))
 }
 
-/// Tells screen readers when the order of the rows has changed.
+/// Tells screen readers that the order of the rows has changed.
 #[component]
 pub(super) fn Announcer(rows: Memo<Vec<Arc<Row>>>, gamma: RwSignal<Gamma>) -> impl IntoView {
     let said = RwSignal::new(String::new());
@@ -170,7 +168,7 @@ pub(super) fn Announcer(rows: Memo<Vec<Arc<Row>>>, gamma: RwSignal<Gamma>) -> im
             });
             said.set(format!(
                 "New order at γ {}: {first}",
-                gamma_text(gamma.get_untracked())
+                format::gamma(gamma.get_untracked())
             ));
         }
         order
@@ -181,8 +179,8 @@ pub(super) fn Announcer(rows: Memo<Vec<Arc<Row>>>, gamma: RwSignal<Gamma>) -> im
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plots::fixture::{sheet, sheet_of};
-    use swe_ci_core::leaderboard::Judge;
+    use swe_ci_plots::fixture::{sheet, sheet_of};
+    use swe_ci_views::leaderboard::UncertaintyModel;
 
     #[test]
     fn a_row_in_words() {
@@ -193,7 +191,7 @@ mod tests {
              0 % ended solved, and a task took 1.0 iterations on average."
         );
         let sheet = sheet_of(&[("m", vec![&[0.5], &[1.0]])]);
-        let row = &Judge::new(&sheet).rank(&sheet, Gamma::ONE, Convention::Paper)[0];
+        let row = &UncertaintyModel::new(&sheet).rank(&sheet, Gamma::ONE, Convention::Paper)[0];
         let words = in_words(row);
         assert!(
             words.starts_with("m scores 0.750 (95 % interval 0.50 to 1.00). In 100 %"),

@@ -1,17 +1,19 @@
+//! Published results below the ranking.
+
 use leptos::prelude::*;
-use swe_ci_core::leaderboard::{Column, Columns, Published, PublishedRow};
-use swe_ci_core::view::SplitSummary;
+use swe_ci_views::leaderboard::{Column, Columns, Published, PublishedRow};
+use swe_ci_views::view::SplitSummary;
 
 use super::words as names;
 use crate::components::{Hatching, PublishedBar, Tag, Tone};
 use crate::format;
 
-/// Results known only as they were published: below the ranking, in the same
-/// columns, and visibly none of it.
+/// Results that are only known from publications: below the ranking, in the
+/// same columns, and visibly separate.
 #[component]
 pub(super) fn PublishedRows(
     published: Published,
-    /// The split of the board; none before anything was imported.
+    /// The split of the board; none before the first import.
     split: Option<SplitSummary>,
     columns: Memo<Columns>,
     floor: Signal<f64>,
@@ -29,7 +31,7 @@ pub(super) fn PublishedRows(
                     <p>
                         {what}
                         {caution.map(|text| view! { " "<strong>{text}</strong> })}
-                        " Not ranked: without the raw results nothing can be said about ties, intervals or another γ."
+                        " Not ranked: without the raw results, ties, intervals and other γ cannot be computed."
                     </p>
                     <p class="published-source">
                         {source}
@@ -63,11 +65,11 @@ fn Line(
             <td role="cell" class="col-rank">"–"<span class="visually-hidden">" not ranked"</span></td>
             <th role="rowheader" scope="row" class="col-model">
                 <span class="model">{model}</span>
-                <Tag text="published".to_owned() tone=Tone::Elsewhere hint="As published elsewhere; the raw results are not known here"/>
+                <Tag text="published".to_owned() tone=Tone::Elsewhere hint="As published elsewhere; the raw results are not available here"/>
                 <small>
                     {provider}
                     <span class="visually-hidden">"released "</span>
-                    <time datetime=released.clone() title="The day it was released">{released.clone()}</time>
+                    <time datetime=released.clone() title="Release date">{released.clone()}</time>
                 </small>
             </th>
             {cells}
@@ -104,10 +106,10 @@ fn cell(column: Column, row: &PublishedRow, tasks: u32, error: f64, floor: Signa
     view! { <td role="cell" class=class data-label=names::column(column)>{text}</td> }.into_any()
 }
 
-/// What these rows are about.
+/// The source of these rows.
 fn what(published: &Published) -> String {
     format!(
-        "{} on the split {} ({}), at γ = 1 wherever the control stands.",
+        "{} on the split {} ({}), at γ = 1, independent of the control.",
         format::count(
             u32::try_from(published.rows.len()).unwrap_or(u32::MAX),
             "model"
@@ -117,27 +119,27 @@ fn what(published: &Published) -> String {
     )
 }
 
-/// Said where the ranked rows are about other tasks.
+/// A warning where the ranked rows are about other tasks.
 fn caution(published: &Published, split: Option<&SplitSummary>) -> Option<String> {
     let split = split?;
     let same = split.name == published.split && split.tasks == published.tasks;
     (!same).then(|| {
         let name = &split.name;
-        format!("The tasks of {name} are other ones: these rows are not comparable with its own.")
+        format!("The tasks of {name} differ: these rows are not comparable with its own.")
     })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plots::fixture::published;
+    use swe_ci_plots::fixture::published;
 
     #[test]
     fn said_of_published_rows() {
         let rows = published();
         assert_eq!(
             what(&rows),
-            "1 model on the split default (100 tasks), at γ = 1 wherever the control stands."
+            "1 model on the split default (100 tasks), at γ = 1, independent of the control."
         );
         let check = |split: Option<(&str, u32)>, cautioned: bool| {
             let split = split.map(|(name, tasks)| SplitSummary {
@@ -151,7 +153,7 @@ mod tests {
         check(None, false);
         check(Some(("default", 100)), false);
         check(Some(("demo", 100)), true);
-        // Somebody's part of it is not the whole.
+        // A part of the split is not the whole.
         check(Some(("default", 3)), true);
     }
 }

@@ -1,38 +1,38 @@
-//! What ranks in the browser: the sheet and everything that counts on it. A
-//! part of the program of its own, fetched with the sheet once the page
-//! stands; until somebody moves a control nobody needs either.
+//! Ranking in the browser: the leaderboard data and the code that computes with
+//! it. A part of the program of its own, fetched with the data after the page
+//! has loaded; nobody needs either before moving a control.
 
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
 
-use swe_ci_core::leaderboard::{Judge, LeftOut, Row, Sheet};
+use swe_ci_views::leaderboard::{LeaderboardData, LeftOut, Row, UncertaintyModel};
 use wasm_split_helpers::wasm_split;
 
-use super::data::{Asked, Scene, sheet_of};
+use super::data::{RankingSettings, Scene, sheet_of};
 use crate::error::AppError;
 
-/// With at most so many runs times repositories, intervals are drawn anew at
-/// every movement of the slider. With more, a movement would take longer than
-/// a frame, and they are left away until it rests.
+/// With at most this many runs times repositories, intervals are recomputed at
+/// every movement of the slider. With more, that would take longer than a
+/// frame, and they are hidden until it rests.
 const QUICK: usize = 150;
 
-/// Ranks a split by whatever is asked.
+/// Ranks a split.
 pub(super) trait Ranker: Send + Sync {
-    /// Best first; `rests` unless γ is being moved.
-    fn rows(&self, asked: Asked, rests: bool) -> Vec<Arc<Row>>;
+    /// Best first; `rests` unless γ is moving.
+    fn rows(&self, settings: RankingSettings, rests: bool) -> Vec<Arc<Row>>;
 
-    /// What there is to say whatever γ is.
-    fn scene(&self, asked: Asked) -> Scene;
+    /// The facts that do not depend on γ.
+    fn scene(&self, settings: RankingSettings) -> Scene;
 }
 
-/// A ranker on its way, which takes until its sheet is there.
-pub(super) type Coming = Pin<Box<dyn Future<Output = Result<Arc<dyn Ranker>, AppError>>>>;
+/// A ranker whose data is loading.
+pub(super) type RankerFuture = Pin<Box<dyn Future<Output = Result<Arc<dyn Ranker>, AppError>>>>;
 
 /// # Errors
 /// [`AppError`] when this part of the program cannot be fetched.
 #[wasm_split(ranking, fallible)]
-pub(super) fn ranker_of(split: String) -> Result<Coming, AppError> {
+pub(super) fn ranker_of(split: String) -> Result<RankerFuture, AppError> {
     let coming = async move {
         let all = Counted::of(sheet_of(split).await?, None);
         let unseen = OnceLock::new();
@@ -43,13 +43,13 @@ pub(super) fn ranker_of(split: String) -> Result<Coming, AppError> {
 
 struct OfSplit {
     all: Counted,
-    /// Each model on the tasks that are younger than it.
+    /// Each model on the tasks that are newer than it.
     unseen: OnceLock<Counted>,
 }
 
 impl OfSplit {
-    fn counted(&self, asked: Asked) -> &Counted {
-        if !asked.unseen {
+    fn counted(&self, settings: RankingSettings) -> &Counted {
+        if !settings.unseen {
             return &self.all;
         }
         self.unseen.get_or_init(|| {
@@ -60,27 +60,31 @@ impl OfSplit {
 }
 
 impl Ranker for OfSplit {
-    fn rows(&self, asked: Asked, rests: bool) -> Vec<Arc<Row>> {
-        let rows = self.counted(asked).rank(asked, rests);
+    fn rows(&self, settings: RankingSettings, rests: bool) -> Vec<Arc<Row>> {
+        let rows = self.counted(settings).rank(settings, rests);
         rows.into_iter().map(Arc::new).collect()
     }
 
-    fn scene(&self, asked: Asked) -> Scene {
-        let counted = self.counted(asked);
-        Scene::of(&counted.sheet, counted.left_out.clone(), asked.convention)
+    fn scene(&self, settings: RankingSettings) -> Scene {
+        let counted = self.counted(settings);
+        Scene::of(
+            &counted.sheet,
+            counted.left_out.clone(),
+            settings.convention,
+        )
     }
 }
 
-/// A sheet with what is made of it once.
+/// Leaderboard data with values computed from it once.
 struct Counted {
-    sheet: Sheet,
+    sheet: LeaderboardData,
     left_out: Option<LeftOut>,
     repositories: usize,
-    judge: OnceLock<Judge>,
+    judge: OnceLock<UncertaintyModel>,
 }
 
 impl Counted {
-    fn of(sheet: Sheet, left_out: Option<LeftOut>) -> Self {
+    fn of(sheet: LeaderboardData, left_out: Option<LeftOut>) -> Self {
         Self {
             repositories: Scene::repositories(&sheet),
             sheet,
@@ -89,12 +93,14 @@ impl Counted {
         }
     }
 
-    fn rank(&self, asked: Asked, rests: bool) -> Vec<Row> {
-        let Asked {
+    fn rank(&self, settings: RankingSettings, rests: bool) -> Vec<Row> {
+        let RankingSettings {
             gamma, convention, ..
-        } = asked;
+        } = settings;
         if rests || self.sheet.entries.len() * self.repositories <= QUICK {
-            let judge = self.judge.get_or_init(|| Judge::new(&self.sheet));
+            let judge = self
+                .judge
+                .get_or_init(|| UncertaintyModel::new(&self.sheet));
             judge.rank(&self.sheet, gamma, convention)
         } else {
             self.sheet.rank(gamma, convention)

@@ -1,58 +1,58 @@
-//! Where the rows come from: the server has ranked the first ones, and the
-//! browser ranks all others once it has the sheet.
+//! The source of the rows: the server ranks the first ones, and the browser all
+//! later ones, once it has the data.
 
 use std::sync::Arc;
 
 use leptos::prelude::*;
-use swe_ci_core::leaderboard::Row;
+use swe_ci_views::leaderboard::Row;
 
-use super::data::{Asked, Board, Scene};
-use super::looking::Looking;
+use super::board_state::BoardState;
+use super::data::{Board, RankingSettings, Scene};
 use super::ranker::{Ranker, ranker_of};
 use crate::error::AppError;
 
-/// All rows of the board, best first, and what there is to say of them.
+/// All rows of the board, best first, and the facts about them.
 #[derive(Clone, Copy)]
 pub(super) struct Ranks {
     pub rows: Memo<Vec<Arc<Row>>>,
     pub scene: Memo<Scene>,
-    /// What kept the sheet from coming.
+    /// Why fetching the data failed.
     pub failed: RwSignal<Option<AppError>>,
 }
 
-/// Absent until it has come.
-type Came = RwSignal<Option<Arc<dyn Ranker>>>;
+/// None until the data has loaded.
+type LoadedRanker = RwSignal<Option<Arc<dyn Ranker>>>;
 
 impl Ranks {
-    pub(super) fn new(board: &Board, looking: Looking) -> Self {
-        let (ranker, failed) = (Came::new(None), RwSignal::new(None));
+    pub(super) fn new(board: &Board, state: BoardState) -> Self {
+        let (ranker, failed) = (LoadedRanker::new(None), RwSignal::new(None));
         if board.runs > 0 {
             fetch(board.split.clone(), ranker, failed);
         }
-        let sent = board.asked;
+        let sent = board.settings;
         let rows_sent: Vec<Arc<Row>> = board.rows.iter().cloned().map(Arc::new).collect();
         let (rows_sent, scene_sent) = (
             StoredValue::new(rows_sent),
             StoredValue::new(board.scene.clone()),
         );
-        let asked = Memo::new(move |_| Asked::of(&looking.get()));
+        let settings = Memo::new(move |_| RankingSettings::of(&state.get()));
         let rows = Memo::new(move |_| {
-            let asked = asked.get();
-            let rests = looking.rested.get() == asked.gamma;
+            let settings = settings.get();
+            let rests = state.rested.get() == settings.gamma;
             match ranker.get() {
-                Some(ranker) if asked != sent => ranker.rows(asked, rests),
+                Some(ranker) if settings != sent => ranker.rows(settings, rests),
                 _ => rows_sent.get_value(),
             }
         });
-        // γ is left as it was sent, so that it is not asked for anew with it.
-        let but_gamma = Memo::new(move |_| Asked {
+        // Without γ, because a change of γ does not change the facts.
+        let but_gamma = Memo::new(move |_| RankingSettings {
             gamma: sent.gamma,
-            ..asked.get()
+            ..settings.get()
         });
         let scene = Memo::new(move |_| {
-            let asked = but_gamma.get();
+            let settings = but_gamma.get();
             match ranker.get() {
-                Some(ranker) if asked != sent => ranker.scene(asked),
+                Some(ranker) if settings != sent => ranker.scene(settings),
                 _ => scene_sent.get_value(),
             }
         });
@@ -64,8 +64,8 @@ impl Ranks {
     }
 }
 
-/// Only the browser does: effects do not run on the server.
-fn fetch(split: String, ranker: Came, failed: RwSignal<Option<AppError>>) {
+/// Browser only: effects do not run on the server.
+fn fetch(split: String, ranker: LoadedRanker, failed: RwSignal<Option<AppError>>) {
     Effect::new(move || {
         let split = split.clone();
         leptos::task::spawn_local(async move {
@@ -73,7 +73,7 @@ fn fetch(split: String, ranker: Came, failed: RwSignal<Option<AppError>>) {
                 Ok(coming) => coming.await,
                 Err(error) => Err(error),
             };
-            // Whoever has left the page needs it no more.
+            // The reader may have left the page.
             match came {
                 Ok(came) => drop(ranker.try_set(Some(came))),
                 Err(error) => drop(failed.try_set(Some(error))),

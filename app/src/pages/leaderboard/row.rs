@@ -1,31 +1,35 @@
+//! The rows of the ranking.
+
 use std::ops::Range;
 use std::sync::Arc;
 
 use leptos::prelude::*;
-use swe_ci_core::leaderboard::{Columns, Intervals, Row};
 use swe_ci_core::metrics::METRIC_VERSION;
 use swe_ci_core::run::Progress;
+use swe_ci_plots::{Curves, SERIES_COLOURS};
+use swe_ci_views::leaderboard::{Columns, Intervals, Row};
 
 use super::cells::{Cell, RankCell};
 use super::tie::{Place, Places};
 use crate::components::{Tag, Tone};
-use crate::pages::words;
-use crate::plots::{Curves, SERIES_COLOURS};
+use crate::pages::routes::run_href;
+use crate::words;
 
 #[component]
 pub(super) fn RankedRow(
     /// The row when it appeared; its figures are looked up as they change.
     place: Place,
     places: Memo<Places>,
-    /// The places that are kept up to date.
-    near: Memo<Range<usize>>,
+    /// The positions that are kept up to date.
+    visible: Memo<Range<usize>>,
     columns: Memo<Columns>,
     curves: Memo<Curves>,
     floor: Signal<f64>,
 ) -> impl IntoView {
     let row = place.row.clone();
     let place = Memo::new(move |last: Option<&Place>| {
-        let now = near.with(|near| places.with(|p| p.find(&place.row.run_id, near).cloned()));
+        let now =
+            visible.with(|visible| places.with(|p| p.find(&place.row.run_id, visible).cloned()));
         now.unwrap_or_else(|| last.unwrap_or(&place).clone())
     });
     let current = Memo::new(move |_| place.with(|p| p.row.clone()));
@@ -43,7 +47,7 @@ pub(super) fn RankedRow(
         <tr role="row" data-series=series + 1 data-tie=move || tie.get().name()>
             <RankCell current tie/>
             <th role="rowheader" scope="row" class="col-model">
-                <a href=format!("/runs/{}", row.run_id)>{row.model.clone()}</a>
+                <a href=run_href(&row.run_id)>{row.model.clone()}</a>
                 <RowTags still/>
                 <small>{origin(&row)}</small>
             </th>
@@ -52,9 +56,9 @@ pub(super) fn RankedRow(
     }
 }
 
-/// The row as far as γ does not move it, so that most cells rest while the
-/// slider moves. Of intervals it keeps those it had: while they are not drawn
-/// anew, the ones that do not depend on γ still hold.
+/// The parts of the row that do not depend on γ, so that most cells rest while
+/// the slider moves. It keeps the previous intervals: while they are not
+/// recomputed, those that do not depend on γ still hold.
 fn still(current: Memo<Arc<Row>>) -> Memo<Arc<Row>> {
     Memo::new_with_compare(
         move |_| current.get(),
@@ -107,7 +111,7 @@ fn RowTags(still: Memo<Arc<Row>>) -> impl IntoView {
     view! { <span class="tags">{tags}</span> }
 }
 
-/// What a reader must know of a row, each with what it means.
+/// Caveats about a row, each with its explanation.
 fn tags(row: &Row, now: u32) -> Vec<(String, Tone, String)> {
     let mut tags = Vec::new();
     let mut add = |text: &str, tone, hint: &str| tags.push((text.into(), tone, hint.into()));
@@ -122,12 +126,12 @@ fn tags(row: &Row, now: u32) -> Vec<(String, Tone, String)> {
         add(
             "counts only",
             Tone::Plain,
-            "Only how many tests passed is known, not which: there is no score in the paper's convention",
+            "The results say how many tests passed, but not which: there is no score in the paper's convention",
         );
     }
     if row.metric_version < now {
         let hint = format!(
-            "Scored by version {} of the metric definitions, now {now}; `swe-ci rescore` brings it up to date",
+            "Scored by version {} of the metric definitions, now {now}; `swe-ci rescore` updates it",
             row.metric_version
         );
         add("older metric", Tone::Warn, &hint);
@@ -141,7 +145,7 @@ fn tags(row: &Row, now: u32) -> Vec<(String, Tone, String)> {
         Progress::Cancelled => add(
             "cancelled",
             Tone::Plain,
-            "Scored on the tasks that were over by then",
+            "Scored on the tasks that had ended by then",
         ),
         Progress::Finished => {}
     }
@@ -158,10 +162,10 @@ fn tags(row: &Row, now: u32) -> Vec<(String, Tone, String)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plots::fixture::sheet;
     use swe_ci_core::metrics::{Convention, Gamma};
     use swe_ci_core::run::Kind;
-    use swe_ci_core::verification::Mark;
+    use swe_ci_plots::fixture::sheet;
+    use swe_ci_views::verification::Mark;
 
     #[test]
     fn what_must_be_known_of_a_row() {
@@ -192,8 +196,8 @@ mod tests {
 
     #[test]
     fn what_gamma_moves() {
-        let sheet = crate::plots::fixture::sheet_of(&[("m", vec![&[0.5, 1.0], &[0.0, 0.5]])]);
-        let judge = swe_ci_core::leaderboard::Judge::new(&sheet);
+        let sheet = swe_ci_plots::fixture::sheet_of(&[("m", vec![&[0.5, 1.0], &[0.0, 0.5]])]);
+        let judge = swe_ci_views::leaderboard::UncertaintyModel::new(&sheet);
         let at = |gamma| {
             let gamma = Gamma::new(gamma).unwrap();
             judge.rank(&sheet, gamma, Convention::Paper)[0].clone()
@@ -216,7 +220,7 @@ mod tests {
             |r| r.intervals.as_mut().unwrap().solved_rate.low = -1.0,
             false,
         );
-        // Intervals that arrive are shown.
+        // New intervals appear.
         let mut bare = before.clone();
         bare.intervals = None;
         assert!(!moved_by_gamma_alone(&bare, &moved));

@@ -1,46 +1,48 @@
+//! The table of the ranking.
+
 use std::sync::Arc;
 
 use leptos::prelude::*;
-use swe_ci_core::leaderboard::{Column, Columns, Published, Row, Sort};
-use swe_ci_core::view::SplitSummary;
+use swe_ci_plots::Curves;
+use swe_ci_views::leaderboard::{Column, Columns, Published, Row, Sort};
+use swe_ci_views::view::SplitSummary;
 
-use super::looking::Looking;
-use super::near::near;
+use super::board_state::BoardState;
 use super::published::PublishedRows;
 use super::row::RankedRow;
 use super::tie::Places;
+use super::visible_rows::visible_rows;
 use super::words;
 use crate::components::{Explained, Key, floor_of};
 use crate::glossary::Word;
 use crate::pages::mark::MarkKey;
-use crate::pages::words::marks;
-use crate::plots::Curves;
+use crate::words::marks;
 
-/// With more columns than this the table scrolls inside its frame.
+/// With more columns, the table scrolls inside its frame.
 const FITTING: usize = 6;
 
-/// The rows, best first, and below them what was published. On narrow screens
-/// the style sheet makes each a card; the roles keep it a table for screen
-/// readers even then.
+/// The rows, best first, and the published ones below. On narrow screens the
+/// style sheet makes each a card; ARIA roles keep it a table for screen
+/// readers.
 #[component]
 pub fn Ranking(
     /// All rows of the ranking.
     rows: Memo<Vec<Arc<Row>>>,
-    /// Those of them that are shown.
+    /// Those that are shown.
     places: Memo<Places>,
     curves: Memo<Curves>,
     published: Published,
-    /// Whether there is a run that could have a row.
+    /// Whether any run could have a row.
     any_runs: bool,
     split: Option<SplitSummary>,
-    looking: Looking,
+    state: BoardState,
 ) -> impl IntoView {
-    let columns = Memo::new(move |_| looking.get().view.columns);
+    let columns = Memo::new(move |_| state.get().view.columns);
     let body = NodeRef::new();
-    let near = near(body, looking);
+    let visible = visible_rows(body, state);
     let floor = floor(rows, curves, &published);
     let any_published = !published.rows.is_empty();
-    let shown = Memo::new(move |_| any_published && looking.get().published);
+    let shown = Memo::new(move |_| any_published && state.get().published);
     let published = StoredValue::new(published);
     let second = move || {
         let split = split.clone();
@@ -64,12 +66,12 @@ pub fn Ranking(
         <div class="table-frame ranking-frame" class:scrolls=wide hidden=move || !any_runs && !shown.get()>
             <table class="ranking" role="table">
                 <caption class="visually-hidden">"Runs ranked by EvoScore"</caption>
-                <Head columns looking/>
+                <Head columns state/>
                 <tbody role="rowgroup" class="ranked" node_ref=body>
                     <For each=move || places.with(|places| places.list.clone()) key=|place| place.row.run_id.clone() let(place)>
-                        <RankedRow place places near columns curves floor/>
+                        <RankedRow place places visible columns curves floor/>
                     </For>
-                    {move || (any_runs && places.with(|places| places.list.is_empty())).then(|| view! { <Nothing rows columns looking/> })}
+                    {move || (any_runs && places.with(|places| places.list.is_empty())).then(|| view! { <Nothing rows columns state/> })}
                 </tbody>
                 {second}
             </table>
@@ -77,8 +79,8 @@ pub fn Ranking(
     }
 }
 
-/// Where the bars of all rows start. Scores of every γ count, so that the scale
-/// mostly stands still while γ moves.
+/// Where the bars of all rows start. It considers scores at every γ, so that
+/// the scale mostly stays while γ moves.
 fn floor(rows: Memo<Vec<Arc<Row>>>, curves: Memo<Curves>, published: &Published) -> Signal<f64> {
     let published = floor_of(published.rows.iter().map(|row| row.evoscore));
     let lowest = Memo::new(move |_| curves.with(Curves::lowest));
@@ -92,20 +94,20 @@ fn floor(rows: Memo<Vec<Arc<Row>>>, curves: Memo<Curves>, published: &Published)
     floor.into()
 }
 
-/// Stands where rows would be, and says why there is none.
+/// A placeholder for rows, which says why there are none.
 #[component]
-fn Nothing(rows: Memo<Vec<Arc<Row>>>, columns: Memo<Columns>, looking: Looking) -> impl IntoView {
+fn Nothing(rows: Memo<Vec<Arc<Row>>>, columns: Memo<Columns>, state: BoardState) -> impl IntoView {
     let why = move || {
-        let view = looking.get().view;
+        let view = state.get().view;
         if !rows.with(Vec::is_empty) {
-            let all = looking.href(|reading| reading.view = reading.view.of_all());
+            let all = state.href(|reading| reading.view = reading.view.of_all());
             let text = view! {
-                "No run is what was asked for. "
+                "No run matches. "
                 <a href=all data-noscroll="">"Show all rows"</a>
             };
             text.into_any()
         } else if view.unseen {
-            "No run has a task that is younger than its model.".into_any()
+            "No run has a task that is newer than its model.".into_any()
         } else {
             "No run has a score in this convention.".into_any()
         }
@@ -117,14 +119,14 @@ fn Nothing(rows: Memo<Vec<Arc<Row>>>, columns: Memo<Columns>, looking: Looking) 
     }
 }
 
-/// The heads are links that sort.
+/// Column headings, as links that sort.
 #[component]
-fn Head(columns: Memo<Columns>, looking: Looking) -> impl IntoView {
+fn Head(columns: Memo<Columns>, state: BoardState) -> impl IntoView {
     let heads = move || {
         let always = [Column::Rank, Column::Model].into_iter();
         let heads = always.chain(columns.get().shown());
         heads
-            .map(|column| view! { <HeadCell column looking/> })
+            .map(|column| view! { <HeadCell column state/> })
             .collect_view()
     };
     view! {
@@ -135,8 +137,8 @@ fn Head(columns: Memo<Columns>, looking: Looking) -> impl IntoView {
 }
 
 #[component]
-fn HeadCell(column: Column, looking: Looking) -> impl IntoView {
-    let sort = Memo::new(move |_| looking.get().view.sort);
+fn HeadCell(column: Column, state: BoardState) -> impl IntoView {
+    let sort = Memo::new(move |_| state.get().view.sort);
     let order = move || {
         let Sort {
             column: sorted,
@@ -148,7 +150,7 @@ fn HeadCell(column: Column, looking: Looking) -> impl IntoView {
             "ascending"
         })
     };
-    let href = move || looking.href(|r| r.view.sort = r.view.sort.toggled(column));
+    let href = move || state.href(|r| r.view.sort = r.view.sort.toggled(column));
     let class = match column {
         Column::Rank => "col-rank",
         Column::Model | Column::EvoScore => "",

@@ -1,13 +1,13 @@
-//! Rows the data does not tell apart.
+//! Rows that the data cannot tell apart.
 
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use swe_ci_core::leaderboard::{Row, View};
+use swe_ci_views::leaderboard::{Row, View};
 
-/// Where a row stands among those it is not told apart from. They follow each
-/// other, so that the style sheet can join them.
+/// The position of a row in a group of tied rows. They are consecutive, so that
+/// the style sheet can join them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Tie {
     Alone,
@@ -26,7 +26,7 @@ impl Tie {
         }
     }
 
-    /// What the style sheet knows it by.
+    /// The value for the style sheet.
     pub(super) fn name(self) -> Option<&'static str> {
         match self {
             Self::Alone => None,
@@ -36,24 +36,25 @@ impl Tie {
         }
     }
 
-    /// Whether it is not told apart from the row above.
+    /// Whether it is tied with the row above.
     pub(super) fn with_above(self) -> bool {
         matches!(self, Self::Middle | Self::Last)
     }
 }
 
-/// A row that is shown, and what joins it to its neighbours.
+/// A shown row, and how it joins its neighbours.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Place {
     pub row: Arc<Row>,
     pub tie: Tie,
 }
 
-/// The rows a view wants, in its order.
+/// The rows of a view, in its order.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Places {
     pub list: Vec<Place>,
-    /// Where in the list a run is: every row of the table looks for itself.
+    /// The index of each run in the list, because every row of the table looks
+    /// itself up.
     at: HashMap<String, usize>,
 }
 
@@ -65,15 +66,15 @@ impl Places {
         Self { list, at }
     }
 
-    /// The place of a run, if it has one among these of the list.
+    /// The place of a run, if it is within this part of the list.
     pub(super) fn find(&self, run_id: &str, among: &Range<usize>) -> Option<&Place> {
         let at = *self.at.get(run_id)?;
         among.contains(&at).then(|| self.list.get(at)).flatten()
     }
 }
 
-/// A tie is of a row and the one above it in the ranking, so rows are joined
-/// only where those two are neighbours in the view too.
+/// A tie holds between a row and the one above it in the ranking, so rows are
+/// joined only where those two are neighbours in the view too.
 fn joined(all: &[Arc<Row>], view: &View) -> Vec<Place> {
     let rows = view.apply(all);
     let at: HashMap<&str, usize> = all.iter().map(|r| r.run_id.as_str()).zip(0..).collect();
@@ -93,8 +94,8 @@ fn joined(all: &[Arc<Row>], view: &View) -> Vec<Place> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plots::fixture::sheet;
     use swe_ci_core::metrics::{Convention, Gamma};
+    use swe_ci_plots::fixture::sheet;
 
     fn rows(groups: [u32; 3]) -> Vec<Arc<Row>> {
         let models: [(&str, &[f64]); 3] = [("a", &[0.3]), ("b", &[0.2]), ("c", &[0.1])];
@@ -140,7 +141,7 @@ mod tests {
         check(|v| v.sort = "-model".parse().unwrap(), &turned);
         check(|v| v.text = "b".into(), &[("b", alone)]);
         assert!(Places::of(&[], &View::default()).list.is_empty());
-        // Without the one in the middle, the others are no neighbours.
+        // Without the middle one, the others are no neighbours.
         let mut ends = rows.clone();
         for (row, provider) in ends.iter_mut().zip(["other", "acme", "other"]) {
             Arc::make_mut(row).provider = provider.into();

@@ -1,36 +1,38 @@
+//! The leaderboard of one split.
+
 use leptos::either::Either;
 use leptos::prelude::*;
 
+use super::board_state::{BoardState, Step};
 use super::chart::GammaChart;
 use super::controls::{Controls, weight_words};
 use super::data::Board;
+use super::export::{Cite, Shown};
 use super::filters::Filters;
-use super::looking::{Looking, Step};
 use super::notes::{Announcer, Certainty, OnlyUnseen, Reader, Unranked};
 use super::ranks::Ranks;
 use super::table::Ranking;
-use super::take::{Cite, Shown};
 use super::tie::Places;
 use crate::components::{NoRuns, NoTasks, Problem};
 use crate::query::Reading;
 
-/// The board of one split; what is derived from its rows is derived here,
-/// once, and shared by table and chart.
+/// The board of one split. Values derived from its rows are computed here once,
+/// for both table and chart.
 #[component]
 pub fn BoardView(
     board: Board,
-    /// What the address says.
+    /// The query in the address.
     #[prop(into)]
     reading: Signal<Reading>,
-    /// Writes a reading into the address.
+    /// Writes a query into the address.
     go: Callback<(Reading, Step)>,
 ) -> impl IntoView {
-    let looking = Looking::new(reading, go);
+    let state = BoardState::new(reading, go);
     let Ranks {
         rows,
         scene,
         failed,
-    } = Ranks::new(&board, looking);
+    } = Ranks::new(&board, state);
     let Board {
         splits,
         split,
@@ -44,21 +46,21 @@ pub fn BoardView(
     let summary = splits.iter().find(|s| s.name == split).cloned();
     let tasks = summary.as_ref().map_or(0, |s| s.tasks);
     let places = Memo::new(move |_| {
-        let view = looking.get().view;
+        let view = state.get().view;
         rows.with(|rows| Places::of(rows, &view))
     });
     let curves = Memo::new(move |_| scene.with(|scene| scene.curves.clone()));
-    let weights = Signal::derive(move || weight_words(looking.gamma.get(), most_iterations));
+    let weights = Signal::derive(move || weight_words(state.gamma.get(), most_iterations));
     let name = StoredValue::new(split);
     let head = if splits.is_empty() {
         Either::Left(
-            view! { <NoTasks will="Here runs will be ranked by how well their agents maintain code."/> },
+            view! { <NoTasks will="This page will rank runs by how well their agents maintain code."/> },
         )
     } else {
         let below = if any_runs {
             Either::Left(view! {
-                {view! { <Filters rows looking/> }.into_any()}
-                <Shown rows places looking split=name.get_value()/>
+                {view! { <Filters rows state/> }.into_any()}
+                <Shown rows places state split=name.get_value()/>
             })
         } else {
             Either::Right(
@@ -66,7 +68,7 @@ pub fn BoardView(
             )
         };
         Either::Right(view! {
-            {view! { <Controls splits split=name.get_value() any_published looking weights/> }.into_any()}
+            {view! { <Controls splits split=name.get_value() any_published state weights/> }.into_any()}
             {below.into_any()}
         })
     };
@@ -74,19 +76,19 @@ pub fn BoardView(
         view! {
             <Reader rows/>
             <Certainty scene rows/>
-            <Announcer rows gamma=looking.gamma/>
-            <Cite rows looking split=name.get_value() tasks today/>
-            <GammaChart curves looking split=name.get_value()/>
+            <Announcer rows gamma=state.gamma/>
+            <Cite rows state split=name.get_value() tasks today/>
+            <GammaChart curves state split=name.get_value()/>
         }
         .into_any()
     });
-    let table = view! { <Ranking rows places curves published any_runs split=summary looking/> };
-    // What is held by its type alone is moved about on the stack at every
-    // level of the page, and a server's threads have little of it.
+    let table = view! { <Ranking rows places curves published any_runs split=summary state/> };
+    // Type-erased, because large view types are moved on the stack at every
+    // level of the page, and a server's threads have small stacks.
     view! {
         {head.into_any()}
         {move || failed.get().map(|error| view! { <Problem error/> })}
-        <Unranked scene looking/>
+        <Unranked scene state/>
         <OnlyUnseen scene/>
         {table.into_any()}
         {below}

@@ -1,6 +1,6 @@
-//! How the columns of the table are called.
+//! The names of the table's columns.
 
-use swe_ci_core::leaderboard::{Column, Sort};
+use swe_ci_views::leaderboard::{Column, Sort};
 
 pub(super) fn column(column: Column) -> &'static str {
     match column {
@@ -22,12 +22,12 @@ pub(super) fn column(column: Column) -> &'static str {
     }
 }
 
-/// What a column says that is no word of the field.
+/// The explanation of a column that is not in the glossary.
 pub(super) fn hint(column: Column) -> &'static str {
     match column {
         Column::Model => "Sort by name",
-        Column::Released => "The day the model was released",
-        Column::Finished => "The day the run was over",
+        Column::Released => "Release date of the model",
+        Column::Finished => "End date of the run",
         _ => "",
     }
 }

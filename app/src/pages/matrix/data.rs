@@ -2,22 +2,23 @@ use leptos::prelude::*;
 use leptos::server_fn::codec::GetUrl;
 use serde::{Deserialize, Serialize};
 use swe_ci_core::metrics::{Convention, Gamma};
-use swe_ci_core::view::SplitSummary;
+use swe_ci_views::view::SplitSummary;
 
-use super::asked::Asked;
 use super::grid::Grid;
+use super::query::MatrixQuery;
 use crate::error::AppError;
 
-/// What the page shows.
+/// The data of the page.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Found {
     pub splits: Vec<SplitSummary>,
-    /// The one that is shown; empty when there is none.
+    /// The shown split; empty when there is none.
     pub split: String,
     pub grid: Grid,
 }
 
-/// The matrix of the split asked for, else of the one with the most tasks.
+/// The matrix of the requested split; by default of the one with the most
+/// tasks.
 #[server(prefix = "/api/pages", endpoint = "matrix", input = GetUrl)]
 pub async fn matrix_of(
     split: Option<String>,
@@ -41,7 +42,7 @@ pub async fn matrix_of(
     })
 }
 
-pub(super) async fn find(asked: Asked) -> Result<Found, AppError> {
-    let sort = asked.order.to_string();
-    matrix_of(asked.split, asked.gamma, asked.convention, sort).await
+pub(super) async fn find(query: MatrixQuery) -> Result<Found, AppError> {
+    let sort = query.order.to_string();
+    matrix_of(query.split, query.gamma, query.convention, sort).await
 }

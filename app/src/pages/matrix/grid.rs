@@ -1,10 +1,10 @@
-//! A matrix as it travels with the page: ten thousand cells in the few digits
-//! that are shown, some forty kilobytes instead of a megabyte.
+//! A compact form of the matrix for sending: ten thousand cells with only the
+//! shown digits, some forty kilobytes instead of a megabyte.
 
 use serde::{Deserialize, Serialize};
-use swe_ci_core::leaderboard::MatrixRun;
+use swe_ci_views::leaderboard::MatrixRun;
 #[cfg(feature = "ssr")]
-use swe_ci_core::leaderboard::{Matrix, MatrixCell, MatrixTask};
+use swe_ci_views::leaderboard::{Matrix, MatrixCell, MatrixTask};
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Grid {
@@ -26,7 +26,7 @@ pub struct GridTask {
     cells: String,
 }
 
-/// A cell as it is shown.
+/// A cell as shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cell {
     pub hundredths: i32,
@@ -71,8 +71,7 @@ impl GridTask {
 #[cfg(feature = "ssr")]
 impl Cell {
     fn of(cell: &MatrixCell) -> Self {
-        // Rounded as it is written elsewhere, where a half goes to the even
-        // digit.
+        // Rounded as elsewhere, half to even.
         let written: f64 = format!("{:.2}", cell.evoscore).parse().unwrap_or(0.0);
         Self {
             hundredths: (written * 100.0).round() as i32,

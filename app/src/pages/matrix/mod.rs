@@ -1,26 +1,25 @@
 //! Every task against every run: which tasks are hard, and for whom.
 
-mod asked;
 mod data;
 mod grid;
+mod query;
 mod table;
 mod view;
 
 use leptos::prelude::*;
 use leptos_router::hooks::use_query_map;
 
-use self::asked::Asked;
-pub(super) use self::asked::matrix_href;
 use self::data::find;
+use self::query::MatrixQuery;
 use self::view::MatrixView;
 use crate::components::{PageHead, loaded};
 use crate::fetched::fetched;
 
 #[component]
 pub fn MatrixPage() -> impl IntoView {
-    let query = use_query_map();
-    let asked = Memo::new(move |_| query.with(Asked::of));
-    let resource = fetched(move || asked.get(), find);
+    let params = use_query_map();
+    let query = Memo::new(move |_| params.with(MatrixQuery::of));
+    let resource = fetched(move || query.get(), find);
     view! {
         <PageHead
             title="Tasks × runs"
@@ -30,9 +29,9 @@ pub fn MatrixPage() -> impl IntoView {
         <div class="hero">
             <h1>"Tasks × runs"</h1>
             <p class="lede">
-                "Which tasks are hard, and for whom: a row for each task, a column for each run in the order of the leaderboard. A cell is the EvoScore of the run on the task, and leads to how it went."
+                "Which tasks are hard, and for whom: a row for each task, a column for each run in the order of the leaderboard. A cell is the EvoScore of the run on the task, and links to its evolution."
             </p>
         </div>
-        {loaded(resource, move |found| view! { <MatrixView found asked/> })}
+        {loaded(resource, move |found| view! { <MatrixView found query/> })}
     }
 }

@@ -1,8 +1,8 @@
-//! The rows of the matrix as one text.
+//! The rows of the matrix as HTML text.
 
 use std::fmt::Write as _;
 
-use swe_ci_core::leaderboard::{Absence, MatrixRun};
+use swe_ci_views::leaderboard::{Absence, MatrixRun};
 
 use super::grid::{Cell, Grid, GridTask};
 use crate::format;
@@ -66,16 +66,16 @@ fn empty(html: &mut String, run: &MatrixRun) {
     );
 }
 
-/// A sign for a cell without a score, and why there is none.
+/// The symbol for a cell without a score, and its reason.
 pub(super) fn absence(why: Absence) -> (&'static str, &'static str) {
     match why {
         Absence::NotYet => ("…", "not scored yet"),
-        Absence::BlockedOrNoPart => ("–", "blocked by the platform, or no part of the run"),
-        Absence::NoPart => ("–", "no part of the run"),
+        Absence::BlockedOrNoPart => ("–", "blocked by the platform, or not part of the run"),
+        Absence::NoPart => ("–", "not part of the run"),
     }
 }
 
-/// The step of the scale a score is on: `low` below zero, else tenths.
+/// The step of the colour scale: `low` below zero, else tenths.
 fn level(hundredths: i32) -> String {
     match hundredths {
         ..0 => "low".to_owned(),
@@ -86,9 +86,9 @@ fn level(hundredths: i32) -> String {
 #[cfg(all(test, feature = "ssr"))]
 mod tests {
     use super::*;
-    use crate::plots::fixture::sheet_of;
-    use swe_ci_core::leaderboard::TaskOrder;
     use swe_ci_core::metrics::{Convention, Gamma};
+    use swe_ci_plots::fixture::sheet_of;
+    use swe_ci_views::leaderboard::TaskOrder;
 
     #[test]
     fn a_row_for_each_task_and_a_cell_for_each_run() {
@@ -98,7 +98,7 @@ mod tests {
         let html = rows(&Grid::of(&matrix));
         assert_eq!(html.matches("<tr>").count(), 2);
         assert_eq!(html.matches("<td data-level").count(), 3);
-        // Hardest first; what others wrote stays text.
+        // Hardest first; foreign text stays text.
         assert!(html.starts_with(
             "<tr><th scope=\"row\"><a href=\"/tasks/task-1\">task-1</a> <small>&lt;b&gt;&quot;&amp;</small>"
         ));
@@ -108,7 +108,7 @@ mod tests {
             "<td data-level=\"10\"><a href=\"/runs/run-a/tasks/task-0\">1.00{SOLVED}{CALM}</a>"
         );
         assert!(html.contains(&solved), "{html}");
-        assert!(html.contains("aria-label=\"no part of the run\">–<"));
+        assert!(html.contains("aria-label=\"not part of the run\">–<"));
         assert!(html.contains("1<small> of 2</small>"));
     }
 

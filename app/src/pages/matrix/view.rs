@@ -1,24 +1,26 @@
+//! The page of the matrix.
+
 use leptos::either::EitherOf3;
 use leptos::prelude::*;
-use swe_ci_core::leaderboard::{Absence, MatrixRun, TaskKey};
 use swe_ci_core::metrics::Convention;
 use swe_ci_core::run::Kind;
-use swe_ci_core::view::SplitSummary;
+use swe_ci_views::leaderboard::{Absence, MatrixRun, TaskKey};
+use swe_ci_views::view::SplitSummary;
 
-use super::asked::Asked;
 use super::data::Found;
 use super::grid::Grid;
+use super::query::MatrixQuery;
 use super::table::{CALM, SOLVED, absence, rows};
 use crate::components::{Choice, Choices, GammaForm, NoTasks};
 use crate::format;
-use crate::pages::words;
-use crate::query::encode;
+use crate::pages::routes::{model_href, run_href};
+use crate::words;
 
-/// With more runs than this their names stand upright.
+/// With more runs, their names are vertical.
 const FEW_RUNS: usize = 6;
 
 #[component]
-pub(super) fn MatrixView(found: Found, #[prop(into)] asked: Signal<Asked>) -> impl IntoView {
+pub(super) fn MatrixView(found: Found, #[prop(into)] query: Signal<MatrixQuery>) -> impl IntoView {
     let Found {
         splits,
         split,
@@ -26,11 +28,11 @@ pub(super) fn MatrixView(found: Found, #[prop(into)] asked: Signal<Asked>) -> im
     } = found;
     if splits.is_empty() {
         return EitherOf3::A(view! {
-            <NoTasks will="Tasks and runs will stand here against each other."/>
+            <NoTasks will="This page will compare tasks and runs."/>
         });
     }
     let left_out = left_out(grid.left_out);
-    let how = view! { <How splits split asked/> };
+    let how = view! { <How splits split query/> };
     if grid.tasks.is_empty() {
         return EitherOf3::B(view! {
             {how}
@@ -45,9 +47,9 @@ pub(super) fn MatrixView(found: Found, #[prop(into)] asked: Signal<Asked>) -> im
         {how}
         {left_out}
         <Legend/>
-        <Table grid asked/>
+        <Table grid query/>
         <p class="footnote">
-            "Mean, spread and solved are over the models; the human baseline counts only where it stands alone. Solved means in every sample. Tasks that no run is scored on are not here: "
+            "Mean, spread and solved are over the models; the human baseline counts only where it is alone. Solved means in every sample. Tasks without a scored run are not listed: "
             <a href="/tasks">"all tasks"</a>
             "."
         </p>
@@ -57,32 +59,32 @@ pub(super) fn MatrixView(found: Found, #[prop(into)] asked: Signal<Asked>) -> im
 fn left_out(runs: u32) -> Option<impl IntoView> {
     (runs > 0).then(|| {
         let runs = format::count(runs, "run");
-        view! { <p class="quiet">{format!("Not here: {runs} known by counts alone, scored in the reference convention only.")}</p> }
+        view! { <p class="quiet">{format!("Not listed: {runs} known by counts alone, scored in the reference convention only.")}</p> }
     })
 }
 
-/// What the matrix is read with, and where else it is.
+/// The controls, and links to the same matrix elsewhere.
 #[component]
-fn How(splits: Vec<SplitSummary>, split: String, asked: Signal<Asked>) -> impl IntoView {
-    let gamma = Signal::derive(move || asked.with(|a| a.gamma));
+fn How(splits: Vec<SplitSummary>, split: String, query: Signal<MatrixQuery>) -> impl IntoView {
+    let gamma = Signal::derive(move || query.with(|a| a.gamma));
     let others = Signal::derive(move || {
-        let fields = asked.with(Asked::fields).into_iter();
+        let fields = query.with(MatrixQuery::fields).into_iter();
         fields.filter(|(name, _)| *name != "gamma").collect()
     });
     view! {
         <section class="controls" aria-label="How to read the matrix">
             <GammaForm action="/matrix" gamma others/>
             <div class="controls-choices">
-                <Choices label="Split" choices=split_choices(&splits, &split, asked)/>
-                <Choices label="Counting" choices=convention_choices(asked)/>
-                <a class="controls-link" href=move || asked.with(|a| a.api("matrix.csv")) rel="external" download="">"CSV"</a>
-                <a class="controls-link" href=move || asked.with(|a| a.api("matrix")) rel="external">"JSON"</a>
+                <Choices label="Split" choices=split_choices(&splits, &split, query)/>
+                <Choices label="Counting" choices=convention_choices(query)/>
+                <a class="controls-link" href=move || query.with(|a| a.api("matrix.csv")) rel="external" download="">"CSV"</a>
+                <a class="controls-link" href=move || query.with(|a| a.api("matrix")) rel="external">"JSON"</a>
             </div>
         </section>
     }
 }
 
-fn split_choices(splits: &[SplitSummary], shown: &str, asked: Signal<Asked>) -> Vec<Choice> {
+fn split_choices(splits: &[SplitSummary], shown: &str, query: Signal<MatrixQuery>) -> Vec<Choice> {
     let choice = |split: &SplitSummary| {
         let name = split.name.clone();
         Choice {
@@ -90,29 +92,29 @@ fn split_choices(splits: &[SplitSummary], shown: &str, asked: Signal<Asked>) -> 
             hint: format!("{} of {} tasks can be run", split.ready, split.tasks),
             chosen: Signal::stored(name == shown),
             href: Signal::derive(move || {
-                let asked = Asked {
+                let query = MatrixQuery {
                     split: Some(name.clone()),
-                    ..asked.get()
+                    ..query.get()
                 };
-                asked.href()
+                query.href()
             }),
         }
     };
     splits.iter().map(choice).collect()
 }
 
-fn convention_choices(asked: Signal<Asked>) -> Vec<Choice> {
+fn convention_choices(query: Signal<MatrixQuery>) -> Vec<Choice> {
     let choice = |convention: Convention| Choice {
         label: convention.name().to_owned(),
         hint: words::convention(convention).to_owned(),
         href: Signal::derive(move || {
-            let asked = Asked {
+            let query = MatrixQuery {
                 convention,
-                ..asked.get()
+                ..query.get()
             };
-            asked.href()
+            query.href()
         }),
-        chosen: Signal::derive(move || asked.with(|a| a.convention == convention)),
+        chosen: Signal::derive(move || query.with(|a| a.convention == convention)),
     };
     Convention::ALL.map(choice).to_vec()
 }
@@ -137,11 +139,11 @@ fn Legend() -> impl IntoView {
 }
 
 #[component]
-fn Table(grid: Grid, asked: Signal<Asked>) -> impl IntoView {
+fn Table(grid: Grid, query: Signal<MatrixQuery>) -> impl IntoView {
     let few = grid.runs.len() <= FEW_RUNS;
     let models = grid.runs.iter().map(model_head).collect_view();
     let scores = grid.runs.iter().map(run_head).collect_view();
-    let head = |key, text, hint| view! { <SortHead key text hint asked/> };
+    let head = |key, text, hint| view! { <SortHead key text hint query/> };
     view! {
         <div class="matrix-frame" tabindex="0" role="region" aria-label="Tasks by runs; scrolls in both directions">
             <table class="matrix" class:matrix-few=few>
@@ -150,8 +152,8 @@ fn Table(grid: Grid, asked: Signal<Asked>) -> impl IntoView {
                     <tr>
                         {head(TaskKey::Task, "Task", "By name")}
                         {head(TaskKey::Mean, "Mean", "Mean EvoScore over the models: low is hard")}
-                        {head(TaskKey::Spread, "Spread", "How far the best and the worst model are apart")}
-                        {head(TaskKey::Solved, "Solved", "How many of the models scored on it solved it")}
+                        {head(TaskKey::Spread, "Spread", "Difference between the best and the worst model")}
+                        {head(TaskKey::Solved, "Solved", "How many of its scored models solved it")}
                         {models}
                     </tr>
                     <tr class="matrix-scores">
@@ -168,19 +170,19 @@ fn Table(grid: Grid, asked: Signal<Asked>) -> impl IntoView {
     }
 }
 
-/// The model; people and imported runs are told from others by a word.
+/// The model; a word tells human and imported runs from others.
 fn model_head(run: &MatrixRun) -> impl IntoView + use<> {
     let kind = (run.kind != Kind::Measured).then(|| view! { <small>{run.kind.name()}</small> });
     let title = words::origin(&run.model, &run.provider);
     view! {
         <th scope="col">
-            <a href=format!("/models/{}", encode(&run.model)) title=title>{run.model.clone()}</a>
+            <a href=model_href(&run.model, Convention::default()) title=title>{run.model.clone()}</a>
             {kind}
         </th>
     }
 }
 
-/// Its score over all tasks, which leads to the run.
+/// The run's score over all tasks, with a link to the run.
 fn run_head(run: &MatrixRun) -> impl IntoView + use<> {
     let label = format!(
         "{}: EvoScore {} over all its tasks, rank {}",
@@ -189,7 +191,7 @@ fn run_head(run: &MatrixRun) -> impl IntoView + use<> {
         run.rank
     );
     view! {
-        <td><a href=format!("/runs/{}", encode(&run.run_id)) aria-label=label>{format::share(run.evoscore)}</a></td>
+        <td><a href=run_href(&run.run_id) aria-label=label>{format::share(run.evoscore)}</a></td>
     }
 }
 
@@ -198,9 +200,9 @@ fn SortHead(
     key: TaskKey,
     text: &'static str,
     hint: &'static str,
-    asked: Signal<Asked>,
+    query: Signal<MatrixQuery>,
 ) -> impl IntoView {
-    let order = move || asked.with(|a| (a.order.key == key).then_some(a.order.descending));
+    let order = move || query.with(|a| (a.order.key == key).then_some(a.order.descending));
     let sorted = move || match order() {
         None => None,
         Some(false) => Some("ascending"),
@@ -208,7 +210,7 @@ fn SortHead(
     };
     view! {
         <th scope="col" aria-sort=sorted class:margin=key != TaskKey::Task>
-            <a class="head" href=move || asked.with(|a| a.sorted(key).href()) title=hint data-noscroll="">
+            <a class="head" href=move || query.with(|a| a.sorted(key).href()) title=hint data-noscroll="">
                 {text}
                 <span class="head-mark" aria-hidden="true"></span>
             </a>

@@ -1,4 +1,4 @@
-//! One model: all its runs, and what it is good at.
+//! One model: all its runs, and its strengths.
 
 mod data;
 mod strengths;

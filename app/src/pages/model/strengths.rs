@@ -2,13 +2,13 @@
 
 use leptos::either::Either;
 use leptos::prelude::*;
-use swe_ci_core::leaderboard::{Common, FEW, Group, Strengths};
 use swe_ci_core::metrics::Convention;
+use swe_ci_views::leaderboard::{Common, FEW, Group, Strengths};
 
 use crate::components::{ScoreBar, Tag, floor_of};
 use crate::format;
 
-/// One table of groups: what they are, and which belong to it.
+/// One table: its kind of groups, and which groups belong to it.
 struct Grouping {
     id: &'static str,
     title: &'static str,
@@ -60,7 +60,7 @@ pub(super) fn StrengthsOfModel(
         <section class="strengths" aria-labelledby="strengths-title">
             <h2 id="strengths-title">"Strengths and weaknesses"</h2>
             <p class="quiet">
-                {format!("Over all runs; each task counts once. Groups of fewer than {FEW} tasks are marked: they say little.")}
+                {format!("Over all runs; each task counts once. Groups of fewer than {FEW} tasks are marked: they are too small to compare.")}
             </p>
             {tables}
         </section>
@@ -74,7 +74,7 @@ fn table(grouping: &'static Grouping, groups: &[Group]) -> impl IntoView + use<>
         .filter(|group| (grouping.has)(&group.common))
         .cloned()
         .collect();
-    // Repositories stand best first, sizes from small to large.
+    // Repositories are sorted best first, sizes from small to large.
     if grouping.id == "by-repository" {
         of_table.sort_by(|a, b| b.evoscore.total_cmp(&a.evoscore));
     }
@@ -106,7 +106,7 @@ fn table(grouping: &'static Grouping, groups: &[Group]) -> impl IntoView + use<>
 
 fn row(group: &Group, floor: f64) -> impl IntoView + use<> {
     let few = group.is_small().then(|| {
-        view! { <Tag text="few tasks".to_owned() hint="Too few to say much"/> }
+        view! { <Tag text="few tasks".to_owned() hint="Too few to compare"/> }
     });
     view! {
         <tr role="row" data-few=group.is_small().then_some("")>

@@ -1,16 +1,16 @@
-//! Where a model's code stood, iteration by iteration, in each of its runs.
+//! The state of a model's code, iteration by iteration, in each of its runs.
 
 use leptos::prelude::*;
-use swe_ci_core::figures::{Line, Lines, Subject};
-use swe_ci_core::leaderboard::{ModelRun, Trend};
 use swe_ci_core::metrics::Convention;
+use swe_ci_plots::{Layout, trend};
+use swe_ci_views::figures::{Line, Lines, Subject};
+use swe_ci_views::leaderboard::{ModelRun, Trend};
 
 use crate::components::{Picture, Term};
 use crate::format;
 use crate::glossary::Word;
-use crate::plots::{Layout, trend};
 
-/// Nothing while no run has a score.
+/// Empty while no run has a score.
 #[component]
 pub(super) fn TrendOfModel(
     runs: StoredValue<Vec<ModelRun>>,
@@ -18,9 +18,10 @@ pub(super) fn TrendOfModel(
 ) -> impl IntoView {
     let lines = Memo::new(move |_| runs.with_value(|runs| lines(runs, convention.get())));
     let any = Memo::new(move |_| lines.with(|data| !data.lines.is_empty()));
-    let told = move || {
-        let told = lines.with(|data| data.lines.iter().map(in_words).collect::<Vec<_>>());
-        told.into_iter()
+    let entries = move || {
+        let entries = lines.with(|data| data.lines.iter().map(in_words).collect::<Vec<_>>());
+        entries
+            .into_iter()
             .map(|words| view! { <li>{words}</li> })
             .collect_view()
     };
@@ -33,11 +34,11 @@ pub(super) fn TrendOfModel(
                     <figcaption>
                         <h2 id="trend-title">"Trend"</h2>
                         <p>
-                            "Where its code stood after each iteration: the mean "
+                            "The state of its code after each iteration: the mean "
                             <Term word=Word::Change/>
-                            " of its tasks, 0 on the base and 1 on the target. A task that was over stays where it was. The mean height of a line is its EvoScore at γ = 1; a line that turns down tells of code that got harder to change."
+                            " of its tasks, 0 on the base and 1 on the target. A task that has ended keeps its value. The mean height of a line is its EvoScore at γ = 1; a line that turns down means that the code got harder to change."
                         </p>
-                        <ul>{told}</ul>
+                        <ul>{entries}</ul>
                     </figcaption>
                     <div class="only-wide"><Picture figure=wide/></div>
                     <div class="only-narrow"><Picture figure=narrow/></div>
@@ -48,7 +49,7 @@ pub(super) fn TrendOfModel(
     view! { {figure} }
 }
 
-/// Best first by where they ended, each named by its split and day.
+/// Best final value first, each named by split and day.
 fn lines(runs: &[ModelRun], convention: Convention) -> Lines {
     let line = |(index, run): (usize, &ModelRun)| {
         let of = |trend: &&Trend| trend.convention == convention;
@@ -82,7 +83,7 @@ fn lines(runs: &[ModelRun], convention: Convention) -> Lines {
 /// "field · 2026-09-22: 0.41 after 20 iterations, at its best 0.45 after 15."
 fn in_words(line: &Line) -> String {
     let end = line.values.last().copied().unwrap_or_default();
-    // Of equal ones the first: when it got there.
+    // Of equal values the first: when it got there.
     let best = line.values.iter().copied().enumerate().rev();
     let best = best.max_by(|a, b| a.1.total_cmp(&b.1));
     let iterations = u32::try_from(line.values.len()).unwrap_or(u32::MAX);

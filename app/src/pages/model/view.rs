@@ -1,18 +1,20 @@
-use leptos::prelude::*;
-use swe_ci_core::leaderboard::{ModelDetail, ModelRun, Standing};
-use swe_ci_core::metrics::Convention;
+//! The page of a model.
 
-use super::data::href;
+use leptos::prelude::*;
+use swe_ci_core::metrics::Convention;
+use swe_ci_views::leaderboard::{ModelDetail, ModelRun, Standing};
+
 use super::strengths::StrengthsOfModel;
 use super::trend::TrendOfModel;
 use crate::components::{Choice, Choices, Key, PageHead, ScoreBar, Tag, Term, floor_of};
 use crate::format;
 use crate::glossary::Word;
 use crate::pages::mark::{MarkKey, MarkTag};
-use crate::pages::words;
+use crate::pages::routes::{model_href, run_href};
 use crate::query::encode;
+use crate::words;
 
-/// What the heads of the table are about.
+/// The words of the column headings.
 const HEADS: [Word; 8] = [
     Word::Split,
     Word::RankInterval,
@@ -41,7 +43,7 @@ pub fn ModelView(
     view! {
         <PageHead
             title=model.clone()
-            description=format!("All runs of {model} over all splits, and what it is good at.")
+            description=format!("All runs of {model} over all splits, and its strengths.")
         />
         <nav class="crumbs" aria-label="Where this is"><a href="/">"Leaderboard"</a></nav>
         <div class="hero">
@@ -77,7 +79,7 @@ fn convention_choices(model: &str, chosen: Signal<Convention>) -> Vec<Choice> {
     let choice = |convention: Convention| Choice {
         label: convention.name().to_owned(),
         hint: words::convention(convention).to_owned(),
-        href: Signal::stored(href(model, convention)),
+        href: Signal::stored(model_href(model, convention)),
         chosen: Signal::derive(move || chosen.get() == convention),
     };
     Convention::ALL.map(choice).to_vec()
@@ -136,7 +138,7 @@ fn RunRow(
     run: ModelRun,
     standing: Option<Standing>,
     floor: f64,
-    /// Whether there is a column for what it cost.
+    /// Whether there is a cost column.
     priced: bool,
 ) -> impl IntoView {
     let summary = run.summary;
@@ -153,7 +155,7 @@ fn RunRow(
     view! {
         <tr role="row">
             <th role="rowheader" scope="row" class="col-model">
-                <a href=format!("/runs/{}", summary.run_id)>{config.split}</a>
+                <a href=run_href(&summary.run_id)>{config.split}</a>
                 <span class="tags"><Tag text=progress.name().to_owned() tone/>{kind}<MarkTag mark/></span>
                 <small>{format!("{origin} · {created}")}</small>
             </th>
@@ -172,7 +174,7 @@ fn is_priced(run: &ModelRun) -> bool {
     run.standings.iter().any(|s| s.row.micro_usd.is_some())
 }
 
-/// The words of the columns there are: the last is about money.
+/// The words of the present columns: the last is about cost.
 fn heads(priced: bool) -> Vec<Word> {
     let heads = HEADS.into_iter();
     heads.filter(|word| priced || *word != Word::Cost).collect()
@@ -186,7 +188,7 @@ fn none() -> String {
     "–".to_owned()
 }
 
-/// "2 of 7 · 2–4": the rank, and those the data leaves open.
+/// "2 of 7 · 2–4": the rank and its 95 % interval.
 fn rank(standing: &Standing) -> String {
     let rank = format!("{} of {}", standing.row.rank, standing.of);
     match standing.row.intervals.map(|i| i.rank) {
@@ -220,9 +222,9 @@ fn score(standing: &Standing, floor: f64) -> impl IntoView + use<> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plots::fixture::sheet;
     use swe_ci_core::metrics::Gamma;
     use swe_ci_core::uncertainty::RankInterval;
+    use swe_ci_plots::fixture::sheet;
 
     #[test]
     fn ranks_in_words() {

@@ -1,6 +1,6 @@
 use leptos::prelude::*;
 use leptos::server_fn::codec::GetUrl;
-use swe_ci_core::notification::Notifications;
+use swe_ci_views::notification::Notifications;
 
 use crate::error::AppError;
 

@@ -1,14 +1,17 @@
+//! The latest deliveries of notifications.
+
 use leptos::either::Either;
 use leptos::prelude::*;
-use swe_ci_core::notification::{DeliveryState, DeliveryView, Occasion};
+use swe_ci_views::notification::{DeliveryState, DeliveryView, Occasion};
 
-use crate::components::{Listed, Tag, Time, Tone};
+use crate::components::{ListTable, Tag, Time, Tone};
+use crate::pages::routes::run_href;
 
-/// The last messages, and what became of them.
+/// The latest messages and their delivery status.
 #[component]
 pub fn Deliveries(deliveries: Vec<DeliveryView>) -> impl IntoView {
     let list = match deliveries.is_empty() {
-        true => Either::Left(view! { <p>"Nothing was sent yet."</p> }),
+        true => Either::Left(view! { <p>"No messages yet."</p> }),
         false => Either::Right(view! { <DeliveryList deliveries/> }),
     };
     view! {
@@ -26,7 +29,7 @@ fn DeliveryList(deliveries: Vec<DeliveryView>) -> impl IntoView {
         .into_iter()
         .map(|delivery| view! { <DeliveryRow delivery/> });
     view! {
-        <Listed caption="Your last messages, newest first" columns=&["About", "To", "State", "Last try", "Answer", "Next try"]>{rows.collect_view()}</Listed>
+        <ListTable caption="Your last messages, newest first" columns=&["About", "To", "State", "Last try", "Answer", "Next try"]>{rows.collect_view()}</ListTable>
     }
 }
 
@@ -39,7 +42,7 @@ fn DeliveryRow(delivery: DeliveryView) -> impl IntoView {
     };
     let name = delivery.event.name();
     let about = match delivery.run_id {
-        Some(run) => Either::Left(view! { <a href=format!("/runs/{run}")>{name}</a> }),
+        Some(run) => Either::Left(view! { <a href=run_href(&run)>{name}</a> }),
         None => Either::Right(name),
     };
     let tries = match delivery.tries {
@@ -62,7 +65,7 @@ fn DeliveryRow(delivery: DeliveryView) -> impl IntoView {
     }
 }
 
-/// What an event is, after "tell me when".
+/// An event, as the end of "tell me when".
 pub fn event_words(event: Occasion) -> &'static str {
     match event {
         Occasion::RunFinished => "a run is over",

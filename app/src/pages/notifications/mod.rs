@@ -1,4 +1,4 @@
-//! Where one is told of one's runs, and whether that arrives.
+//! The reader's notification targets, and the latest deliveries.
 
 mod data;
 mod deliveries;
@@ -10,26 +10,23 @@ use leptos_router::hooks::use_query_map;
 use self::data::own_notifications;
 use self::deliveries::Deliveries;
 use self::targets::{Mail, Refused, Webhooks};
-use crate::components::{Done, PageHead, loaded};
+use crate::components::{Confirmation, PageHead, loaded};
 use crate::fetched::fetched;
 use crate::form_answer::FormAnswer;
 use crate::query::named;
 
-/// What `done=` may say, and what the page says to it.
+/// The values of `done=` and their messages.
 const DONE: [(&str, &str); 4] = [
     (
         "code",
         "A code is on its way to that address. Type it below.",
     ),
-    (
-        "confirmed",
-        "The address is confirmed: mails go there from now on.",
-    ),
+    ("confirmed", "The address is confirmed: mails now go there."),
     (
         "sent",
-        "It is on its way. Load this page again to see what came of it.",
+        "It is on its way. Reload this page to see the result.",
     ),
-    ("removed", "It is removed: nothing goes there any more."),
+    ("removed", "It is removed: no more messages go there."),
 ];
 
 #[component]
@@ -38,14 +35,14 @@ pub fn NotificationsPage() -> impl IntoView {
     let done = use_query_map().with_untracked(|query| named(query, "done"));
     let resource = fetched(|| (), |()| own_notifications());
     view! {
-        <PageHead title="Notifications" description="Where you are told of your runs." missing=true/>
+        <PageHead title="Notifications" description="Notifications about your runs." missing=true/>
         <div class="hero">
             <h1>"Notifications"</h1>
             <p class="lede">
-                "Be told when a run of yours is over, when one of its evolutions is blocked, and when its budget is spent."
+                "Get a message when a run of yours ends, when one of its evolutions is blocked, and when its budget is spent."
             </p>
         </div>
-        <Done said=done known=&DONE/>
+        <Confirmation word=done known=&DONE/>
         {loaded(resource, move |all| {
             let (of_webhooks, of_mail) = (answer.clone(), answer.clone());
             view! {

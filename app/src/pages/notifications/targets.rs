@@ -1,9 +1,11 @@
+//! Webhooks and the mailbox for notifications.
+
 use leptos::either::{Either, EitherOf3};
 use leptos::prelude::*;
-use swe_ci_core::notification::{Channel, Occasion, TargetView};
+use swe_ci_views::notification::{Channel, Occasion, TargetView};
 
 use super::deliveries::event_words;
-use crate::components::{Field, Listed, ShownOnce, Time};
+use crate::components::{Field, ListTable, ShownOnce, Time};
 use crate::form_answer::FormAnswer;
 
 const ADD_WEBHOOK: &str = "add-webhook";
@@ -18,15 +20,15 @@ pub fn Refused(answer: FormAnswer) -> impl IntoView {
     Some(view! { <p class="note" data-tone="warn" role="alert">{why}</p> })
 }
 
-/// The webhooks there are, and a form that adds one.
+/// The list of webhooks, and a form to add one.
 #[component]
 pub fn Webhooks(targets: Vec<TargetView>, answer: FormAnswer) -> impl IntoView {
     let made = answer.made(ADD_WEBHOOK).map(|text| {
         view! {
             <ShownOnce
-                label="What messages to your new webhook are signed with"
+                label="The signing secret of your new webhook"
                 text
-                advice="Copy it now: it is not shown again, and nobody can look it up."
+                advice="Copy it now: it is not shown again and cannot be retrieved."
             />
         }
     });
@@ -34,7 +36,7 @@ pub fn Webhooks(targets: Vec<TargetView>, answer: FormAnswer) -> impl IntoView {
         <section>
             <h2>"Webhooks"</h2>
             <p class="quiet">
-                "A signed POST to an address of yours, tried again for a day while it does not arrive."
+                "A signed POST to an address of yours, retried for a day until it arrives."
             </p>
             {made}
             <TargetList targets=of(targets, Channel::Webhook) caption="Your webhooks"/>
@@ -56,7 +58,7 @@ pub fn Webhooks(targets: Vec<TargetView>, answer: FormAnswer) -> impl IntoView {
     }
 }
 
-/// The mailbox there is, or a form that adds one.
+/// The mailbox, or a form to add one.
 #[component]
 pub fn Mail(targets: Vec<TargetView>, sends_mail: bool, answer: FormAnswer) -> impl IntoView {
     let mailboxes = of(targets, Channel::Mail);
@@ -70,7 +72,7 @@ pub fn Mail(targets: Vec<TargetView>, sends_mail: bool, answer: FormAnswer) -> i
         None => EitherOf3::C(()),
     };
     let none_sent = (!sends_mail).then(|| {
-        view! { <p class="note">"This installation sends no mails; whoever runs it can set that up."</p> }
+        view! { <p class="note">"This installation sends no mails; its operator can set that up."</p> }
     });
     view! {
         <section>
@@ -93,7 +95,7 @@ fn AddMailbox(answer: FormAnswer) -> impl IntoView {
                 kind="email"
                 autocomplete="email"
                 value=answer.kept(ADD_MAILBOX, "address")
-                hint="A code is sent there first, so that nobody gets mails they did not ask for."
+                hint="You first get a code by mail, so that nobody gets unwanted mails."
                 problem=answer.problem(ADD_MAILBOX, "address")
                 required=true
             />
@@ -113,7 +115,7 @@ fn Confirm(target: String, answer: FormAnswer) -> impl IntoView {
                 name="code"
                 label="The code that was sent there"
                 autocomplete="one-time-code"
-                hint="Good for a day. Nothing else is sent until it is typed here."
+                hint="Valid for a day. No other mail is sent until you enter it here."
                 problem=answer.problem(CONFIRM, "code")
                 required=true
             />
@@ -122,7 +124,7 @@ fn Confirm(target: String, answer: FormAnswer) -> impl IntoView {
     }
 }
 
-/// Of what to be told; all of it, until something else was sent.
+/// The events to choose from; all selected by default.
 #[component]
 fn Events(form: &'static str, answer: FormAnswer) -> impl IntoView {
     let problem = answer.problem(form, "events");
@@ -150,7 +152,7 @@ fn Events(form: &'static str, answer: FormAnswer) -> impl IntoView {
 #[component]
 fn TargetList(
     targets: Vec<TargetView>,
-    /// What the list is of.
+    /// The caption of the list.
     caption: &'static str,
 ) -> impl IntoView {
     if targets.is_empty() {
@@ -160,7 +162,7 @@ fn TargetList(
         .into_iter()
         .map(|target| view! { <TargetRow target/> });
     Either::Right(view! {
-        <Listed caption=caption columns=&["Address", "Told when", "Added"] deed="What to do">{rows.collect_view()}</Listed>
+        <ListTable caption=caption columns=&["Address", "Events", "Added"] deed="Actions">{rows.collect_view()}</ListTable>
     })
 }
 
@@ -174,7 +176,7 @@ fn TargetRow(target: TargetView) -> impl IntoView {
         created_at,
         ..
     } = target;
-    let told = match confirmed {
+    let events = match confirmed {
         true => events
             .into_iter()
             .map(event_words)
@@ -190,7 +192,7 @@ fn TargetRow(target: TargetView) -> impl IntoView {
     view! {
         <tr role="row">
             <th role="rowheader" scope="row" class="target-address">{address}</th>
-            <td role="cell" data-label="Told when">{told}</td>
+            <td role="cell" data-label="Events">{events}</td>
             <td role="cell" data-label="Added"><Time at=Some(created_at)/></td>
             <td role="cell" data-label="">
                 <form class="buttons" method="post" action="/notifications">

@@ -1,21 +1,22 @@
-//! What whoever may steer the run can do to it. Plain forms, sent to the
-//! address of the page; done, the page is made anew.
+//! The actions on a run, for accounts that may steer it. Plain forms that post
+//! to the page's own address, after which the page loads again.
 
 use leptos::prelude::*;
-use swe_ci_core::account::{AccountRole, Visibility};
 use swe_ci_core::agent::Budget;
-use swe_ci_core::preflight::{Preflight, PreflightState};
 use swe_ci_core::run::{Kind, Progress};
 use swe_ci_core::step::Ending;
-use swe_ci_core::verification::Verification;
-use swe_ci_core::view::RunDetail;
+use swe_ci_views::account::{AccountRole, Visibility};
+use swe_ci_views::preflight::{Preflight, PreflightState};
+use swe_ci_views::verification::Verification;
+use swe_ci_views::view::RunDetail;
 
 use crate::components::Field;
 use crate::form_answer::FormAnswer;
 use crate::format;
+use crate::pages::routes::run_href;
 use crate::reader::Reader;
 
-/// What is offered as the run stands.
+/// The actions available in the run's present state.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Offers {
     publish: bool,
@@ -25,11 +26,11 @@ struct Offers {
     pause: bool,
     resume: bool,
     cancel: bool,
-    /// Evolutions that can be tried again.
+    /// The number of evolutions that can be retried.
     retry: u32,
     /// Its preflight failed.
     preflight: bool,
-    /// Its preflight holds it up.
+    /// Its preflight blocks it.
     begin: bool,
     limits: bool,
 }
@@ -48,7 +49,7 @@ impl Offers {
         let shown = Self {
             publish: match summary.visibility {
                 Visibility::Private => true,
-                // Whoever took it back for its faults decides.
+                // Only administrators publish a withdrawn run again.
                 Visibility::Withdrawn => admin,
                 Visibility::Public => false,
             },
@@ -77,7 +78,7 @@ impl Offers {
             preflight: going_on && tried(PreflightState::Failed),
             begin: going_on && held_up,
             retry: ended(Ending::can_be_retried),
-            // A budget that ended the run can be raised, for another try.
+            // A budget that ended the run can be raised, for a retry.
             limits: going_on || ended(|ending| ending == Ending::BudgetSpent) > 0,
             ..shown
         }
@@ -88,20 +89,24 @@ impl Offers {
 pub(super) fn Actions(detail: RwSignal<RunDetail>, answer: FormAnswer) -> impl IntoView {
     let admin = Reader::at_hand().is(AccountRole::Admin);
     let offers = Memo::new(move |_| detail.with(|detail| Offers::of(detail, admin)));
-    let action = detail.with_untracked(|d| format!("/runs/{}", d.summary.run_id));
+    let action = detail.with_untracked(|d| run_href(&d.summary.run_id));
     let (action, answer) = (StoredValue::new(action), StoredValue::new(answer));
-    // Each by itself, so that what happens meanwhile does not close what is open.
+    // Each action has its own signal, so that an update does not close an open
+    // one.
     let deed = move |offered: fn(&Offers) -> bool, deed: &'static str, text: &'static str| {
         let offered = Memo::new(move |_| offers.with(offered));
         move || {
             let action = action.get_value();
-            offered.get().then(|| view! { <Deed action deed text/> })
+            offered
+                .get()
+                .then(|| view! { <ActionButton action deed text/> })
         }
     };
     let retry = Memo::new(move |_| offers.get().retry);
     let retry = move || {
-        let text = format!("Try {} again", format::count(retry.get(), "evolution"));
-        (retry.get() > 0).then(|| view! { <Deed action=action.get_value() deed="retry" text/> })
+        let text = format!("Retry {}", format::count(retry.get(), "evolution"));
+        (retry.get() > 0)
+            .then(|| view! { <ActionButton action=action.get_value() deed="retry" text/> })
     };
     let cancel = Memo::new(move |_| offers.get().cancel);
     let cancel = move || {
@@ -141,15 +146,15 @@ pub(super) fn Actions(detail: RwSignal<RunDetail>, answer: FormAnswer) -> impl I
                 {deed(|o| o.publish, "publish", "Publish")}
                 {withdraw}
                 {deed(|o| o.mark, "mark-verified", "Mark as verified")}
-                {deed(|o| o.unmark, "unmark", "Take the mark away")}
+                {deed(|o| o.unmark, "unmark", "Remove the mark")}
             </div>
         </section>
     }
 }
 
-/// One thing to do, as a button.
+/// One action, as a button.
 #[component]
-fn Deed(action: String, deed: &'static str, #[prop(into)] text: String) -> impl IntoView {
+fn ActionButton(action: String, deed: &'static str, #[prop(into)] text: String) -> impl IntoView {
     view! {
         <form method="post" action=action>
             <input type="hidden" name="deed" value=deed/>
@@ -158,7 +163,7 @@ fn Deed(action: String, deed: &'static str, #[prop(into)] text: String) -> impl 
     }
 }
 
-/// Asks once more before it does what cannot be undone.
+/// Asks for confirmation before an irreversible action.
 #[component]
 fn Cancel(action: String) -> impl IntoView {
     view! {
@@ -166,15 +171,15 @@ fn Cancel(action: String) -> impl IntoView {
             <summary class="button">"Cancel…"</summary>
             <div class="steer-box">
                 <p>
-                    "Really? What is at work ends within seconds and is not scored. A cancelled run is in no ranking, and nothing makes it go on; to stop it for a while, pause it."
+                    "Are you sure? Running evolutions stop within seconds and are not scored. A cancelled run is in no ranking and cannot be resumed; to stop it for a while, pause it."
                 </p>
-                <Deed action deed="cancel" text="Yes, cancel the run"/>
+                <ActionButton action deed="cancel" text="Yes, cancel the run"/>
             </div>
         </details>
     }
 }
 
-/// Asks why before it takes a run out of sight.
+/// Asks for a reason before it withdraws a run.
 #[component]
 fn Withdraw(action: String, answer: FormAnswer) -> impl IntoView {
     const FORM: &str = "withdraw";
@@ -182,7 +187,7 @@ fn Withdraw(action: String, answer: FormAnswer) -> impl IntoView {
     let refused = problem.is_some();
     view! {
         <details class="steer-more" open=refused>
-            <summary class="button">"Take back…"</summary>
+            <summary class="button">"Withdraw…"</summary>
             <form class="form steer-box" method="post" action=action>
                 <p>
                     "It leaves the rankings and every list. You and administrators still see it, with the reason."
@@ -196,13 +201,14 @@ fn Withdraw(action: String, answer: FormAnswer) -> impl IntoView {
                     problem
                     required=true
                 />
-                <button class="button" type="submit">"Take it back"</button>
+                <button class="button" type="submit">"Withdraw it"</button>
             </form>
         </details>
     }
 }
 
-/// How many at once, and the limits of the budget that can be raised.
+/// The number of concurrent evolutions, and the budget limits that can be
+/// raised.
 #[component]
 fn Limits(
     action: String,
@@ -235,13 +241,13 @@ fn Limits(
         ),
         limit(
             "budget.seconds",
-            "Seconds at most, since it began",
+            "Seconds at most, since its start",
             whole(budget.seconds),
         ),
     ];
     let unlimited = budget
         .is_unlimited()
-        .then(|| view! { <p class="quiet">"It has no budget, so there is none to raise."</p> });
+        .then(|| view! { <p class="quiet">"It has no budget to raise."</p> });
     let at_once = at_once.map(|n| n.to_string()).unwrap_or_default();
     let at_once = answer.kept(FORM, "at_once").unwrap_or(at_once);
     view! {
@@ -251,9 +257,9 @@ fn Limits(
                 <input type="hidden" name="deed" value=FORM/>
                 <Field
                     name="at_once"
-                    label="Evolutions at the same time"
+                    label="Concurrent evolutions"
                     value=at_once
-                    hint="1 to 256; empty for as many as there are workers. What is at work goes on."
+                    hint="1 to 256; empty for as many as there are workers. Running evolutions continue."
                     problem=answer.problem(FORM, "at_once")
                 />
                 {limits.into_iter().collect_view()}
@@ -267,12 +273,12 @@ fn Limits(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plots::fixture::evolution;
     use swe_ci_core::run::RunConfig;
-    use swe_ci_core::steering::Steering;
     use swe_ci_core::task::TaskId;
-    use swe_ci_core::verification::{Difference, Otherwise, Verified};
-    use swe_ci_core::view::{Provenance, RunSummary};
+    use swe_ci_plots::fixture::evolution;
+    use swe_ci_views::steering::Steering;
+    use swe_ci_views::verification::{Difference, Otherwise, Verified};
+    use swe_ci_views::view::{Provenance, RunSummary};
 
     fn detail(progress: Progress, endings: &[Option<Ending>]) -> RunDetail {
         let of = |ending: &Option<Ending>| {
@@ -342,7 +348,7 @@ mod tests {
                 ..going_on
             },
         );
-        // What is over offers what can still be done about it.
+        // A run that is over still offers some actions.
         check(
             &detail(Finished, &blocked),
             Offers {

@@ -1,13 +1,13 @@
-//! What an event changes in what a page knows of a run.
+//! Applies events to the data of the page.
 
-use swe_ci_core::event::{RunEvent, What};
 use swe_ci_core::run::Progress;
 use swe_ci_core::step::Ending;
-use swe_ci_core::view::{CurrentStep, EvolutionView, IterationView, RunDetail};
+use swe_ci_views::event::{RunEvent, What};
+use swe_ci_views::view::{CurrentStep, EvolutionView, IterationView, RunDetail};
 
-/// Brings the run up to date. An event that was applied before, or that the
-/// rows already knew, changes nothing; so after a lost connection the rows are
-/// fetched and the events since are applied again.
+/// Updates the run. Applying an event twice, or one that the rows already
+/// contain, changes nothing; so after a lost connection the page fetches the
+/// rows and applies the events since then again.
 pub(super) fn apply(run: &mut RunDetail, event: &RunEvent) {
     if event.run_id != run.summary.run_id {
         return;
@@ -98,7 +98,7 @@ fn end(evolution: &mut EvolutionView, ending: Ending, reason: Option<String>) {
     evolution.current = None;
 }
 
-/// The sums of the summary, from the evolutions.
+/// The totals of the summary, from the evolutions.
 fn count(run: &mut RunDetail) {
     let evolutions = &run.evolution_list;
     let many = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
@@ -118,12 +118,12 @@ fn count(run: &mut RunDetail) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plots::fixture::{evolution, iteration, scored};
-    use swe_ci_core::account::Visibility;
     use swe_ci_core::run::RunConfig;
-    use swe_ci_core::steering::Steering;
     use swe_ci_core::step::Role;
-    use swe_ci_core::view::{Provenance, ProviderWait, RunSummary};
+    use swe_ci_plots::fixture::{evolution, iteration, scored};
+    use swe_ci_views::account::Visibility;
+    use swe_ci_views::steering::Steering;
+    use swe_ci_views::view::{Provenance, ProviderWait, RunSummary};
 
     fn queued() -> RunDetail {
         let mut first = evolution(&[]);
@@ -206,7 +206,7 @@ mod tests {
             why: "HTTP 429: slow down".into(),
         };
         let seen = |run: &RunDetail| run.evolution_list[0].current.clone()?.waiting;
-        // Of a step that nothing is known of nothing is noted.
+        // Events for unknown steps are ignored.
         apply(&mut run, &waits(Some(wait.clone())));
         assert_eq!(seen(&run), None);
         apply(&mut run, &step(1, Role::Architect));

@@ -3,20 +3,20 @@ use swe_ci_core::run::Kind;
 
 use crate::query::encode;
 
-/// What the run was made of, on one sheet, and the way to do it again.
+/// The reproducibility card of the run, and a link to repeat it.
 #[component]
 pub(super) fn ReproducibilityCard(run_id: String, kind: Kind, text: String) -> impl IntoView {
     let api = format!("/api/v1/runs/{run_id}/card");
-    // What was made elsewhere cannot be run here.
+    // Imported results cannot be repeated here.
     let again = (kind != Kind::Imported).then(|| {
         let href = format!("/runs/new?from={}", encode(&run_id));
         view! { <a href=href>"Run again"</a>" begins a new run with the same configuration." }
     });
     view! {
         <section class="card-section" aria-labelledby="card-title">
-            <h2 id="card-title">"What it was made of"</h2>
+            <h2 id="card-title">"Reproducibility"</h2>
             <p class="quiet">
-                "Everything this result was made of, to be checked, or put into a paper. "
+                "Everything needed to check this result or cite it in a paper. "
                 {again}
             </p>
             <details class="fold">

@@ -1,8 +1,8 @@
 use leptos::prelude::*;
 use leptos::server_fn::codec::GetUrl;
 use serde::{Deserialize, Serialize};
-use swe_ci_core::leaderboard::Scores;
-use swe_ci_core::view::RunDetail;
+use swe_ci_views::leaderboard::Scores;
+use swe_ci_views::view::RunDetail;
 
 use crate::error::AppError;
 
@@ -11,7 +11,7 @@ pub async fn run(id: String) -> Result<RunDetail, AppError> {
     Ok(crate::error::engine()?.run(&id).await?)
 }
 
-/// The scores of a run at γ = 1, in each convention it has any in.
+/// The scores of a run at γ = 1, in each convention that has any.
 #[server(prefix = "/api/pages", endpoint = "scores", input = GetUrl)]
 pub async fn scores_of(id: String) -> Result<Vec<Scores>, AppError> {
     use swe_ci_core::metrics::{Convention, Gamma};
@@ -27,7 +27,7 @@ pub async fn scores_of(id: String) -> Result<Vec<Scores>, AppError> {
     Ok(found)
 }
 
-/// What the run was made of, as text.
+/// The reproducibility card, as text.
 #[server(prefix = "/api/pages", endpoint = "card", input = GetUrl)]
 pub async fn card(id: String) -> Result<String, AppError> {
     Ok(crate::error::engine()?.card(&id).await?.to_text())
@@ -35,17 +35,17 @@ pub async fn card(id: String) -> Result<String, AppError> {
 
 /// A run with its scores and its card.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Whole {
+pub struct PageData {
     pub detail: RunDetail,
     pub scores: Vec<Scores>,
     pub card: String,
 }
 
-pub(super) async fn whole_run(id: String) -> Result<Whole, AppError> {
+pub(super) async fn whole_run(id: String) -> Result<PageData, AppError> {
     let detail = run(id.clone()).await?;
     let scores = scores_of(id.clone()).await?;
     let card = card(id).await?;
-    Ok(Whole {
+    Ok(PageData {
         detail,
         scores,
         card,

@@ -1,41 +1,41 @@
-//! The live connection: server-sent events applied to what the page shows.
+//! The live connection: applies server-sent events to the data of the page.
 
 use std::time::Duration;
 
 use leptos::prelude::*;
 use leptos::task::spawn_local;
-use swe_ci_core::event::{RunEvent, What};
-use swe_ci_core::leaderboard::Scores;
 use swe_ci_core::step::Role;
-use swe_ci_core::view::RunDetail;
+use swe_ci_views::event::{RunEvent, What};
+use swe_ci_views::leaderboard::Scores;
+use swe_ci_views::view::RunDetail;
 use wasm_bindgen::JsCast;
 use wasm_bindgen::closure::Closure;
 use web_sys::{Event, EventSource, MessageEvent};
 
 use super::apply::apply;
-use super::data::{Whole, whole_run};
+use super::data::{PageData, whole_run};
 use super::log::Tail;
 
-/// Log lines that come in a burst are shown together.
+/// Log lines within this time are shown together.
 const TOGETHER: Duration = Duration::from_millis(120);
 
-/// How the connection stands.
+/// The state of the connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Link {
-    /// Nothing to follow, or not yet.
+    /// Nothing to follow, or not started.
     Off,
     Live,
     Lost,
 }
 
-/// What the connection brings up to date.
+/// The signals that the connection updates.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Follower {
     pub detail: RwSignal<RunDetail>,
     pub scores: RwSignal<Vec<Scores>>,
     pub tail: RwSignal<Tail>,
     pub link: RwSignal<Link>,
-    /// Events since a fetch of the rows began; none while there is no fetch.
+    /// Events since the present fetch of the rows began; none without a fetch.
     since: StoredValue<Option<Vec<RunEvent>>>,
     /// Log lines waiting to be shown.
     lines: StoredValue<Vec<(String, Role, String)>>,
@@ -53,11 +53,12 @@ impl Follower {
         }
     }
 
-    /// Follows the run, in the browser, until it is over or the page is left.
+    /// Follows the run in the browser until it is over or the reader leaves the
+    /// page.
     ///
     /// The effect's own value holds the connection: effects do not run on the
-    /// server, where nothing of the browser may be stored, and what an effect
-    /// holds is dropped with it.
+    /// server, where no browser objects may be stored, and dropping the effect
+    /// drops the connection.
     pub(super) fn start(self) {
         let over = Memo::new(move |_| self.detail.with(|d| d.summary.progress.is_over()));
         Effect::new(move |connection: Option<Option<Connection>>| {
@@ -74,7 +75,7 @@ impl Follower {
 
     fn opened(self) {
         self.link.try_set(Link::Live);
-        // What happened before, or while there was no connection, is in the rows.
+        // The rows contain what happened before, or during a lost connection.
         self.fetch();
     }
 
@@ -93,13 +94,13 @@ impl Follower {
         self.since
             .try_update_value(|since| since.as_mut().map(|s| s.push(event)));
         if settles {
-            // Times, reasons and scores that events do not carry.
+            // Events do not carry times, reasons and scores.
             self.fetch();
         }
     }
 
-    /// Fetches the rows; events that come meanwhile are applied to them again,
-    /// so that an older answer undoes nothing.
+    /// Fetches the rows, then applies the events that arrived meanwhile again,
+    /// so that an older response undoes nothing.
     fn fetch(self) {
         let begins = self.since.try_update_value(|since| {
             let idle = since.is_none();
@@ -114,13 +115,13 @@ impl Follower {
         };
         spawn_local(async move {
             let fresh = whole_run(id).await;
-            // The page may have been left meanwhile.
+            // The reader may have left the page.
             let since = self
                 .since
                 .try_update_value(Option::take)
                 .flatten()
                 .unwrap_or_default();
-            if let Ok(Whole {
+            if let Ok(PageData {
                 mut detail, scores, ..
             }) = fresh
             {
@@ -178,7 +179,7 @@ impl Connection {
                 .data()
                 .as_string()
                 .and_then(|d| serde_json::from_str(&d).ok());
-            // Events of a newer server that this page does not know are passed over.
+            // Unknown events of a newer server are skipped.
             if let Some(event) = event {
                 follower.take(event);
             }

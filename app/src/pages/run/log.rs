@@ -1,17 +1,17 @@
-//! The last lines the steps printed.
+//! The latest lines of the steps' output.
 
 use std::collections::VecDeque;
 
 use leptos::prelude::*;
 use swe_ci_core::step::Role;
 
-/// Lines kept.
+/// How many lines the page keeps.
 const TAIL: usize = 200;
 
 #[derive(Debug, Clone, Default)]
 pub(super) struct Tail {
     lines: VecDeque<Line>,
-    /// Lines ever seen: each gets a number of its own.
+    /// Counts all lines, to give each a number of its own.
     seen: u64,
 }
 
@@ -49,7 +49,7 @@ pub(super) fn LogTail(tail: RwSignal<Tail>) -> impl IntoView {
         <section class="log" aria-labelledby="log-title">
             <h2 id="log-title">"Log"</h2>
             <p class="quiet" hidden=move || !empty.get()>
-                "What the steps print will stand here, the last 200 lines."
+                "The last 200 lines of the steps' output will appear here."
             </p>
             // Focusable, so that a keyboard can scroll it.
             <div class="log-frame" tabindex="0" role="log" aria-labelledby="log-title" hidden=move || empty.get()>

@@ -1,4 +1,4 @@
-//! One run: its evolutions and scores, as they are and as they happen.
+//! One run: its evolutions and scores, updated live.
 
 mod actions;
 mod apply;
@@ -7,13 +7,13 @@ mod data;
 mod evolution;
 mod follow;
 mod log;
+mod preflight;
 mod profile;
-mod recorded;
+mod record;
 mod scores;
-mod standing;
-mod taken;
-mod tried;
-mod verified;
+mod status;
+mod usage;
+mod verification;
 mod view;
 
 use leptos::prelude::*;
@@ -21,7 +21,6 @@ use leptos_router::hooks::use_params_map;
 
 pub(super) use self::data::run;
 use self::data::whole_run;
-pub(super) use self::evolution::Iterations;
 use self::view::RunView;
 use crate::components::loaded;
 use crate::fetched::fetched;

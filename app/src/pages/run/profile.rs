@@ -1,14 +1,15 @@
+//! The table of a run's iterations.
+
 use leptos::prelude::*;
-use swe_ci_core::leaderboard::Scores;
 use swe_ci_core::metrics::{Convention, IterationProfile};
+use swe_ci_views::leaderboard::Scores;
 
 use crate::components::Term;
 use crate::format;
 use crate::glossary::Word;
-use crate::query::{Query, gamma_text};
+use crate::query::Query;
 
-/// How the run behaves from iteration to iteration; folded, because it is
-/// long.
+/// The run's behaviour from iteration to iteration; folded, because it is long.
 #[component]
 pub(super) fn ProfileTable(scores: RwSignal<Vec<Scores>>, run_id: String) -> impl IntoView {
     let conventions = Memo::new(move |_| {
@@ -30,7 +31,7 @@ pub(super) fn ProfileTable(scores: RwSignal<Vec<Scores>>, run_id: String) -> imp
         <details class="fold">
             <summary>"Iteration by iteration"</summary>
             <p class="quiet">
-                "Active: tasks that came this far. "
+                "Active: tasks that reached this iteration. "
                 <Term word=Word::Rate text="Rate"/>
                 ": share of these that break something here. "
                 <Term word=Word::Magnitude text="Magnitude"/>
@@ -76,7 +77,7 @@ fn ProfileHead(conventions: Memo<Vec<Convention>>) -> impl IntoView {
     }
 }
 
-/// An iteration as every convention sees it.
+/// An iteration in every convention.
 fn row(line: Vec<IterationProfile>) -> impl IntoView {
     let first = line.first().map(|i| (i.iteration, i.active));
     let (iteration, active) = first.unwrap_or_default();
@@ -100,7 +101,7 @@ fn share(value: Option<f64>) -> String {
     value.map_or_else(|| "–".to_owned(), format::share)
 }
 
-/// The iterations that any task came to; after them nothing changes.
+/// The iterations that any task reached; after them nothing changes.
 fn lines(scores: &[Scores]) -> Vec<Vec<IterationProfile>> {
     let most = scores.iter().map(|s| s.profile.iterations.len()).max();
     (0..most.unwrap_or(0))
@@ -114,7 +115,7 @@ fn lines(scores: &[Scores]) -> Vec<Vec<IterationProfile>> {
 
 fn json_href(run_id: &str, scores: &Scores) -> String {
     let mut query = Query::default();
-    query.add("gamma", Some(gamma_text(scores.gamma)));
+    query.add("gamma", Some(format::gamma(scores.gamma)));
     query.add("convention", Some(scores.convention.name()));
     format!("/api/v1/runs/{run_id}/scores{}", query.0)
 }
@@ -122,8 +123,8 @@ fn json_href(run_id: &str, scores: &Scores) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plots::fixture::sheet_of;
     use swe_ci_core::metrics::Gamma;
+    use swe_ci_plots::fixture::sheet_of;
 
     #[test]
     fn only_iterations_that_happened_are_listed() {

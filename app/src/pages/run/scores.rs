@@ -1,10 +1,12 @@
+//! The scores of a run.
+
 use leptos::either::Either;
 use leptos::prelude::*;
-use swe_ci_core::leaderboard::{Intervals, RecoveryTime, Scores};
 use swe_ci_core::metrics::{Convention, IterationProfile};
-use swe_ci_core::style::StyleMetric;
 use swe_ci_core::uncertainty::Interval;
-use swe_ci_core::view::RunDetail;
+use swe_ci_views::leaderboard::{Intervals, RecoveryTime, Scores};
+use swe_ci_views::style::StyleMetric;
+use swe_ci_views::view::RunDetail;
 
 use super::profile::ProfileTable;
 use crate::components::{Term, heading};
@@ -12,14 +14,15 @@ use crate::format;
 use crate::glossary::Word;
 use crate::query::encode;
 
-/// What a figure says, or why there is none.
+/// A figure, or why there is none.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Figure {
     Known { text: String, beside: String },
     Unknown { why: &'static str },
 }
 
-/// A line of the table: a name, what it means, and how it is read.
+/// A row of the table: a name, its explanation, and how to read it from the
+/// scores.
 struct Measure {
     name: &'static str,
     hint: &'static str,
@@ -49,12 +52,12 @@ static MEASURES: [Measure; 10] = [
     },
     Measure {
         name: "Regression rate, correlation with iteration",
-        hint: "Below 0: later iterations break something less often than early ones. −1 to 1",
+        hint: "Below 0: later iterations cause regressions less often than early ones. −1 to 1",
         of: |s| correlation(s, s.profile.rate_correlation, |i| i.regression_rate),
     },
     Measure {
         name: "Regression magnitude, correlation with iteration",
-        hint: "Below 0: what later iterations break is less of what passed. −1 to 1",
+        hint: "Below 0: later iterations break a smaller share of passing tests. −1 to 1",
         of: |s| {
             correlation(s, s.profile.magnitude_correlation, |i| {
                 i.regression_magnitude
@@ -63,22 +66,22 @@ static MEASURES: [Measure; 10] = [
     },
     Measure {
         name: "Recovery time",
-        hint: "Iterations until all that an iteration broke passed again, on average",
+        hint: "Iterations until all tests that one iteration broke passed again, on average",
         of: |s| recovery(s.convention, s.recovery),
     },
     Measure {
         name: "MI better than the oracle's",
-        hint: "Share of solved tasks whose last code has the higher maintainability index",
+        hint: "Share of solved tasks whose last code has a higher maintainability index",
         of: |s| wins(s, StyleMetric::Mi),
     },
     Measure {
         name: "Pylint score better than the oracle's",
-        hint: "Share of solved tasks whose last code has the higher Pylint score",
+        hint: "Share of solved tasks whose last code has a higher Pylint score",
         of: |s| wins(s, StyleMetric::Pylint),
     },
     Measure {
         name: "Changed lines against the oracle's",
-        hint: "Lines of source it changed for each line people changed, the median over solved tasks",
+        hint: "Lines of source it changed for each line the oracle changed, median over solved tasks",
         of: lines,
     },
 ];
@@ -128,8 +131,8 @@ fn recovery(convention: Convention, time: Option<RecoveryTime>) -> Figure {
     let Some(time) = time else {
         return Figure::Unknown {
             why: match convention {
-                Convention::Paper => "only how many tests passed is known, not which",
-                Convention::Reference => "told test by test, by the paper's convention alone",
+                Convention::Paper => "the results say how many tests passed, but not which",
+                Convention::Reference => "computed test by test, in the paper's convention only",
             },
         };
     };
@@ -140,17 +143,17 @@ fn recovery(convention: Convention, time: Option<RecoveryTime>) -> Figure {
             beside: repaired,
         },
         None if time.regressions == 0 => Figure::Unknown {
-            why: "nothing was ever broken",
+            why: "no regressions",
         },
         None => Figure::Unknown {
-            why: "nothing that was broken was repaired",
+            why: "no regression was repaired",
         },
     }
 }
 
 const NOT_MEASURED: &str = "no solved task has its code style measured yet";
 
-/// How often its code is better than the oracle's, with what else it may be.
+/// How often its code is better than the oracle's, equal or worse.
 fn wins(scores: &Scores, metric: StyleMetric) -> Figure {
     let Some(rates) = scores.style.and_then(|style| style.of(metric)) else {
         return Figure::Unknown { why: NOT_MEASURED };
@@ -179,7 +182,7 @@ fn lines(scores: &Scores) -> Figure {
     }
 }
 
-/// The scores of the run, in each convention it has any in.
+/// The scores of the run, in each convention that has any.
 #[component]
 pub(super) fn ScoresOfRun(
     scores: RwSignal<Vec<Scores>>,
@@ -192,17 +195,17 @@ pub(super) fn ScoresOfRun(
     let missing = counts_only.then(|| {
         view! {
             <p class="quiet">
-                "Only how many tests passed is known, not which: there are no scores in the paper's convention."
+                "The results say how many tests passed, but not which: there are no scores in the paper's convention."
             </p>
         }
     });
-    // Only this makes the tables anew: what is unfolded stays so while
+    // Only this rebuilds the tables, so that unfolded parts stay open while
     // figures change.
     let none = Memo::new(move |_| scores.with(Vec::is_empty));
     let body = move || {
         if none.get() {
             return Either::Left(view! {
-                <p class="quiet">"They will stand here as soon as a first evolution is over."</p>
+                <p class="quiet">"They will appear here as soon as the first evolution ends."</p>
             });
         }
         let run_id = run_id.clone();
@@ -216,7 +219,7 @@ pub(super) fn ScoresOfRun(
             <h2 id="scores-title">"Scores"</h2>
             <p class="quiet">
                 "At γ = 1, with 95 % intervals. "
-                <a href="/about#columns">"What these are"</a>
+                <a href="/about#columns">"Definitions"</a>
                 " · "
                 <a href=format!("/?split={}", encode(&split))>"The leaderboard of this split"</a>
             </p>
@@ -279,14 +282,14 @@ fn cell(figure: Figure) -> impl IntoView {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plots::fixture::{sheet, sheet_of};
-    use swe_ci_core::leaderboard::{Judge, Sheet};
     use swe_ci_core::metrics::Gamma;
-    use swe_ci_core::testing::{beside, styled};
+    use swe_ci_plots::fixture::{sheet, sheet_of};
+    use swe_ci_views::leaderboard::{LeaderboardData, UncertaintyModel};
+    use swe_ci_views::testing::{beside, styled};
 
-    fn scores(sheet: &Sheet) -> Scores {
+    fn scores(sheet: &LeaderboardData) -> Scores {
         let mut scores = sheet.entries[0].scores(Gamma::ONE, Convention::Reference);
-        let row = Judge::new(sheet).rank(sheet, Gamma::ONE, Convention::Reference);
+        let row = UncertaintyModel::new(sheet).rank(sheet, Gamma::ONE, Convention::Reference);
         scores.intervals = row[0].intervals;
         scores
     }
@@ -305,7 +308,7 @@ mod tests {
         assert_eq!(figures[0], known("0.750", "[0.50, 1.00]"));
         assert_eq!(figures[2], known("0.50", "[0.00, 1.00]"));
         assert_eq!(figures[3], known("1.0", "[1.0, 1.0]"));
-        // One repository alone has none.
+        // A single repository has no interval.
         let seen = scores(&sheet(&[("m", &[0.5])]));
         assert_eq!((MEASURES[0].of)(&seen), known("0.500", ""));
     }
@@ -362,11 +365,8 @@ mod tests {
             Figure::Unknown { why } => why,
             Figure::Known { text, .. } => panic!("{text}"),
         };
-        assert_eq!(why(time(0, 0, None)), "nothing was ever broken");
-        assert_eq!(
-            why(time(1, 0, None)),
-            "nothing that was broken was repaired"
-        );
+        assert_eq!(why(time(0, 0, None)), "no regressions");
+        assert_eq!(why(time(1, 0, None)), "no regression was repaired");
         assert!(why(recovery(Convention::Paper, None)).contains("not which"));
         assert!(why(recovery(Convention::Reference, None)).contains("paper"));
     }

@@ -1,36 +1,40 @@
+//! The page of a run.
+
 use leptos::either::Either;
 use leptos::prelude::*;
+use swe_ci_core::metrics::Convention;
 use swe_ci_core::run::{Kind, Progress};
-use swe_ci_core::view::{EvolutionView, RunDetail, RunSummary};
+use swe_ci_views::view::{EvolutionView, RunDetail, RunSummary};
 
 use super::actions::Actions;
 use super::card::ReproducibilityCard;
-use super::data::Whole;
+use super::data::PageData;
 use super::evolution::EvolutionCard;
 use super::follow::{Follower, Link};
 use super::log::LogTail;
-use super::recorded::Recorded;
+use super::preflight::PreflightNotice;
+use super::record::Record;
 use super::scores::ScoresOfRun;
-use super::standing::{AtOnce, Machine, Paused, Remaining, TakenBack};
-use super::taken::Taken;
-use super::tried::Tried;
-use super::verified::{Differences, MarkedBy, Trust};
+use super::status::{AtOnce, Machine, Paused, Remaining, Withdrawn};
+use super::usage::UsageFacts;
+use super::verification::{Differences, MarkedBy, Trust};
 use crate::components::{Meter, PageHead, Tag, Term, Time, Tone};
 use crate::form_answer::FormAnswer;
 use crate::format;
 use crate::glossary::Word;
-use crate::pages::words;
+use crate::pages::routes::{compare_with_href, model_href, tasks_href};
+use crate::words;
 
-/// With more evolutions than this, only those at work start unfolded.
+/// With more evolutions than this, only running ones start unfolded.
 const FEW: usize = 6;
-/// As text, because a browser with scripts reads no elements inside
+/// As text, because browsers with scripts do not parse elements inside
 /// `<noscript>`, and hydration would look for them.
 const NO_SCRIPT: &str = "<p class=\"note\">With JavaScript this page follows the run by itself. \
-    Without, reload it to see what is new.</p>";
+    Without it, reload the page to see updates.</p>";
 
 #[component]
-pub fn RunView(whole: Whole, answer: FormAnswer) -> impl IntoView {
-    let Whole {
+pub fn RunView(whole: PageData, answer: FormAnswer) -> impl IntoView {
+    let PageData {
         detail,
         scores,
         card,
@@ -50,12 +54,12 @@ pub fn RunView(whole: Whole, answer: FormAnswer) -> impl IntoView {
         />
         <Head detail link=follower.link/>
         <Overall detail/>
-        <Tried detail/>
+        <PreflightNotice detail/>
         <Actions detail answer/>
         <ScoresOfRun scores detail/>
         <Evolutions detail/>
         {log}
-        <Recorded detail/>
+        <Record detail/>
         <ReproducibilityCard run_id kind text=card/>
     }
 }
@@ -73,7 +77,7 @@ fn Head(detail: RwSignal<RunDetail>, link: RwSignal<Link>) -> impl IntoView {
     let whole = detail.get_untracked();
     let verification = whole.verification.clone();
     let run_id = summary.run_id.clone();
-    // What is over will not change, with a script or without.
+    // A finished run does not change, with a script or without.
     let no_script =
         (!summary.progress.is_over()).then(|| view! { <noscript inner_html=NO_SCRIPT></noscript> });
     let connection = move || match link.get() {
@@ -99,15 +103,15 @@ fn Head(detail: RwSignal<RunDetail>, link: RwSignal<Link>) -> impl IntoView {
             <p class="lede">
                 {words::origin(config.harness.name(), &config.provider)}
                 " on "
-                <a href=format!("/tasks?split={}", crate::query::encode(&config.split))>{config.split.clone()}</a>
+                <a href=tasks_href(&config.split)>{config.split.clone()}</a>
                 ": "
                 {words::plan(&config)}
                 ". "
-                <a href=format!("/models/{}", crate::query::encode(&config.model))>"All runs of this model"</a>
+                <a href=model_href(&config.model, Convention::default())>"All runs of this model"</a>
                 " · "
-                <a href=format!("/compare?with={}", crate::query::encode(&summary.run_id))>"Compare with…"</a>
+                <a href=compare_with_href(&summary.run_id)>"Compare with…"</a>
             </p>
-            <TakenBack withdrawn/>
+            <Withdrawn withdrawn/>
             <MarkedBy detail=whole/>
             <Differences verification run_id/>
             {no_script}
@@ -157,12 +161,13 @@ fn Overall(detail: RwSignal<RunDetail>) -> impl IntoView {
                 <Machine detail/>
                 <Moments summary/>
             </dl>
-            <Taken detail/>
+            <UsageFacts detail/>
         </section>
     }
 }
 
-/// When it happened; of imported results only when they came is known.
+/// When the run was submitted, started and finished; for imported results only
+/// the import is known.
 #[component]
 fn Moments(summary: Memo<RunSummary>) -> impl IntoView {
     let imported = summary.with_untracked(|s| s.config.kind == Kind::Imported);

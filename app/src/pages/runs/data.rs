@@ -1,6 +1,6 @@
 use leptos::prelude::*;
 use leptos::server_fn::codec::GetUrl;
-use swe_ci_core::view::{Page, RunSummary};
+use swe_ci_views::view::{Page, RunSummary};
 
 use crate::error::AppError;
 

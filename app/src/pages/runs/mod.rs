@@ -5,7 +5,7 @@ mod view;
 
 use leptos::prelude::*;
 use leptos_router::hooks::use_query_map;
-use swe_ci_core::account::AccountRole;
+use swe_ci_views::account::AccountRole;
 
 use self::data::runs;
 use self::view::RunList;
@@ -27,7 +27,7 @@ pub fn RunsPage() -> impl IntoView {
         <div class="hero">
             <h1>"Runs"</h1>
             <p class="lede">
-                "A run takes one model configuration through every task of a split. Open one to watch it work, or to look into each iteration afterwards."
+                "A run applies one model configuration to every task of a split. Open one to follow it live, or to inspect each iteration afterwards."
             </p>
             {new_run}
         </div>

@@ -1,14 +1,17 @@
+//! The list of runs.
+
 use leptos::either::Either;
 use leptos::prelude::*;
 use swe_ci_core::run::Progress;
-use swe_ci_core::view::{Page, RunSummary};
+use swe_ci_views::view::{Page, RunSummary};
 
 use crate::components::{Empty, Key, Meter, NextPage, Tag, Term, Time, Tone};
 use crate::format;
 use crate::glossary::Word;
 use crate::pages::mark::{MarkKey, MarkTag};
-use crate::pages::words;
+use crate::pages::routes::{run_href, tasks_href};
 use crate::query::Query;
+use crate::words;
 
 #[component]
 pub fn RunList(page: Page<RunSummary>) -> impl IntoView {
@@ -69,7 +72,7 @@ fn RunRow(run: RunSummary) -> impl IntoView {
     let mark = run.mark;
     let why = run
         .withdrawn
-        .map(|why| view! { <small>{format!("Taken back: {why}")}</small> });
+        .map(|why| view! { <small>{format!("Withdrawn: {why}")}</small> });
     let tone = match run.progress {
         Progress::Finished => "good",
         Progress::Running => "live",
@@ -78,7 +81,7 @@ fn RunRow(run: RunSummary) -> impl IntoView {
     view! {
         <tr role="row">
             <th role="rowheader" scope="row" class="col-model">
-                <a href=format!("/runs/{}", run.run_id)>{config.model}</a>
+                <a href=run_href(&run.run_id)>{config.model}</a>
                 <span class="tags">
                     <Tag text=run.progress.name().to_owned() tone=words::progress_tone(run.progress)/>
                     {kind}
@@ -90,7 +93,7 @@ fn RunRow(run: RunSummary) -> impl IntoView {
                 {why}
             </th>
             <td role="cell" data-label="Split">
-                <a href=format!("/tasks?split={}", crate::query::encode(&config.split))>{config.split.clone()}</a>
+                <a href=tasks_href(&config.split)>{config.split.clone()}</a>
             </td>
             <td role="cell" data-label="Tasks done">
                 <span class="measure">

@@ -1,5 +1,5 @@
-//! Where somebody with an account signs in, by password or by who they are at
-//! another site. Who comes back from there without success is told so here.
+//! Signing in, by password or with another site. Shows why a sign-in with
+//! another site failed.
 
 mod view;
 
@@ -15,7 +15,7 @@ use crate::query::named;
 use crate::reader::Reader;
 use crate::sign_in_providers::{NotSignedIn, SignInProviders};
 
-/// The form of a provider's button, as the server calls it, and its field.
+/// The form of a provider's button, by the server's name, and its field.
 const ELSEWHERE: (&str, &str) = ("elsewhere", "provider");
 
 #[component]
@@ -28,7 +28,7 @@ pub fn SignInPage() -> impl IntoView {
         None => Either::Right(view! { <SignInForm answer next/> }),
     };
     view! {
-        <PageHead title="Sign in" description="For those who submit runs to this site or look after it." missing=true/>
+        <PageHead title="Sign in" description="For people who submit runs to this site or administer it." missing=true/>
         <div class="hero">
             <h1>"Sign in"</h1>
         </div>
@@ -37,13 +37,13 @@ pub fn SignInPage() -> impl IntoView {
     }
 }
 
-/// Why somebody did not get to a provider, or came back without success.
+/// Why somebody did not reach a provider, or came back without success.
 fn not_done(answer: &FormAnswer) -> Option<String> {
     let (form, field) = ELSEWHERE;
     answer.problem(form, field).or_else(|| {
         let id = use_params_map().with_untracked(|params| params.get("provider"))?;
-        let said = use_query_map().with_untracked(|query| named(query, "problem"))?;
-        let why = NotSignedIn::from_word(&said)?;
+        let problem = use_query_map().with_untracked(|query| named(query, "problem"))?;
+        let why = NotSignedIn::from_word(&problem)?;
         let providers = SignInProviders::at_hand();
         let name = providers.named(&id).map_or("the other site", |p| &p.name);
         set_status(why.status());

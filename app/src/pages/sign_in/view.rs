@@ -1,5 +1,7 @@
+//! The sign-in form.
+
 use leptos::prelude::*;
-use swe_ci_core::account::Identity;
+use swe_ci_views::account::Identity;
 
 use crate::components::{Field, ProviderButtons};
 use crate::form_answer::FormAnswer;
@@ -10,7 +12,7 @@ const FORM: &str = "sign-in";
 #[component]
 pub fn SignInForm(
     answer: FormAnswer,
-    /// Where signing in leads.
+    /// The page to go to after signing in.
     next: Option<String>,
 ) -> impl IntoView {
     let next = answer.kept(FORM, "next").or(next);
@@ -18,10 +20,10 @@ pub fn SignInForm(
     let admitting = providers.iter().filter(|provider| provider.admits);
     let admitting: Vec<&str> = admitting.map(|provider| provider.name.as_str()).collect();
     let accounts = match admitting.join(" or ").as_str() {
-        "" => "Accounts are made by invitation: ask an administrator of this site for a link."
+        "" => "Accounts require an invitation: ask an administrator of this site for a link."
             .to_owned(),
         names => format!(
-            "Who comes by {names} for the first time is given an account if this site takes them; all others are invited by an administrator of this site."
+            "People who first sign in with {names} get an account if this site admits them; everybody else needs an invitation from an administrator of this site."
         ),
     };
     let elsewhere = (!providers.is_empty()).then(|| {
@@ -50,12 +52,12 @@ pub fn SignInForm(
         {elsewhere}
         <p class="footnote">
             {accounts}
-            " Who has forgotten a password asks one too."
+            " If you forgot your password, ask one too."
         </p>
     }
 }
 
-/// What stands above it all when something was begun and not done.
+/// A message about an attempt that failed.
 #[component]
 pub fn NotDone(says: String) -> impl IntoView {
     view! { <p class="note" data-tone="bad" role="alert">{says}</p> }

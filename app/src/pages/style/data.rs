@@ -1,17 +1,18 @@
 use leptos::prelude::*;
 use leptos::server_fn::codec::GetUrl;
 use serde::{Deserialize, Serialize};
-use swe_ci_core::style::StyleBeside;
-use swe_ci_core::view::EvolutionDetail;
+use swe_ci_views::style::StyleBeside;
+use swe_ci_views::view::EvolutionDetail;
 
 use crate::error::AppError;
-use crate::pages::evolution::{Address, evolution};
+use crate::pages::evolution::evolution;
+use crate::pages::routes::EvolutionAddress;
 
-/// What is known of an evolution's code style.
+/// The code style of an evolution, as far as it is known.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Known {
     NotMeasured,
-    /// And why.
+    /// The reason.
     CannotBeMeasured(String),
     Measured(Box<StyleBeside>),
 }
@@ -36,16 +37,8 @@ pub struct Shown {
     pub known: Known,
 }
 
-pub(super) async fn style_at(address: Address) -> Result<Shown, AppError> {
+pub(super) async fn style_at(address: EvolutionAddress) -> Result<Shown, AppError> {
     let detail = evolution(address.run, address.task, address.sample).await?;
     let known = style_of(detail.view.evolution_id.clone()).await?;
     Ok(Shown { detail, known })
-}
-
-/// Where the code style of an evolution is; unified diffs are asked for.
-pub(in crate::pages) fn style_href(address: &Address, unified: bool) -> String {
-    let mut query = crate::query::Query::default();
-    query.add("sample", address.named_sample());
-    query.add(crate::pages::iteration::DIFF, unified.then_some("unified"));
-    format!("{}/style{}", address.path(), query.0)
 }

@@ -1,10 +1,10 @@
 //! The files that differ from the oracle's.
 
 use leptos::prelude::*;
-use swe_ci_core::style::{FileBeside, FileLines, FileStyle};
+use swe_ci_views::style::{FileBeside, FileLines, FileStyle};
 
 use super::versions::{lines_of, number, signed};
-use crate::components::Listed;
+use crate::components::ListTable;
 use crate::format;
 
 const COLUMNS: [&str; 5] = [
@@ -22,9 +22,9 @@ pub(super) fn Files(files: Vec<FileBeside>, more: u32) -> impl IntoView {
         view! { <p class="quiet">{text}</p> }
     });
     view! {
-        <Listed caption="Files that differ from the oracle's" columns=&COLUMNS>
+        <ListTable caption="Files that differ from the oracle's" columns=&COLUMNS>
             {files.into_iter().map(|file| view! { <Row file/> }).collect_view()}
-        </Listed>
+        </ListTable>
         {more}
     }
 }
@@ -53,7 +53,7 @@ fn Row(file: FileBeside) -> impl IntoView {
     }
 }
 
-/// Nothing where the file is the base's.
+/// Empty where the file is the base's.
 fn changed(file: Option<FileLines>) -> String {
     file.map_or_else(|| "–".to_owned(), |file| lines_of(file.added, file.deleted))
 }
@@ -61,8 +61,8 @@ fn changed(file: Option<FileLines>) -> String {
 fn note(file: &FileBeside) -> String {
     let problem = |file: &Option<FileStyle>| file.as_ref()?.problem.clone();
     match (&file.own, &file.oracle) {
-        (Some(_), None) => "The oracle does not have it.".to_owned(),
-        (None, Some(_)) => "Only the oracle has it.".to_owned(),
+        (Some(_), None) => "Not in the oracle.".to_owned(),
+        (None, Some(_)) => "Only in the oracle.".to_owned(),
         _ => match (problem(&file.own), problem(&file.oracle)) {
             (Some(own), _) => format!("It cannot be parsed: {own}"),
             (None, Some(oracle)) => format!("The oracle's cannot be parsed: {oracle}"),

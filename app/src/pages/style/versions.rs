@@ -1,9 +1,9 @@
 //! Base, oracle and iterations in numbers.
 
 use leptos::prelude::*;
-use swe_ci_core::style::{CodeStyle, CodeVersion, EvolutionStyle, VersionStyle};
+use swe_ci_views::style::{CodeStyle, CodeVersion, EvolutionStyle, VersionStyle};
 
-use crate::components::Listed;
+use crate::components::ListTable;
 use crate::format;
 
 const COLUMNS: [&str; 9] = [
@@ -18,7 +18,7 @@ const COLUMNS: [&str; 9] = [
     "Changed lines",
 ];
 
-/// A row for each version. Beside its numbers stands how they differ from the
+/// A row for each version. Beside its numbers is the difference from the
 /// oracle's.
 #[component]
 pub(super) fn StyleVersions(style: EvolutionStyle) -> impl IntoView {
@@ -27,9 +27,9 @@ pub(super) fn StyleVersions(style: EvolutionStyle) -> impl IntoView {
     let oracle = StoredValue::new(oracle);
     let row = move |version: VersionStyle| view! { <Row version oracle/> };
     view! {
-        <Listed caption="Code style of each version" columns=&COLUMNS class="style-versions">
+        <ListTable caption="Code style of each version" columns=&COLUMNS class="style-versions">
             {style.versions.into_iter().map(row).collect_view()}
-        </Listed>
+        </ListTable>
     }
 }
 
@@ -81,8 +81,9 @@ fn problems(style: &CodeStyle) -> Option<impl IntoView + use<>> {
         )
     });
     let pylint = style.problem.clone();
-    let told: Vec<String> = unparsed.into_iter().chain(pylint).collect();
-    (!told.is_empty()).then(|| view! { <span class="quiet style-problem">{told.join("; ")}</span> })
+    let problems: Vec<String> = unparsed.into_iter().chain(pylint).collect();
+    (!problems.is_empty())
+        .then(|| view! { <span class="quiet style-problem">{problems.join("; ")}</span> })
 }
 
 pub(super) fn named(version: CodeVersion) -> String {
@@ -103,7 +104,7 @@ pub(super) fn number(value: Option<f64>, places: usize) -> String {
     value.map_or_else(|| "–".to_owned(), |value| format::decimals(value, places))
 }
 
-/// With its sign, and none before zero.
+/// With its sign; none before zero.
 pub(super) fn signed(value: f64, places: usize) -> String {
     let text = format::decimals(value, places);
     let is_zero = text.bytes().all(|b| matches!(b, b'0' | b'.'));

@@ -1,19 +1,21 @@
+//! The page of an evolution's code style.
+
 use leptos::either::{Either, EitherOf3};
 use leptos::prelude::*;
-use swe_ci_core::style::{CodeVersion, StyleBeside, StyleTools};
+use swe_ci_views::style::{CodeVersion, StyleBeside, StyleTools};
 
-use super::data::{Known, Shown, style_href};
+use super::data::{Known, Shown};
 use super::files::Files;
 use super::versions::{StyleVersions, named};
 use crate::components::{PageHead, Term};
 use crate::glossary::Word;
-use crate::pages::evolution::{Address, evolution_href};
 use crate::pages::iteration::{ChangedFiles, Layout};
+use crate::pages::routes::{EvolutionAddress, evolution_href, run_href, style_href};
 
 #[component]
 pub(super) fn StylePageView(shown: Shown, #[prop(into)] split: Signal<bool>) -> impl IntoView {
     let Shown { detail, known } = shown;
-    let address = Address::of_detail(&detail);
+    let address = EvolutionAddress::of_detail(&detail);
     let (task, model) = (detail.view.task_id.to_string(), detail.model.clone());
     let evolution = evolution_href(&detail.run_id, &task, detail.view.sample);
     let api = format!("/api/v1/evolutions/{}/style", detail.view.evolution_id);
@@ -23,7 +25,7 @@ pub(super) fn StylePageView(shown: Shown, #[prop(into)] split: Signal<bool>) -> 
     };
     let body = match known {
         Known::NotMeasured => EitherOf3::A(view! {
-            <p class="note">"It is not measured yet. A server measures evolutions as they end; "<code>"swe-ci rescore --style"</code>" measures those that ended before."</p>
+            <p class="note">"It is not measured yet. The server measures evolutions as they end; "<code>"swe-ci rescore --style"</code>" measures earlier ones."</p>
         }),
         Known::CannotBeMeasured(why) => EitherOf3::B(
             view! { <p class="note" data-tone="warn">"It cannot be measured: "{why}</p> },
@@ -33,17 +35,17 @@ pub(super) fn StylePageView(shown: Shown, #[prop(into)] split: Signal<bool>) -> 
     view! {
         <PageHead
             title=format!("Code style of {task} · {model}")
-            description=format!("What Pylint and radon find in the code {model} wrote for {task}, beside what people wrote.")
+            description=format!("Pylint's and radon's results for the code {model} wrote for {task}, compared with the maintainers' code.")
         />
         <nav class="crumbs" aria-label="Where this is">
             <a href="/runs">"Runs"</a>
-            <a href=format!("/runs/{}", detail.run_id)>{model.clone()}</a>
+            <a href=run_href(&detail.run_id)>{model.clone()}</a>
             <a href=evolution>{task.clone()}</a>
         </nav>
         <div class="hero">
             <h1>"Code style"</h1>
             <p class="lede">
-                {format!("What Pylint and radon find in the code {model} wrote for {task}, beside what people wrote to the same end: the ")}
+                {format!("Pylint's and radon's results for the code {model} wrote for {task}, compared with the maintainers' code for the same task: the ")}
                 <Term word=Word::Oracle text="oracle"/>"."
             </p>
         </div>
@@ -110,7 +112,7 @@ fn Measured(found: StyleBeside, api: String, layout: Layout) -> impl IntoView {
 
 fn with(tools: &StyleTools) -> String {
     format!(
-        "Measured with Pylint {} and radon {} under Python {}, in the image the task's tests run in, with the tools' own defaults.",
+        "Measured with Pylint {} and radon {} on Python {}, in the image of the task's tests, with the tools' default settings.",
         tools.pylint, tools.radon, tools.python
     )
 }

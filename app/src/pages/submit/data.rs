@@ -2,15 +2,15 @@ use leptos::prelude::*;
 use leptos::server_fn::codec::GetUrl;
 use serde::{Deserialize, Serialize};
 use swe_ci_core::key::KeyView;
-use swe_ci_core::submission::RunForm;
-use swe_ci_core::view::SplitSummary;
+use swe_ci_views::submission::RunForm;
+use swe_ci_views::view::SplitSummary;
 
 use crate::error::AppError;
 
-/// What there is to choose from, and what the form begins with.
+/// The choices of the form, and its initial values.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Desk {
-    /// With tasks that can be run.
+    /// Those with tasks that can run.
     pub splits: Vec<SplitSummary>,
     /// Name and title.
     pub harnesses: Vec<(String, String)>,
@@ -18,7 +18,7 @@ pub struct Desk {
     pub form: RunForm,
 }
 
-/// `from` is the run whose configuration the form begins with.
+/// `from` is the run whose configuration fills the form.
 #[server(prefix = "/api/pages", endpoint = "new-run", input = GetUrl)]
 pub async fn new_run(from: Option<String>) -> Result<Desk, AppError> {
     let engine = crate::error::engine()?;

@@ -1,33 +1,32 @@
-//! The fields of the form: a name above, and below it what is asked for and
-//! what is wrong.
+//! The fields of the form: a label above, a hint and a validation error below.
 
 use leptos::ev::Targeted;
 use leptos::prelude::*;
 use leptos::web_sys;
 
-use super::typed::Typed;
+use super::form_state::FormState;
 
 /// A line of text.
 #[component]
 pub fn Line(
-    typed: Typed,
+    state: FormState,
     name: &'static str,
     label: &'static str,
     /// As in `<input type>`.
     #[prop(default = "text")]
     kind: &'static str,
     #[prop(optional)] hint: &'static str,
-    /// Id of a list of suggestions.
+    /// The id of a list of suggestions.
     #[prop(optional)]
     list: &'static str,
-    /// It stands in the form empty, whatever was sent.
+    /// Never shows the submitted value again.
     #[prop(optional)]
     secret: bool,
 ) -> impl IntoView {
-    let value = (!secret).then(|| typed.text(name));
+    let value = (!secret).then(|| state.text(name));
     let changed = move |event: Targeted<web_sys::Event, web_sys::HtmlInputElement>| {
         if !secret {
-            typed.changed(name, event.target().value());
+            state.changed(name, event.target().value());
         }
     };
     let autocomplete = if secret { "new-password" } else { "off" };
@@ -43,19 +42,19 @@ pub fn Line(
                 autocomplete=autocomplete
                 autocapitalize="none"
                 spellcheck="false"
-                aria-invalid=move || invalid(typed, name)
+                aria-invalid=move || invalid(state, name)
                 aria-describedby=described(name, hint)
                 on:change:target=changed
             />
-            <Below typed name hint/>
+            <Below state name hint/>
         </div>
     }
 }
 
-/// Several lines of text.
+/// A multi-line text field.
 #[component]
 pub fn Lines(
-    typed: Typed,
+    state: FormState,
     name: &'static str,
     label: &'static str,
     #[prop(optional)] hint: &'static str,
@@ -71,28 +70,28 @@ pub fn Lines(
                 autocomplete="off"
                 autocapitalize="none"
                 spellcheck="false"
-                aria-invalid=move || invalid(typed, name)
+                aria-invalid=move || invalid(state, name)
                 aria-describedby=described(name, hint)
-                on:change:target=move |event| typed.changed(name, event.target().value())
+                on:change:target=move |event| state.changed(name, event.target().value())
             >
-                {typed.text(name)}
+                {state.text(name)}
             </textarea>
-            <Below typed name hint/>
+            <Below state name hint/>
         </div>
     }
 }
 
-/// One of a few.
+/// A menu.
 #[component]
 pub fn OneOf(
-    typed: Typed,
+    state: FormState,
     name: &'static str,
     label: &'static str,
-    /// Value and words.
+    /// Value and label.
     options: Vec<(String, String)>,
     #[prop(optional)] hint: &'static str,
 ) -> impl IntoView {
-    let chosen = typed.text(name);
+    let chosen = state.text(name);
     let options = options.into_iter().map(|(value, words)| {
         let selected = value == chosen;
         view! { <option value=value selected=selected>{words}</option> }
@@ -103,28 +102,29 @@ pub fn OneOf(
             <select
                 id=id(name)
                 name=name
-                aria-invalid=move || invalid(typed, name)
+                aria-invalid=move || invalid(state, name)
                 aria-describedby=described(name, hint)
-                on:change:target=move |event| typed.changed(name, event.target().value())
+                on:change:target=move |event| state.changed(name, event.target().value())
             >
                 {options.collect_view()}
             </select>
-            <Below typed name hint/>
+            <Below state name hint/>
         </div>
     }
 }
 
 #[component]
-fn Below(typed: Typed, name: &'static str, hint: &'static str) -> impl IntoView {
-    let problem = move || typed.problem(name).unwrap_or_default();
-    let class = move || match typed.problem(name) {
+fn Below(state: FormState, name: &'static str, hint: &'static str) -> impl IntoView {
+    let problem = move || state.problem(name).unwrap_or_default();
+    let class = move || match state.problem(name) {
         Some(_) => "form-problem",
         None => "visually-hidden",
     };
     let hint = (!hint.is_empty())
         .then(|| view! { <p class="quiet" id=format!("{}-hint", id(name))>{hint}</p> });
     view! {
-        // There from the start: a screen reader says what comes into it.
+        // Always present, so that screen readers announce its text when it
+        // changes.
         <p class=class id=format!("{}-problem", id(name)) aria-live="polite">{problem}</p>
         {hint}
     }
@@ -134,11 +134,11 @@ pub fn id(name: &str) -> String {
     format!("field-{name}")
 }
 
-fn invalid(typed: Typed, name: &str) -> Option<&'static str> {
-    typed.problem(name).is_some().then_some("true")
+fn invalid(state: FormState, name: &str) -> Option<&'static str> {
+    state.problem(name).is_some().then_some("true")
 }
 
-/// What a screen reader reads with the field.
+/// The ids of the texts that a screen reader reads with the field.
 fn described(name: &str, hint: &str) -> String {
     let id = id(name);
     match hint {

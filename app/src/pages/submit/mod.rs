@@ -1,16 +1,16 @@
-//! Submitting a run: a form that says what its configuration says.
+//! Submitting a run: a form with the fields of a configuration.
 
 mod data;
 mod fields;
+mod form_state;
 mod preview;
-mod typed;
 mod view;
 
 use leptos::prelude::*;
 use leptos_router::hooks::use_query_map;
 
 use self::data::new_run;
-use self::view::Sheet;
+use self::view::LeaderboardData;
 use crate::components::{PageHead, loaded};
 use crate::fetched::fetched;
 use crate::form_answer::FormAnswer;
@@ -27,9 +27,9 @@ pub fn SubmitPage() -> impl IntoView {
         <div class="hero">
             <h1>"New run"</h1>
             <p class="lede">
-                "A model and the harness it works with, through the tasks of a split. The run waits in the queue until a worker is free."
+                "A run applies a model and its harness to the tasks of a split. It waits in the queue until a worker is free."
             </p>
         </div>
-        {loaded(resource, move |desk| view! { <Sheet desk answer=answer.clone()/> })}
+        {loaded(resource, move |desk| view! { <LeaderboardData desk answer=answer.clone()/> })}
     }
 }

@@ -1,9 +1,9 @@
 use leptos::prelude::*;
-use swe_ci_core::submission::Estimate;
+use swe_ci_views::submission::Estimate;
 
 use crate::format;
 
-/// What the run would come to, and what that rests on.
+/// The estimate for the run, and its basis.
 #[component]
 pub fn Preview(estimate: Estimate) -> impl IntoView {
     let unknown = || "unknown".to_owned();
@@ -26,21 +26,21 @@ pub fn Preview(estimate: Estimate) -> impl IntoView {
             estimate.micro_usd.map_or_else(unknown, format::dollars),
         ),
         (
-            "Disk of each at work, at most",
+            "Disk per running evolution, at most",
             format!("{} MiB", format::thousands(estimate.disk_mb)),
         ),
     ];
     let facts = facts.map(|(name, value)| view! { <div><dt>{name}</dt><dd>{value}</dd></div> });
     let rests_on = match estimate.rests_on {
-        0 => "Nothing is known of this harness with this model here yet, so time, tokens and money cannot be said.".to_owned(),
+        0 => "This site has no earlier evolutions of this harness and model, so time, tokens and money cannot be estimated.".to_owned(),
         n => format!(
-            "If every evolution takes all its iterations, each like the one in the middle of {} earlier ones of this harness and model.",
+            "If every evolution uses all its iterations, each like the median of {} earlier ones of this harness and model.",
             format::thousands(n)
         ),
     };
     view! {
         <section class="note" role="status" aria-labelledby="preview">
-            <h2 id="preview">"What it would come to"</h2>
+            <h2 id="preview">"Estimate"</h2>
             <dl class="facts">{facts.collect_view()}</dl>
             <p class="quiet">{rests_on}" Nothing is queued yet."</p>
         </section>

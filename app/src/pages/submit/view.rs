@@ -1,24 +1,26 @@
+//! The form that submits a run.
+
 use leptos::prelude::*;
-use swe_ci_core::account::Visibility;
 use swe_ci_core::agent::Protocol;
-use swe_ci_core::submission::OWN_PROGRAMMER;
+use swe_ci_views::account::Visibility;
+use swe_ci_views::submission::OWN_PROGRAMMER;
 
 use super::data::Desk;
 use super::fields::{Line, Lines, OneOf, id};
+use super::form_state::{FORM, FormState};
 use super::preview::Preview;
-use super::typed::{FORM, Typed};
 use crate::form_answer::FormAnswer;
 
 /// The whole form.
 #[component]
-pub fn Sheet(desk: Desk, answer: FormAnswer) -> impl IntoView {
+pub fn LeaderboardData(desk: Desk, answer: FormAnswer) -> impl IntoView {
     let Desk {
         splits,
         harnesses,
         keys,
         form,
     } = desk;
-    let typed = Typed::new(form, &answer);
+    let state = FormState::new(form, &answer);
     let splits = splits.into_iter().map(|split| {
         let tasks = crate::format::count(split.ready, "task");
         let words = format!("{} ({tasks})", split.name);
@@ -34,55 +36,55 @@ pub fn Sheet(desk: Desk, answer: FormAnswer) -> impl IntoView {
     view! {
         <FromText answer/>
         <form class="sheet" method="post" action="/runs/new" autocomplete="off">
-            <Summary typed/>
+            <Summary state/>
             <datalist id="key-names">{names.collect_view()}</datalist>
             <fieldset>
                 <legend>"Model"</legend>
-                <Line typed name="model" label="Name" hint="As the leaderboard shows it."/>
-                <Line typed name="provider" label="Who offers it" hint="May be left empty."/>
-                <Line typed name="release_date" label="Released on" hint="YYYY-MM-DD, so that tasks it cannot have seen are known. May be left empty."/>
+                <Line state name="model" label="Name" hint="The name on the leaderboard."/>
+                <Line state name="provider" label="Provider" hint="Optional."/>
+                <Line state name="release_date" label="Released on" hint="YYYY-MM-DD, to find the tasks it cannot have seen. Optional."/>
             </fieldset>
             <fieldset>
                 <legend>"Harness"</legend>
-                <OneOf typed name="harness.name" label="Who plays the agents" options=harnesses.clone()/>
-                <Line typed name="harness.version" label="Version" hint="Of an agent program; its pinned one when empty."/>
-                <Line typed name="harness.max_chunks" label="Chunks" kind="number" hint="Of replay alone: into how many the history is cut at most."/>
+                <OneOf state name="harness.name" label="Agents" options=harnesses.clone()/>
+                <Line state name="harness.version" label="Version" hint="For agent programs; the pinned version when empty."/>
+                <Line state name="harness.max_chunks" label="Chunks" kind="number" hint="For replay only: the most chunks the history is cut into."/>
             </fieldset>
             <fieldset>
                 <legend>"Endpoint and key"</legend>
-                <EndpointFields typed part=&ARCHITECT/>
+                <EndpointFields state part=&ARCHITECT/>
                 <Line
-                    typed
+                    state
                     name="new-key"
                     label="Store a key under that name now"
                     kind="password"
                     secret=true
-                    hint="Only if it is not stored yet. It is sealed, and never shown again."
+                    hint="Only if it is not stored yet. It is stored encrypted and never shown again."
                 />
                 <label class="box">
                     <input type="checkbox" name="forget-keys" value="on" checked=forget_keys/>
                     "Remove the keys that this run names when it is over"
                 </label>
-                <Lines typed name="endpoint.parameters" label="Parameters of every request" hint="JSON, such as {\"temperature\": 0}."/>
-                <Line typed name="endpoint.prices.input" label="Price of input" hint="US dollars for a million tokens; the site’s price table when empty."/>
-                <Line typed name="endpoint.prices.cached" label="Price of cached input"/>
-                <Line typed name="endpoint.prices.output" label="Price of output"/>
+                <Lines state name="endpoint.parameters" label="Parameters of every request" hint="JSON, such as {\"temperature\": 0}."/>
+                <Line state name="endpoint.prices.input" label="Price of input" hint="US dollars per million tokens; the site’s price table when empty."/>
+                <Line state name="endpoint.prices.cached" label="Price of cached input"/>
+                <Line state name="endpoint.prices.output" label="Price of output"/>
             </fieldset>
-            <Programmer typed harnesses/>
+            <Programmer state harnesses/>
             <fieldset>
-                <legend>"What to run"</legend>
-                <OneOf typed name="split" label="Split" options=splits.collect()/>
-                <Lines typed name="tasks" label="Tasks" hint="Names with spaces or lines between; the whole split when empty."/>
-                <Line typed name="samples" label="Evolutions per task" kind="number"/>
-                <Line typed name="plan.max_iterations" label="Iterations at most" kind="number"/>
-                <Line typed name="plan.max_attempts" label="Tries at a step" kind="number"/>
+                <legend>"Tasks"</legend>
+                <OneOf state name="split" label="Split" options=splits.collect()/>
+                <Lines state name="tasks" label="Tasks" hint="Names separated by spaces or lines; the whole split when empty."/>
+                <Line state name="samples" label="Evolutions per task" kind="number"/>
+                <Line state name="plan.max_iterations" label="Iterations at most" kind="number"/>
+                <Line state name="plan.max_attempts" label="Attempts per step" kind="number"/>
             </fieldset>
-            <Limits typed/>
+            <Limits state/>
             <VisibilityFields chosen=visibility/>
             <fieldset>
-                <legend>"Before it begins"</legend>
+                <legend>"Before it starts"</legend>
                 <p class="quiet">
-                    "Its agents are tried on a tiny task, and the quickest of its tasks is tested at both ends, so that a wrong key or a broken image costs a minute and not a night. If something goes wrong, nothing is begun until you say so."
+                    "The preflight runs its agents on a tiny task and tests the quickest of its tasks at both ends, so that a wrong key or a broken image costs a minute and not a night. If it fails, the run waits for your decision."
                 </p>
                 <label class="box">
                     <input type="checkbox" name="skip-preflight" value="on" checked=untried/>
@@ -98,22 +100,22 @@ pub fn Sheet(desk: Desk, answer: FormAnswer) -> impl IntoView {
     }
 }
 
-/// All that is wrong, each leading to its field.
+/// All validation errors, each with a link to its field.
 #[component]
-fn Summary(typed: Typed) -> impl IntoView {
+fn Summary(state: FormState) -> impl IntoView {
     let items = move || {
         let item = |bad: swe_ci_core::run::BadConfig| {
             let href = format!("#{}", id(&bad.field));
             view! { <li><a href=href rel="external">{bad.field}</a>": "{bad.problem}</li> }
         };
-        typed.problems().into_iter().map(item).collect_view()
+        state.problems().into_iter().map(item).collect_view()
     };
-    let any = move || !typed.problems().is_empty();
+    let any = move || !state.problems().is_empty();
     move || {
         any().then(|| {
             view! {
                 <div class="note" data-tone="bad" role="alert">
-                    <p>"The run is not queued yet. To mend:"</p>
+                    <p>"The run is not queued yet. Please correct:"</p>
                     <ul>{items}</ul>
                 </div>
             }
@@ -121,7 +123,7 @@ fn Summary(typed: Typed) -> impl IntoView {
     }
 }
 
-/// What the fields of an endpoint are called.
+/// The names of an endpoint's fields.
 struct EndpointNames {
     url: &'static str,
     protocol: &'static str,
@@ -147,20 +149,20 @@ const PROGRAMMER: EndpointNames = EndpointNames {
 };
 
 #[component]
-fn EndpointFields(typed: Typed, part: &'static EndpointNames) -> impl IntoView {
+fn EndpointFields(state: FormState, part: &'static EndpointNames) -> impl IntoView {
     let protocols = Protocol::ALL.map(|p| (p.name().to_owned(), p.name().to_owned()));
     view! {
-        <Line typed name=part.url label="Address" kind="url" hint="Up to its version, such as https://api.example.org/v1. Replay needs none."/>
-        <OneOf typed name=part.protocol label="Protocol" options=protocols.to_vec() hint="The one the harness speaks."/>
-        <Line typed name=part.model label="Model’s name there"/>
-        <Line typed name=part.key label="Name of the key" list="key-names" hint="Of a stored key, never the key itself; none where none is needed."/>
-        <Line typed name=part.recording label="Hear a run again" hint="Id of a run whose recorded answers are given instead of asking anybody. Mostly empty."/>
+        <Line state name=part.url label="Address" kind="url" hint="Up to its version, such as https://api.example.org/v1. Replay needs none."/>
+        <OneOf state name=part.protocol label="Protocol" options=protocols.to_vec() hint="The protocol of the harness."/>
+        <Line state name=part.model label="Model’s name there"/>
+        <Line state name=part.key label="Name of the key" list="key-names" hint="The name of a stored key, never the key itself; empty if none is needed."/>
+        <Line state name=part.recording label="Replay a run" hint="The id of a run whose recorded answers replace the model. Mostly empty."/>
     }
 }
 
 #[component]
-fn Programmer(typed: Typed, harnesses: Vec<(String, String)>) -> impl IntoView {
-    let own = !typed.text(OWN_PROGRAMMER).is_empty();
+fn Programmer(state: FormState, harnesses: Vec<(String, String)>) -> impl IntoView {
+    let own = !state.text(OWN_PROGRAMMER).is_empty();
     view! {
         <fieldset>
             <legend>"Programmer"</legend>
@@ -172,43 +174,43 @@ fn Programmer(typed: Typed, harnesses: Vec<(String, String)>) -> impl IntoView {
                     checked=own
                     on:change:target=move |event| {
                         let ticked = if event.target().checked() { "on" } else { "" };
-                        typed.changed(OWN_PROGRAMMER, ticked.to_owned());
+                        state.changed(OWN_PROGRAMMER, ticked.to_owned());
                     }
                 />
-                "Is played by another harness or model"
+                "Uses another harness or model"
             </label>
             <details open=own>
                 <summary>"Which"</summary>
-                <OneOf typed name="programmer.harness.name" label="Harness" options=harnesses/>
-                <Line typed name="programmer.harness.version" label="Version"/>
-                <EndpointFields typed part=&PROGRAMMER/>
+                <OneOf state name="programmer.harness.name" label="Harness" options=harnesses/>
+                <Line state name="programmer.harness.version" label="Version"/>
+                <EndpointFields state part=&PROGRAMMER/>
             </details>
         </fieldset>
     }
 }
 
 #[component]
-fn Limits(typed: Typed) -> impl IntoView {
+fn Limits(state: FormState) -> impl IntoView {
     view! {
         <fieldset>
             <legend>"Budget of the run"</legend>
-            <p class="quiet">"When one is spent nothing is begun any more. No limit where it is empty."</p>
-            <Line typed name="budget.usd" label="US dollars"/>
-            <Line typed name="budget.tokens" label="Tokens" kind="number"/>
-            <Line typed name="budget.requests" label="Requests" kind="number"/>
-            <Line typed name="budget.seconds" label="Seconds" kind="number"/>
+            <p class="quiet">"When a limit is reached, no new work starts. Empty means no limit."</p>
+            <Line state name="budget.usd" label="US dollars"/>
+            <Line state name="budget.tokens" label="Tokens" kind="number"/>
+            <Line state name="budget.requests" label="Requests" kind="number"/>
+            <Line state name="budget.seconds" label="Seconds" kind="number"/>
         </fieldset>
         <fieldset>
             <legend>"Limits of a step"</legend>
             <details>
                 <summary>"Change them"</summary>
-                <Line typed name="limits.agent_seconds" label="Seconds for an agent" kind="number"/>
-                <Line typed name="limits.test_seconds" label="Seconds for the tests" kind="number"/>
-                <Line typed name="limits.patience_seconds" label="Seconds of waiting for the provider" kind="number"/>
-                <Line typed name="limits.cpus_milli" label="Thousandths of a processor" kind="number"/>
-                <Line typed name="limits.memory_mb" label="Memory in MiB" kind="number"/>
-                <Line typed name="limits.pids" label="Processes" kind="number"/>
-                <Line typed name="limits.disk_mb" label="Disk in MiB" kind="number"/>
+                <Line state name="limits.agent_seconds" label="Seconds for an agent" kind="number"/>
+                <Line state name="limits.test_seconds" label="Seconds for the tests" kind="number"/>
+                <Line state name="limits.patience_seconds" label="Seconds waiting for the provider" kind="number"/>
+                <Line state name="limits.cpus_milli" label="Thousandths of a processor" kind="number"/>
+                <Line state name="limits.memory_mb" label="Memory in MiB" kind="number"/>
+                <Line state name="limits.pids" label="Processes" kind="number"/>
+                <Line state name="limits.disk_mb" label="Disk in MiB" kind="number"/>
             </details>
         </fieldset>
     }
@@ -227,7 +229,7 @@ fn VisibilityFields(chosen: Option<String>) -> impl IntoView {
     };
     view! {
         <fieldset>
-            <legend>"Who sees it"</legend>
+            <legend>"Visibility"</legend>
             {choice(Visibility::Private, "You and the administrators; it can be published later", !public)}
             {choice(Visibility::Public, "Everybody, from the start; it is ranked when it is done", public)}
         </fieldset>

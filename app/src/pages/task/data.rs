@@ -1,17 +1,19 @@
+//! The data and the query of the page of a task.
+
 use leptos::prelude::*;
 use leptos::server_fn::codec::GetUrl;
 use leptos_router::params::ParamsMap;
 use serde::{Deserialize, Serialize};
-use swe_ci_core::leaderboard::TaskResult;
 use swe_ci_core::metrics::Convention;
-use swe_ci_core::view::TaskDetail;
+use swe_ci_views::leaderboard::TaskResult;
+use swe_ci_views::view::TaskDetail;
 
 use crate::error::AppError;
 use crate::query::{Query, encode};
 
 #[server(prefix = "/api/pages", endpoint = "task", input = GetUrl)]
 pub async fn task(id: String) -> Result<TaskDetail, AppError> {
-    // What cannot be a name names nothing.
+    // An invalid name matches no task.
     let id = swe_ci_core::task::TaskId::new(id)
         .map_err(|_| AppError::not_found("There is no task of this name."))?;
     Ok(crate::error::engine()?.task(&id).await?)
@@ -24,20 +26,20 @@ pub async fn results_of(id: String) -> Result<Vec<TaskResult>, AppError> {
     Ok(crate::error::engine()?.results_of_task(&id).await?)
 }
 
-/// A task with how the runs fared on it.
+/// A task with the runs' results on it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Whole {
+pub struct PageData {
     pub detail: TaskDetail,
     pub results: Vec<TaskResult>,
 }
 
-pub(super) async fn whole_task(id: String) -> Result<Whole, AppError> {
+pub(super) async fn whole_task(id: String) -> Result<PageData, AppError> {
     let detail = task(id.clone()).await?;
     let results = results_of(id).await?;
-    Ok(Whole { detail, results })
+    Ok(PageData { detail, results })
 }
 
-/// How the page is read, as its address says.
+/// The query of the page.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Reading {
     /// All tests, not only those of the gap.
@@ -54,7 +56,7 @@ impl Reading {
         }
     }
 
-    /// Without what is default.
+    /// The address, without defaults.
     pub(super) fn href(self, task: &str) -> String {
         let mut query = Query::default();
         query.add("tests", self.all_tests.then_some("all"));

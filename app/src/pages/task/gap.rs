@@ -1,17 +1,17 @@
-//! Where the tests of the gap are.
+//! The gap by test file.
 
 use std::collections::HashMap;
 
 use leptos::prelude::*;
-use swe_ci_core::view::TaskTest;
+use swe_ci_views::view::TaskTest;
 
 use crate::components::Meter;
 use crate::format;
 
-/// More files than this are summed up in one line.
+/// More files are summed up in one line.
 const MOST_FILES: usize = 12;
 
-/// A file with how many of its tests are in the gap.
+/// A file with its number of tests in the gap.
 type Count = (String, u32);
 
 /// The gap by test file, most tests first; then by name.

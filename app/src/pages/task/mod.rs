@@ -1,9 +1,9 @@
-//! One task: its history, its tests, how models fared on it.
+//! One task: its history, its tests, and the models' results on it.
 
 mod data;
-mod fared;
 mod gap;
 mod prepared;
+mod results;
 mod view;
 
 use leptos::prelude::*;

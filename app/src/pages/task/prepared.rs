@@ -1,7 +1,7 @@
-//! How the task was prepared, and what is to be known of it.
+//! How the task was prepared, and its known issues.
 
 use leptos::prelude::*;
-use swe_ci_core::preparation::{Lines, Preparation, TaskFinding};
+use swe_ci_views::preparation::{Lines, Preparation, TaskFinding};
 
 use crate::format;
 
@@ -23,7 +23,7 @@ pub(super) fn Prepared(preparation: Preparation) -> impl IntoView {
         });
         let findings = preparation.findings;
         let found = match findings.is_empty() {
-            true => "Nothing was found that is to be known.".to_owned(),
+            true => "No known issues.".to_owned(),
             false => String::new(),
         };
         let findings = findings.into_iter().map(|finding| view! { <Found finding/> });
@@ -31,7 +31,7 @@ pub(super) fn Prepared(preparation: Preparation) -> impl IntoView {
             <section aria-labelledby="prepared-title">
                 <h2 id="prepared-title">"How it was prepared"</h2>
                 <p class="quiet">
-                    "Its suite was run on the base once and on the target "
+                    "Its suite ran on the base once and on the target "
                     {format::count(runs, "time")}
                     ". Tests that did not pass every time are not counted. "
                     {found}

@@ -1,20 +1,23 @@
-use leptos::prelude::*;
-use swe_ci_core::view::{Commit, TaskState, TaskTest};
+//! The page of a task.
 
-use super::data::{Reading, Whole};
-use super::fared::Fared;
+use leptos::prelude::*;
+use swe_ci_views::view::{Commit, TaskState, TaskTest};
+
+use super::data::{PageData, Reading};
 use super::gap::GapByFile;
 use super::prepared::Prepared;
+use super::results::ModelResults;
 use crate::components::{Choice, Choices, PageHead, Tag, Term, Tone};
 use crate::format;
 use crate::glossary::Word;
+use crate::pages::routes::tasks_href;
 
-/// A page lists no more tests than this; the API has all.
+/// The longest list of tests; the API has all.
 const MOST_TESTS: usize = 2_000;
 
 #[component]
-pub fn TaskView(whole: Whole, #[prop(into)] reading: Signal<Reading>) -> impl IntoView {
-    let Whole { detail, results } = whole;
+pub fn TaskView(whole: PageData, #[prop(into)] reading: Signal<Reading>) -> impl IntoView {
+    let PageData { detail, results } = whole;
     let summary = detail.summary;
     let id = summary.task_id.to_string();
     let unusable = match summary.state.clone() {
@@ -24,7 +27,7 @@ pub fn TaskView(whole: Whole, #[prop(into)] reading: Signal<Reading>) -> impl In
         }),
     };
     let splits = detail.splits.iter().map(|split| {
-        let href = format!("/tasks?split={}", crate::query::encode(split));
+        let href = tasks_href(split);
         view! { <a class="tag-link" href=href><Tag text=split.clone()/></a> }
     });
     let extra = detail.extra.into_iter().map(|(name, value)| {
@@ -54,21 +57,21 @@ pub fn TaskView(whole: Whole, #[prop(into)] reading: Signal<Reading>) -> impl In
         <GapByFile tests=&detail.tests/>
         <Prepared preparation=detail.preparation/>
         <Tests id=id.clone() tests=detail.tests reading/>
-        <Fared task=id.clone() splits=detail.splits results reading/>
+        <ModelResults task=id.clone() splits=detail.splits results reading/>
         <section class="recorded" aria-labelledby="recorded-title">
-            <h2 id="recorded-title">"What it is made of"</h2>
+            <h2 id="recorded-title">"Origin"</h2>
             <dl class="record">
                 <div><dt>"Base commit"</dt><dd><code>{summary.base_sha}</code></dd></div>
                 <div><dt>"Target commit"</dt><dd><code>{summary.target_sha}</code></dd></div>
                 <div><dt>"Image digest"</dt><dd><code>{detail.image_digest}</code></dd></div>
                 {extra.collect_view()}
             </dl>
-            <p><a href=format!("/api/v1/tasks/{id}") rel="external">"All of it as JSON"</a></p>
+            <p><a href=format!("/api/v1/tasks/{id}") rel="external">"All data as JSON"</a></p>
         </section>
     }
 }
 
-/// The commits from base (where there is no more than its name) to target.
+/// The commits from base to target; the base may be known by name only.
 #[component]
 fn History(history: Vec<Commit>, base: String, target: String) -> impl IntoView {
     let start = (!history.iter().any(|c| c.sha == base)).then(|| Commit {

@@ -1,34 +1,36 @@
+//! The data and the query of the list of tasks.
+
 use leptos::prelude::*;
 use leptos::server_fn::codec::GetUrl;
 use leptos_router::params::ParamsMap;
 use serde::{Deserialize, Serialize};
-use swe_ci_core::browse::{Between, ListOrder, Size, Spread, TaskFilter};
-use swe_ci_core::dataset::Counted;
-use swe_ci_core::view::{Page, SplitSummary, TaskSummary};
+use swe_ci_views::browse::{ListOrder, Spread, TaskFilter};
+use swe_ci_views::dataset::Counted;
+use swe_ci_views::view::{Page, SplitSummary, TaskSummary};
 
 use crate::error::AppError;
 use crate::query::{Query, named};
 
 #[server(prefix = "/api/pages", endpoint = "tasks", input = GetUrl)]
 pub async fn tasks(
-    // Nothing asked for is nothing sent.
+    // An empty query sends no parameter.
     #[server(default)] asked: Vec<(String, String)>,
 ) -> Result<Found, AppError> {
-    let asked = Asked::of(&asked.into_iter().collect());
+    let query = TasksQuery::of(&asked.into_iter().collect());
     let splits = crate::pages::leaderboard::splits().await?;
-    if let Some(name) = &asked.split
+    if let Some(name) = &query.split
         && !splits.iter().any(|s| s.name == *name)
     {
         return Err(AppError::not_found(format!("There is no split `{name}`.")));
     }
     let wanted = swe_ci_engine::TasksWanted {
-        split: asked.split.clone(),
-        filter: asked.filter.clone(),
-        order: asked.order,
+        split: query.split.clone(),
+        filter: query.filter.clone(),
+        order: query.order,
     };
     let page = swe_ci_engine::PageRequest {
         limit: Some(100),
-        after: asked.after,
+        after: query.after,
     };
     let found = crate::error::engine()?.tasks(&wanted, &page).await?;
     Ok(Found {
@@ -42,17 +44,17 @@ pub async fn tasks(
     })
 }
 
-/// What the address asks for.
+/// The query of the list.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Asked {
+pub struct TasksQuery {
     pub split: Option<String>,
     pub filter: TaskFilter,
     pub order: ListOrder,
     pub after: Option<String>,
 }
 
-impl Asked {
-    /// What cannot be used says nothing.
+impl TasksQuery {
+    /// Invalid values count as absent.
     pub(super) fn of(query: &ParamsMap) -> Self {
         let order = query.get("sort");
         Self {
@@ -78,7 +80,7 @@ impl Asked {
         pairs
     }
 
-    /// The address that asks for this.
+    /// The address of this query.
     pub(super) fn href(&self) -> String {
         let mut query = Query::default();
         for (name, value) in self.pairs() {
@@ -87,42 +89,32 @@ impl Asked {
         format!("/tasks{}", query.0)
     }
 
-    /// From the first page on.
+    /// A changed query, starting at the first page.
     pub(super) fn with(&self, change: impl FnOnce(&mut Self)) -> Self {
-        let mut asked = Self {
+        let mut query = Self {
             after: None,
             ..self.clone()
         };
-        change(&mut asked);
-        asked
+        change(&mut query);
+        query
     }
-}
-
-/// Where the tasks of these sizes are listed.
-pub(crate) fn tasks_between(split: Option<&str>, (size, from, to): (Size, f64, f64)) -> String {
-    let mut asked = Asked {
-        split: split.map(str::to_owned),
-        ..Asked::default()
-    };
-    asked.filter.sizes.insert(size, Between { from, to });
-    asked.href()
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Found {
     pub splits: Vec<SplitSummary>,
     pub page: Page<TaskSummary>,
-    /// That fit, on all pages.
+    /// Matching tasks, on all pages.
     pub found: u32,
-    /// Of the split, or of all.
+    /// All tasks of the split, or of all splits.
     pub all: u32,
     pub spreads: Vec<Spread>,
     pub repositories: Vec<Counted>,
     pub licences: Vec<Counted>,
 }
 
-pub(super) async fn browse(asked: Asked) -> Result<Found, AppError> {
-    tasks(asked.pairs()).await
+pub(super) async fn browse(query: TasksQuery) -> Result<Found, AppError> {
+    tasks(query.pairs()).await
 }
 
 #[cfg(test)]
@@ -133,7 +125,7 @@ mod tests {
     fn there_and_back() {
         let check = |pairs: &[(&'static str, &str)], expect: &str| {
             let query = pairs.iter().map(|(k, v)| (*k, (*v).to_owned())).collect();
-            assert_eq!(Asked::of(&query).href(), expect);
+            assert_eq!(TasksQuery::of(&query).href(), expect);
         };
         check(&[], "/tasks");
         check(
@@ -147,7 +139,5 @@ mod tests {
             "/tasks?split=demo&q=a%20b&min_gap=5&sort=-gap&after=t-1",
         );
         check(&[("sort", "x"), ("min_gap", "x"), ("state", "x")], "/tasks");
-        let between = tasks_between(Some("demo"), (Size::Gap, 5.0, 9.0));
-        assert_eq!(between, "/tasks?split=demo&min_gap=5&max_gap=9");
     }
 }

@@ -1,27 +1,27 @@
-//! What narrows the list. A form that asks for an address, so that it works
-//! without JavaScript and what was found can be sent to others.
+//! Filters of the list. A GET form, so that it works without JavaScript and
+//! addresses can be shared.
 
 use leptos::prelude::*;
-use swe_ci_core::browse::{Size, TaskFilter};
-use swe_ci_core::dataset::Counted;
+use swe_ci_views::browse::{Size, TaskFilter};
+use swe_ci_views::dataset::Counted;
 
-use super::data::{Asked, Found};
+use super::data::{Found, TasksQuery};
 use crate::components::spread_title;
 
-/// A list of names offers no more than this; others can be searched for.
+/// The most names a list suggests; others can be typed.
 const MOST_NAMES: usize = 200;
 
 #[component]
-pub(super) fn Filters<'a>(asked: &'a Asked, found: &'a Found) -> impl IntoView + use<> {
-    let filter = &asked.filter;
-    let sort = asked.order.name();
+pub(super) fn Filters<'a>(query: &'a TasksQuery, found: &'a Found) -> impl IntoView + use<> {
+    let filter = &query.filter;
+    let sort = query.order.name();
     let in_force = filter.pairs().len();
     let summary = match in_force {
         0 => String::new(),
         n => format!(" · {n} in force"),
     };
-    let everything = asked
-        .with(|asked| asked.filter = TaskFilter::default())
+    let everything = query
+        .with(|query| query.filter = TaskFilter::default())
         .href();
     let findings = [
         ("", "any", filter.findings.is_none()),
@@ -41,7 +41,7 @@ pub(super) fn Filters<'a>(asked: &'a Asked, found: &'a Found) -> impl IntoView +
                 <span class="filters-on">{summary}</span>
             </summary>
             <form class="narrowing-form" method="get" action="/tasks" aria-label="Which tasks">
-                {asked.split.clone().map(|split| view! { <input type="hidden" name="split" value=split/> })}
+                {query.split.clone().map(|split| view! { <input type="hidden" name="split" value=split/> })}
                 {(!sort.is_empty()).then(|| view! { <input type="hidden" name="sort" value=sort/> })}
                 <label class="field">
                     <span>"Find"</span>
@@ -91,7 +91,7 @@ fn Names(
 fn OneOf(
     name: &'static str,
     label: &'static str,
-    /// Value, words, and whether it is chosen.
+    /// Value, label, and whether it is selected.
     options: Vec<(&'static str, &'static str, bool)>,
 ) -> impl IntoView {
     let options = options.into_iter().map(|(value, words, chosen)| {

@@ -1,18 +1,19 @@
+//! The list of tasks.
+
 use leptos::either::{Either, EitherOf3};
 use leptos::prelude::*;
-use swe_ci_core::browse::{Between, ListOrder, Size, Spread};
-use swe_ci_core::view::{SplitSummary, TaskState, TaskSummary};
+use swe_ci_views::browse::{Between, ListOrder, Size, Spread};
+use swe_ci_views::view::{SplitSummary, TaskState, TaskSummary};
 
-use super::data::{Asked, Found};
+use super::data::{Found, TasksQuery};
 use super::filters::Filters;
 use crate::components::{Choice, Choices, Empty, Key, NextPage, SpreadChart, Tag, Term, Tone};
 use crate::format;
 use crate::glossary::Word;
-use crate::pages::matrix::matrix_href;
-use crate::query::encode;
+use crate::pages::routes::{dataset_href, matrix_href, task_href};
 
 #[component]
-pub fn TaskList(asked: Asked, found: Found) -> impl IntoView {
+pub fn TaskList(query: TasksQuery, found: Found) -> impl IntoView {
     if found.all == 0 {
         return Either::Left(view! {
             <Empty title="No tasks yet" command="swe-ci dataset demo">
@@ -24,55 +25,55 @@ pub fn TaskList(asked: Asked, found: Found) -> impl IntoView {
             </Empty>
         });
     }
-    let matrix = matrix_href(asked.split.as_deref());
-    let dataset = match &asked.split {
-        Some(split) => format!("/datasets/{}", encode(split)),
+    let matrix = matrix_href(query.split.as_deref());
+    let dataset = match &query.split {
+        Some(split) => dataset_href(split),
         None => "/datasets".to_owned(),
     };
-    let choices = choices(&found.splits, &asked);
+    let choices = choices(&found.splits, &query);
     Either::Right(view! {
         <div class="controls controls-plain">
             <Choices label="Split" choices/>
             <a class="controls-link" href=dataset>"About the dataset"</a>
             <a class="controls-link" href=matrix>"How hard they are, and for whom"</a>
         </div>
-        <Filters asked=&asked found=&found/>
-        <Spreads asked=asked.clone() spreads=found.spreads.clone()/>
+        <Filters query=&query found=&found/>
+        <Spreads query=query.clone() spreads=found.spreads.clone()/>
         <Key words=Signal::stored(vec![Word::Task, Word::Base, Word::Target, Word::Gap])/>
-        <Rows asked found/>
+        <Rows query found/>
     })
 }
 
 #[component]
-fn Spreads(asked: Asked, spreads: Vec<Spread>) -> impl IntoView {
+fn Spreads(query: TasksQuery, spreads: Vec<Spread>) -> impl IntoView {
     let narrowed = Callback::new(move |(size, from, to): (Size, f64, f64)| {
-        let narrowed = asked.with(|asked| {
-            asked.filter.sizes.insert(size, Between { from, to });
+        let narrowed = query.with(|query| {
+            query.filter.sizes.insert(size, Between { from, to });
         });
         narrowed.href()
     });
-    // Of one task there is nothing to be seen.
+    // A single task has no distribution.
     let spreads = spreads.into_iter().filter(|spread| spread.tasks > 1);
     let charts = spreads.map(|spread| view! { <SpreadChart spread href=narrowed/> });
     view! { <div class="spreads">{charts.collect_view()}</div> }
 }
 
 #[component]
-fn Rows(asked: Asked, found: Found) -> impl IntoView {
+fn Rows(query: TasksQuery, found: Found) -> impl IntoView {
     if found.page.items.is_empty() {
-        let everything = Asked {
-            split: asked.split.clone(),
-            ..Asked::default()
+        let everything = TasksQuery {
+            split: query.split.clone(),
+            ..TasksQuery::default()
         };
         return Either::Left(view! {
             <p class="note">
-                "No task fits all of this. "
+                "No task matches. "
                 <a href=everything.href()>"Show all of them"</a>
             </p>
         });
     }
     let next = found.page.next.clone();
-    let next = next.map(|after| asked.with(|asked| asked.after = Some(after)).href());
+    let next = next.map(|after| query.with(|query| query.after = Some(after)).href());
     let shown = match found.found == found.all {
         true => format::count(found.all, "task"),
         false => format!(
@@ -92,34 +93,34 @@ fn Rows(asked: Asked, found: Found) -> impl IntoView {
                     <tr role="row">
                         <th role="columnheader" scope="col"><Term word=Word::Task text="Task"/></th>
                         <th role="columnheader" scope="col" class="number"><Term word=Word::Base text="Base"/></th>
-                        <Head asked=&asked size=Size::Tests text="Target" word=Word::Target/>
-                        <Head asked=&asked size=Size::Gap text="Gap" word=Word::Gap/>
-                        <Head asked=&asked size=Size::Commits text="Commits"/>
-                        <Head asked=&asked size=Size::Days text="Time between"/>
-                        <Head asked=&asked size=Size::Lines text="Lines"/>
-                        <Head asked=&asked size=Size::Suite text="Suite"/>
+                        <Head query=&query size=Size::Tests text="Target" word=Word::Target/>
+                        <Head query=&query size=Size::Gap text="Gap" word=Word::Gap/>
+                        <Head query=&query size=Size::Commits text="Commits"/>
+                        <Head query=&query size=Size::Days text="Time between"/>
+                        <Head query=&query size=Size::Lines text="Lines"/>
+                        <Head query=&query size=Size::Suite text="Suite"/>
                     </tr>
                 </thead>
                 <tbody role="rowgroup">{rows}</tbody>
             </table>
         </div>
         <p class="footnote">
-            "Base, target and gap are numbers of tests: those that pass, and those to be won. Lines are those added and deleted between the two."
+            "Base and target are numbers of passing tests, and gap of tests to gain. Lines are those added and deleted between the two."
         </p>
         <NextPage href=next/>
     })
 }
 
-/// The head of a column that orders the list: from the largest down first, and
-/// the other way round when that is how it stands.
+/// The heading of a column that sorts the list: descending first, reversed on
+/// the second click.
 #[component]
 fn Head<'a>(
-    asked: &'a Asked,
+    query: &'a TasksQuery,
     size: Size,
     text: &'static str,
     #[prop(optional)] word: Option<Word>,
 ) -> impl IntoView + use<> {
-    let (order, sorted, mark) = match asked.order {
+    let (order, sorted, mark) = match query.order {
         ListOrder::Largest(by) if by == size => {
             (ListOrder::Smallest(size), Some("descending"), "↓")
         }
@@ -127,11 +128,11 @@ fn Head<'a>(
         _ => (ListOrder::Largest(size), None, "↕"),
     };
     let how = match order {
-        ListOrder::Largest(_) => format!("Order by {text}, from the largest down"),
-        ListOrder::Smallest(_) => format!("Order by {text}, from the smallest up"),
-        ListOrder::Listed => "As the split lists them".to_owned(),
+        ListOrder::Largest(_) => format!("Sort by {text}, largest first"),
+        ListOrder::Smallest(_) => format!("Sort by {text}, smallest first"),
+        ListOrder::Listed => "In the order of the split".to_owned(),
     };
-    let href = asked.with(|asked| asked.order = order).href();
+    let href = query.with(|query| query.order = order).href();
     view! {
         <th role="columnheader" scope="col" class="number" aria-sort=sorted>
             {match word {
@@ -143,13 +144,13 @@ fn Head<'a>(
     }
 }
 
-fn choices(splits: &[SplitSummary], asked: &Asked) -> Vec<Choice> {
+fn choices(splits: &[SplitSummary], query: &TasksQuery) -> Vec<Choice> {
     let of = |split: Option<&str>| {
         let split = split.map(str::to_owned);
-        let asked = asked.with(|asked| asked.split = split);
-        Signal::stored(asked.href())
+        let query = query.with(|query| query.split = split);
+        Signal::stored(query.href())
     };
-    let chosen = asked.split.as_deref();
+    let chosen = query.split.as_deref();
     let all = Choice {
         label: "all".into(),
         hint: "Tasks of every split".into(),
@@ -179,7 +180,7 @@ fn TaskRow(task: TaskSummary) -> impl IntoView {
     view! {
         <tr role="row">
             <th role="rowheader" scope="row" class="col-model">
-                <a href=format!("/tasks/{}", task.task_id)>{task.task_id.to_string()}</a>
+                <a href=task_href(task.task_id.as_str())>{task.task_id.to_string()}</a>
                 <small>{task.repo}{task.licence.map(|licence| format!(" · {licence}"))}</small>
                 {state}
             </th>

@@ -1,20 +1,23 @@
+//! The forms of the administrators' page of accounts.
+
 use axum::extract::{Request, State};
 use axum::http::header;
 use axum::response::{IntoResponse, Redirect, Response};
 use secrecy::SecretString;
 use serde::Deserialize;
-use swe_ci_core::account::AccountRole;
 use swe_ci_engine::{Engine, Error};
+use swe_ci_views::account::AccountRole;
 
-use super::sent::{Again, Sent};
-use crate::api::Problem;
-use crate::auth::As;
-use crate::serve::{App, invitation_link};
+use super::submitted_form::{FormPage, SubmittedForm};
+use crate::actor::ActorEngine;
+use crate::app::App;
+use crate::invitation::invitation_link;
+use crate::problem::Problem;
 
-/// What the forms of the page do.
+/// The actions of the page's forms.
 #[derive(Deserialize)]
 #[serde(tag = "deed", rename_all = "kebab-case")]
-enum Deed {
+enum FormAction {
     SetRole { account: String, role: AccountRole },
     Disable { account: String },
     Enable { account: String },
@@ -22,8 +25,8 @@ enum Deed {
     Withdraw { invitation: String },
 }
 
-impl Deed {
-    /// The form it was sent by, and the field that says what is wrong.
+impl FormAction {
+    /// The form that sent it, and the field that shows the error.
     fn form(&self) -> (&'static str, &'static str) {
         match self {
             Self::SetRole { .. } => ("set-role", "account"),
@@ -35,56 +38,58 @@ impl Deed {
     }
 }
 
-/// What came of a deed.
+/// The result of an action.
 enum Outcome {
-    /// As the page calls it in its address.
+    /// The action's name in the page's address.
     Done(&'static str),
     Invited(SecretString),
 }
 
 pub(super) async fn change(
     State(app): State<App>,
-    As(engine): As,
+    ActorEngine(engine): ActorEngine,
     request: Request,
 ) -> Result<Response, Problem> {
     engine.require(AccountRole::Admin)?;
-    let Sent { fields, request } = Sent::<Deed>::read(request).await?;
+    let SubmittedForm { fields, request } = SubmittedForm::<FormAction>::read(request).await?;
     let (form, field) = fields.form();
-    let mut again = Again::new(app.clone(), request, form);
-    if let Deed::Invite { role, note } = &fields {
-        again = again.keeping("role", role.name()).keeping("note", note);
+    let mut page = FormPage::new(app.clone(), request, form);
+    if let FormAction::Invite { role, note } = &fields {
+        page = page
+            .with_value("role", role.name())
+            .with_value("note", note);
     }
     match carry_out(&engine, fields).await {
         Ok(Outcome::Done(what)) => {
             Ok(Redirect::to(&format!("/accounts?done={what}")).into_response())
         }
         Ok(Outcome::Invited(secret)) => {
-            let origin = origin(&app, again.request());
-            Ok(again.made(&invitation_link(&origin, &secret)).await)
+            let origin = origin(&app, page.request());
+            Ok(page.with_secret(&invitation_link(&origin, &secret)).await)
         }
-        Err(error) => Ok(again.refused(field, error).await),
+        Err(error) => Ok(page.with_error(field, error).await),
     }
 }
 
-async fn carry_out(engine: &Engine, deed: Deed) -> Result<Outcome, Error> {
-    let done = match deed {
-        Deed::SetRole { account, role } => {
+async fn carry_out(engine: &Engine, action: FormAction) -> Result<Outcome, Error> {
+    let done = match action {
+        FormAction::SetRole { account, role } => {
             engine.set_role(&account, role).await?;
             "role"
         }
-        Deed::Disable { account } => {
+        FormAction::Disable { account } => {
             engine.set_disabled(&account, true).await?;
             "disabled"
         }
-        Deed::Enable { account } => {
+        FormAction::Enable { account } => {
             engine.set_disabled(&account, false).await?;
             "enabled"
         }
-        Deed::Invite { role, note } => {
+        FormAction::Invite { role, note } => {
             let (_, secret) = engine.invite(role, &note).await?;
             return Ok(Outcome::Invited(secret));
         }
-        Deed::Withdraw { invitation } => {
+        FormAction::Withdraw { invitation } => {
             engine.withdraw_invitation(&invitation).await?;
             "withdrawn"
         }
@@ -92,8 +97,9 @@ async fn carry_out(engine: &Engine, deed: Deed) -> Result<Outcome, Error> {
     Ok(Outcome::Done(done))
 }
 
-/// Where the site is reached. Where that is not configured, it is where this
-/// administrator reaches it, who alone is shown the link.
+/// The origin of the site. Without a configured public URL it is the host of
+/// this request: its sender is an administrator and the only one who sees the
+/// link.
 fn origin(app: &App, request: &Request) -> String {
     let host = request.headers().get(header::HOST);
     let host = host

@@ -1,19 +1,23 @@
+//! The form that accepts an invitation with a password.
+
 use axum::Extension;
 use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Redirect, Response};
 use secrecy::SecretString;
 use serde::Deserialize;
-use swe_ci_core::account::Identity;
-use swe_ci_core::credentials;
 use swe_ci_engine::{Engine, Error};
+use swe_ci_views::account::Identity;
+use swe_ci_views::credentials;
 use tower_sessions::Session;
 
-use super::sent::{Again, Sent};
-use super::wrong::{At, at, check_new_password};
-use crate::api::{Path, Problem};
+use super::field_error::{FieldError, at_field, check_new_password};
+use super::submitted_form::{FormPage, SubmittedForm};
+use crate::actor::ActorEngine;
+use crate::app::App;
 use crate::auth::limits::Limits;
-use crate::auth::{As, session};
-use crate::serve::App;
+use crate::auth::session;
+use crate::path::Path;
+use crate::problem::Problem;
 
 #[derive(Deserialize, Default)]
 #[serde(default)]
@@ -23,19 +27,19 @@ pub(super) struct Acceptance {
     again: SecretString,
 }
 
-/// Makes the account, and signs it in.
+/// Creates the account and signs it in.
 pub(super) async fn accept(
     State(app): State<App>,
-    As(engine): As,
+    ActorEngine(engine): ActorEngine,
     Extension(limits): Extension<Limits>,
     session: Session,
     Path(secret): Path<String>,
     request: Request,
 ) -> Result<Response, Problem> {
-    let Sent { fields, request } = Sent::<Acceptance>::read(request).await?;
+    let SubmittedForm { fields, request } = SubmittedForm::<Acceptance>::read(request).await?;
     let may_try = limits.check(request.extensions());
     let made = async {
-        may_try.map_err(at("name"))?;
+        may_try.map_err(at_field("name"))?;
         account(&engine, &secret, &fields).await
     };
     match made.await {
@@ -43,19 +47,23 @@ pub(super) async fn accept(
             session::begin(&session, &who.account_id, &engine.today()).await?;
             Ok(Redirect::to("/account").into_response())
         }
-        Err(At { field, error }) => {
-            let again = Again::new(app, request, "invitation").keeping("name", &fields.name);
-            Ok(again.refused(field, error).await)
+        Err(FieldError { field, error }) => {
+            let page = FormPage::new(app, request, "invitation").with_value("name", &fields.name);
+            Ok(page.with_error(field, error).await)
         }
     }
 }
 
-async fn account(engine: &Engine, secret: &str, fields: &Acceptance) -> Result<Identity, At> {
-    let wrong = |says: &str| at("name")(Error::Invalid(says.to_owned()));
+async fn account(
+    engine: &Engine,
+    secret: &str,
+    fields: &Acceptance,
+) -> Result<Identity, FieldError> {
+    let wrong = |says: &str| at_field("name")(Error::Invalid(says.to_owned()));
     let name = credentials::account_name(&fields.name).map_err(wrong)?;
     check_new_password("password", &fields.password, &fields.again, &name)?;
     let accepted = engine
         .accept_invitation(secret, &name, &fields.password)
         .await;
-    accepted.map_err(at("name"))
+    accepted.map_err(at_field("name"))
 }

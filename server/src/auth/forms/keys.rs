@@ -1,56 +1,58 @@
+//! The forms of the page of stored keys.
+
 use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Redirect, Response};
 use secrecy::SecretString;
 use serde::Deserialize;
-use swe_ci_core::account::AccountRole;
 use swe_ci_core::task::is_plain_name;
+use swe_ci_views::account::AccountRole;
 
-use super::sent::{Again, Sent};
-use crate::api::Problem;
-use crate::auth::As;
-use crate::serve::App;
+use super::submitted_form::{FormPage, SubmittedForm};
+use crate::actor::ActorEngine;
+use crate::app::App;
+use crate::problem::Problem;
 
-/// What the forms of the page do.
+/// The actions of the page's forms.
 #[derive(Deserialize)]
 #[serde(tag = "deed", rename_all = "kebab-case")]
-enum Deed {
+enum FormAction {
     SetKey {
         name: String,
         value: SecretString,
     },
     RemoveKey {
         key: String,
-        /// Sent by the form that says what will become of the runs.
+        /// Sent by the form that warns what will happen to the runs.
         force: Option<String>,
     },
 }
 
 pub(super) async fn change(
     State(app): State<App>,
-    As(engine): As,
+    ActorEngine(engine): ActorEngine,
     request: Request,
 ) -> Result<Response, Problem> {
     engine.require(AccountRole::Submitter)?;
-    let Sent { fields, request } = Sent::<Deed>::read(request).await?;
-    let (done, again, field) = match fields {
-        Deed::SetKey { name, value } => {
-            let again = Again::new(app, request, "set-key").keeping("name", &name);
+    let SubmittedForm { fields, request } = SubmittedForm::<FormAction>::read(request).await?;
+    let (done, page, field) = match fields {
+        FormAction::SetKey { name, value } => {
+            let page = FormPage::new(app, request, "set-key").with_value("name", &name);
             let field = if is_plain_name(&name) {
                 "value"
             } else {
                 "name"
             };
             let set = engine.set_key(&name, &value).await;
-            (set.map(|()| "set"), again, field)
+            (set.map(|()| "set"), page, field)
         }
-        Deed::RemoveKey { key, force } => {
-            let again = Again::new(app, request, "remove-key").keeping("key", &key);
+        FormAction::RemoveKey { key, force } => {
+            let page = FormPage::new(app, request, "remove-key").with_value("key", &key);
             let removed = engine.remove_key(&key, force.is_some()).await;
-            (removed.map(|()| "removed"), again, "key")
+            (removed.map(|()| "removed"), page, "key")
         }
     };
     match done {
         Ok(what) => Ok(Redirect::to(&format!("/keys?done={what}")).into_response()),
-        Err(error) => Ok(again.refused(field, error).await),
+        Err(error) => Ok(page.with_error(field, error).await),
     }
 }

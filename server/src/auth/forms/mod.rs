@@ -1,6 +1,7 @@
-//! The forms of the pages about accounts. Each is sent to the address of its
-//! page: done, the browser is sent on (303); refused, the page is made again
-//! with what is wrong at the field, and what was typed but secrets.
+//! The handlers of the site's forms. Each form posts to the address of its
+//! page. After a success the server redirects (303). After an error it renders
+//! the page again, with the error at its field and the typed values except
+//! secrets.
 
 mod account;
 
@@ -8,7 +9,7 @@ mod accounts;
 
 mod curations;
 
-mod elsewhere;
+mod field_error;
 
 mod invitation;
 
@@ -16,27 +17,30 @@ mod keys;
 
 mod notifications;
 
-mod runs;
+mod provider_sign_in;
 
-mod sent;
+mod runs;
 
 mod sign_in;
 
-mod steer;
+mod steering;
 
-mod wrong;
+mod submitted_form;
 
 use axum::routing::{get, post};
 use axum::{Extension, Router};
 
 use super::limits::Limits;
-use crate::serve::App;
+use crate::app::App;
 
 pub(crate) fn routes() -> Router<App> {
     Router::new()
         .route("/sign-in", post(sign_in::sign_in))
-        .route("/sign-in/{provider}", post(elsewhere::begin))
-        .route("/sign-in/{provider}/callback", get(elsewhere::finish))
+        .route("/sign-in/{provider}", post(provider_sign_in::begin))
+        .route(
+            "/sign-in/{provider}/callback",
+            get(provider_sign_in::finish),
+        )
         .route("/sign-out", post(sign_in::sign_out))
         .route("/invitation/{secret}", post(invitation::accept))
         .route("/account", post(account::change))
@@ -46,6 +50,6 @@ pub(crate) fn routes() -> Router<App> {
         .route("/datasets/new", post(curations::begin))
         .route("/datasets/curations/{id}", post(curations::change))
         .route("/runs/new", post(runs::submit))
-        .route("/runs/{id}", post(steer::steer))
+        .route("/runs/{id}", post(steering::steer))
         .layer(Extension(Limits::new()))
 }

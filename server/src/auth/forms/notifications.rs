@@ -1,20 +1,22 @@
+//! The forms of the page of notification targets.
+
 use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Redirect, Response};
 use secrecy::SecretString;
 use serde::Deserialize;
-use swe_ci_core::account::AccountRole;
-use swe_ci_core::notification::Occasion;
 use swe_ci_engine::{Engine, Error};
+use swe_ci_views::account::AccountRole;
+use swe_ci_views::notification::Occasion;
 
-use super::sent::{Again, Sent};
-use crate::api::Problem;
-use crate::auth::As;
-use crate::serve::App;
+use super::submitted_form::{FormPage, SubmittedForm};
+use crate::actor::ActorEngine;
+use crate::app::App;
+use crate::problem::Problem;
 
-/// What the forms of the page do.
+/// The actions of the page's forms.
 #[derive(Deserialize)]
 #[serde(tag = "deed", rename_all = "kebab-case")]
-enum Deed {
+enum FormAction {
     AddWebhook {
         url: String,
         #[serde(flatten)]
@@ -37,7 +39,7 @@ enum Deed {
     },
 }
 
-/// A box is sent where it is ticked.
+/// A browser sends a checkbox only if it is ticked.
 #[derive(Deserialize)]
 struct Ticked {
     #[serde(rename = "run.finished")]
@@ -64,8 +66,8 @@ impl Ticked {
     }
 }
 
-impl Deed {
-    /// The form it was sent by, and the field that says what is wrong.
+impl FormAction {
+    /// The form that sent it, and the field that shows the error.
     fn form(&self) -> (&'static str, &'static str) {
         let none = |ticked: &Ticked| ticked.events().is_empty();
         match self {
@@ -79,8 +81,8 @@ impl Deed {
         }
     }
 
-    /// What was typed, to be there again.
-    fn kept(&self) -> Vec<(&'static str, &str)> {
+    /// The typed values, to show them again.
+    fn values(&self) -> Vec<(&'static str, &str)> {
         let (field, text, ticked) = match self {
             Self::AddWebhook { url, ticked } => ("url", url, ticked),
             Self::AddMailbox { address, ticked } => ("address", address, ticked),
@@ -88,60 +90,60 @@ impl Deed {
         };
         let ticked = ticked.events().into_iter();
         let ticked = ticked.map(|event| (event.name(), "on"));
-        // That boxes were sent at all: a new form has all of them ticked.
+        // Marks that the form was sent: in a new form all boxes are ticked.
         let sent = [(field, text.as_str()), ("events", "sent")];
         sent.into_iter().chain(ticked).collect()
     }
 }
 
-/// What came of a deed.
+/// The result of an action.
 enum Outcome {
-    /// As the page calls it in its address.
+    /// The action's name in the page's address.
     Done(&'static str),
-    /// A webhook, which signs with this.
+    /// A new webhook, and the key that signs its messages.
     Added(SecretString),
 }
 
 pub(super) async fn change(
     State(app): State<App>,
-    As(engine): As,
+    ActorEngine(engine): ActorEngine,
     request: Request,
 ) -> Result<Response, Problem> {
     engine.require(AccountRole::Submitter)?;
-    let Sent { fields, request } = Sent::<Deed>::read(request).await?;
+    let SubmittedForm { fields, request } = SubmittedForm::<FormAction>::read(request).await?;
     let (form, field) = fields.form();
-    let mut again = Again::new(app, request, form);
-    for (name, text) in fields.kept() {
-        again = again.keeping(name, text);
+    let mut page = FormPage::new(app, request, form);
+    for (name, text) in fields.values() {
+        page = page.with_value(name, text);
     }
     match carry_out(&engine, fields).await {
         Ok(Outcome::Done(what)) => {
             Ok(Redirect::to(&format!("/notifications?done={what}")).into_response())
         }
-        Ok(Outcome::Added(secret)) => Ok(again.made(&secret).await),
-        Err(error) => Ok(again.refused(field, error).await),
+        Ok(Outcome::Added(secret)) => Ok(page.with_secret(&secret).await),
+        Err(error) => Ok(page.with_error(field, error).await),
     }
 }
 
-async fn carry_out(engine: &Engine, deed: Deed) -> Result<Outcome, Error> {
-    let done = match deed {
-        Deed::AddWebhook { url, ticked } => {
+async fn carry_out(engine: &Engine, action: FormAction) -> Result<Outcome, Error> {
+    let done = match action {
+        FormAction::AddWebhook { url, ticked } => {
             let (_, secret) = engine.add_webhook(&url, &ticked.events()).await?;
             return Ok(Outcome::Added(secret));
         }
-        Deed::AddMailbox { address, ticked } => {
+        FormAction::AddMailbox { address, ticked } => {
             engine.add_mailbox(&address, &ticked.events()).await?;
             "code"
         }
-        Deed::Confirm { target, code } => {
+        FormAction::Confirm { target, code } => {
             engine.confirm_mailbox(&target, &code).await?;
             "confirmed"
         }
-        Deed::Test { target } => {
+        FormAction::Test { target } => {
             engine.test_target(&target).await?;
             "sent"
         }
-        Deed::Remove { target } => {
+        FormAction::Remove { target } => {
             engine.remove_target(&target).await?;
             "removed"
         }

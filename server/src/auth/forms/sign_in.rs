@@ -6,30 +6,31 @@ use serde::Deserialize;
 use swe_ci_engine::Error;
 use tower_sessions::Session;
 
-use super::sent::{Again, Sent};
-use crate::api::Problem;
+use super::submitted_form::{FormPage, SubmittedForm};
+use crate::actor::ActorEngine;
+use crate::app::App;
 use crate::auth::limits::Limits;
-use crate::auth::{As, next, session};
-use crate::serve::App;
+use crate::auth::{return_path, session};
+use crate::problem::Problem;
 
-/// What is not filled in is wrong, and said so on the page.
+/// Missing fields are empty; the page reports them as errors.
 #[derive(Deserialize, Default)]
 #[serde(default)]
 pub(super) struct SignIn {
     name: String,
     password: SecretString,
-    /// Where it leads.
+    /// The address to open afterwards.
     next: String,
 }
 
 pub(super) async fn sign_in(
     State(app): State<App>,
-    As(engine): As,
+    ActorEngine(engine): ActorEngine,
     Extension(limits): Extension<Limits>,
     session: Session,
     request: Request,
 ) -> Result<Response, Problem> {
-    let Sent { fields, request } = Sent::<SignIn>::read(request).await?;
+    let SubmittedForm { fields, request } = SubmittedForm::<SignIn>::read(request).await?;
     let may_try = limits.check(request.extensions());
     let tried = async {
         may_try?;
@@ -38,15 +39,15 @@ pub(super) async fn sign_in(
         Ok::<_, Error>(())
     };
     if let Err(error) = tried.await {
-        let again = Again::new(app, request, "sign-in")
-            .keeping("name", &fields.name)
-            .keeping("next", &fields.next);
-        return Ok(again.refused("password", error).await);
+        let page = FormPage::new(app, request, "sign-in")
+            .with_value("name", &fields.name)
+            .with_value("next", &fields.next);
+        return Ok(page.with_error("password", error).await);
     }
-    Ok(Redirect::to(next::after_sign_in(&fields.next)).into_response())
+    Ok(Redirect::to(return_path::after_sign_in(&fields.next)).into_response())
 }
 
-/// Nothing is left of it; who was not signed in is not told so.
+/// Ends the session; no error without one.
 pub(super) async fn sign_out(session: Session) -> Result<Redirect, Problem> {
     session::end(&session).await?;
     Ok(Redirect::to("/"))

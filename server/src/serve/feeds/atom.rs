@@ -4,16 +4,16 @@
 use std::io;
 
 use swe_ci_app::{PublicUrl, encode};
-use swe_ci_core::leaderboard::Row;
 use swe_ci_core::run::Kind;
 use swe_ci_engine::NewResult;
+use swe_ci_views::leaderboard::Row;
 
 use super::xml::{Xml, document, element};
 
-/// A feed has a time even when nothing is in it.
+/// A feed requires a time, even an empty one.
 const BEGINNING: &str = "1970-01-01T00:00:00Z";
 
-/// The feed's name for programs while its address is not known.
+/// The feed's id while the site's address is unknown.
 const NAMELESS: &str = "urn:swe-ci:feed";
 
 pub(super) fn write(results: &[NewResult], url: Option<&PublicUrl>) -> io::Result<Vec<u8>> {
@@ -46,7 +46,7 @@ pub(super) fn write(results: &[NewResult], url: Option<&PublicUrl>) -> io::Resul
 fn entry(xml: &mut Xml, result: &NewResult, at: impl Fn(&str) -> String) -> io::Result<()> {
     let run = &result.run;
     xml.create_element("entry").write_inner_content(|xml| {
-        // A run's id is a UUID: the same wherever the site moves to.
+        // A run's id is a UUID and stays the same when the site moves.
         element(xml, "id", &format!("urn:uuid:{}", run.run_id))?;
         let title = format!("{} on {}", run.config.model, run.config.split);
         element(xml, "title", &title)?;

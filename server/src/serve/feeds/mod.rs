@@ -1,8 +1,8 @@
-//! What programs read of the site: `/robots.txt`, `/sitemap.xml` and the feed
-//! of new results, `/feed.xml`.
+//! The files of the site for programs: `/robots.txt`, `/sitemap.xml` and the
+//! feed of new results, `/feed.xml`.
 //!
 //! Addresses in them are absolute and begin with the configured public URL.
-//! Without one there is no sitemap, which cannot do without, and the feed has
+//! Without one there is no sitemap, which requires it, and the feed has
 //! relative addresses.
 
 mod atom;
@@ -18,14 +18,14 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use serde::Deserialize;
 
-use super::App;
-use crate::api::Problem;
-use crate::auth::As;
+use crate::actor::ActorEngine;
+use crate::app::App;
+use crate::problem::Problem;
 
-/// Results in the feed.
+/// The number of results in the feed.
 const LATEST: u32 = 50;
 
-const NO_ADDRESS: &str = "There is no sitemap: this site does not know by which address readers reach it. Whoever runs it gives it one with --public-url or SWE_CI_PUBLIC_URL.\n";
+const NO_ADDRESS: &str = "There is no sitemap: this site does not know its public URL. Its operator sets it with --public-url or SWE_CI_PUBLIC_URL.\n";
 
 pub(super) fn routes() -> Router<App> {
     Router::new()
@@ -34,8 +34,8 @@ pub(super) fn routes() -> Router<App> {
         .route("/feed.xml", get(feed))
 }
 
-/// Pages may be read by everyone. What is made of them for programs, and the
-/// same pages looked at in all other ways, is work without a reader.
+/// Crawlers may read every page. Data for programs, and the same pages with
+/// parameters, would cost work without a reader.
 async fn robots(State(app): State<App>) -> impl IntoResponse {
     let mut text = "\
 # Every page is in the sitemap; with parameters it is the same page, looked at
@@ -60,13 +60,13 @@ Allow: /sitemap.xml?
 
 #[derive(Debug, Deserialize)]
 struct Part {
-    /// Which file of a sitemap in several, from 1.
+    /// The part of a sitemap in several files, from 1.
     part: Option<usize>,
 }
 
 async fn sitemap(
     State(app): State<App>,
-    As(engine): As,
+    ActorEngine(engine): ActorEngine,
     Query(Part { part }): Query<Part>,
 ) -> Result<Response, Problem> {
     let Some(url) = &app.public_url else {
@@ -80,7 +80,10 @@ async fn sitemap(
     }
 }
 
-async fn feed(State(app): State<App>, As(engine): As) -> Result<Response, Problem> {
+async fn feed(
+    State(app): State<App>,
+    ActorEngine(engine): ActorEngine,
+) -> Result<Response, Problem> {
     let results = engine.latest_results(LATEST).await?;
     let written = atom::write(&results, app.public_url.as_ref());
     Ok(xml::respond("application/atom+xml", written))

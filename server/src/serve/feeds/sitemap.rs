@@ -1,5 +1,4 @@
-//! The sitemap (sitemaps.org, 0.9): every page that is there without being
-//! asked for in a particular way.
+//! The sitemap (sitemaps.org, 0.9): every page without parameters.
 
 use std::io;
 
@@ -13,7 +12,7 @@ const MOST: usize = 50_000;
 
 const NAMESPACE: (&str, &str) = ("xmlns", "http://www.sitemaps.org/schemas/sitemap/0.9");
 
-/// Pages that are always there.
+/// The pages every site has.
 const STATIC: [&str; 7] = [
     "/",
     "/figures",
@@ -27,7 +26,7 @@ const STATIC: [&str; 7] = [
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Page {
     pub path: String,
-    /// When it changed last, RFC 3339, where that is known.
+    /// The time of its latest change, RFC 3339, if known.
     pub changed: Option<String>,
 }
 
@@ -51,8 +50,8 @@ pub(super) fn pages(directory: &Directory) -> Vec<Page> {
     pages
 }
 
-/// All pages in one file, or, where they are too many, the list of its parts;
-/// one of them when a part is asked for. `None` when there is no such part.
+/// All pages in one file, or, if there are too many, the list of parts; with
+/// `part`, that part. `None` when there is no such part.
 pub(super) fn write(
     pages: &[Page],
     url: &PublicUrl,
@@ -119,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn more_than_one_file_holds_is_an_index() {
+    fn more_pages_than_one_file_allows_make_an_index() {
         let one = written(MOST, None).unwrap();
         assert_eq!(one.matches("<url>").count(), MOST);
         let index = written(MOST + 1, None).unwrap();

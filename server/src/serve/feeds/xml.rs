@@ -1,4 +1,4 @@
-//! What both kinds of XML need.
+//! Helpers for both kinds of XML.
 
 use std::borrow::Cow;
 use std::io;
@@ -8,7 +8,7 @@ use axum::response::{IntoResponse, Response};
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesText, Event};
 
-use crate::api::Problem;
+use crate::problem::Problem;
 
 /// A document in memory, to which writing cannot fail.
 pub(super) type Xml = Writer<Vec<u8>>;
@@ -28,8 +28,8 @@ pub(super) fn element(xml: &mut Xml, name: &str, text: &str) -> io::Result<()> {
     Ok(())
 }
 
-/// Without the characters no XML may hold, however they are written: a name
-/// with one of them would make the whole document unreadable.
+/// Removes the characters XML forbids in any form: a name with one of them
+/// would make the whole document unreadable.
 fn readable(text: &str) -> Cow<'_, str> {
     let allowed = |c: char| matches!(c, '\t' | '\n' | '\r' | ' '..='\u{d7ff}' | '\u{e000}'..='\u{fffd}' | '\u{10000}'..);
     if text.chars().all(allowed) {
@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whatever_a_name_holds_is_text() {
+    fn names_are_escaped() {
         let check = |text: &str, expect: &str| {
             let written = document(|xml| element(xml, "n", text)).unwrap();
             let written = String::from_utf8(written).unwrap();

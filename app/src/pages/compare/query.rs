@@ -1,0 +1,139 @@
+//! The query of a comparison.
+
+use leptos_router::params::ParamsMap;
+use swe_ci_core::metrics::{Convention, Gamma};
+
+use crate::format;
+use crate::query::{Query, encode, gamma, named};
+
+/// The value of `only=` that hides pairs without a clear difference.
+const SIGNIFICANT: &str = "significant";
+
+/// The query of the comparison. Runs come in one parameter with commas or in
+/// several, as forms send them.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct CompareQuery {
+    pub runs: Vec<String>,
+    /// A run to preselect, when no runs are given.
+    pub with: Option<String>,
+    /// The split to choose runs from, when no runs are given.
+    pub split: Option<String>,
+    pub gamma: Gamma,
+    pub convention: Convention,
+    /// The task whose evolutions the chart overlays.
+    pub task: Option<String>,
+    /// Whether pairs without a clear difference are hidden.
+    pub only_significant: bool,
+}
+
+impl CompareQuery {
+    pub(super) fn of(query: &ParamsMap) -> Self {
+        let convention = query.get_str("convention").and_then(|c| c.parse().ok());
+        let runs = query.get_all("runs").unwrap_or_default();
+        let ids = runs.iter().flat_map(|ids| ids.split(','));
+        let ids = ids.map(str::trim).filter(|id| !id.is_empty());
+        Self {
+            runs: ids.map(str::to_owned).collect(),
+            with: named(query, "with"),
+            split: named(query, "split"),
+            gamma: query.get_str("gamma").and_then(gamma).unwrap_or(Gamma::ONE),
+            convention: convention.unwrap_or_default(),
+            task: named(query, "task"),
+            only_significant: query.get_str("only") == Some(SIGNIFICANT),
+        }
+    }
+
+    /// The key of the data; hiding pairs loads nothing.
+    pub(super) fn all_pairs(self) -> Self {
+        Self {
+            only_significant: false,
+            ..self
+        }
+    }
+
+    pub(super) fn href(&self) -> String {
+        let mut query = self.counting();
+        query.add("task", self.task.as_deref());
+        query.add("only", self.only_significant.then_some(SIGNIFICANT));
+        format!("/compare{}", query.0)
+    }
+
+    /// The same comparison in the API.
+    pub(super) fn api(&self, path: &str) -> String {
+        let mut query = self.counting();
+        query.add("task", self.task.as_deref());
+        format!("/api/v1/{path}{}", query.0)
+    }
+
+    /// The hidden fields of a form that changes γ.
+    pub(super) fn but_gamma(&self) -> Vec<(&'static str, String)> {
+        let mut fields = vec![("runs", self.runs.join(","))];
+        if self.convention != Convention::default() {
+            fields.push(("convention", self.convention.name().to_owned()));
+        }
+        fields.extend(self.task.clone().map(|task| ("task", task)));
+        if self.only_significant {
+            fields.push(("only", SIGNIFICANT.to_owned()));
+        }
+        fields
+    }
+
+    /// `?runs=a,b&gamma=1.20&convention=reference`, without defaults.
+    fn counting(&self) -> Query {
+        let ids: Vec<String> = self.runs.iter().map(|id| encode(id)).collect();
+        let mut query = Query(format!("?runs={}", ids.join(",")));
+        let gamma = format::gamma(self.gamma);
+        query.add("gamma", (self.gamma != Gamma::ONE).then_some(&gamma));
+        let convention = self.convention;
+        query.add(
+            "convention",
+            (convention != Convention::default()).then_some(convention.name()),
+        );
+        query
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(pairs: &[(&'static str, &str)]) -> CompareQuery {
+        let mut query = ParamsMap::new();
+        for (name, value) in pairs {
+            query.insert(*name, (*value).to_owned());
+        }
+        CompareQuery::of(&query)
+    }
+
+    #[test]
+    fn runs_come_in_one_parameter_or_in_several() {
+        let check = |pairs: &[(&'static str, &str)], expect: &[&str]| {
+            assert_eq!(parsed(pairs).runs, expect, "{pairs:?}");
+        };
+        check(&[], &[]);
+        check(&[("runs", "")], &[]);
+        check(&[("runs", "a,b")], &["a", "b"]);
+        check(&[("runs", "a"), ("runs", "b")], &["a", "b"]);
+        check(&[("runs", "a, ,b,")], &["a", "b"]);
+        // The comparison validates this, not the address.
+        check(&[("runs", "a,a")], &["a", "a"]);
+    }
+
+    #[test]
+    fn there_and_back() {
+        let all = parsed(&[
+            ("runs", "a,ä"),
+            ("gamma", "1.2"),
+            ("convention", "reference"),
+            ("task", "t"),
+            ("only", "significant"),
+        ]);
+        let address = "?runs=a,%C3%A4&gamma=1.20&convention=reference&task=t";
+        assert_eq!(all.href(), format!("/compare{address}&only=significant"));
+        assert_eq!(all.api("compare"), format!("/api/v1/compare{address}"));
+        assert_eq!(all.but_gamma().len(), 4);
+        let plain = parsed(&[("runs", "a,b"), ("gamma", "x"), ("only", "x")]);
+        assert_eq!(plain.href(), "/compare?runs=a,b");
+        assert_eq!(plain.but_gamma(), [("runs", "a,b".to_owned())]);
+    }
+}

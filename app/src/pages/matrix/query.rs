@@ -1,0 +1,126 @@
+//! The query of the matrix.
+
+use leptos_router::params::ParamsMap;
+use swe_ci_core::metrics::{Convention, Gamma};
+use swe_ci_views::leaderboard::{TaskKey, TaskOrder};
+
+use crate::format;
+use crate::query::{Query, gamma, named};
+
+/// The query of the matrix; invalid values count as absent.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MatrixQuery {
+    /// None for the largest split.
+    pub split: Option<String>,
+    pub gamma: Gamma,
+    pub convention: Convention,
+    pub order: TaskOrder,
+}
+
+impl MatrixQuery {
+    pub(super) fn of(query: &ParamsMap) -> Self {
+        let convention = query.get_str("convention").and_then(|c| c.parse().ok());
+        let order = query.get_str("sort").and_then(|sort| sort.parse().ok());
+        Self {
+            split: named(query, "split"),
+            gamma: query.get_str("gamma").and_then(gamma).unwrap_or(Gamma::ONE),
+            convention: convention.unwrap_or_default(),
+            order: order.unwrap_or_default(),
+        }
+    }
+
+    pub(super) fn href(&self) -> String {
+        format!("/matrix{}", self.to_query())
+    }
+
+    /// The same in the API.
+    pub(super) fn api(&self, path: &str) -> String {
+        format!("/api/v1/{path}{}", self.to_query())
+    }
+
+    /// `?split=demo&gamma=1.20&convention=reference&sort=-spread`, without
+    /// defaults.
+    fn to_query(&self) -> String {
+        let mut query = Query::default();
+        for (name, value) in self.fields() {
+            query.add(name, Some(value));
+        }
+        query.0
+    }
+
+    /// The fields of the address, in order.
+    pub(super) fn fields(&self) -> Vec<(&'static str, String)> {
+        let mut fields = Vec::new();
+        fields.extend(self.split.clone().map(|split| ("split", split)));
+        if self.gamma != Gamma::ONE {
+            fields.push(("gamma", format::gamma(self.gamma)));
+        }
+        if self.convention != Convention::default() {
+            fields.push(("convention", self.convention.name().to_owned()));
+        }
+        if self.order != TaskOrder::default() {
+            fields.push(("sort", self.order.to_string()));
+        }
+        fields
+    }
+
+    /// Sorted by this key; reversed if it is the present one.
+    pub(super) fn sorted(&self, key: TaskKey) -> Self {
+        // Means and names start ascending, so that the hardest come first;
+        // spreads and shares start descending.
+        let first = matches!(key, TaskKey::Spread | TaskKey::Solved);
+        let descending = if self.order.key == key {
+            !self.order.descending
+        } else {
+            first
+        };
+        Self {
+            order: TaskOrder { key, descending },
+            ..self.clone()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(pairs: &[(&'static str, &str)]) -> MatrixQuery {
+        MatrixQuery::of(&pairs.iter().map(|(k, v)| (*k, (*v).to_owned())).collect())
+    }
+
+    #[test]
+    fn there_and_back() {
+        let check = |pairs: &[(&'static str, &str)], expect: &str| {
+            assert_eq!(parsed(pairs).href(), expect);
+        };
+        check(&[], "/matrix");
+        check(
+            &[
+                ("sort", "-spread"),
+                ("convention", "reference"),
+                ("gamma", "1.2"),
+                ("split", "a&b"),
+            ],
+            "/matrix?split=a%26b&gamma=1.20&convention=reference&sort=-spread",
+        );
+        for wrong in ["", "x", "--mean", "NaN"] {
+            let fields = ["split", "gamma", "convention", "sort", "view"];
+            let pairs: Vec<_> = fields[1..].iter().map(|f| (*f, wrong)).collect();
+            check(&pairs, "/matrix");
+        }
+    }
+
+    #[test]
+    fn a_head_turns_its_own_order_around() {
+        let check = |sort: &str, key: TaskKey, expect: &str| {
+            let sorted = parsed(&[("sort", sort)]).sorted(key);
+            assert_eq!(sorted.order.to_string(), expect, "{sort}");
+        };
+        check("mean", TaskKey::Mean, "-mean");
+        check("-mean", TaskKey::Mean, "mean");
+        check("mean", TaskKey::Spread, "-spread");
+        check("-spread", TaskKey::Spread, "spread");
+        check("-spread", TaskKey::Task, "task");
+    }
+}

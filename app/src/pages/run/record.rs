@@ -1,0 +1,110 @@
+//! The record of a run: configuration, limits, endpoints, import.
+
+use leptos::either::Either;
+use leptos::prelude::*;
+use swe_ci_core::agent::Endpoint;
+use swe_ci_core::run::RunConfig;
+use swe_ci_views::view::{ImportedFrom, Provenance, RunDetail};
+
+use crate::components::Term;
+use crate::format;
+use crate::glossary::Word;
+use crate::words;
+
+/// The record from which a result must be reproducible; for imported results,
+/// their origin.
+#[component]
+pub(super) fn Record(detail: RwSignal<RunDetail>) -> impl IntoView {
+    let (summary, provenance) =
+        detail.with_untracked(|d| (d.summary.clone(), d.provenance.clone()));
+    let config = summary.config;
+    let imported = provenance.imported.clone();
+    let notes = imported.as_ref().map(|from| from.notes.clone());
+    let origin = match imported {
+        Some(from) => Either::Left(view! { <Elsewhere from/> }),
+        None => {
+            Either::Right(view! { <Here config=config.clone() provenance=provenance.clone()/> })
+        }
+    };
+    view! {
+        <section class="recorded" aria-labelledby="recorded-title">
+            <h2 id="recorded-title">"Recorded with this run"</h2>
+            <dl class="record">
+                <div><dt>"Run"</dt><dd><code>{summary.run_id.clone()}</code></dd></div>
+                <div><dt>"Harness"</dt><dd>{words::harness(&config.harness)}</dd></div>
+                {config.release_date.map(|day| view! { <div><dt>"Model released"</dt><dd>{day}</dd></div> })}
+                {origin}
+                <div><dt>"Dataset digest"</dt><dd><code>{provenance.dataset_digest}</code></dd></div>
+                <div><dt>"Metric definitions"</dt><dd>{format!("version {}", provenance.metric_version)}</dd></div>
+                <div><dt>"Platform"</dt><dd><code>{provenance.platform_version}</code></dd></div>
+            </dl>
+            <Notes notes=notes.unwrap_or_default()/>
+            <p><a href=format!("/api/v1/runs/{}", summary.run_id) rel="external">"All of it as JSON"</a></p>
+        </section>
+    }
+}
+
+/// The limits of runs measured here.
+#[component]
+fn Here(config: RunConfig, provenance: Provenance) -> impl IntoView {
+    view! {
+        <div><dt>"Harness version"</dt><dd><code>{provenance.harness_version}</code></dd></div>
+        {config.endpoint.map(|endpoint| view! { <Asked endpoint/> })}
+        {config.programmer.map(|own| {
+            let asked = own.endpoint.map(|endpoint| view! { <Asked endpoint of="Programmer's"/> });
+            view! {
+                <div><dt>"Programmer's harness"</dt><dd>{words::harness(&own.harness)}</dd></div>
+                {asked}
+            }
+        })}
+        {provenance.prompts.map(|prompts| view! { <div><dt>"Prompts"</dt><dd><code title=prompts.clone()>{words::prompts(&prompts)}</code></dd></div> })}
+        {words::budget(&config.budget).map(|budget| view! { <div><dt><Term word=Word::Budget text="Budget"/></dt><dd>{budget}</dd></div> })}
+        <div><dt>"Limits of a step"</dt><dd>{words::limits(&config.limits)}</dd></div>
+        <div><dt>"Time limits"</dt><dd>{words::time_limits(&config.limits)}</dd></div>
+    }
+}
+
+/// The endpoint of a model, and the prices of its tokens.
+#[component]
+fn Asked(
+    endpoint: Endpoint,
+    /// The agent it belongs to, if the two differ.
+    #[prop(optional)]
+    of: &'static str,
+) -> impl IntoView {
+    let named = |name: &'static str| match of {
+        "" => name.to_owned(),
+        of => format!("{of} {}", name.to_lowercase()),
+    };
+    let prices = endpoint.prices.map(|prices| {
+        view! { <div><dt>{named("Prices")}</dt><dd>{words::prices(prices)}</dd></div> }
+    });
+    let place = words::endpoint(&endpoint);
+    view! {
+        <div><dt>{named("Endpoint")}</dt><dd>{place}</dd></div>
+        {prices}
+    }
+}
+
+#[component]
+fn Elsewhere(from: ImportedFrom) -> impl IntoView {
+    view! {
+        <div><dt>"Imported from"</dt><dd>{format!("files in the {} layout", from.layout)}</dd></div>
+        <div><dt>"Experiment"</dt><dd>{from.experiment}</dd></div>
+        <div><dt>"Digest of the files"</dt><dd><code title=from.digest.clone()>{format::short(&from.digest)}</code></dd></div>
+    }
+}
+
+/// The importer's remarks.
+#[component]
+fn Notes(notes: Vec<String>) -> impl IntoView {
+    (!notes.is_empty()).then(|| {
+        let items = notes.into_iter().map(|note| view! { <li>{note}</li> });
+        view! {
+            <div class="note">
+                <p>"Remarks of the import:"</p>
+                <ul>{items.collect_view()}</ul>
+            </div>
+        }
+    })
+}

@@ -1,0 +1,254 @@
+//! Why a run is not progressing, in words: it is paused, waits for its
+//! provider, the machine is short of a resource, or evolutions stopped for
+//! reasons other than the agent.
+
+use leptos::prelude::*;
+use swe_ci_core::run::Progress;
+use swe_ci_core::step::Ending;
+use swe_ci_views::host::{HostLoad, Shortage};
+use swe_ci_views::view::{EvolutionView, ProviderWait, RunDetail};
+
+use crate::components::{Tag, Time, Tone};
+use crate::format;
+use crate::pages::routes::iteration_href;
+
+/// Beside the run's progress, while it is paused.
+#[component]
+pub(super) fn Paused(detail: RwSignal<RunDetail>) -> impl IntoView {
+    let paused = Memo::new(move |_| {
+        detail.with(|d| d.summary.steering.paused && !d.summary.progress.is_over())
+    });
+    move || {
+        paused.get().then(|| {
+            let hint = "No new work starts until its owner or an administrator resumes it";
+            view! { <Tag text="paused".to_owned() tone=Tone::Warn hint/> }
+        })
+    }
+}
+
+/// Why a run was withdrawn, for readers who still see it.
+#[component]
+pub(super) fn Withdrawn(withdrawn: Option<String>) -> impl IntoView {
+    withdrawn.map(|why| {
+        view! { <p class="note" data-tone="warn">"Withdrawn: "{sentence(why)}</p> }
+    })
+}
+
+/// The limit on the run's concurrent evolutions, if it has one.
+#[component]
+pub(super) fn AtOnce(detail: RwSignal<RunDetail>) -> impl IntoView {
+    let at_once = Memo::new(move |_| detail.with(|d| d.summary.steering.at_once));
+    move || {
+        let most = at_once.get()?;
+        Some(view! { <div><dt>"At the same time"</dt><dd>{format!("at most {most}")}</dd></div> })
+    }
+}
+
+/// An estimate of the remaining time.
+#[component]
+pub(super) fn Remaining(detail: RwSignal<RunDetail>) -> impl IntoView {
+    let remaining = Memo::new(move |_| {
+        detail.with(|d| {
+            d.eta_seconds
+                .filter(|_| !d.summary.steering.paused && !d.summary.progress.is_over())
+        })
+    });
+    move || {
+        let text = format!("about {}", format::seconds(remaining.get()?));
+        let hint = "If the rest continues at the pace of the finished evolutions";
+        Some(view! { <div><dt>"Remaining"</dt><dd title=hint>{text}</dd></div> })
+    }
+}
+
+/// The load of the machine that works on the run, and the resources it lacks.
+#[component]
+pub(super) fn Machine(detail: RwSignal<RunDetail>) -> impl IntoView {
+    let host = Memo::new(move |_| {
+        detail.with(|d| d.host.filter(|_| d.summary.progress == Progress::Running))
+    });
+    move || {
+        let host = host.get()?;
+        let short = host.shortage().map(|shortage| {
+            let (text, hint) = shortage_in_words(shortage);
+            view! { " " <Tag text=text.to_owned() tone=Tone::Warn hint/> }
+        });
+        let hint = "Processes ready to run, averaged over a minute; memory in use; free space for the data folder";
+        Some(
+            view! { <div><dt>"Machine"</dt><dd title=hint>{host_in_words(&host)}{short}</dd></div> },
+        )
+    }
+}
+
+/// "load 1.4 of 2 cores · 3.1 of 7.8 GiB memory · 51 GiB free".
+fn host_in_words(host: &HostLoad) -> String {
+    let gib = |bytes: u64| bytes as f64 / f64::from(1 << 30);
+    format!(
+        "load {} of {} · {} of {} GiB memory · {} GiB free",
+        format::decimals(host.load, 1),
+        format::count(host.cores, "core"),
+        format::decimals(gib(host.memory_used_bytes), 1),
+        format::decimals(gib(host.memory_bytes), 1),
+        format::thousands(gib(host.disk_free_bytes) as u64),
+    )
+}
+
+fn shortage_in_words(shortage: Shortage) -> (&'static str, &'static str) {
+    match shortage {
+        Shortage::Disk => (
+            "little disk",
+            "Steps will fail once the disk is full: free space for the data folder",
+        ),
+        Shortage::Memory => (
+            "little memory",
+            "More than nine tenths are in use: steps may run out of memory",
+        ),
+        Shortage::Cores => (
+            "busy",
+            "The load is twice the number of cores: suites may reach their time limits",
+        ),
+    }
+}
+
+/// The current step is waiting for its model's provider.
+#[component]
+pub(super) fn Waiting(evolution: Memo<EvolutionView>) -> impl IntoView {
+    let waiting = Memo::new(move |_| evolution.with(|e| e.current.clone()?.waiting));
+    move || {
+        let ProviderWait { since, why } = waiting.get()?;
+        let why = match why.is_empty() {
+            true => "its other requests come first.".to_owned(),
+            false => sentence(why),
+        };
+        Some(view! {
+            <p class="note" data-tone="warn">
+                "Waiting for the provider since "
+                <Time at=Some(since)/>
+                ": "
+                {why}
+                " The agent's time limit excludes this wait."
+            </p>
+        })
+    }
+}
+
+/// Why an evolution stopped, with a link to its attempts and their output.
+#[component]
+pub(super) fn Stopped(evolution: Memo<EvolutionView>, run_id: String) -> impl IntoView {
+    let stop_notice = Memo::new(move |_| evolution.with(stop_notice));
+    move || {
+        let StopNotice {
+            says,
+            reason,
+            iteration,
+        } = stop_notice.get()?;
+        let log = iteration.map(|n| {
+            let href = evolution.with_untracked(|e| iteration_href(&run_id, &e.evolution_id, n));
+            view! { " " <a href=href>"Its attempts and their output"</a> }
+        });
+        Some(view! { <p class="note">{says.map(|says| format!("{says} "))}{reason}{log}</p> })
+    }
+}
+
+/// How an evolution ended, in words.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct StopNotice {
+    says: Option<&'static str>,
+    /// As recorded.
+    reason: String,
+    /// The iteration that it did not get to test.
+    iteration: Option<u32>,
+}
+
+fn stop_notice(evolution: &EvolutionView) -> Option<StopNotice> {
+    let says = match evolution.ending {
+        Some(Ending::Blocked) => Some(
+            "Blocked: a step used all its attempts because the platform or the model's provider failed, not the agent. The last error:",
+        ),
+        Some(Ending::BudgetSpent) => Some("Stopped:"),
+        _ => None,
+    };
+    let reason = evolution.reason.clone().unwrap_or_default();
+    if says.is_none() && reason.is_empty() {
+        return None;
+    }
+    let tested = u32::try_from(evolution.iterations.len()).unwrap_or(u32::MAX);
+    Some(StopNotice {
+        iteration: says.map(|_| tested.saturating_add(1)),
+        reason: sentence(reason),
+        says,
+    })
+}
+
+/// Adds a full stop.
+fn sentence(mut text: String) -> String {
+    if !text.is_empty() && !text.ends_with(['.', '!', '?']) {
+        text.push('.');
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use swe_ci_plots::fixture::{evolution, scored};
+
+    #[test]
+    fn a_machine_in_words() {
+        let host = HostLoad {
+            load: 1.44,
+            cores: 2,
+            memory_used_bytes: 3 << 30,
+            memory_bytes: (8 << 30) - (200 << 20),
+            disk_free_bytes: 51 << 30,
+        };
+        assert_eq!(
+            host_in_words(&host),
+            "load 1.4 of 2 cores · 3.0 of 7.8 GiB memory · 51 GiB free"
+        );
+    }
+
+    #[test]
+    fn why_it_was_stopped() {
+        let check = |ending, reason: Option<&str>, iteration, expect: Option<&str>| {
+            let mut seen = evolution(&[scored(12, 0)]);
+            seen.ending = ending;
+            seen.reason = reason.map(str::to_owned);
+            let found = stop_notice(&seen);
+            assert_eq!(
+                found.as_ref().and_then(|stop_notice| stop_notice.iteration),
+                iteration
+            );
+            let text = found.map(|stop_notice| {
+                stop_notice.says.unwrap_or_default().to_owned() + &stop_notice.reason
+            });
+            match (text, expect) {
+                (None, None) => {}
+                (Some(text), Some(part)) => assert!(text.contains(part), "{text}"),
+                (text, expect) => panic!("{text:?} {expect:?}"),
+            }
+        };
+        check(None, None, None, None);
+        check(Some(Ending::Solved), None, None, None);
+        let lost = Some("the container is gone");
+        check(
+            Some(Ending::Blocked),
+            lost,
+            Some(2),
+            Some("The last error:the container is gone."),
+        );
+        check(
+            Some(Ending::Blocked),
+            None,
+            Some(2),
+            Some("failed, not the agent"),
+        );
+        let spent = Some("the run's budget of 5 tokens is spent");
+        check(Some(Ending::BudgetSpent), spent, Some(2), Some("5 tokens"));
+        check(
+            Some(Ending::AgentGaveUp),
+            Some("exit code 3"),
+            None,
+            Some("exit code 3."),
+        );
+    }
+}

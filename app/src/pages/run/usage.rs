@@ -1,0 +1,111 @@
+//! The run's model usage, against its budget.
+
+use leptos::prelude::*;
+use swe_ci_core::agent::Budget;
+use swe_ci_views::view::{RunDetail, Spent};
+
+use crate::components::Term;
+use crate::format;
+use crate::glossary::Word;
+use crate::words;
+
+/// Empty when nothing was counted. While the run goes on, updated as its
+/// evolutions end.
+#[component]
+pub(super) fn UsageFacts(detail: RwSignal<RunDetail>) -> impl IntoView {
+    let taken =
+        Memo::new(move |_| detail.with(|d| d.spent.map(|s| (s, d.summary.steering.budget))));
+    move || {
+        let (spent, budget) = taken.get()?;
+        let Figures {
+            tokens,
+            within,
+            requests,
+            cost,
+        } = Figures::of(spent, &budget);
+        let fact = |word: Word, name: &'static str, text: String| {
+            view! { <div><dt><Term word text=name/></dt><dd>{text}</dd></div> }
+        };
+        let requests = requests.map(|text| view! { <div><dt>"Requests"</dt><dd>{text}</dd></div> });
+        Some(view! {
+            <dl class="facts taken" aria-label="Model usage">
+                <div>
+                    <dt><Term word=Word::Tokens text="Tokens"/></dt>
+                    <dd>{tokens}<small>{within}</small></dd>
+                </div>
+                {requests}
+                {cost.map(|text| fact(Word::Cost, "Cost", text))}
+            </dl>
+        })
+    }
+}
+
+/// The formatted figures.
+#[derive(Debug, PartialEq)]
+struct Figures {
+    tokens: String,
+    within: String,
+    requests: Option<String>,
+    cost: Option<String>,
+}
+
+impl Figures {
+    fn of(Spent { usage, traffic }: Spent, budget: &Budget) -> Self {
+        let most = |limit: Option<u64>| limit.map(format::thousands);
+        let requests = traffic.map(|traffic| {
+            let count = format::thousands(traffic.requests);
+            words::of_limit(count, most(budget.requests))
+        });
+        let cost = traffic
+            .and_then(|traffic| traffic.micro_usd)
+            .map(|cost| words::of_limit(format::dollars(cost), budget.usd.map(format::usd)));
+        let parts = [Some(words::tokens(usage)), words::tokens_within(usage)];
+        Self {
+            tokens: words::of_limit(format::thousands(usage.total()), most(budget.tokens)),
+            within: parts.into_iter().flatten().collect::<Vec<_>>().join(", "),
+            requests,
+            cost,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use swe_ci_core::usage::{Traffic, Usage};
+
+    #[test]
+    fn against_the_budget() {
+        let usage = Usage {
+            input_tokens: 900,
+            cached_tokens: 100,
+            output_tokens: 50,
+            reasoning_tokens: 0,
+        };
+        let traffic = Traffic {
+            requests: 12,
+            micro_usd: Some(1_230_000),
+            ..Traffic::default()
+        };
+        let mut spent = Spent {
+            usage,
+            traffic: Some(traffic),
+        };
+        let budget = Budget {
+            tokens: Some(2_000),
+            usd: Some(25.0),
+            ..Budget::default()
+        };
+        let seen = Figures::of(spent, &budget);
+        assert_eq!(seen.tokens, "950 of 2000");
+        assert_eq!(seen.within, "900 in · 50 out, of it 100 cached");
+        assert_eq!(seen.requests.as_deref(), Some("12"));
+        assert_eq!(seen.cost.as_deref(), Some("$1.23 of $25"));
+        spent.traffic = None;
+        let seen = Figures::of(spent, &Budget::default());
+        assert_eq!(
+            (&*seen.tokens, seen.requests, seen.cost),
+            ("950", None, None)
+        );
+    }
+}

@@ -1,0 +1,218 @@
+//! The models' results on the task.
+
+use leptos::either::Either;
+use leptos::prelude::*;
+use swe_ci_core::metrics::Convention;
+use swe_ci_views::leaderboard::{TaskResult, TaskScore};
+
+use super::data::Reading;
+use crate::components::{Choice, Choices, Key, ScoreBar, Tag, Term, floor_of};
+use crate::format;
+use crate::glossary::Word;
+use crate::pages::routes::{evolution_href, matrix_href, run_href};
+use crate::words;
+
+/// The words of the column headings.
+const HEADS: [Word; 5] = [
+    Word::EvoScore,
+    Word::Solved,
+    Word::ZeroRegression,
+    Word::Turns,
+    Word::Evolution,
+];
+
+#[component]
+pub(super) fn ModelResults(
+    task: String,
+    /// The splits with this task.
+    splits: Vec<String>,
+    results: Vec<TaskResult>,
+    reading: Signal<Reading>,
+) -> impl IntoView {
+    let body = if results.is_empty() {
+        Either::Left(view! {
+            <p class="quiet">"No run is scored on this task yet. "<a href="/runs">"See what is running"</a></p>
+        })
+    } else {
+        Either::Right(view! {
+            <Results task results reading/>
+            <p class="quiet">"Compared with all other tasks: "{beside(&splits)}</p>
+        })
+    };
+    view! {
+        <section aria-labelledby="fared-title">
+            <h2 id="fared-title">"Results of models"</h2>
+            {body}
+        </section>
+    }
+}
+
+/// A link to the matrix of each split, with commas between.
+fn beside(splits: &[String]) -> impl IntoView + use<> {
+    let one = |(place, split): (usize, &String)| {
+        let comma = (place > 0).then_some(", ");
+        view! { {comma}<a href=matrix_href(Some(split))>{split.clone()}</a> }
+    };
+    splits.iter().enumerate().map(one).collect_view()
+}
+
+/// The results of one convention, best first.
+fn ranked(results: &[TaskResult], convention: Convention) -> Vec<(TaskResult, TaskScore)> {
+    let scored = results.iter().filter_map(|result| {
+        let score = result.scores.iter().find(|s| s.convention == convention)?;
+        Some((result.clone(), *score))
+    });
+    let mut scored: Vec<_> = scored.collect();
+    scored.sort_by(|(a, x), (b, y)| {
+        let order = y.evoscore.total_cmp(&x.evoscore);
+        order.then_with(|| a.model.cmp(&b.model))
+    });
+    scored
+}
+
+#[component]
+fn Results(task: String, results: Vec<TaskResult>, reading: Signal<Reading>) -> impl IntoView {
+    let choices = convention_choices(&task, reading);
+    let results = StoredValue::new(results);
+    let convention = Memo::new(move |_| reading.with(|r| r.convention));
+    let rows = move || {
+        let ranked = results.with_value(|r| ranked(r, convention.get()));
+        let floor = floor_of(ranked.iter().map(|(_, score)| score.evoscore));
+        let row = |(result, score)| view! { <ResultRow task=task.clone() result score floor/> };
+        ranked.into_iter().map(row).collect_view()
+    };
+    let missing = move || {
+        let without = |r: &Vec<TaskResult>| r.len() - ranked(r, convention.get()).len();
+        let without = u32::try_from(results.with_value(without)).unwrap_or(u32::MAX);
+        (without > 0).then(|| {
+            let runs = format::count(without, "run");
+            view! { <p class="quiet">{format!("Not listed: {runs} known by counts alone, scored in the reference convention only.")}</p> }
+        })
+    };
+    view! {
+        <p class="quiet">"At γ = 1, on this task alone: an anecdote, not a ranking."</p>
+        <div class="controls controls-plain"><Choices label="Counting" word=Word::Convention choices/></div>
+        <Key words=Signal::stored(HEADS.to_vec())/>
+        <div class="table-frame">
+            <table class="cards fared" role="table">
+                <thead role="rowgroup">
+                    <tr role="row">
+                        <th role="columnheader" scope="col">"Model"</th>
+                        <th role="columnheader" scope="col"><Term word=Word::EvoScore/></th>
+                        <th role="columnheader" scope="col" class="number"><Term word=Word::Solved text="Solved"/></th>
+                        <th role="columnheader" scope="col" class="number"><Term word=Word::ZeroRegression text="Zero regression"/></th>
+                        <th role="columnheader" scope="col" class="number"><Term word=Word::Turns text="Turns"/></th>
+                        <th role="columnheader" scope="col"><Term word=Word::Evolution text="Evolution"/></th>
+                    </tr>
+                </thead>
+                <tbody role="rowgroup">{rows}</tbody>
+            </table>
+        </div>
+        {missing}
+    }
+}
+
+#[component]
+fn ResultRow(task: String, result: TaskResult, score: TaskScore, floor: f64) -> impl IntoView {
+    let run = run_href(&result.run_id);
+    let evolution = evolution_href(&result.run_id, &task, 1);
+    let kind = words::kind(result.kind)
+        .map(|(text, hint, tone)| view! { <Tag text=text.to_owned() tone hint=hint.to_owned()/> });
+    let origin = words::origin(&result.harness, &result.provider);
+    let samples = match result.samples {
+        1 => "See it".to_owned(),
+        n => format!("See them ({n} samples)"),
+    };
+    // Voice control matches the visible text, so the label starts with it.
+    let label = format!("{samples}: how {} went", result.model);
+    view! {
+        <tr role="row">
+            <th role="rowheader" scope="row" class="col-model">
+                <a href=run>{result.model}</a>
+                {kind}
+                <small>{format!("{origin} · {}", result.split)}</small>
+            </th>
+            <td role="cell" class="col-score" data-label="EvoScore">
+                <span class="score">
+                    <span class="score-figures">
+                        <span class="score-number">{format::score(score.evoscore)}</span>
+                    </span>
+                    <ScoreBar value=score.evoscore floor/>
+                </span>
+            </td>
+            <td role="cell" class="number" data-label="Solved">{yes_no(score.solved)}</td>
+            <td role="cell" class="number" data-label="Zero regression">{yes_no(score.zero_regression)}</td>
+            <td role="cell" class="number" data-label="Turns">{turns(score.turns)}</td>
+            <td role="cell" data-label="Evolution"><a href=evolution aria-label=label>{samples}</a></td>
+        </tr>
+    }
+}
+
+/// "yes", "no", or the share of the samples.
+fn yes_no(share: f64) -> String {
+    if share >= 1.0 {
+        "yes".to_owned()
+    } else if share <= 0.0 {
+        "no".to_owned()
+    } else {
+        format::share(share)
+    }
+}
+
+fn turns(turns: f64) -> String {
+    let text = format::decimals(turns, 1);
+    text.strip_suffix(".0").unwrap_or(&text).to_owned()
+}
+
+fn convention_choices(task: &str, reading: Signal<Reading>) -> Vec<Choice> {
+    let choice = |convention: Convention| {
+        let task = task.to_owned();
+        Choice {
+            label: convention.name().to_owned(),
+            hint: words::convention(convention).to_owned(),
+            href: Signal::derive(move || {
+                let reading = Reading {
+                    convention,
+                    ..reading.get()
+                };
+                reading.href(&task)
+            }),
+            chosen: Signal::derive(move || reading.with(|r| r.convention == convention)),
+        }
+    };
+    Convention::ALL.map(choice).to_vec()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use swe_ci_core::metrics::Gamma;
+    use swe_ci_plots::fixture::{sheet, task_id};
+
+    #[test]
+    fn best_first_in_each_convention() {
+        let mut sheet = sheet(&[("b", &[0.5]), ("a", &[0.5]), ("c", &[1.0])]);
+        let task = task_id("task-0");
+        sheet.entries[2].tasks[0].samples[0].paper = None;
+        let results: Vec<TaskResult> = sheet
+            .entries
+            .iter()
+            .filter_map(|e| e.on_task("s", &task, Gamma::ONE))
+            .collect();
+        let models = |convention| {
+            let ranked = ranked(&results, convention);
+            ranked.into_iter().map(|(r, _)| r.model).collect::<Vec<_>>()
+        };
+        assert_eq!(models(Convention::Paper), ["a", "b"]);
+        assert_eq!(models(Convention::Reference), ["c", "a", "b"]);
+    }
+
+    #[test]
+    fn shares_in_words() {
+        assert_eq!(
+            [yes_no(1.0), yes_no(0.0), yes_no(0.5)],
+            ["yes", "no", "0.50"]
+        );
+        assert_eq!([turns(3.0), turns(2.5)], ["3", "2.5"]);
+    }
+}

@@ -1,0 +1,509 @@
+//! The names of states on the pages. One place, so that everything has one name
+//! everywhere.
+
+use swe_ci_core::agent::{Budget, Endpoint};
+use swe_ci_core::metrics::{Convention, Verdict};
+use swe_ci_core::run::{HarnessConfig, Kind, Limits, Progress, RunConfig};
+use swe_ci_core::step::{Ending, StepOutcome};
+use swe_ci_core::usage::{Prices, Usage};
+use swe_ci_views::account::{AccountRole, Visibility};
+use swe_ci_views::verification::Mark;
+use swe_ci_views::view::{EvolutionView, IterationView};
+
+use crate::components::Tone;
+use crate::format;
+use crate::glossary::Word;
+
+/// The tag of a run that is not public: a word, a sentence, a tone.
+#[must_use]
+pub(crate) fn visibility(visibility: Visibility) -> Option<(&'static str, &'static str, Tone)> {
+    match visibility {
+        Visibility::Public => None,
+        Visibility::Private => Some((
+            "private",
+            "Visible to its submitter and administrators; not in any ranking",
+            Tone::Plain,
+        )),
+        Visibility::Withdrawn => Some((
+            "withdrawn",
+            "It was public; its submitter and administrators still see it, with the reason",
+            Tone::Warn,
+        )),
+    }
+}
+
+#[must_use]
+pub(crate) fn progress_tone(progress: Progress) -> Tone {
+    match progress {
+        Progress::Queued | Progress::Cancelled => Tone::Plain,
+        Progress::Running => Tone::Live,
+        Progress::Finished => Tone::Good,
+    }
+}
+
+/// A role in a menu.
+#[must_use]
+pub(crate) fn role(role: AccountRole) -> &'static str {
+    match role {
+        AccountRole::Reader => "reader: views public data",
+        AccountRole::Submitter => "submitter: submits runs and steers its own",
+        AccountRole::Admin => "admin: steers all runs and manages accounts",
+    }
+}
+
+/// The actions a role permits, for the account that has it.
+#[must_use]
+pub(crate) fn role_may(role: AccountRole) -> &'static str {
+    match role {
+        AccountRole::Reader => "As a reader you can view the public data of this site.",
+        AccountRole::Submitter => "As a submitter you can submit runs and steer your own.",
+        AccountRole::Admin => {
+            "As an administrator you steer all runs of this site and manage its accounts."
+        }
+    }
+}
+
+/// The form value that disables or enables an account, and the label of its
+/// button.
+#[must_use]
+pub(crate) fn disabling(disabled: bool) -> (&'static str, &'static str) {
+    match disabled {
+        true => ("enable", "Enable"),
+        false => ("disable", "Disable"),
+    }
+}
+
+/// The tag beside a run's name, its meaning and its tone.
+#[must_use]
+pub(crate) fn kind(kind: Kind) -> Option<(&'static str, &'static str, Tone)> {
+    match kind {
+        Kind::Human => Some((
+            "human",
+            "The real commits between base and target, replayed and graded in the same way",
+            Tone::Accent,
+        )),
+        Kind::Measured => None,
+        Kind::Imported => Some((
+            "imported",
+            "Run elsewhere and reported by its author; scored here by the same definitions",
+            Tone::Elsewhere,
+        )),
+    }
+}
+
+/// The word for a mark, and its tone.
+#[must_use]
+pub(crate) fn mark(mark: Mark) -> (Word, Tone) {
+    match mark {
+        Mark::Verified => (Word::Verified, Tone::Good),
+        Mark::SelfReported => (Word::SelfReported, Tone::Elsewhere),
+    }
+}
+
+/// The marks that occur in a table, for its key.
+#[must_use]
+pub(crate) fn marks(marks: impl IntoIterator<Item = Option<Mark>>) -> Vec<Word> {
+    let there: Vec<Mark> = marks.into_iter().flatten().collect();
+    [Mark::Verified, Mark::SelfReported]
+        .into_iter()
+        .filter(|mark| there.contains(mark))
+        .map(|found| mark(found).0)
+        .collect()
+}
+
+/// How a convention counts.
+#[must_use]
+pub(crate) fn convention(convention: Convention) -> &'static str {
+    match convention {
+        Convention::Paper => {
+            "Counts the tests the target passes, and finds regressions test by test"
+        }
+        Convention::Reference => {
+            "Counts as the authors' program does: every passing test, regressions by net count"
+        }
+    }
+}
+
+/// "replay · at most 20 chunks".
+#[must_use]
+pub(crate) fn harness(config: &HarnessConfig) -> String {
+    match config {
+        HarnessConfig::Replay { max_chunks } => {
+            format!("replay · at most {}", format::count(*max_chunks, "chunk"))
+        }
+        HarnessConfig::Elsewhere { program } => format!("{program} · run elsewhere"),
+        HarnessConfig::Builtin => "builtin · the platform's own agent".into(),
+        HarnessConfig::Program { program, .. } => program.clone(),
+    }
+}
+
+/// "glm-5 at api.example.org by chat".
+#[must_use]
+pub(crate) fn endpoint(endpoint: &Endpoint) -> String {
+    let Endpoint {
+        model,
+        url,
+        protocol,
+        recording,
+        ..
+    } = endpoint;
+    match recording {
+        Some(run) => format!("{model}, replaying the answers of run {run}"),
+        None => {
+            let host = url.split_once("://").map_or(url.as_str(), |(_, rest)| rest);
+            let host = host.split('/').next().unwrap_or(host);
+            format!("{model} at {host} by {protocol}")
+        }
+    }
+}
+
+/// "$3 in · $0.30 cached · $15 out", for a million tokens each.
+#[must_use]
+pub(crate) fn prices(prices: Prices) -> String {
+    let cached = prices
+        .cached
+        .map(|usd| format!("{} cached", format::usd(usd)));
+    let parts = [
+        Some(format!("{} in", format::usd(prices.input))),
+        cached,
+        Some(format!("{} out", format::usd(prices.output))),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    format!("{}, a million tokens each", parts.join(" · "))
+}
+
+/// "version 1, 0123456789" from version and digest.
+#[must_use]
+pub(crate) fn prompts(recorded: &str) -> String {
+    match recorded.split_once(' ') {
+        Some((version, digest)) => format!("version {version}, {}", format::short(digest)),
+        None => recorded.to_owned(),
+    }
+}
+
+/// "1 000 000 tokens · $25"; none without a limit.
+#[must_use]
+pub(crate) fn budget(budget: &Budget) -> Option<String> {
+    let parts = [
+        budget
+            .tokens
+            .map(|n| format!("{} tokens", format::thousands(n))),
+        budget.usd.map(format::usd),
+        budget
+            .requests
+            .map(|n| format!("{} requests", format::thousands(n))),
+        budget
+            .seconds
+            .map(|n| format!("{} seconds", format::thousands(n))),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    (!parts.is_empty()).then(|| parts.join(" · "))
+}
+
+/// "replay · provider".
+#[must_use]
+pub(crate) fn origin(harness: &str, provider: &str) -> String {
+    if provider.is_empty() {
+        harness.to_owned()
+    } else {
+        format!("{harness} · {provider}")
+    }
+}
+
+#[must_use]
+pub(crate) fn limits(limits: &Limits) -> String {
+    let cpus = format::decimals(f64::from(limits.cpus_milli) / 1000.0, 1);
+    let cpus = cpus.strip_suffix(".0").unwrap_or(&cpus);
+    let gibibytes = |mb: u32| {
+        let text = format::decimals(f64::from(mb) / 1024.0, 1);
+        text.strip_suffix(".0").unwrap_or(&text).to_owned()
+    };
+    format!(
+        "{cpus} CPU · {} GiB memory · {} GiB disk · {} processes",
+        gibibytes(limits.memory_mb),
+        gibibytes(limits.disk_mb),
+        format::thousands(limits.pids)
+    )
+}
+
+/// "an agent step 1 h, a test run 1 h".
+#[must_use]
+pub(crate) fn time_limits(limits: &Limits) -> String {
+    format!(
+        "an agent step {}, a test run {}",
+        format::seconds(f64::from(limits.agent_seconds)),
+        format::seconds(f64::from(limits.test_seconds))
+    )
+}
+
+/// "at most 20 iterations, 10 attempts per step, 1 sample per task". Imported
+/// results do not say how many attempts a step had.
+#[must_use]
+pub(crate) fn plan(config: &RunConfig) -> String {
+    let iterations = format::count(config.plan.max_iterations, "iteration");
+    let samples = format::count(config.samples, "sample");
+    match config.kind {
+        Kind::Imported => format!("at most {iterations}, {samples} per task"),
+        Kind::Human | Kind::Measured => {
+            let attempts = format::count(config.plan.max_attempts, "attempt");
+            format!("at most {iterations}, {attempts} per step, {samples} per task")
+        }
+    }
+}
+
+#[must_use]
+pub(crate) fn ending(ending: Ending) -> (&'static str, Tone) {
+    match ending {
+        Ending::Solved => ("solved", Tone::Good),
+        Ending::IterationsSpent => ("all iterations used", Tone::Plain),
+        Ending::NothingLeft => ("nothing left to do", Tone::Plain),
+        Ending::AgentGaveUp => ("agent gave up", Tone::Bad),
+        Ending::CutShort => ("ends early, reason unknown", Tone::Plain),
+        Ending::BudgetSpent => ("budget spent, not scored", Tone::Warn),
+        Ending::Blocked => ("blocked, not scored", Tone::Warn),
+        Ending::Cancelled => ("cancelled, not scored", Tone::Plain),
+    }
+}
+
+/// The state of an evolution.
+#[must_use]
+pub(crate) fn standing(evolution: &EvolutionView) -> (&'static str, Tone) {
+    match evolution.ending {
+        Some(end) => ending(end),
+        None => (evolution.progress.name(), progress_tone(evolution.progress)),
+    }
+}
+
+/// "iteration 3 · programmer · attempt 1", while a step is running.
+#[must_use]
+pub(crate) fn current_step(evolution: &EvolutionView) -> Option<String> {
+    evolution.current.as_ref().map(|step| {
+        let waits = match step.waiting {
+            Some(_) => " · waits for the provider",
+            None => "",
+        };
+        format!(
+            "iteration {} · {} · attempt {}{waits}",
+            step.iteration,
+            step.role.name(),
+            step.attempt
+        )
+    })
+}
+
+/// An iteration's verdict: a symbol, words, a tone.
+#[must_use]
+pub(crate) fn verdict(
+    iteration: &IterationView,
+    target: u32,
+) -> (&'static str, &'static str, Tone) {
+    match iteration.verdict {
+        Verdict::Collapsed { .. } => ("✕", "collapsed", Tone::Bad),
+        Verdict::Scored { in_target, .. } if in_target >= target => ("✓", "solved", Tone::Good),
+        Verdict::Scored { lost, .. } if lost > 0 => ("▼", "regressed", Tone::Bad),
+        Verdict::Scored { .. } if iteration.gained > 0 => ("▲", "improved", Tone::Good),
+        Verdict::Scored { .. } => ("=", "no change", Tone::Plain),
+    }
+}
+
+#[must_use]
+pub(crate) fn outcome(outcome: StepOutcome) -> (&'static str, Tone) {
+    match outcome {
+        StepOutcome::Done => ("done", Tone::Plain),
+        StepOutcome::NothingLeft => ("nothing left to do", Tone::Plain),
+        StepOutcome::Scored { solved: true } => ("scored, all pass", Tone::Good),
+        StepOutcome::Scored { solved: false } => ("scored", Tone::Plain),
+        StepOutcome::Collapsed => ("collapsed", Tone::Bad),
+        StepOutcome::NoChange => ("nothing changed", Tone::Plain),
+        StepOutcome::MalformedRequirement => ("no usable document", Tone::Bad),
+        StepOutcome::AgentFailed => ("agent failed", Tone::Bad),
+        StepOutcome::AgentTimedOut => ("agent out of time", Tone::Bad),
+        StepOutcome::BudgetSpent => ("budget spent", Tone::Warn),
+        StepOutcome::ProviderFailed => ("provider failed", Tone::Warn),
+        StepOutcome::InfraFailed => ("platform failed", Tone::Warn),
+        StepOutcome::Interrupted => ("interrupted, repeated", Tone::Plain),
+        StepOutcome::Cancelled => ("cancelled", Tone::Plain),
+        StepOutcome::Retried => ("will be retried", Tone::Plain),
+    }
+}
+
+/// "12 345 in · 678 out": the tokens of a step.
+#[must_use]
+pub(crate) fn tokens(usage: Usage) -> String {
+    let (sent, back) = (usage.input_tokens, usage.output_tokens);
+    format!(
+        "{} in · {} out",
+        format::thousands(sent),
+        format::thousands(back)
+    )
+}
+
+/// "of it 800 cached · 20 reasoning", without parts that are zero.
+#[must_use]
+pub(crate) fn tokens_within(usage: Usage) -> Option<String> {
+    let part = |n: u64, what| (n > 0).then(|| format!("{} {what}", format::thousands(n)));
+    let parts = [
+        part(usage.cached_tokens, "cached"),
+        part(usage.reasoning_tokens, "reasoning"),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    (!parts.is_empty()).then(|| format!("of it {}", parts.join(" · ")))
+}
+
+/// "12 of 40": used, of a limit.
+#[must_use]
+pub(crate) fn of_limit(taken: String, limit: Option<String>) -> String {
+    match limit {
+        Some(limit) => format!("{taken} of {limit}"),
+        None => taken,
+    }
+}
+
+/// A heading and a sentence for the iteration that an evolution did not get to
+/// test; none where that goes without saying.
+#[must_use]
+pub(crate) fn untested(ending: Option<Ending>, iteration: u32) -> Option<(String, &'static str)> {
+    let says = match ending {
+        None => {
+            return Some((
+                format!("Iteration {iteration} so far"),
+                "The results of its steps so far.",
+            ));
+        }
+        Some(Ending::Blocked) => {
+            "A step used all its attempts, and the platform or the model's provider failed, not the agent. So the evolution is blocked and not scored."
+        }
+        Some(Ending::BudgetSpent) => {
+            "The run's budget was spent first. After that no new work starts, the evolution is not scored, and its result does not count against the agent."
+        }
+        Some(Ending::AgentGaveUp) => {
+            "The agent failed in all attempts at a step. The evolution is scored with its result up to then."
+        }
+        Some(Ending::Cancelled) => "The run was cancelled first, so the evolution is not scored.",
+        Some(Ending::Solved | Ending::IterationsSpent | Ending::NothingLeft | Ending::CutShort) => {
+            return None;
+        }
+    };
+    Some((format!("Iteration {iteration} was not tested"), says))
+}
+
+/// A gain with its sign; a dash for zero.
+#[must_use]
+pub(crate) fn gained(n: u32) -> String {
+    if n == 0 {
+        "–".into()
+    } else {
+        format!("+{n}")
+    }
+}
+
+/// A loss with its sign; a dash for zero.
+#[must_use]
+pub(crate) fn lost(n: u32) -> String {
+    if n == 0 {
+        "–".into()
+    } else {
+        format!("\u{2212}{n}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use swe_ci_plots::fixture::{iteration, scored};
+
+    #[test]
+    fn verdicts_in_words() {
+        let check = |verdict_, gained, expect| {
+            let mut seen = iteration(1, verdict_);
+            seen.gained = gained;
+            assert_eq!(verdict(&seen, 20).1, expect);
+        };
+        check(scored(20, 0), 1, "solved");
+        check(scored(12, 0), 2, "improved");
+        check(scored(12, 0), 0, "no change");
+        // Any loss is a regression, even with a larger gain.
+        check(scored(15, 1), 5, "regressed");
+        check(Verdict::Collapsed { lost: 3 }, 0, "collapsed");
+    }
+
+    #[test]
+    fn what_was_made_elsewhere_has_no_attempts() {
+        let mut config = RunConfig::human("demo");
+        assert_eq!(
+            plan(&config),
+            "at most 20 iterations, 10 attempts per step, 1 sample per task"
+        );
+        config.kind = Kind::Imported;
+        config.harness = HarnessConfig::Elsewhere {
+            program: "iFlow".into(),
+        };
+        assert_eq!(plan(&config), "at most 20 iterations, 1 sample per task");
+        assert_eq!(harness(&config.harness), "iFlow · run elsewhere");
+        assert_eq!(kind(config.kind).map(|(word, ..)| word), Some("imported"));
+    }
+
+    #[test]
+    fn tokens_in_words() {
+        let usage = Usage {
+            input_tokens: 1_234_567,
+            output_tokens: 890,
+            ..Usage::default()
+        };
+        assert_eq!(tokens(usage), "1\u{202f}234\u{202f}567 in · 890 out");
+        assert_eq!(tokens_within(usage), None);
+        let mut usage = usage;
+        usage.cached_tokens = 1_000;
+        assert_eq!(tokens_within(usage).as_deref(), Some("of it 1000 cached"));
+        usage.reasoning_tokens = 20;
+        let both = Some("of it 1000 cached · 20 reasoning");
+        assert_eq!(tokens_within(usage).as_deref(), both);
+    }
+
+    #[test]
+    fn prices_in_words() {
+        let mut seen = Prices {
+            input: 3.0,
+            cached: None,
+            output: 15.0,
+        };
+        assert_eq!(prices(seen), "$3 in · $15 out, a million tokens each");
+        seen.cached = Some(0.3);
+        let all = "$3 in · $0.30 cached · $15 out, a million tokens each";
+        assert_eq!(prices(seen), all);
+    }
+
+    #[test]
+    fn what_was_taken_of_a_budget() {
+        assert_eq!(of_limit("12".into(), None), "12");
+        assert_eq!(of_limit("12".into(), Some("40".into())), "12 of 40");
+    }
+
+    #[test]
+    fn every_ending_that_leaves_an_iteration_untested_says_why() {
+        for ending in Ending::ALL {
+            let whole = matches!(
+                ending,
+                Ending::Solved | Ending::IterationsSpent | Ending::NothingLeft | Ending::CutShort
+            );
+            assert_eq!(untested(Some(ending), 3).is_none(), whole, "{ending:?}");
+            let says = untested(Some(ending), 3).map_or("", |(_, says)| says);
+            let unscored = says.contains("not scored");
+            assert!(whole || unscored != ending.is_scored(), "{says}");
+        }
+        let going_on = untested(None, 2).map(|(title, _)| title);
+        assert_eq!(going_on.as_deref(), Some("Iteration 2 so far"));
+    }
+
+    #[test]
+    fn limits_in_words() {
+        assert_eq!(
+            limits(&Limits::default()),
+            "2 CPU · 4 GiB memory · 4 GiB disk · 1024 processes"
+        );
+        assert_eq!(
+            time_limits(&Limits::default()),
+            "an agent step 1 h, a test run 1 h"
+        );
+    }
+}

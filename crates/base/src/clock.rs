@@ -1,0 +1,113 @@
+//! Times: unix milliseconds in the store, RFC 3339 on the way out; and the
+//! time an agent is not charged for.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+/// Milliseconds since 1970.
+pub fn now_ms() -> i64 {
+    let since = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+}
+
+/// `2026-11-20T14:03:00Z`
+pub fn rfc3339(ms: i64) -> String {
+    let seconds = ms.div_euclid(1_000);
+    jiff::Timestamp::from_second(seconds)
+        .unwrap_or_default()
+        .to_string()
+}
+
+/// The day in UTC, `2026-11-20`.
+pub fn today() -> String {
+    let now = jiff::Timestamp::now().to_zoned(jiff::tz::TimeZone::UTC);
+    now.date().to_string()
+}
+
+/// Seconds between two unix milliseconds.
+pub fn seconds_between(from_ms: i64, to_ms: i64) -> f64 {
+    (to_ms - from_ms) as f64 / 1_000.0
+}
+
+/// Time in which an agent cannot work because it has to wait; it does not count
+/// against the agent's limit. Overlapping waits count once. Cheap to clone; the
+/// clones share their state.
+#[derive(Debug, Clone, Default)]
+pub struct ExcludedTime(Arc<Mutex<Waits>>);
+
+#[derive(Debug, Default)]
+struct Waits {
+    running: u32,
+    /// Start of the present waiting time, if any wait is running.
+    since: Option<Instant>,
+    /// Of the waiting time before.
+    total: Duration,
+}
+
+/// A running wait; dropping it ends the wait.
+#[derive(Debug)]
+pub struct Wait(ExcludedTime);
+
+impl ExcludedTime {
+    /// Begins a wait.
+    pub fn wait(&self) -> Wait {
+        let mut waits = self.lock();
+        waits.running += 1;
+        waits.since.get_or_insert_with(Instant::now);
+        Wait(self.clone())
+    }
+
+    /// Adds time that turned out afterwards to be a wait.
+    pub fn exclude(&self, time: Duration) {
+        self.lock().total += time;
+    }
+
+    /// The duration of all waits so far.
+    pub fn total(&self) -> Duration {
+        let waits = self.lock();
+        waits.total + waits.since.map_or(Duration::ZERO, |since| since.elapsed())
+    }
+
+    /// Duration of the present waiting time; `None` when no wait is running.
+    pub fn waiting(&self) -> Option<Duration> {
+        self.lock().since.map(|since| since.elapsed())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Waits> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Wait {
+    fn drop(&mut self) {
+        let mut waits = self.0.lock();
+        waits.running -= 1;
+        if waits.running == 0
+            && let Some(since) = waits.since.take()
+        {
+            waits.total += since.elapsed();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn overlapping_waits_count_once() {
+        let clock = ExcludedTime::default();
+        let started_at = Instant::now();
+        let (one, two) = (clock.wait(), clock.wait());
+        tokio::time::sleep(Duration::from_millis(20)).await;
+        drop(one);
+        assert!(clock.total() >= Duration::from_millis(20));
+        drop(two);
+        let total = clock.total();
+        assert!(total <= started_at.elapsed());
+        tokio::time::sleep(Duration::from_millis(5)).await;
+        assert_eq!(clock.total(), total);
+    }
+}

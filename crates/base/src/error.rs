@@ -1,0 +1,58 @@
+//! The shared error type.
+//!
+//! The rule: one typed error where a caller branches on it (this one, at the
+//! façade, so that the HTTP edge can choose a status), `anyhow` everywhere
+//! inside. `Internal` carries the whole chain for the log; the HTTP edge decides
+//! what a client sees of it, and never shows the chain.
+
+use swe_ci_core::run::BadConfig;
+
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// There is no such task, run, split…
+    #[error("there is no {what} `{id}`")]
+    NotFound { what: &'static str, id: String },
+    /// The caller must sign in or send a valid token.
+    #[error("{0}")]
+    Unauthenticated(String),
+    /// The caller is known but lacks the permission.
+    #[error("{0}")]
+    Forbidden(String),
+    /// Rate limit reached; retry after this delay.
+    #[error("too many tries; try again in {} s", .retry_after.as_secs().max(1))]
+    TooMany { retry_after: std::time::Duration },
+    /// The request is invalid; the text says what to fix.
+    #[error("{0}")]
+    Invalid(String),
+    /// The configuration is invalid; lists all its problems.
+    #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
+    Rejected(Vec<BadConfig>),
+    /// The request conflicts with the current state (cancelling a finished run, …).
+    #[error("{0}")]
+    Conflict(String),
+    /// A service that the engine needs does not answer.
+    #[error("{0}")]
+    Unavailable(String),
+    #[error(transparent)]
+    Internal(#[from] anyhow::Error),
+}
+
+pub type Result<T> = std::result::Result<T, Error>;
+
+impl Error {
+    pub fn not_found(what: &'static str, id: impl std::fmt::Display) -> Self {
+        Self::NotFound {
+            what,
+            id: id.to_string(),
+        }
+    }
+}
+
+#[cfg(feature = "sqlx")]
+impl From<sqlx::Error> for Error {
+    fn from(error: sqlx::Error) -> Self {
+        Self::Internal(
+            anyhow::Error::new(error).context("the database failed to execute a statement"),
+        )
+    }
+}

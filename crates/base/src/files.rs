@@ -1,0 +1,367 @@
+//! File helpers: locks, whole writes, and archives unpacked within limits.
+
+use std::fs::{File, TryLockError};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail, ensure};
+use serde::{Deserialize, Serialize};
+
+/// Reads a whole file; fails if it is larger than `max_bytes`.
+pub fn read_limited(path: &Path, max_bytes: u64) -> anyhow::Result<Vec<u8>> {
+    let file = File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
+    let mut bytes = Vec::new();
+    file.take(max_bytes + 1)
+        .read_to_end(&mut bytes)
+        .with_context(|| format!("cannot read {}", path.display()))?;
+    ensure!(
+        bytes.len() as u64 <= max_bytes,
+        "{} is larger than {max_bytes} bytes",
+        path.display()
+    );
+    Ok(bytes)
+}
+
+/// Locks a file, creating it if necessary; `None` while another process holds
+/// the lock. The operating system releases it when the process ends, for any
+/// reason.
+pub fn lock(path: &Path) -> anyhow::Result<Option<File>> {
+    let lock = File::create(path).and_then(lock_opened);
+    lock.with_context(|| format!("cannot lock {}", path.display()))
+}
+
+/// Like [`lock`], for an open file.
+pub fn lock_opened(file: File) -> io::Result<Option<File>> {
+    match file.try_lock() {
+        Ok(()) => Ok(Some(file)),
+        Err(TryLockError::WouldBlock) => Ok(None),
+        Err(TryLockError::Error(error)) => Err(error),
+    }
+}
+
+/// Distinguishes a file from all others, and from its earlier content.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct FileIdentity {
+    device: u64,
+    inode: u64,
+    size: u64,
+    modified: (i64, i64),
+}
+
+/// The identity of a file; its hard links have the same.
+pub fn identity(path: &Path) -> anyhow::Result<FileIdentity> {
+    use std::os::unix::fs::MetadataExt;
+    let data =
+        std::fs::metadata(path).with_context(|| format!("cannot open {}", path.display()))?;
+    Ok(FileIdentity {
+        device: data.dev(),
+        inode: data.ino(),
+        size: data.size(),
+        modified: (data.mtime(), data.mtime_nsec()),
+    })
+}
+
+/// Writes a small file atomically; creates its parent folders.
+pub fn write_whole(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
+    let write = || {
+        if let Some(folder) = path.parent() {
+            std::fs::create_dir_all(folder)?;
+        }
+        let partial = beside(path, "partial");
+        std::fs::write(&partial, bytes)?;
+        std::fs::rename(&partial, path)
+    };
+    write().with_context(|| format!("cannot write {}", path.display()))
+}
+
+/// Records in a file's time that it was used now. Ignores failures: the file
+/// then only appears older.
+pub fn touch(path: &Path) {
+    let file = File::options().write(true).open(path);
+    let _ = file.and_then(|file| file.set_modified(std::time::SystemTime::now()));
+}
+
+/// The size of all files below a folder, in bytes; unreadable ones count as 0.
+pub fn bytes_below(folder: &Path) -> u64 {
+    let mut waiting = vec![folder.to_owned()];
+    let mut bytes = 0;
+    while let Some(next) = waiting.pop() {
+        for entry in std::fs::read_dir(next).into_iter().flatten().flatten() {
+            match entry.metadata() {
+                Ok(metadata) if metadata.is_dir() => waiting.push(entry.path()),
+                Ok(metadata) => bytes += metadata.len(),
+                Err(_) => {}
+            }
+        }
+    }
+    bytes
+}
+
+/// The unpacked size that a zip claims, in bytes. It comes from the zip's
+/// directory, unverified.
+pub fn unpacked_bytes(archive: &Path) -> anyhow::Result<u64> {
+    let zip = zip::ZipArchive::new(io::BufReader::new(File::open(archive)?))?;
+    let size = zip.decompressed_size().unwrap_or(0);
+    Ok(u64::try_from(size).unwrap_or(u64::MAX))
+}
+
+/// Limits on what an archive may unpack to.
+#[derive(Debug, Clone, Copy)]
+pub struct UnpackLimits {
+    pub files: usize,
+    pub bytes: u64,
+}
+
+/// Unpacks a zip into a new folder: all of it, or nothing. Fails on entries that
+/// would land elsewhere (absolute, climbing, through a link).
+pub fn unzip(archive: &Path, into: &Path, limits: UnpackLimits) -> anyhow::Result<()> {
+    let partial = beside(into, "partial");
+    remove_folder(&partial)?;
+    std::fs::create_dir_all(&partial)
+        .with_context(|| format!("cannot create {}", partial.display()))?;
+    let result = unzip_into(archive, &partial, limits)
+        .with_context(|| format!("cannot unpack {}", archive.display()));
+    if let Err(error) = result {
+        remove_folder(&partial)?;
+        return Err(error);
+    }
+    remove_folder(into)?;
+    std::fs::rename(&partial, into).with_context(|| format!("cannot create {}", into.display()))?;
+    Ok(())
+}
+
+fn unzip_into(archive: &Path, into: &Path, limits: UnpackLimits) -> anyhow::Result<()> {
+    let mut zip = zip::ZipArchive::new(io::BufReader::new(File::open(archive)?))
+        .context("it is not a zip archive, or it is damaged")?;
+    ensure!(
+        zip.len() <= limits.files,
+        "it has {} entries; the limit is {}",
+        zip.len(),
+        limits.files
+    );
+    let mut bytes_left = limits.bytes;
+    let mut links: Vec<(PathBuf, String)> = Vec::new();
+    for index in 0..zip.len() {
+        let mut entry = zip
+            .by_index(index)
+            .with_context(|| format!("entry {index} is damaged"))?;
+        let name = entry.name().to_owned();
+        let Some(path) = entry.enclosed_name().filter(|_| stays_below(&name)) else {
+            bail!("the entry `{name}` would land outside of the folder")
+        };
+        let target = into.join(path);
+        if entry.is_dir() {
+            std::fs::create_dir_all(&target)?;
+            continue;
+        }
+        if let Some(parent) = target.parent() {
+            std::fs::create_dir_all(parent)?;
+        }
+        if entry.is_symlink() {
+            let mut text = String::new();
+            Read::take(&mut entry, 4_096)
+                .read_to_string(&mut text)
+                .with_context(|| format!("the link `{name}` is damaged"))?;
+            links.push((target, text));
+            continue;
+        }
+        let mut file = File::create(&target).with_context(|| format!("cannot create `{name}`"))?;
+        let written = io::copy(&mut Read::take(&mut entry, bytes_left + 1), &mut file)
+            .with_context(|| format!("the entry `{name}` is damaged"))?;
+        ensure!(
+            written <= bytes_left,
+            "it unpacks to more than {} MiB",
+            limits.bytes >> 20
+        );
+        bytes_left -= written;
+        set_executable(&target, entry.unix_mode())?;
+    }
+    // Links come last, so that nothing is written through them.
+    for (path, target) in links {
+        if !path.exists() {
+            std::os::unix::fs::symlink(target, &path)?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether a name stays below its folder. Absolute and climbing names are
+/// refused, not adjusted.
+fn stays_below(name: &str) -> bool {
+    !name.starts_with(['/', '\\']) && name.split(['/', '\\']).all(|part| part != "..")
+}
+
+fn set_executable(path: &Path, mode: Option<u32>) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    let executable = mode.is_some_and(|mode| mode & 0o100 != 0);
+    std::fs::set_permissions(
+        path,
+        std::fs::Permissions::from_mode(if executable { 0o755 } else { 0o644 }),
+    )
+}
+
+/// Packs a folder into a zip, with sorted paths and no times, so that equal
+/// folders give equal bytes.
+pub fn zip_folder(folder: &Path, archive: &Path) -> anyhow::Result<()> {
+    let mut zip = zip::ZipWriter::new(io::BufWriter::new(File::create(archive)?));
+    let mut waiting = vec![folder.to_path_buf()];
+    let mut files = Vec::new();
+    while let Some(next) = waiting.pop() {
+        for entry in std::fs::read_dir(&next)? {
+            let path = entry?.path();
+            if path.is_dir() && !path.is_symlink() {
+                waiting.push(path);
+            } else {
+                files.push(path);
+            }
+        }
+    }
+    files.sort();
+    for path in files {
+        let name = path.strip_prefix(folder)?.to_string_lossy().into_owned();
+        let options =
+            zip::write::SimpleFileOptions::default().last_modified_time(zip::DateTime::default());
+        if path.is_symlink() {
+            zip.add_symlink(name, std::fs::read_link(&path)?.to_string_lossy(), options)?;
+            continue;
+        }
+        let mode =
+            std::os::unix::fs::PermissionsExt::mode(&std::fs::metadata(&path)?.permissions());
+        zip.start_file(name, options.unix_permissions(mode & 0o755))?;
+        io::copy(&mut File::open(&path)?, &mut zip)?;
+    }
+    zip.finish()?
+        .into_inner()
+        .map_err(io::IntoInnerError::into_error)?
+        .sync_all()?;
+    Ok(())
+}
+
+/// Removes a folder and its content; succeeds if there is none.
+pub fn remove_folder(folder: &Path) -> anyhow::Result<()> {
+    match std::fs::remove_dir_all(folder) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            Err(error).with_context(|| format!("cannot remove {}", folder.display()))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// `name.suffix` in the same folder.
+pub fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{suffix}"));
+    path.with_file_name(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    const LIMITS: UnpackLimits = UnpackLimits {
+        files: 10,
+        bytes: 1_000,
+    };
+
+    fn archive(entries: &[(&str, &[u8])]) -> tempfile::NamedTempFile {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let mut zip = zip::ZipWriter::new(file.reopen().unwrap());
+        for (name, bytes) in entries {
+            zip.start_file(*name, zip::write::SimpleFileOptions::default())
+                .unwrap();
+            zip.write_all(bytes).unwrap();
+        }
+        zip.finish().unwrap();
+        file
+    }
+
+    #[test]
+    fn a_folder_survives_the_round_trip() {
+        let home = tempfile::tempdir().unwrap();
+        let from = home.path().join("from");
+        std::fs::create_dir_all(from.join("a/b")).unwrap();
+        std::fs::write(from.join("a/b/c.py"), "c").unwrap();
+        std::os::unix::fs::symlink("a/b/c.py", from.join("link")).unwrap();
+        let archive = home.path().join("x.zip");
+        zip_folder(&from, &archive).unwrap();
+        let into = home.path().join("into");
+        unzip(&archive, &into, LIMITS).unwrap();
+        assert_eq!(std::fs::read(into.join("a/b/c.py")).unwrap(), b"c");
+        assert_eq!(
+            std::fs::read_link(into.join("link")).unwrap(),
+            Path::new("a/b/c.py")
+        );
+    }
+
+    #[test]
+    fn a_bad_archive_leaves_nothing_behind() {
+        let home = tempfile::tempdir().unwrap();
+        let check = |archive: &Path, expect: &str| {
+            let into = home.path().join("into");
+            let error = format!("{:#}", unzip(archive, &into, LIMITS).unwrap_err());
+            assert!(
+                error.contains(expect) && error.contains("cannot unpack"),
+                "{error}"
+            );
+            assert_eq!(
+                std::fs::read_dir(home.path()).unwrap().count(),
+                0,
+                "{expect}"
+            );
+        };
+        check(
+            archive(&[("../../up", b"x")]).path(),
+            "outside of the folder",
+        );
+        for name in ["/etc/evil", "a/../../up", ".."] {
+            check(archive(&[(name, b"x")]).path(), "outside of the folder");
+        }
+        check(archive(&[("a", &[0; 2_000])]).path(), "more than 0 MiB");
+        let names: Vec<String> = (0..11).map(|i| i.to_string()).collect();
+        check(
+            archive(
+                &names
+                    .iter()
+                    .map(|n| (n.as_str(), &b""[..]))
+                    .collect::<Vec<_>>(),
+            )
+            .path(),
+            "11 entries",
+        );
+        let garbage = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(garbage.path(), b"PK\x03\x04 no zip").unwrap();
+        check(garbage.path(), "not a zip archive");
+        check(Path::new("nowhere.zip"), "No such file");
+    }
+
+    #[test]
+    fn nothing_is_written_through_a_link() {
+        let home = tempfile::tempdir().unwrap();
+        let outside = home.path().join("outside");
+        std::fs::create_dir(&outside).unwrap();
+        let archive = tempfile::NamedTempFile::new().unwrap();
+        let mut zip = zip::ZipWriter::new(archive.reopen().unwrap());
+        let options = zip::write::SimpleFileOptions::default();
+        let target = outside.display().to_string();
+        zip.add_symlink("out", target, options).unwrap();
+        zip.start_file("out/evil", options).unwrap();
+        zip.write_all(b"x").unwrap();
+        zip.finish().unwrap();
+        let into = home.path().join("into");
+        unzip(archive.path(), &into, LIMITS).unwrap();
+        assert_eq!(std::fs::read_dir(&outside).unwrap().count(), 0);
+        assert_eq!(std::fs::read(into.join("out/evil")).unwrap(), b"x");
+    }
+
+    #[test]
+    fn odd_names_stay_in_the_folder() {
+        let home = tempfile::tempdir().unwrap();
+        let names = ["C:\\up", "a\nb", "-rf", "\u{202e}gpj", "con", " "];
+        let entries: Vec<(&str, &[u8])> = names.iter().map(|name| (*name, &b"x"[..])).collect();
+        let into = home.path().join("into");
+        unzip(archive(&entries).path(), &into, LIMITS).unwrap();
+        assert_eq!(bytes_below(&into), names.len() as u64);
+        assert_eq!(std::fs::read_dir(home.path()).unwrap().count(), 1);
+    }
+}

@@ -1,0 +1,360 @@
+//! The configuration of the architect and the programmer: a harness (the agent
+//! program), the endpoint of its model, and a budget.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::day::is_day;
+use crate::problems::{BadConfig, Problems};
+use crate::usage::Prices;
+
+/// The protocol between a harness and its model. The gateway forwards a
+/// conversation without translation, so an endpoint must use the protocol of
+/// the harness.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub enum Protocol {
+    /// OpenAI's Chat Completions, which most providers offer.
+    Chat,
+    /// OpenAI's Responses.
+    Responses,
+    /// Anthropic's Messages.
+    Messages,
+    /// Google's generateContent.
+    Gemini,
+}
+
+impl Protocol {
+    pub const ALL: [Self; 4] = [Self::Chat, Self::Responses, Self::Messages, Self::Gemini];
+
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Chat => "chat",
+            Self::Responses => "responses",
+            Self::Messages => "messages",
+            Self::Gemini => "gemini",
+        }
+    }
+}
+
+impl fmt::Display for Protocol {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// The program that acts as an agent.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "HarnessFields", into = "HarnessFields")]
+pub enum HarnessConfig {
+    /// Replays the real history between base and target, in at most
+    /// `max_chunks` chunks; the last chunk is the target itself.
+    Replay { max_chunks: u32 },
+    /// A program that ran elsewhere; its results were imported, and it cannot
+    /// run here. `program` is the name its operators use.
+    Elsewhere { program: String },
+    /// The platform's own small agent. It needs nothing in the image.
+    Builtin,
+    /// A program installed beside the image: the name of its description, and
+    /// its version unless it is the pinned one.
+    Program {
+        program: String,
+        version: Option<String>,
+    },
+}
+
+/// A harness in a configuration:
+/// `{ name = "opencode", version = "1.18.33" }`.
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+struct HarnessFields {
+    /// `replay`, `builtin`, `elsewhere`, or the name of a description.
+    name: String,
+    /// For `replay`: the maximum number of chunks of the history.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    max_chunks: Option<u32>,
+    /// For `elsewhere`: the name its operators use.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    program: Option<String>,
+    /// For a description: a version other than the pinned one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    version: Option<String>,
+}
+
+#[cfg(feature = "openapi")]
+impl utoipa::PartialSchema for HarnessConfig {
+    fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::schema::Schema> {
+        HarnessFields::schema()
+    }
+}
+
+#[cfg(feature = "openapi")]
+impl utoipa::ToSchema for HarnessConfig {}
+
+impl TryFrom<HarnessFields> for HarnessConfig {
+    type Error = String;
+
+    fn try_from(fields: HarnessFields) -> Result<Self, String> {
+        let missing = |field: &str| format!("harness `{}` needs `{field}`", fields.name);
+        match fields.name.as_str() {
+            "replay" => Ok(Self::Replay {
+                max_chunks: fields.max_chunks.ok_or_else(|| missing("max_chunks"))?,
+            }),
+            "elsewhere" => Ok(Self::Elsewhere {
+                program: fields.program.ok_or_else(|| missing("program"))?,
+            }),
+            "builtin" => Ok(Self::Builtin),
+            name if crate::task::is_plain_name(name) => Ok(Self::Program {
+                program: fields.name,
+                version: fields.version,
+            }),
+            name => Err(format!("`{name}` is not the name of a harness")),
+        }
+    }
+}
+
+impl From<HarnessConfig> for HarnessFields {
+    fn from(config: HarnessConfig) -> Self {
+        let named = |name: &str| Self {
+            name: name.to_owned(),
+            max_chunks: None,
+            program: None,
+            version: None,
+        };
+        match config {
+            HarnessConfig::Replay { max_chunks } => Self {
+                max_chunks: Some(max_chunks),
+                ..named("replay")
+            },
+            HarnessConfig::Elsewhere { program } => Self {
+                program: Some(program),
+                ..named("elsewhere")
+            },
+            HarnessConfig::Builtin => named("builtin"),
+            HarnessConfig::Program { program, version } => Self {
+                version,
+                ..named(&program)
+            },
+        }
+    }
+}
+
+impl HarnessConfig {
+    #[must_use]
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Replay { .. } => "replay",
+            Self::Builtin => "builtin",
+            Self::Elsewhere { program } | Self::Program { program, .. } => program,
+        }
+    }
+
+    /// Whether it calls a model, and so needs an endpoint.
+    #[must_use]
+    pub fn asks_a_model(&self) -> bool {
+        matches!(self, Self::Builtin | Self::Program { .. })
+    }
+}
+
+/// The address of a model, and how to call it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Endpoint {
+    #[serde(default = "chat")]
+    pub protocol: Protocol,
+    /// The provider's address up to its version, such as
+    /// `https://api.example.org/v1`; the protocol adds its own path.
+    pub url: String,
+    /// The provider's name of the model.
+    pub model: String,
+    /// The name of the stored key; absent when the endpoint needs none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<String>,
+    /// Parameters added to every request, overriding the harness's:
+    /// `{ "temperature": 0 }`.
+    #[serde(default, skip_serializing_if = "serde_json::Map::is_empty")]
+    #[cfg_attr(feature = "openapi", schema(value_type = Object))]
+    pub parameters: serde_json::Map<String, serde_json::Value>,
+    /// Prices of tokens; from the price table when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prices: Option<Prices>,
+    /// The id of an earlier run: the gateway replays the answers recorded
+    /// there instead of calling the provider.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recording: Option<String>,
+}
+
+fn chat() -> Protocol {
+    Protocol::Chat
+}
+
+/// A harness with its endpoint, for a programmer that differs from the
+/// architect.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct AgentConfig {
+    pub harness: HarnessConfig,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub endpoint: Option<Endpoint>,
+}
+
+impl AgentConfig {
+    pub fn validate(&self, max_iterations: u32, problems: &mut Problems) {
+        match &self.harness {
+            HarnessConfig::Replay { max_chunks } => {
+                let most = max_iterations.max(1).into();
+                problems.range("harness.max_chunks", *max_chunks, 1..=most);
+            }
+            HarnessConfig::Elsewhere { program } => {
+                problems.one_line("harness.program", program, 1);
+            }
+            HarnessConfig::Builtin => {}
+            HarnessConfig::Program { version, .. } => {
+                let version = version.as_deref().unwrap_or("0");
+                let plain = |c: char| c.is_ascii_alphanumeric() || ".-+_".contains(c);
+                let plain =
+                    !version.is_empty() && version.len() <= 60 && version.chars().all(plain);
+                problems.ensure("harness.version", plain, || {
+                    "needs 1 to 60 letters, digits and .-+_".into()
+                });
+            }
+        }
+        let (name, asks) = (self.harness.name(), self.harness.asks_a_model());
+        match &self.endpoint {
+            Some(endpoint) if asks => endpoint.validate(problems),
+            endpoint => problems.ensure("endpoint", endpoint.is_some() == asks, || {
+                if asks {
+                    format!(
+                        "the harness `{name}` needs the endpoint of its model: endpoint = {{ url = \"https://…/v1\", model = \"…\", key = \"…\" }}"
+                    )
+                } else {
+                    format!("the harness `{name}` asks no model; omit the endpoint")
+                }
+            }),
+        }
+    }
+}
+
+impl Endpoint {
+    fn validate(&self, problems: &mut Problems) {
+        problems.one_line("endpoint.model", &self.model, 1);
+        problems.ensure("endpoint.url", self.has_valid_url(), || {
+            "needs the provider's address up to its version, such as https://api.example.org/v1, without user, query or fragment".into()
+        });
+        let key = self.key.as_deref();
+        problems.ensure(
+            "endpoint.key",
+            key.is_none_or(crate::task::is_plain_name),
+            || {
+                "must be the name of a stored key, never the key itself; `swe-ci key set NAME` stores one".into()
+            },
+        );
+        problems.ensure(
+            "endpoint.prices",
+            self.prices.is_none_or(Prices::are_valid),
+            || "must be US dollars per million tokens, each 0 to 100,000".into(),
+        );
+        let bytes = serde_json::to_string(&self.parameters).map_or(0, |text| text.len());
+        problems.ensure("endpoint.parameters", bytes <= 10_000, || {
+            format!("have {bytes} bytes; at most 10,000 are allowed")
+        });
+        let reserved = ["model", "stream", "messages", "input", "contents", "tools"];
+        let used = reserved
+            .iter()
+            .find(|name| self.parameters.contains_key(**name));
+        problems.ensure("endpoint.parameters", used.is_none(), || {
+            format!(
+                "`{}` is reserved for the harness and the gateway",
+                used.copied().unwrap_or_default()
+            )
+        });
+    }
+
+    fn has_valid_url(&self) -> bool {
+        let host = ["https://", "http://"]
+            .iter()
+            .find_map(|scheme| self.url.strip_prefix(scheme));
+        let plain = |c: char| c.is_ascii_graphic() && !"?#@\"<>\\".contains(c);
+        host.is_some_and(|rest| !rest.is_empty() && !rest.starts_with('/'))
+            && self.url.len() <= 500
+            && self.url.chars().all(plain)
+    }
+}
+
+/// The limits of a run; an absent one is unlimited. When one is spent, the
+/// current step ends (`budget_spent`) and no further step starts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Budget {
+    /// Input and output tokens together.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<u64>,
+    /// US dollars; needs prices.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub usd: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub requests: Option<u64>,
+    /// Elapsed time since the run started, waiting included.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seconds: Option<u64>,
+}
+
+impl Budget {
+    #[must_use]
+    pub fn is_unlimited(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// # Errors
+    /// [`BadConfig`] naming the first invalid limit.
+    pub fn check(&self) -> Result<(), BadConfig> {
+        Problems::first(|problems| self.validate(problems))
+    }
+
+    pub fn validate(&self, problems: &mut Problems) {
+        let mut nonzero = |field: &str, limit: Option<u64>| {
+            problems.ensure(field, limit != Some(0), || {
+                "0 allows nothing; omit it for no limit".into()
+            });
+        };
+        nonzero("budget.tokens", self.tokens);
+        nonzero("budget.requests", self.requests);
+        nonzero("budget.seconds", self.seconds);
+        let valid = self.usd.is_none_or(|usd| usd > 0.0 && usd <= 1e9);
+        problems.ensure("budget.usd", valid, || {
+            "must be more than 0 and at most 1e9".into()
+        });
+    }
+}
+
+/// A line of the price table: the prices of a model from a day on.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct PriceLine {
+    /// The provider's name of the model.
+    pub model: String,
+    /// The first day it applies, `YYYY-MM-DD`.
+    pub from: String,
+    #[serde(flatten)]
+    pub prices: Prices,
+}
+
+impl PriceLine {
+    /// # Errors
+    /// [`BadConfig`] naming the field that is out of range.
+    pub fn check(&self) -> Result<(), BadConfig> {
+        Problems::first(|problems| {
+            problems.one_line("model", &self.model, 1);
+            problems.ensure("from", is_day(&self.from), || {
+                format!("`{}` is not a date in the form YYYY-MM-DD", self.from)
+            });
+            problems.ensure("prices", self.prices.are_valid(), || {
+                "must be US dollars per million tokens, each 0 to 100,000".into()
+            });
+        })
+    }
+}

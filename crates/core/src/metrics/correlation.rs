@@ -1,0 +1,72 @@
+//! Pearson's correlation (Figure 7).
+
+use super::SAME;
+
+/// The correlation of the two coordinates, -1 to 1. `None` with fewer than
+/// three points, or when one coordinate does not vary: then it is undefined,
+/// not 0.
+#[must_use]
+pub fn pearson(points: &[(f64, f64)]) -> Option<f64> {
+    if points.len() < 3 {
+        return None;
+    }
+    let n = points.len() as f64;
+    let mean = |axis: fn(&(f64, f64)) -> f64| points.iter().map(axis).sum::<f64>() / n;
+    let (x_mean, y_mean) = (mean(|p| p.0), mean(|p| p.1));
+    // Rounding errors of a constant value must not count as variance.
+    let varies = |axis: fn(&(f64, f64)) -> f64| {
+        let first = axis(&points[0]);
+        points.iter().any(|p| (axis(p) - first).abs() > SAME)
+    };
+    if !varies(|p| p.0) || !varies(|p| p.1) {
+        return None;
+    }
+    let (mut xx, mut yy, mut xy) = (0.0, 0.0, 0.0);
+    for (x, y) in points {
+        let (dx, dy) = (x - x_mean, y - y_mean);
+        xx += dx * dx;
+        yy += dy * dy;
+        xy += dx * dy;
+    }
+    let r = xy / (xx.sqrt() * yy.sqrt());
+    r.is_finite().then(|| r.clamp(-1.0, 1.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn table() {
+        let check = |points: &[(f64, f64)], expect: Option<f64>| {
+            let r = pearson(points);
+            match (r, expect) {
+                (Some(r), Some(expect)) => assert!((r - expect).abs() < 1e-12, "{points:?}: {r}"),
+                _ => assert_eq!(r, expect, "{points:?}"),
+            }
+        };
+        check(&[], None);
+        check(&[(1.0, 1.0), (2.0, 2.0)], None);
+        check(&[(1.0, 0.1), (2.0, 0.1), (3.0, 0.1)], None);
+        check(&[(1.0, 0.15), (2.0, 0.1 + 0.2 - 0.15), (3.0, 0.15)], None);
+        check(&[(1.0, 1.0), (2.0, 2.0), (3.0, 3.0)], Some(1.0));
+        check(&[(1.0, 3.0), (2.0, 2.0), (3.0, 1.0)], Some(-1.0));
+        // By hand: dx = -1.5 -0.5 0.5 1.5, dy = -1 1 -1 1, xy = 2, xx = 5, yy = 4.
+        check(
+            &[(1.0, 0.0), (2.0, 2.0), (3.0, 0.0), (4.0, 2.0)],
+            Some(2.0 / 20f64.sqrt()),
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn within_one_and_symmetric(points in prop::collection::vec((-1.0f64..1.0, -1.0f64..1.0), 3..30)) {
+            let turned: Vec<_> = points.iter().map(|(x, y)| (*y, *x)).collect();
+            if let Some(r) = pearson(&points) {
+                prop_assert!((-1.0..=1.0).contains(&r));
+                prop_assert!((r - pearson(&turned).unwrap()).abs() < 1e-12);
+            }
+        }
+    }
+}

@@ -1,0 +1,318 @@
+//! One evolution, counted in one convention: the input of all scores.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Convention, Regression, Verdict, normalized_change};
+use crate::task::SuiteCounts;
+
+/// The counts of one evolution and the normalized changes that follow from
+/// them. Only the counts are serialised, so that the two cannot disagree, and
+/// without field names, because a leaderboard has thousands of them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(from = "Packed", into = "Packed")]
+pub struct Series {
+    counts: Counts,
+    changes: Vec<f64>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Counts {
+    base: u32,
+    target: u32,
+    passes: Vec<u32>,
+    regressions: Vec<Regression>,
+    solved: bool,
+}
+
+impl From<Counts> for Series {
+    fn from(counts: Counts) -> Self {
+        let changes = counts
+            .passes
+            .iter()
+            .map(|n| normalized_change(*n, counts.base, counts.target))
+            .collect();
+        Self { counts, changes }
+    }
+}
+
+/// Base, target, passes, regressions (iteration, lost, of), solved.
+#[derive(Serialize, Deserialize)]
+struct Packed(u32, u32, Vec<u32>, Vec<(u32, u32, u32)>, bool);
+
+impl From<Packed> for Series {
+    fn from(Packed(base, target, passes, regressions, solved): Packed) -> Self {
+        let regression = |(iteration, lost, of)| Regression {
+            iteration,
+            lost,
+            of,
+        };
+        Counts {
+            base,
+            target,
+            passes,
+            regressions: regressions.into_iter().map(regression).collect(),
+            solved,
+        }
+        .into()
+    }
+}
+
+impl From<Series> for Packed {
+    fn from(Series { counts, .. }: Series) -> Self {
+        let regressions = counts.regressions.iter();
+        let regressions = regressions.map(|r| (r.iteration, r.lost, r.of));
+        Self(
+            counts.base,
+            counts.target,
+            counts.passes,
+            regressions.collect(),
+            counts.solved,
+        )
+    }
+}
+
+impl Series {
+    /// Counts an evolution; iterations beyond `max_iterations` (N) do not
+    /// count. `None` in the paper's convention when only counts are known.
+    #[must_use]
+    pub fn count(
+        convention: Convention,
+        suite: SuiteCounts,
+        max_iterations: u32,
+        verdicts: &[Verdict],
+    ) -> Option<Self> {
+        let used = &verdicts[..verdicts.len().min(max_iterations as usize)];
+        let counts = match convention {
+            Convention::Paper if suite.counts_only => return None,
+            Convention::Paper => paper(suite, used),
+            Convention::Reference => reference(suite, used),
+        };
+        Some(counts.into())
+    }
+
+    /// Passing tests of the base.
+    #[must_use]
+    pub fn base(&self) -> u32 {
+        self.counts.base
+    }
+
+    /// Passing tests of the target.
+    #[must_use]
+    pub fn target(&self) -> u32 {
+        self.counts.target
+    }
+
+    /// n(c) after each iteration; 0 where the code collapsed.
+    #[must_use]
+    pub fn passes(&self) -> &[u32] {
+        &self.counts.passes
+    }
+
+    /// Normalized change after each iteration (equation 2).
+    #[must_use]
+    pub fn changes(&self) -> &[f64] {
+        &self.changes
+    }
+
+    /// The iterations that broke something.
+    #[must_use]
+    pub fn regressions(&self) -> &[Regression] {
+        &self.counts.regressions
+    }
+
+    /// No iteration broke a passing test (Figure 6).
+    #[must_use]
+    pub fn zero_regression(&self) -> bool {
+        self.counts.regressions.is_empty()
+    }
+
+    /// Figure 10; [`Convention`] has the definition of each convention.
+    #[must_use]
+    pub fn solved(&self) -> bool {
+        self.counts.solved
+    }
+
+    /// Iterations used (Figure 11).
+    #[must_use]
+    pub fn turns(&self) -> u32 {
+        u32::try_from(self.counts.passes.len()).unwrap_or(u32::MAX)
+    }
+}
+
+/// Tests of T, regressions test by test, solved at the end.
+fn paper(suite: SuiteCounts, verdicts: &[Verdict]) -> Counts {
+    let base = suite.base_in_target;
+    let passes: Vec<u32> = verdicts.iter().map(|v| v.in_target()).collect();
+    Counts {
+        base,
+        target: suite.target,
+        regressions: regressions(base, verdicts, Verdict::in_target, |_, v| v.lost()),
+        solved: passes.last().copied().unwrap_or(base) >= suite.target,
+        passes,
+    }
+}
+
+/// All tests, clipped to the target; regressions by net count; solved if the
+/// target was ever reached.
+fn reference(suite: SuiteCounts, verdicts: &[Verdict]) -> Counts {
+    let base = suite.base_passed;
+    let target = base.saturating_add(suite.gap());
+    let clipped = |v: Verdict| v.passed().min(target);
+    let passes: Vec<u32> = verdicts.iter().map(|v| clipped(*v)).collect();
+    Counts {
+        base,
+        target,
+        regressions: regressions(base, verdicts, clipped, |before, v| {
+            before.saturating_sub(clipped(v))
+        }),
+        solved: passes.iter().copied().fold(base, u32::max) == target,
+        passes,
+    }
+}
+
+/// The iterations that lost tests against the last scored code before them.
+fn regressions(
+    base: u32,
+    verdicts: &[Verdict],
+    passing: impl Fn(Verdict) -> u32,
+    lost: impl Fn(u32, Verdict) -> u32,
+) -> Vec<Regression> {
+    let mut before = base;
+    let mut result = Vec::new();
+    for (iteration, verdict) in (1..).zip(verdicts.iter().copied()) {
+        let lost = lost(before, verdict);
+        if lost > 0 {
+            result.push(Regression {
+                iteration,
+                lost,
+                of: before,
+            });
+        }
+        if let Verdict::Scored { .. } = verdict {
+            before = passing(verdict);
+        }
+    }
+    result
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SUITE: SuiteCounts = SuiteCounts {
+        base_in_target: 10,
+        target: 20,
+        base_passed: 12,
+        counts_only: false,
+    };
+
+    fn scored(in_target: u32, passed: u32, lost: u32) -> Verdict {
+        Verdict::Scored {
+            in_target,
+            passed,
+            lost,
+        }
+    }
+
+    fn count(convention: Convention, verdicts: &[Verdict]) -> Series {
+        Series::count(convention, SUITE, 20, verdicts).unwrap()
+    }
+
+    #[test]
+    fn both_conventions_of_one_evolution() {
+        // Base passes 12 tests, 10 of them in T; the gap is 10, so the
+        // reference target is 22.
+        let verdicts = [
+            scored(15, 17, 0),
+            Verdict::Collapsed { lost: 15 },
+            scored(20, 30, 0),
+        ];
+        let paper = count(Convention::Paper, &verdicts);
+        assert_eq!(paper.changes(), [0.5, -1.0, 1.0]);
+        assert!(paper.solved() && !paper.zero_regression());
+        let reference = count(Convention::Reference, &verdicts);
+        assert_eq!(reference.changes(), [0.5, -1.0, 1.0]);
+        assert!(reference.solved() && !reference.zero_regression());
+        assert_eq!((reference.turns(), reference.target()), (3, 22));
+        let lost = |iteration, lost, of| Regression {
+            iteration,
+            lost,
+            of,
+        };
+        assert_eq!(paper.regressions(), [lost(2, 15, 15)]);
+        assert_eq!(reference.regressions(), [lost(2, 17, 17)]);
+    }
+
+    /// Three old tests break while four new ones pass.
+    #[test]
+    fn per_test_against_net() {
+        let verdicts = [scored(11, 13, 3)];
+        let paper = count(Convention::Paper, &verdicts);
+        assert!(!paper.zero_regression());
+        assert_eq!(paper.regressions()[0].lost, 3);
+        assert!(count(Convention::Reference, &verdicts).zero_regression());
+    }
+
+    #[test]
+    fn after_a_collapse_the_last_scored_code_counts() {
+        let verdicts = [
+            scored(15, 17, 0),
+            Verdict::Collapsed { lost: 15 },
+            scored(14, 16, 1),
+        ];
+        let regressions = |convention| {
+            count(convention, &verdicts)
+                .regressions()
+                .iter()
+                .map(|r| (r.iteration, r.lost, r.of))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(regressions(Convention::Paper), [(2, 15, 15), (3, 1, 15)]);
+        assert_eq!(
+            regressions(Convention::Reference),
+            [(2, 17, 17), (3, 1, 17)]
+        );
+    }
+
+    #[test]
+    fn solved_at_the_end_or_ever() {
+        let verdicts = [scored(20, 22, 0), scored(19, 21, 1)];
+        assert!(!count(Convention::Paper, &verdicts).solved());
+        assert!(count(Convention::Reference, &verdicts).solved());
+    }
+
+    #[test]
+    fn no_iteration_at_all() {
+        for convention in Convention::ALL {
+            let series = count(convention, &[]);
+            assert!(series.changes().is_empty() && !series.solved() && series.zero_regression());
+        }
+    }
+
+    #[test]
+    fn iterations_beyond_the_last_do_not_count() {
+        let verdicts = [scored(12, 14, 0), scored(20, 22, 0)];
+        for convention in Convention::ALL {
+            let series = Series::count(convention, SUITE, 1, &verdicts).unwrap();
+            assert!(!series.solved() && series.turns() == 1);
+        }
+    }
+
+    #[test]
+    fn counts_alone_have_no_paper_score() {
+        let suite = SuiteCounts::counts_only(10, 10);
+        assert_eq!(Series::count(Convention::Paper, suite, 20, &[]), None);
+        let verdicts = [scored(12, 12, 0), Verdict::Collapsed { lost: 12 }];
+        let series = Series::count(Convention::Reference, suite, 20, &verdicts).unwrap();
+        assert_eq!(series.changes(), [0.2, -1.0]);
+    }
+
+    #[test]
+    fn travels_as_counts() {
+        let verdicts = [scored(15, 17, 0), scored(14, 16, 1)];
+        let series = count(Convention::Paper, &verdicts);
+        let json = serde_json::to_string(&series).unwrap();
+        assert_eq!(json, "[10,20,[15,14],[[2,1,15]],false]");
+        assert_eq!(serde_json::from_str::<Series>(&json).unwrap(), series);
+    }
+}

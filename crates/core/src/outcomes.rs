@@ -1,0 +1,195 @@
+//! The outcomes of a task's known tests on one version of the code, in a
+//! compact form: one letter per test, in the order of the task's test list.
+
+use serde::{Deserialize, Serialize};
+
+use crate::report::{Outcome, Report};
+
+/// The tests T that count for a task: those the target code passes, sorted by
+/// node id. Its positions index every [`Outcomes`] of the task.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TestList(Vec<String>);
+
+impl TestList {
+    /// T of a task from the report of its target code.
+    #[must_use]
+    pub fn of_target(target: &Report) -> Self {
+        Self(target.passing().map(str::to_owned).collect())
+    }
+
+    /// T of a task whose target ran several times: the tests that passed
+    /// every time.
+    #[must_use]
+    pub fn passing_in_all(targets: &[Report]) -> Self {
+        let Some((first, others)) = targets.split_first() else {
+            return Self::none();
+        };
+        let passes = |report: &Report, id: &str| {
+            let test = report.tests.get(id);
+            test.is_some_and(|test| test.outcome == Outcome::Passed)
+        };
+        let always = |id: &&str| others.iter().all(|report| passes(report, id));
+        Self(first.passing().filter(always).map(str::to_owned).collect())
+    }
+
+    /// The empty list of a task that has not been tested.
+    #[must_use]
+    pub fn none() -> Self {
+        Self(Vec::new())
+    }
+
+    #[must_use]
+    pub fn node_ids(&self) -> &[String] {
+        &self.0
+    }
+
+    #[must_use]
+    pub fn into_node_ids(self) -> Vec<String> {
+        self.0
+    }
+
+    #[must_use]
+    pub fn len(&self) -> u32 {
+        u32::try_from(self.0.len()).unwrap_or(u32::MAX)
+    }
+
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+/// One letter per test of a [`TestList`]: `p`assed, `f`ailed, `e`rror,
+/// `s`kipped, `x`failed, `X`passed, `-` missing.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Outcomes(String);
+
+impl Outcomes {
+    #[must_use]
+    pub fn of(list: &TestList, report: &Report) -> Self {
+        let letter = |id: &String| {
+            report
+                .tests
+                .get(id)
+                .map_or(Outcome::Missing, |t| t.outcome)
+                .letter()
+        };
+        Self(list.0.iter().map(letter).collect())
+    }
+
+    /// All tests missing: the outcomes of a collapsed iteration.
+    #[must_use]
+    pub fn none(list: &TestList) -> Self {
+        Self("-".repeat(list.0.len()))
+    }
+
+    /// All tests pass: the target, by definition of T.
+    #[must_use]
+    pub fn all_pass(list: &TestList) -> Self {
+        Self("p".repeat(list.0.len()))
+    }
+
+    /// Outcomes from the letters in the store.
+    #[must_use]
+    pub fn from_letters(letters: String) -> Self {
+        Self(letters)
+    }
+
+    #[must_use]
+    pub fn letters(&self) -> &str {
+        &self.0
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = Outcome> + '_ {
+        self.0.chars().map(Outcome::from_letter)
+    }
+
+    /// The outcome of the test at this position; missing beyond the end.
+    #[must_use]
+    pub fn at(&self, test: usize) -> Outcome {
+        let letter = self.0.as_bytes().get(test).copied();
+        Outcome::from_letter(letter.map_or('-', char::from))
+    }
+
+    /// n(c): how many tests of T pass (eq. 1).
+    #[must_use]
+    pub fn passed(&self) -> u32 {
+        count(self.0.bytes().filter(|b| *b == b'p'))
+    }
+
+    /// Tests that pass on `before` and not here: the regressions.
+    #[must_use]
+    pub fn lost_since(&self, before: &Self) -> u32 {
+        count(
+            before
+                .0
+                .bytes()
+                .zip(self.0.bytes())
+                .filter(|(b, n)| *b == b'p' && *n != b'p'),
+        )
+    }
+
+    /// Tests that pass here and not on `before`.
+    #[must_use]
+    pub fn gained_since(&self, before: &Self) -> u32 {
+        self.passed() + self.lost_since(before) - before.passed()
+    }
+}
+
+fn count<T>(items: impl Iterator<Item = T>) -> u32 {
+    u32::try_from(items.count()).unwrap_or(u32::MAX)
+}
+
+impl Outcome {
+    fn letter(self) -> char {
+        match self {
+            Self::Passed => 'p',
+            Self::Failed => 'f',
+            Self::Error => 'e',
+            Self::Skipped => 's',
+            Self::Xfailed => 'x',
+            Self::Xpassed => 'X',
+            Self::Missing => '-',
+        }
+    }
+
+    fn from_letter(letter: char) -> Self {
+        match letter {
+            'p' => Self::Passed,
+            'f' => Self::Failed,
+            'e' => Self::Error,
+            's' => Self::Skipped,
+            'x' => Self::Xfailed,
+            'X' => Self::Xpassed,
+            _ => Self::Missing,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_gains_and_losses() {
+        let check = |before: &str, after: &str, passed, lost, gained| {
+            let before = Outcomes::from_letters(before.into());
+            let after = Outcomes::from_letters(after.into());
+            assert_eq!(
+                (
+                    after.passed(),
+                    after.lost_since(&before),
+                    after.gained_since(&before)
+                ),
+                (passed, lost, gained)
+            );
+        };
+        check("ppff", "ppff", 2, 0, 0);
+        check("ppff", "fpps", 2, 1, 1);
+        check("ppff", "----", 0, 2, 0);
+        check("----", "pppp", 4, 0, 4);
+        // Three old tests break while four new ones pass (worked example 5).
+        check("pppffff", "fffpppp", 4, 3, 4);
+    }
+}

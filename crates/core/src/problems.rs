@@ -1,0 +1,86 @@
+//! Validation of configurations: it reports every invalid field at once, so
+//! that the author can correct them all in one go.
+
+use std::ops::RangeInclusive;
+
+use serde::{Deserialize, Serialize};
+
+/// An invalid field.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[error("{field}: {problem}")]
+pub struct BadConfig {
+    /// As configurations write it: `endpoint.url`, `limits.memory_mb`, ….
+    pub field: String,
+    /// Why it is invalid, and what would be valid.
+    pub problem: String,
+}
+
+impl BadConfig {
+    #[must_use]
+    pub fn new(field: impl Into<String>, problem: impl Into<String>) -> Self {
+        Self {
+            field: field.into(),
+            problem: problem.into(),
+        }
+    }
+}
+
+/// Collects the invalid fields, in the order of the fields.
+#[derive(Debug, Default)]
+pub struct Problems {
+    /// Prefix of the field names: empty, or `programmer.`.
+    prefix: &'static str,
+    fields: Vec<BadConfig>,
+}
+
+impl Problems {
+    /// All problems that a check reports.
+    pub fn collect(check: impl FnOnce(&mut Self)) -> Vec<BadConfig> {
+        let mut problems = Self::default();
+        check(&mut problems);
+        problems.fields
+    }
+
+    /// Fails with the first problem that a check reports.
+    pub fn first(check: impl FnOnce(&mut Self)) -> Result<(), BadConfig> {
+        match Self::collect(check).into_iter().next() {
+            Some(first) => Err(first),
+            None => Ok(()),
+        }
+    }
+
+    /// Checks one part of the configuration under a prefix.
+    pub fn within(&mut self, prefix: &'static str, check: impl FnOnce(&mut Self)) {
+        let outer = std::mem::replace(&mut self.prefix, prefix);
+        check(self);
+        self.prefix = outer;
+    }
+
+    pub fn ensure(&mut self, field: &str, holds: bool, problem: impl FnOnce() -> String) {
+        if !holds {
+            let field = format!("{}{field}", self.prefix);
+            self.fields.push(BadConfig::new(field, problem()));
+        }
+    }
+
+    pub fn range(&mut self, field: &str, value: impl Into<u64>, range: RangeInclusive<u64>) {
+        let value = value.into();
+        self.ensure(field, range.contains(&value), || {
+            format!(
+                "{value} is not between {} and {}",
+                range.start(),
+                range.end()
+            )
+        });
+    }
+
+    /// `min` to 120 characters without line breaks.
+    pub fn one_line(&mut self, field: &str, value: &str, min: usize) {
+        let length = value.chars().count();
+        let plain = value.chars().all(|c| !c.is_control());
+        self.ensure(field, plain && (min..=120).contains(&length), || {
+            format!("needs {min} to 120 characters on one line")
+        });
+    }
+}

@@ -1,0 +1,407 @@
+//! The configuration and the progress of a run.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use crate::agent::{AgentConfig, Budget, Endpoint};
+use crate::problems::Problems;
+use crate::step::{Plan, Role};
+use crate::task::TaskId;
+
+pub use crate::agent::HarnessConfig;
+pub use crate::day::is_day;
+pub use crate::problems::BadConfig;
+
+/// Where the numbers of a leaderboard row come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub enum Kind {
+    /// The real commits between base and target, replayed.
+    Human,
+    /// A model evaluated by this platform.
+    Measured,
+    /// A model evaluated elsewhere: self-reported results.
+    Imported,
+}
+
+impl Kind {
+    pub const ALL: [Self; 3] = [Self::Human, Self::Measured, Self::Imported];
+
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Human => "human",
+            Self::Measured => "measured",
+            Self::Imported => "imported",
+        }
+    }
+
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+}
+
+/// The configuration of a run; stored with it as JSON.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct RunConfig {
+    /// The name shown on the leaderboard.
+    pub model: String,
+    /// The provider of the model; empty for the human baseline.
+    #[serde(default)]
+    pub provider: String,
+    /// The day the model was released, `YYYY-MM-DD`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub release_date: Option<String>,
+    pub kind: Kind,
+    /// The harness of both agents, unless the programmer has its own.
+    pub harness: HarnessConfig,
+    /// The endpoint of the model, for harnesses that call one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub endpoint: Option<Endpoint>,
+    /// The programmer's harness and endpoint, if they differ.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub programmer: Option<AgentConfig>,
+    pub split: String,
+    /// Tasks of the split; all of them when the list is empty.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tasks: Vec<TaskId>,
+    /// Evolutions per task; 1 to 100.
+    #[serde(default = "one")]
+    pub samples: u32,
+    #[serde(default)]
+    pub plan: Plan,
+    #[serde(default)]
+    pub limits: Limits,
+    #[serde(default, skip_serializing_if = "Budget::is_unlimited")]
+    pub budget: Budget,
+}
+
+/// Prefix of the programmer's own fields.
+const PROGRAMMER: &str = "programmer.";
+
+fn one() -> u32 {
+    1
+}
+
+impl RunConfig {
+    /// The human baseline of a split: the real history in the same loop.
+    #[must_use]
+    pub fn human(split: &str) -> Self {
+        Self {
+            model: "Human (replayed history)".into(),
+            provider: String::new(),
+            release_date: None,
+            kind: Kind::Human,
+            harness: HarnessConfig::Replay {
+                max_chunks: Plan::default().max_iterations,
+            },
+            endpoint: None,
+            programmer: None,
+            split: split.into(),
+            tasks: Vec::new(),
+            samples: 1,
+            plan: Plan::default(),
+            limits: Limits::default(),
+            budget: Budget::default(),
+        }
+    }
+
+    /// The agent of a role; none for the tests.
+    #[must_use]
+    pub fn agent(&self, role: Role) -> Option<AgentConfig> {
+        let own = || AgentConfig {
+            harness: self.harness.clone(),
+            endpoint: self.endpoint.clone(),
+        };
+        match role {
+            Role::Architect => Some(own()),
+            Role::Programmer => Some(self.programmer.clone().unwrap_or_else(own)),
+            Role::Test => None,
+        }
+    }
+
+    /// The configured agents, each with the prefix of its fields: the
+    /// programmer only if it has its own configuration.
+    pub fn own_agents(&self) -> impl Iterator<Item = (&'static str, AgentConfig)> {
+        let architect = self.agent(Role::Architect).map(|agent| ("", agent));
+        let programmer = self.programmer.clone();
+        architect
+            .into_iter()
+            .chain(programmer.map(|agent| (PROGRAMMER, agent)))
+    }
+
+    /// The names of the keys that its agents use.
+    #[must_use]
+    pub fn keys(&self) -> Vec<String> {
+        let endpoints = self.own_agents().filter_map(|(_, agent)| agent.endpoint);
+        endpoints.filter_map(|endpoint| endpoint.key).collect()
+    }
+
+    /// Checks every field against its range.
+    ///
+    /// # Errors
+    /// [`BadConfig`] naming the first field that is out of range.
+    pub fn check(&self) -> Result<(), BadConfig> {
+        Problems::first(|problems| self.validate(problems))
+    }
+
+    /// Every field that is out of range.
+    #[must_use]
+    pub fn problems(&self) -> Vec<BadConfig> {
+        Problems::collect(|problems| self.validate(problems))
+    }
+
+    fn validate(&self, problems: &mut Problems) {
+        problems.one_line("model", &self.model, 1);
+        problems.one_line("provider", &self.provider, 0);
+        let day = self.release_date.as_deref();
+        problems.ensure("release_date", day.is_none_or(is_day), || {
+            format!(
+                "`{}` is not a date in the form YYYY-MM-DD",
+                day.unwrap_or_default()
+            )
+        });
+        self.validate_agents(problems);
+        let split = crate::task::is_plain_name(&self.split);
+        problems.ensure("split", split, || "is not the name of a split".into());
+        let duplicate = self.duplicate_task();
+        problems.ensure("tasks", duplicate.is_none(), || {
+            format!(
+                "`{}` appears more than once",
+                duplicate.map_or("", TaskId::as_str)
+            )
+        });
+        problems.range("samples", self.samples, 1..=100);
+        problems.range("plan.max_iterations", self.plan.max_iterations, 1..=1_000);
+        problems.range("plan.max_attempts", self.plan.max_attempts, 1..=100);
+        self.budget.validate(problems);
+        self.limits.validate(problems);
+    }
+
+    fn validate_agents(&self, problems: &mut Problems) {
+        let max_iterations = self.plan.max_iterations;
+        if let Some(architect) = self.agent(Role::Architect) {
+            architect.validate(max_iterations, problems);
+        }
+        if let Some(programmer) = &self.programmer {
+            problems.within(PROGRAMMER, |problems| {
+                programmer.validate(max_iterations, problems);
+                let alike = programmer.harness.asks_a_model() == self.harness.asks_a_model();
+                problems.ensure("harness", alike, || {
+                    "either both agents replay the history or neither does".into()
+                });
+            });
+        }
+    }
+
+    fn duplicate_task(&self) -> Option<&TaskId> {
+        let mut names = BTreeSet::new();
+        self.tasks.iter().find(|task| !names.insert(*task))
+    }
+}
+
+/// The limits of one step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Limits {
+    /// Thousandths of a processor.
+    pub cpus_milli: u32,
+    /// Mebibytes of memory; a step has no swap.
+    pub memory_mb: u32,
+    pub pids: u32,
+    /// Mebibytes a step may write in its container, and the maximum size of
+    /// its code.
+    pub disk_mb: u32,
+    /// Seconds one architect or programmer step may take.
+    pub agent_seconds: u32,
+    /// Seconds one test run may take.
+    pub test_seconds: u32,
+    /// Seconds one agent step may wait for its provider in total, on top of
+    /// `agent_seconds`; then the gateway gives up.
+    pub patience_seconds: u32,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            cpus_milli: 2_000,
+            memory_mb: 4_096,
+            pids: 1_024,
+            disk_mb: 4_096,
+            agent_seconds: 3_600,
+            test_seconds: 3_600,
+            patience_seconds: 1_800,
+        }
+    }
+}
+
+impl Limits {
+    fn validate(&self, problems: &mut Problems) {
+        const WEEK: u64 = 604_800;
+        problems.range("limits.cpus_milli", self.cpus_milli, 100..=1_024_000);
+        problems.range("limits.memory_mb", self.memory_mb, 64..=16_777_216);
+        problems.range("limits.pids", self.pids, 16..=1_000_000);
+        problems.range("limits.disk_mb", self.disk_mb, 16..=16_777_216);
+        problems.range("limits.agent_seconds", self.agent_seconds, 1..=WEEK);
+        problems.range("limits.test_seconds", self.test_seconds, 1..=WEEK);
+        problems.range("limits.patience_seconds", self.patience_seconds, 0..=WEEK);
+    }
+}
+
+/// The progress of a run or an evolution.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub enum Progress {
+    Queued,
+    Running,
+    Finished,
+    Cancelled,
+}
+
+impl Progress {
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Queued => "queued",
+            Self::Running => "running",
+            Self::Finished => "finished",
+            Self::Cancelled => "cancelled",
+        }
+    }
+
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        [Self::Queued, Self::Running, Self::Finished, Self::Cancelled]
+            .into_iter()
+            .find(|p| p.name() == name)
+    }
+
+    #[must_use]
+    pub fn is_over(self) -> bool {
+        matches!(self, Self::Finished | Self::Cancelled)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agent::Protocol;
+
+    #[test]
+    fn the_baseline_is_valid_and_bad_fields_are_named() {
+        let good = RunConfig::human("demo");
+        assert_eq!(good.check(), Ok(()));
+        let field = |change: fn(&mut RunConfig)| {
+            let mut config = good.clone();
+            change(&mut config);
+            config.check().unwrap_err().field
+        };
+        assert_eq!(field(|c| c.model.clear()), "model");
+        assert_eq!(field(|c| c.model = "a\nb".into()), "model");
+        assert_eq!(field(|c| c.split = "../x".into()), "split");
+        assert_eq!(
+            field(|c| c.release_date = Some("2026-02-29".into())),
+            "release_date"
+        );
+        assert_eq!(
+            field(|c| c.harness = HarnessConfig::Elsewhere {
+                program: String::new()
+            }),
+            "harness.program"
+        );
+        assert_eq!(field(|c| c.samples = 0), "samples");
+        assert_eq!(
+            field(|c| c.plan.max_iterations = 1_001),
+            "plan.max_iterations"
+        );
+        assert_eq!(
+            field(|c| c.harness = HarnessConfig::Replay { max_chunks: 21 }),
+            "harness.max_chunks"
+        );
+        assert_eq!(field(|c| c.limits.memory_mb = 1), "limits.memory_mb");
+    }
+
+    #[test]
+    fn every_problem_is_reported_at_once() {
+        let endpoint = |url: &str| Endpoint {
+            protocol: Protocol::Chat,
+            url: url.into(),
+            model: "m".into(),
+            key: Some("not a name".into()),
+            parameters: serde_json::Map::new(),
+            prices: None,
+            recording: None,
+        };
+        let builtin = |url: &str| AgentConfig {
+            harness: HarnessConfig::Builtin,
+            endpoint: Some(endpoint(url)),
+        };
+        let check = |change: &dyn Fn(&mut RunConfig), expect: &[&str]| {
+            let mut config = RunConfig::human("demo");
+            change(&mut config);
+            let problems = config.problems();
+            let fields: Vec<&str> = problems.iter().map(|bad| bad.field.as_str()).collect();
+            assert_eq!(fields, expect);
+            assert_eq!(config.check().err(), problems.into_iter().next());
+        };
+        check(&|_| {}, &[]);
+        check(
+            &|c| {
+                c.model.clear();
+                c.samples = 0;
+                c.budget.tokens = Some(0);
+                c.budget.usd = Some(-1.0);
+                c.limits.pids = 1;
+            },
+            &[
+                "model",
+                "samples",
+                "budget.tokens",
+                "budget.usd",
+                "limits.pids",
+            ],
+        );
+        check(
+            &|c| c.tasks = ["a", "b", "a"].map(|id| TaskId::new(id).unwrap()).into(),
+            &["tasks"],
+        );
+        // A prefix tells the programmer's fields from the architect's.
+        check(
+            &|c| {
+                c.harness = HarnessConfig::Builtin;
+                c.endpoint = Some(endpoint("ftp://x"));
+                c.programmer = Some(builtin("x"));
+            },
+            &[
+                "endpoint.url",
+                "endpoint.key",
+                "programmer.endpoint.url",
+                "programmer.endpoint.key",
+            ],
+        );
+        check(
+            &|c| c.programmer = Some(builtin("https://x/v1")),
+            &["programmer.endpoint.key", "programmer.harness"],
+        );
+    }
+
+    #[test]
+    fn the_smallest_configuration() {
+        let json = r#"{"model": "m", "kind": "measured", "split": "demo", "harness": {"name": "replay", "max_chunks": 4}}"#;
+        let config: RunConfig = serde_json::from_str(json).unwrap();
+        assert_eq!(
+            (
+                config.samples,
+                config.plan.max_iterations,
+                config.limits.test_seconds
+            ),
+            (1, 20, 3_600)
+        );
+    }
+}

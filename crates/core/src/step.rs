@@ -1,0 +1,634 @@
+//! The evolution as a state machine: state + outcome of a step → state.
+//!
+//! ```text
+//!            ┌────────────── next iteration ───────────────┐
+//!            ▼                                             │
+//!       Architect ──done──▶ Programmer ──done──▶ Test ─────┤
+//!            │                                    │        │
+//!      nothing left                       all of T pass   scored or collapsed
+//!            ▼                                    ▼        │ (last iteration)
+//!       NothingLeft                            Solved      ▼
+//!                                                    IterationsSpent
+//! ```
+//!
+//! A failed step is retried, up to the plan's attempts. If the agent keeps
+//! failing, the evolution ends (`AgentGaveUp`) and its score is the one it
+//! reached. If the *platform* or the model's provider keeps failing, it is
+//! `Blocked` and has no score: infrastructure trouble never becomes a 0. The
+//! same holds for a spent budget (`BudgetSpent`). A user may retry both
+//! ([`StepOutcome::Retried`]).
+//!
+//! Every completed step is a row in the store. [`State::resume`] applies those
+//! rows in order; resuming needs nothing else.
+
+use serde::{Deserialize, Serialize};
+
+/// How far an evolution may go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Plan {
+    /// N of the paper: 20 unless configured; 1 to 1,000.
+    pub max_iterations: u32,
+    /// Attempts at one step before the platform gives up; 1 to 100.
+    pub max_attempts: u32,
+}
+
+impl Default for Plan {
+    fn default() -> Self {
+        Self {
+            max_iterations: 20,
+            max_attempts: 10,
+        }
+    }
+}
+
+/// The three steps of an iteration.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub enum Role {
+    Architect,
+    Programmer,
+    Test,
+}
+
+impl Role {
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Architect => "architect",
+            Self::Programmer => "programmer",
+            Self::Test => "test",
+        }
+    }
+
+    /// The step after this one, in the same iteration or the next.
+    #[must_use]
+    pub fn next(self) -> Self {
+        match self {
+            Self::Architect => Self::Programmer,
+            Self::Programmer => Self::Test,
+            Self::Test => Self::Architect,
+        }
+    }
+}
+
+/// How one attempt at a step ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub enum StepOutcome {
+    /// Architect: it wrote a valid document. Programmer: it changed the code.
+    Done,
+    /// Programmer: it finished without changing anything.
+    NoChange,
+    /// Architect: there are no more requirements (the end of a replayed
+    /// history).
+    NothingLeft,
+    /// Test: the suite ran. `solved` when every test of T passes.
+    Scored { solved: bool },
+    /// Test: the code no longer runs (pytest exit ≥ 2, time limit, no report).
+    Collapsed,
+    /// Architect: it finished without a usable document.
+    MalformedRequirement,
+    /// The agent failed: it crashed, or wrote too much.
+    AgentFailed,
+    /// The agent exceeded its time limit.
+    AgentTimedOut,
+    /// The run reached a limit of its budget.
+    BudgetSpent,
+    /// The model's provider failed: it refused the key, or failed on every
+    /// retry.
+    ProviderFailed,
+    /// The platform failed: Docker, disk, network, or a container killed from
+    /// outside.
+    InfraFailed,
+    /// The process stopped while an agent worked. The attempt is repeated and
+    /// does not count; its model usage does.
+    Interrupted,
+    /// A user cancelled the run.
+    Cancelled,
+    /// Not an attempt: a user resumed an evolution that was blocked, or that
+    /// the budget had stopped. Earlier failures of the platform, the provider
+    /// and the budget at this step no longer count; failures of the agent do.
+    Retried,
+}
+
+/// The state of an evolution.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum State {
+    Active(Cursor),
+    Ended(Ending),
+}
+
+/// The next step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cursor {
+    /// From 1.
+    pub iteration: u32,
+    pub role: Role,
+    /// From 1. Continues over a retry, so that the number of an attempt is
+    /// unique.
+    pub attempt: u32,
+    /// Earlier attempts at this step that no longer count, because of a retry.
+    pub forgiven: u32,
+    /// The iteration whose code this one starts from: the last scored one,
+    /// 0 for the base. No iteration starts from collapsed code.
+    pub code_of: u32,
+}
+
+/// Why an evolution ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub enum Ending {
+    Solved,
+    IterationsSpent,
+    NothingLeft,
+    AgentGaveUp,
+    /// The run's budget was spent.
+    BudgetSpent,
+    /// Imported results that end before the last iteration without a reason.
+    CutShort,
+    Blocked,
+    Cancelled,
+}
+
+impl Ending {
+    pub const ALL: [Self; 8] = [
+        Self::Solved,
+        Self::IterationsSpent,
+        Self::NothingLeft,
+        Self::AgentGaveUp,
+        Self::BudgetSpent,
+        Self::CutShort,
+        Self::Blocked,
+        Self::Cancelled,
+    ];
+
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Solved => "solved",
+            Self::IterationsSpent => "iterations_spent",
+            Self::NothingLeft => "nothing_left",
+            Self::AgentGaveUp => "agent_gave_up",
+            Self::BudgetSpent => "budget_spent",
+            Self::CutShort => "cut_short",
+            Self::Blocked => "blocked",
+            Self::Cancelled => "cancelled",
+        }
+    }
+
+    /// Whether an evolution with this ending counts in scores.
+    #[must_use]
+    pub fn is_scored(self) -> bool {
+        !matches!(self, Self::BudgetSpent | Self::Blocked | Self::Cancelled)
+    }
+
+    /// Whether a retry can resume an evolution with this ending.
+    #[must_use]
+    pub fn can_be_retried(self) -> bool {
+        matches!(self, Self::BudgetSpent | Self::Blocked)
+    }
+
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|ending| ending.name() == name)
+    }
+}
+
+/// An outcome that is impossible in this state: the rows or the caller are
+/// wrong.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("a step cannot end with {outcome:?} when the evolution is at {state:?}")]
+pub struct UnexpectedOutcome {
+    pub state: State,
+    pub outcome: StepOutcome,
+}
+
+impl StepOutcome {
+    /// Whether the step finished and left a product.
+    #[must_use]
+    pub fn has_product(self) -> bool {
+        matches!(self, Self::Done | Self::NoChange)
+    }
+
+    /// Whether an attempt failed for a reason other than the agent.
+    #[must_use]
+    pub fn is_external_failure(self) -> bool {
+        matches!(
+            self,
+            Self::InfraFailed | Self::ProviderFailed | Self::BudgetSpent
+        )
+    }
+}
+
+impl State {
+    #[must_use]
+    pub fn start() -> Self {
+        Self::Active(Cursor::START)
+    }
+
+    /// The state after these outcomes in sequence.
+    ///
+    /// # Errors
+    /// [`UnexpectedOutcome`] for the first outcome that is impossible.
+    pub fn resume(
+        plan: Plan,
+        outcomes: impl IntoIterator<Item = StepOutcome>,
+    ) -> Result<Self, UnexpectedOutcome> {
+        let mut history = History::default();
+        for outcome in outcomes {
+            history.apply(plan, outcome)?;
+        }
+        Ok(history.state)
+    }
+
+    /// The state after one more outcome of an attempt. It does not accept
+    /// [`StepOutcome::Retried`], which needs the earlier outcomes:
+    /// [`State::resume`] has them.
+    ///
+    /// # Errors
+    /// [`UnexpectedOutcome`] when the current step cannot have this outcome, or
+    /// the evolution has ended.
+    pub fn after(self, plan: Plan, outcome: StepOutcome) -> Result<Self, UnexpectedOutcome> {
+        let Self::Active(at) = self else {
+            return Err(UnexpectedOutcome {
+                state: self,
+                outcome,
+            });
+        };
+        let next = match (at.role, outcome) {
+            (_, StepOutcome::Cancelled) => Self::Ended(Ending::Cancelled),
+            (Role::Architect | Role::Programmer, StepOutcome::Interrupted) => self,
+            (_, StepOutcome::InfraFailed)
+            | (Role::Architect | Role::Programmer, StepOutcome::ProviderFailed) => {
+                at.retry_or_end(plan, Ending::Blocked)
+            }
+            (Role::Architect | Role::Programmer, StepOutcome::BudgetSpent) => {
+                Self::Ended(Ending::BudgetSpent)
+            }
+            (
+                Role::Architect | Role::Programmer,
+                StepOutcome::AgentFailed | StepOutcome::AgentTimedOut,
+            )
+            | (Role::Architect, StepOutcome::MalformedRequirement) => {
+                at.retry_or_end(plan, Ending::AgentGaveUp)
+            }
+            (Role::Architect, StepOutcome::NothingLeft) => Self::Ended(Ending::NothingLeft),
+            (Role::Architect | Role::Programmer, StepOutcome::Done)
+            | (Role::Programmer, StepOutcome::NoChange) => Self::Active(Cursor {
+                role: at.role.next(),
+                attempt: 1,
+                forgiven: 0,
+                ..at
+            }),
+            (Role::Test, StepOutcome::Scored { solved: true }) => Self::Ended(Ending::Solved),
+            (Role::Test, StepOutcome::Scored { solved: false }) => {
+                at.next_iteration(plan, at.iteration)
+            }
+            (Role::Test, StepOutcome::Collapsed) => at.next_iteration(plan, at.code_of),
+            _ => {
+                return Err(UnexpectedOutcome {
+                    state: self,
+                    outcome,
+                });
+            }
+        };
+        Ok(next)
+    }
+}
+
+/// The state, and the part of the earlier outcomes that a retry needs.
+#[derive(Debug)]
+struct History {
+    state: State,
+    /// The last attempted step.
+    last_step: Cursor,
+    /// External failures at that step.
+    external_failures: u32,
+}
+
+impl Default for History {
+    fn default() -> Self {
+        Self {
+            state: State::start(),
+            last_step: Cursor::START,
+            external_failures: 0,
+        }
+    }
+}
+
+impl History {
+    fn apply(&mut self, plan: Plan, outcome: StepOutcome) -> Result<(), UnexpectedOutcome> {
+        let next = match (self.state, outcome) {
+            (State::Ended(ending), StepOutcome::Retried) if ending.can_be_retried() => {
+                State::Active(Cursor {
+                    attempt: self.last_step.attempt + 1,
+                    forgiven: self.external_failures,
+                    ..self.last_step
+                })
+            }
+            (state, outcome) => state.after(plan, outcome)?,
+        };
+        self.external_failures += u32::from(outcome.is_external_failure());
+        if let State::Active(at) = next {
+            if (at.iteration, at.role) != (self.last_step.iteration, self.last_step.role) {
+                self.external_failures = 0;
+            }
+            self.last_step = at;
+        }
+        self.state = next;
+        Ok(())
+    }
+}
+
+impl Cursor {
+    const START: Self = Self {
+        iteration: 1,
+        role: Role::Architect,
+        attempt: 1,
+        forgiven: 0,
+        code_of: 0,
+    };
+
+    /// The number of the attempt among those that count, from 1.
+    #[must_use]
+    pub fn tries(self) -> u32 {
+        self.attempt.saturating_sub(self.forgiven).max(1)
+    }
+
+    fn retry_or_end(self, plan: Plan, ending: Ending) -> State {
+        if self.tries() < plan.max_attempts {
+            State::Active(Self {
+                attempt: self.attempt + 1,
+                ..self
+            })
+        } else {
+            State::Ended(ending)
+        }
+    }
+
+    fn next_iteration(self, plan: Plan, code_of: u32) -> State {
+        if self.iteration < plan.max_iterations {
+            State::Active(Self {
+                iteration: self.iteration + 1,
+                role: Role::Architect,
+                attempt: 1,
+                forgiven: 0,
+                code_of,
+            })
+        } else {
+            State::Ended(Ending::IterationsSpent)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use StepOutcome::{
+        AgentFailed, AgentTimedOut, BudgetSpent, Cancelled, Collapsed, Done, InfraFailed,
+        Interrupted, MalformedRequirement, NoChange, NothingLeft, ProviderFailed, Retried, Scored,
+    };
+    use proptest::prelude::*;
+
+    const PLAN: Plan = Plan {
+        max_iterations: 3,
+        max_attempts: 2,
+    };
+    const MISS: StepOutcome = Scored { solved: false };
+
+    fn at(iteration: u32, role: Role, attempt: u32, code_of: u32) -> State {
+        State::Active(Cursor {
+            iteration,
+            role,
+            attempt,
+            forgiven: 0,
+            code_of,
+        })
+    }
+
+    #[test]
+    fn retries() {
+        let check = |outcomes: &[StepOutcome], expect: State| {
+            let state = State::resume(PLAN, outcomes.iter().copied());
+            assert_eq!(state, Ok(expect), "{outcomes:?}");
+        };
+        let retried = |iteration, role, attempt, forgiven, code_of| {
+            State::Active(Cursor {
+                iteration,
+                role,
+                attempt,
+                forgiven,
+                code_of,
+            })
+        };
+        let blocked = State::Ended(Ending::Blocked);
+        // A retry resumes at the same step, with all its attempts.
+        let outcomes = [Done, InfraFailed, ProviderFailed, Retried];
+        check(&outcomes, retried(1, Role::Programmer, 3, 2, 0));
+        check(
+            &[&outcomes[..], &[InfraFailed]].concat(),
+            retried(1, Role::Programmer, 4, 2, 0),
+        );
+        check(&[&outcomes[..], &[InfraFailed; 2]].concat(), blocked);
+        check(
+            &[&outcomes[..], &[InfraFailed, InfraFailed, Retried]].concat(),
+            retried(1, Role::Programmer, 5, 4, 0),
+        );
+        // It does not affect the next step.
+        check(&[&outcomes[..], &[Done]].concat(), at(1, Role::Test, 1, 0));
+        // It gives an agent no additional attempts.
+        let outcomes = [AgentFailed, InfraFailed, Retried];
+        check(&outcomes, retried(1, Role::Architect, 3, 1, 0));
+        check(
+            &[&outcomes[..], &[AgentFailed]].concat(),
+            State::Ended(Ending::AgentGaveUp),
+        );
+        // It keeps the progress.
+        check(
+            &[
+                Done,
+                Done,
+                MISS,
+                Done,
+                Done,
+                InfraFailed,
+                InfraFailed,
+                Retried,
+            ],
+            retried(2, Role::Test, 3, 2, 1),
+        );
+        check(
+            &[Done, BudgetSpent, Retried],
+            retried(1, Role::Programmer, 2, 1, 0),
+        );
+        // Failures of an earlier step do not count.
+        check(
+            &[InfraFailed, Done, InfraFailed, InfraFailed, Retried],
+            retried(1, Role::Programmer, 3, 2, 0),
+        );
+    }
+
+    #[test]
+    fn sequences_of_outcomes() {
+        let check = |outcomes: &[StepOutcome], expect: State| {
+            assert_eq!(
+                State::resume(PLAN, outcomes.iter().copied()),
+                Ok(expect),
+                "{outcomes:?}"
+            );
+        };
+        check(&[], at(1, Role::Architect, 1, 0));
+        check(&[Done], at(1, Role::Programmer, 1, 0));
+        check(&[Done, Done], at(1, Role::Test, 1, 0));
+        check(&[Done, Done, MISS], at(2, Role::Architect, 1, 1));
+        check(
+            &[Done, Done, Scored { solved: true }],
+            State::Ended(Ending::Solved),
+        );
+        // A collapsed iteration counts, but the next one does not start from it.
+        check(
+            &[Done, Done, MISS, Done, Done, Collapsed],
+            at(3, Role::Architect, 1, 1),
+        );
+        check(&[Done, Done, Collapsed], at(2, Role::Architect, 1, 0));
+        check(
+            &[Done, Done, MISS, Done, Done, MISS, Done, Done, Collapsed],
+            State::Ended(Ending::IterationsSpent),
+        );
+        // The number of the attempt restarts with every step.
+        check(
+            &[AgentFailed, Done, InfraFailed],
+            at(1, Role::Programmer, 2, 0),
+        );
+        check(
+            &[AgentFailed, AgentFailed],
+            State::Ended(Ending::AgentGaveUp),
+        );
+        check(&[AgentFailed, InfraFailed], State::Ended(Ending::Blocked));
+        check(
+            &[Done, Done, InfraFailed, InfraFailed],
+            State::Ended(Ending::Blocked),
+        );
+        check(
+            &[Done, Done, MISS, NothingLeft],
+            State::Ended(Ending::NothingLeft),
+        );
+        check(&[Done, Cancelled], State::Ended(Ending::Cancelled));
+        // The tests run even if the programmer changed nothing.
+        check(&[Done, NoChange], at(1, Role::Test, 1, 0));
+        check(
+            &[MalformedRequirement, AgentTimedOut],
+            State::Ended(Ending::AgentGaveUp),
+        );
+        check(
+            &[AgentFailed, ProviderFailed],
+            State::Ended(Ending::Blocked),
+        );
+        check(&[Done, BudgetSpent], State::Ended(Ending::BudgetSpent));
+        // An interruption does not change the state.
+        check(
+            &[AgentFailed, Interrupted, Interrupted],
+            at(1, Role::Architect, 2, 0),
+        );
+    }
+
+    #[test]
+    fn outcomes_out_of_place_are_refused() {
+        for outcomes in [
+            &[MISS][..],
+            &[Done, NothingLeft],
+            &[Done, Done, Done],
+            &[Done, Done, AgentFailed],
+            &[NothingLeft, Done],
+            &[NoChange],
+            &[Done, MalformedRequirement],
+            &[Done, Done, ProviderFailed],
+            // A retry is possible only after `Blocked` and `BudgetSpent`.
+            &[Retried],
+            &[InfraFailed, Retried],
+            &[Cancelled, Retried],
+            &[AgentFailed, AgentFailed, Retried],
+            &[InfraFailed, InfraFailed, Retried, Retried],
+        ] {
+            assert!(
+                State::resume(PLAN, outcomes.iter().copied()).is_err(),
+                "{outcomes:?}"
+            );
+        }
+    }
+
+    fn any_outcome() -> impl Strategy<Value = StepOutcome> {
+        prop::sample::select(vec![
+            Done,
+            NothingLeft,
+            MISS,
+            Scored { solved: true },
+            Collapsed,
+            AgentFailed,
+            InfraFailed,
+            NoChange,
+            MalformedRequirement,
+            AgentTimedOut,
+            ProviderFailed,
+            BudgetSpent,
+            Cancelled,
+        ])
+    }
+
+    proptest! {
+        /// The limits always hold, and an iteration always starts from the
+        /// code of an earlier one.
+        #[test]
+        fn limits_hold(outcomes in prop::collection::vec(any_outcome(), 0..200)) {
+            let mut state = State::start();
+            let mut steps = 0;
+            for outcome in outcomes {
+                let Ok(next) = state.after(PLAN, outcome) else { continue };
+                steps += 1;
+                if let State::Active(at) = next {
+                    prop_assert!((1..=PLAN.max_iterations).contains(&at.iteration));
+                    prop_assert!((1..=PLAN.max_attempts).contains(&at.attempt));
+                    prop_assert!(at.code_of < at.iteration);
+                }
+                state = next;
+            }
+            prop_assert!(steps <= PLAN.max_iterations * 3 * PLAN.max_attempts);
+        }
+
+        /// A retry gives the state without the external failures before it,
+        /// except for the numbers of the attempts.
+        #[test]
+        fn a_retry_ignores_external_failures(
+            outcomes in prop::collection::vec(any_outcome(), 0..60),
+        ) {
+            let mut valid = Vec::new();
+            for outcome in outcomes {
+                valid.push(outcome);
+                match State::resume(PLAN, valid.iter().copied()) {
+                    Err(_) => { valid.pop(); }
+                    Ok(State::Ended(ending)) if ending.can_be_retried() => break,
+                    Ok(_) => {}
+                }
+            }
+            let ended = State::resume(PLAN, valid.iter().copied()).unwrap();
+            if !matches!(ended, State::Ended(ending) if ending.can_be_retried()) {
+                return Ok(());
+            }
+            let without = valid.iter().copied().filter(|o| !o.is_external_failure());
+            let without = State::resume(PLAN, without).unwrap();
+            let retried = State::resume(PLAN, valid.iter().copied().chain([Retried])).unwrap();
+            let (State::Active(retried), State::Active(without)) = (retried, without) else {
+                panic!("{valid:?} is over: {retried:?} {without:?}");
+            };
+            prop_assert_eq!(retried.tries(), without.tries());
+            prop_assert_eq!(
+                Cursor { attempt: 1, forgiven: 0, ..retried },
+                Cursor { attempt: 1, forgiven: 0, ..without }
+            );
+        }
+    }
+}

@@ -1,0 +1,20 @@
+//! Statistical uncertainty of scores over a sample of tasks: intervals,
+//! comparisons, ranks.
+//!
+//! Tasks of one repository resemble each other, so the bootstrap resamples
+//! repositories (a cluster bootstrap). The results follow from a seed and are
+//! identical on the server and in the browser: the generator is PCG-32, whose
+//! output is fixed, and sums use one order.
+
+mod paired;
+
+mod resample;
+
+pub use paired::{Comparison, Difference, compare, is_tie};
+pub use resample::{Clusters, Interval, RankInterval, Resamples, rank_intervals};
+
+/// The default seed.
+pub const SEED: u64 = 20_260_101;
+
+/// Number of resamples for every interval.
+pub const RESAMPLES: usize = 2_000;

@@ -1,0 +1,327 @@
+//! The cluster bootstrap.
+
+use rand_pcg::Pcg32;
+use rand_pcg::rand_core::{Rng, SeedableRng};
+use serde::{Deserialize, Serialize};
+
+use crate::metrics::SAME;
+
+/// A 95 % percentile interval.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Interval {
+    pub low: f64,
+    pub high: f64,
+}
+
+impl Interval {
+    /// The 2.5 % and 97.5 % quantiles of [`Resamples::means`]. `None` when no
+    /// resample drew any of the tasks.
+    #[must_use]
+    pub fn from_means(means: &[f64]) -> Option<Self> {
+        let mut values: Vec<f64> = means.iter().copied().filter(|v| !v.is_nan()).collect();
+        Some(Self {
+            low: quantile(&mut values, 0.025)?,
+            high: quantile(&mut values, 0.975)?,
+        })
+    }
+
+    /// Whether it contains zero: no difference.
+    #[must_use]
+    pub fn spans_zero(self) -> bool {
+        self.low <= SAME && self.high >= -SAME
+    }
+}
+
+/// The range of ranks a row holds in 95 % of the resamples, from 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct RankInterval {
+    pub best: u32,
+    pub worst: u32,
+}
+
+/// Values to average over tasks, summed per repository.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Clusters {
+    sums: Vec<f64>,
+    counts: Vec<f64>,
+}
+
+impl Clusters {
+    /// For this many repositories, none with a task yet.
+    #[must_use]
+    pub fn new(repositories: usize) -> Self {
+        Self {
+            sums: vec![0.0; repositories],
+            counts: vec![0.0; repositories],
+        }
+    }
+
+    /// Adds the value of a task.
+    ///
+    /// # Panics
+    /// When there is no such repository.
+    pub fn add(&mut self, repository: usize, value: f64) {
+        self.sums[repository] += value;
+        self.counts[repository] += 1.0;
+    }
+
+    /// Repositories with at least one task.
+    #[must_use]
+    pub fn used(&self) -> usize {
+        self.counts.iter().filter(|n| **n > 0.0).count()
+    }
+
+    pub(super) fn sums(&self) -> impl Iterator<Item = f64> + '_ {
+        let used = self.sums.iter().zip(&self.counts);
+        used.filter(|(_, n)| **n > 0.0).map(|(sum, _)| *sum)
+    }
+}
+
+/// How often each resample draws each repository; made once and shared by all
+/// rows that are compared, so that they see the same draws.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Resamples {
+    /// By repository, then by resample: the inner loops run over resamples.
+    drawn: Vec<f64>,
+    resamples: usize,
+    seed: u64,
+}
+
+impl Resamples {
+    /// Draws as many repositories as there are, with replacement, `resamples`
+    /// times.
+    #[must_use]
+    pub fn new(repositories: usize, resamples: usize, seed: u64) -> Self {
+        let mut random = Pcg32::seed_from_u64(seed);
+        let mut drawn = vec![0.0; repositories * resamples];
+        for resample in 0..resamples {
+            for _ in 0..repositories {
+                let repository = below(&mut random, repositories);
+                drawn[repository * resamples + resample] += 1.0;
+            }
+        }
+        Self {
+            drawn,
+            resamples,
+            seed,
+        }
+    }
+
+    #[must_use]
+    pub fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// The mean over tasks in every resample; NaN in one that drew none of
+    /// the tasks.
+    ///
+    /// # Panics
+    /// When the number of repositories differs.
+    #[must_use]
+    pub fn means(&self, clusters: &Clusters) -> Vec<f64> {
+        assert_eq!(self.drawn.len(), clusters.sums.len() * self.resamples);
+        let mut sums = vec![0.0; self.resamples];
+        let mut counts = vec![0.0; self.resamples];
+        let each = clusters.sums.iter().zip(&clusters.counts);
+        for ((sum, count), drawn) in each.zip(self.drawn.chunks_exact(self.resamples.max(1))) {
+            if *count > 0.0 {
+                for ((s, c), times) in sums.iter_mut().zip(&mut counts).zip(drawn) {
+                    *s += sum * times;
+                    *c += count * times;
+                }
+            }
+        }
+        for (sum, count) in sums.iter_mut().zip(&counts) {
+            // 0 / 0 is NaN, as documented.
+            *sum /= count;
+        }
+        sums
+    }
+
+    /// The 95 % interval of the mean over tasks. `None` with fewer than two
+    /// repositories: one says nothing about their variance.
+    #[must_use]
+    pub fn interval(&self, clusters: &Clusters) -> Option<Interval> {
+        if clusters.used() < 2 {
+            return None;
+        }
+        Interval::from_means(&self.means(clusters))
+    }
+}
+
+/// A uniform draw from 0..n (n below 2³²; the bias is below n / 2³²).
+fn below(random: &mut Pcg32, n: usize) -> usize {
+    ((u64::from(random.next_u32()) * n as u64) >> 32) as usize
+}
+
+/// A quantile with linear interpolation between neighbours (type 7 of Hyndman
+/// and Fan, the default of R and NumPy). Sorts the values only partially.
+fn quantile(values: &mut [f64], share: f64) -> Option<f64> {
+    let last = values.len().checked_sub(1)?;
+    let position = share * last as f64;
+    let below = position.floor();
+    let (_, low, greater) = values.select_nth_unstable_by(below as usize, f64::total_cmp);
+    let high = greater.iter().copied().min_by(f64::total_cmp);
+    Some(*low + (high.unwrap_or(*low) - *low) * (position - below))
+}
+
+/// The 95 % intervals of the ranks of several rows. The best score has rank 1;
+/// equal scores share the better rank. `means` holds [`Resamples::means`] of
+/// each row; a row that is NaN in a resample has no rank there.
+#[must_use]
+pub fn rank_intervals(means: &[Vec<f64>]) -> Vec<Option<RankInterval>> {
+    let resamples = means.first().map_or(0, Vec::len);
+    let mut ranks: Vec<Vec<u32>> = vec![Vec::with_capacity(resamples); means.len()];
+    // The scores of one resample, in one buffer that is sorted in place.
+    let mut order: Vec<(f64, usize)> = Vec::with_capacity(means.len());
+    for resample in 0..resamples {
+        let scores = means.iter().map(|row| row[resample]);
+        order.clear();
+        order.extend(scores.zip(0..).filter(|(score, _)| !score.is_nan()));
+        order.sort_unstable_by(|a, b| b.0.total_cmp(&a.0));
+        let (mut rank, mut above) = (1, f64::INFINITY);
+        for (position, (score, row)) in (1..).zip(&order) {
+            if *score < above - SAME {
+                (rank, above) = (position, *score);
+            }
+            ranks[*row].push(rank);
+        }
+    }
+    ranks
+        .into_iter()
+        .map(|mut r| rank_interval(&mut r))
+        .collect()
+}
+
+fn rank_interval(ranks: &mut [u32]) -> Option<RankInterval> {
+    let last = ranks.len().checked_sub(1)?;
+    let position = |share: f64| share * last as f64;
+    Some(RankInterval {
+        best: *ranks
+            .select_nth_unstable(position(0.025).floor() as usize)
+            .1,
+        worst: *ranks.select_nth_unstable(position(0.975).ceil() as usize).1,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn clusters(values: &[&[f64]]) -> Clusters {
+        let mut clusters = Clusters::new(values.len());
+        for (repository, tasks) in values.iter().enumerate() {
+            for value in *tasks {
+                clusters.add(repository, *value);
+            }
+        }
+        clusters
+    }
+
+    /// The draws of a seed are part of the published results: changing them
+    /// changes every interval on every page.
+    #[test]
+    fn a_seed_gives_these_numbers() {
+        let resamples = Resamples::new(4, 3, 1);
+        let drawn: Vec<u32> = resamples.drawn.iter().map(|d| *d as u32).collect();
+        assert_eq!(drawn, GOLDEN);
+        assert_eq!(resamples, Resamples::new(4, 3, 1));
+        assert_ne!(resamples, Resamples::new(4, 3, 2));
+    }
+
+    const GOLDEN: [u32; 12] = [2, 2, 1, 1, 0, 2, 0, 0, 0, 1, 2, 1];
+
+    #[test]
+    fn every_resample_draws_as_many_as_there_are() {
+        let resamples = Resamples::new(68, 50, 7);
+        for resample in 0..50 {
+            let total: f64 = (0..68).map(|r| resamples.drawn[r * 50 + resample]).sum();
+            assert!((total - 68.0).abs() < 1e-12);
+        }
+    }
+
+    #[test]
+    fn identical_repositories_leave_no_doubt() {
+        let same = clusters(&[&[0.3, 0.5], &[0.3, 0.5], &[0.3, 0.5]]);
+        let interval = Resamples::new(3, 500, 1).interval(&same).unwrap();
+        assert!((interval.low - 0.4).abs() < 1e-12 && (interval.high - 0.4).abs() < 1e-12);
+    }
+
+    #[test]
+    fn one_repository_says_nothing() {
+        assert_eq!(
+            Resamples::new(1, 100, 1).interval(&clusters(&[&[0.1, 0.9]])),
+            None
+        );
+        let one_of_two = clusters(&[&[0.1, 0.9], &[]]);
+        assert_eq!(Resamples::new(2, 100, 1).interval(&one_of_two), None);
+        assert_eq!(Resamples::new(0, 100, 1).interval(&clusters(&[])), None);
+    }
+
+    /// Two repositories with one task each: a quarter of the resamples draw
+    /// one of them twice.
+    #[test]
+    fn two_repositories() {
+        let interval = Resamples::new(2, 2_000, 1)
+            .interval(&clusters(&[&[0.0], &[1.0]]))
+            .unwrap();
+        assert!(interval.low.abs() < 1e-12 && (interval.high - 1.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn quantiles() {
+        let check = |values: &[f64], share, expect: f64| {
+            let actual = quantile(&mut values.to_vec(), share).unwrap();
+            assert!((actual - expect).abs() < 1e-12, "{values:?}: {actual}");
+        };
+        check(&[3.0], 0.975, 3.0);
+        check(&[1.0, 2.0], 0.5, 1.5);
+        check(&[3.0, 1.0, 0.0, 4.0, 2.0], 0.025, 0.1);
+        check(&[3.0, 1.0, 0.0, 4.0, 2.0], 0.975, 3.9);
+        assert_eq!(quantile(&mut [], 0.5), None);
+    }
+
+    #[test]
+    fn ranks() {
+        let nan = f64::NAN;
+        let best = |means: &[Vec<f64>]| {
+            rank_intervals(means)
+                .into_iter()
+                .map(|r| r.map(|r| (r.best, r.worst)))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(
+            best(&[vec![3.0, 3.0], vec![2.0, 1.0], vec![1.0, 2.0]]),
+            [Some((1, 1)), Some((2, 3)), Some((2, 3))]
+        );
+        // Equal scores share a rank, and the next one counts both.
+        assert_eq!(
+            best(&[vec![2.0], vec![2.0], vec![1.0]]),
+            [Some((1, 1)), Some((1, 1)), Some((3, 3))]
+        );
+        assert_eq!(
+            best(&[vec![nan, 1.0], vec![nan, nan]]),
+            [Some((1, 1)), None]
+        );
+        assert!(best(&[]).is_empty());
+    }
+
+    proptest! {
+        /// The interval stays within the range of the values.
+        #[test]
+        fn within_the_values(values in prop::collection::vec(-1.0f64..=1.0, 2..40)) {
+            let mut all = Clusters::new(values.len());
+            for (repository, value) in values.iter().enumerate() {
+                all.add(repository, *value);
+            }
+            let interval = Resamples::new(values.len(), 400, 3).interval(&all).unwrap();
+            let low = values.iter().copied().fold(f64::INFINITY, f64::min);
+            let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            prop_assert!(low - 1e-9 <= interval.low && interval.low <= interval.high);
+            prop_assert!(interval.high <= high + 1e-9);
+        }
+    }
+}

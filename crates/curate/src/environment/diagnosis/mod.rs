@@ -1,0 +1,189 @@
+//! Finds out why an image could not be built or tests did not start, from the
+//! output of `docker build` and pytest.
+//!
+//! Only a cause named in the output is a finding. A failing test is none: it
+//! may fail on the target for other reasons (paper, section 3.1: the
+//! environment is repaired when the suite fails *to launch*).
+
+mod patterns;
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+/// A cause of a failure, as named in the output.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "what")]
+pub enum Finding {
+    /// No installed distribution provides this module (with dots).
+    MissingModule { module: String },
+    /// A missing module of the project itself: no distribution provides it.
+    OwnModule { module: String },
+    /// A module lacks a name: usually it has a different version than the code
+    /// needs.
+    MissingName { name: String, module: String },
+    /// The code reads the metadata of a distribution that is not installed.
+    MissingDistribution { distribution: String },
+    /// A missing pytest plugin, recognised by a feature the tests use.
+    MissingPlugin { distribution: String, used: String },
+    /// A file such as `libGL.so.1`.
+    MissingLibrary { file: String },
+    /// A file such as `libxml/xmlversion.h`.
+    MissingHeader { path: String },
+    /// A program, or a library by its pkg-config name.
+    MissingCommand { command: String },
+    /// Building a distribution without a wheel failed.
+    NotBuilt { distribution: String },
+    /// No release before the cut-off satisfies this requirement.
+    NoVersion { requirement: String },
+    /// Requirements conflict; contains those the output names.
+    Conflict { requirements: Vec<String> },
+    /// The project's version is in tags, and there is no repository.
+    NoVersionOfProject,
+    /// The project's own wheel could not be built.
+    ProjectNotBuilt,
+    /// The project's own wheel is compiled.
+    Compiled { wheel: String },
+    /// The package index does not publish upload times.
+    NoUploadTimes { index: String },
+    /// A locale that is not installed.
+    NoLocale,
+    /// The table of time zones is not installed.
+    NoTimeZones,
+}
+
+/// The distinct causes an output names, in order of appearance.
+///
+/// `output` is the whole text, oldest line first: for a build, Docker's stream
+/// followed by the error message; for tests, pytest's standard output and
+/// standard error. A cause may appear far above the end, and only the message
+/// reports that the project's own wheel failed. Understands the lines of the
+/// classic builder, not BuildKit's numbered ones.
+///
+/// `own` contains the top-level modules of the target's tree, from
+/// [`own_modules`]: a missing module of the project is not a missing
+/// distribution.
+#[must_use]
+pub fn diagnose(output: &str, own: &BTreeSet<String>) -> Vec<Finding> {
+    let mut found: Vec<Finding> = Vec::new();
+    let mut user_requirements = Vec::new();
+    let mut statement = String::new();
+    for line in output.lines() {
+        let line = plain(line);
+        for finding in patterns::findings(&line) {
+            let finding = match finding {
+                Finding::MissingModule { module } if is_own(&module, own) => {
+                    Finding::OwnModule { module }
+                }
+                Finding::MissingModule { module } => Finding::MissingModule {
+                    module: patterns::imported(&statement, &module).unwrap_or(module),
+                },
+                other => other,
+            };
+            if !found.contains(&finding) {
+                found.push(finding);
+            }
+        }
+        user_requirements.extend(patterns::user_requirement(&line));
+        // A traceback shows the statement above the error.
+        if line.starts_with("import ") || line.starts_with("from ") {
+            statement = line;
+        }
+    }
+    for finding in &mut found {
+        if let Finding::Conflict { requirements } = finding {
+            requirements.clone_from(&user_requirements);
+        }
+    }
+    found
+}
+
+/// A sign in a failed build's output that the network or the package index
+/// failed, and not the project.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SuspectedOutage {
+    /// A connection failed permanently, according to this line.
+    Connection { line: String },
+    /// pip saw no file of this distribution. It does not report that an index
+    /// answered with an error.
+    NoFiles { distribution: String },
+}
+
+impl std::fmt::Display for SuspectedOutage {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Connection { line } => f.write_str(line),
+            Self::NoFiles { distribution } => {
+                write!(f, "the package index listed no file of {distribution}")
+            }
+        }
+    }
+}
+
+/// The first such sign in the output of a failed build.
+#[must_use]
+pub fn suspected_outage(output: &str) -> Option<SuspectedOutage> {
+    output
+        .lines()
+        .find_map(|line| patterns::suspected_outage(&plain(line)))
+}
+
+/// The line that explains why a build failed: the last one that starts with
+/// `error:`, else the last one.
+#[must_use]
+pub fn last_error(output: &str) -> Option<String> {
+    let lines = || output.lines().map(plain).filter(|line| !line.is_empty());
+    let is_error = |line: &String| {
+        let start: String = line.chars().take(6).collect();
+        start.eq_ignore_ascii_case("error:")
+    };
+    lines().rfind(is_error).or_else(|| lines().next_back())
+}
+
+/// The modules to look up with a finder.
+#[must_use]
+pub fn missing_modules(findings: &[Finding]) -> Vec<&str> {
+    let modules = findings.iter().filter_map(|finding| match finding {
+        Finding::MissingModule { module } => Some(module.as_str()),
+        _ => None,
+    });
+    modules.collect()
+}
+
+/// The top-level modules of a tree, from its paths: files and folders with
+/// modules in the root, `src`, `lib` and `python`, and in the tests.
+#[must_use]
+pub fn own_modules<'a>(paths: impl IntoIterator<Item = &'a str>) -> BTreeSet<String> {
+    let mut own = BTreeSet::new();
+    for path in paths.into_iter().filter(|path| path.ends_with(".py")) {
+        let roots = ["", "src/", "lib/", "python/", "tests/", "test/"];
+        for rest in roots.iter().filter_map(|root| path.strip_prefix(root)) {
+            let top = rest.split('/').next().unwrap_or(rest);
+            own.insert(top.strip_suffix(".py").unwrap_or(top).to_owned());
+        }
+    }
+    for name in ["src", "lib", "python", "setup", "docs", "examples"] {
+        own.remove(name);
+    }
+    own
+}
+
+fn is_own(module: &str, own: &BTreeSet<String>) -> bool {
+    own.contains(module.split('.').next().unwrap_or(module))
+}
+
+/// A line without colours and pytest's prefix.
+fn plain(line: &str) -> String {
+    let mut text = String::with_capacity(line.len());
+    let mut rest = line;
+    while let Some((before, behind)) = rest.split_once('\u{1b}') {
+        text += before;
+        rest = behind.split_once(['m', 'K']).map_or("", |(_, rest)| rest);
+    }
+    text += rest;
+    let text = text.trim();
+    text.strip_prefix("E  ").unwrap_or(text).trim().to_owned()
+}
+
+#[cfg(test)]
+mod tests;

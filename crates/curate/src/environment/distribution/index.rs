@@ -1,0 +1,324 @@
+//! A client of a package index in JSON (PEP 691 with the upload times of PEP
+//! 700). For a mirror without upload times it uses the JSON API beside it.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{Context, ensure};
+use jiff::Timestamp;
+use reqwest::StatusCode;
+use reqwest::header::{ACCEPT, CONTENT_RANGE, RANGE};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use swe_ci_hub::http::{self, body};
+
+use super::archive;
+use crate::dependencies::project_name;
+
+const JSON: &str = "application/vnd.pypi.simple.v1+json";
+/// A project that every index has.
+const PROBE: &str = "pip";
+const TIMEOUT: Duration = Duration::from_secs(60);
+/// How long a cached list of files is valid. Files are only added or withdrawn.
+const MAX_AGE: Duration = Duration::from_secs(24 * 60 * 60);
+/// Maximum bytes of one index page.
+const MAX_PAGE: usize = 64 << 20;
+/// Maximum bytes of a downloaded file.
+const MAX_FILE: usize = 20 << 20;
+/// Maximum unpacked bytes of a source distribution.
+const MAX_UNPACKED: u64 = 512 << 20;
+/// Bytes fetched from the end of a wheel, at the first and the second attempt.
+const ENDS: [usize; 2] = [32 << 10, 1 << 20];
+
+/// A client for one index, with a cache on disk.
+#[derive(Debug)]
+pub struct Index {
+    client: reqwest::Client,
+    url: String,
+    cache: PathBuf,
+}
+
+/// A file of a project.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct IndexFile {
+    pub filename: String,
+    pub url: String,
+    /// None if the index does not publish it; such a file is not used.
+    #[serde(default)]
+    pub upload_time: Option<Timestamp>,
+    #[serde(default)]
+    pub size: Option<u64>,
+    /// `false`, `true`, or the reason.
+    #[serde(default)]
+    yanked: serde_json::Value,
+    #[serde(default)]
+    hashes: BTreeMap<String, String>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Page {
+    files: Vec<IndexFile>,
+}
+
+impl Page {
+    fn has_upload_times(&self) -> bool {
+        self.files.iter().all(|file| file.upload_time.is_some())
+    }
+}
+
+/// A project in the JSON API.
+#[derive(Debug, Deserialize)]
+struct Project {
+    releases: BTreeMap<String, Vec<ReleaseFile>>,
+}
+
+#[derive(Debug, Deserialize)]
+struct ReleaseFile {
+    filename: String,
+    url: String,
+    upload_time_iso_8601: Timestamp,
+    size: Option<u64>,
+    #[serde(default)]
+    yanked: serde_json::Value,
+    #[serde(default)]
+    digests: BTreeMap<String, String>,
+}
+
+impl From<ReleaseFile> for IndexFile {
+    fn from(file: ReleaseFile) -> Self {
+        Self {
+            filename: file.filename,
+            url: file.url,
+            upload_time: Some(file.upload_time_iso_8601),
+            size: file.size,
+            yanked: file.yanked,
+            hashes: file.digests,
+        }
+    }
+}
+
+impl IndexFile {
+    #[must_use]
+    pub fn is_wheel(&self) -> bool {
+        self.filename.ends_with(".whl")
+    }
+
+    #[must_use]
+    pub fn is_yanked(&self) -> bool {
+        !matches!(
+            self.yanked,
+            serde_json::Value::Null | serde_json::Value::Bool(false)
+        )
+    }
+
+    /// The version in the name of a wheel or a `.tar.gz`; other files are not
+    /// used.
+    #[must_use]
+    pub fn version(&self) -> Option<String> {
+        if let Some(stem) = self.filename.strip_suffix(".whl") {
+            return stem.split('-').nth(1).map(str::to_owned);
+        }
+        let stem = self.filename.strip_suffix(".tar.gz")?;
+        // Names may contain dashes; versions of current build tools do not.
+        stem.rsplit_once('-').map(|(_, version)| version.to_owned())
+    }
+}
+
+impl Index {
+    /// `url` is pip's `--index-url`; `extra_ca` is in PEM.
+    pub fn new(url: &str, cache: &Path, extra_ca: Option<&[u8]>) -> anyhow::Result<Self> {
+        let client = http::client(reqwest::Client::builder().timeout(TIMEOUT), extra_ca)?;
+        std::fs::create_dir_all(cache)
+            .with_context(|| format!("cannot create {}", cache.display()))?;
+        Ok(Self {
+            client,
+            url: url.trim_end_matches('/').to_owned(),
+            cache: cache.to_owned(),
+        })
+    }
+
+    /// All files of a project in the index's order; empty if the index does not
+    /// know the project.
+    pub async fn files(&self, project: &str) -> anyhow::Result<Vec<IndexFile>> {
+        let project = project_name(project);
+        let cached = self.cached("project", &format!("{} {project}", self.url));
+        if let Some(files) = read_fresh(&cached) {
+            return Ok(files);
+        }
+        let files = match self.page(&project).await? {
+            Some(page) if page.has_upload_times() => page.files,
+            Some(page) => self.json_api_files(&project).await.unwrap_or(page.files),
+            None => self.json_api_files(&project).await.with_context(|| {
+                format!(
+                    "the package index {} serves {project} neither in the JSON of PEP 691 nor in a JSON API beside it: use another index",
+                    self.url
+                )
+            })?,
+        };
+        write(&cached, &files)?;
+        Ok(files)
+    }
+
+    /// The JSON page of a project; none if the index answers in another format.
+    async fn page(&self, project: &str) -> anyhow::Result<Option<Page>> {
+        let page = format!("{}/{project}/", self.url);
+        let problem = || format!("cannot read {project} from the package index {}", self.url);
+        let response = self.client.get(&page).header(ACCEPT, JSON).send();
+        let response = response.await.with_context(problem)?;
+        match response.status() {
+            StatusCode::NOT_FOUND => return Ok(Some(Page { files: Vec::new() })),
+            StatusCode::NOT_ACCEPTABLE => return Ok(None),
+            _ => {}
+        }
+        let response = response.error_for_status().with_context(problem)?;
+        let base = response.url().clone();
+        let bytes = body(response, MAX_PAGE).await.with_context(problem)?;
+        let Ok(mut page) = serde_json::from_slice::<Page>(&bytes) else {
+            return Ok(None);
+        };
+        for file in &mut page.files {
+            file.url = base.join(&file.url)?.into();
+        }
+        Ok(Some(page))
+    }
+
+    /// The files of a project from the JSON API.
+    async fn json_api_files(&self, project: &str) -> anyhow::Result<Vec<IndexFile>> {
+        let root = self.url.strip_suffix("/simple").unwrap_or(&self.url);
+        let page = format!("{root}/pypi/{project}/json");
+        let response = self.client.get(&page).send().await?;
+        if response.status() == StatusCode::NOT_FOUND {
+            return Ok(Vec::new());
+        }
+        let response = response.error_for_status()?;
+        let base = response.url().clone();
+        let project: Project = serde_json::from_slice(&body(response, MAX_PAGE).await?)?;
+        let files = project.releases.into_values().flatten();
+        let mut files: Vec<IndexFile> = files.map(IndexFile::from).collect();
+        for file in &mut files {
+            file.url = base.join(&file.url)?.into();
+        }
+        Ok(files)
+    }
+
+    /// The index's address if only its JSON API publishes upload times.
+    pub async fn without_times(&self) -> anyhow::Result<Option<&str>> {
+        let page = self.page(PROBE).await?;
+        if page.is_some_and(|page| page.has_upload_times()) {
+            return Ok(None);
+        }
+        let files = self.json_api_files(PROBE).await;
+        let has_times = files.is_ok_and(|files| !files.is_empty());
+        Ok(has_times.then_some(&self.url))
+    }
+
+    /// Checks that the index answers; a 404 counts as an answer.
+    pub(super) async fn answers(&self) -> anyhow::Result<()> {
+        let page = format!("{}/{PROBE}/", self.url);
+        let problem = || format!("the package index {} does not answer", self.url);
+        let answer = self.client.get(&page).header(ACCEPT, JSON).send().await;
+        let answer = answer.with_context(problem)?;
+        match answer.status() {
+            StatusCode::NOT_FOUND => Ok(()),
+            _ => answer.error_for_status().map(drop).with_context(problem),
+        }
+    }
+
+    /// The file names in a wheel or a source distribution.
+    pub(super) async fn paths(&self, file: &IndexFile) -> anyhow::Result<Vec<String>> {
+        let cached = self.cached("names", &format!("{} {:?}", file.url, file.hashes));
+        if let Some(bytes) = std::fs::read(&cached).ok()
+            && let Ok(paths) = serde_json::from_slice(&bytes)
+        {
+            return Ok(paths);
+        }
+        let from_end = match file.is_wheel() {
+            true => self.names_from_end(file).await,
+            false => None,
+        };
+        let paths = match from_end {
+            Some(paths) => paths,
+            None => {
+                let bytes = self.download(file).await?;
+                let size = bytes.len() as u64;
+                match file.is_wheel() {
+                    true => archive::names_at_end(bytes, size)?,
+                    false => archive::names_in_tar(&bytes, MAX_UNPACKED)?,
+                }
+            }
+        };
+        write(&cached, &paths)?;
+        Ok(paths)
+    }
+
+    /// The file names from the end of a wheel; none if the server does not
+    /// support ranges, or the directory is too long.
+    async fn names_from_end(&self, file: &IndexFile) -> Option<Vec<String>> {
+        for length in ENDS {
+            let range = format!("bytes=-{length}");
+            let response = self
+                .client
+                .get(&file.url)
+                .header(RANGE, range)
+                .send()
+                .await
+                .ok()?;
+            if response.status() != StatusCode::PARTIAL_CONTENT {
+                return None;
+            }
+            let total = response.headers().get(CONTENT_RANGE)?.to_str().ok()?;
+            let size = total.rsplit('/').next()?.parse().ok()?;
+            let end = body(response, length).await.ok()?;
+            if let Ok(paths) = archive::names_at_end(end, size) {
+                return Some(paths);
+            }
+        }
+        None
+    }
+
+    /// Downloads a file and checks it against the index's SHA-256.
+    pub async fn download(&self, file: &IndexFile) -> anyhow::Result<Vec<u8>> {
+        let name = &file.filename;
+        let response = self
+            .client
+            .get(&file.url)
+            .send()
+            .await?
+            .error_for_status()?;
+        let bytes = body(response, MAX_FILE)
+            .await
+            .with_context(|| format!("cannot fetch {name}"))?;
+        if let Some(expected) = file.hashes.get("sha256") {
+            let found = hex(&Sha256::digest(&bytes));
+            ensure!(
+                found == *expected,
+                "{name} has the sha256 {found}, but the index lists {expected}"
+            );
+        }
+        Ok(bytes)
+    }
+
+    fn cached(&self, kind: &str, what: &str) -> PathBuf {
+        self.cache
+            .join(format!("{kind}-{}.json", &hex(&Sha256::digest(what))[..32]))
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn read_fresh(path: &Path) -> Option<Vec<IndexFile>> {
+    let age = path.metadata().ok()?.modified().ok()?.elapsed().ok()?;
+    let bytes = std::fs::read(path).ok().filter(|_| age < MAX_AGE)?;
+    serde_json::from_slice(&bytes).ok()
+}
+
+fn write(path: &Path, content: &impl Serialize) -> anyhow::Result<()> {
+    let partial = path.with_extension(format!("{}.partial", std::process::id()));
+    let written = std::fs::write(&partial, serde_json::to_vec(content)?)
+        .and_then(|()| std::fs::rename(&partial, path));
+    written.with_context(|| format!("cannot write {}", path.display()))
+}

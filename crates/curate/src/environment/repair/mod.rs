@@ -1,0 +1,143 @@
+//! Makes the next recipe from the findings about the last one. It reads no
+//! files and makes no requests: equal findings give equal recipes.
+
+mod step;
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use step::Step;
+
+use crate::environment::diagnosis::Finding;
+use crate::environment::distribution::Provider;
+use crate::environment::recipe::Recipe;
+
+/// One change of a recipe.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "do")]
+pub enum Action {
+    Require {
+        spec: String,
+    },
+    /// Remove a test requirement that cannot be satisfied.
+    Drop {
+        project: String,
+    },
+    /// Remove the version pins of a requirement.
+    Loosen {
+        project: String,
+    },
+    InstallSystem {
+        package: String,
+    },
+    /// Build the project as this version.
+    PretendVersion {
+        version: String,
+    },
+    /// Install only the project's dependencies.
+    WithoutProject,
+    /// Install no extra.
+    WithoutExtras,
+    Set {
+        name: String,
+        value: String,
+    },
+}
+
+/// The findings about a recipe, and the changes made.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Attempt {
+    /// From 1.
+    pub number: usize,
+    /// The recipe that failed.
+    pub recipe: Recipe,
+    pub findings: Vec<Finding>,
+    /// The changes; empty if none was possible.
+    pub actions: Vec<Action>,
+    /// Reasons for the changes, or for none: one sentence each.
+    pub reasons: Vec<String>,
+}
+
+/// The repairs of one commit's environment. They end, because each action is
+/// taken at most once.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Repair {
+    /// Maximum number of recipes after the first.
+    pub limit: usize,
+    pub attempts: Vec<Attempt>,
+}
+
+impl Repair {
+    #[must_use]
+    pub fn new(limit: usize) -> Self {
+        Self {
+            limit,
+            attempts: Vec::new(),
+        }
+    }
+
+    /// The recipe to try after one failed; none if nothing is left to try.
+    /// Records the attempt in [`Self::attempts`]. `found` maps missing modules
+    /// to their distributions, if known.
+    pub fn next(
+        &mut self,
+        recipe: &Recipe,
+        findings: &[Finding],
+        found: &BTreeMap<String, Provider>,
+    ) -> Option<Recipe> {
+        let mut step = Step {
+            recipe: recipe.clone(),
+            taken: self
+                .attempts
+                .iter()
+                .flat_map(|attempt| attempt.actions.clone())
+                .collect(),
+            actions: Vec::new(),
+            reasons: Vec::new(),
+        };
+        let made = self
+            .attempts
+            .iter()
+            .filter(|attempt| !attempt.actions.is_empty())
+            .count();
+        if let Some(why) = unrepairable(findings) {
+            step.reasons.push(why);
+        } else if made >= self.limit {
+            step.reasons
+                .push(format!("the limit of {} repairs is reached", self.limit));
+        } else {
+            for finding in findings {
+                step.repair(finding, findings, found);
+            }
+            if findings.is_empty() {
+                step.reasons
+                    .push("the output names no repairable cause".into());
+            }
+        }
+        let changed = !step.actions.is_empty();
+        self.attempts.push(Attempt {
+            number: self.attempts.len() + 1,
+            recipe: recipe.clone(),
+            findings: findings.to_vec(),
+            actions: step.actions,
+            reasons: step.reasons,
+        });
+        changed.then_some(step.recipe)
+    }
+}
+
+/// The reason no recipe can work.
+fn unrepairable(findings: &[Finding]) -> Option<String> {
+    findings.iter().find_map(|finding| match finding {
+        Finding::Compiled { wheel } => Some(format!(
+            "the project's own wheel is compiled ({wheel}), but its code changes with every iteration"
+        )),
+        Finding::NoUploadTimes { index } => Some(format!(
+            "{index} does not publish upload times: use an index that does, such as PyPI itself"
+        )),
+        _ => None,
+    })
+}
+
+#[cfg(test)]
+mod tests;

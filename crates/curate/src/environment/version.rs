@@ -1,0 +1,124 @@
+//! Versions and version specifiers (PEP 440), with `pep440_rs`. Adds the few
+//! other forms that released projects contain and pip tolerates.
+
+use anyhow::Context;
+use pep440_rs::VersionSpecifier;
+
+/// A version of a distribution, without its local part.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Version(pep440_rs::Version);
+
+impl Version {
+    /// None if the text is not a version.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let version: pep440_rs::Version = text.trim().parse().ok()?;
+        Some(Self(version.without_local()))
+    }
+
+    /// Whether this is a development or pre-release, which pip installs only on
+    /// request.
+    #[must_use]
+    pub fn is_pre(&self) -> bool {
+        self.0.any_prerelease()
+    }
+
+    /// The release numbers, with trailing zeros.
+    pub(crate) fn release(&self) -> &[u64] {
+        self.0.release()
+    }
+}
+
+/// Whether a version satisfies a list such as `>=3.8,<4,!=3.9.*`. An error names
+/// the part of the list that is not a specifier.
+pub fn satisfies(version: &Version, list: &str) -> anyhow::Result<bool> {
+    for part in list.split(',').map(str::trim).filter(|p| !p.is_empty()) {
+        let specifier = specifier(part)
+            .with_context(|| format!("{part:?} of {list:?} is not a version specifier"))?;
+        if !specifier.contains(&version.0) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// PEP 440 knows neither a bare `3.8` (read as `==3.8`) nor `>=3.8.*` (read as
+/// `>=3.8`), but released projects have both.
+fn specifier(part: &str) -> anyhow::Result<VersionSpecifier> {
+    let takes_star = part.starts_with("==") || part.starts_with("!=");
+    Ok(match part {
+        _ if !part.starts_with(['<', '>', '=', '!', '~']) => format!("=={part}").parse()?,
+        _ if takes_star => part.parse()?,
+        _ => part.trim_end_matches(".*").parse()?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_have_an_order() {
+        let all = [
+            "0.9",
+            "1.0.dev1",
+            "1.0a1",
+            "1.0b2",
+            "1.0rc1",
+            "1.0",
+            "1.0.post1",
+            "1.0.1",
+            "1.10",
+            "2",
+            "1!0.1",
+        ];
+        for pair in all.windows(2) {
+            let [a, b] = [pair[0], pair[1]].map(|text| Version::parse(text).unwrap());
+            assert!(a < b, "{pair:?}");
+        }
+        assert_eq!(Version::parse("1.0"), Version::parse("v1"));
+        assert_eq!(Version::parse("1.0-1"), Version::parse("1.post1"));
+        assert_eq!(Version::parse("1.0+local"), Version::parse("1.0"));
+        assert!(Version::parse("1.0rc1").unwrap().is_pre());
+        assert!(Version::parse("1.0.dev1").unwrap().is_pre());
+        assert!(!Version::parse("1.0.post1").unwrap().is_pre());
+        for none in ["", "x", "1.x", "2004d", "1..2", "1-"] {
+            assert_eq!(Version::parse(none), None, "{none}");
+        }
+    }
+
+    #[test]
+    fn specifiers_are_checked() {
+        let check = |version: &str, list: &str, expect: bool| {
+            let version = Version::parse(version).unwrap();
+            assert_eq!(
+                satisfies(&version, list).unwrap(),
+                expect,
+                "{version:?} {list}"
+            );
+        };
+        check("3.11", ">=3.8", true);
+        check("3.11", ">=3.8,<4", true);
+        check("3.11", ">= 3.8, < 3.11", false);
+        check("3.11", "!=3.11.*", false);
+        check("3.11", "==3.*", true);
+        check("3.11", "~=3.8", true);
+        check("3.11", "~=3.8.1", false);
+        check("3.11", "", true);
+        check("3.11", ">3.10", true);
+        check("3.11", "<=3.11", true);
+        check("3.11", "3.11", true);
+        check("3.11", "v3.11.*", true);
+        check("3.11", ">=3.8.*,", true);
+        check("3.11", "<3.11.*", false);
+        check("1.7.post1", ">1.7", false);
+        check("1.7.1", ">1.7", true);
+        check("1.7rc1", "<1.7", false);
+        check("1.6", "<1.7", true);
+        let version = Version::parse("3.11").unwrap();
+        for odd in ["x", "^3", ">=x", "~=3", "=>3", ">=3 <4"] {
+            let error = satisfies(&version, odd).unwrap_err().to_string();
+            assert!(error.contains(odd), "{error}");
+        }
+    }
+}

@@ -1,0 +1,312 @@
+//! Spans: the longest stretches of the main branch with unchanged dependencies
+//! (paper, section 3.1, step 2). The two ends of each are a candidate for base
+//! and target of a task.
+
+mod change;
+mod declarations;
+mod lines;
+mod moves;
+mod subsequences;
+mod verdict;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+pub use change::{Change, Changes};
+
+use crate::repository::Repository;
+use crate::watch::{Progress, Watch, notify};
+
+/// Requirements on a span. All must hold.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct SpanRules {
+    /// Lines added and deleted between base and target, in all files: 1,000 in
+    /// section 3.1.
+    pub min_modified_lines: usize,
+    /// The same in Python files outside of tests: 500, which every task of the
+    /// paper satisfies.
+    pub min_source_lines: usize,
+    /// Commits after the base up to the target. The paper states no minimum.
+    pub min_commits: usize,
+}
+
+impl Default for SpanRules {
+    fn default() -> Self {
+        Self {
+            min_modified_lines: 1_000,
+            min_source_lines: 500,
+            min_commits: 1,
+        }
+    }
+}
+
+/// A stretch of the main branch with the same dependencies from end to end.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Span {
+    /// Commit ids, 40 hexadecimal digits.
+    pub base: String,
+    pub target: String,
+    /// Commits after the base up to the target, along the first parents.
+    pub commits: usize,
+    /// When they were committed, in Unix seconds.
+    pub base_time: i64,
+    pub target_time: i64,
+    /// Days between the two; 0 if clocks ran backwards.
+    pub days: f64,
+}
+
+/// A span that satisfies the rules, and its changes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct KeptSpan {
+    pub span: Span,
+    pub changes: Changes,
+}
+
+/// A span that violates a rule, and the first such rule.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Dropped {
+    pub span: Span,
+    pub reason: Reason,
+}
+
+/// Why a span cannot become a task. Displayed as the continuation of "the span
+/// is dropped:".
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reason {
+    TooFewCommits {
+        commits: usize,
+        least: usize,
+    },
+    /// No file of the target lists its requirements.
+    NoManifest,
+    /// A file that should list them cannot be parsed.
+    Unreadable {
+        file: String,
+        problem: String,
+    },
+    /// The target has no test modules in `tests/`.
+    NoTests,
+    /// The target has no Python outside of its tests.
+    NoSource,
+    /// Base or target exceeds a limit of [`crate::bounds`].
+    TooLarge {
+        problem: String,
+    },
+    TooFewLines {
+        modified: usize,
+        least: usize,
+    },
+    TooFewSourceLines {
+        modified: usize,
+        least: usize,
+    },
+}
+
+impl Reason {
+    /// A stable short name, the same as in JSON.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::TooFewCommits { .. } => "too_few_commits",
+            Self::NoManifest => "no_manifest",
+            Self::Unreadable { .. } => "unreadable",
+            Self::NoTests => "no_tests",
+            Self::NoSource => "no_source",
+            Self::TooLarge { .. } => "too_large",
+            Self::TooFewLines { .. } => "too_few_lines",
+            Self::TooFewSourceLines { .. } => "too_few_source_lines",
+        }
+    }
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TooFewCommits { commits, least } => {
+                write!(
+                    f,
+                    "it has {commits} commits after the base, at least {least} required"
+                )
+            }
+            Self::NoManifest => write!(f, "no file of the target lists its dependencies"),
+            Self::Unreadable { file, problem } => write!(f, "the target's {file} is {problem}"),
+            Self::NoTests => write!(f, "the target has no test_*.py or *_test.py in tests/"),
+            Self::NoSource => write!(f, "the target has no Python outside of its tests"),
+            Self::TooLarge { problem } => write!(f, "{problem}"),
+            Self::TooFewLines { modified, least } => {
+                write!(
+                    f,
+                    "it has {modified} modified lines, at least {least} required"
+                )
+            }
+            Self::TooFewSourceLines { modified, least } => {
+                write!(
+                    f,
+                    "it has {modified} modified lines of source code, at least {least} required"
+                )
+            }
+        }
+    }
+}
+
+/// The spans of a repository.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SpanReport {
+    /// The last commit of the main branch.
+    pub head: String,
+    /// Commits of the main branch, along the first parents.
+    pub commits: usize,
+    /// Stretches with the same dependencies. Each is a single commit, kept or
+    /// dropped.
+    pub subsequences: usize,
+    /// Subsequences of a single commit, which are no spans.
+    pub singles: usize,
+    /// Kept spans, the most modified lines first.
+    pub kept: Vec<KeptSpan>,
+    /// Dropped spans, oldest first.
+    pub dropped: Vec<Dropped>,
+}
+
+impl SpanReport {
+    /// The number of dropped spans by [`Reason::name`]. Together with
+    /// [`Self::singles`] and the kept spans they add up to
+    /// [`Self::subsequences`].
+    #[must_use]
+    pub fn reasons(&self) -> BTreeMap<&'static str, usize> {
+        let mut counts = BTreeMap::new();
+        for dropped in &self.dropped {
+            *counts.entry(dropped.reason.name()).or_default() += 1;
+        }
+        counts
+    }
+}
+
+/// Cuts the main branch, or the named branch, into spans and judges each.
+///
+/// # Errors
+/// If the repository or one of its objects cannot be read; [`crate::Stopped`]
+/// if the watch stopped the reading.
+pub fn spans(
+    folder: &Path,
+    branch: Option<&str>,
+    rules: &SpanRules,
+    watch: Watch<'_>,
+) -> anyhow::Result<SpanReport> {
+    let repository = Repository::open(folder)?;
+    let head = repository.tip(branch)?;
+    let chain = repository.first_parents(head, watch)?;
+    let mut declarations = declarations::Declarations::new(&repository);
+    let subsequences = subsequences::subsequences(&chain, &mut declarations, watch)?;
+    let of = subsequences.len();
+    let mut report = SpanReport {
+        head: head.to_string(),
+        commits: chain.len(),
+        subsequences: of,
+        singles: 0,
+        kept: Vec::new(),
+        dropped: Vec::new(),
+    };
+    for (done, range) in subsequences.into_iter().enumerate() {
+        let check_stop = || notify(watch, Progress::Judged { done, of });
+        check_stop()?;
+        if range.len() < 2 {
+            report.singles += 1;
+            continue;
+        }
+        let (base, target) = (chain[range.start], chain[range.end - 1]);
+        let span = subsequences::span(base, target, range.len() - 1);
+        match verdict::verdict(&mut declarations, rules, (base, target), &span, &check_stop)? {
+            Ok(changes) => report.kept.push(KeptSpan { span, changes }),
+            Err(reason) => report.dropped.push(Dropped { span, reason }),
+        }
+    }
+    let lines = |found: &KeptSpan| std::cmp::Reverse(found.changes.total().modified());
+    report.kept.sort_by_key(lines);
+    Ok(report)
+}
+
+/// The changes from one commit to another.
+///
+/// # Errors
+/// If the repository or one of its objects cannot be read; [`crate::Stopped`]
+/// if the watch stopped the reading.
+pub fn changes(
+    folder: &Path,
+    base: &str,
+    target: &str,
+    watch: Watch<'_>,
+) -> anyhow::Result<Changes> {
+    let repository = Repository::open(folder)?;
+    let tree = |rev: &str| repository.root(repository.commit(rev)?);
+    let (old, new) = (tree(base)?, tree(target)?);
+    let check_stop = || notify(watch, Progress::Judged { done: 0, of: 1 });
+    change::between(&repository, old, new, &check_stop)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reasons_have_names_and_sentences() {
+        let check = |reason: Reason, name: &str, sentence: &str| {
+            assert_eq!(reason.name(), name);
+            assert_eq!(reason.to_string(), sentence);
+            let json = serde_json::to_value(&reason).unwrap();
+            let tag = json.as_object().and_then(|tagged| tagged.keys().next());
+            assert_eq!(
+                tag.map_or_else(|| json.as_str(), |tag| Some(tag)),
+                Some(name)
+            );
+        };
+        let (commits, modified, least) = (1, 2, 3);
+        check(
+            Reason::TooFewCommits { commits, least },
+            "too_few_commits",
+            "it has 1 commits after the base, at least 3 required",
+        );
+        check(
+            Reason::NoManifest,
+            "no_manifest",
+            "no file of the target lists its dependencies",
+        );
+        let (file, problem) = ("uv.lock".into(), "longer than 8 MiB".into());
+        check(
+            Reason::Unreadable { file, problem },
+            "unreadable",
+            "the target's uv.lock is longer than 8 MiB",
+        );
+        check(
+            Reason::NoTests,
+            "no_tests",
+            "the target has no test_*.py or *_test.py in tests/",
+        );
+        check(
+            Reason::NoSource,
+            "no_source",
+            "the target has no Python outside of its tests",
+        );
+        let what = "files and folders";
+        let problem = crate::BoundExceeded { what, most: 9 }.to_string();
+        check(
+            Reason::TooLarge { problem },
+            "too_large",
+            "cannot list its files: files and folders exceed the limit of 9",
+        );
+        check(
+            Reason::TooFewLines { modified, least },
+            "too_few_lines",
+            "it has 2 modified lines, at least 3 required",
+        );
+        check(
+            Reason::TooFewSourceLines { modified, least },
+            "too_few_source_lines",
+            "it has 2 modified lines of source code, at least 3 required",
+        );
+    }
+}

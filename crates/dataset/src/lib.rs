@@ -1,0 +1,55 @@
+//! Datasets: folders in the official layout
+//! (`metadata/<split>.csv`, `data/<task>/{code.zip,image.tar.gz}`), read into
+//! the store. The import tests every task at both ends before it can be run.
+
+pub mod demo;
+pub mod export;
+mod history;
+mod import;
+mod metadata;
+pub mod pip;
+mod prepare;
+mod source;
+pub mod tiny;
+
+use std::path::{Path, PathBuf};
+
+use swe_ci_core::task::TaskId;
+
+pub use history::{CommitInfo, History};
+pub use import::{ImportOptions, Importer};
+pub use metadata::TaskLine;
+pub use metadata::{read as read_metadata, table as metadata_table};
+pub use prepare::TaskPreparation;
+pub use source::{Download, ImportSource};
+pub use {history::write as write_history, metadata::write as write_metadata};
+
+/// The folder with the checkouts of imported tasks.
+#[derive(Debug, Clone)]
+pub struct TaskFolders {
+    root: PathBuf,
+}
+
+impl TaskFolders {
+    pub fn new(root: PathBuf) -> Self {
+        Self { root }
+    }
+
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// The git checkout of a task.
+    pub fn history(&self, task: &TaskId) -> History {
+        History::new(self.checkout(task))
+    }
+
+    pub fn checkout(&self, task: &TaskId) -> PathBuf {
+        self.root.join(task.as_str()).join("code")
+    }
+}
+
+/// The key of the artifact with the test report of a task's base code.
+pub fn base_report_key(task: &TaskId) -> String {
+    format!("tasks/{task}/base-report.json")
+}

@@ -1,0 +1,135 @@
+//! Accounts: roles, permissions, and the audit log. `invitations` create
+//! accounts; `sign_in`, `identities`, `sessions` and `tokens` authenticate
+//! them.
+
+mod identities;
+mod invitations;
+mod lockouts;
+mod passwords;
+mod secret;
+mod sessions;
+mod sign_in;
+#[cfg(test)]
+mod tests;
+mod tokens;
+
+use std::time::Duration;
+
+use swe_ci_base::clock::now_ms;
+use swe_ci_base::error::{Error, Result};
+use swe_ci_views::account::{AccountRole, AccountView, Actor, AuditEntry, Identity};
+use swe_ci_views::credentials::account_name;
+use swe_ci_views::view::Page;
+
+use crate::Engine;
+use crate::api::runs::{PageRequest, page};
+
+pub use identities::{Admission, FollowedInvitation};
+pub use lockouts::UnknownNameLockouts;
+pub use passwords::Passwords;
+
+const DAY: Duration = Duration::from_hours(24);
+
+impl Engine {
+    /// All accounts, by name; for administrators.
+    ///
+    /// # Errors
+    /// [`Error::Unauthenticated`], [`Error::Forbidden`].
+    pub async fn accounts(&self) -> Result<Vec<AccountView>> {
+        self.require(AccountRole::Admin)?;
+        self.inner.store.accounts().await
+    }
+
+    /// Changes an account's role at once; for administrators.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`]; [`Error::Conflict`] for the last administrator;
+    /// [`Error::Unauthenticated`], [`Error::Forbidden`].
+    pub async fn set_role(&self, name: &str, role: AccountRole) -> Result<()> {
+        self.require(AccountRole::Admin)?;
+        let name = known_name(name)?;
+        self.inner.store.set_role(&name, role, self.by()).await
+    }
+
+    /// Disables an account at once, with all its sessions and tokens, or
+    /// enables it again; for administrators.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`]; [`Error::Conflict`] for the last administrator;
+    /// [`Error::Unauthenticated`], [`Error::Forbidden`].
+    pub async fn set_disabled(&self, name: &str, disabled: bool) -> Result<()> {
+        self.require(AccountRole::Admin)?;
+        let name = known_name(name)?;
+        let store = &self.inner.store;
+        store.set_disabled(&name, disabled, self.by()).await
+    }
+
+    /// An account's present identity; none if it is deleted or disabled.
+    pub async fn identity(&self, account_id: &str) -> Result<Option<Identity>> {
+        self.inner.store.identity(account_id).await
+    }
+
+    /// The audit log, newest first; about one run, account, … or about all. For
+    /// administrators.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] for a limit out of range; [`Error::Unauthenticated`],
+    /// [`Error::Forbidden`].
+    pub async fn audit(
+        &self,
+        request: &PageRequest,
+        subject: Option<&str>,
+    ) -> Result<Page<AuditEntry>> {
+        self.require(AccountRole::Admin)?;
+        let limit = request.limit()?;
+        let entries = self
+            .inner
+            .store
+            .audit(subject, request.after(), limit + 1)
+            .await?;
+        Ok(page(entries, limit, |entry| entry.entry_id.clone()))
+    }
+
+    /// Deletes expired sessions, invitations and tokens; returns their number.
+    /// They are invalid from their expiry on, deleted or not.
+    pub async fn sweep_accounts(&self) -> Result<u64> {
+        self.inner.store.sweep_accounts().await
+    }
+
+    /// The actor's account.
+    pub(crate) fn own_account(&self) -> Result<&Identity> {
+        match self.by() {
+            Actor::Account(who) => Ok(who),
+            Actor::Visitor => Err(Error::Unauthenticated(
+                "sign in first, or send an API token".into(),
+            )),
+            Actor::Operator => Err(Error::Forbidden(
+                "the command line has no account of its own; sign in on the site".into(),
+            )),
+        }
+    }
+}
+
+/// The stored form of a name; an invalid name has no account.
+fn known_name(name: &str) -> Result<String> {
+    account_name(name).map_err(|_| Error::not_found("account", name))
+}
+
+/// The moment after this time, in unix milliseconds.
+fn after(time: Duration) -> i64 {
+    let ms = i64::try_from(time.as_millis()).unwrap_or(i64::MAX);
+    now_ms().saturating_add(ms)
+}
+
+/// Checks a label that a user enters: `least` to `most` characters on one line.
+fn one_line(what: &str, text: &str, least: usize, most: usize) -> Result<String> {
+    let text = text.trim();
+    let fits = (least..=most).contains(&text.chars().count());
+    if fits && !text.chars().any(char::is_control) {
+        Ok(text.to_owned())
+    } else {
+        Err(Error::Invalid(format!(
+            "{what} has {least} to {most} characters, on one line"
+        )))
+    }
+}

@@ -1,0 +1,150 @@
+//! Sign-in by name and password, and changes of passwords.
+
+use std::time::Duration;
+
+use secrecy::{ExposeSecret, SecretString};
+use swe_ci_base::clock::now_ms;
+use swe_ci_base::error::{Error, Result};
+use swe_ci_store::{Attempt, Credentials};
+use swe_ci_views::account::{AccountRole, Identity};
+use swe_ci_views::credentials::{account_name, check_password};
+
+use super::known_name;
+use crate::Engine;
+
+impl Engine {
+    /// The account with this name and this password.
+    ///
+    /// # Errors
+    /// [`Error::Unauthenticated`] for a wrong name or password, with the same
+    /// text and after the same time whether or not there is such an account,
+    /// and for disabled accounts; [`Error::TooMany`] after five wrong passwords
+    /// in a row, for a minute, then twice as long each time, an hour at most.
+    pub async fn sign_in(&self, name: &str, password: &SecretString) -> Result<Identity> {
+        let credentials = self.verified_credentials(name, password).await?;
+        let store = &self.inner.store;
+        if !credentials.disabled && store.let_in(&credentials).await? {
+            return Ok(credentials.identity);
+        }
+        // Only a caller who knows the password learns this.
+        store
+            .note_refusal(
+                &credentials.identity.name,
+                "the account is disabled",
+                self.by(),
+            )
+            .await?;
+        Err(Error::Unauthenticated(
+            "this account is disabled; an administrator can enable it".into(),
+        ))
+    }
+
+    /// Changes the account's password and ends all its sessions, including the
+    /// current one.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] when `old` is not the present one, or `new` is
+    /// invalid; [`Error::TooMany`] as for [`Engine::sign_in`];
+    /// [`Error::Unauthenticated`] for visitors.
+    pub async fn change_password(&self, old: &SecretString, new: &SecretString) -> Result<()> {
+        let who = self.own_account()?;
+        check(new, &who.name)?;
+        let credentials = self.verified_credentials(&who.name, old).await;
+        credentials.map_err(|error| match error {
+            Error::Unauthenticated(_) => Error::Invalid("this is not the present password".into()),
+            other => other,
+        })?;
+        let hash = self.inner.passwords.hash(new).await?;
+        self.inner
+            .store
+            .set_password(&who.name, &hash, "account.change_password", self.by())
+            .await
+    }
+
+    /// Sets the first password of the account and ends all its sessions,
+    /// including the current one. Not for tokens, which may do less than their
+    /// account: the caller must ensure that.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] when `new` is invalid; [`Error::Conflict`] when there
+    /// is a password; [`Error::Unauthenticated`] for visitors.
+    pub async fn set_first_password(&self, new: &SecretString) -> Result<()> {
+        let who = self.own_account()?;
+        check(new, &who.name)?;
+        let hash = self.inner.passwords.hash(new).await?;
+        let store = &self.inner.store;
+        store
+            .set_first_password(&who.account_id, &hash, self.by())
+            .await
+    }
+
+    /// Sets another account's password, ends all its sessions, and unlocks it;
+    /// for administrators.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`]; [`Error::Invalid`] when `new` is invalid;
+    /// [`Error::Unauthenticated`], [`Error::Forbidden`].
+    pub async fn reset_password(&self, name: &str, new: &SecretString) -> Result<()> {
+        self.require(AccountRole::Admin)?;
+        let name = known_name(name)?;
+        check(new, &name)?;
+        let hash = self.inner.passwords.hash(new).await?;
+        self.inner
+            .store
+            .set_password(&name, &hash, "account.reset_password", self.by())
+            .await
+    }
+
+    async fn verified_credentials(
+        &self,
+        name: &str,
+        password: &SecretString,
+    ) -> Result<Credentials> {
+        let credentials = self.credentials(name).await?;
+        let hash = credentials
+            .as_ref()
+            .map(|credentials| credentials.password.clone());
+        // An account that only signs in by another site has no password.
+        let hash = hash.filter(|hash| !hash.is_empty());
+        let right = self.inner.passwords.verify(password, hash).await?;
+        let (who, why) = match credentials {
+            Some(credentials) if right => return Ok(credentials),
+            Some(credentials) if credentials.locks_for > 0 => {
+                let why = format!("wrong password; locked for {} s", credentials.locks_for);
+                (credentials.identity.name, why)
+            }
+            Some(credentials) => (credentials.identity.name, "wrong password".into()),
+            // Not recorded: a typed name may be a password.
+            None => (String::new(), "unknown name".into()),
+        };
+        self.inner.store.note_refusal(&who, &why, self.by()).await?;
+        Err(Error::Unauthenticated(
+            "name or password is wrong; mind capital letters".into(),
+        ))
+    }
+
+    /// The credentials to verify a password against; none if the name is
+    /// unknown.
+    async fn credentials(&self, name: &str) -> Result<Option<Credentials>> {
+        let Ok(name) = account_name(name) else {
+            return Ok(None);
+        };
+        let until = match self.inner.store.attempt(&name).await? {
+            Attempt::Open(credentials) => return Ok(Some(credentials)),
+            Attempt::Locked { until } => Some(until),
+            Attempt::Unknown => self.inner.lockouts.locked(&name, now_ms()),
+        };
+        match until {
+            None => Ok(None),
+            Some(until) => Err(Error::TooMany {
+                retry_after: Duration::from_millis(
+                    u64::try_from(until.saturating_sub(now_ms())).unwrap_or_default(),
+                ),
+            }),
+        }
+    }
+}
+
+fn check(password: &SecretString, name: &str) -> Result<()> {
+    check_password(password.expose_secret(), name).map_err(|e| Error::Invalid(e.into()))
+}

@@ -1,0 +1,162 @@
+//! Conversations of agents with their models.
+
+use std::sync::Arc;
+
+use anyhow::Context;
+use serde_json::{Map, Value};
+use swe_ci_base::error::{Error, Result};
+use swe_ci_core::step::Role;
+use swe_ci_gateway::trajectory::{About, atif, messages};
+use swe_ci_gateway::{Exchange, Lines};
+use swe_ci_store::StepRow;
+use swe_ci_views::conversation::{Messages, MessagesPage, RecordedStep, Window};
+
+use crate::Engine;
+
+impl Engine {
+    /// The exchanges of one attempt at a step, one JSON object a line, as the
+    /// gateway recorded them.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] when there is no such attempt, or it used no model.
+    pub async fn recording(
+        &self,
+        evolution_id: &str,
+        iteration: u32,
+        role: Role,
+        attempt: u32,
+    ) -> Result<Vec<u8>> {
+        let step = self.step(evolution_id, iteration, role, attempt).await?;
+        self.recording_of(&step).await
+    }
+
+    /// The same as a trajectory in Harbor's interchange format (ATIF).
+    ///
+    /// # Errors
+    /// As [`Engine::recording`].
+    pub async fn trajectory(
+        &self,
+        evolution_id: &str,
+        iteration: u32,
+        role: Role,
+        attempt: u32,
+    ) -> Result<Value> {
+        let step = self.step(evolution_id, iteration, role, attempt).await?;
+        let lines = self.recording_of(&step).await?;
+        let row = self.inner.store.evolution(evolution_id).await?;
+        let run = self.inner.store.run(&row.run_id).await?;
+        let agent = run
+            .config
+            .agent(role)
+            .context("no agent is configured for this role")?;
+        let endpoint = agent.endpoint.context("the agent uses no model")?;
+        let version = self
+            .inner
+            .store
+            .provenance(&row.run_id)
+            .await?
+            .harness_version;
+        let mut extra = Map::new();
+        for (name, value) in [
+            ("run_id", Value::from(row.run_id.clone())),
+            ("task_id", row.task_id.to_string().into()),
+            ("iteration", iteration.into()),
+            ("role", role.name().into()),
+            ("attempt", attempt.into()),
+        ] {
+            extra.insert(name.to_owned(), value);
+        }
+        let about = About {
+            session: format!("{evolution_id}/{iteration}/{}/{attempt}", role.name()),
+            harness: agent.harness.name().to_owned(),
+            version: Some(version).filter(|version| !version.is_empty()),
+            model: endpoint.model,
+            prices: endpoint.prices,
+            extra,
+        };
+        let trajectory = swe_ci_base::blocking::blocking(move || {
+            Ok(atif(&about, &Exchange::parse_lines(&lines)?))
+        });
+        Ok(trajectory.await?)
+    }
+
+    /// Some messages of a step, and the matches of a text in all of them; of
+    /// the last recorded attempt unless `attempt` names another.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] when there is no such attempt, or it used no model.
+    pub async fn messages(
+        &self,
+        evolution_id: &str,
+        iteration: u32,
+        role: Role,
+        attempt: Option<u32>,
+        window: Window,
+    ) -> Result<MessagesPage> {
+        let evolution = self.visible_evolution(evolution_id).await?;
+        let run = self.visible_run(&evolution.run_id).await?;
+        let mut steps = self.inner.store.steps(evolution_id).await?;
+        steps.retain(|s| (s.iteration, s.role) == (iteration, role) && s.trajectory.is_some());
+        let mut attempts: Vec<u32> = steps.iter().map(|step| step.attempt).collect();
+        attempts.dedup();
+        let wanted = |step: &StepRow| attempt.is_none_or(|attempt| attempt == step.attempt);
+        let step = steps.into_iter().rfind(wanted).ok_or_else(|| {
+            let what = format!("the {} of iteration {iteration}", role.name());
+            Error::not_found("recording of", what)
+        })?;
+        let all = self.cached_messages(&step).await?;
+        let of = RecordedStep {
+            run_id: run.run_id,
+            model: run.config.model,
+            task_id: evolution.task_id,
+            sample: evolution.sample,
+            evolution_id: evolution.id,
+            iteration,
+            role,
+            attempt: step.attempt,
+            attempts,
+        };
+        let page = move || Ok(all.page(of, &window));
+        Ok(swe_ci_base::blocking::blocking(page).await?)
+    }
+
+    async fn cached_messages(&self, step: &StepRow) -> Result<Arc<Messages>> {
+        let key = step.trajectory.clone().unwrap_or_default();
+        // An interrupted step is repeated under the same key.
+        let cache_key = (key.clone(), step.finished_at);
+        let read = async {
+            let lines = self.inner.artifacts.get(&key).await?;
+            swe_ci_base::blocking::blocking(move || messages(&Lines::new(lines)?)).await
+        };
+        Ok(self.inner.recordings.of(cache_key, read).await?)
+    }
+
+    async fn step(
+        &self,
+        evolution_id: &str,
+        iteration: u32,
+        role: Role,
+        attempt: u32,
+    ) -> Result<StepRow> {
+        self.visible_evolution(evolution_id).await?;
+        let steps = self.inner.store.steps(evolution_id).await?;
+        let step = steps
+            .into_iter()
+            .rfind(|s| (s.iteration, s.role, s.attempt) == (iteration, role, attempt));
+        let what = format!("{} {attempt} of iteration {iteration}", role.name());
+        step.ok_or_else(|| Error::not_found("step", what))
+    }
+
+    async fn recording_of(&self, step: &StepRow) -> Result<Vec<u8>> {
+        let key = step.trajectory.as_ref().ok_or_else(|| {
+            let what = format!(
+                "{} {} of iteration {}",
+                step.role.name(),
+                step.attempt,
+                step.iteration
+            );
+            Error::not_found("recording of", what)
+        })?;
+        Ok(self.inner.artifacts.get(key).await?)
+    }
+}

@@ -1,0 +1,315 @@
+//! Disk use of this installation, and its image quota.
+
+use std::collections::{HashMap, HashSet};
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::Context;
+use serde::Serialize;
+use swe_ci_base::blocking::blocking;
+use swe_ci_base::error::{Error, Result};
+use swe_ci_runner::harness::Layers;
+use swe_ci_sandbox::image_cache::ImageCache;
+use swe_ci_sandbox::images::{EvictableImage, Images, Layer};
+use swe_ci_sandbox::{Sandbox, host};
+use swe_ci_views::account::AccountRole;
+use swe_ci_views::disk::{DiskPart, DiskUse, ImageUse};
+
+use crate::Engine;
+
+/// The named parts; the rest is a part of its own.
+const PARTS: [(&str, &str, &[&str]); 5] = [
+    (
+        "results",
+        "code, reports, logs and recordings of runs",
+        &["artifacts"],
+    ),
+    (
+        "tasks",
+        "repositories of the tasks, as they were imported",
+        &["tasks"],
+    ),
+    (
+        "datasets",
+        "downloaded or created datasets, and archives of images",
+        &["datasets", "images", "curations"],
+    ),
+    ("harnesses", "how agent programs are built", &["harnesses"]),
+    (
+        "database",
+        "runs, scores, accounts",
+        &["swe-ci.sqlite", "swe-ci.sqlite-wal", "swe-ci.sqlite-shm"],
+    ),
+];
+const REST: (&str, &str) = ("other", "the gateway's spool, locks, keys");
+
+impl Engine {
+    /// The disk use by part; for administrators. Reads every file's size: slow
+    /// where there are many.
+    ///
+    /// # Errors
+    /// [`Error::Unauthenticated`], [`Error::Forbidden`].
+    pub async fn disk_use(&self) -> Result<DiskUse> {
+        self.require(AccountRole::Admin)?;
+        let data = self.config().data.clone();
+        let parts = blocking({
+            let data = data.clone();
+            move || parts(&data)
+        });
+        let digests = self.inner.store.task_images().await?;
+        let images = match self.docker().ping().await {
+            Ok(()) => Some(image_use(self.images(), &digests).await?),
+            Err(_) => None,
+        };
+        Ok(DiskUse {
+            parts: parts.await?,
+            images,
+            image_quota: self.config().image_quota,
+            free_bytes: host::free_bytes(&data),
+        })
+    }
+}
+
+fn parts(data: &Path) -> anyhow::Result<Vec<DiskPart>> {
+    let mut counts: HashMap<&str, Count> = HashMap::new();
+    let mut seen = HashSet::new();
+    let entries = fs::read_dir(data).with_context(|| format!("cannot read {}", data.display()))?;
+    for entry in entries {
+        let entry = entry?;
+        let file = entry.file_name();
+        let part = PARTS
+            .iter()
+            .find(|(_, _, files)| files.iter().any(|known| file == *known));
+        let part = part.map_or(REST.0, |(name, ..)| name);
+        counts
+            .entry(part)
+            .or_default()
+            .add(&entry.path(), &mut seen);
+    }
+    let all = PARTS.map(|(name, holds, _)| (name, holds));
+    let all = all.into_iter().chain([REST]).map(|(name, holds)| {
+        let Count { files, bytes } = counts.remove(name).unwrap_or_default();
+        DiskPart {
+            name: name.to_owned(),
+            holds: holds.to_owned(),
+            files,
+            bytes,
+        }
+    });
+    Ok(all.collect())
+}
+
+#[derive(Debug, Default)]
+struct Count {
+    files: u64,
+    bytes: u64,
+}
+
+impl Count {
+    /// Files that vanish meanwhile count nothing.
+    fn add(&mut self, path: &Path, seen: &mut HashSet<(u64, u64)>) {
+        let mut paths = vec![path.to_owned()];
+        while let Some(path) = paths.pop() {
+            let Ok(found) = path.symlink_metadata() else {
+                continue;
+            };
+            if !seen.insert((found.dev(), found.ino())) {
+                continue;
+            }
+            // In blocks of 512 bytes, whatever the file system's block size.
+            self.bytes += found.blocks() * 512;
+            if found.is_dir() {
+                let inside = fs::read_dir(&path).into_iter().flatten().flatten();
+                paths.extend(inside.map(|entry| entry.path()));
+            } else {
+                self.files += 1;
+            }
+        }
+    }
+}
+
+/// An image or layer used this recently is not evicted: its user still needs
+/// it.
+const RECENTLY: Duration = Duration::from_mins(10);
+/// How often the quota is checked.
+const CHECK_INTERVAL: Duration = Duration::from_mins(1);
+
+/// An evicted image or layer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct GivenBack {
+    /// The digest of an image, or the name of a harness's layer.
+    pub name: String,
+    /// The disk space it freed.
+    pub bytes: u64,
+}
+
+impl Engine {
+    /// Evicts task images and harness layers, the longest unused first, until
+    /// the rest takes no more than `quota` bytes. Keeps those that are in use,
+    /// were used in the last ten minutes, or could not be built again. Evicted
+    /// ones return when they are needed.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] when the container engine does not answer;
+    /// [`Error::Unauthenticated`], [`Error::Forbidden`].
+    pub async fn keep_within(&self, quota: u64) -> Result<Vec<GivenBack>> {
+        self.require(AccountRole::Admin)?;
+        let inner = &self.inner;
+        inner
+            .docker
+            .ping()
+            .await
+            .map_err(|error| Error::Unavailable(format!("images cannot be listed: {error}")))?;
+        let (image_cache, layers) = (&inner.image_cache, inner.harnesses.layers());
+        let mut evictable: Vec<(EvictingCache<'_>, EvictableImage)> = Vec::new();
+        evictable.extend(
+            image_cache
+                .evictable()
+                .await?
+                .into_iter()
+                .map(|h| (EvictingCache::ImageCache(image_cache), h)),
+        );
+        evictable.extend(
+            layers
+                .evictable()
+                .await?
+                .into_iter()
+                .map(|h| (EvictingCache::Layers(layers), h)),
+        );
+        evictable.sort_by_key(|(_, evictable)| evictable.used);
+        let at_work = inner.store.images_at_work().await?;
+        let mut evicted = Vec::new();
+        let mut at = 0;
+        while at < evictable.len() && bytes(&evictable) > quota {
+            let (cache, oldest) = &evictable[at];
+            let recent = oldest.used.elapsed().is_ok_and(|since| since < RECENTLY);
+            let name = oldest.name.clone();
+            if recent || at_work.contains(&name) || !cache.evict(&name).await? {
+                at += 1;
+                continue;
+            }
+            let before = bytes(&evictable);
+            evictable.remove(at);
+            let bytes = before - bytes(&evictable);
+            tracing::info!(name, bytes, "evicted");
+            evicted.push(GivenBack { name, bytes });
+        }
+        Ok(evicted)
+    }
+
+    /// Enforces the quota, if there is one.
+    pub(crate) async fn enforce_quota(&self) -> std::convert::Infallible {
+        loop {
+            tokio::time::sleep(CHECK_INTERVAL).await;
+            if let Some(quota) = self.config().image_quota
+                && let Err(error) = self.keep_within(quota).await
+            {
+                tracing::warn!("cannot enforce the image quota: {error}");
+            }
+        }
+    }
+}
+
+/// The cache that evicts an entry.
+enum EvictingCache<'a> {
+    ImageCache(&'a ImageCache),
+    Layers(&'a Layers),
+}
+
+impl EvictingCache<'_> {
+    async fn evict(&self, name: &str) -> anyhow::Result<bool> {
+        match self {
+            Self::ImageCache(image_cache) => image_cache.give_back(name).await,
+            Self::Layers(layers) => layers.evict(name).await,
+        }
+    }
+}
+
+/// Counts every layer once.
+fn bytes(evictable: &[(EvictingCache<'_>, EvictableImage)]) -> u64 {
+    let layers = evictable
+        .iter()
+        .flat_map(|(_, evictable)| &evictable.layers);
+    let once: HashSet<&Layer> = layers.collect();
+    once.iter().map(|(_, size)| size).sum()
+}
+
+async fn image_use(images: &Images, digests: &[String]) -> anyhow::Result<ImageUse> {
+    let mut all = Vec::new();
+    let mut missing = 0;
+    for digest in digests {
+        match images.layers(digest).await? {
+            Some(layers) => all.push(layers),
+            None => missing += 1,
+        }
+    }
+    Ok(ImageUse {
+        missing,
+        ..use_of(&all)
+    })
+}
+
+fn use_of(images: &[Vec<Layer>]) -> ImageUse {
+    let layers = images.iter().flatten();
+    let once: HashMap<&str, u64> = layers.clone().map(|(id, size)| (&**id, *size)).collect();
+    ImageUse {
+        images: images.len() as u64,
+        missing: 0,
+        bytes: once.values().sum(),
+        apart_bytes: layers.map(|(_, size)| size).sum(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn layers_that_are_shared_count_once() {
+        let check = |images: &[&[(&str, u64)]], bytes, apart| {
+            let owned = |layers: &&[(&str, u64)]| {
+                let owned = layers.iter().map(|(id, size)| ((*id).to_owned(), *size));
+                owned.collect::<Vec<_>>()
+            };
+            let found = use_of(&images.iter().map(owned).collect::<Vec<_>>());
+            assert_eq!((found.bytes, found.apart_bytes), (bytes, apart));
+            assert_eq!(found.images, images.len() as u64);
+        };
+        check(&[], 0, 0);
+        check(&[&[("a", 10), ("b", 1)]], 11, 11);
+        check(&[&[("a", 10), ("b", 1)], &[("a", 10), ("c", 2)]], 13, 23);
+        check(&[&[("a", 10)], &[("a", 10)]], 10, 20);
+    }
+
+    #[test]
+    fn every_file_is_of_one_part_and_counts_once() {
+        let data = tempfile::tempdir().unwrap();
+        let write = |path: &str, bytes: usize| {
+            let path = data.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, vec![b'x'; bytes]).unwrap();
+        };
+        write("artifacts/a/b", 8_192);
+        write("artifacts/c", 1);
+        write("swe-ci.sqlite", 4_096);
+        write("somewhere/else", 1);
+        let twice = data.path().join("artifacts/twice");
+        fs::hard_link(data.path().join("artifacts/a/b"), &twice).unwrap();
+        // A link that must neither be followed nor cause a loop.
+        std::os::unix::fs::symlink("..", data.path().join("artifacts/up")).unwrap();
+        let parts = parts(data.path()).unwrap();
+        let of = |name: &str| {
+            let part = parts.iter().find(|part| part.name == name).unwrap();
+            (part.files, part.bytes)
+        };
+        let (files, bytes) = of("results");
+        assert_eq!(files, 3, "a link under two names is one");
+        assert!((8_192..65_536).contains(&bytes), "{bytes}");
+        assert_eq!(of("database").0, 1);
+        assert_eq!(of("other").0, 1);
+        assert_eq!(of("tasks"), (0, 0));
+        assert!(super::parts(&data.path().join("none")).is_err());
+    }
+}

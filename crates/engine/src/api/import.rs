@@ -1,0 +1,166 @@
+//! Importing datasets: from a folder, from a hub, and the demo split.
+
+use std::path::Path;
+
+use anyhow::Context;
+use swe_ci_base::error::{Error, Result};
+use swe_ci_core::run::Limits;
+use swe_ci_core::task::TaskId;
+use swe_ci_dataset::{Download, ImportOptions, ImportSource, Importer, demo};
+use swe_ci_hub::Hub;
+use swe_ci_sandbox::images::BuildNetwork;
+use swe_ci_sandbox::{Docker, Sandbox};
+use swe_ci_store::TaskRow;
+use swe_ci_views::dataset::SplitSource;
+use swe_ci_views::view::TaskSummary;
+
+use crate::Engine;
+
+/// The result of a dataset import, task by task.
+#[derive(Debug, Clone)]
+pub struct Imported {
+    pub split: String,
+    pub tasks: Vec<TaskSummary>,
+    /// Tasks that could not be downloaded, with the reason; another import
+    /// continues with them.
+    pub missing: Vec<(TaskId, String)>,
+}
+
+impl Engine {
+    /// Imports a split of a dataset, from a folder in the official layout or a
+    /// hub, and reports progress.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] when the metadata file is invalid, or the hub does
+    /// not have it; [`Error::Unavailable`] when the container engine or the hub
+    /// fails, or the disk is full.
+    pub async fn import(
+        &self,
+        source: impl Into<ImportSource>,
+        split: &str,
+        options: &ImportOptions,
+        say: &(dyn Fn(String) + Send + Sync),
+    ) -> Result<Imported> {
+        match source.into() {
+            ImportSource::Folder(folder) => {
+                let source = SplitSource::Folder;
+                self.import_from(&folder, split, &source, options, say)
+                    .await
+            }
+            ImportSource::Hub { dataset, revision } => {
+                let download = Download {
+                    hub: &self.hub()?,
+                    dataset: &dataset,
+                    revision: &revision,
+                    split,
+                    only: &options.only,
+                    say,
+                };
+                let datasets = self.config().data.join("datasets");
+                let download_result = download.run(&datasets).await?;
+                if download_result.tasks.is_empty() {
+                    let why = download_result.missing.first().map_or("", |(_, why)| why);
+                    return Err(Error::Unavailable(format!(
+                        "no task could be downloaded: {why}"
+                    )));
+                }
+                let options = ImportOptions {
+                    only: download_result.tasks,
+                    ..options.clone()
+                };
+                let imported = self.import_from(
+                    &download_result.folder,
+                    split,
+                    &download_result.source,
+                    &options,
+                    say,
+                );
+                Ok(Imported {
+                    missing: download_result.missing,
+                    ..imported.await?
+                })
+            }
+        }
+    }
+
+    fn hub(&self) -> Result<Hub> {
+        let config = self.config();
+        let endpoint = config
+            .hub_endpoint
+            .as_deref()
+            .unwrap_or(swe_ci_hub::DEFAULT_ENDPOINT);
+        let network = self.build_network()?;
+        let hub = Hub::new(
+            endpoint,
+            config.hub_token.clone(),
+            network.ca_bundle.as_deref(),
+        );
+        hub.map_err(|error| Error::Invalid(format!("{error:#}")))
+    }
+
+    async fn import_from(
+        &self,
+        folder: &Path,
+        split: &str,
+        source: &SplitSource,
+        options: &ImportOptions,
+        say: &(dyn Fn(String) + Send + Sync),
+    ) -> Result<Imported> {
+        let inner = &self.inner;
+        let importer = Importer {
+            store: &inner.store,
+            artifacts: &inner.artifacts,
+            sandbox: self.sandbox(),
+            image_cache: &inner.image_cache,
+            folders: &inner.folders,
+            limits: Limits::default(),
+            options,
+        };
+        let rows = tokio::select! {
+            rows = importer.import(folder, split, say) => rows?,
+            never = self.enforce_quota() => match never {},
+        };
+        inner.store.put_origin(split, source).await?;
+        Ok(Imported {
+            split: split.to_owned(),
+            tasks: rows.iter().map(TaskRow::summary).collect(),
+            missing: Vec::new(),
+        })
+    }
+
+    /// Creates the demo split from release histories and imports it.
+    pub async fn import_demo(&self, say: &(dyn Fn(String) + Send + Sync)) -> Result<Imported> {
+        let config = &self.inner.config;
+        ping(&self.inner.docker).await?;
+        let folder = config.data.join("datasets").join(demo::SPLIT);
+        let network = self.build_network()?;
+        let builder = demo::DemoBuilder {
+            images: &self.inner.images,
+            sandbox: &self.inner.docker,
+            base_image: &config.base_image,
+            network: &network,
+            index: config.package_index.as_deref(),
+            cache: &config.data.join("cache").join("sdists"),
+            say,
+        };
+        builder
+            .make(&folder)
+            .await
+            .context("cannot create the demo split")?;
+        let options = ImportOptions::default();
+        let source = SplitSource::Demo;
+        self.import_from(&folder, demo::SPLIT, &source, &options, say)
+            .await
+    }
+
+    pub(crate) fn build_network(&self) -> Result<BuildNetwork> {
+        Ok(self.inner.config.build_network()?)
+    }
+}
+
+async fn ping(docker: &Docker) -> Result<()> {
+    docker
+        .ping()
+        .await
+        .map_err(|error| Error::Unavailable(error.to_string()))
+}

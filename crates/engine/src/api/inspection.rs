@@ -1,0 +1,378 @@
+//! One iteration in detail: its requirements, its code change, its test
+//! results, and the output of its steps.
+
+use std::sync::Arc;
+
+use anyhow::Context;
+use swe_ci_base::blocking::blocking;
+use swe_ci_base::error::{Error, Result};
+use swe_ci_core::diff::Diff;
+use swe_ci_core::metrics::Verdict;
+use swe_ci_core::report::Report;
+use swe_ci_core::step::Role;
+use swe_ci_core::task::TaskId;
+use swe_ci_dataset::base_report_key;
+use swe_ci_sandbox::suite::TESTS;
+use swe_ci_store::{EvolutionRow, IterationRow, StepRow};
+use swe_ci_views::inspection::{ChangedTest, CodeChange, Inspection, KeptFiles, StepLog};
+use swe_ci_views::view::IterationDetail;
+
+use crate::Engine;
+
+/// The part of a step's log that a page shows.
+const TAIL_LINES: usize = 200;
+const TAIL_BYTES: usize = 24 << 10;
+/// The part of a diff that a page shows.
+const PAGE_FILES: usize = 200;
+const PAGE_BYTES: usize = 96 << 10;
+/// Larger code is not read for a diff.
+const MAX_CODE: u64 = 512 << 20;
+/// Larger reports are not read for the messages of changed tests, and no more
+/// tests than this are looked up, of each kind.
+const MAX_REPORT: u64 = 64 << 20;
+const PAGE_TESTS: usize = 500;
+
+impl Engine {
+    /// One iteration of a run's task in detail.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] when there is no such run, task, sample or
+    /// iteration.
+    pub async fn inspect(
+        &self,
+        run_id: &str,
+        task: &TaskId,
+        sample: u32,
+        iteration: u32,
+    ) -> Result<Inspection> {
+        self.visible_run(run_id).await?;
+        let rows = self.inner.store.evolutions_of_run(run_id).await?;
+        let row = rows
+            .into_iter()
+            .find(|row| row.task_id == *task && row.sample == sample);
+        let row = row.ok_or_else(|| Error::not_found("sample of this task", sample))?;
+        self.inspect_iteration(&row.id, iteration).await
+    }
+
+    /// An iteration in detail, with as much of its diff and its logs as a page
+    /// shows.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] when there is no such evolution, or it has not
+    /// reached this iteration.
+    pub async fn inspect_iteration(
+        &self,
+        evolution_id: &str,
+        iteration: u32,
+    ) -> Result<Inspection> {
+        let detail = self.iteration(evolution_id, iteration).await?;
+        let rows = self.iteration_rows(evolution_id, iteration).await?;
+        let changed = self.changed_tests(&detail, &rows).await;
+        let code = match self.code_change(evolution_id, iteration).await? {
+            CodeChange::Known(diff) => CodeChange::Known(diff.cut(PAGE_FILES, PAGE_BYTES)),
+            other => other,
+        };
+        Ok(Inspection {
+            evolution_id: evolution_id.to_owned(),
+            iteration: detail,
+            code,
+            changed,
+            files: rows.files(),
+            logs: self.log_tails(evolution_id, iteration).await?,
+        })
+    }
+
+    /// The whole code change of an iteration since the last scored one before
+    /// it.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] when there is no such evolution, or it has not
+    /// reached this iteration.
+    pub async fn code_change(&self, evolution_id: &str, iteration: u32) -> Result<CodeChange> {
+        let evolution = self.visible_evolution(evolution_id).await?;
+        let rows = self.inner.store.iterations(evolution_id).await?;
+        let index = rows.iter().position(|row| row.iteration == iteration);
+        let index = index.ok_or_else(|| Error::not_found("iteration", iteration))?;
+        let (before, row) = (last_scored(&rows[..index]), &rows[index]);
+        let recorded = |row: &IterationRow| !row.code.is_empty();
+        if !recorded(row) || !before.is_none_or(recorded) {
+            return Ok(CodeChange::NotRecorded);
+        }
+        Ok(match self.diff(&evolution, before, row).await {
+            Ok(diff) => CodeChange::Known(Diff {
+                from: before.map_or(0, |row| row.iteration),
+                ..Diff::clone(&diff)
+            }),
+            Err(error) => {
+                tracing::warn!(evolution = evolution_id, iteration, "no diff: {error:#}");
+                CodeChange::Unreadable(
+                    "The code of this iteration, or the code it was built upon, cannot be read on this server any more, or is too large to be compared.".into(),
+                )
+            }
+        })
+    }
+
+    async fn diff(
+        &self,
+        evolution: &EvolutionRow,
+        before: Option<&IterationRow>,
+        after: &IterationRow,
+    ) -> anyhow::Result<Arc<Diff>> {
+        let artifacts = &self.inner.artifacts;
+        let ends = match before {
+            Some(before) => (before.code.clone(), after.code.clone()),
+            None => {
+                let task = self.inner.store.task(&evolution.task_id).await?;
+                let base = format!("{}@{}..{}", task.id, task.base_sha, task.target_sha);
+                (base, after.code.clone())
+            }
+        };
+        let codes = async {
+            let before = match before {
+                Some(before) => artifacts.get_code_within(&before.code, MAX_CODE).await?,
+                None => self.base_code(&evolution.task_id).await?,
+            };
+            Ok((
+                before,
+                artifacts.get_code_within(&after.code, MAX_CODE).await?,
+            ))
+        };
+        self.inner.diffs.between(ends, codes).await
+    }
+
+    /// The base with the oracle's tests: the start of every evolution of the
+    /// task.
+    async fn base_code(&self, task: &TaskId) -> anyhow::Result<swe_ci_base::code::CodeTree> {
+        let row = self.inner.store.task(task).await?;
+        let history = self.inner.folders.history(task);
+        blocking(move || {
+            let oracle = history.code(&row.target_sha)?;
+            Ok(history.code(&row.base_sha)?.with_folder_of(TESTS, &oracle))
+        })
+        .await
+    }
+
+    /// The rows behind an iteration: its own row and steps, and the report of
+    /// the code it was built upon.
+    async fn iteration_rows(&self, evolution_id: &str, iteration: u32) -> Result<IterationRows> {
+        let evolution = self.visible_evolution(evolution_id).await?;
+        let mut rows = self.inner.store.iterations(evolution_id).await?;
+        let index = rows.iter().position(|row| row.iteration == iteration);
+        let index = index.ok_or_else(|| Error::not_found("iteration", iteration))?;
+        let mut steps = self.inner.store.steps(evolution_id).await?;
+        let report_before = match last_scored(&rows[..index]) {
+            Some(before) => report_of(&steps, before.iteration),
+            None => Some(format!("{}.zst", base_report_key(&evolution.task_id))),
+        };
+        steps.retain(|step| step.iteration == iteration);
+        Ok(IterationRows {
+            row: rows.swap_remove(index),
+            steps,
+            report_before,
+        })
+    }
+
+    /// Empty where a report is missing or unreadable: the page works without
+    /// it.
+    async fn changed_tests(
+        &self,
+        detail: &IterationDetail,
+        rows: &IterationRows,
+    ) -> Vec<ChangedTest> {
+        let after = report_of(&rows.steps, rows.row.iteration);
+        let Some((before, after)) = rows.report_before.clone().zip(after) else {
+            return Vec::new();
+        };
+        let shown =
+            |tests: &[String]| -> Vec<String> { tests.iter().take(PAGE_TESTS).cloned().collect() };
+        let tests = [shown(&detail.lost_tests), shown(&detail.gained_tests)].concat();
+        if tests.is_empty() {
+            return Vec::new();
+        }
+        let read = async {
+            let artifacts = &self.inner.artifacts;
+            let before = artifacts.get_within(&before, MAX_REPORT).await?;
+            let after = artifacts.get_within(&after, MAX_REPORT).await?;
+            blocking(move || {
+                let (before, after) = (Report::parse(&before)?, Report::parse(&after)?);
+                let tests: Vec<&str> = tests.iter().map(String::as_str).collect();
+                Ok(ChangedTest::of(&tests, &before, &after))
+            })
+            .await
+        };
+        read.await.unwrap_or_else(|error| {
+            tracing::debug!("no messages of tests: {error:#}");
+            Vec::new()
+        })
+    }
+
+    async fn log_tails(&self, evolution_id: &str, iteration: u32) -> Result<Vec<StepLog>> {
+        let mut tails = Vec::new();
+        for step in self.inner.store.steps(evolution_id).await? {
+            let Some(key) = step.log.filter(|_| step.iteration == iteration) else {
+                continue;
+            };
+            // A missing log does not fail the page.
+            match self.inner.artifacts.get(&key).await {
+                Ok(log) => {
+                    let log = String::from_utf8_lossy(&log);
+                    let (role, attempt) = (step.role, step.attempt);
+                    tails.push(StepLog::of(role, attempt, &log, TAIL_LINES, TAIL_BYTES));
+                }
+                Err(error) => tracing::warn!(evolution = evolution_id, "no log: {error:#}"),
+            }
+        }
+        Ok(tails)
+    }
+
+    /// The whole output of one attempt at a step.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] when there is no such attempt, or it printed
+    /// nothing.
+    pub async fn step_log(
+        &self,
+        evolution_id: &str,
+        iteration: u32,
+        role: Role,
+        attempt: u32,
+    ) -> Result<String> {
+        self.visible_evolution(evolution_id).await?;
+        let steps = self.inner.store.steps(evolution_id).await?;
+        // The last one: an interrupted attempt is repeated under its number.
+        let step = steps
+            .into_iter()
+            .rfind(|s| (s.iteration, s.role, s.attempt) == (iteration, role, attempt));
+        let key = step.and_then(|step| step.log);
+        let what = format!("{} {attempt} of iteration {iteration}", role.name());
+        let key = key.ok_or_else(|| Error::not_found("log of the step", what))?;
+        let log = self.inner.artifacts.get(&key).await.context("no log")?;
+        Ok(String::from_utf8_lossy(&log).into_owned())
+    }
+}
+
+/// The rows behind an iteration.
+#[derive(Debug)]
+struct IterationRows {
+    row: IterationRow,
+    steps: Vec<StepRow>,
+    /// Key of the report of the last scored code before it.
+    report_before: Option<String>,
+}
+
+impl IterationRows {
+    fn files(&self) -> KeptFiles {
+        let product = |role| {
+            let mut steps = self.steps.iter();
+            steps.any(|step| step.role == role && step.product.is_some())
+        };
+        KeptFiles {
+            code: !self.row.code.is_empty(),
+            report: product(Role::Test),
+            document: product(Role::Architect),
+        }
+    }
+}
+
+/// The key of an iteration's report.
+fn report_of(steps: &[StepRow], iteration: u32) -> Option<String> {
+    let mut latest = steps.iter().rev();
+    let test = latest.find(|step| (step.iteration, step.role) == (iteration, Role::Test));
+    test.and_then(|step| step.product.clone())
+}
+
+/// The iteration whose code the next one builds upon; none for the base.
+fn last_scored(before: &[IterationRow]) -> Option<&IterationRow> {
+    let mut latest = before.iter().rev();
+    latest.find(|row| matches!(row.verdict, Verdict::Scored { .. }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Config;
+    use sqlx::Connection;
+    use swe_ci_base::code::CodeTree;
+    use swe_ci_core::diff::Body;
+
+    const ROWS: &str = r#"
+        INSERT INTO splits (name, created_at) VALUES ('s', 1);
+        INSERT INTO suites (id, base_in_target, target_passed, base_passed, counts_only, tests, base_outcomes)
+            VALUES ('u', 0, 1, 0, 0, '["a"]', 'f');
+        INSERT INTO tasks (id, repo, base_sha, target_sha, state, reason, image, suite, suite_seconds, commits,
+                           span_days, extra, imported_at)
+            VALUES ('t', 'r', 'a', 'b', 'ready', '', '', 'u', 1.0, 1, 1.0, '[]', 1);
+        INSERT INTO runs (id, split, kind, config, provenance, progress, created_at)
+            VALUES ('r', 's', 'measured', '{}', '{}', 'finished', 1);
+        INSERT INTO evolutions (id, run_id, task_id, sample, progress, ending, lease_until, expected_seconds,
+                                queued_at, at_iteration, at_role, at_attempt, suite)
+            VALUES ('e', 'r', 't', 1, 'finished', 'iterations_spent', 0, 1.0, 1, 3, 'test', 1, 'u');
+    "#;
+
+    /// An evolution of three iterations with this code; the second collapsed.
+    async fn engine_with(folder: &std::path::Path, codes: [&str; 3]) -> Engine {
+        let config = Config::new(folder.to_owned());
+        let engine = Engine::open(config).await.unwrap();
+        let url = format!("sqlite:{}", folder.join("swe-ci.sqlite").display());
+        let mut rows = ROWS.to_owned();
+        for (number, text) in (1..).zip(codes) {
+            let mut code = CodeTree::default();
+            code.insert_file("a.py", text);
+            let key = engine.inner.artifacts.put_code(&code).await.unwrap();
+            let verdict = if number == 2 { "collapsed" } else { "scored" };
+            rows.push_str(&format!(
+                "INSERT INTO iterations (evolution_id, iteration, verdict, in_target, passed, lost, gained, outcomes,
+                                         findings, code, test_seconds, finished_at)
+                 VALUES ('e', {number}, '{verdict}', 0, 0, 0, 0, 'f', '[]', '{key}', 1.0, 1);"
+            ));
+        }
+        let log = engine.inner.artifacts.put("log", b"1\n2\n".to_vec());
+        let log = log.await.unwrap();
+        rows.push_str(&format!(
+            "INSERT INTO steps (evolution_id, seq, iteration, role, attempt, outcome, detail, log, started_at, finished_at)
+             VALUES ('e', 1, 3, 'programmer', 2, '\"done\"', '', '{log}', 1, 2),
+                    ('e', 2, 3, 'test', 1, '\"collapsed\"', '', 'gone.zst', 2, 3);"
+        ));
+        let mut database = sqlx::SqliteConnection::connect(&url).await.unwrap();
+        let rows = sqlx::raw_sql(sqlx::AssertSqlSafe(rows));
+        rows.execute(&mut database).await.unwrap();
+        engine
+    }
+
+    #[tokio::test]
+    async fn since_the_last_scored_code() {
+        let folder = tempfile::tempdir().unwrap();
+        let engine = engine_with(folder.path(), ["1\n", "broken\n", "3\n"]).await;
+        let CodeChange::Known(diff) = engine.code_change("e", 3).await.unwrap() else {
+            panic!("its code is there")
+        };
+        // Collapsed code is not built upon.
+        assert_eq!(diff.from, 1);
+        let hunks = Body::Text("@@ -1 +1 @@\n-1\n+3\n".into());
+        assert_eq!((diff.files.len(), &diff.files[0].body), (1, &hunks));
+        // The base has no checkout here; the page says so and still works.
+        let first = engine.inspect_iteration("e", 1).await.unwrap();
+        assert!(matches!(first.code, CodeChange::Unreadable(_)));
+        for number in [0, 4] {
+            let missing = engine.code_change("e", number).await;
+            assert!(matches!(missing, Err(Error::NotFound { .. })), "{number}");
+        }
+    }
+
+    #[tokio::test]
+    async fn logs_that_are_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let engine = engine_with(folder.path(), ["1\n", "2\n", "3\n"]).await;
+        let found = engine.inspect_iteration("e", 3).await.unwrap();
+        let logs: Vec<_> = found
+            .logs
+            .iter()
+            .map(|l| (l.role, l.attempt, &*l.tail))
+            .collect();
+        assert_eq!(logs, [(Role::Programmer, 2, "1\n2\n")]);
+        let whole = engine.step_log("e", 3, Role::Programmer, 2).await;
+        assert_eq!(whole.unwrap(), "1\n2\n");
+        let other = engine.step_log("e", 3, Role::Programmer, 1).await;
+        assert!(matches!(other, Err(Error::NotFound { .. })));
+    }
+}

@@ -1,0 +1,34 @@
+//! The façade: every file is one area of [`crate::Engine`], and every method
+//! checks the actor's permissions, makes one or two calls, and returns the
+//! result.
+
+pub mod access;
+pub mod accounts;
+pub mod card;
+pub mod conversations;
+pub mod curations;
+pub mod disk;
+pub mod downloads;
+pub mod evolutions;
+pub mod harness_check;
+pub mod harnesses;
+pub mod import;
+pub mod inspection;
+pub mod keys;
+pub mod listing;
+pub mod matrix;
+pub mod models;
+pub mod notifications;
+pub mod preflight;
+pub mod preview;
+pub mod prices;
+pub mod publication;
+pub mod rescore;
+pub mod runs;
+pub mod scores;
+pub mod steering;
+pub mod styles;
+pub mod submission;
+pub mod tasks;
+pub mod verification;
+pub mod worker;

@@ -1,0 +1,378 @@
+//! Rescoring of stored runs after a change of the metric definitions. No test
+//! runs again: verdicts follow from the reports, or where those are not stored,
+//! from the recorded outcomes.
+
+use serde::Serialize;
+use swe_ci_base::error::Result;
+use swe_ci_core::metrics::Verdict;
+use swe_ci_core::outcomes::Outcomes;
+use swe_ci_core::report::Report;
+use swe_ci_core::step::Role;
+use swe_ci_store::{EvolutionRow, IterationRow, Recount, StepRow, Suite};
+
+use crate::{Engine, METRIC_VERSION};
+
+/// The result of a rescore.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Rescored {
+    pub run_id: String,
+    pub model: String,
+    pub from_version: u32,
+    pub to_version: u32,
+    /// Iterations examined.
+    pub iterations: u32,
+    /// Iterations whose counts changed.
+    pub changed: u32,
+}
+
+impl Engine {
+    /// Rescores one run, or all that were scored by older definitions. Each run
+    /// is written in one transaction; running evolutions are left to their
+    /// workers.
+    ///
+    /// # Errors
+    /// [`crate::Error::NotFound`] without such a run;
+    /// [`crate::Error::Conflict`] when that run is still active.
+    pub async fn rescore(&self, run_id: Option<&str>) -> Result<Vec<Rescored>> {
+        let store = &self.inner.store;
+        let mut rescored = Vec::new();
+        match run_id {
+            Some(id) => rescored.push(self.rescore_run(id).await?),
+            None => {
+                for id in store.finished_runs().await? {
+                    if store.provenance(&id).await?.metric_version < METRIC_VERSION {
+                        rescored.push(self.rescore_run(&id).await?);
+                    }
+                }
+            }
+        }
+        Ok(rescored)
+    }
+
+    async fn rescore_run(&self, id: &str) -> Result<Rescored> {
+        let store = &self.inner.store;
+        let run = store.run(id).await?;
+        if !run.progress.is_over() {
+            return Err(crate::Error::Conflict(format!(
+                "run {id} is {}; it can be rescored when it is over",
+                run.progress.name()
+            )));
+        }
+        let mut provenance = store.provenance(id).await?;
+        let from_version = provenance.metric_version;
+        provenance.metric_version = METRIC_VERSION;
+        let (mut changes, mut iterations) = (Vec::new(), 0);
+        for evolution in store.evolutions_of_run(id).await? {
+            let (count, recounts) = self.recount(&evolution).await?;
+            iterations += count;
+            changes.extend(recounts);
+        }
+        store.put_recounts(id, &provenance, &changes).await?;
+        Ok(Rescored {
+            run_id: run.run_id,
+            model: run.config.model,
+            from_version,
+            to_version: METRIC_VERSION,
+            iterations,
+            changed: u32::try_from(changes.len()).unwrap_or(u32::MAX),
+        })
+    }
+
+    /// The number of iterations of an evolution, and those whose counts change.
+    async fn recount(&self, evolution: &EvolutionRow) -> Result<(u32, Vec<Recount>)> {
+        let store = &self.inner.store;
+        let rows = store.iterations(&evolution.id).await?;
+        let count = u32::try_from(rows.len()).unwrap_or(u32::MAX);
+        if evolution.counts.counts_only {
+            return Ok((count, recount_by_count(evolution, &rows)));
+        }
+        let suite = store.suite(&evolution.suite).await?;
+        let steps = store.steps(&evolution.id).await?;
+        let mut before = suite.base_outcomes.clone();
+        let mut changed = Vec::new();
+        for row in &rows {
+            let (outcomes, passed) = self.outcomes(row, &steps, &suite).await?;
+            let lost = outcomes.lost_since(&before);
+            let verdict = match row.verdict {
+                Verdict::Scored { .. } => Verdict::Scored {
+                    in_target: outcomes.passed(),
+                    passed,
+                    lost,
+                },
+                Verdict::Collapsed { .. } => Verdict::Collapsed { lost },
+            };
+            let gained = outcomes.gained_since(&before);
+            if verdict != row.verdict || gained != row.gained || outcomes != row.outcomes {
+                changed.push(Recount {
+                    evolution_id: evolution.id.clone(),
+                    iteration: row.iteration,
+                    verdict,
+                    gained,
+                    outcomes: outcomes.clone(),
+                });
+            }
+            if matches!(verdict, Verdict::Scored { .. }) {
+                before = outcomes;
+            }
+        }
+        Ok((count, changed))
+    }
+
+    /// Outcomes and passing tests of an iteration: from its report if that is
+    /// stored, else as recorded.
+    async fn outcomes(
+        &self,
+        row: &IterationRow,
+        steps: &[StepRow],
+        suite: &Suite,
+    ) -> Result<(Outcomes, u32)> {
+        let test = steps
+            .iter()
+            .rev()
+            .find(|s| s.iteration == row.iteration && s.role == Role::Test);
+        let (Verdict::Scored { passed, .. }, report) =
+            (row.verdict, test.and_then(|s| s.product.as_deref()))
+        else {
+            return Ok((row.outcomes.clone(), 0));
+        };
+        let Some(key) = report else {
+            return Ok((row.outcomes.clone(), passed));
+        };
+        let report =
+            Report::parse(&self.inner.artifacts.get(key).await?).map_err(anyhow::Error::new)?;
+        Ok((Outcomes::of(&suite.tests, &report), report.passed()))
+    }
+}
+
+/// Where only counts are known, losses and gains are net.
+fn recount_by_count(evolution: &EvolutionRow, rows: &[IterationRow]) -> Vec<Recount> {
+    let passed = rows.iter().map(|row| match row.verdict {
+        Verdict::Scored { passed, .. } => Some(passed),
+        Verdict::Collapsed { .. } => None,
+    });
+    let mut before = evolution.counts.base_in_target;
+    let mut changed = Vec::new();
+    for (row, verdict) in rows.iter().zip(Verdict::by_count(evolution.counts, passed)) {
+        let gained = verdict.gained(before);
+        if verdict != row.verdict || gained != row.gained {
+            changed.push(Recount {
+                evolution_id: evolution.id.clone(),
+                iteration: row.iteration,
+                verdict,
+                gained,
+                outcomes: row.outcomes.clone(),
+            });
+        }
+        if let Verdict::Scored { in_target, .. } = verdict {
+            before = in_target;
+        }
+    }
+    changed
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Config;
+    use swe_ci_base::error::Error;
+    use swe_ci_core::outcomes::TestList;
+    use swe_ci_core::run::RunConfig;
+    use swe_ci_core::step::{Ending, StepOutcome};
+    use swe_ci_core::task::{SuiteCounts, TaskId};
+    use swe_ci_store::{ImportedEvolution, ImportedRun, TaskRow};
+    use swe_ci_views::view::{Provenance, TaskState};
+
+    /// A report in which the tests a, b, c pass or fail by letter.
+    fn report(letters: &str) -> Vec<u8> {
+        let tests: Vec<String> = ["a", "b", "c"]
+            .iter()
+            .zip(letters.chars())
+            .map(|(id, letter)| {
+                let outcome = if letter == 'p' { "passed" } else { "failed" };
+                format!(r#"{{"nodeid": "{id}", "outcome": "{outcome}"}}"#)
+            })
+            .collect();
+        let passed = letters.matches('p').count();
+        let tests = tests.join(",");
+        format!(r#"{{"exitcode": 1, "summary": {{"passed": {passed}}}, "tests": [{tests}]}}"#)
+            .into_bytes()
+    }
+
+    fn suite() -> Suite {
+        let target = Report::parse(&report("ppp")).unwrap();
+        Suite::of(
+            TestList::of_target(&target),
+            &Report::parse(&report("pff")).unwrap(),
+        )
+    }
+
+    fn iteration(iteration: u32, verdict: Verdict, letters: &str) -> IterationRow {
+        IterationRow {
+            iteration,
+            verdict,
+            gained: 0,
+            outcomes: Outcomes::from_letters(letters.into()),
+            collapse: None,
+            findings: Vec::new(),
+            code: String::new(),
+            test_seconds: 0.0,
+            finished_at: 1,
+        }
+    }
+
+    fn scored(in_target: u32, passed: u32, lost: u32) -> Verdict {
+        Verdict::Scored {
+            in_target,
+            passed,
+            lost,
+        }
+    }
+
+    /// The test step of the first iteration, whose report is stored at `key`.
+    fn tested(key: String) -> StepRow {
+        StepRow {
+            iteration: 1,
+            role: Role::Test,
+            attempt: 1,
+            outcome: StepOutcome::Scored { solved: false },
+            detail: String::new(),
+            product: Some(key),
+            log: None,
+            usage: None,
+            traffic: None,
+            trajectory: None,
+            layer: None,
+            container: None,
+            started_at: 1,
+            finished_at: 2,
+        }
+    }
+
+    /// A run of metric version 0 with one evolution.
+    async fn stored(
+        engine: &Engine,
+        suite: Suite,
+        steps: Vec<StepRow>,
+        iterations: Vec<IterationRow>,
+    ) -> String {
+        let task_id = TaskId::new("t").unwrap();
+        let run = ImportedRun {
+            source: "a test".into(),
+            config: RunConfig::human("s"),
+            provenance: Provenance::default(),
+            tasks: vec![TaskRow {
+                id: task_id.clone(),
+                repo: "r".into(),
+                base_sha: "a".repeat(40),
+                target_sha: "b".repeat(40),
+                state: TaskState::Ready,
+                image: String::new(),
+                suite: suite.clone(),
+                suite_seconds: 0.0,
+                commits: 0,
+                span_days: 0.0,
+                target_time: None,
+                preparation: Default::default(),
+                extra: Vec::new(),
+            }],
+            evolutions: vec![ImportedEvolution {
+                task_id,
+                sample: 1,
+                suite,
+                ending: Ending::IterationsSpent,
+                reason: None,
+                steps,
+                iterations,
+            }],
+        };
+        engine.inner.store.put_import(&run).await.unwrap().0
+    }
+
+    async fn engine(data: &std::path::Path) -> Engine {
+        Engine::open(Config::new(data.to_owned())).await.unwrap()
+    }
+
+    async fn iterations(engine: &Engine, run: &str) -> Vec<(Verdict, u32, String)> {
+        let rows = engine.inner.store.iterations_of_run(run).await.unwrap();
+        rows.into_iter()
+            .map(|(_, row)| (row.verdict, row.gained, row.outcomes.letters().to_owned()))
+            .collect()
+    }
+
+    #[tokio::test]
+    async fn the_reports_decide() {
+        let folder = tempfile::tempdir().unwrap();
+        let engine = engine(folder.path()).await;
+        let key = engine
+            .inner
+            .artifacts
+            .put("r/1.json", report("fpp"))
+            .await
+            .unwrap();
+        let test = tested(key);
+        // As an earlier version might have counted: no loss, and the second
+        // iteration against the wrong code.
+        let rows = vec![
+            iteration(1, scored(3, 3, 0), "ppp"),
+            iteration(2, Verdict::Collapsed { lost: 3 }, "---"),
+            iteration(3, scored(1, 1, 0), "pff"),
+        ];
+        let run = stored(&engine, suite(), vec![test], rows).await;
+        let rescored = engine.rescore(None).await.unwrap();
+        assert_eq!(rescored.len(), 1);
+        assert_eq!(
+            (rescored[0].from_version, rescored[0].to_version),
+            (0, METRIC_VERSION)
+        );
+        assert_eq!((rescored[0].iterations, rescored[0].changed), (3, 3));
+        assert_eq!(
+            iterations(&engine, &run).await,
+            [
+                (scored(2, 2, 1), 2, "fpp".into()),
+                (Verdict::Collapsed { lost: 2 }, 0, "---".into()),
+                (scored(1, 1, 2), 1, "pff".into()),
+            ]
+        );
+        // All runs are current now; a rescore by name examines this one again,
+        // and changes nothing.
+        assert!(engine.rescore(None).await.unwrap().is_empty());
+        let again = engine.rescore(Some(&run)).await.unwrap();
+        assert_eq!(
+            (again[0].from_version, again[0].changed),
+            (METRIC_VERSION, 0)
+        );
+    }
+
+    #[tokio::test]
+    async fn counts_alone_are_counted_anew_too() {
+        let folder = tempfile::tempdir().unwrap();
+        let engine = engine(folder.path()).await;
+        let suite = Suite::counts_only(SuiteCounts::counts_only(10, 10));
+        let rows = vec![
+            iteration(1, scored(12, 12, 0), ""),
+            iteration(2, scored(25, 25, 7), ""),
+        ];
+        let run = stored(&engine, suite, Vec::new(), rows).await;
+        assert_eq!(engine.rescore(Some(&run)).await.unwrap()[0].changed, 2);
+        let found = iterations(&engine, &run).await;
+        assert_eq!(found[0], (scored(12, 12, 0), 2, String::new()));
+        assert_eq!(found[1], (scored(20, 25, 0), 8, String::new()));
+    }
+
+    #[tokio::test]
+    async fn a_damaged_report_changes_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let engine = engine(folder.path()).await;
+        let test = tested("nowhere".into());
+        let rows = vec![iteration(1, scored(3, 3, 0), "ppp")];
+        let run = stored(&engine, suite(), vec![test], rows).await;
+        let error = engine.rescore(Some(&run)).await.unwrap_err();
+        assert!(
+            error.to_string().contains("nowhere is not there"),
+            "{error}"
+        );
+        assert_eq!(iterations(&engine, &run).await[0].0, scored(3, 3, 0));
+        let nobody = engine.rescore(Some("nobody")).await;
+        assert!(matches!(nobody, Err(Error::NotFound { .. })));
+    }
+}

@@ -1,0 +1,231 @@
+//! Runs: lists, details and iterations, assembled from rows.
+
+use std::collections::HashMap;
+
+use swe_ci_base::blocking::blocking;
+use swe_ci_base::clock::rfc3339;
+use swe_ci_base::error::{Error, Result};
+use swe_ci_core::metrics::Verdict;
+use swe_ci_core::report::Outcome;
+use swe_ci_core::requirement::Document;
+use swe_ci_core::run::Progress;
+use swe_ci_core::step::{Role, StepOutcome};
+use swe_ci_core::usage::{Traffic, Usage};
+use swe_ci_sandbox::host;
+use swe_ci_store::{EvolutionRow, IterationRow, StepRow};
+use swe_ci_views::host::HostLoad;
+use swe_ci_views::view::{
+    CurrentStep, EvolutionView, IterationDetail, Page, RunDetail, RunSummary, Spent,
+};
+
+use crate::Engine;
+
+/// The requested part of a list.
+#[derive(Debug, Clone, Default)]
+pub struct PageRequest {
+    /// 1 to 500; 100 when absent.
+    pub limit: Option<u32>,
+    /// The `next` of the page before.
+    pub after: Option<String>,
+}
+
+impl PageRequest {
+    pub(crate) fn limit(&self) -> Result<u32> {
+        match self.limit.unwrap_or(100) {
+            limit @ 1..=500 => Ok(limit),
+            other => Err(Error::Invalid(format!(
+                "limit: {other} is not between 1 and 500"
+            ))),
+        }
+    }
+
+    pub(crate) fn after(&self) -> &str {
+        self.after.as_deref().unwrap_or_default()
+    }
+}
+
+/// A page from a query for `limit` + 1 items.
+pub(crate) fn page<T>(mut items: Vec<T>, limit: u32, key: impl Fn(&T) -> String) -> Page<T> {
+    let more = items.len() > limit as usize;
+    items.truncate(limit as usize);
+    let next = if more { items.last().map(key) } else { None };
+    Page { items, next }
+}
+
+impl Engine {
+    /// Runs, newest first.
+    pub async fn runs(&self, request: &PageRequest) -> Result<Page<RunSummary>> {
+        let limit = request.limit()?;
+        let rows = self
+            .inner
+            .store
+            .runs(&self.visible_runs(), request.after(), limit + 1)
+            .await?;
+        Ok(page(rows, limit, |run: &RunSummary| run.run_id.clone()))
+    }
+
+    /// # Errors
+    /// [`Error::NotFound`] when there is no such run.
+    pub async fn run(&self, id: &str) -> Result<RunDetail> {
+        let store = &self.inner.store;
+        let standing = store.standing(id).await?;
+        let summary = self.visible_run(id).await?;
+        let mut iterations: HashMap<String, Vec<IterationRow>> = HashMap::new();
+        for (evolution_id, iteration) in store.iterations_of_run(id).await? {
+            iterations.entry(evolution_id).or_default().push(iteration);
+        }
+        let mut evolution_list = Vec::new();
+        for row in store.evolutions_of_run(id).await? {
+            let rows = iterations.remove(&row.id).unwrap_or_default();
+            let mut evolution = view(row, summary.config.plan.max_iterations, &rows);
+            if let Some(step) = &mut evolution.current {
+                step.waiting = self.inner.events.current_wait(&evolution.evolution_id);
+            }
+            evolution_list.push(evolution);
+        }
+        Ok(RunDetail {
+            may_steer: self.by().may_steer(&standing),
+            verified: store.verified(id).await?,
+            preflight: store.preflight(id).await?,
+            verification: store.verification(id).await?,
+            provenance: store.provenance(id).await?,
+            spent: self.spent(id).await?,
+            eta_seconds: self.eta(&summary).await?,
+            host: self.host(&summary).await?,
+            evolution_list,
+            summary,
+        })
+    }
+
+    /// Seconds until a run is over; unknown for a paused run.
+    async fn eta(&self, run: &RunSummary) -> Result<Option<f64>> {
+        if run.progress != Progress::Running || run.steering.paused {
+            return Ok(None);
+        }
+        Ok(self.inner.store.pace(&run.run_id).await?.remaining())
+    }
+
+    /// The load of this machine, while it works on the run.
+    async fn host(&self, run: &RunSummary) -> Result<Option<HostLoad>> {
+        if run.progress != Progress::Running || self.inner.config.workers == 0 {
+            return Ok(None);
+        }
+        let data = self.inner.config.data.clone();
+        Ok(blocking(move || Ok(host::load(&data))).await?)
+    }
+
+    /// The cost only if every agent step has a price: a partial sum would
+    /// mislead.
+    async fn spent(&self, run_id: &str) -> Result<Option<Spent>> {
+        let totals = self.inner.store.totals_of_run(run_id).await?;
+        let used_model = totals.traffic.requests > 0;
+        let traffic = Traffic {
+            micro_usd: totals.micro_usd(),
+            ..totals.traffic
+        };
+        let counted = used_model || totals.taken != Usage::default();
+        Ok(counted.then_some(Spent {
+            usage: totals.taken,
+            traffic: used_model.then_some(traffic),
+        }))
+    }
+
+    /// # Errors
+    /// [`Error::NotFound`] when there is no such evolution, or it has not
+    /// reached this iteration.
+    pub async fn iteration(&self, evolution_id: &str, iteration: u32) -> Result<IterationDetail> {
+        let store = &self.inner.store;
+        let evolution = self.visible_evolution(evolution_id).await?;
+        let suite = store.suite(&evolution.suite).await?;
+        let rows = store.iterations(evolution_id).await?;
+        let not_there = || Error::not_found("iteration", iteration);
+        let index = rows
+            .iter()
+            .position(|row| row.iteration == iteration)
+            .ok_or_else(not_there)?;
+        let row = &rows[index];
+        let before = rows[..index]
+            .iter()
+            .rev()
+            .find(|r| matches!(r.verdict, Verdict::Scored { .. }));
+        let before = before.map_or(&suite.base_outcomes, |r| &r.outcomes);
+        let passed = |o: Outcome| o == Outcome::Passed;
+        let changed = |from: bool, to: bool| {
+            let pairs = suite
+                .tests
+                .node_ids()
+                .iter()
+                .zip(before.iter().zip(row.outcomes.iter()));
+            pairs
+                .filter(|(_, (b, n))| passed(*b) == from && passed(*n) == to)
+                .map(|(id, _)| id.clone())
+                .collect()
+        };
+        let steps: Vec<StepRow> = store
+            .steps(evolution_id)
+            .await?
+            .into_iter()
+            .filter(|s| s.iteration == iteration)
+            .collect();
+        Ok(IterationDetail {
+            view: row.view(),
+            requirements: self.requirements(&steps).await?,
+            lost_tests: changed(true, false),
+            gained_tests: changed(false, true),
+            steps: steps.iter().map(StepRow::view).collect(),
+        })
+    }
+
+    async fn requirements(
+        &self,
+        steps: &[StepRow],
+    ) -> Result<Vec<swe_ci_core::requirement::Requirement>> {
+        let architect = steps
+            .iter()
+            .find(|s| s.role == Role::Architect && s.outcome == StepOutcome::Done);
+        let Some(key) = architect.and_then(|s| s.product.as_deref()) else {
+            return Ok(Vec::new());
+        };
+        let xml = self.inner.artifacts.get(key).await?;
+        let document =
+            Document::parse(&String::from_utf8_lossy(&xml)).map_err(anyhow::Error::new)?;
+        Ok(document.requirements().to_vec())
+    }
+
+    pub(crate) async fn check_split(&self, split: &str) -> Result<()> {
+        let known = self.splits().await?.iter().any(|s| s.name == split);
+        if known {
+            Ok(())
+        } else {
+            Err(Error::not_found("split", split))
+        }
+    }
+}
+
+pub(crate) fn view(
+    row: EvolutionRow,
+    max_iterations: u32,
+    iterations: &[IterationRow],
+) -> EvolutionView {
+    let (iteration, role, attempt) = row.at;
+    let running = row.progress == Progress::Running;
+    EvolutionView {
+        evolution_id: row.id,
+        task_id: row.task_id,
+        sample: row.sample,
+        progress: row.progress,
+        ending: row.ending,
+        reason: row.reason,
+        suite: row.counts,
+        max_iterations,
+        started_at: row.started_at.map(rfc3339),
+        finished_at: row.finished_at.map(rfc3339),
+        current: running.then_some(CurrentStep {
+            iteration,
+            role,
+            attempt,
+            waiting: None,
+        }),
+        iterations: iterations.iter().map(IterationRow::view).collect(),
+    }
+}

@@ -1,0 +1,213 @@
+//! Scores: leaderboard data, rankings, comparisons, and the scores of one run.
+
+mod entries;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use swe_ci_base::blocking::blocking;
+use swe_ci_base::error::{Error, Result};
+use swe_ci_core::metrics::{Convention, Gamma, Verdict, recoveries};
+use swe_ci_core::outcomes::Outcomes;
+use swe_ci_core::step::Ending;
+use swe_ci_core::task::TaskId;
+use swe_ci_views::leaderboard::{
+    Entry, Incomparable, LeaderboardData, Published, RecoveryTime, Row, Scores, UncertaintyModel,
+    Unseen, Versus,
+};
+
+use crate::Engine;
+use crate::leaderboard_cache::Ranking;
+use crate::published::published;
+
+impl Engine {
+    /// The leaderboard data of a split.
+    ///
+    /// # Errors
+    /// [`crate::Error::NotFound`] when there is no such split.
+    pub async fn sheet(&self, split: &str) -> Result<Arc<LeaderboardData>> {
+        let changes = self.changes().await?;
+        let (engine, split) = (self.clone(), split.to_owned());
+        let name = split.clone();
+        let computation = Box::pin(async move { engine.compute_leaderboard(&name).await });
+        self.inner
+            .leaderboards
+            .leaderboard(split, changes, computation)
+            .await
+    }
+
+    /// The change counter of everything that pages show; derived data is valid
+    /// as long as it stands still.
+    pub async fn changes(&self) -> Result<i64> {
+        self.inner.store.changes().await
+    }
+
+    /// Results known only from publication; uses no database.
+    #[must_use]
+    pub fn published(&self) -> &'static Published {
+        published()
+    }
+
+    /// The part of the leaderboard data that no model can have seen in
+    /// training.
+    ///
+    /// # Errors
+    /// [`crate::Error::NotFound`] when there is no such split.
+    pub async fn unseen(&self, split: &str) -> Result<Arc<Unseen>> {
+        let changes = self.changes().await?;
+        let (engine, split) = (self.clone(), split.to_owned());
+        let name = split.clone();
+        let computation = Box::pin(async move {
+            let leaderboard = engine.sheet(&name).await?;
+            Ok(blocking(move || Ok(leaderboard.unseen())).await?)
+        });
+        self.inner
+            .leaderboards
+            .unseen(split, changes, computation)
+            .await
+    }
+
+    /// The leaderboard of a split with intervals and tie groups.
+    ///
+    /// # Errors
+    /// [`crate::Error::NotFound`] when there is no such split.
+    pub async fn ranking(
+        &self,
+        split: &str,
+        gamma: Gamma,
+        convention: Convention,
+    ) -> Result<Vec<Row>> {
+        let key = Ranking::new((split, self.changes().await?), gamma, convention, false);
+        let (engine, split) = (self.clone(), split.to_owned());
+        let computation = Box::pin(async move {
+            let leaderboard = engine.sheet(&split).await?;
+            let rank = move || {
+                Ok(UncertaintyModel::new(&leaderboard).rank(&leaderboard, gamma, convention))
+            };
+            Ok(blocking(rank).await?)
+        });
+        let rows = self.inner.leaderboards.ranking(key, computation).await?;
+        Ok(rows.to_vec())
+    }
+
+    /// The same, counting only tasks younger than the model.
+    ///
+    /// # Errors
+    /// [`crate::Error::NotFound`] when there is no such split.
+    pub async fn ranking_of_unseen(
+        &self,
+        split: &str,
+        gamma: Gamma,
+        convention: Convention,
+    ) -> Result<Vec<Row>> {
+        let key = Ranking::new((split, self.changes().await?), gamma, convention, true);
+        let (engine, split) = (self.clone(), split.to_owned());
+        let computation = Box::pin(async move {
+            let unseen = engine.unseen(&split).await?;
+            let rank = move || {
+                let leaderboard = &unseen.sheet;
+                Ok(UncertaintyModel::new(leaderboard).rank(leaderboard, gamma, convention))
+            };
+            Ok(blocking(rank).await?)
+        });
+        let rows = self.inner.leaderboards.ranking(key, computation).await?;
+        Ok(rows.to_vec())
+    }
+
+    /// Runs of one split side by side, with the evolutions of one task if
+    /// requested.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] when there is no such run or no such task,
+    /// [`Error::Invalid`] with the reason when these runs cannot be compared.
+    pub async fn compare(
+        &self,
+        run_ids: &[String],
+        gamma: Gamma,
+        convention: Convention,
+        task: Option<&TaskId>,
+    ) -> Result<Versus> {
+        let invalid = |why: Incomparable| Error::Invalid(why.to_string());
+        // Checked before the database: the list may be of any length.
+        Incomparable::check(run_ids).map_err(invalid)?;
+        let mut splits = Vec::new();
+        for id in run_ids {
+            let run = self.visible_run(id).await?;
+            splits.push((run.run_id, run.config.split));
+        }
+        Incomparable::check_splits(&splits).map_err(invalid)?;
+        let split = splits.swap_remove(0).1;
+        let leaderboard = self.sheet(&split).await?;
+        let (run_ids, task) = (run_ids.to_vec(), task.cloned());
+        let comparison =
+            blocking(move || Ok(leaderboard.versus(&run_ids, gamma, convention, task.as_ref())))
+                .await?;
+        comparison.map_err(|why| match why {
+            Incomparable::NoSuchTask(id) => Error::not_found("shared task", id),
+            why => invalid(why),
+        })
+    }
+
+    /// All scores of one run. Without a scored evolution, the scores have no
+    /// numbers.
+    ///
+    /// # Errors
+    /// [`crate::Error::NotFound`] when there is no such run.
+    pub async fn scores(
+        &self,
+        run_id: &str,
+        gamma: Gamma,
+        convention: Convention,
+    ) -> Result<Scores> {
+        let run = self.visible_run(run_id).await?;
+        let origins = self.origins(&run.config.split).await?;
+        let entry = self.entry(&run, &origins).await?;
+        let recovery = match convention {
+            Convention::Paper => self.recovery(run_id).await?,
+            Convention::Reference => None,
+        };
+        let leaderboard = LeaderboardData {
+            split: run.config.split,
+            entries: entry.into_iter().collect(),
+            published: published().clone(),
+        };
+        let scores = blocking(move || {
+            let rows = UncertaintyModel::new(&leaderboard).rank(&leaderboard, gamma, convention);
+            let none = || Entry::none(run.config.plan.max_iterations);
+            let entry = leaderboard.entries.into_iter().next().unwrap_or_else(none);
+            let mut scores = entry.scores(gamma, convention);
+            scores.intervals = rows.first().and_then(|row| row.intervals);
+            Ok(scores)
+        })
+        .await?;
+        Ok(Scores { recovery, ..scores })
+    }
+
+    /// How long the regressions of a run lasted; `None` when the names of its
+    /// tests are unknown.
+    async fn recovery(&self, run_id: &str) -> Result<Option<RecoveryTime>> {
+        let store = &self.inner.store;
+        let mut iterations: HashMap<String, Vec<Option<Outcomes>>> = HashMap::new();
+        for (evolution_id, row) in store.iterations_of_run(run_id).await? {
+            let scored = matches!(row.verdict, Verdict::Scored { .. });
+            iterations
+                .entry(evolution_id)
+                .or_default()
+                .push(scored.then_some(row.outcomes));
+        }
+        let mut all = Vec::new();
+        for evolution in store.evolutions_of_run(run_id).await? {
+            if !evolution.ending.is_some_and(Ending::is_scored) {
+                continue;
+            }
+            if evolution.counts.counts_only {
+                return Ok(None);
+            }
+            let base = store.suite(&evolution.suite).await?.base_outcomes;
+            let rows = iterations.remove(&evolution.id).unwrap_or_default();
+            let rows: Vec<Option<&Outcomes>> = rows.iter().map(Option::as_ref).collect();
+            all.extend(recoveries(&base, &rows));
+        }
+        Ok(Some(RecoveryTime::of(&all)))
+    }
+}

@@ -1,0 +1,127 @@
+//! The order of style measurements: by a worker, as evolutions end; or all that
+//! are missing, on request.
+
+use std::time::Duration;
+
+use serde::Serialize;
+use swe_ci_base::clock::now_ms;
+use swe_ci_base::error::{Error, Result};
+use swe_ci_views::account::AccountRole;
+use tokio_util::sync::CancellationToken;
+
+use super::Say;
+use crate::Engine;
+use crate::style_tools::METHOD;
+
+/// How often a worker looks for a finished evolution.
+const POLL_INTERVAL: Duration = Duration::from_secs(2);
+/// The pause after a failure of the container engine, or of the registry of the
+/// tools.
+const RETRY_DELAY: Duration = Duration::from_mins(5);
+/// How long a worker's claim on an evolution lasts.
+const LEASE: Duration = Duration::from_hours(6);
+
+/// The result of measuring.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct StylesMeasured {
+    pub measured: u32,
+    /// Evolutions that could not be measured, and why.
+    pub failed: Vec<(String, String)>,
+}
+
+impl Engine {
+    /// Measures all evolutions of a run, or of all runs, that the present
+    /// method has not measured.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] without such a run; [`Error::Unavailable`] when the
+    /// container engine fails, with the results so far stored;
+    /// [`Error::Unauthenticated`], [`Error::Forbidden`].
+    pub async fn measure_styles(
+        &self,
+        run_id: Option<&str>,
+        say: Say<'_>,
+    ) -> Result<StylesMeasured> {
+        self.require(AccountRole::Admin)?;
+        if let Some(id) = run_id {
+            self.visible_run(id).await?;
+        }
+        let store = &self.inner.store;
+        let wanted = store.unmeasured(run_id, METHOD).await?;
+        let mut all = StylesMeasured::default();
+        for (n, id) in wanted.iter().enumerate() {
+            let style = self.measure(id, say).await?;
+            store.put_style(id, METHOD, &style).await?;
+            let place = format!("{}/{}", n + 1, wanted.len());
+            match style {
+                Ok(_) => {
+                    say(format!("{place} evolution {id}"));
+                    all.measured += 1;
+                }
+                Err(why) => {
+                    say(format!("{place} evolution {id}: {why}"));
+                    all.failed.push((id.clone(), why));
+                }
+            }
+        }
+        Ok(all)
+    }
+
+    /// Measures evolutions as they end, one at a time, until `stop`.
+    pub(crate) async fn measure_ended(&self, stop: &CancellationToken) {
+        let worker = &self.inner.instance;
+        // Claims of an earlier process of this data folder.
+        if let Err(error) = self.inner.store.release_styles(worker).await {
+            tracing::warn!("code style: {error}");
+        }
+        let mut checked_at = None;
+        while !stop.is_cancelled() {
+            let next = tokio::select! {
+                next = self.measure_next(worker, &mut checked_at) => next,
+                () = stop.cancelled() => return,
+            };
+            let wait = match next {
+                Ok(true) => continue,
+                Ok(false) => POLL_INTERVAL,
+                Err(error) => {
+                    tracing::warn!("code style: {:#}", anyhow::Error::new(error));
+                    RETRY_DELAY
+                }
+            };
+            tokio::select! {
+                () = stop.cancelled() => {}
+                () = tokio::time::sleep(wait) => {}
+            }
+        }
+    }
+
+    /// Whether there was one. `checked_at` is the change counter of the store
+    /// when there was none: the search, which grows with the number of
+    /// evolutions, is skipped until it rises.
+    async fn measure_next(&self, worker: &str, checked_at: &mut Option<i64>) -> Result<bool> {
+        let store = &self.inner.store;
+        let changes = store.changes().await?;
+        if *checked_at == Some(changes) {
+            return Ok(false);
+        }
+        let until = now_ms() + i64::try_from(LEASE.as_millis()).unwrap_or(i64::MAX);
+        let Some(id) = store.claim_style(worker, METHOD, until).await? else {
+            *checked_at = Some(changes);
+            return Ok(false);
+        };
+        let style = match self.measure(&id, &|line| tracing::info!("{line}")).await {
+            Ok(style) => style,
+            Err(error @ Error::Unavailable(_)) => {
+                store.release_styles(worker).await?;
+                return Err(error);
+            }
+            // Stored, so that it is not tried again and again.
+            Err(error) => Err(error.to_string()),
+        };
+        if let Err(why) = &style {
+            tracing::warn!(evolution = id, "no code style: {why}");
+        }
+        store.put_style(&id, METHOD, &style).await?;
+        Ok(true)
+    }
+}

@@ -1,0 +1,355 @@
+//! Submission of runs: reports all problems of a configuration at once, and
+//! decides a run's permissions.
+
+use sha2::{Digest, Sha256};
+use swe_ci_base::blocking::blocking;
+use swe_ci_base::clock;
+use swe_ci_base::digest::hex;
+use swe_ci_base::error::{Error, Result};
+use swe_ci_core::agent::{AgentConfig, Endpoint};
+use swe_ci_core::permissions::{Keyring, Reach, RunPermissions};
+use swe_ci_core::run::{BadConfig, Kind, Progress, RunConfig};
+use swe_ci_core::task::TaskId;
+use swe_ci_gateway::refused_by_name;
+use swe_ci_runner::evolve;
+use swe_ci_store::{NewRun, TaskRow};
+use swe_ci_views::account::{AccountRole, Actor, Standing, Visibility};
+use swe_ci_views::event::What;
+use swe_ci_views::submission::Submission;
+use swe_ci_views::view::{Provenance, TaskState};
+
+use crate::{Engine, METRIC_VERSION};
+
+/// A runnable configuration, with everything that was derived from it here and
+/// today.
+#[derive(Debug)]
+pub(crate) struct Draft {
+    /// With today's prices.
+    pub config: RunConfig,
+    pub grant: RunPermissions,
+    pub harness_version: String,
+    /// The tasks the run will work on.
+    pub tasks: Vec<TaskRow>,
+}
+
+impl Engine {
+    /// Queues a run and its evolutions, without a preflight; returns its id.
+    ///
+    /// # Errors
+    /// [`Error::Unauthenticated`] and [`Error::Forbidden`] without permission;
+    /// [`Error::Rejected`] naming every invalid field.
+    pub async fn submit(&self, config: RunConfig, visibility: Visibility) -> Result<String> {
+        self.queue(Submission {
+            config,
+            visibility,
+            preflight: false,
+            forget_keys: false,
+        })
+        .await
+    }
+
+    /// Queues a run and its evolutions, with a preflight if requested; returns
+    /// its id.
+    ///
+    /// # Errors
+    /// As [`Engine::submit`].
+    pub async fn queue(&self, submission: Submission) -> Result<String> {
+        let Submission {
+            config,
+            visibility,
+            preflight,
+            forget_keys,
+        } = submission;
+        let draft = self.draft(config, visibility).await?;
+        let iterations = f64::from(draft.config.plan.max_iterations);
+        let expected = |task: &TaskRow| (task.id.clone(), task.suite_seconds * iterations);
+        let owner = self.by().identity().map(|who| who.account_id.clone());
+        let uses_model = draft.config.harness.asks_a_model();
+        let run = NewRun {
+            standing: Standing { owner, visibility },
+            grant: draft.grant,
+            provenance: Provenance {
+                platform_version: env!("CARGO_PKG_VERSION").into(),
+                metric_version: METRIC_VERSION,
+                dataset_digest: dataset_digest(draft.tasks.iter().map(TaskRow::ends)),
+                harness_version: draft.harness_version,
+                prompts: uses_model.then(evolve::recorded_prompts),
+                imported: None,
+            },
+            tasks: draft.tasks.iter().map(expected).collect(),
+            preflight,
+            forget_keys,
+            config: draft.config,
+        };
+        let id = self.inner.store.insert_run(&run, self.by()).await?;
+        let progress = Progress::Queued;
+        self.inner.events.publish(&id, What::Run { progress });
+        Ok(id)
+    }
+
+    /// Checks a configuration, and derives everything a run needs.
+    pub(crate) async fn draft(
+        &self,
+        mut config: RunConfig,
+        visibility: Visibility,
+    ) -> Result<Draft> {
+        self.require(AccountRole::Submitter)?;
+        let mut errors = ValidationErrors(config.problems());
+        if visibility == Visibility::Withdrawn {
+            let problem = "a run begins private or public; it is withdrawn later";
+            errors.add("visibility", problem);
+        }
+        self.check_kind(&config, &mut errors);
+        let harness_version = self.harness_versions(&config, &mut errors).await?;
+        self.check_recordings(&config, &mut errors).await?;
+        let tasks = self.requested_tasks(&config, &mut errors).await?;
+        let grant = self.grant(&mut config, &mut errors).await?;
+        errors.into_result()?;
+        Ok(Draft {
+            config,
+            grant,
+            harness_version,
+            tasks,
+        })
+    }
+
+    /// A measured run must use a model: a replayed history is perfect by
+    /// construction, and would top every ranking.
+    fn check_kind(&self, config: &RunConfig, errors: &mut ValidationErrors) {
+        let uses_model = config.harness.asks_a_model();
+        match config.kind {
+            Kind::Imported => {
+                let problem = "import results made elsewhere with `swe-ci import-results`";
+                errors.add("kind", problem);
+            }
+            Kind::Human if uses_model => errors.add("kind", "the human baseline asks no model"),
+            Kind::Measured if !uses_model && *self.by() != Actor::Operator => {
+                let problem = "the harness asks no model, so this is the human baseline: `human`";
+                errors.add("kind", problem);
+            }
+            Kind::Human | Kind::Measured => {}
+        }
+    }
+
+    /// Checks that the agents can run as configured; returns their versions.
+    async fn harness_versions(
+        &self,
+        config: &RunConfig,
+        errors: &mut ValidationErrors,
+    ) -> Result<String> {
+        let agents: Vec<(&'static str, AgentConfig)> = config.own_agents().collect();
+        let harnesses = self.inner.harnesses.clone();
+        let checked = blocking(move || {
+            let checked = agents.iter().map(|(part, agent)| {
+                let version = harnesses.check(agent);
+                version.map_err(|bad| BadConfig::new(format!("{part}{}", bad.field), bad.problem))
+            });
+            Ok(checked.collect::<Vec<_>>())
+        });
+        let mut versions = Vec::new();
+        for version in checked.await? {
+            match version {
+                Ok(version) => versions.push(version),
+                Err(bad) => errors.add(bad.field, bad.problem),
+            }
+        }
+        Ok(versions.join(" / "))
+    }
+
+    /// The permissions for a mere trial of the configuration's agents.
+    ///
+    /// # Errors
+    /// As [`Engine::submit`].
+    pub(crate) async fn trial_permissions(&self, config: &mut RunConfig) -> Result<RunPermissions> {
+        self.require(AccountRole::Submitter)?;
+        let mut errors = ValidationErrors(config.problems());
+        self.harness_versions(config, &mut errors).await?;
+        let grant = self.grant(config, &mut errors).await?;
+        errors.into_result()?;
+        Ok(grant)
+    }
+
+    /// The run's permissions: whose keys it uses and which addresses it may
+    /// reach. Adds today's prices.
+    async fn grant(
+        &self,
+        config: &mut RunConfig,
+        errors: &mut ValidationErrors,
+    ) -> Result<RunPermissions> {
+        let anywhere = self.by().is(AccountRole::Admin) || self.inner.config.private_endpoints;
+        let reach = if anywhere {
+            Reach::Anywhere
+        } else {
+            Reach::Public
+        };
+        if reach == Reach::Public {
+            for (part, endpoint) in live_endpoints(config) {
+                if let Some(why) = refused_by_name(&endpoint.url) {
+                    errors.add(format!("{part}endpoint.url"), why);
+                }
+            }
+        }
+        let keyring = self.keyring_for(config, errors).await?;
+        self.add_prices(config, errors).await?;
+        Ok(RunPermissions { keyring, reach })
+    }
+
+    /// A run takes all its keys from one keyring: its owner's, or if that lacks
+    /// some, another that its owner may use.
+    async fn keyring_for(
+        &self,
+        config: &RunConfig,
+        errors: &mut ValidationErrors,
+    ) -> Result<Keyring> {
+        let named: Vec<(String, String)> = live_endpoints(config)
+            .filter_map(|(part, endpoint)| Some((format!("{part}endpoint.key"), endpoint.key?)))
+            .collect();
+        let keys = &self.inner.keys;
+        let own = self.own_keyring()?;
+        let mut chosen = own.clone();
+        'rings: for ring in self.keyrings()? {
+            for (_, name) in &named {
+                if !keys.has(&ring, name).await? {
+                    continue 'rings;
+                }
+            }
+            chosen = ring;
+            break;
+        }
+        for (field, name) in named {
+            if !keys.has(&chosen, &name).await? {
+                errors.add(field, swe_ci_runner::keys::missing(&own, &name));
+                continue;
+            }
+            match keys.open(&chosen, &name).await {
+                Err(Error::Invalid(why)) => errors.add(field, why),
+                opened => drop(opened?),
+            }
+        }
+        Ok(chosen)
+    }
+
+    /// Only those who may see a run can replay its recordings.
+    async fn check_recordings(
+        &self,
+        config: &RunConfig,
+        errors: &mut ValidationErrors,
+    ) -> Result<()> {
+        for (part, agent) in config.own_agents() {
+            let Some(recording) = agent.endpoint.and_then(|endpoint| endpoint.recording) else {
+                continue;
+            };
+            match self.visible_run(&recording).await {
+                Err(missing @ Error::NotFound { .. }) => {
+                    errors.add(format!("{part}endpoint.recording"), missing.to_string());
+                }
+                run => drop(run?),
+            }
+        }
+        Ok(())
+    }
+
+    /// The requested tasks that can be run.
+    async fn requested_tasks(
+        &self,
+        config: &RunConfig,
+        errors: &mut ValidationErrors,
+    ) -> Result<Vec<TaskRow>> {
+        let of_split = match self.inner.store.tasks_of_split(&config.split).await {
+            Err(missing @ Error::NotFound { .. }) => {
+                errors.add("split", missing.to_string());
+                return Ok(Vec::new());
+            }
+            tasks => tasks?,
+        };
+        let unknown: Vec<&str> = (config.tasks.iter())
+            .filter(|id| of_split.iter().all(|task| task.id != **id))
+            .map(TaskId::as_str)
+            .collect();
+        if !unknown.is_empty() {
+            let (split, unknown) = (&config.split, unknown.join("`, `"));
+            errors.add("tasks", format!("the split `{split}` has no `{unknown}`"));
+        }
+        let chosen = |task: &TaskRow| config.tasks.is_empty() || config.tasks.contains(&task.id);
+        let (ready, unusable): (Vec<TaskRow>, Vec<TaskRow>) = (of_split.into_iter())
+            .filter(chosen)
+            .partition(|task| task.state == TaskState::Ready);
+        if !config.tasks.is_empty() && !unusable.is_empty() {
+            let unusable: Vec<&str> = unusable.iter().map(|task| task.id.as_str()).collect();
+            let problem = format!("`{}` cannot be run; leave out", unusable.join("`, `"));
+            errors.add("tasks", problem);
+        }
+        if ready.is_empty() && config.tasks.is_empty() {
+            let problem = format!("`{}` has no task that can be run", config.split);
+            errors.add("split", problem);
+        }
+        Ok(ready)
+    }
+
+    /// Adds today's prices from the table, unless the configuration has its
+    /// own: the cost then depends on the run alone.
+    async fn add_prices(
+        &self,
+        config: &mut RunConfig,
+        errors: &mut ValidationErrors,
+    ) -> Result<()> {
+        let day = clock::today();
+        let programmer = config.programmer.as_mut().and_then(|p| p.endpoint.as_mut());
+        for endpoint in [config.endpoint.as_mut(), programmer].into_iter().flatten() {
+            if endpoint.prices.is_none() {
+                endpoint.prices = self.inner.store.price_on(&endpoint.model, &day).await?;
+            }
+            if endpoint.prices.is_none() && config.budget.usd.is_some() {
+                let problem = format!(
+                    "the price of `{0}` is unknown; set endpoint.prices, or add one to the table: swe-ci price set {0} --input USD --output USD",
+                    endpoint.model
+                );
+                errors.add("budget.usd", problem);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The problems of a configuration, at most one a field: the first is enough.
+/// Unlike [`Problems`](swe_ci_core::problems::Problems), they are collected
+/// over several asynchronous checks.
+#[derive(Debug, Default)]
+struct ValidationErrors(Vec<BadConfig>);
+
+impl ValidationErrors {
+    fn add(&mut self, field: impl Into<String>, problem: impl Into<String>) {
+        let error = BadConfig::new(field, problem);
+        if self.0.iter().all(|known| known.field != error.field) {
+            self.0.push(error);
+        }
+    }
+
+    fn into_result(self) -> Result<()> {
+        match self.0.as_slice() {
+            [] => Ok(()),
+            _ => Err(Error::Rejected(self.0)),
+        }
+    }
+}
+
+/// The endpoints that are not replayed, with the prefix of their fields.
+fn live_endpoints(config: &RunConfig) -> impl Iterator<Item = (&'static str, Endpoint)> {
+    config.own_agents().filter_map(|(part, agent)| {
+        let endpoint = agent.endpoint?;
+        endpoint.recording.is_none().then_some((part, endpoint))
+    })
+}
+
+/// One digest over the identity of a run's tasks: names, commits, images.
+pub(crate) fn dataset_digest<'a>(tasks: impl IntoIterator<Item = [&'a str; 4]>) -> String {
+    let mut hash = Sha256::new();
+    for part in tasks.into_iter().flatten() {
+        hash.update(part.as_bytes());
+        hash.update([0]);
+    }
+    format!("sha256:{}", hex(&hash.finalize()))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,215 @@
+//! Tasks and splits: lists, details, export.
+
+use std::path::Path;
+
+use swe_ci_base::blocking::blocking;
+use swe_ci_base::clock::rfc3339;
+use swe_ci_base::error::{Error, Result};
+use swe_ci_core::task::TaskId;
+use swe_ci_dataset::{TaskLine, export, metadata_table};
+use swe_ci_store::TaskRow;
+use swe_ci_views::browse::{ListOrder, Spread, TaskFilter};
+use swe_ci_views::dataset::{Counted, SplitDetail, SplitSource, spreads};
+use swe_ci_views::preparation::TaskFinding;
+use swe_ci_views::view::{
+    Commit, Page, SplitSummary, TaskDetail, TaskState, TaskSummary, TaskTest,
+};
+
+use crate::Engine;
+use crate::api::runs::PageRequest;
+use crate::api::submission::dataset_digest;
+
+/// A query for tasks, with its order.
+#[derive(Debug, Clone, Default)]
+pub struct TasksWanted {
+    /// Only of this split; of all when absent.
+    pub split: Option<String>,
+    pub filter: TaskFilter,
+    pub order: ListOrder,
+}
+
+/// A page of tasks, with statistics over all of them.
+#[derive(Debug, Clone)]
+pub struct TasksFound {
+    pub page: Page<TaskSummary>,
+    /// The number of matches, on all pages.
+    pub found: u32,
+    /// The number of tasks in the split, or of all.
+    pub all: u32,
+    /// Over the matches that can be run.
+    pub spreads: Vec<Spread>,
+    /// Of the split, or of all.
+    pub repositories: Vec<Counted>,
+    pub licences: Vec<Counted>,
+}
+
+impl Engine {
+    pub async fn splits(&self) -> Result<Vec<SplitSummary>> {
+        self.inner.store.splits().await
+    }
+
+    /// Tasks in the requested order.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] when there is no such split; [`Error::Invalid`] when
+    /// there is no such page.
+    pub async fn tasks(&self, wanted: &TasksWanted, request: &PageRequest) -> Result<TasksFound> {
+        let limit = request.limit()? as usize;
+        let split = wanted.split.as_deref();
+        if let Some(split) = split {
+            self.check_split(split).await?;
+        }
+        let all = self.inner.store.task_summaries(split).await?;
+        let repositories = Counted::all(all.iter().map(|task| task.repo.as_str()));
+        let licences = Counted::all(all.iter().filter_map(|task| task.licence.as_deref()));
+        let number = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+        let count = number(all.len());
+        let fits = |task: &TaskSummary| wanted.filter.wants(task);
+        let mut tasks: Vec<TaskSummary> = all.into_iter().filter(fits).collect();
+        wanted.order.sort(&mut tasks);
+        let from = match request.after() {
+            "" => 0,
+            after => {
+                let at = tasks.iter().position(|task| task.task_id.as_str() == after);
+                let problem = || format!("after: `{after}` is not among these tasks");
+                at.ok_or_else(|| Error::Invalid(problem()))? + 1
+            }
+        };
+        let end = tasks.len().min(from + limit);
+        let items = tasks[from..end].to_vec();
+        let next = (end < tasks.len()).then(|| tasks[end - 1].task_id.to_string());
+        Ok(TasksFound {
+            page: Page { items, next },
+            found: number(tasks.len()),
+            all: count,
+            spreads: spreads(&tasks),
+            repositories,
+            licences,
+        })
+    }
+
+    /// A split as a whole.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] when there is no such split.
+    pub async fn split(&self, name: &str) -> Result<SplitDetail> {
+        let store = &self.inner.store;
+        let known = self.splits().await?.into_iter().find(|s| s.name == name);
+        let summary = known.ok_or_else(|| Error::not_found("split", name))?;
+        let (source, created_at) = store.split_origin(name).await?;
+        let tasks = store.task_summaries(Some(name)).await?;
+        let ends = store.ends_of_split(name).await?;
+        let findings = store.findings_of_split(name).await?;
+        let funnel = match &source {
+            Some(SplitSource::Curated { curation_id }) => self.funnel(curation_id).await?,
+            _ => Vec::new(),
+        };
+        Ok(SplitDetail {
+            summary,
+            digest: dataset_digest(ends.iter().map(|ends| ends.each_ref().map(String::as_str))),
+            source,
+            created_at: rfc3339(created_at),
+            repositories: Counted::all(tasks.iter().map(|task| task.repo.as_str())),
+            licences: Counted::all(tasks.iter().filter_map(|task| task.licence.as_deref())),
+            findings: Counted::all(findings.iter().map(TaskFinding::title)),
+            spreads: spreads(&tasks),
+            funnel,
+        })
+    }
+
+    /// A split's metadata file in the official form, with the gaps measured
+    /// here.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] when there is no such split.
+    pub async fn split_metadata(&self, name: &str) -> Result<Vec<u8>> {
+        let rows = self.inner.store.tasks_of_split(name).await?;
+        let lines: Vec<TaskLine> = rows.iter().map(line).collect();
+        Ok(metadata_table(&lines)?)
+    }
+
+    /// Writes the runnable tasks of a split into a folder in the official
+    /// layout, with a datasheet and checksums. Returns their number.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] when there is no such split; [`Error::Conflict`]
+    /// when the folder is not empty; [`Error::Unavailable`] when an image is
+    /// missing.
+    pub async fn export(
+        &self,
+        name: &str,
+        folder: &Path,
+        say: &(dyn Fn(String) + Send + Sync),
+    ) -> Result<usize> {
+        let mut rows = self.inner.store.tasks_of_split(name).await?;
+        rows.retain(|row| row.state == TaskState::Ready);
+        let entries = std::fs::read_dir(folder).ok();
+        if entries.is_some_and(|mut entries| entries.next().is_some()) {
+            let folder = folder.display();
+            return Err(Error::Conflict(format!(
+                "{folder} is not empty; name a new folder"
+            )));
+        }
+        let inner = &self.inner;
+        for (at, row) in rows.iter().enumerate() {
+            say(format!("[{}/{}] {}", at + 1, rows.len(), row.id));
+            let data = folder.join("data").join(row.id.as_str());
+            export::write_task(&inner.folders, &inner.images, row, &data).await?;
+        }
+        let datasheet = self.split(name).await?.datasheet();
+        let lines: Vec<TaskLine> = rows.iter().map(line).collect();
+        let (folder, name) = (folder.to_owned(), name.to_owned());
+        blocking(move || {
+            export::write_beside(&folder, &name, &lines, &[("DATASHEET.md", datasheet)])
+        })
+        .await?;
+        Ok(rows.len())
+    }
+
+    /// # Errors
+    /// [`Error::NotFound`] when there is no such task.
+    pub async fn task(&self, id: &TaskId) -> Result<TaskDetail> {
+        let row = self.inner.store.task(id).await?;
+        let history = self.inner.folders.history(id);
+        let (base, target) = (row.base_sha.clone(), row.target_sha.clone());
+        // An unusable task may have no history to show.
+        let commits = blocking(move || history.between(&base, &target))
+            .await
+            .unwrap_or_default();
+        let history = commits.iter().map(|c| Commit {
+            sha: c.sha.clone(),
+            date: rfc3339(c.time * 1_000),
+            subject: c.subject().to_owned(),
+        });
+        Ok(TaskDetail {
+            splits: self.inner.store.splits_of_task(id).await?,
+            image_digest: row.image.clone(),
+            history: history.collect(),
+            tests: tests(&row),
+            preparation: row.preparation.clone(),
+            extra: row.extra.clone(),
+            summary: row.summary(),
+        })
+    }
+}
+
+/// A line of the metadata file, with the gap measured here.
+fn line(row: &TaskRow) -> TaskLine {
+    TaskLine {
+        declared_gap: (row.state == TaskState::Ready).then(|| row.suite.counts.gap()),
+        task_id: row.id.clone(),
+        base_sha: row.base_sha.clone(),
+        target_sha: row.target_sha.clone(),
+        extra: row.extra.clone(),
+    }
+}
+
+fn tests(row: &TaskRow) -> Vec<TaskTest> {
+    let ids = row.suite.tests.node_ids().iter();
+    let tests = ids.zip(row.suite.base_outcomes.iter());
+    let test = |(node_id, base): (&String, swe_ci_core::report::Outcome)| TaskTest {
+        node_id: node_id.clone(),
+        base: base.name().into(),
+    };
+    tests.map(test).collect()
+}

@@ -1,0 +1,228 @@
+//! Verification of runs: runs the tests of their iterations again in fresh
+//! containers, on the stored code with the oracle's tests, and compares the
+//! outcomes with the recorded ones.
+
+use anyhow::Context;
+use futures::StreamExt;
+use sha2::{Digest, Sha256};
+use swe_ci_base::blocking::blocking;
+use swe_ci_base::clock::{now_ms, rfc3339};
+use swe_ci_base::code::CodeTree;
+use swe_ci_base::error::{Error, Result};
+use swe_ci_core::metrics::Verdict;
+use swe_ci_core::outcomes::{Outcomes, TestList};
+use swe_ci_core::run::Limits;
+use swe_ci_sandbox::suite::{self, TESTS};
+use swe_ci_sandbox::{ContainerSpec, Purpose, Sandbox};
+use swe_ci_store::{EvolutionRow, IterationRow, TaskRow};
+use swe_ci_views::account::AccountRole;
+use swe_ci_views::verification::{Difference, Verification, Verified, compare};
+
+use crate::Engine;
+
+/// How much of a run is checked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Extent {
+    All,
+    /// This many iterations, a random sample that is the same each time.
+    Some(u32),
+}
+
+/// Progress of a verification.
+#[derive(Debug, Clone)]
+pub struct Checked {
+    /// Iterations checked, and all to check.
+    pub done: u32,
+    pub of: u32,
+    /// The difference in this iteration, if any.
+    pub difference: Option<Difference>,
+}
+
+/// An iteration to check.
+#[derive(Debug, Clone)]
+struct Case {
+    evolution: EvolutionRow,
+    row: IterationRow,
+}
+
+impl Engine {
+    /// Runs the tests of a run's iterations again, `at_once` at a time, and
+    /// stores the result with the run; for administrators.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`]; [`Error::Conflict`] while the run is active, or
+    /// when none of its code is stored; [`Error::Unavailable`] when the
+    /// container engine fails; [`Error::Unauthenticated`],
+    /// [`Error::Forbidden`]. A difference is no error.
+    pub async fn verify(
+        &self,
+        run_id: &str,
+        extent: Extent,
+        at_once: usize,
+        tell: &(dyn Fn(Checked) + Send + Sync),
+    ) -> Result<Verification> {
+        self.require(AccountRole::Admin)?;
+        let run = self.visible_run(run_id).await?;
+        if !run.progress.is_over() {
+            return Err(Error::Conflict(format!(
+                "run {run_id} is {}; it can be checked when it is over",
+                run.progress.name()
+            )));
+        }
+        self.ready().await?;
+        let all = self.cases(run_id).await?;
+        if all.is_empty() {
+            return Err(Error::Conflict(format!(
+                "no code of run {run_id} is stored, so its tests cannot be run again"
+            )));
+        }
+        let iterations = u32::try_from(all.len()).unwrap_or(u32::MAX);
+        let cases = sample(run_id, all, extent);
+        let of = u32::try_from(cases.len()).unwrap_or(u32::MAX);
+        let limits = run.config.limits;
+        let mut checks = futures::stream::iter(cases)
+            .map(|case| self.check(case, limits))
+            .buffer_unordered(at_once.max(1));
+        let (mut done, mut differences) = (0, Vec::new());
+        while let Some(difference) = checks.next().await {
+            let difference = difference?;
+            done += 1;
+            differences.extend(difference.clone());
+            tell(Checked {
+                done,
+                of,
+                difference,
+            });
+        }
+        drop(checks);
+        differences.sort_by(|a, b| page_order(a).cmp(&page_order(b)));
+        let verification = Verification {
+            at: rfc3339(now_ms()),
+            by: self.by().name().to_owned(),
+            platform_version: env!("CARGO_PKG_VERSION").into(),
+            checked: done,
+            iterations,
+            differences,
+        };
+        let store = &self.inner.store;
+        store
+            .put_verification(run_id, &verification, self.by())
+            .await?;
+        Ok(verification)
+    }
+
+    /// Marks a run as verified: its tests, run again, had the recorded
+    /// outcomes. For administrators; idempotent.
+    ///
+    /// # Errors
+    /// [`Error::Conflict`] unless the run was checked and its last check found
+    /// no differences; [`Error::NotFound`], [`Error::Unauthenticated`],
+    /// [`Error::Forbidden`].
+    pub async fn mark_verified(&self, run_id: &str) -> Result<()> {
+        self.require(AccountRole::Admin)?;
+        self.visible_run(run_id).await?;
+        let verified = Verified {
+            at: rfc3339(now_ms()),
+            by: self.by().name().to_owned(),
+        };
+        let store = &self.inner.store;
+        store.mark_verified(run_id, &verified, self.by()).await
+    }
+
+    /// Removes that mark, for administrators; no effect where there is none. A
+    /// check that finds differences removes it too.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`], [`Error::Unauthenticated`], [`Error::Forbidden`].
+    pub async fn unmark(&self, run_id: &str) -> Result<()> {
+        self.require(AccountRole::Admin)?;
+        self.visible_run(run_id).await?;
+        self.inner.store.unmark(run_id, self.by()).await
+    }
+
+    /// Every iteration with stored code.
+    async fn cases(&self, run_id: &str) -> Result<Vec<Case>> {
+        let store = &self.inner.store;
+        let mut cases = Vec::new();
+        for evolution in store.evolutions_of_run(run_id).await? {
+            let rows = store.iterations(&evolution.id).await?;
+            let stored = rows.into_iter().filter(|row| !row.code.is_empty());
+            cases.extend(stored.map(|row| Case {
+                evolution: evolution.clone(),
+                row,
+            }));
+        }
+        Ok(cases)
+    }
+
+    async fn check(&self, case: Case, limits: Limits) -> Result<Option<Difference>> {
+        let Case { evolution, row } = case;
+        let store = &self.inner.store;
+        let task = store.task(&evolution.task_id).await?;
+        let suite = store.suite(&evolution.suite).await?;
+        let code = self.inner.artifacts.get_code(&row.code).await?;
+        let outcomes = self
+            .run_tests_again(&task, &suite.tests, code, limits, &evolution.id)
+            .await?;
+        let scored = matches!(row.verdict, Verdict::Scored { .. });
+        let recorded = scored.then_some(&row.outcomes);
+        let what = compare(
+            &suite.tests,
+            recorded,
+            outcomes.as_ref().map_err(String::as_str),
+        );
+        Ok(what.map(|what| Difference {
+            evolution_id: evolution.id,
+            task_id: evolution.task_id,
+            sample: evolution.sample,
+            iteration: row.iteration,
+            what,
+        }))
+    }
+
+    /// Runs these tests of a task on some code, with the oracle's tests, in a
+    /// fresh container; inside is why the code counts as collapsed. `what_for`
+    /// is the container's label.
+    pub(crate) async fn run_tests_again(
+        &self,
+        task: &TaskRow,
+        tests: &TestList,
+        code: CodeTree,
+        limits: Limits,
+        what_for: &str,
+    ) -> Result<std::result::Result<Outcomes, String>> {
+        let history = self.inner.folders.history(&task.id);
+        let target = task.target_sha.clone();
+        let oracle = blocking(move || history.code(&target)).await?;
+        let purpose = Purpose::Preparation(format!("check of {what_for}"));
+        let spec = ContainerSpec::new(&task.image, limits, purpose);
+        let run = async {
+            let sandbox = self.inner.docker.open(&spec).await?;
+            let code = code.with_folder_of(TESTS, &oracle);
+            suite::run(sandbox.as_ref(), &code, limits, &mut |_| {}).await
+        };
+        let run = run
+            .await
+            .map_err(anyhow::Error::new)
+            .with_context(|| format!("the tests of {} could not be run again", task.id))?;
+        Ok(run.result.map(|report| Outcomes::of(tests, &report)))
+    }
+}
+
+/// A reproducible random choice: by the digest of run, evolution and iteration.
+fn sample(run_id: &str, mut cases: Vec<Case>, extent: Extent) -> Vec<Case> {
+    if let Extent::Some(most) = extent {
+        cases.sort_by_cached_key(|case| {
+            let lot = format!("{run_id}/{}/{}", case.evolution.id, case.row.iteration);
+            Sha256::digest(lot).to_vec()
+        });
+        cases.truncate(most as usize);
+    }
+    cases
+}
+
+/// The order of the run's page.
+fn page_order(difference: &Difference) -> (&str, u32, u32) {
+    let task = difference.task_id.as_str();
+    (task, difference.sample, difference.iteration)
+}

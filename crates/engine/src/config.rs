@@ -1,0 +1,109 @@
+//! The engine's configuration.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use swe_ci_sandbox::images::BuildNetwork;
+
+use crate::notifications::Mailer;
+use crate::style_tools;
+
+/// The engine's configuration; created once from the server's configuration.
+#[derive(Clone)]
+pub struct Config {
+    /// Folder of the database, artifacts and datasets.
+    pub data: PathBuf,
+    /// Evolutions this process works on at the same time; 0 for none.
+    pub workers: usize,
+    /// Base image of the demo split's environment.
+    pub base_image: String,
+    /// Package index for the demo split's source distributions; pip's own in
+    /// the base image when absent.
+    pub package_index: Option<String>,
+    /// The most bytes that task images and harness layers may take in the
+    /// container engine; beyond that, the longest unused are evicted. No limit
+    /// when absent.
+    pub image_quota: Option<u64>,
+    /// Address of the hub that datasets are downloaded from; its default when
+    /// absent.
+    pub hub_endpoint: Option<String>,
+    /// Sent only to that hub.
+    pub hub_token: Option<secrecy::SecretString>,
+    /// Address of GitHub's API, for repository searches; its default when
+    /// absent.
+    pub github_endpoint: Option<String>,
+    /// Sent only to that API.
+    pub github_token: Option<secrecy::SecretString>,
+    /// Passed into image builds when set.
+    pub build_env: Vec<(String, String)>,
+    /// The host's CA bundle, passed into image builds when set.
+    pub ca_bundle: Option<PathBuf>,
+    /// Whether this process measures the code style of finished evolutions.
+    pub measure_style: bool,
+    /// Limits of the containers in which code style is measured.
+    pub style_limits: swe_ci_core::run::Limits,
+    /// `sqlite:…` or `postgres://…`; a SQLite file in the data folder when absent.
+    pub database_url: Option<String>,
+    /// The master key that seals the providers' keys, base64; a file in the
+    /// data folder when absent.
+    pub secret: Option<secrecy::SecretString>,
+    /// Lets the runs of accounts use endpoints on this machine and in private
+    /// networks; those of administrators and the operator always may.
+    pub private_endpoints: bool,
+    /// Public address of the site, without a trailing slash; messages link to
+    /// it.
+    pub public_url: Option<String>,
+    /// Sends mails; none are sent when absent.
+    pub mailer: Option<Mailer>,
+}
+
+impl Config {
+    /// A configuration for reading a data folder: no workers, no builds.
+    #[must_use]
+    pub fn new(data: PathBuf) -> Self {
+        Self {
+            data,
+            workers: 0,
+            base_image: String::new(),
+            package_index: None,
+            image_quota: None,
+            hub_endpoint: None,
+            hub_token: None,
+            github_endpoint: None,
+            github_token: None,
+            build_env: Vec::new(),
+            ca_bundle: None,
+            measure_style: false,
+            style_limits: style_tools::limits(),
+            database_url: None,
+            secret: None,
+            private_endpoints: false,
+            public_url: None,
+            mailer: None,
+        }
+    }
+
+    /// The host's network settings, for image builds.
+    pub(crate) fn build_network(&self) -> anyhow::Result<BuildNetwork> {
+        let read = |path: &Path| {
+            std::fs::read(path)
+                .with_context(|| format!("cannot read the CA bundle {}", path.display()))
+        };
+        Ok(BuildNetwork {
+            env: self.build_env.clone(),
+            ca_bundle: self.ca_bundle.as_deref().map(read).transpose()?,
+        })
+    }
+}
+
+impl std::fmt::Debug for Config {
+    /// Omits the addresses of the database and the proxies: they hold
+    /// passwords.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Config")
+            .field("data", &self.data)
+            .field("workers", &self.workers)
+            .field("base_image", &self.base_image)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,135 @@
+//! Run configurations as text: parsed strictly, so that a typing error never
+//! leaves a default in place, and written so that others can repeat the run.
+
+use serde_json::Value;
+use swe_ci_base::error::{self, Error};
+use swe_ci_core::agent::Endpoint;
+use swe_ci_core::run::RunConfig;
+use swe_ci_views::submission::unknown_field;
+
+use crate::Engine;
+
+/// Parses a configuration in TOML.
+///
+/// # Errors
+/// The problem and its place, in words. [`RunConfig::problems`] checks whether
+/// the values are in range.
+pub fn from_toml(text: &str) -> Result<RunConfig, String> {
+    let config = toml::from_str(text).map_err(|e| e.to_string())?;
+    let value = toml::from_str(text).map_err(|e| e.to_string())?;
+    understood(config, &value)
+}
+
+/// Parses a configuration in JSON.
+///
+/// # Errors
+/// As [`from_toml`].
+pub fn from_json(text: &str) -> Result<RunConfig, String> {
+    let config = serde_json::from_str(text).map_err(|e| e.to_string())?;
+    let value = serde_json::from_str(text).map_err(|e| e.to_string())?;
+    understood(config, &value)
+}
+
+fn understood(config: RunConfig, value: &Value) -> Result<RunConfig, String> {
+    let understood = serde_json::to_value(&config).map_err(|e| e.to_string())?;
+    match unknown_field(value, &understood) {
+        Some(field) => Err(format!("there is no field `{field}`")),
+        None => Ok(config),
+    }
+}
+
+/// Writes a configuration as TOML.
+///
+/// # Errors
+/// [`Error::Invalid`] when it holds something that TOML cannot express: a null
+/// among the parameters.
+pub fn to_toml(config: &RunConfig) -> error::Result<String> {
+    toml::to_string(config)
+        .map_err(|e| Error::Invalid(format!("this configuration cannot be written as TOML: {e}")))
+}
+
+impl Engine {
+    /// A run's configuration as TOML, for others to repeat it: without the
+    /// names of its keys, which others do not have.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] for an actor that may not see the run.
+    pub async fn configuration(&self, run_id: &str) -> error::Result<String> {
+        to_toml(&without_keys(self.visible_run(run_id).await?.config))
+    }
+
+    /// A run's configuration as the start of a new one. The names of its keys
+    /// remain only if the actor may use those keys.
+    ///
+    /// # Errors
+    /// As [`Engine::configuration`].
+    pub async fn configuration_to_copy(&self, run_id: &str) -> error::Result<RunConfig> {
+        let config = self.visible_run(run_id).await?.config;
+        let grant = self.inner.store.permissions(run_id).await?;
+        let own = self.keyrings().unwrap_or_default();
+        Ok(match own.contains(&grant.keyring) {
+            true => config,
+            false => without_keys(config),
+        })
+    }
+}
+
+fn without_keys(mut config: RunConfig) -> RunConfig {
+    let programmer = config.programmer.as_mut().and_then(|p| p.endpoint.as_mut());
+    let endpoints = [config.endpoint.as_mut(), programmer];
+    let forget = |endpoint: &mut Endpoint| endpoint.key = None;
+    endpoints.into_iter().flatten().for_each(forget);
+    config
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FULL: &str = r#"
+        model = "m"
+        kind = "measured"
+        split = "demo"
+        tasks = ["a-1"]
+        harness = { name = "builtin" }
+
+        [endpoint]
+        url = "https://api.example.org/v1"
+        model = "m-1"
+        key = "acme"
+        parameters = { temperature = 0, thinking = { type = "enabled" } }
+
+        [programmer]
+        harness = { name = "opencode" }
+        endpoint = { url = "https://api.example.org/v1", model = "m-2", key = "other" }
+
+        [budget]
+        usd = 2.5
+    "#;
+
+    #[test]
+    fn a_written_configuration_parses_to_the_same() {
+        let config = from_toml(FULL).unwrap();
+        assert_eq!(config.problems(), []);
+        let written = to_toml(&config).unwrap();
+        assert_eq!(from_toml(&written).unwrap(), config, "{written}");
+        let json = serde_json::to_string(&config).unwrap();
+        assert_eq!(from_json(&json).unwrap(), config);
+        let bare = to_toml(&without_keys(config)).unwrap();
+        assert!(!bare.contains("key ="), "{bare}");
+        assert_eq!(from_toml(&bare).unwrap().problems(), []);
+    }
+
+    #[test]
+    fn typing_errors_are_named() {
+        let check = |text: &str, expect: &str| {
+            let error = from_toml(text).unwrap_err();
+            assert!(error.contains(expect), "{text} → {error}");
+        };
+        check("model = ", "line 1");
+        check("model = 3", "string");
+        check(&FULL.replace("tasks", "taks"), "no field `taks`");
+        let limits = format!("{FULL}\n[limits]\nmemory = 3");
+        check(&limits, "no field `limits.memory`");
+    }
+}

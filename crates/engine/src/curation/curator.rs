@@ -1,0 +1,502 @@
+//! Carries one curation through its stages. Each stage stores its results at
+//! once, so that another process can resume after them.
+
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, anyhow};
+use futures::{StreamExt, TryStreamExt};
+use jiff::Timestamp;
+use swe_ci_base::blocking::blocking;
+use swe_ci_base::digest::sha256_hex;
+use swe_ci_base::error::{Error, Result};
+use swe_ci_base::files;
+use swe_ci_core::run::Limits;
+use swe_ci_core::task::TaskId;
+use swe_ci_curate::environment::distribution::Finder;
+use swe_ci_curate::environment::python::BaseImages;
+use swe_ci_curate::{KeptSpan, facts, spans};
+use swe_ci_dataset::{History, TaskLine, TaskPreparation};
+use swe_ci_sandbox::host;
+use swe_ci_sandbox::images::BuildNetwork;
+use swe_ci_store::{CandidateRow, CuratedRepository, TaskRow};
+use swe_ci_views::curation::{BuildAttempt, Fate};
+use swe_ci_views::view::TaskState;
+use tokio_util::sync::CancellationToken;
+
+use super::environment::Builder;
+use super::error::unavailable;
+use super::origin::{Fetcher, checkout, repository_folder};
+use super::plan::{Origin, Plan};
+use super::publication::Publisher;
+use super::ranking::{self, Beyond, Ranked};
+use crate::Engine;
+
+/// Repositories fetched and examined at the same time.
+const REPOSITORIES_AT_A_TIME: usize = 2;
+
+/// A running curation.
+pub struct Curator<'a> {
+    pub engine: &'a Engine,
+    pub id: &'a str,
+    pub plan: &'a Plan,
+    /// Folder for everything it creates.
+    pub home: PathBuf,
+    pub network: &'a BuildNetwork,
+    pub fetcher: Fetcher<'a>,
+    pub finder: &'a Finder,
+    /// See [`Builder`].
+    pub index_without_times: Option<&'a str>,
+    pub bases: &'a BaseImages,
+    pub say: &'a (dyn Fn(String) + Send + Sync),
+    /// Cancelled when the curation is, or when the process stops.
+    pub stop: &'a CancellationToken,
+}
+
+impl Curator<'_> {
+    /// The first two stages: examines the repositories that are still waiting.
+    pub async fn examine_repositories(&self) -> Result<()> {
+        let store = &self.engine.inner.store;
+        let waiting = store.curated_repositories(self.id).await?.into_iter();
+        let waiting = waiting.filter(|repository| repository.fate == Fate::Waiting);
+        futures::stream::iter(waiting)
+            .map(|repository| self.examine_repository(repository))
+            .buffer_unordered(REPOSITORIES_AT_A_TIME)
+            .try_collect::<Vec<()>>()
+            .await?;
+        Ok(())
+    }
+
+    async fn examine_repository(&self, mut repository: CuratedRepository) -> Result<()> {
+        self.check_not_stopped()?;
+        let examined = self.examine(&mut repository).await;
+        self.check_not_stopped()?;
+        let candidates = match examined {
+            Ok(candidates) => candidates,
+            Err(Dropped { reason, detail }) => {
+                repository.fate = Fate::dropped(reason, detail);
+                Vec::new()
+            }
+        };
+        let result = match &repository.fate {
+            Fate::Dropped { reason, detail } => format!("dropped, {reason}: {detail}"),
+            _ => format!(
+                "{} commits, {} candidates",
+                repository.commits,
+                candidates.len()
+            ),
+        };
+        (self.say)(format!("{}: {result}", repository.name));
+        let store = &self.engine.inner.store;
+        store.put_found(self.id, &repository, &candidates).await
+    }
+
+    /// The candidates of a repository.
+    async fn examine(
+        &self,
+        repository: &mut CuratedRepository,
+    ) -> std::result::Result<Vec<CandidateRow>, Dropped> {
+        let folder = repository_folder(&self.home, repository.position);
+        let origin: Origin = serde_json::from_str(&repository.source)
+            .map_err(|e| Dropped::new("unreadable", &anyhow!(e)))?;
+        self.fetcher
+            .fetch(&origin, &folder)
+            .await
+            .map_err(|e| Dropped::new("not to be had", &e))?;
+        let branch = match &origin {
+            Origin::Git { branch, .. } => branch.clone(),
+            // Its first commit is checked out; the branch has all of them.
+            Origin::Package { .. } => Some("main".to_owned()),
+        };
+        let (stop, rules) = (self.stop.clone(), self.plan.spans.clone());
+        let collect = self.plan.collect.clone();
+        let examined = blocking(move || {
+            let watch = |_| match stop.is_cancelled() {
+                true => ControlFlow::Break(()),
+                false => ControlFlow::Continue(()),
+            };
+            let facts = facts(&folder, branch.as_deref().unwrap_or("HEAD"), &watch)?;
+            let refusals = collect.refuse(&facts);
+            let report = match refusals.is_empty() {
+                true => Some(spans(&folder, branch.as_deref(), &rules, &watch)?),
+                false => None,
+            };
+            Ok((facts, refusals, report))
+        });
+        let (facts, refusals, report) =
+            examined.await.map_err(|e| Dropped::new("unreadable", &e))?;
+        let licences: Vec<&str> = facts.licences.iter().map(|l| l.spdx.as_str()).collect();
+        repository.licence = licences.first().map(|_| licences.join(" AND "));
+        repository.commits = u32::try_from(facts.commits).unwrap_or(u32::MAX);
+        let Some(report) = report else {
+            let all: Vec<String> = refusals.iter().map(ToString::to_string).collect();
+            return Err(Dropped {
+                reason: refusals
+                    .first()
+                    .map_or("refused", |first| first.name())
+                    .into(),
+                detail: all.join("; "),
+            });
+        };
+        let mut dropped: Vec<(String, u32)> = Vec::new();
+        let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+        if report.singles > 0 {
+            dropped.push(("a single commit".into(), count(report.singles)));
+        }
+        for (reason, n) in report.reasons() {
+            dropped.push((reason.replace('_', " "), count(n)));
+        }
+        let most = self.plan.limits.candidates_per_repository;
+        if let Some(rest @ 1..) = report.kept.len().checked_sub(most) {
+            dropped.push(("beyond the largest of its repository".into(), count(rest)));
+        }
+        repository.spans = Some(dropped);
+        repository.fate = Fate::Survived;
+        let spans = report.kept.iter().take(most);
+        Ok(spans.map(|found| candidate(repository, found)).collect())
+    }
+
+    /// The third stage: builds the missing environments.
+    pub async fn build_environments(&self) -> Result<()> {
+        let waiting = self
+            .candidates(|candidate| candidate.environment == Fate::Waiting)
+            .await?;
+        futures::stream::iter(waiting)
+            .map(|candidate| self.build_environment(candidate))
+            .buffer_unordered(host::carries(Limits::default()))
+            .try_collect::<Vec<()>>()
+            .await?;
+        Ok(())
+    }
+
+    async fn build_environment(&self, mut candidate: CandidateRow) -> Result<()> {
+        self.check_not_stopped()?;
+        self.engine
+            .inner
+            .image_cache
+            .ensure_free_space(ENVIRONMENT_BYTES)
+            .await?;
+        let folder = repository_folder(&self.home, candidate.repository);
+        let (history, sha) = (History::new(folder), candidate.target_sha.clone());
+        let read = blocking(move || Ok((history.code(&sha)?, history.commit(&sha)?.time)));
+        let inner = &self.engine.inner;
+        let sandbox = self.engine.sandbox();
+        let builder = Builder {
+            images: &inner.images,
+            sandbox: &*sandbox,
+            network: self.network,
+            finder: self.finder,
+            index_without_times: self.index_without_times,
+            bases: self.bases,
+            limits: Limits::default(),
+            repairs: self.plan.environment.repairs,
+        };
+        let name = candidate.task_id.clone();
+        let tell = |attempt: &BuildAttempt| {
+            let change = match attempt.change.as_str() {
+                "" => String::new(),
+                change => format!("{change} "),
+            };
+            (self.say)(format!(
+                "{name}: {change}{} ({:.0} s)",
+                first_line(&attempt.outcome),
+                attempt.seconds
+            ));
+        };
+        match read.await {
+            Ok((target, time)) => {
+                let time = Timestamp::from_second(time).context("the target has no time")?;
+                let tag = self.tag(&candidate);
+                let building = builder.build(&tag, &target, time, None, &tell);
+                let built = self.unless_stopped(building).await??;
+                if let Fate::Dropped { detail, .. } = &built.fate {
+                    (self.say)(format!("{name}: dropped: {}", first_line(detail)));
+                }
+                candidate.environment = built.fate;
+                candidate.image = built.image;
+                candidate.attempts = built.attempts;
+            }
+            Err(why) => candidate.environment = Fate::dropped("unreadable", format!("{why:#}")),
+        }
+        inner.store.put_candidate(self.id, &candidate).await
+    }
+
+    /// The last stage: tests both ends of candidates with an environment.
+    pub async fn test_candidates(&self) -> Result<()> {
+        let waiting = self.candidates(|candidate| {
+            candidate.environment == Fate::Survived
+                && candidate.filtered == Fate::Waiting
+                && candidate.prepared.is_none()
+        });
+        futures::stream::iter(waiting.await?)
+            .map(|candidate| self.test_candidate(candidate))
+            .buffer_unordered(host::carries(Limits::default()))
+            .try_collect::<Vec<()>>()
+            .await?;
+        Ok(())
+    }
+
+    async fn test_candidate(&self, mut candidate: CandidateRow) -> Result<()> {
+        self.check_not_stopped()?;
+        match self.unless_stopped(self.prepare(&candidate)).await?? {
+            Ok(row) => {
+                candidate.filtered = self.fate_of(&row);
+                candidate.prepared = Some(row);
+            }
+            Err(why) => candidate.filtered = Fate::dropped("unreadable", format!("{why:#}")),
+        }
+        let gap = candidate
+            .prepared
+            .as_ref()
+            .map(|row| row.suite.counts.gap());
+        (self.say)(match &candidate.filtered {
+            Fate::Dropped { detail, .. } => {
+                format!("{}: dropped: {}", candidate.task_id, first_line(detail))
+            }
+            _ => format!("{}: gap {}", candidate.task_id, gap.unwrap_or(0)),
+        });
+        self.engine
+            .inner
+            .store
+            .put_candidate(self.id, &candidate)
+            .await
+    }
+
+    fn fate_of(&self, row: &TaskRow) -> Fate {
+        let filter = &self.plan.filter;
+        let gap = row.suite.counts.gap();
+        match &row.state {
+            TaskState::Unusable { reason } => Fate::dropped("tests do not start", reason),
+            TaskState::Ready if gap < filter.min_gap => Fate::dropped(
+                "small gap",
+                format!(
+                    "a gap of {gap} tests; at least {} are required",
+                    filter.min_gap
+                ),
+            ),
+            TaskState::Ready if row.suite_seconds > filter.max_suite_seconds => Fate::dropped(
+                "slow suite",
+                format!(
+                    "its suite takes {:.0} s; at most {:.0} s are allowed",
+                    row.suite_seconds, filter.max_suite_seconds
+                ),
+            ),
+            TaskState::Ready => Fate::Waiting,
+        }
+    }
+
+    /// Writes a candidate as a task, and tests it like every imported task.
+    /// Inside is why git cannot provide its code.
+    async fn prepare(&self, candidate: &CandidateRow) -> Result<anyhow::Result<TaskRow>> {
+        let line = self.line(candidate)?;
+        let data = self.dataset().join("data").join(line.task_id.as_str());
+        if let Err(why) = self.write_code(candidate, &data).await {
+            return Ok(Err(why));
+        }
+        self.write_image(candidate, &data).await?;
+        let inner = &self.engine.inner;
+        let sandbox = self.engine.sandbox();
+        let folder = self.dataset();
+        let preparation = TaskPreparation {
+            artifacts: &inner.artifacts,
+            sandbox: &*sandbox,
+            image_cache: &inner.image_cache,
+            folders: &inner.folders,
+            limits: Limits::default(),
+            repeats: self.plan.filter.repeats,
+            folder: &folder,
+        };
+        preparation.prepare(&line).await.map(Ok)
+    }
+
+    async fn write_code(&self, candidate: &CandidateRow, data: &Path) -> anyhow::Result<()> {
+        let repository = repository_folder(&self.home, candidate.repository);
+        let scratch = files::beside(data, "checkout");
+        let (base, target) = (&candidate.base_sha, &candidate.target_sha);
+        checkout(&repository, base, target, &scratch).await?;
+        let zip = data.join("code.zip");
+        blocking(move || {
+            if let Some(data) = zip.parent() {
+                std::fs::create_dir_all(data)?;
+            }
+            files::zip_folder(&scratch, &zip)?;
+            files::remove_folder(&scratch)
+        })
+        .await
+    }
+
+    async fn write_image(&self, candidate: &CandidateRow, data: &Path) -> Result<()> {
+        let inner = &self.engine.inner;
+        let archive = data.join("image.tar.gz");
+        let saved = inner.images.save(&candidate.image, &archive).await;
+        saved.map_err(unavailable)?;
+        let identity = files::identity(&archive)?;
+        let remembered = inner
+            .image_cache
+            .remember(&archive, identity, &candidate.image);
+        Ok(remembered.await?)
+    }
+
+    fn line(&self, candidate: &CandidateRow) -> Result<TaskLine> {
+        let column = |name: &str, value: String| (name.to_owned(), value);
+        Ok(TaskLine {
+            task_id: TaskId::new(&candidate.task_id).map_err(anyhow::Error::new)?,
+            base_sha: candidate.base_sha.clone(),
+            target_sha: candidate.target_sha.clone(),
+            declared_gap: None,
+            extra: vec![
+                column("repo_name", repository_of(&candidate.task_id).to_owned()),
+                column("commits", candidate.commits.to_string()),
+                column("span_days", format!("{:.1}", candidate.days)),
+                column("modified_lines", candidate.modified_lines.to_string()),
+            ],
+        })
+    }
+
+    /// Selects the best candidates and writes the split. Returns its number of
+    /// tasks.
+    pub async fn select(&self) -> Result<usize> {
+        let store = &self.engine.inner.store;
+        let ready = |candidate: &CandidateRow| {
+            candidate.prepared.is_some() && !matches!(candidate.filtered, Fate::Dropped { .. })
+        };
+        let mut ready: HashMap<String, CandidateRow> = self
+            .candidates(ready)
+            .await?
+            .into_iter()
+            .map(|candidate| (candidate.task_id.clone(), candidate))
+            .collect();
+        let ranked = ready.values().map(|candidate| Ranked {
+            task: candidate.task_id.clone(),
+            repository: candidate.repository,
+            days: candidate.days,
+            commits: candidate.commits,
+            modified_lines: candidate.modified_lines,
+        });
+        let (selected, rejected) = ranking::choose(ranked.collect(), &self.plan.filter);
+        for (task, beyond) in rejected {
+            if let Some(candidate) = ready.get_mut(&task) {
+                candidate.filtered = match beyond {
+                    Beyond::Repository => Fate::dropped(
+                        "beyond the best of its repository",
+                        format!(
+                            "{} of a repository are selected",
+                            self.plan.filter.most_per_repository
+                        ),
+                    ),
+                    Beyond::All => Fate::dropped(
+                        "beyond the best",
+                        format!("{} are selected", self.plan.filter.most),
+                    ),
+                };
+                store.put_candidate(self.id, candidate).await?;
+            }
+        }
+        let mut rows = Vec::new();
+        for task in &selected {
+            if let Some(candidate) = ready.get_mut(task) {
+                candidate.filtered = Fate::Survived;
+                store.put_candidate(self.id, candidate).await?;
+                let line = self.line(candidate)?;
+                rows.extend(candidate.prepared.clone().map(|row| (line, row)));
+            }
+        }
+        if rows.is_empty() {
+            return Ok(0);
+        }
+        let publisher = Publisher {
+            engine: self.engine,
+            curation: self.id,
+            plan: self.plan,
+            folder: self.dataset(),
+        };
+        publisher.publish(rows).await?;
+        Ok(selected.len())
+    }
+
+    async fn candidates(
+        &self,
+        wanted: impl Fn(&CandidateRow) -> bool,
+    ) -> Result<Vec<CandidateRow>> {
+        let mut all = self.engine.inner.store.candidates(self.id).await?;
+        all.retain(wanted);
+        Ok(all)
+    }
+
+    fn dataset(&self) -> PathBuf {
+        self.home.join("dataset")
+    }
+
+    fn tag(&self, candidate: &CandidateRow) -> String {
+        let key = sha256_hex(format!("{} {}", self.id, candidate.task_id).as_bytes());
+        format!("swe-ci/curated:{}", &key[..24])
+    }
+
+    fn check_not_stopped(&self) -> Result<()> {
+        match self.stop.is_cancelled() {
+            true => Err(Error::Conflict("the curation was stopped".into())),
+            false => Ok(()),
+        }
+    }
+
+    async fn unless_stopped<T>(&self, work: impl Future<Output = T>) -> Result<T> {
+        tokio::select! {
+            done = work => Ok(done),
+            () = self.stop.cancelled() => Err(Error::Conflict("the curation was stopped".into())),
+        }
+    }
+}
+
+/// Disk space for one environment.
+const ENVIRONMENT_BYTES: u64 = 2 << 30;
+
+/// Why a repository has no candidates.
+struct Dropped {
+    reason: String,
+    detail: String,
+}
+
+impl Dropped {
+    fn new(reason: &str, error: &anyhow::Error) -> Self {
+        Self {
+            reason: reason.into(),
+            detail: format!("{error:#}"),
+        }
+    }
+}
+
+fn candidate(repository: &CuratedRepository, found: &KeptSpan) -> CandidateRow {
+    let KeptSpan { span, changes } = found;
+    let short = |sha: &str| sha[..7.min(sha.len())].to_owned();
+    let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+    CandidateRow {
+        task_id: format!(
+            "{}__{}__{}",
+            repository.name,
+            short(&span.base),
+            short(&span.target)
+        ),
+        repository: repository.position,
+        base_sha: span.base.clone(),
+        target_sha: span.target.clone(),
+        commits: count(span.commits),
+        days: span.days,
+        modified_lines: count(changes.total().modified()),
+        environment: Fate::Waiting,
+        filtered: Fate::Waiting,
+        image: String::new(),
+        attempts: Vec::new(),
+        prepared: None,
+    }
+}
+
+/// The repository in the name of a curated task.
+fn repository_of(task: &str) -> &str {
+    let mut parts = task.rsplitn(3, "__");
+    parts.nth(2).unwrap_or(task)
+}
+
+fn first_line(text: &str) -> &str {
+    text.lines().next().unwrap_or_default()
+}

@@ -1,0 +1,349 @@
+//! Builds an image in which a candidate's tests run, from the target's files:
+//! build, try, repair and build again (the paper, section 3.1, step 3).
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::{Duration, Instant};
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use swe_ci_base::code::CodeTree;
+use swe_ci_base::error::{Error, Result};
+use swe_ci_core::outcomes::TestList;
+use swe_ci_core::run::Limits;
+use swe_ci_curate::environment::configuration::{Configuration, Files};
+use swe_ci_curate::environment::diagnosis::{
+    SuspectedOutage, diagnose, last_error, missing_modules, own_modules, suspected_outage,
+};
+use swe_ci_curate::environment::distribution::{Finder, Provider};
+use swe_ci_curate::environment::python::{self, BaseImages};
+use swe_ci_curate::environment::recipe::{CODE, Recipe};
+use swe_ci_curate::environment::repair::Repair;
+use swe_ci_sandbox::images::{BuildNetwork, ImageBuild, Images};
+use swe_ci_sandbox::{ContainerSpec, Purpose, Sandbox, suite};
+use swe_ci_views::curation::{BuildAttempt, Fate};
+
+use super::error::unavailable;
+
+/// The most output of a build or a suite that is analysed.
+const MAX_OUTPUT: usize = 4 << 20;
+
+/// The time limit of one build: with slow mirrors it takes minutes, never an
+/// hour.
+const BUILD_TIME_LIMIT: Duration = Duration::from_hours(1);
+
+/// The pauses before builds are repeated after a suspected outage of the
+/// package index.
+const RETRY_PAUSES: [Duration; 3] = [
+    Duration::from_secs(5),
+    Duration::from_secs(20),
+    Duration::from_mins(1),
+];
+
+/// Builds environments.
+pub struct Builder<'a> {
+    pub images: &'a Images,
+    pub sandbox: &'a dyn Sandbox,
+    pub network: &'a BuildNetwork,
+    pub finder: &'a Finder,
+    /// The package index, if builds need help to know the times of its files.
+    pub index_without_times: Option<&'a str>,
+    pub bases: &'a BaseImages,
+    pub limits: Limits,
+    /// The most repairs of one environment.
+    pub repairs: usize,
+}
+
+/// The result of a build.
+#[derive(Debug)]
+pub struct Built {
+    pub fate: Fate,
+    /// Content digest; empty if there is none.
+    pub image: String,
+    pub attempts: Vec<BuildAttempt>,
+}
+
+/// One environment that was built and tried.
+struct TriedEnvironment {
+    /// Its image and the number of passing tests; `None` if no test starts.
+    runs: Option<(String, u32)>,
+    outcome: String,
+    output: String,
+    /// Why the failure may not be the project's fault.
+    suspected_outage: Option<SuspectedOutage>,
+}
+
+impl Builder<'_> {
+    /// Builds the environment of a target. `tag` names its images; `version` is
+    /// the version that the project should see. Reports each attempt as it
+    /// ends.
+    ///
+    /// # Errors
+    /// Failures of the platform: no container engine, no package index.
+    pub async fn build(
+        &self,
+        tag: &str,
+        target: &CodeTree,
+        time: Timestamp,
+        version: Option<&str>,
+        tell: &(dyn Fn(&BuildAttempt) + Send + Sync),
+    ) -> Result<Built> {
+        let mut recipe = match self.initial_recipe(target, time, version) {
+            Ok(recipe) => recipe,
+            Err(why) => {
+                return Ok(Built::dropped(
+                    "no environment",
+                    &format!("{why:#}"),
+                    Vec::new(),
+                ));
+            }
+        };
+        let own = own_modules(target.paths());
+        let mut repair = Repair::new(self.repairs);
+        let mut attempts: Vec<BuildAttempt> = Vec::new();
+        let mut best: Option<(String, u32)> = None;
+        let mut change = String::new();
+        loop {
+            let began = Instant::now();
+            let tried = self.attempt(tag, &recipe, target, time).await?;
+            let attempt = BuildAttempt {
+                change: std::mem::take(&mut change),
+                outcome: tried.outcome.clone(),
+                seconds: began.elapsed().as_secs_f64(),
+                dockerfile: dockerfile(&recipe),
+            };
+            tell(&attempt);
+            attempts.push(attempt);
+            let passes = |runs: &Option<(String, u32)>| runs.as_ref().map(|(_, passed)| *passed);
+            if passes(&tried.runs) > passes(&best) {
+                best.clone_from(&tried.runs);
+            }
+            let findings = diagnose(&tried.output, &own);
+            // A suite that runs is good enough, unless its failures name
+            // missing modules.
+            if tried.runs.is_some() && findings.is_empty() {
+                break;
+            }
+            let providers = self.providers(&missing_modules(&findings), time).await?;
+            let next = repair.next(&recipe, &findings, &providers);
+            let reasons = repair
+                .attempts
+                .last()
+                .map(|attempt| attempt.reasons.join(" "));
+            match next {
+                Some(next) => {
+                    change = reasons.unwrap_or_default();
+                    recipe = next;
+                }
+                None => break,
+            }
+        }
+        Ok(match best {
+            Some((image, _)) => Built {
+                fate: Fate::Survived,
+                image,
+                attempts,
+            },
+            None => {
+                let detail = attempts.last().map(|attempt| attempt.outcome.clone());
+                Built::dropped("no environment", &detail.unwrap_or_default(), attempts)
+            }
+        })
+    }
+
+    fn initial_recipe(
+        &self,
+        target: &CodeTree,
+        time: Timestamp,
+        version: Option<&str>,
+    ) -> anyhow::Result<Recipe> {
+        let configuration = Configuration::read(&files(target));
+        let day = time.to_zoned(TimeZone::UTC).date();
+        let interpreter = python::choose(&configuration, self.bases, day)?;
+        let mut recipe = Recipe::new(&configuration, &interpreter, time, version)?;
+        recipe.index_without_times = self.index_without_times.map(str::to_owned);
+        Ok(recipe)
+    }
+
+    /// Tries an environment, and again after an outage of the package index.
+    async fn attempt(
+        &self,
+        tag: &str,
+        recipe: &Recipe,
+        target: &CodeTree,
+        time: Timestamp,
+    ) -> Result<TriedEnvironment> {
+        for pause in RETRY_PAUSES {
+            let tried = self.attempt_once(tag, recipe, target).await?;
+            let Some(suspected_outage) = &tried.suspected_outage else {
+                return Ok(tried);
+            };
+            if !self.is_of_index(suspected_outage, time).await? {
+                return Ok(tried);
+            }
+            tracing::warn!(
+                tag,
+                "built again in {} s: {suspected_outage}",
+                pause.as_secs()
+            );
+            tokio::time::sleep(pause).await;
+        }
+        let tried = self.attempt_once(tag, recipe, target).await?;
+        if tried.suspected_outage.is_some() {
+            let answers = self.finder.answers().await;
+            answers.map_err(|error| Error::Unavailable(format!("{error:#}")))?;
+        }
+        Ok(tried)
+    }
+
+    async fn is_of_index(
+        &self,
+        suspected_outage: &SuspectedOutage,
+        time: Timestamp,
+    ) -> Result<bool> {
+        match suspected_outage {
+            SuspectedOutage::Connection { .. } => Ok(true),
+            SuspectedOutage::NoFiles { distribution } => {
+                let has = self.finder.has(distribution, time).await;
+                has.map_err(|error| Error::Unavailable(format!("{error:#}")))
+            }
+        }
+    }
+
+    async fn attempt_once(
+        &self,
+        tag: &str,
+        recipe: &Recipe,
+        target: &CodeTree,
+    ) -> Result<TriedEnvironment> {
+        let mut output = String::new();
+        let lines = recipe.lines();
+        let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+        let spec = ImageBuild {
+            tag,
+            from: &recipe.base_image,
+            lines: &lines,
+            files: context(recipe, target),
+            network: self.network,
+            apart: true,
+        };
+        let build = self.images.make(spec, |line| append(&mut output, line));
+        // When dropped, the container engine ends the build.
+        let built = match tokio::time::timeout(BUILD_TIME_LIMIT, build).await {
+            Ok(built) => built.map_err(unavailable)?,
+            Err(_) => Err(format!(
+                "it took over {} minutes",
+                BUILD_TIME_LIMIT.as_secs() / 60
+            )),
+        };
+        let image = match built {
+            Ok(image) => image,
+            Err(problem) => {
+                // The engine's message for a failed command is only the
+                // command's text.
+                let why = last_error(&output).filter(|_| problem.starts_with("The command "));
+                let outcome = format!(
+                    "it could not be built: {}",
+                    why.as_ref().unwrap_or(&problem)
+                );
+                let suspected_outage = suspected_outage(&output);
+                append(&mut output, &problem);
+                return Ok(TriedEnvironment {
+                    runs: None,
+                    outcome,
+                    output,
+                    suspected_outage,
+                });
+            }
+        };
+        let purpose = Purpose::Preparation(format!("curate {tag}"));
+        let spec = ContainerSpec::new(&image, self.limits, purpose);
+        let sandbox = self.sandbox.open(&spec).await;
+        let sandbox = sandbox.map_err(unavailable)?;
+        output.clear();
+        let mut on_line = |line: &str| append(&mut output, line);
+        let run = suite::run(sandbox.as_ref(), target, self.limits, &mut on_line).await;
+        let run = run.map_err(unavailable)?;
+        let (runs, outcome) = match run.result {
+            Ok(report) => {
+                let passed = TestList::of_target(&report).len();
+                let all = report.tests.len();
+                (
+                    (passed > 0).then_some((image, passed)),
+                    format!("{passed} of {all} tests pass"),
+                )
+            }
+            Err(why) => (None, why),
+        };
+        Ok(TriedEnvironment {
+            runs,
+            outcome,
+            output,
+            suspected_outage: None,
+        })
+    }
+
+    async fn providers(
+        &self,
+        modules: &[&str],
+        time: Timestamp,
+    ) -> Result<BTreeMap<String, Provider>> {
+        let mut all = BTreeMap::new();
+        for module in modules {
+            let found = self.finder.find(module, time).await;
+            let found = found.map_err(|error| {
+                Error::Unavailable(format!("cannot look up what provides {module}: {error:#}"))
+            });
+            if let Some(provider) = found? {
+                all.insert((*module).to_owned(), provider);
+            }
+        }
+        Ok(all)
+    }
+}
+
+impl Built {
+    fn dropped(reason: &str, detail: &str, attempts: Vec<BuildAttempt>) -> Self {
+        Self {
+            fate: Fate::dropped(reason, detail),
+            image: String::new(),
+            attempts,
+        }
+    }
+}
+
+/// Keeps the end of a long output: it holds the error.
+fn append(output: &mut String, line: &str) {
+    output.push_str(line);
+    output.push('\n');
+    if output.len() > MAX_OUTPUT {
+        let cut = output.floor_char_boundary(output.len() - MAX_OUTPUT / 2);
+        output.drain(..cut);
+    }
+}
+
+/// The files that declare requirements.
+fn files(target: &CodeTree) -> Files {
+    let declares = |path: &str| !path.contains('/') || path.starts_with("requirements/");
+    let paths: BTreeSet<&str> = target.paths().filter(|path| declares(path)).collect();
+    let file = |path: &str| Some((path.to_owned(), target.file(path)?.to_vec()));
+    paths.into_iter().filter_map(file).collect()
+}
+
+/// The files that the recipe's lines copy.
+fn context(recipe: &Recipe, target: &CodeTree) -> CodeTree {
+    let mut context = CodeTree::default();
+    for (path, text) in recipe.files() {
+        context.insert_file(&path, text);
+    }
+    context.put_below(CODE, target);
+    context
+}
+
+/// The recipe for display: its requirements are in a file beside the lines.
+fn dockerfile(recipe: &Recipe) -> Vec<String> {
+    let mut lines = vec![format!("FROM {}", recipe.base_image)];
+    lines.extend(recipe.lines());
+    let required = recipe.requirements.iter();
+    lines.extend(required.map(|required| format!("# {} ({})", required.spec, required.reason)));
+    lines
+}

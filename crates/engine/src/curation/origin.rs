@@ -1,0 +1,376 @@
+//! Fetches repositories: clones them with git, or assembles them from a
+//! package's releases.
+
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+
+use anyhow::{Context, bail, ensure};
+use jiff::Timestamp;
+use swe_ci_base::blocking::blocking;
+use swe_ci_base::code::CodeTree;
+use swe_ci_base::files;
+use swe_ci_curate::environment::distribution::{Index, IndexFile};
+use swe_ci_curate::environment::version::Version;
+use swe_ci_dataset::{CommitInfo, write_history};
+use tokio::process::Command;
+
+use super::plan::{Limits, Origin};
+
+/// Time limit of a clone.
+const CLONE_TIME_LIMIT: Duration = Duration::from_hours(2);
+/// How often the size of a clone is checked.
+const SIZE_CHECK_INTERVAL: Duration = Duration::from_secs(2);
+/// The most bytes the code of a release may have.
+const MAX_CODE: u64 = 256 << 20;
+/// The most characters of git's error output in a message.
+const MAX_MESSAGE: usize = 1_000;
+
+/// Fetches repositories into a folder.
+pub struct Fetcher<'a> {
+    pub index: &'a Index,
+    pub limits: &'a Limits,
+    /// Proxies, for git.
+    pub env: &'a [(String, String)],
+    pub ca_bundle: Option<&'a Path>,
+}
+
+impl Fetcher<'_> {
+    /// Fetches a repository into `folder`, completely or not at all; an
+    /// existing folder is left as it is.
+    ///
+    /// # Errors
+    /// Why it cannot be fetched, in words for people.
+    pub async fn fetch(&self, origin: &Origin, folder: &Path) -> anyhow::Result<()> {
+        if folder.exists() {
+            return Ok(());
+        }
+        let partial = files::beside(folder, "partial");
+        files::remove_folder(&partial)?;
+        if let Some(parent) = folder.parent() {
+            std::fs::create_dir_all(parent)
+                .with_context(|| format!("cannot create {}", parent.display()))?;
+        }
+        match origin {
+            Origin::Git { address, branch } => {
+                self.clone(address, branch.as_deref(), &partial).await?;
+            }
+            Origin::Package { package, from, to } => {
+                let releases = self
+                    .releases(package, from.as_deref(), to.as_deref())
+                    .await?;
+                self.assemble(package, &releases, &partial).await?;
+            }
+        }
+        std::fs::rename(&partial, folder)
+            .with_context(|| format!("cannot create {}", folder.display()))
+    }
+
+    /// Clones one branch with its whole history, without files.
+    async fn clone(&self, address: &str, branch: Option<&str>, to: &Path) -> anyhow::Result<()> {
+        let mut git = git();
+        git.args(["clone", "--quiet", "--bare", "--single-branch", "--no-tags"]);
+        git.args(branch.iter().flat_map(|branch| ["--branch", branch]));
+        git.arg("--").arg(address).arg(to);
+        git.envs(self.env.iter().map(|(name, value)| (name, value)));
+        if let Some(bundle) = self.ca_bundle {
+            git.env("GIT_SSL_CAINFO", bundle);
+        }
+        let most = self.limits.repository_mib << 20;
+        let cloning = run(git);
+        let watching = async {
+            loop {
+                tokio::time::sleep(SIZE_CHECK_INTERVAL).await;
+                let folder = to.to_owned();
+                if blocking(move || Ok(files::bytes_below(&folder)))
+                    .await
+                    .unwrap_or(0)
+                    > most
+                {
+                    return;
+                }
+            }
+        };
+        let cloned = tokio::select! {
+            done = cloning => done,
+            () = watching => Err(anyhow::anyhow!(
+                "it is larger than the {} MiB that limits.repository_mib allows",
+                self.limits.repository_mib
+            )),
+            () = tokio::time::sleep(CLONE_TIME_LIMIT) => Err(anyhow::anyhow!("it takes longer than {CLONE_TIME_LIMIT:?}")),
+        };
+        cloned.with_context(|| format!("cannot clone {address}"))?;
+        Ok(())
+    }
+
+    /// The releases of a package in sequence: source distributions that were
+    /// not withdrawn, each with a higher version than all before it. Later
+    /// backports are not part of the main line.
+    async fn releases(
+        &self,
+        package: &str,
+        from: Option<&str>,
+        to: Option<&str>,
+    ) -> anyhow::Result<Vec<(String, IndexFile)>> {
+        let files = self.index.files(package).await;
+        let files = files.with_context(|| format!("cannot look up the releases of {package}"))?;
+        let (from, to) = (bound(from)?, bound(to)?);
+        let mut releases = main_line(files, from.as_ref(), to.as_ref());
+        let rest = releases.len().saturating_sub(self.limits.releases);
+        releases.drain(..rest);
+        ensure!(
+            releases.len() > 1,
+            "{package} has {} releases with source distributions in that range; a history needs two",
+            releases.len()
+        );
+        Ok(releases)
+    }
+
+    /// A history with a commit for each release.
+    async fn assemble(
+        &self,
+        package: &str,
+        releases: &[(String, IndexFile)],
+        to: &Path,
+    ) -> anyhow::Result<()> {
+        let mut versions = Vec::new();
+        for (version, file) in releases {
+            let what = || format!("{package} {version}");
+            let bytes = self.index.download(file).await.with_context(what)?;
+            let unpacked = blocking(move || {
+                CodeTree::from_tar(flate2::read::GzDecoder::new(bytes.as_slice()), 1, MAX_CODE)
+            });
+            let code = unpacked
+                .await
+                .with_context(|| format!("cannot unpack {}", what()))?;
+            let time = file.upload_time.map_or(0, Timestamp::as_second);
+            let commit = CommitInfo {
+                sha: String::new(),
+                time,
+                message: format!("Release {package} {version}\n"),
+            };
+            versions.push((commit, code));
+        }
+        let to = to.to_owned();
+        blocking(move || write_history(&to, &versions).map(|_| ())).await
+    }
+}
+
+fn bound(text: Option<&str>) -> anyhow::Result<Option<Version>> {
+    let parsed = |text: &str| {
+        Version::parse(text).with_context(|| format!("`{text}` is no version of a package"))
+    };
+    text.map(parsed).transpose()
+}
+
+fn main_line(
+    files: Vec<IndexFile>,
+    from: Option<&Version>,
+    to: Option<&Version>,
+) -> Vec<(String, IndexFile)> {
+    let release = |file: IndexFile| {
+        let text = file.version()?;
+        let version = Version::parse(&text)?;
+        let wanted = !file.is_wheel()
+            && file.filename.ends_with(".tar.gz")
+            && !file.is_yanked()
+            && !version.is_pre()
+            && from.is_none_or(|from| version >= *from)
+            && to.is_none_or(|to| version <= *to);
+        (wanted && file.upload_time.is_some()).then_some((version, text, file))
+    };
+    let mut releases: Vec<_> = files.into_iter().filter_map(release).collect();
+    releases.sort_by_key(|(_, _, file)| file.upload_time);
+    let mut highest: Option<Version> = None;
+    releases.retain(|(version, _, _)| {
+        let higher = highest.as_ref().is_none_or(|highest| version > highest);
+        if higher {
+            highest = Some(version.clone());
+        }
+        higher
+    });
+    let named = |(_, text, file)| (text, file);
+    releases.into_iter().map(named).collect()
+}
+
+/// Creates a task's checkout: a folder with the files of `base` and the history
+/// up to `target`, without anything later.
+pub async fn checkout(
+    repository: &Path,
+    base: &str,
+    target: &str,
+    folder: &Path,
+) -> anyhow::Result<()> {
+    files::remove_folder(folder)?;
+    let name = format!("refs/heads/swe-ci/{target}");
+    run(in_folder(repository, &["update-ref", &name, target])).await?;
+    let mut clone = git();
+    let branch = format!("swe-ci/{target}");
+    // The objects are transferred, not copied as files: those of later commits
+    // stay behind.
+    clone.args([
+        "clone",
+        "--quiet",
+        "--no-local",
+        "--single-branch",
+        "--no-tags",
+    ]);
+    clone.args(["--no-checkout", "--branch", &branch, "--"]);
+    run({
+        clone.arg(repository).arg(folder);
+        clone
+    })
+    .await?;
+    for arguments in [
+        &["branch", "--quiet", "--move", "main"][..],
+        &["remote", "remove", "origin"],
+        &["checkout", "--quiet", "--detach", base],
+    ] {
+        run(in_folder(folder, arguments)).await?;
+    }
+    Ok(())
+}
+
+fn in_folder(folder: &Path, arguments: &[&str]) -> Command {
+    let mut git = git();
+    git.arg("-C").arg(folder).args(arguments);
+    git
+}
+
+/// git, without this machine's settings, and without anything that a repository
+/// or an address could make it run.
+fn git() -> Command {
+    let mut git = Command::new("git");
+    git.env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .env("GIT_CONFIG_SYSTEM", "/dev/null")
+        .env("GIT_TERMINAL_PROMPT", "0")
+        .env("GIT_LFS_SKIP_SMUDGE", "1")
+        .env("GIT_ALLOW_PROTOCOL", "https:http:ssh:git:file")
+        .args(["-c", "core.hooksPath=/dev/null"])
+        .args(["-c", "safe.directory=*"])
+        .args(["-c", "gc.auto=0"])
+        .stdin(Stdio::null())
+        .kill_on_drop(true);
+    git
+}
+
+async fn run(mut git: Command) -> anyhow::Result<()> {
+    let output = git
+        .output()
+        .await
+        .context("cannot run git; install it on this machine")?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    let message: String = stderr.trim().chars().take(MAX_MESSAGE).collect();
+    bail!("git: {message}")
+}
+
+/// The folder of a curation's repository.
+pub fn repository_folder(home: &Path, position: u32) -> PathBuf {
+    home.join("repositories").join(position.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_main_line_of_releases() {
+        let file = |name: &str, day: u32, yanked: bool| -> IndexFile {
+            serde_json::from_value(serde_json::json!({
+                "filename": name,
+                "url": format!("https://example.org/{name}"),
+                "hashes": {"sha256": "00"},
+                "upload-time": format!("2024-01-{day:02}T00:00:00Z"),
+                "yanked": yanked,
+            }))
+            .unwrap()
+        };
+        let files = vec![
+            file("lib-2.0.tar.gz", 9, false),
+            file("lib-1.0.tar.gz", 1, false),
+            file("lib-1.0-py3-none-any.whl", 1, false),
+            file("lib-1.1.tar.gz", 3, false),
+            // A backport after 2.0, a withdrawn release, and a pre-release.
+            file("lib-1.2.tar.gz", 10, false),
+            file("lib-2.1.tar.gz", 11, true),
+            file("lib-3.0rc1.tar.gz", 12, false),
+            file("lib-3.0.zip", 13, false),
+            file("lib-3.1.tar.gz", 14, false),
+        ];
+        let check = |from, to, expect: &str| {
+            let (from, to) = (bound(from).unwrap(), bound(to).unwrap());
+            let found = main_line(files.clone(), from.as_ref(), to.as_ref());
+            let found: Vec<&str> = found.iter().map(|(version, _)| version.as_str()).collect();
+            assert_eq!(found.join(" "), expect);
+        };
+        check(None, None, "1.0 1.1 2.0 3.1");
+        check(Some("1.1"), Some("2"), "1.1 2.0");
+        check(Some("9"), None, "");
+        assert!(bound(Some("x")).is_err());
+    }
+
+    /// A bare repository with three commits on its branch.
+    async fn repository(folder: &Path) -> Vec<String> {
+        let version = |text: &str, time| {
+            let mut code = CodeTree::default();
+            code.insert_file("a.py", text);
+            let commit = CommitInfo {
+                sha: String::new(),
+                time,
+                message: "m".into(),
+            };
+            (commit, code)
+        };
+        let versions = [
+            version("1", 1_000),
+            version("2", 2_000),
+            version("3", 3_000),
+        ];
+        write_history(folder, &versions).unwrap()
+    }
+
+    #[tokio::test]
+    async fn a_task_is_shipped_without_what_came_after() {
+        let home = tempfile::tempdir().unwrap();
+        let source = home.path().join("source");
+        let shas = repository(&source).await;
+        let cache = home.path().join("cache");
+        let index = Index::new("https://example.org/simple", &cache, None).unwrap();
+        let fetcher = Fetcher {
+            index: &index,
+            limits: &Limits::default(),
+            env: &[],
+            ca_bundle: None,
+        };
+        let origin = Origin::Git {
+            address: source.display().to_string(),
+            branch: Some("main".into()),
+        };
+        let clone = home.path().join("clone");
+        fetcher.fetch(&origin, &clone).await.unwrap();
+        let task = home.path().join("task");
+        checkout(&clone, &shas[0], &shas[1], &task).await.unwrap();
+        assert_eq!(std::fs::read(task.join("a.py")).unwrap(), b"1");
+        let history = swe_ci_dataset::History::new(&task);
+        assert_eq!(history.between(&shas[0], &shas[1]).unwrap().len(), 1);
+        let later = history.commit(&shas[2]).unwrap_err();
+        assert!(later.to_string().contains("no commit"), "{later}");
+        let config = std::fs::read_to_string(task.join(".git/config")).unwrap();
+        assert!(
+            !config.contains("source") && !config.contains("clone"),
+            "{config}"
+        );
+
+        let nothing = Origin::Git {
+            address: home.path().join("nothing").display().to_string(),
+            branch: None,
+        };
+        let into = home.path().join("into");
+        let error = fetcher.fetch(&nothing, &into).await.unwrap_err();
+        assert!(format!("{error:#}").contains("cannot clone"), "{error:#}");
+        assert!(!into.exists());
+    }
+}

@@ -1,0 +1,346 @@
+//! The plan of a curation: sources, and rules for each stage. A TOML file, in
+//! which everything but a name and one source has a default.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+use swe_ci_core::task::is_plain_name;
+use swe_ci_curate::github::Search;
+use swe_ci_curate::{CollectRules, SpanRules};
+
+/// The most bytes a plan may have.
+const MAX_PLAN: usize = 1 << 20;
+/// The most sources in a plan.
+const MAX_SOURCES: usize = 10_000;
+
+/// A plan; `docs/curation.md` describes every field.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Plan {
+    /// Name of the new split.
+    pub split: String,
+    /// Where repositories come from.
+    #[serde(default)]
+    pub source: Vec<Source>,
+    /// The first stage.
+    #[serde(default)]
+    pub collect: CollectRules,
+    /// The second.
+    #[serde(default)]
+    pub spans: SpanRules,
+    #[serde(default)]
+    pub environment: Environment,
+    #[serde(default)]
+    pub filter: Filter,
+    #[serde(default)]
+    pub limits: Limits,
+}
+
+/// Where repositories come from: exactly one of the first three.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Source {
+    /// An address git can clone, or a folder on the server.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub git: Option<String>,
+    /// A package of the index; its releases become commits.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub package: Option<String>,
+    /// The results of a GitHub search.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub github: Option<Search>,
+    /// For a git repository: a name other than the end of its address.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// For a git repository: a branch other than its main one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub branch: Option<String>,
+    /// For a package: the first release to use.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
+    /// For a package: the last one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub to: Option<String>,
+}
+
+/// Limits on the size of a curation.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Limits {
+    /// A larger clone is abandoned.
+    pub repository_mib: u64,
+    /// Only the largest candidates of a repository go on; environments are
+    /// expensive.
+    pub candidates_per_repository: usize,
+    /// The newest releases of a package, at most this many.
+    pub releases: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            repository_mib: 2_048,
+            candidates_per_repository: 20,
+            releases: 200,
+        }
+    }
+}
+
+/// The third stage.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Environment {
+    /// Base images by their version of Python, such as `"3.12" =
+    /// "python:3.12-slim"`; the server's own when there is none.
+    pub images: BTreeMap<String, String>,
+    /// The most repairs of one environment.
+    pub repairs: usize,
+}
+
+impl Default for Environment {
+    fn default() -> Self {
+        Self {
+            images: BTreeMap::new(),
+            repairs: 10,
+        }
+    }
+}
+
+/// The fourth stage.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Filter {
+    /// The fewest tests that the target passes and the base does not: 5 in
+    /// section 3.1.
+    pub min_gap: u32,
+    /// Runs of the target's suite.
+    pub repeats: u32,
+    /// Slower suites are rejected; in seconds.
+    pub max_suite_seconds: f64,
+    /// The most tasks of one repository.
+    pub most_per_repository: usize,
+    /// The most tasks in all: 100 in section 3.1.
+    pub most: usize,
+}
+
+impl Default for Filter {
+    fn default() -> Self {
+        Self {
+            min_gap: 5,
+            repeats: 3,
+            max_suite_seconds: 600.0,
+            most_per_repository: 3,
+            most: 100,
+        }
+    }
+}
+
+/// The origin of one repository.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Origin {
+    Git {
+        address: String,
+        #[serde(default)]
+        branch: Option<String>,
+    },
+    Package {
+        package: String,
+        #[serde(default)]
+        from: Option<String>,
+        #[serde(default)]
+        to: Option<String>,
+    },
+}
+
+impl Plan {
+    /// Parses a plan.
+    ///
+    /// # Errors
+    /// Its problems, with the line or the field.
+    pub fn read(toml: &str) -> Result<Self, String> {
+        if toml.len() > MAX_PLAN {
+            return Err(format!("the plan is larger than {MAX_PLAN} bytes"));
+        }
+        let plan: Self = toml::from_str(toml).map_err(|e| e.to_string())?;
+        match plan.problems().as_slice() {
+            [] => Ok(plan),
+            problems => Err(problems.join("; ")),
+        }
+    }
+
+    fn problems(&self) -> Vec<String> {
+        let mut problems = Vec::new();
+        if !is_plain_name(&self.split) {
+            problems.push(format!("split: `{}` cannot name a split", self.split));
+        }
+        // The address of a split's page contains its name.
+        if self.split == "new" {
+            problems.push("split: `new` is the page for new splits; choose another name".into());
+        }
+        match self.source.len() {
+            0 => problems.push("source: there is none; add a [[source]]".into()),
+            1..=MAX_SOURCES => {}
+            n => problems.push(format!("source: {n} are more than {MAX_SOURCES}")),
+        }
+        for (at, source) in self.source.iter().enumerate() {
+            if let Some(problem) = source.problem() {
+                problems.push(format!("source {}: {problem}", at + 1));
+            }
+        }
+        let counts = [
+            (
+                "limits.candidates_per_repository",
+                self.limits.candidates_per_repository,
+            ),
+            ("limits.releases", self.limits.releases),
+            (
+                "filter.most_per_repository",
+                self.filter.most_per_repository,
+            ),
+            ("filter.most", self.filter.most),
+            ("filter.repeats", self.filter.repeats as usize),
+        ];
+        let nothing = counts.into_iter().filter(|(_, value)| *value == 0);
+        problems.extend(nothing.map(|(name, _)| format!("{name}: it must be 1 or more")));
+        if self.filter.repeats > 100 {
+            problems.push("filter.repeats: it must be 100 or less".into());
+        }
+        problems
+    }
+}
+
+impl Source {
+    fn problem(&self) -> Option<String> {
+        let kinds = [
+            self.git.is_some(),
+            self.package.is_some(),
+            self.github.is_some(),
+        ];
+        if kinds.into_iter().filter(|kind| *kind).count() != 1 {
+            return Some("it takes exactly one of `git`, `package` and `github`".into());
+        }
+        let of_git = self.name.is_some() || self.branch.is_some();
+        let of_package = self.from.is_some() || self.to.is_some();
+        match (&self.git, &self.package) {
+            (None, _) if of_git => Some("`name` and `branch` go with `git`".into()),
+            (_, None) if of_package => Some("`from` and `to` go with `package`".into()),
+            (Some(address), _) => git_problem(address, self.name.as_deref()),
+            (_, Some(package)) if !is_project(package) => {
+                Some(format!("package: `{package}` is no name of a package"))
+            }
+            _ => None,
+        }
+    }
+}
+
+fn is_project(name: &str) -> bool {
+    let inner = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    (1..=100).contains(&name.len())
+        && name.chars().all(inner)
+        && name.starts_with(|c: char| c.is_ascii_alphanumeric())
+}
+
+fn git_problem(address: &str, name: Option<&str>) -> Option<String> {
+    const SCHEMES: [&str; 4] = ["https://", "http://", "ssh://", "git://"];
+    let remote = SCHEMES.iter().any(|scheme| address.starts_with(scheme));
+    let short = !remote && address.contains("::");
+    if address.starts_with('-') || short || (address.contains("://") && !remote) {
+        return Some(format!(
+            "git: `{address}` is neither an address of https, http, ssh or git nor a folder"
+        ));
+    }
+    let place = address
+        .split_once("://")
+        .and_then(|(_, rest)| rest.split('/').next());
+    let user = place.is_some_and(|place| place.contains('@'));
+    if user && !address.starts_with("ssh://") {
+        return Some(
+            "git: an address must not hold a user or a password; plans are stored and shown".into(),
+        );
+    }
+    let name = name.map_or_else(|| repository_name(address), str::to_owned);
+    (!is_plain_name(&name)).then(|| format!("name: `{name}` cannot name a repository"))
+}
+
+/// `owner__name` of an address, the last part of a folder.
+pub fn repository_name(address: &str) -> String {
+    let trimmed = address.trim_end_matches('/').trim_end_matches(".git");
+    let path = match trimmed.split_once("://") {
+        Some((_, rest)) => rest.split_once('/').map_or(rest, |(_, path)| path),
+        None => {
+            let name = PathBuf::from(trimmed);
+            let name = name.file_name().unwrap_or_default();
+            return plain(&name.to_string_lossy());
+        }
+    };
+    let mut parts: Vec<&str> = path.rsplit('/').take(2).collect();
+    parts.reverse();
+    plain(&parts.join("__"))
+}
+
+fn plain(name: &str) -> String {
+    let known = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
+    let name: String = name
+        .chars()
+        .map(|c| if known(c) { c } else { '-' })
+        .take(80)
+        .collect();
+    name.trim_start_matches('.').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_short_plan_has_the_papers_thresholds() {
+        let plan = Plan::read("split = 'mine'\n[[source]]\npackage = 'tinydb'").unwrap();
+        assert_eq!(plan.spans.min_modified_lines, 1_000);
+        assert_eq!(plan.spans.min_source_lines, 500);
+        assert_eq!(plan.collect.min_age_years, 3.0);
+        assert_eq!((plan.filter.min_gap, plan.filter.most), (5, 100));
+        let again = toml::to_string(&plan).unwrap();
+        assert_eq!(Plan::read(&again).unwrap(), plan);
+    }
+
+    #[test]
+    fn problems_name_their_field() {
+        let check = |toml: &str, expect: &str| {
+            let error = Plan::read(toml).unwrap_err();
+            assert!(error.contains(expect), "{toml}\n{error}");
+        };
+        let with = |rest: &str| format!("split = 'a'\n[[source]]\n{rest}");
+        check("", "split");
+        check("split = 'a'", "there is none; add a [[source]]");
+        check("split = '../a'\n[[source]]\npackage='a'", "split: `../a`");
+        check(&with(""), "source 1: it takes exactly one");
+        check(&with("package='a'\ngit='b'"), "exactly one");
+        check(&with("package='a'\nbranch='b'"), "go with `git`");
+        check(&with("git='a'\nfrom='1'"), "go with `package`");
+        check(&with("package='../x'"), "no name of a package");
+        check(&with("git='--upload-pack=x'"), "neither an address");
+        check(&with("git='ext::sh -c x'"), "neither an address");
+        check(&with("git='file:///etc'"), "neither an address");
+        check(&with("git='https://u:p@h/a/b'"), "must not hold a user");
+        check(&with("git='/a/..'"), "cannot name a repository");
+        check(&with("package='a'\nstars=1"), "unknown field `stars`");
+        check(&with("package='a'\n[spans]\nmin_lines=1"), "min_lines");
+        check(
+            &with("package='a'\n[filter]\nmost=0"),
+            "filter.most: it must be 1",
+        );
+    }
+
+    #[test]
+    fn repositories_have_names() {
+        let check = |address: &str, expect: &str| assert_eq!(repository_name(address), expect);
+        check("https://example.org/psf/requests.git", "psf__requests");
+        check("https://example.org/psf/requests/", "psf__requests");
+        check("ssh://git@example.org/a/b/c", "b__c");
+        check("/srv/git/lib.git", "lib");
+        check("../lib", "lib");
+        check("https://example.org/ä/b c", "-__b-c");
+    }
+}

@@ -1,0 +1,325 @@
+//! Runs curations, one at a time: in a server's worker, or in the command that
+//! requested one.
+
+use std::fs::File;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::Context;
+use jiff::Timestamp;
+use swe_ci_base::blocking::blocking;
+use swe_ci_base::error::{Error, Result};
+use swe_ci_base::files;
+use swe_ci_core::task::TaskId;
+use swe_ci_curate::environment::distribution::{Finder, Index};
+use swe_ci_curate::environment::python::BaseImages;
+use swe_ci_curate::github::{self, GitHub, RepositoryHit};
+use swe_ci_dataset::pip;
+use swe_ci_sandbox::images::names_a_user;
+use swe_ci_store::CurationRow;
+use swe_ci_views::curation::{CurationState, Fate};
+use tokio_util::sync::CancellationToken;
+
+use super::curator::Curator;
+use super::error::unavailable;
+use super::origin::Fetcher;
+use super::plan::{Origin, Plan, repository_name};
+use crate::Engine;
+
+/// How often a server looks for a curation, and whether one was cancelled.
+const POLL_INTERVAL: Duration = Duration::from_secs(2);
+/// The pause after a failure of the container engine or the network.
+const RETRY_DELAY: Duration = Duration::from_secs(30);
+
+impl Engine {
+    /// Runs a curation to its end in this process, or waits while another one
+    /// does. Returns its final state.
+    ///
+    /// # Errors
+    /// The failure that interrupts it; another call resumes it.
+    pub async fn curate(
+        &self,
+        id: &str,
+        say: &(dyn Fn(String) + Send + Sync),
+    ) -> Result<CurationState> {
+        let mut reported = false;
+        loop {
+            let row = self.inner.store.curation(id).await?;
+            if row.state.is_over() {
+                return Ok(row.state);
+            }
+            match self.curation_lock()? {
+                Some(_held) => self.carry_out(&row, say, &CancellationToken::new()).await?,
+                None if !reported => {
+                    say("a server is working on it; `/datasets` shows its progress".into());
+                    reported = true;
+                }
+                None => tokio::time::sleep(POLL_INTERVAL).await,
+            }
+        }
+    }
+
+    /// Runs queued curations, one after the other, until `stop`.
+    pub(crate) async fn curate_queued(&self, stop: &CancellationToken) {
+        while !stop.is_cancelled() {
+            match self.curate_next(stop).await {
+                Ok(true) => {}
+                Ok(false) => pause(stop, POLL_INTERVAL).await,
+                Err(error) => {
+                    if !stop.is_cancelled() {
+                        tracing::error!("curation: {:#}", anyhow::Error::new(error));
+                    }
+                    pause(stop, RETRY_DELAY).await;
+                }
+            }
+        }
+    }
+
+    async fn curate_next(&self, stop: &CancellationToken) -> Result<bool> {
+        let Some(row) = self.inner.store.next_curation().await? else {
+            return Ok(false);
+        };
+        let Some(_held) = self.curation_lock()? else {
+            return Ok(false);
+        };
+        let say = |line: String| tracing::info!(curation = row.id, "{line}");
+        self.carry_out(&row, &say, stop).await?;
+        Ok(true)
+    }
+
+    /// One process at a time: images and folders are shared.
+    fn curation_lock(&self) -> Result<Option<File>> {
+        Ok(files::lock(&self.config().data.join("curation.lock"))?)
+    }
+
+    async fn carry_out(
+        &self,
+        row: &CurationRow,
+        say: &(dyn Fn(String) + Send + Sync),
+        stop: &CancellationToken,
+    ) -> Result<()> {
+        let store = &self.inner.store;
+        // Another process may have ended it since.
+        if !store
+            .move_curation(&row.id, &CurationState::Running)
+            .await?
+        {
+            return Ok(());
+        }
+        let stop = stop.child_token();
+        let ended = tokio::select! {
+            ended = self.stages(row, say, &stop) => ended,
+            () = self.until_cancelled(&row.id) => {
+                stop.cancel();
+                return self.remove_intermediates(&row.id).await;
+            }
+        };
+        let state = match ended {
+            Ok(0) => CurationState::Failed {
+                reason: "no candidate became a task; the funnel says at which stage".into(),
+            },
+            Ok(_) => CurationState::Finished,
+            // Resumed when the process, the engine or the network is back.
+            Err(error @ (Error::Conflict(_) | Error::Unavailable(_))) => return Err(error),
+            Err(error) => {
+                let reason = error.to_string();
+                store
+                    .move_curation(&row.id, &CurationState::Failed { reason })
+                    .await?;
+                self.remove_intermediates(&row.id).await?;
+                return Err(error);
+            }
+        };
+        store.move_curation(&row.id, &state).await?;
+        Ok(())
+    }
+
+    /// Removes intermediate results: clones, checkouts, and the images of
+    /// candidates that were not selected.
+    async fn remove_intermediates(&self, id: &str) -> Result<()> {
+        let inner = &self.inner;
+        // The same environment has the same digest, whichever curation built
+        // it.
+        let needed = inner.store.task_images().await?;
+        for candidate in inner.store.candidates(id).await? {
+            if candidate.image.is_empty() || candidate.filtered == Fate::Survived {
+                continue;
+            }
+            if !needed.contains(&candidate.image) {
+                inner.image_cache.forget(&candidate.image).await?;
+            }
+            let task = TaskId::new(&candidate.task_id).map_err(anyhow::Error::new)?;
+            // Another curation may have made it a task.
+            if inner.store.find_task(&task).await?.is_none() {
+                let folder = inner.folders.root().join(task.as_str());
+                blocking(move || files::remove_folder(&folder)).await?;
+            }
+        }
+        let home = self.curation_home(id)?;
+        blocking(move || files::remove_folder(&home)).await?;
+        Ok(())
+    }
+
+    /// The folder for everything a curation creates.
+    fn curation_home(&self, id: &str) -> Result<PathBuf> {
+        let home = self.config().data.join("curations").join(id);
+        Ok(std::path::absolute(home).context("cannot resolve the path of the data folder")?)
+    }
+
+    async fn until_cancelled(&self, id: &str) {
+        loop {
+            tokio::time::sleep(POLL_INTERVAL).await;
+            let row = self.inner.store.curation(id).await;
+            if row.is_ok_and(|row| row.state == CurationState::Cancelled) {
+                return;
+            }
+        }
+    }
+
+    /// Runs all stages; returns the number of tasks.
+    async fn stages(
+        &self,
+        row: &CurationRow,
+        say: &(dyn Fn(String) + Send + Sync),
+        stop: &CancellationToken,
+    ) -> Result<usize> {
+        let plan = Plan::read(&row.plan).map_err(Error::Invalid)?;
+        let config = self.config();
+        let sandbox = self.sandbox();
+        let network = self.build_network()?;
+        let ca = network.ca_bundle.as_deref();
+        let url = match &config.package_index {
+            Some(url) => url.clone(),
+            None => pip::default_index(&*sandbox, &config.base_image)
+                .await
+                .map_err(unavailable)?,
+        };
+        let cache = config.data.join("cache").join("index");
+        let index = Index::new(&url, &cache, ca)?;
+        let finder = Finder::new(Index::new(&url, &cache, ca)?);
+        // An image's history would disclose a user's name and password.
+        let without_times = index.without_times().await;
+        let without_times = without_times.map_err(unavailable)?;
+        let index_without_times = without_times.filter(|url| !names_a_user(url));
+        let bases = match plan.environment.images.is_empty() {
+            false => plan.environment.images.clone(),
+            true => {
+                let version = pip::python_version(&*sandbox, &config.base_image).await;
+                let version = version.map_err(unavailable)?;
+                BaseImages::from([(version, config.base_image.clone())])
+            }
+        };
+        let curator = Curator {
+            engine: self,
+            id: &row.id,
+            plan: &plan,
+            home: self.curation_home(&row.id)?,
+            network: &network,
+            fetcher: Fetcher {
+                index: &index,
+                limits: &plan.limits,
+                env: &config.build_env,
+                ca_bundle: config.ca_bundle.as_deref(),
+            },
+            finder: &finder,
+            index_without_times,
+            bases: &bases,
+            say,
+            stop,
+        };
+        self.put_repositories(row, &plan, say).await?;
+        curator.examine_repositories().await?;
+        curator.build_environments().await?;
+        curator.test_candidates().await?;
+        let tasks = curator.select().await?;
+        self.remove_intermediates(&row.id).await?;
+        say(format!("split {}: {tasks} tasks", plan.split));
+        Ok(tasks)
+    }
+
+    /// Stores the list of repositories, once.
+    async fn put_repositories(
+        &self,
+        row: &CurationRow,
+        plan: &Plan,
+        say: &(dyn Fn(String) + Send + Sync),
+    ) -> Result<()> {
+        let store = &self.inner.store;
+        if !store.curated_repositories(&row.id).await?.is_empty() {
+            return Ok(());
+        }
+        let mut repositories: Vec<(String, Origin)> = Vec::new();
+        for source in &plan.source {
+            if let Some(address) = &source.git {
+                let name = source.name.clone();
+                let name = name.unwrap_or_else(|| repository_name(address));
+                let origin = Origin::Git {
+                    address: address.clone(),
+                    branch: source.branch.clone(),
+                };
+                repositories.push((name, origin));
+            } else if let Some(package) = &source.package {
+                let origin = Origin::Package {
+                    package: package.clone(),
+                    from: source.from.clone(),
+                    to: source.to.clone(),
+                };
+                repositories.push((package.clone(), origin));
+            } else if let Some(search) = &source.github {
+                repositories.extend(self.search_github(search, say).await?);
+            }
+        }
+        let mut seen = std::collections::HashSet::new();
+        repositories.retain(|(name, _)| seen.insert(name.clone()));
+        let rows = repositories.into_iter().map(|(name, origin)| {
+            let origin = serde_json::to_string(&origin).context("an origin cannot be written")?;
+            Ok((name, origin))
+        });
+        let rows = rows.collect::<Result<Vec<(String, String)>>>()?;
+        say(format!("{} repositories", rows.len()));
+        store.put_curated_repositories(&row.id, &rows).await
+    }
+
+    async fn search_github(
+        &self,
+        search: &github::Search,
+        say: &(dyn Fn(String) + Send + Sync),
+    ) -> Result<Vec<(String, Origin)>> {
+        let config = self.config();
+        let network = self.build_network()?;
+        let endpoint = config
+            .github_endpoint
+            .as_deref()
+            .unwrap_or(github::DEFAULT_ENDPOINT);
+        let ca = network.ca_bundle.as_deref();
+        let client = GitHub::new(endpoint, config.github_token.clone(), ca)?;
+        let report = |progress| say(format!("GitHub: {progress:?}"));
+        let found = client.search(search, Timestamp::now(), &report).await;
+        let found = found.map_err(|error| match error.concerns_all() {
+            true => Error::Unavailable(error.to_string()),
+            false => Error::Invalid(error.to_string()),
+        })?;
+        for gap in &found.gaps {
+            say(format!(
+                "GitHub lists {} of {} repositories: {gap:?}",
+                gap.listed, gap.total
+            ));
+        }
+        let origin = |hit: RepositoryHit| {
+            let name = hit.full_name.replace('/', "__");
+            let origin = Origin::Git {
+                address: hit.clone_url,
+                branch: Some(hit.default_branch),
+            };
+            (name, origin)
+        };
+        Ok(found.hits.into_iter().map(origin).collect())
+    }
+}
+
+async fn pause(stop: &CancellationToken, time: Duration) {
+    tokio::select! {
+        () = stop.cancelled() => {}
+        () = tokio::time::sleep(time) => {}
+    }
+}

@@ -1,0 +1,401 @@
+//! The tiny task, and an isolated evolution of it.
+
+use std::path::{Path, PathBuf};
+use std::pin::pin;
+use std::sync::Arc;
+
+use anyhow::{Context, anyhow};
+use futures::StreamExt;
+use swe_ci_base::blocking::blocking;
+use swe_ci_base::error::{Error, Result};
+use swe_ci_base::files::{self, FileIdentity};
+use swe_ci_core::metrics::Verdict;
+use swe_ci_core::permissions::RunPermissions;
+use swe_ci_core::run::{Limits, RunConfig};
+use swe_ci_core::step::{Role, StepOutcome};
+use swe_ci_dataset::tiny::{TinyTask, write_dataset};
+use swe_ci_dataset::{ImportOptions, Importer, TaskFolders, demo};
+use swe_ci_gateway::{Exchange, Gateway, Ledgers};
+use swe_ci_runner::events::Events;
+use swe_ci_runner::evolve::{Evolver, Interrupts};
+use swe_ci_sandbox::image_cache::ImageCache;
+use swe_ci_sandbox::{Docker, Instance, SweepScope};
+use swe_ci_store::artifacts::Artifacts;
+use swe_ci_store::{Claim, NewRun, StepRow, Store, TaskRow};
+use swe_ci_views::account::{Actor, Standing};
+use swe_ci_views::event::What;
+use swe_ci_views::view::{Provenance, StepView, TaskState};
+use tempfile::TempDir;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use super::{CheckNews, Tell};
+use crate::Engine;
+
+/// The trial's own split.
+pub const SPLIT: &str = "check";
+/// The name of its only worker.
+const WORKER: &str = "check";
+/// No other worker could claim it.
+const LEASE_MS: i64 = 24 * 3_600 * 1_000;
+/// How many of a step's last lines are shown.
+const LAST_LINES: usize = 15;
+
+const TESTS: (&str, &str) = (
+    "tests/test_tally.py",
+    "\
+import tally
+
+
+def test_total():
+    assert tally.total([1, 2, 6]) == 9
+    assert tally.total([]) == 0
+
+
+def test_mean():
+    assert tally.mean([1, 2, 6]) == 3
+    assert tally.mean([]) == 0
+
+
+def test_spread():
+    assert tally.spread([4, 1, 6]) == 5
+    assert tally.spread([]) == 0
+",
+);
+
+/// A package of three functions; two of them are missing.
+const TASK: TinyTask<'_> = TinyTask {
+    name: "tally",
+    versions: &[
+        &[
+            (
+                "tally/__init__.py",
+                "\
+\"\"\"Sums up lists of numbers.\"\"\"
+
+
+def total(numbers):
+    return sum(numbers)
+
+
+def mean(numbers):
+    raise NotImplementedError
+
+
+def spread(numbers):
+    raise NotImplementedError
+",
+            ),
+            TESTS,
+        ],
+        &[
+            (
+                "tally/__init__.py",
+                "\
+\"\"\"Sums up lists of numbers.\"\"\"
+
+
+def total(numbers):
+    return sum(numbers)
+
+
+def mean(numbers):
+    return total(numbers) / len(numbers) if numbers else 0
+
+
+def spread(numbers):
+    return max(numbers) - min(numbers) if numbers else 0
+",
+            ),
+            TESTS,
+        ],
+    ],
+};
+
+/// An isolated store, artifacts, task folders, a gateway and containers.
+#[derive(Debug)]
+pub struct Trial {
+    evolver: Evolver,
+    pub docker: Docker,
+    folder: TempDir,
+}
+
+/// The result of a trial.
+#[derive(Debug)]
+pub struct TrialResult {
+    pub steps: Vec<PlayedStep>,
+    /// Tests that pass after the last iteration that was tested, and how many
+    /// there are.
+    pub passed: u32,
+    pub tests: u32,
+    /// The last output of the last step.
+    pub last_lines: Vec<String>,
+}
+
+/// A step with the provider's answers in it.
+#[derive(Debug)]
+pub struct PlayedStep {
+    pub step: StepView,
+    pub answers: Vec<ProviderAnswer>,
+}
+
+#[derive(Debug)]
+pub struct ProviderAnswer {
+    /// Whether the provider reported its usage.
+    pub counted: bool,
+    /// Why the answer was no success.
+    pub error: Option<String>,
+}
+
+impl TrialResult {
+    pub fn agent_steps(&self) -> impl Iterator<Item = &StepView> {
+        let steps = self.steps.iter().map(|played| &played.step);
+        steps.filter(|step| step.role != Role::Test)
+    }
+
+    /// Whether a step of this role succeeded.
+    pub fn is_done(&self, role: Role) -> bool {
+        has_done(self.steps.iter().map(|played| &played.step), role)
+    }
+}
+
+impl Trial {
+    /// Removes the remains of an earlier trial; the caller must hold the
+    /// check's lock.
+    pub async fn new(engine: &Engine) -> Result<Self> {
+        let inner = &engine.inner;
+        let data = std::path::absolute(&inner.config.data)
+            .context("cannot resolve the path of the data folder")?;
+        files::remove_folder(&data.join("check"))?;
+        let folder = tempfile::Builder::new()
+            .prefix("check")
+            .rand_bytes(0)
+            .tempdir_in(&data)
+            .with_context(|| format!("cannot write in {}", data.display()))?;
+        let at = folder.path();
+        // An instance name of its own: a server of this installation removes
+        // containers of unknown steps.
+        let docker = Docker::new(Instance(format!("{}-check", inner.instance)), &data);
+        if let Err(error) = docker.sweep(SweepScope::ByOthers).await {
+            tracing::debug!("containers of earlier checks not removed: {error}");
+        }
+        let database = at.join("check.sqlite");
+        let evolver = Evolver {
+            store: Store::open(&format!("sqlite:{}?mode=rwc", database.display())).await?,
+            artifacts: Artifacts::in_folder(&at.join("artifacts"))?,
+            sandbox: Arc::new(docker.clone()),
+            folders: TaskFolders::new(at.join("tasks")),
+            events: Events::default(),
+            harnesses: inner.harnesses.clone(),
+            gateway: Gateway::new(at.join("gateway"))?,
+            keys: inner.keys.clone(),
+            ledgers: Ledgers::default(),
+            pending_containers: TaskTracker::new(),
+        };
+        Ok(Self {
+            evolver,
+            docker,
+            folder,
+        })
+    }
+
+    /// Creates the task and imports it; returns how many of its tests pass, and
+    /// of how many.
+    pub async fn prepare(&self, engine: &Engine) -> Result<(u32, u32)> {
+        let network = engine.build_network()?;
+        let base = &engine.config().base_image;
+        let images = engine.images();
+        let image = demo::build_image(images, base, &network, &|_| {}).await?;
+        let digest = images.digest(image).await?;
+        let digest = digest.context("the image was built but is missing")?;
+        let dataset = self.folder.path().join("dataset");
+        let to = dataset.clone();
+        let (archive, identity) = blocking(move || write(&to)).await?;
+        // The image exists already: there is nothing to pack and unpack.
+        let image_cache = ImageCache::new(images.clone(), self.folder.path());
+        image_cache.remember(&archive, identity, &digest).await?;
+        let options = ImportOptions {
+            repeats: 1,
+            ..ImportOptions::default()
+        };
+        let importer = Importer {
+            store: &self.evolver.store,
+            artifacts: &self.evolver.artifacts,
+            sandbox: self.evolver.sandbox.clone(),
+            image_cache: &image_cache,
+            folders: &self.evolver.folders,
+            limits: Limits::default(),
+            options: &options,
+        };
+        let rows = importer.import(&dataset, SPLIT, &|_| {}).await?;
+        match rows.as_slice() {
+            [
+                TaskRow {
+                    state: TaskState::Ready,
+                    suite,
+                    ..
+                },
+            ] => Ok((suite.counts.base_in_target, suite.counts.target)),
+            [
+                TaskRow {
+                    state: TaskState::Unusable { reason },
+                    ..
+                },
+            ] => Err(anyhow!("the tiny task cannot be used: {reason}").into()),
+            _ => Err(anyhow!("the tiny task was not imported").into()),
+        }
+    }
+
+    /// Runs the evolution as far as needed to see whether the agents work.
+    pub async fn evolve(
+        &self,
+        config: &RunConfig,
+        grant: RunPermissions,
+        tests: (u32, u32),
+        tell: Tell<'_>,
+    ) -> Result<TrialResult> {
+        let claim = self.submit(config, grant).await?;
+        let interrupts = Interrupts {
+            stop: CancellationToken::new(),
+            cancel: CancellationToken::new(),
+        };
+        let mut events = pin!(self.evolver.events.subscribe(&claim.run_id, Some(0)));
+        let mut evolving = pin!(self.evolver.evolve(&claim, WORKER, &interrupts));
+        let mut reported = 0;
+        loop {
+            let over = tokio::select! {
+                outcome = &mut evolving => outcome.map(|_| true)?,
+                Some(event) = events.next() => match event.what {
+                    What::Log { .. } => continue,
+                    _ => false,
+                },
+            };
+            let steps = self.evolver.store.steps(&claim.evolution_id).await?;
+            self.report_new(&claim, &steps[reported..], tests.1, tell)
+                .await?;
+            reported = steps.len();
+            let views: Vec<StepView> = steps.iter().map(StepRow::view).collect();
+            let done = |role| has_done(views.iter(), role);
+            let tested = views.last().is_some_and(|step| step.role == Role::Test);
+            if tested && done(Role::Architect) && done(Role::Programmer) {
+                interrupts.stop.cancel();
+            }
+            if over {
+                return self.result(&claim, &steps, tests).await;
+            }
+        }
+    }
+
+    /// Inserts the run and claims its evolution.
+    async fn submit(&self, config: &RunConfig, grant: RunPermissions) -> Result<Claim> {
+        let store = &self.evolver.store;
+        let tasks = store.tasks_of_split(SPLIT).await?;
+        let run = NewRun {
+            standing: Standing::default(),
+            grant,
+            config: config.clone(),
+            provenance: Provenance::default(),
+            tasks: tasks.into_iter().map(|task| (task.id, 1.0)).collect(),
+            preflight: false,
+            forget_keys: false,
+        };
+        store.insert_run(&run, &Actor::Operator).await?;
+        let claim = store.claim(WORKER, LEASE_MS).await?;
+        claim.ok_or_else(|| Error::Internal(anyhow!("the evolution could not be claimed")))
+    }
+
+    async fn report_new(
+        &self,
+        claim: &Claim,
+        steps: &[StepRow],
+        tests: u32,
+        tell: Tell<'_>,
+    ) -> Result<()> {
+        for step in steps {
+            tell(CheckNews::Step(step.view()));
+            if let StepOutcome::Scored { .. } = step.outcome
+                && let Some(passed) = self.passed(claim).await?
+            {
+                tell(CheckNews::Tests { passed, of: tests });
+            }
+        }
+        Ok(())
+    }
+
+    /// Tests that pass after the last iteration, unless its code collapsed.
+    async fn passed(&self, claim: &Claim) -> Result<Option<u32>> {
+        let iterations = self.evolver.store.iterations(&claim.evolution_id).await?;
+        Ok(iterations.last().and_then(|row| match row.verdict {
+            Verdict::Scored { in_target, .. } => Some(in_target),
+            Verdict::Collapsed { .. } => None,
+        }))
+    }
+
+    async fn result(
+        &self,
+        claim: &Claim,
+        steps: &[StepRow],
+        tests: (u32, u32),
+    ) -> Result<TrialResult> {
+        let mut played = Vec::new();
+        for step in steps {
+            let answers = match &step.trajectory {
+                Some(key) => Exchange::parse_lines(&self.evolver.artifacts.get(key).await?)?,
+                None => Vec::new(),
+            };
+            played.push(PlayedStep {
+                step: step.view(),
+                answers: answers.into_iter().map(ProviderAnswer::new).collect(),
+            });
+        }
+        let iterations = self.evolver.store.iterations(&claim.evolution_id).await?;
+        let passed = match self.passed(claim).await? {
+            _ if iterations.is_empty() => tests.0,
+            passed => passed.unwrap_or(0),
+        };
+        Ok(TrialResult {
+            steps: played,
+            passed,
+            tests: tests.1,
+            last_lines: self.last_lines(steps.last()).await,
+        })
+    }
+
+    async fn last_lines(&self, step: Option<&StepRow>) -> Vec<String> {
+        let Some(key) = step.and_then(|step| step.log.as_ref()) else {
+            return Vec::new();
+        };
+        let log = self.evolver.artifacts.get(key).await.unwrap_or_default();
+        let text = String::from_utf8_lossy(&log);
+        let lines: Vec<&str> = text.lines().collect();
+        let from = lines.len().saturating_sub(LAST_LINES);
+        lines[from..]
+            .iter()
+            .map(|line| (*line).to_owned())
+            .collect()
+    }
+}
+
+impl ProviderAnswer {
+    fn new(exchange: Exchange) -> Self {
+        Self {
+            counted: exchange.usage.is_some(),
+            error: exchange.error,
+        }
+    }
+}
+
+fn has_done<'a>(mut steps: impl Iterator<Item = &'a StepView>, role: Role) -> bool {
+    steps.any(|step| step.role == role && step.outcome == StepOutcome::Done)
+}
+
+/// Writes the dataset; the image archive is empty, and known by its identity.
+fn write(dataset: &Path) -> anyhow::Result<(PathBuf, FileIdentity)> {
+    std::fs::create_dir_all(dataset)?;
+    let archive = dataset.join("image.tar.gz");
+    std::fs::write(&archive, [])?;
+    write_dataset(dataset, SPLIT, &archive, &[TASK])?;
+    let archive = dataset.join("data").join(TASK.name).join("image.tar.gz");
+    let identity = files::identity(&archive)?;
+    Ok((archive, identity))
+}

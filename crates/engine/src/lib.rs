@@ -1,0 +1,242 @@
+//! The engine: the benchmark's rules applied to the database, the containers
+//! and the network. [`Engine`] is the façade that the server, the pages and the
+//! command line call.
+//!
+//! The crates below it do the work: `store` holds the rows, `sandbox` the
+//! containers, `dataset` the tasks; `runner` runs evolutions and hands them to
+//! workers.
+
+mod api;
+mod config;
+pub mod configuration;
+mod curation;
+mod diffs;
+mod doctor;
+mod harness_check;
+mod leaderboard_cache;
+mod notifications;
+mod published;
+mod results;
+mod style_tools;
+pub mod testing;
+
+use std::pin::Pin;
+use std::sync::Arc;
+
+use anyhow::Context;
+use futures::Stream;
+use swe_ci_views::account::Actor;
+use swe_ci_views::event::RunEvent;
+
+pub use api::accounts::{Admission, FollowedInvitation};
+pub use api::curations::EXAMPLE_PLAN;
+pub use api::disk::GivenBack;
+pub use api::downloads::Pieces;
+pub use api::harnesses::{BuiltLayer, HarnessView, Installed};
+pub use api::import::Imported;
+pub use api::listing::{Directory, NewResult};
+pub use api::rescore::Rescored;
+pub use api::runs::PageRequest;
+pub use api::styles::{FolderStyle, StylesMeasured};
+pub use api::tasks::{TasksFound, TasksWanted};
+pub use api::verification::{Checked, Extent};
+pub use config::Config;
+pub use doctor::Check;
+pub use harness_check::{CheckNews, HarnessCheck};
+pub use notifications::Mailer;
+pub use results::{Change, ImportRequest, ImportedResults, ScoreRequest, Scored, Skipped, score};
+pub use swe_ci_base::{Error, Result, error};
+pub use swe_ci_core::key::KeyView;
+pub use swe_ci_core::metrics::METRIC_VERSION;
+pub use swe_ci_dataset::{ImportOptions, ImportSource};
+pub use swe_ci_sandbox::images::usual_ca_bundle;
+pub use swe_ci_store::{ProvenIdentity, RunListing, SessionData};
+
+use api::accounts::{Passwords, UnknownNameLockouts};
+use diffs::Diffs;
+use leaderboard_cache::LeaderboardCache;
+use notifications::NotificationDispatcher;
+use swe_ci_base::clock;
+use swe_ci_dataset::TaskFolders;
+use swe_ci_gateway::trajectory::RecordingCache;
+use swe_ci_gateway::{Gateway, Ledgers};
+use swe_ci_runner::events::Events;
+use swe_ci_runner::harness::{Harnesses, Layers};
+use swe_ci_runner::keys::Keys;
+use swe_ci_sandbox::image_cache::{CachingSandbox, ImageCache};
+use swe_ci_sandbox::images::Images;
+use swe_ci_sandbox::{Docker, Instance, Sandbox};
+use swe_ci_store::Store;
+use swe_ci_store::artifacts::Artifacts;
+
+pub type RunEvents = Pin<Box<dyn Stream<Item = RunEvent> + Send>>;
+
+/// The façade, bound to the actor it serves: it returns only what that actor
+/// may see, and does only what that actor may do. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Engine {
+    inner: Arc<Inner>,
+    by: Arc<Actor>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    config: Config,
+    instance: String,
+    store: Store,
+    artifacts: Artifacts,
+    docker: Docker,
+    images: Images,
+    image_cache: ImageCache,
+    folders: TaskFolders,
+    events: Events,
+    harnesses: Harnesses,
+    gateway: Gateway,
+    ledgers: Ledgers,
+    keys: Keys,
+    dispatcher: NotificationDispatcher,
+    leaderboards: LeaderboardCache,
+    diffs: Diffs,
+    recordings: RecordingCache,
+    passwords: Passwords,
+    lockouts: UnknownNameLockouts,
+}
+
+impl Engine {
+    /// Opens the data folder (created when absent) and migrates the database;
+    /// acts for the operator. Several processes may hold it open; only one may
+    /// [`Engine::work`] on it.
+    pub async fn open(config: Config) -> Result<Self> {
+        let data = &std::path::absolute(&config.data)
+            .context("cannot resolve the path of the data folder")?;
+        std::fs::create_dir_all(data).with_context(|| {
+            format!(
+                "cannot use the data folder {}; set SWE_CI_DATA to a writable one",
+                data.display()
+            )
+        })?;
+        let instance = instance(data)?;
+        let url = config
+            .database_url
+            .clone()
+            .unwrap_or_else(|| format!("sqlite:{}?mode=rwc", data.join("swe-ci.sqlite").display()));
+        let store = Store::open(&url).await?;
+        let artifacts = Artifacts::in_folder(&data.join("artifacts"))?;
+        let docker = Docker::new(Instance(instance.clone()), data);
+        let images = Images::new(docker.clone());
+        let image_cache = ImageCache::new(images.clone(), data);
+        let folders = TaskFolders::new(data.join("tasks"));
+        let events = Events::default();
+        let layers = Layers::new(
+            docker.clone(),
+            Instance(instance.clone()),
+            &config.base_image,
+            data,
+        );
+        let harnesses = Harnesses::new(data.join("harnesses"), layers, config.build_network()?);
+        let gateway = Gateway::new(data.join("gateway"))?;
+        let keys = Keys::new(store.clone(), config.secret.clone(), data);
+        let dispatcher = NotificationDispatcher::new(&store, &keys, &config)?;
+        Ok(Self {
+            by: Arc::new(Actor::Operator),
+            inner: Arc::new(Inner {
+                config,
+                instance,
+                store,
+                artifacts,
+                docker,
+                images,
+                image_cache,
+                folders,
+                events,
+                harnesses,
+                gateway,
+                ledgers: Ledgers::default(),
+                keys,
+                dispatcher,
+                leaderboards: LeaderboardCache::default(),
+                diffs: Diffs::default(),
+                recordings: RecordingCache::default(),
+                passwords: Passwords::default(),
+                lockouts: UnknownNameLockouts::default(),
+            }),
+        })
+    }
+
+    /// The configuration.
+    #[must_use]
+    pub fn config(&self) -> &Config {
+        &self.inner.config
+    }
+
+    /// Today's date in UTC: `YYYY-MM-DD`.
+    #[must_use]
+    pub fn today(&self) -> String {
+        clock::today()
+    }
+
+    /// Checks that the database and the container engine answer.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] naming the one that does not.
+    pub async fn ready(&self) -> Result<()> {
+        self.inner
+            .store
+            .ping()
+            .await
+            .map_err(|_| Error::Unavailable("the database does not answer".into()))?;
+        let docker = self.inner.docker.ping().await;
+        docker.map_err(|_| {
+            Error::Unavailable(
+                "the container engine does not answer; `swe-ci doctor` shows more".into(),
+            )
+        })
+    }
+
+    /// Checks everything a run needs.
+    pub async fn doctor(&self) -> Vec<Check> {
+        doctor::examine(self).await
+    }
+
+    /// The new events of a run, preceded by the stored ones after `after`.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] when there is no such run.
+    pub async fn events(&self, run_id: &str, after: Option<u64>) -> Result<RunEvents> {
+        self.visible_run(run_id).await?;
+        Ok(Box::pin(self.inner.events.subscribe(run_id, after)))
+    }
+
+    pub(crate) fn docker(&self) -> &Docker {
+        &self.inner.docker
+    }
+
+    pub(crate) fn images(&self) -> &Images {
+        &self.inner.images
+    }
+
+    fn sandbox(&self) -> Arc<dyn Sandbox> {
+        Arc::new(CachingSandbox {
+            docker: self.inner.docker.clone(),
+            image_cache: self.inner.image_cache.clone(),
+        })
+    }
+}
+
+/// The id of this installation, created at its first start.
+fn instance(data: &std::path::Path) -> anyhow::Result<String> {
+    let path = data.join("instance");
+    match std::fs::read_to_string(&path) {
+        Ok(name) if !name.trim().is_empty() => Ok(name.trim().to_owned()),
+        _ => {
+            let name = uuid::Uuid::now_v7().to_string();
+            std::fs::write(&path, &name).with_context(|| {
+                format!(
+                    "cannot write in the data folder {}; set SWE_CI_DATA to a writable one",
+                    data.display()
+                )
+            })?;
+            Ok(name)
+        }
+    }
+}

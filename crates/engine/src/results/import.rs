@@ -1,0 +1,359 @@
+//! Imports results made elsewhere as a finished run: completely, or not at all.
+
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+use swe_ci_base::blocking::blocking;
+use swe_ci_base::clock::now_ms;
+use swe_ci_base::digest::sha256_hex;
+use swe_ci_base::error::{Error, Result};
+use swe_ci_core::agent::Budget;
+use swe_ci_core::results::Layout;
+use swe_ci_core::run::{HarnessConfig, Kind, Limits, RunConfig};
+use swe_ci_core::step::Plan;
+use swe_ci_dataset::TaskLine;
+use swe_ci_store::{ImportedEvolution, ImportedRun, Put, Suite, TaskRow};
+use swe_ci_views::view::{ImportedFrom, Provenance, TaskState};
+
+use super::{Detail, Experiment, Found, Skipped, TaskResults, evolution, read};
+use crate::{Engine, METRIC_VERSION};
+
+/// The facts about the run that the files do not contain.
+#[derive(Debug, Clone)]
+pub struct ImportRequest {
+    pub layout: Layout,
+    /// The split's metadata file.
+    pub metadata: PathBuf,
+    /// Name of the split; that of the metadata file when absent.
+    pub split: Option<String>,
+    pub model: String,
+    /// The provider of the model; may be empty.
+    pub provider: String,
+    /// `YYYY-MM-DD`
+    pub release_date: Option<String>,
+    /// The program that ran the agents; the layout's own when absent.
+    pub harness: Option<String>,
+    /// N, 1 to 1,000; later iterations are ignored.
+    pub max_iterations: u32,
+}
+
+/// The change that an import made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Change {
+    New,
+    /// Imported before, with other content.
+    Replaced,
+    /// Imported before, with the same content.
+    Unchanged,
+}
+
+impl Change {
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::New => "new",
+            Self::Replaced => "replaced",
+            Self::Unchanged => "unchanged",
+        }
+    }
+}
+
+/// The result of an import.
+#[derive(Debug, Clone, Serialize)]
+pub struct ImportedResults {
+    pub run_id: String,
+    pub change: Change,
+    pub split: String,
+    /// Tasks of the split.
+    pub tasks: u32,
+    /// Evolutions that count in scores.
+    pub evolutions: u32,
+    /// Only the number of passing tests is known, not which ones.
+    pub counts_only: bool,
+    /// Tasks, or single samples of them, that were never started.
+    pub skipped: Vec<Skipped>,
+    /// Folders that belong to no task of the split.
+    pub ignored: Vec<String>,
+    /// Stored with the run, for readers of its results.
+    pub notes: Vec<String>,
+}
+
+impl Engine {
+    /// Imports results made elsewhere as a finished run. The same import again
+    /// changes nothing; one with more results replaces it.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] naming the problem: a field of the request, the
+    /// metadata file, or any file of the results with its line. Nothing is
+    /// written then.
+    pub async fn import_results(
+        &self,
+        folder: &Path,
+        request: &ImportRequest,
+    ) -> Result<ImportedResults> {
+        let config = config(request)?;
+        let (layout, root) = (request.layout, folder.to_path_buf());
+        let metadata = request.metadata.clone();
+        let experiment =
+            blocking(move || Ok(read(layout, &root, &metadata, Detail::Tests))).await??;
+        refuse_bad(&experiment, folder)?;
+        let (run, results) = run(&experiment, config, layout)?;
+        let (run_id, put) = self.inner.store.put_import(&run).await?;
+        let change = match put {
+            Put::New => Change::New,
+            Put::Replaced => Change::Replaced,
+            Put::Unchanged => Change::Unchanged,
+        };
+        Ok(ImportedResults {
+            run_id,
+            change,
+            ..results
+        })
+    }
+}
+
+/// The run's configuration, validated; the number of samples is not known yet.
+fn config(request: &ImportRequest) -> Result<RunConfig> {
+    let stem = request.metadata.file_stem().unwrap_or_default();
+    let split = request.split.clone();
+    let program = request.harness.clone();
+    let config = RunConfig {
+        model: request.model.clone(),
+        provider: request.provider.clone(),
+        release_date: request.release_date.clone(),
+        kind: Kind::Imported,
+        harness: HarnessConfig::Elsewhere {
+            program: program.unwrap_or_else(|| request.layout.name().into()),
+        },
+        split: split.unwrap_or_else(|| stem.to_string_lossy().into_owned()),
+        tasks: Vec::new(),
+        samples: 1,
+        plan: Plan {
+            max_iterations: request.max_iterations,
+            ..Plan::default()
+        },
+        limits: Limits::default(),
+        endpoint: None,
+        programmer: None,
+        budget: Budget::default(),
+    };
+    check(&config)?;
+    Ok(config)
+}
+
+fn check(config: &RunConfig) -> Result<()> {
+    let checked = config.check();
+    checked.map_err(|bad| Error::Invalid(bad.to_string()))
+}
+
+/// One bad file fails the whole import: otherwise half a run would pass for a
+/// whole one.
+fn refuse_bad(experiment: &Experiment, folder: &Path) -> Result<()> {
+    let mut all = experiment.tasks.iter().flat_map(|task| &task.samples);
+    let bad = all.find_map(|found| match found {
+        Found::Bad(why) => Some(why),
+        _ => None,
+    });
+    match bad {
+        Some(why) => {
+            let at = folder.display();
+            Err(Error::Invalid(format!("{at}/{why}")))
+        }
+        None => Ok(()),
+    }
+}
+
+/// The run to store, and the report for the caller.
+fn run(
+    experiment: &Experiment,
+    mut config: RunConfig,
+    layout: Layout,
+) -> Result<(ImportedRun, ImportedResults)> {
+    let most = experiment.tasks.iter().map(|t| t.samples.len()).max();
+    config.samples = number(most.unwrap_or(1));
+    check(&config)?;
+    let detail = detail(experiment);
+    let mut skipped = Vec::new();
+    let evolutions = evolutions(experiment, &config, detail, &mut skipped);
+    let scored = evolutions.iter().filter(|e| e.ending.is_scored()).count();
+    if scored == 0 {
+        return Err(nothing(experiment, &config, layout));
+    }
+    let notes = notes(experiment, &config);
+    let results = ImportedResults {
+        run_id: String::new(),
+        change: Change::New,
+        split: config.split.clone(),
+        tasks: number(experiment.tasks.len()),
+        evolutions: number(scored),
+        counts_only: detail == Detail::Counts,
+        skipped,
+        ignored: experiment.ignored.clone(),
+        notes: notes.clone(),
+    };
+    let run = ImportedRun {
+        source: source(experiment, &config, layout),
+        provenance: provenance(experiment, layout, notes),
+        tasks: experiment.tasks.iter().map(|t| row(&t.line)).collect(),
+        evolutions,
+        config,
+    };
+    Ok((run, results))
+}
+
+fn nothing(experiment: &Experiment, config: &RunConfig, layout: Layout) -> Error {
+    Error::Invalid(format!(
+        "there are no results of the tasks of `{}` in `{}`, read as the layout `{}`",
+        config.split,
+        experiment.name.escape_debug(),
+        layout.name()
+    ))
+}
+
+/// A run has one level of detail: if one evolution is known by counts alone,
+/// all are imported by counts.
+fn detail(experiment: &Experiment) -> Detail {
+    let mut all = experiment.tasks.iter().flat_map(|task| &task.samples);
+    let counts_only = all.any(|found| matches!(found, Found::Evolution(e) if e.tests.is_err()));
+    if counts_only {
+        Detail::Counts
+    } else {
+        Detail::Tests
+    }
+}
+
+fn evolutions(
+    experiment: &Experiment,
+    config: &RunConfig,
+    detail: Detail,
+    skipped: &mut Vec<Skipped>,
+) -> Vec<ImportedEvolution> {
+    let now = now_ms();
+    let mut evolutions = Vec::new();
+    for task in &experiment.tasks {
+        for (sample, found) in (1..).zip(&task.samples) {
+            let task_id = &task.line.task_id;
+            evolutions.push(match found {
+                Found::Evolution(e) => {
+                    evolution::imported(e, task_id, sample, config.plan, detail, now)
+                }
+                // There are no bad ones here; see `refuse_bad`.
+                Found::Missing(reason) | Found::Bad(reason) => {
+                    skipped.push(Skipped {
+                        task_id: task_id.clone(),
+                        reason: reason.clone(),
+                    });
+                    evolution::blocked(task_id, sample, reason)
+                }
+            });
+        }
+    }
+    evolutions
+}
+
+/// Notes for readers of the results.
+fn notes(experiment: &Experiment, config: &RunConfig) -> Vec<String> {
+    let mut notes = Vec::new();
+    let mut why_counts: Vec<(&str, Vec<&TaskResults>)> = Vec::new();
+    for task in &experiment.tasks {
+        let (there, most) = (task.samples.len(), config.samples as usize);
+        if there < most {
+            let id = &task.line.task_id;
+            notes.push(format!("`{id}` has {there} of {most} samples"));
+        }
+        for found in &task.samples {
+            let Found::Evolution(evolution) = found else {
+                continue;
+            };
+            notes.extend(evolution.notes_up_to(&task.line.task_id, config.plan.max_iterations));
+            let Err(why) = &evolution.tests else { continue };
+            match why_counts.iter_mut().find(|(known, _)| known == why) {
+                Some((_, tasks)) => tasks.push(task),
+                None => why_counts.push((why, vec![task])),
+            }
+        }
+    }
+    notes.extend(
+        why_counts
+            .iter()
+            .map(|(why, tasks)| counts_note(why, tasks)),
+    );
+    notes
+}
+
+/// Why a run is known by counts alone, with the first tasks affected.
+fn counts_note(why: &str, tasks: &[&TaskResults]) -> String {
+    const NAMED: usize = 3;
+    let mut ids: Vec<&str> = tasks.iter().map(|t| t.line.task_id.as_str()).collect();
+    ids.dedup();
+    let more = match ids.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    ids.truncate(NAMED);
+    format!(
+        "the run is known by counts alone: {why} ({}{more})",
+        ids.join(", ")
+    )
+}
+
+/// The identity of the run over repeated imports.
+fn source(experiment: &Experiment, config: &RunConfig, layout: Layout) -> String {
+    let parts = [
+        layout.name(),
+        &experiment.name,
+        &config.split,
+        &config.model,
+        &config.provider,
+        config.harness.name(),
+    ];
+    // As JSON, so that different lists of names never coincide.
+    serde_json::json!(parts).to_string()
+}
+
+fn provenance(experiment: &Experiment, layout: Layout, notes: Vec<String>) -> Provenance {
+    let lines = experiment.tasks.iter().map(|t| &t.line);
+    let tasks: Vec<String> = lines
+        .map(|l| format!("{}\0{}\0{}\0", l.task_id, l.base_sha, l.target_sha))
+        .collect();
+    Provenance {
+        platform_version: env!("CARGO_PKG_VERSION").into(),
+        metric_version: METRIC_VERSION,
+        dataset_digest: format!("sha256:{}", sha256_hex(tasks.concat().as_bytes())),
+        harness_version: "unknown".into(),
+        prompts: None,
+        imported: Some(ImportedFrom {
+            layout: layout.name().into(),
+            experiment: experiment.name.clone(),
+            digest: experiment.digest.clone(),
+            notes,
+        }),
+    }
+}
+
+/// A new task of which only the metadata line is known.
+fn row(line: &TaskLine) -> TaskRow {
+    let reason = "only its results were imported; `swe-ci dataset import` brings code and image";
+    TaskRow {
+        id: line.task_id.clone(),
+        repo: line.repo(),
+        base_sha: line.base_sha.clone(),
+        target_sha: line.target_sha.clone(),
+        state: TaskState::Unusable {
+            reason: reason.into(),
+        },
+        image: String::new(),
+        suite: Suite::none(),
+        suite_seconds: 0.0,
+        commits: 0,
+        span_days: 0.0,
+        target_time: None,
+        preparation: Default::default(),
+        extra: line.extra.clone(),
+    }
+}
+
+fn number(n: usize) -> u32 {
+    u32::try_from(n).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,153 @@
+//! An evolution's iterations for scoring: test by test if the names of the
+//! tests are known, else by count.
+
+use swe_ci_core::metrics::{Convention, Recovery, Series, Verdict, recoveries};
+use swe_ci_core::outcomes::{Outcomes, TestList};
+use swe_ci_core::results::Record;
+use swe_ci_core::task::TaskId;
+use swe_ci_store::Suite;
+
+use super::Evolution;
+use super::reports::PerTest;
+
+/// The first N iterations of an evolution.
+#[derive(Debug, Clone)]
+pub struct Measured {
+    pub suite: Suite,
+    pub iterations: Vec<Measure>,
+}
+
+/// One iteration.
+#[derive(Debug, Clone)]
+pub struct Measure {
+    pub verdict: Verdict,
+    /// Tests of T gained since the last scored code; by count, the net gain.
+    pub gained: u32,
+    /// Empty where only counts are known.
+    pub outcomes: Outcomes,
+}
+
+impl Evolution {
+    /// Its first `max_iterations` (N), as precisely as known.
+    pub fn measured(&self, max_iterations: u32) -> Measured {
+        match &self.tests {
+            Ok(tests) => test_by_test(&self.record, tests).up_to(max_iterations),
+            Err(_) => self.counted(max_iterations),
+        }
+    }
+
+    /// Its first `max_iterations` (N), by count even if more is known.
+    pub fn counted(&self, max_iterations: u32) -> Measured {
+        by_count(&self.record).up_to(max_iterations)
+    }
+
+    /// Its notes, with one about iterations beyond `max_iterations` (N).
+    pub fn notes_up_to(&self, task: &TaskId, max_iterations: u32) -> Vec<String> {
+        let mut notes = self.notes.clone();
+        let count = self.record.iterations.len();
+        if count > max_iterations as usize {
+            notes.push(format!(
+                "`{task}`: iterations beyond {max_iterations} are left out; there are {count}"
+            ));
+        }
+        notes
+    }
+}
+
+impl Measured {
+    fn up_to(mut self, max_iterations: u32) -> Self {
+        self.iterations.truncate(max_iterations as usize);
+        self
+    }
+
+    pub fn series(&self, convention: Convention) -> Option<Series> {
+        let verdicts: Vec<Verdict> = self.iterations.iter().map(|i| i.verdict).collect();
+        let all = u32::try_from(verdicts.len()).unwrap_or(u32::MAX);
+        Series::count(convention, self.suite.counts, all, &verdicts)
+    }
+
+    /// When its regressions were repaired; `None` if only counts are known.
+    pub fn recoveries(&self) -> Option<Vec<Recovery>> {
+        let scored = |i: &Measure| matches!(i.verdict, Verdict::Scored { .. });
+        let after: Vec<Option<&Outcomes>> = self
+            .iterations
+            .iter()
+            .map(|i| scored(i).then_some(&i.outcomes))
+            .collect();
+        let known = !self.suite.counts.counts_only;
+        known.then(|| recoveries(&self.suite.base_outcomes, &after))
+    }
+
+    /// Whether the target is reached after this many iterations, 0 for the
+    /// base; by net count if only counts are known.
+    pub fn reaches_target(&self, iterations: usize) -> bool {
+        let Some(index) = iterations.checked_sub(1) else {
+            return self.suite.counts.gap() == 0;
+        };
+        match self.iterations[index].verdict {
+            Verdict::Scored { in_target, .. } => in_target >= self.suite.counts.target,
+            Verdict::Collapsed { .. } => false,
+        }
+    }
+}
+
+fn test_by_test(record: &Record, tests: &PerTest) -> Measured {
+    let list = &tests.suite.tests;
+    let mut before = &tests.suite.base_outcomes;
+    let mut iterations = Vec::new();
+    for (recorded, outcomes) in record.iterations.iter().zip(&tests.iterations) {
+        iterations.push(match (recorded.passed, outcomes) {
+            (Some(passed), Some(now)) => {
+                let measure = Measure {
+                    verdict: Verdict::Scored {
+                        in_target: now.passed(),
+                        passed,
+                        lost: now.lost_since(before),
+                    },
+                    gained: now.gained_since(before),
+                    outcomes: now.clone(),
+                };
+                before = now;
+                measure
+            }
+            _ => collapsed(before.passed(), list),
+        });
+    }
+    Measured {
+        suite: tests.suite.clone(),
+        iterations,
+    }
+}
+
+fn by_count(record: &Record) -> Measured {
+    let none = TestList::none();
+    let counts = record.suite();
+    let mut before = counts.base_in_target;
+    let mut iterations = Vec::new();
+    for verdict in record.verdicts() {
+        iterations.push(match verdict {
+            Verdict::Scored { in_target, .. } => {
+                let gained = in_target.saturating_sub(before);
+                before = in_target;
+                Measure {
+                    verdict,
+                    gained,
+                    outcomes: Outcomes::none(&none),
+                }
+            }
+            Verdict::Collapsed { lost } => collapsed(lost, &none),
+        });
+    }
+    Measured {
+        suite: Suite::counts_only(counts),
+        iterations,
+    }
+}
+
+fn collapsed(lost: u32, list: &TestList) -> Measure {
+    Measure {
+        verdict: Verdict::Collapsed { lost },
+        gained: 0,
+        outcomes: Outcomes::none(list),
+    }
+}

@@ -1,0 +1,148 @@
+//! Results made elsewhere, on disk: read into an [`Experiment`], then scored
+//! directly (`score`) or written into the store (`import`). The core crate
+//! parses the files; this module finds them, reads them within limits, and
+//! checks them against each other.
+
+mod folder;
+
+mod reference;
+
+mod reports;
+
+mod otter;
+
+mod measurement;
+
+mod score;
+
+mod evolution;
+
+mod import;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use serde::Serialize;
+use swe_ci_core::results::{Layout, Record};
+use swe_ci_core::task::TaskId;
+
+pub use import::{Change, ImportRequest, ImportedResults};
+pub use score::{ScoreRequest, Scored, score};
+
+use folder::{Folder, Kind, Unread};
+use reports::PerTest;
+use swe_ci_base::error::{Error, Result};
+use swe_ci_dataset::{self, TaskLine};
+
+/// The level of detail to read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Detail {
+    /// Test by test, if known.
+    Tests,
+    /// Only counts, which needs far less reading.
+    Counts,
+}
+
+/// A folder's results for the tasks of a split.
+#[derive(Debug)]
+struct Experiment {
+    /// Name of the folder.
+    name: String,
+    /// In the split's order.
+    tasks: Vec<TaskResults>,
+    /// Names of folders that belong to no task of the split.
+    ignored: Vec<String>,
+    /// Over everything that was read.
+    digest: String,
+}
+
+#[derive(Debug)]
+struct TaskResults {
+    line: TaskLine,
+    /// At least one; in order of their numbers.
+    samples: Vec<Found>,
+}
+
+/// The result for one sample.
+#[derive(Debug)]
+enum Found {
+    Evolution(Box<Evolution>),
+    /// Never started; the text says what is missing.
+    Missing(String),
+    /// Not credible: the file, the line, and the problem.
+    Bad(String),
+}
+
+#[derive(Debug)]
+struct Evolution {
+    record: Record,
+    /// The outcomes test by test, or why they are unknown.
+    tests: std::result::Result<PerTest, String>,
+    /// Notes for the reader of the results.
+    notes: Vec<String>,
+}
+
+/// A task without a score, and why.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Skipped {
+    pub task_id: TaskId,
+    pub reason: String,
+}
+
+/// Reads a folder's results for a split. Blocks.
+///
+/// # Errors
+/// [`Error::Invalid`] when the metadata file or the folder is invalid; a
+/// problem of a single task is in that task's result.
+fn read(layout: Layout, root: &Path, metadata: &Path, detail: Detail) -> Result<Experiment> {
+    let lines = swe_ci_dataset::read_metadata(metadata).map_err(|e| invalid(&e))?;
+    let mut folder = Folder::open(root).map_err(|e| invalid(&e))?;
+    let name = folder.name().map_err(|e| invalid(&e))?;
+    let mut folders = match folder.list("") {
+        Ok(names) => by_task(layout, names),
+        Err(Unread::Refused(why)) => return Err(Error::Invalid(why)),
+        Err(Unread::Missing) => return Err(Error::not_found("folder", root.display())),
+    };
+    let tasks = lines
+        .into_iter()
+        .map(|line| {
+            let own = folders.remove(line.task_id.as_str()).unwrap_or_default();
+            let samples = match layout {
+                Layout::Reference => vec![reference::find(&mut folder, &line.task_id, detail)],
+                Layout::Otter => otter::find(&mut folder, &line.task_id, &own),
+            };
+            TaskResults { line, samples }
+        })
+        .collect();
+    let ignored: BTreeSet<String> = folders.into_values().flatten().collect();
+    Ok(Experiment {
+        name,
+        tasks,
+        ignored: ignored.into_iter().collect(),
+        digest: folder.digest(),
+    })
+}
+
+/// Names of the folders by the task they seem to belong to. A link counts as a
+/// folder, so that its refusal names it.
+fn by_task(layout: Layout, names: Vec<(String, Kind)>) -> BTreeMap<String, Vec<String>> {
+    let mut folders: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for (name, kind) in names {
+        if !matches!(kind, Kind::Folder | Kind::Link) {
+            continue;
+        }
+        let task = match (layout, name.rsplit_once('#')) {
+            (Layout::Otter, Some((task, _))) => task,
+            _ => name.as_str(),
+        };
+        folders.entry(task.to_owned()).or_default().push(name);
+    }
+    folders
+}
+
+fn invalid(error: &anyhow::Error) -> Error {
+    Error::Invalid(format!("{error:#}"))
+}

@@ -1,0 +1,145 @@
+//! Outcomes test by test, from the reports that the authors' program archives.
+//! It renames `current` to the time when newer code replaces it, so that,
+//! sorted by name, the folders with a report are the base and then the code
+//! after each scored iteration. Collapsed code is archived without one.
+//!
+//! Scoring by count needs none of this. After any inconsistency a task is
+//! therefore known by counts alone, with the reason.
+
+use swe_ci_core::outcomes::{Outcomes, TestList};
+use swe_ci_core::report::Report;
+use swe_ci_core::results::Record;
+use swe_ci_store::Suite;
+
+use super::folder::{Folder, Kind, Unread};
+
+const MAX_BYTES: u64 = 256 << 20;
+
+const REPORT: &str = "test_report.json";
+
+/// The outcomes of an evolution test by test.
+#[derive(Debug)]
+pub struct PerTest {
+    pub suite: Suite,
+    /// After each iteration; `None` where it collapsed.
+    pub iterations: Vec<Option<Outcomes>>,
+}
+
+/// Reads the reports of a task; the error is the reason why they cannot be
+/// used.
+pub fn read(folder: &mut Folder, task: &str, record: &Record) -> Result<PerTest, String> {
+    let archived = archived(folder, task)?;
+    let target = format!("{task}/target/{REPORT}");
+    if archived.is_empty() && !folder.has_file(&target)? {
+        return Err("no test reports were archived".into());
+    }
+    let scored = record.iterations.iter().filter(|i| i.passed.is_some());
+    let expected = 1 + scored.count();
+    if archived.len() != expected {
+        return Err(format!(
+            "{} test reports were archived, and base and scored iterations are {expected}",
+            archived.len()
+        ));
+    }
+    let mut archived = archived.into_iter();
+    let base = next(folder, &mut archived, record.base_passed)?;
+    let suite = Suite::of(TestList::of_target(&report(folder, &target)?), &base);
+    let gap = suite.counts.gap();
+    if gap != record.gap {
+        return Err(format!(
+            "the archived test reports give the base a gap of {gap}, iteration.jsonl {}",
+            record.gap
+        ));
+    }
+    let mut iterations = Vec::new();
+    for iteration in &record.iterations {
+        iterations.push(match iteration.passed {
+            Some(passed) => {
+                let report = next(folder, &mut archived, passed)?;
+                Some(Outcomes::of(&suite.tests, &report))
+            }
+            None => None,
+        });
+    }
+    Ok(PerTest { suite, iterations })
+}
+
+/// The reports of the base and of each scored code, in order.
+fn archived(folder: &Folder, task: &str) -> Result<Vec<String>, String> {
+    let entries = folder.list(task).map_err(|unread| match unread {
+        Unread::Missing => format!("{task} has gone"),
+        Unread::Refused(why) => why,
+    })?;
+    let stamped = entries
+        .iter()
+        .filter(|(name, kind)| is_time(name) && matches!(kind, Kind::Folder | Kind::Link))
+        .map(|(name, _)| name.as_str());
+    let mut reports = Vec::new();
+    for name in stamped.chain(["current"]) {
+        let path = format!("{task}/{name}/{REPORT}");
+        if folder.has_file(&path)? {
+            reports.push(path);
+        }
+    }
+    Ok(reports)
+}
+
+/// Whether a folder's name is a time, `YYYY-mm-dd-HH-MM-SS`.
+fn is_time(name: &str) -> bool {
+    let shape = "0000-00-00-00-00-00";
+    name.len() == shape.len()
+        && name.bytes().zip(shape.bytes()).all(|(byte, as_in)| {
+            if as_in == b'0' {
+                byte.is_ascii_digit()
+            } else {
+                byte == as_in
+            }
+        })
+}
+
+/// The next report, if its count agrees with iteration.jsonl.
+fn next(
+    folder: &mut Folder,
+    archived: &mut impl Iterator<Item = String>,
+    passed: u32,
+) -> Result<Report, String> {
+    let path = archived.next().ok_or("a test report is missing")?;
+    let report = report(folder, &path)?;
+    let counted = report.passed();
+    if counted == passed {
+        return Ok(report);
+    }
+    Err(format!(
+        "{path} counts {counted} passing tests, iteration.jsonl {passed}"
+    ))
+}
+
+fn report(folder: &mut Folder, path: &str) -> Result<Report, String> {
+    let bytes = folder
+        .read(path, MAX_BYTES)
+        .map_err(|unread| match unread {
+            Unread::Missing => format!("{path} is missing"),
+            Unread::Refused(why) => why,
+        })?;
+    Report::parse(&bytes).map_err(|error| format!("{path}: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_named_by_a_time() {
+        assert!(is_time("2026-09-19-10-00-05"));
+        for other in [
+            "",
+            "current",
+            "2026-09-19",
+            "2026-09-19-10-00-0x",
+            "2026_09_19_10_00_05",
+            "2026-09-19-10-00-05-1",
+        ] {
+            assert!(!is_time(other), "{other}");
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! Scores results on disk: no store, no data folder, nothing written.
+
+use std::path::Path;
+
+use serde::Serialize;
+use swe_ci_base::error::{Error, Result};
+use swe_ci_core::metrics::{Convention, Gamma};
+use swe_ci_core::results::{Layout, MAX_ITERATIONS};
+use swe_ci_core::run::{Kind, Progress};
+use swe_ci_views::leaderboard::{
+    Entry, LeaderboardData, Published, RecoveryTime, Sample, ScoredTask, Scores, UncertaintyModel,
+};
+
+use super::measurement::Measured;
+use super::{Detail, Evolution, Experiment, Found, Skipped, TaskResults, read};
+use crate::METRIC_VERSION;
+
+/// How to score.
+#[derive(Debug, Clone, Copy)]
+pub struct ScoreRequest {
+    pub layout: Layout,
+    /// N, 1 to 1,000: shorter evolutions are padded to it, later iterations are
+    /// ignored.
+    pub max_iterations: u32,
+    pub gamma: Gamma,
+    pub convention: Convention,
+}
+
+/// The score of an experiment.
+#[derive(Debug, Clone, Serialize)]
+pub struct Scored {
+    /// Over the tasks that could be scored.
+    #[serde(flatten)]
+    pub scores: Scores,
+    /// Tasks, or single samples of them, that could not.
+    pub skipped: Vec<Skipped>,
+    /// Folders that belong to no task of the metadata file.
+    pub ignored: Vec<String>,
+    /// Notes for the reader.
+    #[serde(skip)]
+    pub notes: Vec<String>,
+}
+
+/// A sample that is scored, with its number from 1.
+struct Counted {
+    sample: u32,
+    measured: Measured,
+}
+
+/// Scores the results in a folder. Blocks; writes nothing.
+///
+/// # Errors
+/// [`Error::Invalid`] when N is out of range, or the metadata file or the
+/// folder is invalid. A task that cannot be scored is no error: it is skipped,
+/// with the reason.
+pub fn score(folder: &Path, metadata: &Path, request: &ScoreRequest) -> Result<Scored> {
+    if !(1..=MAX_ITERATIONS).contains(&request.max_iterations) {
+        return Err(Error::Invalid(format!(
+            "max_iterations: {} is not between 1 and {MAX_ITERATIONS}",
+            request.max_iterations
+        )));
+    }
+    let detail = match request.convention {
+        Convention::Paper => Detail::Tests,
+        Convention::Reference => Detail::Counts,
+    };
+    let mut experiment = read(request.layout, folder, metadata, detail)?;
+    // In the leaderboard's order, so that sums agree to the last digit.
+    let by_id = |a: &TaskResults, b: &TaskResults| a.line.task_id.cmp(&b.line.task_id);
+    experiment.tasks.sort_by(by_id);
+    let (mut skipped, mut notes) = (Vec::new(), Vec::new());
+    let counted: Vec<(&TaskResults, Vec<Counted>)> = experiment
+        .tasks
+        .iter()
+        .map(|task| (task, count(task, request, &mut skipped, &mut notes)))
+        .filter(|(_, samples)| !samples.is_empty())
+        .collect();
+    let scores = scores(&experiment, &counted, request);
+    Ok(Scored {
+        scores,
+        skipped,
+        ignored: experiment.ignored,
+        notes,
+    })
+}
+
+/// The samples of a task that can be scored; notes about the others.
+fn count(
+    task: &TaskResults,
+    request: &ScoreRequest,
+    skipped: &mut Vec<Skipped>,
+    notes: &mut Vec<String>,
+) -> Vec<Counted> {
+    let mut counted = Vec::new();
+    for (sample, found) in (1..).zip(&task.samples) {
+        let task_id = task.line.task_id.clone();
+        match countable(found, request.convention) {
+            Ok(evolution) => {
+                notes.extend(evolution.notes_up_to(&task_id, request.max_iterations));
+                let measured = evolution.measured(request.max_iterations);
+                counted.push(Counted { sample, measured });
+            }
+            Err(reason) => skipped.push(Skipped { task_id, reason }),
+        }
+    }
+    counted
+}
+
+/// An evolution that a convention can count; the error is the reason why not.
+fn countable(found: &Found, convention: Convention) -> std::result::Result<&Evolution, String> {
+    let evolution = match found {
+        Found::Evolution(evolution) => evolution,
+        Found::Missing(why) | Found::Bad(why) => return Err(why.clone()),
+    };
+    match (convention, &evolution.tests) {
+        (Convention::Paper, Err(why)) => Err(format!("it is known by counts alone: {why}")),
+        _ => Ok(evolution),
+    }
+}
+
+fn scores(
+    experiment: &Experiment,
+    counted: &[(&TaskResults, Vec<Counted>)],
+    request: &ScoreRequest,
+) -> Scores {
+    let entry = entry(experiment, counted, request.max_iterations);
+    let mut scores = entry.scores(request.gamma, request.convention);
+    let numbers = counted.iter().flat_map(|(_, samples)| samples);
+    for (score, counted) in scores.tasks.iter_mut().zip(numbers) {
+        score.sample = counted.sample;
+    }
+    scores.recovery = recovery(counted);
+    let leaderboard = LeaderboardData {
+        split: String::new(),
+        entries: vec![entry],
+        published: Published::default(),
+    };
+    let rows =
+        UncertaintyModel::new(&leaderboard).rank(&leaderboard, request.gamma, request.convention);
+    scores.intervals = rows.first().and_then(|row| row.intervals);
+    scores
+}
+
+/// How long regressions lasted; unknown by count alone.
+fn recovery(counted: &[(&TaskResults, Vec<Counted>)]) -> Option<RecoveryTime> {
+    let samples = counted.iter().flat_map(|(_, samples)| samples);
+    let each: Option<Vec<_>> = samples.map(|s| s.measured.recoveries()).collect();
+    let all = each.filter(|each| !each.is_empty())?.concat();
+    Some(RecoveryTime::of(&all))
+}
+
+fn entry(
+    experiment: &Experiment,
+    counted: &[(&TaskResults, Vec<Counted>)],
+    max_iterations: u32,
+) -> Entry {
+    let number = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+    let tasks: Vec<ScoredTask> = counted
+        .iter()
+        .map(|(task, samples)| ScoredTask {
+            task_id: task.line.task_id.clone(),
+            repo: task.line.repo(),
+            target_date: None,
+            samples: samples.iter().filter_map(|s| sample(&s.measured)).collect(),
+        })
+        .collect();
+    let total = experiment.tasks.len();
+    Entry {
+        run_id: String::new(),
+        model: experiment.name.clone(),
+        provider: String::new(),
+        harness: String::new(),
+        harness_version: String::new(),
+        release_date: None,
+        kind: Kind::Imported,
+        mark: None,
+        progress: Progress::Finished,
+        metric_version: METRIC_VERSION,
+        finished_at: None,
+        usage: None,
+        micro_usd: None,
+        findings: 0,
+        max_iterations,
+        tasks_total: number(total),
+        tasks_blocked: number(total - tasks.len()),
+        tasks,
+    }
+}
+
+fn sample(measured: &Measured) -> Option<Sample> {
+    Some(Sample {
+        paper: measured.series(Convention::Paper),
+        reference: measured.series(Convention::Reference)?,
+        style: None,
+    })
+}

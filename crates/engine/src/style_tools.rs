@@ -1,0 +1,145 @@
+//! Runs the style tools: each in its own container, in the image of the code's
+//! tests, so that imports resolve as they do there.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use swe_ci_base::clock::ExcludedTime;
+use swe_ci_base::code::CodeTree;
+use swe_ci_core::run::Limits;
+use swe_ci_measure::{self as measure, Mode, Radon, Source};
+use swe_ci_runner::harness::Recipe;
+use swe_ci_sandbox::suite::CODE_FOLDER;
+use swe_ci_sandbox::{ContainerSpec, Exec, Exit, Purpose, Sandbox, SandboxError};
+use swe_ci_views::style::{CodeStyle, FileStyle, StyleTools};
+
+/// Version of the measuring method; rises when tools or their use change, so
+/// that results of different methods are never compared.
+pub const METHOD: u32 = 2;
+
+/// The tools, in a layer of their own.
+pub fn recipe() -> Recipe {
+    let install = format!("pip install {}", measure::PACKAGES.join(" "));
+    let install = [
+        &*install,
+        r#""$python" -c "import pylint.lint, radon.metrics""#,
+    ];
+    Recipe::python("style-tools", "Pylint and radon", measure::PYLINT, &install)
+}
+
+/// Limits of a tool's container: as for a test run, but half an hour, since
+/// each of an evolution's versions may take that long while the next evolutions
+/// wait.
+pub fn limits() -> Limits {
+    Limits {
+        test_seconds: 1_800,
+        ..Limits::default()
+    }
+}
+
+/// Folder of the driver, its request and its result.
+const FOLDER: &str = "/app/style";
+const RESULT: &str = "/app/style/found.json";
+/// The most bytes of a result.
+const MAX_RESULT: u64 = measure::MAX_FOUND;
+/// Lines of a failed tool's output that the error shows.
+const LAST_LINES: usize = 10;
+
+/// Measures code in one image.
+pub struct StyleMeter<'a> {
+    pub sandbox: &'a dyn Sandbox,
+    /// Volume with the tools.
+    pub layer: &'a str,
+    pub image: &'a str,
+    pub limits: Limits,
+    /// Label of the containers.
+    pub what_for: String,
+}
+
+/// The measured style of one version.
+#[derive(Debug)]
+pub struct MeasuredStyle {
+    pub tools: StyleTools,
+    pub style: CodeStyle,
+    pub files: Vec<FileStyle>,
+}
+
+impl StyleMeter<'_> {
+    /// Radon's result for files with these contents, by digest; inside is why
+    /// it did not finish.
+    pub async fn radon(
+        &self,
+        contents: &BTreeMap<String, Vec<u8>>,
+    ) -> Result<Result<Radon, String>, SandboxError> {
+        let output = self.run(Mode::Radon, contents).await?;
+        Ok(output.and_then(|output| measure::read_radon(&output, contents)))
+    }
+
+    /// The style of a whole version, from Pylint and radon's earlier result.
+    pub async fn version(
+        &self,
+        source: &Source,
+        radon: &Radon,
+    ) -> Result<MeasuredStyle, SandboxError> {
+        let output = self.run(Mode::Pylint, source).await?;
+        let pylint = output.and_then(|output| measure::read_pylint(&output, source));
+        let (style, files) = measure::join(source, radon, pylint.as_ref());
+        Ok(MeasuredStyle {
+            tools: radon.tools.clone(),
+            style,
+            files,
+        })
+    }
+
+    /// Inside is why the tool did not finish, which may be the code's fault.
+    async fn run(
+        &self,
+        mode: Mode,
+        source: &Source,
+    ) -> Result<Result<Vec<u8>, String>, SandboxError> {
+        let purpose = Purpose::Preparation(format!("style of {}", self.what_for));
+        let spec = ContainerSpec {
+            layer: Some(self.layer.to_owned()),
+            ..ContainerSpec::new(self.image, self.limits, purpose)
+        };
+        let sandbox = self.sandbox.open(&spec).await?;
+        let mut code = CodeTree::default();
+        for (path, bytes) in source {
+            code.insert_file(path, bytes.clone());
+        }
+        let mut driver = CodeTree::default();
+        driver.insert_file("measure.py", measure::DRIVER);
+        driver.insert_file("request.json", measure::request(mode, CODE_FOLDER, source));
+        sandbox
+            .put(&[(CODE_FOLDER, &code), (FOLDER, &driver)])
+            .await?;
+        let exec = Exec {
+            command: measure::command(mode, FOLDER),
+            env: Vec::new(),
+            working_dir: "/".into(),
+            time_limit: Duration::from_secs(self.limits.test_seconds.into()),
+            off: ExcludedTime::default(),
+        };
+        let mut last: Vec<String> = Vec::new();
+        let mut on_line = |line: &str| {
+            last.push(line.chars().take(500).collect());
+            last.drain(..last.len().saturating_sub(LAST_LINES));
+        };
+        let failure = match sandbox.exec(&exec, &mut on_line).await? {
+            Exit::Code(0) => None,
+            Exit::Code(137) => Some("it was killed, most often by lack of memory".to_owned()),
+            Exit::Code(code) => Some(format!("exit code {code}: {}", last.join("\n"))),
+            Exit::TimedOut => Some(format!("it took over {} s", self.limits.test_seconds)),
+            Exit::DiskSpent => Some(format!("it wrote over {} MiB", self.limits.disk_mb)),
+        };
+        if let Some(why) = failure {
+            return Ok(Err(format!("{}: {why}", mode.name())));
+        }
+        match sandbox.read(RESULT, MAX_RESULT).await {
+            Ok(Some(output)) => Ok(Ok(output)),
+            Ok(None) => Ok(Err(format!("{}: it wrote no result", mode.name()))),
+            Err(error @ SandboxError::TooBig { .. }) => Ok(Err(error.to_string())),
+            Err(error) => Err(error),
+        }
+    }
+}

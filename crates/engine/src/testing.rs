@@ -1,0 +1,115 @@
+//! Helpers for tests of this crate and those above: datasets that take moments
+//! to create, and images for them.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::Context;
+use swe_ci_core::run::Limits;
+
+pub use swe_ci_dataset::tiny::{TinyTask, write_dataset};
+
+use crate::{Config, Engine, ImportOptions};
+use swe_ci_base::code::CodeTree;
+use swe_ci_dataset::{CommitInfo, demo, write_history};
+use swe_ci_sandbox::{ContainerSpec, Purpose, Sandbox};
+
+/// For tests with containers: `workers` at a time.
+#[must_use]
+pub fn config(data: PathBuf, workers: usize) -> Config {
+    Config {
+        workers,
+        base_image: "swe-ci/base:py311".into(),
+        ca_bundle: crate::usual_ca_bundle(),
+        ..Config::new(data)
+    }
+}
+
+/// Runs each suite once on each end: the suites of these tests are not flaky.
+#[must_use]
+pub fn once() -> ImportOptions {
+    ImportOptions {
+        repeats: 1,
+        ..ImportOptions::default()
+    }
+}
+
+/// An archive of the demo split's image (Python and pytest), created once and
+/// stored in `cache` for all later tests.
+pub async fn image_archive(engine: &Engine, cache: &Path) -> anyhow::Result<PathBuf> {
+    std::fs::create_dir_all(cache)?;
+    let lock = std::fs::File::create(cache.join("image.lock"))?;
+    let lock = tokio::task::spawn_blocking(move || lock.lock().map(|()| lock)).await??;
+    let network = engine.build_network()?;
+    let base = &engine.config().base_image;
+    let name = demo::build_image(engine.images(), base, &network, &|_| {}).await?;
+    let digest = engine
+        .images()
+        .digest(name)
+        .await?
+        .context("the image was built but is missing")?;
+    let archive = cache.join(format!("{}.tar.gz", digest.trim_start_matches("sha256:")));
+    if !archive.exists() {
+        engine.images().save(name, &archive).await?;
+    }
+    drop(lock);
+    Ok(archive)
+}
+
+/// Creates a git repository with a commit for each version, oldest first: its
+/// time in unix seconds, and all files with their texts. Its branch is `main`.
+pub fn commit_history(
+    folder: &Path,
+    versions: &[(i64, Vec<(String, String)>)],
+) -> anyhow::Result<Vec<String>> {
+    let version = |(time, files): &(i64, Vec<(String, String)>)| {
+        let mut code = CodeTree::default();
+        for (path, text) in files {
+            code.insert_file(path, text.as_str());
+        }
+        let commit = CommitInfo {
+            sha: String::new(),
+            time: *time,
+            message: format!("Version of {time}\n"),
+        };
+        (commit, code)
+    };
+    let versions: Vec<(CommitInfo, CodeTree)> = versions.iter().map(version).collect();
+    write_history(folder, &versions)
+}
+
+/// Creates a unique image, a layer above the demo split's, and writes its
+/// archive into a task's folder. Returns its digest; the container engine no
+/// longer has the image.
+pub async fn own_image(engine: &Engine, task: &Path) -> anyhow::Result<String> {
+    let network = engine.build_network()?;
+    let (config, images) = (engine.config(), engine.images());
+    let demo = demo::build_image(images, &config.base_image, &network, &|_| {}).await?;
+    let name = format!("swe-ci/test:{}", uuid::Uuid::now_v7().simple());
+    let line = format!("RUN echo {name} > /own");
+    let digest = images
+        .build(&name, demo, &[&line], &network, &|_| {})
+        .await?;
+    images.save(&name, &task.join("image.tar.gz")).await?;
+    images.remove(&digest).await?;
+    Ok(digest)
+}
+
+/// Requests a container like an evolution's, and drops the request after
+/// `wait`.
+pub async fn abandon_a_container(engine: &Engine, image: &str, wait: Duration) {
+    let purpose = Purpose::Step {
+        evolution_id: "abandoned".into(),
+    };
+    let spec = ContainerSpec::new(image, Limits::default(), purpose);
+    // Dropped before the answer, or with it.
+    let _ = tokio::time::timeout(wait, engine.docker().open(&spec)).await;
+}
+
+/// A program's layer: the name of its volume, and the seconds its build took, 0
+/// if it existed.
+pub async fn layer(engine: &Engine, program: &str) -> anyhow::Result<(String, f64)> {
+    let harnesses = &engine.inner.harnesses;
+    let layer = harnesses.installed(program, None, &|_| {}).await?.layer;
+    Ok((layer.volume, layer.seconds))
+}

@@ -1,0 +1,342 @@
+//! Splits from git histories: real packages of the package index, and a local
+//! repository whose tests need an undeclared package.
+
+use std::path::Path;
+use std::time::Duration;
+
+use swe_ci_core::task::TaskId;
+use swe_ci_engine::testing::commit_history;
+use swe_ci_engine::{Engine, Error, ImportOptions};
+use swe_ci_views::curation::{CurationDetail, CurationState, Fate, Stage};
+use tokio_util::sync::CancellationToken;
+
+use crate::fixture::Fixture;
+
+/// A small library with a release a year; its tests read YAML, but none of its
+/// files declares that.
+fn undeclared(folder: &Path) {
+    let project = "[project]\nname = 'tiny-lib'\nversion = '1'\nlicense = {text = 'MIT'}\n";
+    let tests = "import yaml\nimport tiny_lib\n\n\
+        def test_new():\n    assert tiny_lib.answer(yaml.safe_load('6')) == 42\n\n\
+        def test_old():\n    assert tiny_lib.question() == 'six times seven'\n";
+    let filler: String = (0..60).map(|n| format!("VALUE_{n} = {n}\n")).collect();
+    let old = "def question(): return 'six times seven'\n";
+    let new = format!("{old}{filler}def answer(n): return n * 7\n");
+    let files = |source: &str| {
+        vec![
+            ("pyproject.toml".to_owned(), project.to_owned()),
+            (
+                "LICENSE".to_owned(),
+                "MIT License\n\nPermission is hereby granted, free of charge".to_owned(),
+            ),
+            ("src/tiny_lib/__init__.py".to_owned(), source.to_owned()),
+            ("tests/test_tiny.py".to_owned(), tests.to_owned()),
+        ]
+    };
+    // 2021, 2023, 2024.
+    let versions = [
+        (1_610_000_000, files(old)),
+        (1_680_000_000, files(old)),
+        (1_710_000_000, files(&new)),
+    ];
+    commit_history(folder, &versions).unwrap();
+}
+
+/// A repository without tests.
+fn untested(folder: &Path) {
+    let files = |text: &str| vec![("a.py".to_owned(), text.to_owned())];
+    let versions = [(1_610_000_000, files("1")), (1_710_000_000, files("2"))];
+    commit_history(folder, &versions).unwrap();
+}
+
+fn plan(repositories: &Path) -> String {
+    let at = |name: &str| repositories.join(name).display().to_string();
+    format!(
+        r#"
+split = "curated"
+[[source]]
+package = "cssselect"
+from = "1.1.0"
+to = "1.6.0"
+[[source]]
+package = "sqlparse"
+from = "0.5.0"
+to = "0.5.3"
+[[source]]
+package = "humanize"
+from = "4.0.0"
+to = "4.9.0"
+[[source]]
+git = "{}"
+branch = "main"
+[[source]]
+git = "{}"
+branch = "main"
+[collect]
+min_age_years = 0.5
+licences = "any"
+[spans]
+min_modified_lines = 60
+min_source_lines = 20
+[filter]
+min_gap = 1
+repeats = 2
+most_per_repository = 1
+[limits]
+candidates_per_repository = 1
+"#,
+        at("undeclared"),
+        at("untested")
+    )
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn real_histories_become_tasks() {
+    let fixture = Fixture::new().await;
+    let repositories = fixture.folder.path().join("repositories");
+    undeclared(&repositories.join("undeclared"));
+    untested(&repositories.join("untested"));
+    let engine = &fixture.engine;
+    let id = engine.submit_curation(&plan(&repositories)).await.unwrap();
+    let selected = engine
+        .submit_curation(&plan(&repositories))
+        .await
+        .unwrap_err();
+    assert!(matches!(selected, Error::Conflict(_)), "{selected}");
+
+    // A server starts, and stops when the first environment exists.
+    let before = until_an_environment(engine, &id).await;
+    let built: Vec<_> = before
+        .candidates
+        .iter()
+        .filter(|c| !c.attempts.is_empty())
+        .collect();
+    assert!(!built.is_empty());
+    let state = engine.curate(&id, &|_| {}).await.unwrap();
+    let found = engine.curation(&id).await.unwrap();
+    assert_eq!(state, CurationState::Finished, "{found:#?}");
+    for candidate in &built {
+        let after = found
+            .candidates
+            .iter()
+            .find(|c| c.task == candidate.task)
+            .unwrap();
+        assert_eq!(after.attempts, candidate.attempts, "it was not built again");
+    }
+    check_funnel(&found);
+    check_repair(&found);
+    check_split(&fixture).await;
+    for task in all_tasks(engine).await {
+        let image = engine.task(&task).await.unwrap().image_digest;
+        fixture.remove_image(&image);
+    }
+}
+
+async fn until_an_environment(engine: &Engine, id: &str) -> CurationDetail {
+    let stop = CancellationToken::new();
+    let worker = tokio::spawn({
+        let (engine, stop) = (engine.clone(), stop.clone());
+        async move { Box::pin(engine.work(stop)).await }
+    });
+    let found = loop {
+        let found = engine.curation(id).await.unwrap();
+        assert!(!found.summary.state.is_over(), "{found:#?}");
+        if found.candidates.iter().any(|c| !c.attempts.is_empty()) {
+            break found;
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    };
+    stop.cancel();
+    worker.await.unwrap().unwrap();
+    assert_eq!(
+        engine.curation(id).await.unwrap().summary.state,
+        CurationState::Running
+    );
+    found
+}
+
+fn check_funnel(found: &CurationDetail) {
+    let counts = |stage| {
+        let count = found
+            .summary
+            .funnel
+            .iter()
+            .find(|count| count.stage == stage);
+        count
+            .map(|count| (count.entered, count.survived, count.waiting))
+            .unwrap()
+    };
+    assert_eq!(counts(Stage::Collect), (5, 4, 0));
+    assert_eq!(
+        counts(Stage::Environment),
+        (4, 4, 0),
+        "{:#?}",
+        found.candidates
+    );
+    assert_eq!(counts(Stage::Filter), (4, 4, 0), "{:#?}", found.candidates);
+    let untested = found
+        .repositories
+        .iter()
+        .find(|r| r.name == "untested")
+        .unwrap();
+    match &untested.fate {
+        Fate::Dropped { reason, detail } => {
+            assert!(detail.contains("tests/"), "{detail}");
+            assert!(
+                ["no manifest", "no tests"].contains(&reason.as_str()),
+                "{reason}"
+            );
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+/// The missing package was found under another name, and added.
+fn check_repair(found: &CurationDetail) {
+    let candidate = found
+        .candidates
+        .iter()
+        .find(|c| c.repository == "undeclared")
+        .unwrap();
+    let [first, second] = candidate.attempts.as_slice() else {
+        panic!("{candidate:#?}");
+    };
+    assert_eq!(first.change, "");
+    assert!(first.outcome.contains("exit code 2"), "{first:?}");
+    let change = second.change.to_lowercase();
+    assert!(
+        change.contains("yaml") && change.contains("pyyaml"),
+        "{second:?}"
+    );
+    assert_eq!(second.outcome, "2 of 2 tests pass");
+    let pinned = second
+        .dockerfile
+        .iter()
+        .any(|line| line.contains("PIP_UPLOADED_PRIOR_TO=2024-03"));
+    assert!(pinned, "{:?}", second.dockerfile);
+}
+
+async fn all_tasks(engine: &Engine) -> Vec<TaskId> {
+    let found = engine
+        .tasks(&Default::default(), &Default::default())
+        .await
+        .unwrap();
+    found
+        .page
+        .items
+        .into_iter()
+        .map(|task| task.task_id)
+        .collect()
+}
+
+/// The split can be run here, and imported elsewhere.
+async fn check_split(fixture: &Fixture) {
+    let engine = &fixture.engine;
+    let split = engine.split("curated").await.unwrap();
+    assert_eq!((split.summary.tasks, split.summary.ready), (4, 4));
+    assert_eq!(split.funnel.len(), 4);
+    assert!(split.origin().contains("Curated here"));
+    let found = engine
+        .tasks(&Default::default(), &Default::default())
+        .await
+        .unwrap();
+    let gap = |repo: &str| {
+        let task = found.page.items.iter().find(|task| task.repo == repo);
+        task.map(|task| (task.gap, task.licence.clone(), task.modified_lines))
+            .unwrap()
+    };
+    let (of_undeclared, licence, lines) = gap("undeclared");
+    assert_eq!(
+        (of_undeclared, licence.as_deref(), lines),
+        (1, Some("MIT"), Some(61))
+    );
+    // Pinned: releases by their versions, packages by the targets' days.
+    assert_eq!(gap("sqlparse").0, 12);
+    assert_eq!(gap("cssselect").0, 13);
+    assert_eq!(gap("humanize").0, 23);
+
+    let dataset = fixture.folder.path().join("data/datasets/curated");
+    for file in [
+        "plan.toml",
+        "DATASHEET.md",
+        "SHA256SUMS",
+        "metadata/curated.csv",
+    ] {
+        assert!(dataset.join(file).is_file(), "{file}");
+    }
+    let checked = std::process::Command::new("sha256sum")
+        .args(["--check", "--quiet", "SHA256SUMS"])
+        .current_dir(&dataset)
+        .status()
+        .unwrap();
+    assert!(checked.success());
+    let leftovers = fixture.folder.path().join("data/curations");
+    assert_eq!(std::fs::read_dir(leftovers).unwrap().count(), 0);
+
+    let elsewhere = Fixture::new().await;
+    let only = ImportOptions {
+        only: all_tasks(engine)
+            .await
+            .into_iter()
+            .filter(|id| id.as_str().starts_with("undeclared"))
+            .collect(),
+        ..swe_ci_engine::testing::once()
+    };
+    let imported = elsewhere
+        .engine
+        .import(dataset.as_path(), "curated", &only, &|_| {})
+        .await;
+    let imported = imported.unwrap();
+    assert_eq!(imported.tasks.len(), 1);
+    assert_eq!((imported.tasks[0].gap, imported.tasks[0].findings), (1, 0));
+
+    // Four images on one base, whose layers count once.
+    let images = engine.disk_use().await.unwrap().images.unwrap();
+    assert_eq!((images.images, images.missing), (4, 0));
+    assert!(images.apart_bytes > 2 * images.bytes, "{images:?}");
+
+    let exported = fixture.folder.path().join("exported");
+    assert_eq!(
+        engine.export("curated", &exported, &|_| {}).await.unwrap(),
+        4
+    );
+    assert!(exported.join("SHA256SUMS").is_file());
+    let again = engine
+        .export("curated", &exported, &|_| {})
+        .await
+        .unwrap_err();
+    assert!(again.to_string().contains("not empty"), "{again}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_curation_without_tasks_names_the_stages() {
+    let fixture = Fixture::new().await;
+    let repositories = fixture.folder.path().join("repositories");
+    untested(&repositories.join("untested"));
+    let engine = &fixture.engine;
+    let plan = format!(
+        "split = 'none'\n[[source]]\ngit = '{}'\nbranch = 'main'\n[[source]]\ngit = '{}'\n",
+        repositories.join("untested").display(),
+        repositories.join("nothing").display()
+    );
+    let id = engine.submit_curation(&plan).await.unwrap();
+    let state = engine.curate(&id, &|_| {}).await.unwrap();
+    let CurationState::Failed { reason } = state else {
+        panic!("{state:?}");
+    };
+    assert!(reason.contains("no candidate became a task"), "{reason}");
+    let found = engine.curation(&id).await.unwrap();
+    let dropped = &found.summary.funnel[0].dropped;
+    let reasons: Vec<&str> = dropped.iter().map(|d| d.reason.as_str()).collect();
+    assert_eq!(reasons, ["no manifest", "not to be had"]);
+    assert!(engine.splits().await.unwrap().is_empty());
+
+    let cancelled = engine.submit_curation(&plan).await.unwrap();
+    engine.cancel_curation(&cancelled).await.unwrap();
+    let over = engine.cancel_curation(&cancelled).await.unwrap_err();
+    assert!(matches!(over, Error::Conflict(_)), "{over}");
+    let state = engine.curate(&cancelled, &|_| {}).await.unwrap();
+    assert_eq!(state, CurationState::Cancelled);
+    let bad = engine.submit_curation("split = 'x'").await.unwrap_err();
+    assert!(bad.to_string().contains("add a [[source]]"), "{bad}");
+}

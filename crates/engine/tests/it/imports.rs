@@ -1,0 +1,395 @@
+//! A failed import names what is wrong and where, and leaves the rest as it
+//! was.
+
+use swe_ci_engine::testing::{self, TinyTask};
+use swe_ci_engine::{Config, Engine, Error, ImportOptions, ImportSource, PageRequest, TasksWanted};
+use swe_ci_testing::hub::{self, ScriptedHub};
+use swe_ci_views::account::Visibility;
+use swe_ci_views::view::TaskState;
+
+use crate::fixture::{Fixture, SPLIT};
+
+const BASE: &[(&str, &str)] = &[
+    ("a.py", "def f(): return 0\n"),
+    (
+        "tests/test_a.py",
+        "import a\ndef test_f(): assert a.f() == 1\n",
+    ),
+];
+const TARGET: &[(&str, &str)] = &[
+    ("a.py", "def f(): return 1\n"),
+    (
+        "tests/test_a.py",
+        "import a\ndef test_f(): assert a.f() == 1\n",
+    ),
+];
+
+fn task(name: &str) -> TinyTask<'_> {
+    TinyTask {
+        name,
+        versions: &[BASE, TARGET],
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_bad_task_does_not_stop_the_rest() {
+    let fixture = Fixture::new().await;
+    let broken_tests: &[(&str, &str)] = &[
+        ("a.py", ""),
+        ("tests/test_a.py", "import nothing_of_that_name\n"),
+    ];
+    let failing: &[(&str, &str)] = &[
+        ("a.py", ""),
+        ("tests/test_a.py", "def test_f(): assert False\n"),
+    ];
+    fixture
+        .write(&[
+            task("good"),
+            task("corrupt-zip"),
+            task("no-image"),
+            task("corrupt-image"),
+            TinyTask {
+                name: "broken-oracle",
+                versions: &[BASE, broken_tests],
+            },
+            TinyTask {
+                name: "nothing-passes",
+                versions: &[BASE, failing],
+            },
+        ])
+        .await;
+    let data = fixture.dataset().join("data");
+    std::fs::write(data.join("corrupt-zip/code.zip"), "PK no zip").unwrap();
+    for (name, content) in [("no-image", None), ("corrupt-image", Some("no gzip"))] {
+        let image = data.join(name).join("image.tar.gz");
+        std::fs::remove_file(&image).unwrap();
+        if let Some(content) = content {
+            std::fs::write(&image, content).unwrap();
+        }
+    }
+    let (imported, said) = fixture.import_written().await;
+    let imported = imported.unwrap();
+    assert_eq!(said.len(), 6);
+    let reason = |name: &str| match &imported
+        .tasks
+        .iter()
+        .find(|t| t.task_id.as_str() == name)
+        .unwrap()
+        .state
+    {
+        TaskState::Ready => "ready".to_owned(),
+        TaskState::Unusable { reason } => reason.clone(),
+    };
+    let check = |name: &str, expect: &str| {
+        assert!(reason(name).contains(expect), "{name}: {}", reason(name));
+    };
+    check("good", "ready");
+    check("corrupt-zip", "code.zip: it is not a zip archive");
+    check("no-image", "image.tar.gz: No such file");
+    check("corrupt-image", "cannot load");
+    check(
+        "broken-oracle",
+        "do not run on the target code: pytest ended with exit code 2",
+    );
+    check("nothing-passes", "the target passes no test");
+
+    // Repaired and imported again: only the bad tasks are prepared again.
+    std::fs::copy(
+        data.join("good/image.tar.gz"),
+        data.join("no-image/image.tar.gz"),
+    )
+    .unwrap();
+    let (again, _) = fixture.import_written().await;
+    let ready = again
+        .unwrap()
+        .tasks
+        .iter()
+        .filter(|t| t.state == TaskState::Ready)
+        .count();
+    assert_eq!(ready, 2);
+
+    // All tasks share one image, so its layers count once.
+    let disk = fixture.engine.disk_use().await.unwrap();
+    let images = disk.images.unwrap();
+    assert_eq!((images.images, images.missing), (1, 0));
+    assert!(images.bytes > 1 << 20 && images.bytes == images.apart_bytes);
+    let tasks = disk.parts.iter().find(|part| part.name == "tasks").unwrap();
+    assert!(tasks.files > 0 && tasks.bytes > 0, "{tasks:?}");
+    assert!(disk.free_bytes.is_some_and(|free| free > 0));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_bad_metadata_file_imports_nothing() {
+    let fixture = Fixture::new().await;
+    fixture.write(&[task("good")]).await;
+    let csv = fixture
+        .dataset()
+        .join("metadata")
+        .join(format!("{SPLIT}.csv"));
+    let text = std::fs::read_to_string(&csv).unwrap();
+    std::fs::write(&csv, format!("{text}../evil,0123456,0123456,1,x\n")).unwrap();
+    let (imported, said) = fixture.import_written().await;
+    let error = imported.unwrap_err();
+    assert!(matches!(error, Error::Invalid(_)));
+    let text = error.to_string();
+    assert!(
+        text.contains("tiny.csv: line 3, column `task_id`: `../evil`"),
+        "{text}"
+    );
+    assert!(said.is_empty());
+    assert!(
+        fixture
+            .engine
+            .tasks(&TasksWanted::default(), &PageRequest::default())
+            .await
+            .unwrap()
+            .page
+            .items
+            .is_empty()
+    );
+    assert!(fixture.engine.splits().await.unwrap().is_empty());
+    let missing = fixture
+        .engine
+        .import(
+            fixture.dataset().as_path(),
+            "other",
+            &testing::once(),
+            &|_| {},
+        )
+        .await
+        .unwrap_err();
+    assert!(missing.to_string().contains("other.csv"), "{missing}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_needs_of_a_run_are_checked() {
+    let fixture = Fixture::new().await;
+    let config = swe_ci_core::run::RunConfig::human("none");
+    let refused = async |config| {
+        let submitted = fixture.engine.submit(config, Visibility::Public).await;
+        submitted.unwrap_err().to_string()
+    };
+    let unknown = refused(config.clone()).await;
+    assert!(unknown.contains("`none`"), "{unknown}");
+    let mut bad = config;
+    bad.samples = 0;
+    let both = refused(bad).await;
+    assert!(
+        both.contains("samples: 0 is not between 1 and 100"),
+        "{both}"
+    );
+}
+
+/// One of its tests has another name every time.
+fn flaky_task(name: &'static str) -> TinyTask<'static> {
+    const TARGET: &[(&str, &str)] = &[
+        ("a.py", "def f(): return 1\n"),
+        (
+            "tests/test_a.py",
+            "import a, time, pytest\n\
+             RUN = time.time_ns()\n\
+             def test_f(): assert a.f() == 1\n\
+             @pytest.mark.parametrize('n', [RUN])\n\
+             def test_named_by_the_clock(n): pass\n\
+             def test_sure(): pass\n",
+        ),
+    ];
+    TinyTask {
+        name,
+        versions: &[BASE, TARGET],
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn flaky_tests_are_not_part_of_the_suite() {
+    let fixture = Fixture::new().await;
+    fixture.write(&[flaky_task("moody"), task("steady")]).await;
+    let thrice = ImportOptions {
+        parallel: Some(2),
+        ..ImportOptions::default()
+    };
+    let (imported, said) = fixture.import_with(&thrice).await;
+    assert_eq!(imported.unwrap().tasks.len(), 2);
+    assert!(
+        said.iter()
+            .any(|line| line.contains("tests of changing names")),
+        "{said:?}"
+    );
+    let found = async |name: &str| {
+        let id = swe_ci_core::task::TaskId::new(name).unwrap();
+        fixture.engine.task(&id).await.unwrap()
+    };
+    let moody = found("moody").await;
+    let names: Vec<&str> = moody
+        .tests
+        .iter()
+        .map(|test| test.node_id.as_str())
+        .collect();
+    assert_eq!(
+        names,
+        ["tests/test_a.py::test_f", "tests/test_a.py::test_sure"]
+    );
+    assert_eq!(moody.preparation.suite_seconds.len(), 3);
+    let titles = moody
+        .preparation
+        .findings
+        .iter()
+        .map(swe_ci_views::preparation::TaskFinding::title);
+    assert_eq!(
+        titles.collect::<Vec<_>>(),
+        [
+            "tests of changing names",
+            "tests that the base does not have",
+            "tests that the target does not have",
+        ]
+    );
+    assert_eq!(moody.summary.findings, 3);
+    let steady = found("steady").await;
+    assert_eq!(steady.preparation.findings, []);
+
+    // Ready tasks are left as they are, unless requested otherwise.
+    let only = |again| ImportOptions {
+        only: vec![swe_ci_core::task::TaskId::new("steady").unwrap()],
+        again,
+        ..testing::once()
+    };
+    for (again, runs) in [(false, 3), (true, 1)] {
+        let (imported, _) = fixture.import_with(&only(again)).await;
+        assert_eq!(imported.unwrap().tasks.len(), 1);
+        let prepared = found("steady").await.preparation;
+        assert_eq!(prepared.suite_seconds.len(), runs, "again: {again}");
+    }
+    let stranger = ImportOptions {
+        only: vec![swe_ci_core::task::TaskId::new("stranger").unwrap()],
+        ..testing::once()
+    };
+    let error = fixture.import_with(&stranger).await.0.unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .contains("tiny.csv lists no task `stranger`"),
+        "{error}"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_dataset_comes_from_a_hub_once() {
+    let there = Fixture::new().await;
+    there.write(&[task("one"), task("two")]).await;
+    let hub = ScriptedHub::serve(&there.dataset(), Some("hf_secret"))
+        .await
+        .unwrap();
+    let archive = "data/one/image.tar.gz";
+    hub.cut(archive, 1);
+    let data = there.folder.path().join("elsewhere");
+    let config = |token: &str| Config {
+        hub_endpoint: Some(hub.url.clone()),
+        hub_token: Some(token.into()),
+        ..testing::config(data.clone(), 0)
+    };
+    let from: ImportSource = "hf:tiny/set".parse().unwrap();
+    let import = async |token: &str, split: &str| {
+        let engine = Engine::open(config(token)).await.unwrap();
+        let imported = engine
+            .import(from.clone(), split, &testing::once(), &|_| {})
+            .await;
+        (engine, imported)
+    };
+    let (_, refused) = import("hf_wrong", SPLIT).await;
+    let text = refused.unwrap_err().to_string();
+    assert!(
+        text.contains("HF_TOKEN") && !text.contains("hf_wrong"),
+        "{text}"
+    );
+    let (_, unknown) = import("hf_secret", "none").await;
+    let text = unknown.unwrap_err().to_string();
+    assert!(text.contains("no split `none`; there are: tiny"), "{text}");
+    let stranger = ImportOptions {
+        only: vec![swe_ci_core::task::TaskId::new("stranger").unwrap()],
+        ..testing::once()
+    };
+    let engine = Engine::open(config("hf_secret")).await.unwrap();
+    let error = engine.import(from.clone(), SPLIT, &stranger, &|_| {}).await;
+    let text = error.unwrap_err().to_string();
+    assert!(text.contains("lists no task `stranger`"), "{text}");
+    drop(engine);
+
+    let (engine, imported) = import("hf_secret", SPLIT).await;
+    let imported = imported.unwrap();
+    assert_eq!((imported.tasks.len(), imported.missing.len()), (2, 0));
+    assert!(
+        imported
+            .tasks
+            .iter()
+            .all(|task| task.state == TaskState::Ready)
+    );
+    let split = engine.split(SPLIT).await.unwrap();
+    let origin = split.origin();
+    assert!(
+        origin.contains("tiny/set") && origin.contains(hub::COMMIT),
+        "{origin}"
+    );
+    // The interrupted download was resumed, and nothing was fetched twice.
+    let files = walk(&there.dataset());
+    assert_eq!(hub.sent(), files);
+    let (_, again) = import("hf_secret", SPLIT).await;
+    assert_eq!(again.unwrap().tasks.len(), 2);
+    assert_eq!(hub.sent(), files);
+}
+
+/// Bytes of all files below a folder, except those outside the dataset.
+fn walk(folder: &std::path::Path) -> u64 {
+    let entries = std::fs::read_dir(folder).unwrap().map(Result::unwrap);
+    let size = |entry: std::fs::DirEntry| match entry.path().is_dir() {
+        true => walk(&entry.path()),
+        false => entry.metadata().unwrap().len(),
+    };
+    entries.map(size).sum()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_image_that_was_given_back_comes_back() {
+    let fixture = Fixture::new().await;
+    fixture.write(&[task("one")]).await;
+    // An image of its own, so that no other test misses it.
+    let data = fixture.dataset().join("data/one");
+    let image = testing::own_image(&fixture.engine, &data).await.unwrap();
+    fixture.import_written().await.0.unwrap();
+    let engine = &fixture.engine;
+    assert_eq!(
+        engine.keep_within(0).await.unwrap(),
+        [],
+        "it was used just now"
+    );
+    let record = fixture.folder.path().join("data/images");
+    for entry in std::fs::read_dir(&record).unwrap().map(Result::unwrap) {
+        let long_ago = std::time::SystemTime::now() - std::time::Duration::from_hours(1);
+        let file = std::fs::File::options()
+            .write(true)
+            .open(entry.path())
+            .unwrap();
+        file.set_modified(long_ago).unwrap();
+    }
+    assert_eq!(engine.keep_within(u64::MAX).await.unwrap(), []);
+    let evicted = engine.keep_within(0).await.unwrap();
+    assert_eq!(evicted.len(), 1);
+    assert_eq!(evicted[0].name, image);
+    assert!(evicted[0].bytes > 0);
+    assert_eq!(engine.disk_use().await.unwrap().images.unwrap().missing, 1);
+    let run = fixture.replay().await;
+    assert_eq!(
+        run.evolution_list[0].ending,
+        Some(swe_ci_core::step::Ending::Solved)
+    );
+    assert_eq!(engine.disk_use().await.unwrap().images.unwrap().missing, 0);
+
+    // Without any archive left it could not return, so it stays.
+    std::fs::remove_dir_all(&data).unwrap();
+    for entry in std::fs::read_dir(&record).unwrap().map(Result::unwrap) {
+        if entry.path().extension().is_some_and(|end| end == "gz") {
+            std::fs::remove_file(entry.path()).unwrap();
+        }
+    }
+    assert_eq!(engine.keep_within(0).await.unwrap(), []);
+    fixture.remove_image(&image);
+}

@@ -1,0 +1,88 @@
+//! Verification: tests run again, in real containers.
+
+use std::sync::{Arc, Mutex};
+
+use sqlx::Connection;
+use swe_ci_engine::testing::TinyTask;
+use swe_ci_engine::{Checked, Error, Extent};
+use swe_ci_views::verification::{Changed, Otherwise};
+
+use crate::fixture::Fixture;
+
+const TEST_FILE: &str = "tests/test_tiny.py";
+const TESTS: &str = "
+import tiny
+def test_one(): assert tiny.one() == 1
+def test_two(): assert tiny.two() == 2
+";
+const NOTHING: &str = "def one(): return 0\ndef two(): return 0\n";
+const UNPARSABLE: &str = "def one(:\n";
+const ONE: &str = "def one(): return 1\ndef two(): return 0\n";
+const BOTH: &str = "def one(): return 1\ndef two(): return 2\n";
+
+async fn import(fixture: &Fixture) {
+    let version = |code: &'static str| [("tiny.py", code), (TEST_FILE, TESTS)];
+    let versions = [NOTHING, UNPARSABLE, ONE, BOTH].map(version);
+    let versions: Vec<&[(&str, &str)]> = versions.iter().map(<[_; 2]>::as_slice).collect();
+    let task = TinyTask {
+        name: "both",
+        versions: &versions,
+    };
+    fixture.import(&[task]).await.unwrap();
+}
+
+/// Writes false rows into the database.
+async fn forge(fixture: &Fixture, sql: &'static str) {
+    let file = fixture.folder.path().join("data/swe-ci.sqlite");
+    let url = format!("sqlite:{}", file.display());
+    let mut connection = sqlx::SqliteConnection::connect(&url).await.unwrap();
+    sqlx::raw_sql(sql).execute(&mut connection).await.unwrap();
+    connection.close().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn forged_outcomes_are_found() {
+    let fixture = Fixture::new().await;
+    import(&fixture).await;
+    let engine = &fixture.engine;
+    let id = fixture.replay().await.summary.run_id;
+
+    let progress = Arc::new(Mutex::new(Vec::new()));
+    let sink = progress.clone();
+    let tell = move |news: Checked| sink.lock().unwrap().push((news.done, news.of));
+    let found = engine.verify(&id, Extent::All, 2, &tell).await.unwrap();
+    assert!(found.holds(), "{found:?}");
+    assert_eq!((found.checked, found.iterations), (3, 3));
+    assert_eq!(*progress.lock().unwrap(), [(1, 3), (2, 3), (3, 3)]);
+    assert_eq!(engine.run(&id).await.unwrap().verification, Some(found));
+
+    // The rows now claim that two tests passed in the second iteration, and
+    // that the first ran.
+    forge(
+        &fixture,
+        "UPDATE iterations SET outcomes = 'pp', in_target = 2 WHERE iteration = 2;
+         UPDATE iterations SET outcomes = 'pp', in_target = 2, verdict = 'scored' WHERE iteration = 1;",
+    )
+    .await;
+    let found = engine.verify(&id, Extent::All, 2, &|_| ()).await.unwrap();
+    assert!(!found.holds());
+    let [first, second] = found.differences.as_slice() else {
+        panic!("two iterations were forged: {found:?}")
+    };
+    assert_eq!((first.iteration, second.iteration), (1, 2));
+    assert!(
+        matches!(&first.what, Otherwise::Collapsed { reason } if reason.contains("exit code 2"))
+    );
+    let tests = vec![Changed {
+        node_id: "tests/test_tiny.py::test_two".into(),
+        recorded: "passed".into(),
+        found: "failed".into(),
+    }];
+    assert_eq!(second.what, Otherwise::Tests { tests, more: 0 });
+
+    let sample = engine.verify(&id, Extent::Some(1), 1, &|_| ()).await;
+    assert_eq!(sample.unwrap().checked, 1);
+    forge(&fixture, "UPDATE iterations SET code = ''").await;
+    let nothing = engine.verify(&id, Extent::All, 1, &|_| ()).await;
+    assert!(matches!(nothing, Err(Error::Conflict(why)) if why.contains("no code")));
+}

@@ -1,0 +1,80 @@
+//! Builds the relay, which the gateway embeds and copies into the containers of
+//! agents: a static program for Linux on this architecture, for any host system.
+
+#![expect(
+    clippy::disallowed_methods,
+    reason = "cargo passes data to build scripts in the environment"
+)]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, exit};
+
+fn main() {
+    println!("cargo::rerun-if-changed=../relay/Cargo.toml");
+    println!("cargo::rerun-if-changed=../relay/src");
+    let out = PathBuf::from(variable("OUT_DIR"));
+    let target = format!("{}-unknown-linux-musl", variable("CARGO_CFG_TARGET_ARCH"));
+    require(&target);
+    // A separate target folder: the outer cargo holds the lock on its own while
+    // it waits for this script.
+    let folder = out.join("relay-target");
+    build(&target, &folder);
+    let program = folder.join(&target).join("relay/swe-ci-relay");
+    if let Err(error) = std::fs::copy(&program, out.join("relay")) {
+        fail(&format!("cannot copy {}: {error}", program.display()));
+    }
+}
+
+/// Fails unless the target's standard library is installed.
+fn require(target: &str) {
+    let output = Command::new(variable("RUSTC"))
+        .args(["--print", "target-libdir", "--target", target])
+        .output();
+    let installed = output.is_ok_and(|output| {
+        let folder = String::from_utf8_lossy(&output.stdout);
+        output.status.success() && Path::new(folder.trim()).is_dir()
+    });
+    if !installed {
+        fail(&format!(
+            "this Rust has no standard library for {target}; run scripts/setup.sh build"
+        ));
+    }
+}
+
+fn build(target: &str, folder: &Path) {
+    let linker = target.to_uppercase().replace('-', "_");
+    let mut cargo = Command::new(variable("CARGO"));
+    cargo
+        .args(["build", "--quiet", "--locked", "--profile", "relay"])
+        .args(["--package", "swe-ci-relay", "--target", target])
+        .arg("--target-dir")
+        .arg(folder)
+        .current_dir("../..")
+        // Part of Rust, and links for Linux on every host.
+        .env(format!("CARGO_TARGET_{linker}_LINKER"), "rust-lld");
+    // These settings of the outer build (clippy, coverage, sanitizers) are for
+    // the host's program, not for this one.
+    for outer in [
+        "RUSTC_WORKSPACE_WRAPPER",
+        "CARGO_ENCODED_RUSTFLAGS",
+        "RUSTFLAGS",
+        "CARGO_BUILD_TARGET",
+    ] {
+        cargo.env_remove(outer);
+    }
+    match cargo.status() {
+        Ok(status) if status.success() => {}
+        Ok(status) => fail(&format!("the relay does not build for {target}: {status}")),
+        Err(error) => fail(&format!("cargo does not run: {error}")),
+    }
+}
+
+/// A variable that cargo sets for every build script.
+fn variable(name: &str) -> String {
+    std::env::var(name).unwrap_or_else(|error| fail(&format!("{name}: {error}")))
+}
+
+fn fail(message: &str) -> ! {
+    println!("cargo::error={message}");
+    exit(1)
+}

@@ -1,0 +1,313 @@
+//! Counts a run's usage against its budget, over all its evolutions.
+
+use std::collections::HashMap;
+use std::pin::pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
+
+use swe_ci_base::clock::now_ms;
+use swe_ci_core::agent::Budget;
+use swe_ci_core::usage::{Traffic, Usage};
+use tokio::sync::Notify;
+
+/// The ledgers of the runs with active evolutions in this process.
+#[derive(Debug, Clone, Default)]
+pub struct Ledgers(Arc<Mutex<HashMap<String, Weak<Ledger>>>>);
+
+impl Ledgers {
+    /// The ledger of a run; `new` creates it if none is open. All active
+    /// evolutions of the run in this process share it.
+    pub fn of_run(&self, run_id: &str, new: impl FnOnce() -> Ledger) -> Arc<Ledger> {
+        let mut ledgers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        ledgers.retain(|_, ledger| ledger.strong_count() > 0);
+        if let Some(ledger) = ledgers.get(run_id).and_then(Weak::upgrade) {
+            return ledger;
+        }
+        let ledger = Arc::new(new());
+        ledgers.insert(run_id.to_owned(), Arc::downgrade(&ledger));
+        ledger
+    }
+
+    /// The runs with an open ledger.
+    pub fn at_work(&self) -> Vec<String> {
+        let ledgers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let held = ledgers.iter().filter(|(_, l)| l.strong_count() > 0);
+        held.map(|(run_id, _)| run_id.clone()).collect()
+    }
+
+    /// Changes a run's budget. Does nothing if the run has no open ledger: its
+    /// next ledger reads the new budget.
+    pub fn set_budget(&self, run_id: &str, budget: Budget) {
+        let ledgers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(ledger) = ledgers.get(run_id).and_then(Weak::upgrade) {
+            ledger.set_budget(budget);
+        }
+    }
+}
+
+/// The usage of one run, and its budget.
+#[derive(Debug)]
+pub struct Ledger {
+    /// When the run began, in unix milliseconds.
+    began: i64,
+    book: Mutex<Book>,
+    /// Notified when a limit is reached and when the budget changes.
+    changed: Notify,
+}
+
+#[derive(Debug)]
+struct Book {
+    budget: Budget,
+    tokens: u64,
+    requests: u64,
+    micro_usd: u64,
+    /// Message about the limit reached first.
+    reached: Option<String>,
+}
+
+impl Ledger {
+    /// Starts with the usage of earlier steps. `began` is when the run began.
+    pub fn new(budget: Budget, began: i64, usage: Usage, traffic: Traffic) -> Self {
+        let book = Book {
+            budget,
+            tokens: 0,
+            requests: 0,
+            micro_usd: 0,
+            reached: None,
+        };
+        let ledger = Self {
+            began,
+            book: Mutex::new(book),
+            changed: Notify::new(),
+        };
+        ledger.charge(usage, traffic.requests, traffic.micro_usd);
+        ledger
+    }
+
+    /// Adds usage.
+    pub fn charge(&self, usage: Usage, requests: u64, micro_usd: Option<u64>) {
+        let mut book = self.lock();
+        book.tokens = book.tokens.saturating_add(usage.total());
+        book.requests = book.requests.saturating_add(requests);
+        book.micro_usd = book.micro_usd.saturating_add(micro_usd.unwrap_or(0));
+        self.check_limits(&mut book);
+    }
+
+    /// Compares past and future usage with another budget.
+    fn set_budget(&self, budget: Budget) {
+        let mut book = self.lock();
+        if book.budget != budget {
+            book.budget = budget;
+            book.reached = None;
+            self.check_limits(&mut book);
+            self.changed.notify_waiters();
+        }
+    }
+
+    /// Message about the limit that is reached, if any.
+    pub fn reached(&self) -> Option<String> {
+        let mut book = self.lock();
+        self.check_limits(&mut book);
+        book.reached.clone()
+    }
+
+    /// Waits until a limit is reached; returns the message about it.
+    pub async fn spent(&self) -> String {
+        loop {
+            // Register before the check, so that no notification is missed.
+            let mut changed = pin!(self.changed.notified());
+            changed.as_mut().enable();
+            if let Some(reached) = self.reached() {
+                return reached;
+            }
+            let until = self.until(&self.lock().budget);
+            let time = async {
+                match until {
+                    Some(until) => {
+                        let left = u64::try_from(until.saturating_sub(now_ms())).unwrap_or(0);
+                        tokio::time::sleep(Duration::from_millis(left)).await;
+                    }
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                () = changed => {}
+                () = time => {}
+            }
+        }
+    }
+
+    /// The end of the run's time, in unix milliseconds.
+    fn until(&self, budget: &Budget) -> Option<i64> {
+        budget.seconds.map(|seconds| {
+            let allowed = i64::try_from(seconds.saturating_mul(1_000)).unwrap_or(i64::MAX);
+            self.began.saturating_add(allowed)
+        })
+    }
+
+    fn check_limits(&self, book: &mut Book) {
+        if book.reached.is_none() {
+            book.reached = self.reached_limit(book);
+            if book.reached.is_some() {
+                self.changed.notify_waiters();
+            }
+        }
+    }
+
+    fn reached_limit(&self, book: &Book) -> Option<String> {
+        let Budget {
+            tokens,
+            usd,
+            requests,
+            seconds,
+        } = book.budget;
+        let reached = |limit: Option<u64>, used: u64| limit.filter(|limit| used >= *limit);
+        if let Some(limit) = reached(tokens, book.tokens) {
+            return Some(format!("the run's budget of {limit} tokens is spent"));
+        }
+        if let Some(limit) = reached(requests, book.requests) {
+            return Some(format!("the run's budget of {limit} requests is spent"));
+        }
+        if let Some(limit) = usd.filter(|usd| book.micro_usd as f64 >= usd * 1e6) {
+            return Some(format!("the run's budget of {limit} US dollars is spent"));
+        }
+        let until = self.until(&book.budget);
+        let over = until.is_some_and(|until| now_ms() >= until);
+        seconds
+            .filter(|_| over)
+            .map(|limit| format!("the run's budget of {limit} seconds is spent"))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Book> {
+        self.book.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tokens(n: u64) -> Usage {
+        Usage {
+            input_tokens: n,
+            ..Usage::default()
+        }
+    }
+
+    #[test]
+    fn the_first_limit_reached_is_named() {
+        let check = |budget: Budget, expect: Option<&str>| {
+            let before = Traffic {
+                requests: 1,
+                ..Traffic::default()
+            };
+            let ledger = Ledger::new(budget, now_ms() - 5_000, tokens(100), before);
+            ledger.charge(tokens(50), 1, Some(1_500_000));
+            let reached = ledger.reached();
+            let found = reached.as_deref();
+            let fine = match expect {
+                Some(part) => found.is_some_and(|text| text.contains(part)),
+                None => found.is_none(),
+            };
+            assert!(fine, "{budget:?} {found:?}");
+        };
+        let none = Budget::default();
+        check(none, None);
+        check(
+            Budget {
+                tokens: Some(150),
+                ..none
+            },
+            Some("150 tokens"),
+        );
+        check(
+            Budget {
+                tokens: Some(151),
+                ..none
+            },
+            None,
+        );
+        check(
+            Budget {
+                requests: Some(2),
+                ..none
+            },
+            Some("2 requests"),
+        );
+        check(
+            Budget {
+                usd: Some(1.5),
+                ..none
+            },
+            Some("1.5 US dollars"),
+        );
+        check(
+            Budget {
+                usd: Some(1.51),
+                ..none
+            },
+            None,
+        );
+        check(
+            Budget {
+                seconds: Some(5),
+                ..none
+            },
+            Some("5 seconds"),
+        );
+        check(
+            Budget {
+                seconds: Some(60),
+                ..none
+            },
+            None,
+        );
+    }
+
+    #[tokio::test]
+    async fn waiters_are_notified() {
+        let budget = Budget {
+            requests: Some(1),
+            ..Budget::default()
+        };
+        let ledgers = Ledgers::default();
+        let new = || Ledger::new(budget, now_ms(), Usage::default(), Traffic::default());
+        let ledger = ledgers.of_run("r", new);
+        let same = ledgers.of_run("r", || unreachable!("it is open"));
+        same.charge(Usage::default(), 1, None);
+        assert_eq!(Some(ledger.spent().await), ledger.reached());
+    }
+
+    #[tokio::test]
+    async fn a_raised_budget_holds_at_once() {
+        let requests = |n| Budget {
+            requests: Some(n),
+            ..Budget::default()
+        };
+        let ledgers = Ledgers::default();
+        let none = (Usage::default(), Traffic::default());
+        let ledger = ledgers.of_run("r", || Ledger::new(requests(1), now_ms(), none.0, none.1));
+        let waiting = tokio::spawn({
+            let ledger = ledger.clone();
+            async move { ledger.spent().await }
+        });
+        tokio::task::yield_now().await;
+        ledgers.set_budget("r", requests(2));
+        ledgers.set_budget("another", requests(9));
+        ledger.charge(Usage::default(), 1, None);
+        tokio::task::yield_now().await;
+        assert!(!waiting.is_finished() && ledger.reached().is_none());
+        ledger.charge(Usage::default(), 1, None);
+        assert!(waiting.await.unwrap().contains("2 requests"));
+        // A higher budget reopens a spent one.
+        ledgers.set_budget("r", requests(3));
+        assert_eq!(ledger.reached(), None);
+        // Time limits take effect as well.
+        let mut timed = requests(3);
+        timed.seconds = Some(3_600);
+        ledgers.set_budget("r", timed);
+        timed.seconds = Some(0);
+        ledgers.set_budget("r", timed);
+        assert!(ledger.spent().await.contains("0 seconds"));
+    }
+}

@@ -1,0 +1,217 @@
+//! The LLM gateway: the only service an agent's container can reach.
+//!
+//! ```text
+//! harness ─▶ 127.0.0.1 ─▶ relay ─▶ Unix socket ─▶ gateway ─▶ provider
+//! └────────── container, no network ──────────┘   │ key, model name, parameters
+//!                                                  │ counts, budget, retries
+//!                                                  └ recording
+//! ```
+//!
+//! A [`SocketMount`] is a folder mounted into one container. While a step runs
+//! there, the folder contains the socket of a [`GatewaySession`], which accepts
+//! only the token of that step. The gateway streams conversations through in
+//! their own protocol.
+//!
+//! `upstream.rs` retries failed requests and backs off (429, 5xx, failed
+//! connections); `concurrency.rs` limits the concurrent requests per provider.
+
+pub mod trajectory;
+
+mod active_exchange;
+mod concurrency;
+mod ledger;
+mod protocol;
+mod reach;
+mod recording;
+mod replay;
+mod reply;
+mod server;
+mod session;
+mod session_state;
+mod sse;
+#[doc(hidden)]
+pub mod testing;
+#[cfg(test)]
+mod tests;
+mod upstream;
+
+use std::fs;
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context;
+
+pub use ledger::{Ledger, Ledgers};
+pub use reach::{client_within, refusal, refused_by_name};
+pub use recording::{Exchange, Lines};
+pub use replay::Recording;
+pub use session::{GatewaySession, SessionConfig, StopReason};
+pub use sse::Splitter;
+
+use concurrency::ConcurrencyLimiters;
+
+use swe_ci_core::permissions::Reach;
+
+/// The socket mount's path inside a container.
+pub const INSIDE: &str = "/run/swe-ci";
+/// The command that starts the relay in a container: program, port, socket.
+pub const RELAY_COMMAND: [&str; 3] = ["/run/swe-ci/relay", "41414", "/run/swe-ci/gateway.sock"];
+/// The gateway's address inside a container.
+pub const ADDRESS: &str = "http://127.0.0.1:41414";
+
+pub const SOCKET: &str = "gateway.sock";
+const RELAY: &str = "relay";
+/// The program that forwards the port to the socket; see `relay/`.
+const RELAY_PROGRAM: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/relay"));
+
+/// Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Gateway {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    folder: PathBuf,
+    /// Connects to any address.
+    client: reqwest::Client,
+    /// Connects only to public addresses.
+    public_client: reqwest::Client,
+    limiters: ConcurrencyLimiters,
+    retry_policy: RetryPolicy,
+}
+
+/// When the gateway retries, and what the harness sees meanwhile.
+#[derive(Debug, Clone, Copy)]
+struct RetryPolicy {
+    /// The interval of keep-alive bytes to the harness while the gateway retries.
+    keep_alive: Duration,
+    /// The pause before the first retry; doubled for each further one, up to a
+    /// minute. A provider's `Retry-After` takes precedence.
+    first_pause: Duration,
+}
+
+impl Default for RetryPolicy {
+    fn default() -> Self {
+        Self {
+            keep_alive: Duration::from_secs(15),
+            first_pause: Duration::from_secs(1),
+        }
+    }
+}
+
+/// Maximum time without a byte from the provider, before or within an answer.
+const READ_TIMEOUT: Duration = Duration::from_mins(10);
+
+impl Gateway {
+    /// `folder` is an absolute path that nothing else uses.
+    pub fn new(folder: PathBuf) -> anyhow::Result<Self> {
+        Self::with_retry_policy(folder, RetryPolicy::default())
+    }
+
+    fn with_retry_policy(folder: PathBuf, retry_policy: RetryPolicy) -> anyhow::Result<Self> {
+        let make = |reach| {
+            // A redirect could send the key to any address.
+            let client = client_within(reach, reqwest::Client::builder())
+                .redirect(reqwest::redirect::Policy::none())
+                .connect_timeout(Duration::from_secs(30))
+                .read_timeout(READ_TIMEOUT);
+            client.build().context("cannot make an HTTP client")
+        };
+        Ok(Self {
+            inner: Arc::new(Inner {
+                folder,
+                client: make(Reach::Anywhere)?,
+                public_client: make(Reach::Public)?,
+                limiters: ConcurrencyLimiters::default(),
+                retry_policy,
+            }),
+        })
+    }
+
+    fn client(&self, reach: Reach) -> &reqwest::Client {
+        match reach {
+            Reach::Anywhere => &self.inner.client,
+            Reach::Public => &self.inner.public_client,
+        }
+    }
+
+    /// Removes the leftovers of a previous process.
+    pub fn sweep(&self) -> anyhow::Result<()> {
+        match fs::remove_dir_all(&self.inner.folder) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                Err(error).with_context(|| format!("cannot empty {}", self.inner.folder.display()))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// A socket mount for a new container, with the relay in it. Blocks on the
+    /// file system.
+    pub fn socket_mount(&self) -> anyhow::Result<SocketMount> {
+        let folder = self.inner.folder.join(uuid::Uuid::now_v7().to_string());
+        let relay = self.relay()?;
+        // Root in a container has no special rights on an ordinary user's
+        // files, so the folder is open to all; its parent keeps other users out.
+        let make = || {
+            fs::create_dir(&folder)?;
+            fs::set_permissions(&folder, fs::Permissions::from_mode(0o755))?;
+            let inside = folder.join(RELAY);
+            fs::hard_link(&relay, &inside).or_else(|_| fs::copy(&relay, &inside).map(drop))
+        };
+        make().with_context(|| format!("cannot make {}", folder.display()))?;
+        Ok(SocketMount(Arc::new(OwnFolder(folder))))
+    }
+
+    /// The gateway's folder. It contains recordings and sockets, so other users
+    /// of this machine have no access.
+    fn folder(&self) -> anyhow::Result<&Path> {
+        let folder = &self.inner.folder;
+        fs::DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(folder)
+            .with_context(|| format!("cannot make {}", folder.display()))?;
+        Ok(folder)
+    }
+
+    /// The relay as a file, written once.
+    fn relay(&self) -> anyhow::Result<PathBuf> {
+        let folder = self.folder()?;
+        let path = folder.join(RELAY);
+        if path.exists() {
+            return Ok(path);
+        }
+        let make = || {
+            let partial = folder.join(format!("{RELAY}-{}", uuid::Uuid::now_v7()));
+            fs::write(&partial, RELAY_PROGRAM)?;
+            fs::set_permissions(&partial, fs::Permissions::from_mode(0o755))?;
+            fs::rename(&partial, &path)
+        };
+        make().with_context(|| format!("cannot write {}", path.display()))?;
+        Ok(path)
+    }
+}
+
+/// A folder to mount into one container. Dropping the last clone removes it.
+#[derive(Debug, Clone)]
+pub struct SocketMount(Arc<OwnFolder>);
+
+impl SocketMount {
+    pub fn path(&self) -> &Path {
+        &self.0.0
+    }
+}
+
+#[derive(Debug)]
+struct OwnFolder(PathBuf);
+
+impl Drop for OwnFolder {
+    fn drop(&mut self) {
+        if let Err(error) = fs::remove_dir_all(&self.0) {
+            tracing::debug!(folder = %self.0.display(), %error, "socket mount not removed");
+        }
+    }
+}

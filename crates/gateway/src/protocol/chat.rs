@@ -1,0 +1,106 @@
+//! The dialect of OpenAI's chat completions.
+
+use axum::http::{HeaderName, header};
+use serde_json::{Map, Value, json};
+use swe_ci_core::agent::Protocol;
+
+use super::fields::Fields;
+use super::meter::{AnswerProgress, Counts, number};
+use super::{AgentRequest, Call, Dialect, Problem, Route};
+
+pub struct Chat;
+
+impl Dialect for Chat {
+    fn call(&self, path: &str, _query: &str) -> Option<Call> {
+        let route = Route {
+            protocol: Protocol::Chat,
+            model: None,
+            streamed: None,
+            query: None,
+        };
+        (path == "/v1/chat/completions").then_some(Call::Ask(route))
+    }
+
+    fn path(&self, _request: &AgentRequest, _model: &str) -> String {
+        "/chat/completions".into()
+    }
+
+    fn request_usage(&self, request: &AgentRequest, body: &mut Fields) {
+        if request.streamed {
+            let options = json!({ "include_usage": true });
+            body.merge(&Map::from_iter([("stream_options".into(), options)]));
+        }
+    }
+
+    fn varying(&self) -> &'static [&'static str] {
+        &[
+            "user",
+            "metadata",
+            "prompt_cache_key",
+            "safety_identifier",
+            "messages.*.tool_call_id",
+            "messages.*.tool_calls.*.id",
+        ]
+    }
+
+    fn key_header(&self) -> (HeaderName, &'static str) {
+        (header::AUTHORIZATION, "Bearer ")
+    }
+
+    fn event(&self, event: &Value, progress: &mut AnswerProgress) {
+        progress.fail(&event["error"]);
+        progress.count(counts(&event["usage"]));
+        for choice in event["choices"].as_array().into_iter().flatten() {
+            // Moonshot reports usage here.
+            progress.count(counts(&choice["usage"]));
+            progress.end_if(choice["finish_reason"].is_string());
+        }
+        progress.end_if(event == "[DONE]");
+    }
+
+    fn answer(&self, answer: &Value, progress: &mut AnswerProgress) {
+        self.event(answer, progress);
+        progress.end_if(answer["choices"].is_array());
+    }
+
+    fn error(&self, problem: Problem, message: &str) -> Value {
+        openai_error(problem, message)
+    }
+}
+
+/// An error in OpenAI's format, which both of its protocols share.
+pub(super) fn openai_error(problem: Problem, message: &str) -> Value {
+    let (kind, code) = match problem {
+        Problem::UnknownPath => ("invalid_request_error", "unknown_url"),
+        Problem::BadToken => ("authentication_error", "invalid_api_key"),
+        Problem::WrongModel => ("invalid_request_error", "model_not_found"),
+        Problem::BadRequest => ("invalid_request_error", "bad_request"),
+        Problem::TooLarge => ("invalid_request_error", "request_too_large"),
+        Problem::BudgetSpent => ("insufficient_quota", "insufficient_quota"),
+        Problem::ProviderFailed => ("server_error", "provider_failed"),
+    };
+    json!({ "error": { "message": message, "type": kind, "param": null, "code": code } })
+}
+
+fn counts(usage: &Value) -> Counts {
+    let input = number(usage, "/prompt_tokens");
+    let output = number(usage, "/completion_tokens");
+    let reasoning = number(usage, "/completion_tokens_details/reasoning_tokens");
+    // Most providers count reasoning as part of the completion. For those that
+    // do not (xAI), the total shows the difference.
+    let apart = number(usage, "/total_tokens").checked_sub(input.saturating_add(output));
+    let apart = apart.filter(|&rest| rest == reasoning).unwrap_or(0);
+    // The names of OpenAI, DeepSeek and Moonshot.
+    let cached = [
+        "/prompt_tokens_details/cached_tokens",
+        "/prompt_cache_hit_tokens",
+        "/cached_tokens",
+    ];
+    let cached = cached.map(|name| number(usage, name)).into_iter().max();
+    Counts {
+        input: [input, 0, 0],
+        output: [output, apart],
+        cached: cached.unwrap_or(0),
+        reasoning,
+    }
+}

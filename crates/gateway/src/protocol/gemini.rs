@@ -1,0 +1,166 @@
+//! The dialect of Google's generateContent.
+
+use axum::http::HeaderName;
+use serde_json::{Map, Value, json};
+use swe_ci_core::agent::Protocol;
+
+use super::fields::Fields;
+use super::meter::{AnswerProgress, Counts, number};
+use super::{AgentRequest, Call, Dialect, Problem, Route};
+
+pub struct Gemini;
+
+impl Dialect for Gemini {
+    fn call(&self, path: &str, _query: &str) -> Option<Call> {
+        // Some model names contain a colon.
+        let (model, verb) = path.strip_prefix("/v1beta/models/")?.rsplit_once(':')?;
+        let route = |streamed: bool| Route {
+            protocol: Protocol::Gemini,
+            model: Some(decode_path(model)),
+            streamed: Some(streamed),
+            // Without this the provider streams a JSON list, and no harness
+            // expects one.
+            query: streamed.then_some("alt=sse"),
+        };
+        match verb {
+            "streamGenerateContent" => Some(Call::Ask(route(true))),
+            "generateContent" => Some(Call::Ask(route(false))),
+            "countTokens" => Some(Call::CountTokens(route(false))),
+            _ => None,
+        }
+    }
+
+    fn path(&self, request: &AgentRequest, model: &str) -> String {
+        let verb = match (request.counting, request.streamed) {
+            (true, _) => "countTokens",
+            (false, true) => "streamGenerateContent",
+            (false, false) => "generateContent",
+        };
+        format!("/models/{}:{verb}", encode_path(model))
+    }
+
+    /// The path names the model; a body may also name it, in two places.
+    fn name_model(&self, body: &mut Fields, model: &str) {
+        let name = json!(format!("models/{model}"));
+        if body.has("model") {
+            body.put("model", &name);
+        }
+        let nested = "generateContentRequest";
+        if body.has(nested) {
+            let patch = json!({ "model": name });
+            body.merge(&Map::from_iter([(nested.to_owned(), patch)]));
+        }
+    }
+
+    fn varying(&self) -> &'static [&'static str] {
+        &[
+            "contents.*.parts.*.functionCall.id",
+            "contents.*.parts.*.functionResponse.id",
+        ]
+    }
+
+    fn key_header(&self) -> (HeaderName, &'static str) {
+        (HeaderName::from_static("x-goog-api-key"), "")
+    }
+
+    fn event(&self, event: &Value, progress: &mut AnswerProgress) {
+        self.answer(event, progress);
+    }
+
+    fn answer(&self, answer: &Value, progress: &mut AnswerProgress) {
+        progress.fail(&answer["error"]);
+        progress.count(counts(&answer["usageMetadata"]));
+        for candidate in answer["candidates"].as_array().into_iter().flatten() {
+            progress.end_if(candidate["finishReason"].is_string());
+        }
+        // Refused prompts and token counts have no candidates.
+        progress.end_if(answer["promptFeedback"]["blockReason"].is_string());
+        progress.end_if(answer["totalTokens"].is_u64());
+    }
+
+    fn error(&self, problem: Problem, message: &str) -> Value {
+        let code = problem.status().as_u16();
+        let status = match problem {
+            Problem::UnknownPath | Problem::WrongModel => "NOT_FOUND",
+            Problem::BadToken => "UNAUTHENTICATED",
+            Problem::BadRequest | Problem::TooLarge => "INVALID_ARGUMENT",
+            // Not `RESOURCE_EXHAUSTED`: clients retry after that.
+            Problem::BudgetSpent => "FAILED_PRECONDITION",
+            Problem::ProviderFailed => "UNAVAILABLE",
+        };
+        json!({ "error": { "code": code, "message": message, "status": status } })
+    }
+
+    /// Google ends a failed stream with the bare object, and its clients expect
+    /// that.
+    fn error_event(&self, problem: Problem, message: &str) -> String {
+        format!("{}\n\n", self.error(problem, message))
+    }
+
+    /// Gemini CLI fails on comments, but skips white space.
+    fn keep_alive(&self) -> &'static str {
+        "\n"
+    }
+}
+
+fn counts(usage: &Value) -> Counts {
+    let thoughts = number(usage, "/thoughtsTokenCount");
+    Counts {
+        input: [
+            number(usage, "/promptTokenCount"),
+            number(usage, "/toolUsePromptTokenCount"),
+            0,
+        ],
+        output: [number(usage, "/candidatesTokenCount"), thoughts],
+        cached: number(usage, "/cachedContentTokenCount"),
+        reasoning: thoughts,
+    }
+}
+
+/// Percent-encodes a model's name for a path. Slashes stay, as in Google's
+/// clients.
+fn encode_path(model: &str) -> String {
+    let mut written = String::new();
+    for byte in model.bytes() {
+        match byte {
+            b'-' | b'.' | b'_' | b'~' | b'/' | b':' | b'@' => written.push(char::from(byte)),
+            _ if byte.is_ascii_alphanumeric() => written.push(char::from(byte)),
+            _ => written.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    written
+}
+
+/// Decodes a percent-encoded model name.
+fn decode_path(written: &str) -> String {
+    let mut name = Vec::new();
+    let mut rest = written.as_bytes();
+    while let [first, after @ ..] = rest {
+        let digit = |at: usize| char::from(*after.get(at)?).to_digit(16);
+        let byte = (digit(0).zip(digit(1)))
+            .filter(|_| *first == b'%')
+            .and_then(|(high, low)| u8::try_from(high * 16 + low).ok());
+        name.push(byte.unwrap_or(*first));
+        rest = if byte.is_some() { &after[2..] } else { after };
+    }
+    String::from_utf8_lossy(&name).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_round_trip_through_a_path() {
+        let check = |name: &str, written: &str| {
+            assert_eq!(encode_path(name), written);
+            assert_eq!(decode_path(written), name);
+        };
+        check("gemini-2.5-pro", "gemini-2.5-pro");
+        check("google/gemini:free@1", "google/gemini:free@1");
+        check("ein Modell?ä#%41", "ein%20Modell%3F%C3%A4%23%2541");
+        for odd in ["%", "%4", "%zz", "%+4", "a%"] {
+            assert_eq!(decode_path(odd), odd);
+        }
+    }
+}

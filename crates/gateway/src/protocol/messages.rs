@@ -1,0 +1,98 @@
+//! The dialect of Anthropic's messages.
+
+use axum::http::HeaderName;
+use serde_json::{Value, json};
+use swe_ci_core::agent::Protocol;
+
+use super::meter::{AnswerProgress, Counts, number};
+use super::{AgentRequest, Call, Dialect, Problem, Route};
+
+pub struct Messages;
+
+impl Dialect for Messages {
+    fn call(&self, path: &str, query: &str) -> Option<Call> {
+        let beta = query.split('&').any(|part| part == "beta=true");
+        let route = Route {
+            protocol: Protocol::Messages,
+            model: None,
+            streamed: None,
+            query: beta.then_some("beta=true"),
+        };
+        match path {
+            "/v1/messages" => Some(Call::Ask(route)),
+            "/v1/messages/count_tokens" => Some(Call::CountTokens(route)),
+            _ => None,
+        }
+    }
+
+    fn path(&self, request: &AgentRequest, _model: &str) -> String {
+        let path = if request.counting {
+            "/messages/count_tokens"
+        } else {
+            "/messages"
+        };
+        path.into()
+    }
+
+    fn varying(&self) -> &'static [&'static str] {
+        &[
+            "metadata",
+            "messages.*.content.*.id",
+            "messages.*.content.*.tool_use_id",
+        ]
+    }
+
+    fn key_header(&self) -> (HeaderName, &'static str) {
+        (HeaderName::from_static("x-api-key"), "")
+    }
+
+    fn event(&self, event: &Value, progress: &mut AnswerProgress) {
+        match event["type"].as_str() {
+            Some("message_start") => progress.count(counts(&event["message"]["usage"])),
+            Some("message_delta") => progress.count(counts(&event["usage"])),
+            Some("message_stop") => progress.end_if(true),
+            _ => progress.fail(&event["error"]),
+        }
+    }
+
+    fn answer(&self, answer: &Value, progress: &mut AnswerProgress) {
+        progress.fail(&answer["error"]);
+        progress.count(counts(&answer["usage"]));
+        // An answer, or a count of tokens.
+        progress.end_if(answer["content"].is_array() || answer["input_tokens"].is_u64());
+    }
+
+    fn error(&self, problem: Problem, message: &str) -> Value {
+        let kind = match problem {
+            Problem::UnknownPath | Problem::WrongModel => "not_found_error",
+            Problem::BadToken => "authentication_error",
+            Problem::BadRequest => "invalid_request_error",
+            Problem::TooLarge => "request_too_large",
+            Problem::BudgetSpent => "billing_error",
+            Problem::ProviderFailed => "api_error",
+        };
+        json!({ "type": "error", "error": { "type": kind, "message": message } })
+    }
+
+    fn error_event(&self, problem: Problem, message: &str) -> String {
+        format!("event: error\ndata: {}\n\n", self.error(problem, message))
+    }
+
+    fn keep_alive(&self) -> &'static str {
+        "event: ping\ndata: {\"type\": \"ping\"}\n\n"
+    }
+}
+
+fn counts(usage: &Value) -> Counts {
+    let cached = number(usage, "/cache_read_input_tokens");
+    Counts {
+        input: [
+            number(usage, "/input_tokens"),
+            cached,
+            number(usage, "/cache_creation_input_tokens"),
+        ],
+        output: [number(usage, "/output_tokens"), 0],
+        cached,
+        reasoning: number(usage, "/output_tokens_details/thinking_tokens"),
+    }
+}

@@ -1,0 +1,162 @@
+//! The harness's request, and the request to the provider made from it.
+
+use axum::body::Bytes;
+use axum::http::Method;
+use serde_json::{Map, Value, json};
+use swe_ci_core::agent::{Endpoint, Protocol};
+
+use super::fields::Fields;
+use super::{dialect, normalisation};
+
+/// The operation a request calls.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Call {
+    /// Get an answer of the model.
+    Ask(Route),
+    /// Count the tokens of a conversation; free and not metered.
+    CountTokens(Route),
+    /// List the models.
+    Models,
+}
+
+/// The parts of a request that its address determines.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Route {
+    pub protocol: Protocol,
+    /// The model, if the path names it; otherwise the body does.
+    pub model: Option<String>,
+    /// Whether to stream, if the path says it; otherwise the body does.
+    pub streamed: Option<bool>,
+    /// The query of the provider's address.
+    pub query: Option<&'static str>,
+}
+
+/// A parsed request of the harness.
+#[derive(Debug, Clone)]
+pub struct AgentRequest {
+    pub protocol: Protocol,
+    /// The harness's name of the model.
+    pub model: String,
+    pub streamed: bool,
+    /// The body as text; a tree takes several times as much memory.
+    fields: Fields,
+    /// Only count the tokens.
+    pub counting: bool,
+    query: Option<&'static str>,
+}
+
+/// The request to the provider.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Outgoing {
+    /// Relative to the endpoint's address, with a leading slash.
+    pub path: String,
+    pub query: Option<&'static str>,
+    /// Cheap to clone, since retries send it again.
+    pub body: Bytes,
+}
+
+/// The call of a request, if the gateway knows it. The path may include the
+/// query.
+#[must_use]
+pub fn call(method: &Method, path: &str) -> Option<Call> {
+    let (path, query) = path.split_once('?').unwrap_or((path, ""));
+    match *method {
+        Method::GET if ["/v1/models", "/v1beta/models"].contains(&path) => Some(Call::Models),
+        Method::POST => Protocol::ALL
+            .into_iter()
+            .find_map(|protocol| dialect(protocol).call(path, query)),
+        _ => None,
+    }
+}
+
+/// # Errors
+/// The problem with the body, for the harness.
+pub fn parse_request(call: &Call, bytes: &[u8]) -> Result<AgentRequest, String> {
+    let (route, counting) = match call {
+        Call::Ask(route) => (route, false),
+        Call::CountTokens(route) => (route, true),
+        Call::Models => return Err("a request for the list of models has no body".into()),
+    };
+    let not_an_object = |error| format!("the body is not a JSON object: {error}");
+    let body: Map<String, Value> = serde_json::from_slice(bytes).map_err(not_an_object)?;
+    let fields: Fields = serde_json::from_slice(bytes).map_err(not_an_object)?;
+    let in_body = || body.get("model").and_then(Value::as_str);
+    let model = match &route.model {
+        Some(model) => model.clone(),
+        None => in_body().ok_or("`model` is missing")?.to_owned(),
+    };
+    let in_body = || body.get("stream") == Some(&Value::Bool(true));
+    Ok(AgentRequest {
+        protocol: route.protocol,
+        model,
+        streamed: !counting && route.streamed.unwrap_or_else(in_body),
+        fields,
+        counting,
+        query: route.query,
+    })
+}
+
+impl AgentRequest {
+    /// The request to the provider: it names the endpoint's model, overrides
+    /// the harness's parameters with the endpoint's, and requests usage.
+    #[must_use]
+    pub fn outgoing(&self, endpoint: &Endpoint) -> Outgoing {
+        let dialect = dialect(self.protocol);
+        let mut body = self.fields.clone();
+        if !self.counting {
+            dialect.request_usage(self, &mut body);
+            body.merge(&endpoint.parameters);
+        }
+        dialect.name_model(&mut body, &endpoint.model);
+        Outgoing {
+            path: dialect.path(self, &endpoint.model),
+            query: self.query,
+            body: body.to_string().into(),
+        }
+    }
+
+    /// The body the harness sent.
+    #[must_use]
+    pub fn body(&self) -> Value {
+        // It was parsed as an object before, so this does not fail.
+        serde_json::from_str(&self.fields.to_string()).unwrap_or_default()
+    }
+
+    /// The body without incidental differences between runs, with sorted keys,
+    /// to be compared with a recording.
+    #[must_use]
+    pub fn normalised(&self) -> Value {
+        normalisation::normalised(self.body(), dialect(self.protocol).varying())
+    }
+}
+
+/// The list with the one model, in the format of the protocol of this path.
+#[must_use]
+pub fn models_body(path: &str, model: &str) -> Vec<u8> {
+    let body = if path.starts_with("/v1beta/") {
+        let methods = ["generateContent", "streamGenerateContent", "countTokens"];
+        json!({ "models": [{
+            "name": format!("models/{model}"),
+            "displayName": model,
+            "supportedGenerationMethods": methods,
+        }] })
+    } else {
+        // OpenAI and Anthropic share the path; this has the fields of both.
+        json!({
+            "object": "list",
+            "data": [{
+                "id": model,
+                "object": "model",
+                "created": 0,
+                "owned_by": "provider",
+                "type": "model",
+                "display_name": model,
+                "created_at": "1970-01-01T00:00:00Z",
+            }],
+            "first_id": model,
+            "last_id": model,
+            "has_more": false,
+        })
+    };
+    body.to_string().into_bytes()
+}

@@ -1,0 +1,100 @@
+//! The dialect of OpenAI's responses.
+
+use axum::http::{HeaderName, header};
+use serde_json::{Value, json};
+use swe_ci_core::agent::Protocol;
+
+use super::chat::openai_error;
+use super::meter::{AnswerProgress, Counts, number};
+use super::{AgentRequest, Call, Dialect, Problem, Route};
+
+pub struct Responses;
+
+impl Dialect for Responses {
+    fn call(&self, path: &str, _query: &str) -> Option<Call> {
+        let route = Route {
+            protocol: Protocol::Responses,
+            model: None,
+            streamed: None,
+            query: None,
+        };
+        (path == "/v1/responses").then_some(Call::Ask(route))
+    }
+
+    fn path(&self, _request: &AgentRequest, _model: &str) -> String {
+        "/responses".into()
+    }
+
+    fn varying(&self) -> &'static [&'static str] {
+        &[
+            "user",
+            "metadata",
+            "client_metadata",
+            "prompt_cache_key",
+            "safety_identifier",
+            "previous_response_id",
+            "input.*.id",
+            "input.*.call_id",
+        ]
+    }
+
+    fn key_header(&self) -> (HeaderName, &'static str) {
+        (header::AUTHORIZATION, "Bearer ")
+    }
+
+    fn event(&self, event: &Value, progress: &mut AnswerProgress) {
+        match event["type"].as_str() {
+            Some("response.completed" | "response.incomplete" | "response.failed") => {
+                self.answer(&event["response"], progress);
+            }
+            // The error's fields are beside the type, or below `error`.
+            Some("error") => {
+                let nested = &event["error"];
+                progress.fail(if nested.is_null() { event } else { nested });
+            }
+            _ => progress.fail(&event["error"]),
+        }
+    }
+
+    fn answer(&self, answer: &Value, progress: &mut AnswerProgress) {
+        progress.count(counts(&answer["usage"]));
+        progress.fail(&answer["error"]);
+        match answer["status"].as_str() {
+            Some("completed" | "incomplete") => progress.end_if(true),
+            Some("failed") => progress.fail(&"the response failed".into()),
+            Some(_) => {}
+            None => progress.end_if(answer["output"].is_array()),
+        }
+    }
+
+    fn error(&self, problem: Problem, message: &str) -> Value {
+        openai_error(problem, message)
+    }
+
+    /// Codex reads errors only from this event. On a spent quota it gives up
+    /// instead of retrying.
+    fn error_event(&self, problem: Problem, message: &str) -> String {
+        let error = &self.error(problem, message)["error"];
+        let event = json!({
+            "type": "response.failed",
+            "sequence_number": 0,
+            "response": {
+                "id": "resp_gateway",
+                "object": "response",
+                "status": "failed",
+                "output": [],
+                "error": { "code": error["code"], "message": message },
+            },
+        });
+        format!("event: response.failed\ndata: {event}\n\n")
+    }
+}
+
+fn counts(usage: &Value) -> Counts {
+    Counts {
+        input: [number(usage, "/input_tokens"), 0, 0],
+        output: [number(usage, "/output_tokens"), 0],
+        cached: number(usage, "/input_tokens_details/cached_tokens"),
+        reasoning: number(usage, "/output_tokens_details/reasoning_tokens"),
+    }
+}

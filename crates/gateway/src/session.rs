@@ -1,0 +1,251 @@
+//! A gateway session: one step's access to its model, from opening to closing.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use anyhow::Context;
+use secrecy::SecretString;
+use swe_ci_base::clock::ExcludedTime;
+use swe_ci_core::agent::Endpoint;
+use swe_ci_core::permissions::RunPermissions;
+use swe_ci_core::usage::{Traffic, Usage};
+use tokio::net::UnixListener;
+use tokio::sync::Semaphore;
+use tokio::task::AbortHandle;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use super::recording::Recorder;
+use super::session_state::{ExchangeTotals, SessionState};
+use super::{Gateway, Ledger, Recording, SOCKET, SocketMount, server};
+
+/// How long active exchanges may continue after the step has ended, so that
+/// their cost is known.
+const CLOSE_GRACE: Duration = Duration::from_secs(5);
+
+/// The model, key, budget and limits of one session.
+#[derive(Debug)]
+pub struct SessionConfig {
+    pub endpoint: Endpoint,
+    pub grant: RunPermissions,
+    pub key: Option<SecretString>,
+    /// If present, answers come from this recording.
+    pub recording: Option<Arc<Recording>>,
+    /// The run's budget.
+    pub ledger: Arc<Ledger>,
+    /// Maximum total time spent waiting for the provider.
+    pub patience: Duration,
+}
+
+/// Why a step cannot continue.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum StopReason {
+    Budget(String),
+    Provider(String),
+}
+
+/// The usage and the recording of a closed session.
+#[derive(Debug, Default)]
+pub struct Account {
+    pub usage: Usage,
+    pub traffic: Traffic,
+    /// Why the provider is to blame, if the last exchange failed.
+    pub trouble: Option<String>,
+    /// The exchanges as JSON lines; none if there were none.
+    pub recording: Option<Vec<u8>>,
+}
+
+/// An open session. Dropping it closes it, but only [`GatewaySession::close`]
+/// returns the account.
+#[derive(Debug)]
+pub struct GatewaySession {
+    state: Arc<SessionState>,
+    /// The socket's path, server and mount, if there is a socket.
+    listening: Option<(PathBuf, AbortHandle, SocketMount)>,
+}
+
+impl Gateway {
+    /// Opens a session. With a socket mount, the step's container can reach it;
+    /// without, only [`GatewaySession::router`] can.
+    pub fn open(
+        &self,
+        socket_mount: Option<&SocketMount>,
+        config: SessionConfig,
+    ) -> anyhow::Result<GatewaySession> {
+        let inner = &self.inner;
+        let spool = format!("{}.jsonl", uuid::Uuid::now_v7());
+        let spool = self.folder()?.join(spool);
+        let key = config.endpoint.key.as_deref();
+        let key = key.map(|name| config.grant.keyring.full_name(name));
+        let limiter = inner.limiters.limiter(&config.endpoint.url, key.as_deref());
+        let state = Arc::new(SessionState {
+            token: token()?,
+            key: config.key,
+            recording: config.recording,
+            client: self.client(config.grant.reach).clone(),
+            reach: config.grant.reach,
+            limiter,
+            retry_policy: inner.retry_policy,
+            patience: config.patience,
+            excluded: ExcludedTime::default(),
+            ledger: config.ledger,
+            request_memory: Arc::new(Semaphore::new(server::REQUEST_MEMORY_KIB)),
+            exchanges: TaskTracker::new(),
+            closed: CancellationToken::new(),
+            stopped: CancellationToken::new(),
+            totals: Mutex::new(ExchangeTotals::new(&config.endpoint, Recorder::new(spool))),
+            endpoint: config.endpoint,
+        });
+        let listening = socket_mount
+            .map(|socket_mount| listen(socket_mount, &state))
+            .transpose()?;
+        Ok(GatewaySession { state, listening })
+    }
+}
+
+impl GatewaySession {
+    /// The only key the harness gets.
+    pub fn token(&self) -> &str {
+        &self.state.token
+    }
+
+    pub fn endpoint(&self) -> &Endpoint {
+        &self.state.endpoint
+    }
+
+    /// The time that does not count against the agent's time limit.
+    pub fn off_clock(&self) -> ExcludedTime {
+        self.state.excluded.clone()
+    }
+
+    /// How long the session has been waiting for the provider, if it is, and the
+    /// last failure: empty if a request waits for a permit of the limiter.
+    pub fn waiting(&self) -> Option<(Duration, String)> {
+        let waited = self.state.excluded.waiting()?;
+        let failure = self.state.totals().last_failure.clone();
+        Some((waited, failure.unwrap_or_default()))
+    }
+
+    /// The session's server for callers in this process.
+    pub fn router(&self) -> axum::Router {
+        server::router(self.state.clone())
+    }
+
+    /// Returns when the step cannot continue.
+    pub async fn stopped(&self) -> StopReason {
+        tokio::select! {
+            () = self.state.stopped.cancelled() => {
+                let trouble = self.state.totals().trouble.clone();
+                StopReason::Provider(trouble.unwrap_or_default())
+            }
+            reached = self.state.ledger.spent() => StopReason::Budget(reached),
+        }
+    }
+
+    /// Cancels active exchanges, for a step that is aborted.
+    pub fn cut(&self) {
+        self.state.closed.cancel();
+    }
+
+    /// Stops accepting requests, waits a short time for active exchanges, and
+    /// returns the account.
+    pub async fn close(mut self) -> Account {
+        self.stop_accepting();
+        self.state.exchanges.close();
+        let done = tokio::time::timeout(CLOSE_GRACE, self.state.exchanges.wait()).await;
+        if done.is_err() {
+            self.state.closed.cancel();
+            // Cancelled exchanges still record what they know.
+            let _ = tokio::time::timeout(CLOSE_GRACE, self.state.exchanges.wait()).await;
+        }
+        let state = self.state.clone();
+        let waited = u64::try_from(state.excluded.total().as_millis()).unwrap_or(u64::MAX);
+        let mut totals = state.totals();
+        totals.traffic.waiting_ms = waited;
+        let recording = totals.recorder.take().unwrap_or_else(|error| {
+            tracing::warn!("cannot read a recording back: {error:#}");
+            None
+        });
+        Account {
+            usage: totals.usage,
+            traffic: totals.traffic,
+            trouble: totals.trouble.take(),
+            recording,
+        }
+    }
+
+    /// Removes the socket and accepts no further requests.
+    fn stop_accepting(&mut self) {
+        if let Some((socket, server, _)) = self.listening.take() {
+            let _ = fs::remove_file(socket);
+            server.abort();
+        }
+        self.state.exchanges.close();
+    }
+}
+
+impl Drop for GatewaySession {
+    fn drop(&mut self) {
+        self.stop_accepting();
+        self.state.closed.cancel();
+    }
+}
+
+impl ExchangeTotals {
+    fn new(endpoint: &Endpoint, recorder: Recorder) -> Self {
+        Self {
+            arrived: 0,
+            distinct: 0,
+            last_body: None,
+            usage: Usage::default(),
+            traffic: Traffic {
+                micro_usd: endpoint.prices.map(|_| 0),
+                ..Traffic::default()
+            },
+            trouble: None,
+            last_failure: None,
+            recorder,
+        }
+    }
+}
+
+fn listen(
+    socket_mount: &SocketMount,
+    state: &Arc<SessionState>,
+) -> anyhow::Result<(PathBuf, AbortHandle, SocketMount)> {
+    let socket = socket_mount.path().join(SOCKET);
+    let listener = bind(socket_mount)
+        .with_context(|| format!("cannot open the gateway's socket {}", socket.display()))?;
+    // Clients must send the token; the parent folder keeps out other users of
+    // this machine.
+    fs::set_permissions(&socket, fs::Permissions::from_mode(0o666))?;
+    let router = server::router(state.clone());
+    let server = tokio::spawn(async move {
+        if let Err(error) = axum::serve(listener, router).await {
+            tracing::warn!("the gateway's socket failed: {error}");
+        }
+    });
+    Ok((socket, server.abort_handle(), socket_mount.clone()))
+}
+
+/// Binds the socket. A socket's address is limited to 107 bytes and data folders
+/// may be deep; the path through an open folder descriptor is always short.
+fn bind(socket_mount: &SocketMount) -> std::io::Result<UnixListener> {
+    use std::os::fd::AsRawFd;
+    let direct = socket_mount.path().join(SOCKET);
+    if direct.as_os_str().len() < 100 {
+        return UnixListener::bind(direct);
+    }
+    let folder = fs::File::open(socket_mount.path())?;
+    UnixListener::bind(format!("/proc/self/fd/{}/{SOCKET}", folder.as_raw_fd()))
+}
+
+/// A random token of 256 bits.
+fn token() -> anyhow::Result<String> {
+    let mut bytes = [0; 32];
+    getrandom::fill(&mut bytes).context("the system has no randomness")?;
+    Ok(format!("swe-ci-{}", swe_ci_base::digest::hex(&bytes)))
+}

@@ -1,0 +1,99 @@
+//! The state of one gateway session, shared by all its requests, and the totals
+//! of its exchanges.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use secrecy::{ExposeSecret, SecretString};
+use swe_ci_base::clock::ExcludedTime;
+use swe_ci_core::agent::Endpoint;
+use swe_ci_core::permissions::Reach;
+use swe_ci_core::usage::{Traffic, Usage};
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use super::recording::{Exchange, Recorder};
+use super::{Ledger, Recording, RetryPolicy};
+use crate::concurrency::ConcurrencyLimiter;
+
+#[derive(Debug)]
+pub(super) struct SessionState {
+    pub token: String,
+    pub endpoint: Endpoint,
+    pub key: Option<SecretString>,
+    pub recording: Option<Arc<Recording>>,
+    pub client: reqwest::Client,
+    pub reach: Reach,
+    pub limiter: Arc<ConcurrencyLimiter>,
+    pub retry_policy: RetryPolicy,
+    /// Maximum total waiting time before the gateway gives up on the provider.
+    pub patience: Duration,
+    /// Waiting time that does not count against the agent's time limit.
+    pub excluded: ExcludedTime,
+    pub ledger: Arc<Ledger>,
+    /// Permits in kibibytes for the bodies of concurrent requests.
+    pub request_memory: Arc<Semaphore>,
+    /// Active exchanges.
+    pub exchanges: TaskTracker,
+    /// Cancels active exchanges.
+    pub closed: CancellationToken,
+    /// Set when the gateway has given up on the provider.
+    pub stopped: CancellationToken,
+    pub totals: Mutex<ExchangeTotals>,
+}
+
+/// The totals of the exchanges so far.
+#[derive(Debug)]
+pub(super) struct ExchangeTotals {
+    pub arrived: u32,
+    /// Requests that do not repeat the previous one, and the digest of the last
+    /// of them.
+    pub distinct: u32,
+    pub last_body: Option<[u8; 32]>,
+    pub usage: Usage,
+    pub traffic: Traffic,
+    /// Why the provider is to blame, if the last finished exchange failed.
+    pub trouble: Option<String>,
+    /// Why the gateway last retried.
+    pub last_failure: Option<String>,
+    pub recorder: Recorder,
+}
+
+impl SessionState {
+    pub fn totals(&self) -> MutexGuard<'_, ExchangeTotals> {
+        self.totals.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Counts, charges and records a finished exchange.
+    pub fn count_exchange(&self, exchange: &Exchange) {
+        let usage = exchange.usage.unwrap_or_default();
+        let cost = self.endpoint.prices.map(|prices| prices.micro_usd(usage));
+        let mut totals = self.totals();
+        totals.usage += usage;
+        totals.traffic.requests += 1;
+        totals.traffic.retries += exchange.retries.len() as u64;
+        if let Some((sum, cost)) = totals.traffic.micro_usd.as_mut().zip(cost) {
+            *sum = sum.saturating_add(cost);
+        }
+        if let Err(error) = totals.recorder.record(exchange) {
+            tracing::warn!("cannot record an exchange: {error:#}");
+        }
+        drop(totals);
+        self.ledger.charge(usage, 1, cost);
+    }
+
+    /// Gives up on the provider for this session.
+    pub fn give_up(&self, why: String) {
+        self.totals().trouble = Some(why);
+        self.stopped.cancel();
+    }
+
+    /// Removes the key from a text of the provider, in case it repeats it.
+    pub fn without_key(&self, text: &str) -> String {
+        match &self.key {
+            Some(key) => text.replace(key.expose_secret(), "[key]"),
+            None => text.to_owned(),
+        }
+    }
+}

@@ -1,0 +1,415 @@
+//! Tests of the gateway with working and failing providers: forwarding,
+//! counting, refusals. (Other tests cover containers.)
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use axum::body::Body;
+use axum::http::{Request, Response, StatusCode, header};
+use futures::StreamExt;
+use serde_json::{Value, json};
+use swe_ci_base::clock::now_ms;
+use swe_ci_core::agent::{Budget, Endpoint, Protocol};
+use swe_ci_core::permissions::{Reach, RunPermissions};
+use swe_ci_core::usage::{Traffic, Usage};
+use swe_ci_testing::scripted::{Fault, Script, ScriptedLlm, Turn};
+use tower::ServiceExt;
+
+use super::{
+    Exchange, Gateway, GatewaySession, Ledger, Recording, RetryPolicy, SessionConfig, StopReason,
+};
+use crate::session::Account;
+
+const KEY: &str = "sk-real-key";
+const MODEL: &str = "scripted-1";
+const PROMPT: &str = "You are the programmer of a project.";
+
+struct Fixture {
+    gateway: Gateway,
+    llm: ScriptedLlm,
+    _folder: tempfile::TempDir,
+}
+
+impl Fixture {
+    async fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let retry_policy = RetryPolicy {
+            keep_alive: Duration::from_millis(50),
+            first_pause: Duration::from_millis(20),
+        };
+        let script = Script::new(vec![], vec![Turn::bash("true")]);
+        Self {
+            gateway: Gateway::with_retry_policy(folder.path().join("gateway"), retry_policy)
+                .unwrap(),
+            llm: ScriptedLlm::start(script, KEY).await.unwrap(),
+            _folder: folder,
+        }
+    }
+
+    fn config(&self, protocol: Protocol) -> SessionConfig {
+        let budget = Budget::default();
+        let ledger = Ledger::new(budget, now_ms(), Usage::default(), Traffic::default());
+        SessionConfig {
+            endpoint: Endpoint {
+                protocol,
+                url: self.llm.url(protocol),
+                model: MODEL.into(),
+                key: Some("k".into()),
+                parameters: serde_json::Map::default(),
+                prices: None,
+                recording: None,
+            },
+            grant: RunPermissions::default(),
+            key: Some(KEY.to_owned().into()),
+            recording: None,
+            ledger: Arc::new(ledger),
+            patience: Duration::from_secs(10),
+        }
+    }
+
+    fn session(&self, protocol: Protocol) -> GatewaySession {
+        self.gateway.open(None, self.config(protocol)).unwrap()
+    }
+}
+
+/// The path and the body of a first request.
+fn first_request(protocol: Protocol, streamed: bool) -> (String, Value) {
+    match protocol {
+        Protocol::Chat => (
+            "/v1/chat/completions".into(),
+            json!({ "model": MODEL, "stream": streamed, "tools": tools(), "messages": [{ "role": "user", "content": PROMPT }] }),
+        ),
+        Protocol::Responses => (
+            "/v1/responses".into(),
+            json!({ "model": MODEL, "stream": streamed, "input": [{ "type": "message", "role": "user", "content": [{ "type": "input_text", "text": PROMPT }] }],
+                    "tools": [{ "type": "function", "name": "exec_command", "parameters": command("cmd") }] }),
+        ),
+        Protocol::Messages => (
+            "/v1/messages".into(),
+            json!({ "model": MODEL, "stream": streamed, "max_tokens": 1000, "messages": [{ "role": "user", "content": PROMPT }],
+                    "tools": [{ "name": "Bash", "input_schema": command("command") }] }),
+        ),
+        Protocol::Gemini => {
+            let call = if streamed {
+                "streamGenerateContent"
+            } else {
+                "generateContent"
+            };
+            (
+                format!("/v1beta/models/{MODEL}:{call}"),
+                json!({ "contents": [{ "role": "user", "parts": [{ "text": PROMPT }] }],
+                        "tools": [{ "functionDeclarations": [{ "name": "run_shell_command", "parameters": command("command") }] }] }),
+            )
+        }
+    }
+}
+
+fn tools() -> Value {
+    json!([{ "type": "function", "function": { "name": "bash", "parameters": command("command") } }])
+}
+
+/// The schema of a tool that runs a command.
+fn command(argument: &str) -> Value {
+    json!({ "type": "object", "properties": { argument: { "type": "string" } }, "required": [argument] })
+}
+
+async fn send(session: &GatewaySession, path: &str, token: &str, body: &Value) -> Response<Body> {
+    let request = Request::post(path)
+        .header("x-api-key", token)
+        .header(header::CONTENT_TYPE, "application/json")
+        .body(Body::from(body.to_string()))
+        .unwrap();
+    session.router().oneshot(request).await.unwrap()
+}
+
+async fn ask(session: &GatewaySession, protocol: Protocol, streamed: bool) -> (StatusCode, String) {
+    let (path, body) = first_request(protocol, streamed);
+    let response = send(session, &path, session.token(), &body).await;
+    let status = response.status();
+    (status, text(response).await)
+}
+
+async fn text(response: Response<Body>) -> String {
+    let mut pieces = response.into_body().into_data_stream();
+    let mut bytes = Vec::new();
+    while let Some(Ok(piece)) = pieces.next().await {
+        bytes.extend_from_slice(&piece);
+    }
+    String::from_utf8(bytes).unwrap()
+}
+
+fn exchanges(account: &Account) -> Vec<Exchange> {
+    Exchange::parse_lines(account.recording.as_deref().unwrap_or_default()).unwrap()
+}
+
+#[tokio::test]
+async fn every_protocol_is_forwarded_and_counted() {
+    let fixture = Fixture::new().await;
+    for protocol in Protocol::ALL {
+        for streamed in [false, true] {
+            let session = fixture.session(protocol);
+            let (status, answer) = ask(&session, protocol, streamed).await;
+            assert_eq!(status, 200, "{protocol} {answer}");
+            let account = session.close().await;
+            let what = format!("{protocol} streamed {streamed}: {account:?}");
+            assert_eq!(account.usage.input_tokens, 1_000, "{what}");
+            assert_eq!(account.usage.output_tokens, 100, "{what}");
+            assert_eq!(
+                (account.traffic.requests, account.trouble.clone()),
+                (1, None),
+                "{what}"
+            );
+            let recorded = exchanges(&account);
+            assert_eq!(recorded[0].response, answer);
+            assert!(
+                recorded[0].complete && recorded[0].streamed == streamed,
+                "{what}"
+            );
+            let recording = String::from_utf8(account.recording.unwrap()).unwrap();
+            assert!(
+                !recording.contains(KEY) && !recording.contains("swe-ci-"),
+                "{recording}"
+            );
+        }
+    }
+    assert!(
+        fixture
+            .llm
+            .seen()
+            .iter()
+            .all(|request| request.key.as_deref() == Some(KEY))
+    );
+}
+
+#[tokio::test]
+async fn who_may_not_is_told_why() {
+    let fixture = Fixture::new().await;
+    let session = fixture.session(Protocol::Chat);
+    let (path, body) = first_request(Protocol::Chat, false);
+    let other = json!({ "model": "dearer", "messages": [] });
+    let big = json!({ "model": MODEL, "messages": "x".repeat(33 << 20) });
+    let token = session.token().to_owned();
+    let cases = [
+        (path.as_str(), "guess", &body, 401, "token"),
+        (&path, &token, &other, 404, "`dearer`"),
+        (&path, &token, &json!([]), 400, "object"),
+        ("/v1/embeddings", &token, &body, 404, "/v1/embeddings"),
+        ("/v1/responses", &token, &body, 404, "`chat`"),
+        (&path, &token, &big, 413, "bytes"),
+    ];
+    for (path, token, body, status, words) in cases {
+        let response = send(&session, path, token, body).await;
+        assert_eq!(response.status(), status, "{path}");
+        let answer: Value = serde_json::from_str(&text(response).await).unwrap();
+        let message = answer["error"]["message"].as_str().unwrap();
+        assert!(message.contains(words), "{message}");
+    }
+    assert_eq!(fixture.llm.seen().len(), 0);
+    let account = session.close().await;
+    assert_eq!((account.traffic.requests, account.recording), (0, None));
+}
+
+#[tokio::test]
+async fn temporary_failures_are_retried() {
+    let fixture = Fixture::new().await;
+    for fault in [
+        Fault::Status {
+            code: 429,
+            retry_after: Some(1),
+        },
+        Fault::status(500),
+        Fault::status(503),
+        Fault::Drop,
+    ] {
+        fixture.llm.fault_first(1, fault);
+        let session = fixture.session(Protocol::Chat);
+        let (status, answer) = ask(&session, Protocol::Chat, true).await;
+        assert_eq!(status, 200, "{fault:?} {answer}");
+        let account = session.close().await;
+        assert_eq!(
+            (account.traffic.retries, account.trouble.clone()),
+            (1, None),
+            "{fault:?}"
+        );
+        assert!(account.traffic.waiting_ms >= 10, "{account:?}");
+        assert_eq!(exchanges(&account)[0].retries.len(), 1);
+    }
+}
+
+#[tokio::test]
+async fn keep_alive_is_sent_while_retrying() {
+    let fixture = Fixture::new().await;
+    for (streamed, sign) in [(true, ": waiting"), (false, "\n")] {
+        fixture.llm.fault_first(
+            1,
+            Fault::Status {
+                code: 429,
+                retry_after: Some(1),
+            },
+        );
+        let session = fixture.session(Protocol::Chat);
+        let (path, body) = first_request(Protocol::Chat, streamed);
+        let began = Instant::now();
+        let response = send(&session, &path, session.token(), &body).await;
+        assert!(
+            began.elapsed() < Duration::from_millis(900),
+            "the head must arrive early"
+        );
+        let answer = text(response).await;
+        assert!(answer.starts_with(sign), "{answer}");
+        if !streamed {
+            let answer: Value = serde_json::from_str(&answer).unwrap();
+            assert!(answer["choices"].is_array());
+        }
+    }
+}
+
+#[tokio::test]
+async fn failures_of_the_provider_are_its_fault() {
+    let fixture = Fixture::new().await;
+    let cases = [
+        (Fault::status(401), true, "HTTP 401"),
+        (Fault::status(404), false, "HTTP 404"),
+        (Fault::Truncated, false, "ended before its end"),
+    ];
+    for (fault, stops, words) in cases {
+        fixture.llm.fault_first(1, fault);
+        let session = fixture.session(Protocol::Chat);
+        let (status, _) = ask(&session, Protocol::Chat, true).await;
+        if let Fault::Status { code, .. } = fault {
+            assert_eq!(status.as_u16(), code, "passed on unchanged");
+        }
+        if stops {
+            assert!(matches!(session.stopped().await, StopReason::Provider(_)));
+        }
+        let trouble = session.close().await.trouble.unwrap();
+        assert!(trouble.contains(words), "{fault:?} {trouble}");
+    }
+    // A provider need not support counting tokens in advance.
+    fixture.llm.fault_first(1, Fault::status(404));
+    let session = fixture.session(Protocol::Messages);
+    let (_, body) = first_request(Protocol::Messages, false);
+    let counted = send(
+        &session,
+        "/v1/messages/count_tokens",
+        session.token(),
+        &body,
+    )
+    .await;
+    assert_eq!(counted.status(), 404);
+    assert_eq!(session.close().await.trouble, None);
+    // A bad request is the harness's fault.
+    fixture.llm.fault_first(1, Fault::status(400));
+    let session = fixture.session(Protocol::Chat);
+    assert_eq!(ask(&session, Protocol::Chat, false).await.0, 400);
+    assert_eq!(session.close().await.trouble, None);
+}
+
+/// The scripted provider runs on this machine, so no account's run reaches it,
+/// neither by address nor by name.
+#[tokio::test]
+async fn accounts_reach_the_open_internet_alone() {
+    let fixture = Fixture::new().await;
+    let by_number = fixture.llm.url(Protocol::Chat);
+    for url in [by_number.replace("127.0.0.1", "localhost"), by_number] {
+        let mut config = fixture.config(Protocol::Chat);
+        config.endpoint.url.clone_from(&url);
+        let session = fixture.gateway.open(None, config).unwrap();
+        assert_eq!(ask(&session, Protocol::Chat, false).await.0, 200, "{url}");
+
+        let mut config = fixture.config(Protocol::Chat);
+        config.endpoint.url.clone_from(&url);
+        config.grant.reach = Reach::Public;
+        let session = fixture.gateway.open(None, config).unwrap();
+        let began = Instant::now();
+        assert_ne!(ask(&session, Protocol::Chat, false).await.0, 200, "{url}");
+        let trouble = session.close().await.trouble.unwrap();
+        assert!(trouble.contains("private network"), "{trouble}");
+        // No retries: waiting does not help.
+        assert!(began.elapsed() < Duration::from_secs(5));
+    }
+}
+
+#[tokio::test]
+async fn the_gateway_gives_up_after_its_patience() {
+    let fixture = Fixture::new().await;
+    fixture.llm.fault_first(100, Fault::status(500));
+    let mut config = fixture.config(Protocol::Messages);
+    config.patience = Duration::from_millis(200);
+    let session = fixture.gateway.open(None, config).unwrap();
+    let (_, answer) = ask(&session, Protocol::Messages, false).await;
+    assert!(answer.contains("still fails"), "{answer}");
+    let StopReason::Provider(why) = session.stopped().await else {
+        panic!("not the budget");
+    };
+    assert!(why.contains("HTTP 500"), "{why}");
+}
+
+#[tokio::test]
+async fn a_spent_budget_closes_the_door() {
+    let fixture = Fixture::new().await;
+    let mut config = fixture.config(Protocol::Chat);
+    let budget = Budget {
+        tokens: Some(1_500),
+        ..Budget::default()
+    };
+    config.ledger = Arc::new(Ledger::new(
+        budget,
+        now_ms(),
+        Usage::default(),
+        Traffic::default(),
+    ));
+    let session = fixture.gateway.open(None, config).unwrap();
+    assert_eq!(ask(&session, Protocol::Chat, false).await.0, 200);
+    assert_eq!(ask(&session, Protocol::Chat, false).await.0, 200);
+    let stopped = tokio::time::timeout(Duration::from_secs(5), session.stopped()).await;
+    assert!(matches!(stopped, Ok(StopReason::Budget(_))));
+    let (status, answer) = ask(&session, Protocol::Chat, false).await;
+    assert_eq!(status, 402);
+    assert!(answer.contains("1500 tokens"), "{answer}");
+}
+
+#[tokio::test]
+async fn a_recording_replaces_the_provider() {
+    let fixture = Fixture::new().await;
+    let session = fixture.session(Protocol::Chat);
+    let (_, answer) = ask(&session, Protocol::Chat, true).await;
+    let recording = Recording::new(exchanges(&session.close().await));
+    let requests_before = fixture.llm.seen().len();
+
+    let mut config = fixture.config(Protocol::Chat);
+    config.recording = Some(Arc::new(recording));
+    config.key = None;
+    let session = fixture.gateway.open(None, config).unwrap();
+    assert_eq!(
+        ask(&session, Protocol::Chat, true).await,
+        (StatusCode::OK, answer)
+    );
+    let (path, mut body) = first_request(Protocol::Chat, true);
+    body["messages"][0]["content"] = "something else".into();
+    let response = send(&session, &path, session.token(), &body).await;
+    assert!(response.status().is_server_error());
+    assert!(text(response).await.contains("recording does not fit"));
+    assert!(matches!(session.stopped().await, StopReason::Provider(_)));
+    let account = session.close().await;
+    assert_eq!(account.usage.input_tokens, 1_000, "counted as recorded");
+    assert_eq!(fixture.llm.seen().len(), requests_before);
+}
+
+#[tokio::test]
+async fn a_socket_goes_with_its_step() {
+    let fixture = Fixture::new().await;
+    let socket_mount = fixture.gateway.socket_mount().unwrap();
+    let socket = socket_mount.path().join(super::SOCKET);
+    assert!(!socket.exists());
+    let session = fixture
+        .gateway
+        .open(Some(&socket_mount), fixture.config(Protocol::Chat))
+        .unwrap();
+    tokio::net::UnixStream::connect(&socket).await.unwrap();
+    session.close().await;
+    assert!(!socket.exists());
+    let path = socket_mount.path().to_owned();
+    drop(socket_mount);
+    assert!(!path.exists());
+}

@@ -1,0 +1,264 @@
+//! Groups exchanges into conversations. A harness sends the whole conversation
+//! each time, and in between makes other requests: for a title, a summary, a
+//! sub-agent. An exchange continues an earlier one if it repeats its messages.
+
+use std::borrow::Cow;
+use std::cmp::Reverse;
+use std::convert::Infallible;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use serde_json::Value;
+
+use super::parsers;
+use super::transcript::{Answer, Call, CallResult, Message, Request, Speaker};
+use crate::Exchange;
+
+/// Exchanges that each continue the previous one.
+#[derive(Debug, Clone)]
+pub struct Conversation {
+    /// The system prompts at the start.
+    pub instructions: Vec<String>,
+    /// The tools offered at the start, in OpenAI's function format.
+    pub tools: Vec<Value>,
+    pub turns: Vec<Turn>,
+}
+
+/// One exchange inside a conversation.
+#[derive(Debug, Clone)]
+pub struct Turn {
+    /// Without request and response: the other fields hold their content.
+    pub exchange: Exchange,
+    /// The harness's messages since the previous turn, except results of calls;
+    /// in the first turn all messages.
+    pub added: Vec<Message>,
+    pub answer: Answer,
+    /// The results of the answer's calls, from the next turn's request.
+    pub results: Vec<CallResult>,
+}
+
+/// All conversations, the main one first: the one with tools that spans the most
+/// exchanges, since side requests lie within it.
+pub fn conversations(exchanges: &[Exchange]) -> Vec<Conversation> {
+    let mut exchanges: Vec<&Exchange> = exchanges.iter().collect();
+    exchanges.sort_by_key(|exchange| exchange.ordinal);
+    let read = |index: usize| Ok::<_, Infallible>(Cow::Borrowed(exchanges[index]));
+    let Ok(all) = read_conversations(exchanges.len(), read);
+    all
+}
+
+/// The same, but reads one exchange at a time, in the order of ordinals. Each
+/// request repeats all earlier messages, so all exchanges together are far
+/// larger than their transcript.
+pub fn read_conversations<'a, E>(
+    count: usize,
+    exchange: impl Fn(usize) -> Result<Cow<'a, Exchange>, E>,
+) -> Result<Vec<Conversation>, E> {
+    let mut links: Vec<Link> = Vec::with_capacity(count);
+    for index in 0..count {
+        let link = Link::new(&*exchange(index)?, &links);
+        links.push(link);
+    }
+    let mut chains = chains(&links);
+    let size = |chain: &[usize]| {
+        let (first, last) = (chain.first().copied()?, chain.last().copied()?);
+        Some((links[first].offers_tools, last - first, Reverse(first)))
+    };
+    if let Some(main) = (0..chains.len()).max_by_key(|&index| size(&chains[index])) {
+        chains[..=main].rotate_right(1);
+    }
+    let conversations = chains.iter().map(|chain| {
+        let first = chain.first().copied().unwrap_or_default();
+        let whole = parsers::request(&*exchange(first)?);
+        Ok(chain_conversation(chain, whole, &mut links))
+    });
+    conversations.collect()
+}
+
+/// An exchange and the earlier one it continues.
+#[derive(Debug)]
+struct Link {
+    /// Without request and response.
+    exchange: Exchange,
+    /// The fingerprint of each message in the request.
+    fingerprints: Vec<u64>,
+    /// The longest system prompt; short ones hold varying data.
+    instructions: Option<String>,
+    offers_tools: bool,
+    answer: Answer,
+    parent: Option<usize>,
+    /// The messages that the parent does not have.
+    new: Vec<Message>,
+    /// The request, if no message of it can be parsed.
+    unreadable: Option<Message>,
+}
+
+impl Link {
+    fn new(exchange: &Exchange, earlier: &[Self]) -> Self {
+        let mut request = parsers::request(exchange);
+        let instructions = request.instructions.drain(..).max_by_key(String::len);
+        let fingerprints: Vec<u64> = request.messages.iter().map(fingerprint).collect();
+        let unreadable = fingerprints
+            .is_empty()
+            .then(|| Message::unreadable(&exchange.request));
+        let mut link = Self {
+            exchange: exchange.head(),
+            fingerprints,
+            instructions,
+            offers_tools: !request.tools.is_empty(),
+            answer: parsers::answer(exchange),
+            parent: None,
+            new: Vec::new(),
+            unreadable,
+        };
+        // Without messages, as in a request too long to be recorded, assume that
+        // it continues the previous exchange.
+        let found = match request.messages.is_empty() {
+            true => earlier.len().checked_sub(1).map(|last| (last, 0)),
+            false => (0..earlier.len()).rev().find_map(|index| {
+                let from = link.continues(&request, &earlier[index])?;
+                Some((index, from))
+            }),
+        };
+        if let Some((parent, from)) = found {
+            link.parent = Some(parent);
+            link.new = request.messages.split_off(from);
+        }
+        link
+    }
+
+    /// The index of the first new message, if the request continues `earlier`: it
+    /// repeats the answer, or all messages of the earlier request. A request
+    /// without the earlier one's tools is a side request.
+    fn continues(&self, request: &Request, earlier: &Self) -> Option<usize> {
+        if earlier.offers_tools && !self.offers_tools {
+            return None;
+        }
+        let answer = &earlier.answer.message;
+        let messages = &request.messages;
+        if let Some(at) = messages
+            .iter()
+            .rposition(|message| repeats(message, answer))
+        {
+            return Some(at + 1);
+        }
+        let is_repetition = !earlier.fingerprints.is_empty()
+            && self.instructions == earlier.instructions
+            && self.fingerprints.starts_with(&earlier.fingerprints);
+        let repeated = messages.iter().skip(earlier.fingerprints.len());
+        let repeated = repeated.take_while(|message| message.speaker == Speaker::Agent);
+        is_repetition.then(|| earlier.fingerprints.len() + repeated.count())
+    }
+}
+
+/// Whether a message repeats the answer.
+fn repeats(message: &Message, answer: &Message) -> bool {
+    if message.speaker != Speaker::Agent {
+        return false;
+    }
+    let same = |one: &Call, other: &Call| {
+        let ids = one.id.as_ref().zip(other.id.as_ref());
+        ids.is_none_or(|(one, other)| one == other)
+            && one.name == other.name
+            && one.arguments == other.arguments
+    };
+    if answer.calls.is_empty() {
+        let text = answer.text.trim();
+        return message.calls.is_empty() && !text.is_empty() && message.text.trim() == text;
+    }
+    let all = message.calls.len() == answer.calls.len();
+    let mut pairs = message.calls.iter().zip(&answer.calls);
+    all && pairs.all(|(one, other)| same(one, other))
+}
+
+/// A hash to recognise a message. Harnesses shorten old results and rewrite the
+/// text beside calls, so the ids of calls and results count where there are any.
+fn fingerprint(message: &Message) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    message.speaker.hash(&mut hasher);
+    for call in &message.calls {
+        call.name.hash(&mut hasher);
+        match &call.id {
+            Some(id) => id.hash(&mut hasher),
+            None => call.arguments.to_string().hash(&mut hasher),
+        }
+    }
+    for result in &message.results {
+        match &result.call {
+            Some(call) => call.hash(&mut hasher),
+            None => (&result.name, &result.text).hash(&mut hasher),
+        }
+    }
+    if message.calls.is_empty() && message.results.is_empty() {
+        message.text.trim().hash(&mut hasher);
+    }
+    hasher.finish()
+}
+
+/// Chains of exchanges that continue each other. If several continue the same
+/// exchange, the longest continuation stays in its chain, and the others start
+/// chains of their own.
+fn chains(links: &[Link]) -> Vec<Vec<usize>> {
+    let mut length = vec![1; links.len()];
+    let mut next = vec![None; links.len()];
+    for (index, link) in links.iter().enumerate().rev() {
+        if let Some(parent) = link.parent
+            && length[parent] <= length[index]
+        {
+            length[parent] = length[index] + 1;
+            next[parent] = Some(index);
+        }
+    }
+    let begins = |index: &usize| {
+        let parent = links[*index].parent;
+        parent.is_none_or(|parent| next[parent] != Some(*index))
+    };
+    let heads = (0..links.len()).filter(begins);
+    let chain = |head| std::iter::successors(Some(head), |index| next[*index]).collect();
+    heads.map(chain).collect()
+}
+
+/// `whole` is the first request of the chain, which may include earlier turns.
+fn chain_conversation(chain: &[usize], whole: Request, links: &mut [Link]) -> Conversation {
+    let mut conversation = Conversation {
+        instructions: whole.instructions,
+        tools: whole.tools,
+        turns: Vec::with_capacity(chain.len()),
+    };
+    let mut first = Some(whole.messages);
+    for &index in chain {
+        let link = &mut links[index];
+        let mut added = first
+            .take()
+            .unwrap_or_else(|| std::mem::take(&mut link.new));
+        if let Some(before) = conversation.turns.last_mut() {
+            before.results = take_results(&mut added);
+        }
+        // Show a request that cannot be parsed as it is.
+        added.extend(link.unreadable.take());
+        conversation.turns.push(Turn {
+            exchange: link.exchange.clone(),
+            added,
+            answer: std::mem::take(&mut link.answer),
+            results: Vec::new(),
+        });
+    }
+    conversation
+}
+
+/// Removes the results before the agent's next message; later results belong to
+/// that message.
+fn take_results(new: &mut Vec<Message>) -> Vec<CallResult> {
+    let next = new
+        .iter()
+        .position(|message| message.speaker == Speaker::Agent);
+    let later = new.split_off(next.unwrap_or(new.len()));
+    let (results, messages): (Vec<_>, Vec<_>) = new
+        .drain(..)
+        .partition(|message| message.speaker == Speaker::Tool);
+    *new = messages;
+    new.extend(later);
+    results
+        .into_iter()
+        .flat_map(|message| message.results)
+        .collect()
+}

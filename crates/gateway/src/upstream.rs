@@ -1,0 +1,295 @@
+//! Sends a request to the provider and retries it.
+//!
+//! The gateway retries statuses 408, 429 and 5xx (except 501) and failed
+//! connections. It waits as long as `Retry-After` asks, otherwise it backs off:
+//! from [`RetryPolicy::first_pause`](super::RetryPolicy) doubling up to
+//! [`LONGEST_PAUSE`], with jitter. It gives up when the session's total waiting
+//! time would exceed its `patience`. Statuses 429, 503 and 529 also make the
+//! [`ConcurrencyLimiter`](crate::concurrency::ConcurrencyLimiter) allow fewer
+//! concurrent requests. The harness sees only the final answer.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use axum::http::{HeaderMap, StatusCode, header};
+use secrecy::ExposeSecret;
+use swe_ci_core::permissions::Reach;
+
+use super::protocol::{self, Outgoing};
+use super::reach;
+use super::recording::Retry;
+use super::session_state::SessionState;
+use crate::concurrency::Permit;
+
+/// The longest pause between two tries, unless `Retry-After` is longer.
+const LONGEST_PAUSE: Duration = Duration::from_mins(1);
+/// Maximum bytes read of an error response.
+const MAX_ERROR_BODY: usize = 64 * 1024;
+
+/// The provider's response, or why there is none.
+#[derive(Debug)]
+pub(super) enum Answer {
+    Received {
+        response: reqwest::Response,
+        /// Held until the response is read.
+        permit: Permit,
+    },
+    GivenUp(String),
+}
+
+/// The retries of one exchange.
+#[derive(Debug, Default)]
+pub(super) struct RetryLog {
+    pub retries: std::sync::Mutex<Vec<Retry>>,
+    /// Set after the first failed try.
+    pub retrying: AtomicBool,
+}
+
+/// The result of one try.
+enum Try {
+    Answered(reqwest::Response),
+    Failed(Failure),
+}
+
+struct Failure {
+    status: Option<StatusCode>,
+    why: String,
+    /// The provider's `Retry-After`.
+    pause: Option<Duration>,
+}
+
+impl SessionState {
+    /// Sends the request until there is a response to pass on, success or error.
+    pub(super) async fn send_with_retries(
+        &self,
+        outgoing: &Outgoing,
+        headers: &HeaderMap,
+        log: &RetryLog,
+    ) -> Answer {
+        let mut own_pause = self.retry_policy.first_pause;
+        loop {
+            let waiting = self.excluded.wait();
+            let permit = self.limiter.permit().await;
+            drop(waiting);
+            let began = Instant::now();
+            let failure = match self.try_once(outgoing, headers).await {
+                Try::Answered(response) => {
+                    self.totals().last_failure = None;
+                    self.limiter.on_success();
+                    return Answer::Received { response, permit };
+                }
+                Try::Failed(failure) => failure,
+            };
+            drop(permit);
+            self.excluded.exclude(began.elapsed());
+            log.retrying.store(true, Ordering::Relaxed);
+            if is_throttling(failure.status) {
+                self.limiter.on_throttled();
+            }
+            let pause = failure.pause.unwrap_or_else(|| with_jitter(own_pause));
+            own_pause = (own_pause * 2).min(LONGEST_PAUSE);
+            if self.excluded.total() + pause > self.patience {
+                return Answer::GivenUp(format!(
+                    "the provider was waited for {} s and still fails: {}",
+                    self.excluded.total().as_secs(),
+                    failure.why
+                ));
+            }
+            tracing::info!(
+                model = self.endpoint.model,
+                pause_ms = pause.as_millis(),
+                "retrying the provider: {}",
+                failure.why
+            );
+            self.totals().last_failure = Some(failure.why.clone());
+            let retry = Retry {
+                status: failure.status.map(|status| status.as_u16()),
+                why: failure.why,
+                waited_ms: u64::try_from(pause.as_millis()).unwrap_or(u64::MAX),
+            };
+            if let Ok(mut retries) = log.retries.lock() {
+                retries.push(retry);
+            }
+            let _waiting = self.excluded.wait();
+            tokio::time::sleep(pause).await;
+        }
+    }
+
+    async fn try_once(&self, outgoing: &Outgoing, headers: &HeaderMap) -> Try {
+        if let Some(why) = self.refused_address() {
+            return Try::Failed(self.permanent_failure(None, why));
+        }
+        let sent = match self.request(outgoing, headers) {
+            Ok(request) => request.send().await,
+            Err(why) => return Try::Failed(Failure::without_answer(why)),
+        };
+        let response = match sent {
+            Ok(response) => response,
+            Err(error) => {
+                if let Some(why) = reach::refusal(&error) {
+                    return Try::Failed(self.permanent_failure(None, why));
+                }
+                // The text may contain the address, but not the key: it is in a
+                // header.
+                let why = format!("no answer ({})", innermost(&error));
+                return Try::Failed(Failure::without_answer(why));
+            }
+        };
+        let status = response.status();
+        if !is_retryable(status) {
+            return Try::Answered(response);
+        }
+        let pause = retry_after(response.headers());
+        let body = read_error_body(response).await;
+        if body.contains("insufficient_quota") {
+            // OpenAI sends 429 for this too, but waiting does not help.
+            let why = format!("HTTP {status}: the account has no credit left");
+            return Try::Failed(self.permanent_failure(Some(status), why));
+        }
+        Try::Failed(Failure {
+            status: Some(status),
+            why: format!("HTTP {status}: {}", self.without_key(&shorten(&body))),
+            pause,
+        })
+    }
+
+    /// A failure that waiting does not cure: its pause exceeds the patience.
+    fn permanent_failure(&self, status: Option<StatusCode>, why: String) -> Failure {
+        Failure {
+            status,
+            why,
+            pause: Some(self.patience + Duration::from_secs(1)),
+        }
+    }
+
+    /// Why the session may not use the endpoint, if its host is an IP address.
+    fn refused_address(&self) -> Option<String> {
+        let url = match self.reach {
+            Reach::Anywhere => return None,
+            Reach::Public => reqwest::Url::parse(&self.endpoint.url).ok()?,
+        };
+        reach::refused_literal(&url).map(|refusal| refusal.to_string())
+    }
+
+    fn request(
+        &self,
+        outgoing: &Outgoing,
+        headers: &HeaderMap,
+    ) -> Result<reqwest::RequestBuilder, String> {
+        let base = self.endpoint.url.trim_end_matches('/');
+        let query = outgoing.query.map_or(String::new(), |q| format!("?{q}"));
+        let mut request = self
+            .client
+            .post(format!("{base}{}{query}", outgoing.path))
+            .body(outgoing.body.clone());
+        for (name, value) in headers {
+            if protocol::passed_on_request(name) && name != header::CONTENT_TYPE {
+                request = request.header(name, value);
+            }
+        }
+        request = request.header(header::CONTENT_TYPE, "application/json");
+        if let Some(key) = &self.key {
+            let (name, value) =
+                protocol::key_header(self.endpoint.protocol, key.expose_secret())
+                    .map_err(|_| "the key has characters no header can hold".to_owned())?;
+            request = request.header(name, value);
+        }
+        Ok(request)
+    }
+}
+
+impl Failure {
+    fn without_answer(why: String) -> Self {
+        Self {
+            status: None,
+            why,
+            pause: None,
+        }
+    }
+}
+
+fn is_throttling(status: Option<StatusCode>) -> bool {
+    status.is_some_and(|status| [429, 503, 529].contains(&status.as_u16()))
+}
+
+fn is_retryable(status: StatusCode) -> bool {
+    [408, 429].contains(&status.as_u16()) || (status.is_server_error() && status.as_u16() != 501)
+}
+
+/// `Retry-After`, in seconds or as a date.
+fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+    let text = headers.get(header::RETRY_AFTER)?.to_str().ok()?.trim();
+    if let Ok(seconds) = text.parse::<f64>() {
+        return Duration::try_from_secs_f64(seconds).ok();
+    }
+    let at = jiff::fmt::rfc2822::parse(text).ok()?.timestamp();
+    let left = at.as_millisecond() - swe_ci_base::clock::now_ms();
+    Some(Duration::from_millis(u64::try_from(left).unwrap_or(0)))
+}
+
+/// Between half and all of a pause, so that requests refused together do not
+/// return together.
+fn with_jitter(pause: Duration) -> Duration {
+    let random = f64::from(uuid::Uuid::now_v7().as_bytes()[15]) / 255.0;
+    pause.mul_f64(0.5 + random / 2.0)
+}
+
+/// The first bytes of an error response.
+pub(super) async fn read_error_body(mut response: reqwest::Response) -> String {
+    let mut bytes = Vec::new();
+    while let Ok(Some(piece)) = response.chunk().await {
+        bytes.extend_from_slice(&piece);
+        if bytes.len() > MAX_ERROR_BODY {
+            break;
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// A text on one line, cut to 300 characters.
+pub(super) fn shorten(text: &str) -> String {
+    let plain = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match plain.char_indices().nth(300) {
+        Some((end, _)) => format!("{}…", &plain[..end]),
+        None => plain,
+    }
+}
+
+fn innermost(error: &dyn std::error::Error) -> String {
+    let mut innermost = error;
+    while let Some(source) = innermost.source() {
+        innermost = source;
+    }
+    innermost.to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn retry_after_in_seconds_or_as_a_date() {
+        let check = |text: &str, expect: Option<u64>| {
+            let headers = HeaderMap::from_iter([(header::RETRY_AFTER, text.parse().unwrap())]);
+            let found = retry_after(&headers).map(|pause| pause.as_secs());
+            assert_eq!(found, expect, "{text}");
+        };
+        check("7", Some(7));
+        check("0.5", Some(0));
+        check("Wed, 21 Oct 2015 07:28:00 GMT", Some(0));
+        check("soon", None);
+        check("-3", None);
+        assert_eq!(retry_after(&HeaderMap::new()), None);
+    }
+
+    #[test]
+    fn retryable_statuses() {
+        for (status, expect) in [(200, false), (400, false), (401, false), (408, true)] {
+            let status = StatusCode::from_u16(status).unwrap();
+            assert_eq!(is_retryable(status), expect, "{status}");
+        }
+        for status in [429, 500, 502, 503, 504, 529] {
+            assert!(is_retryable(StatusCode::from_u16(status).unwrap()));
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! The benefit of measuring each content once: radon on a version of a real
+//! project, and on another with one changed file. Prints results without
+//! judging.
+#![allow(clippy::print_stdout, reason = "a benchmark reports on stdout")]
+
+#[path = "../tests/it/tools.rs"]
+#[allow(dead_code, reason = "the tests use the rest of it")]
+mod tools;
+
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use swe_ci_measure::{Mode, Radon, Source, file_digest, read_radon, request};
+use tools::{Workspace, release, run, site};
+
+/// Four radon commands that together give what our driver gives in one pass.
+const COMMANDS: [&[&str]; 4] = [&["mi", "-j"], &["raw", "-j"], &["cc", "-j"], &["hal", "-j"]];
+
+fn main() {
+    let first = release("sqlparse==0.5.3");
+    let mut second = first.clone();
+    let path = "sqlparse/utils.py";
+    second
+        .entry(path.to_owned())
+        .or_default()
+        .extend(b"\n\nX = 1\n");
+    let versions = [&first, &second];
+    tools::layer(); // installed before the clock runs
+
+    let mut radon = Radon::default();
+    let (mut measured, mut incremental) = (0, Duration::ZERO);
+    for source in versions {
+        let (files, took) = learn(&mut radon, source);
+        println!(
+            "incremental: {files} of {} files in {:.2} s",
+            source.len(),
+            took.as_secs_f64()
+        );
+        (measured, incremental) = (measured + files, incremental + took);
+    }
+    let serial: Duration = versions.map(run_command_lines).iter().sum();
+    let files = first.len() + second.len();
+    println!(
+        "radon command lines: {files} files in {:.2} s",
+        serial.as_secs_f64()
+    );
+    println!(
+        "incremental takes {:.2} of that, for {:.2} of the files",
+        incremental.as_secs_f64() / serial.as_secs_f64(),
+        f64::from(u32::try_from(measured).unwrap()) / f64::from(u32::try_from(files).unwrap()),
+    );
+}
+
+/// Measures the unknown contents; returns how many they were.
+fn learn(radon: &mut Radon, source: &Source) -> (usize, Duration) {
+    let started_at = Instant::now();
+    let named = source.values().map(|bytes| (file_digest(bytes), bytes));
+    let new = named.filter(|(digest, _)| !radon.knows(digest));
+    let contents: Source = new
+        .map(|(digest, b)| (format!("{digest}.py"), b.clone()))
+        .collect();
+    let workspace = Workspace::new(&contents);
+    let found = workspace.run(
+        Mode::Radon,
+        &request(Mode::Radon, &workspace.root(), &contents),
+    );
+    radon.extend(read_radon(&found.unwrap(), &contents).unwrap());
+    (contents.len(), started_at.elapsed())
+}
+
+fn run_command_lines(source: &Source) -> Duration {
+    let workspace = Workspace::new(source);
+    let started_at = Instant::now();
+    for command in COMMANDS {
+        let mut python = Command::new("python3");
+        python
+            .args(["-m", "radon"])
+            .args(command)
+            .args(source.keys());
+        run(python
+            .env("PYTHONPATH", site())
+            .current_dir(workspace.at("code")))
+        .unwrap();
+    }
+    started_at.elapsed()
+}

@@ -1,0 +1,110 @@
+//! The parts all shapes share: the layout, the colours and markers of runs, and the
+//! summary of a figure.
+
+use swe_ci_views::figures::Subject;
+
+use crate::Size;
+use crate::canvas::Canvas;
+use crate::format;
+use crate::paint::{Paint, SERIES_COLOURS, Theme};
+
+/// The place a figure is drawn for. Its height follows from its data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Layout {
+    /// Beside text, on a wide screen.
+    Wide,
+    /// On a phone.
+    Narrow,
+    /// For a paper or a slide.
+    Print,
+}
+
+/// The means to draw runs: layout, theme, and the colour of each run.
+pub(crate) struct Brush<'a> {
+    pub layout: Layout,
+    pub theme: Theme,
+    /// For each entry of the leaderboard data.
+    series: &'a [usize],
+}
+
+impl Layout {
+    /// The size of a figure whose height does not depend on its data.
+    pub(crate) fn size(self) -> Size {
+        match self {
+            Self::Wide => Size::WIDE,
+            Self::Narrow => Size::NARROW,
+            Self::Print => Size::PRINT,
+        }
+    }
+
+    pub(crate) fn width(self) -> u32 {
+        self.size().width
+    }
+}
+
+impl<'a> Brush<'a> {
+    pub(crate) fn new(layout: Layout, theme: Theme, series: &'a [usize]) -> Self {
+        Self {
+            layout,
+            theme,
+            series,
+        }
+    }
+
+    pub(crate) fn narrow(&self) -> bool {
+        self.layout == Layout::Narrow
+    }
+
+    pub(crate) fn size(&self, height: u32) -> Size {
+        Size {
+            width: self.layout.width(),
+            height,
+        }
+    }
+
+    /// One of two values, by the width of the layout.
+    pub(crate) fn either<T>(&self, roomy: T, narrow: T) -> T {
+        if self.narrow() { narrow } else { roomy }
+    }
+
+    /// The number of a run's colour, markers and dashes.
+    pub(crate) fn series(&self, run: &Subject) -> usize {
+        self.series.get(run.index).copied().unwrap_or_default()
+    }
+
+    pub(crate) fn solid(&self, run: &Subject) -> Paint {
+        Paint::Series(self.series(run) % SERIES_COLOURS)
+    }
+
+    /// A run's marker in its colour.
+    pub(crate) fn marker(&self, canvas: &Canvas<'_>, run: &Subject, at: (f64, f64), radius: f64) {
+        canvas.pixel_marker(at, self.series(run), radius, self.solid(run), true);
+    }
+}
+
+/// "Figure: 3 runs. a 0.5, b 0.4, c 0.1.", naming at most five.
+pub(crate) fn summary(title: &str, runs_in_words: &[String]) -> String {
+    let runs = format::count(
+        u32::try_from(runs_in_words.len()).unwrap_or(u32::MAX),
+        "run",
+    );
+    let first = runs_in_words.get(..5).unwrap_or(runs_in_words).join(", ");
+    let rest = if runs_in_words.len() > 5 {
+        ", …"
+    } else {
+        "."
+    };
+    format!("{title}: {runs}. {first}{rest}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn summaries_name_a_few() {
+        let runs = |n: usize| (0..n).map(|i| i.to_string()).collect::<Vec<_>>();
+        assert_eq!(summary("T", &runs(1)), "T: 1 run. 0.");
+        assert_eq!(summary("T", &runs(6)), "T: 6 runs. 0, 1, 2, 3, 4, …");
+    }
+}

@@ -1,0 +1,355 @@
+//! EvoScore against γ, a line per run: which agents keep code easy to change?
+
+use serde::{Deserialize, Serialize};
+use swe_ci_core::metrics::{Convention, Gamma};
+use swe_ci_core::run::Kind;
+use swe_ci_views::figures;
+use swe_ci_views::leaderboard::{Entry, LeaderboardData};
+
+use crate::canvas::{Anchor, Canvas, Frame, Margins};
+use crate::format;
+use crate::labels::{self, End};
+use crate::paint::{Paint, SERIES_COLOURS, Theme};
+use crate::ticks::{places, score_ticks, ticks};
+use crate::{Figure, GAMMA_MAX, GAMMA_MIN, Mark, Size};
+
+/// Lines have a corner every this many hundredths of γ.
+const CORNER: usize = 5;
+
+/// The lines of a leaderboard in one convention. They do not depend on the
+/// selected γ, so a page computes them once.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Curves(Vec<Curve>);
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Curve {
+    pub run_id: String,
+    pub model: String,
+    /// Its colour, dashes and marker: the same in every figure.
+    pub series: usize,
+    changes: figures::Curve,
+}
+
+impl Curves {
+    #[must_use]
+    pub fn of(sheet: &LeaderboardData, convention: Convention) -> Self {
+        let series = series(&sheet.entries);
+        let curves = sheet
+            .entries
+            .iter()
+            .zip(series)
+            .filter_map(|(entry, series)| {
+                Some(Curve {
+                    run_id: entry.run_id.clone(),
+                    model: entry.model.clone(),
+                    series,
+                    changes: figures::Curve::of(entry, convention)?,
+                })
+            });
+        Self(curves.collect())
+    }
+
+    /// The curves of a figure; `series` gives the colour of each run.
+    pub(crate) fn of_figure(
+        data: &figures::Curves,
+        series: impl Fn(&figures::Subject) -> usize,
+    ) -> Self {
+        let curve = |line: &figures::ScoredCurve| Curve {
+            run_id: line.run.run_id.clone(),
+            model: line.run.model.clone(),
+            series: series(&line.run),
+            changes: line.curve.clone(),
+        };
+        Self(data.curves.iter().map(curve).collect())
+    }
+
+    /// The same lines in fewer digits, for sending.
+    #[must_use]
+    pub fn rounded(mut self) -> Self {
+        for curve in &mut self.0 {
+            curve.changes = curve.changes.rounded();
+        }
+        self
+    }
+
+    pub fn iter(&self) -> std::slice::Iter<'_, Curve> {
+        self.0.iter()
+    }
+
+    /// The lowest of all scores, over every γ.
+    #[must_use]
+    pub fn lowest(&self) -> Option<f64> {
+        self.heights().min_by(f64::total_cmp)
+    }
+
+    /// The range of all scores with a margin.
+    fn range(&self) -> (f64, f64) {
+        let (low, high) = self
+            .heights()
+            .fold((f64::INFINITY, -1.0_f64), |(low, high), score| {
+                (low.min(score), high.max(score))
+            });
+        if !low.is_finite() {
+            return (0.0, 1.0);
+        }
+        let middle = f64::midpoint(low, high);
+        let half = ((high - low) * 0.58).max(0.06);
+        ((middle - half).max(-1.04), (middle + half).min(1.04))
+    }
+
+    fn heights(&self) -> impl Iterator<Item = f64> {
+        self.0
+            .iter()
+            .flat_map(Curve::points)
+            .map(|(_, score)| score)
+    }
+}
+
+impl Curve {
+    fn at(&self, gamma: Gamma) -> f64 {
+        self.changes.at(gamma)
+    }
+
+    fn points(&self) -> Vec<(f64, f64)> {
+        let steps = (0..=150).step_by(CORNER).map(gamma_at);
+        steps.map(|gamma| (gamma.get(), self.at(gamma))).collect()
+    }
+
+    fn end(&self) -> f64 {
+        self.at(gamma_at(150))
+    }
+}
+
+/// The γ at this many hundredths from the start of the control's range.
+fn gamma_at(step: u32) -> Gamma {
+    Gamma::new(f64::from(50 + step) / 100.0).unwrap_or(Gamma::ONE)
+}
+
+/// The human baseline always has the first colour. Models take the others in
+/// the order of the leaderboard data, and then again with dashes.
+#[must_use]
+pub fn series(entries: &[Entry]) -> Vec<usize> {
+    let others = SERIES_COLOURS - 1;
+    let mut models = 0;
+    let next = |entry: &Entry| {
+        if entry.kind == Kind::Human {
+            return 0;
+        }
+        let index = 1 + models % others + SERIES_COLOURS * (models / others);
+        models += 1;
+        index
+    };
+    entries.iter().map(next).collect()
+}
+
+/// The picture, with a mark per run at the selected γ.
+#[must_use]
+pub fn evoscore_gamma(curves: &Curves, gamma: Gamma, size: Size, theme: Theme) -> Figure {
+    let narrow = size.width < 500;
+    let (low, high) = curves.range();
+    let right = if narrow { 108 } else { 196 };
+    let frame = Frame {
+        size,
+        margins: Margins {
+            top: 40,
+            right,
+            bottom: 46,
+            left: 42,
+        },
+        x: GAMMA_MIN..=GAMMA_MAX,
+        y: low..=high,
+    };
+    frame.draw(theme, summary(curves, gamma), |canvas| {
+        axes(canvas, &frame, narrow);
+        if curves.0.is_empty() {
+            let (x, y) = canvas.pixel(1.25, f64::midpoint(low, high));
+            canvas.text(
+                "No run has a score yet",
+                (x, y),
+                Anchor::Above,
+                Paint::Muted,
+            );
+            return Vec::new();
+        }
+        cursor(canvas, &frame, gamma);
+        for curve in curves.iter() {
+            canvas.line(&curve.points(), Paint::Series(curve.series), 2.25);
+        }
+        names(canvas, &frame, curves, if narrow { 12 } else { 25 });
+        curves
+            .iter()
+            .map(|curve| mark(canvas, curve, gamma))
+            .collect()
+    })
+}
+
+fn axes(canvas: &Canvas<'_>, frame: &Frame, narrow: bool) {
+    let (low, high) = (*frame.y.start(), *frame.y.end());
+    let scores = score_ticks(low..=high, 5);
+    let decimals = places(&scores).max(1);
+    for score in scores {
+        let is_zero = score.abs() < 1e-9;
+        let paint = if is_zero { Paint::Axis } else { Paint::Grid };
+        canvas.line(&[(GAMMA_MIN, score), (GAMMA_MAX, score)], paint, 1.0);
+        let (x, y) = canvas.pixel(GAMMA_MIN, score);
+        canvas.text(
+            &format::decimals(score, decimals),
+            (x - 8.0, y),
+            Anchor::Left,
+            Paint::Muted,
+        );
+    }
+    let gammas = ticks(GAMMA_MIN..=GAMMA_MAX, if narrow { 3 } else { 6 });
+    for gamma in &gammas {
+        let (x, y) = canvas.pixel(*gamma, low);
+        canvas.pixel_line(&[(x, y), (x, y + 4.0)], Paint::Axis, 1.0);
+        let text = format!("{gamma:.*}", places(&gammas));
+        canvas.text(&text, (x, y + 8.0), Anchor::Below, Paint::Muted);
+    }
+    canvas.line(&[(GAMMA_MIN, low), (GAMMA_MAX, low)], Paint::Axis, 1.0);
+    canvas.text("EvoScore", (2.0, 10.0), Anchor::Right, Paint::Muted);
+    let (middle, bottom) = canvas.pixel(1.25, low);
+    let title = if narrow {
+        "γ"
+    } else {
+        "γ: above 1, later iterations weigh more"
+    };
+    canvas.text(title, (middle, bottom + 26.0), Anchor::Below, Paint::Muted);
+}
+
+fn cursor(canvas: &Canvas<'_>, frame: &Frame, gamma: Gamma) {
+    let x = gamma.get().clamp(GAMMA_MIN, GAMMA_MAX);
+    canvas.line(
+        &[(x, *frame.y.start()), (x, *frame.y.end())],
+        Paint::Cursor,
+        1.5,
+    );
+    let (px, py) = canvas.pixel(x, *frame.y.end());
+    let text = format!("γ {}", format::gamma(gamma));
+    canvas.bold_text(&text, (px, py - 4.0), Anchor::Above, Paint::Cursor);
+}
+
+/// Names at the ends of the lines; only the best ones if space is short.
+fn names(canvas: &Canvas<'_>, frame: &Frame, curves: &Curves, most: usize) {
+    let mut named: Vec<&Curve> = curves.iter().collect();
+    named.sort_by(|a, b| b.end().total_cmp(&a.end()));
+    let ends = named.into_iter().map(|curve| End {
+        at: canvas.pixel(GAMMA_MAX, curve.end()),
+        name: &curve.model,
+        paint: Paint::Series(curve.series % SERIES_COLOURS),
+    });
+    labels::ends(canvas, frame, ends.collect(), most);
+}
+
+fn mark(canvas: &Canvas<'_>, curve: &Curve, gamma: Gamma) -> Mark {
+    // A γ outside the picture is shown at its edge.
+    let gamma = gamma.get().clamp(GAMMA_MIN, GAMMA_MAX);
+    let at = (gamma, curve.at(Gamma::new(gamma).unwrap_or(Gamma::ONE)));
+    let solid = Paint::Series(curve.series % SERIES_COLOURS);
+    canvas.marker(at, curve.series, 5.0, solid, true);
+    let label = format!("{}: {}", curve.model, format::score(at.1));
+    canvas.mark(at, &curve.run_id, label)
+}
+
+fn summary(curves: &Curves, gamma: Gamma) -> String {
+    if curves.0.is_empty() {
+        return "EvoScore against γ: no run has a score yet.".to_owned();
+    }
+    let mut best: Vec<&Curve> = curves.iter().collect();
+    best.sort_by(|a, b| b.at(gamma).total_cmp(&a.at(gamma)));
+    let scores = best.iter().take(5);
+    let scores: Vec<String> = scores
+        .map(|c| format!("{} {}", c.model, format::score(c.at(gamma))))
+        .collect();
+    let runs = format::count(u32::try_from(curves.0.len()).unwrap_or(u32::MAX), "run");
+    format!(
+        "EvoScore of {runs} for γ from 0.5 to 2. At γ {}: {}.",
+        format::gamma(gamma),
+        scores.join(", ")
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{assert_well_formed, sheet};
+
+    fn figure(models: &[(&str, &[f64])], gamma: f64, theme: Theme) -> Figure {
+        let curves = Curves::of(&sheet(models), Convention::Paper);
+        evoscore_gamma(&curves, Gamma::new(gamma).unwrap(), Size::WIDE, theme)
+    }
+
+    #[test]
+    fn marks_stand_where_the_scores_are() {
+        let figure = figure(
+            &[("early", &[1.0, 0.0]), ("late", &[0.0, 1.0])],
+            2.0,
+            Theme::Page,
+        );
+        assert_well_formed(&figure.svg);
+        let [early, late] = figure.marks.as_slice() else {
+            panic!("{:?}", figure.marks)
+        };
+        assert!((late.y - 2.0 / 3.0).abs() < 1e-12 && (late.x - 2.0).abs() < 1e-12);
+        assert_eq!(late.label, "late: 0.667");
+        assert!(late.py < early.py, "a better score stands higher");
+        assert!((late.px - early.px).abs() < 1e-9);
+        assert!((0.0..=f64::from(Size::WIDE.height)).contains(&late.py));
+        assert!(
+            figure
+                .summary
+                .ends_with("At γ 2.00: late 0.667, early 0.333.")
+        );
+    }
+
+    #[test]
+    fn equal_scores_meet_at_one() {
+        let figure = figure(&[("a", &[1.0, 0.0]), ("b", &[0.0, 1.0])], 1.0, Theme::Page);
+        assert!((figure.marks[0].py - figure.marks[1].py).abs() < 0.5);
+    }
+
+    #[test]
+    fn names_are_text_not_markup() {
+        let name = "<script>alert(1)</script>\" onload=\"x\u{7}";
+        for theme in [Theme::Page, Theme::Paper] {
+            let figure = figure(&[(name, &[0.5])], 1.0, theme);
+            assert_well_formed(&figure.svg);
+            assert!(!figure.svg.contains("<script"));
+            assert!(!figure.svg.contains("\" onload"));
+        }
+    }
+
+    #[test]
+    fn nothing_to_show_is_said() {
+        let figure = figure(&[], 1.0, Theme::Page);
+        assert_well_formed(&figure.svg);
+        assert!(figure.svg.contains("No run has a score yet") && figure.marks.is_empty());
+    }
+
+    #[test]
+    fn a_page_has_variables_and_paper_has_colours() {
+        let page = figure(&[("m", &[0.5])], 1.0, Theme::Page).svg;
+        let paper = figure(&[("m", &[0.5])], 1.0, Theme::Paper).svg;
+        assert!(page.contains("var(--plot-") && !page.contains("#5E"));
+        assert!(!paper.contains("var(") && !paper.contains("#5E"));
+        assert!(!page.contains("style=") && !paper.contains("style="));
+    }
+
+    #[test]
+    fn many_lines_keep_their_labels_apart() {
+        let names: Vec<String> = (0..40).map(|i| format!("model {i}")).collect();
+        let models: Vec<(&str, &[f64])> = names.iter().map(|n| (n.as_str(), &[0.5][..])).collect();
+        let figure = figure(&models, 1.0, Theme::Page);
+        assert_eq!(figure.marks.len(), 40);
+        assert!(figure.svg.matches(">\nmodel").count() <= 22);
+    }
+
+    #[test]
+    fn colours_are_handed_out_in_order_and_dashed_when_they_run_out() {
+        let mut sheet = sheet(&[("a", &[0.1]), ("h", &[0.1]), ("b", &[0.1])]);
+        sheet.entries[1].kind = Kind::Human;
+        assert_eq!(series(&sheet.entries), [1, 0, 2]);
+        let many = vec![sheet.entries[0].clone(); 9];
+        assert_eq!(series(&many), [1, 2, 3, 4, 5, 6, 7, 9, 10]);
+    }
+}

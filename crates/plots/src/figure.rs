@@ -1,0 +1,177 @@
+//! Draws a figure of the paper for a layout: picks the shape that serves it.
+
+use swe_ci_views::figures::{self, Data};
+
+use crate::brush::{Brush, Layout};
+use crate::canvas::{Anchor, Frame, Margins};
+use crate::paint::{Paint, Theme};
+use crate::{
+    Curves, Figure, bars, changed, correlation, evoscore_gamma, lines, ranks, scatter, style_trend,
+    style_wins,
+};
+
+/// Draws a figure from its data; `series` has the colour of each entry of the
+/// leaderboard data ([`crate::series`]). A figure without data says so.
+#[must_use]
+pub fn figure(
+    which: figures::Figure,
+    data: &Data,
+    series: &[usize],
+    layout: Layout,
+    theme: Theme,
+) -> Figure {
+    let brush = Brush::new(layout, theme, series);
+    if data.is_empty() {
+        return nothing(&brush, which);
+    }
+    match data {
+        Data::Releases(data) => scatter::releases(&brush, data),
+        Data::Curves(data) => {
+            let curves = Curves::of_figure(data, |run| brush.series(run));
+            evoscore_gamma(&curves, data.gamma, layout.size(), theme)
+        }
+        Data::Ranks(data) => ranks::ranks(&brush, data),
+        Data::Bars(data) => bars::bars(&brush, data, which.title()),
+        Data::Correlations(data) => correlation::correlations(&brush, data),
+        Data::Lines(data) => lines::lines(&brush, data, which.title()),
+        Data::Spending(data) => scatter::spending(&brush, data),
+        Data::StyleWins(data) => style_wins::style_wins(&brush, data),
+        Data::ChangedLines(data) => changed::changed_lines(&brush, data),
+        Data::StyleTrends(data) => style_trend::style_trends(&brush, data),
+    }
+}
+
+fn nothing(brush: &Brush<'_>, which: figures::Figure) -> Figure {
+    let frame = Frame {
+        size: brush.size(120),
+        margins: Margins {
+            top: 10,
+            right: 10,
+            bottom: 10,
+            left: 10,
+        },
+        x: 0.0..=1.0,
+        y: 0.0..=1.0,
+    };
+    let text = which.nothing();
+    let summary = format!("{}: {}.", which.title(), text.to_lowercase());
+    frame.draw(brush.theme, summary, |canvas| {
+        let at = canvas.pixel(0.5, 0.5);
+        canvas.text(text, at, Anchor::Above, Paint::Muted);
+        Vec::new()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use swe_ci_core::usage::Usage;
+    use swe_ci_views::leaderboard::{LeaderboardData, Published};
+
+    use super::*;
+    use crate::fixture::{assert_well_formed, data, sheet, sheet_of, style, styled};
+    use crate::series;
+
+    fn draw(
+        sheet: &LeaderboardData,
+        which: figures::Figure,
+        layout: Layout,
+        theme: Theme,
+    ) -> Figure {
+        figure(
+            which,
+            &data(sheet, which, 1.0),
+            &series(&sheet.entries),
+            layout,
+            theme,
+        )
+    }
+
+    /// Three runs with all the data that figures need.
+    fn board() -> LeaderboardData {
+        let falls: [&[f64]; 3] = [&[0.5, 0.2, 0.1, 0.4], &[0.3, 0.2, 0.4], &[0.5, 0.1]];
+        let rises: [&[f64]; 3] = [&[0.2, 0.4, 0.7, 1.0], &[0.1, 0.5], &[0.3]];
+        let mut sheet = sheet_of(&[
+            ("<script>\"&", falls.to_vec()),
+            ("rises", rises.to_vec()),
+            ("calm", rises.to_vec()),
+        ]);
+        for (number, entry) in (1u64..).zip(&mut sheet.entries) {
+            entry.release_date = Some(format!("2026-0{number}-15"));
+            entry.usage = Some(Usage {
+                input_tokens: 1_000 * 30u64.pow(number as u32),
+                output_tokens: 10,
+                ..Usage::default()
+            });
+        }
+        styled(&mut sheet, style);
+        sheet
+    }
+
+    #[test]
+    fn every_figure_in_every_place() {
+        let sheet = board();
+        for which in figures::Figure::ALL {
+            for layout in [Layout::Wide, Layout::Narrow, Layout::Print] {
+                for theme in [Theme::Page, Theme::Paper] {
+                    let figure = draw(&sheet, which, layout, theme);
+                    assert_well_formed(&figure.svg);
+                    assert!(!figure.svg.contains("<script"), "{which:?}");
+                    assert!(!figure.svg.contains("style="), "{which:?}");
+                    assert_eq!(figure.size.width, layout.width());
+                    assert!(!figure.marks.is_empty(), "{which:?}");
+                    let (w, h) = (figure.size.width, figure.size.height);
+                    for mark in &figure.marks {
+                        let inside = (0.0..=f64::from(w)).contains(&mark.px)
+                            && (0.0..=f64::from(h)).contains(&mark.py);
+                        assert!(inside, "{which:?} {layout:?}: {mark:?}");
+                        assert!(!mark.label.is_empty());
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_has_nothing_to_show_says_so() {
+        let mut empty = sheet(&[]);
+        empty.published = Published::default();
+        for which in figures::Figure::ALL {
+            let figure = draw(&empty, which, Layout::Narrow, Theme::Paper);
+            assert_well_formed(&figure.svg);
+            assert!(figure.marks.is_empty() && figure.svg.contains(which.nothing()));
+        }
+    }
+
+    /// A run has the same colour in all figures, whatever its position.
+    #[test]
+    fn colours_go_by_the_place_in_the_sheet() {
+        let sheet = sheet(&[("bad", &[0.1]), ("good", &[0.9])]);
+        let series = series(&sheet.entries);
+        let brush = Brush::new(Layout::Wide, Theme::Page, &series);
+        let Data::Bars(bars) = data(&sheet, figures::Figure::Solved, 1.0) else {
+            panic!("solved is a chart of bars")
+        };
+        let series_of_runs: Vec<(&str, usize)> = bars
+            .bars
+            .iter()
+            .map(|bar| (bar.run.model.as_str(), brush.series(&bar.run)))
+            .collect();
+        assert_eq!(series_of_runs, [("bad", 1), ("good", 2)]);
+    }
+
+    /// With a hundred runs, a figure is no longer than the space allows.
+    #[test]
+    fn many_runs() {
+        let names: Vec<String> = (0..60)
+            .map(|i| format!("model with a long name {i}"))
+            .collect();
+        let models: Vec<(&str, &[f64])> = names
+            .iter()
+            .map(|name| (name.as_str(), &[0.5, 0.4, 0.6][..]))
+            .collect();
+        let sheet = sheet(&models);
+        for which in figures::Figure::ALL {
+            assert_well_formed(&draw(&sheet, which, Layout::Wide, Theme::Page).svg);
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! Charts as SVG, drawn with plotters: pure functions of their data, the same
+//! on the server, in the browser and for download.
+//!
+//! A [`Figure`] carries [`Mark`]s beside its picture: the position and label of
+//! each datum, so that a page can lay focus and hover targets over it.
+
+pub mod card;
+pub mod fixture;
+pub mod format;
+
+mod bars;
+mod changed;
+mod correlation;
+mod courses;
+mod evoscore_gamma;
+mod figure;
+mod lines;
+mod passing;
+mod ranks;
+mod scatter;
+mod style_trend;
+mod style_wins;
+
+mod brush;
+mod canvas;
+mod labels;
+mod legend;
+mod paint;
+mod panels;
+mod shape;
+mod ticks;
+
+pub use brush::Layout;
+pub use courses::courses;
+pub use evoscore_gamma::{Curve, Curves, evoscore_gamma, series};
+pub use figure::figure;
+pub use lines::trend;
+pub use paint::{SERIES_COLOURS, Theme};
+pub use passing::passing;
+
+/// The range of γ in figures.
+pub const GAMMA_MIN: f64 = 0.5;
+pub const GAMMA_MAX: f64 = 2.0;
+
+/// A picture and the data in it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Figure {
+    /// A whole `<svg>` element.
+    pub svg: String,
+    pub size: Size,
+    /// A description of the picture in one sentence.
+    pub summary: String,
+    pub marks: Vec<Mark>,
+}
+
+/// One datum of a figure.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Mark {
+    /// In the units of the data.
+    pub x: f64,
+    pub y: f64,
+    /// In the units of the picture's [`Size`].
+    pub px: f64,
+    pub py: f64,
+    /// Its label, in words.
+    pub label: String,
+    /// Which series it belongs to.
+    pub series: String,
+}
+
+/// Width and height of a picture in CSS pixels. Pages show it at about this
+/// size, so that its text is as large as the text beside it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Size {
+    pub width: u32,
+    pub height: u32,
+}
+
+impl Size {
+    /// Beside text, on a wide screen.
+    pub const WIDE: Self = Self {
+        width: 820,
+        height: 400,
+    };
+    /// On a phone.
+    pub const NARROW: Self = Self {
+        width: 360,
+        height: 340,
+    };
+    /// One of several, beside a table.
+    pub const SMALL: Self = Self {
+        width: 440,
+        height: 240,
+    };
+    /// For a paper or a slide.
+    pub const PRINT: Self = Self {
+        width: 960,
+        height: 480,
+    };
+}

@@ -1,0 +1,164 @@
+//! A line per run over steps: the best change by turns, and EvoScore by the
+//! number of iterations.
+
+use swe_ci_views::figures::{Line, Lines};
+
+use crate::brush::{Brush, Layout, summary};
+use crate::canvas::{Anchor, Canvas, Frame, Margins};
+use crate::format;
+use crate::labels::{self, End};
+use crate::paint::{Paint, Theme};
+use crate::ticks::{places, ticks};
+use crate::{Figure, Mark};
+
+/// With more steps, only some have markers; the table has all.
+const MOST_MARKED: usize = 8;
+
+/// The runs of one model, each a line that starts at the base's 0: the state of
+/// its code after each iteration.
+#[must_use]
+pub fn trend(data: &Lines, layout: Layout) -> Figure {
+    let series: Vec<usize> = (0..data.lines.len()).collect();
+    lines(
+        &Brush::new(layout, Theme::Page, &series),
+        data,
+        "Where its code stood",
+    )
+}
+
+pub(crate) fn lines(brush: &Brush<'_>, data: &Lines, title: &str) -> Figure {
+    let (low, high) = range(data);
+    let steps = data.steps.len() as f64;
+    let frame = Frame {
+        size: brush.size(brush.either(420, 360)),
+        margins: Margins {
+            top: 34,
+            right: brush.either(204, 112),
+            bottom: 50,
+            left: 44,
+        },
+        x: 1.0..=steps.max(1.5),
+        y: low..=high,
+    };
+    let runs: Vec<String> = data
+        .lines
+        .iter()
+        .map(|line| format!("{} {}", line.run.model, format::score(end(line))))
+        .collect();
+    frame.draw(brush.theme, summary(title, &runs), |canvas| {
+        let marked = marked(data.steps.len(), brush.narrow());
+        axes(canvas, &frame, data, &marked);
+        // The best are drawn on top.
+        for line in data.lines.iter().rev() {
+            canvas.line(&points(line), Paint::Series(brush.series(&line.run)), 2.0);
+        }
+        let ends = data.lines.iter().map(|line| End {
+            at: canvas.pixel(line.values.len() as f64, end(line)),
+            name: &line.run.model,
+            paint: brush.solid(&line.run),
+        });
+        labels::ends(canvas, &frame, ends.collect(), brush.either(26, 13));
+        let marks = data.lines.iter().flat_map(|line| {
+            let here = marked.iter().copied().filter(|at| *at < line.values.len());
+            here.map(|at| mark(brush, canvas, data, line, at))
+        });
+        marks.collect()
+    })
+}
+
+fn points(line: &Line) -> Vec<(f64, f64)> {
+    let steps = (1u32..).map(f64::from);
+    steps.zip(line.values.iter().copied()).collect()
+}
+
+fn end(line: &Line) -> f64 {
+    line.values.last().copied().unwrap_or_default()
+}
+
+/// The range of all values with a margin.
+fn range(data: &Lines) -> (f64, f64) {
+    let all = || data.lines.iter().flat_map(|line| &line.values).copied();
+    let low = all().fold(f64::INFINITY, f64::min);
+    let high = all().fold(f64::NEG_INFINITY, f64::max);
+    if !low.is_finite() {
+        return (0.0, 1.0);
+    }
+    let room = ((high - low) * 0.06).max(0.03);
+    // A scale that nearly reaches 0 starts there.
+    let low = if (0.0..0.2).contains(&low) {
+        0.0
+    } else {
+        low - room
+    };
+    (low.max(-1.04), (high + room).min(1.04))
+}
+
+/// Steps with a marker, from 0: the first, the last and round ones between.
+pub(crate) fn marked(steps: usize, narrow: bool) -> Vec<usize> {
+    if steps <= MOST_MARKED {
+        return (0..steps).collect();
+    }
+    let every = (steps / if narrow { 3 } else { 5 }).max(1);
+    let round = (1..).map(|n| n * every).take_while(|n| *n <= steps);
+    let mut marked: Vec<usize> = std::iter::once(0).chain(round.map(|n| n - 1)).collect();
+    if marked.last() != Some(&(steps - 1)) {
+        marked.push(steps - 1);
+    }
+    marked
+}
+
+fn axes(canvas: &Canvas<'_>, frame: &Frame, data: &Lines, marked: &[usize]) {
+    let (left, right) = (*frame.x.start(), *frame.x.end());
+    let bottom = *frame.y.start();
+    let values = ticks(frame.y.clone(), 7);
+    let decimals = places(&values).max(1);
+    for value in values {
+        let is_zero = value.abs() < 1e-9;
+        let paint = if is_zero { Paint::Axis } else { Paint::Grid };
+        canvas.line(&[(left, value), (right, value)], paint, 1.0);
+        let (x, y) = canvas.pixel(left, value);
+        let text = format::decimals(value, decimals);
+        canvas.text(&text, (x - 8.0, y), Anchor::Left, Paint::Muted);
+    }
+    canvas.line(&[(left, bottom), (right, bottom)], Paint::Axis, 1.0);
+    for at in marked {
+        let (x, y) = canvas.pixel(*at as f64 + 1.0, bottom);
+        canvas.pixel_line(&[(x, y), (x, y + 4.0)], Paint::Axis, 1.0);
+        canvas.text(&data.steps[*at], (x, y + 8.0), Anchor::Below, Paint::Muted);
+    }
+    let (middle, y) = canvas.pixel(f64::midpoint(left, right), bottom);
+    canvas.text(&data.along, (middle, y + 28.0), Anchor::Below, Paint::Muted);
+    canvas.text(&data.value, (2.0, 10.0), Anchor::Right, Paint::Muted);
+}
+
+fn mark(brush: &Brush<'_>, canvas: &Canvas<'_>, data: &Lines, line: &Line, at: usize) -> Mark {
+    let point = (at as f64 + 1.0, line.values[at]);
+    let (x, y) = canvas.pixel(point.0, point.1);
+    brush.marker(canvas, &line.run, (x, y), 3.5);
+    let label = format!(
+        "{}, {} {}: {}",
+        line.run.model,
+        data.along,
+        data.steps[at],
+        format::score(point.1)
+    );
+    canvas.mark(point, &line.run.run_id, label)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_with_a_marker() {
+        let check = |steps, narrow, expect: &[usize]| {
+            assert_eq!(marked(steps, narrow), expect, "{steps}");
+        };
+        check(0, false, &[]);
+        check(1, false, &[0]);
+        check(5, false, &[0, 1, 2, 3, 4]);
+        check(20, false, &[0, 3, 7, 11, 15, 19]);
+        check(20, true, &[0, 5, 11, 17, 19]);
+        check(1000, false, &[0, 199, 399, 599, 799, 999]);
+    }
+}

@@ -1,0 +1,182 @@
+//! Colours. plotters writes colours as numbers, but figures need CSS variables
+//! on a page (so that one picture serves light and dark) and concrete colours
+//! on paper. So each paint has a number that represents it while drawing and is
+//! replaced afterwards.
+
+use plotters::style::RGBColor;
+
+/// Where a figure will appear.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Theme {
+    /// Inside a page: colours are CSS variables of the style sheet.
+    Page,
+    /// Standalone (download, print): concrete colours on white.
+    Paper,
+}
+
+/// Colours of series on a page are `--plot-1` to `--plot-8`.
+pub const SERIES_COLOURS: usize = 8;
+
+/// Distinguishable with all common colour vision deficiencies, each at least
+/// 3:1 on white.
+const ON_PAPER: [&str; SERIES_COLOURS] = [
+    "#0b6e5f", "#c2571a", "#3f5fb5", "#a23b72", "#7a6a00", "#0f7fa8", "#7b4fb0", "#5d5a55",
+];
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Paint {
+    Ink,
+    Muted,
+    Grid,
+    Axis,
+    Surface,
+    Bad,
+    /// The line of a goal, dashed.
+    Goal,
+    /// The line that follows a control.
+    Cursor,
+    /// A series: its colour, and after eight of them a dash pattern too.
+    Series(usize),
+}
+
+const PLAIN: [Paint; 8] = [
+    Paint::Ink,
+    Paint::Muted,
+    Paint::Grid,
+    Paint::Axis,
+    Paint::Surface,
+    Paint::Bad,
+    Paint::Goal,
+    Paint::Cursor,
+];
+/// The first byte of every stand-in.
+const STAND_IN: u8 = 0x5E;
+const PLAIN_KIND: u8 = 0xC0;
+const SERIES_KIND: u8 = 0xC1;
+
+impl Paint {
+    /// The number that represents it while plotters draws.
+    pub(crate) fn stand_in(self) -> RGBColor {
+        match self {
+            Self::Series(index) => RGBColor(STAND_IN, SERIES_KIND, (index % 256) as u8),
+            plain => {
+                let index = PLAIN.iter().position(|p| *p == plain).unwrap_or(0);
+                RGBColor(STAND_IN, PLAIN_KIND, index as u8)
+            }
+        }
+    }
+
+    fn from_stand_in(kind: u8, index: u8) -> Option<Self> {
+        match kind {
+            PLAIN_KIND => PLAIN.get(usize::from(index)).copied(),
+            SERIES_KIND => Some(Self::Series(index.into())),
+            _ => None,
+        }
+    }
+
+    fn colour(self, theme: Theme) -> String {
+        let (variable, concrete) = match self {
+            Self::Ink => ("--ink", "#1c1b19"),
+            Self::Muted => ("--ink-2", "#5f5b54"),
+            Self::Grid => ("--plot-grid", "#eceae5"),
+            Self::Axis => ("--plot-axis", "#c9c5bd"),
+            Self::Surface => ("--surface", "#ffffff"),
+            Self::Bad => ("--bad", "#b3402f"),
+            Self::Goal => ("--plot-goal", "#857f75"),
+            Self::Cursor => ("--accent", "#0b6e5f"),
+            Self::Series(index) => {
+                let colour = index % SERIES_COLOURS;
+                return match theme {
+                    Theme::Page => format!("var(--plot-{})", colour + 1),
+                    Theme::Paper => ON_PAPER[colour].to_owned(),
+                };
+            }
+        };
+        match theme {
+            Theme::Page => format!("var({variable})"),
+            Theme::Paper => concrete.to_owned(),
+        }
+    }
+
+    /// Dashes of its strokes, in picture units.
+    fn dashes(self, scale: u32) -> Option<String> {
+        let lengths: &[u32] = match self {
+            Self::Goal => &[5, 4],
+            Self::Cursor => &[2, 3],
+            Self::Series(index) => match index / SERIES_COLOURS % 3 {
+                0 => return None,
+                1 => &[7, 4],
+                _ => &[2, 4],
+            },
+            _ => return None,
+        };
+        let scaled: Vec<String> = lengths.iter().map(|l| (l * scale).to_string()).collect();
+        Some(scaled.join(" "))
+    }
+}
+
+/// Replaces the stand-ins with the paints.
+///
+/// Only whole attribute values are considered. Text cannot contain one:
+/// plotters escapes quotation marks in text.
+pub(crate) fn put_paints(svg: &str, theme: Theme, scale: u32) -> String {
+    let mut painted = String::with_capacity(svg.len() * 5 / 4);
+    let mut rest = svg;
+    while let Some(at) = rest.find("=\"#") {
+        let (before, found) = rest.split_at(at);
+        painted.push_str(before);
+        let value = found.get(3..9).unwrap_or_default();
+        let paint = stand_in_bytes(value).and_then(|(k, i)| Paint::from_stand_in(k, i));
+        let Some(paint) = paint else {
+            painted.push_str(&found[..3]);
+            rest = &found[3..];
+            continue;
+        };
+        painted.push_str(&format!("=\"{}\"", paint.colour(theme)));
+        if before.ends_with("stroke")
+            && let Some(dashes) = paint.dashes(scale)
+        {
+            painted.push_str(&format!(" stroke-dasharray=\"{dashes}\""));
+        }
+        rest = &found[10..];
+    }
+    painted.push_str(rest);
+    painted
+}
+
+/// Kind and index of a stand-in written as six hexadecimal digits.
+fn stand_in_bytes(hex: &str) -> Option<(u8, u8)> {
+    let byte = |range| u8::from_str_radix(hex.get(range)?, 16).ok();
+    (byte(0..2)? == STAND_IN).then_some(())?;
+    Some((byte(2..4)?, byte(4..6)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stand_ins_become_paints() {
+        let RGBColor(r, g, b) = Paint::Series(9).stand_in();
+        let svg = format!("<path stroke=\"#{r:02X}{g:02X}{b:02X}\" fill=\"#00FF00\"/>");
+        assert_eq!(
+            put_paints(&svg, Theme::Page, 4),
+            "<path stroke=\"var(--plot-2)\" stroke-dasharray=\"28 16\" fill=\"#00FF00\"/>"
+        );
+        assert!(put_paints(&svg, Theme::Paper, 4).contains("stroke=\"#c2571a\""));
+    }
+
+    #[test]
+    fn text_that_looks_like_a_stand_in_is_left_alone() {
+        let svg = "<text>#5EC001 =&quot;#5EC001&quot;</text><x a=\"#\"/>";
+        assert_eq!(put_paints(svg, Theme::Page, 4), svg);
+    }
+
+    #[test]
+    fn every_plain_paint_has_its_own_stand_in() {
+        for paint in PLAIN {
+            let RGBColor(_, kind, index) = paint.stand_in();
+            assert_eq!(Paint::from_stand_in(kind, index), Some(paint));
+        }
+    }
+}

@@ -1,0 +1,261 @@
+//! Tests passing, iteration by iteration, of one evolution.
+
+use std::ops::RangeInclusive;
+
+use swe_ci_core::metrics::Verdict;
+use swe_ci_views::view::{EvolutionView, IterationView};
+
+use crate::canvas::{Anchor, Canvas, Frame, Margins};
+use crate::paint::{Paint, Theme};
+use crate::ticks::whole_ticks;
+use crate::{Figure, Mark, Size};
+
+/// With more iterations, the line has no dots.
+const MOST_DOTS: usize = 60;
+
+/// n(c) after each iteration, the target as a dashed line, regressions as
+/// hollow marks, collapsed code as crosses on the axis.
+#[must_use]
+pub fn passing(evolution: &EvolutionView, size: Size, theme: Theme) -> Figure {
+    let scored = scored(evolution);
+    let frame = Frame {
+        size,
+        margins: Margins {
+            top: 22,
+            right: 40,
+            bottom: 40,
+            left: 46,
+        },
+        x: 0.0..=last_iteration(evolution),
+        y: range(evolution, &scored),
+    };
+    frame.draw(theme, summary(evolution), |canvas| {
+        axes(canvas, &frame, 4);
+        goal(canvas, &frame, evolution.suite.target);
+        canvas.line(&scored, Paint::Series(0), 2.25);
+        if let Some(last) = scored
+            .last()
+            .filter(|p| p.1 < f64::from(evolution.suite.target))
+        {
+            let (x, y) = canvas.pixel(last.0, last.1);
+            canvas.text(
+                &format!("{}", last.1),
+                (x + 8.0, y),
+                Anchor::Right,
+                Paint::Ink,
+            );
+        }
+        marks(canvas, &frame, evolution)
+    })
+}
+
+/// The base and every scored iteration. Collapsed code is never built upon, so
+/// the line skips it.
+fn scored(evolution: &EvolutionView) -> Vec<(f64, f64)> {
+    let base = (0.0, f64::from(evolution.suite.base_in_target));
+    let later = evolution.iterations.iter().filter_map(|i| match i.verdict {
+        Verdict::Scored { in_target, .. } => Some((f64::from(i.iteration), f64::from(in_target))),
+        Verdict::Collapsed { .. } => None,
+    });
+    std::iter::once(base).chain(later).collect()
+}
+
+/// While the evolution runs there is room for all possible iterations;
+/// afterwards the picture ends with the last one.
+fn last_iteration(evolution: &EvolutionView) -> f64 {
+    let done = evolution
+        .iterations
+        .iter()
+        .map(|i| i.iteration)
+        .max()
+        .unwrap_or(0);
+    let last = if evolution.progress.is_over() {
+        done
+    } else {
+        evolution.max_iterations
+    };
+    f64::from(last.max(done).max(1))
+}
+
+fn range(evolution: &EvolutionView, scored: &[(f64, f64)]) -> RangeInclusive<f64> {
+    let target = f64::from(evolution.suite.target);
+    let low = scored.iter().map(|p| p.1).fold(target, f64::min);
+    let pad = ((target - low) * 0.14).max(1.0);
+    (low - pad).max(0.0).min(low)..=target + pad
+}
+
+/// Tests on the vertical axis with about this many lines, iterations from the
+/// base on the horizontal one.
+pub(crate) fn axes(canvas: &Canvas<'_>, frame: &Frame, lines: u32) {
+    let (low, last) = (*frame.y.start(), *frame.x.end());
+    for tests in whole_ticks(frame.y.clone(), lines) {
+        canvas.line(&[(0.0, tests), (last, tests)], Paint::Grid, 1.0);
+        let (x, y) = canvas.pixel(0.0, tests);
+        canvas.text(
+            &format!("{tests}"),
+            (x - 10.0, y),
+            Anchor::Left,
+            Paint::Muted,
+        );
+    }
+    for iteration in whole_ticks(frame.x.clone(), 8) {
+        let (x, y) = canvas.pixel(iteration, low);
+        canvas.pixel_line(&[(x, y), (x, y + 4.0)], Paint::Axis, 1.0);
+        let text = if iteration == 0.0 {
+            "base".to_owned()
+        } else {
+            format!("{iteration}")
+        };
+        canvas.text(&text, (x, y + 8.0), Anchor::Below, Paint::Muted);
+    }
+    canvas.line(&[(0.0, low), (last, low)], Paint::Axis, 1.0);
+    let (x, y) = canvas.pixel(last / 2.0, low);
+    canvas.text("iteration", (x, y + 23.0), Anchor::Below, Paint::Muted);
+}
+
+fn goal(canvas: &Canvas<'_>, frame: &Frame, target: u32) {
+    let goal = f64::from(target);
+    canvas.line(&[(0.0, goal), (*frame.x.end(), goal)], Paint::Goal, 1.25);
+    let (x, y) = canvas.pixel(0.0, goal);
+    canvas.text(
+        &format!("target {target}"),
+        (x + 4.0, y - 9.0),
+        Anchor::Right,
+        Paint::Muted,
+    );
+}
+
+fn marks(canvas: &Canvas<'_>, frame: &Frame, evolution: &EvolutionView) -> Vec<Mark> {
+    let many = evolution.iterations.len() > MOST_DOTS;
+    let suite = evolution.suite;
+    let base = (0.0, f64::from(suite.base_in_target));
+    canvas.marker(base, 0, 3.0, Paint::Series(0), false);
+    let label = format!(
+        "Base: {} of {} target tests pass",
+        suite.base_in_target, suite.target
+    );
+    let mut marks = vec![canvas.mark(base, "0", label)];
+    for iteration in &evolution.iterations {
+        let x = f64::from(iteration.iteration);
+        let at = match iteration.verdict {
+            Verdict::Scored {
+                in_target, lost, ..
+            } => {
+                let at = (x, f64::from(in_target));
+                if lost > 0 {
+                    canvas.marker(at, 0, 4.5, Paint::Bad, true);
+                } else if !many {
+                    canvas.marker(at, 0, 3.0, Paint::Series(0), false);
+                }
+                at
+            }
+            Verdict::Collapsed { .. } => {
+                let at = (x, *frame.y.start());
+                canvas.cross(canvas.pixel(at.0, at.1), 4.5, Paint::Bad);
+                at
+            }
+        };
+        let label = describe(iteration, suite.target);
+        marks.push(canvas.mark(at, &iteration.iteration.to_string(), label));
+    }
+    marks
+}
+
+/// "Iteration 3: 440 of 461 pass, 17 gained, 3 lost".
+fn describe(iteration: &IterationView, target: u32) -> String {
+    let number = iteration.iteration;
+    match iteration.verdict {
+        Verdict::Scored {
+            in_target, lost, ..
+        } => format!(
+            "Iteration {number}: {in_target} of {target} pass, {} gained, {lost} lost",
+            iteration.gained
+        ),
+        Verdict::Collapsed { lost } => {
+            format!("Iteration {number}: collapsed, all {lost} passing tests lost")
+        }
+    }
+}
+
+fn summary(evolution: &EvolutionView) -> String {
+    let suite = evolution.suite;
+    let now = evolution
+        .iterations
+        .last()
+        .map_or(suite.base_in_target, |i| i.verdict.in_target());
+    format!(
+        "Tests passing in {}: {} on the base, {now} after {} iterations, target {}.",
+        evolution.task_id,
+        suite.base_in_target,
+        evolution.iterations.len(),
+        suite.target
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{assert_well_formed, evolution, scored as ok};
+
+    fn draw(verdicts: &[Verdict]) -> Figure {
+        let figure = passing(&evolution(verdicts), Size::SMALL, Theme::Page);
+        assert_well_formed(&figure.svg);
+        figure
+    }
+
+    #[test]
+    fn a_mark_for_the_base_and_each_iteration() {
+        let figure = draw(&[ok(12, 0), ok(9, 3), ok(20, 0)]);
+        let at: Vec<(f64, f64)> = figure.marks.iter().map(|m| (m.x, m.y)).collect();
+        assert_eq!(at, [(0.0, 10.0), (1.0, 12.0), (2.0, 9.0), (3.0, 20.0)]);
+        assert!(
+            figure.marks.windows(2).all(|m| m[0].px < m[1].px),
+            "time goes right"
+        );
+        assert!(
+            figure.marks[3].py < figure.marks[2].py,
+            "more tests stand higher"
+        );
+        assert!(
+            figure.marks[2].label.contains("9 of 20 pass")
+                && figure.marks[2].label.contains("3 lost")
+        );
+    }
+
+    #[test]
+    fn regressions_and_collapses_are_marked() {
+        let calm = draw(&[ok(12, 0)]).svg;
+        assert!(!calm.contains("--bad"));
+        let regressed = draw(&[ok(12, 1)]).svg;
+        assert!(regressed.contains("stroke=\"var(--bad)\""));
+        let collapsed = draw(&[Verdict::Collapsed { lost: 10 }]);
+        assert!(collapsed.marks[1].label.contains("collapsed"));
+        assert!(collapsed.svg.contains("stroke=\"var(--bad)\""));
+    }
+
+    #[test]
+    fn the_target_is_dashed() {
+        let svg = draw(&[ok(12, 0)]).svg;
+        assert!(svg.contains("stroke=\"var(--plot-goal)\" stroke-dasharray"));
+        assert!(svg.contains("target 20"));
+    }
+
+    #[test]
+    fn nothing_yet_and_nothing_to_do() {
+        assert_eq!(draw(&[]).marks.len(), 1);
+        let mut done = evolution(&[]);
+        done.suite.base_in_target = done.suite.target;
+        assert_well_formed(&passing(&done, Size::SMALL, Theme::Paper).svg);
+        done.suite.target = 0;
+        done.suite.base_in_target = 0;
+        assert_well_formed(&passing(&done, Size::SMALL, Theme::Paper).svg);
+    }
+
+    #[test]
+    fn very_long_evolutions_are_drawn_too() {
+        let verdicts: Vec<Verdict> = (0..1000).map(|i| ok(i % 20, 0)).collect();
+        let figure = draw(&verdicts);
+        assert_eq!(figure.marks.len(), 1001);
+        assert_eq!(figure.svg.matches("<circle").count(), 2);
+    }
+}

@@ -1,0 +1,157 @@
+//! Rank against γ: lines that cross where the order changes, and beside them
+//! the certainty of the ranks at the selected γ.
+
+use swe_ci_views::figures::{RankLine, Ranks};
+
+use crate::brush::{Brush, summary};
+use crate::canvas::{Anchor, Canvas, Frame, Margins};
+use crate::format;
+use crate::labels::{self, End};
+use crate::paint::Paint;
+use crate::ticks::{places, ticks};
+use crate::{Figure, GAMMA_MAX, GAMMA_MIN, Mark};
+
+/// Pixels per rank.
+const ROW: u32 = 26;
+/// Pixels right of the names for the intervals.
+const STRIP: u32 = 132;
+
+pub(crate) fn ranks(brush: &Brush<'_>, data: &Ranks) -> Figure {
+    let runs = u32::try_from(data.lines.len()).unwrap_or(1);
+    let margins = Margins {
+        top: 40,
+        right: brush.either(196 + STRIP, 112),
+        bottom: 50,
+        left: 34,
+    };
+    let frame = Frame {
+        size: brush.size(margins.top + margins.bottom + runs.max(3) * ROW),
+        margins,
+        x: GAMMA_MIN..=GAMMA_MAX,
+        // The first rank is at the top.
+        y: -(f64::from(runs) + 0.5)..=-0.5,
+    };
+    let ranks_in_words: Vec<String> = data.lines.iter().map(words).collect();
+    let title = format!("Ranks for γ from 0.5 to 2, at γ {:.2}", data.gamma);
+    frame.draw(brush.theme, summary(&title, &ranks_in_words), |canvas| {
+        axes(brush, canvas, &frame, data);
+        for line in data.lines.iter().rev() {
+            let ranks = line.ranks.iter().map(|rank| -f64::from(*rank));
+            let points: Vec<(f64, f64)> = data.gammas.iter().copied().zip(ranks).collect();
+            canvas.line(&points, Paint::Series(brush.series(&line.run)), 2.25);
+        }
+        let ends = data.lines.iter().map(|line| {
+            let last = line.ranks.last().copied().unwrap_or_default();
+            End {
+                at: canvas.pixel(GAMMA_MAX, -f64::from(last)),
+                name: &line.run.model,
+                paint: brush.solid(&line.run),
+            }
+        });
+        labels::ends(canvas, &frame, ends.collect(), brush.either(26, 13));
+        if !brush.narrow() {
+            strip(brush, canvas, &frame, data);
+        }
+        let mark = |line| mark(brush, canvas, data, line);
+        data.lines.iter().map(mark).collect()
+    })
+}
+
+fn axes(brush: &Brush<'_>, canvas: &Canvas<'_>, frame: &Frame, data: &Ranks) {
+    let bottom = *frame.y.start();
+    let every = data.lines.len().div_ceil(25).max(1);
+    for rank in (1..=data.lines.len()).step_by(every) {
+        let y = -(rank as f64);
+        canvas.line(&[(GAMMA_MIN, y), (GAMMA_MAX, y)], Paint::Grid, 1.0);
+        let (x, y) = canvas.pixel(GAMMA_MIN, y);
+        canvas.text(&rank.to_string(), (x - 10.0, y), Anchor::Left, Paint::Muted);
+    }
+    let gammas = ticks(GAMMA_MIN..=GAMMA_MAX, brush.either(6, 3));
+    for gamma in &gammas {
+        let (x, y) = canvas.pixel(*gamma, bottom);
+        canvas.pixel_line(&[(x, y), (x, y + 4.0)], Paint::Axis, 1.0);
+        let text = format!("{gamma:.*}", places(&gammas));
+        canvas.text(&text, (x, y + 8.0), Anchor::Below, Paint::Muted);
+    }
+    canvas.line(
+        &[(GAMMA_MIN, bottom), (GAMMA_MAX, bottom)],
+        Paint::Axis,
+        1.0,
+    );
+    let (middle, y) = canvas.pixel(1.25, bottom);
+    let title = brush.either("γ: above 1, later iterations weigh more", "γ");
+    canvas.text(title, (middle, y + 28.0), Anchor::Below, Paint::Muted);
+    canvas.text("Rank", (2.0, 10.0), Anchor::Right, Paint::Muted);
+    let x = data.gamma.clamp(GAMMA_MIN, GAMMA_MAX);
+    canvas.line(&[(x, bottom), (x, *frame.y.end())], Paint::Cursor, 1.5);
+    let (x, y) = canvas.pixel(x, *frame.y.end());
+    let text = format!("γ {:.2}", data.gamma);
+    canvas.bold_text(&text, (x, y - 4.0), Anchor::Above, Paint::Cursor);
+}
+
+/// A bar per run over the ranks it holds in 95 % of the resamples.
+fn strip(brush: &Brush<'_>, canvas: &Canvas<'_>, frame: &Frame, data: &Ranks) {
+    let right = f64::from(frame.size.width) - 8.0;
+    let left = right - f64::from(STRIP) + 16.0;
+    let top = f64::from(frame.margins.top);
+    for rank in 1..=data.lines.len() {
+        let (_, y) = canvas.pixel(GAMMA_MIN, -(rank as f64));
+        canvas.pixel_line(&[(left, y), (right, y)], Paint::Grid, 1.0);
+    }
+    let step = (right - left) / data.lines.len().max(1) as f64;
+    for (number, line) in data.lines.iter().enumerate() {
+        let x = left + (number as f64 + 0.5) * step;
+        let at = |rank: u32| canvas.pixel(GAMMA_MIN, -f64::from(rank)).1;
+        if let Some(interval) = line.interval {
+            // A certain rank has a bar too.
+            let (best, worst) = (at(interval.best) - 4.0, at(interval.worst) + 4.0);
+            canvas.pixel_line(&[(x, best), (x, worst)], brush.solid(&line.run), 2.5);
+        }
+        brush.marker(canvas, &line.run, (x, at(line.rank)), 3.0);
+    }
+    let text = format!("95 % at γ {:.2}", data.gamma);
+    let middle = f64::midpoint(left, right);
+    canvas.text(&text, (middle, top - 4.0), Anchor::Above, Paint::Muted);
+}
+
+fn mark(brush: &Brush<'_>, canvas: &Canvas<'_>, data: &Ranks, line: &RankLine) -> Mark {
+    let at = (
+        data.gamma.clamp(GAMMA_MIN, GAMMA_MAX),
+        -f64::from(line.rank),
+    );
+    brush.marker(canvas, &line.run, canvas.pixel(at.0, at.1), 5.0);
+    canvas.mark(at, &line.run.run_id, words(line))
+}
+
+/// "a: rank 2, 95 % 1–4".
+fn words(line: &RankLine) -> String {
+    let interval = line.interval.map_or_else(String::new, |interval| {
+        format!(", 95 % {}", format::ranks(interval))
+    });
+    format!("{}: rank {}{interval}", line.run.model, line.rank)
+}
+
+#[cfg(test)]
+mod tests {
+    use swe_ci_views::figures::Figure as Which;
+
+    use crate::fixture::{data, sheet_of};
+    use crate::{Layout, Theme, figure};
+
+    #[test]
+    fn the_best_is_on_top_at_the_gamma_looked_at() {
+        let early: [&[f64]; 2] = [&[1.0, 0.0], &[1.0, 0.0]];
+        let late: [&[f64]; 2] = [&[0.0, 1.0], &[0.0, 1.0]];
+        let sheet = sheet_of(&[("early", early.to_vec()), ("late", late.to_vec())]);
+        let check = |gamma, best: &str| {
+            let ranks = data(&sheet, Which::RankByGamma, gamma);
+            let layout = Layout::Wide;
+            let marks = figure(Which::RankByGamma, &ranks, &[1, 2], layout, Theme::Page).marks;
+            assert_eq!(marks[0].label, format!("{best}: rank 1, 95 % 1"));
+            assert!(marks[0].py < marks[1].py);
+        };
+        check(0.5, "early");
+        check(2.0, "late");
+        check(10.0, "late");
+    }
+}

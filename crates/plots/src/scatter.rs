@@ -1,0 +1,348 @@
+//! EvoScore against another quantity: the release date of a model, or the
+//! tokens per task.
+
+use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
+
+use swe_ci_core::uncertainty::Interval;
+use swe_ci_views::figures::{Releases, Spending, Subject, day_number};
+
+use crate::brush::{Brush, summary};
+use crate::canvas::{Anchor, Canvas, Frame, Margins};
+use crate::format;
+use crate::labels::Places;
+use crate::paint::Paint;
+use crate::ticks::{places, score_ticks};
+use crate::{Figure, Mark};
+
+/// Longest name beside a point, in characters.
+const LONGEST: usize = 24;
+/// The possible intervals between dates, in months.
+const MONTHS: [i64; 7] = [1, 2, 3, 6, 12, 24, 60];
+
+/// A run in the plane.
+struct Dot<'a> {
+    run: &'a Subject,
+    at: (f64, f64),
+    interval: Option<Interval>,
+    words: String,
+}
+
+pub(crate) fn releases(brush: &Brush<'_>, data: &Releases) -> Figure {
+    let dots: Vec<Dot<'_>> = data
+        .points
+        .iter()
+        .map(|point| Dot {
+            run: &point.run,
+            at: (point.day as f64, point.evoscore),
+            interval: point.interval,
+            words: format!("{}, {}", format::score(point.evoscore), point.date),
+        })
+        .collect();
+    let hollow = published(data);
+    let all = || dots.iter().map(|d| d.at).chain(hollow.iter().map(|h| h.at));
+    let days = widened(all().map(|at| at.0), 0.05, 20.0);
+    let frame = frame(brush, days, scores(&dots, all()));
+    let title = "EvoScore by release date";
+    frame.draw(
+        brush.theme,
+        summary(title, &runs_in_words(&dots)),
+        |canvas| {
+            axis_of_scores(canvas, &frame);
+            for (day, text) in dates(&frame.x, brush.either(8, 4)) {
+                tick(canvas, &frame, day, &text);
+            }
+            let providers = hollow.iter().map(|h| (h.provider, h.at));
+            join(canvas, providers, Paint::Goal, 1.0);
+            let providers = dots.iter().map(|d| (d.run.provider.as_str(), d.at));
+            join(canvas, providers, Paint::Axis, 1.75);
+            let mut marks = put(brush, canvas, &frame, &dots, all());
+            for point in &hollow {
+                let at = canvas.pixel(point.at.0, point.at.1);
+                canvas.pixel_marker(at, 0, 2.5, Paint::Muted, true);
+                marks.push(canvas.mark(point.at, "", point.words.clone()));
+            }
+            marks
+        },
+    )
+}
+
+pub(crate) fn spending(brush: &Brush<'_>, data: &Spending) -> Figure {
+    let dots: Vec<Dot<'_>> = data
+        .points
+        .iter()
+        .map(|point| {
+            let front = if point.on_front { ", on the front" } else { "" };
+            let (score, spent) = (format::score(point.evoscore), tokens(point.tokens));
+            Dot {
+                run: &point.run,
+                at: (point.tokens.log10(), point.evoscore),
+                interval: point.interval,
+                words: format!("{score}, {spent} tokens{front}"),
+            }
+        })
+        .collect();
+    let all = || dots.iter().map(|dot| dot.at);
+    let powers = widened(all().map(|at| at.0), 0.08, 0.15);
+    let frame = frame(brush, powers, scores(&dots, all()));
+    let title = "EvoScore against tokens per task";
+    frame.draw(
+        brush.theme,
+        summary(title, &runs_in_words(&dots)),
+        |canvas| {
+            axis_of_scores(canvas, &frame);
+            for power in decades(&frame.x) {
+                tick(canvas, &frame, power, &tokens(10f64.powf(power)));
+            }
+            let (middle, y) = canvas.pixel(
+                f64::midpoint(*frame.x.start(), *frame.x.end()),
+                *frame.y.start(),
+            );
+            let title = "tokens per task, sent and received";
+            canvas.text(title, (middle, y + 28.0), Anchor::Below, Paint::Muted);
+            canvas.line(&front(data, *frame.x.end()), Paint::Cursor, 1.5);
+            put(brush, canvas, &frame, &dots, all())
+        },
+    )
+}
+
+fn frame(brush: &Brush<'_>, x: RangeInclusive<f64>, y: RangeInclusive<f64>) -> Frame {
+    Frame {
+        size: brush.size(brush.either(440, 380)),
+        margins: Margins {
+            top: 34,
+            right: brush.either(40, 18),
+            bottom: 50,
+            left: 44,
+        },
+        x,
+        y,
+    }
+}
+
+/// The range of all values with a margin of at least `least` on either side.
+pub(crate) fn widened(
+    values: impl Iterator<Item = f64>,
+    share: f64,
+    least: f64,
+) -> RangeInclusive<f64> {
+    let (low, high) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| {
+        (low.min(v), high.max(v))
+    });
+    let room = ((high - low) * share).max(least);
+    low - room..=high + room
+}
+
+/// The scores with their intervals.
+fn scores(dots: &[Dot<'_>], all: impl Iterator<Item = (f64, f64)>) -> RangeInclusive<f64> {
+    let intervals = dots.iter().filter_map(|dot| dot.interval);
+    let ends = intervals.flat_map(|interval| [interval.low, interval.high]);
+    let range = widened(all.map(|at| at.1).chain(ends), 0.05, 0.03);
+    range.start().max(-1.04)..=range.end().min(1.04)
+}
+
+fn axis_of_scores(canvas: &Canvas<'_>, frame: &Frame) {
+    let (left, right) = (*frame.x.start(), *frame.x.end());
+    let values = score_ticks(frame.y.clone(), 6);
+    let decimals = places(&values).max(1);
+    for value in values {
+        let is_zero = value.abs() < 1e-9;
+        let paint = if is_zero { Paint::Axis } else { Paint::Grid };
+        canvas.line(&[(left, value), (right, value)], paint, 1.0);
+        let (x, y) = canvas.pixel(left, value);
+        let text = format::decimals(value, decimals);
+        canvas.text(&text, (x - 8.0, y), Anchor::Left, Paint::Muted);
+    }
+    let bottom = *frame.y.start();
+    canvas.line(&[(left, bottom), (right, bottom)], Paint::Axis, 1.0);
+    canvas.text("EvoScore", (2.0, 10.0), Anchor::Right, Paint::Muted);
+}
+
+pub(crate) fn tick(canvas: &Canvas<'_>, frame: &Frame, at: f64, text: &str) {
+    let (x, y) = canvas.pixel(at, *frame.y.start());
+    canvas.pixel_line(&[(x, y), (x, y + 4.0)], Paint::Axis, 1.0);
+    canvas.text(text, (x, y + 8.0), Anchor::Below, Paint::Muted);
+}
+
+/// Intervals, markers and, where space permits, names.
+fn put(
+    brush: &Brush<'_>,
+    canvas: &Canvas<'_>,
+    frame: &Frame,
+    dots: &[Dot<'_>],
+    all: impl Iterator<Item = (f64, f64)>,
+) -> Vec<Mark> {
+    for dot in dots {
+        if let Some(interval) = dot.interval {
+            let ends = [(dot.at.0, interval.low), (dot.at.0, interval.high)];
+            canvas.line(&ends, brush.solid(dot.run), 1.0);
+        }
+    }
+    let mut names = Places::around(frame, all.map(|at| canvas.pixel(at.0, at.1)));
+    let place = |dot: &Dot<'_>| {
+        let at = canvas.pixel(dot.at.0, dot.at.1);
+        brush.marker(canvas, dot.run, at, 5.0);
+        let name = format::clip(&dot.run.model, brush.either(LONGEST, 14));
+        names.write(canvas, &name, at, Paint::Ink);
+        let label = format!("{}: {}", dot.run.model, dot.words);
+        canvas.mark(dot.at, &dot.run.run_id, label)
+    };
+    dots.iter().map(place).collect()
+}
+
+/// A line through the points of each provider, from left to right.
+fn join<'a>(
+    canvas: &Canvas<'_>,
+    points: impl Iterator<Item = (&'a str, (f64, f64))>,
+    paint: Paint,
+    width: f64,
+) {
+    let mut providers: BTreeMap<&str, Vec<(f64, f64)>> = BTreeMap::new();
+    for (provider, at) in points.filter(|(provider, _)| !provider.is_empty()) {
+        providers.entry(provider).or_default().push(at);
+    }
+    for points in providers.values().filter(|points| points.len() > 1) {
+        canvas.line(points, paint, width);
+    }
+}
+
+fn runs_in_words(dots: &[Dot<'_>]) -> Vec<String> {
+    let words = |dot: &Dot<'_>| format!("{} {}", dot.run.model, format::score(dot.at.1));
+    dots.iter().map(words).collect()
+}
+
+struct Hollow<'a> {
+    at: (f64, f64),
+    provider: &'a str,
+    words: String,
+}
+
+fn published(data: &Releases) -> Vec<Hollow<'_>> {
+    let rows = data.published.iter().filter_map(|row| {
+        let day = day_number(&row.release_date)?;
+        Some(Hollow {
+            at: (day as f64, row.evoscore),
+            provider: &row.provider,
+            words: format!(
+                "{}: {}, as published",
+                row.model,
+                format::score(row.evoscore)
+            ),
+        })
+    });
+    rows.collect()
+}
+
+/// Firsts of months with their names, about as many as wanted.
+fn dates(days: &RangeInclusive<f64>, wanted: usize) -> Vec<(f64, String)> {
+    let day = |month: i64| {
+        let (year, month) = (month.div_euclid(12), month.rem_euclid(12) + 1);
+        day_number(&format!("{year:04}-{month:02}-01")).map(|day| day as f64)
+    };
+    // Months are counted from year 0; the first is at or before the start.
+    let start = ((days.start() + 719_468.0) / 365.2425 * 12.0) as i64 - 1;
+    let end = start + ((days.end() - days.start()) / 30.0) as i64 + 4;
+    let every = |step: i64| {
+        let months = (start..=end).filter(move |month| month % step == 0);
+        let dated = months.filter_map(|month| Some((month, day(month)?)));
+        let inside = dated.filter(|(_, day)| days.contains(day));
+        inside.collect::<Vec<_>>()
+    };
+    let fitting = MONTHS.into_iter().map(every).find(|m| m.len() <= wanted);
+    let named = |(month, day): (i64, f64)| {
+        let (year, number) = (month.div_euclid(12), month.rem_euclid(12) + 1);
+        (day, format!("{year}-{number:02}"))
+    };
+    fitting.unwrap_or_default().into_iter().map(named).collect()
+}
+
+/// Logarithms of 1, 2 and 5 times powers of ten; of powers only if these are
+/// enough.
+pub(crate) fn decades(powers: &RangeInclusive<f64>) -> Vec<f64> {
+    let factors: &[f64] = match powers.end() - powers.start() {
+        span if span < 1.6 => &[1.0, 2.0, 5.0],
+        span if span < 3.0 => &[1.0, 3.0],
+        _ => &[1.0],
+    };
+    let whole = powers.start().floor() as i32..=powers.end().ceil() as i32;
+    let all = whole.flat_map(|power| factors.iter().map(move |f| f.log10() + f64::from(power)));
+    all.filter(|power| powers.contains(power)).collect()
+}
+
+/// "950", "12 k", "1.5 M".
+fn tokens(count: f64) -> String {
+    let (value, unit) = match count {
+        c if c < 999.5 => (c, ""),
+        c if c < 999_500.0 => (c / 1e3, " k"),
+        c if c < 999_500_000.0 => (c / 1e6, " M"),
+        c => (c / 1e9, " G"),
+    };
+    let places = usize::from(value < 9.95 && (value - value.round()).abs() > 0.05);
+    format!("{value:.places$}{unit}")
+}
+
+/// Steps from one run on the front to the next, and on to the right.
+fn front(data: &Spending, end: f64) -> Vec<(f64, f64)> {
+    let mut steps: Vec<(f64, f64)> = Vec::new();
+    for point in data.points.iter().filter(|point| point.on_front) {
+        let x = point.tokens.log10();
+        if let Some((_, below)) = steps.last().copied() {
+            steps.push((x, below));
+        }
+        steps.push((x, point.evoscore));
+    }
+    if let Some((_, best)) = steps.last().copied() {
+        steps.push((end, best));
+    }
+    steps
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tokens_are_short() {
+        let check = |count, expect: &str| assert_eq!(tokens(count), expect);
+        check(0.0, "0");
+        check(950.0, "950");
+        check(1_000.0, "1 k");
+        check(1_500.0, "1.5 k");
+        check(12_345.0, "12 k");
+        check(999_600.0, "1 M");
+        check(2.5e9, "2.5 G");
+    }
+
+    #[test]
+    fn months_on_the_axis() {
+        let day = |date: &str| day_number(date).unwrap() as f64;
+        let check = |from, to, wanted, expect: &[&str]| {
+            let months = dates(&(day(from)..=day(to)), wanted);
+            let names: Vec<&str> = months.iter().map(|(_, name)| name.as_str()).collect();
+            assert_eq!(names, expect);
+            let near = |(at, name): &(f64, String)| (day(&format!("{name}-01")) - at).abs() < 1e-9;
+            assert!(months.iter().all(near));
+        };
+        check("2025-12-15", "2026-02-15", 4, &["2026-01", "2026-02"]);
+        check(
+            "2025-01-01",
+            "2026-01-01",
+            4,
+            &["2025-01", "2025-07", "2026-01"],
+        );
+        check(
+            "2020-05-01",
+            "2026-05-01",
+            3,
+            &["2022-01", "2024-01", "2026-01"],
+        );
+    }
+
+    #[test]
+    fn powers_on_the_axis() {
+        let check = |low, high, expect: usize| assert_eq!(decades(&(low..=high)).len(), expect);
+        check(3.0, 4.0, 4);
+        check(3.0, 5.0, 5);
+        check(2.0, 7.0, 6);
+    }
+}

@@ -1,0 +1,206 @@
+//! Events for clients that watch runs: one broadcast channel for the process
+//! and a bounded history, so that a client can catch up after a lost
+//! connection. The database rows are the source of truth; a missed event costs
+//! a reload, never a result. Provider waits are the exception: no row holds
+//! them, and they end with the process.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use futures::{Stream, StreamExt};
+use swe_ci_views::event::{RunEvent, What};
+use swe_ci_views::view::ProviderWait;
+use tokio::sync::broadcast;
+use tokio_stream::wrappers::BroadcastStream;
+
+/// Size of the history, over all runs.
+const HISTORY: usize = 2_000;
+
+#[derive(Debug, Clone)]
+pub struct Events {
+    sender: broadcast::Sender<RunEvent>,
+    history: Arc<Mutex<History>>,
+}
+
+#[derive(Debug, Default)]
+struct History {
+    seq: u64,
+    recent: VecDeque<RunEvent>,
+    /// By evolution.
+    waits: HashMap<String, ProviderWait>,
+}
+
+impl Default for Events {
+    fn default() -> Self {
+        Self {
+            sender: broadcast::channel(HISTORY).0,
+            history: Arc::default(),
+        }
+    }
+}
+
+impl Events {
+    pub fn publish(&self, run_id: &str, what: What) {
+        self.publish_and_store(&mut self.lock(), run_id, what);
+    }
+
+    /// Sends an event without storing it: it is useless to later readers. It
+    /// carries the number of the event before it.
+    pub fn publish_unstored(&self, run_id: &str, what: What) {
+        let history = self.lock();
+        let _ = self.sender.send(RunEvent {
+            seq: history.seq,
+            run_id: run_id.to_owned(),
+            what,
+        });
+    }
+
+    /// Whether any client is subscribed.
+    pub fn has_listeners(&self) -> bool {
+        self.sender.receiver_count() > 0
+    }
+
+    /// Records whether an evolution waits for its provider, and publishes an
+    /// event if that changed.
+    pub fn set_wait(&self, run_id: &str, evolution_id: &str, waiting: Option<ProviderWait>) {
+        let mut history = self.lock();
+        let same = match (&waiting, history.waits.get(evolution_id)) {
+            // A slightly later start is only rounding.
+            (Some(now), Some(before)) => now.why == before.why,
+            (now, before) => now.is_none() && before.is_none(),
+        };
+        if same {
+            return;
+        }
+        let id = evolution_id.to_owned();
+        match &waiting {
+            Some(wait) => history.waits.insert(id.clone(), wait.clone()),
+            None => history.waits.remove(evolution_id),
+        };
+        let evolution_id = id;
+        let what = What::Waiting {
+            evolution_id,
+            waiting,
+        };
+        self.publish_and_store(&mut history, run_id, what);
+    }
+
+    /// The provider wait of an evolution, as far as this process knows.
+    pub fn current_wait(&self, evolution_id: &str) -> Option<ProviderWait> {
+        self.lock().waits.get(evolution_id).cloned()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, History> {
+        self.history.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn publish_and_store(&self, history: &mut History, run_id: &str, what: What) {
+        history.seq += 1;
+        let event = RunEvent {
+            seq: history.seq,
+            run_id: run_id.to_owned(),
+            what,
+        };
+        if history.recent.len() == HISTORY {
+            history.recent.pop_front();
+        }
+        history.recent.push_back(event.clone());
+        // Sent while the history is locked, so that each reader sees each event
+        // once, from the history or from the channel. An error means that
+        // nobody is subscribed.
+        let _ = self.sender.send(event);
+    }
+
+    /// The events of a run: the stored ones after `after`, then all new ones.
+    /// Without `after`, the stored log lines of the run.
+    pub fn subscribe(
+        &self,
+        run_id: &str,
+        after: Option<u64>,
+    ) -> impl Stream<Item = RunEvent> + Send + 'static + use<> {
+        let run_id = run_id.to_owned();
+        let (past, live) = {
+            let history = self.lock();
+            let wanted = |e: &&RunEvent| match after {
+                // A number from the future comes from before a restart of the
+                // server.
+                Some(seq) if seq <= history.seq => e.seq > seq,
+                _ => matches!(e.what, What::Log { .. }),
+            };
+            let past: Vec<RunEvent> = history
+                .recent
+                .iter()
+                .filter(|e| e.run_id == run_id)
+                .filter(wanted)
+                .cloned()
+                .collect();
+            (past, self.sender.subscribe())
+        };
+        let live = BroadcastStream::new(live)
+            // A reader too slow for the channel has missed events: its stream
+            // ends, it reconnects and reads the rows.
+            .take_while(|event| std::future::ready(event.is_ok()))
+            .filter_map(|event| std::future::ready(event.ok()))
+            .filter(move |event| std::future::ready(event.run_id == run_id));
+        futures::stream::iter(past).chain(live)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use swe_ci_core::run::Progress;
+
+    fn event(progress: Progress) -> What {
+        What::Run { progress }
+    }
+
+    #[tokio::test]
+    async fn a_reader_catches_up_and_goes_on() {
+        let events = Events::default();
+        events.publish("a", event(Progress::Queued));
+        events.publish("b", event(Progress::Queued));
+        events.publish("a", event(Progress::Running));
+        let mut stream = Box::pin(events.subscribe("a", Some(1)));
+        events.publish("b", event(Progress::Running));
+        events.publish("a", event(Progress::Finished));
+        let first = stream.next().await.unwrap();
+        let second = stream.next().await.unwrap();
+        assert_eq!((first.seq, second.seq), (3, 5));
+    }
+
+    #[tokio::test]
+    async fn a_wait_is_published_once_and_known_until_it_ends() {
+        let events = Events::default();
+        let wait = |why: &str, since: &str| {
+            Some(ProviderWait {
+                since: since.into(),
+                why: why.into(),
+            })
+        };
+        let stream = events.subscribe("a", Some(0));
+        events.set_wait("a", "e", None);
+        events.set_wait("a", "e", wait("", "10"));
+        events.set_wait("a", "e", wait("", "11"));
+        assert_eq!(events.current_wait("e"), wait("", "10"));
+        events.set_wait("a", "e", wait("HTTP 429", "10"));
+        events.publish_unstored("a", event(Progress::Running));
+        events.set_wait("a", "e", None);
+        assert_eq!(events.current_wait("e"), None);
+        let numbers: Vec<_> = stream.take(4).map(|event| event.seq).collect().await;
+        assert_eq!(numbers, [1, 2, 2, 3], "an unstored event takes no number");
+        let later: Vec<_> = events.subscribe("a", Some(1)).take(2).collect().await;
+        assert_eq!(later.iter().map(|e| e.seq).collect::<Vec<_>>(), [2, 3]);
+    }
+
+    #[tokio::test]
+    async fn a_reader_too_slow_is_disconnected() {
+        let events = Events::default();
+        let stream = events.subscribe("a", Some(0));
+        // The channel rounds its size up to a power of two.
+        for _ in 0..=HISTORY.next_power_of_two() {
+            events.publish("a", event(Progress::Running));
+        }
+        assert_eq!(stream.count().await, 0);
+    }
+}

@@ -1,0 +1,346 @@
+//! Running agents: the harness behind each role, its gateway session, and the
+//! model usage of an attempt.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use swe_ci_base::code::CodeTree;
+use swe_ci_core::agent::AgentConfig;
+use swe_ci_core::permissions::RunPermissions;
+use swe_ci_core::step::{Role, StepOutcome};
+use swe_ci_core::usage::{Traffic, Usage};
+use swe_ci_gateway::{self, Gateway, GatewaySession, Ledger, Recording, SessionConfig, StopReason};
+use swe_ci_sandbox::{Exec, Exit, SandboxContainer};
+use swe_ci_store::artifacts::Artifacts;
+use swe_ci_store::{Claim, RunToExecute};
+
+use super::containers::{Needs, StepContainer};
+use super::failure::Failure;
+use super::log::Log;
+use super::paths::{APP, HARNESS_FOLDER};
+use super::provider_waits::ProviderWaits;
+use super::{Evolver, prompts};
+use crate::harness::builtin::{self, End};
+use crate::harness::{Assignment, Harness, Job, Play, StepValues};
+use crate::keys::Keys;
+
+/// The two agents of an evolution.
+#[derive(Debug)]
+pub(super) struct Agents {
+    architect: Player,
+    programmer: Player,
+    ledger: Arc<Ledger>,
+    gateway: Gateway,
+    keys: Keys,
+    permissions: RunPermissions,
+    artifacts: Artifacts,
+    limits: swe_ci_core::run::Limits,
+    waits: ProviderWaits,
+    /// Open while an agent that uses a model is running.
+    session: Option<GatewaySession>,
+    /// Model usage of the current attempt.
+    pub model_usage: ModelUsage,
+}
+
+/// The agent that plays a role.
+#[derive(Debug)]
+struct Player {
+    config: AgentConfig,
+    harness: Harness,
+}
+
+impl Player {
+    /// The usage of an attempt before its first request.
+    fn initial_usage(&self) -> ModelUsage {
+        let prices = self.config.endpoint.as_ref().and_then(|e| e.prices);
+        let uses_model = self.config.harness.asks_a_model();
+        let traffic = Traffic {
+            micro_usd: prices.map(|_| 0),
+            ..Traffic::default()
+        };
+        ModelUsage {
+            usage: uses_model.then(Usage::default),
+            traffic: uses_model.then_some(traffic),
+            layer: self.harness.layer().map(|layer| layer.digest.clone()),
+            ..ModelUsage::default()
+        }
+    }
+}
+
+/// Model usage of one attempt.
+#[derive(Debug, Default)]
+pub(super) struct ModelUsage {
+    pub usage: Option<Usage>,
+    pub traffic: Option<Traffic>,
+    /// Artifact with the recorded exchanges.
+    pub trajectory: Option<String>,
+    pub layer: Option<String>,
+    /// Why the provider is at fault, if it is.
+    pub trouble: Option<String>,
+}
+
+/// One piece of work for an agent.
+pub(super) struct Work<'a> {
+    pub role: Role,
+    pub play: Play,
+    pub container: &'a StepContainer,
+    /// The files in the container, by folder.
+    pub parts: &'a [(&'a str, &'a CodeTree)],
+    /// Recorded answers, when the run is configured to replay them.
+    pub recording: Option<Arc<Recording>>,
+}
+
+impl Agents {
+    pub async fn load(
+        evolver: &Evolver,
+        claim: &Claim,
+        run: &RunToExecute,
+        assignment: &Assignment,
+    ) -> swe_ci_base::error::Result<Self> {
+        let say = |line: String| tracing::info!("{line}");
+        let config = &run.config;
+        let player = async |role| -> swe_ci_base::error::Result<Player> {
+            let config = config
+                .agent(role)
+                .ok_or_else(|| anyhow::anyhow!("no agent is configured for the {}", role.name()))?;
+            let ready = evolver.harnesses.ready(&config.harness, assignment, &say);
+            let harness = Box::pin(ready).await?;
+            Ok(Player { config, harness })
+        };
+        let totals = evolver.store.totals_of_run(&claim.run_id).await?;
+        let began = evolver.store.run_began(&claim.run_id).await?;
+        let began = began.unwrap_or_else(swe_ci_base::clock::now_ms);
+        let new = || Ledger::new(config.budget, began, totals.taken, totals.traffic);
+        Ok(Self {
+            architect: player(Role::Architect).await?,
+            programmer: player(Role::Programmer).await?,
+            ledger: evolver.ledgers.of_run(&claim.run_id, new),
+            gateway: evolver.gateway.clone(),
+            keys: evolver.keys.clone(),
+            permissions: run.permissions.clone(),
+            artifacts: evolver.artifacts.clone(),
+            limits: config.limits,
+            waits: ProviderWaits::new(&evolver.events, claim),
+            session: None,
+            model_usage: ModelUsage::default(),
+        })
+    }
+
+    /// Resets the usage for a new attempt. Fails when the budget is spent.
+    pub fn begin(&mut self, role: Role) -> Result<(), Failure> {
+        self.model_usage = self
+            .player(role)
+            .map(Player::initial_usage)
+            .unwrap_or_default();
+        if role == Role::Test {
+            return Ok(());
+        }
+        match self.ledger.reached() {
+            Some(why) => Err(Failure::Ended(StepOutcome::BudgetSpent, why)),
+            None => Ok(()),
+        }
+    }
+
+    pub fn harness(&self, role: Role) -> Option<Harness> {
+        self.player(role).map(|player| player.harness.clone())
+    }
+
+    /// Whether the agent runs in this process, command by command.
+    pub fn is_builtin(&self, role: Role) -> bool {
+        matches!(
+            self.player(role).map(|player| &player.harness),
+            Some(Harness::Builtin)
+        )
+    }
+
+    /// The needs of this role's container.
+    pub fn needs(&self, role: Role) -> Needs {
+        match self.player(role).map(|player| &player.harness) {
+            // The builtin agent calls its model from this process.
+            None | Some(Harness::Replay(_) | Harness::Builtin) => Needs::Nothing,
+            Some(Harness::Program(installed)) => Needs::Gateway {
+                layer: installed.layer.volume.clone(),
+            },
+        }
+    }
+
+    /// The run whose recorded answers this role replays, if configured.
+    pub fn replayed_run(&self, role: Role) -> Option<&str> {
+        let endpoint = self.player(role)?.config.endpoint.as_ref()?;
+        endpoint.recording.as_deref()
+    }
+
+    /// Puts the files in place and runs the agent to its end; the agent's
+    /// mistakes count as its own.
+    pub async fn work(&mut self, work: Work<'_>, log: &mut Log) -> Result<(), Failure> {
+        match work.play {
+            Play::Job(job) => {
+                self.run_job(work.container.sandbox.as_ref(), work.parts, &job, log)
+                    .await
+            }
+            Play::Model => self.ask_model(work, log).await,
+        }
+    }
+
+    async fn ask_model(&mut self, work: Work<'_>, log: &mut Log) -> Result<(), Failure> {
+        self.session = Some(self.open(&work).await?);
+        let this = &*self;
+        let Some(session) = &this.session else {
+            return Ok(());
+        };
+        let sandbox = work.container.sandbox.as_ref();
+        let working = async {
+            match this.harness(work.role) {
+                Some(Harness::Program(installed)) => {
+                    let values = StepValues {
+                        gateway: swe_ci_gateway::ADDRESS,
+                        token: session.token(),
+                        model: &session.endpoint().model,
+                        prompt: prompts::for_role(work.role),
+                    };
+                    let job = installed.program.job(&installed.version, &values)?;
+                    this.run_job(sandbox, work.parts, &job, log).await
+                }
+                _ => this.run_builtin(session, sandbox, &work, log).await,
+            }
+        };
+        // A stopped session ends the attempt at once.
+        tokio::select! {
+            biased;
+            reason = session.stopped() => Err(match reason {
+                StopReason::Budget(why) => Failure::Ended(StepOutcome::BudgetSpent, why),
+                StopReason::Provider(why) => Failure::Ended(StepOutcome::ProviderFailed, why),
+            }),
+            result = working => result,
+            never = this.waits.watch(session) => match never {},
+        }
+    }
+
+    async fn open(&self, work: &Work<'_>) -> Result<GatewaySession, Failure> {
+        let player = self.player(work.role);
+        let endpoint = player.and_then(|player| player.config.endpoint.clone());
+        let endpoint = endpoint.ok_or_else(|| anyhow::anyhow!("the agent has no endpoint"))?;
+        let key = match (&endpoint.key, &work.recording) {
+            (Some(name), None) => {
+                let key = self.keys.open(&self.permissions.keyring, name).await;
+                Some(key.map_err(anyhow::Error::new)?)
+            }
+            _ => None,
+        };
+        let config = SessionConfig {
+            endpoint,
+            grant: self.permissions.clone(),
+            key,
+            recording: work.recording.clone(),
+            ledger: self.ledger.clone(),
+            patience: Duration::from_secs(self.limits.patience_seconds.into()),
+        };
+        Ok(self
+            .gateway
+            .open(work.container.socket_mount.as_ref(), config)?)
+    }
+
+    async fn run_builtin(
+        &self,
+        session: &GatewaySession,
+        sandbox: &dyn SandboxContainer,
+        work: &Work<'_>,
+        log: &mut Log,
+    ) -> Result<(), Failure> {
+        sandbox.put(work.parts).await?;
+        let task = builtin::Task {
+            sandbox,
+            gateway: session.router(),
+            token: session.token(),
+            model: &session.endpoint().model,
+            prompt: prompts::for_role(work.role),
+            time_limit: self.agent_time(),
+            excluded_time: session.off_clock(),
+        };
+        match builtin::work(&task, &mut |line| log.line(line)).await? {
+            End::Done => Ok(()),
+            End::Failed(why) => Err(Failure::Ended(StepOutcome::AgentFailed, why)),
+            End::Sandbox(exit) => self.result_of(exit),
+        }
+    }
+
+    async fn run_job(
+        &self,
+        sandbox: &dyn SandboxContainer,
+        parts: &[(&str, &CodeTree)],
+        job: &Job,
+        log: &mut Log,
+    ) -> Result<(), Failure> {
+        let own = (HARNESS_FOLDER, &job.files);
+        let parts: Vec<(&str, &CodeTree)> = parts.iter().copied().chain([own]).collect();
+        sandbox.put(&parts).await?;
+        let exec = Exec {
+            command: job.command.clone(),
+            env: job.env.clone(),
+            working_dir: APP.into(),
+            time_limit: self.agent_time(),
+            off: self
+                .session
+                .as_ref()
+                .map(GatewaySession::off_clock)
+                .unwrap_or_default(),
+        };
+        self.result_of(sandbox.exec(&exec, &mut |line| log.line(line)).await?)
+    }
+
+    fn result_of(&self, exit: Exit) -> Result<(), Failure> {
+        let (outcome, why) = match exit {
+            Exit::Code(0) => return Ok(()),
+            Exit::Code(code) => (
+                StepOutcome::AgentFailed,
+                format!("the agent ended with exit code {code}"),
+            ),
+            Exit::TimedOut => (
+                StepOutcome::AgentTimedOut,
+                format!("the agent took longer than {} s", self.limits.agent_seconds),
+            ),
+            Exit::DiskSpent => (
+                StepOutcome::AgentFailed,
+                format!("the agent wrote more than {} MiB", self.limits.disk_mb),
+            ),
+        };
+        Err(Failure::Ended(outcome, why))
+    }
+
+    fn agent_time(&self) -> Duration {
+        Duration::from_secs(self.limits.agent_seconds.into())
+    }
+
+    /// Cuts off the current requests to the model.
+    pub fn abort(&self) {
+        if let Some(session) = &self.session {
+            session.cut();
+        }
+    }
+
+    /// Closes the gateway session and stores its exchanges as the artifact
+    /// `key`.
+    pub async fn close_session(&mut self, key: &str) {
+        let Some(session) = self.session.take() else {
+            return;
+        };
+        let account = session.close().await;
+        self.model_usage.usage = Some(account.usage);
+        self.model_usage.traffic = Some(account.traffic);
+        self.model_usage.trouble = account.trouble;
+        if let Some(lines) = account.recording {
+            match self.artifacts.put(key, lines).await {
+                Ok(key) => self.model_usage.trajectory = Some(key),
+                Err(error) => tracing::warn!("the recording could not be stored: {error:#}"),
+            }
+        }
+    }
+
+    fn player(&self, role: Role) -> Option<&Player> {
+        match role {
+            Role::Architect => Some(&self.architect),
+            Role::Programmer => Some(&self.programmer),
+            Role::Test => None,
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! The containers of an evolution: while a step works, the pool creates those
+//! of the next two steps, so that three fresh containers an iteration cost
+//! little.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use swe_ci_base::blocking::blocking;
+use swe_ci_core::run::Limits;
+use swe_ci_core::step::Role;
+use swe_ci_gateway::{Gateway, INSIDE, RELAY_COMMAND, SocketMount};
+use swe_ci_sandbox::{
+    ContainerSpec, GatewayMount, Purpose, Sandbox, SandboxContainer, SandboxError,
+};
+use tokio_util::task::TaskTracker;
+
+/// With one, a step shorter than the creation of a container (0.2 s) would
+/// still wait for it.
+const CREATED_AHEAD: usize = 2;
+
+type PendingContainer = tokio::task::JoinHandle<Result<StepContainer, SandboxError>>;
+
+/// A container, with the gateway's socket mount if its agent uses a model.
+#[derive(Debug)]
+pub(super) struct StepContainer {
+    pub sandbox: Box<dyn SandboxContainer>,
+    pub socket_mount: Option<SocketMount>,
+}
+
+#[derive(Debug)]
+pub(super) struct ContainerPool {
+    factory: ContainerFactory,
+    ahead: VecDeque<(Role, PendingContainer)>,
+}
+
+#[derive(Debug, Clone)]
+struct ContainerFactory {
+    sandbox: Arc<dyn Sandbox>,
+    gateway: Gateway,
+    image: String,
+    limits: Limits,
+    evolution_id: String,
+    /// Lets a stopping process wait for containers it has already requested.
+    pending_containers: TaskTracker,
+}
+
+impl ContainerPool {
+    pub fn new(
+        sandbox: Arc<dyn Sandbox>,
+        gateway: Gateway,
+        image: String,
+        limits: Limits,
+        evolution_id: String,
+        pending_containers: TaskTracker,
+    ) -> Self {
+        Self {
+            factory: ContainerFactory {
+                sandbox,
+                gateway,
+                image,
+                limits,
+                evolution_id,
+                pending_containers,
+            },
+            ahead: VecDeque::new(),
+        }
+    }
+
+    /// A container for a step of this role, from the pool or new. Starts the
+    /// creation of the next ones.
+    pub async fn open(
+        &mut self,
+        role: Role,
+        needs: impl Fn(Role) -> Needs,
+    ) -> Result<StepContainer, SandboxError> {
+        let position = self
+            .ahead
+            .iter()
+            .position(|(created_for, _)| *created_for == role);
+        let ready = match position.and_then(|at| self.ahead.remove(at)) {
+            // A failed container of the pool does not fail this step.
+            Some((_, pending)) => pending.await.ok().and_then(Result::ok),
+            None => None,
+        };
+        let container = match ready {
+            Some(container) => container,
+            None => self.factory.create(needs(role)).await?,
+        };
+        let mut next = role;
+        for _ in 0..CREATED_AHEAD {
+            next = next.next();
+            if !self
+                .ahead
+                .iter()
+                .any(|(created_for, _)| *created_for == next)
+            {
+                let (factory, needs) = (self.factory.clone(), needs(next));
+                let pending_containers = self.factory.pending_containers.clone();
+                let pending = pending_containers.spawn(async move { factory.create(needs).await });
+                self.ahead.push_back((next, pending));
+            }
+        }
+        Ok(container)
+    }
+}
+
+/// The needs of a container besides the image.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Needs {
+    Nothing,
+    /// The gateway's socket, and a volume with the harness.
+    Gateway {
+        layer: String,
+    },
+}
+
+impl ContainerFactory {
+    async fn create(&self, needs: Needs) -> Result<StepContainer, SandboxError> {
+        let (socket_mount, layer, gateway) = match needs {
+            Needs::Nothing => (None, None, None),
+            Needs::Gateway { layer } => {
+                let gateway = self.gateway.clone();
+                let socket_mount = blocking(move || gateway.socket_mount()).await?;
+                let mounts = GatewayMount {
+                    folder: socket_mount.path().to_owned(),
+                    inside: INSIDE,
+                    relay: RELAY_COMMAND,
+                };
+                (Some(socket_mount), Some(layer), Some(mounts))
+            }
+        };
+        let purpose = Purpose::Step {
+            evolution_id: self.evolution_id.clone(),
+        };
+        let spec = ContainerSpec {
+            layer,
+            gateway,
+            ..ContainerSpec::new(&self.image, self.limits, purpose)
+        };
+        let sandbox = self.sandbox.open(&spec).await?;
+        Ok(StepContainer {
+            sandbox,
+            socket_mount,
+        })
+    }
+}

@@ -1,0 +1,408 @@
+//! Runs one evolution from its recorded state to its end: ask `core::step` for
+//! the next step, do it in a fresh container, record it.
+
+mod agents;
+mod containers;
+mod failure;
+mod integrity;
+mod log;
+mod paths;
+mod prompts;
+mod provider_waits;
+mod steps;
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use agents::Agents;
+use containers::ContainerPool;
+use steps::Attempt;
+use swe_ci_base::blocking::blocking;
+use swe_ci_base::clock::now_ms;
+use swe_ci_base::error::{Error, Result};
+use swe_ci_core::run::{Progress, RunConfig};
+use swe_ci_core::step::{Cursor, Ending, Plan, State, StepOutcome};
+use swe_ci_dataset::TaskFolders;
+use swe_ci_gateway::{Gateway, Ledgers};
+use swe_ci_sandbox::Sandbox;
+use swe_ci_store::artifacts::Artifacts;
+use swe_ci_store::{
+    Claim, IterationRow, RunToExecute, StepRow, StepToRecord, Store, Suite, TaskRow,
+};
+use swe_ci_views::container::Container;
+use swe_ci_views::event::What;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::events::Events;
+use crate::harness::{Assignment, Harnesses};
+use crate::keys::Keys;
+
+pub use prompts::recorded as recorded_prompts;
+
+/// Everything an evolution works with.
+#[derive(Debug, Clone)]
+pub struct Evolver {
+    pub store: Store,
+    pub artifacts: Artifacts,
+    pub sandbox: Arc<dyn Sandbox>,
+    pub folders: TaskFolders,
+    pub events: Events,
+    pub harnesses: Harnesses,
+    pub gateway: Gateway,
+    pub keys: Keys,
+    /// Budget use of the runs this process works on.
+    pub ledgers: Ledgers,
+    /// Containers that are being created ahead of their steps.
+    pub pending_containers: TaskTracker,
+}
+
+/// Why a worker released an evolution.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EvolveOutcome {
+    /// It has ended and everything is recorded.
+    Ended(Ending),
+    /// Released before its end (the process stops, the run is paused, or it has
+    /// to wait); the next worker to claim it resumes it.
+    Stopped,
+}
+
+/// Tokens that interrupt an evolution at any moment.
+#[derive(Debug, Clone)]
+pub struct Interrupts {
+    /// The process stops or the run is paused: leave everything resumable.
+    pub stop: CancellationToken,
+    /// The run was cancelled.
+    pub cancel: CancellationToken,
+}
+
+impl Evolver {
+    /// Runs an evolution to its end, or until it is interrupted.
+    pub async fn evolve(
+        &self,
+        claim: &Claim,
+        worker: &str,
+        interrupts: &Interrupts,
+    ) -> Result<EvolveOutcome> {
+        let run = self.store.run_to_execute(&claim.run_id).await?;
+        if run.progress == Progress::Running {
+            self.events.publish(
+                &claim.run_id,
+                What::Run {
+                    progress: Progress::Running,
+                },
+            );
+        }
+        let steps = self.store.steps(&claim.evolution_id).await?;
+        let outcomes = steps.iter().map(|step| step.outcome);
+        let mut state = State::resume(run.config.plan, outcomes).map_err(anyhow::Error::new)?;
+        let plan = run.config.plan;
+        let mut evolution = match Evolution::load(self, claim, run, steps).await {
+            Ok(evolution) => evolution,
+            Err(error) => {
+                let next = self.cannot_begin(claim, worker, plan, state, error).await?;
+                return Ok(self.release_claim(next, state, interrupts).await);
+            }
+        };
+        while let State::Active(at) = state {
+            self.store.note_step(&claim.evolution_id, at).await?;
+            self.events.publish(
+                &claim.run_id,
+                What::Step {
+                    evolution_id: claim.evolution_id.clone(),
+                    iteration: at.iteration,
+                    role: at.role,
+                    attempt: at.attempt,
+                },
+            );
+            let started_at = now_ms();
+            let attempt = tokio::select! {
+                biased;
+                () = interrupts.stop.cancelled() => {
+                    evolution.interrupted(worker, at, started_at).await?;
+                    return Ok(EvolveOutcome::Stopped);
+                }
+                () = interrupts.cancel.cancelled() => Attempt::cancelled(),
+                attempt = evolution.attempt(at) => attempt,
+            };
+            // Closed however the attempt ended: its usage is final, and the
+            // token is void.
+            evolution.close_session(at).await;
+            let next = state
+                .after(evolution.config.plan, attempt.outcome)
+                .map_err(anyhow::Error::new)?;
+            evolution
+                .record(worker, at, started_at, attempt, next)
+                .await?;
+            let failed = [
+                Some(StepOutcome::InfraFailed),
+                Some(StepOutcome::ProviderFailed),
+            ];
+            if matches!(next, State::Active(_)) && failed.contains(&evolution.last_outcome()) {
+                tokio::select! {
+                    () = interrupts.stop.cancelled() => return Ok(EvolveOutcome::Stopped),
+                    () = tokio::time::sleep(retry_delay(at.tries())) => {}
+                }
+            }
+            state = next;
+        }
+        match state {
+            State::Ended(ending) => Ok(EvolveOutcome::Ended(ending)),
+            State::Active(_) => Ok(EvolveOutcome::Stopped),
+        }
+    }
+
+    /// Records an attempt failed by the platform when the evolution's inputs
+    /// cannot be read, so that it blocks in the end instead of being claimed
+    /// for ever.
+    async fn cannot_begin(
+        &self,
+        claim: &Claim,
+        worker: &str,
+        plan: Plan,
+        state: State,
+        error: Error,
+    ) -> Result<State> {
+        let State::Active(at) = state else {
+            return Err(error);
+        };
+        let next = state
+            .after(plan, StepOutcome::InfraFailed)
+            .map_err(anyhow::Error::new)?;
+        let now = now_ms();
+        let step = StepRow {
+            iteration: at.iteration,
+            role: at.role,
+            attempt: at.attempt,
+            outcome: StepOutcome::InfraFailed,
+            detail: format!("{:#}", anyhow::Error::new(error)),
+            product: None,
+            log: None,
+            usage: None,
+            traffic: None,
+            trajectory: None,
+            layer: None,
+            container: None,
+            started_at: now,
+            finished_at: now,
+        };
+        tracing::warn!(
+            evolution = claim.evolution_id,
+            "cannot begin: {}",
+            step.detail
+        );
+        let record = StepToRecord {
+            step: &step,
+            iteration: None,
+            next: match next {
+                State::Active(at) => Ok(at),
+                State::Ended(ending) => Err((ending, Some(step.detail.as_str()))),
+            },
+        };
+        self.store.record_step(claim, worker, &record).await?;
+        if let State::Ended(ending) = next {
+            self.publish_end(claim, ending, Some(&step.detail)).await;
+        }
+        Ok(next)
+    }
+
+    /// Waits before an evolution that could not begin is claimed again.
+    async fn release_claim(
+        &self,
+        next: State,
+        before: State,
+        interrupts: &Interrupts,
+    ) -> EvolveOutcome {
+        match (next, before) {
+            (State::Ended(ending), _) => EvolveOutcome::Ended(ending),
+            (_, State::Active(at)) => {
+                tokio::select! {
+                    () = interrupts.stop.cancelled() => {}
+                    () = tokio::time::sleep(retry_delay(at.tries())) => {}
+                }
+                EvolveOutcome::Stopped
+            }
+            _ => EvolveOutcome::Stopped,
+        }
+    }
+
+    async fn publish_end(&self, claim: &Claim, ending: Ending, reason: Option<&str>) {
+        let (evolution_id, run_id) = (claim.evolution_id.clone(), &claim.run_id);
+        tracing::info!(evolution = evolution_id, task = %claim.task_id, ending = ending.name(), "evolution ended");
+        self.events.publish(
+            run_id,
+            What::Ended {
+                evolution_id,
+                ending,
+                reason: reason.map(str::to_owned),
+            },
+        );
+        if let Ok(progress) = self.store.run_progress(run_id).await
+            && progress.is_over()
+        {
+            self.events.publish(run_id, What::Run { progress });
+        }
+    }
+}
+
+/// How long to wait before the next attempt after the platform failed.
+fn retry_delay(tries: u32) -> Duration {
+    Duration::from_secs(1 << tries.min(6))
+}
+
+/// A running evolution.
+struct Evolution<'a> {
+    evolver: &'a Evolver,
+    claim: &'a Claim,
+    config: RunConfig,
+    task: TaskRow,
+    /// The task's suite at submission, against which the evolution is measured.
+    suite: Suite,
+    agents: Agents,
+    containers: ContainerPool,
+    base: Arc<swe_ci_base::code::CodeTree>,
+    oracle: Arc<swe_ci_base::code::CodeTree>,
+    steps: Vec<StepRow>,
+    iterations: Vec<IterationRow>,
+    /// The container of the current step.
+    container: Option<Container>,
+    /// The code read or written last, by its artifact.
+    cache: Option<(String, Arc<swe_ci_base::code::CodeTree>)>,
+}
+
+impl<'a> Evolution<'a> {
+    async fn load(
+        evolver: &'a Evolver,
+        claim: &'a Claim,
+        run: RunToExecute,
+        steps: Vec<StepRow>,
+    ) -> Result<Self> {
+        let task = evolver.store.task(&claim.task_id).await?;
+        let history = evolver.folders.history(&task.id);
+        let assignment = Assignment {
+            history: history.clone(),
+            base_sha: task.base_sha.clone(),
+            target_sha: task.target_sha.clone(),
+        };
+        let agents = Agents::load(evolver, claim, &run, &assignment).await?;
+        let (base, oracle) = blocking(move || {
+            let oracle = history.code(&assignment.target_sha)?;
+            let base = history
+                .code(&assignment.base_sha)?
+                .with_folder_of(swe_ci_sandbox::suite::TESTS, &oracle);
+            Ok((base, oracle))
+        })
+        .await?;
+        let row = evolver.store.evolution(&claim.evolution_id).await?;
+        let suite = evolver.store.suite(&row.suite).await?;
+        let iterations = evolver.store.iterations(&claim.evolution_id).await?;
+        let containers = ContainerPool::new(
+            evolver.sandbox.clone(),
+            evolver.gateway.clone(),
+            task.image.clone(),
+            run.config.limits,
+            claim.evolution_id.clone(),
+            evolver.pending_containers.clone(),
+        );
+        Ok(Self {
+            evolver,
+            claim,
+            config: run.config,
+            task,
+            suite,
+            agents,
+            containers,
+            base: Arc::new(base),
+            oracle: Arc::new(oracle),
+            steps,
+            iterations,
+            container: None,
+            cache: None,
+        })
+    }
+
+    fn last_outcome(&self) -> Option<StepOutcome> {
+        self.steps.last().map(|step| step.outcome)
+    }
+
+    /// Records the usage of an interrupted step, if it had any.
+    async fn interrupted(&mut self, worker: &str, at: Cursor, started_at: i64) -> Result<()> {
+        self.agents.abort();
+        self.close_session(at).await;
+        let traffic = self.agents.model_usage.traffic.unwrap_or_default();
+        if traffic.requests == 0 {
+            return Ok(());
+        }
+        let attempt = Attempt::interrupted();
+        self.record(worker, at, started_at, attempt, State::Active(at))
+            .await
+    }
+
+    /// Closes the gateway session of the current step.
+    async fn close_session(&mut self, at: Cursor) {
+        let key = self.key(at, paths::TRAJECTORY);
+        self.agents.close_session(&key).await;
+    }
+
+    /// Records a completed attempt and publishes its events.
+    async fn record(
+        &mut self,
+        worker: &str,
+        at: Cursor,
+        started_at: i64,
+        attempt: Attempt,
+        next: State,
+    ) -> Result<()> {
+        let usage = std::mem::take(&mut self.agents.model_usage);
+        let step = StepRow {
+            iteration: at.iteration,
+            role: at.role,
+            attempt: at.attempt,
+            outcome: attempt.outcome,
+            detail: attempt.detail,
+            product: attempt.product,
+            log: attempt.log,
+            usage: usage.usage,
+            traffic: usage.traffic,
+            trajectory: usage.trajectory,
+            layer: usage.layer,
+            container: self.container.take(),
+            started_at,
+            finished_at: now_ms(),
+        };
+        let reason = Some(step.detail.as_str()).filter(|detail| !detail.is_empty());
+        let record = StepToRecord {
+            step: &step,
+            iteration: attempt.iteration.as_ref(),
+            next: match next {
+                State::Active(at) => Ok(at),
+                State::Ended(ending) => Err((ending, reason)),
+            },
+        };
+        self.evolver
+            .store
+            .record_step(self.claim, worker, &record)
+            .await?;
+        self.announce(attempt.iteration.as_ref(), next, reason)
+            .await;
+        self.steps.push(step);
+        self.iterations.extend(attempt.iteration);
+        Ok(())
+    }
+
+    async fn announce(&self, iteration: Option<&IterationRow>, next: State, reason: Option<&str>) {
+        if let Some(iteration) = iteration {
+            let evolution_id = self.claim.evolution_id.clone();
+            let what = What::Iteration {
+                evolution_id,
+                iteration: iteration.view(),
+            };
+            self.evolver.events.publish(&self.claim.run_id, what);
+        }
+        if let State::Ended(ending) = next {
+            self.evolver.publish_end(self.claim, ending, reason).await;
+        }
+    }
+}

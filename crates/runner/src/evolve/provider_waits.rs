@@ -1,0 +1,64 @@
+//! Detects that a step waits for its model's provider, and reports it to
+//! watching clients.
+
+use std::convert::Infallible;
+use std::time::Duration;
+
+use swe_ci_base::clock::{now_ms, rfc3339};
+use swe_ci_gateway::GatewaySession;
+use swe_ci_store::Claim;
+use swe_ci_views::view::ProviderWait;
+
+use crate::events::Events;
+
+/// Shorter waits are not reported: every request waits for its turn.
+const MIN_REPORTED: Duration = Duration::from_secs(3);
+/// How often the session is checked.
+const CHECK_INTERVAL: Duration = Duration::from_secs(1);
+
+/// Reports the provider waits of one evolution, and their end when the watch is
+/// dropped.
+#[derive(Debug)]
+pub(super) struct ProviderWaits {
+    events: Events,
+    run_id: String,
+    evolution_id: String,
+}
+
+impl ProviderWaits {
+    pub fn new(events: &Events, claim: &Claim) -> Self {
+        Self {
+            events: events.clone(),
+            run_id: claim.run_id.clone(),
+            evolution_id: claim.evolution_id.clone(),
+        }
+    }
+
+    /// Watches the step of this session for as long as it is polled.
+    pub async fn watch(&self, session: &GatewaySession) -> Infallible {
+        let _guard = ReportEnd(self);
+        loop {
+            tokio::time::sleep(CHECK_INTERVAL).await;
+            let waiting = session
+                .waiting()
+                .filter(|(waited, _)| *waited >= MIN_REPORTED);
+            self.report(waiting.map(|(waited, why)| ProviderWait {
+                since: rfc3339(now_ms() - i64::try_from(waited.as_millis()).unwrap_or(0)),
+                why,
+            }));
+        }
+    }
+
+    fn report(&self, waiting: Option<ProviderWait>) {
+        self.events
+            .set_wait(&self.run_id, &self.evolution_id, waiting);
+    }
+}
+
+struct ReportEnd<'a>(&'a ProviderWaits);
+
+impl Drop for ReportEnd<'_> {
+    fn drop(&mut self) {
+        self.0.report(None);
+    }
+}

@@ -1,0 +1,383 @@
+//! The three steps, each one attempt in one fresh container.
+
+use std::sync::Arc;
+
+use anyhow::Context;
+use swe_ci_base::blocking::blocking;
+use swe_ci_base::clock::now_ms;
+use swe_ci_base::code::CodeTree;
+use swe_ci_core::gap;
+use swe_ci_core::metrics::Verdict;
+use swe_ci_core::outcomes::Outcomes;
+use swe_ci_core::report::Report;
+use swe_ci_core::requirement::{Document, MAX_BYTES};
+use swe_ci_core::step::{Cursor, Role, StepOutcome};
+use swe_ci_dataset::base_report_key;
+use swe_ci_gateway::{Exchange, Recording};
+use swe_ci_sandbox::SandboxError;
+use swe_ci_sandbox::suite::{self, CODE_FOLDER, TESTS};
+use swe_ci_store::IterationRow;
+use swe_ci_views::container::{Container, ContainerLimits};
+
+use super::agents::Work;
+use super::containers::StepContainer;
+use super::failure::Failure;
+use super::log::Log;
+use super::paths::{APP, DOCUMENT, GAP_FOLDER, TRAJECTORY};
+use super::{Evolution, integrity};
+use crate::harness::Play;
+
+/// The result of one attempt.
+#[derive(Debug)]
+pub(super) struct Attempt {
+    pub outcome: StepOutcome,
+    /// Details worth knowing, in words.
+    pub detail: String,
+    pub product: Option<String>,
+    pub log: Option<String>,
+    pub iteration: Option<IterationRow>,
+}
+
+impl Attempt {
+    fn of(outcome: StepOutcome, detail: impl Into<String>) -> Self {
+        Self {
+            outcome,
+            detail: detail.into(),
+            product: None,
+            log: None,
+            iteration: None,
+        }
+    }
+
+    pub(super) fn cancelled() -> Self {
+        Self::of(StepOutcome::Cancelled, "the run was cancelled")
+    }
+
+    pub(super) fn interrupted() -> Self {
+        Self::of(
+            StepOutcome::Interrupted,
+            "the server was stopped, or the run paused",
+        )
+    }
+
+    fn with_product(self, product: String) -> Self {
+        Self {
+            product: Some(product),
+            ..self
+        }
+    }
+}
+
+impl Evolution<'_> {
+    /// One attempt at the current step. Never an error: a failure is an
+    /// outcome.
+    pub(super) async fn attempt(&mut self, at: Cursor) -> Attempt {
+        let mut log = Log::new(&self.evolver.events, self.claim, at.role);
+        let done = match (self.agents.begin(at.role), at.role) {
+            (Err(failure), _) => Err(failure),
+            (Ok(()), Role::Architect) => self.architect(at, &mut log).await,
+            (Ok(()), Role::Programmer) => self.programmer(at, &mut log).await,
+            (Ok(()), Role::Test) => self.test(at, &mut log).await,
+        };
+        let mut attempt = done.unwrap_or_else(|failure| match failure {
+            Failure::Ended(outcome, why) => Attempt::of(outcome, why),
+            Failure::Platform(error) => {
+                tracing::warn!(
+                    evolution = self.claim.evolution_id,
+                    role = at.role.name(),
+                    "the platform failed: {error:#}"
+                );
+                Attempt::of(StepOutcome::InfraFailed, format!("{error:#}"))
+            }
+        });
+        if !log.text.is_empty() {
+            let key = self.key(at, "log.txt");
+            attempt.log = self
+                .evolver
+                .artifacts
+                .put(&key, log.text.into_bytes())
+                .await
+                .ok();
+        }
+        attempt
+    }
+
+    async fn architect(&mut self, at: Cursor, log: &mut Log) -> Result<Attempt, Failure> {
+        let Some(play) = self.play(at).await? else {
+            return Ok(Attempt::of(StepOutcome::NothingLeft, "no work is left"));
+        };
+        let code = self.code_of(at.code_of).await?;
+        let gap = self.gap_files(at.code_of).await?;
+        let parts = [(CODE_FOLDER, code.as_ref()), (GAP_FOLDER, &gap)];
+        let container = self.work(at, play, &parts, log).await?;
+        let path = format!("{APP}/{DOCUMENT}");
+        let document = match container.sandbox.read(&path, MAX_BYTES as u64).await {
+            Err(SandboxError::TooBig { .. }) => {
+                return Err(Failure::malformed(format!(
+                    "{DOCUMENT} has more than {MAX_BYTES} bytes"
+                )));
+            }
+            read => read?,
+        };
+        let document = document
+            .ok_or_else(|| Failure::malformed(format!("the architect left no {DOCUMENT}")))?;
+        let text = String::from_utf8(document)
+            .map_err(|_| Failure::malformed(format!("{DOCUMENT} is not UTF-8")))?;
+        let document = Document::parse(&text).map_err(Failure::malformed)?;
+        let key = self
+            .evolver
+            .artifacts
+            .put(&self.key(at, DOCUMENT), document.to_xml().into_bytes())
+            .await?;
+        Ok(Attempt::of(StepOutcome::Done, "").with_product(key))
+    }
+
+    async fn programmer(&mut self, at: Cursor, log: &mut Log) -> Result<Attempt, Failure> {
+        let play = self.play(at).await?.context("the programmer has no work")?;
+        let code = self.code_of(at.code_of).await?;
+        let document = self.product_of(at, Role::Architect)?;
+        let document = self.evolver.artifacts.get(&document).await?;
+        let mut requirements = CodeTree::default();
+        requirements.insert_file(DOCUMENT, document);
+        let parts = [(CODE_FOLDER, code.as_ref()), (APP, &requirements)];
+        let container = self.work(at, play, &parts, log).await?;
+        let limit = u64::from(self.config.limits.disk_mb) << 20;
+        let changed = container.sandbox.get(CODE_FOLDER, limit).await?;
+        let changed = changed.ok_or_else(|| {
+            let why = "the programmer removed the code folder";
+            Failure::Ended(StepOutcome::AgentFailed, why.into())
+        })?;
+        let changed = changed.with_folder_of(TESTS, &self.oracle);
+        let attempt = if changed == *code {
+            Attempt::of(StepOutcome::NoChange, "nothing was changed")
+        } else {
+            Attempt::of(StepOutcome::Done, "")
+        };
+        let key = self.evolver.artifacts.put_code(&changed).await?;
+        self.cache = Some((key.clone(), Arc::new(changed)));
+        Ok(attempt.with_product(key))
+    }
+
+    /// How the agent works in the current step; `None` if no work is left.
+    async fn play(&self, at: Cursor) -> Result<Option<Play>, Failure> {
+        let harness = self.agents.harness(at.role);
+        let harness = harness
+            .with_context(|| format!("no agent is configured for the {}", at.role.name()))?;
+        Ok(blocking(move || harness.play(at.role, at.iteration)).await?)
+    }
+
+    /// Runs an agent in a fresh container, and returns the container for its
+    /// results.
+    async fn work(
+        &mut self,
+        at: Cursor,
+        play: Play,
+        parts: &[(&str, &CodeTree)],
+        log: &mut Log,
+    ) -> Result<StepContainer, Failure> {
+        let recording = self.recording(at).await?;
+        let container = self
+            .containers
+            .open(at.role, |role| self.agents.needs(role))
+            .await?;
+        let work = Work {
+            role: at.role,
+            play,
+            container: &container,
+            parts,
+            recording,
+        };
+        let worked = Box::pin(self.agents.work(work, log)).await;
+        self.agents.close_session(&self.key(at, TRAJECTORY)).await;
+        self.note_container(&container, at.role).await;
+        match self.agents.model_usage.trouble.take() {
+            // An agent that lost its model has not shown what it can do,
+            // whatever it did with that.
+            Some(why) if !matches!(worked, Err(Failure::Ended(StepOutcome::BudgetSpent, _))) => {
+                Err(Failure::Ended(StepOutcome::ProviderFailed, why))
+            }
+            _ => worked.map(|()| container),
+        }
+    }
+
+    /// Records what is known of a step's container, before it is removed.
+    async fn note_container(&mut self, container: &StepContainer, role: Role) {
+        let Some(facts) = container.sandbox.seen().await else {
+            return;
+        };
+        self.container = Some(Container {
+            image: facts.image,
+            image_name: facts.image_name,
+            limits: ContainerLimits::of(self.config.limits, role),
+            // The builtin agent runs any number of commands.
+            exit_code: facts.exit_code.filter(|_| !self.agents.is_builtin(role)),
+            out_of_memory: facts.out_of_memory,
+            seconds: facts.seconds,
+        });
+    }
+
+    /// The recorded answers of the same step of the run to be replayed.
+    async fn recording(&self, at: Cursor) -> Result<Option<Arc<Recording>>, Failure> {
+        let Some(run_id) = self.agents.replayed_run(at.role) else {
+            return Ok(None);
+        };
+        let stored = self
+            .evolver
+            .store
+            .trajectory_of(run_id, self.claim, at)
+            .await
+            .map_err(anyhow::Error::new)?;
+        let key = stored.with_context(|| {
+            format!(
+                "run {run_id} has no recording of the {} in iteration {} of this task",
+                at.role.name(),
+                at.iteration
+            )
+        })?;
+        let lines = self.evolver.artifacts.get(&key).await?;
+        Ok(Some(Arc::new(Recording::new(Exchange::parse_lines(
+            &lines,
+        )?))))
+    }
+
+    async fn test(&mut self, at: Cursor, log: &mut Log) -> Result<Attempt, Failure> {
+        let code_key = self.product_of(at, Role::Programmer)?;
+        let code = self.stored_code(&code_key).await?;
+        let container = self
+            .containers
+            .open(at.role, |role| self.agents.needs(role))
+            .await?;
+        let mut on_line = |line: &str| log.line(line);
+        let run = suite::run(
+            container.sandbox.as_ref(),
+            &code,
+            self.config.limits,
+            &mut on_line,
+        )
+        .await;
+        self.note_container(&container, at.role).await;
+        let run = run?;
+        let report_key = match run.raw {
+            Some(raw) => Some(
+                self.evolver
+                    .artifacts
+                    .put(&self.key(at, "report.json"), raw)
+                    .await?,
+            ),
+            None => None,
+        };
+        let before = self.outcomes_of(at.code_of)?;
+        let (outcomes, passed) = match &run.result {
+            Ok(report) => (Outcomes::of(&self.suite.tests, report), report.passed()),
+            Err(_) => (Outcomes::none(&self.suite.tests), 0),
+        };
+        let lost = outcomes.lost_since(before);
+        let verdict = match &run.result {
+            Ok(_) => Verdict::Scored {
+                in_target: outcomes.passed(),
+                passed,
+                lost,
+            },
+            Err(_) => Verdict::Collapsed { lost },
+        };
+        let outcome = match &run.result {
+            Ok(_) => StepOutcome::Scored {
+                solved: outcomes.passed() == self.suite.tests.len(),
+            },
+            Err(_) => StepOutcome::Collapsed,
+        };
+        let collapse = run.result.err();
+        let iteration = IterationRow {
+            iteration: at.iteration,
+            verdict,
+            gained: outcomes.gained_since(before),
+            outcomes,
+            findings: integrity::findings(&code, &self.base, &self.oracle),
+            code: code_key,
+            test_seconds: run.seconds,
+            finished_at: now_ms(),
+            collapse: collapse.clone(),
+        };
+        let mut attempt = Attempt::of(outcome, collapse.unwrap_or_default());
+        attempt.product = report_key;
+        attempt.iteration = Some(iteration);
+        Ok(attempt)
+    }
+
+    /// The code after an iteration; 0 is the base, with the oracle's tests.
+    async fn code_of(&mut self, iteration: u32) -> anyhow::Result<Arc<CodeTree>> {
+        if iteration == 0 {
+            return Ok(self.base.clone());
+        }
+        let key = self.iteration(iteration)?.code.clone();
+        self.stored_code(&key).await
+    }
+
+    /// Code by its artifact; the one written last is cached.
+    async fn stored_code(&mut self, key: &str) -> anyhow::Result<Arc<CodeTree>> {
+        if let Some((cached, code)) = &self.cache
+            && cached == key
+        {
+            return Ok(code.clone());
+        }
+        let code = Arc::new(self.evolver.artifacts.get_code(key).await?);
+        self.cache = Some((key.to_owned(), code.clone()));
+        Ok(code)
+    }
+
+    fn outcomes_of(&self, iteration: u32) -> anyhow::Result<&Outcomes> {
+        match iteration {
+            0 => Ok(&self.suite.base_outcomes),
+            n => Ok(&self.iteration(n)?.outcomes),
+        }
+    }
+
+    fn iteration(&self, number: u32) -> anyhow::Result<&IterationRow> {
+        let row = self.iterations.iter().find(|row| row.iteration == number);
+        row.with_context(|| format!("the record of iteration {number} is missing"))
+    }
+
+    /// The product of the last successful attempt at an earlier step of this
+    /// iteration.
+    fn product_of(&self, at: Cursor, role: Role) -> anyhow::Result<String> {
+        let step = self
+            .steps
+            .iter()
+            .rev()
+            .find(|s| s.iteration == at.iteration && s.role == role && s.outcome.has_product());
+        step.and_then(|s| s.product.clone())
+            .with_context(|| format!("the product of the {} is missing", role.name()))
+    }
+
+    /// The gap of the last scored code, as the architect sees it.
+    async fn gap_files(&self, code_of: u32) -> anyhow::Result<CodeTree> {
+        let key = match code_of {
+            0 => Some(format!("{}.zst", base_report_key(&self.task.id))),
+            n => self
+                .steps
+                .iter()
+                .rev()
+                .find(|s| s.iteration == n && s.role == Role::Test)
+                .and_then(|s| s.product.clone()),
+        };
+        let report = match key {
+            Some(key) => Some(Report::parse(&self.evolver.artifacts.get(&key).await?)?),
+            None => None,
+        };
+        let mut files = CodeTree::default();
+        for file in gap::files(&gap::non_passed(&self.suite.tests, report.as_ref())) {
+            files.insert_file(&file.name, file.content);
+        }
+        Ok(files)
+    }
+
+    pub(super) fn key(&self, at: Cursor, name: &str) -> String {
+        let id = &self.claim.evolution_id;
+        format!(
+            "evolutions/{id}/{:04}/{}-{}-{name}",
+            at.iteration,
+            at.role.name(),
+            at.attempt
+        )
+    }
+}

@@ -1,0 +1,434 @@
+//! The loop around the steps, on a sandbox in memory: what happens when an
+//! agent or the platform fails.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use swe_ci_base::code::CodeTree;
+use swe_ci_base::digest::sha256_hex;
+use swe_ci_core::outcomes::TestList;
+use swe_ci_core::permissions::RunPermissions;
+use swe_ci_core::report::Report;
+use swe_ci_core::run::RunConfig;
+use swe_ci_core::step::{Ending, StepOutcome};
+use swe_ci_core::task::TaskId;
+use swe_ci_dataset::{CommitInfo, TaskFolders, base_report_key, write_history};
+use swe_ci_gateway::{Gateway, Ledgers};
+use swe_ci_sandbox::images::BuildNetwork;
+use swe_ci_sandbox::{Docker, Exec, Exit, FakeFiles, FakeSandbox, Instance, SandboxError};
+use swe_ci_store::artifacts::Artifacts;
+use swe_ci_store::{Claim, NewRun, Store, Suite, TaskRow};
+use swe_ci_views::account::{Actor, Standing};
+use swe_ci_views::view::{Provenance, TaskState};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use super::{EvolveOutcome, Evolver, Interrupts};
+use crate::events::Events;
+use crate::harness::{Harnesses, Layers};
+use crate::keys::Keys;
+
+const WORKER: &str = "w/1";
+
+/// Replaces a container's commands, by role.
+type Fake = fn(&Exec, &mut FakeFiles, usize) -> Result<Exit, SandboxError>;
+
+struct Fixture {
+    evolver: Evolver,
+    claim: Claim,
+    sandbox: FakeSandbox,
+    folder: tempfile::TempDir,
+}
+
+impl Fixture {
+    /// A task of three versions; `passed.txt` holds the number of passing
+    /// tests, of two.
+    async fn new(fake: Fake, max_attempts: u32) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let id = TaskId::new("t").unwrap();
+        let folders = TaskFolders::new(folder.path().join("tasks"));
+        let versions: Vec<(CommitInfo, CodeTree)> =
+            ["0", "1", "2"].into_iter().map(version).collect();
+        let shas = write_history(&folder.path().join("tasks/t/code"), &versions).unwrap();
+        let store = Store::open(&format!(
+            "sqlite:{}?mode=rwc",
+            folder.path().join("db").display()
+        ))
+        .await
+        .unwrap();
+        let artifacts = Artifacts::in_folder(&folder.path().join("artifacts")).unwrap();
+        artifacts
+            .put(&base_report_key(&id), report(0))
+            .await
+            .unwrap();
+        store.put_task("s", 0, &task(&id, &shas)).await.unwrap();
+        let mut config = RunConfig::human("s");
+        config.plan.max_attempts = max_attempts;
+        let run = NewRun {
+            standing: Standing::default(),
+            grant: RunPermissions::default(),
+            config,
+            provenance: Provenance::default(),
+            tasks: vec![(id, 1.0)],
+            preflight: false,
+            forget_keys: false,
+        };
+        store.insert_run(&run, &Actor::Operator).await.unwrap();
+        let claim = store.claim(WORKER, 60_000).await.unwrap().unwrap();
+        let calls = AtomicUsize::new(0);
+        let sandbox = FakeSandbox::new(move |exec, files| {
+            fake(exec, files, calls.fetch_add(1, Ordering::Relaxed))
+        });
+        let keys = Keys::new(store.clone(), None, folder.path());
+        // Never called: the replayed history needs no layer.
+        let docker = Docker::new(Instance("test".into()), folder.path());
+        let evolver = Evolver {
+            store,
+            artifacts,
+            sandbox: Arc::new(sandbox.clone()),
+            folders,
+            events: Events::default(),
+            harnesses: Harnesses::new(
+                folder.path().join("harnesses"),
+                Layers::new(docker, Instance("test".into()), "base", folder.path()),
+                BuildNetwork::default(),
+            ),
+            gateway: Gateway::new(folder.path().join("gateway")).unwrap(),
+            keys,
+            ledgers: Ledgers::default(),
+            pending_containers: TaskTracker::new(),
+        };
+        Self {
+            evolver,
+            claim,
+            sandbox,
+            folder,
+        }
+    }
+
+    async fn evolve(&self) -> Ending {
+        let interrupts = Interrupts {
+            stop: CancellationToken::new(),
+            cancel: CancellationToken::new(),
+        };
+        match self
+            .evolver
+            .evolve(&self.claim, WORKER, &interrupts)
+            .await
+            .unwrap()
+        {
+            EvolveOutcome::Ended(ending) => ending,
+            EvolveOutcome::Stopped => panic!("nobody stopped it"),
+        }
+    }
+
+    async fn outcomes(&self) -> Vec<StepOutcome> {
+        self.evolver
+            .store
+            .steps(&self.claim.evolution_id)
+            .await
+            .unwrap()
+            .iter()
+            .map(|s| s.outcome)
+            .collect()
+    }
+
+    async fn reason(&self) -> String {
+        self.evolver
+            .store
+            .evolution(&self.claim.evolution_id)
+            .await
+            .unwrap()
+            .reason
+            .unwrap_or_default()
+    }
+}
+
+fn version(passed: &str) -> (CommitInfo, CodeTree) {
+    let mut code = CodeTree::default();
+    code.insert_file("passed.txt", passed);
+    code.insert_file("tests/test_a.py", "# two tests");
+    (
+        CommitInfo {
+            sha: String::new(),
+            time: 1_000,
+            message: format!("version {passed}"),
+        },
+        code,
+    )
+}
+
+fn task(id: &TaskId, shas: &[String]) -> TaskRow {
+    TaskRow {
+        id: id.clone(),
+        repo: "r".into(),
+        base_sha: shas[0].clone(),
+        target_sha: shas[2].clone(),
+        state: TaskState::Ready,
+        image: sha256_hex(b"image"),
+        suite: Suite::of(
+            TestList::of_target(&Report::parse(&report(2)).unwrap()),
+            &Report::parse(&report(0)).unwrap(),
+        ),
+        suite_seconds: 0.1,
+        commits: 2,
+        span_days: 0.0,
+        target_time: None,
+        preparation: Default::default(),
+        extra: Vec::new(),
+    }
+}
+
+/// A report in which the first `passed` of two tests pass.
+fn report(passed: usize) -> Vec<u8> {
+    let test = |i: usize| {
+        let outcome = if i < passed { "passed" } else { "failed" };
+        format!(r#"{{"nodeid": "tests/test_a.py::t{i}", "outcome": "{outcome}"}}"#)
+    };
+    let exit = i32::from(passed < 2);
+    let tests = [test(0), test(1)].join(",");
+    format!(r#"{{"exitcode": {exit}, "summary": {{"passed": {passed}}}, "tests": [{tests}]}}"#)
+        .into_bytes()
+}
+
+/// Does what the real commands do.
+fn honest(exec: &Exec, files: &mut FakeFiles, _call: usize) -> Result<Exit, SandboxError> {
+    let script = exec.command.join(" ");
+    if script.contains("pytest") {
+        let passed: usize = std::str::from_utf8(&files["/app/code/passed.txt"])
+            .unwrap()
+            .parse()
+            .unwrap();
+        files.insert("/app/report/test_report.json".into(), report(passed));
+        return Ok(Exit::Code(i64::from(passed < 2)));
+    }
+    if script.contains("requirement.xml") {
+        assert!(
+            files.contains_key("/app/non-passed/summary.jsonl"),
+            "the architect is shown the gap"
+        );
+        let document = files["/app/harness/requirement.xml"].clone();
+        files.insert("/app/requirement.xml".into(), document);
+    } else {
+        assert!(
+            files.contains_key("/app/requirement.xml"),
+            "the programmer is given the document"
+        );
+        let code = files["/app/harness/code/passed.txt"].clone();
+        files.insert("/app/code/passed.txt".into(), code);
+    }
+    Ok(Exit::Code(0))
+}
+
+#[tokio::test]
+async fn every_step_has_a_fresh_container() {
+    let fixture = Fixture::new(honest, 1).await;
+    assert_eq!(fixture.evolve().await, Ending::Solved);
+    assert_eq!(fixture.outcomes().await.len(), 6);
+    // Six steps, and the two containers created ahead for steps that never
+    // came.
+    let opened = fixture.sandbox.opened();
+    assert!((6..=8).contains(&opened), "{opened}");
+    let iterations = fixture
+        .evolver
+        .store
+        .iterations(&fixture.claim.evolution_id)
+        .await
+        .unwrap();
+    assert_eq!(
+        iterations
+            .iter()
+            .map(|i| i.outcomes.letters())
+            .collect::<Vec<_>>(),
+        ["pf", "pp"]
+    );
+}
+
+#[tokio::test]
+async fn the_platform_failing_blocks_and_never_scores() {
+    let fixture = Fixture::new(|_, _, _| Err(SandboxError::Lost), 1).await;
+    assert_eq!(fixture.evolve().await, Ending::Blocked);
+    assert_eq!(fixture.outcomes().await, [StepOutcome::InfraFailed]);
+    assert!(
+        fixture
+            .reason()
+            .await
+            .contains("removed or stopped from outside")
+    );
+    assert!(!Ending::Blocked.is_scored());
+}
+
+#[tokio::test]
+async fn the_platform_failing_once_is_forgotten() {
+    let once: Fake = |exec, files, call| {
+        if call == 2 {
+            Err(SandboxError::Lost)
+        } else {
+            honest(exec, files, call)
+        }
+    };
+    let fixture = Fixture::new(once, 2).await;
+    assert_eq!(fixture.evolve().await, Ending::Solved);
+    assert_eq!(
+        fixture.outcomes().await[2..4],
+        [
+            StepOutcome::InfraFailed,
+            StepOutcome::Scored { solved: false }
+        ]
+    );
+    assert_eq!(
+        fixture
+            .evolver
+            .store
+            .iterations(&fixture.claim.evolution_id)
+            .await
+            .unwrap()
+            .len(),
+        2
+    );
+}
+
+#[tokio::test]
+async fn an_agent_that_keeps_failing_gives_up_and_is_scored() {
+    use StepOutcome::{AgentFailed, AgentTimedOut, MalformedRequirement};
+    let check = async |fake: Fake, outcome: StepOutcome, expect: &str| {
+        let fixture = Fixture::new(fake, 2).await;
+        assert_eq!(fixture.evolve().await, Ending::AgentGaveUp);
+        assert_eq!(fixture.outcomes().await, [outcome; 2]);
+        let reason = fixture.reason().await;
+        assert!(reason.contains(expect), "{reason}");
+        assert!(Ending::AgentGaveUp.is_scored());
+    };
+    check(|_, _, _| Ok(Exit::Code(3)), AgentFailed, "exit code 3").await;
+    check(
+        |_, _, _| Ok(Exit::TimedOut),
+        AgentTimedOut,
+        "longer than 3600 s",
+    )
+    .await;
+    check(
+        |_, _, _| Ok(Exit::DiskSpent),
+        AgentFailed,
+        "wrote more than 4096 MiB",
+    )
+    .await;
+    check(
+        |_, _, _| Ok(Exit::Code(0)),
+        MalformedRequirement,
+        "left no requirement.xml",
+    )
+    .await;
+    let malformed: Fake = |_, files, _| {
+        files.insert("/app/requirement.xml".into(), b"<requirements/>".to_vec());
+        Ok(Exit::Code(0))
+    };
+    check(malformed, MalformedRequirement, "holds 0 requirements").await;
+}
+
+#[tokio::test]
+async fn collapsed_code_is_not_built_upon() {
+    let collapse: Fake = |exec, files, call| {
+        if call == 2 {
+            Ok(Exit::Code(2))
+        } else {
+            honest(exec, files, call)
+        }
+    };
+    let fixture = Fixture::new(collapse, 1).await;
+    assert_eq!(fixture.evolve().await, Ending::Solved);
+    let iterations = fixture
+        .evolver
+        .store
+        .iterations(&fixture.claim.evolution_id)
+        .await
+        .unwrap();
+    assert_eq!(
+        iterations
+            .iter()
+            .map(|i| i.outcomes.letters())
+            .collect::<Vec<_>>(),
+        ["--", "pp"]
+    );
+    assert!(
+        iterations[0]
+            .collapse
+            .as_deref()
+            .unwrap()
+            .contains("exit code 2")
+    );
+    // Gains are counted from the base: iteration 1 left nothing to build on.
+    assert_eq!(iterations[1].gained, 2);
+}
+
+/// A full disk is the platform's fault, not the agent's.
+#[tokio::test]
+async fn artifacts_that_cannot_be_kept_block() {
+    let fixture = Fixture::new(honest, 1).await;
+    let documents = fixture.folder.path().join("artifacts/evolutions");
+    std::fs::write(&documents, "a file where a folder should be").unwrap();
+    assert_eq!(fixture.evolve().await, Ending::Blocked);
+    let reason = fixture.reason().await;
+    assert!(
+        reason.contains("cannot keep the artifact") && reason.contains("is the disk full?"),
+        "{reason}"
+    );
+    assert!(
+        fixture
+            .evolver
+            .store
+            .iterations(&fixture.claim.evolution_id)
+            .await
+            .unwrap()
+            .is_empty()
+    );
+}
+
+/// An evolution without its checkout is retried and then blocks; it is not
+/// claimed for ever.
+#[tokio::test]
+async fn an_evolution_that_cannot_begin_blocks_in_the_end() {
+    let fixture = Fixture::new(honest, 1).await;
+    std::fs::remove_dir_all(fixture.folder.path().join("tasks")).unwrap();
+    assert_eq!(fixture.evolve().await, Ending::Blocked);
+    assert_eq!(fixture.outcomes().await, [StepOutcome::InfraFailed]);
+    let reason = fixture.reason().await;
+    assert!(reason.contains("is not a git checkout"), "{reason}");
+}
+
+/// Blocked by the platform and then retried: it resumes at the failed step,
+/// under new numbers, and loses nothing.
+#[tokio::test]
+async fn a_blocked_evolution_resumes_where_it_stopped() {
+    let twice: Fake = |exec, files, call| {
+        if call == 2 || call == 3 {
+            Err(SandboxError::Lost)
+        } else {
+            honest(exec, files, call)
+        }
+    };
+    let fixture = Fixture::new(twice, 2).await;
+    assert_eq!(fixture.evolve().await, Ending::Blocked);
+    let store = &fixture.evolver.store;
+    let run_id = fixture.claim.run_id.as_str();
+    let queued = store.retry(run_id, &Actor::Operator).await.unwrap();
+    assert_eq!(queued, std::slice::from_ref(&fixture.claim.evolution_id));
+    assert_eq!(
+        store.claim(WORKER, 60_000).await.unwrap().as_ref(),
+        Some(&fixture.claim)
+    );
+    assert_eq!(fixture.evolve().await, Ending::Solved);
+    let steps = store.steps(&fixture.claim.evolution_id).await.unwrap();
+    let tried: Vec<(StepOutcome, u32)> = steps.iter().map(|s| (s.outcome, s.attempt)).collect();
+    assert_eq!(
+        tried[1..6],
+        [
+            (StepOutcome::Done, 1),
+            (StepOutcome::InfraFailed, 1),
+            (StepOutcome::InfraFailed, 2),
+            (StepOutcome::Retried, 2),
+            (StepOutcome::Scored { solved: false }, 3),
+        ]
+    );
+    let iterations = store.iterations(&fixture.claim.evolution_id).await.unwrap();
+    assert_eq!(iterations.len(), 2);
+}

@@ -1,0 +1,448 @@
+//! The platform's own small agent: a model, a shell and an editor. It runs in
+//! this process and works in the container through the sandbox, so it needs
+//! only `sh` there. Its requests go through the gateway like those of every
+//! agent. It can measure any model behind chat completions.
+
+use std::time::Duration;
+
+use anyhow::Context;
+use axum::Router;
+use axum::body::Body;
+use axum::http::{Request, StatusCode, header};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use swe_ci_base::clock::ExcludedTime;
+use swe_ci_base::code::CodeTree;
+use swe_ci_sandbox::suite::CODE_FOLDER;
+use swe_ci_sandbox::{Exec, Exit, OnLine, SandboxContainer, SandboxError};
+use tower::ServiceExt;
+
+pub const VERSION: &str = "1";
+
+/// The most answers of the model in one step.
+const MAX_TURNS: usize = 500;
+/// The most bytes of an answer.
+const MAX_ANSWER: usize = 32 << 20;
+/// The most characters of a command's output that the model sees.
+const MAX_OUTPUT: usize = 16_000;
+/// The most bytes of a file that can be edited.
+const MAX_FILE: u64 = 4 << 20;
+/// Seconds a command may take.
+const COMMAND_SECONDS: u64 = 600;
+
+const SYSTEM: &str = "You work in a Linux container by calling tools; nobody reads what you say in between. Commands start in /app/code, each in a new shell, and may take ten minutes. When your work is done, answer without calling a tool.";
+
+/// A shell with a time limit that leaves the container running.
+const SHELL: &str = r#"command -v bash >/dev/null && shell=bash || shell=sh; command -v timeout >/dev/null || exec "$shell" -c "$1"; exec timeout -k 5 "$0" "$shell" -c "$1""#;
+/// Keeps the mode of an existing file, and follows links as programs do.
+const PUT_IN_PLACE: &str = r#"mkdir -p "$(dirname "$1")" && cat /app/harness/edit > "$1""#;
+
+/// The agent's work in one step.
+pub struct Task<'a> {
+    pub sandbox: &'a dyn SandboxContainer,
+    /// The gateway, and the token it accepts.
+    pub gateway: Router,
+    pub token: &'a str,
+    pub model: &'a str,
+    pub prompt: &'a str,
+    pub time_limit: Duration,
+    pub excluded_time: ExcludedTime,
+}
+
+impl std::fmt::Debug for Task<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Task")
+            .field("model", &self.model)
+            .finish_non_exhaustive()
+    }
+}
+
+/// How the work ended.
+#[derive(Debug, PartialEq, Eq)]
+pub enum End {
+    Done,
+    /// Why it could not go on, in words.
+    Failed(String),
+    Sandbox(Exit),
+}
+
+/// Works until the model calls no more tools.
+pub async fn work(task: &Task<'_>, on_line: OnLine<'_>) -> Result<End, SandboxError> {
+    let mut messages = vec![
+        json!({ "role": "system", "content": SYSTEM }),
+        json!({ "role": "user", "content": task.prompt }),
+    ];
+    for _ in 0..MAX_TURNS {
+        let answer = match task.ask(&mut messages).await? {
+            Ok(answer) => answer,
+            Err(why) => return Ok(End::Failed(why)),
+        };
+        if let Some(text) = answer.message.get("content").and_then(Value::as_str) {
+            text.lines().for_each(&mut *on_line);
+        }
+        messages.push(answer.message);
+        if answer.calls.is_empty() {
+            return Ok(End::Done);
+        }
+        for call in answer.calls {
+            let result = match task.carry_out(&call, on_line).await? {
+                Ok(result) => result,
+                Err(exit) => return Ok(End::Sandbox(exit)),
+            };
+            messages.push(json!({ "role": "tool", "tool_call_id": call.id, "content": result }));
+        }
+    }
+    Ok(End::Failed(format!(
+        "the model was asked {MAX_TURNS} times and is not done"
+    )))
+}
+
+/// The model's next message.
+#[derive(Debug)]
+struct Answer {
+    /// Unchanged: models want all of it back.
+    message: Value,
+    calls: Vec<Call>,
+}
+
+/// A tool the model calls.
+#[derive(Debug)]
+struct Call {
+    id: String,
+    tool: Result<Tool, String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(tag = "name", content = "arguments", rename_all = "snake_case")]
+enum Tool {
+    Bash {
+        command: String,
+    },
+    Write {
+        path: String,
+        content: String,
+    },
+    Edit {
+        path: String,
+        old: String,
+        new: String,
+    },
+}
+
+impl Answer {
+    fn parse(body: &Value) -> Result<Self, String> {
+        let message = body.pointer("/choices/0/message").cloned();
+        let message = message.ok_or("the model's answer has no message")?;
+        let calls = message.get("tool_calls").and_then(Value::as_array);
+        let calls = calls.into_iter().flatten().map(Call::parse).collect();
+        Ok(Self { message, calls })
+    }
+}
+
+impl Call {
+    fn parse(call: &Value) -> Self {
+        let text = |pointer| {
+            call.pointer(pointer)
+                .and_then(Value::as_str)
+                .unwrap_or_default()
+        };
+        let arguments = serde_json::from_str::<Value>(text("/function/arguments"));
+        let tool = arguments
+            .and_then(|arguments| {
+                let name = text("/function/name");
+                serde_json::from_value(json!({ "name": name, "arguments": arguments }))
+            })
+            .map_err(|error| format!("this call cannot be understood: {error}"));
+        Self {
+            id: text("/id").to_owned(),
+            tool,
+        }
+    }
+}
+
+impl Task<'_> {
+    /// The model's answer, or why there is none, in words. When the
+    /// conversation is too long, shortens it and asks again.
+    async fn ask(&self, messages: &mut [Value]) -> anyhow::Result<Result<Answer, String>> {
+        loop {
+            let body = json!({ "model": self.model, "messages": messages, "tools": tools() });
+            let (status, body) = self.send(&body).await?;
+            if status.is_success() {
+                let body = serde_json::from_slice(&body);
+                return Ok(body
+                    .map_err(|error| format!("the model's answer is not JSON: {error}"))
+                    .and_then(|body| Answer::parse(&body)));
+            }
+            let too_long = [StatusCode::BAD_REQUEST, StatusCode::PAYLOAD_TOO_LARGE];
+            if !(too_long.contains(&status) && shorten(messages)) {
+                let text = String::from_utf8_lossy(&body);
+                let text: String = text.chars().take(500).collect();
+                return Ok(Err(format!("the model answered HTTP {status}: {text}")));
+            }
+        }
+    }
+
+    async fn send(&self, body: &Value) -> anyhow::Result<(StatusCode, Vec<u8>)> {
+        let request = Request::post("/v1/chat/completions")
+            .header(header::AUTHORIZATION, format!("Bearer {}", self.token))
+            .header(header::CONTENT_TYPE, "application/json")
+            .body(Body::from(serde_json::to_vec(body)?))?;
+        let response = self.gateway.clone().oneshot(request).await?;
+        let status = response.status();
+        let body = axum::body::to_bytes(response.into_body(), MAX_ANSWER).await;
+        Ok((
+            status,
+            body.context("the gateway's answer broke off")?.to_vec(),
+        ))
+    }
+
+    /// The result of a call for the model; `Err` when the container has ended.
+    async fn carry_out(
+        &self,
+        call: &Call,
+        on_line: OnLine<'_>,
+    ) -> Result<Result<String, Exit>, SandboxError> {
+        match &call.tool {
+            Err(why) => Ok(Ok(why.clone())),
+            Ok(Tool::Bash { command }) => {
+                on_line(&format!("$ {command}"));
+                let limit = COMMAND_SECONDS.to_string();
+                self.run(&["sh", "-c", SHELL, &limit, command], on_line)
+                    .await
+            }
+            Ok(Tool::Write { path, content }) => {
+                on_line(&format!("write {path}"));
+                self.put(path, content.as_bytes().to_vec(), on_line).await
+            }
+            Ok(Tool::Edit { path, old, new }) => {
+                on_line(&format!("edit {path}"));
+                match self.edited(path, old, new).await? {
+                    Ok(content) => self.put(path, content.into_bytes(), on_line).await,
+                    Err(why) => Ok(Ok(why)),
+                }
+            }
+        }
+    }
+
+    async fn edited(
+        &self,
+        path: &str,
+        old: &str,
+        new: &str,
+    ) -> Result<Result<String, String>, SandboxError> {
+        let contents = match self.sandbox.read(&absolute(path), MAX_FILE).await {
+            Ok(contents) => contents,
+            Err(SandboxError::TooBig { .. }) => {
+                return Ok(Err(format!("{path} is too big to be edited by this tool")));
+            }
+            Err(error) => return Err(error),
+        };
+        let Some(text) = contents.and_then(|bytes| String::from_utf8(bytes).ok()) else {
+            return Ok(Err(format!("there is no text file {path}")));
+        };
+        Ok(match text.matches(old).count() {
+            _ if old.is_empty() => Err("`old` is empty; use write for a new file".into()),
+            1 => Ok(text.replacen(old, new, 1)),
+            0 => Err(format!(
+                "`old` does not stand in {path}; it must match exactly"
+            )),
+            n => Err(format!(
+                "`old` stands {n} times in {path}; give more lines around it"
+            )),
+        })
+    }
+
+    async fn put(
+        &self,
+        path: &str,
+        content: Vec<u8>,
+        on_line: OnLine<'_>,
+    ) -> Result<Result<String, Exit>, SandboxError> {
+        let mut file = CodeTree::default();
+        file.insert_file("edit", content);
+        self.sandbox.put(&[("/app/harness", &file)]).await?;
+        let command = ["sh", "-c", PUT_IN_PLACE, "sh", &absolute(path)];
+        self.run(&command, on_line).await
+    }
+
+    /// Runs a command; its output and its end, for the model.
+    async fn run(
+        &self,
+        command: &[&str],
+        on_line: OnLine<'_>,
+    ) -> Result<Result<String, Exit>, SandboxError> {
+        let exec = Exec {
+            command: command.iter().map(|word| (*word).to_owned()).collect(),
+            env: Vec::new(),
+            working_dir: CODE_FOLDER.into(),
+            time_limit: self.time_limit,
+            off: self.excluded_time.clone(),
+        };
+        let mut output = Output::default();
+        let mut tee = |line: &str| {
+            output.line(line);
+            on_line(line);
+        };
+        Ok(match self.sandbox.exec(&exec, &mut tee).await? {
+            Exit::Code(0) => Ok(output.shown("done")),
+            Exit::Code(124 | 137) => {
+                Ok(output.shown(&format!("ended after {COMMAND_SECONDS} s, its time limit")))
+            }
+            Exit::Code(code) => Ok(output.shown(&format!("exit code {code}"))),
+            ended => Err(ended),
+        })
+    }
+}
+
+/// A command's output, without its middle when it is long.
+#[derive(Debug, Default)]
+struct Output {
+    head: String,
+    tail: String,
+    left_out: usize,
+}
+
+impl Output {
+    fn line(&mut self, line: &str) {
+        if self.head.len() + line.len() < MAX_OUTPUT / 2 {
+            self.head.extend([line, "\n"]);
+            return;
+        }
+        self.tail.extend([line, "\n"]);
+        while self.tail.len() > MAX_OUTPUT / 2 {
+            let end = self.tail.find('\n').map_or(self.tail.len(), |at| at + 1);
+            self.left_out += end;
+            self.tail.drain(..end);
+        }
+    }
+
+    fn shown(&self, ended: &str) -> String {
+        let gap = match self.left_out {
+            0 => String::new(),
+            bytes => format!("[{bytes} bytes left out]\n"),
+        };
+        format!("{}{gap}{}[{ended}]", self.head, self.tail)
+    }
+}
+
+fn absolute(path: &str) -> String {
+    if path.starts_with('/') {
+        path.to_owned()
+    } else {
+        format!("{CODE_FOLDER}/{path}")
+    }
+}
+
+/// Removes the older half of the tool results; `false` when nothing is left to
+/// remove.
+fn shorten(messages: &mut [Value]) -> bool {
+    const LEFT_OUT: &str = "[left out: the conversation grew too long]";
+    let mut long: Vec<&mut Value> = messages
+        .iter_mut()
+        .filter(|message| message["role"] == "tool")
+        .filter_map(|message| message.get_mut("content"))
+        .filter(|content| {
+            content
+                .as_str()
+                .is_some_and(|text| text.len() > LEFT_OUT.len())
+        })
+        .collect();
+    let half = long.len().div_ceil(2);
+    for content in long.iter_mut().take(half) {
+        **content = LEFT_OUT.into();
+    }
+    half > 0
+}
+
+fn tools() -> Value {
+    let tool = |name: &str, what: &str, parameters: &[(&str, &str)]| {
+        let properties: serde_json::Map<String, Value> = parameters
+            .iter()
+            .map(|(name, what)| {
+                let schema = json!({ "type": "string", "description": what });
+                ((*name).to_owned(), schema)
+            })
+            .collect();
+        let names: Vec<&str> = parameters.iter().map(|(name, _)| *name).collect();
+        json!({ "type": "function", "function": {
+            "name": name,
+            "description": what,
+            "parameters": { "type": "object", "properties": properties, "required": names },
+        }})
+    };
+    let path = ("path", "absolute, or relative to /app/code");
+    json!([
+        tool(
+            "bash",
+            "Runs a command in a new shell; gives what it prints and how it ends.",
+            &[("command", "the command line")]
+        ),
+        tool(
+            "write",
+            "Writes a whole file, new or in place of what was there.",
+            &[path, ("content", "all of the file")]
+        ),
+        tool(
+            "edit",
+            "Replaces a passage of a text file that stands there exactly once.",
+            &[
+                path,
+                ("old", "the passage as it stands"),
+                ("new", "what comes in its place")
+            ]
+        ),
+    ])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_output_loses_its_middle() {
+        let mut output = Output::default();
+        for n in 0..10_000 {
+            output.line(&format!("line {n}"));
+        }
+        let shown = output.shown("done");
+        assert!(shown.starts_with("line 0\n") && shown.ends_with("line 9999\n[done]"));
+        assert!(shown.contains("bytes left out]") && shown.len() < MAX_OUTPUT + 100);
+        assert_eq!(Output::default().shown("exit code 1"), "[exit code 1]");
+    }
+
+    #[test]
+    fn calls_are_read_or_explained() {
+        let check = |name: &str, arguments: &str, expect: &str| {
+            let call = json!({ "id": "c1", "function": { "name": name, "arguments": arguments } });
+            let parsed = format!("{:?}", Call::parse(&call).tool);
+            assert!(parsed.contains(expect), "{parsed}");
+        };
+        check("bash", r#"{"command": "ls"}"#, "Bash { command: \"ls\" }");
+        check(
+            "edit",
+            r#"{"path": "a", "old": "b"}"#,
+            "missing field `new`",
+        );
+        check("rm", "{}", "unknown variant `rm`");
+        check("bash", "{", "cannot be understood");
+    }
+
+    #[test]
+    fn a_long_conversation_is_cut_by_halves() {
+        let tool = || json!({ "role": "tool", "content": "x".repeat(100) });
+        let mut messages = vec![
+            json!({ "role": "user", "content": "u" }),
+            tool(),
+            tool(),
+            tool(),
+        ];
+        let long = |messages: &[Value]| {
+            let long = |m: &&Value| m["content"].as_str().unwrap().len() == 100;
+            messages.iter().filter(long).count()
+        };
+        assert!(shorten(&mut messages));
+        assert_eq!(long(&messages), 1);
+        assert!(shorten(&mut messages));
+        assert!(!shorten(&mut messages));
+    }
+}

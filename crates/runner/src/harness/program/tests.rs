@@ -1,0 +1,136 @@
+//! Tests of descriptions: validation, jobs, digests, and the catalogue.
+
+use super::*;
+
+const GOOD: &str = r#"
+name = "own"
+title = "Our own"
+version = "1.0"
+protocol = "chat"
+runtime = "python"
+install = ['pip install own==$version']
+command = 'own --model "$model" < "$prompt_file"'
+[files]
+"home/.own.json" = '{"key": "{{token}}"}'
+[env]
+OWN_URL = "{{gateway}}/v1"
+"#;
+
+const VALUES: StepValues<'_> = StepValues {
+    gateway: "http://127.0.0.1:4000",
+    token: "tok\"en",
+    model: "it's",
+    prompt: "Do it.",
+};
+
+fn own() -> Program {
+    Program::parse("own.toml", GOOD).unwrap()
+}
+
+#[test]
+fn valid_and_invalid_descriptions() {
+    let check = |from: &str, to: &str, expect: &str| {
+        let text = GOOD.replace(from, to);
+        assert_ne!(text, GOOD, "{from}");
+        let problem = Program::parse("own.toml", &text).unwrap_err();
+        assert!(
+            problem.starts_with("own.toml: ") && problem.contains(expect),
+            "{problem}"
+        );
+    };
+    check("title", "titel", "unknown field `titel`");
+    check("\"chat\"", "\"talk\"", "unknown variant `talk`");
+    check("\"own\"", "\"Own\"", "name: needs");
+    check("\"own\"", "\"own-\"", "name: needs");
+    check("\"own\"", "\"replay\"", "of the platform itself");
+    check("\"1.0\"", "\"1;0\"", "version: needs");
+    check("\"1.0\"", "\"-1\"", "version: needs");
+    check("==$version'", "==$version\\'", "needs to be one line");
+    check("['pip", "[\"\\n\", 'pip", "install: is empty");
+    check("$version", "{{version}}", "values are variables");
+    check("\"$model\"", "{{model}}", "values are variables");
+    check("\"home/.own.json\"", "\"/home\"", "files: `/home`");
+    check("\"home/.own.json\"", "\"../home\"", "files: `../home`");
+    check("\"home/.own.json\"", "\"prompt.md\"", "files: `prompt.md`");
+    check("{{token}}", "{{tokem}}", "`{{tokem}}` is not known");
+    check("{{gateway}}", "{{gateway", "is not closed");
+    check("OWN_URL", "HOME", "env: HOME is set already");
+    check("OWN_URL", "\"OWN URL\"", "cannot name a variable");
+    check(
+        "[files]",
+        "tarball = \"a/b.tgz\"\n[files]",
+        "tarball: `a/b.tgz`",
+    );
+    check("Our own", &"x".repeat(70_000), "at most 65536 are allowed");
+}
+
+#[test]
+fn a_job_has_the_prompt_the_files_and_no_token_in_its_command() {
+    let job = own().job("2.0", &VALUES).unwrap();
+    assert_eq!(job.files.file("prompt.md").unwrap(), b"Do it.");
+    assert_eq!(
+        job.files.file("home/.own.json").unwrap(),
+        br#"{"key": "tok\"en"}"#
+    );
+    assert_eq!(
+        job.env,
+        ["HOME=/app/harness/home", "OWN_URL=http://127.0.0.1:4000/v1"]
+    );
+    assert_eq!(job.command[..2], ["sh", "-euc"]);
+    let script = &job.command[2];
+    assert!(script.contains("model='it'\\''s'\n") && script.contains("version='2.0'\n"));
+    assert!(script.ends_with("own --model \"$model\" < \"$prompt_file\""));
+    assert!(!script.contains("tok"));
+    assert!(own().job("2.0; rm", &VALUES).is_err());
+}
+
+#[test]
+fn the_digest_follows_what_decides_the_layer() {
+    let check = |from: &str, to: &str, same: bool| {
+        let other = Program::parse("own.toml", &GOOD.replace(from, to)).unwrap();
+        assert_eq!(
+            other.recipe("1.0").digest() == own().recipe("1.0").digest(),
+            same,
+            "{to}"
+        );
+    };
+    check("Our own", "Theirs", true);
+    check("{{gateway}}/v1", "{{gateway}}", true);
+    check("own==", "their==", false);
+    check("\"python\"", "\"node\"", false);
+    assert_ne!(own().recipe("1.0").digest(), own().recipe("1.1").digest());
+}
+
+#[test]
+fn ours_can_be_used_and_an_operators_stand_beside_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let open = || Catalogue::open(&folder.path().join("harnesses"));
+    let ours = open().unwrap();
+    assert_eq!(ours.iter().count(), 8);
+    for program in ours.iter() {
+        let name = &program.name;
+        assert_eq!(ours.get(name).unwrap().title, program.title);
+        let job = program.job(&program.version, &VALUES).unwrap();
+        for path in job.files.paths().collect::<Vec<_>>() {
+            let text = std::str::from_utf8(job.files.file(path).unwrap()).unwrap();
+            let reads = match path.rsplit_once('.') {
+                Some((_, "json")) => serde_json::from_str::<serde_json::Value>(text).is_ok(),
+                Some((_, "toml")) => toml::from_str::<toml::Table>(text).is_ok(),
+                _ => true,
+            };
+            assert!(reads, "{name}: {path}: {text}");
+        }
+        for line in program.recipe(&program.version).lines("given") {
+            assert!(!line.contains('\n'), "{name}: {line}");
+        }
+    }
+    let tarball = ours.get("iflow-cli").unwrap().recipe("0.5.19").tarball;
+    assert_eq!(tarball.as_deref(), Some("iflow-cli-0.5.19.tgz"));
+
+    let file = folder.path().join("harnesses/own.toml");
+    std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+    std::fs::write(&file, GOOD).unwrap();
+    assert_eq!(open().unwrap().get("own").unwrap().title, "Our own");
+    std::fs::write(&file, GOOD.replace("\"own\"", "\"aider\"")).unwrap();
+    assert!(open().unwrap_err().contains("there is a harness `aider`"));
+}

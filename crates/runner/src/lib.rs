@@ -1,0 +1,10 @@
+//! Evolutions from start to end: the harnesses of the agents, the three steps
+//! of an iteration, and the queue whose workers run evolutions.
+
+pub mod events;
+pub mod evolve;
+pub mod harness;
+pub mod host_load;
+pub mod keys;
+pub mod queue;
+pub mod secrets;

@@ -1,0 +1,148 @@
+//! The queue: evolutions are rows, claimed under a lease. A worker renews its
+//! lease while it works; after a lease expires another worker can claim the
+//! evolution and resume it from its rows.
+
+use std::time::Duration;
+
+use swe_ci_base::error::{Error, Result};
+use swe_ci_core::run::Progress;
+use swe_ci_sandbox::host;
+use swe_ci_store::Claim;
+use swe_ci_views::event::What;
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+use crate::evolve::{EvolveOutcome, Evolver, Interrupts};
+
+/// How long a lease lasts without a heartbeat.
+const LEASE_MS: i64 = 60_000;
+/// How often a worker renews its lease and reads the run's steering.
+const HEARTBEAT: Duration = Duration::from_secs(2);
+/// How often an idle worker looks for work.
+const IDLE: Duration = Duration::from_millis(500);
+
+/// Runs `slots` evolutions at a time until `stop`. `name` identifies this
+/// process.
+pub async fn work(evolver: &Evolver, name: &str, slots: usize, stop: &CancellationToken) {
+    let mut workers = JoinSet::new();
+    for slot in 1..=slots {
+        let (evolver, stop, worker) = (evolver.clone(), stop.clone(), format!("{name}/{slot}"));
+        workers.spawn(async move { work_slot(&evolver, &worker, &stop).await });
+    }
+    workers.join_all().await;
+}
+
+async fn work_slot(evolver: &Evolver, worker: &str, stop: &CancellationToken) {
+    let mut warned = false;
+    while !stop.is_cancelled() {
+        // With a full disk, evolutions in progress go on, but no new one
+        // begins.
+        if let Err(full) = host::ensure_free_space(evolver.folders.root(), 0) {
+            if !warned {
+                tracing::warn!("no new evolution begins: {full}");
+                warned = true;
+            }
+            idle(stop).await;
+            continue;
+        }
+        warned = false;
+        match evolver.store.claim(worker, LEASE_MS).await {
+            Ok(Some(claim)) => {
+                if let Err(error) = work_claim(evolver, worker, &claim, stop).await {
+                    tracing::error!(
+                        evolution = claim.evolution_id,
+                        "evolution released: {:#}",
+                        anyhow::Error::new(error)
+                    );
+                    idle(stop).await;
+                }
+            }
+            Ok(None) => idle(stop).await,
+            Err(error) => {
+                tracing::error!("cannot claim work: {:#}", anyhow::Error::new(error));
+                idle(stop).await;
+            }
+        }
+    }
+}
+
+async fn idle(stop: &CancellationToken) {
+    tokio::select! {
+        () = stop.cancelled() => {}
+        () = tokio::time::sleep(IDLE) => {}
+    }
+}
+
+async fn work_claim(
+    evolver: &Evolver,
+    worker: &str,
+    claim: &Claim,
+    stop: &CancellationToken,
+) -> Result<()> {
+    let interrupts = Interrupts {
+        stop: stop.child_token(),
+        cancel: CancellationToken::new(),
+    };
+    tracing::info!(evolution = claim.evolution_id, task = %claim.task_id, worker, "evolution claimed");
+    let outcome = tokio::select! {
+        outcome = evolver.evolve(claim, worker, &interrupts) => outcome,
+        lost = keep_lease(evolver, worker, claim, &interrupts) => Err(lost),
+    };
+    match outcome {
+        Ok(EvolveOutcome::Ended(_)) => Ok(()),
+        Ok(EvolveOutcome::Stopped) => release_claim(evolver, worker, claim).await,
+        // Released, so that it is retried without waiting for the lease to
+        // expire; the lease may be lost already.
+        Err(error) => {
+            release_claim(evolver, worker, claim).await?;
+            Err(error)
+        }
+    }
+}
+
+async fn release_claim(evolver: &Evolver, worker: &str, claim: &Claim) -> Result<()> {
+    let evolution_id = claim.evolution_id.clone();
+    if evolver.store.release_claim(&evolution_id, worker).await? {
+        evolver
+            .events
+            .publish(&claim.run_id, What::Queued { evolution_id });
+    }
+    Ok(())
+}
+
+/// Renews the lease and applies the run's steering, which other processes may
+/// change too. Returns only when the lease is lost.
+async fn keep_lease(
+    evolver: &Evolver,
+    worker: &str,
+    claim: &Claim,
+    interrupts: &Interrupts,
+) -> Error {
+    loop {
+        tokio::time::sleep(HEARTBEAT).await;
+        match evolver
+            .store
+            .heartbeat(&claim.evolution_id, worker, LEASE_MS)
+            .await
+        {
+            Ok(true) => {}
+            Ok(false) => {
+                return Error::Conflict(format!(
+                    "evolution {} was taken over by another worker",
+                    claim.evolution_id
+                ));
+            }
+            Err(error) => tracing::warn!("heartbeat failed: {error}"),
+        }
+        match evolver.store.steering(&claim.run_id).await {
+            Ok((Progress::Cancelled, _)) => interrupts.cancel.cancel(),
+            Ok((_, steering)) => {
+                evolver.ledgers.set_budget(&claim.run_id, steering.budget);
+                if steering.paused {
+                    interrupts.stop.cancel();
+                }
+            }
+            Err(error) => tracing::warn!("cannot read the run's steering: {error}"),
+        }
+    }
+}

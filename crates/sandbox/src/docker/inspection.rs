@@ -1,0 +1,101 @@
+//! Inspection of a container through the engine's API. Nothing runs inside the
+//! container for it: the code in there could forge the answer.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, SystemTime};
+
+use bollard::query_parameters::EventsOptionsBuilder;
+use futures::TryStreamExt;
+
+use crate::{Exit, Seen};
+
+/// Collects what is known about one container.
+pub(super) struct Inspector {
+    api: bollard::Docker,
+    container_id: String,
+    created: SystemTime,
+    record: Mutex<Record>,
+}
+
+/// The commands so far, and the result of the latest inspection.
+#[derive(Debug, Default)]
+struct Record {
+    exit_code: Option<i64>,
+    run_time: Duration,
+    latest: Option<Seen>,
+}
+
+impl Inspector {
+    /// For a container that was created just now.
+    pub(super) fn new(api: bollard::Docker, container_id: String) -> Self {
+        Self {
+            api,
+            container_id,
+            created: SystemTime::now(),
+            record: Mutex::default(),
+        }
+    }
+
+    /// Records how a command ended; `None` when it was interrupted.
+    pub(super) fn record_command(&self, run_time: Duration, exit: Option<&Exit>) {
+        let mut record = self.record();
+        record.run_time += run_time;
+        record.exit_code = match exit {
+            Some(Exit::Code(code)) => Some(*code),
+            _ => None,
+        };
+    }
+
+    /// The engine's current view, or the latest one it gave.
+    pub(super) async fn inspect(&self) -> Option<Seen> {
+        if let Ok(container) = self.api.inspect_container(&self.container_id, None).await {
+            let killed = container.state.and_then(|state| state.oom_killed);
+            let image = container.image.unwrap_or_default();
+            let image_name = self.name_of(&image).await;
+            let out_of_memory = killed == Some(true) || self.had_oom_event().await;
+            let mut record = self.record();
+            record.latest = Some(Seen {
+                image,
+                image_name,
+                exit_code: record.exit_code,
+                out_of_memory,
+                seconds: record.run_time.as_secs_f64(),
+            });
+        }
+        self.record().latest.clone()
+    }
+
+    async fn name_of(&self, image: &str) -> Option<String> {
+        let image = self.api.inspect_image(image).await.ok()?;
+        image.repo_tags.unwrap_or_default().into_iter().next()
+    }
+
+    /// Whether the engine reported a process killed for lack of memory. The
+    /// state of a container does not always include its exec'd processes.
+    async fn had_oom_event(&self) -> bool {
+        let filters = HashMap::from([
+            ("container", vec![self.container_id.clone()]),
+            ("event", vec!["oom".to_owned()]),
+        ]);
+        let options = EventsOptionsBuilder::default()
+            .since(&seconds(self.created))
+            .until(&seconds(SystemTime::now()))
+            .filters(&filters)
+            .build();
+        let mut events = std::pin::pin!(self.api.events(Some(options)));
+        matches!(events.try_next().await, Ok(Some(_)))
+    }
+
+    fn record(&self) -> MutexGuard<'_, Record> {
+        self.record.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A time in the engine's format: seconds since the epoch, with a fraction.
+fn seconds(time: SystemTime) -> String {
+    let since = time
+        .duration_since(SystemTime::UNIX_EPOCH)
+        .unwrap_or_default();
+    format!("{}.{:09}", since.as_secs(), since.subsec_nanos())
+}

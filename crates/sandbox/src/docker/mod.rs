@@ -1,0 +1,187 @@
+//! Docker, through its API.
+//!
+//! A container idles until it receives a command, so that the next step's
+//! container can be created and started while the current step works. Agents
+//! and tests get the same environment: no network, no capabilities, no new
+//! privileges, limits on processor, memory, processes, disk and time.
+
+mod container;
+mod error;
+mod inspection;
+mod lines;
+mod process;
+mod sweep;
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::{Arc, OnceLock};
+
+use async_trait::async_trait;
+use bollard::models::{ContainerCreateBody, HostConfig, Mount, MountType, ResourcesUlimits};
+use bollard::query_parameters::{CreateContainerOptions, StartContainerOptions};
+
+use self::container::DockerContainer;
+use self::error::{engine_error, status_of};
+use self::inspection::Inspector;
+use self::process::Process;
+pub use self::sweep::SweepScope;
+use super::{ContainerSpec, LAYER_FOLDER, Sandbox, SandboxContainer, SandboxError};
+use swe_ci_base::blocking::blocking;
+
+/// Label of everything that an installation owns in the engine: containers,
+/// images, networks, volumes.
+pub const LABEL_INSTANCE: &str = "swe-ci.instance";
+/// Why the labelled object exists.
+pub const LABEL_PURPOSE: &str = "swe-ci.purpose";
+const LABEL_DETAIL: &str = "swe-ci.detail";
+const LABEL_PROCESS: &str = "swe-ci.process";
+
+/// Name of an installation (a data folder), so that one never removes the
+/// containers of another.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Instance(pub String);
+
+#[derive(Debug, Clone)]
+pub struct Docker {
+    api: Arc<OnceLock<bollard::Docker>>,
+    instance: Instance,
+    /// Distinguishes the containers of this process from those of others.
+    process: Arc<Process>,
+}
+
+impl Docker {
+    /// Uses the engine named by `DOCKER_HOST`, or the local one. It need not
+    /// run yet: reading results needs no engine. The data folder holds the lock
+    /// files by which processes detect each other.
+    pub fn new(instance: Instance, data: &Path) -> Self {
+        Self {
+            api: Arc::default(),
+            instance,
+            process: Arc::new(Process::new(data)),
+        }
+    }
+
+    /// The engine's API. Fails when there is no such engine; the next call
+    /// tries again.
+    pub fn api(&self) -> Result<&bollard::Docker, SandboxError> {
+        if let Some(api) = self.api.get() {
+            return Ok(api);
+        }
+        let api = bollard::Docker::connect_with_defaults().map_err(|e| {
+            SandboxError::Engine(format!(
+                "it is not available ({e}); `swe-ci doctor` tells more"
+            ))
+        })?;
+        Ok(self.api.get_or_init(|| api))
+    }
+
+    fn create_body(&self, spec: &ContainerSpec) -> ContainerCreateBody {
+        let limits = spec.limits;
+        let (program, arguments) = process_one(spec);
+        let memory = i64::from(limits.memory_mb) * 1024 * 1024;
+        let file_size = i64::from(limits.disk_mb) * 1024 * 1024;
+        ContainerCreateBody {
+            image: Some(spec.image.clone()),
+            entrypoint: Some(vec![program]),
+            cmd: Some(arguments),
+            user: Some("0".into()),
+            network_disabled: Some(true),
+            labels: Some(HashMap::from([
+                (LABEL_INSTANCE.into(), self.instance.0.clone()),
+                (LABEL_PURPOSE.into(), spec.purpose.name().into()),
+                (LABEL_DETAIL.into(), spec.purpose.detail().into()),
+                (LABEL_PROCESS.into(), self.process.name.clone()),
+            ])),
+            host_config: Some(HostConfig {
+                network_mode: Some("none".into()),
+                cap_drop: Some(vec!["ALL".into()]),
+                security_opt: Some(vec!["no-new-privileges".into()]),
+                nano_cpus: Some(i64::from(limits.cpus_milli) * 1_000_000),
+                memory: Some(memory),
+                memory_swap: Some(memory),
+                pids_limit: Some(i64::from(limits.pids)),
+                shm_size: Some(64 * 1024 * 1024),
+                mounts: Some(mounts(spec)),
+                ulimits: Some(vec![ResourcesUlimits {
+                    name: Some("fsize".into()),
+                    soft: Some(file_size),
+                    hard: Some(file_size),
+                }]),
+                ..HostConfig::default()
+            }),
+            ..ContainerCreateBody::default()
+        }
+    }
+}
+
+#[async_trait]
+impl Sandbox for Docker {
+    /// Runs to the end even if the caller stops waiting: the process must know
+    /// every container it requested, to remove it.
+    async fn open(&self, spec: &ContainerSpec) -> Result<Box<dyn SandboxContainer>, SandboxError> {
+        let (api, body) = (self.api()?.clone(), self.create_body(spec));
+        let disk_bytes = i64::from(spec.limits.disk_mb) * 1024 * 1024;
+        let image = spec.image.clone();
+        let process = self.process.clone();
+        let container = tokio::spawn(async move {
+            blocking(move || process.announce()).await?;
+            let created = api
+                .create_container(None::<CreateContainerOptions>, body)
+                .await
+                .map_err(|e| match status_of(&e) {
+                    Some(404) => SandboxError::NoImage(image),
+                    _ => engine_error("make a container", &e),
+                })?;
+            // From here on, dropping the container removes it.
+            let container = DockerContainer {
+                inspector: Inspector::new(api.clone(), created.id.clone()),
+                api,
+                id: created.id,
+                disk_bytes,
+            };
+            container
+                .api
+                .start_container(&container.id, None::<StartContainerOptions>)
+                .await
+                .map_err(|e| engine_error("start a container", &e))?;
+            Ok(Box::new(container) as Box<dyn SandboxContainer>)
+        });
+        container.await.map_err(anyhow::Error::new)?
+    }
+
+    async fn ping(&self) -> Result<(), SandboxError> {
+        self.api()?
+            .ping()
+            .await
+            .map(|_| ())
+            .map_err(|e| engine_error("answer", &e))
+    }
+}
+
+/// Process 1: idles until a command comes, whatever the image's own entrypoint
+/// is.
+fn process_one(spec: &ContainerSpec) -> (String, Vec<String>) {
+    let command: &[&str] = match &spec.gateway {
+        Some(gateway) => &gateway.relay,
+        None => &["sleep", "infinity"],
+    };
+    let mut words = command.iter().map(|word| (*word).to_owned());
+    (words.next().unwrap_or_default(), words.collect())
+}
+
+fn mounts(spec: &ContainerSpec) -> Vec<Mount> {
+    let mount = |kind, source: String, target: &str| Mount {
+        typ: Some(kind),
+        source: Some(source),
+        target: Some(target.to_owned()),
+        read_only: Some(true),
+        ..Mount::default()
+    };
+    let gateway = spec.gateway.as_ref().map(|gateway| {
+        let folder = gateway.folder.display().to_string();
+        mount(MountType::BIND, folder, gateway.inside)
+    });
+    let layer = spec.layer.clone();
+    let layer = layer.map(|layer| mount(MountType::VOLUME, layer, LAYER_FOLDER));
+    gateway.into_iter().chain(layer).collect()
+}

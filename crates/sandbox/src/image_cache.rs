@@ -1,0 +1,259 @@
+//! The image cache: loads the images of tasks from their archives, evicts them
+//! when the container engine's disk space runs low, and reloads an evicted
+//! image when a container needs it.
+//!
+//! A record in the data folder names the archives of an image; the file's
+//! modification time is the image's last use. So each machine knows which
+//! images it can reload, whatever other machines of the same database have.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use anyhow::{Context, bail};
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+use swe_ci_base::blocking::blocking;
+use swe_ci_base::files::{self, FileIdentity};
+use tokio::sync::Mutex;
+
+use crate::images::{EvictableImage, Images};
+use crate::{ContainerSpec, Docker, Sandbox, SandboxContainer, SandboxError, host};
+
+#[derive(Debug, Clone)]
+pub struct ImageCache {
+    images: Images,
+    folder: PathBuf,
+    /// Serialises loading: all archives go to the one disk of the container
+    /// engine.
+    loading: Arc<Mutex<()>>,
+}
+
+/// The archives of an image.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Record {
+    digest: String,
+    archives: Vec<Archive>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Archive {
+    path: PathBuf,
+    identity: FileIdentity,
+}
+
+impl ImageCache {
+    /// `data` is the data folder.
+    pub fn new(images: Images, data: &Path) -> Self {
+        Self {
+            images,
+            folder: data.join("images"),
+            loading: Arc::default(),
+        }
+    }
+
+    /// Loads an image archive and returns the image's content digest. Skips
+    /// reading a file that was loaded before, under any name, as long as the
+    /// engine has the image.
+    pub async fn load(&self, archive: &Path) -> anyhow::Result<String> {
+        let identity = files::identity(archive)?;
+        let _guard = self.loading.lock().await;
+        if let Some(digest) = self.recorded_digest(identity).await?
+            && self.images.digest(&digest).await?.is_some()
+        {
+            self.touch(&digest).await;
+            return Ok(digest);
+        }
+        let digest = self.images.load(archive).await?;
+        self.remember(archive, identity, &digest).await?;
+        Ok(digest)
+    }
+
+    /// # Errors
+    /// [`swe_ci_base::Error::Unavailable`] when the container engine's disk has
+    /// no space for this many more bytes. Succeeds where the free space is not
+    /// known.
+    pub async fn ensure_free_space(&self, bytes: u64) -> swe_ci_base::Result<()> {
+        match self.images.folder().await {
+            Some(folder) => host::ensure_free_space(&folder, bytes),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether the image of an archive is loaded, so that the archive need not
+    /// be read.
+    pub async fn knows(&self, archive: &Path) -> bool {
+        let Ok(identity) = files::identity(archive) else {
+            return false;
+        };
+        match self.recorded_digest(identity).await {
+            Ok(Some(digest)) => matches!(self.images.digest(&digest).await, Ok(Some(_))),
+            _ => false,
+        }
+    }
+
+    /// Records that this archive holds this image.
+    pub async fn remember(
+        &self,
+        archive: &Path,
+        identity: FileIdentity,
+        digest: &str,
+    ) -> anyhow::Result<()> {
+        let path = std::path::absolute(archive)?;
+        let (file, digest) = (self.record(digest), digest.to_owned());
+        let link = file.with_extension("tar.gz");
+        blocking(move || {
+            let mut record = read_record(&file).unwrap_or(Record {
+                digest,
+                archives: Vec::new(),
+            });
+            record.archives.retain(|known| known.path != path);
+            // A hard link costs nothing and keeps the archive when its folder
+            // is removed.
+            if let Some(folder) = link.parent() {
+                std::fs::create_dir_all(folder)?;
+            }
+            if !link.exists() && std::fs::hard_link(&path, &link).is_ok() {
+                let path = link;
+                record.archives.push(Archive { path, identity });
+            }
+            record.archives.push(Archive { path, identity });
+            files::write_whole(&file, &serde_json::to_vec(&record)?)
+        })
+        .await
+    }
+
+    /// Reloads an image that the engine no longer has.
+    ///
+    /// # Errors
+    /// When none of the image's archives is left.
+    pub async fn reload(&self, digest: &str) -> anyhow::Result<()> {
+        let _guard = self.loading.lock().await;
+        if self.images.digest(digest).await?.is_some() {
+            return Ok(());
+        }
+        let file = self.record(digest);
+        let record = blocking(move || Ok(read_record(&file))).await?;
+        let archives = record.map(|record| record.archives).unwrap_or_default();
+        for archive in archives.iter().filter(|archive| archive.path.is_file()) {
+            tracing::info!(image = digest, archive = %archive.path.display(), "image reloaded");
+            if self.images.load(&archive.path).await? == digest {
+                self.touch(digest).await;
+                return Ok(());
+            }
+        }
+        bail!("the image {digest} was evicted and its archive is gone; import its task again")
+    }
+
+    /// The images in the engine that could be reloaded.
+    pub async fn evictable(&self) -> anyhow::Result<Vec<EvictableImage>> {
+        let folder = self.folder.clone();
+        let mut evictable = Vec::new();
+        for (record, last_use) in blocking(move || Ok(records(&folder))).await? {
+            if !record.archives.iter().any(|archive| archive.path.is_file()) {
+                continue;
+            }
+            if let Some(layers) = self.images.layers(&record.digest).await? {
+                evictable.push(EvictableImage {
+                    name: record.digest,
+                    used: last_use,
+                    layers,
+                });
+            }
+        }
+        Ok(evictable)
+    }
+
+    /// Removes an image for good, with its record and its archive.
+    pub async fn forget(&self, digest: &str) -> anyhow::Result<()> {
+        self.images.remove(digest).await?;
+        let file = self.record(digest);
+        blocking(move || {
+            for path in [file.with_extension("tar.gz"), file] {
+                match std::fs::remove_file(&path) {
+                    Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                        return Err(error)
+                            .with_context(|| format!("cannot remove {}", path.display()));
+                    }
+                    _ => {}
+                }
+            }
+            Ok(())
+        })
+        .await
+    }
+
+    /// Evicts an image from the engine; `false` when something still uses it.
+    pub async fn give_back(&self, digest: &str) -> anyhow::Result<bool> {
+        self.images.remove(digest).await
+    }
+
+    async fn touch(&self, digest: &str) {
+        let file = self.record(digest);
+        let touching = blocking(move || {
+            files::touch(&file);
+            Ok(())
+        });
+        let _ = touching.await;
+    }
+
+    /// The digest of the image of an archive that was loaded before.
+    async fn recorded_digest(&self, identity: FileIdentity) -> anyhow::Result<Option<String>> {
+        let folder = self.folder.clone();
+        blocking(move || {
+            let holds = |record: &Record| record.archives.iter().any(|a| a.identity == identity);
+            let entries = records(&folder).into_iter().map(|(record, _)| record);
+            Ok(entries.filter(holds).map(|record| record.digest).next())
+        })
+        .await
+    }
+
+    fn record(&self, digest: &str) -> PathBuf {
+        let name = digest.replace(':', "-");
+        self.folder.join(format!("{name}.json"))
+    }
+}
+
+fn read_record(file: &Path) -> Option<Record> {
+    serde_json::from_slice(&std::fs::read(file).ok()?).ok()
+}
+
+/// All readable records with the time of last use.
+fn records(folder: &Path) -> Vec<(Record, SystemTime)> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let record = |entry: std::fs::DirEntry| {
+        let last_use = entry.metadata().and_then(|data| data.modified()).ok()?;
+        let path = entry.path();
+        let is_record = path.extension().is_some_and(|end| end == "json");
+        Some((read_record(&path).filter(|_| is_record)?, last_use))
+    };
+    entries.filter_map(record).collect()
+}
+
+/// Docker with the image cache behind it: a container whose image was evicted
+/// gets the image reloaded.
+#[derive(Debug)]
+pub struct CachingSandbox {
+    pub docker: Docker,
+    pub image_cache: ImageCache,
+}
+
+#[async_trait]
+impl Sandbox for CachingSandbox {
+    async fn open(&self, spec: &ContainerSpec) -> Result<Box<dyn SandboxContainer>, SandboxError> {
+        match self.docker.open(spec).await {
+            Err(SandboxError::NoImage(image)) => {
+                self.image_cache.reload(&image).await?;
+                self.docker.open(spec).await
+            }
+            result => {
+                self.image_cache.touch(&spec.image).await;
+                result
+            }
+        }
+    }
+
+    async fn ping(&self) -> Result<(), SandboxError> {
+        self.docker.ping().await
+    }
+}

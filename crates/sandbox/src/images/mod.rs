@@ -1,0 +1,480 @@
+//! Images: built, saved, loaded, looked up. Image builds are the only code of
+//! ours that has a network, and only while they run.
+
+mod layers;
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{Context, anyhow, bail};
+use bollard::query_parameters::{BuildImageOptionsBuilder, ImportImageOptions, RemoveImageOptions};
+use futures::{StreamExt, TryStreamExt};
+use tokio_util::io::ReaderStream;
+
+pub use layers::{EvictableImage, Layer};
+
+use crate::Docker;
+use swe_ci_base::code::CodeTree;
+
+/// The file of a build context with the host's CA bundle.
+const CA_FILE: &str = "host-ca.crt";
+/// Settings that the engine passes to `RUN` lines by itself, in either case,
+/// and keeps out of an image's history.
+const PROXIES: [&str; 4] = ["http_proxy", "https_proxy", "ftp_proxy", "no_proxy"];
+/// Memory limit of image builds that run untrusted code: the largest value the
+/// engine accepts.
+const MEMORY: i32 = i32::MAX;
+/// How often, and at which interval, a removal is retried while a container
+/// blocks it: containers that have ended are about to disappear.
+const TRIES: usize = 10;
+const BETWEEN_TRIES: Duration = Duration::from_millis(500);
+/// The longest progress line of a build step, in characters.
+const MAX_STEP_CHARS: usize = 100;
+
+/// Locations of the CA bundle in common distributions.
+const CA_BUNDLES: [&str; 4] = [
+    "/etc/ssl/certs/ca-certificates.crt",
+    "/etc/pki/tls/certs/ca-bundle.crt",
+    "/etc/ssl/ca-bundle.pem",
+    "/etc/ssl/cert.pem",
+];
+
+/// The host's CA bundle, if it is in one of the common places.
+#[must_use]
+pub fn usual_ca_bundle() -> Option<PathBuf> {
+    CA_BUNDLES
+        .map(PathBuf::from)
+        .into_iter()
+        .find(|path| path.is_file())
+}
+
+/// An image to build.
+#[derive(Debug)]
+pub struct ImageBuild<'a> {
+    pub tag: &'a str,
+    pub from: &'a str,
+    /// The lines after `FROM`.
+    pub lines: &'a [&'a str],
+    /// The files that the lines copy.
+    pub files: CodeTree,
+    pub network: &'a BuildNetwork,
+    /// For lines that run untrusted code: limits them to 2 GiB of memory and
+    /// keeps them out of the host's own network, where they would reach
+    /// services that listen only on the host.
+    pub apart: bool,
+}
+
+#[derive(Debug, Clone)]
+pub struct Images {
+    docker: Docker,
+}
+
+/// The host's network settings that image builds may use.
+#[derive(Debug, Clone, Default)]
+pub struct BuildNetwork {
+    /// Proxies and package registries, passed as build arguments; no container
+    /// has them. An image's history contains all but the proxies.
+    pub env: Vec<(String, String)>,
+    /// The host's CA bundle, used only during the build. Containers do not see
+    /// it, but a lower layer of the image contains it; certificates are public.
+    pub ca_bundle: Option<Vec<u8>>,
+}
+
+impl Images {
+    pub fn new(docker: Docker) -> Self {
+        Self { docker }
+    }
+
+    /// Content digest of an image by name or digest; `None` when the engine
+    /// does not have it.
+    pub async fn digest(&self, name: &str) -> anyhow::Result<Option<String>> {
+        match self.docker.api()?.inspect_image(name).await {
+            Ok(image) => Ok(image.id),
+            Err(error) if is_absent(&error) => Ok(None),
+            Err(error) => Err(error).context("the container engine did not answer"),
+        }
+    }
+
+    /// The folder where the container engine stores images, if it is on this
+    /// machine.
+    pub async fn folder(&self) -> Option<PathBuf> {
+        let info = self.docker.api().ok()?.info().await.ok()?;
+        info.docker_root_dir
+            .map(PathBuf::from)
+            .filter(|f| f.is_dir())
+    }
+
+    /// Removes an image under all its names, with the layers that no other
+    /// image uses; `false` when something still uses it.
+    pub async fn remove(&self, digest: &str) -> anyhow::Result<bool> {
+        let api = self.docker.api()?;
+        let image = match api.inspect_image(digest).await {
+            Ok(image) => image,
+            Err(error) if is_absent(&error) => return Ok(true),
+            Err(error) => return Err(error).context("the container engine did not answer"),
+        };
+        // Removal by digest works only when the image has one name.
+        let mut names = image.repo_tags.unwrap_or_default();
+        if names.len() < 2 {
+            names = vec![digest.to_owned()];
+        }
+        for name in names {
+            let mut tries = TRIES;
+            while !self.remove_one(&name).await? {
+                tries -= 1;
+                if tries == 0 {
+                    return Ok(false);
+                }
+                tokio::time::sleep(BETWEEN_TRIES).await;
+            }
+        }
+        Ok(true)
+    }
+
+    async fn remove_one(&self, name: &str) -> anyhow::Result<bool> {
+        let options = None::<RemoveImageOptions>;
+        match self.docker.api()?.remove_image(name, options, None).await {
+            Ok(_) => Ok(true),
+            Err(error) if is_absent(&error) => Ok(true),
+            Err(bollard::errors::Error::DockerResponseServerError {
+                status_code: 409, ..
+            }) => Ok(false),
+            Err(error) => Err(error).with_context(|| format!("cannot remove the image {name}")),
+        }
+    }
+
+    /// Builds `tag` from lines of a Dockerfile. `RUN` lines see the host's CA
+    /// bundle, proxies and registries.
+    pub async fn build(
+        &self,
+        tag: &str,
+        from: &str,
+        lines: &[&str],
+        network: &BuildNetwork,
+        report: &(dyn Fn(String) + Send + Sync),
+    ) -> anyhow::Result<String> {
+        let spec = ImageBuild {
+            tag,
+            from,
+            lines,
+            files: CodeTree::default(),
+            network,
+            apart: false,
+        };
+        let mut last = Vec::new();
+        let on_line = |line: &str| {
+            if line.starts_with("Step ") {
+                report(readable(line));
+            }
+            last.push(line.to_owned());
+            last.drain(..last.len().saturating_sub(30));
+        };
+        for (name, _) in network.split().1 {
+            report(format!(
+                "{name} is not passed to the build: it names a user, and an image's history would reveal it"
+            ));
+        }
+        match self.make(spec, on_line).await? {
+            Ok(digest) => Ok(digest),
+            Err(problem) => bail!(
+                "cannot build the image {tag}: {problem}\n{}",
+                last.join("\n")
+            ),
+        }
+    }
+
+    /// Builds an image and reports every line of the output. The inner error is
+    /// a failure of the lines, not of the engine.
+    pub async fn make(
+        &self,
+        spec: ImageBuild<'_>,
+        mut on_line: impl FnMut(&str),
+    ) -> anyhow::Result<Result<String, String>> {
+        let ImageBuild {
+            tag,
+            from,
+            lines,
+            files,
+            network,
+            apart,
+        } = spec;
+        let (env, _) = network.split();
+        let env: HashMap<&str, &str> = env.into_iter().collect();
+        let context = context(from, lines, files, network).to_tar("")?;
+        let options = BuildImageOptionsBuilder::default()
+            .t(tag)
+            .rm(true)
+            .forcerm(true)
+            .buildargs(&env);
+        let options = match apart {
+            true => options
+                .networkmode("bridge")
+                .memory(MEMORY)
+                .memswap(MEMORY)
+                .build(),
+            false => options.networkmode("host").build(),
+        };
+        let body = Some(bollard::body_full(context.into()));
+        let mut build = std::pin::pin!(self.docker.api()?.build_image(options, None, body));
+        while let Some(info) = build.next().await {
+            let info = match info {
+                Ok(info) => info,
+                // The stream may report the failure of a line as its own.
+                Err(bollard::errors::Error::DockerStreamError { error }) => return Ok(Err(error)),
+                Err(error) => return Err(anyhow!("cannot build the image {tag}: {error}")),
+            };
+            let printed = info.stream.iter().flat_map(|text| text.lines());
+            for line in printed.filter(|line| !line.trim().is_empty()) {
+                on_line(line);
+            }
+            if let Some(problem) = info.error_detail.and_then(|e| e.message) {
+                return Ok(Err(problem));
+            }
+        }
+        let digest = self.digest(tag).await?;
+        let digest = digest.with_context(|| format!("the image {tag} was built but is missing"));
+        digest.map(Ok)
+    }
+
+    /// Writes an image as `docker save` does, gzipped.
+    pub async fn save(&self, name: &str, to: &Path) -> anyhow::Result<()> {
+        let partial = swe_ci_base::files::beside(to, "partial");
+        let file = std::fs::File::create(&partial)
+            .with_context(|| format!("cannot create {}", partial.display()))?;
+        let (sender, receiver) = std::sync::mpsc::sync_channel::<bytes::Bytes>(16);
+        // Packing blocks, so it runs on another thread than the reading.
+        let packing = tokio::task::spawn_blocking(move || {
+            let mut gzip = flate2::write::GzEncoder::new(
+                std::io::BufWriter::new(file),
+                flate2::Compression::fast(),
+            );
+            for chunk in receiver {
+                std::io::Write::write_all(&mut gzip, &chunk)?;
+            }
+            gzip.finish()?
+                .into_inner()
+                .map_err(std::io::IntoInnerError::into_error)?
+                .sync_all()
+        });
+        let mut stream = std::pin::pin!(self.docker.api()?.export_image(name));
+        while let Some(chunk) = stream
+            .try_next()
+            .await
+            .with_context(|| format!("cannot save the image {name}"))?
+        {
+            let sender = sender.clone();
+            if tokio::task::spawn_blocking(move || sender.send(chunk))
+                .await?
+                .is_err()
+            {
+                break; // the packing ended early; its error says why
+            }
+        }
+        drop(sender);
+        packing
+            .await?
+            .with_context(|| format!("cannot write {}: is the disk full?", partial.display()))?;
+        std::fs::rename(&partial, to)?;
+        Ok(())
+    }
+
+    /// Loads an image archive and returns the image's content digest.
+    pub async fn load(&self, archive: &Path) -> anyhow::Result<String> {
+        let shown = archive.display();
+        let file = tokio::fs::File::open(archive)
+            .await
+            .with_context(|| format!("cannot open {shown}"))?;
+        let stream = ReaderStream::with_capacity(file, 1 << 20);
+        let mut load = std::pin::pin!(self.docker.api()?.import_image_stream(
+            ImportImageOptions::default(),
+            stream,
+            None
+        ));
+        let mut loaded = None;
+        while let Some(info) = load.next().await {
+            let info =
+                info.map_err(|e| anyhow!("the container engine cannot load {shown}: {e}"))?;
+            if let Some(problem) = info.error_detail.and_then(|e| e.message) {
+                bail!("the container engine cannot load {shown}: {problem}");
+            }
+            // "Loaded image: name:tag" or "Loaded image ID: sha256:…"
+            for line in info.stream.iter().flat_map(|s| s.lines()) {
+                if let Some((_, name)) = line
+                    .split_once(": ")
+                    .filter(|(head, _)| head.starts_with("Loaded image"))
+                {
+                    loaded = Some(name.trim().to_owned());
+                }
+            }
+        }
+        let name = loaded.with_context(|| format!("{shown} holds no image"))?;
+        self.digest(&name)
+            .await?
+            .with_context(|| format!("the image of {shown} was loaded but is missing"))
+    }
+}
+
+impl BuildNetwork {
+    /// The variables to pass on, and the ones that would put a password into an
+    /// image.
+    fn split(&self) -> (Vec<Variable<'_>>, Vec<Variable<'_>>) {
+        let variables = self.env.iter().map(|(k, v)| (k.as_str(), v.as_str()));
+        variables.partition(|(name, value)| is_proxy(name) || !names_a_user(value))
+    }
+}
+
+fn is_absent(error: &bollard::errors::Error) -> bool {
+    matches!(
+        error,
+        bollard::errors::Error::DockerResponseServerError {
+            status_code: 404,
+            ..
+        }
+    )
+}
+
+/// A name and a value.
+type Variable<'a> = (&'a str, &'a str);
+
+fn is_proxy(name: &str) -> bool {
+    PROXIES.iter().any(|proxy| proxy.eq_ignore_ascii_case(name))
+}
+
+/// Whether an address in the value has a user part before the host.
+pub fn names_a_user(value: &str) -> bool {
+    value.split_whitespace().any(|address| {
+        let rest = address.split_once("://").map(|(_, rest)| rest);
+        let authority = rest.and_then(|rest| rest.split(['/', '?', '#']).next());
+        authority.is_some_and(|authority| authority.contains('@'))
+    })
+}
+
+/// A build step as one line for people, without its setup commands.
+fn readable(step: &str) -> String {
+    let is_setting = |part: &str| part.starts_with("export ") || part.starts_with("set -");
+    let line = match step.split_once(" : RUN ") {
+        Some((step, command)) => {
+            let mut parts = command.split("; ").skip_while(|part| is_setting(part));
+            let first = parts.next().unwrap_or_default().to_owned();
+            let command = parts.fold(first, |all, part| all + "; " + part);
+            format!("{step} : {command}")
+        }
+        None => step.to_owned(),
+    };
+    match line.char_indices().nth(MAX_STEP_CHARS) {
+        Some((at, _)) => format!("{}…", line[..at].trim_end()),
+        None => line,
+    }
+}
+
+/// The build context: a Dockerfile, and the CA bundle if there is one. The last
+/// line removes the bundle from the containers' view.
+fn context(from: &str, lines: &[&str], mut files: CodeTree, network: &BuildNetwork) -> CodeTree {
+    let mut dockerfile = format!("FROM {from}\n");
+    for (name, _) in network.split().0 {
+        if !is_proxy(name) {
+            dockerfile.push_str(&format!("ARG {name}\n"));
+        }
+    }
+    let trust = network.ca_bundle.as_ref().map(|bundle| {
+        files.insert_file(CA_FILE, bundle.clone());
+        dockerfile.push_str(&format!("COPY {CA_FILE} /tmp/{CA_FILE}\n"));
+        [
+            "SSL_CERT_FILE",
+            "PIP_CERT",
+            "REQUESTS_CA_BUNDLE",
+            "NODE_EXTRA_CA_CERTS",
+            "CURL_CA_BUNDLE",
+        ]
+        .map(|name| format!("export {name}=/tmp/{CA_FILE}; "))
+        .concat()
+    });
+    for line in lines {
+        match (line.strip_prefix("RUN "), &trust) {
+            (Some(command), Some(trust)) => dockerfile.push_str(&format!("RUN {trust}{command}\n")),
+            _ => dockerfile.push_str(&format!("{line}\n")),
+        }
+    }
+    if trust.is_some() {
+        dockerfile.push_str(&format!("RUN rm -f /tmp/{CA_FILE}\n"));
+    }
+    files.insert_file("Dockerfile", dockerfile);
+    files
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_ca_bundle_is_for_run_lines() {
+        let network = BuildNetwork {
+            env: vec![],
+            ca_bundle: Some(b"pem".to_vec()),
+        };
+        let files = context(
+            "base",
+            &["RUN pip install x", "ENV A=b"],
+            CodeTree::default(),
+            &network,
+        );
+        let text = std::str::from_utf8(files.file("Dockerfile").unwrap()).unwrap();
+        assert!(
+            text.starts_with(
+                "FROM base\nCOPY host-ca.crt /tmp/host-ca.crt\nRUN export SSL_CERT_FILE="
+            ),
+            "{text}"
+        );
+        assert!(
+            text.ends_with("; pip install x\nENV A=b\nRUN rm -f /tmp/host-ca.crt\n"),
+            "{text}"
+        );
+        let plain = context(
+            "base",
+            &["RUN a"],
+            CodeTree::default(),
+            &BuildNetwork::default(),
+        );
+        assert_eq!(plain.file("Dockerfile").unwrap(), b"FROM base\nRUN a\n");
+    }
+
+    #[test]
+    fn registries_are_declared_and_passwords_withheld() {
+        let check = |name: &str, value: &str, expect: &str| {
+            let network = BuildNetwork {
+                env: vec![(name.into(), value.into())],
+                ca_bundle: None,
+            };
+            let passed = !network.split().0.is_empty();
+            let files = context("base", &["RUN a"], CodeTree::default(), &network);
+            let text = std::str::from_utf8(files.file("Dockerfile").unwrap()).unwrap();
+            let declared = text.contains(&format!("\nARG {name}\n"));
+            assert_eq!(
+                (passed, declared),
+                (expect != "withheld", expect == "declared"),
+                "{name}"
+            );
+        };
+        check("PIP_INDEX_URL", "https://mirror/simple", "declared");
+        check("PIP_TRUSTED_HOST", "mirror", "declared");
+        check("PIP_INDEX_URL", "https://u:p@mirror/simple", "withheld");
+        check("PIP_EXTRA_INDEX_URL", "https://a https://p@b/", "withheld");
+        check("npm_config_registry", "https://mirror/@scope/", "declared");
+        check("HTTPS_PROXY", "http://u:p@proxy:1", "passed");
+    }
+
+    #[test]
+    fn a_step_is_reported_in_one_line() {
+        let check = |step: &str, expect: &str| assert_eq!(readable(step), expect);
+        check("Step 1/4 : FROM base", "Step 1/4 : FROM base");
+        check(
+            "Step 3/4 : RUN export A=/b; export C=d; set -eu; export E=f; pip install x; rm y",
+            "Step 3/4 : pip install x; rm y",
+        );
+        check(
+            &format!("Step 4/4 : ENV A={}", "é".repeat(200)),
+            &format!("Step 4/4 : ENV A={}…", "é".repeat(83)),
+        );
+    }
+}

@@ -1,0 +1,179 @@
+//! The sandbox runs untrusted code: every step gets a fresh container. Traits
+//! draw the boundary; Docker implements them, and so does an in-memory fake for
+//! tests of the surrounding code.
+
+pub mod host;
+pub mod image_cache;
+pub mod images;
+pub mod suite;
+
+mod docker;
+mod fake;
+
+use std::fmt::Debug;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use swe_ci_core::run::Limits;
+
+pub use docker::{Docker, Instance, LABEL_INSTANCE, LABEL_PURPOSE, SweepScope};
+#[doc(hidden)]
+pub use fake::{FakeFiles, FakeSandbox};
+
+use swe_ci_base::clock::ExcludedTime;
+use swe_ci_base::code::CodeTree;
+
+/// Mount point of a layer in a container.
+pub const LAYER_FOLDER: &str = "/opt/swe-ci/agent";
+
+/// A failure of the platform, not of the code inside: the step is retried and
+/// never scored.
+#[derive(Debug, thiserror::Error)]
+pub enum SandboxError {
+    #[error("the container was removed or stopped from outside")]
+    Lost,
+    #[error("the container engine failed: {0}")]
+    Engine(String),
+    #[error("the container engine does not have the image {0}")]
+    NoImage(String),
+    /// Not the platform's fault: the files that the step left exceed a limit.
+    #[error("{path} is larger than {max_mb} MiB")]
+    TooBig { path: String, max_mb: u64 },
+    #[error(transparent)]
+    Other(#[from] anyhow::Error),
+}
+
+/// A container to create.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ContainerSpec {
+    /// Content digest or name of the image.
+    pub image: String,
+    pub limits: Limits,
+    pub purpose: Purpose,
+    /// Volume with the software installed beside the image, mounted read-only
+    /// at [`LAYER_FOLDER`].
+    pub layer: Option<String>,
+    /// Set for containers in which an agent calls a model.
+    pub gateway: Option<GatewayMount>,
+}
+
+impl ContainerSpec {
+    /// A container from an image, without layer or gateway.
+    pub fn new(image: &str, limits: Limits, purpose: Purpose) -> Self {
+        Self {
+            image: image.to_owned(),
+            limits,
+            purpose,
+            layer: None,
+            gateway: None,
+        }
+    }
+}
+
+/// The read-only mount that leads to the gateway.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GatewayMount {
+    /// Absolute folder on this machine: it holds the relay and, while a step
+    /// works, the gateway's socket.
+    pub folder: PathBuf,
+    /// Mount point inside the container.
+    pub inside: &'static str,
+    /// Starts the relay as process 1, which nothing in the container can end.
+    pub relay: [&'static str; 3],
+}
+
+/// The purpose of a container. Its labels carry it, for operators who look at
+/// the engine and for cleaning up.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Purpose {
+    /// A step of an evolution.
+    Step { evolution_id: String },
+    /// Preparing tasks, or measuring code.
+    Preparation(String),
+}
+
+impl Purpose {
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Step { .. } => "step",
+            Self::Preparation(_) => "preparation",
+        }
+    }
+
+    fn detail(&self) -> &str {
+        match self {
+            Self::Step { evolution_id } => evolution_id,
+            Self::Preparation(what) => what,
+        }
+    }
+}
+
+/// A command to run in a container.
+#[derive(Debug, Clone)]
+pub struct Exec {
+    pub command: Vec<String>,
+    pub env: Vec<String>,
+    pub working_dir: String,
+    pub time_limit: Duration,
+    /// Time that does not count against the limit.
+    pub off: ExcludedTime,
+}
+
+/// How a command ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exit {
+    Code(i64),
+    /// It exceeded the time limit; the container is gone.
+    TimedOut,
+    /// It wrote more than the limit; the container is gone.
+    DiskSpent,
+}
+
+/// The engine's view of a container and its commands so far.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Seen {
+    /// Content digest of its image.
+    pub image: String,
+    pub image_name: Option<String>,
+    /// Of the latest command that ended by itself.
+    pub exit_code: Option<i64>,
+    /// Whether a process in it was killed because memory ran out.
+    pub out_of_memory: bool,
+    /// Total run time of its commands, in seconds.
+    pub seconds: f64,
+}
+
+/// Receives each line that the command prints.
+pub type OnLine<'a> = &'a mut (dyn FnMut(&str) + Send);
+
+#[async_trait]
+pub trait Sandbox: Debug + Send + Sync {
+    /// Creates and starts a fresh container without a network.
+    async fn open(&self, spec: &ContainerSpec) -> Result<Box<dyn SandboxContainer>, SandboxError>;
+
+    /// Succeeds when the engine answers.
+    async fn ping(&self) -> Result<(), SandboxError>;
+}
+
+/// One container. Dropping it removes it.
+#[async_trait]
+pub trait SandboxContainer: Debug + Send + Sync {
+    /// Writes files below absolute folders (created when absent). Pass all of
+    /// them in one call: each call costs the engine the same, however little it
+    /// carries.
+    async fn put(&self, parts: &[(&str, &CodeTree)]) -> Result<(), SandboxError>;
+
+    async fn exec(&self, exec: &Exec, on_line: OnLine<'_>) -> Result<Exit, SandboxError>;
+
+    /// The files below an absolute folder; an error when they exceed
+    /// `max_bytes`. `None` when there is no such folder.
+    async fn get(&self, folder: &str, max_bytes: u64) -> Result<Option<CodeTree>, SandboxError>;
+
+    /// One file by its absolute path; `None` when there is no such file.
+    async fn read(&self, path: &str, max_bytes: u64) -> Result<Option<Vec<u8>>, SandboxError>;
+
+    /// The engine's view of it; `None` when the engine no longer has the
+    /// container and never reported on it.
+    async fn seen(&self) -> Option<Seen>;
+}

@@ -1,0 +1,126 @@
+//! Deliveries of notifications: claimed, attempted, listed, swept.
+
+use sqlx::Row;
+use swe_ci_base::clock::now_ms;
+use swe_ci_base::error::Result;
+use swe_ci_views::notification::{Channel, DeliveryState, DeliveryView, News, Occasion};
+
+use super::rows::notifications::{read_channel, read_delivery, read_event, read_news};
+use super::{Store, count};
+
+/// A delivery to attempt now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Due {
+    pub delivery_id: String,
+    pub event: Occasion,
+    pub news: Option<News>,
+    /// Unix milliseconds.
+    pub made_at: i64,
+    /// Includes this attempt.
+    pub tries: u32,
+    pub target_id: String,
+    pub channel: Channel,
+    pub address: String,
+    /// Whether the target belongs to an administrator.
+    pub of_admin: bool,
+}
+
+/// The next state of a delivery after an attempt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AfterTry {
+    Delivered,
+    /// Retry at this moment, in unix milliseconds.
+    Again(i64),
+    GivenUp,
+}
+
+impl Store {
+    /// Claims the next delivery that is due, for `hold_ms`. Deliveries to
+    /// disabled accounts wait.
+    pub async fn claim_delivery(&self, hold_ms: i64) -> Result<Option<Due>> {
+        let now = now_ms();
+        // Reads first, so that an idle installation writes nothing.
+        let row = sqlx::query(
+            "SELECT d.id, d.event, d.news, d.made_at, d.target_id, t.channel, t.address, a.role
+             FROM deliveries d
+             JOIN notification_targets t ON t.id = d.target_id
+             JOIN accounts a ON a.id = t.account_id
+             WHERE d.state = 'waiting' AND d.next_try_at <= $1 AND a.disabled_at IS NULL
+             ORDER BY d.next_try_at, d.id LIMIT 1",
+        )
+        .bind(now)
+        .fetch_optional(&self.pool)
+        .await?;
+        let Some(row) = row else { return Ok(None) };
+        let id: String = row.try_get("id")?;
+        let claimed = sqlx::query(
+            "UPDATE deliveries SET tries = tries + 1, tried_at = $2, next_try_at = $3
+             WHERE id = $1 AND state = 'waiting' AND next_try_at <= $2
+             RETURNING tries",
+        )
+        .bind(&id)
+        .bind(now)
+        .bind(now + hold_ms)
+        .fetch_optional(&self.pool)
+        .await?;
+        // Another dispatcher was faster.
+        let Some(claimed) = claimed else {
+            return Ok(None);
+        };
+        Ok(Some(Due {
+            event: read_event(&row)?,
+            news: read_news(&row)?,
+            made_at: row.try_get("made_at")?,
+            tries: count(claimed.try_get("tries")?),
+            target_id: row.try_get("target_id")?,
+            channel: read_channel(&row)?,
+            address: row.try_get("address")?,
+            of_admin: row.try_get::<String, _>("role")? == "admin",
+            delivery_id: id,
+        }))
+    }
+
+    /// Records the result of an attempt; `answer` is text for people.
+    pub async fn note_try(&self, delivery_id: &str, answer: &str, then: AfterTry) -> Result<()> {
+        let (state, next_try_at) = match then {
+            AfterTry::Delivered => (DeliveryState::Delivered, 0),
+            AfterTry::Again(at) => (DeliveryState::Waiting, at),
+            AfterTry::GivenUp => (DeliveryState::GivenUp, 0),
+        };
+        sqlx::query(
+            "UPDATE deliveries SET state = $2, next_try_at = $3, answer = $4
+             WHERE id = $1 AND state = 'waiting'",
+        )
+        .bind(delivery_id)
+        .bind(state.name())
+        .bind(next_try_at)
+        .bind(answer)
+        .execute(&self.pool)
+        .await?;
+        Ok(())
+    }
+
+    /// The deliveries of an account, past and pending, newest first.
+    pub async fn deliveries(&self, account_id: &str, limit: u32) -> Result<Vec<DeliveryView>> {
+        let rows = sqlx::query(
+            "SELECT d.id, d.target_id, d.event, d.news, d.made_at, d.state, d.tries, d.next_try_at,
+                    d.tried_at, d.answer, t.address
+             FROM deliveries d JOIN notification_targets t ON t.id = d.target_id
+             WHERE t.account_id = $1 ORDER BY d.id DESC LIMIT $2",
+        )
+        .bind(account_id)
+        .bind(i64::from(limit))
+        .fetch_all(&self.pool)
+        .await?;
+        rows.iter().map(read_delivery).collect()
+    }
+
+    /// Deletes the deliveries made before a moment; returns how many.
+    pub async fn sweep_deliveries(&self, before: i64) -> Result<u64> {
+        let swept = sqlx::query("DELETE FROM deliveries WHERE made_at < $1")
+            .bind(before)
+            .execute(&self.pool)
+            .await?;
+        Ok(swept.rows_affected())
+    }
+}

@@ -1,0 +1,201 @@
+//! Imported runs, written as a whole.
+
+use sqlx::Row;
+use swe_ci_base::clock::now_ms;
+use swe_ci_base::error::{Error, Result};
+use swe_ci_core::run::RunConfig;
+use swe_ci_core::step::Ending;
+use swe_ci_core::task::TaskId;
+use swe_ci_views::view::Provenance;
+
+use super::changes::count_up;
+use super::evolutions::{insert_iteration, insert_step};
+use super::rows::evolutions::{IterationRow, StepRow};
+use super::rows::suites::Suite;
+use super::rows::tasks::TaskRow;
+use super::suites::put_suite;
+use super::{Store, tasks, to_json};
+
+/// A finished run with all its evolutions.
+#[derive(Debug, Clone)]
+pub struct ImportedRun {
+    /// Identifies the run when it is imported again.
+    pub source: String,
+    pub config: RunConfig,
+    pub provenance: Provenance,
+    /// In the split's order; tasks that the store lacks are added.
+    pub tasks: Vec<TaskRow>,
+    pub evolutions: Vec<ImportedEvolution>,
+}
+
+#[derive(Debug, Clone)]
+pub struct ImportedEvolution {
+    pub task_id: TaskId,
+    pub sample: u32,
+    pub suite: Suite,
+    pub ending: Ending,
+    pub reason: Option<String>,
+    pub steps: Vec<StepRow>,
+    pub iterations: Vec<IterationRow>,
+}
+
+/// The effect of an import.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Put {
+    New,
+    /// It was imported before with other content.
+    Replaced,
+    /// It was imported before with the same content.
+    Unchanged,
+}
+
+impl Store {
+    /// Writes a run, or updates it if it was imported before, in one
+    /// transaction; returns its id.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] when its split exists with other tasks, or a task
+    /// exists with other commits. Nothing is written then.
+    pub async fn put_import(&self, run: &ImportedRun) -> Result<(String, Put)> {
+        let mut tx = self.pool.begin().await?;
+        tasks::put_split(&mut tx, &run.config.split).await?;
+        let before = sqlx::query("SELECT id, config, provenance FROM runs WHERE source = $1")
+            .bind(&run.source)
+            .fetch_optional(&mut *tx)
+            .await?;
+        let (id, put) = match before {
+            None => (uuid::Uuid::now_v7().to_string(), Put::New),
+            Some(row) => {
+                let id: String = row.try_get("id")?;
+                let config: String = row.try_get("config")?;
+                let provenance: String = row.try_get("provenance")?;
+                if config == to_json(&run.config)? && provenance == to_json(&run.provenance)? {
+                    return Ok((id, Put::Unchanged));
+                }
+                remove_evolutions(&mut tx, &id).await?;
+                (id, Put::Replaced)
+            }
+        };
+        put_tasks(&mut tx, run).await?;
+        put_run(&mut tx, &id, run).await?;
+        for evolution in &run.evolutions {
+            put_evolution(&mut tx, &id, evolution).await?;
+        }
+        count_up(&mut tx).await?;
+        tx.commit().await?;
+        Ok((id, put))
+    }
+}
+
+async fn remove_evolutions(tx: &mut sqlx::AnyConnection, run_id: &str) -> Result<()> {
+    for sql in [
+        "DELETE FROM evolution_styles WHERE evolution_id IN (SELECT id FROM evolutions WHERE run_id = $1)",
+        "DELETE FROM iterations WHERE evolution_id IN (SELECT id FROM evolutions WHERE run_id = $1)",
+        "DELETE FROM steps WHERE evolution_id IN (SELECT id FROM evolutions WHERE run_id = $1)",
+        "DELETE FROM evolutions WHERE run_id = $1",
+        // Earlier verifications do not apply to the new results.
+        "DELETE FROM verifications WHERE run_id = $1",
+    ] {
+        sqlx::query(sql).bind(run_id).execute(&mut *tx).await?;
+    }
+    Ok(())
+}
+
+/// Adds the missing tasks. A split that already has tasks gets no others, or
+/// its other runs would no longer belong to the same split.
+async fn put_tasks(tx: &mut sqlx::AnyConnection, run: &ImportedRun) -> Result<()> {
+    let split = &run.config.split;
+    let rows = sqlx::query("SELECT task_id FROM split_tasks WHERE split = $1")
+        .bind(split)
+        .fetch_all(&mut *tx)
+        .await?;
+    let split_tasks: Vec<String> = rows
+        .iter()
+        .map(|row| row.try_get("task_id"))
+        .collect::<std::result::Result<_, _>>()?;
+    for (position, task) in (0u32..).zip(&run.tasks) {
+        let id = task.id.as_str();
+        if !split_tasks.is_empty() && !split_tasks.iter().any(|known| known == id) {
+            return Err(Error::Invalid(format!(
+                "the split `{split}` exists and has no task `{id}`; choose another split with --split"
+            )));
+        }
+        let known = sqlx::query("SELECT base_sha, target_sha FROM tasks WHERE id = $1")
+            .bind(id)
+            .fetch_optional(&mut *tx)
+            .await?;
+        match known {
+            None => tasks::upsert_task(&mut *tx, task).await?,
+            Some(row) => ensure_same_commits(
+                task,
+                &row.try_get::<String, _>("base_sha")?,
+                &row.try_get::<String, _>("target_sha")?,
+            )?,
+        }
+        if split_tasks.is_empty() {
+            tasks::put_in_split(&mut *tx, split, position, &task.id).await?;
+        }
+    }
+    Ok(())
+}
+
+fn ensure_same_commits(task: &TaskRow, base: &str, target: &str) -> Result<()> {
+    let same = |a: &str, b: &str| a.starts_with(b) || b.starts_with(a);
+    if same(base, &task.base_sha) && same(target, &task.target_sha) {
+        return Ok(());
+    }
+    Err(Error::Invalid(format!(
+        "the task `{}` is known as {base} → {target}, here it is {} → {}",
+        task.id, task.base_sha, task.target_sha
+    )))
+}
+
+async fn put_run(tx: &mut sqlx::AnyConnection, id: &str, run: &ImportedRun) -> Result<()> {
+    sqlx::query(
+        "INSERT INTO runs (id, split, kind, config, provenance, progress, created_at, finished_at, source)
+         VALUES ($1, $2, $3, $4, $5, 'finished', $6, $6, $7)
+         ON CONFLICT (id) DO UPDATE SET config = excluded.config, provenance = excluded.provenance,
+             finished_at = excluded.finished_at, verified = ''",
+    )
+    .bind(id)
+    .bind(&run.config.split)
+    .bind(run.config.kind.name())
+    .bind(to_json(&run.config)?)
+    .bind(to_json(&run.provenance)?)
+    .bind(now_ms())
+    .bind(&run.source)
+    .execute(tx)
+    .await?;
+    Ok(())
+}
+
+async fn put_evolution(
+    tx: &mut sqlx::AnyConnection,
+    run_id: &str,
+    evolution: &ImportedEvolution,
+) -> Result<()> {
+    let id = uuid::Uuid::now_v7().to_string();
+    let suite = put_suite(&mut *tx, &evolution.suite).await?;
+    sqlx::query(
+        "INSERT INTO evolutions (id, run_id, task_id, sample, progress, ending, reason, lease_until, expected_seconds,
+                                 queued_at, finished_at, at_iteration, at_role, at_attempt, suite)
+         VALUES ($1, $2, $3, $4, 'finished', $5, $6, 0, 0.0, $7, $7, 1, 'architect', 1, $8)",
+    )
+    .bind(&id)
+    .bind(run_id)
+    .bind(evolution.task_id.as_str())
+    .bind(i64::from(evolution.sample))
+    .bind(evolution.ending.name())
+    .bind(&evolution.reason)
+    .bind(now_ms())
+    .bind(suite)
+    .execute(&mut *tx)
+    .await?;
+    for step in &evolution.steps {
+        insert_step(&mut *tx, &id, step).await?;
+    }
+    for iteration in &evolution.iterations {
+        insert_iteration(&mut *tx, &id, iteration).await?;
+    }
+    Ok(())
+}

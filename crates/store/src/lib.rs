@@ -1,0 +1,131 @@
+//! The store: tasks, suites, splits, runs, evolutions, steps, iterations. One
+//! SQL text serves SQLite and Postgres (column types TEXT, BIGINT and DOUBLE
+//! PRECISION only). Every transaction begins with a write, so that SQLite never
+//! has to upgrade a read lock.
+
+pub mod artifacts;
+
+mod accounts;
+mod audit;
+mod changes;
+mod claims;
+mod curations;
+mod deliveries;
+mod evolutions;
+mod identities;
+mod imports;
+mod invitations;
+mod iteration_costs;
+mod keys;
+mod listing;
+mod migrations;
+mod notifications;
+mod outbox;
+mod preflights;
+mod prices;
+mod recounts;
+mod rows;
+mod run_end;
+mod runs;
+mod sessions;
+mod steering;
+mod styles;
+mod suites;
+mod tasks;
+#[doc(hidden)]
+pub mod testing;
+#[cfg(test)]
+mod tests;
+mod tokens;
+mod totals;
+mod verifications;
+
+use anyhow::Context;
+use sqlx::AnyPool;
+use sqlx::any::AnyPoolOptions;
+
+pub use accounts::{Attempt, Credentials, NewAccount};
+pub use claims::Claim;
+pub use deliveries::{AfterTry, Due};
+pub use evolutions::StepToRecord;
+pub use identities::{Entry, ProvenIdentity};
+pub use imports::{ImportedEvolution, ImportedRun, Put};
+pub use invitations::NewInvitation;
+pub use keys::{KeysAlone, SealedKey};
+pub use notifications::{Confirmation, NewTarget};
+pub use recounts::Recount;
+pub use rows::curations::{CandidateRow, CuratedRepository, CurationRow};
+pub use rows::evolutions::{EvolutionRow, IterationRow, StepRow};
+pub use rows::keys::KeyRow;
+pub use rows::runs::{RunListing, RunToExecute};
+pub use rows::styles::{CodeStyleRow, Measured};
+pub use rows::suites::Suite;
+pub use rows::tasks::TaskRow;
+pub use runs::{NewRun, Whose};
+pub use sessions::SessionData;
+pub use steering::Stuck;
+pub use tokens::NewToken;
+
+use swe_ci_base::error::Result;
+
+#[derive(Debug, Clone)]
+pub struct Store {
+    pool: AnyPool,
+}
+
+impl Store {
+    /// Opens a database (`sqlite:<file>` or `postgres://…`) and migrates its
+    /// schema.
+    pub async fn open(url: &str) -> Result<Self> {
+        sqlx::any::install_default_drivers();
+        let sqlite = url.starts_with("sqlite");
+        let pool = AnyPoolOptions::new()
+            .max_connections(8)
+            .after_connect(move |connection, _| {
+                Box::pin(async move {
+                    if sqlite {
+                        // Readers do not wait for the writer, and a killed
+                        // process loses no committed data.
+                        for pragma in [
+                            "PRAGMA journal_mode = WAL",
+                            "PRAGMA synchronous = NORMAL",
+                            "PRAGMA foreign_keys = ON",
+                            "PRAGMA busy_timeout = 10000",
+                        ] {
+                            sqlx::query(pragma).execute(&mut *connection).await?;
+                        }
+                    }
+                    Ok(())
+                })
+            })
+            .connect(url)
+            .await
+            .context("cannot open the database; check its address and that it is writable")?;
+        migrations::migrator()
+            .run(&pool)
+            .await
+            .context("cannot migrate the database's schema")?;
+        Ok(Self { pool })
+    }
+
+    /// Succeeds when the database answers.
+    pub async fn ping(&self) -> Result<()> {
+        sqlx::query("SELECT 1").execute(&self.pool).await?;
+        Ok(())
+    }
+}
+
+/// JSON for a TEXT column.
+fn to_json<T: serde::Serialize>(value: &T) -> Result<String> {
+    Ok(serde_json::to_string(value).context("cannot write JSON for the database")?)
+}
+
+fn from_json<T: serde::de::DeserializeOwned>(what: &str, text: &str) -> Result<T> {
+    Ok(serde_json::from_str(text)
+        .with_context(|| format!("the database holds {what} that cannot be read"))?)
+}
+
+/// A count from a BIGINT column.
+fn count(value: i64) -> u32 {
+    u32::try_from(value).unwrap_or(0)
+}

@@ -1,0 +1,70 @@
+//! The schema, step by step. The files are compiled in by hand instead of by
+//! `sqlx::migrate!`: that macro builds SQLite a second time, for the compiler.
+
+use std::borrow::Cow;
+
+use sqlx::SqlSafeStr;
+use sqlx::migrate::{Migration, MigrationType, Migrator};
+
+/// Version, name and text of each file in `migrations/`.
+macro_rules! files {
+    ($($version:literal $name:literal),* $(,)?) => {
+        [$((
+            $version,
+            $name,
+            include_str!(concat!("../../../migrations/", $version, "_", $name, ".sql")),
+        )),*]
+    };
+}
+
+const FILES: [(&str, &str, &str); 16] = files![
+    "0001" "init",
+    "0002" "results",
+    "0003" "keys_and_prices",
+    "0004" "agents",
+    "0005" "accounts",
+    "0006" "steering",
+    "0007" "keys_owner",
+    "0008" "verifications",
+    "0009" "notifications",
+    "0010" "identities",
+    "0011" "preflights",
+    "0012" "containers_and_marks",
+    "0013" "keys_of_one_run",
+    "0014" "preparation",
+    "0015" "curations",
+    "0016" "styles",
+];
+
+/// Brings a database from any earlier schema to the present one.
+pub(crate) fn migrator() -> Migrator {
+    let migrations = FILES.iter().zip(1..).map(|((_, name, sql), version)| {
+        let description = Cow::Owned(name.replace('_', " "));
+        let sql = sql.into_sql_str();
+        Migration::new(version, description, MigrationType::Simple, sql, false)
+    });
+    Migrator::with_migrations(migrations.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    #[test]
+    fn every_file_is_compiled_in_under_its_version() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../migrations");
+        let mut names: Vec<String> = std::fs::read_dir(folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        let listed = FILES.map(|(version, name, _)| format!("{version}_{name}.sql"));
+        assert_eq!(names, listed);
+        let versions = (1..).zip(FILES);
+        for (number, (version, ..)) in versions.take(FILES.len()) {
+            assert_eq!(version, format!("{number:04}"));
+        }
+    }
+}

@@ -1,0 +1,261 @@
+//! Notification targets: where accounts receive news of their runs.
+
+use sqlx::Row;
+use swe_ci_base::clock::{now_ms, rfc3339};
+use swe_ci_base::error::{Error, Result};
+use swe_ci_core::permissions::Keyring;
+use swe_ci_views::account::Actor;
+use swe_ci_views::notification::{Channel, Occasion, TargetView};
+
+use super::audit::note;
+use super::keys::KeysAlone;
+use super::outbox::insert_delivery;
+use super::rows::notifications::{read_channel, read_target};
+use super::{Store, count, to_json};
+
+/// The result of entering a mailbox's code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Confirmation {
+    Confirmed,
+    /// A newer code was sent, or none.
+    Wrong,
+    /// It has expired, or had too many wrong guesses.
+    Spent,
+}
+
+/// A target to create.
+#[derive(Debug, Clone)]
+pub struct NewTarget<'a> {
+    pub account_id: &'a str,
+    pub address: &'a str,
+    pub events: &'a [Occasion],
+}
+
+const COLUMNS: &str = "id, channel, address, events, created_at, confirmed_at";
+
+/// Wrong codes allowed before a new one must be sent.
+const MAX_CODE_TRIES: i64 = 5;
+
+impl Store {
+    /// The targets of an account, oldest first.
+    pub async fn targets(&self, account_id: &str) -> Result<Vec<TargetView>> {
+        let sql =
+            format!("SELECT {COLUMNS} FROM notification_targets WHERE account_id = $1 ORDER BY id");
+        let rows = sqlx::query(sqlx::AssertSqlSafe(sql))
+            .bind(account_id)
+            .fetch_all(&self.pool)
+            .await?;
+        rows.iter().map(read_target).collect()
+    }
+
+    /// A target of this account.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`].
+    pub async fn target(&self, account_id: &str, id: &str) -> Result<TargetView> {
+        let sql =
+            format!("SELECT {COLUMNS} FROM notification_targets WHERE id = $1 AND account_id = $2");
+        let row = sqlx::query(sqlx::AssertSqlSafe(sql))
+            .bind(id)
+            .bind(account_id)
+            .fetch_optional(&self.pool)
+            .await?;
+        read_target(&row.ok_or_else(|| target_not_found(id))?)
+    }
+
+    /// Adds a mailbox; a confirmation code is sent to it first.
+    pub async fn insert_mailbox(&self, new: &NewTarget<'_>, by: &Actor) -> Result<TargetView> {
+        let mut tx = self.pool.begin().await?;
+        let target = insert_target(&mut tx, Channel::Mail, new, None).await?;
+        let id = &target.target_id;
+        insert_delivery(&mut tx, id, Occasion::Code, None).await?;
+        note(&mut tx, by, "notification.add", id, new.address).await?;
+        note(&mut tx, by, "notification.code", id, "").await?;
+        tx.commit().await?;
+        Ok(target)
+    }
+
+    /// Sends the message that a target's owner requested: a test, or a code.
+    pub async fn send_one(&self, target_id: &str, about: Occasion, by: &Actor) -> Result<()> {
+        let mut tx = self.pool.begin().await?;
+        insert_delivery(&mut tx, target_id, about, None).await?;
+        let action = format!("notification.{}", about.name());
+        note(&mut tx, by, &action, target_id, "").await?;
+        tx.commit().await?;
+        Ok(())
+    }
+
+    /// How often an actor did something after a moment, by the audit log.
+    pub async fn times_done(&self, by: &Actor, action: &str, after: i64) -> Result<u32> {
+        let row = sqlx::query(
+            "SELECT count(*) AS n FROM audit WHERE at > $3 AND actor = $1 AND action = $2",
+        )
+        .bind(by.name())
+        .bind(action)
+        .bind(after)
+        .fetch_one(&self.pool)
+        .await?;
+        Ok(count(row.try_get("n")?))
+    }
+
+    /// Removes a target of this account, its signing key, and all its
+    /// deliveries.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`].
+    pub async fn remove_target(&self, account_id: &str, id: &str, by: &Actor) -> Result<()> {
+        let mut tx = self.pool.begin().await?;
+        // Lock it first, so that no delivery is added meanwhile.
+        let row = sqlx::query(
+            "UPDATE notification_targets SET events = '[]' WHERE id = $1 AND account_id = $2
+             RETURNING address, channel",
+        )
+        .bind(id)
+        .bind(account_id)
+        .fetch_optional(&mut *tx)
+        .await?;
+        let row = row.ok_or_else(|| target_not_found(id))?;
+        sqlx::query("DELETE FROM keys WHERE owner = $2 AND name = $1")
+            .bind(id)
+            .bind(Keyring::Webhooks.owner())
+            .execute(&mut *tx)
+            .await?;
+        for sql in [
+            "DELETE FROM deliveries WHERE target_id = $1",
+            "DELETE FROM notification_targets WHERE id = $1",
+        ] {
+            sqlx::query(sql).bind(id).execute(&mut *tx).await?;
+        }
+        let address = public_address(read_channel(&row)?, &row.try_get::<String, _>("address")?);
+        note(&mut tx, by, "notification.remove", id, &address).await?;
+        tx.commit().await?;
+        Ok(())
+    }
+
+    /// Sets the code that confirms a mailbox, valid until `until`.
+    pub async fn set_code(&self, target_id: &str, digest: &str, until: i64) -> Result<()> {
+        sqlx::query(
+            "UPDATE notification_targets SET code = $2, code_until = $3, code_tries = 0
+             WHERE id = $1 AND confirmed_at IS NULL",
+        )
+        .bind(target_id)
+        .bind(digest)
+        .bind(until)
+        .execute(&self.pool)
+        .await?;
+        Ok(())
+    }
+
+    /// Checks the code that was sent to a mailbox of this account.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`].
+    pub async fn confirm(
+        &self,
+        account_id: &str,
+        id: &str,
+        digest: &str,
+        by: &Actor,
+    ) -> Result<Confirmation> {
+        let now = now_ms();
+        let mut tx = self.pool.begin().await?;
+        let row = sqlx::query(
+            "UPDATE notification_targets SET code_tries = code_tries + 1
+             WHERE id = $1 AND account_id = $2 AND channel = 'mail'
+             RETURNING code, code_until, code_tries, address",
+        )
+        .bind(id)
+        .bind(account_id)
+        .fetch_optional(&mut *tx)
+        .await?;
+        let row = row.ok_or_else(|| target_not_found(id))?;
+        let code: String = row.try_get("code")?;
+        let spent = row.try_get::<i64, _>("code_until")? <= now
+            || row.try_get::<i64, _>("code_tries")? > MAX_CODE_TRIES;
+        let confirmation = match code == digest {
+            _ if code.is_empty() => Confirmation::Wrong,
+            _ if spent => Confirmation::Spent,
+            true => Confirmation::Confirmed,
+            false => Confirmation::Wrong,
+        };
+        if confirmation == Confirmation::Confirmed {
+            sqlx::query(
+                "UPDATE notification_targets SET confirmed_at = $2, code = '' WHERE id = $1",
+            )
+            .bind(id)
+            .bind(now)
+            .execute(&mut *tx)
+            .await?;
+            let address: String = row.try_get("address")?;
+            note(&mut tx, by, "notification.confirm", id, &address).await?;
+        }
+        tx.commit().await?;
+        Ok(confirmation)
+    }
+}
+
+impl KeysAlone {
+    /// Adds a webhook with its signing key, which `seal` returns for the given
+    /// name.
+    pub async fn insert_webhook(
+        &mut self,
+        new: &NewTarget<'_>,
+        by: &Actor,
+        seal: impl FnOnce(&str) -> Result<String>,
+    ) -> Result<TargetView> {
+        let now = now_ms();
+        let target = insert_target(self.tx(), Channel::Webhook, new, Some(now)).await?;
+        let id = &target.target_id;
+        self.put(&Keyring::Webhooks, id, &seal(id)?).await?;
+        let address = public_address(Channel::Webhook, new.address);
+        note(self.tx(), by, "notification.add", id, &address).await?;
+        Ok(target)
+    }
+}
+
+async fn insert_target(
+    tx: &mut sqlx::AnyConnection,
+    channel: Channel,
+    new: &NewTarget<'_>,
+    confirmed_at: Option<i64>,
+) -> Result<TargetView> {
+    let (id, now) = (uuid::Uuid::now_v7().to_string(), now_ms());
+    sqlx::query(
+        "INSERT INTO notification_targets (id, account_id, channel, address, events, created_at, confirmed_at,
+                                           code, code_until, code_tries)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, '', 0, 0)",
+    )
+    .bind(&id)
+    .bind(new.account_id)
+    .bind(channel.name())
+    .bind(new.address)
+    .bind(to_json(&new.events)?)
+    .bind(now)
+    .bind(confirmed_at)
+    // Postgres would cache the statement with the type of this `None`.
+    .persistent(false)
+    .execute(tx)
+    .await?;
+    Ok(TargetView {
+        target_id: id,
+        channel,
+        address: new.address.to_owned(),
+        events: new.events.to_vec(),
+        confirmed: confirmed_at.is_some(),
+        created_at: rfc3339(now),
+    })
+}
+
+/// The part of an address that others may see: the path of a webhook is often
+/// its secret.
+fn public_address(channel: Channel, address: &str) -> String {
+    let host = address.split('/').nth(2);
+    match channel {
+        Channel::Webhook => host.unwrap_or_default().to_owned(),
+        Channel::Mail => address.to_owned(),
+    }
+}
+
+fn target_not_found(id: &str) -> Error {
+    Error::not_found("notification target", id)
+}

@@ -1,0 +1,123 @@
+//! Rows of tasks.
+
+use serde::{Deserialize, Serialize};
+use sqlx::Row;
+use sqlx::any::AnyRow;
+use swe_ci_base::error::Result;
+use swe_ci_core::task::TaskId;
+use swe_ci_views::preparation::Preparation;
+use swe_ci_views::view::{TaskState, TaskSummary};
+
+use super::suites::{Suite, read_counts, read_suite};
+use crate::{count, from_json};
+
+/// A task.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct TaskRow {
+    pub id: TaskId,
+    pub repo: String,
+    pub base_sha: String,
+    pub target_sha: String,
+    pub state: TaskState,
+    /// Content digest of its image.
+    pub image: String,
+    pub suite: Suite,
+    pub suite_seconds: f64,
+    pub commits: u32,
+    pub span_days: f64,
+    /// When the target was committed, in unix milliseconds.
+    pub target_time: Option<i64>,
+    pub preparation: Preparation,
+    /// Unknown columns of the metadata file.
+    pub extra: Vec<(String, String)>,
+}
+
+impl TaskRow {
+    pub fn summary(&self) -> TaskSummary {
+        TaskSummary {
+            task_id: self.id.clone(),
+            repo: self.repo.clone(),
+            base_sha: self.base_sha.clone(),
+            target_sha: self.target_sha.clone(),
+            state: self.state.clone(),
+            base_passed: self.suite.counts.base_passed,
+            target_passed: self.suite.counts.target,
+            gap: self.suite.counts.gap(),
+            commits: self.commits,
+            span_days: self.span_days,
+            suite_seconds: self.suite_seconds,
+            modified_lines: self.preparation.modified_lines(),
+            findings: self.preparation.number_of_findings(),
+            licence: self.preparation.licence.clone(),
+        }
+    }
+
+    /// The values that a result depends on: id, commits, image.
+    pub fn ends(&self) -> [&str; 4] {
+        let Self {
+            id,
+            base_sha,
+            target_sha,
+            image,
+            ..
+        } = self;
+        [id.as_str(), base_sha, target_sha, image]
+    }
+}
+
+pub(crate) fn read_task(row: &AnyRow) -> Result<TaskRow> {
+    Ok(TaskRow {
+        id: TaskId::new(row.try_get::<String, _>("id")?).map_err(anyhow::Error::new)?,
+        repo: row.try_get("repo")?,
+        base_sha: row.try_get("base_sha")?,
+        target_sha: row.try_get("target_sha")?,
+        state: read_task_state(row)?,
+        image: row.try_get("image")?,
+        suite: read_suite(row)?,
+        suite_seconds: row.try_get("suite_seconds")?,
+        commits: count(row.try_get("commits")?),
+        span_days: row.try_get("span_days")?,
+        target_time: row.try_get("target_time")?,
+        preparation: read_preparation(row)?,
+        extra: from_json("metadata", &row.try_get::<String, _>("extra")?)?,
+    })
+}
+
+pub(crate) fn read_task_summary(row: &AnyRow) -> Result<TaskSummary> {
+    let counts = read_counts(row)?;
+    let preparation = read_preparation(row)?;
+    Ok(TaskSummary {
+        task_id: TaskId::new(row.try_get::<String, _>("id")?).map_err(anyhow::Error::new)?,
+        repo: row.try_get("repo")?,
+        base_sha: row.try_get("base_sha")?,
+        target_sha: row.try_get("target_sha")?,
+        state: read_task_state(row)?,
+        base_passed: counts.base_passed,
+        target_passed: counts.target,
+        gap: counts.gap(),
+        commits: count(row.try_get("commits")?),
+        span_days: row.try_get("span_days")?,
+        suite_seconds: row.try_get("suite_seconds")?,
+        modified_lines: preparation.modified_lines(),
+        findings: preparation.number_of_findings(),
+        licence: preparation.licence,
+    })
+}
+
+/// Empty for tasks imported before this column existed.
+pub(crate) fn read_preparation(row: &AnyRow) -> Result<Preparation> {
+    match row.try_get::<String, _>("preparation")?.as_str() {
+        "" => Ok(Preparation::default()),
+        json => from_json("how a task was prepared", json),
+    }
+}
+
+fn read_task_state(row: &AnyRow) -> Result<TaskState> {
+    let state: String = row.try_get("state")?;
+    Ok(match state.as_str() {
+        "ready" => TaskState::Ready,
+        _ => TaskState::Unusable {
+            reason: row.try_get("reason")?,
+        },
+    })
+}

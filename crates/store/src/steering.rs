@@ -1,0 +1,220 @@
+//! Steering of runs. Every action locks its run before it reads it, so that it
+//! conflicts with no other action and no worker's claim.
+
+use sqlx::Row;
+use swe_ci_base::clock::now_ms;
+use swe_ci_base::error::{Error, Result};
+use swe_ci_core::run::Progress;
+use swe_ci_core::step::StepOutcome;
+use swe_ci_views::account::Actor;
+use swe_ci_views::steering::Steering;
+
+use super::audit::note;
+use super::changes::count_up;
+use super::rows::runs::read_run_state;
+use super::run_end::on_run_end;
+use super::{Store, count, to_json};
+
+/// How many evolutions of a run a retry would resume.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stuck {
+    pub blocked: u32,
+    pub budget_spent: u32,
+}
+
+impl Stuck {
+    pub const NONE: Self = Self {
+        blocked: 0,
+        budget_spent: 0,
+    };
+}
+
+impl Store {
+    /// A run's progress and steering.
+    pub async fn steering(&self, run_id: &str) -> Result<(Progress, Steering)> {
+        let row = sqlx::query(
+            "SELECT progress, config, paused_at, at_once, budget FROM runs WHERE id = $1",
+        )
+        .bind(run_id)
+        .fetch_optional(&self.pool)
+        .await?;
+        read_run_state(&row.ok_or_else(|| Error::not_found("run", run_id))?)
+    }
+
+    /// Replaces a run's steering by the result of `change`. Writes nothing when
+    /// `change` fails or returns the same. Returns the new steering, if it is
+    /// new.
+    pub async fn steer(
+        &self,
+        run_id: &str,
+        by: &Actor,
+        change: impl FnOnce(Progress, Steering) -> Result<Steering> + Send,
+    ) -> Result<Option<Steering>> {
+        let mut tx = self.pool.begin().await?;
+        let (progress, before) = lock_run(&mut tx, run_id).await?;
+        let now = change(progress, before)?;
+        if now == before {
+            return Ok(None);
+        }
+        sqlx::query(
+            "UPDATE runs SET paused_at = CASE WHEN $2 = 1 THEN coalesce(paused_at, $3) END,
+                    at_once = $4, budget = $5
+             WHERE id = $1",
+        )
+        .bind(run_id)
+        .bind(i64::from(now.paused))
+        .bind(now_ms())
+        .bind(now.at_once.map(i64::from))
+        .bind(to_json(&now.budget)?)
+        .execute(&mut *tx)
+        .await?;
+        for (action, detail) in audited_actions(before, now)? {
+            note(&mut tx, by, action, run_id, &detail).await?;
+        }
+        tx.commit().await?;
+        Ok(Some(now))
+    }
+
+    /// Cancels a run: its queued evolutions end at once, its running ones are
+    /// stopped by their workers. `false` when it was cancelled before.
+    pub async fn cancel_run(&self, run_id: &str, by: &Actor) -> Result<bool> {
+        let now = now_ms();
+        let mut tx = self.pool.begin().await?;
+        match lock_run(&mut tx, run_id).await?.0 {
+            Progress::Queued | Progress::Running => {}
+            Progress::Cancelled => return Ok(false),
+            Progress::Finished => {
+                return Err(Error::Conflict(format!("run {run_id} is finished already")));
+            }
+        }
+        sqlx::query("UPDATE runs SET progress = 'cancelled', finished_at = $2 WHERE id = $1")
+            .bind(run_id)
+            .bind(now)
+            .execute(&mut *tx)
+            .await?;
+        sqlx::query(
+            "UPDATE evolutions SET progress = 'cancelled', ending = 'cancelled', finished_at = $2
+             WHERE run_id = $1 AND progress = 'queued'",
+        )
+        .bind(run_id)
+        .bind(now)
+        .execute(&mut *tx)
+        .await?;
+        note(&mut tx, by, "run.cancel", run_id, "").await?;
+        on_run_end(&mut tx, run_id).await?;
+        count_up(&mut tx).await?;
+        tx.commit().await?;
+        Ok(true)
+    }
+
+    /// Queues the evolutions again that are blocked or stopped by the budget;
+    /// returns their ids. Their steps stay, and get a row that records the
+    /// retry. A finished run is running again.
+    pub async fn retry(&self, run_id: &str, by: &Actor) -> Result<Vec<String>> {
+        let mut tx = self.pool.begin().await?;
+        let (progress, _) = lock_run(&mut tx, run_id).await?;
+        if progress == Progress::Cancelled {
+            return Err(Error::Conflict(format!(
+                "run {run_id} is cancelled already"
+            )));
+        }
+        insert_retried_steps(&mut tx, run_id, by).await?;
+        let rows = sqlx::query(
+            "UPDATE evolutions SET progress = 'queued', ending = NULL, reason = NULL, finished_at = NULL,
+                    worker = NULL, lease_until = 0
+             WHERE run_id = $1 AND ending IN ('blocked', 'budget_spent')
+             RETURNING id",
+        )
+        .bind(run_id)
+        .fetch_all(&mut *tx)
+        .await?;
+        let ids = rows.iter().map(|row| Ok(row.try_get("id")?));
+        let ids: Vec<String> = ids.collect::<Result<_>>()?;
+        if ids.is_empty() {
+            return Ok(ids);
+        }
+        sqlx::query(
+            "UPDATE runs SET progress = 'running', finished_at = NULL
+             WHERE id = $1 AND progress = 'finished'",
+        )
+        .bind(run_id)
+        .execute(&mut *tx)
+        .await?;
+        let detail = format!("{} evolutions", ids.len());
+        note(&mut tx, by, "run.retry", run_id, &detail).await?;
+        count_up(&mut tx).await?;
+        tx.commit().await?;
+        Ok(ids)
+    }
+
+    pub async fn stuck(&self, run_id: &str) -> Result<Stuck> {
+        let row = sqlx::query(
+            "SELECT count(CASE WHEN ending = 'blocked' THEN 1 END) AS blocked,
+                    count(CASE WHEN ending = 'budget_spent' THEN 1 END) AS budget_spent
+             FROM evolutions WHERE run_id = $1",
+        )
+        .bind(run_id)
+        .fetch_one(&self.pool)
+        .await?;
+        Ok(Stuck {
+            blocked: count(row.try_get("blocked")?),
+            budget_spent: count(row.try_get("budget_spent")?),
+        })
+    }
+}
+
+/// Locks a run until the end of the transaction, as its first statement.
+/// Returns its progress and steering.
+pub(super) async fn lock_run(
+    tx: &mut sqlx::AnyConnection,
+    run_id: &str,
+) -> Result<(Progress, Steering)> {
+    let row = sqlx::query(
+        "UPDATE runs SET progress = progress WHERE id = $1
+         RETURNING progress, config, paused_at, at_once, budget",
+    )
+    .bind(run_id)
+    .fetch_optional(tx)
+    .await?;
+    read_run_state(&row.ok_or_else(|| Error::not_found("run", run_id))?)
+}
+
+/// Adds a row to the steps of each retried evolution, at its current step.
+async fn insert_retried_steps(
+    tx: &mut sqlx::AnyConnection,
+    run_id: &str,
+    by: &Actor,
+) -> Result<()> {
+    sqlx::query(
+        "INSERT INTO steps (evolution_id, seq, iteration, role, attempt, outcome, detail, started_at, finished_at)
+         SELECT e.id, (SELECT count(*) FROM steps s WHERE s.evolution_id = e.id),
+                e.at_iteration, e.at_role, e.at_attempt, $2, $3, $4, $4
+         FROM evolutions e
+         WHERE e.run_id = $1 AND e.ending IN ('blocked', 'budget_spent')",
+    )
+    .bind(run_id)
+    .bind(to_json(&StepOutcome::Retried)?)
+    .bind(format!("{} had it tried again", by.name()))
+    .bind(now_ms())
+    .execute(tx)
+    .await?;
+    Ok(())
+}
+
+/// The audit log entries of a change: action and detail of each.
+fn audited_actions(before: Steering, now: Steering) -> Result<Vec<(&'static str, String)>> {
+    let mut actions = Vec::new();
+    match (before.paused, now.paused) {
+        (false, true) => actions.push(("run.pause", String::new())),
+        (true, false) => actions.push(("run.resume", String::new())),
+        _ => {}
+    }
+    if before.at_once != now.at_once {
+        let at_once = now.at_once.map_or("no limit".into(), |n| n.to_string());
+        actions.push(("run.at_once", at_once));
+    }
+    if before.budget != now.budget {
+        actions.push(("run.budget", to_json(&now.budget)?));
+    }
+    Ok(actions)
+}

@@ -1,0 +1,76 @@
+//! Token usage of agents. Postgres caches a statement with the types of its
+//! first bindings, and a later `NULL` has to fit them.
+
+use swe_ci_core::run::Limits;
+use swe_ci_views::container::{Container, ContainerLimits};
+
+use super::*;
+
+#[tokio::test]
+async fn absent_and_present_values_are_recorded_in_turn() {
+    let nothing = StepRow {
+        product: None,
+        usage: None,
+        traffic: None,
+        trajectory: None,
+        ..step(1, Role::Architect, StepOutcome::Done)
+    };
+    let without_price = StepRow {
+        traffic: Some(Traffic {
+            requests: 1,
+            ..Traffic::default()
+        }),
+        ..nothing.clone()
+    };
+    let everything = StepRow {
+        log: Some("log".into()),
+        usage: Some(Usage {
+            input_tokens: 1 << 40,
+            output_tokens: 2,
+            cached_tokens: 3,
+            reasoning_tokens: 4,
+        }),
+        traffic: Some(Traffic {
+            requests: 5,
+            retries: 6,
+            waiting_ms: 7,
+            micro_usd: Some(8),
+        }),
+        layer: Some("sha256:1".into()),
+        container: Some(Container {
+            image: "sha256:2".into(),
+            image_name: None,
+            limits: ContainerLimits::of(Limits::default(), Role::Architect),
+            exit_code: Some(-1),
+            out_of_memory: true,
+            seconds: 1.5,
+        }),
+        ..step(1, Role::Architect, StepOutcome::Done)
+    };
+    let orders = [
+        [&nothing, &without_price, &everything],
+        [&everything, &without_price, &nothing],
+    ];
+    for order in orders {
+        on_both(async |store| {
+            let run_id = run(&store, &[("a", 1.0)]).await;
+            let claim = store.claim("w/1", 60_000).await.unwrap().unwrap();
+            for step in order {
+                let record = StepToRecord {
+                    step,
+                    iteration: None,
+                    next: Ok(at(1, Role::Programmer)),
+                };
+                store.record_step(&claim, "w/1", &record).await.unwrap();
+            }
+            let steps = store.steps(&claim.evolution_id).await.unwrap();
+            let read = |step: &StepRow| format!("{step:?}");
+            assert_eq!(steps.iter().map(read).collect::<Vec<_>>(), order.map(read));
+            let totals = store.totals_of_run(&run_id).await.unwrap();
+            assert_eq!(totals.taken, everything.usage.unwrap());
+            let traffic = totals.traffic;
+            assert_eq!((traffic.requests, traffic.micro_usd), (6, Some(8)));
+        })
+        .await;
+    }
+}

@@ -1,0 +1,138 @@
+//! Imported runs and recounts.
+
+use swe_ci_core::run::{HarnessConfig, Kind};
+use swe_ci_views::view::ImportedFrom;
+
+use super::*;
+
+fn imported(digest: &str, passes: &[u32]) -> ImportedRun {
+    let iterations: Vec<IterationRow> = (1..)
+        .zip(passes)
+        .map(|(iteration, passed)| IterationRow {
+            iteration,
+            verdict: Verdict::Scored {
+                in_target: *passed,
+                passed: *passed,
+                lost: 0,
+            },
+            gained: 0,
+            outcomes: Outcomes::from_letters(String::new()),
+            collapse: None,
+            findings: Vec::new(),
+            code: String::new(),
+            test_seconds: 0.0,
+            finished_at: 1_000,
+        })
+        .collect();
+    let mut config = RunConfig::human("s");
+    config.kind = Kind::Imported;
+    config.harness = HarnessConfig::Elsewhere {
+        program: "iflow".into(),
+    };
+    ImportedRun {
+        source: "reference/exp".into(),
+        config,
+        provenance: Provenance {
+            imported: Some(ImportedFrom {
+                layout: "reference".into(),
+                experiment: "exp".into(),
+                digest: digest.into(),
+                notes: vec!["a note".into()],
+            }),
+            ..Provenance::default()
+        },
+        tasks: vec![task("a"), task("b")],
+        evolutions: vec![ImportedEvolution {
+            task_id: TaskId::new("a").unwrap(),
+            sample: 1,
+            suite: Suite::counts_only(SuiteCounts::counts_only(10, 10)),
+            ending: Ending::CutShort,
+            reason: Some("it ends there".into()),
+            steps: vec![step(1, Role::Architect, StepOutcome::Done)],
+            iterations,
+        }],
+    }
+}
+
+#[tokio::test]
+async fn repeated_imports_make_one_run() {
+    on_both(async |store| {
+        let (id, put) = store.put_import(&imported("d1", &[12])).await.unwrap();
+        assert_eq!(put, Put::New);
+        let again = store.put_import(&imported("d1", &[12])).await.unwrap();
+        assert_eq!(again, (id.clone(), Put::Unchanged));
+        let grown = store.put_import(&imported("d2", &[12, 15])).await.unwrap();
+        assert_eq!(grown, (id.clone(), Put::Replaced));
+
+        let evolutions = store.evolutions_of_run(&id).await.unwrap();
+        assert_eq!(evolutions.len(), 1);
+        let evolution = &evolutions[0];
+        assert_eq!(evolution.ending, Some(Ending::CutShort));
+        assert_eq!(evolution.counts, SuiteCounts::counts_only(10, 10));
+        assert_eq!(store.iterations(&evolution.id).await.unwrap().len(), 2);
+        let steps = store.steps(&evolution.id).await.unwrap();
+        assert_eq!(steps[0].usage.unwrap().output_tokens, 1 << 40);
+        let totals = store.totals_of_run(&id).await.unwrap();
+        assert_eq!(totals.usage(), steps[0].usage);
+        assert_eq!(totals.findings, 0);
+        assert_eq!(store.verdicts_of_run(&id).await.unwrap().len(), 2);
+        let split = store.tasks_of_split("s").await.unwrap();
+        assert_eq!(split.len(), 2);
+        // Workers never claim its evolutions.
+        assert_eq!(store.claim("w", 1_000).await.unwrap(), None);
+        let config = store.run(&id).await.unwrap().config;
+        assert_eq!(config.harness.name(), "iflow");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_contradicting_import_writes_nothing() {
+    on_both(async |store| {
+        store.put_task("s", 0, &task("a")).await.unwrap();
+        let refused = store.put_import(&imported("d", &[12])).await;
+        assert!(matches!(refused, Err(Error::Invalid(why)) if why.contains("no task `b`")));
+        store.put_task("s", 1, &task("b")).await.unwrap();
+        let mut other = imported("d", &[12]);
+        other.tasks[1].target_sha = "c".repeat(40);
+        let refused = store.put_import(&other).await;
+        assert!(matches!(refused, Err(Error::Invalid(why)) if why.contains("`b` is known as")));
+        assert!(store.runs(&Whose::All, "", 10).await.unwrap().is_empty());
+        // A shortened commit id is the same commit.
+        let mut short = imported("d", &[12]);
+        short.tasks[1].target_sha = "bbbbbbbb".into();
+        store.put_import(&short).await.unwrap();
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn recounts_are_written_with_their_version() {
+    on_both(async |store| {
+        let (id, _) = store.put_import(&imported("d", &[12])).await.unwrap();
+        let evolution = store.evolutions_of_run(&id).await.unwrap().remove(0);
+        let verdict = Verdict::Scored {
+            in_target: 11,
+            passed: 12,
+            lost: 1,
+        };
+        let change = Recount {
+            evolution_id: evolution.id.clone(),
+            iteration: 1,
+            verdict,
+            gained: 2,
+            outcomes: Outcomes::from_letters(String::new()),
+        };
+        let mut provenance = store.provenance(&id).await.unwrap();
+        provenance.metric_version = 9;
+        store
+            .put_recounts(&id, &provenance, &[change])
+            .await
+            .unwrap();
+        let row = store.iterations(&evolution.id).await.unwrap().remove(0);
+        assert_eq!((row.verdict, row.gained), (verdict, 2));
+        assert_eq!(store.provenance(&id).await.unwrap().metric_version, 9);
+        assert_eq!(store.finished_runs().await.unwrap(), [id]);
+    })
+    .await;
+}

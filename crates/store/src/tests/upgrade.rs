@@ -1,0 +1,56 @@
+//! Databases written by earlier versions.
+
+use sqlx::migrate::Migrator;
+
+use super::*;
+use crate::migrations::migrator;
+
+/// Two tasks and an evolution in the first schema.
+const FIRST_SCHEMA: &str = r#"
+    INSERT INTO splits (name, created_at) VALUES ('s', 1);
+    INSERT INTO tasks (id, repo, base_sha, target_sha, state, reason, image, base_in_target, target_passed, base_passed,
+                       suite_seconds, commits, span_days, tests, base_outcomes, extra, imported_at)
+    VALUES ('a', 'r', 'aa', 'bb', 'ready', '', 'sha256:0', 1, 2, 3, 0.5, 4, 1.5, '["t1","t2"]', 'pf', '[]', 1);
+    INSERT INTO split_tasks (split, task_id, position) VALUES ('s', 'a', 0);
+    INSERT INTO runs (id, split, kind, config, provenance, progress, created_at)
+    VALUES ('run', 's', 'human',
+            '{"model":"m","kind":"human","harness":{"name":"replay","max_chunks":4},"split":"s"}',
+            '{"platform_version":"0.1.0","metric_version":1,"dataset_digest":"","harness_version":"1"}', 'finished', 1);
+    INSERT INTO evolutions (id, run_id, task_id, sample, progress, ending, lease_until, expected_seconds, queued_at,
+                            at_iteration, at_role, at_attempt)
+    VALUES ('e', 'run', 'a', 1, 'finished', 'solved', 0, 1.0, 1, 1, 'architect', 1);
+"#;
+
+/// The migrations to the current schema lose no measured data.
+#[tokio::test]
+async fn the_first_schema_is_migrated() {
+    on_both_urls(async |url| {
+        sqlx::any::install_default_drivers();
+        let old = sqlx::AnyPool::connect(&url).await.unwrap();
+        let first = Migrator::with_migrations(migrator().iter().take(1).cloned().collect());
+        first.run(&old).await.unwrap();
+        sqlx::raw_sql(FIRST_SCHEMA).execute(&old).await.unwrap();
+        old.close().await;
+
+        let store = Store::open(&url).await.unwrap();
+
+        let task = store.task(&TaskId::new("a").unwrap()).await.unwrap();
+        assert_eq!(task.suite.tests.node_ids(), ["t1", "t2"]);
+        let counts = SuiteCounts {
+            base_in_target: 1,
+            target: 2,
+            base_passed: 3,
+            counts_only: false,
+        };
+        assert_eq!(task.suite.counts, counts);
+        let evolution = store.evolution("e").await.unwrap();
+        assert_eq!(evolution.counts, counts);
+        let suite = store.suite(&evolution.suite).await.unwrap();
+        assert_eq!(suite, task.suite);
+        let run = store.run("run").await.unwrap();
+        assert_eq!(run.config.release_date, None);
+        assert_eq!(store.provenance("run").await.unwrap().imported, None);
+        store.pool.close().await;
+    })
+    .await;
+}

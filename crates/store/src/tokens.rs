@@ -1,0 +1,128 @@
+//! API tokens. The store holds only the digest of a token.
+
+use sqlx::Row;
+use swe_ci_base::clock::{now_ms, rfc3339};
+use swe_ci_base::error::{Error, Result};
+use swe_ci_views::account::{AccountRole, Actor, Identity, TokenView};
+
+use super::Store;
+use super::audit::note;
+use super::rows::accounts::{read_account_role, read_token};
+
+/// A token to create.
+#[derive(Debug, Clone)]
+pub struct NewToken<'a> {
+    pub account_id: &'a str,
+    pub digest: &'a str,
+    /// The name its owner gave it.
+    pub name: &'a str,
+    pub scope: AccountRole,
+    /// Unix milliseconds.
+    pub expires_at: i64,
+}
+
+impl Store {
+    pub async fn insert_token(&self, new: &NewToken<'_>, by: &Actor) -> Result<TokenView> {
+        let id = uuid::Uuid::now_v7().to_string();
+        let now = now_ms();
+        let mut tx = self.pool.begin().await?;
+        sqlx::query(
+            "INSERT INTO api_tokens (id, account_id, digest, name, scope, created_at, expires_at)
+             VALUES ($1, $2, $3, $4, $5, $6, $7)",
+        )
+        .bind(&id)
+        .bind(new.account_id)
+        .bind(new.digest)
+        .bind(new.name)
+        .bind(new.scope.name())
+        .bind(now)
+        .bind(new.expires_at)
+        .execute(&mut *tx)
+        .await?;
+        let detail = format!("{}, as {}", new.name, new.scope.name());
+        note(&mut tx, by, "token.make", &id, &detail).await?;
+        tx.commit().await?;
+        Ok(TokenView {
+            token_id: id,
+            name: new.name.to_owned(),
+            scope: new.scope,
+            created_at: rfc3339(now),
+            expires_at: rfc3339(new.expires_at),
+            used_at: None,
+        })
+    }
+
+    /// The valid tokens of an account, newest first.
+    pub async fn tokens(&self, account_id: &str) -> Result<Vec<TokenView>> {
+        let rows = sqlx::query(
+            "SELECT id, name, scope, created_at, expires_at, used_at FROM api_tokens
+             WHERE account_id = $1 AND expires_at > $2 ORDER BY id DESC",
+        )
+        .bind(account_id)
+        .bind(now_ms())
+        .fetch_all(&self.pool)
+        .await?;
+        rows.iter().map(read_token).collect()
+    }
+
+    /// Revokes a token: of this account, or of any when `of` is `None`.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`].
+    pub async fn remove_token(&self, id: &str, of: Option<&str>, by: &Actor) -> Result<()> {
+        let mut tx = self.pool.begin().await?;
+        let row = sqlx::query(
+            "DELETE FROM api_tokens WHERE id = $1 AND ($2 = 0 OR account_id = $3) RETURNING name",
+        )
+        .bind(id)
+        .bind(i64::from(of.is_some()))
+        .bind(of.unwrap_or_default())
+        .fetch_optional(&mut *tx)
+        .await?;
+        let row = row.ok_or_else(|| Error::not_found("token", id))?;
+        let name: String = row.try_get("name")?;
+        note(&mut tx, by, "token.revoke", id, &name).await?;
+        tx.commit().await?;
+        Ok(())
+    }
+
+    /// The owner of a token, with the lower of the account's role and the
+    /// token's scope. `None` when the token is not valid.
+    pub async fn bearer(&self, digest: &str) -> Result<Option<Identity>> {
+        let now = now_ms();
+        let row = sqlx::query(
+            "SELECT t.id AS token, t.scope AS scope, t.used_at AS used_at,
+                    t.expires_at AS expires_at, a.id AS id, a.name AS name, a.role AS role
+             FROM api_tokens t JOIN accounts a ON a.id = t.account_id
+             WHERE t.digest = $1 AND t.expires_at > $2 AND a.disabled_at IS NULL",
+        )
+        .bind(digest)
+        .bind(now)
+        .fetch_optional(&self.pool)
+        .await?;
+        let Some(row) = row else { return Ok(None) };
+        let minute = now - 60_000;
+        if row
+            .try_get::<Option<i64>, _>("used_at")?
+            .is_none_or(|at| at <= minute)
+        {
+            let token: String = row.try_get("token")?;
+            self.note_token_use(&token, now).await?;
+        }
+        Ok(Some(Identity {
+            account_id: row.try_get("id")?,
+            name: row.try_get("name")?,
+            role: read_account_role(&row, "role")?.min(read_account_role(&row, "scope")?),
+            until: Some(rfc3339(row.try_get("expires_at")?)),
+        }))
+    }
+
+    async fn note_token_use(&self, id: &str, now: i64) -> Result<()> {
+        sqlx::query("UPDATE api_tokens SET used_at = $2 WHERE id = $1")
+            .bind(id)
+            .bind(now)
+            .execute(&self.pool)
+            .await?;
+        Ok(())
+    }
+}

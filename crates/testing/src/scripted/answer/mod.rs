@@ -1,0 +1,102 @@
+//! Writes an answer in the format of each protocol, whole and as a stream.
+
+mod chat;
+mod gemini;
+mod messages;
+mod responses;
+
+use serde_json::{Value, json};
+use swe_ci_core::agent::Protocol;
+use swe_ci_core::usage::Usage;
+
+use super::tools::Call;
+
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Answer {
+    /// Unique within the conversation.
+    pub id: String,
+    pub model: String,
+    pub text: String,
+    pub call: Option<Call>,
+    pub usage: Usage,
+}
+
+impl Answer {
+    pub fn whole(&self, protocol: Protocol) -> String {
+        let body = match protocol {
+            Protocol::Chat => chat::whole(self),
+            Protocol::Responses => responses::whole(self),
+            Protocol::Messages => messages::whole(self),
+            Protocol::Gemini => gemini::whole(self),
+        };
+        body.to_string()
+    }
+
+    /// The events of a stream, in wire format.
+    pub fn streamed(&self, protocol: Protocol, wants_usage: bool) -> Vec<String> {
+        let unnamed = |events: Vec<Value>| events.iter().map(|data| event(&[], data)).collect();
+        match protocol {
+            Protocol::Chat => {
+                let mut events: Vec<String> = unnamed(chat::chunks(self, wants_usage));
+                events.push("data: [DONE]\n\n".into());
+                events
+            }
+            Protocol::Responses => named(&responses::events(self)),
+            Protocol::Messages => named(&messages::events(self)),
+            Protocol::Gemini => unnamed(gemini::chunks(self)),
+        }
+    }
+}
+
+/// An error in the protocol's format.
+pub(super) fn error(protocol: Protocol, code: u16, message: &str) -> Value {
+    let kind = match code {
+        400 | 404 => "invalid_request_error",
+        401 => "authentication_error",
+        403 => "permission_error",
+        429 => "rate_limit_error",
+        503 | 529 => "overloaded_error",
+        _ => "api_error",
+    };
+    let status = match code {
+        400 => "INVALID_ARGUMENT",
+        401 => "UNAUTHENTICATED",
+        403 => "PERMISSION_DENIED",
+        404 => "NOT_FOUND",
+        429 => "RESOURCE_EXHAUSTED",
+        503 => "UNAVAILABLE",
+        _ => "INTERNAL",
+    };
+    match protocol {
+        Protocol::Chat | Protocol::Responses => {
+            json!({"error": {"message": message, "type": kind, "param": null, "code": null}})
+        }
+        Protocol::Messages => {
+            json!({"type": "error", "error": {"type": kind, "message": message}})
+        }
+        Protocol::Gemini => {
+            json!({"error": {"code": code, "message": message, "status": status}})
+        }
+    }
+}
+
+/// Events named by their type.
+fn named(events: &[Value]) -> Vec<String> {
+    let name = |data: &Value| data["type"].as_str().unwrap_or_default().to_owned();
+    events
+        .iter()
+        .map(|data| event(&[name(data)], data))
+        .collect()
+}
+
+fn event(name: &[String], data: &Value) -> String {
+    let name: String = name.iter().map(|name| format!("event: {name}\n")).collect();
+    format!("{name}data: {data}\n\n")
+}
+
+/// Splits a text into a few pieces, like a streaming model.
+fn pieces(text: &str) -> Vec<String> {
+    let letters: Vec<char> = text.chars().collect();
+    let size = letters.len().div_ceil(3).max(1);
+    letters.chunks(size).map(String::from_iter).collect()
+}

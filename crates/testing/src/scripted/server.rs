@@ -1,0 +1,256 @@
+//! The HTTP server of a scripted LLM: it checks the key, sends the answer and
+//! injects faults.
+
+use std::collections::VecDeque;
+use std::convert::Infallible;
+use std::net::{Shutdown, TcpStream};
+use std::os::fd::AsFd;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use axum::body::{Body, Bytes};
+use axum::extract::connect_info::Connected;
+use axum::extract::{ConnectInfo, DefaultBodyLimit, State};
+use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, RETRY_AFTER};
+use axum::http::{HeaderMap, Method, StatusCode, Uri};
+use axum::response::{IntoResponse, Response};
+use axum::serve::IncomingStream;
+use axum::{Json, Router};
+use futures::{StreamExt, stream};
+use serde_json::{Value, json};
+use swe_ci_core::agent::Protocol;
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+
+use super::Seen;
+use super::answer::error;
+use super::player::Player;
+use super::request::{AgentRequest, Operation, operation};
+use super::script::{Fault, Script, usage};
+
+#[derive(Debug)]
+pub(super) struct Server {
+    player: Player,
+    key: String,
+    seen: Mutex<Vec<Seen>>,
+    /// Faults of the next requests.
+    faults: Mutex<VecDeque<Fault>>,
+}
+
+/// A second handle on a connection, to close it without the server.
+#[derive(Debug, Clone)]
+struct Line(Option<Arc<TcpStream>>);
+
+/// A successful answer, as the parts of its body.
+#[derive(Debug)]
+struct Reply {
+    parts: Vec<String>,
+    streamed: bool,
+}
+
+impl Server {
+    pub fn new(script: Script, key: &str) -> Self {
+        Self {
+            player: Player::new(script),
+            key: key.to_owned(),
+            seen: Mutex::default(),
+            faults: Mutex::default(),
+        }
+    }
+
+    pub async fn serve(self: Arc<Self>, listener: TcpListener, stop: CancellationToken) {
+        let router = Router::new()
+            .fallback(handle)
+            .layer(DefaultBodyLimit::disable())
+            .with_state(self)
+            .into_make_service_with_connect_info::<Line>();
+        let served = axum::serve(listener, router)
+            .with_graceful_shutdown(stop.cancelled_owned())
+            .await;
+        if let Err(error) = served {
+            tracing::warn!(%error, "the scripted LLM stopped");
+        }
+    }
+
+    pub fn seen(&self) -> Vec<Seen> {
+        lock(&self.seen).clone()
+    }
+
+    pub fn add_faults(&self, n: usize, fault: Fault) {
+        lock(&self.faults).extend(std::iter::repeat_n(fault, n));
+    }
+
+    /// The answer and its fault. The script is not consulted if the fault replaces
+    /// the answer.
+    fn reply(
+        &self,
+        operation: Operation,
+        protocol: Protocol,
+        request: &AgentRequest,
+    ) -> (Reply, Option<Fault>) {
+        let injected = lock(&self.faults).pop_front();
+        let replaces_answer = matches!(
+            injected,
+            Some(Fault::Status { .. } | Fault::Stall | Fault::Drop)
+        );
+        if replaces_answer || operation != Operation::Answer {
+            let tokens = usage(None).input_tokens;
+            let body = json!({"data": [], "input_tokens": tokens, "totalTokens": tokens});
+            return (Reply::whole(body.to_string()), injected);
+        }
+        let (answer, scripted) = self.player.answer(request);
+        let reply = if request.streamed {
+            Reply {
+                parts: answer.streamed(protocol, request.wants_usage),
+                streamed: true,
+            }
+        } else {
+            Reply::whole(answer.whole(protocol))
+        };
+        (reply, injected.or(scripted))
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+async fn handle(
+    State(server): State<Arc<Server>>,
+    ConnectInfo(line): ConnectInfo<Line>,
+    method: Method,
+    uri: Uri,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
+    let path = uri.path();
+    let body: Value = serde_json::from_slice(&body).unwrap_or_default();
+    let request = AgentRequest::read(path, &body);
+    let operation = operation(&method, path);
+    let key = key(&headers, &uri);
+    let is_right = key.as_ref() == Some(&server.key);
+    lock(&server.seen).push(Seen {
+        protocol: operation.map(|(protocol, _)| protocol),
+        path: path.to_owned(),
+        model: request.model.clone(),
+        key,
+        turn: request.turn(),
+        body,
+    });
+    let Some((protocol, operation)) = operation else {
+        return refusal(Protocol::Chat, StatusCode::NOT_FOUND);
+    };
+    if !is_right {
+        return refusal(protocol, StatusCode::UNAUTHORIZED);
+    }
+    let (reply, fault) = server.reply(operation, protocol, &request);
+    match fault {
+        None => reply.into_response(),
+        Some(fault) => faulty_response(fault, reply, protocol, &line).await,
+    }
+}
+
+async fn faulty_response(fault: Fault, reply: Reply, protocol: Protocol, line: &Line) -> Response {
+    match fault {
+        Fault::Status { code, retry_after } => {
+            let code = StatusCode::from_u16(code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+            let mut response = refusal(protocol, code);
+            let headers = response.headers_mut();
+            headers.extend(retry_after.map(|seconds| (RETRY_AFTER, seconds.into())));
+            response
+        }
+        Fault::Slow(wait) => {
+            tokio::time::sleep(wait).await;
+            reply.into_response()
+        }
+        Fault::Stall => {
+            let nothing = stream::pending::<Result<Bytes, Infallible>>();
+            let head = [(CONTENT_TYPE, "text/event-stream")];
+            (head, Body::from_stream(nothing)).into_response()
+        }
+        Fault::Truncated => reply.truncated().into_response(),
+        Fault::Malformed => reply.malformed().into_response(),
+        Fault::Drop => {
+            line.hang_up();
+            Response::default()
+        }
+    }
+}
+
+impl Reply {
+    fn whole(body: String) -> Self {
+        Self {
+            parts: vec![body],
+            streamed: false,
+        }
+    }
+
+    fn truncated(self) -> Self {
+        let mut body = self.parts.concat();
+        body.truncate(body.floor_char_boundary(body.len() / 2));
+        Self {
+            parts: vec![body],
+            ..self
+        }
+    }
+
+    /// Removes the last brace of the middle part.
+    fn malformed(mut self) -> Self {
+        let middle = self.parts.len() / 2;
+        if let Some(part) = self.parts.get_mut(middle) {
+            part.truncate(part.trim_end().len().saturating_sub(1));
+            part.push_str("\n\n");
+        }
+        self
+    }
+}
+
+impl IntoResponse for Reply {
+    fn into_response(self) -> Response {
+        if !self.streamed {
+            let head = [(CONTENT_TYPE, "application/json")];
+            return (head, self.parts.concat()).into_response();
+        }
+        let parts = stream::iter(self.parts).map(Ok::<_, Infallible>);
+        let head = [(CONTENT_TYPE, "text/event-stream")];
+        (head, Body::from_stream(parts)).into_response()
+    }
+}
+
+fn refusal(protocol: Protocol, code: StatusCode) -> Response {
+    let why = code.canonical_reason().unwrap_or("Refused");
+    let body = error(protocol, code.as_u16(), &format!("{why}, says the script."));
+    (code, Json(body)).into_response()
+}
+
+/// The key, from any place the protocols use.
+fn key(headers: &HeaderMap, uri: &Uri) -> Option<String> {
+    let header = |name: &str| headers.get(name)?.to_str().ok();
+    let bearer = header(AUTHORIZATION.as_str()).and_then(|value| value.strip_prefix("Bearer "));
+    let in_query = || {
+        uri.query()?
+            .split('&')
+            .find_map(|pair| pair.strip_prefix("key="))
+    };
+    bearer
+        .or_else(|| header("x-api-key"))
+        .or_else(|| header("x-goog-api-key"))
+        .or_else(in_query)
+        .map(ToOwned::to_owned)
+}
+
+impl Connected<IncomingStream<'_, TcpListener>> for Line {
+    fn connect_info(stream: IncomingStream<'_, TcpListener>) -> Self {
+        let second = stream.io().as_fd().try_clone_to_owned();
+        Self(second.ok().map(|fd| Arc::new(TcpStream::from(fd))))
+    }
+}
+
+impl Line {
+    fn hang_up(&self) {
+        if let Some(stream) = &self.0
+            && let Err(error) = stream.shutdown(Shutdown::Both)
+        {
+            tracing::debug!(%error, "the connection was closed already");
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! Measures the time of a new ranking when the γ slider moves, with and
+//! without intervals: 20 models × 100 tasks × 20 iterations, all with their
+//! code style, 2,000 resamples of 68 repositories. Prints medians; has no
+//! thresholds.
+#![allow(clippy::print_stdout, reason = "a benchmark reports on stdout")]
+
+use std::hint::black_box;
+use std::time::Instant;
+
+use swe_ci_core::metrics::{Convention, Gamma, Series, Verdict};
+use swe_ci_core::task::{SuiteCounts, TaskId};
+use swe_ci_views::leaderboard::{Entry, Sample, ScoredTask, UncertaintyModel};
+use swe_ci_views::style::Beside;
+use swe_ci_views::testing;
+
+fn main() {
+    let data = testing::sheet((0..20).map(entry).collect());
+    time("ranking", 301, |gamma| {
+        black_box(data.rank(gamma, Convention::Paper));
+    });
+    time("drawing 2,000 resamples", 31, |_| {
+        black_box(UncertaintyModel::new(black_box(&data)));
+    });
+    let model = UncertaintyModel::new(&data);
+    time(
+        "ranking with intervals, rank intervals and ties",
+        31,
+        |gamma| {
+            black_box(model.rank(&data, gamma, Convention::Paper));
+        },
+    );
+}
+
+/// Runs a function for many γ and prints the time it took.
+fn time(name: &str, times: u32, mut run: impl FnMut(Gamma)) {
+    let mut millis: Vec<f64> = (0..times)
+        .map(|i| {
+            let gamma = 0.5 + 1.5 * f64::from(i) / f64::from(times);
+            let gamma = black_box(Gamma::new(gamma).expect("within range"));
+            let start = Instant::now();
+            run(gamma);
+            start.elapsed().as_secs_f64() * 1e3
+        })
+        .collect();
+    millis.sort_by(f64::total_cmp);
+    println!(
+        "{name}, 20 models × 100 tasks × 20 iterations: median {:.3} ms, worst {:.3} ms",
+        millis[millis.len() / 2],
+        millis[millis.len() - 1]
+    );
+}
+
+/// Better than the oracle, equal, or worse, in turn.
+fn style(model: u32, task: u32) -> Beside {
+    let own = f64::from((model + task) % 3) - 1.0;
+    testing::beside([70.0 + own, 70.0], [8.0 - own, 8.0], [task + model, task])
+}
+
+fn entry(model: u32) -> Entry {
+    let tasks = (0..100).map(|task| {
+        let verdicts: Vec<Verdict> = (0..20)
+            .map(|i| {
+                let passed = (model * 31 + task * 17 + i * 7) % 201;
+                Verdict::Scored {
+                    in_target: passed,
+                    passed,
+                    lost: u32::from(i % 5 == 0),
+                }
+            })
+            .collect();
+        let suite = SuiteCounts {
+            base_in_target: 100,
+            target: 200,
+            base_passed: 100,
+            counts_only: false,
+        };
+        let count = |convention| Series::count(convention, suite, 20, &verdicts);
+        ScoredTask {
+            task_id: TaskId::new(format!("task-{task}")).expect("a plain name"),
+            repo: format!("repo-{}", task % 68),
+            target_date: None,
+            samples: vec![Sample {
+                paper: count(Convention::Paper),
+                reference: count(Convention::Reference)
+                    .expect("the reference convention needs only counts"),
+                style: Some(style(model, task)),
+            }],
+        }
+    });
+    testing::run(&format!("model-{model}"), 20, tasks.collect())
+}

@@ -1,0 +1,294 @@
+//! Accounts, roles, and the ownership and visibility of runs.
+
+use serde::{Deserialize, Serialize};
+
+/// The role of an account; each role includes the ones before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub enum AccountRole {
+    /// May read public results, even when the operator has closed the site.
+    Reader,
+    /// May submit runs and steer its own.
+    Submitter,
+    /// May steer all runs and manage accounts.
+    Admin,
+}
+
+impl AccountRole {
+    pub const ALL: [Self; 3] = [Self::Reader, Self::Submitter, Self::Admin];
+
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Reader => "reader",
+            Self::Submitter => "submitter",
+            Self::Admin => "admin",
+        }
+    }
+
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|role| role.name() == name)
+    }
+}
+
+/// The origin of a request.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "actor", rename_all = "snake_case")]
+pub enum Actor {
+    /// An anonymous visitor.
+    Visitor,
+    /// A signed-in user, or a program with one of their tokens.
+    Account(Identity),
+    /// The command line on this machine, and the server itself.
+    Operator,
+}
+
+/// The account behind a request.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Identity {
+    pub account_id: String,
+    /// The name for signing in.
+    pub name: String,
+    /// The effective role: the account's, or a lower one from a token's scope.
+    pub role: AccountRole,
+    /// Expiry of the token, RFC 3339; absent for a session.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<String>,
+}
+
+impl Actor {
+    /// Whether it has at least this role.
+    #[must_use]
+    pub fn is(&self, role: AccountRole) -> bool {
+        match self {
+            Self::Visitor => false,
+            Self::Account(identity) => identity.role >= role,
+            Self::Operator => true,
+        }
+    }
+
+    /// The name in the audit log.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Visitor => "visitor",
+            Self::Account(identity) => &identity.name,
+            Self::Operator => "operator",
+        }
+    }
+
+    #[must_use]
+    pub fn identity(&self) -> Option<&Identity> {
+        match self {
+            Self::Account(identity) => Some(identity),
+            Self::Visitor | Self::Operator => None,
+        }
+    }
+
+    /// Whether it is the account with this id.
+    #[must_use]
+    pub fn has_id(&self, account_id: &str) -> bool {
+        self.identity().is_some_and(|i| i.account_id == account_id)
+    }
+
+    /// Whether it may see a run.
+    #[must_use]
+    pub fn may_see(&self, standing: &Standing) -> bool {
+        standing.visibility == Visibility::Public || self.owns(standing)
+    }
+
+    /// Whether it may pause, cancel, publish, … a run.
+    #[must_use]
+    pub fn may_steer(&self, standing: &Standing) -> bool {
+        self.is(AccountRole::Submitter) && self.owns(standing)
+    }
+
+    fn owns(&self, standing: &Standing) -> bool {
+        let own = standing.owner.as_deref().is_some_and(|id| self.has_id(id));
+        own || self.is(AccountRole::Admin)
+    }
+}
+
+/// The owner and the visibility of a run.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Standing {
+    /// Id of the account; absent for runs from the command line.
+    pub owner: Option<String>,
+    pub visibility: Visibility,
+}
+
+/// The visibility of a run.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub enum Visibility {
+    /// Visible to its owner and admins only; it appears in no ranking and in
+    /// no list of others.
+    Private,
+    /// Visible to everybody.
+    #[default]
+    Public,
+    /// Withdrawn after publication, with a reason; visible to its owner and
+    /// admins only.
+    Withdrawn,
+}
+
+impl Visibility {
+    pub const ALL: [Self; 3] = [Self::Private, Self::Public, Self::Withdrawn];
+
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Private => "private",
+            Self::Public => "public",
+            Self::Withdrawn => "withdrawn",
+        }
+    }
+
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|v| v.name() == name)
+    }
+}
+
+/// An account in a list. Times are RFC 3339.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct AccountView {
+    pub account_id: String,
+    pub name: String,
+    pub role: AccountRole,
+    pub created_at: String,
+    pub signed_in_at: Option<String>,
+    /// It may not sign in, and its tokens are invalid.
+    pub disabled: bool,
+}
+
+/// An API token; its text is shown once, on creation.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct TokenView {
+    pub token_id: String,
+    /// The owner's name for it.
+    pub name: String,
+    /// Upper limit of its role, whatever the owner's role.
+    pub scope: AccountRole,
+    pub created_at: String,
+    pub expires_at: String,
+    pub used_at: Option<String>,
+}
+
+/// A pending invitation; its link is shown once.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct InvitationView {
+    pub invitation_id: String,
+    /// The role of the new account.
+    pub role: AccountRole,
+    /// The inviting user's note about the recipient.
+    pub note: String,
+    pub created_at: String,
+    pub expires_at: String,
+}
+
+/// A user's identity at another site, which can sign in to the account. Times
+/// are RFC 3339.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LinkedIdentity {
+    /// Id of the identity provider.
+    pub provider: String,
+    /// The provider's permanent id of the user.
+    pub subject: String,
+    /// Their last known login or address there.
+    pub shown_as: String,
+    pub linked_at: String,
+    /// The last sign-in with it.
+    pub last_used: Option<String>,
+}
+
+/// The ways to sign in to an account.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WaysIn {
+    pub has_password: bool,
+    /// In the order of linking.
+    pub identities: Vec<LinkedIdentity>,
+}
+
+/// A line of the audit log.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct AuditEntry {
+    pub entry_id: String,
+    pub at: String,
+    /// Name of the account at that time; `operator` for the command line,
+    /// `visitor` for an anonymous request.
+    pub actor: String,
+    /// The action as a dotted name: `account.sign_in`, `run.cancel`, ….
+    pub action: String,
+    /// The object of the action: the id of a run, the name of an account, ….
+    pub subject: String,
+    /// Details in words; never a secret.
+    pub detail: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn account(id: &str, role: AccountRole) -> Actor {
+        Actor::Account(Identity {
+            account_id: id.into(),
+            name: id.into(),
+            role,
+            until: None,
+        })
+    }
+
+    #[test]
+    fn permissions_on_runs() {
+        use AccountRole::{Admin, Reader, Submitter};
+        use Visibility::{Private, Public, Withdrawn};
+        // For a run of account `a`: whether the actor may see and steer it.
+        let check = |actor: &Actor, visibility, sees, steers| {
+            let standing = Standing {
+                owner: Some("a".into()),
+                visibility,
+            };
+            let actual = (actor.may_see(&standing), actor.may_steer(&standing));
+            assert_eq!(actual, (sees, steers), "{actor:?} {visibility:?}");
+        };
+        for hidden in [Private, Withdrawn] {
+            check(&Actor::Visitor, hidden, false, false);
+            check(&account("b", Submitter), hidden, false, false);
+            check(&account("a", Submitter), hidden, true, true);
+            // A read-only token.
+            check(&account("a", Reader), hidden, true, false);
+            check(&account("b", Admin), hidden, true, true);
+            check(&Actor::Operator, hidden, true, true);
+        }
+        check(&Actor::Visitor, Public, true, false);
+        check(&account("b", Submitter), Public, true, false);
+        check(&account("a", Submitter), Public, true, true);
+        check(&account("b", Admin), Public, true, true);
+        // Runs from the command line have no owner.
+        let standing = Standing {
+            owner: None,
+            visibility: Private,
+        };
+        assert!(!account("a", Submitter).may_see(&standing));
+        assert!(account("a", Admin).may_steer(&standing));
+    }
+
+    #[test]
+    fn names_round_trip() {
+        for role in AccountRole::ALL {
+            assert_eq!(AccountRole::from_name(role.name()), Some(role));
+        }
+        for visibility in Visibility::ALL {
+            assert_eq!(Visibility::from_name(visibility.name()), Some(visibility));
+        }
+    }
+}

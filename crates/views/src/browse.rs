@@ -1,0 +1,500 @@
+//! Browsing of tasks: filter, order, and the distribution of their sizes.
+
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::view::{TaskState, TaskSummary};
+
+/// A size of a task, for filters, orders and histograms.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub enum Size {
+    /// Tests of the gap.
+    Gap,
+    /// Tests the target passes.
+    Tests,
+    /// Commits between base and target.
+    Commits,
+    /// Days between base and target.
+    Days,
+    /// Lines that differ between base and target.
+    Lines,
+    /// Seconds the suite takes.
+    Suite,
+}
+
+impl Size {
+    pub const ALL: [Self; 6] = [
+        Self::Gap,
+        Self::Tests,
+        Self::Commits,
+        Self::Days,
+        Self::Lines,
+        Self::Suite,
+    ];
+
+    /// The name in URLs: `min_gap`, `max_gap`, `sort=gap`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Gap => "gap",
+            Self::Tests => "tests",
+            Self::Commits => "commits",
+            Self::Days => "days",
+            Self::Lines => "lines",
+            Self::Suite => "suite",
+        }
+    }
+
+    /// Its value for this task; `None` if unknown.
+    #[must_use]
+    pub fn of(self, task: &TaskSummary) -> Option<f64> {
+        match self {
+            Self::Gap => Some(f64::from(task.gap)),
+            Self::Tests => Some(f64::from(task.target_passed)),
+            Self::Commits => Some(f64::from(task.commits)),
+            Self::Days => Some(task.span_days),
+            Self::Lines => task.modified_lines.map(f64::from),
+            Self::Suite => Some(task.suite_seconds),
+        }
+    }
+}
+
+/// A range that includes both ends.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Between {
+    pub from: f64,
+    pub to: f64,
+}
+
+impl Between {
+    fn contains(self, value: f64) -> bool {
+        (self.from..=self.to).contains(&value)
+    }
+}
+
+/// A filter of tasks; every condition must hold.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct TaskFilter {
+    /// Words; all of them must occur in the name of the task or its
+    /// repository.
+    pub search: String,
+    pub repo: Option<String>,
+    pub licence: Option<String>,
+    /// With or without findings of its preparation.
+    pub findings: Option<bool>,
+    /// Ready or unusable.
+    pub ready: Option<bool>,
+    pub sizes: BTreeMap<Size, Between>,
+}
+
+/// An invalid parameter of a URL.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unusable {
+    pub name: String,
+    pub value: String,
+    /// The expected form.
+    pub must: &'static str,
+}
+
+/// Maximum bytes of a text in a URL.
+const MAX_TEXT: usize = 200;
+
+impl TaskFilter {
+    /// Parses the filter from the parameters of a URL; empty ones do not
+    /// count. Invalid parameters are ignored and returned.
+    pub fn read(get: impl Fn(&str) -> Option<String>) -> (Self, Vec<Unusable>) {
+        let mut query = QueryParser {
+            get,
+            unusable: Vec::new(),
+        };
+        let text = |text: &str| (text.len() <= MAX_TEXT).then(|| text.to_owned());
+        let must = "at most 200 bytes of text";
+        let filter = Self {
+            search: query.value("q", must, text).unwrap_or_default(),
+            repo: query.value("repo", must, text),
+            licence: query.value("licence", must, text),
+            findings: query.value("findings", "`some` or `none`", |text| match text {
+                "some" => Some(true),
+                "none" => Some(false),
+                _ => None,
+            }),
+            ready: query.value("state", "`ready` or `unusable`", |text| match text {
+                "ready" => Some(true),
+                "unusable" => Some(false),
+                _ => None,
+            }),
+            sizes: Size::ALL
+                .into_iter()
+                .filter_map(|size| Some((size, query.between(size)?)))
+                .collect(),
+        };
+        (filter, query.unusable)
+    }
+
+    /// The URL parameters of the filter.
+    #[must_use]
+    pub fn pairs(&self) -> Vec<(String, String)> {
+        let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        let mut pairs = Vec::new();
+        if !self.search.trim().is_empty() {
+            pairs.push(pair("q", self.search.trim()));
+        }
+        pairs.extend(self.repo.iter().map(|repo| pair("repo", repo)));
+        pairs.extend(self.licence.iter().map(|name| pair("licence", name)));
+        let findings = self.findings.map(|some| if some { "some" } else { "none" });
+        pairs.extend(findings.map(|value| pair("findings", value)));
+        let state = |ready| if ready { "ready" } else { "unusable" };
+        pairs.extend(self.ready.map(|ready| pair("state", state(ready))));
+        for (size, between) in &self.sizes {
+            let ends = [("min", between.from), ("max", between.to)];
+            let finite = ends.into_iter().filter(|(_, value)| value.is_finite());
+            let name = size.name();
+            pairs.extend(finite.map(|(end, value)| (format!("{end}_{name}"), value.to_string())));
+        }
+        pairs
+    }
+
+    #[must_use]
+    pub fn wants(&self, task: &TaskSummary) -> bool {
+        let names = format!("{} {}", task.task_id, task.repo).to_lowercase();
+        let words = self.search.to_lowercase();
+        let ready = task.state == TaskState::Ready;
+        words.split_whitespace().all(|word| names.contains(word))
+            && self.repo.as_ref().is_none_or(|repo| *repo == task.repo)
+            && (self.licence.is_none() || self.licence == task.licence)
+            && self.findings.is_none_or(|any| any == (task.findings > 0))
+            && self.ready.is_none_or(|wanted| wanted == ready)
+            && self
+                .sizes
+                .iter()
+                .all(|(size, between)| size.of(task).is_some_and(|value| between.contains(value)))
+    }
+}
+
+/// Parses the parameters of a URL and collects the invalid ones.
+struct QueryParser<G> {
+    get: G,
+    unusable: Vec<Unusable>,
+}
+
+impl<G: Fn(&str) -> Option<String>> QueryParser<G> {
+    fn value<T>(
+        &mut self,
+        name: &str,
+        must: &'static str,
+        parse: impl FnOnce(&str) -> Option<T>,
+    ) -> Option<T> {
+        let value = (self.get)(name).filter(|value| !value.trim().is_empty())?;
+        let parsed = parse(value.trim());
+        if parsed.is_none() {
+            self.unusable.push(Unusable {
+                name: name.to_owned(),
+                value,
+                must,
+            });
+        }
+        parsed
+    }
+
+    fn between(&mut self, size: Size) -> Option<Between> {
+        let mut end = |name: &str| {
+            let name = format!("{name}_{}", size.name());
+            self.value(&name, "a number from 0", |text| {
+                let number: f64 = text.parse().ok()?;
+                (number.is_finite() && number >= 0.0).then_some(number)
+            })
+        };
+        let (from, to) = (end("min"), end("max"));
+        (from.is_some() || to.is_some()).then(|| Between {
+            from: from.unwrap_or(f64::NEG_INFINITY),
+            to: to.unwrap_or(f64::INFINITY),
+        })
+    }
+}
+
+/// The order of tasks.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum ListOrder {
+    /// The order of their split; by name without one.
+    #[default]
+    Listed,
+    Smallest(Size),
+    Largest(Size),
+}
+
+impl ListOrder {
+    /// The name in URLs: empty, `gap`, `-gap`.
+    #[must_use]
+    pub fn name(self) -> String {
+        match self {
+            Self::Listed => String::new(),
+            Self::Smallest(size) => size.name().to_owned(),
+            Self::Largest(size) => format!("-{}", size.name()),
+        }
+    }
+
+    /// The inverse of [`ListOrder::name`].
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        let size = |name: &str| Size::ALL.into_iter().find(|size| size.name() == name);
+        match name.strip_prefix('-') {
+            _ if name.is_empty() => Some(Self::Listed),
+            Some(name) => size(name).map(Self::Largest),
+            None => size(name).map(Self::Smallest),
+        }
+    }
+
+    /// Sorts tasks; unknown sizes come last, equal ones keep their order.
+    pub fn sort(self, tasks: &mut [TaskSummary]) {
+        let by = |size: Size, sign: f64| {
+            move |a: &TaskSummary, b: &TaskSummary| match (size.of(a), size.of(b)) {
+                (Some(a), Some(b)) => (sign * a).total_cmp(&(sign * b)),
+                (a, b) => b.is_some().cmp(&a.is_some()),
+            }
+        };
+        match self {
+            Self::Listed => {}
+            Self::Smallest(size) => tasks.sort_by(by(size, 1.0)),
+            Self::Largest(size) => tasks.sort_by(by(size, -1.0)),
+        }
+    }
+}
+
+/// The distribution of a size over tasks.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Spread {
+    pub size: Size,
+    /// Number of tasks with a known size.
+    pub tasks: u32,
+    pub min: f64,
+    pub mean: f64,
+    pub median: f64,
+    pub max: f64,
+    pub bins: Vec<SpreadBin>,
+}
+
+/// A bin of tasks with similar size.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct SpreadBin {
+    /// Inclusive.
+    pub from: f64,
+    /// Exclusive.
+    pub to: f64,
+    pub tasks: u32,
+}
+
+impl Spread {
+    /// The distribution over these tasks; `None` when no size is known. Sizes
+    /// differ by orders of magnitude: bins start at 0, 1, 2, 5, 10, 20, 50, …;
+    /// empty bins at either end are omitted.
+    #[must_use]
+    pub fn of(size: Size, tasks: &[TaskSummary]) -> Option<Self> {
+        let mut values: Vec<f64> = tasks.iter().filter_map(|task| size.of(task)).collect();
+        values.retain(|value| value.is_finite());
+        values.sort_by(f64::total_cmp);
+        let (min, max) = (*values.first()?, *values.last()?);
+        let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+        let edges = edges(max);
+        let bins = edges.windows(2).map(|edge| {
+            let below = |limit| values.partition_point(|value| *value < limit);
+            SpreadBin {
+                from: edge[0],
+                to: edge[1],
+                tasks: count(below(edge[1]) - below(edge[0])),
+            }
+        });
+        let mut bins: Vec<SpreadBin> = bins.skip_while(|bin| bin.tasks == 0).collect();
+        let end = bins.iter().rposition(|bin| bin.tasks > 0);
+        bins.truncate(end.map_or(0, |last| last + 1));
+        let middle = values.len() / 2;
+        let median = match values.len() % 2 {
+            1 => values[middle],
+            _ => f64::midpoint(values[middle - 1], values[middle]),
+        };
+        Some(Self {
+            size,
+            tasks: count(values.len()),
+            min,
+            mean: values.iter().sum::<f64>() / values.len() as f64,
+            median,
+            max,
+            bins,
+        })
+    }
+}
+
+/// 0, 1, 2, 5, 10, … up to the first above `max`.
+fn edges(max: f64) -> Vec<f64> {
+    let mut edges = vec![0.0];
+    let mut ten = 1.0;
+    loop {
+        for step in [1.0, 2.0, 5.0] {
+            edges.push(step * ten);
+            if step * ten > max {
+                return edges;
+            }
+        }
+        ten *= 10.0;
+    }
+}
+
+/// The distinct names with their counts, the most common first, then by name.
+#[must_use]
+pub fn counted<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<(String, u32)> {
+    let mut counts: BTreeMap<&str, u32> = BTreeMap::new();
+    for name in names {
+        *counts.entry(name).or_default() += 1;
+    }
+    let mut counts: Vec<(String, u32)> =
+        counts.into_iter().map(|(n, c)| (n.to_owned(), c)).collect();
+    counts.sort_by(|a, b| match b.1.cmp(&a.1) {
+        Ordering::Equal => a.0.cmp(&b.0),
+        other => other,
+    });
+    counts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use swe_ci_core::task::TaskId;
+
+    fn task(name: &str, gap: u32, lines: Option<u32>) -> TaskSummary {
+        TaskSummary {
+            task_id: TaskId::new(name).unwrap(),
+            repo: format!("acme/{}", name.split('-').next().unwrap()),
+            base_sha: String::new(),
+            target_sha: String::new(),
+            state: TaskState::Ready,
+            base_passed: 10,
+            target_passed: 10 + gap,
+            gap,
+            commits: 3,
+            span_days: 12.5,
+            suite_seconds: 1.0,
+            modified_lines: lines,
+            licence: Some("MIT".into()),
+            findings: 0,
+        }
+    }
+
+    #[test]
+    fn every_condition_of_a_filter_must_hold() {
+        let check = |filter: TaskFilter, expect| {
+            assert_eq!(filter.wants(&task("lib-1", 7, None)), expect, "{filter:?}");
+        };
+        let none = TaskFilter::default;
+        let sized = |size, from, to| TaskFilter {
+            sizes: [(size, Between { from, to })].into(),
+            ..none()
+        };
+        check(none(), true);
+        let search = |text: &str| TaskFilter {
+            search: text.into(),
+            ..none()
+        };
+        check(search("LIB acme"), true);
+        check(search("lib other"), false);
+        check(sized(Size::Gap, 7.0, 7.0), true);
+        check(sized(Size::Gap, 8.0, f64::INFINITY), false);
+        check(sized(Size::Lines, 0.0, f64::INFINITY), false);
+        let with = |change: fn(&mut TaskFilter)| {
+            let mut filter = none();
+            change(&mut filter);
+            filter
+        };
+        check(with(|f| f.repo = Some("acme/lib".into())), true);
+        check(with(|f| f.repo = Some("acme".into())), false);
+        check(with(|f| f.licence = Some("ISC".into())), false);
+        check(with(|f| f.findings = Some(true)), false);
+        check(with(|f| f.findings = Some(false)), true);
+        check(with(|f| f.ready = Some(false)), false);
+    }
+
+    #[test]
+    fn queries_round_trip() {
+        let check = |query: &str, expect: &str, wrong: &str| {
+            let pairs: Vec<(&str, &str)> = query
+                .split('&')
+                .filter_map(|pair| pair.split_once('='))
+                .collect();
+            let get = |name: &str| {
+                let pair = pairs.iter().find(|(known, _)| *known == name);
+                pair.map(|(_, value)| (*value).to_owned())
+            };
+            let (filter, unusable) = TaskFilter::read(get);
+            let params: Vec<String> = filter
+                .pairs()
+                .iter()
+                .map(|(n, v)| format!("{n}={v}"))
+                .collect();
+            assert_eq!(params.join("&"), expect);
+            let names: Vec<&str> = unusable.iter().map(|u| u.name.as_str()).collect();
+            assert_eq!(names.join(" "), wrong, "{query}");
+        };
+        check("", "", "");
+        check("q=&min_gap=&state=", "", "");
+        let all = "q=a b&repo=o/r&licence=MIT&findings=none&state=ready&min_gap=5&max_gap=10&max_days=2.5";
+        check(all, all, "");
+        check(
+            "min_gap=-1&max_gap=x&min_tests=inf&state=on&findings=1",
+            "",
+            "findings state min_gap max_gap min_tests",
+        );
+        check("min_gap=5&max_gap=?", "min_gap=5", "max_gap");
+    }
+
+    #[test]
+    fn orders_have_names_and_put_unknown_sizes_last() {
+        let check = |name: &str, expect: &str| {
+            let mut tasks = vec![
+                task("b-1", 5, None),
+                task("a-1", 9, Some(3)),
+                task("c-1", 5, Some(8)),
+            ];
+            let order = ListOrder::from_name(name).unwrap();
+            assert_eq!(order.name(), name);
+            order.sort(&mut tasks);
+            let names: Vec<&str> = tasks.iter().map(|t| t.task_id.as_str()).collect();
+            assert_eq!(names.join(" "), expect, "{name}");
+        };
+        check("", "b-1 a-1 c-1");
+        check("gap", "b-1 c-1 a-1");
+        check("-gap", "a-1 b-1 c-1");
+        check("lines", "a-1 c-1 b-1");
+        check("-lines", "c-1 a-1 b-1");
+        assert_eq!(ListOrder::from_name("-"), None);
+        assert_eq!(ListOrder::from_name("size"), None);
+    }
+
+    #[test]
+    fn spreads_have_bins_by_magnitude() {
+        let gaps = |gaps: &[u32]| {
+            let tasks: Vec<TaskSummary> = gaps.iter().map(|gap| task("a-1", *gap, None)).collect();
+            Spread::of(Size::Gap, &tasks)
+        };
+        let spread = gaps(&[5, 60, 35, 14]).unwrap();
+        assert_eq!((spread.min, spread.median, spread.max), (5.0, 24.5, 60.0));
+        assert_eq!((spread.mean, spread.tasks), (28.5, 4));
+        let bins: Vec<(f64, u32)> = spread.bins.iter().map(|b| (b.from, b.tasks)).collect();
+        assert_eq!(bins, [(5.0, 1), (10.0, 1), (20.0, 1), (50.0, 1)]);
+        assert_eq!(spread.bins[3].to, 100.0);
+        assert_eq!(gaps(&[0]).unwrap().bins.len(), 1);
+        assert_eq!(gaps(&[0, 1]).unwrap().bins.len(), 2);
+        assert_eq!(gaps(&[]), None);
+        assert_eq!(Spread::of(Size::Lines, &[task("a-1", 1, None)]), None);
+    }
+
+    #[test]
+    fn the_most_common_comes_first() {
+        let counts = counted(["b", "a", "c", "c"]);
+        let counts: Vec<(&str, u32)> = counts.iter().map(|(n, c)| (n.as_str(), *c)).collect();
+        assert_eq!(counts, [("c", 2), ("a", 1), ("b", 1)]);
+    }
+}

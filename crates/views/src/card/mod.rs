@@ -1,0 +1,190 @@
+//! The reproducibility card: the inputs of a result on one page, to verify it,
+//! run it again, or cite it in a paper.
+
+mod text;
+
+use serde::{Deserialize, Serialize};
+use swe_ci_core::agent::{AgentConfig, Budget, Endpoint, Protocol};
+use swe_ci_core::run::{Kind, Limits, RunConfig};
+use swe_ci_core::step::{Plan, Role};
+use swe_ci_core::task::TaskId;
+use swe_ci_core::uncertainty::{RESAMPLES, SEED};
+use swe_ci_core::usage::Prices;
+
+use crate::view::{ImportedFrom, Provenance, RunSummary};
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Card {
+    pub run_id: String,
+    /// The names on the leaderboard; the provider is empty for the human
+    /// baseline.
+    pub model: String,
+    pub provider: String,
+    pub release_date: Option<String>,
+    pub kind: Kind,
+    /// One agent for both roles, or the architect and then the programmer.
+    pub agents: Vec<AgentOnCard>,
+    /// Content digests of the images with their programs.
+    pub layers: Vec<String>,
+    /// Version and digest of the agents' prompts.
+    pub prompts: Option<String>,
+    pub split: String,
+    /// Digest over the tasks: ids, commits, images.
+    pub dataset_digest: String,
+    pub tasks: Vec<TaskOnCard>,
+    /// Evolutions per task.
+    pub samples: u32,
+    pub plan: Plan,
+    /// Limits of a step. Unknown for imported results, as are prices and
+    /// budget.
+    pub limits: Option<Limits>,
+    /// The final budget, if it was raised.
+    pub budget: Budget,
+    pub metric_version: u32,
+    pub platform_version: String,
+    /// Intervals come from this many resamples, drawn from this seed.
+    pub resamples: usize,
+    pub resampling_seed: u64,
+    /// RFC 3339, in UTC.
+    pub submitted_at: String,
+    pub started_at: Option<String>,
+    pub finished_at: Option<String>,
+    /// The origin of imported results.
+    pub imported: Option<ImportedFrom>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct AgentOnCard {
+    pub roles: Vec<Role>,
+    pub harness: String,
+    pub harness_version: String,
+    /// Absent for harnesses that call no model.
+    pub endpoint: Option<EndpointOnCard>,
+}
+
+/// The endpoint of a model, without the key and its name.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct EndpointOnCard {
+    pub protocol: Protocol,
+    pub host: String,
+    /// The provider's name of the model.
+    pub model: String,
+    /// Parameters of every request, such as a seed.
+    #[cfg_attr(feature = "openapi", schema(value_type = Object))]
+    pub parameters: serde_json::Map<String, serde_json::Value>,
+    pub prices: Option<Prices>,
+    /// The run whose recorded answers were replayed instead of calling the
+    /// provider.
+    pub recording: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct TaskOnCard {
+    pub task_id: TaskId,
+    pub base_sha: String,
+    pub target_sha: String,
+    /// Content digest of the image of its containers; absent when the task was
+    /// prepared again since, and for imported results.
+    pub image: Option<String>,
+}
+
+impl TaskOnCard {
+    /// Id, commits and image: the input of the dataset's digest.
+    #[must_use]
+    pub fn ends(&self) -> [&str; 4] {
+        let image = self.image.as_deref().unwrap_or_default();
+        [
+            self.task_id.as_str(),
+            &self.base_sha,
+            &self.target_sha,
+            image,
+        ]
+    }
+}
+
+impl Card {
+    /// The card of a run, from its records.
+    #[must_use]
+    pub fn new(
+        run: RunSummary,
+        provenance: Provenance,
+        tasks: Vec<TaskOnCard>,
+        layers: Vec<String>,
+    ) -> Self {
+        let agents = agents(&run.config, &provenance.harness_version);
+        let measured = run.config.kind != Kind::Imported;
+        Self {
+            run_id: run.run_id,
+            agents,
+            layers,
+            prompts: provenance.prompts,
+            dataset_digest: provenance.dataset_digest,
+            tasks,
+            limits: measured.then_some(run.config.limits),
+            model: run.config.model,
+            provider: run.config.provider,
+            release_date: run.config.release_date,
+            kind: run.config.kind,
+            split: run.config.split,
+            samples: run.config.samples,
+            plan: run.config.plan,
+            budget: run.steering.budget,
+            metric_version: provenance.metric_version,
+            platform_version: provenance.platform_version,
+            resamples: RESAMPLES,
+            resampling_seed: SEED,
+            submitted_at: run.created_at,
+            started_at: run.started_at,
+            finished_at: run.finished_at,
+            imported: provenance.imported,
+        }
+    }
+}
+
+/// The agents of a run. `versions` is one text, `a / b` if the programmer has
+/// its own harness.
+fn agents(config: &RunConfig, versions: &str) -> Vec<AgentOnCard> {
+    let mut versions = versions.splitn(2, " / ");
+    let mut on_card = |roles: &[Role], agent: Option<AgentConfig>| {
+        let agent = agent?;
+        Some(AgentOnCard {
+            roles: roles.to_vec(),
+            harness: agent.harness.name().to_owned(),
+            harness_version: versions.next().unwrap_or_default().to_owned(),
+            endpoint: agent.endpoint.map(EndpointOnCard::new),
+        })
+    };
+    let both = config.programmer.is_none();
+    let roles: &[&[Role]] = match both {
+        true => &[&[Role::Architect, Role::Programmer]],
+        false => &[&[Role::Architect], &[Role::Programmer]],
+    };
+    let agents = roles.iter().filter_map(|roles| {
+        let first = roles.first().copied()?;
+        on_card(roles, config.agent(first))
+    });
+    agents.collect()
+}
+
+impl EndpointOnCard {
+    fn new(endpoint: Endpoint) -> Self {
+        let host = endpoint.url.split_once("://");
+        let host = host.map_or(endpoint.url.as_str(), |(_, rest)| rest);
+        let host = host.split('/').next().unwrap_or_default().to_owned();
+        Self {
+            protocol: endpoint.protocol,
+            host,
+            model: endpoint.model,
+            parameters: endpoint.parameters,
+            prices: endpoint.prices,
+            recording: endpoint.recording,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,272 @@
+//! A split as a whole: its content, its origin and its datasheet.
+
+use std::fmt::Write;
+
+use serde::{Deserialize, Serialize};
+
+use crate::browse::{Size, Spread, counted};
+use crate::curation::StageCount;
+use crate::view::{SplitSummary, TaskState, TaskSummary};
+
+/// The origin of a split.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "from", rename_all = "snake_case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub enum SplitSource {
+    /// A folder in the official layout.
+    Folder,
+    /// A dataset on a hub.
+    Hub {
+        dataset: String,
+        /// The requested branch, tag or commit.
+        revision: String,
+        /// The commit of the revision at that time.
+        commit: String,
+    },
+    /// Made on this server from the releases of four packages.
+    Demo,
+    /// Curated on this server from a plan.
+    Curated { curation_id: String },
+}
+
+/// A split with statistics of its tasks.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct SplitDetail {
+    #[serde(flatten)]
+    pub summary: SplitSummary,
+    /// Digest of the names, commits and images of its tasks, in the split's
+    /// order.
+    pub digest: String,
+    /// Unknown for old imports.
+    pub source: Option<SplitSource>,
+    /// When the split was first imported, RFC 3339.
+    pub created_at: String,
+    /// Repositories, those with most tasks first.
+    pub repositories: Vec<Counted>,
+    /// Recognised licences of the targets.
+    pub licences: Vec<Counted>,
+    /// Findings of the preparation, by kind.
+    pub findings: Vec<Counted>,
+    /// Sizes of the tasks that can run.
+    pub spreads: Vec<Spread>,
+    /// The funnel of a split that was curated on this server.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub funnel: Vec<StageCount>,
+}
+
+/// A name with the number of its tasks.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Counted {
+    pub name: String,
+    pub tasks: u32,
+}
+
+impl Counted {
+    #[must_use]
+    pub fn all<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<Self> {
+        let counts = counted(names).into_iter();
+        counts.map(|(name, tasks)| Self { name, tasks }).collect()
+    }
+}
+
+/// The distributions of the sizes of the tasks that can run.
+#[must_use]
+pub fn spreads(tasks: &[TaskSummary]) -> Vec<Spread> {
+    let ready = tasks.iter().filter(|task| task.state == TaskState::Ready);
+    let ready: Vec<TaskSummary> = ready.cloned().collect();
+    let spread = |size| Spread::of(size, &ready);
+    Size::ALL.into_iter().filter_map(spread).collect()
+}
+
+impl SplitDetail {
+    /// The mean of a size, if known.
+    #[must_use]
+    pub fn mean(&self, size: Size) -> Option<f64> {
+        let spread = self.spreads.iter().find(|spread| spread.size == size);
+        spread.map(|spread| spread.mean)
+    }
+
+    /// A datasheet in Markdown: purpose, composition, collection, preparation,
+    /// licences and use.
+    #[must_use]
+    pub fn datasheet(&self) -> String {
+        let mut sheet = String::new();
+        // Writing to a String cannot fail.
+        let _ = self.write_datasheet(&mut sheet);
+        sheet
+    }
+
+    fn write_datasheet(&self, to: &mut String) -> std::fmt::Result {
+        let SplitSummary { name, tasks, ready } = &self.summary;
+        writeln!(to, "# Datasheet of the split `{name}`\n")?;
+        writeln!(to, "## Purpose\n")?;
+        writeln!(
+            to,
+            "To measure how well coding agents maintain a code base over many iterations: each task is a repository at two commits of its history, with the tests of the later one.\n"
+        )?;
+        writeln!(to, "## Composition\n")?;
+        writeln!(
+            to,
+            "- {tasks} tasks, {ready} of which can run, from {} repositories",
+            self.repositories.len()
+        )?;
+        for spread in &self.spreads {
+            writeln!(
+                to,
+                "- {}: {:.0} to {:.0}, mean {:.1}, median {:.1}",
+                size_in_words(spread.size),
+                spread.min,
+                spread.max,
+                spread.mean,
+                spread.median
+            )?;
+        }
+        list(to, "Repositories", &self.repositories)?;
+        writeln!(to, "\n## Collection\n")?;
+        writeln!(to, "{}", self.origin())?;
+        for StageCount {
+            stage,
+            entered,
+            survived,
+            dropped,
+            ..
+        } in &self.funnel
+        {
+            let reasons: Vec<String> = dropped
+                .iter()
+                .map(|dropped| format!("{}: {}", dropped.reason, dropped.count))
+                .collect();
+            let reasons = match reasons.is_empty() {
+                true => String::new(),
+                false => format!(" (dropped: {})", reasons.join(", ")),
+            };
+            let name = stage.name();
+            writeln!(
+                to,
+                "- {name}: {survived} of {entered} {}{reasons}",
+                stage.yields()
+            )?;
+        }
+        writeln!(to, "\n## Preparation\n")?;
+        writeln!(
+            to,
+            "Every suite ran in containers without a network, once on the base and several times on the target. Tests that did not pass every time do not count."
+        )?;
+        match self.findings.is_empty() {
+            true => writeln!(to, "There were no findings.")?,
+            false => list(to, "Findings", &self.findings)?,
+        }
+        writeln!(to, "\n## Licences")?;
+        match self.licences.is_empty() {
+            true => writeln!(to, "\nNone was recognised.")?,
+            false => list(to, "Of the targets", &self.licences)?,
+        }
+        writeln!(to, "\n## Use\n")?;
+        writeln!(
+            to,
+            "The repositories are public: a model may have been trained on them. Results show which tasks are older than a model's release. The code of the tasks belongs to its authors, under the licences above."
+        )?;
+        writeln!(to, "\n## Identity\n")?;
+        writeln!(to, "- digest: `{}`", self.digest)?;
+        writeln!(to, "- imported: {}", self.created_at)
+    }
+
+    /// Its origin in a sentence.
+    #[must_use]
+    pub fn origin(&self) -> String {
+        match &self.source {
+            None => "Where it came from was not written down.".into(),
+            Some(SplitSource::Folder) => {
+                "Imported from a folder in the layout of the official dataset.".into()
+            }
+            Some(SplitSource::Hub {
+                dataset,
+                revision,
+                commit,
+            }) => format!("Downloaded from the hub: {dataset}, {revision}, at commit {commit}."),
+            Some(SplitSource::Demo) => {
+                "Made here from the releases of four packages, pinned by version and checksum."
+                    .into()
+            }
+            Some(SplitSource::Curated { curation_id }) => {
+                format!("Curated here (curation {curation_id}), from a plan stored with it.")
+            }
+        }
+    }
+}
+
+fn list(to: &mut String, title: &str, items: &[Counted]) -> std::fmt::Result {
+    writeln!(to, "\n{title}:\n")?;
+    for Counted { name, tasks } in items {
+        writeln!(to, "- {name}: {tasks}")?;
+    }
+    Ok(())
+}
+
+fn size_in_words(size: Size) -> &'static str {
+    match size {
+        Size::Gap => "tests to gain (the gap)",
+        Size::Tests => "tests the target passes",
+        Size::Commits => "commits between base and target",
+        Size::Days => "days between base and target",
+        Size::Lines => "lines modified between base and target",
+        Size::Suite => "seconds the suite takes",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn datasheets_are_complete() {
+        let detail = |source| SplitDetail {
+            summary: SplitSummary {
+                name: "demo".into(),
+                tasks: 2,
+                ready: 1,
+            },
+            digest: "sha256:0".into(),
+            source,
+            created_at: "2026-01-01T00:00:00Z".into(),
+            repositories: Counted::all(["a/b", "a/b"]),
+            licences: Vec::new(),
+            findings: Counted::all(["flaky tests"]),
+            spreads: vec![Spread {
+                size: Size::Gap,
+                tasks: 1,
+                min: 5.0,
+                mean: 5.0,
+                median: 5.0,
+                max: 5.0,
+                bins: Vec::new(),
+            }],
+            funnel: Vec::new(),
+        };
+        let sheet = detail(Some(SplitSource::Demo)).datasheet();
+        for part in [
+            "# Datasheet of the split `demo`",
+            "- 2 tasks, 1 of which can run, from 1 repositories",
+            "- tests to gain (the gap): 5 to 5, mean 5.0, median 5.0",
+            "- a/b: 2",
+            "- flaky tests: 1",
+            "None was recognised.",
+            "releases of four packages",
+        ] {
+            assert!(sheet.contains(part), "{part}\n{sheet}");
+        }
+        let hub = SplitSource::Hub {
+            dataset: "o/n".into(),
+            revision: "main".into(),
+            commit: "abc".into(),
+        };
+        assert!(
+            detail(Some(hub))
+                .origin()
+                .contains("o/n, main, at commit abc")
+        );
+        assert!(detail(None).origin().contains("not written down"));
+    }
+}

@@ -1,0 +1,180 @@
+//! One number per run with its interval: Figures 6, 10 and 11.
+
+use serde::{Deserialize, Serialize};
+use swe_ci_core::uncertainty::Interval;
+
+use super::{Cell, Column, Study, Subject, Table};
+use crate::leaderboard::{Intervals, Row};
+
+/// The number that bars show.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Measure {
+    ZeroRegression,
+    Solved,
+    Turns,
+}
+
+/// In the order of the paper: zero regression and turns from the smallest,
+/// solved from the largest.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Bars {
+    pub measure: Measure,
+    /// The maximum that a run could reach.
+    pub most: f64,
+    pub bars: Vec<Bar>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Bar {
+    pub run: Subject,
+    pub value: f64,
+    /// Absent with tasks of fewer than two repositories.
+    pub interval: Option<Interval>,
+}
+
+impl Measure {
+    fn name(self) -> (&'static str, &'static str) {
+        match self {
+            Self::ZeroRegression => ("zero_regression_rate", "Zero-regression rate"),
+            Self::Solved => ("solved_rate", "Solved rate"),
+            Self::Turns => ("average_turns", "Iterations used"),
+        }
+    }
+
+    /// Decimals to show.
+    #[must_use]
+    pub fn places(self) -> usize {
+        match self {
+            Self::Turns => 1,
+            Self::ZeroRegression | Self::Solved => 2,
+        }
+    }
+
+    fn value(self, row: &Row) -> f64 {
+        match self {
+            Self::ZeroRegression => row.zero_regression_rate,
+            Self::Solved => row.solved_rate,
+            Self::Turns => row.average_turns,
+        }
+    }
+
+    fn interval(self, intervals: Intervals) -> Interval {
+        match self {
+            Self::ZeroRegression => intervals.zero_regression_rate,
+            Self::Solved => intervals.solved_rate,
+            Self::Turns => intervals.average_turns,
+        }
+    }
+}
+
+impl Bars {
+    #[must_use]
+    pub fn new(study: &Study<'_>, measure: Measure) -> Self {
+        let runs = study.runs();
+        let mut bars: Vec<Bar> = runs
+            .map(|(run, _, row)| Bar {
+                run,
+                value: measure.value(row),
+                interval: row.intervals.map(|i| measure.interval(i)),
+            })
+            .collect();
+        bars.sort_by(|a, b| {
+            let rising = a.value.total_cmp(&b.value);
+            let order = match measure {
+                Measure::Solved => rising.reverse(),
+                Measure::ZeroRegression | Measure::Turns => rising,
+            };
+            order.then_with(|| a.run.model.cmp(&b.run.model))
+        });
+        let longest = study.runs().map(|(_, entry, _)| entry.max_iterations).max();
+        let most = match measure {
+            Measure::Turns => f64::from(longest.unwrap_or(1)),
+            Measure::ZeroRegression | Measure::Solved => 1.0,
+        };
+        Self {
+            measure,
+            most,
+            bars,
+        }
+    }
+
+    pub(super) fn table(&self) -> Table {
+        let (name, title) = self.measure.name();
+        let places = self.measure.places();
+        let mut columns = Subject::columns();
+        columns.extend([
+            Column::new(name, title),
+            Column::new("low", "95 % from"),
+            Column::new("high", "95 % to"),
+        ]);
+        let row = |bar: &Bar| {
+            let mut cells = bar.run.cells();
+            let value = |value| Cell::number(value, places);
+            cells.extend([
+                value(Some(bar.value)),
+                value(bar.interval.map(|i| i.low)),
+                value(bar.interval.map(|i| i.high)),
+            ]);
+            cells
+        };
+        Table {
+            columns,
+            rows: self.bars.iter().map(row).collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::{RunSpec, leaderboard, with_study};
+    use super::*;
+
+    /// Two tasks each. `falls` loses tests in one of them, `arrives` reaches
+    /// the target in one, `calm` does neither; N is 3.
+    #[test]
+    fn by_hand() {
+        let data = leaderboard(&[
+            RunSpec::new("falls", &[&[0.5, 0.2, 0.4], &[0.5]]),
+            RunSpec::new("arrives", &[&[0.5, 1.0], &[0.5]]),
+            RunSpec::new("calm", &[&[0.5], &[0.5]]),
+        ]);
+        let check = |measure, expect: &[(&str, f64)]| {
+            with_study(&data, 1.0, |study| {
+                let bars = Bars::new(study, measure).bars;
+                let actual: Vec<(&str, f64)> = bars
+                    .iter()
+                    .map(|b| (b.run.model.as_str(), b.value))
+                    .collect();
+                assert_eq!(actual, expect, "{measure:?}");
+                assert!(bars.iter().all(|b| b.interval.is_some()), "{measure:?}");
+            });
+        };
+        check(
+            Measure::ZeroRegression,
+            &[("falls", 0.5), ("arrives", 1.0), ("calm", 1.0)],
+        );
+        check(
+            Measure::Solved,
+            &[("arrives", 0.5), ("calm", 0.0), ("falls", 0.0)],
+        );
+        check(
+            Measure::Turns,
+            &[("calm", 1.0), ("arrives", 1.5), ("falls", 2.0)],
+        );
+    }
+
+    #[test]
+    fn one_repository_has_no_interval() {
+        let data = leaderboard(&[RunSpec::new("only", &[&[0.5]])]);
+        with_study(&data, 1.0, |study| {
+            let bars = Bars::new(study, Measure::Turns);
+            assert_eq!(bars.bars[0].interval, None);
+            let csv = bars.table().csv();
+            assert_eq!(
+                csv.lines().nth(1),
+                Some("only,acme,run-only,measured,1,,"),
+                "{csv}"
+            );
+        });
+    }
+}

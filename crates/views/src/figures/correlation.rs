@@ -1,0 +1,87 @@
+//! Whether regressions become more frequent and larger: Figure 7.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Cell, Column, Study, Subject, Table};
+
+/// In descending order of the rate's correlation; undefined ones last.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Correlations {
+    pub runs: Vec<Correlated>,
+}
+
+/// Pearson's correlations of one run with the iteration, each -1 to 1.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Correlated {
+    pub run: Subject,
+    pub rate: Option<f64>,
+    pub magnitude: Option<f64>,
+}
+
+#[must_use]
+pub fn correlations(study: &Study<'_>) -> Correlations {
+    let mut runs: Vec<Correlated> = study
+        .runs()
+        .map(|(run, entry, _)| {
+            let profile = entry.profile(study.convention);
+            Correlated {
+                run,
+                rate: profile.rate_correlation,
+                magnitude: profile.magnitude_correlation,
+            }
+        })
+        .collect();
+    let height = |r: &Correlated| r.rate.unwrap_or(f64::NEG_INFINITY);
+    runs.sort_by(|a, b| {
+        let falling = height(b).total_cmp(&height(a));
+        falling.then_with(|| a.run.model.cmp(&b.run.model))
+    });
+    Correlations { runs }
+}
+
+impl Correlations {
+    pub(super) fn table(&self) -> Table {
+        let mut columns = Subject::columns();
+        columns.extend([
+            Column::new("rate_correlation", "r of the rate"),
+            Column::new("magnitude_correlation", "r of the magnitude"),
+        ]);
+        let row = |correlated: &Correlated| {
+            let mut cells = correlated.run.cells();
+            cells.push(Cell::number(correlated.rate, 2));
+            cells.push(Cell::number(correlated.magnitude, 2));
+            cells
+        };
+        Table {
+            columns,
+            rows: self.runs.iter().map(row).collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::{RunSpec, leaderboard, with_study};
+    use super::*;
+
+    /// `later` falls only in its third iteration: rates 0, 0, 1 at 1, 2, 3,
+    /// so r = 1 / √(2 · 2/3) = √3 / 2; one magnitude has no correlation.
+    /// `calm` never falls, so it has neither.
+    #[test]
+    fn by_hand() {
+        let data = leaderboard(&[
+            RunSpec::new("calm", &[&[0.1, 0.2, 0.3]]),
+            RunSpec::new("later", &[&[0.1, 0.2, 0.1]]),
+        ]);
+        with_study(&data, 1.0, |study| {
+            let data = correlations(study);
+            let [later, calm] = data.runs.as_slice() else {
+                panic!("{data:?}")
+            };
+            assert!((later.rate.unwrap() - 3f64.sqrt() / 2.0).abs() < 1e-12);
+            assert_eq!((later.magnitude, calm.rate), (None, None));
+            let csv = data.table().csv();
+            assert!(csv.ends_with("calm,acme,run-calm,measured,,\r\n"), "{csv}");
+        });
+    }
+}

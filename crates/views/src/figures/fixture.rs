@@ -1,0 +1,73 @@
+//! Small leaderboards for the tests of figures.
+
+use swe_ci_core::metrics::{Convention, Gamma};
+use swe_ci_core::usage::Usage;
+
+use super::Study;
+use crate::leaderboard::{Entry, LeaderboardData, UncertaintyModel};
+use crate::style::Beside;
+use crate::testing;
+
+/// A run: the normalized changes of each task; every task has its own
+/// repository.
+pub(super) struct RunSpec {
+    pub model: &'static str,
+    pub tasks: &'static [&'static [f64]],
+    pub date: Option<&'static str>,
+    pub tokens: Option<u64>,
+    /// Whether its code style is measured: at every end, and after the first
+    /// iteration.
+    pub styled: bool,
+}
+
+impl RunSpec {
+    pub(super) fn new(model: &'static str, tasks: &'static [&'static [f64]]) -> Self {
+        Self {
+            model,
+            tasks,
+            date: None,
+            tokens: None,
+            styled: false,
+        }
+    }
+
+    fn entry(&self) -> Entry {
+        let run = Entry {
+            run_id: format!("run-{}", self.model.replace(' ', "-")),
+            provider: "acme".into(),
+            release_date: self.date.map(str::to_owned),
+            usage: self.tokens.map(|input_tokens| Usage {
+                input_tokens,
+                output_tokens: 0,
+                ..Usage::default()
+            }),
+            micro_usd: None,
+            ..testing::spread_run(self.model, self.tasks)
+        };
+        testing::styled(run, |_, _| self.styled.then(style))
+    }
+}
+
+fn style() -> Beside {
+    let style = testing::beside([68.0, 72.0], [8.0, 7.5], [120, 40]);
+    Beside {
+        course: vec![(1, style.own)],
+        ..style
+    }
+}
+
+pub(super) fn leaderboard(runs: &[RunSpec]) -> LeaderboardData {
+    testing::sheet(runs.iter().map(RunSpec::entry).collect())
+}
+
+/// A leaderboard of custom runs.
+pub(super) fn leaderboard_of(runs: Vec<Entry>) -> LeaderboardData {
+    testing::sheet(runs)
+}
+
+/// Runs a check on the study of a leaderboard at this γ.
+pub(super) fn with_study(data: &LeaderboardData, gamma: f64, check: impl FnOnce(&Study<'_>)) {
+    let model = UncertaintyModel::with(data, 200, 1);
+    let gamma = Gamma::new(gamma).unwrap();
+    check(&Study::of(data, &model, gamma, Convention::Paper));
+}

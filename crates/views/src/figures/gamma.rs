@@ -1,0 +1,191 @@
+//! EvoScore against γ, a line per run: which agents keep code easy to change?
+//! Not in the paper.
+
+use serde::{Deserialize, Serialize};
+use swe_ci_core::metrics::{Convention, Gamma, Weights};
+use swe_ci_core::uncertainty::Interval;
+
+use super::{Cell, Column, Study, Subject, Table};
+use crate::leaderboard::Entry;
+
+/// Steps of γ from 0.5 to 2 in the table.
+const STEPS: u32 = 30;
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Curves {
+    /// The selected γ.
+    pub gamma: Gamma,
+    /// Best first at the selected γ.
+    pub curves: Vec<ScoredCurve>,
+}
+
+/// A run's line, and the interval of its score at the selected γ.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ScoredCurve {
+    pub run: Subject,
+    pub curve: Curve,
+    /// Absent with tasks of fewer than two repositories.
+    pub interval: Option<Interval>,
+}
+
+/// The run's mean normalized change after each of its N iterations. A weighted
+/// mean of means is the mean of the weighted means, so these few numbers give
+/// the score at every γ.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Curve {
+    changes: Vec<f64>,
+}
+
+#[must_use]
+pub fn curves(study: &Study<'_>) -> Curves {
+    let curves = study.runs().filter_map(|(run, entry, row)| {
+        Some(ScoredCurve {
+            run,
+            curve: Curve::of(entry, study.convention)?,
+            interval: row.intervals.map(|i| i.evoscore),
+        })
+    });
+    Curves {
+        gamma: study.gamma,
+        curves: curves.collect(),
+    }
+}
+
+impl Curve {
+    /// `None` without a score in the convention.
+    #[must_use]
+    pub fn of(entry: &Entry, convention: Convention) -> Option<Self> {
+        let after = |i: usize| {
+            // An evolution that ended early keeps its last value.
+            entry.mean_of(convention, |series| {
+                let changes = series.changes();
+                let at = i.min(changes.len());
+                at.checked_sub(1).map_or(0.0, |at| changes[at])
+            })
+        };
+        entry.evoscore(Gamma::ONE, convention)?;
+        let iterations = 1..=entry.max_iterations as usize;
+        let changes = iterations.map(after).collect::<Option<_>>()?;
+        Some(Self { changes })
+    }
+
+    /// After iterations 1 to N, -1 to 1. Their mean is the score at γ = 1.
+    #[must_use]
+    pub fn changes(&self) -> &[f64] {
+        &self.changes
+    }
+
+    /// The curve with few digits, for transfer.
+    #[must_use]
+    pub fn rounded(&self) -> Self {
+        // A millionth is invisible in pictures and labels.
+        let round = |change: &f64| (change * 1e6).round() / 1e6;
+        Self {
+            changes: self.changes.iter().map(round).collect(),
+        }
+    }
+
+    /// EvoScore at a γ.
+    #[must_use]
+    pub fn at(&self, gamma: Gamma) -> f64 {
+        let n = u32::try_from(self.changes.len()).unwrap_or(u32::MAX);
+        Weights::new(gamma, n).evoscore(&self.changes)
+    }
+}
+
+impl Curves {
+    pub(super) fn table(&self) -> Table {
+        let gammas: Vec<Gamma> = (0..=STEPS)
+            .filter_map(|step| Gamma::new(f64::from(10 + step) / 20.0).ok())
+            .collect();
+        let mut columns = Subject::columns();
+        columns.extend([
+            Column::new("evoscore", format!("At γ {:.2}", self.gamma.get())),
+            Column::new("low", "95 % from"),
+            Column::new("high", "95 % to"),
+        ]);
+        let at = |gamma: &Gamma| {
+            let gamma = gamma.get();
+            Column::new(
+                format!("evoscore_gamma_{gamma:.2}"),
+                format!("γ {gamma:.2}"),
+            )
+        };
+        columns.extend(gammas.iter().map(at));
+        let row = |line: &ScoredCurve| {
+            let number = |value| Cell::number(value, 3);
+            let mut cells = line.run.cells();
+            cells.extend([
+                number(Some(line.curve.at(self.gamma))),
+                number(line.interval.map(|i| i.low)),
+                number(line.interval.map(|i| i.high)),
+            ]);
+            cells.extend(
+                gammas
+                    .iter()
+                    .map(|gamma| number(Some(line.curve.at(*gamma)))),
+            );
+            cells
+        };
+        Table {
+            columns,
+            rows: self.curves.iter().map(row).collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::{RunSpec, leaderboard, with_study};
+    use super::*;
+
+    /// Weights of two iterations: 2/3 and 1/3 at γ = 0.5, 1/3 and 2/3 at 2.
+    /// The second task stops early and keeps its value.
+    #[test]
+    fn by_hand() {
+        let data = leaderboard(&[
+            RunSpec::new("early", &[&[1.0, 0.0], &[1.0, 0.0]]),
+            RunSpec::new("late", &[&[0.0, 1.0], &[0.5]]),
+        ]);
+        with_study(&data, 2.0, |study| {
+            let data = curves(study);
+            let [late, early] = data.curves.as_slice() else {
+                panic!("{data:?}")
+            };
+            let check = |line: &ScoredCurve, gamma, expect: f64| {
+                let actual = line.curve.at(Gamma::new(gamma).unwrap());
+                assert!(
+                    (actual - expect).abs() < 1e-12,
+                    "{} at {gamma}: {actual}",
+                    line.run.model
+                );
+            };
+            check(early, 0.5, 2.0 / 3.0);
+            check(early, 2.0, 1.0 / 3.0);
+            check(late, 0.5, (1.0 / 3.0 + 0.5) / 2.0);
+            check(late, 2.0, (2.0 / 3.0 + 0.5) / 2.0);
+            // It matches the score of the ranking.
+            assert!((late.curve.at(study.gamma) - study.rows[0].evoscore).abs() < 1e-12);
+            let table = data.table();
+            assert_eq!(table.columns.len(), 4 + 3 + 31);
+            let csv = table.csv();
+            let head = csv.lines().next().unwrap();
+            assert!(
+                head.contains(",evoscore,low,high,evoscore_gamma_0.50,"),
+                "{head}"
+            );
+            assert!(head.ends_with(",evoscore_gamma_2.00"), "{head}");
+        });
+    }
+
+    #[test]
+    fn few_digits_are_enough() {
+        let data = leaderboard(&[RunSpec::new("m", &[&[0.5], &[0.25], &[0.25]])]);
+        let exact = Curve::of(&data.entries[0], Convention::Paper).unwrap();
+        let json = serde_json::to_string(&exact.rounded()).unwrap();
+        assert_eq!(json, "[0.333333]");
+        let error = exact.at(Gamma::ONE) - exact.rounded().at(Gamma::ONE);
+        assert!(error.abs() < 1e-6);
+    }
+}

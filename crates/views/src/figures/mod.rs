@@ -1,0 +1,374 @@
+//! The figures of the paper, and four more, as plain data. Each is a pure
+//! function of a [`Study`]. The picture, the table below it and the CSV all
+//! use this data, so that they cannot disagree. Pages get this data, which is
+//! far smaller than the leaderboard it comes from.
+
+mod bars;
+
+mod budget;
+
+mod change;
+
+mod changed_lines;
+
+mod correlation;
+
+mod gamma;
+
+mod ranks;
+
+mod release;
+
+mod study;
+
+mod style_trend;
+
+mod style_wins;
+
+mod table;
+
+mod tokens;
+
+use serde::{Deserialize, Serialize};
+
+pub use bars::{Bar, Bars, Measure};
+pub use budget::budget;
+pub use change::best_change;
+pub use changed_lines::{Changed, ChangedBy, ChangedLines, changed_lines};
+pub use correlation::{Correlated, Correlations, correlations};
+pub use gamma::{Curve, Curves, ScoredCurve, curves};
+pub use ranks::{RankLine, Ranks, ranks};
+pub use release::{Released, Releases, day_number, releases};
+pub use study::{Basis, LeftOut, Line, Lines, Study, Subject};
+pub use style_trend::{Changes, StyleStep, StyleTrend, StyleTrends, style_trends};
+pub use style_wins::{StyleBars, StyleWins, style_wins};
+pub use table::{Cell, Column, Table};
+pub use tokens::{Spending, Spent, spending};
+
+/// A figure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Figure {
+    EvoscoreByRelease,
+    RankByGamma,
+    ZeroRegression,
+    RegressionCorrelation,
+    StyleWins,
+    ChangedLines,
+    Solved,
+    Turns,
+    BestChange,
+    EvoscoreGamma,
+    ScoreByTokens,
+    ScoreByBudget,
+    StyleTrend,
+}
+
+/// The data of a figure, by shape.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum Data {
+    Releases(Releases),
+    Curves(Curves),
+    Ranks(Ranks),
+    Bars(Bars),
+    Correlations(Correlations),
+    Lines(Lines),
+    Spending(Spending),
+    StyleWins(StyleWins),
+    ChangedLines(ChangedLines),
+    StyleTrends(StyleTrends),
+}
+
+/// An unknown name of a figure.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("there is no figure `{0}`; there are {known}", known = Figure::slugs())]
+pub struct NoSuchFigure(pub String);
+
+impl Figure {
+    /// In the order of the paper, then the additional ones.
+    pub const ALL: [Self; 13] = [
+        Self::EvoscoreByRelease,
+        Self::RankByGamma,
+        Self::ZeroRegression,
+        Self::RegressionCorrelation,
+        Self::StyleWins,
+        Self::ChangedLines,
+        Self::Solved,
+        Self::Turns,
+        Self::BestChange,
+        Self::EvoscoreGamma,
+        Self::ScoreByTokens,
+        Self::ScoreByBudget,
+        Self::StyleTrend,
+    ];
+
+    /// Its name in URLs.
+    #[must_use]
+    pub fn slug(self) -> &'static str {
+        match self {
+            Self::EvoscoreByRelease => "evoscore-by-release",
+            Self::RankByGamma => "rank-by-gamma",
+            Self::ZeroRegression => "zero-regression",
+            Self::RegressionCorrelation => "regression-correlation",
+            Self::StyleWins => "style-wins",
+            Self::ChangedLines => "changed-lines",
+            Self::Solved => "solved",
+            Self::Turns => "turns",
+            Self::BestChange => "best-change",
+            Self::EvoscoreGamma => "evoscore-gamma",
+            Self::ScoreByTokens => "score-by-tokens",
+            Self::ScoreByBudget => "score-by-budget",
+            Self::StyleTrend => "style-trend",
+        }
+    }
+
+    #[must_use]
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::EvoscoreByRelease => "EvoScore by release date",
+            Self::RankByGamma => "Rank against γ",
+            Self::ZeroRegression => "Zero-regression rate",
+            Self::RegressionCorrelation => "Do regressions grow with time?",
+            Self::StyleWins => "Code style beside the oracle's",
+            Self::ChangedLines => "Changed lines",
+            Self::Solved => "Solved rate",
+            Self::Turns => "Iterations used",
+            Self::BestChange => "Best change so far",
+            Self::EvoscoreGamma => "EvoScore against γ",
+            Self::ScoreByTokens => "EvoScore against tokens",
+            Self::ScoreByBudget => "EvoScore by iterations",
+            Self::StyleTrend => "Does code style decay?",
+        }
+    }
+
+    /// One sentence that explains how to read it.
+    #[must_use]
+    pub fn reading(self) -> &'static str {
+        match self {
+            Self::EvoscoreByRelease => {
+                "Further right is a later release, further up a better score; a line joins the releases of one provider, so its slope is how fast that provider's models learn to maintain code."
+            }
+            Self::RankByGamma => {
+                "Where lines cross, the order depends on the weight of later iterations; each mark gives the ranks that the run holds in 95 % of the resamples at the selected γ, as bars where there is room."
+            }
+            Self::ZeroRegression => {
+                "The share of tasks in which no iteration broke a test that passed; thin lines are 95 % intervals."
+            }
+            Self::RegressionCorrelation => {
+                "Right of 0, regressions become more frequent (first panel) or larger (second panel) as the work goes on; a dash means that too few iterations have any."
+            }
+            Self::StyleWins => {
+                "Of the tasks a run solved, how often its code has a greater (solid), equal (empty) or smaller (hatched) maintainability index and Pylint score than what people wrote; thin lines are 95 % intervals of the wins."
+            }
+            Self::ChangedLines => {
+                "Each mark is a solved task: further right the oracle changed more lines of source since the base, further up the run did, and above the diagonal it needed more than people."
+            }
+            Self::Solved => {
+                "The share of tasks whose every test passes in the end, the limit of EvoScore for large γ; thin lines are 95 % intervals."
+            }
+            Self::Turns => {
+                "The mean number of iterations a task took; few may mean that it was solved early, or given up early."
+            }
+            Self::BestChange => {
+                "The best normalized change up to the end of each interval of turns, averaged over tasks: a line that flattens early belongs to a run that gains little from more turns."
+            }
+            Self::EvoscoreGamma => {
+                "Further right, later iterations weigh more: a line that falls belongs to a run whose code gets harder to change, one that rises catches up, and where lines cross, the ranking depends on what you value."
+            }
+            Self::ScoreByTokens => {
+                "Further left costs less, further up scores better; no run beats those on the front in both."
+            }
+            Self::ScoreByBudget => {
+                "EvoScore if only the first iterations counted, up to this number: where lines cross, the order depends on how long an agent may work."
+            }
+            Self::StyleTrend => {
+                "The distance of the code from the base after each iteration, averaged over the evolutions that got this far, solved or not: where MI or the Pylint score falls, or complexity rises, while more tests pass, style decays; further right, fewer evolutions remain, mostly the hard ones."
+            }
+        }
+    }
+
+    /// The message in its place when it has no data.
+    #[must_use]
+    pub fn nothing(self) -> &'static str {
+        match self {
+            Self::EvoscoreByRelease => "No scored run has a release date",
+            Self::RegressionCorrelation => "Too few iterations have regressions to compare",
+            Self::ScoreByTokens => "No scored run has its tokens counted",
+            Self::StyleWins | Self::ChangedLines => "No solved task has its code style measured",
+            Self::StyleTrend => "No evolution has its code style measured",
+            _ => "No run has a score yet",
+        }
+    }
+
+    /// Its number in the paper; none for additional figures.
+    #[must_use]
+    pub fn number(self) -> Option<u8> {
+        match self {
+            Self::EvoscoreByRelease => Some(4),
+            Self::RankByGamma => Some(5),
+            Self::ZeroRegression => Some(6),
+            Self::RegressionCorrelation => Some(7),
+            Self::StyleWins => Some(8),
+            Self::ChangedLines => Some(9),
+            Self::Solved => Some(10),
+            Self::Turns => Some(11),
+            Self::BestChange => Some(12),
+            Self::EvoscoreGamma | Self::ScoreByTokens | Self::ScoreByBudget | Self::StyleTrend => {
+                None
+            }
+        }
+    }
+
+    /// Whether it depends on γ.
+    #[must_use]
+    pub fn weighs(self) -> bool {
+        matches!(
+            self,
+            Self::EvoscoreByRelease
+                | Self::RankByGamma
+                | Self::EvoscoreGamma
+                | Self::ScoreByTokens
+                | Self::ScoreByBudget
+        )
+    }
+
+    #[must_use]
+    pub fn data(self, study: &Study<'_>) -> Data {
+        match self {
+            Self::EvoscoreByRelease => Data::Releases(releases(study)),
+            Self::RankByGamma => Data::Ranks(ranks(study)),
+            Self::ZeroRegression => Data::Bars(Bars::new(study, Measure::ZeroRegression)),
+            Self::RegressionCorrelation => Data::Correlations(correlations(study)),
+            Self::StyleWins => Data::StyleWins(style_wins(study)),
+            Self::ChangedLines => Data::ChangedLines(changed_lines(study)),
+            Self::Solved => Data::Bars(Bars::new(study, Measure::Solved)),
+            Self::Turns => Data::Bars(Bars::new(study, Measure::Turns)),
+            Self::BestChange => Data::Lines(best_change(study)),
+            Self::EvoscoreGamma => Data::Curves(curves(study)),
+            Self::ScoreByTokens => Data::Spending(spending(study)),
+            Self::ScoreByBudget => Data::Lines(budget(study)),
+            Self::StyleTrend => Data::StyleTrends(style_trends(study)),
+        }
+    }
+
+    fn slugs() -> String {
+        Self::ALL.map(Self::slug).join(", ")
+    }
+}
+
+impl std::str::FromStr for Figure {
+    type Err = NoSuchFigure;
+
+    fn from_str(slug: &str) -> Result<Self, NoSuchFigure> {
+        let shown = || slug.chars().take(100).collect();
+        Self::ALL
+            .into_iter()
+            .find(|figure| figure.slug() == slug)
+            .ok_or_else(|| NoSuchFigure(shown()))
+    }
+}
+
+impl Data {
+    /// Whether there is nothing to draw.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        match self {
+            Self::Releases(data) => data.points.is_empty() && data.published.is_empty(),
+            Self::Curves(data) => data.curves.is_empty(),
+            Self::Ranks(data) => data.lines.is_empty(),
+            Self::Bars(data) => data.bars.is_empty(),
+            Self::Correlations(data) => data
+                .runs
+                .iter()
+                .all(|run| run.rate.is_none() && run.magnitude.is_none()),
+            Self::Lines(data) => data.lines.is_empty(),
+            Self::Spending(data) => data.points.is_empty(),
+            Self::StyleWins(data) => data.runs.is_empty(),
+            Self::ChangedLines(data) => data.runs.is_empty(),
+            Self::StyleTrends(data) => data.runs.is_empty(),
+        }
+    }
+
+    /// The runs it omits, and the reason.
+    #[must_use]
+    pub fn left_out(&self) -> Option<&LeftOut> {
+        let left_out = match self {
+            Self::Releases(data) => &data.left_out,
+            Self::Spending(data) => &data.left_out,
+            Self::StyleWins(data) => &data.left_out,
+            Self::ChangedLines(data) => &data.left_out,
+            Self::StyleTrends(data) => &data.left_out,
+            _ => return None,
+        };
+        (!left_out.models.is_empty()).then_some(left_out)
+    }
+
+    #[must_use]
+    pub fn table(&self) -> Table {
+        match self {
+            Self::Releases(data) => data.table(),
+            Self::Curves(data) => data.table(),
+            Self::Ranks(data) => data.table(),
+            Self::Bars(data) => data.table(),
+            Self::Correlations(data) => data.table(),
+            Self::Lines(data) => data.table(),
+            Self::Spending(data) => data.table(),
+            Self::StyleWins(data) => data.table(),
+            Self::ChangedLines(data) => data.table(),
+            Self::StyleTrends(data) => data.table(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod fixture;
+
+#[cfg(test)]
+mod tests {
+    use super::fixture::{RunSpec, leaderboard, with_study};
+    use super::*;
+
+    #[test]
+    fn slugs_round_trip() {
+        for figure in Figure::ALL {
+            assert_eq!(figure.slug().parse(), Ok(figure));
+            assert!(figure.reading().ends_with('.') && !figure.title().is_empty());
+        }
+        let wrong = "evoscore".parse::<Figure>().unwrap_err().to_string();
+        assert!(wrong.contains("`evoscore`") && wrong.contains("rank-by-gamma"));
+        let numbers: Vec<u8> = Figure::ALL.iter().filter_map(|f| f.number()).collect();
+        assert_eq!(numbers, [4, 5, 6, 7, 8, 9, 10, 11, 12]);
+    }
+
+    #[test]
+    fn empty_leaderboards_have_empty_figures() {
+        let empty = leaderboard(&[]);
+        with_study(&empty, 1.0, |study| {
+            for figure in Figure::ALL {
+                let data = figure.data(study);
+                assert!(data.is_empty(), "{figure:?}");
+                assert!(data.table().rows.is_empty(), "{figure:?}");
+            }
+        });
+    }
+
+    /// Every row has as many cells as there are columns; the run comes first.
+    #[test]
+    fn tables_are_rectangular() {
+        let spec = RunSpec {
+            date: Some("2026-01-02"),
+            tokens: Some(1_000),
+            styled: true,
+            ..RunSpec::new("a", &[&[0.5, 1.0], &[0.0, -0.5]])
+        };
+        let data = leaderboard(&[spec, RunSpec::new("b", &[&[1.0], &[0.5]])]);
+        with_study(&data, 1.2, |study| {
+            for figure in Figure::ALL {
+                let table = figure.data(study).table();
+                assert!(!table.rows.is_empty(), "{figure:?}");
+                assert_eq!(table.columns[0].name, "model");
+                let width = table.columns.len();
+                assert!(table.rows.iter().all(|r| r.len() == width), "{figure:?}");
+            }
+        });
+    }
+}

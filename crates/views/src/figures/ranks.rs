@@ -1,0 +1,123 @@
+//! Rank against γ: Figure 5.
+
+use std::collections::HashMap;
+
+use serde::{Deserialize, Serialize};
+use swe_ci_core::metrics::Gamma;
+use swe_ci_core::uncertainty::RankInterval;
+
+use super::{Cell, Column, Study, Subject, Table};
+
+/// Steps of γ from 0.5 to 2.
+const STEPS: u32 = 30;
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Ranks {
+    /// The selected γ.
+    pub gamma: f64,
+    /// The γs of the ranks, ascending.
+    pub gammas: Vec<f64>,
+    /// Best first at the selected γ.
+    pub lines: Vec<RankLine>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RankLine {
+    pub run: Subject,
+    /// One for each of the γs, from 1; equal scores share a rank.
+    pub ranks: Vec<u32>,
+    /// At the selected γ.
+    pub rank: u32,
+    /// At the selected γ, by bootstrap; absent with tasks of fewer than two
+    /// repositories.
+    pub interval: Option<RankInterval>,
+}
+
+#[must_use]
+pub fn ranks(study: &Study<'_>) -> Ranks {
+    let gammas: Vec<f64> = (0..=STEPS)
+        .map(|step| f64::from(10 + step) / 20.0)
+        .collect();
+    let mut by_run: HashMap<String, Vec<u32>> = HashMap::new();
+    for gamma in &gammas {
+        let gamma = Gamma::new(*gamma).unwrap_or(Gamma::ONE);
+        for row in study.sheet.rank(gamma, study.convention) {
+            by_run.entry(row.run_id).or_default().push(row.rank);
+        }
+    }
+    let lines = study.runs().map(|(run, _, row)| RankLine {
+        ranks: by_run.remove(&run.run_id).unwrap_or_default(),
+        run,
+        rank: row.rank,
+        interval: row.intervals.map(|i| i.rank),
+    });
+    Ranks {
+        gamma: study.gamma.get(),
+        lines: lines.collect(),
+        gammas,
+    }
+}
+
+impl Ranks {
+    pub(super) fn table(&self) -> Table {
+        let mut columns = Subject::columns();
+        columns.extend([
+            Column::new("rank", format!("Rank at γ {:.2}", self.gamma)),
+            Column::new("rank_best", "95 % from"),
+            Column::new("rank_worst", "95 % to"),
+        ]);
+        let at =
+            |gamma: &f64| Column::new(format!("rank_gamma_{gamma:.2}"), format!("γ {gamma:.2}"));
+        columns.extend(self.gammas.iter().map(at));
+        let row = |line: &RankLine| {
+            let mut cells = line.run.cells();
+            cells.extend([
+                Cell::whole(Some(line.rank)),
+                Cell::whole(line.interval.map(|i| i.best)),
+                Cell::whole(line.interval.map(|i| i.worst)),
+            ]);
+            cells.extend(line.ranks.iter().map(|rank| Cell::whole(Some(*rank))));
+            cells
+        };
+        Table {
+            columns,
+            rows: self.lines.iter().map(row).collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::{RunSpec, leaderboard, with_study};
+    use super::*;
+
+    /// `early` is ahead while early iterations weigh more, `late` when later
+    /// ones do; at γ = 1 they share the first rank.
+    #[test]
+    fn by_hand() {
+        let data = leaderboard(&[
+            RunSpec::new("early", &[&[1.0, 0.0], &[1.0, 0.0]]),
+            RunSpec::new("late", &[&[0.0, 1.0], &[0.0, 1.0]]),
+        ]);
+        with_study(&data, 1.5, |study| {
+            let data = ranks(study);
+            let line = |model| data.lines.iter().find(|l| l.run.model == model).unwrap();
+            let at = |model, gamma: f64| {
+                let is_equal = |g: &f64| (g - gamma).abs() < 1e-9;
+                line(model).ranks[data.gammas.iter().position(is_equal).unwrap()]
+            };
+            let check = |gamma, expect| assert_eq!((at("early", gamma), at("late", gamma)), expect);
+            check(0.5, (1, 2));
+            check(0.95, (1, 2));
+            check(1.0, (1, 1));
+            check(1.05, (2, 1));
+            check(2.0, (2, 1));
+            assert_eq!((line("late").rank, line("early").rank), (1, 2));
+            // All tasks agree, so every resample does.
+            assert_eq!(
+                line("late").interval,
+                Some(RankInterval { best: 1, worst: 1 })
+            );
+        });
+    }
+}

@@ -1,0 +1,188 @@
+//! EvoScore against release date: Figure 4.
+
+use serde::{Deserialize, Serialize};
+use swe_ci_core::metrics::Gamma;
+use swe_ci_core::uncertainty::Interval;
+
+use super::{Cell, Column, LeftOut, Study, Subject, Table};
+use crate::leaderboard::PublishedRow;
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Releases {
+    /// From the earliest to the latest.
+    pub points: Vec<Released>,
+    /// Published results: at γ = 1, and possibly on other tasks than the runs
+    /// beside them. Empty at any other γ.
+    pub published: Vec<PublishedRow>,
+    pub left_out: LeftOut,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Released {
+    pub run: Subject,
+    /// `YYYY-MM-DD`.
+    pub date: String,
+    /// Its [`day_number`].
+    pub day: i64,
+    pub evoscore: f64,
+    pub interval: Option<Interval>,
+}
+
+#[must_use]
+pub fn releases(study: &Study<'_>) -> Releases {
+    let mut points = Vec::new();
+    let mut undated = Vec::new();
+    for (run, entry, row) in study.runs() {
+        let day = entry.release_date.as_deref().and_then(day_number);
+        match (day, &entry.release_date) {
+            (Some(day), Some(date)) => points.push(Released {
+                run,
+                date: date.clone(),
+                day,
+                evoscore: row.evoscore,
+                interval: row.intervals.map(|i| i.evoscore),
+            }),
+            _ => undated.push(run.model),
+        }
+    }
+    points.sort_by(|a, b| {
+        a.day
+            .cmp(&b.day)
+            .then_with(|| a.run.model.cmp(&b.run.model))
+    });
+    let mut published = study.sheet.published.rows.clone();
+    // A published score holds for γ = 1; beside others it would mislead.
+    published.retain(|row| study.gamma == Gamma::ONE && day_number(&row.release_date).is_some());
+    published.sort_by(|a, b| a.release_date.cmp(&b.release_date));
+    Releases {
+        points,
+        published,
+        left_out: LeftOut {
+            models: undated,
+            because: "no release date is known".into(),
+        },
+    }
+}
+
+impl Releases {
+    pub(super) fn table(&self) -> Table {
+        let mut columns = Subject::columns();
+        columns.extend([
+            Column::new("release_date", "Released"),
+            Column::new("evoscore", "EvoScore"),
+            Column::new("low", "95 % from"),
+            Column::new("high", "95 % to"),
+        ]);
+        let number = |value| Cell::number(value, 3);
+        let row = |point: &Released| {
+            let mut cells = point.run.cells();
+            cells.extend([
+                Cell::Text(point.date.clone()),
+                number(Some(point.evoscore)),
+                number(point.interval.map(|i| i.low)),
+                number(point.interval.map(|i| i.high)),
+            ]);
+            cells
+        };
+        let published = |row: &PublishedRow| {
+            let text = |text: &str| Cell::Text(text.to_owned());
+            vec![
+                text(&row.model),
+                text(&row.provider),
+                Cell::Nothing,
+                text("published"),
+                text(&row.release_date),
+                number(Some(row.evoscore)),
+                Cell::Nothing,
+                Cell::Nothing,
+            ]
+        };
+        let runs = self.points.iter().map(row);
+        Table {
+            columns,
+            rows: runs.chain(self.published.iter().map(published)).collect(),
+        }
+    }
+}
+
+/// Days from 1970-01-01 to a `YYYY-MM-DD` of the Gregorian calendar.
+#[must_use]
+pub fn day_number(date: &str) -> Option<i64> {
+    let mut parts = date.splitn(3, '-');
+    let mut next = || parts.next()?.parse::<u32>().ok().map(i64::from);
+    let (year, month, day) = (next()?, next()?, next()?);
+    if !(1..=9999).contains(&year) || !(1..=12).contains(&month) || !(1..=31).contains(&day) {
+        return None;
+    }
+    // In years that start in March, the leap day comes last.
+    let from_march = (month + 9) % 12;
+    let year = if month <= 2 { year - 1 } else { year };
+    let leap_days = year / 4 - year / 100 + year / 400;
+    let day_of_year = (153 * from_march + 2) / 5 + day - 1;
+    Some(year * 365 + leap_days + day_of_year - 719_468)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::{RunSpec, leaderboard, with_study};
+    use super::*;
+    use crate::leaderboard::Published;
+
+    #[test]
+    fn days() {
+        let check = |date, expect| assert_eq!(day_number(date), expect, "{date}");
+        check("1970-01-01", Some(0));
+        check("2000-02-29", Some(11_016));
+        check("2000-03-01", Some(11_017));
+        check("2026-01-31", Some(20_484));
+        for wrong in [
+            "",
+            "2026",
+            "2026-13-01",
+            "2026-00-01",
+            "2026-01-x",
+            "-1-1-1",
+        ] {
+            check(wrong, None);
+        }
+    }
+
+    #[test]
+    fn by_hand() {
+        let dated = |model, date, score: &'static [&'static [f64]]| RunSpec {
+            date: Some(date),
+            ..RunSpec::new(model, score)
+        };
+        let mut data = leaderboard(&[
+            dated("new", "2026-02-01", &[&[0.8]]),
+            dated("old", "2025-02-01", &[&[0.2]]),
+            RunSpec::new("undated", &[&[0.5]]),
+        ]);
+        data.published = Published {
+            rows: vec![PublishedRow {
+                model: "theirs".into(),
+                provider: "acme".into(),
+                release_date: "2025-06-01".into(),
+                evoscore: 0.4,
+                zero_regression_rate: None,
+            }],
+            ..Published::default()
+        };
+        with_study(&data, 1.0, |study| {
+            let data = releases(study);
+            let models: Vec<&str> = data.points.iter().map(|p| p.run.model.as_str()).collect();
+            assert_eq!(models, ["old", "new"]);
+            assert!((data.points[1].evoscore - 0.8).abs() < 1e-12);
+            assert_eq!(data.points[1].day - data.points[0].day, 365);
+            assert_eq!(data.left_out.models, ["undated"]);
+            let csv = data.table().csv();
+            assert!(
+                csv.contains("theirs,acme,,published,2025-06-01,0.4,,\r\n"),
+                "{csv}"
+            );
+        });
+        with_study(&data, 1.1, |study| {
+            assert!(releases(study).published.is_empty());
+        });
+    }
+}

@@ -1,0 +1,206 @@
+//! The input of the figures, and the types that several figures share.
+
+use std::collections::{BTreeSet, HashMap};
+
+use serde::{Deserialize, Serialize};
+use swe_ci_core::metrics::{Convention, Gamma};
+use swe_ci_core::run::Kind;
+
+use super::{Cell, Column, Table};
+use crate::leaderboard::{Entry, LeaderboardData, Row, UncertaintyModel};
+
+/// A leaderboard with one γ and convention. Its ranking, with intervals, is
+/// computed once for all figures.
+#[derive(Debug, Clone)]
+pub struct Study<'a> {
+    pub sheet: &'a LeaderboardData,
+    pub gamma: Gamma,
+    pub convention: Convention,
+    /// Best first.
+    pub rows: Vec<Row>,
+}
+
+/// The run of a value.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Subject {
+    /// Its index among the entries of the leaderboard, which determines its
+    /// colour.
+    pub index: usize,
+    pub run_id: String,
+    pub model: String,
+    pub provider: String,
+    pub kind: Kind,
+}
+
+/// The amount of data behind a figure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Basis {
+    pub runs: usize,
+    /// Distinct tasks of all runs.
+    pub tasks: usize,
+    pub repositories: usize,
+}
+
+/// Runs that a figure omits.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LeftOut {
+    pub models: Vec<String>,
+    /// Completes "left out: …, because".
+    pub because: String,
+}
+
+/// A line per run over common steps.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Lines {
+    /// Label of the horizontal axis.
+    pub along: String,
+    /// Label of the vertical axis.
+    pub value: String,
+    /// Prefix of the names of the steps' columns.
+    pub prefix: String,
+    /// Names of the steps.
+    pub steps: Vec<String>,
+    /// Best first, by their last value.
+    pub lines: Vec<Line>,
+}
+
+/// The line of one run; shorter than the steps if its N is smaller.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Line {
+    pub run: Subject,
+    pub values: Vec<f64>,
+}
+
+impl<'a> Study<'a> {
+    #[must_use]
+    pub fn of(
+        data: &'a LeaderboardData,
+        model: &UncertaintyModel,
+        gamma: Gamma,
+        convention: Convention,
+    ) -> Self {
+        Self {
+            rows: model.rank(data, gamma, convention),
+            sheet: data,
+            gamma,
+            convention,
+        }
+    }
+
+    /// The runs with scores in the convention, best first.
+    pub(super) fn runs(&self) -> impl Iterator<Item = (Subject, &'a Entry, &Row)> {
+        let data = self.sheet;
+        let entries: HashMap<&str, usize> = data
+            .entries
+            .iter()
+            .enumerate()
+            .map(|(index, entry)| (entry.run_id.as_str(), index))
+            .collect();
+        self.rows.iter().filter_map(move |row| {
+            let index = *entries.get(row.run_id.as_str())?;
+            let entry = &data.entries[index];
+            Some((Subject::new(index, entry), entry, row))
+        })
+    }
+
+    #[must_use]
+    pub fn basis(&self) -> Basis {
+        let tasks = || self.runs().flat_map(|(_, entry, _)| &entry.tasks);
+        Basis {
+            runs: self.rows.len(),
+            tasks: tasks().map(|t| &t.task_id).collect::<BTreeSet<_>>().len(),
+            repositories: tasks().map(|t| &t.repo).collect::<BTreeSet<_>>().len(),
+        }
+    }
+}
+
+impl Subject {
+    fn new(index: usize, entry: &Entry) -> Self {
+        Self {
+            index,
+            run_id: entry.run_id.clone(),
+            model: entry.model.clone(),
+            provider: entry.provider.clone(),
+            kind: entry.kind,
+        }
+    }
+
+    /// The first columns of every table.
+    pub(super) fn columns() -> Vec<Column> {
+        vec![
+            Column::new("model", "Model"),
+            Column::new("provider", "Provider"),
+            Column::new("run_id", "Run"),
+            Column::new("kind", "Kind"),
+        ]
+    }
+
+    /// Its cells under [`Subject::columns`].
+    pub(super) fn cells(&self) -> Vec<Cell> {
+        let text = |text: &str| Cell::Text(text.to_owned());
+        vec![
+            text(&self.model),
+            text(&self.provider),
+            text(&self.run_id),
+            text(self.kind.name()),
+        ]
+    }
+}
+
+impl Lines {
+    /// Sorts the lines by their last value, best first.
+    pub(super) fn sorted(mut self) -> Self {
+        let end = |line: &Line| line.values.last().copied().unwrap_or_default();
+        self.lines.sort_by(|a, b| end(b).total_cmp(&end(a)));
+        self
+    }
+
+    pub(super) fn table(&self) -> Table {
+        let mut columns = Subject::columns();
+        for step in &self.steps {
+            let name = format!("{}_{}", self.prefix, step.replace('–', "_"));
+            columns.push(Column::new(name, step.clone()));
+        }
+        let row = |line: &Line| {
+            let mut cells = line.run.cells();
+            let value = |at: usize| Cell::number(line.values.get(at).copied(), 3);
+            cells.extend((0..self.steps.len()).map(value));
+            cells
+        };
+        Table {
+            columns,
+            rows: self.lines.iter().map(row).collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::{RunSpec, leaderboard, with_study};
+
+    #[test]
+    fn basis() {
+        let data = leaderboard(&[
+            RunSpec::new("a", &[&[0.5], &[0.5]]),
+            RunSpec::new("b", &[&[0.5], &[0.5], &[0.5]]),
+        ]);
+        with_study(&data, 1.0, |study| {
+            let basis = study.basis();
+            assert_eq!((basis.runs, basis.tasks, basis.repositories), (2, 3, 3));
+        });
+    }
+
+    /// The index of a run does not depend on its rank.
+    #[test]
+    fn runs_have_the_index_of_their_entry() {
+        let data = leaderboard(&[
+            RunSpec::new("bad", &[&[-0.5]]),
+            RunSpec::new("good", &[&[0.5]]),
+        ]);
+        with_study(&data, 1.0, |study| {
+            let runs: Vec<(usize, String)> =
+                study.runs().map(|(s, _, _)| (s.index, s.model)).collect();
+            assert_eq!(runs, [(1, "good".into()), (0, "bad".into())]);
+        });
+    }
+}

@@ -1,0 +1,102 @@
+//! The numbers of a figure, for a data table and for CSV.
+
+use swe_ci_core::csv;
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Table {
+    pub columns: Vec<Column>,
+    /// Each row has one cell per column.
+    pub rows: Vec<Vec<Cell>>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Column {
+    /// The name in CSV: one ASCII word.
+    pub name: String,
+    /// The name for readers.
+    pub title: String,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Cell {
+    Text(String),
+    Number {
+        value: f64,
+        /// Decimals for readers; CSV has full precision.
+        places: usize,
+    },
+    Whole(u64),
+    /// Undefined or unknown, which is not 0.
+    Nothing,
+}
+
+impl Column {
+    #[must_use]
+    pub fn new(name: impl Into<String>, title: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            title: title.into(),
+        }
+    }
+}
+
+impl Cell {
+    #[must_use]
+    pub fn number(value: Option<f64>, places: usize) -> Self {
+        value.map_or(Self::Nothing, |value| Self::Number { value, places })
+    }
+
+    #[must_use]
+    pub fn whole(value: Option<impl Into<u64>>) -> Self {
+        value.map_or(Self::Nothing, |value| Self::Whole(value.into()))
+    }
+
+    fn csv(&self) -> String {
+        match self {
+            Self::Text(text) => csv::text(text),
+            // Adding 0 turns −0 into 0.
+            Self::Number { value, .. } => (value + 0.0).to_string(),
+            Self::Whole(value) => value.to_string(),
+            Self::Nothing => String::new(),
+        }
+    }
+}
+
+impl Table {
+    /// The table in the form of RFC 4180, with a header and CRLF line ends.
+    #[must_use]
+    pub fn csv(&self) -> String {
+        let mut table = String::new();
+        csv::line(&mut table, self.columns.iter().map(|c| csv::text(&c.name)));
+        for row in &self.rows {
+            csv::line(&mut table, row.iter().map(Cell::csv));
+        }
+        table
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields() {
+        let check = |cell: Cell, expect: &str| assert_eq!(cell.csv(), expect);
+        check(Cell::Text("plain".into()), "plain");
+        check(Cell::Text("=1+1".into()), "'=1+1");
+        check(Cell::number(Some(-0.5), 1), "-0.5");
+        check(Cell::number(Some(0.1 + 0.2), 1), "0.30000000000000004");
+        check(Cell::number(Some(-0.0), 1), "0");
+        check(Cell::number(None, 1), "");
+        check(Cell::whole(Some(3u32)), "3");
+    }
+
+    #[test]
+    fn lines() {
+        let table = Table {
+            columns: vec![Column::new("a", "A"), Column::new("b", "B")],
+            rows: vec![vec![Cell::Whole(1), Cell::Nothing]],
+        };
+        assert_eq!(table.csv(), "a,b\r\n1,\r\n");
+    }
+}

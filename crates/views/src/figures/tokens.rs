@@ -1,0 +1,131 @@
+//! EvoScore against the tokens per task. Not in the paper.
+
+use serde::{Deserialize, Serialize};
+use swe_ci_core::uncertainty::Interval;
+
+use super::{Cell, Column, LeftOut, Study, Subject, Table};
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Spending {
+    /// From the fewest tokens to the most.
+    pub points: Vec<Spent>,
+    pub left_out: LeftOut,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Spent {
+    pub run: Subject,
+    /// Sent and received tokens, the mean over the scored evolutions; above 0.
+    pub tokens: f64,
+    pub evoscore: f64,
+    pub interval: Option<Interval>,
+    /// No other run has both fewer tokens and a better score.
+    pub on_front: bool,
+}
+
+#[must_use]
+pub fn spending(study: &Study<'_>) -> Spending {
+    let mut points = Vec::new();
+    let mut uncounted = Vec::new();
+    for (run, entry, row) in study.runs() {
+        let total = entry.usage.map_or(0.0, |usage| {
+            usage.input_tokens as f64 + usage.output_tokens as f64
+        });
+        let evolutions: usize = entry.tasks.iter().map(|task| task.samples.len()).sum();
+        if total > 0.0 && evolutions > 0 {
+            points.push(Spent {
+                run,
+                tokens: total / evolutions as f64,
+                evoscore: row.evoscore,
+                interval: row.intervals.map(|i| i.evoscore),
+                on_front: false,
+            });
+        } else {
+            uncounted.push(run.model);
+        }
+    }
+    points.sort_by(|a, b| {
+        let cheaper = a.tokens.total_cmp(&b.tokens);
+        cheaper.then_with(|| b.evoscore.total_cmp(&a.evoscore))
+    });
+    let mut best = f64::NEG_INFINITY;
+    for point in &mut points {
+        point.on_front = point.evoscore > best;
+        best = best.max(point.evoscore);
+    }
+    Spending {
+        points,
+        left_out: LeftOut {
+            models: uncounted,
+            because: "their tokens were not counted".into(),
+        },
+    }
+}
+
+impl Spending {
+    pub(super) fn table(&self) -> Table {
+        let mut columns = Subject::columns();
+        columns.extend([
+            Column::new("tokens_per_task", "Tokens per task"),
+            Column::new("evoscore", "EvoScore"),
+            Column::new("low", "95 % from"),
+            Column::new("high", "95 % to"),
+            Column::new("on_front", "On the front"),
+        ]);
+        let row = |point: &Spent| {
+            let mut cells = point.run.cells();
+            let number = |value| Cell::number(value, 3);
+            cells.extend([
+                Cell::number(Some(point.tokens), 0),
+                number(Some(point.evoscore)),
+                number(point.interval.map(|i| i.low)),
+                number(point.interval.map(|i| i.high)),
+                Cell::Text(if point.on_front { "yes" } else { "no" }.to_owned()),
+            ]);
+            cells
+        };
+        Table {
+            columns,
+            rows: self.points.iter().map(row).collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::{RunSpec, leaderboard, with_study};
+    use super::*;
+
+    #[test]
+    fn by_hand() {
+        let run = |model, tokens, score: &'static [&'static [f64]]| RunSpec {
+            tokens,
+            ..RunSpec::new(model, score)
+        };
+        let data = leaderboard(&[
+            run("dear and good", Some(9_000), &[&[0.8], &[0.8]]),
+            run("cheap", Some(1_000), &[&[0.4], &[0.4]]),
+            run("dear and bad", Some(8_000), &[&[0.3], &[0.3]]),
+            run("silent", None, &[&[0.9], &[0.9]]),
+            run("nothing", Some(0), &[&[0.9], &[0.9]]),
+        ]);
+        with_study(&data, 1.0, |study| {
+            let data = spending(study);
+            let points: Vec<(&str, f64, bool)> = data
+                .points
+                .iter()
+                .map(|p| (p.run.model.as_str(), p.tokens, p.on_front))
+                .collect();
+            // Two tasks each, so half of the total.
+            assert_eq!(
+                points,
+                [
+                    ("cheap", 500.0, true),
+                    ("dear and bad", 4_000.0, false),
+                    ("dear and good", 4_500.0, true)
+                ]
+            );
+            assert_eq!(data.left_out.models, ["nothing", "silent"]);
+        });
+    }
+}

@@ -1,0 +1,327 @@
+//! Exports of a leaderboard: a CSV table and a citation.
+
+use swe_ci_core::csv::{line, text};
+use swe_ci_core::metrics::{Convention, Gamma};
+use swe_ci_core::uncertainty::Interval;
+
+use super::{Column, Columns, Intervals, Row, WinRates};
+use crate::style::StyleMetric;
+
+/// The basis of the ranking in a table or a citation.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Basis {
+    pub split: String,
+    pub gamma: Gamma,
+    pub convention: Convention,
+    /// Only tasks that a model cannot have seen count.
+    pub unseen: bool,
+}
+
+/// The rows as CSV (RFC 4180, with a header): the basis of the ranking, the
+/// identity of the run, and the selected columns, scores with their intervals.
+#[must_use]
+pub fn csv(rows: &[Row], columns: Columns, basis: &Basis) -> String {
+    let mut table = String::new();
+    let heads = columns.shown().flat_map(|column| heads(column).iter());
+    line(
+        &mut table,
+        IDENTITY.iter().chain(heads).map(|head| (*head).to_owned()),
+    );
+    for row in rows {
+        let cells = columns.shown().flat_map(|column| cells(column, row));
+        line(&mut table, identity(row, basis).into_iter().chain(cells));
+    }
+    table
+}
+
+const IDENTITY: [&str; 18] = [
+    "split",
+    "gamma",
+    "convention",
+    "seen",
+    "rank",
+    "rank_best",
+    "rank_worst",
+    "tie_group",
+    "run_id",
+    "model",
+    "provider",
+    "harness",
+    "harness_version",
+    "kind",
+    "mark",
+    "progress",
+    "metric_version",
+    "counts_only",
+];
+
+fn identity(row: &Row, basis: &Basis) -> Vec<String> {
+    let ranks = row.intervals.map(|i| i.rank);
+    vec![
+        text(&basis.split),
+        basis.gamma.get().to_string(),
+        basis.convention.name().to_owned(),
+        (if basis.unseen { "exclude" } else { "include" }).to_owned(),
+        row.rank.to_string(),
+        or_empty(ranks.map(|r| r.best)),
+        or_empty(ranks.map(|r| r.worst)),
+        row.tie_group.to_string(),
+        text(&row.run_id),
+        text(&row.model),
+        text(&row.provider),
+        text(&row.harness),
+        text(&row.harness_version),
+        row.kind.name().to_owned(),
+        row.mark
+            .map_or_else(String::new, |mark| mark.name().to_owned()),
+        row.progress.name().to_owned(),
+        row.metric_version.to_string(),
+        row.counts_only.to_string(),
+    ]
+}
+
+/// The headers of a column, one for each of its [`cells`].
+fn heads(column: Column) -> &'static [&'static str] {
+    match column {
+        Column::Rank | Column::Model => &[],
+        Column::EvoScore => &["evoscore", "evoscore_low", "evoscore_high"],
+        Column::ZeroRegression => &[
+            "zero_regression_rate",
+            "zero_regression_rate_low",
+            "zero_regression_rate_high",
+        ],
+        Column::NetZeroRegression => &["net_zero_regression_rate"],
+        Column::Solved => &["solved_rate", "solved_rate_low", "solved_rate_high"],
+        Column::Turns => &["average_turns", "average_turns_low", "average_turns_high"],
+        Column::MiWins => &[
+            "mi_win_rate",
+            "mi_win_rate_low",
+            "mi_win_rate_high",
+            "mi_tie_rate",
+            "mi_loss_rate",
+            "mi_tasks",
+        ],
+        Column::PylintWins => &[
+            "pylint_win_rate",
+            "pylint_win_rate_low",
+            "pylint_win_rate_high",
+            "pylint_tie_rate",
+            "pylint_loss_rate",
+            "pylint_tasks",
+        ],
+        Column::Tokens => &["input_tokens", "output_tokens"],
+        Column::Cost => &["cost_usd"],
+        Column::Findings => &["findings"],
+        Column::Tasks => &["tasks", "tasks_total", "tasks_blocked"],
+        Column::Released => &["release_date"],
+        Column::Finished => &["finished_at"],
+    }
+}
+
+fn cells(column: Column, row: &Row) -> Vec<String> {
+    let with_interval = |value: f64, interval: fn(&Intervals) -> Interval| {
+        let interval = row.intervals.as_ref().map(interval);
+        let low = or_empty(interval.map(|i| i.low));
+        vec![value.to_string(), low, or_empty(interval.map(|i| i.high))]
+    };
+    match column {
+        Column::Rank | Column::Model => Vec::new(),
+        Column::EvoScore => with_interval(row.evoscore, |i| i.evoscore),
+        Column::ZeroRegression => {
+            with_interval(row.zero_regression_rate, |i| i.zero_regression_rate)
+        }
+        Column::NetZeroRegression => vec![row.net_zero_regression_rate.to_string()],
+        Column::Solved => with_interval(row.solved_rate, |i| i.solved_rate),
+        Column::Turns => with_interval(row.average_turns, |i| i.average_turns),
+        Column::MiWins => wins(row, StyleMetric::Mi),
+        Column::PylintWins => wins(row, StyleMetric::Pylint),
+        Column::Tokens => vec![
+            or_empty(row.usage.map(|u| u.input_tokens)),
+            or_empty(row.usage.map(|u| u.output_tokens)),
+        ],
+        Column::Cost => vec![or_empty(row.micro_usd.map(dollars))],
+        Column::Findings => vec![row.findings.to_string()],
+        Column::Tasks => vec![
+            row.tasks.to_string(),
+            row.tasks_total.to_string(),
+            row.tasks_blocked.to_string(),
+        ],
+        Column::Released => vec![text(row.release_date.as_deref().unwrap_or_default())],
+        Column::Finished => vec![text(row.finished_at.as_deref().unwrap_or_default())],
+    }
+}
+
+fn wins(row: &Row, metric: StyleMetric) -> Vec<String> {
+    let rates = row.wins(metric);
+    let rate = |value: fn(WinRates) -> f64| or_empty(rates.map(value));
+    let interval = row.intervals.and_then(|i| i.wins(metric)).map(|i| i.win);
+    vec![
+        rate(|rates| rates.win),
+        or_empty(interval.map(|i| i.low)),
+        or_empty(interval.map(|i| i.high)),
+        rate(|rates| rates.tie),
+        rate(|rates| rates.loss),
+        or_empty(rates.map(|rates| rates.tasks)),
+    ]
+}
+
+/// Exact decimal dollars, unlike a floating-point number.
+fn dollars(micro_usd: u64) -> String {
+    format!("{}.{:06}", micro_usd / 1_000_000, micro_usd % 1_000_000)
+}
+
+fn or_empty(value: Option<impl ToString>) -> String {
+    value.map(|v| v.to_string()).unwrap_or_default()
+}
+
+/// A view of a leaderboard as a citable source.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Citation {
+    pub basis: Basis,
+    /// The day of access, `YYYY-MM-DD`.
+    pub date: String,
+    /// The URL of exactly this view.
+    pub address: String,
+    pub runs: usize,
+    /// Tasks of the split.
+    pub tasks: u32,
+    pub metric_version: u32,
+}
+
+impl Citation {
+    /// Plain sentences for a bibliography.
+    #[must_use]
+    pub fn plain(&self) -> String {
+        format!(
+            "SWE-CI leaderboard, split {}, γ = {:.2}, {} convention{}. {}. {}, seen {}.",
+            self.basis.split,
+            self.basis.gamma.get(),
+            self.basis.convention.name(),
+            self.unseen(),
+            self.size(),
+            self.address,
+            self.date,
+        )
+    }
+
+    #[must_use]
+    pub fn bibtex(&self) -> String {
+        let Basis {
+            split,
+            gamma,
+            convention,
+            ..
+        } = &self.basis;
+        let year = self.date.get(..4).unwrap_or_default();
+        format!(
+            "@misc{{sweci-{split}-{date},\n  \
+             title = {{{{SWE-CI}} leaderboard, split {named}, $\\gamma = {gamma:.2}$, {convention} convention{unseen}}},\n  \
+             year = {{{year}}},\n  \
+             note = {{{size}}},\n  \
+             url = {{{address}}},\n  \
+             urldate = {{{date}}}\n}}",
+            date = self.date,
+            named = split.replace('_', "\\_"),
+            gamma = gamma.get(),
+            convention = convention.name(),
+            unseen = self.unseen(),
+            size = self.size(),
+            address = self.address,
+        )
+    }
+
+    fn unseen(&self) -> &'static str {
+        if self.basis.unseen {
+            ", tasks younger than the model"
+        } else {
+            ""
+        }
+    }
+
+    fn size(&self) -> String {
+        let many = |n: usize, noun: &str| format!("{n} {noun}{}", if n == 1 { "" } else { "s" });
+        format!(
+            "{} on {}, metric version {}",
+            many(self.runs, "run"),
+            many(self.tasks as usize, "task"),
+            self.metric_version
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{entry, sheet};
+
+    fn basis() -> Basis {
+        Basis {
+            split: "a_b".into(),
+            gamma: Gamma::new(1.5).unwrap(),
+            convention: Convention::Paper,
+            unseen: false,
+        }
+    }
+
+    #[test]
+    fn a_table() {
+        let data = sheet(vec![entry("m", &[("r", &[&[-0.5]])])]);
+        let mut rows = data.rank(Gamma::ONE, Convention::Paper);
+        rows[0].micro_usd = Some(12_345_678);
+        let columns = Columns::of_names(["evoscore", "tokens", "cost"]).unwrap();
+        assert_eq!(
+            csv(&rows, columns, &basis()),
+            "split,gamma,convention,seen,rank,rank_best,rank_worst,tie_group,run_id,model,\
+             provider,harness,harness_version,kind,mark,progress,metric_version,counts_only,\
+             evoscore,evoscore_low,evoscore_high,input_tokens,output_tokens,cost_usd\r\n\
+             a_b,1.5,paper,include,1,,,1,run-m,m,,replay,1,measured,,finished,1,false,-0.5,,,,,12.345678\r\n"
+        );
+        for column in Column::ALL {
+            assert_eq!(heads(column).len(), cells(column, &rows[0]).len());
+        }
+        assert_eq!(csv(&[], Columns::ALL, &basis()).lines().count(), 1);
+    }
+
+    #[test]
+    fn text_is_never_a_formula() {
+        let check = |value: &str, expect: &str| {
+            let mut table = String::new();
+            line(&mut table, [text(value)]);
+            assert_eq!(table, format!("{expect}\r\n"), "{value:?}");
+        };
+        check("GLM-5", "GLM-5");
+        check("a,b", "\"a,b\"");
+        check("say \"hi\"", "\"say \"\"hi\"\"\"");
+        check("two\nlines", "\"two\nlines\"");
+        check("=1+1", "'=1+1");
+        check("=HYPERLINK(\"x\",1)", "\"'=HYPERLINK(\"\"x\"\",1)\"");
+        for formula in ["+1", "-1", "@sum", "\tx"] {
+            check(formula, &format!("'{formula}"));
+        }
+        check("\r=1", "\"'\r=1\"");
+    }
+
+    #[test]
+    fn a_source() {
+        let source = Citation {
+            basis: basis(),
+            date: "2026-11-20".into(),
+            address: "https://host/?gamma=1.50".into(),
+            runs: 1,
+            tasks: 100,
+            metric_version: 1,
+        };
+        assert_eq!(
+            source.plain(),
+            "SWE-CI leaderboard, split a_b, γ = 1.50, paper convention. 1 run on 100 tasks, \
+             metric version 1. https://host/?gamma=1.50, seen 2026-11-20."
+        );
+        assert_eq!(
+            source.bibtex(),
+            "@misc{sweci-a_b-2026-11-20,\n  \
+             title = {{SWE-CI} leaderboard, split a\\_b, $\\gamma = 1.50$, paper convention},\n  \
+             year = {2026},\n  note = {1 run on 100 tasks, metric version 1},\n  \
+             url = {https://host/?gamma=1.50},\n  urldate = {2026-11-20}\n}"
+        );
+    }
+}

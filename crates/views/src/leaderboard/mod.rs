@@ -1,0 +1,232 @@
+//! The leaderboard: the counts per run and task ([`LeaderboardData`], sent to
+//! the browser once), the rows for one γ and convention
+//! ([`LeaderboardData::rank`]), and their uncertainty ([`UncertaintyModel`]).
+//! Server and browser use the same code.
+
+mod uncertainty_model;
+
+mod published;
+
+mod row;
+
+mod rank;
+
+mod scores;
+
+mod task_scores;
+
+mod matrix;
+
+mod strengths;
+
+mod style;
+
+mod versus;
+
+mod sentence;
+
+mod view;
+
+mod unseen_tasks;
+
+pub mod export;
+
+use serde::{Deserialize, Serialize};
+
+pub use matrix::{Absence, Matrix, MatrixCell, MatrixRun, MatrixTask, TaskKey, TaskOrder};
+pub use published::{Published, PublishedRow};
+pub use row::{Intervals, Row};
+pub use scores::{EvolutionScore, RecoveryTime, Scores};
+pub use sentence::in_words;
+pub use strengths::{
+    Common, FEW, Group, ModelDetail, ModelRun, Standing, Strengths, Trend, strengths,
+};
+pub use style::{StyleIntervals, StyleRates, WinIntervals, WinRates};
+pub use task_scores::{TaskResult, TaskScore};
+pub use uncertainty_model::UncertaintyModel;
+pub use unseen_tasks::{LeftOut, Unseen};
+pub use versus::{Course, Incomparable, Pair, SharedResult, SharedTask, TaskCourses, Versus};
+pub use view::{BadSort, Column, Columns, Sort, View};
+
+use crate::style::Beside;
+use crate::verification::Mark;
+use swe_ci_core::metrics::{Convention, Gamma, Profile, Series, Weights, mean};
+use swe_ci_core::run::{Kind, Progress};
+use swe_ci_core::task::TaskId;
+use swe_ci_core::usage::Usage;
+
+/// The input of the leaderboard of one split.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct LeaderboardData {
+    pub split: String,
+    pub entries: Vec<Entry>,
+    /// Results that are known only from publications; never ranked.
+    pub published: Published,
+}
+
+/// A run with at least one scored task.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Entry {
+    pub run_id: String,
+    pub model: String,
+    pub provider: String,
+    pub harness: String,
+    pub harness_version: String,
+    /// `YYYY-MM-DD`.
+    pub release_date: Option<String>,
+    pub kind: Kind,
+    /// A mark of its trustworthiness, if it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mark: Option<Mark>,
+    pub progress: Progress,
+    /// Version of the metric definitions of its verdicts.
+    pub metric_version: u32,
+    /// The end of the run, RFC 3339; absent while it is not over.
+    pub finished_at: Option<String>,
+    /// The model usage of all its evolutions; absent when not counted.
+    pub usage: Option<Usage>,
+    /// Their cost in millionths of a US dollar; absent unless it is known for
+    /// all of them.
+    #[serde(default)]
+    pub micro_usd: Option<u64>,
+    /// Iterations that changed the configuration of the tests.
+    pub findings: u32,
+    /// N: shorter evolutions are padded to it.
+    pub max_iterations: u32,
+    /// Tasks of the run.
+    pub tasks_total: u32,
+    /// Tasks without an evolution that can be scored.
+    pub tasks_blocked: u32,
+    pub tasks: Vec<ScoredTask>,
+}
+
+/// The scored samples of one task.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ScoredTask {
+    pub task_id: TaskId,
+    pub repo: String,
+    /// The commit date of its target, `YYYY-MM-DD`, if known.
+    pub target_date: Option<String>,
+    pub samples: Vec<Sample>,
+}
+
+/// One evolution in both conventions.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Sample {
+    /// Absent when only counts are known.
+    pub paper: Option<Series>,
+    pub reference: Series,
+    /// Its code style against the oracle's, if measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub style: Option<Beside>,
+}
+
+impl Sample {
+    #[must_use]
+    pub fn series(&self, convention: Convention) -> Option<&Series> {
+        match convention {
+            Convention::Paper => self.paper.as_ref(),
+            Convention::Reference => Some(&self.reference),
+        }
+    }
+}
+
+impl ScoredTask {
+    fn series(&self, convention: Convention) -> impl Iterator<Item = &Series> {
+        self.samples
+            .iter()
+            .filter_map(move |sample| sample.series(convention))
+    }
+}
+
+impl Entry {
+    /// An empty run.
+    #[must_use]
+    pub fn none(max_iterations: u32) -> Self {
+        Self {
+            run_id: String::new(),
+            model: String::new(),
+            provider: String::new(),
+            harness: String::new(),
+            harness_version: String::new(),
+            release_date: None,
+            kind: Kind::Measured,
+            mark: None,
+            progress: Progress::Queued,
+            metric_version: 0,
+            finished_at: None,
+            usage: None,
+            micro_usd: None,
+            findings: 0,
+            max_iterations,
+            tasks_total: 0,
+            tasks_blocked: 0,
+            tasks: Vec::new(),
+        }
+    }
+
+    /// Whether it has scores only in the reference convention: one counts-only
+    /// evolution makes the whole run counts-only, so that a score never
+    /// silently omits tasks.
+    #[must_use]
+    pub fn counts_only(&self) -> bool {
+        let mut samples = self.tasks.iter().flat_map(|task| &task.samples);
+        samples.any(|sample| sample.paper.is_none())
+    }
+
+    /// Whether it has scores in a convention.
+    #[must_use]
+    pub fn is_scored(&self, convention: Convention) -> bool {
+        !self.tasks.is_empty() && (convention == Convention::Reference || !self.counts_only())
+    }
+
+    /// EvoScore of the run; `None` before its first scored task.
+    #[must_use]
+    pub fn evoscore(&self, gamma: Gamma, convention: Convention) -> Option<f64> {
+        let weights = Weights::new(gamma, self.max_iterations);
+        mean(self.by_task(convention, |series| weights.evoscore(series.changes())))
+    }
+
+    /// Its profile over the iterations.
+    #[must_use]
+    pub fn profile(&self, convention: Convention) -> Profile {
+        let tasks = self.tasks.iter().map(|t| t.series(convention).collect());
+        Profile::from_tasks(&tasks.collect::<Vec<_>>(), self.max_iterations)
+    }
+
+    /// The mean of a value of its evolutions, like every score of a run: over
+    /// the samples of a task first.
+    #[must_use]
+    pub fn mean_of(&self, convention: Convention, value: impl Fn(&Series) -> f64) -> Option<f64> {
+        mean(self.by_task(convention, value))
+    }
+
+    /// A value for each of its tasks: the mean over its samples.
+    fn by_task(
+        &self,
+        convention: Convention,
+        value: impl Fn(&Series) -> f64,
+    ) -> impl Iterator<Item = f64> {
+        let scored = self.is_scored(convention);
+        let tasks = self.tasks.iter().filter(move |_| scored);
+        // A scored task has at least one sample.
+        tasks.map(move |task| mean(task.series(convention).map(&value)).unwrap_or(0.0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::entry;
+
+    #[test]
+    fn counts_only_runs_have_no_paper_score() {
+        let mut run = entry("m", &[("r", &[&[0.5]]), ("r", &[&[1.0]])]);
+        assert!(!run.counts_only());
+        run.tasks[1].samples[0].paper = None;
+        assert!(run.counts_only());
+        assert_eq!(run.evoscore(Gamma::ONE, Convention::Paper), None);
+        let score = run.evoscore(Gamma::ONE, Convention::Reference).unwrap();
+        assert!((score - 0.75).abs() < 1e-12);
+    }
+}

@@ -1,0 +1,155 @@
+//! Ranks the rows of a leaderboard.
+
+use swe_ci_core::metrics::{Convention, Gamma, SAME, Series, mean};
+
+use super::row::Row;
+use super::{Entry, LeaderboardData};
+
+impl LeaderboardData {
+    /// The rows, best first, without intervals: [`super::UncertaintyModel`] adds
+    /// them. Equal scores are ordered by name, then by run, so that the order
+    /// is deterministic.
+    #[must_use]
+    pub fn rank(&self, gamma: Gamma, convention: Convention) -> Vec<Row> {
+        let mut rows: Vec<Row> = self
+            .entries
+            .iter()
+            .filter_map(|e| e.row(gamma, convention))
+            .collect();
+        rows.sort_by(|a, b| {
+            steps(b.evoscore)
+                .cmp(&steps(a.evoscore))
+                .then_with(|| a.model.cmp(&b.model))
+                .then_with(|| a.run_id.cmp(&b.run_id))
+        });
+        let mut previous: Option<(u32, i64)> = None;
+        for (position, row) in (1..).zip(&mut rows) {
+            let score = steps(row.evoscore);
+            row.rank = match previous {
+                Some((rank, above)) if above == score => rank,
+                _ => position,
+            };
+            row.tie_group = row.rank;
+            previous = Some((row.rank, score));
+        }
+        rows
+    }
+
+    /// Runs without scores in this convention.
+    pub fn unranked(&self, convention: Convention) -> impl Iterator<Item = &Entry> {
+        self.entries
+            .iter()
+            .filter(move |e| !e.is_scored(convention))
+    }
+}
+
+/// A score in steps of [`SAME`], so that scores that differ only by rounding
+/// are equal.
+fn steps(score: f64) -> i64 {
+    (score / SAME).round() as i64
+}
+
+impl Entry {
+    pub(super) fn row(&self, gamma: Gamma, convention: Convention) -> Option<Row> {
+        let average = |value: fn(&Series) -> f64| mean(self.by_task(convention, value));
+        Some(Row {
+            rank: 0,
+            tie_group: 0,
+            run_id: self.run_id.clone(),
+            model: self.model.clone(),
+            provider: self.provider.clone(),
+            harness: self.harness.clone(),
+            harness_version: self.harness_version.clone(),
+            release_date: self.release_date.clone(),
+            kind: self.kind,
+            mark: self.mark,
+            progress: self.progress,
+            metric_version: self.metric_version,
+            counts_only: self.counts_only(),
+            tasks: u32::try_from(self.tasks.len()).unwrap_or(u32::MAX),
+            tasks_total: self.tasks_total,
+            tasks_blocked: self.tasks_blocked,
+            evoscore: self.evoscore(gamma, convention)?,
+            zero_regression_rate: average(zero_regression)?,
+            net_zero_regression_rate: mean(self.by_task(Convention::Reference, zero_regression))?,
+            solved_rate: average(solved)?,
+            average_turns: average(turns)?,
+            style: self.style(convention),
+            usage: self.usage,
+            micro_usd: self.micro_usd,
+            findings: self.findings,
+            finished_at: self.finished_at.clone(),
+            intervals: None,
+        })
+    }
+}
+
+pub(super) fn zero_regression(series: &Series) -> f64 {
+    f64::from(u8::from(series.zero_regression()))
+}
+
+pub(super) fn solved(series: &Series) -> f64 {
+    f64::from(u8::from(series.solved()))
+}
+
+pub(super) fn turns(series: &Series) -> f64 {
+    f64::from(series.turns())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{entry, sheet};
+
+    #[test]
+    fn gamma_changes_the_order() {
+        let early = entry("early", &[("r", &[&[1.0, 0.0]])]);
+        let late = entry("late", &[("r", &[&[0.0, 1.0]])]);
+        let data = sheet(vec![late, early]);
+        let order = |gamma: f64| {
+            let rows = data.rank(Gamma::new(gamma).unwrap(), Convention::Paper);
+            rows.into_iter()
+                .map(|r| (r.rank, r.model))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(order(2.0), [(1, "late".into()), (2, "early".into())]);
+        assert_eq!(order(0.5), [(1, "early".into()), (2, "late".into())]);
+        // Equal scores share a rank.
+        assert_eq!(order(1.0), [(1, "early".into()), (1, "late".into())]);
+    }
+
+    /// The same scores in another order of tasks: 0.1 + 0.2 + 0.3 and
+    /// 0.3 + 0.2 + 0.1 differ in their last digit.
+    #[test]
+    fn rounding_does_not_decide_a_rank() {
+        let a = entry("a", &[("r", &[&[0.1]]), ("r", &[&[0.2]]), ("r", &[&[0.3]])]);
+        let b = entry("b", &[("r", &[&[0.3]]), ("r", &[&[0.2]]), ("r", &[&[0.1]])]);
+        let rows = sheet(vec![b, a]).rank(Gamma::ONE, Convention::Paper);
+        assert_ne!(rows[0].evoscore.to_bits(), rows[1].evoscore.to_bits());
+        let order: Vec<(u32, &str)> = rows.iter().map(|r| (r.rank, r.model.as_str())).collect();
+        assert_eq!(order, [(1, "a"), (1, "b")]);
+    }
+
+    #[test]
+    fn samples_are_averaged_before_tasks() {
+        let model = entry(
+            "m",
+            &[("r", &[&[1.0], &[0.0], &[0.5]]), ("r", &[&[1.0, 1.0]])],
+        );
+        let row = &sheet(vec![model]).rank(Gamma::ONE, Convention::Paper)[0];
+        assert!((row.evoscore - 0.75).abs() < 1e-12);
+        assert!((row.solved_rate - (1.0 / 3.0 + 1.0) / 2.0).abs() < 1e-12);
+        assert!((row.average_turns - 1.5).abs() < 1e-12);
+        assert_eq!((row.tasks, row.intervals), (2, None));
+    }
+
+    #[test]
+    fn a_run_without_scores_has_no_row() {
+        let mut counted = entry("c", &[("r", &[&[1.0]])]);
+        counted.tasks[0].samples[0].paper = None;
+        let data = sheet(vec![entry("m", &[]), counted]);
+        assert!(data.rank(Gamma::ONE, Convention::Paper).is_empty());
+        assert_eq!(data.rank(Gamma::ONE, Convention::Reference).len(), 1);
+        assert_eq!(data.unranked(Convention::Paper).count(), 2);
+    }
+}

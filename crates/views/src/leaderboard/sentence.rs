@@ -1,0 +1,207 @@
+//! A comparison as a sentence. The numbers come from [`Comparison`]; the
+//! wording keeps readers from mistaking luck for skill.
+
+use swe_ci_core::metrics::SAME;
+use swe_ci_core::uncertainty::{Comparison, Interval};
+
+/// With fewer repositories than this, the bootstrap intervals are too narrow.
+const FEW_REPOSITORIES: u32 = 10;
+
+/// "A is ahead of B by 0.08 [0.01, 0.15]; on these 40 tasks of 20
+/// repositories that is unlikely to be chance (p = 0.012)."
+#[must_use]
+pub fn in_words(comparison: &Comparison, first: &str, second: &str) -> String {
+    let basis = format!(
+        "{} of {}",
+        these(comparison.tasks, "task", "tasks"),
+        several(comparison.repositories, "repository", "repositories")
+    );
+    if comparison.wins + comparison.losses == 0 {
+        return format!("{first} and {second} score the same on {basis}.");
+    }
+    let far = comparison.difference.abs();
+    let lead = if far <= SAME {
+        format!("{first} and {second} come to the same mean score")
+    } else if comparison.difference > 0.0 {
+        format!("{first} is ahead of {second} by {}", figure(far, far))
+    } else {
+        format!("{second} is ahead of {first} by {}", figure(far, far))
+    };
+    let Some(interval) = comparison.interval else {
+        return format!(
+            "{lead} on {basis}; a single repository says nothing about how far that is chance."
+        );
+    };
+    format!(
+        "{lead} {}; on {basis} {}.{}",
+        bounds(ahead(comparison.difference, interval), far),
+        verdict(comparison),
+        caution(comparison.repositories)
+    )
+}
+
+fn verdict(comparison: &Comparison) -> String {
+    let p = probability(comparison.p_value);
+    match (comparison.is_tie(), comparison.is_unlikely_chance()) {
+        (false, true) => format!("that is unlikely to be chance ({p})"),
+        (true, _) => format!("that may be chance ({p})"),
+        // The interval and the test disagree, usually because of little data.
+        (false, false) => {
+            format!("the interval leaves 0 out, but the test finds that this may be chance ({p})")
+        }
+    }
+}
+
+fn caution(repositories: u32) -> String {
+    if repositories >= FEW_REPOSITORIES {
+        return String::new();
+    }
+    format!(" {repositories} repositories are few: the interval is too narrow.")
+}
+
+/// The interval from the perspective of the leading run.
+fn ahead(difference: f64, Interval { low, high }: Interval) -> Interval {
+    if difference < 0.0 {
+        Interval {
+            low: -high,
+            high: -low,
+        }
+    } else {
+        Interval { low, high }
+    }
+}
+
+fn bounds(Interval { low, high }: Interval, far: f64) -> String {
+    format!("[{}, {}]", figure(low, far), figure(high, far))
+}
+
+/// Two decimals, or three for small differences; with a real minus sign, and
+/// none before zero.
+fn figure(value: f64, far: f64) -> String {
+    let places = if (SAME..0.01).contains(&far) { 3 } else { 2 };
+    let digits = format!("{:.places$}", value.abs());
+    let is_zero = digits.bytes().all(|b| matches!(b, b'0' | b'.'));
+    let sign = if value < 0.0 && !is_zero {
+        "\u{2212}"
+    } else {
+        ""
+    };
+    format!("{sign}{digits}")
+}
+
+/// "p = 0.012", "p = 0.41", "p < 0.001".
+fn probability(p: f64) -> String {
+    if p < 0.001 {
+        "p < 0.001".to_owned()
+    } else if p < 0.0995 {
+        format!("p = {p:.3}")
+    } else {
+        format!("p = {p:.2}")
+    }
+}
+
+/// "these 40 tasks", "this 1 task".
+fn these(n: u32, one: &str, many: &str) -> String {
+    let word = if n == 1 { "this" } else { "these" };
+    format!("{word} {}", several(n, one, many))
+}
+
+fn several(n: u32, one: &str, many: &str) -> String {
+    let noun = if n == 1 { one } else { many };
+    format!("{n} {noun}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn comparison(difference: f64, interval: Option<(f64, f64)>, p_value: f64) -> Comparison {
+        Comparison {
+            tasks: 40,
+            repositories: 20,
+            difference,
+            interval: interval.map(|(low, high)| Interval { low, high }),
+            p_value,
+            wins: 25,
+            ties: 5,
+            losses: 10,
+        }
+    }
+
+    #[test]
+    fn a_difference_in_words() {
+        let check = |difference, interval, p_value, expect: &str| {
+            let sentence = in_words(&comparison(difference, Some(interval), p_value), "A", "B");
+            assert_eq!(sentence, expect);
+        };
+        let basis = "on these 40 tasks of 20 repositories";
+        check(
+            0.08,
+            (0.01, 0.15),
+            0.012,
+            &format!(
+                "A is ahead of B by 0.08 [0.01, 0.15]; {basis} that is unlikely to be chance (p = 0.012)."
+            ),
+        );
+        check(
+            -0.08,
+            (-0.15, -0.01),
+            0.0002,
+            &format!(
+                "B is ahead of A by 0.08 [0.01, 0.15]; {basis} that is unlikely to be chance (p < 0.001)."
+            ),
+        );
+        check(
+            -0.004,
+            (-0.05, 0.042),
+            0.41,
+            &format!(
+                "B is ahead of A by 0.004 [\u{2212}0.042, 0.050]; {basis} that may be chance (p = 0.41)."
+            ),
+        );
+        check(
+            0.05,
+            (0.001, 0.1),
+            0.0996,
+            &format!(
+                "A is ahead of B by 0.05 [0.00, 0.10]; {basis} the interval leaves 0 out, but the test finds that this may be chance (p = 0.10)."
+            ),
+        );
+        check(
+            0.0,
+            (-0.1, 0.1),
+            1.0,
+            &format!(
+                "A and B come to the same mean score [\u{2212}0.10, 0.10]; {basis} that may be chance (p = 1.00)."
+            ),
+        );
+    }
+
+    #[test]
+    fn little_data_is_stated() {
+        let mut few = comparison(0.2, Some((0.1, 0.3)), 0.25);
+        (few.tasks, few.repositories) = (3, 3);
+        let sentence = in_words(&few, "A", "B");
+        assert!(
+            sentence.contains("on these 3 tasks of 3 repositories the interval"),
+            "{sentence}"
+        );
+        assert!(
+            sentence.ends_with("3 repositories are few: the interval is too narrow."),
+            "{sentence}"
+        );
+        let mut one = comparison(0.2, None, 1.0);
+        (one.tasks, one.repositories) = (1, 1);
+        assert_eq!(
+            in_words(&one, "A", "B"),
+            "A is ahead of B by 0.20 on this 1 task of 1 repository; a single repository says \
+             nothing about how far that is chance."
+        );
+        let mut same = comparison(0.0, Some((0.0, 0.0)), 1.0);
+        (same.wins, same.ties, same.losses) = (0, 40, 0);
+        assert_eq!(
+            in_words(&same, "A", "B"),
+            "A and B score the same on these 40 tasks of 20 repositories."
+        );
+    }
+}

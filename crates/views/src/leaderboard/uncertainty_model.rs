@@ -1,0 +1,311 @@
+//! The statistical uncertainty of a ranking: intervals and ties.
+
+use std::collections::{BTreeSet, HashMap};
+
+use swe_ci_core::metrics::{Convention, Gamma, Series, Weights};
+use swe_ci_core::task::TaskId;
+use swe_ci_core::uncertainty::{
+    Clusters, Comparison, Difference, Interval, RESAMPLES, RankInterval, Resamples, SEED, compare,
+    is_tie, rank_intervals,
+};
+
+use super::rank::{solved, turns, zero_regression};
+use super::row::{Intervals, Row};
+use super::style::{StyleIntervals, WinIntervals};
+use super::{Entry, LeaderboardData};
+use crate::style::StyleMetric;
+
+/// The repositories of a leaderboard with their resamples: drawn once per
+/// leaderboard, used for every ranking.
+#[derive(Debug, Clone)]
+pub struct UncertaintyModel {
+    repositories: HashMap<String, usize>,
+    resamples: Resamples,
+}
+
+/// One run's task values under one γ and convention.
+struct Values<'a> {
+    tasks: Vec<(&'a TaskId, usize, f64)>,
+    /// Its mean in every resample.
+    means: Vec<f64>,
+}
+
+impl UncertaintyModel {
+    /// With the default seed and number of resamples.
+    #[must_use]
+    pub fn new(data: &LeaderboardData) -> Self {
+        Self::with(data, RESAMPLES, SEED)
+    }
+
+    #[must_use]
+    pub fn with(data: &LeaderboardData, resamples: usize, seed: u64) -> Self {
+        let tasks = data.entries.iter().flat_map(|e| &e.tasks);
+        // Sorted, so that the draws do not depend on the order of the runs.
+        let names: BTreeSet<&str> = tasks.map(|t| t.repo.as_str()).collect();
+        let repositories: HashMap<String, usize> =
+            names.into_iter().map(str::to_owned).zip(0..).collect();
+        Self {
+            resamples: Resamples::new(repositories.len(), resamples, seed),
+            repositories,
+        }
+    }
+
+    /// The ranking with its intervals and tie groups.
+    #[must_use]
+    pub fn rank(&self, data: &LeaderboardData, gamma: Gamma, convention: Convention) -> Vec<Row> {
+        let mut rows = data.rank(gamma, convention);
+        let entries: HashMap<&str, &Entry> = data
+            .entries
+            .iter()
+            .map(|e| (e.run_id.as_str(), e))
+            .collect();
+        let ranked: Vec<(&Entry, Values<'_>)> = rows
+            .iter()
+            .filter_map(|row| entries.get(row.run_id.as_str()))
+            .map(|entry| (*entry, self.values(entry, gamma, convention)))
+            .collect();
+        let means: Vec<Vec<f64>> = ranked.iter().map(|(_, v)| v.means.clone()).collect();
+        let ranks = rank_intervals(&means);
+        for ((row, (entry, values)), rank) in rows.iter_mut().zip(&ranked).zip(ranks) {
+            row.intervals = self.intervals(entry, values, convention, rank);
+        }
+        for at in 1..rows.len() {
+            let differences = differences(&ranked[at - 1].1, &ranked[at].1);
+            rows[at].tie_group = if is_tie(&differences, self.repositories.len(), &self.resamples) {
+                rows[at - 1].tie_group
+            } else {
+                u32::try_from(at + 1).unwrap_or(u32::MAX)
+            };
+        }
+        rows
+    }
+
+    /// Compares two runs on the tasks they share; `None` when they share none.
+    #[must_use]
+    pub fn compare(
+        &self,
+        first: &Entry,
+        second: &Entry,
+        gamma: Gamma,
+        convention: Convention,
+    ) -> Option<Comparison> {
+        let differences = differences(
+            &self.values(first, gamma, convention),
+            &self.values(second, gamma, convention),
+        );
+        compare(&differences, self.repositories.len(), &self.resamples)
+    }
+
+    fn values<'a>(&self, entry: &'a Entry, gamma: Gamma, convention: Convention) -> Values<'a> {
+        let weights = Weights::new(gamma, entry.max_iterations);
+        let scores = entry.by_task(convention, |s| weights.evoscore(s.changes()));
+        let tasks: Vec<(&TaskId, usize, f64)> = entry
+            .tasks
+            .iter()
+            .zip(scores)
+            .map(|(task, score)| (&task.task_id, self.repositories[&task.repo], score))
+            .collect();
+        let mut clusters = Clusters::new(self.repositories.len());
+        for (_, repository, score) in &tasks {
+            clusters.add(*repository, *score);
+        }
+        Values {
+            means: self.resamples.means(&clusters),
+            tasks,
+        }
+    }
+
+    fn intervals(
+        &self,
+        entry: &Entry,
+        values: &Values<'_>,
+        convention: Convention,
+        rank: Option<RankInterval>,
+    ) -> Option<Intervals> {
+        let clusters = |value: &dyn Fn(&Series) -> f64| {
+            let mut clusters = Clusters::new(self.repositories.len());
+            for (value, (_, repository, _)) in entry.by_task(convention, value).zip(&values.tasks) {
+                clusters.add(*repository, value);
+            }
+            clusters
+        };
+        let interval = |value: fn(&Series) -> f64| self.resamples.interval(&clusters(&value));
+        let used = clusters(&turns).used();
+        Some(Intervals {
+            evoscore: Interval::from_means(&values.means).filter(|_| used >= 2)?,
+            zero_regression_rate: interval(zero_regression)?,
+            solved_rate: interval(solved)?,
+            average_turns: interval(turns)?,
+            style: self.style(entry, convention),
+            rank: rank?,
+            repositories: u32::try_from(used).unwrap_or(u32::MAX),
+        })
+    }
+
+    fn style(&self, entry: &Entry, convention: Convention) -> Option<StyleIntervals> {
+        let intervals = StyleIntervals {
+            mi: self.wins(entry, convention, StyleMetric::Mi),
+            pylint: self.wins(entry, convention, StyleMetric::Pylint),
+        };
+        (intervals != StyleIntervals::default()).then_some(intervals)
+    }
+
+    /// Resamples only the solved and measured tasks with their repositories;
+    /// the others count in no mean.
+    fn wins(
+        &self,
+        entry: &Entry,
+        convention: Convention,
+        metric: StyleMetric,
+    ) -> Option<WinIntervals> {
+        let mut clusters = [(); 3].map(|()| Clusters::new(self.repositories.len()));
+        for task in &entry.tasks {
+            let shares = task.against(convention, metric).into_iter().flatten();
+            for (clusters, share) in clusters.iter_mut().zip(shares) {
+                clusters.add(self.repositories[&task.repo], share);
+            }
+        }
+        let [win, tie, loss] = clusters.map(|clusters| self.resamples.interval(&clusters));
+        Some(WinIntervals {
+            win: win?,
+            tie: tie?,
+            loss: loss?,
+        })
+    }
+}
+
+/// First minus second on each task both were scored on.
+fn differences(first: &Values<'_>, second: &Values<'_>) -> Vec<Difference> {
+    let second_values: HashMap<&TaskId, f64> =
+        second.tasks.iter().map(|(id, _, v)| (*id, *v)).collect();
+    let shared = first.tasks.iter().filter_map(|(id, repository, value)| {
+        Some(Difference {
+            repository: *repository,
+            value: value - second_values.get(id)?,
+        })
+    });
+    shared.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{entry, sheet};
+
+    /// A run with forty tasks of twenty repositories.
+    fn run(model: &str, score: impl Fn(usize) -> f64) -> Entry {
+        let repos: Vec<String> = (0..40).map(|i| format!("repo-{}", i / 2)).collect();
+        let scores: Vec<[f64; 1]> = (0..40).map(|i| [score(i)]).collect();
+        let samples: Vec<[&[f64]; 1]> = scores.iter().map(|s| [s.as_slice()]).collect();
+        let tasks: Vec<(&str, &[&[f64]])> = repos
+            .iter()
+            .zip(&samples)
+            .map(|(repo, samples)| (repo.as_str(), samples.as_slice()))
+            .collect();
+        entry(model, &tasks)
+    }
+
+    fn noisy(model: &str, mean: f64, noise: f64) -> Entry {
+        // Repositories are easy or hard for all models; tasks differ a little.
+        run(model, move |i| {
+            mean + noise * ((i / 2 * 7 % 20) as f64 / 10.0 - 0.95)
+        })
+    }
+
+    #[test]
+    fn what_the_data_cannot_tell_apart_is_tied() {
+        // `b` matches `a` except for luck with a few tasks; `c` is worse on
+        // every one.
+        let a = noisy("a", 0.6, 0.3);
+        let b = run("b", |i| 0.6 + 0.3 * ((i / 2 * 3 % 20) as f64 / 10.0 - 0.96));
+        let c = noisy("c", 0.3, 0.3);
+        let data = sheet(vec![c, b, a]);
+        let rows = UncertaintyModel::new(&data).rank(&data, Gamma::ONE, Convention::Paper);
+        let groups: Vec<(&str, u32, u32)> = rows
+            .iter()
+            .map(|r| (r.model.as_str(), r.rank, r.tie_group))
+            .collect();
+        assert_eq!(groups, [("a", 1, 1), ("b", 2, 1), ("c", 3, 3)]);
+        let ranks: Vec<(u32, u32)> = rows
+            .iter()
+            .map(|r| r.intervals.unwrap().rank)
+            .map(|r| (r.best, r.worst))
+            .collect();
+        assert_eq!(ranks, [(1, 2), (1, 2), (3, 3)]);
+        for row in &rows {
+            let interval = row.intervals.unwrap().evoscore;
+            assert!(interval.low < row.evoscore && row.evoscore < interval.high);
+        }
+    }
+
+    #[test]
+    fn the_order_of_the_runs_changes_nothing() {
+        let (a, b) = (noisy("a", 0.5, 0.4), noisy("b", 0.4, 0.2));
+        let forward = sheet(vec![a.clone(), b.clone()]);
+        let reverse = sheet(vec![b, a]);
+        let rank = |s: &LeaderboardData| {
+            UncertaintyModel::new(s).rank(s, Gamma::ONE, Convention::Reference)
+        };
+        assert_eq!(rank(&forward), rank(&reverse));
+    }
+
+    #[test]
+    fn paired_differences_detect_more_than_single_intervals() {
+        // Repositories vary far more than runs differ.
+        let (a, b) = (noisy("a", 0.5, 0.5), noisy("b", 0.45, 0.5));
+        let data = sheet(vec![a.clone(), b.clone()]);
+        let model = UncertaintyModel::new(&data);
+        let rows = model.rank(&data, Gamma::ONE, Convention::Paper);
+        let [first, second] = [0, 1].map(|i: usize| rows[i].intervals.unwrap().evoscore);
+        assert!(second.high > first.low, "single intervals overlap");
+        assert_eq!(rows[1].tie_group, 2, "and yet the runs differ");
+        let comparison = model
+            .compare(&a, &b, Gamma::ONE, Convention::Paper)
+            .unwrap();
+        assert!((comparison.difference - 0.05).abs() < 1e-9 && comparison.p_value < 0.01);
+        assert_eq!((comparison.tasks, comparison.repositories), (40, 20));
+    }
+
+    #[test]
+    fn one_repository_has_no_intervals_and_decides_nothing() {
+        let data = sheet(vec![
+            entry("a", &[("r", &[&[1.0]])]),
+            entry("b", &[("r", &[&[0.0]])]),
+        ]);
+        let rows = UncertaintyModel::new(&data).rank(&data, Gamma::ONE, Convention::Paper);
+        assert!(
+            rows.iter()
+                .all(|r| r.intervals.is_none() && r.tie_group == 1)
+        );
+        assert_eq!((rows[0].rank, rows[1].rank), (1, 2));
+    }
+
+    /// Equal samples in another order differ by 1e-17, which decides nothing.
+    #[test]
+    fn rounding_does_not_tell_runs_apart() {
+        let task = |samples: &'static [&'static [f64]]| [("p", samples), ("q", samples)];
+        let a = entry("a", &task(&[&[0.1], &[0.2], &[0.3]]));
+        let b = entry("b", &task(&[&[0.3], &[0.2], &[0.1]]));
+        let data = sheet(vec![a, b]);
+        let rows = UncertaintyModel::new(&data).rank(&data, Gamma::ONE, Convention::Paper);
+        let ranks: Vec<(u32, u32)> = rows.iter().map(|r| (r.rank, r.tie_group)).collect();
+        assert_eq!(ranks, [(1, 1), (1, 1)]);
+        let rank = rows[1].intervals.unwrap().rank;
+        assert_eq!((rank.best, rank.worst), (1, 1));
+    }
+
+    #[test]
+    fn runs_on_other_tasks_are_not_compared() {
+        let a = entry("a", &[("r", &[&[1.0]])]);
+        let mut b = entry("b", &[("q", &[&[0.0]])]);
+        b.tasks[0].task_id = TaskId::new("another").unwrap();
+        let data = sheet(vec![a.clone(), b.clone()]);
+        let model = UncertaintyModel::new(&data);
+        assert_eq!(model.compare(&a, &b, Gamma::ONE, Convention::Paper), None);
+        assert!(
+            model
+                .rank(&LeaderboardData::default(), Gamma::ONE, Convention::Paper)
+                .is_empty()
+        );
+    }
+}

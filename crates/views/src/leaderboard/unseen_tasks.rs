@@ -1,0 +1,137 @@
+//! The leaderboard of tasks that a model cannot have seen in training.
+
+use super::{Entry, LeaderboardData};
+
+/// A leaderboard with only the tasks younger than the models, and the
+/// omissions.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Unseen {
+    pub sheet: LeaderboardData,
+    pub left_out: LeftOut,
+}
+
+/// The omitted models and tasks, by reason.
+#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct LeftOut {
+    /// Models with an unknown release date, in order of name.
+    pub undated_models: Vec<String>,
+    /// Models released after the last of their tasks, in order of name.
+    pub too_young: Vec<String>,
+    /// Tasks whose target has an unknown date, in order of name.
+    pub undated_tasks: Vec<String>,
+}
+
+impl LeaderboardData {
+    /// For each run, only the tasks whose target was committed after its
+    /// model's release date: no training data can contain them. Models and
+    /// tasks without a date are omitted and listed. Runs keep their positions,
+    /// even with no task left.
+    #[must_use]
+    pub fn unseen(&self) -> Unseen {
+        let mut left_out = LeftOut::default();
+        let entries = self.entries.iter().map(|entry| {
+            let undated = entry.tasks.iter().filter(|t| t.target_date.is_none());
+            let undated = undated.map(|task| task.task_id.to_string());
+            left_out.undated_tasks.extend(undated);
+            let unseen = entry.since(entry.release_date.as_deref());
+            if entry.release_date.is_none() {
+                left_out.undated_models.push(entry.model.clone());
+            } else if unseen.tasks.is_empty() {
+                left_out.too_young.push(entry.model.clone());
+            }
+            unseen
+        });
+        let data = Self {
+            split: self.split.clone(),
+            entries: entries.collect(),
+            published: self.published.clone(),
+        };
+        for names in [
+            &mut left_out.undated_models,
+            &mut left_out.too_young,
+            &mut left_out.undated_tasks,
+        ] {
+            names.sort();
+            names.dedup();
+        }
+        Unseen {
+            sheet: data,
+            left_out,
+        }
+    }
+}
+
+impl Entry {
+    /// The run with only the tasks whose targets are younger than a day.
+    /// Without its usage, which is known only for all tasks together.
+    fn since(&self, day: Option<&str>) -> Self {
+        // `YYYY-MM-DD` sorts as text.
+        let younger = |date: &String| day.is_some_and(|day| date.as_str() > day);
+        let tasks = self.tasks.iter();
+        let tasks = tasks.filter(|task| task.target_date.as_ref().is_some_and(younger));
+        Self {
+            tasks: tasks.cloned().collect(),
+            usage: None,
+            micro_usd: None,
+            ..self.clone()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{entry, sheet};
+    use swe_ci_core::metrics::{Convention, Gamma};
+
+    fn run(model: &str, released: Option<&str>) -> Entry {
+        let scores: [&[&[f64]]; 4] = [&[&[1.0]], &[&[0.5]], &[&[0.0]], &[&[-1.0]]];
+        let mut run = entry(model, &scores.map(|samples| ("r", samples)));
+        run.release_date = released.map(str::to_owned);
+        run.tasks_total = 4;
+        let days = [
+            Some("2026-01-01"),
+            Some("2026-01-02"),
+            Some("2027-01-01"),
+            None,
+        ];
+        for (task, day) in run.tasks.iter_mut().zip(days) {
+            task.target_date = day.map(str::to_owned);
+        }
+        run
+    }
+
+    #[test]
+    fn only_targets_younger_than_the_model_count() {
+        let check = |released: Option<&str>, expect: Option<(u32, f64)>| {
+            let unseen = sheet(vec![run("m", released)]).unseen();
+            let rows = unseen.sheet.rank(Gamma::ONE, Convention::Paper);
+            let actual = rows.first().map(|row| (row.tasks, row.evoscore));
+            assert_eq!(actual, expect, "{released:?}");
+            assert!(rows.iter().all(|row| row.tasks_total == 4));
+            assert_eq!(unseen.left_out.undated_tasks, ["task-3"]);
+        };
+        check(Some("2025-06-01"), Some((3, 0.5)));
+        // The release date itself is not after it.
+        check(Some("2026-01-01"), Some((2, 0.25)));
+        check(Some("2026-12-31"), Some((1, 0.0)));
+        check(Some("2027-01-01"), None);
+        check(None, None);
+    }
+
+    #[test]
+    fn omissions_are_listed() {
+        let runs = [
+            run("young", Some("2028-01-01")),
+            run("undated", None),
+            run("another", None),
+            run("fine", Some("2025-01-01")),
+        ];
+        let unseen = sheet(runs.to_vec()).unseen();
+        assert_eq!(unseen.sheet.entries.len(), 4, "runs keep their positions");
+        assert_eq!(unseen.sheet.rank(Gamma::ONE, Convention::Paper).len(), 1);
+        assert_eq!(unseen.left_out.undated_models, ["another", "undated"]);
+        assert_eq!(unseen.left_out.too_young, ["young"]);
+        assert_eq!(LeaderboardData::default().unseen(), Unseen::default());
+    }
+}

@@ -1,0 +1,486 @@
+//! A view of a leaderboard: its rows, their order and the columns. Ranks, ties
+//! and intervals always stay those of the whole ranking.
+
+use std::borrow::Borrow;
+use std::cmp::Ordering;
+use std::fmt;
+use std::str::FromStr;
+
+use swe_ci_core::run::Kind;
+
+use super::Row;
+use crate::style::StyleMetric;
+use crate::verification::Mark;
+
+/// A column of the table. Rank and model are always visible.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Column {
+    Rank,
+    Model,
+    EvoScore,
+    ZeroRegression,
+    /// The rate of the reference convention, which nets gains against losses.
+    NetZeroRegression,
+    Solved,
+    Turns,
+    /// The share of tasks with a better maintainability index than the
+    /// oracle's.
+    MiWins,
+    PylintWins,
+    Tokens,
+    Cost,
+    Findings,
+    Tasks,
+    Released,
+    Finished,
+}
+
+impl Column {
+    /// In the order of the table.
+    pub const ALL: [Self; 15] = [
+        Self::Rank,
+        Self::Model,
+        Self::EvoScore,
+        Self::ZeroRegression,
+        Self::NetZeroRegression,
+        Self::Solved,
+        Self::Turns,
+        Self::MiWins,
+        Self::PylintWins,
+        Self::Tokens,
+        Self::Cost,
+        Self::Findings,
+        Self::Tasks,
+        Self::Released,
+        Self::Finished,
+    ];
+
+    /// The name in URLs.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Rank => "rank",
+            Self::Model => "model",
+            Self::EvoScore => "evoscore",
+            Self::ZeroRegression => "zero-regression",
+            Self::NetZeroRegression => "net-zero-regression",
+            Self::Solved => "solved",
+            Self::Turns => "turns",
+            Self::MiWins => "mi-wins",
+            Self::PylintWins => "pylint-wins",
+            Self::Tokens => "tokens",
+            Self::Cost => "cost",
+            Self::Findings => "findings",
+            Self::Tasks => "tasks",
+            Self::Released => "released",
+            Self::Finished => "finished",
+        }
+    }
+
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|column| column.name() == name)
+    }
+
+    /// Whether the table can omit it.
+    #[must_use]
+    pub fn is_optional(self) -> bool {
+        !matches!(self, Self::Rank | Self::Model)
+    }
+
+    /// Whether its natural order is descending.
+    fn largest_first(self) -> bool {
+        !matches!(
+            self,
+            Self::Rank | Self::Model | Self::Turns | Self::Findings
+        )
+    }
+
+    /// Compares two rows by this column; rows without a value always come
+    /// last.
+    fn compare(self, a: &Row, b: &Row, descending: bool) -> Ordering {
+        let directed = |order: Ordering| if descending { order.reverse() } else { order };
+        let numbers = |value: fn(&Row) -> f64| directed(value(a).total_cmp(&value(b)));
+        let wins = |metric| {
+            let rate = |row: &Row| row.wins(metric).map(|rates| rates.win);
+            missing_last_by(rate(a), rate(b), |a, b| directed(a.total_cmp(&b)))
+        };
+        match self {
+            Self::Rank => directed(a.rank.cmp(&b.rank)),
+            Self::Model => directed(folded(&a.model).cmp(&folded(&b.model))),
+            Self::EvoScore => numbers(|row| row.evoscore),
+            Self::ZeroRegression => numbers(|row| row.zero_regression_rate),
+            Self::NetZeroRegression => numbers(|row| row.net_zero_regression_rate),
+            Self::Solved => numbers(|row| row.solved_rate),
+            Self::Turns => numbers(|row| row.average_turns),
+            Self::MiWins => wins(StyleMetric::Mi),
+            Self::PylintWins => wins(StyleMetric::Pylint),
+            Self::Tokens => missing_last(a.tokens(), b.tokens(), directed),
+            Self::Cost => missing_last(a.micro_usd, b.micro_usd, directed),
+            Self::Findings => directed(a.findings.cmp(&b.findings)),
+            Self::Tasks => directed(a.tasks.cmp(&b.tasks)),
+            Self::Released => {
+                missing_last(a.release_date.as_ref(), b.release_date.as_ref(), directed)
+            }
+            Self::Finished => {
+                missing_last(a.finished_at.as_ref(), b.finished_at.as_ref(), directed)
+            }
+        }
+    }
+}
+
+fn missing_last<T: Ord>(
+    a: Option<T>,
+    b: Option<T>,
+    directed: impl Fn(Ordering) -> Ordering,
+) -> Ordering {
+    missing_last_by(a, b, |a, b| directed(a.cmp(&b)))
+}
+
+fn missing_last_by<T>(a: Option<T>, b: Option<T>, compare: impl Fn(T, T) -> Ordering) -> Ordering {
+    match (a, b) {
+        (Some(a), Some(b)) => compare(a, b),
+        (a, b) => b.is_some().cmp(&a.is_some()),
+    }
+}
+
+/// The visible optional columns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Columns(u16);
+
+impl Columns {
+    pub const NONE: Self = Self(0);
+    pub const ALL: Self = Self(u16::MAX);
+    /// The name of an empty selection in URLs.
+    pub const NONE_NAME: &'static str = "none";
+
+    #[must_use]
+    pub fn has(self, column: Column) -> bool {
+        !column.is_optional() || self.0 & bit(column) != 0
+    }
+
+    #[must_use]
+    pub fn with(self, column: Column, shown: bool) -> Self {
+        Self(if shown {
+            self.0 | bit(column)
+        } else {
+            self.0 & !bit(column)
+        })
+    }
+
+    /// The visible columns after rank and model, in the order of the table.
+    pub fn shown(self) -> impl Iterator<Item = Column> {
+        let optional = Column::ALL.into_iter().filter(|c| c.is_optional());
+        optional.filter(move |c| self.has(*c))
+    }
+
+    /// The columns with these names.
+    ///
+    /// # Errors
+    /// The first unknown name.
+    pub fn of_names<'a>(names: impl IntoIterator<Item = &'a str>) -> Result<Self, &'a str> {
+        let names = names.into_iter().filter(|name| *name != Self::NONE_NAME);
+        names.into_iter().try_fold(Self::NONE, |chosen, name| {
+            Ok(chosen.with(Column::from_name(name).ok_or(name)?, true))
+        })
+    }
+}
+
+impl Default for Columns {
+    fn default() -> Self {
+        [
+            Column::EvoScore,
+            Column::ZeroRegression,
+            Column::Solved,
+            Column::Turns,
+            Column::Tasks,
+        ]
+        .into_iter()
+        .fold(Self::NONE, |chosen, column| chosen.with(column, true))
+    }
+}
+
+/// `evoscore,solved`, or `none`.
+impl fmt::Display for Columns {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&str> = self.shown().map(Column::name).collect();
+        if names.is_empty() {
+            return f.write_str(Self::NONE_NAME);
+        }
+        f.write_str(&names.join(","))
+    }
+}
+
+fn bit(column: Column) -> u16 {
+    1 << column as u16
+}
+
+/// The column and the direction that order the rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sort {
+    pub column: Column,
+    pub descending: bool,
+}
+
+impl Sort {
+    /// The natural order of a column.
+    #[must_use]
+    pub fn natural(column: Column) -> Self {
+        Self {
+            column,
+            descending: column.largest_first(),
+        }
+    }
+
+    /// The order after a click on a column's header: the other direction if it
+    /// is the current column, else its natural order.
+    #[must_use]
+    pub fn toggled(self, column: Column) -> Self {
+        if self.column == column {
+            Self {
+                descending: !self.descending,
+                ..self
+            }
+        } else {
+            Self::natural(column)
+        }
+    }
+}
+
+impl Default for Sort {
+    fn default() -> Self {
+        Self::natural(Column::Rank)
+    }
+}
+
+/// `model`, or `-solved` in descending order.
+impl fmt::Display for Sort {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sign = if self.descending { "-" } else { "" };
+        write!(f, "{sign}{}", self.column.name())
+    }
+}
+
+/// An unknown order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BadSort;
+
+impl FromStr for Sort {
+    type Err = BadSort;
+
+    fn from_str(text: &str) -> Result<Self, BadSort> {
+        let (descending, name) = match text.strip_prefix('-') {
+            Some(name) => (true, name),
+            None => (false, text),
+        };
+        let column = Column::from_name(name).ok_or(BadSort)?;
+        Ok(Self { column, descending })
+    }
+}
+
+/// The selection of rows, and their presentation.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct View {
+    /// Only runs of these kinds; all when empty.
+    pub kinds: Vec<Kind>,
+    /// Only runs of this provider.
+    pub provider: Option<String>,
+    /// Only runs with this mark.
+    pub mark: Option<Mark>,
+    /// Every word must occur in the name of model, provider or harness.
+    pub text: String,
+    /// Only tasks that a model cannot have seen count; see [`super::LeaderboardData::unseen`].
+    pub unseen: bool,
+    pub sort: Sort,
+    pub columns: Columns,
+}
+
+impl View {
+    /// The selected rows in their order. They keep their ranks.
+    #[must_use]
+    pub fn apply<R: Borrow<Row> + Clone>(&self, rows: &[R]) -> Vec<R> {
+        let wanted = rows.iter().filter(|row| self.wants((*row).borrow()));
+        let mut selected: Vec<R> = wanted.cloned().collect();
+        let Sort { column, descending } = self.sort;
+        // The sort is stable, so that equal rows stay in order of rank.
+        selected.sort_by(|a, b| column.compare(a.borrow(), b.borrow(), descending));
+        selected
+    }
+
+    /// Whether it may omit rows.
+    #[must_use]
+    pub fn filters(&self) -> bool {
+        !self.kinds.is_empty()
+            || self.provider.is_some()
+            || self.mark.is_some()
+            || !self.text.trim().is_empty()
+    }
+
+    /// The view without its filters.
+    #[must_use]
+    pub fn of_all(&self) -> Self {
+        Self {
+            kinds: Vec::new(),
+            provider: None,
+            mark: None,
+            text: String::new(),
+            ..self.clone()
+        }
+    }
+
+    /// Whether rows are in the order of their ranks, so that neighbours are
+    /// neighbours in the ranking.
+    #[must_use]
+    pub fn is_ranking(&self) -> bool {
+        self.sort == Sort::default()
+    }
+
+    fn wants(&self, row: &Row) -> bool {
+        let words = folded(&self.text);
+        let names = folded(&format!("{} {} {}", row.model, row.provider, row.harness));
+        (self.kinds.is_empty() || self.kinds.contains(&row.kind))
+            && self.provider.as_ref().is_none_or(|p| *p == row.provider)
+            && self.mark.is_none_or(|mark| row.mark == Some(mark))
+            && words.split_whitespace().all(|word| names.contains(word))
+    }
+}
+
+fn folded(text: &str) -> String {
+    text.to_lowercase()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::leaderboard::{StyleRates, WinRates};
+    use crate::testing::{entry, sheet};
+    use swe_ci_core::metrics::{Convention, Gamma};
+    use swe_ci_core::usage::Usage;
+
+    /// b 0.9, C 0.5 (imported, of acme), a 0.1 (human).
+    fn rows() -> Vec<Row> {
+        let runs = [("b", 0.9), ("C", 0.5), ("a", 0.1)];
+        let runs = runs.map(|(model, score)| entry(model, &[("r", &[&[score]])]));
+        let mut rows = sheet(runs.to_vec()).rank(Gamma::ONE, Convention::Paper);
+        rows[0].mark = Some(Mark::Verified);
+        rows[1].mark = Some(Mark::SelfReported);
+        rows[1].kind = Kind::Imported;
+        rows[1].provider = "Acme Cloud".into();
+        rows[1].usage = Some(Usage {
+            input_tokens: 5,
+            output_tokens: 1,
+            ..Usage::default()
+        });
+        rows[1].micro_usd = Some(9);
+        rows[2].micro_usd = Some(10);
+        for (row, win) in [(1, 0.25), (2, 0.75)] {
+            let rates = WinRates {
+                tasks: 4,
+                win,
+                tie: 0.25,
+                loss: 0.75 - win,
+            };
+            rows[row].style = Some(StyleRates {
+                mi: Some(rates),
+                ..StyleRates::default()
+            });
+        }
+        rows[2].kind = Kind::Human;
+        rows[2].release_date = Some("2026-01-31".into());
+        rows
+    }
+
+    fn names(view: &View) -> String {
+        let shown = view.apply(&rows());
+        shown.iter().map(|row| row.model.as_str()).collect()
+    }
+
+    #[test]
+    fn filters() {
+        let check = |change: fn(&mut View), expect: &str| {
+            let mut view = View::default();
+            change(&mut view);
+            assert_eq!(names(&view), expect, "{view:?}");
+            assert_eq!(view.filters(), expect != "bCa", "{view:?}");
+            assert_eq!(names(&view.of_all()), "bCa");
+        };
+        check(|_| (), "bCa");
+        check(|v| v.text = "  ".into(), "bCa");
+        check(|v| v.text = "acme c".into(), "C");
+        check(|v| v.text = "C REPLAY".into(), "C");
+        check(|v| v.text = "nothing".into(), "");
+        check(|v| v.kinds = vec![Kind::Human], "a");
+        check(|v| v.kinds = vec![Kind::Human, Kind::Measured], "ba");
+        check(|v| v.provider = Some("Acme Cloud".into()), "C");
+        check(|v| v.provider = Some("acme".into()), "");
+        check(|v| v.mark = Some(Mark::Verified), "b");
+        check(|v| v.mark = Some(Mark::SelfReported), "C");
+    }
+
+    #[test]
+    fn ranks_do_not_depend_on_the_order() {
+        let check = |sort: &str, expect: &str| {
+            let view = View {
+                sort: sort.parse().unwrap(),
+                ..View::default()
+            };
+            assert_eq!(names(&view), expect, "{sort}");
+            assert_eq!(view.is_ranking(), sort == "rank");
+            assert_eq!(view.sort.to_string(), sort);
+            assert!(view.apply(&rows()).iter().all(|row| match &*row.model {
+                "b" => row.rank == 1,
+                "C" => row.rank == 2,
+                _ => row.rank == 3,
+            }));
+        };
+        check("rank", "bCa");
+        check("-rank", "aCb");
+        check("model", "abC");
+        check("-model", "Cba");
+        check("evoscore", "aCb");
+        // Unknown values come last in either direction.
+        check("tokens", "Cba");
+        check("-tokens", "Cba");
+        check("cost", "Cab");
+        check("-cost", "aCb");
+        check("mi-wins", "Cab");
+        check("-mi-wins", "aCb");
+        check("pylint-wins", "bCa");
+        check("released", "abC");
+        check("-released", "abC");
+        // Equal rows keep the order of the ranks.
+        check("-tasks", "bCa");
+        for wrong in ["", "-", "--model", "Model", "rank "] {
+            assert_eq!(wrong.parse::<Sort>(), Err(BadSort), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn toggling_reverses_the_current_column() {
+        let sort = Sort::default().toggled(Column::Solved);
+        assert_eq!(sort.to_string(), "-solved");
+        assert_eq!(sort.toggled(Column::Solved).to_string(), "solved");
+        assert_eq!(sort.toggled(Column::Turns).to_string(), "turns");
+        assert_eq!(sort.toggled(Column::Rank), Sort::default());
+    }
+
+    #[test]
+    fn columns_by_name() {
+        let check = |names: &[&str], expect: Result<&str, &str>| {
+            let columns = Columns::of_names(names.iter().copied());
+            let text = columns.map(|c| c.to_string());
+            assert_eq!(text, expect.map(str::to_owned));
+        };
+        check(&[], Ok("none"));
+        check(&["none"], Ok("none"));
+        check(&["solved", "evoscore", "rank"], Ok("evoscore,solved"));
+        check(&["solved", "no", "nor"], Err("no"));
+        let default = "evoscore,zero-regression,solved,turns,tasks";
+        assert_eq!(Columns::default().to_string(), default);
+        assert!(Columns::NONE.has(Column::Model) && !Columns::NONE.has(Column::Turns));
+        assert_eq!(Columns::ALL.shown().count(), 13);
+        for column in Column::ALL {
+            assert_eq!(Column::from_name(column.name()), Some(column));
+        }
+    }
+}

@@ -1,0 +1,235 @@
+//! Notifications of an account about its runs: events, targets and
+//! deliveries.
+
+use serde::{Deserialize, Serialize};
+use swe_ci_core::run::Progress;
+
+/// Maximum webhooks of an account.
+pub const MOST_WEBHOOKS: usize = 10;
+/// Maximum bytes of a webhook's URL.
+pub const LONGEST_URL: usize = 2_000;
+
+/// The event that a message reports.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub enum Occasion {
+    /// A run finished or was cancelled.
+    #[serde(rename = "run.finished")]
+    RunFinished,
+    /// The first evolution of a run is blocked; it can be retried.
+    #[serde(rename = "run.blocked")]
+    RunBlocked,
+    /// A run has spent its budget; no further step of it starts.
+    #[serde(rename = "run.budget")]
+    RunBudget,
+    /// A user tests whether messages arrive.
+    #[serde(rename = "test")]
+    Test,
+    /// A code that proves the ownership of a mailbox.
+    #[serde(rename = "code")]
+    Code,
+}
+
+impl Occasion {
+    /// The events an account may subscribe to; the others need a request each.
+    pub const OF_RUNS: [Self; 3] = [Self::RunFinished, Self::RunBlocked, Self::RunBudget];
+
+    const ALL: [Self; 5] = [
+        Self::RunFinished,
+        Self::RunBlocked,
+        Self::RunBudget,
+        Self::Test,
+        Self::Code,
+    ];
+
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::RunFinished => "run.finished",
+            Self::RunBlocked => "run.blocked",
+            Self::RunBudget => "run.budget",
+            Self::Test => "test",
+            Self::Code => "code",
+        }
+    }
+
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|event| event.name() == name)
+    }
+}
+
+/// A kind of delivery.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub enum Channel {
+    /// A signed POST.
+    Webhook,
+    Mail,
+}
+
+impl Channel {
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Webhook => "webhook",
+            Self::Mail => "mail",
+        }
+    }
+
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        [Self::Webhook, Self::Mail]
+            .into_iter()
+            .find(|channel| channel.name() == name)
+    }
+}
+
+/// The state of a message to a target.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub enum DeliveryState {
+    /// Delivery and retries are pending.
+    Waiting,
+    Delivered,
+    /// The retries are exhausted.
+    GivenUp,
+}
+
+impl DeliveryState {
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Waiting => "waiting",
+            Self::Delivered => "delivered",
+            Self::GivenUp => "given_up",
+        }
+    }
+
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        [Self::Waiting, Self::Delivered, Self::GivenUp]
+            .into_iter()
+            .find(|state| state.name() == name)
+    }
+}
+
+/// The state of a run at the time of an event: the `data` of a message.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct News {
+    pub run_id: String,
+    /// The submitter's name of the model: any line of text.
+    pub model: String,
+    pub split: String,
+    pub progress: Progress,
+    /// Number of evolutions.
+    pub evolutions: u32,
+    /// Number of evolutions that wait for a user to retry them.
+    pub evolutions_blocked: u32,
+    /// Number of evolutions that the budget stopped.
+    pub evolutions_out_of_budget: u32,
+    /// The evolution that caused the event, if there is one.
+    #[serde(default, flatten, skip_serializing_if = "Option::is_none")]
+    pub cause: Option<Cause>,
+}
+
+/// The evolution that blocked a run, or spent its budget.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cause {
+    pub evolution_id: String,
+    pub task_id: String,
+    /// In words; empty if unknown.
+    pub reason: String,
+}
+
+/// A target of an account's notifications, with its events. Times are
+/// RFC 3339.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct TargetView {
+    pub target_id: String,
+    pub channel: Channel,
+    /// A URL or an e-mail address.
+    pub address: String,
+    pub events: Vec<Occasion>,
+    /// Whether it gets messages: a mailbox only after the user entered its
+    /// code.
+    pub confirmed: bool,
+    pub created_at: String,
+}
+
+/// A message to a target, and the result of its delivery. Times are RFC 3339.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct DeliveryView {
+    /// The `webhook-id` of a webhook.
+    pub delivery_id: String,
+    pub target_id: String,
+    /// The target's address.
+    pub address: String,
+    pub event: Occasion,
+    /// The run it reports, if there is one.
+    pub run_id: Option<String>,
+    pub state: DeliveryState,
+    pub tries: u32,
+    pub made_at: String,
+    pub tried_at: Option<String>,
+    /// The result of the last attempt: a status, or the reason for its
+    /// absence.
+    pub answer: String,
+    /// Present while it waits.
+    pub next_try_at: Option<String>,
+}
+
+/// The notification targets of an account, and its last deliveries.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Notifications {
+    pub targets: Vec<TargetView>,
+    /// The newest 50, newest first.
+    pub deliveries: Vec<DeliveryView>,
+    /// Whether this installation sends mails.
+    pub sends_mail: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_match_messages_and_round_trip() {
+        for event in Occasion::ALL {
+            let json = serde_json::to_value(event).unwrap();
+            assert_eq!(json, event.name());
+            assert_eq!(Occasion::from_name(event.name()), Some(event));
+        }
+        assert_eq!(Occasion::from_name("run.started"), None);
+    }
+
+    #[test]
+    fn a_cause_is_flattened() {
+        let mut news = News {
+            run_id: "r".into(),
+            model: "m".into(),
+            split: "s".into(),
+            progress: Progress::Running,
+            evolutions: 2,
+            evolutions_blocked: 1,
+            evolutions_out_of_budget: 0,
+            cause: None,
+        };
+        let json = serde_json::to_value(&news).unwrap();
+        assert!(json.get("cause").is_none() && json.get("task_id").is_none());
+        assert_eq!(serde_json::from_value::<News>(json).unwrap(), news);
+        news.cause = Some(Cause {
+            evolution_id: "e".into(),
+            task_id: "t".into(),
+            reason: String::new(),
+        });
+        let json = serde_json::to_value(&news).unwrap();
+        assert_eq!(json["task_id"], "t");
+        assert_eq!(serde_json::from_value::<News>(json).unwrap(), news);
+    }
+}

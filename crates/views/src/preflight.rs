@@ -1,0 +1,86 @@
+//! The preflight of a run, so that a wrong key or a broken image costs a
+//! minute and not a night: its agents work on a tiny task, and one of its own
+//! tasks runs its tests on base and target again.
+
+use serde::{Deserialize, Serialize};
+
+/// The preflight of a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Preflight {
+    pub state: PreflightState,
+    /// The time of this state, RFC 3339.
+    pub at: String,
+    /// The checks in order; those of the last attempt if there were several.
+    pub findings: Vec<Finding>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub enum PreflightState {
+    /// It is pending or in progress; the run has not started.
+    Waiting,
+    /// Every check passed; the run may start.
+    Passed,
+    /// A check failed; the run waits for a user's decision.
+    Failed,
+    /// A user started the run without it.
+    Skipped,
+}
+
+/// One check.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Finding {
+    /// Its subject, such as `agents` or the name of a task.
+    pub subject: String,
+    pub good: bool,
+    /// The result in plain words.
+    pub says: String,
+    /// Possible remedies.
+    pub advice: Vec<String>,
+    /// The last output before the failure.
+    pub last_lines: Vec<String>,
+}
+
+impl Preflight {
+    /// Whether the run has to wait for it.
+    #[must_use]
+    pub fn holds_up(&self) -> bool {
+        self.state.holds_up()
+    }
+}
+
+impl PreflightState {
+    pub const ALL: [Self; 4] = [Self::Waiting, Self::Passed, Self::Failed, Self::Skipped];
+
+    #[must_use]
+    pub fn holds_up(self) -> bool {
+        matches!(self, Self::Waiting | Self::Failed)
+    }
+
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Waiting => "waiting",
+            Self::Passed => "passed",
+            Self::Failed => "failed",
+            Self::Skipped => "skipped",
+        }
+    }
+
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|state| state.name() == name)
+    }
+
+    /// The state that follows from the findings.
+    #[must_use]
+    pub fn of(findings: &[Finding]) -> Self {
+        match findings.iter().all(|finding| finding.good) {
+            true => Self::Passed,
+            false => Self::Failed,
+        }
+    }
+}

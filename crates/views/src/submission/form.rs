@@ -1,0 +1,405 @@
+//! The form for submitting a run: every field as typed text. Its field names
+//! are those of the configuration, so that a problem appears at its field.
+//!
+//! Server and browser share this code, so that the browser shows the same
+//! problems during typing as the server after submission.
+
+use std::collections::BTreeMap;
+use std::fmt::Display;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+use swe_ci_core::agent::{AgentConfig, Budget, Endpoint, HarnessConfig, Protocol};
+use swe_ci_core::problems::BadConfig;
+use swe_ci_core::run::{Kind, Limits, RunConfig};
+use swe_ci_core::step::Plan;
+use swe_ci_core::task::TaskId;
+use swe_ci_core::usage::Prices;
+
+/// The typed texts by the names of the fields. Empty fields count as absent.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct RunForm(BTreeMap<String, String>);
+
+/// Ticked when the programmer has a harness and an endpoint of its own.
+pub const OWN_PROGRAMMER: &str = "programmer";
+
+impl FromIterator<(String, String)> for RunForm {
+    fn from_iter<T: IntoIterator<Item = (String, String)>>(fields: T) -> Self {
+        Self(fields.into_iter().collect())
+    }
+}
+
+impl RunForm {
+    /// The initial form.
+    #[must_use]
+    pub fn fresh(split: &str) -> Self {
+        let mut form = Self::default();
+        form.set("harness.name", "builtin");
+        form.set("endpoint.protocol", Protocol::Chat);
+        form.set("split", split);
+        form.set_common(1, Plan::default(), Limits::default(), Budget::default());
+        form
+    }
+
+    /// The form of a configuration.
+    #[must_use]
+    pub fn of_config(config: &RunConfig) -> Self {
+        let mut form = Self::default();
+        form.set("model", &config.model);
+        form.set("provider", &config.provider);
+        form.set_some("release_date", config.release_date.as_ref());
+        for (part, agent) in config.own_agents() {
+            form.set_agent(part, &agent);
+        }
+        if config.programmer.is_some() {
+            form.set(OWN_PROGRAMMER, "on");
+        }
+        form.set("split", &config.split);
+        let tasks: Vec<&str> = config.tasks.iter().map(TaskId::as_str).collect();
+        form.set("tasks", tasks.join("\n"));
+        form.set_common(config.samples, config.plan, config.limits, config.budget);
+        form
+    }
+
+    /// The text of a field.
+    #[must_use]
+    pub fn text(&self, name: &str) -> &str {
+        self.0.get(name).map_or("", |text| text.trim())
+    }
+
+    /// All fields, by name.
+    pub fn fields(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0
+            .iter()
+            .map(|(name, text)| (name.as_str(), text.as_str()))
+    }
+
+    /// The configuration in the form.
+    ///
+    /// # Errors
+    /// Every invalid field.
+    pub fn config(&self) -> Result<RunConfig, Vec<BadConfig>> {
+        let mut parser = Parser {
+            form: self,
+            problems: Vec::new(),
+        };
+        let config = parser.config();
+        let mut problems = parser.problems;
+        // A field that does not parse already has a problem.
+        for bad in config.problems() {
+            if problems.iter().all(|known| known.field != bad.field) {
+                problems.push(bad);
+            }
+        }
+        match problems.is_empty() {
+            true => Ok(config),
+            false => Err(problems),
+        }
+    }
+
+    /// Replaces the text of a field.
+    pub fn set(&mut self, name: &str, value: impl Display) {
+        self.0.insert(name.to_owned(), value.to_string());
+    }
+
+    fn set_some(&mut self, name: &str, value: Option<impl Display>) {
+        if let Some(value) = value {
+            self.set(name, value);
+        }
+    }
+
+    fn set_agent(&mut self, part: &str, agent: &AgentConfig) {
+        let at = |field: &str| format!("{part}{field}");
+        let harness = &agent.harness;
+        self.set(&at("harness.name"), harness.name());
+        match harness {
+            HarnessConfig::Replay { max_chunks } => self.set(&at("harness.max_chunks"), max_chunks),
+            HarnessConfig::Program { version, .. } => {
+                self.set_some(&at("harness.version"), version.as_ref());
+            }
+            HarnessConfig::Builtin | HarnessConfig::Elsewhere { .. } => {}
+        }
+        let Some(endpoint) = &agent.endpoint else {
+            return;
+        };
+        self.set(&at("endpoint.url"), &endpoint.url);
+        self.set(&at("endpoint.protocol"), endpoint.protocol);
+        self.set(&at("endpoint.model"), &endpoint.model);
+        self.set_some(&at("endpoint.key"), endpoint.key.as_ref());
+        self.set_some(&at("endpoint.recording"), endpoint.recording.as_ref());
+        if !endpoint.parameters.is_empty() {
+            let parameters = serde_json::to_string(&endpoint.parameters);
+            self.set(&at("endpoint.parameters"), parameters.unwrap_or_default());
+        }
+        if let Some(prices) = endpoint.prices {
+            self.set(&at("endpoint.prices.input"), prices.input);
+            self.set_some(&at("endpoint.prices.cached"), prices.cached);
+            self.set(&at("endpoint.prices.output"), prices.output);
+        }
+    }
+
+    fn set_common(&mut self, samples: u32, plan: Plan, limits: Limits, budget: Budget) {
+        self.set("samples", samples);
+        self.set("plan.max_iterations", plan.max_iterations);
+        self.set("plan.max_attempts", plan.max_attempts);
+        self.set("limits.cpus_milli", limits.cpus_milli);
+        self.set("limits.memory_mb", limits.memory_mb);
+        self.set("limits.pids", limits.pids);
+        self.set("limits.disk_mb", limits.disk_mb);
+        self.set("limits.agent_seconds", limits.agent_seconds);
+        self.set("limits.test_seconds", limits.test_seconds);
+        self.set("limits.patience_seconds", limits.patience_seconds);
+        self.set_some("budget.tokens", budget.tokens);
+        self.set_some("budget.usd", budget.usd);
+        self.set_some("budget.requests", budget.requests);
+        self.set_some("budget.seconds", budget.seconds);
+    }
+}
+
+/// Parses a form and collects its problems.
+struct Parser<'a> {
+    form: &'a RunForm,
+    problems: Vec<BadConfig>,
+}
+
+impl Parser<'_> {
+    fn config(&mut self) -> RunConfig {
+        let plan = Plan::default();
+        let max_iterations = self.number("plan.max_iterations", plan.max_iterations);
+        let architect = self.agent("", max_iterations);
+        let own = self.some_text(OWN_PROGRAMMER).is_some();
+        let programmer = own.then(|| self.agent("programmer.", max_iterations));
+        RunConfig {
+            model: self.form.text("model").into(),
+            provider: self.form.text("provider").into(),
+            release_date: self.some_text("release_date"),
+            kind: match architect.harness.asks_a_model() {
+                true => Kind::Measured,
+                false => Kind::Human,
+            },
+            harness: architect.harness,
+            endpoint: architect.endpoint,
+            programmer,
+            split: self.form.text("split").into(),
+            tasks: self.tasks(),
+            samples: self.number("samples", 1),
+            plan: Plan {
+                max_iterations,
+                max_attempts: self.number("plan.max_attempts", plan.max_attempts),
+            },
+            limits: self.limits(),
+            budget: Budget {
+                tokens: self.some("budget.tokens"),
+                usd: self.some("budget.usd"),
+                requests: self.some("budget.requests"),
+                seconds: self.some("budget.seconds"),
+            },
+        }
+    }
+
+    /// `part` is the prefix of its field names.
+    fn agent(&mut self, part: &str, max_iterations: u32) -> AgentConfig {
+        let at = |field: &str| format!("{part}{field}");
+        let name = self.form.text(&at("harness.name"));
+        let harness = match name {
+            "replay" => HarnessConfig::Replay {
+                max_chunks: self.number(&at("harness.max_chunks"), max_iterations),
+            },
+            "builtin" => HarnessConfig::Builtin,
+            name => {
+                if !swe_ci_core::task::is_plain_name(name) {
+                    self.wrong(&at("harness.name"), "choose a harness");
+                }
+                HarnessConfig::Program {
+                    program: name.into(),
+                    version: self.some_text(&at("harness.version")),
+                }
+            }
+        };
+        let endpoint = harness.asks_a_model().then(|| self.endpoint(part));
+        AgentConfig { harness, endpoint }
+    }
+
+    fn endpoint(&mut self, part: &str) -> Endpoint {
+        let at = |field: &str| format!("{part}endpoint.{field}");
+        let protocol = self.form.text(&at("protocol"));
+        let known = Protocol::ALL.into_iter().find(|p| p.name() == protocol);
+        if known.is_none() && !protocol.is_empty() {
+            self.wrong(&at("protocol"), "is not a known protocol");
+        }
+        Endpoint {
+            protocol: known.unwrap_or(Protocol::Chat),
+            url: self.form.text(&at("url")).into(),
+            model: self.form.text(&at("model")).into(),
+            key: self.some_text(&at("key")),
+            parameters: self.parameters(&at("parameters")),
+            prices: self.prices(&at("prices")),
+            recording: self.some_text(&at("recording")),
+        }
+    }
+
+    fn parameters(&mut self, name: &str) -> serde_json::Map<String, serde_json::Value> {
+        let text = match self.form.text(name) {
+            "" => "{}",
+            text => text,
+        };
+        serde_json::from_str(text).unwrap_or_else(|_| {
+            self.wrong(name, "must be a JSON object such as {\"temperature\": 0}");
+            serde_json::Map::new()
+        })
+    }
+
+    /// None without prices in the form: the price table applies.
+    fn prices(&mut self, name: &str) -> Option<Prices> {
+        let at = |field: &str| format!("{name}.{field}");
+        let input = self.some(&at("input"));
+        let cached = self.some(&at("cached"));
+        let output = self.some(&at("output"));
+        match (input, output) {
+            (Some(input), Some(output)) => Some(Prices {
+                input,
+                cached,
+                output,
+            }),
+            (None, None) if cached.is_none() => None,
+            (input, _) => {
+                let missing = if input.is_none() { "input" } else { "output" };
+                self.wrong(&at(missing), "is required with the other prices");
+                None
+            }
+        }
+    }
+
+    fn tasks(&mut self) -> Vec<TaskId> {
+        let (mut tasks, mut wrong) = (Vec::new(), Vec::new());
+        let words = self.form.text("tasks");
+        for word in words.split([',', ' ', '\n', '\r', '\t']) {
+            match TaskId::new(word) {
+                Ok(task) => tasks.push(task),
+                Err(_) if word.is_empty() => {}
+                Err(error) => wrong.push(error.to_string()),
+            }
+        }
+        if let Some(first) = wrong.first() {
+            self.wrong("tasks", first);
+        }
+        tasks
+    }
+
+    fn limits(&mut self) -> Limits {
+        let default = Limits::default();
+        Limits {
+            cpus_milli: self.number("limits.cpus_milli", default.cpus_milli),
+            memory_mb: self.number("limits.memory_mb", default.memory_mb),
+            pids: self.number("limits.pids", default.pids),
+            disk_mb: self.number("limits.disk_mb", default.disk_mb),
+            agent_seconds: self.number("limits.agent_seconds", default.agent_seconds),
+            test_seconds: self.number("limits.test_seconds", default.test_seconds),
+            patience_seconds: self.number("limits.patience_seconds", default.patience_seconds),
+        }
+    }
+
+    fn some_text(&self, name: &str) -> Option<String> {
+        let text = self.form.text(name);
+        (!text.is_empty()).then(|| text.to_owned())
+    }
+
+    fn some<T: FromStr>(&mut self, name: &str) -> Option<T> {
+        let text = self.some_text(name)?;
+        let number = text.parse().ok();
+        if number.is_none() {
+            self.wrong(name, &format!("`{text}` is not a valid number"));
+        }
+        number
+    }
+
+    fn number(&mut self, name: &str, default: u32) -> u32 {
+        self.some(name).unwrap_or(default)
+    }
+
+    fn wrong(&mut self, name: &str, problem: &str) {
+        self.problems.push(BadConfig::new(name, problem));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn filled() -> RunForm {
+        let mut form = RunForm::fresh("demo");
+        form.set("model", "Juniper");
+        form.set("endpoint.url", "https://api.example.org/v1");
+        form.set("endpoint.model", "juniper-1");
+        form
+    }
+
+    #[test]
+    fn configurations_round_trip() {
+        let plain = filled().config().unwrap();
+        let mut full = plain.clone();
+        full.provider = "acme".into();
+        full.release_date = Some("2026-01-31".into());
+        full.tasks = ["a-1", "b-2"].map(|id| TaskId::new(id).unwrap()).into();
+        full.budget.usd = Some(2.5);
+        let endpoint = full.endpoint.as_mut().unwrap();
+        endpoint.key = Some("acme".into());
+        let parameters = serde_json::json!({"temperature": 0.5, "thinking": {"on": true}});
+        endpoint.parameters = serde_json::from_value(parameters).unwrap();
+        endpoint.prices = Some(Prices {
+            input: 3.0,
+            cached: None,
+            output: 15.0,
+        });
+        full.programmer = Some(AgentConfig {
+            harness: HarnessConfig::Program {
+                program: "opencode".into(),
+                version: Some("1.2".into()),
+            },
+            endpoint: full.endpoint.clone(),
+        });
+        for config in [plain, full, RunConfig::human("demo")] {
+            assert_eq!(RunForm::of_config(&config).config(), Ok(config));
+        }
+    }
+
+    #[test]
+    fn problems_are_reported_at_their_field() {
+        let check = |changes: &[(&str, &str)], expect: &[&str]| {
+            let mut form = filled();
+            changes.iter().for_each(|(name, text)| form.set(name, text));
+            let problems = form.config().err().unwrap_or_default();
+            let fields: Vec<&str> = problems.iter().map(|bad| bad.field.as_str()).collect();
+            assert_eq!(fields, expect, "{changes:?}");
+        };
+        check(&[], &[]);
+        // Surrounding spaces and empty fields are harmless.
+        check(&[("samples", " 3 "), ("limits.pids", "")], &[]);
+        check(&[("model", " "), ("samples", "0")], &["model", "samples"]);
+        check(
+            &[
+                ("samples", "three"),
+                ("budget.usd", "1,5"),
+                ("limits.pids", "-1"),
+            ],
+            &["samples", "limits.pids", "budget.usd"],
+        );
+        check(&[("endpoint.url", "api.example.org")], &["endpoint.url"]);
+        check(&[("endpoint.parameters", "[1]")], &["endpoint.parameters"]);
+        check(
+            &[("endpoint.prices.output", "3")],
+            &["endpoint.prices.input"],
+        );
+        check(&[("endpoint.protocol", "telnet")], &["endpoint.protocol"]);
+        check(&[("tasks", "a, b\n../c")], &["tasks"]);
+        check(&[("harness.name", "")], &["harness.name"]);
+        // Replay needs no endpoint.
+        check(&[("harness.name", "replay"), ("endpoint.url", "")], &[]);
+        let own = [("programmer", "on"), ("programmer.harness.name", "builtin")];
+        check(
+            &own,
+            &["programmer.endpoint.model", "programmer.endpoint.url"],
+        );
+    }
+}

@@ -1,0 +1,121 @@
+//! Small runs for the tests of this crate and the crates above, built from
+//! normalized changes only.
+
+use swe_ci_core::metrics::{Convention, Series, Verdict};
+use swe_ci_core::run::Progress;
+use swe_ci_core::task::{SuiteCounts, TaskId};
+
+use crate::leaderboard::{Entry, LeaderboardData, Published, Sample, ScoredTask};
+use crate::style::{Beside, StylePoint};
+
+/// An evolution with these normalized changes, each -1 to 1 in hundredths:
+/// the base passes 100 tests, the target 200.
+///
+/// # Panics
+/// Never: the reference convention needs only counts.
+#[must_use]
+pub fn series(changes: &[f64]) -> Series {
+    let suite = SuiteCounts::counts_only(100, 100);
+    let passed = |change: &f64| Some((100.0 + change * 100.0).round() as u32);
+    let verdicts = Verdict::by_count(suite, changes.iter().map(passed));
+    let series = Series::count(Convention::Reference, suite, 1_000, &verdicts);
+    series.expect("counts are enough")
+}
+
+/// The same in both conventions.
+#[must_use]
+pub fn sample(changes: &[f64]) -> Sample {
+    let series = series(changes);
+    Sample {
+        paper: Some(series.clone()),
+        reference: series,
+        style: None,
+    }
+}
+
+/// The style of an evolution, its own first, then the oracle's: maintainability
+/// index, Pylint's score, changed lines. The base has 70, 7 and a mean
+/// complexity of 3.
+#[must_use]
+pub fn beside(mi: [f64; 2], pylint: [f64; 2], lines: [u32; 2]) -> Beside {
+    let point = |mi, pylint| StylePoint {
+        mi: Some(mi),
+        pylint: Some(pylint),
+        complexity: Some(3.0),
+    };
+    Beside {
+        base: point(70.0, 7.0),
+        own: point(mi[0], pylint[0]),
+        oracle: point(mi[1], pylint[1]),
+        own_lines: lines[0],
+        oracle_lines: lines[1],
+        course: Vec::new(),
+    }
+}
+
+/// The run with a style for each evolution; `style` gets the indices of the
+/// task and of the sample, from 0.
+#[must_use]
+pub fn styled(mut run: Entry, style: impl Fn(usize, usize) -> Option<Beside>) -> Entry {
+    for (task_index, task) in run.tasks.iter_mut().enumerate() {
+        for (sample_index, sample) in task.samples.iter_mut().enumerate() {
+            sample.style = style(task_index, sample_index);
+        }
+    }
+    run
+}
+
+/// A finished run over these tasks.
+#[must_use]
+pub fn run(model: &str, max_iterations: u32, tasks: Vec<ScoredTask>) -> Entry {
+    Entry {
+        run_id: format!("run-{model}"),
+        model: model.to_owned(),
+        harness: "replay".to_owned(),
+        harness_version: "1".to_owned(),
+        progress: Progress::Finished,
+        metric_version: 1,
+        tasks_total: u32::try_from(tasks.len()).unwrap_or(u32::MAX),
+        tasks,
+        ..Entry::none(max_iterations)
+    }
+}
+
+/// A finished run over tasks, each with its repository and its samples; a
+/// sample is a list of changes. N is the length of the longest.
+///
+/// # Panics
+/// Never: the names it makes are valid.
+#[must_use]
+pub fn entry(model: &str, tasks: &[(&str, &[&[f64]])]) -> Entry {
+    let lengths = tasks.iter().flat_map(|(_, samples)| *samples);
+    let longest = lengths.map(|changes| changes.len()).max().unwrap_or(1);
+    let task = |(number, (repo, samples)): (usize, &(&str, &[&[f64]]))| ScoredTask {
+        task_id: TaskId::new(format!("task-{number}")).expect("a plain name"),
+        repo: (*repo).to_owned(),
+        target_date: None,
+        samples: samples.iter().map(|changes| sample(changes)).collect(),
+    };
+    let tasks = tasks.iter().enumerate().map(task).collect();
+    run(model, u32::try_from(longest).unwrap_or(u32::MAX), tasks)
+}
+
+/// A finished run with one evolution for each list of changes, each with its
+/// own task and repository.
+#[must_use]
+pub fn spread_run(model: &str, evolutions: &[&[f64]]) -> Entry {
+    let repos: Vec<String> = (0..evolutions.len()).map(|n| format!("r{n}")).collect();
+    let samples = evolutions.iter().map(std::slice::from_ref);
+    let tasks: Vec<(&str, &[&[f64]])> = repos.iter().map(String::as_str).zip(samples).collect();
+    entry(model, &tasks)
+}
+
+/// The leaderboard data of a split named `s`.
+#[must_use]
+pub fn sheet(entries: Vec<Entry>) -> LeaderboardData {
+    LeaderboardData {
+        split: "s".to_owned(),
+        entries,
+        published: Published::default(),
+    }
+}

@@ -1,0 +1,276 @@
+//! Verification of a result: the tests of its iterations run again on the
+//! stored code, and their outcomes are compared with the recorded ones.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use swe_ci_core::outcomes::{Outcomes, TestList};
+use swe_ci_core::report::Outcome;
+use swe_ci_core::run::Kind;
+use swe_ci_core::task::TaskId;
+
+/// Maximum tests listed in a difference; it only counts the others.
+const MAX_TESTS: usize = 50;
+
+/// The verification of a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Verification {
+    /// RFC 3339.
+    pub at: String,
+    /// Name of the account that requested it; `operator` for the command line.
+    pub by: String,
+    pub platform_version: String,
+    /// Iterations whose tests ran again.
+    pub checked: u32,
+    /// All iterations of the run.
+    pub iterations: u32,
+    /// The iterations with a different result.
+    pub differences: Vec<Difference>,
+}
+
+impl Verification {
+    /// Whether it confirms the result: it checked something, and everything
+    /// matched.
+    #[must_use]
+    pub fn holds(&self) -> bool {
+        self.checked > 0 && self.differences.is_empty()
+    }
+}
+
+/// The trustworthiness of a result, if it needs a mark.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub enum Mark {
+    /// An administrator confirms it: its tests ran again and matched the
+    /// record.
+    Verified,
+    /// Imported, and its tests have not run here.
+    SelfReported,
+}
+
+impl Mark {
+    /// The mark of a run of this kind; `verified` is an administrator's
+    /// confirmation.
+    #[must_use]
+    pub fn of(kind: Kind, verified: bool) -> Option<Self> {
+        match (verified, kind) {
+            (true, _) => Some(Self::Verified),
+            (false, Kind::Imported) => Some(Self::SelfReported),
+            (false, Kind::Measured | Kind::Human) => None,
+        }
+    }
+
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        [Self::Verified, Self::SelfReported]
+            .into_iter()
+            .find(|mark| mark.name() == name)
+    }
+
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Verified => "verified",
+            Self::SelfReported => "self-reported",
+        }
+    }
+}
+
+/// An administrator's confirmation of a result.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Verified {
+    /// RFC 3339.
+    pub at: String,
+    /// Name of the account; `operator` for the command line.
+    pub by: String,
+}
+
+/// An iteration whose tests gave a different result.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Difference {
+    pub evolution_id: String,
+    pub task_id: TaskId,
+    /// From 1.
+    pub sample: u32,
+    pub iteration: u32,
+    #[serde(flatten)]
+    pub what: Otherwise,
+}
+
+/// The difference between two runs of the same tests on the same code.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "otherwise", rename_all = "snake_case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub enum Otherwise {
+    /// Recorded as scored; this time the code did not run, for this reason.
+    Collapsed { reason: String },
+    /// Recorded as collapsed; this time the tests ran to their end.
+    Ran,
+    /// Tests of T that passed only in one of the two runs: the first fifty,
+    /// and the number of the others.
+    Tests { tests: Vec<Changed>, more: u32 },
+}
+
+/// Plain words that follow "iteration 3:".
+impl fmt::Display for Otherwise {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Collapsed { reason } => write!(f, "the code no longer ran, {reason}"),
+            Self::Ran => f.write_str("the code ran, unlike before"),
+            Self::Tests { tests, more } => {
+                let listed = u32::try_from(tests.len()).unwrap_or(u32::MAX);
+                match listed.saturating_add(*more) {
+                    1 => f.write_str("1 test differs")?,
+                    n => write!(f, "{n} tests differ")?,
+                }
+                match tests.first() {
+                    Some(Changed {
+                        node_id,
+                        recorded,
+                        found,
+                    }) => write!(f, ", such as {node_id} ({recorded}, now {found})"),
+                    None => Ok(()),
+                }
+            }
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Changed {
+    pub node_id: String,
+    /// `passed`, `failed`, `missing`, …
+    pub recorded: String,
+    pub found: String,
+}
+
+/// Compares a test run with the recorded one; `None` when they agree. As in
+/// every score, only passing or not passing counts. `recorded` is none when
+/// the code had collapsed; an error in `found` is the reason why it collapses
+/// now.
+#[must_use]
+pub fn compare(
+    tests: &TestList,
+    recorded: Option<&Outcomes>,
+    found: Result<&Outcomes, &str>,
+) -> Option<Otherwise> {
+    let (recorded, found) = match (recorded, found) {
+        (None, Err(_)) => return None,
+        (None, Ok(_)) => return Some(Otherwise::Ran),
+        (Some(_), Err(reason)) => {
+            return Some(Otherwise::Collapsed {
+                reason: reason.to_owned(),
+            });
+        }
+        (Some(recorded), Ok(found)) => (recorded, found),
+    };
+    let passed = |outcome: Outcome| outcome == Outcome::Passed;
+    let pairs = tests
+        .node_ids()
+        .iter()
+        .zip(recorded.iter().zip(found.iter()));
+    let mut tests: Vec<Changed> = pairs
+        .filter(|(_, (then, now))| passed(*then) != passed(*now))
+        .map(|(node_id, (then, now))| Changed {
+            node_id: node_id.clone(),
+            recorded: then.name().into(),
+            found: now.name().into(),
+        })
+        .collect();
+    let more = u32::try_from(tests.len().saturating_sub(MAX_TESTS)).unwrap_or(u32::MAX);
+    tests.truncate(MAX_TESTS);
+    (!tests.is_empty()).then_some(Otherwise::Tests { tests, more })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use swe_ci_core::report::Report;
+
+    fn list(n: usize) -> TestList {
+        let test = |i: usize| format!(r#"{{"nodeid": "t{i:03}", "outcome": "passed"}}"#);
+        let tests: Vec<String> = (0..n).map(test).collect();
+        let report = format!(
+            r#"{{"exitcode": 0, "summary": {{"passed": {n}}}, "tests": [{}]}}"#,
+            tests.join(",")
+        );
+        TestList::of_target(&Report::parse(report.as_bytes()).unwrap())
+    }
+
+    #[test]
+    fn differences() {
+        let tests = list(3);
+        let check = |then: Option<&str>, now: Result<&str, &str>, expect: &str| {
+            let then = then.map(|letters| Outcomes::from_letters(letters.into()));
+            let letters = now.map(|letters| Outcomes::from_letters(letters.into()));
+            let now = letters.as_ref().map_err(|why| *why);
+            let actual = match compare(&tests, then.as_ref(), now) {
+                None => String::new(),
+                Some(Otherwise::Ran) => "ran".into(),
+                Some(Otherwise::Collapsed { reason }) => reason,
+                Some(Otherwise::Tests { tests, .. }) => {
+                    let one = |t: &Changed| format!("{} {}→{}", t.node_id, t.recorded, t.found);
+                    tests.iter().map(one).collect::<Vec<_>>().join(", ")
+                }
+            };
+            assert_eq!(actual, expect, "{then:?} {now:?}");
+        };
+        check(Some("ppf"), Ok("ppf"), "");
+        // The kind of failure does not matter.
+        check(Some("pfe"), Ok("p-s"), "");
+        check(
+            Some("ppf"),
+            Ok("fpp"),
+            "t000 passed→failed, t002 failed→passed",
+        );
+        check(None, Err("exit code 2"), "");
+        check(None, Ok("ppp"), "ran");
+        check(Some("ppp"), Err("exit code 2"), "exit code 2");
+    }
+
+    #[test]
+    fn many_tests_are_counted() {
+        let tests = list(60);
+        let (all, none) = ("p".repeat(60), "f".repeat(60));
+        let (then, now) = (Outcomes::from_letters(all), Outcomes::from_letters(none));
+        let Some(Otherwise::Tests { tests, more }) = compare(&tests, Some(&then), Ok(&now)) else {
+            panic!("all of them differ")
+        };
+        assert_eq!((tests.len(), more), (50, 10));
+    }
+
+    #[test]
+    fn marks() {
+        let check = |kind, verified, expect: Option<&str>| {
+            assert_eq!(Mark::of(kind, verified).map(Mark::name), expect);
+        };
+        check(Kind::Measured, false, None);
+        check(Kind::Human, false, None);
+        check(Kind::Imported, false, Some("self-reported"));
+        for kind in Kind::ALL {
+            check(kind, true, Some("verified"));
+        }
+        let json = serde_json::to_string(&Mark::SelfReported).unwrap();
+        assert_eq!(json, "\"self-reported\"");
+    }
+
+    #[test]
+    fn nothing_checked_is_not_verified() {
+        let mut verification = Verification {
+            at: String::new(),
+            by: String::new(),
+            platform_version: String::new(),
+            checked: 0,
+            iterations: 4,
+            differences: Vec::new(),
+        };
+        assert!(!verification.holds());
+        verification.checked = 1;
+        assert!(verification.holds());
+    }
+}

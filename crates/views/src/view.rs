@@ -1,0 +1,406 @@
+//! Tasks, runs and evolutions as the REST API and the pages show them. Times
+//! are RFC 3339 texts in UTC, durations are seconds.
+
+use serde::{Deserialize, Serialize};
+use swe_ci_core::metrics::Verdict;
+use swe_ci_core::outcomes::Outcomes;
+use swe_ci_core::requirement::Requirement;
+use swe_ci_core::run::{Kind, Progress, RunConfig};
+use swe_ci_core::step::{Ending, Role, StepOutcome};
+use swe_ci_core::task::{SuiteCounts, TaskId};
+use swe_ci_core::usage::{Traffic, Usage};
+
+use crate::account::Visibility;
+use crate::container::Container;
+use crate::host::HostLoad;
+use crate::preflight::Preflight;
+use crate::preparation::Preparation;
+use crate::steering::Steering;
+use crate::verification::{Mark, Verification, Verified};
+
+/// A page of a longer list.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Page<T> {
+    pub items: Vec<T>,
+    /// Pass it as `after` to get the next page; absent on the last one.
+    pub next: Option<String>,
+}
+
+/// A split in a list.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct SplitSummary {
+    pub name: String,
+    pub tasks: u32,
+    /// Tasks that can run.
+    pub ready: u32,
+}
+
+/// Whether a task can run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "state", rename_all = "snake_case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub enum TaskState {
+    /// Its image is loaded and its suite runs on base and target.
+    Ready,
+    /// It cannot be used, for this reason.
+    Unusable { reason: String },
+}
+
+/// A task in a list.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct TaskSummary {
+    pub task_id: TaskId,
+    pub repo: String,
+    pub base_sha: String,
+    pub target_sha: String,
+    #[serde(flatten)]
+    pub state: TaskState,
+    /// All tests the base passes; 0 while unusable.
+    pub base_passed: u32,
+    /// Tests the target passes: the size of T.
+    pub target_passed: u32,
+    /// Tests of T the base does not pass.
+    pub gap: u32,
+    /// Commits from base (not counted) to target.
+    pub commits: u32,
+    /// Days between base and target.
+    pub span_days: f64,
+    /// Seconds the target's suite takes: the median of its runs.
+    pub suite_seconds: f64,
+    /// Lines added and deleted between base and target, in files of every
+    /// kind; unknown for old imports.
+    #[serde(default)]
+    pub modified_lines: Option<u32>,
+    /// Licence of the target, an SPDX name, if one was recognised.
+    #[serde(default)]
+    pub licence: Option<String>,
+    /// Number of findings of its preparation.
+    #[serde(default)]
+    pub findings: u32,
+}
+
+/// A task with its history and tests.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct TaskDetail {
+    #[serde(flatten)]
+    pub summary: TaskSummary,
+    pub splits: Vec<String>,
+    /// Content digest of the image of its containers.
+    pub image_digest: String,
+    /// From base to target.
+    pub history: Vec<Commit>,
+    /// T, with the outcome of each test on the base.
+    pub tests: Vec<TaskTest>,
+    /// Its preparation; empty for old imports, which did not record it.
+    #[serde(default)]
+    pub preparation: Preparation,
+    /// Unknown columns of the split's metadata file.
+    pub extra: Vec<(String, String)>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Commit {
+    pub sha: String,
+    pub date: String,
+    /// First line of the message.
+    pub subject: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct TaskTest {
+    pub node_id: String,
+    /// Outcome on the base: `passed`, `failed`, `missing`, …
+    pub base: String,
+}
+
+/// A run in a list.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct RunSummary {
+    pub run_id: String,
+    pub config: RunConfig,
+    pub visibility: Visibility,
+    /// The reason for its withdrawal, if it was withdrawn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub withdrawn: Option<String>,
+    /// A mark of its trustworthiness, if it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mark: Option<Mark>,
+    pub progress: Progress,
+    #[serde(flatten)]
+    pub steering: Steering,
+    pub created_at: String,
+    pub started_at: Option<String>,
+    pub finished_at: Option<String>,
+    pub evolutions: u32,
+    pub evolutions_over: u32,
+    pub evolutions_blocked: u32,
+    /// Iterations tested so far, over all evolutions.
+    pub iterations: u32,
+}
+
+/// A run with its evolutions.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct RunDetail {
+    #[serde(flatten)]
+    pub summary: RunSummary,
+    /// Whether the caller may pause, cancel, publish, … it.
+    pub may_steer: bool,
+    /// The verification mark with its author and time, if it is verified.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verified: Option<Verified>,
+    /// Its preflight, if it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub preflight: Option<Preflight>,
+    /// The result of running its tests again, if a user requested that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verification: Option<Verification>,
+    /// The inputs that reproduce its results.
+    pub provenance: Provenance,
+    /// The model usage of its agents so far; absent when nothing was counted.
+    pub spent: Option<Spent>,
+    /// Estimated seconds until it is over, from its finished evolutions; null
+    /// without any, and while no worker works on it.
+    pub eta_seconds: Option<f64>,
+    /// The load of the machine that works on it, while one does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host: Option<HostLoad>,
+    pub evolution_list: Vec<EvolutionView>,
+}
+
+/// Model usage, where it was counted.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Spent {
+    pub usage: Usage,
+    /// The gateway's measurements; absent without a gateway.
+    pub traffic: Option<Traffic>,
+}
+
+impl Spent {
+    /// The sum of these steps; absent when none has a count.
+    pub fn of<'a>(steps: impl IntoIterator<Item = &'a StepView>) -> Option<Self> {
+        let mut sum: Option<Self> = None;
+        for step in steps {
+            if let Some(usage) = step.usage {
+                sum.get_or_insert_default().usage += usage;
+            }
+            if let Some(traffic) = step.traffic {
+                match &mut sum.get_or_insert_default().traffic {
+                    Some(total) => *total += traffic,
+                    none => *none = Some(traffic),
+                }
+            }
+        }
+        sum
+    }
+}
+
+/// Recorded with every run (reproducibility).
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Provenance {
+    pub platform_version: String,
+    /// Version of the metric definitions behind the numbers.
+    pub metric_version: u32,
+    /// Digest over the split's tasks: ids, commits, images.
+    pub dataset_digest: String,
+    pub harness_version: String,
+    /// Version and digest of the agents' prompts, if they call a model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prompts: Option<String>,
+    /// The origin of imported results; absent for measured ones.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub imported: Option<ImportedFrom>,
+}
+
+/// The origin of imported results.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct ImportedFrom {
+    /// Layout of the files: `reference` or `otter`.
+    pub layout: String,
+    /// Name of the experiment's folder.
+    pub experiment: String,
+    /// Digest over all imported files.
+    pub digest: String,
+    /// Remarks of the importer for readers of the results.
+    pub notes: Vec<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct EvolutionView {
+    pub evolution_id: String,
+    pub task_id: TaskId,
+    /// From 1.
+    pub sample: u32,
+    pub progress: Progress,
+    pub ending: Option<Ending>,
+    /// Why it is blocked or the agent gave up, in words.
+    pub reason: Option<String>,
+    pub suite: SuiteCounts,
+    pub max_iterations: u32,
+    pub started_at: Option<String>,
+    pub finished_at: Option<String>,
+    /// The current step, if any.
+    pub current: Option<CurrentStep>,
+    pub iterations: Vec<IterationView>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct CurrentStep {
+    pub iteration: u32,
+    pub role: Role,
+    pub attempt: u32,
+    /// Present while it waits for its model's provider.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waiting: Option<ProviderWait>,
+}
+
+/// A wait for a provider that does not answer or limits its rate. It does not
+/// count towards the agent's time limit.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct ProviderWait {
+    pub since: String,
+    /// The provider's last answer, in words; empty while the request still
+    /// queues behind others to this provider.
+    pub why: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct IterationView {
+    /// From 1.
+    pub iteration: u32,
+    #[serde(flatten)]
+    pub verdict: Verdict,
+    /// Tests of T gained since the last scored code.
+    pub gained: u32,
+    /// Why it collapsed, if it did.
+    pub collapse: Option<String>,
+    /// Integrity findings: changes of the tests' configuration.
+    pub findings: Vec<String>,
+    pub test_seconds: f64,
+    pub finished_at: String,
+}
+
+/// An evolution with the outcomes of every test: one letter per test,
+/// in the order of the node ids: `p`assed, `f`ailed, `e`rror, `s`kipped,
+/// `x`failed, `X`passed, `-` missing.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct EvolutionDetail {
+    pub run_id: String,
+    pub model: String,
+    pub kind: Kind,
+    /// Samples of the task in the run.
+    pub samples: u32,
+    #[serde(flatten)]
+    pub view: EvolutionView,
+    /// T; empty when only counts are known.
+    pub node_ids: Vec<String>,
+    #[cfg_attr(feature = "openapi", schema(value_type = String))]
+    pub base_outcomes: Outcomes,
+    /// For each iteration; null where the code collapsed. Empty when only
+    /// counts are known.
+    #[cfg_attr(feature = "openapi", schema(value_type = Vec<Option<String>>))]
+    pub outcomes: Vec<Option<Outcomes>>,
+    /// For each iteration, an earlier one that was scored with identical code,
+    /// or null. Empty when no code is known.
+    pub same_code: Vec<Option<u32>>,
+}
+
+/// One iteration with its requirements and steps.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct IterationDetail {
+    #[serde(flatten)]
+    pub view: IterationView,
+    pub requirements: Vec<Requirement>,
+    pub steps: Vec<StepView>,
+    /// Node ids of T lost and gained.
+    pub lost_tests: Vec<String>,
+    pub gained_tests: Vec<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct StepView {
+    pub iteration: u32,
+    pub role: Role,
+    pub attempt: u32,
+    pub outcome: StepOutcome,
+    pub detail: String,
+    pub seconds: f64,
+    /// Tokens sent and received, if they were counted.
+    pub usage: Option<Usage>,
+    /// The gateway's measurements; absent without a gateway.
+    pub traffic: Option<Traffic>,
+    /// Its container; absent if unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub container: Option<Container>,
+}
+
+impl StepView {
+    /// Whether a transcript exists: the gateway records every step that calls
+    /// a model.
+    #[must_use]
+    pub fn is_recorded(&self) -> bool {
+        self.traffic.is_some_and(|traffic| traffic.requests > 0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn usage_of_several_steps() {
+        let step = |tokens: Option<u64>, cost: Option<Option<u64>>| StepView {
+            iteration: 1,
+            role: Role::Architect,
+            attempt: 1,
+            outcome: StepOutcome::Done,
+            detail: String::new(),
+            seconds: 1.0,
+            usage: tokens.map(|input_tokens| Usage {
+                input_tokens,
+                ..Usage::default()
+            }),
+            traffic: cost.map(|micro_usd| Traffic {
+                requests: 2,
+                micro_usd,
+                ..Traffic::default()
+            }),
+            container: None,
+        };
+        let check = |steps: &[StepView], tokens: Option<u64>, over: Option<(u64, Option<u64>)>| {
+            let spent = Spent::of(steps);
+            assert_eq!(spent.map(|spent| spent.usage.input_tokens), tokens);
+            let traffic = spent.and_then(|spent| spent.traffic);
+            assert_eq!(traffic.map(|t| (t.requests, t.micro_usd)), over);
+        };
+        let (replay, imported) = (step(None, None), step(Some(5), None));
+        let priced = step(Some(5), Some(Some(7)));
+        let unpriced = step(Some(1), Some(None));
+        check(&[], None, None);
+        check(std::slice::from_ref(&replay), None, None);
+        check(&[replay, imported], Some(5), None);
+        check(
+            &[priced.clone(), priced.clone()],
+            Some(10),
+            Some((4, Some(14))),
+        );
+        check(&[priced, unpriced], Some(6), Some((4, None)));
+    }
+}

@@ -1,0 +1,162 @@
+//! The path parameters of the API's addresses.
+
+use serde::Deserialize;
+use swe_ci_core::step::Role;
+use swe_ci_core::task::{TaskId, is_plain_name};
+use swe_ci_views::style::CodeVersion;
+use utoipa::IntoParams;
+
+use crate::problem::Problem;
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Path)]
+pub(crate) struct TaskPath {
+    /// The task's id.
+    #[param(example = "sqlparse-0.4.4-0.5.3")]
+    id: String,
+}
+
+impl TaskPath {
+    /// Checked here because axum's own error would not name the parameter.
+    pub(crate) fn task_id(self) -> Result<TaskId, Problem> {
+        TaskId::new(self.id).map_err(|e| Problem::about_parameter("id", e.to_string()))
+    }
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Path)]
+pub(crate) struct SplitPath {
+    /// The split's name.
+    #[param(example = "demo")]
+    split: String,
+}
+
+impl SplitPath {
+    pub(crate) fn name(&self) -> Result<&str, Problem> {
+        let must = "the name of a split: letters, digits, `.`, `_` and `-`";
+        match is_plain_name(&self.split) {
+            true => Ok(&self.split),
+            false => Err(Problem::parameter("split", &self.split, must)),
+        }
+    }
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Path)]
+pub(crate) struct RunPath {
+    /// The run's id.
+    pub id: String,
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Path)]
+pub(crate) struct EvolutionPath {
+    /// The run's id.
+    id: String,
+    /// The task's id.
+    task: String,
+}
+
+impl EvolutionPath {
+    /// The run and the task.
+    pub(crate) fn parts(self) -> Result<(String, TaskId), Problem> {
+        let task = TaskId::new(self.task);
+        let task = task.map_err(|e| Problem::about_parameter("task", e.to_string()))?;
+        Ok((self.id, task))
+    }
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Path)]
+pub(crate) struct ModelPath {
+    /// The model's name, percent-encoded.
+    pub name: String,
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Path)]
+pub(crate) struct IterationPath {
+    /// The evolution's id.
+    pub id: String,
+    /// The iteration, from 1.
+    #[param(minimum = 1)]
+    pub n: u32,
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Path)]
+pub(crate) struct StepsPath {
+    /// The evolution's id.
+    pub id: String,
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Path)]
+pub(crate) struct StylePath {
+    /// The evolution's id.
+    pub id: String,
+    /// `base`, `oracle`, or the number of a scored iteration.
+    #[param(example = "oracle")]
+    version: String,
+}
+
+impl StylePath {
+    pub(crate) fn version(&self) -> Result<CodeVersion, Problem> {
+        let must = "`base`, `oracle`, or the number of an iteration";
+        CodeVersion::from_name(&self.version)
+            .ok_or_else(|| Problem::parameter("version", &self.version, must))
+    }
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Path)]
+pub(crate) struct TokenPath {
+    /// The token's id; addresses never contain the token's text.
+    pub id: String,
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Path)]
+pub(crate) struct TrajectoryPath {
+    /// The evolution's id.
+    pub id: String,
+    /// The iteration, from 1.
+    #[param(minimum = 1)]
+    pub n: u32,
+    /// `architect` or `programmer`.
+    #[param(example = "programmer")]
+    role: String,
+}
+
+impl TrajectoryPath {
+    pub(crate) fn role(&self) -> Result<Role, Problem> {
+        let roles = [Role::Architect, Role::Programmer];
+        let role = roles.into_iter().find(|role| role.name() == self.role);
+        role.ok_or_else(|| Problem::parameter("role", &self.role, "`architect` or `programmer`"))
+    }
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Path)]
+pub(crate) struct LogPath {
+    /// The evolution's id.
+    pub id: String,
+    /// The iteration, from 1.
+    #[param(minimum = 1)]
+    pub n: u32,
+    /// `architect`, `programmer` or `test`.
+    #[param(example = "programmer")]
+    role: String,
+    /// The attempt at the step, from 1.
+    #[param(minimum = 1)]
+    pub attempt: u32,
+}
+
+impl LogPath {
+    pub(crate) fn role(&self) -> Result<Role, Problem> {
+        let roles = [Role::Architect, Role::Programmer, Role::Test];
+        let role = roles.into_iter().find(|role| role.name() == self.role);
+        let must = "`architect`, `programmer` or `test`";
+        role.ok_or_else(|| Problem::parameter("role", &self.role, must))
+    }
+}

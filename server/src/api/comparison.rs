@@ -1,0 +1,182 @@
+//! Runs of one split side by side, as JSON and as CSV.
+
+use axum::Json;
+use axum::response::Response;
+use swe_ci_core::csv;
+use swe_ci_core::metrics::{Convention, Gamma};
+use swe_ci_core::task::TaskId;
+use swe_ci_engine::Engine;
+use swe_ci_views::leaderboard::{Incomparable, StyleRates, Versus, WinRates};
+use swe_ci_views::style::StyleMetric;
+use utoipa::IntoParams;
+
+use super::Result;
+use super::download::{CSV, download};
+use super::query::{Query, QueryParameters, QueryString};
+use crate::actor::ActorEngine;
+use crate::problem::Problem;
+
+/// The runs, and how tests and iterations count.
+#[derive(Debug, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct ComparisonParameters {
+    /// 2 to 6 ids of runs of one split, separated by commas.
+    #[param(value_type = String)]
+    runs: Vec<String>,
+    /// Weight of later iterations: above 1 they count more, below 1 less.
+    #[param(value_type = Option<f64>, minimum = 0.1, maximum = 10, default = 1)]
+    gamma: Gamma,
+    /// How tests are counted.
+    #[param(value_type = Option<Convention>, default = "paper")]
+    convention: Convention,
+    /// A shared task; the response then includes its evolutions.
+    #[param(value_type = Option<String>)]
+    task: Option<TaskId>,
+}
+
+impl QueryParameters for ComparisonParameters {
+    fn read(query: &QueryString) -> Result<Self> {
+        Ok(Self {
+            runs: run_ids(query)?,
+            gamma: query.gamma()?,
+            convention: query.convention()?,
+            task: query.task()?,
+        })
+    }
+}
+
+/// The ids of the runs, separated by commas.
+fn run_ids(query: &QueryString) -> Result<Vec<String>> {
+    let must = "2 to 6 different ids of runs, separated by commas";
+    let ids = query.parse("runs", must, |text| {
+        let ids: Vec<String> = text.split(',').map(str::to_owned).collect();
+        Incomparable::check(&ids).ok().map(|()| ids)
+    })?;
+    ids.ok_or_else(|| {
+        Problem::about_parameter("runs", format!("`runs` is missing; it must be {must}"))
+    })
+}
+
+impl ComparisonParameters {
+    pub(crate) async fn versus(&self, engine: &Engine) -> Result<Versus> {
+        let Self {
+            runs,
+            gamma,
+            convention,
+            task,
+        } = self;
+        let comparison = engine.compare(runs, *gamma, *convention, task.as_ref());
+        Ok(comparison.await?)
+    }
+}
+
+/// Runs of one split side by side: their rows, the difference of each pair with
+/// a paired 95 % interval and a p-value, and every task that all of them were
+/// scored on.
+#[utoipa::path(
+    get, path = "/api/v1/compare", tag = "results",
+    params(ComparisonParameters),
+    responses(
+        (status = 200, description = "The comparison", body = Versus),
+        (status = 400, description = "A parameter is invalid, or these runs cannot be compared"),
+        (status = 404, description = "A run does not exist, or the runs do not share the task"),
+    ),
+)]
+pub(crate) async fn compare(
+    ActorEngine(engine): ActorEngine,
+    Query(comparing): Query<ComparisonParameters>,
+) -> Result<Json<Versus>> {
+    Ok(Json(comparing.versus(&engine).await?))
+}
+
+/// The tasks of a comparison as a table: a line for each task and run.
+#[utoipa::path(
+    get, path = "/api/v1/compare.csv", tag = "results",
+    params(ComparisonParameters),
+    responses(
+        (status = 200, description = "task_id, repo, run_id, model, evoscore, turns, solved, regressions, and of the code beside the oracle's, where it is solved and measured: mi_win_rate, mi_tie_rate, mi_loss_rate, pylint_win_rate, pylint_tie_rate, pylint_loss_rate, lines_ratio", body = String, content_type = "text/csv"),
+        (status = 400, description = "A parameter is invalid, or these runs cannot be compared"),
+        (status = 404, description = "A run does not exist, or the runs do not share the task"),
+    ),
+)]
+pub(crate) async fn compare_csv(
+    ActorEngine(engine): ActorEngine,
+    Query(comparing): Query<ComparisonParameters>,
+) -> Result<Response> {
+    let versus = comparing.versus(&engine).await?;
+    Ok(download("swe-ci-compare.csv", CSV, table(&versus)))
+}
+
+const COLUMNS: [&str; 15] = [
+    "task_id",
+    "repo",
+    "run_id",
+    "model",
+    "evoscore",
+    "turns",
+    "solved",
+    "regressions",
+    "mi_win_rate",
+    "mi_tie_rate",
+    "mi_loss_rate",
+    "pylint_win_rate",
+    "pylint_tie_rate",
+    "pylint_loss_rate",
+    "lines_ratio",
+];
+
+/// RFC 4180, with numbers in full precision.
+fn table(versus: &Versus) -> String {
+    let mut text = String::new();
+    csv::line(&mut text, COLUMNS.map(str::to_owned));
+    for task in &versus.tasks {
+        for (row, result) in versus.runs.iter().zip(&task.results) {
+            let fields = [
+                csv::text(task.task_id.as_str()),
+                csv::text(&task.repo),
+                csv::text(&row.run_id),
+                csv::text(&row.model),
+                result.evoscore.to_string(),
+                result.turns.to_string(),
+                result.solved.to_string(),
+                result.regressions.to_string(),
+            ];
+            let style = style(result.style.unwrap_or_default());
+            csv::line(&mut text, fields.into_iter().chain(style));
+        }
+    }
+    text
+}
+
+/// As many fields as [`COLUMNS`] has for style; unknown values are empty.
+fn style(rates: StyleRates) -> impl Iterator<Item = String> {
+    let shares = move |metric| {
+        let rates = rates.of(metric);
+        let shares: [fn(WinRates) -> f64; 3] = [|r| r.win, |r| r.tie, |r| r.loss];
+        shares.map(|share| rates.map(share))
+    };
+    let all = StyleMetric::ALL.into_iter().flat_map(shares);
+    let all = all.chain([rates.lines_ratio]);
+    all.map(|value| value.map_or_else(String::new, |value| value.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn style_in_columns() {
+        let rates = StyleRates {
+            mi: Some(WinRates {
+                tasks: 1,
+                win: 0.25,
+                tie: 0.5,
+                loss: 0.25,
+            }),
+            pylint: None,
+            lines_ratio: Some(1.5),
+        };
+        let fields: Vec<String> = style(rates).collect();
+        assert_eq!(fields, ["0.25", "0.5", "0.25", "", "", "", "1.5"]);
+    }
+}

@@ -1,0 +1,86 @@
+//! The errors handlers document: groups that several share, and the parts that
+//! every one of them has.
+//!
+//! A handler names a group, or a status and a description;
+//! [`complete`] adds the body, which is the same for all errors.
+
+use std::collections::BTreeMap;
+
+use utoipa::openapi::path::Operation;
+use utoipa::openapi::{Content, OpenApi, Ref, RefOr, Response, SecurityRequirement};
+use utoipa::{IntoResponses, ToSchema};
+
+use crate::problem::{MEDIA_TYPE, ProblemBody};
+
+/// Defines types that stand for responses in `#[utoipa::path(responses(…))]`.
+/// Of a status given twice, the handler's last one counts.
+macro_rules! groups {
+    ($($name:ident { $($status:literal: $description:literal),+ })+) => {$(
+        #[derive(Debug)]
+        pub(super) enum $name {}
+
+        impl IntoResponses for $name {
+            fn responses() -> BTreeMap<String, RefOr<Response>> {
+                [$(($status.to_owned(), Response::new($description).into())),+].into()
+            }
+        }
+    )+};
+}
+
+groups! {
+    Invalid { "400": "A parameter is invalid" }
+    SignedIn { "401": "The request has no valid token" }
+    Submitter {
+        "401": "The request has no valid token",
+        "403": "The account lacks the role submitter"
+    }
+    Admin {
+        "401": "The request has no valid token",
+        "403": "The account lacks the role admin"
+    }
+    RunOwner {
+        "401": "The request has no valid token",
+        "403": "The run belongs to someone else",
+        "404": "There is no such run"
+    }
+    NoSuchRun { "404": "There is no such run" }
+    NoSuchSplit { "404": "There is no such split" }
+    NoSuchTask { "404": "There is no such task" }
+    NoSuchCuration { "404": "There is no such curation" }
+}
+
+/// Gives every error its body, and every operation that can answer 401 the
+/// token as its security scheme.
+pub(super) fn complete(document: &mut OpenApi) {
+    for item in document.paths.paths.values_mut() {
+        let operations = [
+            &mut item.get,
+            &mut item.put,
+            &mut item.post,
+            &mut item.delete,
+            &mut item.patch,
+        ];
+        for operation in operations.into_iter().flatten() {
+            complete_operation(operation);
+        }
+    }
+}
+
+fn complete_operation(operation: &mut Operation) {
+    let responses = &mut operation.responses.responses;
+    if responses.contains_key("401") {
+        let token = SecurityRequirement::new("token", [""; 0]);
+        operation.security = Some(vec![token]);
+    }
+    for (status, response) in responses {
+        if let RefOr::T(response) = response
+            && status.starts_with(['4', '5'])
+        {
+            let schema = Ref::from_schema_name(ProblemBody::name());
+            let content = Content::new(Some(schema));
+            response
+                .content
+                .insert(MEDIA_TYPE.to_owned(), RefOr::T(content));
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! The state the server's handlers share.
+
+use axum::extract::FromRef;
+use leptos::config::LeptosOptions;
+use swe_ci_app::PublicUrl;
+use swe_ci_engine::Engine;
+use tokio_util::sync::CancellationToken;
+
+use crate::providers::Providers;
+use crate::site::Site;
+
+/// The state every request handler shares. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct App {
+    /// Handlers use it bound to the request's actor: `crate::actor::ActorEngine`.
+    pub engine: Engine,
+    pub site: Site,
+    /// The site's public URL, if configured.
+    pub public_url: Option<PublicUrl>,
+    /// The identity providers people may sign in with.
+    pub providers: Providers,
+    /// Whether visitors see only the sign-in page.
+    pub closed: bool,
+    /// Cancelled when the server stops; it ends streams.
+    pub shutdown: CancellationToken,
+}
+
+impl FromRef<App> for LeptosOptions {
+    fn from_ref(app: &App) -> Self {
+        app.site.leptos()
+    }
+}

@@ -1,0 +1,129 @@
+//! Authenticates every request.
+
+use std::sync::Arc;
+
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, HeaderValue, Method, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use swe_ci_engine::{Engine, Error};
+use swe_ci_views::account::Actor;
+use tower_sessions::Session;
+
+use super::{closed_site, origin, session};
+use crate::app::App;
+use crate::problem::Problem;
+
+/// What decides about a request. Cheap to clone.
+#[derive(Debug, Clone)]
+pub(super) struct AccessPolicy {
+    engine: Engine,
+    /// Whether the site is closed to visitors.
+    closed: bool,
+    /// The site's public URL, if configured.
+    own: Option<Arc<str>>,
+}
+
+impl AccessPolicy {
+    pub(super) fn new(app: &App) -> Self {
+        let own = app.public_url.as_ref().map(|url| url.as_str().into());
+        Self {
+            engine: app.engine.clone(),
+            closed: app.closed,
+            own,
+        }
+    }
+}
+
+/// Puts the request's actor into its extensions, or refuses the request.
+pub(super) async fn authenticate(
+    State(policy): State<AccessPolicy>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    // The built site's files are the same for everybody.
+    if request.uri().path().starts_with("/pkg/") {
+        return next.run(request).await;
+    }
+    if !is_same_site(&policy, &request) {
+        return Problem::cross_site().into_response();
+    }
+    let session = request.extensions().get::<Session>();
+    let actor = match request_actor(&policy.engine, request.headers(), session).await {
+        Ok(actor) => actor,
+        Err(error) => return Problem::from(error).into_response(),
+    };
+    if policy.closed
+        && actor == Actor::Visitor
+        && let Some(refused) = closed_site::refusal(request.uri())
+    {
+        return refused;
+    }
+    let known = actor != Actor::Visitor;
+    request.extensions_mut().insert(actor);
+    let mut response = next.run(request).await;
+    // The response is personal, and must not be in the browser's history after
+    // its owner has signed out.
+    if known {
+        let cache = response.headers_mut().entry(header::CACHE_CONTROL);
+        cache.or_insert(HeaderValue::from_static("no-store"));
+    }
+    response
+}
+
+fn is_same_site(policy: &AccessPolicy, request: &Request) -> bool {
+    let reads = [Method::GET, Method::HEAD, Method::OPTIONS];
+    let headers = request.headers();
+    reads.contains(request.method())
+        || bearer(headers).is_some()
+        || origin::is_ours(headers, policy.own.as_deref(), session::has_cookie(headers))
+}
+
+/// A token takes precedence over a session: it is explicit.
+async fn request_actor(
+    engine: &Engine,
+    headers: &HeaderMap,
+    session: Option<&Session>,
+) -> Result<Actor, Error> {
+    if let Some(token) = bearer(headers) {
+        return engine.actor_of_token(token).await;
+    }
+    let Some(session) = session.filter(|_| session::has_cookie(headers)) else {
+        return Ok(Actor::Visitor);
+    };
+    let Some(account) = session::account(session, &engine.today()).await? else {
+        return Ok(Actor::Visitor);
+    };
+    // Looked up for every request, so that disabling an account takes effect at
+    // once.
+    let identity = engine.identity(&account).await?;
+    Ok(identity.map_or(Actor::Visitor, Actor::Account))
+}
+
+/// The bearer token a program sends, valid or not.
+fn bearer(headers: &HeaderMap) -> Option<&str> {
+    let given = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
+    let (scheme, token) = given.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tokens_are_recognised() {
+        let check = |given: &str, expect: Option<&str>| {
+            let mut headers = HeaderMap::new();
+            headers.insert(header::AUTHORIZATION, given.parse().unwrap());
+            assert_eq!(bearer(&headers), expect, "{given}");
+        };
+        check("Bearer sweci_abc", Some("sweci_abc"));
+        check("bearer  sweci_abc ", Some("sweci_abc"));
+        // The engine decides which tokens are valid.
+        check("Bearer x", Some("x"));
+        check("Basic dTpw", None);
+        check("Bearer", None);
+        assert_eq!(bearer(&HeaderMap::new()), None);
+    }
+}

@@ -1,0 +1,102 @@
+//! The pages: routes, server functions and the "not found" page, all rendered
+//! by `swe_ci_app` with the engine in their context.
+
+use std::sync::OnceLock;
+
+use axum::Router;
+use axum::extract::Request;
+use axum::http::request::Parts;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use leptos::nonce::use_nonce;
+use leptos::prelude::{provide_context, use_context};
+use leptos_axum::{
+    AxumRouteListing, LeptosRoutes, ResponseOptions, generate_route_list,
+    render_app_async_with_context,
+};
+use swe_ci_app::{FormAnswer, shell};
+use swe_ci_views::account::Actor;
+
+use crate::actor;
+use crate::app::App;
+use crate::headers;
+
+/// Adds the routes of the pages and of their server functions.
+pub(crate) fn routes(router: Router<App>, app: &App) -> Router<App> {
+    router.leptos_routes_with_context(app, listed().to_vec(), context(app), page(app))
+}
+
+/// The paths of the pages, in axum's syntax.
+pub fn paths() -> impl Iterator<Item = &'static str> {
+    listed().iter().map(AxumRouteListing::path)
+}
+
+/// Listed once per process: listing renders the whole frame, and pages of
+/// another router that render at the same time may wait for ever.
+fn listed() -> &'static [AxumRouteListing] {
+    static LISTED: OnceLock<Vec<AxumRouteListing>> = OnceLock::new();
+    LISTED.get_or_init(|| generate_route_list(swe_ci_app::App))
+}
+
+/// Renders a page with the result of a form that was sent to its address.
+pub(crate) async fn render_form_answer(
+    app: App,
+    request: Request,
+    status: u16,
+    answer: FormAnswer,
+) -> Response {
+    let shared = context(&app);
+    let with_answer = move || {
+        shared();
+        provide_context(answer.clone());
+    };
+    let render = render_app_async_with_context(with_answer, page(&app));
+    let mut response = render(request).await.into_response();
+    if let Ok(status) = StatusCode::from_u16(status)
+        && response.status() == StatusCode::OK
+    {
+        *response.status_mut() = status;
+    }
+    // It may show a secret, only this once.
+    let headers = response.headers_mut();
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
+}
+
+/// The site's own "not found" page.
+pub(crate) async fn not_found(app: App, request: Request) -> Response {
+    let render = render_app_async_with_context(context(&app), page(&app));
+    let mut response = render(request).await.into_response();
+    if response.status() == StatusCode::OK {
+        *response.status_mut() = StatusCode::NOT_FOUND;
+    }
+    response
+}
+
+fn page(
+    app: &App,
+) -> impl Fn() -> leptos::prelude::AnyView + Clone + Send + Sync + 'static + use<> {
+    use leptos::prelude::IntoAny;
+    let site = app.site.clone();
+    move || shell(site.leptos(), site.has_scripts()).into_any()
+}
+
+/// The context of pages and server functions, and the page's policy with the
+/// nonce that leptos made for this response. A server function has no nonce and
+/// gets the policy of a response that is not a page.
+fn context(app: &App) -> impl Fn() + Clone + Send + Sync + 'static + use<> {
+    let engine = app.engine.clone();
+    let public_url = app.public_url.clone();
+    let providers = app.providers.shown();
+    move || {
+        let by = use_context::<Parts>().map_or(Actor::Visitor, |p| actor::actor(&p.extensions));
+        provide_context(engine.acting_for(by.clone()));
+        provide_context(by);
+        provide_context(public_url.clone());
+        provide_context(providers.clone());
+        let policy = use_nonce().and_then(|nonce| headers::page_policy(&nonce));
+        if let (Some(policy), Some(response)) = (policy, use_context::<ResponseOptions>()) {
+            response.insert_header(header::CONTENT_SECURITY_POLICY, policy);
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! `/og/…`: the preview card of each page, at the page's own address with `/og`
+//! before and `.png` after. `swe_ci_app` decides on a page's card and its
+//! content.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::response::Response;
+use axum::routing::get;
+use swe_ci_app::pages::cards::{self, PLAIN};
+use swe_ci_core::metrics::{Convention, Gamma};
+use swe_ci_core::task::TaskId;
+use swe_ci_engine::{Engine, Error};
+use swe_ci_plots::card::Card;
+use swe_ci_views::figures::{Figure, Study};
+use swe_ci_views::leaderboard::{LeaderboardData, Row, Standing};
+use swe_ci_views::view::RunSummary;
+
+use crate::actor::ActorEngine;
+use crate::api::{ComparisonParameters, NoParameters, Query, Ranking, SampleParameter};
+use crate::app::App;
+use crate::path::Path;
+use crate::pictures::{Scale, png};
+use crate::problem::Problem;
+
+type Answer = Result<Response, Problem>;
+
+pub(crate) fn routes() -> Router<App> {
+    Router::new()
+        .route("/og/pages/{file}", get(plain))
+        .route("/og/leaderboard.png", get(leaderboard))
+        .route("/og/compare.png", get(compare))
+        .route("/og/figures/{file}", get(figure))
+        .route("/og/models/{file}", get(model))
+        .route("/og/tasks/{file}", get(task))
+        .route("/og/runs/{file}", get(run))
+        .route("/og/runs/{run}/tasks/{file}", get(evolution))
+        .route("/og/runs/{run}/{evolution}/{file}", get(iteration))
+}
+
+async fn drawn(card: impl FnOnce() -> Card + Send + 'static) -> Answer {
+    png(Scale::ONE, move || card().draw()).await
+}
+
+/// The file's name without `.png`.
+fn stem(file: &str) -> Result<&str, Problem> {
+    let stem = file.strip_suffix(".png").filter(|stem| !stem.is_empty());
+    stem.ok_or_else(|| Problem::parameter("file", file, "a name and `.png`"))
+}
+
+async fn plain(Path(file): Path<String>, Query(NoParameters): Query<NoParameters>) -> Answer {
+    let name = stem(&file)?;
+    match PLAIN.into_iter().find(|page| page.name == name) {
+        Some(page) => drawn(move || page.card()).await,
+        None => Err(Problem::no_such_address(&format!("/og/pages/{file}"))),
+    }
+}
+
+async fn leaderboard(ActorEngine(engine): ActorEngine, Query(ranking): Query<Ranking>) -> Answer {
+    let ranked = Ranked::load(&engine, &ranking).await?;
+    drawn(move || cards::leaderboard(&ranked.study())).await
+}
+
+async fn figure(
+    ActorEngine(engine): ActorEngine,
+    Path(file): Path<String>,
+    Query(ranking): Query<Ranking>,
+) -> Answer {
+    let which: Figure = stem(&file)?
+        .parse()
+        .map_err(|e| Problem::no_such_figure(&e))?;
+    let ranked = Ranked::load(&engine, &ranking).await?;
+    drawn(move || cards::figure(which, &ranked.study())).await
+}
+
+async fn compare(
+    ActorEngine(engine): ActorEngine,
+    Query(comparing): Query<ComparisonParameters>,
+) -> Answer {
+    let versus = comparing.versus(&engine).await?;
+    let sheet = engine.sheet(&versus.split).await?;
+    drawn(move || cards::comparison(&versus, &sheet)).await
+}
+
+async fn model(
+    ActorEngine(engine): ActorEngine,
+    Path(file): Path<String>,
+    Query(NoParameters): Query<NoParameters>,
+) -> Answer {
+    let model = engine.model(stem(&file)?).await?;
+    let Some((run, standing)) = cards::best_run(&model) else {
+        return Err(Problem::internal());
+    };
+    let (run, standing) = (run.clone(), standing.cloned());
+    let sheet = engine.sheet(&run.config.split).await?;
+    drawn(move || cards::model(&model, &run, standing.as_ref(), &sheet)).await
+}
+
+async fn run(
+    ActorEngine(engine): ActorEngine,
+    Path(file): Path<String>,
+    Query(NoParameters): Query<NoParameters>,
+) -> Answer {
+    let run = engine.run(stem(&file)?).await?.summary;
+    let standing = standing(&engine, &run).await?;
+    let sheet = engine.sheet(&run.config.split).await?;
+    drawn(move || cards::run(&run, standing.as_ref(), &sheet)).await
+}
+
+/// The run's rank at γ = 1; in the paper's convention if it has a score there.
+async fn standing(engine: &Engine, run: &RunSummary) -> Result<Option<Standing>, Problem> {
+    for convention in Convention::ALL {
+        let rows = engine
+            .ranking(&run.config.split, Gamma::ONE, convention)
+            .await?;
+        let of = u32::try_from(rows.len()).unwrap_or(u32::MAX);
+        if let Some(row) = rows.into_iter().find(|row| row.run_id == run.run_id) {
+            return Ok(Some(Standing {
+                convention,
+                of,
+                row,
+            }));
+        }
+    }
+    Ok(None)
+}
+
+async fn evolution(
+    ActorEngine(engine): ActorEngine,
+    Path((run, file)): Path<(String, String)>,
+    Query(which): Query<SampleParameter>,
+) -> Answer {
+    let task = task_id(stem(&file)?)?;
+    let detail = engine.evolution(&run, &task, which.sample).await?;
+    drawn(move || cards::evolution(&detail)).await
+}
+
+async fn iteration(
+    ActorEngine(engine): ActorEngine,
+    Path((run, evolution, file)): Path<(String, String, String)>,
+    Query(NoParameters): Query<NoParameters>,
+) -> Answer {
+    let text = stem(&file)?;
+    let number = text
+        .parse()
+        .map_err(|_| Problem::parameter("file", &file, "a number and `.png`"))?;
+    let run = engine.run(&run).await?;
+    match cards::iteration(&run, &evolution, number) {
+        Some(card) => drawn(move || card).await,
+        None => Err(Error::NotFound {
+            what: "iteration of this evolution",
+            id: text.to_owned(),
+        }
+        .into()),
+    }
+}
+
+async fn task(
+    ActorEngine(engine): ActorEngine,
+    Path(file): Path<String>,
+    Query(NoParameters): Query<NoParameters>,
+) -> Answer {
+    let detail = engine.task(&task_id(stem(&file)?)?).await?;
+    drawn(move || cards::task(&detail)).await
+}
+
+fn task_id(text: &str) -> Result<TaskId, Problem> {
+    TaskId::new(text).map_err(|e| Problem::about_parameter("file", e.to_string()))
+}
+
+/// A split's leaderboard data and its ranking, both cached by the engine.
+struct Ranked {
+    sheet: Arc<LeaderboardData>,
+    rows: Vec<Row>,
+    gamma: Gamma,
+    convention: Convention,
+}
+
+impl Ranked {
+    /// Uses the requested split; else, like the pages, the split with the most
+    /// tasks, the first of several.
+    async fn load(engine: &Engine, ranking: &Ranking) -> Result<Self, Problem> {
+        let (gamma, convention) = (ranking.gamma, ranking.convention);
+        let split = match &ranking.split {
+            Some(split) => Some(split.clone()),
+            None => {
+                let splits = engine.splits().await?.into_iter().rev();
+                splits
+                    .max_by_key(|split| split.tasks)
+                    .map(|split| split.name)
+            }
+        };
+        let (sheet, rows) = match &split {
+            Some(split) => {
+                let rows = engine.ranking(split, gamma, convention).await?;
+                (engine.sheet(split).await?, rows)
+            }
+            None => (Arc::default(), Vec::new()),
+        };
+        Ok(Self {
+            sheet,
+            rows,
+            gamma,
+            convention,
+        })
+    }
+
+    fn study(&self) -> Study<'_> {
+        Study {
+            sheet: &self.sheet,
+            gamma: self.gamma,
+            convention: self.convention,
+            rows: self.rows.clone(),
+        }
+    }
+}

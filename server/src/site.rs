@@ -1,0 +1,217 @@
+//! The built site: a folder with `hash.txt`, `pkg/HASH/` (the browser's program
+//! and styles, with `.br` and `.gz` variants) and other files (icons, fonts).
+//! `hash.txt` names the current HASH.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::{Duration, Instant};
+
+use axum::body::Body;
+use axum::extract::Request;
+use axum::http::request::Parts;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use leptos::config::{Env, LeptosOptions};
+use tower::ServiceExt;
+use tower_http::services::ServeDir;
+
+use crate::problem::Problem;
+
+/// The common prefix of the program's and the styles' file names.
+const OUTPUT_NAME: &str = "swe-ci";
+
+/// Without it no page can be read.
+const STYLES: &str = "swe-ci.css";
+/// Without these pages work as documents, without what moves.
+const SCRIPTS: [&str; 2] = ["swe-ci.js", "swe-ci_bg.wasm"];
+
+/// How often the server looks for scripts that were not built yet.
+const LOOK_AGAIN: Duration = Duration::from_secs(1);
+
+/// The folder's name is a hash of its content, so the content never changes.
+const FOREVER: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
+const FOR_AN_HOUR: HeaderValue = HeaderValue::from_static("public, max-age=3600");
+
+/// The folder of the built site. A first build serves pages before their scripts
+/// are built: the server then looks for them until they are there. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Site {
+    files: ServeDir,
+    root: PathBuf,
+    built: Arc<RwLock<Built>>,
+}
+
+/// One build of the site.
+#[derive(Debug, Clone)]
+struct Built {
+    leptos: LeptosOptions,
+    has_scripts: bool,
+    looked: Instant,
+}
+
+/// The folder is not a built site.
+#[derive(Debug, thiserror::Error)]
+#[error("there is no built site at `{}`: {problem}", folder.display())]
+pub struct SiteError {
+    folder: PathBuf,
+    problem: String,
+}
+
+impl Site {
+    /// # Errors
+    /// [`SiteError`] when the folder lacks `hash.txt` or the style sheet.
+    pub fn open(folder: &Path) -> Result<Self, SiteError> {
+        let error = |problem: String| SiteError {
+            folder: folder.to_owned(),
+            problem,
+        };
+        let root = folder.canonicalize().map_err(|e| error(e.to_string()))?;
+        let built = Built::read(&root).map_err(error)?;
+        let files = ServeDir::new(&root)
+            .append_index_html_on_directories(false)
+            .precompressed_br()
+            .precompressed_gzip();
+        Ok(Self {
+            files,
+            root,
+            built: Arc::new(RwLock::new(built)),
+        })
+    }
+
+    /// Where leptos finds the build.
+    pub(crate) fn leptos(&self) -> LeptosOptions {
+        self.built().leptos
+    }
+
+    /// Whether pages may name their scripts; until then they are documents.
+    pub(crate) fn has_scripts(&self) -> bool {
+        self.built().has_scripts
+    }
+
+    fn built(&self) -> Built {
+        let built = self.built.read().unwrap_or_else(PoisonError::into_inner);
+        if built.has_scripts || built.looked.elapsed() < LOOK_AGAIN {
+            return built.clone();
+        }
+        drop(built);
+        let mut built = self.built.write().unwrap_or_else(PoisonError::into_inner);
+        built.looked = Instant::now();
+        if let Ok(now) = Built::read(&self.root) {
+            *built = now;
+        }
+        built.clone()
+    }
+
+    /// The file at the request's path, if there is one.
+    pub(crate) async fn file(&self, request: &Parts) -> Option<Response> {
+        let file_request = Request::from_parts(request.clone(), Body::empty());
+        let Ok(served) = self.files.clone().oneshot(file_request).await;
+        let mut response = match served.status() {
+            StatusCode::NOT_FOUND => return None,
+            StatusCode::METHOD_NOT_ALLOWED => {
+                let allow = served.headers().get(header::ALLOW).cloned();
+                let problem = Problem::method_not_allowed(request.method.as_str());
+                let allow = allow.map(|methods| [(header::ALLOW, methods)]);
+                return Some(match allow {
+                    Some(allow) => (allow, problem).into_response(),
+                    None => problem.into_response(),
+                });
+            }
+            _ => served.into_response(),
+        };
+        let hashed = is_hashed(request.uri.path());
+        let cache = if hashed { FOREVER } else { FOR_AN_HOUR };
+        response.headers_mut().insert(header::CACHE_CONTROL, cache);
+        // A shared cache must not send an encoding the client cannot read.
+        let vary = HeaderValue::from_static("accept-encoding");
+        response.headers_mut().insert(header::VARY, vary);
+        Some(response)
+    }
+}
+
+impl Built {
+    /// # Errors
+    /// What is missing, in words.
+    fn read(root: &Path) -> Result<Self, String> {
+        let hash = std::fs::read_to_string(root.join("hash.txt"))
+            .map_err(|e| format!("hash.txt cannot be read: {e}"))?;
+        let pkg = format!("pkg/{}", hash.trim());
+        let is_built = |file: &str| root.join(&pkg).join(file).is_file();
+        if !is_built(STYLES) {
+            return Err(format!("{pkg}/{STYLES} is missing"));
+        }
+        let leptos = LeptosOptions::builder()
+            .output_name(OUTPUT_NAME)
+            .site_root(root.to_string_lossy().into_owned())
+            .site_pkg_dir(pkg.as_str())
+            .env(Env::PROD)
+            .build();
+        Ok(Self {
+            leptos,
+            has_scripts: SCRIPTS.into_iter().all(is_built),
+            looked: Instant::now(),
+        })
+    }
+}
+
+/// Decided by the path alone, so that it works when the site is rebuilt under a
+/// running server.
+fn is_hashed(path: &str) -> bool {
+    let inside = path.strip_prefix("/pkg/").unwrap_or_default();
+    let hash = inside.split_once('/').map_or("", |(hash, _)| hash);
+    hash.len() >= 8 && hash.bytes().all(|b| b.is_ascii_hexdigit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_without_a_built_site_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let problem = || Site::open(folder.path()).unwrap_err().to_string();
+        assert!(problem().contains("hash.txt"), "{}", problem());
+        std::fs::write(folder.path().join("hash.txt"), "abcdef01\n").unwrap();
+        let missing = "pkg/abcdef01/swe-ci.css is missing";
+        assert!(problem().contains(missing), "{}", problem());
+        let nowhere = Site::open(&folder.path().join("nowhere")).unwrap_err();
+        assert!(nowhere.to_string().contains("nowhere"));
+    }
+
+    #[test]
+    fn scripts_join_when_they_are_built() {
+        let folder = tempfile::tempdir().unwrap();
+        let build = |hash: &str, files: &[&str]| {
+            let pkg = folder.path().join("pkg").join(hash);
+            std::fs::create_dir_all(&pkg).unwrap();
+            for file in files {
+                std::fs::write(pkg.join(file), "").unwrap();
+            }
+            std::fs::write(folder.path().join("hash.txt"), format!("{hash}\n")).unwrap();
+        };
+        build("00000000", &[STYLES]);
+        let site = Site::open(folder.path()).unwrap();
+        assert!(!site.has_scripts());
+        build("abcdef01", &[STYLES, SCRIPTS[0], SCRIPTS[1]]);
+        // As if a second had passed.
+        let earlier = Instant::now().checked_sub(LOOK_AGAIN).unwrap();
+        site.built.write().unwrap().looked = earlier;
+        assert!(site.has_scripts());
+        assert_eq!(&*site.leptos().site_pkg_dir, "pkg/abcdef01");
+    }
+
+    #[test]
+    fn only_paths_with_a_hash_are_immutable() {
+        assert!(is_hashed("/pkg/0123abcd/swe-ci.js"));
+        assert!(is_hashed("/pkg/0123abcd/chunk_1.wasm"));
+        for other in [
+            "/pkg/swe-ci.js",
+            "/pkg/0123abcd",
+            "/pkg/else/swe-ci.js",
+            "/0123abcd/swe-ci.js",
+            "/favicon.svg",
+        ] {
+            assert!(!is_hashed(other), "{other}");
+        }
+    }
+}

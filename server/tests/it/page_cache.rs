@@ -1,0 +1,72 @@
+//! The page cache: a response lasts as long as the state of the data.
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use sha2::{Digest, Sha256};
+
+use crate::fixture::TestApp;
+
+#[tokio::test]
+async fn a_page_is_rendered_again_when_the_data_changes() {
+    let app = TestApp::seeded().await;
+    let first = app.get("/").await;
+    assert!(first.text().contains("Human (replayed history)"));
+    let etag = first.header("etag").to_owned();
+    let again = app.ask("GET", "/", &[("if-none-match", &etag)]).await;
+    assert_eq!((again.status.as_u16(), again.bytes.len()), (304, 0));
+    assert_eq!(again.header("etag"), etag);
+
+    // An uncounted change is not noticed; a counted one is.
+    let renamed =
+        "UPDATE runs SET config = replace(config, 'Human (replayed history)', 'Somebody else')";
+    app.execute(renamed).await;
+    assert!(!app.get("/").await.text().contains("Somebody else"));
+    app.execute("UPDATE changes SET n = n + 1").await;
+    let fresh = app.ask("GET", "/", &[("if-none-match", &etag)]).await;
+    assert_eq!(fresh.status, 200);
+    assert!(fresh.text().contains("Somebody else"));
+    assert_ne!(fresh.header("etag"), etag);
+}
+
+/// The policy allows exactly the inline scripts of the page, and nothing made
+/// for another reader.
+#[tokio::test]
+async fn the_policy_of_a_cached_page_names_its_scripts() {
+    let app = TestApp::seeded().await;
+    let page = app.get("/").await;
+    let policy = page.header("content-security-policy");
+    assert!(!policy.contains("nonce") && !policy.contains("unsafe-inline"));
+    let text = page.text();
+    assert!(!text.contains("nonce="));
+    let mut inline = 0;
+    for script in text.split("<script").skip(1) {
+        let (attributes, rest) = script.split_once('>').unwrap();
+        let (content, _) = rest.split_once("</script>").unwrap();
+        if !attributes.contains(" src=") {
+            let hash = BASE64_STANDARD.encode(Sha256::digest(content.as_bytes()));
+            assert!(policy.contains(&format!("'sha256-{hash}'")), "{content}");
+            inline += 1;
+        }
+    }
+    assert!(inline > 1, "{text}");
+    // A page rendered for each request keeps its nonce.
+    let run = app.get("/runs").await;
+    assert!(run.header("content-security-policy").contains("'nonce-"));
+    assert!(run.headers.get("etag").is_none());
+}
+
+#[tokio::test]
+async fn failures_are_not_cached() {
+    let app = TestApp::seeded().await;
+    assert_eq!(app.get("/tasks/nobody").await.status, 404);
+    assert_eq!(app.get("/tasks/nobody").await.status, 404);
+    assert!(app.get("/tasks/nobody").await.headers.get("etag").is_none());
+    let problem = app.get("/api/v1/leaderboard?gamma=99").await;
+    problem.problem(400, "bad-parameter");
+    assert!(
+        app.get("/api/v1/leaderboard")
+            .await
+            .headers
+            .contains_key("etag")
+    );
+}

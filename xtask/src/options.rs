@@ -1,0 +1,17 @@
+//! What a build of the site is asked for.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// Leptos' `output_name`: the stem of every file in `pkg/`.
+pub const OUTPUT_NAME: &str = "swe-ci";
+
+/// Where a build finds its inputs and puts its output.
+#[derive(Debug)]
+pub struct Options {
+    pub root: PathBuf,
+    pub target_dir: PathBuf,
+    pub out: PathBuf,
+    pub release: bool,
+    pub cargo: OsString,
+}
