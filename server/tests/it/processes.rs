@@ -142,17 +142,16 @@ async fn a_server_stops_in_time_with_a_stream_open() {
         let read = connection.read(&mut head).unwrap();
         assert!(String::from_utf8_lossy(&head[..read]).contains(status));
     }
-    let begun = Instant::now();
     server.signal("TERM");
     assert_eq!(server.exit_code(), Some(0));
-    assert!(
-        begun.elapsed() < Duration::from_secs(5),
-        "{:?}",
-        begun.elapsed()
-    );
     let mut rest = String::new();
     stream.read_to_string(&mut rest).unwrap();
-    server.wait_for("stopped");
+    let log: Vec<_> = server.log.iter().collect();
+    let logged = |text: &str| log.iter().any(|line| line.contains(text));
+    assert!(
+        logged("stopped") && !logged("did not end in time"),
+        "{log:#?}"
+    );
 }
 
 #[test]

@@ -40,7 +40,6 @@ async fn limits_delay_and_are_reported() {
         let (found, progress) = search_with_progress(&server.github(), &search()).await;
         assert_eq!(found.unwrap().hits.len(), 50, "{expect}");
         assert!(start.elapsed() >= least, "{expect} {:?}", start.elapsed());
-        assert!(start.elapsed() < least + Duration::from_secs(4));
         let [why] = waits(&progress)[..] else {
             panic!("{progress:?}")
         };
