@@ -12,6 +12,9 @@ use swe_ci_engine::testing::{self, TinyTask};
 /// How long anything may take before a test gives up.
 pub const PATIENCE: Duration = Duration::from_mins(3);
 
+/// Most questions start a process of their own, and two cores have other work.
+const POLL_INTERVAL: Duration = Duration::from_millis(400);
+
 pub struct Product {
     pub folder: tempfile::TempDir,
     /// Where the running server answers.
@@ -221,7 +224,7 @@ impl Product {
         let began = Instant::now();
         while !done().await {
             assert!(began.elapsed() < patience, "never: {what}\n{}", self.log());
-            tokio::time::sleep(Duration::from_millis(100)).await;
+            tokio::time::sleep(POLL_INTERVAL).await;
         }
     }
 }
