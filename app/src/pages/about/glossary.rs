@@ -3,17 +3,14 @@
 
 use leptos::prelude::*;
 
-use super::{GLOSSARY, Section};
 use crate::glossary::{CHAPTERS, Chapter, Word};
 
-#[component]
-pub(super) fn Glossary() -> impl IntoView {
+pub(super) fn glossary() -> AnyView {
     view! {
-        <Section place=GLOSSARY>
-            <p>"Words with a dotted underline have an explanation in place; this is the full list."</p>
-            {CHAPTERS.map(chapter).collect_view()}
-        </Section>
+        <p>"Words with a dotted underline have an explanation in place; this is the full list."</p>
+        {CHAPTERS.iter().copied().map(chapter).collect_view()}
     }
+    .into_any()
 }
 
 fn chapter(chapter: Chapter) -> impl IntoView {
