@@ -59,18 +59,13 @@ pub fn App() -> impl IntoView {
 fn Frame() -> impl IntoView {
     let path = use_location().pathname;
     let bare = Memo::new(move |_| path.with(|path| path.starts_with("/embed/")));
-    let head = move || {
-        (!bare.get()).then(|| {
-            view! {
-                <a class="skip" href="#main" rel="external">"Skip to the content"</a>
-                <Header/>
-            }
-        })
-    };
     view! {
-        {head}
+        <Show when=move || !bare.get()>
+            <a class="skip" href="#main" rel="external">"Skip to the content"</a>
+            <Header/>
+        </Show>
         <Main bare/>
-        {move || (!bare.get()).then(|| view! { <Footer/> })}
+        <Show when=move || !bare.get()><Footer/></Show>
     }
 }
 

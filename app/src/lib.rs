@@ -1,8 +1,9 @@
 //! The SWE-CI web application: pages rendered on the server (`ssr`) and made
 //! interactive in the browser (`hydrate`).
 //!
-//! A page is a folder: `view.rs` holds components that take plain data,
-//! `data.rs` the server functions that fetch it, `mod.rs` joins the two.
+//! A page is a file: the server functions that fetch its data, the page, and the
+//! components that take plain data. A larger page is a folder, with `data.rs`,
+//! `mod.rs` and `view.rs` for these.
 //! Computations that need no browser live in `swe-ci-core` and `swe-ci-views`,
 //! figures in `swe-ci-plots`.
 
@@ -14,17 +15,14 @@
 )]
 
 mod app;
-mod error;
-
-pub mod pages;
-
 pub mod components;
-
+mod error;
 mod fetched;
 mod form_answer;
 mod format;
 mod glossary;
 mod markup;
+pub mod pages;
 mod preview;
 mod public_url;
 mod query;
@@ -34,7 +32,7 @@ mod words;
 
 pub use app::{App, shell};
 pub use error::{AppError, ErrorKind};
-pub use form_answer::{FieldProblem, FormAnswer};
+pub use form_answer::FormAnswer;
 pub use public_url::PublicUrl;
 pub use query::encode;
 pub use reader::Reader;

@@ -1,5 +1,3 @@
-//! Placeholders for pages without data.
-
 use leptos::prelude::*;
 
 /// A placeholder where data will be: what will appear here, and the command

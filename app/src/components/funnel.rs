@@ -1,5 +1,3 @@
-//! The funnel of a curation.
-
 use leptos::prelude::*;
 use swe_ci_views::curation::{Dropped, Stage, StageCount};
 
@@ -18,16 +16,17 @@ pub fn Funnel(stages: Vec<StageCount>) -> impl IntoView {
             waiting,
             dropped,
         } = count;
+        let (title, does, came) = words(stage);
         let reason = |Dropped { reason, count }: Dropped| {
             view! { <li>{format!("{reason}: {}", format::thousands(count))}</li> }
         };
         let waiting = (waiting > 0).then(|| view! { <p class="quiet">{format!("{} not examined yet", format::thousands(waiting))}</p> });
         view! {
             <li class="funnel-stage">
-                <h3>{title(stage)}</h3>
-                <p>{words(stage)}</p>
+                <h3>{title}</h3>
+                <p>{does}</p>
                 <Meter value=survived most=entered label=format!("{} that stayed", stage.yields())/>
-                <p><strong>{format::thousands(survived)}</strong>{format!(" of {} {} stayed", format::thousands(entered), came(stage))}</p>
+                <p><strong>{format::thousands(survived)}</strong>{format!(" of {} {came} stayed", format::thousands(entered))}</p>
                 {waiting}
                 <ul class="funnel-reasons">{dropped.into_iter().map(reason).collect_view()}</ul>
             </li>
@@ -36,32 +35,28 @@ pub fn Funnel(stages: Vec<StageCount>) -> impl IntoView {
     view! { <ol class="funnel">{stages.into_iter().map(row).collect_view()}</ol> }
 }
 
-fn title(stage: Stage) -> &'static str {
+/// The stage's title, what it does, and what enters it.
+fn words(stage: Stage) -> (&'static str, &'static str, &'static str) {
     match stage {
-        Stage::Collect => "1. Collect",
-        Stage::Spans => "2. Spans",
-        Stage::Environment => "3. Environment",
-        Stage::Filter => "4. Filter",
-    }
-}
-
-fn words(stage: Stage) -> &'static str {
-    match stage {
-        Stage::Collect => "Repositories that are old enough, tested, and free to use.",
-        Stage::Spans => {
-            "Stretches of the main branch with unchanged dependencies, and enough change."
-        }
-        Stage::Environment => {
-            "An image in which the target’s tests run, mended where something was missing."
-        }
-        Stage::Filter => "Both ends tested, a gap worth closing, and the best of all.",
-    }
-}
-
-fn came(stage: Stage) -> &'static str {
-    match stage {
-        Stage::Collect => "repositories",
-        Stage::Spans => "stretches",
-        Stage::Environment | Stage::Filter => "candidates",
+        Stage::Collect => (
+            "1. Collect",
+            "Repositories that are old enough, tested, and free to use.",
+            "repositories",
+        ),
+        Stage::Spans => (
+            "2. Spans",
+            "Stretches of the main branch with unchanged dependencies, and enough change.",
+            "stretches",
+        ),
+        Stage::Environment => (
+            "3. Environment",
+            "An image in which the target’s tests run, mended where something was missing.",
+            "candidates",
+        ),
+        Stage::Filter => (
+            "4. Filter",
+            "Both ends tested, a gap worth closing, and the best of all.",
+            "candidates",
+        ),
     }
 }

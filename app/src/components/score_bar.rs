@@ -103,7 +103,6 @@ fn place(score: f64, floor: f64) -> f64 {
 }
 
 /// The start of a scale that fits all these scores: 0, or lower in quarters.
-#[must_use]
 pub fn floor_of(scores: impl IntoIterator<Item = f64>) -> f64 {
     let lowest = scores.into_iter().fold(0.0, f64::min);
     // Adding 0 turns −0 into 0.

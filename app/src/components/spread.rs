@@ -1,5 +1,3 @@
-//! Bar charts of how a size is distributed over tasks.
-
 use leptos::either::Either;
 use leptos::prelude::*;
 use swe_ci_views::browse::{Size, Spread, SpreadBin};

@@ -16,7 +16,6 @@ pub enum Tone {
 }
 
 impl Tone {
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Plain => "plain",

@@ -15,12 +15,7 @@ use crate::glossary::Word;
 
 /// A word in running text, by its name or in the form the sentence needs.
 #[component]
-pub fn Term(
-    word: Word,
-    /// Replaces the word's name.
-    #[prop(optional, into)]
-    text: Option<Cow<'static, str>>,
-) -> AnyView {
+pub fn Term(word: Word, #[prop(optional, into)] text: Option<Cow<'static, str>>) -> AnyView {
     let text = text.unwrap_or(Cow::Borrowed(word.name()));
     explained(word, button(word, text))
 }

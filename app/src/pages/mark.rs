@@ -1,6 +1,9 @@
-//! How far to trust a result: the mark beside its name.
+//! The tags beside the name of a result: how far to trust it, how it was made,
+//! who sees it.
 
 use leptos::prelude::*;
+use swe_ci_core::run::Kind;
+use swe_ci_views::account::Visibility;
 use swe_ci_views::verification::Mark;
 
 use crate::components::{Tag, Term};
@@ -37,4 +40,16 @@ pub(super) fn MarkKey(#[prop(into)] words: Signal<Vec<Word>>) -> impl IntoView {
             view! { <p class="quiet marks-key">"Marks:"{words}</p> }
         })
     }
+}
+
+/// Nothing for runs measured here.
+#[component]
+pub(super) fn KindTag(kind: Kind) -> impl IntoView {
+    words::kind(kind).map(|(text, hint, tone)| view! { <Tag text tone hint/> })
+}
+
+/// Nothing for public runs.
+#[component]
+pub(super) fn VisibilityTag(visibility: Visibility) -> impl IntoView {
+    words::visibility(visibility).map(|(text, hint, tone)| view! { <Tag text tone hint/> })
 }

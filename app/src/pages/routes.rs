@@ -60,8 +60,7 @@ pub(super) fn curation_href(curation: &str) -> String {
 
 pub(super) fn model_href(model: &str, convention: Convention) -> String {
     let mut query = Query::default();
-    let other = convention != Convention::default();
-    query.add("convention", other.then_some(convention.name()));
+    query.add_convention(convention);
     format!("/models/{}{}", encode(model), query.0)
 }
 
@@ -153,14 +152,32 @@ impl EvolutionAddress {
     /// The page with this query, without defaults.
     pub(super) fn href(&self, selected: &EvolutionQuery) -> String {
         let mut query = Query::default();
-        query.add("sample", self.sample_if_several());
-        let wanted = selected.wanted;
-        query.add("show", (wanted != Wanted::All).then_some(wanted.name()));
-        let text = Some(selected.text.as_str());
-        query.add("q", text.filter(|text| !text.is_empty()));
-        query.add("iteration", selected.iteration.map(|n| n.to_string()));
-        query.add(DIFF, selected.split.then_some(SPLIT));
+        for (name, value) in self.fields(selected) {
+            query.add(name, Some(value));
+        }
         format!("{}{}", self.path(), query.0)
+    }
+
+    /// The fields of the page's query, without defaults.
+    pub(super) fn fields(&self, selected: &EvolutionQuery) -> Vec<(&'static str, String)> {
+        let EvolutionQuery {
+            wanted,
+            text,
+            iteration,
+            split,
+        } = selected;
+        let show = (*wanted != Wanted::All).then(|| wanted.name().to_owned());
+        let fields = [
+            ("sample", self.sample_if_several()),
+            ("show", show),
+            ("q", Some(text.clone()).filter(|text| !text.is_empty())),
+            ("iteration", iteration.map(|n| n.to_string())),
+            (DIFF, split.then(|| SPLIT.to_owned())),
+        ];
+        let fields = fields.into_iter();
+        fields
+            .filter_map(|(name, value)| Some((name, value?)))
+            .collect()
     }
 
     /// The page with an iteration selected, scrolled to it.
@@ -201,7 +218,6 @@ pub struct EvolutionQuery {
     pub wanted: Wanted,
     /// Only tests whose node ids contain this text.
     pub text: String,
-    /// The selected iteration.
     pub iteration: Option<u32>,
     /// Whether its changes are shown side by side.
     pub split: bool,

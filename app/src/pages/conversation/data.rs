@@ -98,6 +98,18 @@ pub(super) fn at(step: &RecordedStep, from: u32, q: &str) -> String {
     format!("{}{}#m{from}", path(step), query.0)
 }
 
+/// A button to a neighbouring message, if there is one.
+pub(super) fn link_to(
+    step: &RecordedStep,
+    to: Option<u32>,
+    q: &str,
+    text: &'static str,
+    rel: &'static str,
+) -> Option<impl IntoView + use<>> {
+    let href = at(step, to?, q);
+    Some(view! { <a class="button" href=href rel=rel>{text}</a> })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

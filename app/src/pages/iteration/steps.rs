@@ -88,7 +88,10 @@ fn Row(step: StepView, run_id: String, evolution_id: String, known: Known) -> im
         None => unknown(),
     };
     let requests = match step.traffic {
-        Some(traffic) => (format::thousands(traffic.requests), retried(traffic)),
+        Some(traffic) => (
+            format::thousands(traffic.requests),
+            format::retries(traffic.retries),
+        ),
         None => unknown(),
     };
     let cost = match step.traffic.and_then(|traffic| traffic.micro_usd) {
@@ -143,16 +146,6 @@ fn figure(shown: bool, label: &'static str, (text, below): Figure) -> Option<imp
     })
 }
 
-/// "2 retries".
-fn retried(traffic: Traffic) -> Option<String> {
-    let retries = u32::try_from(traffic.retries).unwrap_or(u32::MAX);
-    match retries {
-        0 => None,
-        1 => Some("1 retry".to_owned()),
-        n => Some(format!("{} retries", format::thousands(n))),
-    }
-}
-
 /// "waited 12 s", where the wait is noticeable.
 fn waited(traffic: Traffic) -> Option<String> {
     let seconds = traffic.waiting_ms as f64 / 1e3;
@@ -199,7 +192,7 @@ mod tests {
                 waiting_ms,
                 ..Traffic::default()
             };
-            let seen = (retried(traffic), waited(traffic));
+            let seen = (format::retries(traffic.retries), waited(traffic));
             assert_eq!((seen.0.as_deref(), seen.1.as_deref()), expect);
         };
         check(0, 49, (None, None));

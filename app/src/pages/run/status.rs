@@ -15,15 +15,10 @@ use crate::pages::routes::iteration_href;
 /// Beside the run's progress, while it is paused.
 #[component]
 pub(super) fn Paused(detail: RwSignal<RunDetail>) -> impl IntoView {
-    let paused = Memo::new(move |_| {
-        detail.with(|d| d.summary.steering.paused && !d.summary.progress.is_over())
-    });
-    move || {
-        paused.get().then(|| {
-            let hint = "No new work starts until its owner or an administrator resumes it";
-            view! { <Tag text="paused".to_owned() tone=Tone::Warn hint/> }
-        })
-    }
+    let paused =
+        move || detail.with(|d| d.summary.steering.paused && !d.summary.progress.is_over());
+    let hint = "No new work starts until its owner or an administrator resumes it";
+    view! { <Show when=paused><Tag text="paused" tone=Tone::Warn hint/></Show> }
 }
 
 /// Why a run was withdrawn, for readers who still see it.
@@ -70,7 +65,7 @@ pub(super) fn Machine(detail: RwSignal<RunDetail>) -> impl IntoView {
         let host = host.get()?;
         let short = host.shortage().map(|shortage| {
             let (text, hint) = shortage_in_words(shortage);
-            view! { " " <Tag text=text.to_owned() tone=Tone::Warn hint/> }
+            view! { " " <Tag text tone=Tone::Warn hint/> }
         });
         let hint = "Processes ready to run, averaged over a minute; memory in use; free space for the data folder";
         Some(
