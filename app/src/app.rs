@@ -53,8 +53,7 @@ pub fn App() -> impl IntoView {
     }
 }
 
-/// Header and footer around the page; pages that other sites frame have
-/// neither.
+/// Header and footer, but not around pages that other sites frame.
 #[component]
 fn Frame() -> impl IntoView {
     let path = use_location().pathname;
@@ -120,8 +119,7 @@ fn Main(bare: Memo<bool>) -> impl IntoView {
                 <Route path=path!("/embed/:figure") view={Lazy::<lazy::Embed>::new()} ssr=SsrMode::Async/>
                 <Route path=path!("/about") view={Lazy::<lazy::About>::new()} ssr=SsrMode::Async/>
                 <Route path=path!("/sign-in") view={Lazy::<lazy::SignIn>::new()} ssr=SsrMode::Async/>
-                // The target of forms that lead to another site; shows their
-                // outcome.
+                // The target of forms that lead to another site.
                 <Route path=path!("/sign-in/:provider") view={Lazy::<lazy::SignIn>::new()} ssr=SsrMode::Async/>
                 <Route path=path!("/invitation/:secret") view={Lazy::<lazy::Invitation>::new()} ssr=SsrMode::Async/>
                 <Route path=path!("/account") view={Lazy::<lazy::Account>::new()} ssr=SsrMode::Async/>

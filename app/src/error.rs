@@ -77,8 +77,7 @@ impl AppError {
         )
     }
 
-    /// On the server, also sets the error's status on the current response,
-    /// whether of a page or a server function.
+    /// On the server, also sets the status of the current response.
     fn answering(kind: ErrorKind, message: impl Into<String>) -> Self {
         set_status(kind.status());
         Self {

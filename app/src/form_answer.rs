@@ -59,9 +59,4 @@ impl Form {
             Some(text.clone())
         })
     }
-
-    /// The secret that the form created.
-    pub(crate) fn made(self) -> Option<String> {
-        self.read(|answer| answer.made.clone())
-    }
 }

@@ -6,8 +6,7 @@ pub(crate) use swe_ci_plots::format::{
     clip, decimals, gamma, interval, ranks, score, share, thousands,
 };
 
-/// "2026-11-20 14:03 UTC" from an RFC 3339 text in UTC. Any other text stays as
-/// it is.
+/// "2026-11-20 14:03 UTC" from RFC 3339 in UTC; another text stays as it is.
 pub(crate) fn minute(rfc3339: &str) -> String {
     match (rfc3339.get(..10), rfc3339.get(10..11), rfc3339.get(11..16)) {
         (Some(day), Some("T"), Some(time)) => format!("{day} {time} UTC"),

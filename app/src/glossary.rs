@@ -170,7 +170,7 @@ impl Word {
 
     /// The explanation for a row or column of this name.
     pub fn headed(name: &str) -> Option<Self> {
-        let word = match name {
+        Some(match name {
             "Rank" => Self::RankInterval,
             "EvoScore" => Self::EvoScore,
             "Zero regression" => Self::ZeroRegression,
@@ -185,8 +185,7 @@ impl Word {
             "Tasks" => Self::Scored,
             "Recovery time" => Self::Recovery,
             _ => return None,
-        };
-        Some(word)
+        })
     }
 
     /// The id of its explanation on a page.

@@ -3,9 +3,8 @@
 //!
 //! A page is a file: the server functions that fetch its data, the page, and the
 //! components that take plain data. A larger page is a folder, with `data.rs`,
-//! `mod.rs` and `view.rs` for these.
-//! Computations that need no browser live in `swe-ci-core` and `swe-ci-views`,
-//! figures in `swe-ci-plots`.
+//! `mod.rs` and `view.rs` for these. Computations that need no browser live in
+//! `swe-ci-core` and `swe-ci-views`, figures in `swe-ci-plots`.
 
 // Views are deeply nested types.
 #![recursion_limit = "256"]
@@ -44,12 +43,10 @@ pub use sign_in_providers::{NotSignedIn, SignInProvider, SignInProviders};
 pub fn hydrate() {
     console_error_panic_hook::set_once();
     wasm_bindgen_futures::spawn_local(async {
-        // Loads the page's code and data before it takes over the server's
-        // markup.
+        // Loads the page's code and data first.
         let taken_over = leptos::mount::hydrate_from_async(body(), App).await;
         taken_over.forget();
-        // Tells scripts that drive the page from outside that controls work
-        // now.
+        // Tells scripts from outside that controls work now.
         if let Some(root) = leptos::prelude::document().document_element() {
             let _ = root.set_attribute("data-hydrated", "");
         }

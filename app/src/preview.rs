@@ -1,5 +1,4 @@
-//! How other sites show a link to a page: its canonical address and its
-//! picture.
+//! How other sites show a link to a page: canonical address and picture.
 
 use leptos_router::params::ParamsMap;
 use swe_ci_views::leaderboard::View;
@@ -50,8 +49,7 @@ pub(crate) fn canonical(path: &str, search: &str) -> String {
     }
 }
 
-/// The picture of the page at this address; the server draws it from the same
-/// data.
+/// The picture of the page; the server draws it from the same data.
 pub(crate) fn picture(path: &str, query: &ParamsMap) -> String {
     let parts: Vec<&str> = path.trim_matches('/').split('/').collect();
     let reading = Reading::of(query);

@@ -52,8 +52,7 @@ impl Reading {
         }
     }
 
-    /// `?split=demo&gamma=1.20&convention=reference&published=off`, without
-    /// defaults.
+    /// `?split=demo&gamma=1.20&convention=reference`, without defaults.
     pub(crate) fn to_query(&self) -> String {
         let mut query = Query::default();
         query.add("split", self.split.as_deref());
@@ -98,8 +97,7 @@ fn view(query: &ParamsMap) -> View {
     }
 }
 
-/// Accepts repeated parameters, as forms with checkboxes send them, and one
-/// parameter with commas.
+/// From repeated parameters, as checkboxes send them, or one with commas.
 pub(crate) fn list(query: &ParamsMap, key: &str) -> Vec<String> {
     let given = query.get_all(key).unwrap_or_default();
     let each = given.iter().flat_map(|value| value.split(','));
@@ -121,6 +119,17 @@ impl Query {
         if let Some(value) = value {
             self.add_plain(key, &encode(value.as_ref()));
         }
+    }
+
+    /// [`Self::add`], to be continued.
+    pub(crate) fn with(mut self, key: &str, value: Option<impl AsRef<str>>) -> Self {
+        self.add(key, value);
+        self
+    }
+
+    /// An address with this query.
+    pub(crate) fn at(&self, path: &str) -> String {
+        format!("{path}{}", self.0)
     }
 
     /// The value needs no encoding.

@@ -10,8 +10,7 @@ use swe_ci_views::account::{AccountRole, Actor, Identity};
 pub struct Reader(Option<Identity>);
 
 impl Reader {
-    /// That of the current page; the server knows it and sends it to the
-    /// browser.
+    /// That of the current page; the server sends it to the browser.
     pub(crate) fn of_page() -> Self {
         let identity = || use_context::<Actor>()?.identity().cloned();
         SharedValue::new(|| Self(identity())).into_inner()

@@ -22,8 +22,7 @@ pub struct SignInProvider {
 }
 
 impl SignInProviders {
-    /// Those of the current page; the server knows them and sends them to the
-    /// browser.
+    /// Those of the current page; the server sends them to the browser.
     pub(crate) fn of_page() -> Self {
         SharedValue::new(|| use_context::<Self>().unwrap_or_default()).into_inner()
     }

@@ -1,5 +1,4 @@
-//! The names of states on the pages. One place, so that everything has one name
-//! everywhere.
+//! The names of states, so that everything has one name on all pages.
 
 use swe_ci_core::agent::{Budget, Endpoint};
 use swe_ci_core::metrics::{Convention, Verdict};

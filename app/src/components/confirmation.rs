@@ -23,7 +23,7 @@ pub fn ShownOnce(
     #[prop(default = "Copy it now: it is not shown again and cannot be retrieved.")]
     advice: &'static str,
 ) -> impl IntoView {
-    form.made().map(|text| view! {
+    form.read(|answer| answer.made.clone()).map(|text| view! {
         <div class="note shown-once" data-tone="good" role="status">
             <label for="shown-once">{label}</label>
             <input id="shown-once" type="text" value=text readonly=true autofocus=true autocomplete="off" spellcheck="false"/>

@@ -4,31 +4,24 @@ use swe_ci_views::curation::{Dropped, Stage, StageCount};
 use super::Meter;
 use crate::format;
 
-/// The candidates left after each stage of a curation, with the reasons (figure 2 of
-/// the paper).
+/// The candidates left after each stage, with the reasons (figure 2 of the paper).
 #[component]
 pub fn Funnel(stages: Vec<StageCount>) -> impl IntoView {
     let row = |count: StageCount| {
-        let StageCount {
-            stage,
-            entered,
-            survived,
-            waiting,
-            dropped,
-        } = count;
-        let (title, does, came) = words(stage);
-        let reason = |Dropped { reason, count }: Dropped| {
-            view! { <li>{format!("{reason}: {}", format::thousands(count))}</li> }
+        let (title, does, came) = words(count.stage);
+        let reason = |dropped: Dropped| {
+            let times = format::thousands(dropped.count);
+            view! { <li>{format!("{}: {times}", dropped.reason)}</li> }
         };
-        let waiting = (waiting > 0).then(|| view! { <p class="quiet">{format!("{} not examined yet", format::thousands(waiting))}</p> });
+        let waiting = (count.waiting > 0).then(|| view! { <p class="quiet">{format!("{} not examined yet", format::thousands(count.waiting))}</p> });
         view! {
             <li class="funnel-stage">
                 <h3>{title}</h3>
                 <p>{does}</p>
-                <Meter value=survived most=entered label=format!("{} that stayed", stage.yields())/>
-                <p><strong>{format::thousands(survived)}</strong>{format!(" of {} {came} stayed", format::thousands(entered))}</p>
+                <Meter value=count.survived most=count.entered label=format!("{} that stayed", count.stage.yields())/>
+                <p><strong>{format::thousands(count.survived)}</strong>{format!(" of {} {came} stayed", format::thousands(count.entered))}</p>
                 {waiting}
-                <ul class="funnel-reasons">{dropped.into_iter().map(reason).collect_view()}</ul>
+                <ul class="funnel-reasons">{count.dropped.into_iter().map(reason).collect_view()}</ul>
             </li>
         }
     };

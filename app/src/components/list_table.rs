@@ -1,8 +1,7 @@
 use leptos::either::Either;
 use leptos::prelude::*;
 
-/// A table whose rows become cards on narrow screens. Its cells name their
-/// columns in `data-label`.
+/// A table whose rows become cards on narrow screens. Its cells have `data-label`s.
 #[component]
 pub fn ListTable(
     caption: &'static str,

@@ -6,8 +6,7 @@ use swe_ci_core::uncertainty::Interval;
 /// The id of the hatch pattern; see [`Hatching`].
 const HATCHING: &str = "score-hatching";
 
-/// A score from −1 to 1 as a bar that grows from zero, with room for an
-/// interval around its end.
+/// A score from −1 to 1 as a bar that grows from zero.
 #[component]
 pub fn ScoreBar(
     #[prop(into)] value: Signal<f64>,

@@ -7,8 +7,7 @@ use crate::format;
 /// The height of the largest bin.
 const HEIGHT: u32 = 44;
 
-/// The distribution of a size over tasks: a bar for each magnitude, which links
-/// to its tasks.
+/// How a size is distributed over tasks: a bar per magnitude links to its tasks.
 #[component]
 pub fn SpreadChart(
     spread: Spread,

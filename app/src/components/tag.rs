@@ -1,7 +1,6 @@
 use leptos::prelude::*;
 
-/// The look of a tag. Its word carries the same meaning, because colour alone
-/// is not enough.
+/// The look of a tag. Its word says the same: colour alone is not enough.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Tone {
     #[default]

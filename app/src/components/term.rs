@@ -31,8 +31,7 @@ pub fn Explained(word: Option<Word>, children: Children) -> AnyView {
     }
 }
 
-/// The heading of a row or column: a glossary word with its explanation,
-/// otherwise a name with a tooltip.
+/// A heading: a glossary word with its explanation, or a name with a tooltip.
 pub fn heading(name: &'static str, hint: &'static str) -> AnyView {
     match Word::headed(name) {
         Some(word) => explained(word, button(word, name.into())),
@@ -40,8 +39,7 @@ pub fn heading(name: &'static str, hint: &'static str) -> AnyView {
     }
 }
 
-/// Lists words that the page explains elsewhere, for people who cannot hover
-/// there.
+/// Words that the page explains elsewhere, for people who cannot hover there.
 #[component]
 pub fn Key(#[prop(into)] words: Signal<Vec<Word>>) -> impl IntoView {
     let buttons = move || {

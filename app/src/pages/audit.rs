@@ -95,8 +95,8 @@ fn entry_row(entry: AuditEntry) -> impl IntoView {
 }
 
 fn href(subject: Option<&str>, after: Option<&str>) -> String {
-    let mut query = Query::default();
-    query.add("subject", subject);
-    query.add("after", after);
-    format!("/audit{}", query.0)
+    Query::default()
+        .with("subject", subject)
+        .with("after", after)
+        .at("/audit")
 }

@@ -49,10 +49,9 @@ fn PlanForm(planning: Planning, form: Form) -> impl IntoView {
     let problem = form.problem("plan");
     let wrong = problem.is_some();
     let text = form.kept("plan").unwrap_or(example);
-    let described = if wrong {
-        "field-plan-problem field-plan-hint"
-    } else {
-        "field-plan-hint"
+    let described = match wrong {
+        true => "field-plan-problem field-plan-hint",
+        false => "field-plan-hint",
     };
     view! {
         <form class="form plan" method="post" action="/datasets/new" enctype="multipart/form-data">

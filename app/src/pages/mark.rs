@@ -1,5 +1,4 @@
-//! The tags beside the name of a result: how far to trust it, how it was made,
-//! who sees it.
+//! Tags beside a result: how far to trust it, how it was made, who sees it.
 
 use leptos::prelude::*;
 use swe_ci_core::run::Kind;
@@ -10,8 +9,7 @@ use crate::components::{Tag, Term};
 use crate::glossary::Word;
 use crate::words;
 
-/// The mark with a tooltip, for tables with many marks, whose key has the
-/// explanation.
+/// The mark with a tooltip, for tables whose key explains the marks.
 #[component]
 pub(super) fn MarkTag(mark: Option<Mark>) -> impl IntoView {
     mark.map(|mark| {

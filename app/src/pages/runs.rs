@@ -59,11 +59,9 @@ fn RunList(page: Page<RunSummary>) -> impl IntoView {
             </Empty>
         });
     }
-    let next = page.next.map(|after| {
-        let mut query = Query::default();
-        query.add("after", Some(after));
-        format!("/runs{}", query.0)
-    });
+    let next = page
+        .next
+        .map(|after| Query::default().with("after", Some(after)).at("/runs"));
     let marks = words::marks(page.items.iter().map(|run| run.mark));
     let rows = page.items.into_iter().map(run_row).collect_view();
     Either::Right(view! {

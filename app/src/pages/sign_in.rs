@@ -1,5 +1,4 @@
-//! Signing in, by password or with another site. Shows why a sign-in with
-//! another site failed.
+//! Signing in, by password or with another site, and why the latter failed.
 
 use leptos::either::Either;
 use leptos::prelude::*;

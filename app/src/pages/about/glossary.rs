@@ -1,5 +1,4 @@
-//! All words of the glossary, from the same list as the explanations on other
-//! pages.
+//! All words of the glossary.
 
 use leptos::prelude::*;
 

@@ -29,8 +29,7 @@ pub fn Ways(ways: WaysIn, name: String, answer: StoredValue<FormAnswer>) -> impl
     }
 }
 
-/// Changes the password, or sets a first one for accounts that have only used
-/// another site.
+/// Changes the password, or sets a first one.
 #[component]
 fn PasswordForm(
     name: String,

@@ -69,16 +69,9 @@ impl Address {
 pub(super) async fn messages_at(address: Address) -> Result<MessagesPage, AppError> {
     let missing = || AppError::not_found("There is no such step in this run.");
     let (iteration, role) = address.step.ok_or_else(missing)?;
-    let Address {
-        run,
-        evolution,
-        attempt,
-        from,
-        q,
-        ..
-    } = address;
-    let page = conversation(evolution, iteration, role, attempt, from, q).await?;
-    match page.step.run_id == run {
+    let (attempt, from) = (address.attempt, address.from);
+    let page = conversation(address.evolution, iteration, role, attempt, from, address.q).await?;
+    match page.step.run_id == address.run {
         true => Ok(page),
         false => Err(missing()),
     }

@@ -48,25 +48,17 @@ pub(super) fn MessageView(message: Message, q: StoredValue<String>) -> impl Into
 
 /// "exchange 3 · 12 s · 1234 in · 56 out · stopped: length".
 fn facts(answered: &Answered) -> String {
-    let Answered {
-        exchange,
-        model,
-        stopped,
-        usage,
-        seconds,
-        retries,
-    } = answered;
     let labelled = |what: &str, word: &Option<String>| {
         let word = word.as_deref().map(|word| format::clip(word, 60));
         word.map(|word| format!("{what}{}", visible(&word)))
     };
     words::joined([
-        Some(format!("exchange {}", format::thousands(*exchange))),
-        labelled("", model),
-        Some(format::seconds(f64::from(*seconds))),
-        usage.map(words::tokens),
-        format::retries(u64::from(*retries)),
-        labelled("stopped: ", stopped),
+        Some(format!("exchange {}", format::thousands(answered.exchange))),
+        labelled("", &answered.model),
+        Some(format::seconds(f64::from(answered.seconds))),
+        answered.usage.map(words::tokens),
+        format::retries(u64::from(answered.retries)),
+        labelled("stopped: ", &answered.stopped),
     ])
 }
 

@@ -138,8 +138,7 @@ impl Following {
             go,
             waiting: StoredValue::new(None),
         };
-        // Back and forward change the text; while somebody types, the address
-        // does not.
+        // Back and forward change the text, but not while somebody types.
         Effect::new(move || {
             let from_address = reading.with(|r| r.text.clone());
             if following.waiting.with_value(Option::is_none) && text.get_untracked() != from_address

@@ -53,8 +53,7 @@ fn missing(detail: StoredValue<EvolutionDetail>) -> String {
     })
 }
 
-/// Links to the neighbouring iterations and to the iteration's own page, and a
-/// link to close the panel.
+/// Links to the neighbours and the iteration's own page, and one that closes it.
 #[component]
 fn Steering(
     number: u32,

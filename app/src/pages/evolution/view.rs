@@ -69,8 +69,7 @@ pub fn EvolutionPageView(
     }
 }
 
-/// The number of passing tests, as a chart and a table; both link to the
-/// iterations.
+/// The passing tests, as a chart and a table with links to the iterations.
 #[component]
 fn Course(
     evolution: EvolutionView,
@@ -98,8 +97,7 @@ fn Course(
     }
 }
 
-/// A chart whose points link to iterations: the first mark is the base, the
-/// others are these.
+/// A chart whose points link to these iterations, after a first one, the base.
 #[component]
 fn Points(numbers: Vec<u32>, href: Callback<u32, String>, children: Children) -> impl IntoView {
     let navigate = use_navigate();
@@ -229,8 +227,7 @@ fn Took(spent: Spent) -> impl IntoView {
     }
 }
 
-/// The iteration it did not get to test, attempt by attempt: where it ended, or
-/// what runs now.
+/// The iteration it did not get to test: where it ended, or what runs now.
 #[component]
 fn Untested(
     run_id: String,

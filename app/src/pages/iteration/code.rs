@@ -45,10 +45,9 @@ pub(in crate::pages) fn ChangedCode(
 fn Changes(diff: Diff, evolution_id: String, iteration: u32, layout: Layout) -> impl IntoView {
     let whole = format!("/api/v1/evolutions/{evolution_id}/iterations/{iteration}/diff");
     let beyond = StoredValue::new(whole.clone());
-    let link = if diff.is_cut() {
-        "The whole of it as text"
-    } else {
-        "As text"
+    let link = match diff.is_cut() {
+        true => "The whole of it as text",
+        false => "As text",
     };
     let link = (diff.changed() > 0).then(|| view! { <a href=whole rel="external">{link}</a> });
     let summary = summary(&diff);

@@ -16,28 +16,22 @@ pub(in crate::pages) fn Logs(
     imported: bool,
 ) -> impl IntoView {
     if logs.is_empty() {
-        let none = if imported {
-            "The imported results have no logs."
-        } else {
-            "The steps printed nothing."
+        let none = match imported {
+            true => "The imported results have no logs.",
+            false => "The steps printed nothing.",
         };
         return Either::Left(view! { <p class="quiet">{none}</p> });
     }
     let base = format!("/api/v1/evolutions/{evolution_id}/iterations/{iteration}/logs");
     let one = move |log: StepLog| {
-        let StepLog {
-            role,
-            attempt,
-            tail,
-            earlier,
-        } = log;
-        let whole = format!("{base}/{}/{attempt}", role.name());
-        let cut = (earlier > 0).then(|| {
-            let lines = format::count(earlier, "earlier line");
+        let (role, attempt) = (log.role.name(), log.attempt);
+        let whole = format!("{base}/{role}/{attempt}");
+        let cut = (log.earlier > 0).then(|| {
+            let lines = format::count(log.earlier, "earlier line");
             view! { <p class="quiet">{format!("After {lines}. ")}<a href=whole rel="external">"The whole log"</a></p> }
         });
-        let tail = visible(&tail).into_owned();
-        let title = format!("Log of the {} step, attempt {attempt}", role.name());
+        let tail = visible(&log.tail).into_owned();
+        let title = format!("Log of the {role} step, attempt {attempt}");
         view! {
             <details class="fold">
                 <summary>{title.clone()}</summary>

@@ -23,10 +23,9 @@ pub(in crate::pages) fn Facts(
     let verdict = iteration.verdict;
     let passing = format!("{} of {}", verdict.in_target(), suite.target);
     // With counts only, nobody knows which tests belong to the target.
-    let counted = if suite.counts_only {
-        "Tests passing"
-    } else {
-        "Target tests passing"
+    let counted = match suite.counts_only {
+        true => "Tests passing",
+        false => "Target tests passing",
     };
     // Imported results mostly lack the duration of a test run, and always its
     // time: the import wrote these rows.
@@ -80,10 +79,9 @@ pub(in crate::pages) fn Requirements(
     imported: bool,
 ) -> impl IntoView {
     if requirements.is_empty() {
-        let none = if imported {
-            "The imported results have none."
-        } else {
-            "None were written."
+        let none = match imported {
+            true => "The imported results have none.",
+            false => "None were written.",
         };
         return Either::Left(view! { <p class="quiet">{none}</p> });
     }

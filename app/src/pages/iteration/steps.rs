@@ -99,8 +99,7 @@ fn Row(step: StepView, run_id: String, evolution_id: String, known: Known) -> im
         None => unknown(),
     };
     let recording = known.recorded.then(|| {
-        // An interrupted attempt is repeated under its number, which replaces
-        // its files.
+        // The repetition of an interrupted attempt replaces its files.
         let links = (step.is_recorded() && step.outcome != StepOutcome::Interrupted)
             .then(|| view! { <Recording step=step.clone() run_id evolution_id/> });
         view! { <td role="cell" class="step-recording" data-label="Recording">{links}</td> }
@@ -155,14 +154,8 @@ fn waited(traffic: Traffic) -> Option<String> {
 /// Links to the transcript of the step, as a page and as files.
 #[component]
 fn Recording(step: StepView, run_id: String, evolution_id: String) -> impl IntoView {
-    let StepView {
-        iteration,
-        role,
-        attempt,
-        ..
-    } = step;
-    let detail = conversation_href(&run_id, &evolution_id, iteration, role, attempt);
-    let role = role.name();
+    let (iteration, role, attempt) = (step.iteration, step.role.name(), step.attempt);
+    let detail = conversation_href(&run_id, &evolution_id, iteration, step.role, attempt);
     let label = format!("Read the transcript of the {role}, attempt {attempt}");
     let link = |format: &'static str, name: &'static str| {
         let href = format!(

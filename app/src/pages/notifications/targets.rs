@@ -141,31 +141,24 @@ fn TargetList(targets: Vec<TargetView>, caption: &'static str) -> impl IntoView 
 }
 
 fn target_row(target: TargetView) -> impl IntoView {
-    let TargetView {
-        target_id,
-        address,
-        events,
-        confirmed,
-        created_at,
-        ..
-    } = target;
-    let events: Vec<&str> = events.into_iter().map(event_words).collect();
-    let (events, send) = match confirmed {
+    let events: Vec<&str> = target.events.into_iter().map(event_words).collect();
+    let (events, send) = match target.confirmed {
         true => (events.join("; "), "Send a test"),
         false => (
             "The address is not confirmed yet".to_owned(),
             "Send another code",
         ),
     };
+    let address = target.address;
     let (send_label, remove_label) = (format!("{send} to {address}"), format!("Remove {address}"));
     view! {
         <tr role="row">
             <th role="rowheader" scope="row" class="target-address">{address}</th>
             <td role="cell" data-label="Events">{events}</td>
-            <td role="cell" data-label="Added"><Time at=Some(created_at)/></td>
+            <td role="cell" data-label="Added"><Time at=Some(target.created_at)/></td>
             <td role="cell" data-label="">
                 <form class="buttons" method="post" action="/notifications">
-                    <input type="hidden" name="target" value=target_id/>
+                    <input type="hidden" name="target" value=target.target_id/>
                     <button class="button" type="submit" name="deed" value="test" aria-label=send_label>{send}</button>
                     <button class="button" type="submit" name="deed" value="remove" aria-label=remove_label>"Remove"</button>
                 </form>

@@ -178,8 +178,7 @@ fn Withdraw(action: String, form: Form) -> impl IntoView {
     }
 }
 
-/// The number of concurrent evolutions, and the budget limits that can be
-/// raised.
+/// The number of concurrent evolutions, and the budget, which can be raised.
 #[component]
 fn Limits(action: String, form: Form, budget: Budget, at_once: Option<u32>) -> impl IntoView {
     let refused = form

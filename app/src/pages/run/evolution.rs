@@ -11,8 +11,7 @@ use crate::format;
 use crate::pages::routes::{evolution_href, iteration_href, task_href};
 use crate::words;
 
-/// One evolution: its progress, its chart, its iterations. An event redraws
-/// only the parts it changes.
+/// One evolution. An event redraws only the parts it changes.
 #[component]
 pub fn EvolutionCard(
     first: EvolutionView,

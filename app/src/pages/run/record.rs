@@ -12,8 +12,7 @@ use crate::glossary::Word;
 use crate::query::encode;
 use crate::words;
 
-/// The record from which a result must be reproducible; for imported results,
-/// their origin.
+/// What makes a result reproducible; for imported results, their origin.
 #[component]
 pub(super) fn Record(detail: RwSignal<RunDetail>) -> impl IntoView {
     let (summary, provenance) =

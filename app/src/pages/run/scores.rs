@@ -17,8 +17,7 @@ use crate::query::encode;
 /// A figure and a note beside it, or why there is none.
 type Figure = Result<(String, String), &'static str>;
 
-/// A row of the table: a name, its explanation, and how to read it from the
-/// scores.
+/// A row of the table: a name, its explanation, its value.
 type Measure = (&'static str, &'static str, fn(&Scores) -> Figure);
 
 static MEASURES: [Measure; 10] = [
@@ -154,8 +153,7 @@ pub(super) fn ScoresOfRun(
             </p>
         }
     });
-    // Only this rebuilds the tables, so that unfolded parts stay open while
-    // figures change.
+    // Only this rebuilds the tables: unfolded parts stay open.
     let none = Memo::new(move |_| scores.with(Vec::is_empty));
     let body = move || {
         if none.get() {
@@ -299,7 +297,7 @@ mod tests {
         check(&[0.1, 0.2], "fewer than three");
         check(&[0.1, 0.2, 0.3], "the same in every");
         let seen = scores(&sheet(&[("m", &[0.5, 0.1, 0.2])]));
-        assert!(matches!((MEASURES[4].2)(&seen), Ok(_)));
+        assert!((MEASURES[4].2)(&seen).is_ok());
     }
 
     #[test]
@@ -313,7 +311,7 @@ mod tests {
             recovery(Convention::Paper, Some(time))
         };
         assert_eq!(time(3, 2, Some(2.5)), known("2.5", "2 of 3 repaired"));
-        let why = |figure: Figure| figure.unwrap_err();
+        let why = |figure: Figure| figure.expect_err("a figure");
         assert_eq!(why(time(0, 0, None)), "no regressions");
         assert_eq!(why(time(1, 0, None)), "no regression was repaired");
         assert!(why(recovery(Convention::Paper, None)).contains("not which"));

@@ -131,16 +131,14 @@ pub(super) fn Waiting(evolution: Memo<EvolutionView>) -> impl IntoView {
 pub(super) fn Stopped(evolution: Memo<EvolutionView>, run_id: String) -> impl IntoView {
     let stop_notice = Memo::new(move |_| evolution.with(stop_notice));
     move || {
-        let StopNotice {
-            says,
-            reason,
-            iteration,
-        } = stop_notice.get()?;
-        let log = iteration.map(|n| {
+        let notice = stop_notice.get()?;
+        let log = notice.iteration.map(|n| {
             let href = evolution.with_untracked(|e| iteration_href(&run_id, &e.evolution_id, n));
             view! { " " <a href=href>"Its attempts and their output"</a> }
         });
-        Some(view! { <p class="note">{says.map(|says| format!("{says} "))}{reason}{log}</p> })
+        Some(
+            view! { <p class="note">{notice.says.map(|says| format!("{says} "))}{notice.reason}{log}</p> },
+        )
     }
 }
 

@@ -34,16 +34,12 @@ const NO_SCRIPT: &str = "<p class=\"note\">With JavaScript this page follows the
 
 #[component]
 pub fn RunView(whole: PageData, answer: StoredValue<FormAnswer>) -> impl IntoView {
-    let PageData {
-        detail,
-        scores,
-        card,
-    } = whole;
+    let detail = whole.detail;
     let (run_id, kind) = (detail.summary.run_id.clone(), detail.summary.config.kind);
     let model = detail.summary.config.model.clone();
     let split = detail.summary.config.split.clone();
     let was_over = detail.summary.progress.is_over();
-    let (detail, scores) = (RwSignal::new(detail), RwSignal::new(scores));
+    let (detail, scores) = (RwSignal::new(detail), RwSignal::new(whole.scores));
     let follower = Follower::new(detail, scores);
     follower.start();
     let log = (!was_over).then(|| view! { <LogTail tail=follower.tail/> });
@@ -60,7 +56,7 @@ pub fn RunView(whole: PageData, answer: StoredValue<FormAnswer>) -> impl IntoVie
         <Evolutions detail/>
         {log}
         <Record detail/>
-        <ReproducibilityCard run_id kind text=card/>
+        <ReproducibilityCard run_id kind text=whole.card/>
     }
 }
 
@@ -159,8 +155,7 @@ fn Overall(detail: RwSignal<RunDetail>) -> impl IntoView {
     }
 }
 
-/// When the run was submitted, started and finished; for imported results only
-/// the import is known.
+/// When it was submitted, started and finished; or only when it was imported.
 #[component]
 fn Moments(summary: Memo<RunSummary>) -> impl IntoView {
     let imported = summary.with_untracked(|s| s.config.kind == Kind::Imported);

@@ -128,8 +128,7 @@ fn Row(
         <div class="form-row">
             <label for=id(name)>{label}</label>
             {children()}
-            // Always present, so that screen readers announce its text when it
-            // changes.
+            // Always present, so that screen readers announce a new text.
             <p class=class id=format!("{}-problem", id(name)) aria-live="polite">{problem}</p>
             {hint}
         </div>

@@ -14,19 +14,14 @@ use crate::format;
 /// The whole form.
 #[component]
 pub fn RunSheet(desk: Desk, answer: StoredValue<FormAnswer>) -> impl IntoView {
-    let Desk {
-        splits,
-        harnesses,
-        keys,
-        form,
-    } = desk;
     let sent = Form::new("run", answer);
-    let state = FormState::new(form, sent);
-    let splits = splits.into_iter().map(|split| {
+    let state = FormState::new(desk.form, sent);
+    let splits = desk.splits.into_iter().map(|split| {
         let words = format!("{} ({})", split.name, format::count(split.ready, "task"));
         (split.name, words)
     });
-    let names = keys
+    let names = desk
+        .keys
         .into_iter()
         .map(|key| view! { <option value=key.name></option> });
     let ticked = |name| sent.kept(name).is_some_and(|kept| !kept.is_empty());
@@ -44,7 +39,7 @@ pub fn RunSheet(desk: Desk, answer: StoredValue<FormAnswer>) -> impl IntoView {
             </fieldset>
             <fieldset>
                 <legend>"Harness"</legend>
-                <OneOf state name="harness.name" label="Agents" options=harnesses.clone()/>
+                <OneOf state name="harness.name" label="Agents" options=desk.harnesses.clone()/>
                 <Line state name="harness.version" label="Version" hint="For agent programs; the pinned version when empty."/>
                 <Line state name="harness.max_chunks" label="Chunks" kind="number" hint="For replay only: the most chunks the history is cut into."/>
             </fieldset>
@@ -68,7 +63,7 @@ pub fn RunSheet(desk: Desk, answer: StoredValue<FormAnswer>) -> impl IntoView {
                 <Line state name="endpoint.prices.cached" label="Price of cached input"/>
                 <Line state name="endpoint.prices.output" label="Price of output"/>
             </fieldset>
-            <Programmer state harnesses/>
+            <Programmer state harnesses=desk.harnesses/>
             <fieldset>
                 <legend>"Tasks"</legend>
                 <OneOf state name="split" label="Split" options=splits.collect()/>
