@@ -53,24 +53,18 @@ pub fn App() -> impl IntoView {
     }
 }
 
-/// Header and footer around the page; pages that other sites frame have
-/// neither.
+/// Header and footer, but not around pages that other sites frame.
 #[component]
 fn Frame() -> impl IntoView {
     let path = use_location().pathname;
     let bare = Memo::new(move |_| path.with(|path| path.starts_with("/embed/")));
-    let head = move || {
-        (!bare.get()).then(|| {
-            view! {
-                <a class="skip" href="#main" rel="external">"Skip to the content"</a>
-                <Header/>
-            }
-        })
-    };
     view! {
-        {head}
+        <Show when=move || !bare.get()>
+            <a class="skip" href="#main" rel="external">"Skip to the content"</a>
+            <Header/>
+        </Show>
         <Main bare/>
-        {move || (!bare.get()).then(|| view! { <Footer/> })}
+        <Show when=move || !bare.get()><Footer/></Show>
     }
 }
 
@@ -125,8 +119,7 @@ fn Main(bare: Memo<bool>) -> impl IntoView {
                 <Route path=path!("/embed/:figure") view={Lazy::<lazy::Embed>::new()} ssr=SsrMode::Async/>
                 <Route path=path!("/about") view={Lazy::<lazy::About>::new()} ssr=SsrMode::Async/>
                 <Route path=path!("/sign-in") view={Lazy::<lazy::SignIn>::new()} ssr=SsrMode::Async/>
-                // The target of forms that lead to another site; shows their
-                // outcome.
+                // The target of forms that lead to another site.
                 <Route path=path!("/sign-in/:provider") view={Lazy::<lazy::SignIn>::new()} ssr=SsrMode::Async/>
                 <Route path=path!("/invitation/:secret") view={Lazy::<lazy::Invitation>::new()} ssr=SsrMode::Async/>
                 <Route path=path!("/account") view={Lazy::<lazy::Account>::new()} ssr=SsrMode::Async/>

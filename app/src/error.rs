@@ -29,57 +29,47 @@ pub enum ErrorKind {
 }
 
 impl ErrorKind {
-    /// The HTTP status of the response.
-    #[must_use]
-    pub fn status(self) -> u16 {
+    /// The HTTP status of the response, and the heading above the message.
+    fn entry(self) -> (u16, &'static str) {
         match self {
-            Self::NotFound => 404,
-            Self::Invalid => 400,
-            Self::SignIn => 401,
-            Self::Forbidden => 403,
-            Self::TooMany => 429,
-            Self::Unavailable => 503,
-            Self::Internal => 500,
+            Self::NotFound => (404, "Not found"),
+            Self::Invalid => (400, "That request cannot be read"),
+            Self::SignIn => (401, "Sign in first"),
+            Self::Forbidden => (403, "Not for your account"),
+            Self::TooMany => (429, "Too many tries"),
+            Self::Unavailable => (503, "Not available right now"),
+            Self::Internal => (500, "Something broke on our side"),
         }
     }
 
-    /// The heading above the message.
+    #[must_use]
+    pub fn status(self) -> u16 {
+        self.entry().0
+    }
+
     #[must_use]
     pub fn title(self) -> &'static str {
-        match self {
-            Self::NotFound => "Not found",
-            Self::Invalid => "That request cannot be read",
-            Self::SignIn => "Sign in first",
-            Self::Forbidden => "Not for your account",
-            Self::TooMany => "Too many tries",
-            Self::Unavailable => "Not available right now",
-            Self::Internal => "Something broke on our side",
-        }
+        self.entry().1
     }
 }
 
 impl AppError {
-    #[must_use]
     pub fn not_found(message: impl Into<String>) -> Self {
         Self::answering(ErrorKind::NotFound, message)
     }
 
-    #[must_use]
     pub fn invalid(message: impl Into<String>) -> Self {
         Self::answering(ErrorKind::Invalid, message)
     }
 
-    #[must_use]
     pub fn unavailable(message: impl Into<String>) -> Self {
         Self::answering(ErrorKind::Unavailable, message)
     }
 
-    #[must_use]
     pub fn sign_in(message: impl Into<String>) -> Self {
         Self::answering(ErrorKind::SignIn, message)
     }
 
-    #[must_use]
     pub fn internal() -> Self {
         Self::answering(
             ErrorKind::Internal,
@@ -87,8 +77,7 @@ impl AppError {
         )
     }
 
-    /// On the server, also sets the error's status on the current response,
-    /// whether of a page or a server function.
+    /// On the server, also sets the status of the current response.
     fn answering(kind: ErrorKind, message: impl Into<String>) -> Self {
         set_status(kind.status());
         Self {
@@ -152,21 +141,19 @@ mod server {
 
     impl From<Error> for AppError {
         fn from(error: Error) -> Self {
-            let with_message = |kind| Self::answering(kind, format!("{}.", sentence(&error)));
-            match error {
-                Error::NotFound { .. } => Self::not_found(format!("{}.", sentence(&error))),
-                Error::Invalid(_) | Error::Rejected(_) | Error::Conflict(_) => {
-                    Self::invalid(format!("{}.", sentence(&error)))
-                }
-                Error::Unauthenticated(_) => with_message(ErrorKind::SignIn),
-                Error::Forbidden(_) => with_message(ErrorKind::Forbidden),
-                Error::TooMany { .. } => with_message(ErrorKind::TooMany),
-                Error::Unavailable(_) => Self::unavailable(format!("{}.", sentence(&error))),
+            let kind = match &error {
+                Error::NotFound { .. } => ErrorKind::NotFound,
+                Error::Invalid(_) | Error::Rejected(_) | Error::Conflict(_) => ErrorKind::Invalid,
+                Error::Unauthenticated(_) => ErrorKind::SignIn,
+                Error::Forbidden(_) => ErrorKind::Forbidden,
+                Error::TooMany { .. } => ErrorKind::TooMany,
+                Error::Unavailable(_) => ErrorKind::Unavailable,
                 Error::Internal(cause) => {
                     tracing::error!(error = ?cause, "a page could not be made");
-                    Self::internal()
+                    return Self::internal();
                 }
-            }
+            };
+            Self::answering(kind, format!("{}.", sentence(&error)))
         }
     }
 
@@ -174,10 +161,8 @@ mod server {
     fn sentence(error: &Error) -> String {
         let text = error.to_string();
         let mut letters = text.trim_end_matches('.').chars();
-        letters
-            .next()
-            .map(|first| first.to_uppercase().chain(letters).collect())
-            .unwrap_or_default()
+        let first = letters.next().into_iter().flat_map(char::to_uppercase);
+        first.chain(letters).collect()
     }
 
     #[cfg(test)]

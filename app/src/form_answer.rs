@@ -1,5 +1,6 @@
 use leptos::prelude::*;
 use serde::{Deserialize, Serialize};
+use swe_ci_core::run::BadConfig;
 use swe_ci_views::submission::Estimate;
 
 /// The outcome of a submitted form, for the page rendered in response.
@@ -10,49 +11,52 @@ use swe_ci_views::submission::Estimate;
 pub struct FormAnswer {
     /// Which form of the page was submitted.
     pub form: String,
-    /// Validation errors; with any, the server did nothing.
-    pub problems: Vec<FieldProblem>,
+    /// Validation errors, safe to show; with any, the server did nothing.
+    pub problems: Vec<BadConfig>,
     /// The submitted values by field, to fill the form again.
     pub kept: Vec<(String, String)>,
-    /// The estimate for the submitted run.
     pub estimate: Option<Estimate>,
     /// A newly created secret, shown only this once.
     pub made: Option<String>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FieldProblem {
-    /// The field that shows it.
-    pub field: String,
-    /// Safe to show.
-    pub message: String,
+/// A form of the page, and the answer if it was the submitted one.
+#[derive(Debug, Clone, Copy)]
+pub struct Form {
+    pub name: &'static str,
+    answer: StoredValue<FormAnswer>,
 }
 
 impl FormAnswer {
     /// That of the current page; empty after a plain GET.
-    pub(crate) fn of_page() -> Self {
-        SharedValue::new(|| use_context::<Self>().unwrap_or_default()).into_inner()
+    pub(crate) fn of_page() -> StoredValue<Self> {
+        let sent = SharedValue::new(|| use_context::<Self>().unwrap_or_default());
+        StoredValue::new(sent.into_inner())
+    }
+}
+
+impl Form {
+    pub(crate) fn new(name: &'static str, answer: StoredValue<FormAnswer>) -> Self {
+        Self { name, answer }
     }
 
-    /// The validation error of a field.
-    #[must_use]
-    pub fn problem(&self, form: &str, field: &str) -> Option<String> {
-        let mut problems = self.problems.iter().filter(|_| self.form == form);
-        let problem = problems.find(|problem| problem.field == field)?;
-        Some(problem.message.clone())
+    /// Reads the answer if it is to this form.
+    pub(crate) fn read<T>(self, read: impl FnOnce(&FormAnswer) -> Option<T>) -> Option<T> {
+        self.answer
+            .with_value(|answer| (answer.form == self.name).then(|| read(answer)).flatten())
     }
 
-    /// The submitted value of a field.
-    #[must_use]
-    pub fn kept(&self, form: &str, field: &str) -> Option<String> {
-        let mut kept = self.kept.iter().filter(|_| self.form == form);
-        let (_, text) = kept.find(|(name, _)| name == field)?;
-        Some(text.clone())
+    pub(crate) fn problem(self, field: &str) -> Option<String> {
+        self.read(|answer| {
+            let bad = answer.problems.iter().find(|bad| bad.field == field)?;
+            Some(bad.problem.clone())
+        })
     }
 
-    /// The secret a form created.
-    #[must_use]
-    pub fn made(&self, form: &str) -> Option<String> {
-        self.made.clone().filter(|_| self.form == form)
+    pub(crate) fn kept(self, field: &str) -> Option<String> {
+        self.read(|answer| {
+            let (_, text) = answer.kept.iter().find(|(name, _)| name == field)?;
+            Some(text.clone())
+        })
     }
 }

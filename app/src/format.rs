@@ -3,12 +3,10 @@
 
 use swe_ci_core::uncertainty::Interval;
 pub(crate) use swe_ci_plots::format::{
-    clip, count, decimals, gamma, interval, ranks, score, share, thousands,
+    clip, decimals, gamma, interval, ranks, score, share, thousands,
 };
 
-/// "2026-11-20 14:03 UTC" from an RFC 3339 text in UTC. Any other text stays as
-/// it is.
-#[must_use]
+/// "2026-11-20 14:03 UTC" from RFC 3339 in UTC; another text stays as it is.
 pub(crate) fn minute(rfc3339: &str) -> String {
     match (rfc3339.get(..10), rfc3339.get(10..11), rfc3339.get(11..16)) {
         (Some(day), Some("T"), Some(time)) => format!("{day} {time} UTC"),
@@ -17,20 +15,17 @@ pub(crate) fn minute(rfc3339: &str) -> String {
 }
 
 /// "2026-11-20".
-#[must_use]
 pub(crate) fn day(rfc3339: &str) -> String {
     rfc3339.get(..10).unwrap_or(rfc3339).to_owned()
 }
 
 /// "95 % interval 0.51 to 0.70": screen readers skip brackets.
-#[must_use]
 pub(crate) fn interval_in_words(Interval { low, high }: Interval, places: usize) -> String {
     let (low, high) = (decimals(low, places), decimals(high, places));
     format!("95 % interval {low} to {high}")
 }
 
 /// "0.4 s", "12 s", "3 min 20 s", "2 h 5 min".
-#[must_use]
 pub(crate) fn seconds(value: f64) -> String {
     if value < 9.95 {
         return format!("{value:.1} s");
@@ -46,7 +41,6 @@ pub(crate) fn seconds(value: f64) -> String {
 }
 
 /// "412 days", "1 day", "5.8 years".
-#[must_use]
 pub(crate) fn span(days: f64) -> String {
     if days >= 730.0 {
         format!("{:.1} years", days / 365.25)
@@ -57,7 +51,6 @@ pub(crate) fn span(days: f64) -> String {
 
 /// "$12.30", "$0.0042", "$1 234" from millionths of a US dollar: cents where
 /// they are precise enough, whole dollars for large amounts.
-#[must_use]
 pub(crate) fn dollars(micro_usd: u64) -> String {
     match micro_usd {
         0 => "$0".to_owned(),
@@ -72,13 +65,25 @@ pub(crate) fn dollars(micro_usd: u64) -> String {
 }
 
 /// "$25" and "$0.50": an amount that somebody typed.
-#[must_use]
 pub(crate) fn usd(amount: f64) -> String {
     dollars((amount * 1e6).round() as u64).replace(".00", "")
 }
 
+/// "1 test", "20 tests".
+pub(crate) fn count(n: impl TryInto<u32>, noun: &str) -> String {
+    swe_ci_plots::format::count(n.try_into().unwrap_or(u32::MAX), noun)
+}
+
+/// "2 retries"; none for none.
+pub(crate) fn retries(n: u64) -> Option<String> {
+    match n {
+        0 => None,
+        1 => Some("1 retry".to_owned()),
+        n => Some(format!("{} retries", thousands(n))),
+    }
+}
+
 /// The first characters of a digest or commit.
-#[must_use]
 pub(crate) fn short(digest: &str) -> String {
     let hex = digest.strip_prefix("sha256:").unwrap_or(digest);
     hex.chars().take(10).collect()

@@ -1,10 +1,10 @@
 //! The SWE-CI web application: pages rendered on the server (`ssr`) and made
 //! interactive in the browser (`hydrate`).
 //!
-//! A page is a folder: `view.rs` holds components that take plain data,
-//! `data.rs` the server functions that fetch it, `mod.rs` joins the two.
-//! Computations that need no browser live in `swe-ci-core` and `swe-ci-views`,
-//! figures in `swe-ci-plots`.
+//! A page is a file: the server functions that fetch its data, the page, and the
+//! components that take plain data. A larger page is a folder, with `data.rs`,
+//! `mod.rs` and `view.rs` for these. Computations that need no browser live in
+//! `swe-ci-core` and `swe-ci-views`, figures in `swe-ci-plots`.
 
 // Views are deeply nested types.
 #![recursion_limit = "256"]
@@ -14,17 +14,14 @@
 )]
 
 mod app;
-mod error;
-
-pub mod pages;
-
 pub mod components;
-
+mod error;
 mod fetched;
 mod form_answer;
 mod format;
 mod glossary;
 mod markup;
+pub mod pages;
 mod preview;
 mod public_url;
 mod query;
@@ -34,7 +31,7 @@ mod words;
 
 pub use app::{App, shell};
 pub use error::{AppError, ErrorKind};
-pub use form_answer::{FieldProblem, FormAnswer};
+pub use form_answer::FormAnswer;
 pub use public_url::PublicUrl;
 pub use query::encode;
 pub use reader::Reader;
@@ -46,12 +43,10 @@ pub use sign_in_providers::{NotSignedIn, SignInProvider, SignInProviders};
 pub fn hydrate() {
     console_error_panic_hook::set_once();
     wasm_bindgen_futures::spawn_local(async {
-        // Loads the page's code and data before it takes over the server's
-        // markup.
+        // Loads the page's code and data first.
         let taken_over = leptos::mount::hydrate_from_async(body(), App).await;
         taken_over.forget();
-        // Tells scripts that drive the page from outside that controls work
-        // now.
+        // Tells scripts from outside that controls work now.
         if let Some(root) = leptos::prelude::document().document_element() {
             let _ = root.set_attribute("data-hydrated", "");
         }

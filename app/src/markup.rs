@@ -2,7 +2,6 @@
 //! of a view, each cell would be built and then hydrated one by one.
 
 /// Escapes a text for use between tags and in attributes.
-#[must_use]
 pub(crate) fn escape(text: &str) -> String {
     html_escape::encode_quoted_attribute(text).into_owned()
 }

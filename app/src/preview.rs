@@ -1,10 +1,9 @@
-//! How other sites show a link to a page: its canonical address and its
-//! picture.
+//! How other sites show a link to a page: canonical address and picture.
 
 use leptos_router::params::ParamsMap;
+use swe_ci_views::leaderboard::View;
 
-use crate::format;
-use crate::query::{Query, Reading, encode};
+use crate::query::{Reading, encode, list};
 
 /// The parameters that select the content of a page. Others, such as click
 /// counters that linking sites add, do not make a page of their own.
@@ -50,18 +49,17 @@ pub(crate) fn canonical(path: &str, search: &str) -> String {
     }
 }
 
-/// The picture of the page at this address; the server draws it from the same
-/// data.
+/// The picture of the page; the server draws it from the same data.
 pub(crate) fn picture(path: &str, query: &ParamsMap) -> String {
     let parts: Vec<&str> = path.trim_matches('/').split('/').collect();
     let reading = Reading::of(query);
     match parts.as_slice() {
-        [""] => format!("/og/leaderboard.png{}", counting(&reading, true)),
+        [""] => format!("/og/leaderboard.png{}", counting(reading, true)),
         ["figures"] => format!(
             "/og/figures/evoscore-by-release.png{}",
-            counting(&reading, true)
+            counting(reading, true)
         ),
-        ["embed", figure] => format!("/og/figures/{figure}.png{}", counting(&reading, true)),
+        ["embed", figure] => format!("/og/figures/{figure}.png{}", counting(reading, true)),
         ["models", name] => format!("/og/models/{name}.png"),
         ["tasks", id] => format!("/og/tasks/{id}.png"),
         ["runs", id] => format!("/og/runs/{id}.png"),
@@ -73,7 +71,7 @@ pub(crate) fn picture(path: &str, query: &ParamsMap) -> String {
         }
         ["compare"] => match runs(query) {
             Some(runs) => {
-                let counting = counting(&reading, false).replacen('?', "&", 1);
+                let counting = counting(reading, false).replacen('?', "&", 1);
                 format!("/og/compare.png?runs={runs}{counting}")
             }
             None => "/og/pages/compare.png".to_owned(),
@@ -84,20 +82,14 @@ pub(crate) fn picture(path: &str, query: &ParamsMap) -> String {
 }
 
 /// γ, convention and split, without defaults.
-fn counting(reading: &Reading, of_split: bool) -> String {
-    let mut query = Query::default();
-    if of_split {
-        query.add("split", reading.split.as_deref());
-    }
-    let usual = Reading::of(&ParamsMap::new());
-    let gamma = format::gamma(reading.gamma);
-    query.add("gamma", (reading.gamma != usual.gamma).then_some(gamma));
-    let convention = reading.convention;
-    query.add(
-        "convention",
-        (convention != usual.convention).then_some(convention.name()),
-    );
-    query.0
+fn counting(reading: Reading, of_split: bool) -> String {
+    let counted = Reading {
+        split: reading.split.filter(|_| of_split),
+        published: true,
+        view: View::default(),
+        ..reading
+    };
+    counted.to_query()
 }
 
 fn sample(query: &ParamsMap) -> String {
@@ -108,13 +100,9 @@ fn sample(query: &ParamsMap) -> String {
 
 /// The runs of a comparison, in one parameter or several.
 fn runs(query: &ParamsMap) -> Option<String> {
-    let given = query.get_all("runs").unwrap_or_default();
-    let ids = given.iter().flat_map(|ids| ids.split(','));
-    let ids: Vec<String> = ids
-        .map(str::trim)
-        .filter(|id| !id.is_empty())
-        .map(encode)
-        .collect();
+    let ids = list(query, "runs");
+    let ids = ids.iter().map(|id| id.trim()).filter(|id| !id.is_empty());
+    let ids: Vec<String> = ids.map(encode).collect();
     (ids.len() > 1).then(|| ids.join(","))
 }
 

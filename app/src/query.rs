@@ -14,7 +14,6 @@ pub(crate) const GAMMA_LEAST: f64 = 0.1;
 pub(crate) const GAMMA_MOST: f64 = 10.0;
 
 /// A number from a control or an address, rounded to hundredths.
-#[must_use]
 pub(crate) fn gamma(text: &str) -> Option<Gamma> {
     let value: f64 = text.trim().parse().ok()?;
     let value = value.is_finite().then_some(value)?;
@@ -42,7 +41,6 @@ pub(crate) const EXCLUDE: &str = "exclude";
 pub(crate) const OFF: &str = "off";
 
 impl Reading {
-    #[must_use]
     pub(crate) fn of(query: &ParamsMap) -> Self {
         let convention = query.get_str("convention").and_then(|c| c.parse().ok());
         Self {
@@ -54,19 +52,13 @@ impl Reading {
         }
     }
 
-    /// `?split=demo&gamma=1.20&convention=reference&published=off`, without
-    /// defaults.
-    #[must_use]
+    /// `?split=demo&gamma=1.20&convention=reference`, without defaults.
     pub(crate) fn to_query(&self) -> String {
         let mut query = Query::default();
         query.add("split", self.split.as_deref());
         let gamma = format::gamma(self.gamma);
         query.add("gamma", (self.gamma != Gamma::ONE).then_some(&gamma));
-        let convention = self.convention;
-        query.add(
-            "convention",
-            (convention != Convention::default()).then_some(convention.name()),
-        );
+        query.add_convention(self.convention);
         query.add("published", (!self.published).then_some(OFF));
         query.add_rows(&self.view);
         if self.view.columns != Columns::default() {
@@ -76,46 +68,37 @@ impl Reading {
     }
 
     /// The address of the leaderboard with this query.
-    #[must_use]
     pub(crate) fn href(&self) -> String {
         format!("/{}", self.to_query())
     }
 }
 
 fn view(query: &ParamsMap) -> View {
-    let kinds = list(query, "kind");
-    let kinds: Vec<Kind> = Kind::ALL
-        .into_iter()
-        .filter(|kind| kinds.iter().any(|name| name == kind.name()))
-        .collect();
+    let names = list(query, "kind");
+    let named_kind = |kind: &Kind| names.iter().any(|name| name == kind.name());
+    let kinds: Vec<Kind> = Kind::ALL.into_iter().filter(named_kind).collect();
     let columns = list(query, "columns");
-    let columns = columns.iter().map(String::as_str);
-    let none_said = columns.len() == 0;
+    let sort = query.get_str("sort").and_then(|sort| sort.parse().ok());
     View {
         // Selecting all is the same as selecting none.
-        kinds: if kinds.len() == Kind::ALL.len() {
-            Vec::new()
-        } else {
-            kinds
+        kinds: match kinds.len() == Kind::ALL.len() {
+            true => Vec::new(),
+            false => kinds,
         },
         provider: named(query, "provider"),
         mark: query.get_str("mark").and_then(Mark::from_name),
         text: named(query, "text").unwrap_or_default(),
         unseen: query.get_str("seen") == Some(EXCLUDE),
-        sort: query
-            .get_str("sort")
-            .and_then(|sort| sort.parse().ok())
-            .unwrap_or_default(),
-        columns: Columns::of_names(columns)
+        sort: sort.unwrap_or_default(),
+        columns: Columns::of_names(columns.iter().map(String::as_str))
             .ok()
-            .filter(|_| !none_said)
+            .filter(|_| !columns.is_empty())
             .unwrap_or_default(),
     }
 }
 
-/// Accepts repeated parameters, as forms with checkboxes send them, and one
-/// parameter with commas.
-fn list(query: &ParamsMap, key: &str) -> Vec<String> {
+/// From repeated parameters, as checkboxes send them, or one with commas.
+pub(crate) fn list(query: &ParamsMap, key: &str) -> Vec<String> {
     let given = query.get_all(key).unwrap_or_default();
     let each = given.iter().flat_map(|value| value.split(','));
     let each = each.filter(|name| !name.is_empty());
@@ -123,7 +106,6 @@ fn list(query: &ParamsMap, key: &str) -> Vec<String> {
 }
 
 /// A parameter that is not empty.
-#[must_use]
 pub(crate) fn named(query: &ParamsMap, key: &str) -> Option<String> {
     query.get(key).filter(|value| !value.is_empty())
 }
@@ -139,12 +121,29 @@ impl Query {
         }
     }
 
+    /// [`Self::add`], to be continued.
+    pub(crate) fn with(mut self, key: &str, value: Option<impl AsRef<str>>) -> Self {
+        self.add(key, value);
+        self
+    }
+
+    /// An address with this query.
+    pub(crate) fn at(&self, path: &str) -> String {
+        format!("{path}{}", self.0)
+    }
+
     /// The value needs no encoding.
     fn add_plain(&mut self, key: &str, value: &str) {
         self.0.push(if self.0.is_empty() { '?' } else { '&' });
         self.0.push_str(key);
         self.0.push('=');
         self.0.push_str(value);
+    }
+
+    /// Adds nothing for the default.
+    pub(crate) fn add_convention(&mut self, convention: Convention) {
+        let other = convention != Convention::default();
+        self.add("convention", other.then_some(convention.name()));
     }
 
     /// The columns of a view, including the default ones.
@@ -154,17 +153,16 @@ impl Query {
 
     /// Which rows in which order, without defaults.
     pub(crate) fn add_rows(&mut self, view: &View) {
-        let usual = View::default();
-        let kinds: Vec<&str> = view.kinds.iter().map(|kind| kind.name()).collect();
-        if !kinds.is_empty() {
+        if !view.kinds.is_empty() {
+            let kinds: Vec<&str> = view.kinds.iter().map(|kind| kind.name()).collect();
             self.add_plain("kind", &kinds.join(","));
         }
         self.add("provider", view.provider.as_deref());
         self.add("mark", view.mark.map(Mark::name));
         self.add("text", (!view.text.is_empty()).then_some(&view.text));
         self.add("seen", view.unseen.then_some(EXCLUDE));
-        let sort = (view.sort != usual.sort).then(|| view.sort.to_string());
-        self.add("sort", sort);
+        let sorted = view.sort != View::default().sort;
+        self.add("sort", sorted.then(|| view.sort.to_string()));
     }
 }
 

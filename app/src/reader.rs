@@ -10,17 +10,12 @@ use swe_ci_views::account::{AccountRole, Actor, Identity};
 pub struct Reader(Option<Identity>);
 
 impl Reader {
-    /// That of the current page; the server knows it and sends it to the
-    /// browser.
+    /// That of the current page; the server sends it to the browser.
     pub(crate) fn of_page() -> Self {
-        let known = SharedValue::new(|| {
-            let by = use_context::<Actor>();
-            Self(by.and_then(|by| by.identity().cloned()))
-        });
-        known.into_inner()
+        let identity = || use_context::<Actor>()?.identity().cloned();
+        SharedValue::new(|| Self(identity())).into_inner()
     }
 
-    /// The one in the page's context.
     pub(crate) fn at_hand() -> Self {
         use_context().unwrap_or_default()
     }

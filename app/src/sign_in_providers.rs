@@ -22,13 +22,11 @@ pub struct SignInProvider {
 }
 
 impl SignInProviders {
-    /// Those of the current page; the server knows them and sends them to the
-    /// browser.
+    /// Those of the current page; the server sends them to the browser.
     pub(crate) fn of_page() -> Self {
         SharedValue::new(|| use_context::<Self>().unwrap_or_default()).into_inner()
     }
 
-    /// Those in the page's context.
     pub(crate) fn at_hand() -> Self {
         use_context().unwrap_or_default()
     }
@@ -47,13 +45,11 @@ pub enum NotSignedIn {
     Denied,
     /// The attempt expired, began in another browser, or never began.
     Expired,
-    /// The provider does not respond.
     Unreachable,
     /// Its answer cannot be verified.
     Unverified,
     /// No account is linked, and the provider does not admit new people.
     NotLinked,
-    /// The account is disabled.
     Disabled,
     /// The invitation is no longer valid.
     NoInvitation,
@@ -73,36 +69,33 @@ impl NotSignedIn {
         Self::NotLinkable,
     ];
 
-    /// The value in the address.
+    /// The value in the address, and the HTTP status of the page that shows it.
+    fn entry(self) -> (&'static str, u16) {
+        match self {
+            Self::Denied => ("denied", 403),
+            Self::Expired => ("expired", 400),
+            Self::Unreachable => ("unreachable", 503),
+            Self::Unverified => ("unverified", 403),
+            Self::NotLinked => ("not-linked", 403),
+            Self::Disabled => ("disabled", 403),
+            Self::NoInvitation => ("no-invitation", 404),
+            Self::NotLinkable => ("not-linkable", 409),
+        }
+    }
+
     #[must_use]
     pub fn word(self) -> &'static str {
-        match self {
-            Self::Denied => "denied",
-            Self::Expired => "expired",
-            Self::Unreachable => "unreachable",
-            Self::Unverified => "unverified",
-            Self::NotLinked => "not-linked",
-            Self::Disabled => "disabled",
-            Self::NoInvitation => "no-invitation",
-            Self::NotLinkable => "not-linkable",
-        }
+        self.entry().0
+    }
+
+    #[must_use]
+    pub fn status(self) -> u16 {
+        self.entry().1
     }
 
     #[must_use]
     pub fn from_word(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|why| why.word() == word)
-    }
-
-    /// The HTTP status of the page that shows it.
-    #[must_use]
-    pub fn status(self) -> u16 {
-        match self {
-            Self::Expired => 400,
-            Self::Denied | Self::Unverified | Self::NotLinked | Self::Disabled => 403,
-            Self::NoInvitation => 404,
-            Self::NotLinkable => 409,
-            Self::Unreachable => 503,
-        }
     }
 
     /// The message to the person; `name` is the provider's.

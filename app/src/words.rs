@@ -1,5 +1,4 @@
-//! The names of states on the pages. One place, so that everything has one name
-//! everywhere.
+//! The names of states, so that everything has one name on all pages.
 
 use swe_ci_core::agent::{Budget, Endpoint};
 use swe_ci_core::metrics::{Convention, Verdict};
@@ -15,7 +14,6 @@ use crate::format;
 use crate::glossary::Word;
 
 /// The tag of a run that is not public: a word, a sentence, a tone.
-#[must_use]
 pub(crate) fn visibility(visibility: Visibility) -> Option<(&'static str, &'static str, Tone)> {
     match visibility {
         Visibility::Public => None,
@@ -32,7 +30,6 @@ pub(crate) fn visibility(visibility: Visibility) -> Option<(&'static str, &'stat
     }
 }
 
-#[must_use]
 pub(crate) fn progress_tone(progress: Progress) -> Tone {
     match progress {
         Progress::Queued | Progress::Cancelled => Tone::Plain,
@@ -42,7 +39,6 @@ pub(crate) fn progress_tone(progress: Progress) -> Tone {
 }
 
 /// A role in a menu.
-#[must_use]
 pub(crate) fn role(role: AccountRole) -> &'static str {
     match role {
         AccountRole::Reader => "reader: views public data",
@@ -51,8 +47,13 @@ pub(crate) fn role(role: AccountRole) -> &'static str {
     }
 }
 
+/// The parts there are, with dots between them.
+pub(crate) fn joined<const N: usize>(parts: [Option<String>; N]) -> String {
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    parts.join(" · ")
+}
+
 /// The actions a role permits, for the account that has it.
-#[must_use]
 pub(crate) fn role_may(role: AccountRole) -> &'static str {
     match role {
         AccountRole::Reader => "As a reader you can view the public data of this site.",
@@ -63,18 +64,7 @@ pub(crate) fn role_may(role: AccountRole) -> &'static str {
     }
 }
 
-/// The form value that disables or enables an account, and the label of its
-/// button.
-#[must_use]
-pub(crate) fn disabling(disabled: bool) -> (&'static str, &'static str) {
-    match disabled {
-        true => ("enable", "Enable"),
-        false => ("disable", "Disable"),
-    }
-}
-
 /// The tag beside a run's name, its meaning and its tone.
-#[must_use]
 pub(crate) fn kind(kind: Kind) -> Option<(&'static str, &'static str, Tone)> {
     match kind {
         Kind::Human => Some((
@@ -92,7 +82,6 @@ pub(crate) fn kind(kind: Kind) -> Option<(&'static str, &'static str, Tone)> {
 }
 
 /// The word for a mark, and its tone.
-#[must_use]
 pub(crate) fn mark(mark: Mark) -> (Word, Tone) {
     match mark {
         Mark::Verified => (Word::Verified, Tone::Good),
@@ -101,7 +90,6 @@ pub(crate) fn mark(mark: Mark) -> (Word, Tone) {
 }
 
 /// The marks that occur in a table, for its key.
-#[must_use]
 pub(crate) fn marks(marks: impl IntoIterator<Item = Option<Mark>>) -> Vec<Word> {
     let there: Vec<Mark> = marks.into_iter().flatten().collect();
     [Mark::Verified, Mark::SelfReported]
@@ -112,7 +100,6 @@ pub(crate) fn marks(marks: impl IntoIterator<Item = Option<Mark>>) -> Vec<Word> 
 }
 
 /// How a convention counts.
-#[must_use]
 pub(crate) fn convention(convention: Convention) -> &'static str {
     match convention {
         Convention::Paper => {
@@ -125,7 +112,6 @@ pub(crate) fn convention(convention: Convention) -> &'static str {
 }
 
 /// "replay · at most 20 chunks".
-#[must_use]
 pub(crate) fn harness(config: &HarnessConfig) -> String {
     match config {
         HarnessConfig::Replay { max_chunks } => {
@@ -138,42 +124,28 @@ pub(crate) fn harness(config: &HarnessConfig) -> String {
 }
 
 /// "glm-5 at api.example.org by chat".
-#[must_use]
 pub(crate) fn endpoint(endpoint: &Endpoint) -> String {
-    let Endpoint {
-        model,
-        url,
-        protocol,
-        recording,
-        ..
-    } = endpoint;
-    match recording {
-        Some(run) => format!("{model}, replaying the answers of run {run}"),
-        None => {
-            let host = url.split_once("://").map_or(url.as_str(), |(_, rest)| rest);
-            let host = host.split('/').next().unwrap_or(host);
-            format!("{model} at {host} by {protocol}")
-        }
+    let (model, url) = (&endpoint.model, endpoint.url.as_str());
+    if let Some(run) = &endpoint.recording {
+        return format!("{model}, replaying the answers of run {run}");
     }
+    let host = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let host = host.split('/').next().unwrap_or(host);
+    format!("{model} at {host} by {}", endpoint.protocol)
 }
 
 /// "$3 in · $0.30 cached · $15 out", for a million tokens each.
-#[must_use]
 pub(crate) fn prices(prices: Prices) -> String {
-    let cached = prices
-        .cached
-        .map(|usd| format!("{} cached", format::usd(usd)));
-    let parts = [
-        Some(format!("{} in", format::usd(prices.input))),
-        cached,
-        Some(format!("{} out", format::usd(prices.output))),
-    ];
-    let parts: Vec<String> = parts.into_iter().flatten().collect();
-    format!("{}, a million tokens each", parts.join(" · "))
+    let price = |usd: f64, what| format!("{} {what}", format::usd(usd));
+    let parts = joined([
+        Some(price(prices.input, "in")),
+        prices.cached.map(|usd| price(usd, "cached")),
+        Some(price(prices.output, "out")),
+    ]);
+    format!("{parts}, a million tokens each")
 }
 
 /// "version 1, 0123456789" from version and digest.
-#[must_use]
 pub(crate) fn prompts(recorded: &str) -> String {
     match recorded.split_once(' ') {
         Some((version, digest)) => format!("version {version}, {}", format::short(digest)),
@@ -182,52 +154,40 @@ pub(crate) fn prompts(recorded: &str) -> String {
 }
 
 /// "1 000 000 tokens · $25"; none without a limit.
-#[must_use]
 pub(crate) fn budget(budget: &Budget) -> Option<String> {
-    let parts = [
-        budget
-            .tokens
-            .map(|n| format!("{} tokens", format::thousands(n))),
+    let limit = |n: Option<u64>, what| n.map(|n| format!("{} {what}", format::thousands(n)));
+    let limits = joined([
+        limit(budget.tokens, "tokens"),
         budget.usd.map(format::usd),
-        budget
-            .requests
-            .map(|n| format!("{} requests", format::thousands(n))),
-        budget
-            .seconds
-            .map(|n| format!("{} seconds", format::thousands(n))),
-    ];
-    let parts: Vec<String> = parts.into_iter().flatten().collect();
-    (!parts.is_empty()).then(|| parts.join(" · "))
+        limit(budget.requests, "requests"),
+        limit(budget.seconds, "seconds"),
+    ]);
+    (!limits.is_empty()).then_some(limits)
 }
 
 /// "replay · provider".
-#[must_use]
 pub(crate) fn origin(harness: &str, provider: &str) -> String {
-    if provider.is_empty() {
-        harness.to_owned()
-    } else {
-        format!("{harness} · {provider}")
+    match provider {
+        "" => harness.to_owned(),
+        _ => format!("{harness} · {provider}"),
     }
 }
 
-#[must_use]
 pub(crate) fn limits(limits: &Limits) -> String {
-    let cpus = format::decimals(f64::from(limits.cpus_milli) / 1000.0, 1);
-    let cpus = cpus.strip_suffix(".0").unwrap_or(&cpus);
-    let gibibytes = |mb: u32| {
-        let text = format::decimals(f64::from(mb) / 1024.0, 1);
+    let short = |value: f64| {
+        let text = format::decimals(value, 1);
         text.strip_suffix(".0").unwrap_or(&text).to_owned()
     };
     format!(
-        "{cpus} CPU · {} GiB memory · {} GiB disk · {} processes",
-        gibibytes(limits.memory_mb),
-        gibibytes(limits.disk_mb),
+        "{} CPU · {} GiB memory · {} GiB disk · {} processes",
+        short(f64::from(limits.cpus_milli) / 1000.0),
+        short(f64::from(limits.memory_mb) / 1024.0),
+        short(f64::from(limits.disk_mb) / 1024.0),
         format::thousands(limits.pids)
     )
 }
 
 /// "an agent step 1 h, a test run 1 h".
-#[must_use]
 pub(crate) fn time_limits(limits: &Limits) -> String {
     format!(
         "an agent step {}, a test run {}",
@@ -238,7 +198,6 @@ pub(crate) fn time_limits(limits: &Limits) -> String {
 
 /// "at most 20 iterations, 10 attempts per step, 1 sample per task". Imported
 /// results do not say how many attempts a step had.
-#[must_use]
 pub(crate) fn plan(config: &RunConfig) -> String {
     let iterations = format::count(config.plan.max_iterations, "iteration");
     let samples = format::count(config.samples, "sample");
@@ -251,7 +210,6 @@ pub(crate) fn plan(config: &RunConfig) -> String {
     }
 }
 
-#[must_use]
 pub(crate) fn ending(ending: Ending) -> (&'static str, Tone) {
     match ending {
         Ending::Solved => ("solved", Tone::Good),
@@ -266,7 +224,6 @@ pub(crate) fn ending(ending: Ending) -> (&'static str, Tone) {
 }
 
 /// The state of an evolution.
-#[must_use]
 pub(crate) fn standing(evolution: &EvolutionView) -> (&'static str, Tone) {
     match evolution.ending {
         Some(end) => ending(end),
@@ -275,24 +232,18 @@ pub(crate) fn standing(evolution: &EvolutionView) -> (&'static str, Tone) {
 }
 
 /// "iteration 3 · programmer · attempt 1", while a step is running.
-#[must_use]
 pub(crate) fn current_step(evolution: &EvolutionView) -> Option<String> {
-    evolution.current.as_ref().map(|step| {
-        let waits = match step.waiting {
-            Some(_) => " · waits for the provider",
-            None => "",
-        };
-        format!(
-            "iteration {} · {} · attempt {}{waits}",
-            step.iteration,
-            step.role.name(),
-            step.attempt
-        )
-    })
+    let step = evolution.current.as_ref()?;
+    let waits = step.waiting.as_ref();
+    Some(joined([
+        Some(format!("iteration {}", step.iteration)),
+        Some(step.role.name().to_owned()),
+        Some(format!("attempt {}", step.attempt)),
+        waits.map(|_| "waits for the provider".to_owned()),
+    ]))
 }
 
 /// An iteration's verdict: a symbol, words, a tone.
-#[must_use]
 pub(crate) fn verdict(
     iteration: &IterationView,
     target: u32,
@@ -306,7 +257,6 @@ pub(crate) fn verdict(
     }
 }
 
-#[must_use]
 pub(crate) fn outcome(outcome: StepOutcome) -> (&'static str, Tone) {
     match outcome {
         StepOutcome::Done => ("done", Tone::Plain),
@@ -328,30 +278,22 @@ pub(crate) fn outcome(outcome: StepOutcome) -> (&'static str, Tone) {
 }
 
 /// "12 345 in · 678 out": the tokens of a step.
-#[must_use]
 pub(crate) fn tokens(usage: Usage) -> String {
-    let (sent, back) = (usage.input_tokens, usage.output_tokens);
-    format!(
-        "{} in · {} out",
-        format::thousands(sent),
-        format::thousands(back)
-    )
+    let [sent, back] = [usage.input_tokens, usage.output_tokens].map(format::thousands);
+    format!("{sent} in · {back} out")
 }
 
 /// "of it 800 cached · 20 reasoning", without parts that are zero.
-#[must_use]
 pub(crate) fn tokens_within(usage: Usage) -> Option<String> {
     let part = |n: u64, what| (n > 0).then(|| format!("{} {what}", format::thousands(n)));
-    let parts = [
+    let parts = joined([
         part(usage.cached_tokens, "cached"),
         part(usage.reasoning_tokens, "reasoning"),
-    ];
-    let parts: Vec<String> = parts.into_iter().flatten().collect();
-    (!parts.is_empty()).then(|| format!("of it {}", parts.join(" · ")))
+    ]);
+    (!parts.is_empty()).then(|| format!("of it {parts}"))
 }
 
 /// "12 of 40": used, of a limit.
-#[must_use]
 pub(crate) fn of_limit(taken: String, limit: Option<String>) -> String {
     match limit {
         Some(limit) => format!("{taken} of {limit}"),
@@ -361,15 +303,9 @@ pub(crate) fn of_limit(taken: String, limit: Option<String>) -> String {
 
 /// A heading and a sentence for the iteration that an evolution did not get to
 /// test; none where that goes without saying.
-#[must_use]
 pub(crate) fn untested(ending: Option<Ending>, iteration: u32) -> Option<(String, &'static str)> {
     let says = match ending {
-        None => {
-            return Some((
-                format!("Iteration {iteration} so far"),
-                "The results of its steps so far.",
-            ));
-        }
+        None => "The results of its steps so far.",
         Some(Ending::Blocked) => {
             "A step used all its attempts, and the platform or the model's provider failed, not the agent. So the evolution is blocked and not scored."
         }
@@ -384,26 +320,24 @@ pub(crate) fn untested(ending: Option<Ending>, iteration: u32) -> Option<(String
             return None;
         }
     };
-    Some((format!("Iteration {iteration} was not tested"), says))
+    let stands = ending.map_or("so far", |_| "was not tested");
+    Some((format!("Iteration {iteration} {stands}"), says))
 }
 
 /// A gain with its sign; a dash for zero.
-#[must_use]
 pub(crate) fn gained(n: u32) -> String {
-    if n == 0 {
-        "–".into()
-    } else {
-        format!("+{n}")
-    }
+    signed('+', n)
 }
 
 /// A loss with its sign; a dash for zero.
-#[must_use]
 pub(crate) fn lost(n: u32) -> String {
-    if n == 0 {
-        "–".into()
-    } else {
-        format!("\u{2212}{n}")
+    signed('\u{2212}', n)
+}
+
+fn signed(sign: char, n: u32) -> String {
+    match n {
+        0 => "–".to_owned(),
+        n => format!("{sign}{n}"),
     }
 }
 

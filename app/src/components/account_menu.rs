@@ -1,5 +1,3 @@
-//! The menu of the signed-in account in the header, or the sign-in link.
-
 use leptos::either::Either;
 use leptos::prelude::*;
 use leptos_router::components::A;

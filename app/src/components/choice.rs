@@ -17,12 +17,8 @@ pub struct Choice {
 
 #[component]
 pub fn Choices(
-    /// The name of the group.
-    #[prop(into)]
-    label: String,
-    /// The glossary word the group is about.
-    #[prop(optional)]
-    word: Option<Word>,
+    #[prop(into)] label: String,
+    #[prop(optional)] word: Option<Word>,
     choices: Vec<Choice>,
 ) -> impl IntoView {
     let links = choices.into_iter().map(|choice| {

@@ -1,9 +1,6 @@
-//! Placeholders for pages without data.
-
 use leptos::prelude::*;
 
-/// A placeholder where data will be: what will appear here, and the command
-/// that produces it.
+/// What will appear here, and the command that produces it.
 #[component]
 pub fn Empty(
     #[prop(into)] title: String,

@@ -1,89 +1,97 @@
 //! Fields of forms, with labels, hints and validation errors.
 
 use leptos::prelude::*;
+use swe_ci_views::account::AccountRole;
+
+use crate::form_answer::Form;
+use crate::words;
 
 /// A text input with its label above and its validation error below.
 #[component]
 pub fn Field(
-    /// Its name in the form and its id on the page.
+    form: Form,
+    /// Its name in the form; its id on the page ends with it.
     name: &'static str,
-    #[prop(into)] label: String,
+    label: &'static str,
     /// As in `<input type>`.
     #[prop(default = "text")]
     kind: &'static str,
     /// As in `<input autocomplete>`.
     #[prop(default = "off")]
     autocomplete: &'static str,
-    /// The initial value; never given for passwords.
-    #[prop(optional_no_strip, into)]
-    value: Option<String>,
-    /// A hint, in a sentence.
+    /// The value before anything was submitted.
     #[prop(optional, into)]
-    hint: Option<String>,
-    /// The validation error; the page then focuses this field.
-    #[prop(optional_no_strip, into)]
-    problem: Option<String>,
+    value: Option<String>,
+    #[prop(optional, into)] hint: Option<String>,
     #[prop(optional)] required: bool,
 ) -> impl IntoView {
-    let id = format!("field-{name}");
-    let described = Described::new(&id, hint, problem);
-    let wrong = described.is_wrong();
-    view! {
-        <div class="form-row">
-            <label for=id.clone()>{label}</label>
-            <input
-                id=id
-                name=name
-                type=kind
-                value=value
-                autocomplete=autocomplete
-                autocapitalize="none"
-                spellcheck="false"
-                required=required
-                autofocus=wrong
-                aria-invalid=wrong.then_some("true")
-                aria-describedby=described.ids()
-            />
-            {described.texts()}
-        </div>
-    }
+    let described = Described::new(form, name, hint);
+    let wrong = described.problem.is_some();
+    let input = view! {
+        <input
+            id=described.id.clone()
+            name=name
+            type=kind
+            value=form.kept(name).or(value)
+            autocomplete=autocomplete
+            autocapitalize="none"
+            spellcheck="false"
+            required=required
+            autofocus=wrong
+            aria-invalid=wrong.then_some("true")
+            aria-describedby=described.ids()
+        />
+    };
+    described.row(label, input)
 }
 
-/// A menu in a form.
+/// A new password, typed twice.
 #[component]
-pub fn Select(
-    /// Its name in the form and its id on the page.
-    name: &'static str,
-    #[prop(into)] label: String,
-    /// Value, label, and whether it is selected.
-    options: Vec<(&'static str, &'static str, bool)>,
-    #[prop(optional, into)] hint: Option<String>,
-    #[prop(optional_no_strip, into)] problem: Option<String>,
+pub fn NewPassword(
+    form: Form,
+    #[prop(default = "new")] name: &'static str,
+    label: &'static str,
+    /// The label of the second field.
+    again: &'static str,
 ) -> impl IntoView {
-    let id = format!("field-{name}");
-    let described = Described::new(&id, hint, problem);
-    let wrong = described.is_wrong();
-    let options = options.into_iter().map(|(value, words, chosen)| {
-        view! { <option value=value selected=chosen>{words}</option> }
-    });
     view! {
-        <div class="form-row">
-            <label for=id.clone()>{label}</label>
-            <select
-                id=id
-                name=name
-                autofocus=wrong
-                aria-invalid=wrong.then_some("true")
-                aria-describedby=described.ids()
-            >
-                {options.collect_view()}
-            </select>
-            {described.texts()}
-        </div>
+        <Field form name label kind="password" autocomplete="new-password" hint="10 characters or more." required=true/>
+        <Field form name="again" label=again kind="password" autocomplete="new-password" required=true/>
     }
 }
 
-/// The texts below a field.
+/// A menu of roles in a form.
+#[component]
+pub fn RoleSelect(
+    form: Form,
+    /// Its name in the form; its id on the page ends with it.
+    name: &'static str,
+    label: &'static str,
+    #[prop(default = AccountRole::Admin)] most: AccountRole,
+) -> impl IntoView {
+    let described = Described::new(form, name, None);
+    let wrong = described.problem.is_some();
+    let kept = form.kept(name);
+    let roles = AccountRole::ALL.into_iter().filter(|role| *role <= most);
+    let options = roles.map(|role| {
+        let chosen = kept.as_deref() == Some(role.name());
+        view! { <option value=role.name() selected=chosen>{words::role(role)}</option> }
+    });
+    let menu = view! {
+        <select
+            id=described.id.clone()
+            name=name
+            autofocus=wrong
+            aria-invalid=wrong.then_some("true")
+            aria-describedby=described.ids()
+        >
+            {options.collect_view()}
+        </select>
+    };
+    described.row(label, menu)
+}
+
+/// A field and the texts below it.
 struct Described {
     id: String,
     hint: Option<String>,
@@ -91,16 +99,12 @@ struct Described {
 }
 
 impl Described {
-    fn new(id: &str, hint: Option<String>, problem: Option<String>) -> Self {
+    fn new(form: Form, name: &str, hint: Option<String>) -> Self {
         Self {
-            id: id.to_owned(),
+            id: format!("field-{name}"),
             hint,
-            problem,
+            problem: form.problem(name),
         }
-    }
-
-    fn is_wrong(&self) -> bool {
-        self.problem.is_some()
     }
 
     /// The texts that a screen reader reads with the field.
@@ -111,12 +115,16 @@ impl Described {
         (!ids.is_empty()).then(|| ids.join(" "))
     }
 
-    fn texts(self) -> impl IntoView {
+    /// The label, the field and the texts.
+    fn row(self, label: &'static str, field: impl IntoView) -> impl IntoView {
         let Self { id, hint, problem } = self;
-        let (problem_id, hint_id) = (format!("{id}-problem"), format!("{id}-hint"));
         view! {
-            {problem.map(|problem| view! { <p class="form-problem" id=problem_id>{problem}</p> })}
-            {hint.map(|hint| view! { <p class="quiet" id=hint_id>{hint}</p> })}
+            <div class="form-row">
+                <label for=id.clone()>{label}</label>
+                {field}
+                {problem.map(|text| view! { <p class="form-problem" id=format!("{id}-problem")>{text}</p> })}
+                {hint.map(|text| view! { <p class="quiet" id=format!("{id}-hint")>{text}</p> })}
+            </div>
         }
     }
 }

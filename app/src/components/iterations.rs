@@ -1,5 +1,3 @@
-//! The table of an evolution's iterations.
-
 use leptos::prelude::*;
 use swe_ci_views::view::{EvolutionView, IterationView};
 
@@ -7,15 +5,13 @@ use super::{Tag, Tone};
 use crate::format;
 use crate::words;
 
+/// The table of an evolution's iterations.
 #[component]
 pub fn Iterations(
     evolution: Memo<EvolutionView>,
     target: u32,
-    /// The address for each iteration.
     href: Callback<u32, String>,
-    /// The selected iteration.
-    #[prop(optional, into)]
-    chosen: Signal<Option<u32>>,
+    #[prop(optional, into)] chosen: Signal<Option<u32>>,
 ) -> impl IntoView {
     let iterations = Memo::new(move |_| evolution.with(|e| e.iterations.clone()));
     let rows = move || {
@@ -60,9 +56,8 @@ fn IterationRow(
     chosen: Signal<bool>,
 ) -> impl IntoView {
     let (sign, word, tone) = words::verdict(&iteration, target);
-    let findings = u32::try_from(iteration.findings.len()).unwrap_or(u32::MAX);
-    let findings = (findings > 0).then(|| {
-        let text = format::count(findings, "finding");
+    let findings = (!iteration.findings.is_empty()).then(|| {
+        let text = format::count(iteration.findings.len(), "finding");
         view! { <Tag text tone=Tone::Warn hint="The test configuration was changed"/> }
     });
     view! {

@@ -1,20 +1,15 @@
+use leptos::either::Either;
 use leptos::prelude::*;
 
-/// A table whose rows become cards on narrow screens. Its cells name their
-/// columns in `data-label`.
+/// A table whose rows become cards on narrow screens. Its cells have `data-label`s.
 #[component]
 pub fn ListTable(
-    /// The caption of the table.
     caption: &'static str,
-    /// The column headings.
     columns: &'static [&'static str],
     /// The label of a last column of buttons, which has no visible heading.
-    #[prop(optional)]
+    #[prop(optional_no_strip, into)]
     deed: Option<&'static str>,
-    /// A further CSS class.
-    #[prop(optional)]
-    class: &'static str,
-    /// The rows.
+    #[prop(optional)] class: &'static str,
     children: Children,
 ) -> impl IntoView {
     let head = |name: &'static str| view! { <th role="columnheader" scope="col">{name}</th> };
@@ -35,4 +30,38 @@ pub fn ListTable(
             </table>
         </div>
     }
+}
+
+/// A [`ListTable`] of these items, or a sentence when there are none.
+#[component]
+pub fn ItemTable<T, V>(
+    caption: &'static str,
+    columns: &'static [&'static str],
+    #[prop(optional)] deed: Option<&'static str>,
+    #[prop(optional)] class: &'static str,
+    items: Vec<T>,
+    row: impl Fn(T) -> V + 'static,
+    none: &'static str,
+) -> impl IntoView
+where
+    T: 'static,
+    V: IntoView + 'static,
+{
+    if items.is_empty() {
+        return Either::Left(view! { <p>{none}</p> });
+    }
+    let rows = items.into_iter().map(row).collect_view();
+    Either::Right(view! { <ListTable caption columns deed class>{rows}</ListTable> })
+}
+
+/// A link to the rest of a list, when there is more.
+#[component]
+pub fn NextPage(href: Option<String>) -> impl IntoView {
+    href.map(|href| {
+        view! {
+            <nav class="paging" aria-label="Pages">
+                <a class="button" href=href rel="next">"Next page"</a>
+            </nav>
+        }
+    })
 }

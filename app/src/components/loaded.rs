@@ -4,8 +4,7 @@ use leptos::prelude::*;
 use super::Problem;
 use crate::fetched::Fetched;
 
-/// Shows the data of a resource, or its error. While new data loads, the old
-/// data stays.
+/// The data of a resource, or its error. Old data stays while new data loads.
 pub fn loaded<T, V>(
     resource: Fetched<T>,
     show: impl Fn(T) -> V + Clone + Send + Sync + 'static,

@@ -4,6 +4,7 @@
 //! inline styles. Lengths that depend on data are SVG attributes.
 
 mod account_menu;
+mod action_button;
 mod choice;
 mod confirmation;
 mod empty;
@@ -15,7 +16,6 @@ mod list_table;
 mod loaded;
 mod meter;
 mod page_head;
-mod paging;
 mod picture;
 mod popup;
 mod problem;
@@ -28,18 +28,18 @@ mod theme_switch;
 mod time;
 
 pub use account_menu::{AccountMenu, SignIn};
+pub use action_button::{ActionButton, HiddenFields, PostForm};
 pub use choice::{Choice, Choices};
-pub use confirmation::{Confirmation, ShownOnce};
+pub use confirmation::{Confirmation, Refusal, ShownOnce};
 pub use empty::{Empty, NoRuns, NoTasks};
-pub use field::{Field, Select};
+pub use field::{Field, NewPassword, RoleSelect};
 pub use funnel::Funnel;
 pub use gamma_form::GammaForm;
 pub use iterations::Iterations;
-pub use list_table::ListTable;
+pub use list_table::{ItemTable, ListTable, NextPage};
 pub use loaded::loaded;
 pub use meter::Meter;
-pub use page_head::PageHead;
-pub use paging::NextPage;
+pub use page_head::{PageHead, PageTop};
 pub use picture::Picture;
 pub use popup::Popup;
 pub use problem::Problem;

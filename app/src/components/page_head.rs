@@ -1,5 +1,3 @@
-//! The head of a page: title, description and preview.
-
 use leptos::prelude::*;
 use leptos_meta::{Link, Meta, Title};
 use leptos_router::hooks::use_location;
@@ -25,6 +23,30 @@ pub fn PageHead(
         <Title text=as_text(format!("{title} · swe-ci"))/>
         <Meta name="description" content=description/>
         {preview}
+    }
+}
+
+/// The head of a page, and its title and a sentence or two on the page itself.
+#[component]
+pub fn PageTop(
+    title: &'static str,
+    description: &'static str,
+    #[prop(optional)] lede: &'static str,
+    /// As for [`PageHead`].
+    #[prop(optional)]
+    missing: bool,
+    /// Below the sentences.
+    #[prop(optional)]
+    children: Option<Children>,
+) -> impl IntoView {
+    let lede = (!lede.is_empty()).then(|| view! { <p class="lede">{lede}</p> });
+    view! {
+        <PageHead title description missing/>
+        <div class="hero">
+            <h1>{title}</h1>
+            {lede}
+            {children.map(|children| children())}
+        </div>
     }
 }
 

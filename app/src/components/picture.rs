@@ -18,8 +18,7 @@ const LONGEST_TIP: usize = 46;
 pub fn Picture(#[prop(into)] figure: Signal<Figure>) -> impl IntoView {
     let active = RwSignal::new(0);
     let hushed = RwSignal::new(false);
-    // Listens on the window, because a tip opened by hovering must close as
-    // well.
+    // On the window, because a tip opened by hovering must close as well.
     let on_escape = window_event_listener(leptos::ev::keydown, move |event| {
         if event.key() == "Escape" {
             hushed.set(true);
@@ -101,15 +100,13 @@ impl Tip {
         let text = format::clip(&mark.label, LONGEST_TIP);
         let width = text.chars().count() as f64 * 6.7 + 20.0;
         let most = (f64::from(size.width) - width).max(0.0);
-        // The tip touches the mark's hit area, so that the pointer can reach
-        // it.
+        // It touches the mark's hit area, so that the pointer can reach it.
         let above = mark.py - REACH - 23.0;
         Self {
             x: (mark.px - width / 2.0).clamp(0.0, most),
-            y: if above >= 0.0 {
-                above
-            } else {
-                mark.py + REACH - 1.0
+            y: match above >= 0.0 {
+                true => above,
+                false => mark.py + REACH - 1.0,
             },
             width,
             text,

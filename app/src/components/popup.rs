@@ -35,8 +35,7 @@ pub fn Popup(
         let within = popup
             .get_untracked()
             .is_some_and(|p| p.contains(to.as_ref()));
-        // When the window loses focus there is no new target, and the focus
-        // will come back.
+        // A window that loses focus has no new target, and gets it back.
         if to.is_some() && !within {
             close();
         }

@@ -1,5 +1,6 @@
 use leptos::prelude::*;
 
+use super::HiddenFields;
 use crate::sign_in_providers::SignInProvider;
 
 /// A button for each provider, which leads there and back.
@@ -9,22 +10,16 @@ pub fn ProviderButtons(
     /// The text before each name.
     #[prop(default = "Sign in with")]
     words: &'static str,
-    /// Hidden fields.
-    #[prop(optional)]
-    along: Vec<(&'static str, String)>,
+    #[prop(optional)] along: Vec<(&'static str, String)>,
 ) -> impl IntoView {
-    let forms = providers
-        .into_iter()
-        .map(|SignInProvider { id, name, .. }| {
-            let along = along.clone().into_iter();
-            let along =
-                along.map(|(name, value)| view! { <input type="hidden" name=name value=value/> });
-            view! {
-                <form method="post" action=format!("/sign-in/{id}")>
-                    {along.collect_view()}
-                    <button class="button" type="submit">{format!("{words} {name}")}</button>
-                </form>
-            }
-        });
-    view! { <div class="providers">{forms.collect_view()}</div> }
+    let form = |SignInProvider { id, name, .. }| {
+        view! {
+            <form method="post" action=format!("/sign-in/{id}")>
+                <HiddenFields fields=along.clone()/>
+                <button class="button" type="submit">{format!("{words} {name}")}</button>
+            </form>
+        }
+    };
+    let forms = providers.into_iter().map(form).collect_view();
+    view! { <div class="providers">{forms}</div> }
 }

@@ -6,8 +6,7 @@ use swe_ci_core::uncertainty::Interval;
 /// The id of the hatch pattern; see [`Hatching`].
 const HATCHING: &str = "score-hatching";
 
-/// A score from −1 to 1 as a bar that grows from zero, with room for an
-/// interval around its end.
+/// A score from −1 to 1 as a bar that grows from zero.
 #[component]
 pub fn ScoreBar(
     #[prop(into)] value: Signal<f64>,
@@ -103,7 +102,6 @@ fn place(score: f64, floor: f64) -> f64 {
 }
 
 /// The start of a scale that fits all these scores: 0, or lower in quarters.
-#[must_use]
 pub fn floor_of(scores: impl IntoIterator<Item = f64>) -> f64 {
     let lowest = scores.into_iter().fold(0.0, f64::min);
     // Adding 0 turns −0 into 0.

@@ -1,5 +1,3 @@
-//! Bar charts of how a size is distributed over tasks.
-
 use leptos::either::Either;
 use leptos::prelude::*;
 use swe_ci_views::browse::{Size, Spread, SpreadBin};
@@ -9,8 +7,7 @@ use crate::format;
 /// The height of the largest bin.
 const HEIGHT: u32 = 44;
 
-/// The distribution of a size over tasks: a bar for each magnitude, which links
-/// to its tasks.
+/// How a size is distributed over tasks: a bar per magnitude links to its tasks.
 #[component]
 pub fn SpreadChart(
     spread: Spread,

@@ -1,7 +1,6 @@
 use leptos::prelude::*;
 
-/// The look of a tag. Its word carries the same meaning, because colour alone
-/// is not enough.
+/// The look of a tag. Its word says the same: colour alone is not enough.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Tone {
     #[default]
@@ -16,7 +15,6 @@ pub enum Tone {
 }
 
 impl Tone {
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Plain => "plain",

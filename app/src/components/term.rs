@@ -15,12 +15,7 @@ use crate::glossary::Word;
 
 /// A word in running text, by its name or in the form the sentence needs.
 #[component]
-pub fn Term(
-    word: Word,
-    /// Replaces the word's name.
-    #[prop(optional, into)]
-    text: Option<Cow<'static, str>>,
-) -> AnyView {
+pub fn Term(word: Word, #[prop(optional, into)] text: Option<Cow<'static, str>>) -> AnyView {
     let text = text.unwrap_or(Cow::Borrowed(word.name()));
     explained(word, button(word, text))
 }
@@ -36,8 +31,7 @@ pub fn Explained(word: Option<Word>, children: Children) -> AnyView {
     }
 }
 
-/// The heading of a row or column: a glossary word with its explanation,
-/// otherwise a name with a tooltip.
+/// A heading: a glossary word with its explanation, or a name with a tooltip.
 pub fn heading(name: &'static str, hint: &'static str) -> AnyView {
     match Word::headed(name) {
         Some(word) => explained(word, button(word, name.into())),
@@ -45,8 +39,7 @@ pub fn heading(name: &'static str, hint: &'static str) -> AnyView {
     }
 }
 
-/// Lists words that the page explains elsewhere, for people who cannot hover
-/// there.
+/// Words that the page explains elsewhere, for people who cannot hover there.
 #[component]
 pub fn Key(#[prop(into)] words: Signal<Vec<Word>>) -> impl IntoView {
     let buttons = move || {

@@ -1,5 +1,3 @@
-//! The switch between the light and the dark theme.
-
 use leptos::prelude::*;
 
 const KEY: &str = "swe-ci-theme";

@@ -11,16 +11,16 @@ use leptos_router::LazyRoute;
 use leptos_router::hooks::use_location;
 use wasm_split_helpers::{SplitLoaderError, wasm_split};
 
-/// `$part: $route = $page`: a route whose page is in that part.
+/// Each line is a route, its function and its page, in the part above it.
 macro_rules! lazy_pages {
-    ($($part:ident: $(($route:ident, $function:ident, $page:ident)),+;)+) => {$($(
-        #[doc = concat!("[`", stringify!($page), "`](super::", stringify!($page), "), in the part `", stringify!($part), "`.")]
+    ($($part:ident: $(($route:ident, $function:ident, $module:ident::$page:ident)),+;)+) => {$($(
+        #[doc = concat!("`", stringify!($page), "`, in the part `", stringify!($part), "`.")]
         #[derive(Debug, Clone, Copy)]
         pub struct $route;
 
         #[wasm_split($part, fallible)]
         fn $function() -> Result<AnyView, SplitLoaderError> {
-            Ok(view! { <super::$page/> }.into_any())
+            Ok(view! { <super::$module::$page/> }.into_any())
         }
 
         impl LazyRoute for $route {
@@ -44,38 +44,38 @@ macro_rules! lazy_pages {
 
 lazy_pages! {
     board:
-        (Leaderboard, leaderboard, LeaderboardPage);
+        (Leaderboard, leaderboard, leaderboard::LeaderboardPage);
     plots:
-        (Figures, figures, FiguresPage),
-        (Embed, embed, EmbedPage),
-        (Compare, compare, ComparePage),
-        (Model, model, ModelPage);
+        (Figures, figures, figures::FiguresPage),
+        (Embed, embed, figures::EmbedPage),
+        (Compare, compare, compare::ComparePage),
+        (Model, model, model::ModelPage);
     runs:
-        (Runs, runs, RunsPage),
-        (Run, run, RunPage),
-        (Evolution, evolution, EvolutionPage),
-        (Iteration, iteration, IterationPage),
-        (Style, style, StylePage),
-        (Conversation, conversation, ConversationPage),
-        (Matrix, matrix, MatrixPage),
-        (Tasks, tasks, TasksPage),
-        (Task, task, TaskPage),
-        (Datasets, datasets, DatasetsPage),
-        (Dataset, dataset, DatasetPage);
+        (Runs, runs, runs::RunsPage),
+        (Run, run, run::RunPage),
+        (Evolution, evolution, evolution::EvolutionPage),
+        (Iteration, iteration, iteration::IterationPage),
+        (Style, style, style::StylePage),
+        (Conversation, conversation, conversation::ConversationPage),
+        (Matrix, matrix, matrix::MatrixPage),
+        (Tasks, tasks, tasks::TasksPage),
+        (Task, task, task::TaskPage),
+        (Datasets, datasets, datasets::DatasetsPage),
+        (Dataset, dataset, dataset::DatasetPage);
     text:
-        (About, about, AboutPage);
+        (About, about, about::AboutPage);
     accounts:
-        (SignIn, sign_in, SignInPage),
-        (Invitation, invitation, InvitationPage),
-        (Account, account, AccountPage),
-        (Accounts, accounts, AccountsPage),
-        (Audit, audit, AuditPage),
-        (Keys, keys, KeysPage),
-        (Notifications, notifications, NotificationsPage),
-        (Submit, submit, SubmitPage),
-        (Curate, curate, CuratePage),
-        (Curation, curation, CurationPage),
-        (Disk, disk, DiskPage);
+        (SignIn, sign_in, sign_in::SignInPage),
+        (Invitation, invitation, invitation::InvitationPage),
+        (Account, account, account::AccountPage),
+        (Accounts, accounts, accounts::AccountsPage),
+        (Audit, audit, audit::AuditPage),
+        (Keys, keys, keys::KeysPage),
+        (Notifications, notifications, notifications::NotificationsPage),
+        (Submit, submit, submit::SubmitPage),
+        (Curate, curate, curate::CuratePage),
+        (Curation, curation, curation::CurationPage),
+        (Disk, disk, disk::DiskPage);
 }
 
 /// A part cannot be fetched, mostly because a new build of the site was

@@ -1,14 +1,15 @@
-//! How far to trust a result: the mark beside its name.
+//! Tags beside a result: how far to trust it, how it was made, who sees it.
 
 use leptos::prelude::*;
+use swe_ci_core::run::Kind;
+use swe_ci_views::account::Visibility;
 use swe_ci_views::verification::Mark;
 
 use crate::components::{Tag, Term};
 use crate::glossary::Word;
 use crate::words;
 
-/// The mark with a tooltip, for tables with many marks, whose key has the
-/// explanation.
+/// The mark with a tooltip, for tables whose key explains the marks.
 #[component]
 pub(super) fn MarkTag(mark: Option<Mark>) -> impl IntoView {
     mark.map(|mark| {
@@ -37,4 +38,16 @@ pub(super) fn MarkKey(#[prop(into)] words: Signal<Vec<Word>>) -> impl IntoView {
             view! { <p class="quiet marks-key">"Marks:"{words}</p> }
         })
     }
+}
+
+/// Nothing for runs measured here.
+#[component]
+pub(super) fn KindTag(kind: Kind) -> impl IntoView {
+    words::kind(kind).map(|(text, hint, tone)| view! { <Tag text tone hint/> })
+}
+
+/// Nothing for public runs.
+#[component]
+pub(super) fn VisibilityTag(visibility: Visibility) -> impl IntoView {
+    words::visibility(visibility).map(|(text, hint, tone)| view! { <Tag text tone hint/> })
 }

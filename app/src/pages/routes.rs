@@ -47,7 +47,7 @@ pub(super) fn tasks_between(split: Option<&str>, (size, from, to): (Size, f64, f
     for (name, value) in filter.pairs() {
         query.add(&name, Some(value));
     }
-    format!("/tasks{}", query.0)
+    query.at("/tasks")
 }
 
 pub(super) fn dataset_href(split: &str) -> String {
@@ -60,15 +60,12 @@ pub(super) fn curation_href(curation: &str) -> String {
 
 pub(super) fn model_href(model: &str, convention: Convention) -> String {
     let mut query = Query::default();
-    let other = convention != Convention::default();
-    query.add("convention", other.then_some(convention.name()));
-    format!("/models/{}{}", encode(model), query.0)
+    query.add_convention(convention);
+    query.at(&format!("/models/{}", encode(model)))
 }
 
 pub(super) fn matrix_href(split: Option<&str>) -> String {
-    let mut query = Query::default();
-    query.add("split", split);
-    format!("/matrix{}", query.0)
+    Query::default().with("split", split).at("/matrix")
 }
 
 /// The page that chooses the runs to compare this one with.
@@ -108,10 +105,10 @@ pub(super) fn test_href(run: &str, task: &str, sample: u32, node_id: &str) -> St
 
 /// The code style of an evolution; side by side is the default.
 pub(super) fn style_href(address: &EvolutionAddress, unified: bool) -> String {
-    let mut query = Query::default();
-    query.add("sample", address.sample_if_several());
-    query.add(DIFF, unified.then_some(UNIFIED));
-    format!("{}/style{}", address.path(), query.0)
+    Query::default()
+        .with("sample", address.sample_if_several())
+        .with(DIFF, unified.then_some(UNIFIED))
+        .at(&format!("{}/style", address.path()))
 }
 
 /// Identifies an evolution in an address.
@@ -153,14 +150,30 @@ impl EvolutionAddress {
     /// The page with this query, without defaults.
     pub(super) fn href(&self, selected: &EvolutionQuery) -> String {
         let mut query = Query::default();
-        query.add("sample", self.sample_if_several());
+        for (name, value) in self.fields(selected) {
+            query.add(name, Some(value));
+        }
+        query.at(&self.path())
+    }
+
+    /// The fields of the page's query, without defaults.
+    pub(super) fn fields(&self, selected: &EvolutionQuery) -> Vec<(&'static str, String)> {
         let wanted = selected.wanted;
-        query.add("show", (wanted != Wanted::All).then_some(wanted.name()));
-        let text = Some(selected.text.as_str());
-        query.add("q", text.filter(|text| !text.is_empty()));
-        query.add("iteration", selected.iteration.map(|n| n.to_string()));
-        query.add(DIFF, selected.split.then_some(SPLIT));
-        format!("{}{}", self.path(), query.0)
+        let text = Some(selected.text.clone());
+        let fields = [
+            ("sample", self.sample_if_several()),
+            (
+                "show",
+                (wanted != Wanted::All).then(|| wanted.name().to_owned()),
+            ),
+            ("q", text.filter(|text| !text.is_empty())),
+            ("iteration", selected.iteration.map(|n| n.to_string())),
+            (DIFF, selected.split.then(|| SPLIT.to_owned())),
+        ];
+        let fields = fields.into_iter();
+        fields
+            .filter_map(|(name, value)| Some((name, value?)))
+            .collect()
     }
 
     /// The page with an iteration selected, scrolled to it.
@@ -184,9 +197,8 @@ impl EvolutionAddress {
 
     /// The same evolution in the API.
     pub(super) fn api(&self) -> String {
-        let mut query = Query::default();
-        query.add("sample", self.sample_if_several());
-        format!("/api/v1{}{}", self.path(), query.0)
+        let query = Query::default().with("sample", self.sample_if_several());
+        query.at(&format!("/api/v1{}", self.path()))
     }
 
     /// The value of `sample=`; none for the first, the default.
@@ -201,7 +213,6 @@ pub struct EvolutionQuery {
     pub wanted: Wanted,
     /// Only tests whose node ids contain this text.
     pub text: String,
-    /// The selected iteration.
     pub iteration: Option<u32>,
     /// Whether its changes are shown side by side.
     pub split: bool,

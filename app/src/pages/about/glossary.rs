@@ -1,19 +1,15 @@
-//! All words of the glossary, from the same list as the explanations on other
-//! pages.
+//! All words of the glossary.
 
 use leptos::prelude::*;
 
-use super::{GLOSSARY, Section};
 use crate::glossary::{CHAPTERS, Chapter, Word};
 
-#[component]
-pub(super) fn Glossary() -> impl IntoView {
+pub(super) fn glossary() -> AnyView {
     view! {
-        <Section place=GLOSSARY>
-            <p>"Words with a dotted underline have an explanation in place; this is the full list."</p>
-            {CHAPTERS.map(chapter).collect_view()}
-        </Section>
+        <p>"Words with a dotted underline have an explanation in place; this is the full list."</p>
+        {CHAPTERS.iter().copied().map(chapter).collect_view()}
     }
+    .into_any()
 }
 
 fn chapter(chapter: Chapter) -> impl IntoView {

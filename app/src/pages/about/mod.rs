@@ -2,7 +2,6 @@
 //! data. Every section has an anchor.
 
 mod certainty;
-mod formulas;
 mod glossary;
 mod protocol;
 mod scores;
@@ -11,103 +10,56 @@ mod taking;
 
 use leptos::prelude::*;
 
-use self::certainty::{Certainty, Limits};
-use self::glossary::Glossary;
-use self::protocol::{Fairness, Protocol};
-use self::scores::{Conventions, Figures, Score};
-use self::sources::{Elsewhere, Human};
-use self::taking::{Data, Licence, Submitting};
-use crate::components::PageHead;
+use crate::components::PageTop;
 
-/// A section: its anchor and its heading.
-#[derive(Debug, Clone, Copy)]
-struct Place {
-    id: &'static str,
-    title: &'static str,
-}
-
-const fn place(id: &'static str, title: &'static str) -> Place {
-    Place { id, title }
-}
-
-const PROTOCOL: Place = place("protocol", "The protocol");
-const EVOSCORE: Place = place("evoscore", "EvoScore");
-const COLUMNS: Place = place("columns", "The other figures");
-const CERTAINTY: Place = place("certainty", "How sure is that?");
-const CONVENTIONS: Place = place("conventions", "Two conventions");
-const FAIRNESS: Place = place("fairness", "Failures that do not count against an agent");
-const HUMAN: Place = place("human", "The human baseline");
-const ELSEWHERE: Place = place("elsewhere", "Results from elsewhere");
-const LIMITS: Place = place("limits", "Limits");
-const SUBMITTING: Place = place("submitting", "How to submit");
-const DATA: Place = place("data", "Data and feed");
-const LICENCE: Place = place("licence", "Licence");
-const GLOSSARY: Place = place("glossary", "Glossary");
+/// A section: its anchor, its heading and its content.
+type Section = (&'static str, &'static str, fn() -> AnyView);
 
 /// In their order on the page.
-const PLACES: [Place; 13] = [
-    PROTOCOL,
-    EVOSCORE,
-    COLUMNS,
-    CERTAINTY,
-    CONVENTIONS,
-    FAIRNESS,
-    HUMAN,
-    ELSEWHERE,
-    LIMITS,
-    SUBMITTING,
-    DATA,
-    LICENCE,
-    GLOSSARY,
+const SECTIONS: [Section; 13] = [
+    ("protocol", "The protocol", protocol::protocol),
+    ("evoscore", "EvoScore", scores::score),
+    ("columns", "The other figures", scores::figures),
+    ("certainty", "How sure is that?", certainty::certainty),
+    ("conventions", "Two conventions", scores::conventions),
+    (
+        "fairness",
+        "Failures that do not count against an agent",
+        protocol::fairness,
+    ),
+    ("human", "The human baseline", sources::human),
+    ("elsewhere", "Results from elsewhere", sources::elsewhere),
+    ("limits", "Limits", certainty::limits),
+    ("submitting", "How to submit", taking::submitting),
+    ("data", "Data and feed", taking::data),
+    ("licence", "Licence", taking::licence),
+    ("glossary", "Glossary", glossary::glossary),
 ];
 
 #[component]
 pub fn AboutPage() -> impl IntoView {
-    let link = |place: Place| {
-        let href = format!("#{}", place.id);
-        view! { <li><a href=href>{place.title}</a></li> }
+    let link = |(id, title, _): Section| {
+        view! { <li><a href=format!("#{id}")>{title}</a></li> }
+    };
+    let section = |(id, title, content): Section| {
+        view! {
+            <section aria-labelledby=id>
+                <h2 id=id><a class="anchor" href=format!("#{id}")>{title}</a></h2>
+                {content()}
+            </section>
+        }
     };
     view! {
-        <PageHead
+        <PageTop
             title="How to read this"
             description="The protocol of SWE-CI, EvoScore and γ, regressions, how sure the figures are, the two conventions of counting, the human baseline, data to download, and every word explained."
+            lede="Fixing one bug says little about whether code stays easy to change. SWE-CI lets an agent maintain a real repository over many iterations and runs the tests after each."
         />
-        <div class="hero">
-            <h1>"How to read this"</h1>
-            <p class="lede">
-                "Fixing one bug says little about whether code stays easy to change. SWE-CI lets an agent maintain a real repository over many iterations and runs the tests after each."
-            </p>
-        </div>
         <div class="about">
             <nav class="contents" aria-label="On this page">
-                <ol>{PLACES.map(link).collect_view()}</ol>
+                <ol>{SECTIONS.map(link).collect_view()}</ol>
             </nav>
-            <article class="prose">
-                <Protocol/>
-                <Score/>
-                <Figures/>
-                <Certainty/>
-                <Conventions/>
-                <Fairness/>
-                <Human/>
-                <Elsewhere/>
-                <Limits/>
-                <Submitting/>
-                <Data/>
-                <Licence/>
-                <Glossary/>
-            </article>
+            <article class="prose">{SECTIONS.map(section).collect_view()}</article>
         </div>
-    }
-}
-
-#[component]
-fn Section(place: Place, children: Children) -> impl IntoView {
-    let Place { id, title } = place;
-    view! {
-        <section aria-labelledby=id>
-            <h2 id=id><a class="anchor" href=format!("#{id}")>{title}</a></h2>
-            {children()}
-        </section>
     }
 }

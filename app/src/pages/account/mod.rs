@@ -1,22 +1,19 @@
 //! The reader's own account: API tokens, password, and links to other sites.
 
-mod data;
-mod password;
 mod tokens;
 mod ways_in;
 
 use leptos::either::Either;
 use leptos::prelude::*;
-use leptos_router::hooks::use_query_map;
+use leptos::server_fn::codec::GetUrl;
+use swe_ci_views::account::{TokenView, WaysIn};
 
-use self::data::{own_ways_in, tokens};
 use self::tokens::Tokens;
 use self::ways_in::Ways;
 use crate::components::{Confirmation, PageHead, Problem, loaded};
 use crate::error::AppError;
 use crate::fetched::fetched;
-use crate::form_answer::FormAnswer;
-use crate::query::named;
+use crate::form_answer::{Form, FormAnswer};
 use crate::reader::Reader;
 use crate::words;
 
@@ -35,18 +32,26 @@ const DONE: [(&str, &str); 5] = [
     ("token", "The token is revoked and no longer works."),
 ];
 
+#[server(prefix = "/api/pages", endpoint = "tokens", input = GetUrl)]
+pub async fn tokens() -> Result<Vec<TokenView>, AppError> {
+    Ok(crate::error::engine()?.tokens().await?)
+}
+
+#[server(prefix = "/api/pages", endpoint = "own_ways_in", input = GetUrl)]
+pub async fn own_ways_in() -> Result<WaysIn, AppError> {
+    Ok(crate::error::engine()?.ways_in().await?)
+}
+
 #[component]
 pub fn AccountPage() -> impl IntoView {
     let answer = FormAnswer::of_page();
-    let done = use_query_map().with_untracked(|query| named(query, "done"));
     let Some(who) = Reader::at_hand().identity().cloned() else {
         let error = AppError::sign_in("This page is about your account.");
         return Either::Left(view! { <Problem error page=true/> });
     };
-    let resource = fetched(|| (), |()| tokens());
+    let token_list = fetched(|| (), |()| tokens());
     let ways = fetched(|| (), |()| own_ways_in());
-    let of_tokens = answer.clone();
-    let most = who.role;
+    let form = Form::new("make-token", answer);
     let name = who.name.clone();
     Either::Right(view! {
         <PageHead title="Account" description="Your password, and tokens of the API." missing=true/>
@@ -54,15 +59,15 @@ pub fn AccountPage() -> impl IntoView {
             <h1>{who.name}</h1>
             <p class="lede">{words::role_may(who.role)}</p>
         </div>
-        <Confirmation word=done known=&DONE/>
+        <Confirmation known=&DONE/>
         <section>
             <h2>"API tokens"</h2>
             <p class="quiet">
                 "A program that sends one as "<code>"Authorization: Bearer sweci_…"</code>
                 " acts with your permissions, up to the role of the token."
             </p>
-            {loaded(resource, move |tokens| view! { <Tokens tokens most answer=of_tokens.clone()/> })}
+            {loaded(token_list, move |tokens| view! { <Tokens tokens most=who.role form/> })}
         </section>
-        {loaded(ways, move |ways| view! { <Ways ways name=name.clone() answer=answer.clone()/> })}
+        {loaded(ways, move |ways| view! { <Ways ways name=name.clone() answer/> })}
     })
 }

@@ -69,16 +69,9 @@ impl Address {
 pub(super) async fn messages_at(address: Address) -> Result<MessagesPage, AppError> {
     let missing = || AppError::not_found("There is no such step in this run.");
     let (iteration, role) = address.step.ok_or_else(missing)?;
-    let Address {
-        run,
-        evolution,
-        attempt,
-        from,
-        q,
-        ..
-    } = address;
-    let page = conversation(evolution, iteration, role, attempt, from, q).await?;
-    match page.step.run_id == run {
+    let (attempt, from) = (address.attempt, address.from);
+    let page = conversation(address.evolution, iteration, role, attempt, from, address.q).await?;
+    match page.step.run_id == address.run {
         true => Ok(page),
         false => Err(missing()),
     }
@@ -96,6 +89,18 @@ pub(super) fn at(step: &RecordedStep, from: u32, q: &str) -> String {
     query.add("from", Some(from.to_string()));
     query.add("q", (!q.is_empty()).then_some(q));
     format!("{}{}#m{from}", path(step), query.0)
+}
+
+/// A button to a neighbouring message, if there is one.
+pub(super) fn link_to(
+    step: &RecordedStep,
+    to: Option<u32>,
+    q: &str,
+    text: &'static str,
+    rel: &'static str,
+) -> Option<impl IntoView + use<>> {
+    let href = at(step, to?, q);
+    Some(view! { <a class="button" href=href rel=rel>{text}</a> })
 }
 
 #[cfg(test)]

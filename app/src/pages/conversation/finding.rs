@@ -4,16 +4,14 @@ use leptos::either::Either;
 use leptos::prelude::*;
 use swe_ci_views::conversation::{Found, RecordedStep};
 
-use super::data::{LONGEST_TEXT, at, path};
+use super::data::{LONGEST_TEXT, link_to, path};
 use crate::format;
 
 /// A form that works without a script: the server renders the hits.
 #[component]
 pub(super) fn Finding(step: RecordedStep, found: Option<Found>) -> impl IntoView {
-    let q = found
-        .as_ref()
-        .map(|found| found.q.clone())
-        .unwrap_or_default();
+    let q = found.as_ref().map(|found| found.q.clone());
+    let q = q.unwrap_or_default();
     let hits = found.map(|found| view! { <Hits step=step.clone() found/> });
     view! {
         <div class="controls controls-plain said-finding">
@@ -42,14 +40,10 @@ fn Hits(step: RecordedStep, found: Found) -> impl IntoView {
     if found.hits == 0 {
         return Either::Left(view! { <p role="status">{hits}</p> });
     }
-    let link = |to: Option<u32>, text: &'static str, rel: &'static str| {
-        let href = to.map(|number| at(&step, number, &found.q));
-        href.map(|href| view! { <a class="button" href=href rel=rel>{text}</a> })
-    };
     Either::Right(view! {
         <p role="status">{hits}</p>
-        {link(found.previous, "Previous hit", "prev")}
-        {link(found.next, "Next hit", "next")}
+        {link_to(&step, found.previous, &found.q, "Previous hit", "prev")}
+        {link_to(&step, found.next, &found.q, "Next hit", "next")}
     })
 }
 

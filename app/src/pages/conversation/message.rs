@@ -28,10 +28,7 @@ pub(super) fn MessageView(message: Message, q: StoredValue<String>) -> impl Into
     let nothing = parts
         .is_empty()
         .then(|| view! { <p class="quiet">"The message is empty."</p> });
-    let parts = parts
-        .into_iter()
-        .map(|part| view! { <PartView part q/> })
-        .collect_view();
+    let parts = parts.into_iter().map(|part| view! { <PartView part q/> });
     view! {
         <article class="message" id=id data-speaker=speaker.name()>
             <header class="message-head">
@@ -43,7 +40,7 @@ pub(super) fn MessageView(message: Message, q: StoredValue<String>) -> impl Into
                 <span class="quiet"><Time at=Some(at)/></span>
                 {answered.map(|answered| view! { <p class="quiet message-facts">{facts(&answered)}</p> })}
             </header>
-            {parts}
+            {parts.collect_view()}
             {nothing}
         </article>
     }
@@ -51,32 +48,18 @@ pub(super) fn MessageView(message: Message, q: StoredValue<String>) -> impl Into
 
 /// "exchange 3 · 12 s · 1234 in · 56 out · stopped: length".
 fn facts(answered: &Answered) -> String {
-    let Answered {
-        exchange,
-        model,
-        stopped,
-        usage,
-        seconds,
-        retries,
-    } = answered;
-    let retries = (*retries > 0).then(|| match retries {
-        1 => "1 retry".to_owned(),
-        n => format!("{} retries", format::thousands(*n)),
-    });
     let labelled = |what: &str, word: &Option<String>| {
         let word = word.as_deref().map(|word| format::clip(word, 60));
         word.map(|word| format!("{what}{}", visible(&word)))
     };
-    let parts = [
-        Some(format!("exchange {}", format::thousands(*exchange))),
-        labelled("", model),
-        Some(format::seconds(f64::from(*seconds))),
-        usage.map(words::tokens),
-        retries,
-        labelled("stopped: ", stopped),
-    ];
-    let parts: Vec<String> = parts.into_iter().flatten().collect();
-    parts.join(" · ")
+    words::joined([
+        Some(format!("exchange {}", format::thousands(answered.exchange))),
+        labelled("", &answered.model),
+        Some(format::seconds(f64::from(answered.seconds))),
+        answered.usage.map(words::tokens),
+        format::retries(u64::from(answered.retries)),
+        labelled("stopped: ", &answered.stopped),
+    ])
 }
 
 #[component]

@@ -51,7 +51,7 @@ fn left_out(bytes: u64, place: &'static str) -> Option<impl IntoView> {
 fn more(folded: &str) -> String {
     match folded.lines().count() {
         1 => "The rest of it".to_owned(),
-        lines => format::count(u32::try_from(lines).unwrap_or(u32::MAX), "more line"),
+        lines => format::count(lines, "more line"),
     }
 }
 

@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use swe_ci_core::text::visible;
 use swe_ci_views::conversation::{Begin, Message, MessagesPage, RecordedStep};
 
-use super::data::at;
+use super::data::{at, link_to};
 use super::finding::Finding;
 use super::message::MessageView;
 use crate::components::{PageHead, Term};
@@ -24,14 +24,12 @@ pub fn ConversationView(page: MessagesPage) -> impl IntoView {
         next,
         found,
     } = page;
-    let q = found
-        .as_ref()
-        .map(|found| found.q.clone())
-        .unwrap_or_default();
-    let places = view! { <Places step=step.clone() total from items=items.len() previous next q=q.clone()/> };
+    let q = found.as_ref().map_or("", |found| &found.q).to_owned();
+    let marked = StoredValue::new(q.clone());
+    let places = view! { <Places step=step.clone() total from items=items.len() previous next q/> };
     let groups = groups(items).into_iter().map(|(number, messages)| {
         let begin = conversations.get(number as usize - 1).cloned();
-        view! { <Group number begin messages q=StoredValue::new(q.clone())/> }
+        view! { <Group number begin messages q=marked/> }
     });
     let groups = groups.collect_view();
     view! {
@@ -103,10 +101,9 @@ fn Head(step: RecordedStep, total: u32, conversations: usize) -> impl IntoView {
 /// Links to the start of the other conversations, with their tools.
 #[component]
 fn Conversations(step: RecordedStep, conversations: Vec<Begin>) -> impl IntoView {
-    /// The longest list of conversations.
     const MOST: usize = 100;
     (conversations.len() > 1).then(|| {
-        let count = u32::try_from(conversations.len()).unwrap_or(u32::MAX);
+        let count = format::count(conversations.len(), "conversation");
         let listed = (1..).zip(conversations).take(MOST);
         let one = |(number, begin): (u32, Begin)| {
             let href = at(&step, begin.first, "");
@@ -116,7 +113,7 @@ fn Conversations(step: RecordedStep, conversations: Vec<Begin>) -> impl IntoView
         let items = listed.map(one).collect_view();
         view! {
             <details class="fold">
-                <summary>{format::count(count, "conversation")}</summary>
+                <summary>{count}</summary>
                 <p class="quiet">
                     "Between turns a harness makes other requests: for a title, a summary, or the work of a sub-agent. The main conversation comes first, then each of these."
                 </p>
@@ -158,15 +155,13 @@ fn Group(
         let names = visible(&tools.join(", ")).into_owned();
         view! { <p class="quiet">{format!("Tools on offer: {}", format::clip(&names, 500))}</p> }
     });
-    let messages = messages
-        .into_iter()
-        .map(|message| view! { <MessageView message q/> })
-        .collect_view();
+    let messages = messages.into_iter();
+    let messages = messages.map(|message| view! { <MessageView message q/> });
     view! {
         <section class="messages" aria-labelledby=id>
             <h2 id=id.clone()>{called(number)}</h2>
             {tools}
-            {messages}
+            {messages.collect_view()}
         </section>
     }
 }
@@ -183,18 +178,14 @@ fn Places(
     q: String,
 ) -> impl IntoView {
     let last = from + u32::try_from(items).unwrap_or(u32::MAX).saturating_sub(1);
-    let link = |to: Option<u32>, text: &'static str, rel: &'static str| {
-        let href = to.map(|number| at(&step, number, &q));
-        href.map(|href| view! { <a class="button" href=href rel=rel>{text}</a> })
-    };
     let summary = (items > 0).then(|| {
         view! { <p class="quiet">{format!("Messages {from} to {last} of {total}")}</p> }
     });
     view! {
         <nav class="paging" aria-label="Messages">
-            {link(previous, "Earlier messages", "prev")}
+            {link_to(&step, previous, &q, "Earlier messages", "prev")}
             {summary}
-            {link(next, "Later messages", "next")}
+            {link_to(&step, next, &q, "Later messages", "next")}
         </nav>
     }
 }

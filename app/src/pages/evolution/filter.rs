@@ -7,8 +7,8 @@ use leptos::prelude::*;
 use swe_ci_core::test_history::Wanted;
 
 use super::tests::Tests;
-use crate::components::{Choice, Choices};
-use crate::pages::routes::{DIFF, EvolutionAddress, EvolutionQuery, SPLIT};
+use crate::components::{Choice, Choices, HiddenFields};
+use crate::pages::routes::{EvolutionAddress, EvolutionQuery};
 
 /// How long typing must rest before the address follows.
 const SETTLED: Duration = Duration::from_millis(250);
@@ -19,47 +19,34 @@ const SETTLED: Duration = Duration::from_millis(250);
 pub(super) fn Filter(
     tests: StoredValue<Tests>,
     reading: Signal<EvolutionQuery>,
-    /// The text field's present content.
     text: RwSignal<String>,
     go: Callback<EvolutionQuery>,
 ) -> impl IntoView {
     let address = tests.with_value(|tests| EvolutionAddress::of_detail(&tests.detail));
-    let choices = choices(tests, &address, text);
+    let choices = choices(tests, address.clone(), text, reading);
     let follow = Following::new(reading, text, go);
-    let sample = address.sample_if_several();
-    let hidden = |name: &'static str, value: Option<String>| {
-        value.map(|value| view! { <input type="hidden" name=name value=value/> })
-    };
-    let show = move || {
-        let wanted = reading.with(|r| r.wanted);
-        hidden(
-            "show",
-            (wanted != Wanted::All).then(|| wanted.name().to_owned()),
-        )
-    };
-    let iteration = move || {
-        let chosen = reading.with(|r| r.iteration);
-        hidden("iteration", chosen.map(|n| n.to_string()))
-    };
-    let split = move || {
-        let split = reading.with(|r| r.split);
-        hidden(DIFF, split.then(|| SPLIT.to_owned()))
+    let path = address.path();
+    // All but the text, which has a field of its own.
+    let others = move || {
+        let text = String::new();
+        let fields = address.fields(&EvolutionQuery {
+            text,
+            ..reading.get()
+        });
+        view! { <HiddenFields fields/> }
     };
     let first = text.get_untracked();
     view! {
         <div class="controls controls-plain heat-controls">
-            <Choices label="Tests" choices=choices(reading)/>
+            <Choices label="Tests" choices/>
             <form
                 class="heat-filter"
                 method="get"
                 role="search"
-                action=address.path()
+                action=path
                 on:submit=|event| event.prevent_default()
             >
-                {hidden("sample", sample)}
-                {show}
-                {iteration}
-                {split}
+                {others}
                 <label for="heat-text">"Node id has"</label>
                 <input
                     id="heat-text"
@@ -84,36 +71,31 @@ pub(super) fn Filter(
 /// A link for each choice, with its number of tests.
 fn choices(
     tests: StoredValue<Tests>,
-    address: &EvolutionAddress,
+    address: EvolutionAddress,
     text: RwSignal<String>,
-) -> impl Fn(Signal<EvolutionQuery>) -> Vec<Choice> {
-    let address = address.clone();
-    move |reading| {
-        let choice = |wanted: Wanted| {
-            let test_histories = |tests: &Tests| {
-                tests
-                    .test_histories
-                    .iter()
-                    .filter(|f| wanted.wants(**f))
-                    .count()
-            };
-            let (label, hint) = words(wanted);
-            let address = address.clone();
-            Choice {
-                label: format!("{label} · {}", tests.with_value(test_histories)),
-                hint: hint.into(),
-                href: Signal::derive(move || {
-                    address.href(&EvolutionQuery {
-                        wanted,
-                        text: text.get(),
-                        ..reading.get()
-                    })
-                }),
-                chosen: Signal::derive(move || reading.with(|r| r.wanted == wanted)),
-            }
+    reading: Signal<EvolutionQuery>,
+) -> Vec<Choice> {
+    let choice = |wanted: Wanted| {
+        let count = |tests: &Tests| {
+            let histories = tests.test_histories.iter();
+            histories.filter(|history| wanted.wants(**history)).count()
         };
-        Wanted::ALL.map(choice).to_vec()
-    }
+        let (label, hint) = words(wanted);
+        let address = address.clone();
+        Choice {
+            label: format!("{label} · {}", tests.with_value(count)),
+            hint: hint.into(),
+            href: Signal::derive(move || {
+                address.href(&EvolutionQuery {
+                    wanted,
+                    text: text.get(),
+                    ..reading.get()
+                })
+            }),
+            chosen: Signal::derive(move || reading.with(|r| r.wanted == wanted)),
+        }
+    };
+    Wanted::ALL.map(choice).to_vec()
 }
 
 fn words(wanted: Wanted) -> (&'static str, &'static str) {
@@ -156,8 +138,7 @@ impl Following {
             go,
             waiting: StoredValue::new(None),
         };
-        // Back and forward change the text; while somebody types, the address
-        // does not.
+        // Back and forward change the text, but not while somebody types.
         Effect::new(move || {
             let from_address = reading.with(|r| r.text.clone());
             if following.waiting.with_value(Option::is_none) && text.get_untracked() != from_address

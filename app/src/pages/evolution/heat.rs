@@ -91,7 +91,6 @@ impl Sight {
         }
     }
 
-    /// The rows in the page.
     fn window(self, rows: usize, columns: usize) -> Range<usize> {
         match self.seen.get() {
             Some((top, height)) => around(top, height, rows),

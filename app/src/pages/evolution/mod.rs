@@ -8,7 +8,6 @@ mod row;
 mod scores;
 mod symbols;
 mod tests;
-mod untested;
 mod view;
 mod window;
 

@@ -11,7 +11,7 @@ use super::data::Chosen;
 use crate::components::Tag;
 use crate::format;
 use crate::pages::iteration::{
-    ChangedCode, ChangedTests, Downloads, Facts, Findings, Layout, Logs, Requirements, Steps,
+    ChangedCode, ChangedTests, Downloads, Facts, Layout, Logs, Requirements, Steps,
 };
 use crate::pages::routes::{EvolutionAddress, EvolutionQuery, iteration_href};
 use crate::words;
@@ -41,13 +41,11 @@ pub(super) fn Panel(
 /// "There is no such iteration: it has had 3 so far."
 fn missing(detail: StoredValue<EvolutionDetail>) -> String {
     detail.with_value(|detail| {
-        let count = u32::try_from(detail.view.iterations.len()).unwrap_or(u32::MAX);
-        let so_far = if detail.view.progress.is_over() {
-            ""
-        } else {
-            " so far"
+        let so_far = match detail.view.progress.is_over() {
+            true => "",
+            false => " so far",
         };
-        let had = match count {
+        let had = match detail.view.iterations.len() {
             0 => "none".to_owned(),
             n => format::count(n, "iteration"),
         };
@@ -55,8 +53,7 @@ fn missing(detail: StoredValue<EvolutionDetail>) -> String {
     })
 }
 
-/// Links to the neighbouring iterations and to the iteration's own page, and a
-/// link to close the panel.
+/// Links to the neighbours and the iteration's own page, and one that closes it.
 #[component]
 fn Steering(
     number: u32,
@@ -119,9 +116,6 @@ fn Inspected(
     } = inspection;
     let number = iteration.view.iteration;
     let (sign, word, tone) = words::verdict(&iteration.view, suite.target);
-    let collapse = iteration.view.collapse.clone().map(|why| {
-        view! { <p class="note" data-tone="bad">"The code no longer runs: "{why}</p> }
-    });
     let there = address.clone();
     let layout = Layout {
         split: Signal::derive(move || reading.with(|r| r.split)),
@@ -138,9 +132,7 @@ fn Inspected(
     });
     view! {
         <p class="tags"><Tag text=format!("{sign} {word}") tone/></p>
-        <Facts iteration=iteration.view.clone() suite imported/>
-        {collapse}
-        <Findings findings=iteration.view.findings.clone()/>
+        <Facts iteration=iteration.view suite imported/>
         <h3>"Requirements"</h3>
         <Requirements
             requirements=iteration.requirements

@@ -11,8 +11,7 @@ use crate::components::{Term, heading};
 use crate::format;
 use crate::glossary::Word;
 
-/// A row of the table: a name, its explanation, and how to read it from the
-/// scores.
+/// A row of the table: a name, its explanation, its value.
 type Measure = (&'static str, &'static str, fn(&EvolutionScore) -> String);
 
 static MEASURES: [Measure; 4] = [

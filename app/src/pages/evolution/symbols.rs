@@ -4,8 +4,7 @@ use leptos::prelude::*;
 use swe_ci_core::report::Outcome;
 use swe_ci_core::test_history::{Cell, TestHistory};
 
-/// How a cell looks: a symbol, its text for screen readers, and its code for
-/// the style sheet.
+/// A symbol, its text for screen readers, its code for the style sheet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Symbol {
     pub sign: &'static str,

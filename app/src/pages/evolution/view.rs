@@ -11,19 +11,20 @@ use swe_ci_plots::{Size, Theme, passing};
 use swe_ci_views::view::{EvolutionDetail, EvolutionView, Spent};
 use wasm_bindgen::JsCast;
 
-use super::data::{Chosen, Shown};
+use super::data::{Chosen, Effort, Shown};
 use super::filter::Filter;
 use super::heat::HeatMap;
 use super::panel::Panel;
 use super::scores::ScoresOfEvolution;
 use super::symbols::Legend;
 use super::tests::Tests;
-use super::untested::Untested;
 use super::window::first_rows;
 use crate::components::{Choice, Choices, Iterations, PageHead, Picture, Tag, Term, Time, loaded};
 use crate::fetched::Fetched;
 use crate::format;
 use crate::glossary::Word;
+use crate::pages::iteration::{Logs, Steps};
+use crate::pages::mark::KindTag;
 use crate::pages::routes::{
     EvolutionAddress, EvolutionQuery, ITERATION, TESTS, evolution_href, run_href, style_href,
     task_href,
@@ -33,7 +34,6 @@ use crate::words;
 #[component]
 pub fn EvolutionPageView(
     shown: Shown,
-    /// The selected iteration and its details.
     chosen: Fetched<Option<Chosen>>,
     #[prop(into)] reading: Signal<EvolutionQuery>,
     /// Writes a query into the address.
@@ -69,8 +69,7 @@ pub fn EvolutionPageView(
     }
 }
 
-/// The number of passing tests, as a chart and a table; both link to the
-/// iterations.
+/// The passing tests, as a chart and a table with links to the iterations.
 #[component]
 fn Course(
     evolution: EvolutionView,
@@ -98,8 +97,7 @@ fn Course(
     }
 }
 
-/// A chart whose points link to iterations: the first mark is the base, the
-/// others are these.
+/// A chart whose points link to these iterations, after a first one, the base.
 #[component]
 fn Points(numbers: Vec<u32>, href: Callback<u32, String>, children: Children) -> impl IntoView {
     let navigate = use_navigate();
@@ -143,8 +141,6 @@ fn Hero(
     let (run_id, kind, samples) = head;
     let task = evolution.task_id.to_string();
     let (word, tone) = words::standing(&evolution);
-    let kind = words::kind(kind)
-        .map(|(text, hint, tone)| view! { <Tag text=text.to_owned() tone hint=hint.to_owned()/> });
     let run = run_href(&run_id);
     let live = (!evolution.progress.is_over()).then(|| {
         view! {
@@ -165,23 +161,19 @@ fn Hero(
         </nav>
         <div class="hero">
             <h1 class="evolution-title">{task.clone()}</h1>
-            <p class="tags"><Tag text=word.to_owned() tone/>{kind}</p>
+            <p class="tags"><Tag text=word tone/><KindTag kind/></p>
             <p class="lede">
                 "How "
                 <a href=run>{model}</a>
                 " took "
                 <a href=task_href(&task)>"this task"</a>
-                {format!(" towards its target, in {}.", format::count(turns(&evolution), "iteration"))}
+                {format!(" towards its target, in {}.", format::count(evolution.iterations.len(), "iteration"))}
             </p>
         </div>
         {evolution.reason.clone().map(|reason| view! { <p class="note">"Why it ended: "{reason}</p> })}
         {live}
         {several}
     }
-}
-
-fn turns(evolution: &EvolutionView) -> u32 {
-    u32::try_from(evolution.iterations.len()).unwrap_or(u32::MAX)
 }
 
 fn sample_choices(run: &str, task: &str, chosen: u32, samples: u32) -> Vec<Choice> {
@@ -211,7 +203,7 @@ fn Facts(evolution: EvolutionView, kind: Kind, spent: Option<Spent>) -> impl Int
             <div><dt><Term word=Word::Ending text="Ending"/></dt><dd>{words::standing(&evolution).0}</dd></div>
             <div><dt>"Passing at the end"</dt><dd>{format!("{} of {}", format::thousands(passing), format::thousands(suite.target))}</dd></div>
             <div><dt>"Passing on the "<Term word=Word::Base/></dt><dd>{format::thousands(suite.base_in_target)}</dd></div>
-            <div><dt><Term word=Word::Iteration text="Iterations"/></dt><dd>{format!("{} of {}", turns(&evolution), evolution.max_iterations)}</dd></div>
+            <div><dt><Term word=Word::Iteration text="Iterations"/></dt><dd>{format!("{} of {}", evolution.iterations.len(), evolution.max_iterations)}</dd></div>
             {finished}
             {spent.map(|spent| view! { <Took spent/> })}
         </dl>
@@ -233,6 +225,30 @@ fn Took(spent: Spent) -> impl IntoView {
         {requests}
         {cost}
     }
+}
+
+/// The iteration it did not get to test: where it ended, or what runs now.
+#[component]
+fn Untested(
+    run_id: String,
+    evolution: EvolutionView,
+    effort: Effort,
+    imported: bool,
+) -> impl IntoView {
+    let Effort { untested, logs, .. } = effort;
+    let iteration = untested.last().map(|step| step.iteration);
+    let heading = iteration.and_then(|n| Some((n, words::untested(evolution.ending, n)?)));
+    let evolution_id = evolution.evolution_id;
+    heading.map(|(iteration, (title, says))| {
+        view! {
+            <section class="untested" aria-labelledby="untested-title">
+                <h2 id="untested-title">{title}</h2>
+                <p class="quiet evolution-words">{says}</p>
+                <Steps steps=untested run_id evolution_id=evolution_id.clone() imported/>
+                <Logs logs evolution_id iteration imported/>
+            </section>
+        }
+    })
 }
 
 #[component]

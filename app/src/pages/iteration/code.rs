@@ -7,13 +7,21 @@ use swe_ci_core::text::visible;
 use swe_ci_views::inspection::CodeChange;
 
 use super::hunks::{SideBySide, Unified};
-use super::layout::{Layout, LayoutChoice};
-use crate::components::Tag;
+use crate::components::{Choice, Choices, Tag};
 use crate::format;
 
 /// Files start unfolded when all of them together are this short. Deleted files
 /// do not: their heading says enough.
 const FEW_LINES: u32 = 80;
+
+/// Unified or side by side; the address contains the choice.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::pages) struct Layout {
+    /// Whether the layout is side by side.
+    pub split: Signal<bool>,
+    /// The page in the given layout.
+    pub href: Callback<bool, String>,
+}
 
 #[component]
 pub(in crate::pages) fn ChangedCode(
@@ -37,16 +45,43 @@ pub(in crate::pages) fn ChangedCode(
 fn Changes(diff: Diff, evolution_id: String, iteration: u32, layout: Layout) -> impl IntoView {
     let whole = format!("/api/v1/evolutions/{evolution_id}/iterations/{iteration}/diff");
     let beyond = StoredValue::new(whole.clone());
-    let link = if diff.is_cut() {
-        "The whole of it as text"
-    } else {
-        "As text"
+    let link = match diff.is_cut() {
+        true => "The whole of it as text",
+        false => "As text",
     };
     let link = (diff.changed() > 0).then(|| view! { <a href=whole rel="external">{link}</a> });
     let summary = summary(&diff);
     view! {
         <p class="quiet">{summary}" "{link}</p>
         <ChangedFiles diff beyond layout/>
+    }
+}
+
+#[component]
+fn LayoutChoice(layout: Layout) -> impl IntoView {
+    let Layout { split, href } = layout;
+    let choice = |label: &str, hint: &str, wanted: bool| Choice {
+        label: label.to_owned(),
+        hint: hint.to_owned(),
+        href: Signal::derive(move || href.run(wanted)),
+        chosen: Signal::derive(move || split.get() == wanted),
+    };
+    let choices = vec![
+        choice("Unified", "Removed lines above added ones", false),
+        choice(
+            "Side by side",
+            "Before on the left, after on the right",
+            true,
+        ),
+    ];
+    let narrow = move || {
+        split.get().then(|| {
+            view! { <p class="quiet diff-narrow">"Side by side is wider than this window: each file scrolls sideways."</p> }
+        })
+    };
+    view! {
+        <div class="controls controls-plain"><Choices label="Changes" choices/></div>
+        {narrow}
     }
 }
 
@@ -97,13 +132,7 @@ fn summary(diff: &Diff) -> String {
 }
 
 #[component]
-fn File(
-    file: FileDiff,
-    open: bool,
-    layout: Layout,
-    /// The address of the whole diff.
-    beyond: StoredValue<String>,
-) -> impl IntoView {
+fn File(file: FileDiff, open: bool, layout: Layout, beyond: StoredValue<String>) -> impl IntoView {
     let FileDiff {
         path,
         change,

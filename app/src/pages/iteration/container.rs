@@ -1,5 +1,4 @@
-//! The container of an attempt: how its command ended and, folded, its image
-//! and its limits.
+//! The container of an attempt: its exit and, folded, its image and limits.
 
 use leptos::prelude::*;
 use swe_ci_core::text::visible;
@@ -39,10 +38,9 @@ pub(super) fn ContainerFacts(container: Container) -> impl IntoView {
 /// "2 processors, 4096 MiB memory, 1024 processes, 4096 MiB written, 1 h".
 fn limits(limits: ContainerLimits) -> String {
     let processors = f64::from(limits.cpus_milli) / 1e3;
-    let noun = if limits.cpus_milli == 1_000 {
-        "processor"
-    } else {
-        "processors"
+    let noun = match limits.cpus_milli {
+        1_000 => "processor",
+        _ => "processors",
     };
     format!(
         "{processors} {noun}, {} MiB of memory, {} processes, {} MiB written, {}",

@@ -95,18 +95,11 @@ fn Head(head: String) -> impl IntoView {
 }
 
 fn of_a_kind(sign: Sign, pieces: Vec<Piece>) -> AnyView {
-    let piece = |piece: Piece| {
-        let Piece {
-            text,
-            marked,
-            token,
-        } = piece;
-        match (marked, token.map(class)) {
-            (true, Some(class)) => EitherOf4::A(view! { <mark class=class>{text}</mark> }),
-            (true, None) => EitherOf4::B(view! { <mark>{text}</mark> }),
-            (false, Some(class)) => EitherOf4::C(view! { <span class=class>{text}</span> }),
-            (false, None) => EitherOf4::D(text),
-        }
+    let piece = |piece: Piece| match (piece.marked, piece.token.map(class)) {
+        (true, Some(class)) => EitherOf4::A(view! { <mark class=class>{piece.text}</mark> }),
+        (true, None) => EitherOf4::B(view! { <mark>{piece.text}</mark> }),
+        (false, Some(class)) => EitherOf4::C(view! { <span class=class>{piece.text}</span> }),
+        (false, None) => EitherOf4::D(piece.text),
     };
     let text = pieces.into_iter().map(piece).collect_view();
     let hidden = |what: &'static str| view! { <span class="visually-hidden">{what}</span> };

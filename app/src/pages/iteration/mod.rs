@@ -3,10 +3,8 @@
 mod code;
 mod container;
 mod data;
-mod downloads;
+mod files;
 mod hunks;
-mod layout;
-mod logs;
 mod parts;
 mod steps;
 mod tests;
@@ -15,12 +13,10 @@ mod view;
 use leptos::prelude::*;
 use leptos_router::hooks::{use_params_map, use_query_map};
 
-pub(super) use self::code::{ChangedCode, ChangedFiles};
+pub(super) use self::code::{ChangedCode, ChangedFiles, Layout};
 use self::data::{Address, whole_iteration};
-pub(super) use self::downloads::Downloads;
-pub(super) use self::layout::Layout;
-pub(super) use self::logs::Logs;
-pub(super) use self::parts::{Facts, Findings, Requirements};
+pub(super) use self::files::{Downloads, Logs};
+pub(super) use self::parts::{Facts, Requirements};
 pub(super) use self::steps::Steps;
 pub(super) use self::tests::ChangedTests;
 use self::view::IterationView;

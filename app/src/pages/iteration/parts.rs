@@ -13,6 +13,7 @@ use crate::format;
 use crate::glossary::Word;
 use crate::words;
 
+/// The counts, why the code collapsed if it did, and the findings.
 #[component]
 pub(in crate::pages) fn Facts(
     iteration: Tested,
@@ -22,10 +23,9 @@ pub(in crate::pages) fn Facts(
     let verdict = iteration.verdict;
     let passing = format!("{} of {}", verdict.in_target(), suite.target);
     // With counts only, nobody knows which tests belong to the target.
-    let counted = if suite.counts_only {
-        "Tests passing"
-    } else {
-        "Target tests passing"
+    let counted = match suite.counts_only {
+        true => "Tests passing",
+        false => "Target tests passing",
     };
     // Imported results mostly lack the duration of a test run, and always its
     // time: the import wrote these rows.
@@ -33,8 +33,11 @@ pub(in crate::pages) fn Facts(
     let took = (!imported || took > 0.0)
         .then(|| view! { <div><dt>"Test run"</dt><dd>{format::seconds(took)}</dd></div> });
     let finished = (!imported).then(|| {
-        let at = Some(iteration.finished_at.clone());
+        let at = Some(iteration.finished_at);
         view! { <div><dt>"Finished"</dt><dd><Time at/></dd></div> }
+    });
+    let collapse = iteration.collapse.map(|why| {
+        view! { <p class="note" data-tone="bad">"The code no longer runs: "{why}</p> }
     });
     view! {
         <dl class="facts">
@@ -44,11 +47,13 @@ pub(in crate::pages) fn Facts(
             {took}
             {finished}
         </dl>
+        {collapse}
+        <Findings findings=iteration.findings/>
     }
 }
 
 #[component]
-pub(in crate::pages) fn Findings(findings: Vec<String>) -> impl IntoView {
+fn Findings(findings: Vec<String>) -> impl IntoView {
     (!findings.is_empty()).then(|| {
         let items = findings
             .iter()
@@ -70,15 +75,13 @@ pub(in crate::pages) fn Requirements(
     /// The tests gained and lost in the same iteration.
     gained: Vec<String>,
     lost: Vec<String>,
-    /// The address that shows a test's history.
     href: Callback<String, String>,
     imported: bool,
 ) -> impl IntoView {
     if requirements.is_empty() {
-        let none = if imported {
-            "The imported results have none."
-        } else {
-            "None were written."
+        let none = match imported {
+            true => "The imported results have none.",
+            false => "None were written.",
         };
         return Either::Left(view! { <p class="quiet">{none}</p> });
     }
@@ -114,11 +117,9 @@ pub(in crate::pages) fn Requirements(
 /// Gained and lost tests that a requirement is probably about.
 #[component]
 fn Likely(what: &'static str, tests: Vec<String>, href: Callback<String, String>) -> impl IntoView {
-    /// The longest list of names.
     const MOST: usize = 10;
     (!tests.is_empty()).then(|| {
-        let count = u32::try_from(tests.len()).unwrap_or(u32::MAX);
-        let total = format::count(count, "test");
+        let total = format::count(tests.len(), "test");
         let item = |test: String| {
             let href = href.run(test.clone());
             view! { <li><a href=href><code>{test}</code></a></li> }

@@ -88,7 +88,10 @@ fn Row(step: StepView, run_id: String, evolution_id: String, known: Known) -> im
         None => unknown(),
     };
     let requests = match step.traffic {
-        Some(traffic) => (format::thousands(traffic.requests), retried(traffic)),
+        Some(traffic) => (
+            format::thousands(traffic.requests),
+            format::retries(traffic.retries),
+        ),
         None => unknown(),
     };
     let cost = match step.traffic.and_then(|traffic| traffic.micro_usd) {
@@ -96,8 +99,7 @@ fn Row(step: StepView, run_id: String, evolution_id: String, known: Known) -> im
         None => unknown(),
     };
     let recording = known.recorded.then(|| {
-        // An interrupted attempt is repeated under its number, which replaces
-        // its files.
+        // The repetition of an interrupted attempt replaces its files.
         let links = (step.is_recorded() && step.outcome != StepOutcome::Interrupted)
             .then(|| view! { <Recording step=step.clone() run_id evolution_id/> });
         view! { <td role="cell" class="step-recording" data-label="Recording">{links}</td> }
@@ -143,16 +145,6 @@ fn figure(shown: bool, label: &'static str, (text, below): Figure) -> Option<imp
     })
 }
 
-/// "2 retries".
-fn retried(traffic: Traffic) -> Option<String> {
-    let retries = u32::try_from(traffic.retries).unwrap_or(u32::MAX);
-    match retries {
-        0 => None,
-        1 => Some("1 retry".to_owned()),
-        n => Some(format!("{} retries", format::thousands(n))),
-    }
-}
-
 /// "waited 12 s", where the wait is noticeable.
 fn waited(traffic: Traffic) -> Option<String> {
     let seconds = traffic.waiting_ms as f64 / 1e3;
@@ -162,14 +154,8 @@ fn waited(traffic: Traffic) -> Option<String> {
 /// Links to the transcript of the step, as a page and as files.
 #[component]
 fn Recording(step: StepView, run_id: String, evolution_id: String) -> impl IntoView {
-    let StepView {
-        iteration,
-        role,
-        attempt,
-        ..
-    } = step;
-    let detail = conversation_href(&run_id, &evolution_id, iteration, role, attempt);
-    let role = role.name();
+    let (iteration, role, attempt) = (step.iteration, step.role.name(), step.attempt);
+    let detail = conversation_href(&run_id, &evolution_id, iteration, step.role, attempt);
     let label = format!("Read the transcript of the {role}, attempt {attempt}");
     let link = |format: &'static str, name: &'static str| {
         let href = format!(
@@ -199,7 +185,7 @@ mod tests {
                 waiting_ms,
                 ..Traffic::default()
             };
-            let seen = (retried(traffic), waited(traffic));
+            let seen = (format::retries(traffic.retries), waited(traffic));
             assert_eq!((seen.0.as_deref(), seen.1.as_deref()), expect);
         };
         check(0, 49, (None, None));

@@ -20,10 +20,8 @@ type Known = StoredValue<HashMap<String, ChangedTest>>;
 pub(in crate::pages) fn ChangedTests(
     gained: Vec<String>,
     lost: Vec<String>,
-    /// Details about the changed tests.
     changed: Vec<ChangedTest>,
     counts_only: bool,
-    /// The address that shows a test's history.
     href: Callback<String, String>,
 ) -> impl IntoView {
     if counts_only {
@@ -47,7 +45,7 @@ fn Tests(
     href: Callback<String, String>,
 ) -> impl IntoView {
     let count = tests.len();
-    let total = format::count(u32::try_from(count).unwrap_or(u32::MAX), "test");
+    let total = format::count(count, "test");
     let item = move |test: String| {
         let details = known.with_value(|known| known.get(&test).cloned());
         let details = details.map(|test| view! { <TestDetails test/> });

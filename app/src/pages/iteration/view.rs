@@ -4,12 +4,10 @@ use leptos::prelude::*;
 use swe_ci_core::run::Kind;
 use swe_ci_views::inspection::Inspection;
 
-use super::code::ChangedCode;
+use super::code::{ChangedCode, Layout};
 use super::data::PageData;
-use super::downloads::Downloads;
-use super::layout::Layout;
-use super::logs::Logs;
-use super::parts::{Facts, Findings, Requirements};
+use super::files::{Downloads, Logs};
+use super::parts::{Facts, Requirements};
 use super::steps::Steps;
 use super::tests::ChangedTests;
 use crate::components::{PageHead, Tag};
@@ -46,12 +44,8 @@ pub fn IterationView(
     let last = evolution.iterations.last().map_or(number, |i| i.iteration);
     let (run, id) = (run_id.clone(), evolution.evolution_id.clone());
     let at = Callback::new(move |(n, split): (u32, bool)| {
-        let query = if split {
-            format!("?{DIFF}={SPLIT}")
-        } else {
-            String::new()
-        };
-        format!("{}{query}", iteration_href(&run, &id, n))
+        let query = split.then(|| format!("?{DIFF}={SPLIT}"));
+        iteration_href(&run, &id, n) + &query.unwrap_or_default()
     });
     let layout = Layout {
         split,
@@ -83,9 +77,7 @@ pub fn IterationView(
             <h1>{format!("Iteration {number}")}</h1>
             <p class="tags"><Tag text=format!("{sign} {word}") tone/></p>
         </div>
-        <Facts iteration=iteration.view.clone() suite=evolution.suite imported/>
-        {iteration.view.collapse.clone().map(|why| view! { <p class="note" data-tone="bad">"The code no longer runs: "{why}</p> })}
-        <Findings findings=iteration.view.findings.clone()/>
+        <Facts iteration=iteration.view suite=evolution.suite imported/>
         <section aria-labelledby="requirements-title">
             <h2 id="requirements-title">"Requirements"</h2>
             <Requirements

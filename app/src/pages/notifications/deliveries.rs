@@ -4,37 +4,28 @@ use leptos::either::Either;
 use leptos::prelude::*;
 use swe_ci_views::notification::{DeliveryState, DeliveryView, Occasion};
 
-use crate::components::{ListTable, Tag, Time, Tone};
+use crate::components::{ItemTable, Tag, Time, Tone};
 use crate::pages::routes::run_href;
 
 /// The latest messages and their delivery status.
 #[component]
 pub fn Deliveries(deliveries: Vec<DeliveryView>) -> impl IntoView {
-    let list = match deliveries.is_empty() {
-        true => Either::Left(view! { <p>"No messages yet."</p> }),
-        false => Either::Right(view! { <DeliveryList deliveries/> }),
-    };
     view! {
         <section>
             <h2>"Last messages"</h2>
             <p class="quiet">"The newest 50 of the last 30 days."</p>
-            {list}
+            <ItemTable
+                caption="Your last messages, newest first"
+                columns=&["About", "To", "State", "Last try", "Answer", "Next try"]
+                items=deliveries
+                row=delivery_row
+                none="No messages yet."
+            />
         </section>
     }
 }
 
-#[component]
-fn DeliveryList(deliveries: Vec<DeliveryView>) -> impl IntoView {
-    let rows = deliveries
-        .into_iter()
-        .map(|delivery| view! { <DeliveryRow delivery/> });
-    view! {
-        <ListTable caption="Your last messages, newest first" columns=&["About", "To", "State", "Last try", "Answer", "Next try"]>{rows.collect_view()}</ListTable>
-    }
-}
-
-#[component]
-fn DeliveryRow(delivery: DeliveryView) -> impl IntoView {
+fn delivery_row(delivery: DeliveryView) -> impl IntoView {
     let (state, tone) = match delivery.state {
         DeliveryState::Waiting => ("waiting", Tone::Live),
         DeliveryState::Delivered => ("delivered", Tone::Good),

@@ -1,19 +1,18 @@
 //! The reader's notification targets, and the latest deliveries.
 
-mod data;
 mod deliveries;
 mod targets;
 
 use leptos::prelude::*;
-use leptos_router::hooks::use_query_map;
+use leptos::server_fn::codec::GetUrl;
+use swe_ci_views::notification::Notifications;
 
-use self::data::own_notifications;
 use self::deliveries::Deliveries;
-use self::targets::{Mail, Refused, Webhooks};
-use crate::components::{Confirmation, PageHead, loaded};
+use self::targets::{Mail, Webhooks};
+use crate::components::{Confirmation, PageTop, Refusal, loaded};
+use crate::error::AppError;
 use crate::fetched::fetched;
-use crate::form_answer::FormAnswer;
-use crate::query::named;
+use crate::form_answer::{Form, FormAnswer};
 
 /// The values of `done=` and their messages.
 const DONE: [(&str, &str); 4] = [
@@ -29,28 +28,33 @@ const DONE: [(&str, &str); 4] = [
     ("removed", "It is removed: no more messages go there."),
 ];
 
+#[server(prefix = "/api/pages", endpoint = "notifications", input = GetUrl)]
+pub async fn own_notifications() -> Result<Notifications, AppError> {
+    Ok(crate::error::engine()?.notifications().await?)
+}
+
 #[component]
 pub fn NotificationsPage() -> impl IntoView {
     let answer = FormAnswer::of_page();
-    let done = use_query_map().with_untracked(|query| named(query, "done"));
     let resource = fetched(|| (), |()| own_notifications());
+    // Why a button of a list did nothing.
+    let refused = move || {
+        let mut forms = ["test", "remove"].into_iter();
+        forms.find_map(|form| Form::new(form, answer).problem("target"))
+    };
     view! {
-        <PageHead title="Notifications" description="Notifications about your runs." missing=true/>
-        <div class="hero">
-            <h1>"Notifications"</h1>
-            <p class="lede">
-                "Get a message when a run of yours ends, when one of its evolutions is blocked, and when its budget is spent."
-            </p>
-        </div>
-        <Confirmation word=done known=&DONE/>
-        {loaded(resource, move |all| {
-            let (of_webhooks, of_mail) = (answer.clone(), answer.clone());
-            view! {
-                <Refused answer=answer.clone()/>
-                <Webhooks targets=all.targets.clone() answer=of_webhooks/>
-                <Mail targets=all.targets sends_mail=all.sends_mail answer=of_mail/>
-                <Deliveries deliveries=all.deliveries/>
-            }
+        <PageTop
+            title="Notifications"
+            description="Notifications about your runs."
+            lede="Get a message when a run of yours ends, when one of its evolutions is blocked, and when its budget is spent."
+            missing=true
+        />
+        <Confirmation known=&DONE/>
+        {loaded(resource, move |all| view! {
+            <Refusal why=refused() tone="warn"/>
+            <Webhooks targets=all.targets.clone() form=Form::new("add-webhook", answer)/>
+            <Mail targets=all.targets sends_mail=all.sends_mail answer/>
+            <Deliveries deliveries=all.deliveries/>
         })}
     }
 }

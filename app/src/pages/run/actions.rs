@@ -10,8 +10,8 @@ use swe_ci_views::preflight::{Preflight, PreflightState};
 use swe_ci_views::verification::Verification;
 use swe_ci_views::view::RunDetail;
 
-use crate::components::Field;
-use crate::form_answer::FormAnswer;
+use crate::components::{ActionButton, Field, Refusal};
+use crate::form_answer::{Form, FormAnswer};
 use crate::format;
 use crate::pages::routes::run_href;
 use crate::reader::Reader;
@@ -86,20 +86,20 @@ impl Offers {
 }
 
 #[component]
-pub(super) fn Actions(detail: RwSignal<RunDetail>, answer: FormAnswer) -> impl IntoView {
+pub(super) fn Actions(
+    detail: RwSignal<RunDetail>,
+    answer: StoredValue<FormAnswer>,
+) -> impl IntoView {
     let admin = Reader::at_hand().is(AccountRole::Admin);
     let offers = Memo::new(move |_| detail.with(|detail| Offers::of(detail, admin)));
     let action = detail.with_untracked(|d| run_href(&d.summary.run_id));
-    let (action, answer) = (StoredValue::new(action), StoredValue::new(answer));
-    // Each action has its own signal, so that an update does not close an open
-    // one.
+    let action = StoredValue::new(action);
+    // Each action is shown by itself, so that an update does not close an open one.
     let deed = move |offered: fn(&Offers) -> bool, deed: &'static str, text: &'static str| {
-        let offered = Memo::new(move |_| offers.with(offered));
-        move || {
-            let action = action.get_value();
-            offered
-                .get()
-                .then(|| view! { <ActionButton action deed text/> })
+        view! {
+            <Show when=move || offers.with(offered)>
+                <ActionButton action=action.get_value() deed text/>
+            </Show>
         }
     };
     let retry = Memo::new(move |_| offers.get().retry);
@@ -108,31 +108,18 @@ pub(super) fn Actions(detail: RwSignal<RunDetail>, answer: FormAnswer) -> impl I
         (retry.get() > 0)
             .then(|| view! { <ActionButton action=action.get_value() deed="retry" text/> })
     };
-    let cancel = Memo::new(move |_| offers.get().cancel);
-    let cancel = move || {
-        cancel
-            .get()
-            .then(|| view! { <Cancel action=action.get_value()/> })
-    };
-    let withdraw = Memo::new(move |_| offers.get().withdraw);
-    let withdraw = move || {
-        let (action, answer) = (action.get_value(), answer.get_value());
-        withdraw.get().then(|| view! { <Withdraw action answer/> })
-    };
     let limits = Memo::new(move |_| (offers.get().limits, detail.with(|d| d.summary.steering)));
     let limits = move || {
         let (offered, steering) = limits.get();
-        let (action, answer) = (action.get_value(), answer.get_value());
+        let (action, form) = (action.get_value(), Form::new("change", answer));
         offered.then(
-            || view! { <Limits action answer budget=steering.budget at_once=steering.at_once/> },
+            || view! { <Limits action form budget=steering.budget at_once=steering.at_once/> },
         )
     };
-    let problem = answer.with_value(|answer| answer.problem("steer", "deed"));
-    let problem =
-        problem.map(|text| view! { <p class="note" data-tone="bad" role="alert">{text}</p> });
+    let why = Form::new("steer", answer).problem("deed");
     let nothing = Memo::new(move |_| offers.get() == Offers::default());
     view! {
-        {problem}
+        <Refusal why/>
         <section class="steer" aria-labelledby="steer-title" hidden=nothing>
             <h2 id="steer-title">"Steer this run"</h2>
             <div class="steer-bar">
@@ -141,25 +128,18 @@ pub(super) fn Actions(detail: RwSignal<RunDetail>, answer: FormAnswer) -> impl I
                 {deed(|o| o.pause, "pause", "Pause")}
                 {deed(|o| o.resume, "resume", "Resume")}
                 {retry}
-                {cancel}
+                <Show when=move || offers.with(|o| o.cancel)>
+                    <Cancel action=action.get_value()/>
+                </Show>
                 {limits}
                 {deed(|o| o.publish, "publish", "Publish")}
-                {withdraw}
+                <Show when=move || offers.with(|o| o.withdraw)>
+                    <Withdraw action=action.get_value() form=Form::new("withdraw", answer)/>
+                </Show>
                 {deed(|o| o.mark, "mark-verified", "Mark as verified")}
                 {deed(|o| o.unmark, "unmark", "Remove the mark")}
             </div>
         </section>
-    }
-}
-
-/// One action, as a button.
-#[component]
-fn ActionButton(action: String, deed: &'static str, #[prop(into)] text: String) -> impl IntoView {
-    view! {
-        <form method="post" action=action>
-            <input type="hidden" name="deed" value=deed/>
-            <button class="button" type="submit">{text}</button>
-        </form>
     }
 }
 
@@ -181,10 +161,8 @@ fn Cancel(action: String) -> impl IntoView {
 
 /// Asks for a reason before it withdraws a run.
 #[component]
-fn Withdraw(action: String, answer: FormAnswer) -> impl IntoView {
-    const FORM: &str = "withdraw";
-    let problem = answer.problem(FORM, "reason");
-    let refused = problem.is_some();
+fn Withdraw(action: String, form: Form) -> impl IntoView {
+    let refused = form.problem("reason").is_some();
     view! {
         <details class="steer-more" open=refused>
             <summary class="button">"Withdraw…"</summary>
@@ -192,77 +170,48 @@ fn Withdraw(action: String, answer: FormAnswer) -> impl IntoView {
                 <p>
                     "It leaves the rankings and every list. You and administrators still see it, with the reason."
                 </p>
-                <input type="hidden" name="deed" value=FORM/>
-                <Field
-                    name="reason"
-                    label="Why"
-                    value=answer.kept(FORM, "reason")
-                    hint="1 to 500 characters."
-                    problem
-                    required=true
-                />
+                <input type="hidden" name="deed" value=form.name/>
+                <Field form name="reason" label="Why" hint="1 to 500 characters." required=true/>
                 <button class="button" type="submit">"Withdraw it"</button>
             </form>
         </details>
     }
 }
 
-/// The number of concurrent evolutions, and the budget limits that can be
-/// raised.
+/// The number of concurrent evolutions, and the budget, which can be raised.
 #[component]
-fn Limits(
-    action: String,
-    answer: FormAnswer,
-    budget: Budget,
-    at_once: Option<u32>,
-) -> impl IntoView {
-    const FORM: &str = "change";
-    let refused = !answer.problems.is_empty() && answer.form == FORM;
-    let limit = |name: &'static str, label: &'static str, now: Option<String>| {
-        let value = answer.kept(FORM, name).or_else(|| now.clone());
-        let problem = answer.problem(FORM, name);
+fn Limits(action: String, form: Form, budget: Budget, at_once: Option<u32>) -> impl IntoView {
+    let refused = form
+        .read(|answer| answer.problems.first().cloned())
+        .is_some();
+    let limit = |name, label, now: Option<String>| {
         now.map(|now| {
             let hint = format!("{now} now; it can only be raised.");
-            view! { <Field name label value=value.unwrap_or_default() hint problem/> }
+            view! { <Field form name label value=now hint/> }
         })
     };
-    let whole = |n: Option<u64>| n.map(|n| n.to_string());
-    let limits = [
-        limit(
-            "budget.usd",
-            "US dollars at most",
-            budget.usd.map(|n| n.to_string()),
-        ),
-        limit("budget.tokens", "Tokens at most", whole(budget.tokens)),
-        limit(
-            "budget.requests",
-            "Requests at most",
-            whole(budget.requests),
-        ),
-        limit(
-            "budget.seconds",
-            "Seconds at most, since its start",
-            whole(budget.seconds),
-        ),
-    ];
+    let usd = budget.usd.map(|n| n.to_string());
+    let [tokens, requests, seconds] =
+        [budget.tokens, budget.requests, budget.seconds].map(|n| n.map(|n| n.to_string()));
     let unlimited = budget
         .is_unlimited()
         .then(|| view! { <p class="quiet">"It has no budget to raise."</p> });
-    let at_once = at_once.map(|n| n.to_string()).unwrap_or_default();
-    let at_once = answer.kept(FORM, "at_once").unwrap_or(at_once);
     view! {
         <details class="steer-more" open=refused>
             <summary class="button">"Limits…"</summary>
             <form class="form steer-box" method="post" action=action>
-                <input type="hidden" name="deed" value=FORM/>
+                <input type="hidden" name="deed" value=form.name/>
                 <Field
+                    form
                     name="at_once"
                     label="Concurrent evolutions"
-                    value=at_once
+                    value=at_once.map(|n| n.to_string()).unwrap_or_default()
                     hint="1 to 256; empty for as many as there are workers. Running evolutions continue."
-                    problem=answer.problem(FORM, "at_once")
                 />
-                {limits.into_iter().collect_view()}
+                {limit("budget.usd", "US dollars at most", usd)}
+                {limit("budget.tokens", "Tokens at most", tokens)}
+                {limit("budget.requests", "Requests at most", requests)}
+                {limit("budget.seconds", "Seconds at most, since its start", seconds)}
                 {unlimited}
                 <button class="button" type="submit">"Set"</button>
             </form>

@@ -30,15 +30,15 @@ pub(super) fn apply(run: &mut RunDetail, event: &RunEvent) {
             role,
             attempt,
         } => {
-            let step = CurrentStep {
-                iteration: *iteration,
-                role: *role,
-                attempt: *attempt,
-                waiting: None,
-            };
-            if let Some(evolution) = going_on(run, evolution_id) {
+            let going_on = find(run, evolution_id).filter(|e| e.ending.is_none());
+            if let Some(evolution) = going_on {
                 evolution.progress = Progress::Running;
-                evolution.current = Some(step);
+                evolution.current = Some(CurrentStep {
+                    iteration: *iteration,
+                    role: *role,
+                    attempt: *attempt,
+                    waiting: None,
+                });
             }
         }
         What::Waiting {
@@ -75,10 +75,6 @@ pub(super) fn apply(run: &mut RunDetail, event: &RunEvent) {
 
 fn find<'a>(run: &'a mut RunDetail, id: &str) -> Option<&'a mut EvolutionView> {
     run.evolution_list.iter_mut().find(|e| e.evolution_id == id)
-}
-
-fn going_on<'a>(run: &'a mut RunDetail, id: &str) -> Option<&'a mut EvolutionView> {
-    find(run, id).filter(|e| e.ending.is_none())
 }
 
 fn put(iterations: &mut Vec<IterationView>, iteration: IterationView) {

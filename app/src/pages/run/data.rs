@@ -42,12 +42,9 @@ pub struct PageData {
 }
 
 pub(super) async fn whole_run(id: String) -> Result<PageData, AppError> {
-    let detail = run(id.clone()).await?;
-    let scores = scores_of(id.clone()).await?;
-    let card = card(id).await?;
     Ok(PageData {
-        detail,
-        scores,
-        card,
+        detail: run(id.clone()).await?,
+        scores: scores_of(id.clone()).await?,
+        card: card(id).await?,
     })
 }

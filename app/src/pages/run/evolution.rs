@@ -11,8 +11,7 @@ use crate::format;
 use crate::pages::routes::{evolution_href, iteration_href, task_href};
 use crate::words;
 
-/// One evolution: its progress, its chart, its iterations. An event redraws
-/// only the parts it changes.
+/// One evolution. An event redraws only the parts it changes.
 #[component]
 pub fn EvolutionCard(
     first: EvolutionView,
@@ -29,7 +28,7 @@ pub fn EvolutionCard(
     let href = Callback::new(move |n: u32| iteration_href(&run, &id, n));
     let whole = evolution_href(&run_id, first.task_id.as_str(), first.sample);
     let sample = (first.sample > 1).then(|| format!(" · sample {}", first.sample));
-    let tone = Signal::derive(move || meter_tone(evolution.with(|e| (e.progress, is_closed(e)))));
+    let tone = Signal::derive(move || evolution.with(meter_tone));
     view! {
         <details class="evolution" open=unfolded>
             <summary>
@@ -74,14 +73,10 @@ fn closed(evolution: &EvolutionView) -> u32 {
     now.saturating_sub(suite.base_in_target)
 }
 
-fn is_closed(evolution: &EvolutionView) -> bool {
-    closed(evolution) >= evolution.suite.gap()
-}
-
-fn meter_tone((progress, solved): (Progress, bool)) -> &'static str {
-    match (progress, solved) {
-        (_, true) => "good",
-        (Progress::Running, _) => "live",
+fn meter_tone(evolution: &EvolutionView) -> &'static str {
+    match evolution.progress {
+        _ if closed(evolution) >= evolution.suite.gap() => "good",
+        Progress::Running => "live",
         _ => "plain",
     }
 }

@@ -36,15 +36,11 @@ impl Tail {
             text,
         });
     }
-
-    fn is_empty(&self) -> bool {
-        self.lines.is_empty()
-    }
 }
 
 #[component]
 pub(super) fn LogTail(tail: RwSignal<Tail>) -> impl IntoView {
-    let empty = Memo::new(move |_| tail.with(Tail::is_empty));
+    let empty = Memo::new(move |_| tail.with(|tail| tail.lines.is_empty()));
     view! {
         <section class="log" aria-labelledby="log-title">
             <h2 id="log-title">"Log"</h2>

@@ -2,7 +2,6 @@
 
 mod actions;
 mod apply;
-mod card;
 mod data;
 mod evolution;
 mod follow;
@@ -32,8 +31,5 @@ pub fn RunPage() -> impl IntoView {
     let id = Memo::new(move |_| params.with(|p| p.get("id").unwrap_or_default()));
     let answer = FormAnswer::of_page();
     let resource = fetched(move || id.get(), whole_run);
-    loaded(
-        resource,
-        move |whole| view! { <RunView whole answer=answer.clone()/> },
-    )
+    loaded(resource, move |whole| view! { <RunView whole answer/> })
 }

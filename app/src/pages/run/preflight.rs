@@ -38,32 +38,28 @@ pub(super) fn PreflightNotice(detail: RwSignal<RunDetail>) -> impl IntoView {
 }
 
 fn line(finding: Finding) -> impl IntoView {
-    let Finding {
-        subject,
-        good,
-        says,
-        advice,
-        last_lines,
-    } = finding;
-    let mark = if good { "✓ " } else { "✗ " };
-    let advice = (!advice.is_empty()).then(|| {
-        let advice = advice.into_iter().map(|text| view! { <li>{text}</li> });
+    let mark = if finding.good { "✓ " } else { "✗ " };
+    let advice = (!finding.advice.is_empty()).then(|| {
+        let advice = finding
+            .advice
+            .into_iter()
+            .map(|text| view! { <li>{text}</li> });
         view! { <ul>{advice.collect_view()}</ul> }
     });
-    let printed = (!last_lines.is_empty()).then(|| {
+    let printed = (!finding.last_lines.is_empty()).then(|| {
         view! {
             <details>
                 <summary>"Last output"</summary>
-                <pre class="log" tabindex="0">{last_lines.join("\n")}</pre>
+                <pre class="log" tabindex="0">{finding.last_lines.join("\n")}</pre>
             </details>
         }
     });
     view! {
         <li>
             <span aria-hidden="true">{mark}</span>
-            <strong>{subject}</strong>
+            <strong>{finding.subject}</strong>
             ": "
-            {says}
+            {finding.says}
             {advice}
             {printed}
         </li>

@@ -114,10 +114,10 @@ fn lines(scores: &[Scores]) -> Vec<Vec<IterationProfile>> {
 }
 
 fn json_href(run_id: &str, scores: &Scores) -> String {
-    let mut query = Query::default();
-    query.add("gamma", Some(format::gamma(scores.gamma)));
-    query.add("convention", Some(scores.convention.name()));
-    format!("/api/v1/runs/{run_id}/scores{}", query.0)
+    Query::default()
+        .with("gamma", Some(format::gamma(scores.gamma)))
+        .with("convention", Some(scores.convention.name()))
+        .at(&format!("/api/v1/runs/{run_id}/scores"))
 }
 
 #[cfg(test)]

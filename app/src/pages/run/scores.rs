@@ -14,76 +14,65 @@ use crate::format;
 use crate::glossary::Word;
 use crate::query::encode;
 
-/// A figure, or why there is none.
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Figure {
-    Known { text: String, beside: String },
-    Unknown { why: &'static str },
-}
+/// A figure and a note beside it, or why there is none.
+type Figure = Result<(String, String), &'static str>;
 
-/// A row of the table: a name, its explanation, and how to read it from the
-/// scores.
-struct Measure {
-    name: &'static str,
-    hint: &'static str,
-    of: fn(&Scores) -> Figure,
-}
+/// A row of the table: a name, its explanation, its value.
+type Measure = (&'static str, &'static str, fn(&Scores) -> Figure);
 
 static MEASURES: [Measure; 10] = [
-    Measure {
-        name: "EvoScore",
-        hint: "γ-weighted mean of the normalized change after each iteration, −1 to 1",
-        of: |s| mean(s, s.evoscore, 3, 2, |i| i.evoscore),
-    },
-    Measure {
-        name: "Zero regression",
-        hint: "Share of tasks in which no passing test was ever broken",
-        of: |s| mean(s, s.zero_regression_rate, 2, 2, |i| i.zero_regression_rate),
-    },
-    Measure {
-        name: "Solved",
-        hint: "Share of tasks that ended with every target test passing",
-        of: |s| mean(s, s.solved_rate, 2, 2, |i| i.solved_rate),
-    },
-    Measure {
-        name: "Turns",
-        hint: "Iterations used, on average",
-        of: |s| mean(s, s.average_turns, 1, 1, |i| i.average_turns),
-    },
-    Measure {
-        name: "Regression rate, correlation with iteration",
-        hint: "Below 0: later iterations cause regressions less often than early ones. −1 to 1",
-        of: |s| correlation(s, s.profile.rate_correlation, |i| i.regression_rate),
-    },
-    Measure {
-        name: "Regression magnitude, correlation with iteration",
-        hint: "Below 0: later iterations break a smaller share of passing tests. −1 to 1",
-        of: |s| {
+    (
+        "EvoScore",
+        "γ-weighted mean of the normalized change after each iteration, −1 to 1",
+        |s| mean(s, s.evoscore, 3, 2, |i| i.evoscore),
+    ),
+    (
+        "Zero regression",
+        "Share of tasks in which no passing test was ever broken",
+        |s| mean(s, s.zero_regression_rate, 2, 2, |i| i.zero_regression_rate),
+    ),
+    (
+        "Solved",
+        "Share of tasks that ended with every target test passing",
+        |s| mean(s, s.solved_rate, 2, 2, |i| i.solved_rate),
+    ),
+    ("Turns", "Iterations used, on average", |s| {
+        mean(s, s.average_turns, 1, 1, |i| i.average_turns)
+    }),
+    (
+        "Regression rate, correlation with iteration",
+        "Below 0: later iterations cause regressions less often than early ones. −1 to 1",
+        |s| correlation(s, s.profile.rate_correlation, |i| i.regression_rate),
+    ),
+    (
+        "Regression magnitude, correlation with iteration",
+        "Below 0: later iterations break a smaller share of passing tests. −1 to 1",
+        |s| {
             correlation(s, s.profile.magnitude_correlation, |i| {
                 i.regression_magnitude
             })
         },
-    },
-    Measure {
-        name: "Recovery time",
-        hint: "Iterations until all tests that one iteration broke passed again, on average",
-        of: |s| recovery(s.convention, s.recovery),
-    },
-    Measure {
-        name: "MI better than the oracle's",
-        hint: "Share of solved tasks whose last code has a higher maintainability index",
-        of: |s| wins(s, StyleMetric::Mi),
-    },
-    Measure {
-        name: "Pylint score better than the oracle's",
-        hint: "Share of solved tasks whose last code has a higher Pylint score",
-        of: |s| wins(s, StyleMetric::Pylint),
-    },
-    Measure {
-        name: "Changed lines against the oracle's",
-        hint: "Lines of source it changed for each line the oracle changed, median over solved tasks",
-        of: lines,
-    },
+    ),
+    (
+        "Recovery time",
+        "Iterations until all tests that one iteration broke passed again, on average",
+        |s| recovery(s.convention, s.recovery),
+    ),
+    (
+        "MI better than the oracle's",
+        "Share of solved tasks whose last code has a higher maintainability index",
+        |s| wins(s, StyleMetric::Mi),
+    ),
+    (
+        "Pylint score better than the oracle's",
+        "Share of solved tasks whose last code has a higher Pylint score",
+        |s| wins(s, StyleMetric::Pylint),
+    ),
+    (
+        "Changed lines against the oracle's",
+        "Lines of source it changed for each line the oracle changed, median over solved tasks",
+        lines,
+    ),
 ];
 
 /// A mean over tasks with its interval.
@@ -94,16 +83,10 @@ fn mean(
     interval_places: usize,
     interval: fn(&Intervals) -> Interval,
 ) -> Figure {
-    let Some(value) = value else {
-        return Figure::Unknown {
-            why: "no evolution has been scored yet",
-        };
-    };
+    let value = value.ok_or("no evolution has been scored yet")?;
     let beside = scores.intervals.as_ref().map(interval);
-    Figure::Known {
-        text: format::decimals(value, places),
-        beside: beside.map_or_else(String::new, |i| format::interval(i, interval_places)),
-    }
+    let beside = beside.map(|i| format::interval(i, interval_places));
+    Ok((format::decimals(value, places), beside.unwrap_or_default()))
 }
 
 fn correlation(
@@ -111,75 +94,46 @@ fn correlation(
     value: Option<f64>,
     of: fn(&IterationProfile) -> Option<f64>,
 ) -> Figure {
-    if let Some(value) = value {
-        return Figure::Known {
-            text: format::decimals(value, 2),
-            beside: String::new(),
-        };
-    }
-    let known = scores.profile.iterations.iter().filter_map(of).count();
-    Figure::Unknown {
-        why: if known < 3 {
-            "undefined: fewer than three iterations have a value"
-        } else {
-            "undefined: the value is the same in every iteration"
-        },
-    }
+    let value =
+        value.ok_or_else(
+            || match scores.profile.iterations.iter().filter_map(of).count() {
+                ..3 => "undefined: fewer than three iterations have a value",
+                _ => "undefined: the value is the same in every iteration",
+            },
+        )?;
+    Ok((format::decimals(value, 2), String::new()))
 }
 
 fn recovery(convention: Convention, time: Option<RecoveryTime>) -> Figure {
-    let Some(time) = time else {
-        return Figure::Unknown {
-            why: match convention {
-                Convention::Paper => "the results say how many tests passed, but not which",
-                Convention::Reference => "computed test by test, in the paper's convention only",
-            },
-        };
-    };
+    let time = time.ok_or(match convention {
+        Convention::Paper => "the results say how many tests passed, but not which",
+        Convention::Reference => "computed test by test, in the paper's convention only",
+    })?;
+    let average = time.average_iterations.ok_or(match time.regressions {
+        0 => "no regressions",
+        _ => "no regression was repaired",
+    })?;
     let repaired = format!("{} of {} repaired", time.repaired, time.regressions);
-    match time.average_iterations {
-        Some(average) => Figure::Known {
-            text: format::decimals(average, 1),
-            beside: repaired,
-        },
-        None if time.regressions == 0 => Figure::Unknown {
-            why: "no regressions",
-        },
-        None => Figure::Unknown {
-            why: "no regression was repaired",
-        },
-    }
+    Ok((format::decimals(average, 1), repaired))
 }
 
 const NOT_MEASURED: &str = "no solved task has its code style measured yet";
 
 /// How often its code is better than the oracle's, equal or worse.
 fn wins(scores: &Scores, metric: StyleMetric) -> Figure {
-    let Some(rates) = scores.style.and_then(|style| style.of(metric)) else {
-        return Figure::Unknown { why: NOT_MEASURED };
-    };
+    let rates = scores.style.and_then(|style| style.of(metric));
+    let rates = rates.ok_or(NOT_MEASURED)?;
     let interval = scores.intervals.and_then(|i| i.wins(metric));
-    let interval = interval.map(|i| format::interval(i.win, 2));
+    let interval = interval.map(|i| format!("{}; ", format::interval(i.win, 2)));
     let [win, tie, loss] = [rates.win, rates.tie, rates.loss].map(format::share);
-    let others = format!("{tie} equal, {loss} worse");
-    Figure::Known {
-        text: win,
-        beside: interval
-            .into_iter()
-            .chain([others])
-            .collect::<Vec<_>>()
-            .join("; "),
-    }
+    let interval = interval.unwrap_or_default();
+    Ok((win, format!("{interval}{tie} equal, {loss} worse")))
 }
 
 fn lines(scores: &Scores) -> Figure {
-    match scores.style.and_then(|style| style.lines_ratio) {
-        Some(ratio) => Figure::Known {
-            text: format!("{}×", format::decimals(ratio, 1)),
-            beside: String::new(),
-        },
-        None => Figure::Unknown { why: NOT_MEASURED },
-    }
+    let ratio = scores.style.and_then(|style| style.lines_ratio);
+    let ratio = ratio.ok_or(NOT_MEASURED)?;
+    Ok((format!("{}×", format::decimals(ratio, 1)), String::new()))
 }
 
 /// The scores of the run, in each convention that has any.
@@ -199,8 +153,7 @@ pub(super) fn ScoresOfRun(
             </p>
         }
     });
-    // Only this rebuilds the tables, so that unfolded parts stay open while
-    // figures change.
+    // Only this rebuilds the tables: unfolded parts stay open.
     let none = Memo::new(move |_| scores.with(Vec::is_empty));
     let body = move || {
         if none.get() {
@@ -235,14 +188,14 @@ fn MeasureTable(scores: RwSignal<Vec<Scores>>) -> impl IntoView {
         let head = |s: &Scores| view! { <th scope="col">{s.convention.name()}</th> };
         scores.with(|scores| scores.iter().map(head).collect_view())
     };
-    let row = |measure: &'static Measure| {
+    let row = |(name, hint, of): &'static Measure| {
         let cells = move || {
-            let figures = |scores: &Vec<Scores>| scores.iter().map(measure.of).collect::<Vec<_>>();
+            let figures = |scores: &Vec<Scores>| scores.iter().map(of).collect::<Vec<_>>();
             scores.with(figures).into_iter().map(cell).collect_view()
         };
         view! {
             <tr>
-                <th scope="row">{heading(measure.name, measure.hint)}</th>
+                <th scope="row">{heading(name, hint)}</th>
                 {cells}
             </tr>
         }
@@ -263,14 +216,14 @@ fn MeasureTable(scores: RwSignal<Vec<Scores>>) -> impl IntoView {
 
 fn cell(figure: Figure) -> impl IntoView {
     match figure {
-        Figure::Known { text, beside } => Either::Left(view! {
+        Ok((text, beside)) => Either::Left(view! {
             <td>
                 <span class="measure-value">{text}</span>
                 " "
                 <small>{beside}</small>
             </td>
         }),
-        Figure::Unknown { why } => Either::Right(view! {
+        Err(why) => Either::Right(view! {
             <td title=why>
                 <span class="measure-value none" aria-hidden="true">"–"</span>
                 <span class="visually-hidden">{why}</span>
@@ -295,22 +248,19 @@ mod tests {
     }
 
     fn known(text: &str, beside: &str) -> Figure {
-        Figure::Known {
-            text: text.into(),
-            beside: beside.into(),
-        }
+        Ok((text.into(), beside.into()))
     }
 
     #[test]
     fn figures_have_their_intervals() {
         let seen = scores(&sheet_of(&[("m", vec![&[0.5], &[1.0]])]));
-        let figures: Vec<Figure> = MEASURES.iter().map(|m| (m.of)(&seen)).collect();
+        let figures: Vec<Figure> = MEASURES.iter().map(|m| (m.2)(&seen)).collect();
         assert_eq!(figures[0], known("0.750", "[0.50, 1.00]"));
         assert_eq!(figures[2], known("0.50", "[0.00, 1.00]"));
         assert_eq!(figures[3], known("1.0", "[1.0, 1.0]"));
         // A single repository has no interval.
         let seen = scores(&sheet(&[("m", &[0.5])]));
-        assert_eq!((MEASURES[0].of)(&seen), known("0.500", ""));
+        assert_eq!((MEASURES[0].2)(&seen), known("0.500", ""));
     }
 
     #[test]
@@ -331,23 +281,23 @@ mod tests {
     }
 
     fn unmeasured() -> Figure {
-        Figure::Unknown { why: NOT_MEASURED }
+        Err(NOT_MEASURED)
     }
 
     #[test]
     fn what_is_undefined_says_why() {
         let check = |changes: &[f64], expect: &str| {
             let seen = scores(&sheet(&[("m", changes)]));
-            let figure = (MEASURES[4].of)(&seen);
+            let figure = (MEASURES[4].2)(&seen);
             assert!(
-                matches!(figure, Figure::Unknown { why } if why.contains(expect)),
+                matches!(figure, Err(why) if why.contains(expect)),
                 "{figure:?}"
             );
         };
         check(&[0.1, 0.2], "fewer than three");
         check(&[0.1, 0.2, 0.3], "the same in every");
         let seen = scores(&sheet(&[("m", &[0.5, 0.1, 0.2])]));
-        assert!(matches!((MEASURES[4].of)(&seen), Figure::Known { .. }));
+        assert!((MEASURES[4].2)(&seen).is_ok());
     }
 
     #[test]
@@ -361,10 +311,7 @@ mod tests {
             recovery(Convention::Paper, Some(time))
         };
         assert_eq!(time(3, 2, Some(2.5)), known("2.5", "2 of 3 repaired"));
-        let why = |figure| match figure {
-            Figure::Unknown { why } => why,
-            Figure::Known { text, .. } => panic!("{text}"),
-        };
+        let why = |figure: Figure| figure.expect_err("a figure");
         assert_eq!(why(time(0, 0, None)), "no regressions");
         assert_eq!(why(time(1, 0, None)), "no regression was repaired");
         assert!(why(recovery(Convention::Paper, None)).contains("not which"));

@@ -15,15 +15,10 @@ use crate::pages::routes::iteration_href;
 /// Beside the run's progress, while it is paused.
 #[component]
 pub(super) fn Paused(detail: RwSignal<RunDetail>) -> impl IntoView {
-    let paused = Memo::new(move |_| {
-        detail.with(|d| d.summary.steering.paused && !d.summary.progress.is_over())
-    });
-    move || {
-        paused.get().then(|| {
-            let hint = "No new work starts until its owner or an administrator resumes it";
-            view! { <Tag text="paused".to_owned() tone=Tone::Warn hint/> }
-        })
-    }
+    let paused =
+        move || detail.with(|d| d.summary.steering.paused && !d.summary.progress.is_over());
+    let hint = "No new work starts until its owner or an administrator resumes it";
+    view! { <Show when=paused><Tag text="paused" tone=Tone::Warn hint/></Show> }
 }
 
 /// Why a run was withdrawn, for readers who still see it.
@@ -70,7 +65,7 @@ pub(super) fn Machine(detail: RwSignal<RunDetail>) -> impl IntoView {
         let host = host.get()?;
         let short = host.shortage().map(|shortage| {
             let (text, hint) = shortage_in_words(shortage);
-            view! { " " <Tag text=text.to_owned() tone=Tone::Warn hint/> }
+            view! { " " <Tag text tone=Tone::Warn hint/> }
         });
         let hint = "Processes ready to run, averaged over a minute; memory in use; free space for the data folder";
         Some(
@@ -136,16 +131,14 @@ pub(super) fn Waiting(evolution: Memo<EvolutionView>) -> impl IntoView {
 pub(super) fn Stopped(evolution: Memo<EvolutionView>, run_id: String) -> impl IntoView {
     let stop_notice = Memo::new(move |_| evolution.with(stop_notice));
     move || {
-        let StopNotice {
-            says,
-            reason,
-            iteration,
-        } = stop_notice.get()?;
-        let log = iteration.map(|n| {
+        let notice = stop_notice.get()?;
+        let log = notice.iteration.map(|n| {
             let href = evolution.with_untracked(|e| iteration_href(&run_id, &e.evolution_id, n));
             view! { " " <a href=href>"Its attempts and their output"</a> }
         });
-        Some(view! { <p class="note">{says.map(|says| format!("{says} "))}{reason}{log}</p> })
+        Some(
+            view! { <p class="note">{notice.says.map(|says| format!("{says} "))}{notice.reason}{log}</p> },
+        )
     }
 }
 

@@ -9,32 +9,28 @@ use crate::format;
 use crate::glossary::Word;
 use crate::words;
 
-/// Empty when nothing was counted. While the run goes on, updated as its
-/// evolutions end.
+/// Empty when nothing was counted; updated as evolutions end.
 #[component]
 pub(super) fn UsageFacts(detail: RwSignal<RunDetail>) -> impl IntoView {
     let taken =
         Memo::new(move |_| detail.with(|d| d.spent.map(|s| (s, d.summary.steering.budget))));
     move || {
         let (spent, budget) = taken.get()?;
-        let Figures {
-            tokens,
-            within,
-            requests,
-            cost,
-        } = Figures::of(spent, &budget);
-        let fact = |word: Word, name: &'static str, text: String| {
-            view! { <div><dt><Term word text=name/></dt><dd>{text}</dd></div> }
-        };
-        let requests = requests.map(|text| view! { <div><dt>"Requests"</dt><dd>{text}</dd></div> });
+        let figures = Figures::of(spent, &budget);
+        let requests = figures
+            .requests
+            .map(|text| view! { <div><dt>"Requests"</dt><dd>{text}</dd></div> });
+        let cost = figures.cost.map(|text| {
+            view! { <div><dt><Term word=Word::Cost text="Cost"/></dt><dd>{text}</dd></div> }
+        });
         Some(view! {
             <dl class="facts taken" aria-label="Model usage">
                 <div>
                     <dt><Term word=Word::Tokens text="Tokens"/></dt>
-                    <dd>{tokens}<small>{within}</small></dd>
+                    <dd>{figures.tokens}<small>{figures.within}</small></dd>
                 </div>
                 {requests}
-                {cost.map(|text| fact(Word::Cost, "Cost", text))}
+                {cost}
             </dl>
         })
     }

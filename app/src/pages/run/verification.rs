@@ -20,7 +20,7 @@ pub(super) fn Trust(detail: RunDetail) -> impl IntoView {
     let checked = detail.verification.filter(Verification::holds);
     let checked = checked
         .filter(|_| mark != Some(Mark::Verified))
-        .map(|found| view! { <Tag text="checked".to_owned() hint=hint(&found)/> });
+        .map(|found| view! { <Tag text="checked" hint=hint(&found)/> });
     view! { <MarkTerm mark/>{checked} }
 }
 
@@ -29,7 +29,7 @@ pub(super) fn Trust(detail: RunDetail) -> impl IntoView {
 pub(super) fn MarkedBy(detail: RunDetail) -> impl IntoView {
     let found = detail.verification.filter(Verification::holds);
     detail.verified.zip(found).map(|(mark, found)| {
-        let day = mark.at.get(..10).unwrap_or_default();
+        let day = format::day(&mark.at);
         let says = format!(
             "Marked as verified by {} on {day}. {}.",
             mark.by,
@@ -57,7 +57,7 @@ pub(super) fn Differences(verification: Option<Verification>, run_id: String) ->
                 <p>
                     {format!(
                         "The tests of {all} were run again on {}; not all outcomes match the record:",
-                        day(&found),
+                        format::day(&found.at),
                     )}
                 </p>
                 <ul>{listed.collect_view()}{more}</ul>
@@ -71,10 +71,6 @@ fn hint(found: &Verification) -> String {
         "The tests of {} of {} iterations were run again on {}, and their outcomes match the record",
         found.checked,
         found.iterations,
-        day(found)
+        format::day(&found.at)
     )
-}
-
-fn day(found: &Verification) -> &str {
-    found.at.get(..10).unwrap_or_default()
 }

@@ -7,13 +7,12 @@ use swe_ci_core::run::{Kind, Progress};
 use swe_ci_views::view::{EvolutionView, RunDetail, RunSummary};
 
 use super::actions::Actions;
-use super::card::ReproducibilityCard;
 use super::data::PageData;
 use super::evolution::EvolutionCard;
 use super::follow::{Follower, Link};
 use super::log::LogTail;
 use super::preflight::PreflightNotice;
-use super::record::Record;
+use super::record::{Record, ReproducibilityCard};
 use super::scores::ScoresOfRun;
 use super::status::{AtOnce, Machine, Paused, Remaining, Withdrawn};
 use super::usage::UsageFacts;
@@ -22,6 +21,7 @@ use crate::components::{Meter, PageHead, Tag, Term, Time, Tone};
 use crate::form_answer::FormAnswer;
 use crate::format;
 use crate::glossary::Word;
+use crate::pages::mark::{KindTag, VisibilityTag};
 use crate::pages::routes::{compare_with_href, model_href, tasks_href};
 use crate::words;
 
@@ -33,17 +33,13 @@ const NO_SCRIPT: &str = "<p class=\"note\">With JavaScript this page follows the
     Without it, reload the page to see updates.</p>";
 
 #[component]
-pub fn RunView(whole: PageData, answer: FormAnswer) -> impl IntoView {
-    let PageData {
-        detail,
-        scores,
-        card,
-    } = whole;
+pub fn RunView(whole: PageData, answer: StoredValue<FormAnswer>) -> impl IntoView {
+    let detail = whole.detail;
     let (run_id, kind) = (detail.summary.run_id.clone(), detail.summary.config.kind);
     let model = detail.summary.config.model.clone();
     let split = detail.summary.config.split.clone();
     let was_over = detail.summary.progress.is_over();
-    let (detail, scores) = (RwSignal::new(detail), RwSignal::new(scores));
+    let (detail, scores) = (RwSignal::new(detail), RwSignal::new(whole.scores));
     let follower = Follower::new(detail, scores);
     follower.start();
     let log = (!was_over).then(|| view! { <LogTail tail=follower.tail/> });
@@ -60,7 +56,7 @@ pub fn RunView(whole: PageData, answer: FormAnswer) -> impl IntoView {
         <Evolutions detail/>
         {log}
         <Record detail/>
-        <ReproducibilityCard run_id kind text=card/>
+        <ReproducibilityCard run_id kind text=whole.card/>
     }
 }
 
@@ -69,10 +65,6 @@ fn Head(detail: RwSignal<RunDetail>, link: RwSignal<Link>) -> impl IntoView {
     let summary = detail.with_untracked(|d| d.summary.clone());
     let config = summary.config;
     let progress = Memo::new(move |_| detail.with(|d| d.summary.progress));
-    let kind = words::kind(config.kind)
-        .map(|(word, hint, tone)| view! { <Tag text=word.to_owned() tone hint/> });
-    let shown = words::visibility(summary.visibility)
-        .map(|(word, hint, tone)| view! { <Tag text=word.to_owned() tone hint/> });
     let withdrawn = summary.withdrawn;
     let whole = detail.get_untracked();
     let verification = whole.verification.clone();
@@ -82,8 +74,8 @@ fn Head(detail: RwSignal<RunDetail>, link: RwSignal<Link>) -> impl IntoView {
         (!summary.progress.is_over()).then(|| view! { <noscript inner_html=NO_SCRIPT></noscript> });
     let connection = move || match link.get() {
         Link::Off => None,
-        Link::Live => Some(view! { <Tag text="live".to_owned() tone=Tone::Live/> }),
-        Link::Lost => Some(view! { <Tag text="reconnecting…".to_owned() tone=Tone::Warn/> }),
+        Link::Live => Some(view! { <Tag text="live" tone=Tone::Live/> }),
+        Link::Lost => Some(view! { <Tag text="reconnecting…" tone=Tone::Warn/> }),
     };
     view! {
         <nav class="crumbs" aria-label="Where this is"><a href="/runs">"Runs"</a></nav>
@@ -95,8 +87,8 @@ fn Head(detail: RwSignal<RunDetail>, link: RwSignal<Link>) -> impl IntoView {
                     tone=Signal::derive(move || words::progress_tone(progress.get()))
                 />
                 <Paused detail/>
-                {kind}
-                {shown}
+                <KindTag kind=config.kind/>
+                <VisibilityTag visibility=summary.visibility/>
                 <Trust detail=whole.clone()/>
                 {connection}
             </p>
@@ -136,12 +128,9 @@ fn Overall(detail: RwSignal<RunDetail>) -> impl IntoView {
             }
         })
     };
-    let tone = Signal::derive(move || {
-        if over.get() == all.get() {
-            "good"
-        } else {
-            "live"
-        }
+    let tone = Signal::derive(move || match over.get() == all.get() {
+        true => "good",
+        false => "live",
     });
     view! {
         <section class="overall" aria-label="Progress">
@@ -166,8 +155,7 @@ fn Overall(detail: RwSignal<RunDetail>) -> impl IntoView {
     }
 }
 
-/// When the run was submitted, started and finished; for imported results only
-/// the import is known.
+/// When it was submitted, started and finished; or only when it was imported.
 #[component]
 fn Moments(summary: Memo<RunSummary>) -> impl IntoView {
     let imported = summary.with_untracked(|s| s.config.kind == Kind::Imported);
@@ -194,12 +182,8 @@ fn Evolutions(detail: RwSignal<RunDetail>) -> impl IntoView {
     let (run_id, few) =
         detail.with_untracked(|d| (d.summary.run_id.clone(), d.evolution_list.len() <= FEW));
     let ids = Memo::new(move |_| {
-        detail.with(|d| {
-            d.evolution_list
-                .iter()
-                .map(|e| e.evolution_id.clone())
-                .collect::<Vec<_>>()
-        })
+        let id = |e: &EvolutionView| e.evolution_id.clone();
+        detail.with(|d| d.evolution_list.iter().map(id).collect::<Vec<_>>())
     });
     let card = move |id: String| {
         let first = detail.with_untracked(|d| evolution(d, &id));
@@ -208,9 +192,8 @@ fn Evolutions(detail: RwSignal<RunDetail>) -> impl IntoView {
             let unfolded = few || first.progress == Progress::Running;
             let fallback = first.clone();
             let view = Memo::new(move |_| {
-                detail
-                    .with(|d| evolution(d, &id))
-                    .unwrap_or_else(|| fallback.clone())
+                let found = detail.with(|d| evolution(d, &id));
+                found.unwrap_or_else(|| fallback.clone())
             });
             view! { <EvolutionCard first evolution=view run_id unfolded/> }
         })
@@ -227,9 +210,6 @@ fn Evolutions(detail: RwSignal<RunDetail>) -> impl IntoView {
 }
 
 fn evolution(detail: &RunDetail, id: &str) -> Option<EvolutionView> {
-    detail
-        .evolution_list
-        .iter()
-        .find(|e| e.evolution_id == id)
-        .cloned()
+    let mut evolutions = detail.evolution_list.iter();
+    evolutions.find(|e| e.evolution_id == id).cloned()
 }

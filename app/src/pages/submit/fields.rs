@@ -31,8 +31,7 @@ pub fn Line(
     };
     let autocomplete = if secret { "new-password" } else { "off" };
     view! {
-        <div class="form-row">
-            <label for=id(name)>{label}</label>
+        <Row state name label hint>
             <input
                 id=id(name)
                 name=name
@@ -46,8 +45,7 @@ pub fn Line(
                 aria-describedby=described(name, hint)
                 on:change:target=changed
             />
-            <Below state name hint/>
-        </div>
+        </Row>
     }
 }
 
@@ -61,8 +59,7 @@ pub fn Lines(
     #[prop(default = 3)] rows: u32,
 ) -> impl IntoView {
     view! {
-        <div class="form-row">
-            <label for=id(name)>{label}</label>
+        <Row state name label hint>
             <textarea
                 id=id(name)
                 name=name
@@ -76,8 +73,7 @@ pub fn Lines(
             >
                 {state.text(name)}
             </textarea>
-            <Below state name hint/>
-        </div>
+        </Row>
     }
 }
 
@@ -92,13 +88,13 @@ pub fn OneOf(
     #[prop(optional)] hint: &'static str,
 ) -> impl IntoView {
     let chosen = state.text(name);
-    let options = options.into_iter().map(|(value, words)| {
+    let option = |(value, words)| {
         let selected = value == chosen;
         view! { <option value=value selected=selected>{words}</option> }
-    });
+    };
+    let options = options.into_iter().map(option).collect_view();
     view! {
-        <div class="form-row">
-            <label for=id(name)>{label}</label>
+        <Row state name label hint>
             <select
                 id=id(name)
                 name=name
@@ -106,15 +102,21 @@ pub fn OneOf(
                 aria-describedby=described(name, hint)
                 on:change:target=move |event| state.changed(name, event.target().value())
             >
-                {options.collect_view()}
+                {options}
             </select>
-            <Below state name hint/>
-        </div>
+        </Row>
     }
 }
 
+/// A field with its texts.
 #[component]
-fn Below(state: FormState, name: &'static str, hint: &'static str) -> impl IntoView {
+fn Row(
+    state: FormState,
+    name: &'static str,
+    label: &'static str,
+    hint: &'static str,
+    children: Children,
+) -> impl IntoView {
     let problem = move || state.problem(name).unwrap_or_default();
     let class = move || match state.problem(name) {
         Some(_) => "form-problem",
@@ -123,10 +125,13 @@ fn Below(state: FormState, name: &'static str, hint: &'static str) -> impl IntoV
     let hint = (!hint.is_empty())
         .then(|| view! { <p class="quiet" id=format!("{}-hint", id(name))>{hint}</p> });
     view! {
-        // Always present, so that screen readers announce its text when it
-        // changes.
-        <p class=class id=format!("{}-problem", id(name)) aria-live="polite">{problem}</p>
-        {hint}
+        <div class="form-row">
+            <label for=id(name)>{label}</label>
+            {children()}
+            // Always present, so that screen readers announce a new text.
+            <p class=class id=format!("{}-problem", id(name)) aria-live="polite">{problem}</p>
+            {hint}
+        </div>
     }
 }
 

@@ -4,10 +4,7 @@ use leptos::prelude::*;
 use swe_ci_core::run::BadConfig;
 use swe_ci_views::submission::RunForm;
 
-use crate::form_answer::FormAnswer;
-
-/// The name of the form, as in its answers.
-pub const FORM: &str = "run";
+use crate::form_answer::Form;
 
 /// The content of the fields and its validation errors. The browser updates
 /// both while somebody types, with the server's rules.
@@ -19,17 +16,13 @@ pub struct FormState {
 
 impl FormState {
     /// Starts with the submitted values, otherwise with `fresh`.
-    pub fn new(fresh: RunForm, answer: &FormAnswer) -> Self {
-        let sent = answer.form == FORM && answer.kept(FORM, "split").is_some();
-        let form = match sent {
-            true => answer.kept.iter().cloned().collect(),
-            false => fresh,
-        };
-        let problems = answer.problems.iter().filter(|_| answer.form == FORM);
-        let problems = problems.map(|bad| BadConfig::new(&bad.field, &bad.message));
+    pub fn new(fresh: RunForm, sent: Form) -> Self {
+        let values = sent.read(|answer| Some(answer.kept.iter().cloned().collect()));
+        let values = values.filter(|_| sent.kept("split").is_some());
+        let problems = sent.read(|answer| Some(answer.problems.clone()));
         Self {
-            form: StoredValue::new(form),
-            problems: RwSignal::new(problems.collect()),
+            form: StoredValue::new(values.unwrap_or(fresh)),
+            problems: RwSignal::new(problems.unwrap_or_default()),
         }
     }
 
@@ -37,12 +30,10 @@ impl FormState {
         self.form.with_value(|form| form.text(name).to_owned())
     }
 
-    /// All validation errors.
     pub fn problems(self) -> Vec<BadConfig> {
         self.problems.get()
     }
 
-    /// The validation error of a field.
     pub fn problem(self, name: &str) -> Option<String> {
         self.problems.with(|problems| {
             let found = problems.iter().find(|bad| bad.field == name);

@@ -3,15 +3,14 @@
 mod data;
 mod fields;
 mod form_state;
-mod preview;
 mod view;
 
 use leptos::prelude::*;
 use leptos_router::hooks::use_query_map;
 
 use self::data::new_run;
-use self::view::LeaderboardData;
-use crate::components::{PageHead, loaded};
+use self::view::RunSheet;
+use crate::components::{PageTop, loaded};
 use crate::fetched::fetched;
 use crate::form_answer::FormAnswer;
 use crate::query::named;
@@ -23,13 +22,12 @@ pub fn SubmitPage() -> impl IntoView {
     let from = Memo::new(move |_| query.with(|query| named(query, "from")));
     let resource = fetched(move || from.get(), new_run);
     view! {
-        <PageHead title="New run" description="Submit a run: a model, a harness, and the tasks they work on." missing=true/>
-        <div class="hero">
-            <h1>"New run"</h1>
-            <p class="lede">
-                "A run applies a model and its harness to the tasks of a split. It waits in the queue until a worker is free."
-            </p>
-        </div>
-        {loaded(resource, move |desk| view! { <LeaderboardData desk answer=answer.clone()/> })}
+        <PageTop
+            title="New run"
+            description="Submit a run: a model, a harness, and the tasks they work on."
+            lede="A run applies a model and its harness to the tasks of a split. It waits in the queue until a worker is free."
+            missing=true
+        />
+        {loaded(resource, move |desk| view! { <RunSheet desk answer/> })}
     }
 }

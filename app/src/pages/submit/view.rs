@@ -3,38 +3,31 @@
 use leptos::prelude::*;
 use swe_ci_core::agent::Protocol;
 use swe_ci_views::account::Visibility;
-use swe_ci_views::submission::OWN_PROGRAMMER;
+use swe_ci_views::submission::{Estimate, OWN_PROGRAMMER};
 
 use super::data::Desk;
 use super::fields::{Line, Lines, OneOf, id};
-use super::form_state::{FORM, FormState};
-use super::preview::Preview;
-use crate::form_answer::FormAnswer;
+use super::form_state::FormState;
+use crate::form_answer::{Form, FormAnswer};
+use crate::format;
 
 /// The whole form.
 #[component]
-pub fn LeaderboardData(desk: Desk, answer: FormAnswer) -> impl IntoView {
-    let Desk {
-        splits,
-        harnesses,
-        keys,
-        form,
-    } = desk;
-    let state = FormState::new(form, &answer);
-    let splits = splits.into_iter().map(|split| {
-        let tasks = crate::format::count(split.ready, "task");
-        let words = format!("{} ({tasks})", split.name);
+pub fn RunSheet(desk: Desk, answer: StoredValue<FormAnswer>) -> impl IntoView {
+    let sent = Form::new("run", answer);
+    let state = FormState::new(desk.form, sent);
+    let splits = desk.splits.into_iter().map(|split| {
+        let words = format!("{} ({})", split.name, format::count(split.ready, "task"));
         (split.name, words)
     });
-    let names = keys
+    let names = desk
+        .keys
         .into_iter()
         .map(|key| view! { <option value=key.name></option> });
-    let visibility = answer.kept(FORM, "visibility");
-    let ticked = |name| answer.kept(FORM, name).is_some_and(|kept| !kept.is_empty());
-    let (untried, forget_keys) = (ticked("skip-preflight"), ticked("forget-keys"));
-    let estimate = answer.estimate;
+    let ticked = |name| sent.kept(name).is_some_and(|kept| !kept.is_empty());
+    let estimate = answer.with_value(|answer| answer.estimate.clone());
     view! {
-        <FromText answer/>
+        <FromText sent/>
         <form class="sheet" method="post" action="/runs/new" autocomplete="off">
             <Summary state/>
             <datalist id="key-names">{names.collect_view()}</datalist>
@@ -46,13 +39,13 @@ pub fn LeaderboardData(desk: Desk, answer: FormAnswer) -> impl IntoView {
             </fieldset>
             <fieldset>
                 <legend>"Harness"</legend>
-                <OneOf state name="harness.name" label="Agents" options=harnesses.clone()/>
+                <OneOf state name="harness.name" label="Agents" options=desk.harnesses.clone()/>
                 <Line state name="harness.version" label="Version" hint="For agent programs; the pinned version when empty."/>
                 <Line state name="harness.max_chunks" label="Chunks" kind="number" hint="For replay only: the most chunks the history is cut into."/>
             </fieldset>
             <fieldset>
                 <legend>"Endpoint and key"</legend>
-                <EndpointFields state part=&ARCHITECT/>
+                <EndpointFields state names=ARCHITECT/>
                 <Line
                     state
                     name="new-key"
@@ -62,7 +55,7 @@ pub fn LeaderboardData(desk: Desk, answer: FormAnswer) -> impl IntoView {
                     hint="Only if it is not stored yet. It is stored encrypted and never shown again."
                 />
                 <label class="box">
-                    <input type="checkbox" name="forget-keys" value="on" checked=forget_keys/>
+                    <input type="checkbox" name="forget-keys" value="on" checked=ticked("forget-keys")/>
                     "Remove the keys that this run names when it is over"
                 </label>
                 <Lines state name="endpoint.parameters" label="Parameters of every request" hint="JSON, such as {\"temperature\": 0}."/>
@@ -70,7 +63,7 @@ pub fn LeaderboardData(desk: Desk, answer: FormAnswer) -> impl IntoView {
                 <Line state name="endpoint.prices.cached" label="Price of cached input"/>
                 <Line state name="endpoint.prices.output" label="Price of output"/>
             </fieldset>
-            <Programmer state harnesses/>
+            <Programmer state harnesses=desk.harnesses/>
             <fieldset>
                 <legend>"Tasks"</legend>
                 <OneOf state name="split" label="Split" options=splits.collect()/>
@@ -80,14 +73,14 @@ pub fn LeaderboardData(desk: Desk, answer: FormAnswer) -> impl IntoView {
                 <Line state name="plan.max_attempts" label="Attempts per step" kind="number"/>
             </fieldset>
             <Limits state/>
-            <VisibilityFields chosen=visibility/>
+            <VisibilityFields chosen=sent.kept("visibility")/>
             <fieldset>
                 <legend>"Before it starts"</legend>
                 <p class="quiet">
                     "The preflight runs its agents on a tiny task and tests the quickest of its tasks at both ends, so that a wrong key or a broken image costs a minute and not a night. If it fails, the run waits for your decision."
                 </p>
                 <label class="box">
-                    <input type="checkbox" name="skip-preflight" value="on" checked=untried/>
+                    <input type="checkbox" name="skip-preflight" value="on" checked=ticked("skip-preflight")/>
                     "Begin at once, untried"
                 </label>
             </fieldset>
@@ -110,9 +103,8 @@ fn Summary(state: FormState) -> impl IntoView {
         };
         state.problems().into_iter().map(item).collect_view()
     };
-    let any = move || !state.problems().is_empty();
     move || {
-        any().then(|| {
+        (!state.problems().is_empty()).then(|| {
             view! {
                 <div class="note" data-tone="bad" role="alert">
                     <p>"The run is not queued yet. Please correct:"</p>
@@ -123,40 +115,35 @@ fn Summary(state: FormState) -> impl IntoView {
     }
 }
 
-/// The names of an endpoint's fields.
-struct EndpointNames {
-    url: &'static str,
-    protocol: &'static str,
-    model: &'static str,
-    key: &'static str,
-    recording: &'static str,
-}
+/// The names of an endpoint's fields: address, protocol, model, key, recording.
+type EndpointNames = [&'static str; 5];
 
-const ARCHITECT: EndpointNames = EndpointNames {
-    url: "endpoint.url",
-    protocol: "endpoint.protocol",
-    model: "endpoint.model",
-    key: "endpoint.key",
-    recording: "endpoint.recording",
-};
+const ARCHITECT: EndpointNames = [
+    "endpoint.url",
+    "endpoint.protocol",
+    "endpoint.model",
+    "endpoint.key",
+    "endpoint.recording",
+];
 
-const PROGRAMMER: EndpointNames = EndpointNames {
-    url: "programmer.endpoint.url",
-    protocol: "programmer.endpoint.protocol",
-    model: "programmer.endpoint.model",
-    key: "programmer.endpoint.key",
-    recording: "programmer.endpoint.recording",
-};
+const PROGRAMMER: EndpointNames = [
+    "programmer.endpoint.url",
+    "programmer.endpoint.protocol",
+    "programmer.endpoint.model",
+    "programmer.endpoint.key",
+    "programmer.endpoint.recording",
+];
 
 #[component]
-fn EndpointFields(state: FormState, part: &'static EndpointNames) -> impl IntoView {
+fn EndpointFields(state: FormState, names: EndpointNames) -> impl IntoView {
+    let [url, protocol, model, key, recording] = names;
     let protocols = Protocol::ALL.map(|p| (p.name().to_owned(), p.name().to_owned()));
     view! {
-        <Line state name=part.url label="Address" kind="url" hint="Up to its version, such as https://api.example.org/v1. Replay needs none."/>
-        <OneOf state name=part.protocol label="Protocol" options=protocols.to_vec() hint="The protocol of the harness."/>
-        <Line state name=part.model label="Model’s name there"/>
-        <Line state name=part.key label="Name of the key" list="key-names" hint="The name of a stored key, never the key itself; empty if none is needed."/>
-        <Line state name=part.recording label="Replay a run" hint="The id of a run whose recorded answers replace the model. Mostly empty."/>
+        <Line state name=url label="Address" kind="url" hint="Up to its version, such as https://api.example.org/v1. Replay needs none."/>
+        <OneOf state name=protocol label="Protocol" options=protocols.to_vec() hint="The protocol of the harness."/>
+        <Line state name=model label="Model’s name there"/>
+        <Line state name=key label="Name of the key" list="key-names" hint="The name of a stored key, never the key itself; empty if none is needed."/>
+        <Line state name=recording label="Replay a run" hint="The id of a run whose recorded answers replace the model. Mostly empty."/>
     }
 }
 
@@ -183,7 +170,7 @@ fn Programmer(state: FormState, harnesses: Vec<(String, String)>) -> impl IntoVi
                 <summary>"Which"</summary>
                 <OneOf state name="programmer.harness.name" label="Harness" options=harnesses/>
                 <Line state name="programmer.harness.version" label="Version"/>
-                <EndpointFields state part=&PROGRAMMER/>
+                <EndpointFields state names=PROGRAMMER/>
             </details>
         </fieldset>
     }
@@ -238,9 +225,9 @@ fn VisibilityFields(chosen: Option<String>) -> impl IntoView {
 
 /// Fills the form from a configuration in TOML.
 #[component]
-fn FromText(answer: FormAnswer) -> impl IntoView {
-    let problem = answer.problem(FORM, "toml");
-    let text = answer.kept(FORM, "toml").unwrap_or_default();
+fn FromText(sent: Form) -> impl IntoView {
+    let problem = sent.problem("toml");
+    let text = sent.kept("toml").unwrap_or_default();
     let wrong = problem.is_some();
     view! {
         <details class="from-text" open=wrong>
@@ -268,5 +255,49 @@ fn FromText(answer: FormAnswer) -> impl IntoView {
                 <button class="button" type="submit" name="deed" value="read">"Fill the form"</button>
             </form>
         </details>
+    }
+}
+
+/// The estimate for the run, and its basis.
+#[component]
+fn Preview(estimate: Estimate) -> impl IntoView {
+    let unknown = || "unknown".to_owned();
+    let hours =
+        |seconds: u64| format::seconds(f64::from(u32::try_from(seconds).unwrap_or(u32::MAX)));
+    let facts = [
+        ("Tasks", estimate.tasks.to_string()),
+        ("Evolutions", format::thousands(estimate.evolutions)),
+        ("Iterations at most", format::thousands(estimate.iterations)),
+        (
+            "Work, one after another",
+            estimate.seconds.map_or_else(unknown, hours),
+        ),
+        (
+            "Tokens",
+            estimate.tokens.map_or_else(unknown, format::thousands),
+        ),
+        (
+            "Money",
+            estimate.micro_usd.map_or_else(unknown, format::dollars),
+        ),
+        (
+            "Disk per running evolution, at most",
+            format!("{} MiB", format::thousands(estimate.disk_mb)),
+        ),
+    ];
+    let facts = facts.map(|(name, value)| view! { <div><dt>{name}</dt><dd>{value}</dd></div> });
+    let rests_on = match estimate.rests_on {
+        0 => "This site has no earlier evolutions of this harness and model, so time, tokens and money cannot be estimated.".to_owned(),
+        n => format!(
+            "If every evolution uses all its iterations, each like the median of {} earlier ones of this harness and model.",
+            format::thousands(n)
+        ),
+    };
+    view! {
+        <section class="note" role="status" aria-labelledby="preview">
+            <h2 id="preview">"Estimate"</h2>
+            <dl class="facts">{facts.collect_view()}</dl>
+            <p class="quiet">{rests_on}" Nothing is queued yet."</p>
+        </section>
     }
 }

@@ -7,7 +7,8 @@ use axum::http::header::{CONTENT_TYPE, RETRY_AFTER};
 use axum::response::Response;
 use secrecy::{ExposeSecret, SecretString};
 use serde::de::DeserializeOwned;
-use swe_ci_app::{AppError, FieldProblem, FormAnswer};
+use swe_ci_app::{AppError, FormAnswer};
+use swe_ci_core::run::BadConfig;
 use swe_ci_engine::Error;
 use swe_ci_views::submission::Estimate;
 
@@ -105,21 +106,13 @@ impl FormPage {
             Error::TooMany { retry_after } => Some(retry_after.as_secs().max(1)),
             _ => None,
         };
-        let problems = match &error {
-            Error::Rejected(problems) => problems.as_slice(),
-            _ => &[],
+        self.answer.problems = match &error {
+            Error::Rejected(problems) => problems.clone(),
+            _ => Vec::new(),
         };
-        let problems = problems.iter().map(|bad| FieldProblem {
-            field: bad.field.clone(),
-            message: bad.problem.clone(),
-        });
-        self.answer.problems = problems.collect();
         let AppError { kind, message } = error.into();
         if self.answer.problems.is_empty() {
-            self.answer.problems.push(FieldProblem {
-                field: field.to_owned(),
-                message,
-            });
+            self.answer.problems.push(BadConfig::new(field, message));
         }
         let mut response =
             render_form_answer(self.app, self.request, kind.status(), self.answer).await;

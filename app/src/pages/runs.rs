@@ -1,20 +1,55 @@
-//! The list of runs.
+//! All runs, newest first.
 
 use leptos::either::Either;
 use leptos::prelude::*;
+use leptos::server_fn::codec::GetUrl;
+use leptos_router::hooks::use_query_map;
 use swe_ci_core::run::Progress;
+use swe_ci_views::account::AccountRole;
 use swe_ci_views::view::{Page, RunSummary};
 
-use crate::components::{Empty, Key, Meter, NextPage, Tag, Term, Time, Tone};
+use crate::components::{Empty, Key, Meter, NextPage, PageTop, Tag, Term, Time, Tone, loaded};
+use crate::error::AppError;
+use crate::fetched::fetched;
 use crate::format;
 use crate::glossary::Word;
-use crate::pages::mark::{MarkKey, MarkTag};
+use crate::pages::mark::{KindTag, MarkKey, MarkTag, VisibilityTag};
 use crate::pages::routes::{run_href, tasks_href};
-use crate::query::Query;
+use crate::query::{Query, named};
+use crate::reader::Reader;
 use crate::words;
 
+#[server(prefix = "/api/pages", endpoint = "runs", input = GetUrl)]
+pub async fn runs(after: Option<String>) -> Result<Page<RunSummary>, AppError> {
+    let page = swe_ci_engine::PageRequest {
+        limit: Some(50),
+        after,
+    };
+    Ok(crate::error::engine()?.runs(&page).await?)
+}
+
 #[component]
-pub fn RunList(page: Page<RunSummary>) -> impl IntoView {
+pub fn RunsPage() -> impl IntoView {
+    let query = use_query_map();
+    let after = Memo::new(move |_| query.with(|q| named(q, "after")));
+    let resource = fetched(move || after.get(), runs);
+    let new_run = Reader::at_hand()
+        .is(AccountRole::Submitter)
+        .then(|| view! { <p><a class="button" href="/runs/new">"New run"</a></p> });
+    view! {
+        <PageTop
+            title="Runs"
+            description="Runs of model configurations over splits: queued, running and finished."
+            lede="A run applies one model configuration to every task of a split. Open one to follow it live, or to inspect each iteration afterwards."
+        >
+            {new_run}
+        </PageTop>
+        {loaded(resource, |page| view! { <RunList page/> })}
+    }
+}
+
+#[component]
+fn RunList(page: Page<RunSummary>) -> impl IntoView {
     if page.items.is_empty() {
         return Either::Left(view! {
             <Empty title="No runs yet" command="swe-ci run submit --human --split demo">
@@ -24,17 +59,11 @@ pub fn RunList(page: Page<RunSummary>) -> impl IntoView {
             </Empty>
         });
     }
-    let next = page.next.map(|after| {
-        let mut query = Query::default();
-        query.add("after", Some(after));
-        format!("/runs{}", query.0)
-    });
+    let next = page
+        .next
+        .map(|after| Query::default().with("after", Some(after)).at("/runs"));
     let marks = words::marks(page.items.iter().map(|run| run.mark));
-    let rows = page
-        .items
-        .into_iter()
-        .map(|run| view! { <RunRow run/> })
-        .collect_view();
+    let rows = page.items.into_iter().map(run_row).collect_view();
     Either::Right(view! {
         <Key words=Signal::stored(vec![Word::Run, Word::Split, Word::Iteration])/>
         <MarkKey words=Signal::stored(marks)/>
@@ -58,18 +87,12 @@ pub fn RunList(page: Page<RunSummary>) -> impl IntoView {
     })
 }
 
-#[component]
-fn RunRow(run: RunSummary) -> impl IntoView {
+fn run_row(run: RunSummary) -> impl IntoView {
     let config = run.config;
-    let kind = words::kind(config.kind)
-        .map(|(word, hint, tone)| view! { <Tag text=word.to_owned() tone hint/> });
     let blocked = (run.evolutions_blocked > 0).then(|| {
         let text = format!("{} blocked", run.evolutions_blocked);
         view! { <Tag text tone=Tone::Warn hint="Could not be run for reasons outside the agent; not scored"/> }
     });
-    let shown = words::visibility(run.visibility)
-        .map(|(word, hint, tone)| view! { <Tag text=word.to_owned() tone hint/> });
-    let mark = run.mark;
     let why = run
         .withdrawn
         .map(|why| view! { <small>{format!("Withdrawn: {why}")}</small> });
@@ -83,10 +106,10 @@ fn RunRow(run: RunSummary) -> impl IntoView {
             <th role="rowheader" scope="row" class="col-model">
                 <a href=run_href(&run.run_id)>{config.model}</a>
                 <span class="tags">
-                    <Tag text=run.progress.name().to_owned() tone=words::progress_tone(run.progress)/>
-                    {kind}
-                    <MarkTag mark/>
-                    {shown}
+                    <Tag text=run.progress.name() tone=words::progress_tone(run.progress)/>
+                    <KindTag kind=config.kind/>
+                    <MarkTag mark=run.mark/>
+                    <VisibilityTag visibility=run.visibility/>
                     {blocked}
                 </span>
                 <small>{words::origin(config.harness.name(), &config.provider)}</small>

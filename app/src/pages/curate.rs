@@ -1,26 +1,57 @@
-//! The form that plans a curation, and the list of curations.
+//! Planning a new split, curated from git histories.
 
 use leptos::prelude::*;
+use leptos::server_fn::codec::GetUrl;
+use serde::{Deserialize, Serialize};
 use swe_ci_views::curation::{CurationSummary, Stage};
 
-use super::data;
-use crate::components::{ListTable, Time};
-use crate::form_answer::FormAnswer;
+use crate::components::{ListTable, PageTop, Time, loaded};
+use crate::error::AppError;
+use crate::fetched::fetched;
+use crate::form_answer::{Form, FormAnswer};
 use crate::format;
 use crate::pages::routes::curation_href;
 
-const FORM: &str = "curate";
+/// The defaults of a plan, and earlier plans.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Planning {
+    pub example: String,
+    pub curations: Vec<CurationSummary>,
+}
+
+#[server(prefix = "/api/pages", endpoint = "plans", input = GetUrl)]
+pub async fn plans() -> Result<Planning, AppError> {
+    Ok(Planning {
+        curations: crate::error::engine()?.curations().await?,
+        example: swe_ci_engine::EXAMPLE_PLAN.to_owned(),
+    })
+}
 
 #[component]
-pub fn Planning(planning: data::Planning, answer: FormAnswer) -> impl IntoView {
-    let data::Planning { example, curations } = planning;
-    let problem = answer.problem(FORM, "plan");
+pub fn CuratePage() -> impl IntoView {
+    let form = Form::new("curate", FormAnswer::of_page());
+    let resource = fetched(|| (), |()| plans());
+    view! {
+        <nav class="crumbs" aria-label="Where this is"><a href="/datasets">"Datasets"</a></nav>
+        <PageTop
+            title="New dataset"
+            description="Make a split from git histories."
+            lede="A curation collects repositories, finds stretches of their history with unchanged dependencies, builds an image for each in which its tests run, and turns the best into tasks."
+            missing=true
+        />
+        {loaded(resource, move |planning| view! { <PlanForm planning form/> })}
+    }
+}
+
+#[component]
+fn PlanForm(planning: Planning, form: Form) -> impl IntoView {
+    let Planning { example, curations } = planning;
+    let problem = form.problem("plan");
     let wrong = problem.is_some();
-    let text = answer.kept(FORM, "plan").unwrap_or(example);
-    let described = if wrong {
-        "field-plan-problem field-plan-hint"
-    } else {
-        "field-plan-hint"
+    let text = form.kept("plan").unwrap_or(example);
+    let described = match wrong {
+        true => "field-plan-problem field-plan-hint",
+        false => "field-plan-hint",
     };
     view! {
         <form class="form plan" method="post" action="/datasets/new" enctype="multipart/form-data">
@@ -56,10 +87,8 @@ pub fn Planning(planning: data::Planning, answer: FormAnswer) -> impl IntoView {
 #[component]
 fn Before(curations: Vec<CurationSummary>) -> impl IntoView {
     let row = |curation: CurationSummary| {
-        let tasks = curation
-            .funnel
-            .iter()
-            .find(|count| count.stage == Stage::Filter);
+        let mut stages = curation.funnel.iter();
+        let tasks = stages.find(|count| count.stage == Stage::Filter);
         let tasks = tasks.map_or(0, |count| count.survived);
         view! {
             <tr role="row">

@@ -1,20 +1,54 @@
-//! The page of a curation.
+//! A curation, running or ended.
+
+use std::time::Duration;
 
 use leptos::either::Either;
 use leptos::prelude::*;
+use leptos::server_fn::codec::GetUrl;
+use leptos_router::hooks::use_params_map;
 use swe_ci_views::curation::{
     BuildAttempt, CandidateView, CurationDetail, CurationState, Fate, RepositoryView,
 };
 
-use crate::components::{Funnel, ListTable, PageHead, Tag, Time, Tone};
-use crate::form_answer::FormAnswer;
+use crate::components::{Funnel, ListTable, PageHead, Tag, Time, Tone, loaded};
+use crate::error::AppError;
+use crate::fetched::fetched;
+use crate::form_answer::{Form, FormAnswer};
 use crate::format;
 use crate::pages::routes::{curation_href, dataset_href};
 
+/// How often the page polls a running curation.
+const LOOK: Duration = Duration::from_secs(3);
+
+#[server(prefix = "/api/pages", endpoint = "curation", input = GetUrl)]
+pub async fn curation(id: String) -> Result<CurationDetail, AppError> {
+    Ok(crate::error::engine()?.curation(&id).await?)
+}
+
 #[component]
-pub fn Curation(detail: CurationDetail, answer: FormAnswer) -> impl IntoView {
+pub fn CurationPage() -> impl IntoView {
+    let form = Form::new("cancel", FormAnswer::of_page());
+    let params = use_params_map();
+    let id = Memo::new(move |_| params.with(|p| p.get("id").unwrap_or_default()));
+    // Increases as long as the curation runs.
+    let looks = RwSignal::new(0_u32);
+    let resource = fetched(move || (id.get(), looks.get()), |(id, _)| curation(id));
+    Effect::new(move |_| {
+        let moves = resource.with(|found| match found {
+            Some(Ok(found)) => !found.summary.state.is_over(),
+            _ => false,
+        });
+        if moves {
+            set_timeout(move || _ = looks.try_update(|looks| *looks += 1), LOOK);
+        }
+    });
+    loaded(resource, move |detail| view! { <Curation detail form/> })
+}
+
+#[component]
+fn Curation(detail: CurationDetail, form: Form) -> impl IntoView {
     let summary = detail.summary;
-    let problem = answer.problem("cancel", "cancel");
+    let problem = form.problem("cancel");
     let id = summary.curation_id.clone();
     let split = summary.split.clone();
     let cancel = (!summary.state.is_over()).then(|| {
@@ -157,10 +191,10 @@ fn Attempts(attempts: Vec<BuildAttempt>) -> impl IntoView {
         }
     };
     (!attempts.is_empty()).then(|| {
-        let n = u32::try_from(attempts.len()).unwrap_or(u32::MAX);
+        let count = format::count(attempts.len(), "environment");
         view! {
             <details class="attempts">
-                <summary>{format::count(n, "environment")}" tried"</summary>
+                <summary>{count}" tried"</summary>
                 <ol>{attempts.into_iter().map(item).collect_view()}</ol>
             </details>
         }

@@ -1,24 +1,39 @@
-//! The form that creates an account.
+//! The page of an invitation link, which creates an account.
 
 use leptos::prelude::*;
+use leptos_router::hooks::use_params_map;
 use swe_ci_views::account::InvitationView;
 
-use crate::components::{Field, ProviderButtons, Time};
-use crate::form_answer::FormAnswer;
+use crate::components::{Field, NewPassword, PageHead, ProviderButtons, Time, loaded};
+use crate::error::AppError;
+use crate::fetched::fetched;
+use crate::form_answer::{Form, FormAnswer};
 use crate::sign_in_providers::SignInProviders;
 use crate::words;
 
-const FORM: &str = "invitation";
+// A POST, because addresses end up in logs.
+#[server(prefix = "/api/pages", endpoint = "invitation")]
+pub async fn invitation(secret: String) -> Result<InvitationView, AppError> {
+    Ok(crate::error::engine()?.invitation(&secret).await?)
+}
+
+#[component]
+pub fn InvitationPage() -> impl IntoView {
+    let form = Form::new("invitation", FormAnswer::of_page());
+    let params = use_params_map();
+    let secret = Memo::new(move |_| params.with(|p| p.get("secret").unwrap_or_default()));
+    let resource = fetched(move || secret.get(), invitation);
+    view! {
+        <PageHead title="Invitation" description="Create an account on this site." missing=true/>
+        {loaded(resource, move |invitation| {
+            view! { <Acceptance invitation secret=secret.get_untracked() form/> }
+        })}
+    }
+}
 
 /// Posts to the page's own address, which contains the secret.
 #[component]
-pub fn Acceptance(
-    invitation: InvitationView,
-    /// The secret in the link.
-    secret: String,
-    answer: FormAnswer,
-) -> impl IntoView {
-    let problem = |field: &str| answer.problem(FORM, field);
+fn Acceptance(invitation: InvitationView, secret: String, form: Form) -> impl IntoView {
     let SignInProviders(mut providers) = SignInProviders::at_hand();
     providers.retain(|provider| provider.invites);
     let elsewhere = (!providers.is_empty()).then(|| {
@@ -38,31 +53,14 @@ pub fn Acceptance(
         </div>
         <form class="form" method="post">
             <Field
+                form
                 name="name"
                 label="Name"
                 autocomplete="username"
-                value=answer.kept(FORM, "name")
                 hint="2 to 40 letters (a to z), digits, “-”, “_” and “.”, beginning with a letter. Others see it with your actions."
-                problem=problem("name")
                 required=true
             />
-            <Field
-                name="password"
-                label="Password"
-                kind="password"
-                autocomplete="new-password"
-                hint="10 characters or more."
-                problem=problem("password")
-                required=true
-            />
-            <Field
-                name="again"
-                label="The password again"
-                kind="password"
-                autocomplete="new-password"
-                problem=problem("again")
-                required=true
-            />
+            <NewPassword form name="password" label="Password" again="The password again"/>
             <button class="button button-main" type="submit">"Create the account"</button>
         </form>
         {elsewhere}

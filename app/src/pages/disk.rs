@@ -1,24 +1,29 @@
 //! Disk usage.
 
-mod data;
-
 use leptos::prelude::*;
+use leptos::server_fn::codec::GetUrl;
 use swe_ci_views::disk::{DiskPart, DiskUse, ImageUse, size_shown};
 
-use self::data::disk_found;
-use crate::components::{ListTable, PageHead, loaded};
+use crate::components::{ListTable, PageTop, loaded};
+use crate::error::AppError;
 use crate::fetched::fetched;
 use crate::format;
+
+#[server(prefix = "/api/pages", endpoint = "disk-use", input = GetUrl)]
+pub async fn disk_found() -> Result<DiskUse, AppError> {
+    Ok(crate::error::engine()?.disk_use().await?)
+}
 
 #[component]
 pub fn DiskPage() -> impl IntoView {
     let resource = fetched(|| (), |()| disk_found());
     view! {
-        <PageHead title="Disk" description="The disk usage of this site." missing=true/>
-        <div class="hero">
-            <h1>"Disk"</h1>
-            <p class="lede">"The disk usage of this site, by kind. Images of other programs are not counted."</p>
-        </div>
+        <PageTop
+            title="Disk"
+            description="The disk usage of this site."
+            lede="The disk usage of this site, by kind. Images of other programs are not counted."
+            missing=true
+        />
         {loaded(resource, |found| view! { <Found found/> })}
     }
 }
@@ -27,11 +32,7 @@ pub fn DiskPage() -> impl IntoView {
 fn Found(found: DiskUse) -> impl IntoView {
     let images = found.images.map(images);
     let silent = found.images.is_none();
-    let parts = found
-        .parts
-        .into_iter()
-        .chain(images)
-        .map(|part| view! { <Part part/> });
+    let parts = found.parts.into_iter().chain(images).map(part_row);
     let quota = match found.image_quota {
         Some(quota) => format!(
             "Task images and harness layers have a quota of {}; the least recently used are evicted.",
@@ -64,8 +65,7 @@ fn images(images: ImageUse) -> DiskPart {
     }
 }
 
-#[component]
-fn Part(part: DiskPart) -> impl IntoView {
+fn part_row(part: DiskPart) -> impl IntoView {
     view! {
         <tr role="row">
             <th role="rowheader" scope="row">{part.name}</th>

@@ -1,0 +1,102 @@
+//! The audit log, newest first.
+
+use leptos::prelude::*;
+use leptos::server_fn::codec::GetUrl;
+use leptos_router::hooks::use_query_map;
+use swe_ci_views::account::AuditEntry;
+use swe_ci_views::view::Page;
+
+use crate::components::{ItemTable, NextPage, PageTop, Time, loaded};
+use crate::error::AppError;
+use crate::fetched::fetched;
+use crate::query::{Query, named};
+
+#[server(prefix = "/api/pages", endpoint = "audit", input = GetUrl)]
+pub async fn audit(
+    subject: Option<String>,
+    after: Option<String>,
+) -> Result<Page<AuditEntry>, AppError> {
+    let page = swe_ci_engine::PageRequest {
+        limit: Some(100),
+        after,
+    };
+    let engine = crate::error::engine()?;
+    Ok(engine.audit(&page, subject.as_deref()).await?)
+}
+
+#[component]
+pub fn AuditPage() -> impl IntoView {
+    let query = use_query_map();
+    let asked = Memo::new(move |_| query.with(|q| (named(q, "subject"), named(q, "after"))));
+    let resource = fetched(
+        move || asked.get(),
+        |(subject, after)| audit(subject, after),
+    );
+    let subject = move || asked.get().0;
+    view! {
+        <PageTop
+            title="Audit log"
+            description="The audit log of this site."
+            lede="Every sign-in and every change by an account or the command line. Entries are never deleted."
+            missing=true
+        />
+        {loaded(resource, move |page| view! { <AuditLog page subject=untrack(subject)/> })}
+    }
+}
+
+#[component]
+fn AuditLog(page: Page<AuditEntry>, subject: Option<String>) -> impl IntoView {
+    let next = page
+        .next
+        .map(|after| href(subject.as_deref(), Some(&after)));
+    view! {
+        <SubjectForm subject/>
+        <ItemTable
+            caption="Entries, newest first"
+            columns=&["When", "Account", "Action", "Subject", "Details"]
+            class="audit"
+            items=page.items
+            row=entry_row
+            none="No entries."
+        />
+        <NextPage href=next/>
+    }
+}
+
+/// Filters by one subject.
+#[component]
+fn SubjectForm(subject: Option<String>) -> impl IntoView {
+    let all = subject
+        .is_some()
+        .then(|| view! { <a class="controls-link" href="/audit">"Show all"</a> });
+    view! {
+        <form class="controls controls-plain" method="get" action="/audit">
+            <label class="field">
+                "Subject"
+                <input type="search" name="subject" value=subject placeholder="account, run, key, …" autocomplete="off"/>
+            </label>
+            <button class="button" type="submit">"Show"</button>
+            {all}
+        </form>
+    }
+}
+
+fn entry_row(entry: AuditEntry) -> impl IntoView {
+    let same = href(Some(&entry.subject), None);
+    view! {
+        <tr role="row">
+            <th role="rowheader" scope="row"><Time at=Some(entry.at)/></th>
+            <td role="cell" data-label="Who">{entry.actor}</td>
+            <td role="cell" data-label="Did what"><code>{entry.action}</code></td>
+            <td role="cell" data-label="To what"><a href=same>{entry.subject}</a></td>
+            <td role="cell" data-label="More">{entry.detail}</td>
+        </tr>
+    }
+}
+
+fn href(subject: Option<&str>, after: Option<&str>) -> String {
+    Query::default()
+        .with("subject", subject)
+        .with("after", after)
+        .at("/audit")
+}
