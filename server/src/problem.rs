@@ -76,54 +76,43 @@ pub struct ProblemBody {
 }
 
 impl Kind {
-    fn status(self) -> StatusCode {
+    /// Its status, its name in `type`, and its title.
+    fn described(self) -> (StatusCode, &'static str, &'static str) {
+        use StatusCode as S;
         match self {
-            Self::BadRequest | Self::BadParameter => StatusCode::BAD_REQUEST,
-            Self::Unauthenticated => StatusCode::UNAUTHORIZED,
-            Self::Forbidden => StatusCode::FORBIDDEN,
-            Self::TooMany => StatusCode::TOO_MANY_REQUESTS,
-            Self::NotFound | Self::NoSuchAddress => StatusCode::NOT_FOUND,
-            Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
-            Self::Conflict => StatusCode::CONFLICT,
-            Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
-            Self::Internal => StatusCode::INTERNAL_SERVER_ERROR,
-            Self::Unavailable | Self::TimedOut => StatusCode::SERVICE_UNAVAILABLE,
-        }
-    }
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::BadRequest => "bad-request",
-            Self::BadParameter => "bad-parameter",
-            Self::Unauthenticated => "unauthenticated",
-            Self::Forbidden => "forbidden",
-            Self::TooMany => "too-many",
-            Self::NotFound => "not-found",
-            Self::NoSuchAddress => "no-such-address",
-            Self::MethodNotAllowed => "method-not-allowed",
-            Self::Conflict => "conflict",
-            Self::TooLarge => "too-large",
-            Self::Internal => "internal",
-            Self::Unavailable => "unavailable",
-            Self::TimedOut => "timed-out",
-        }
-    }
-
-    fn title(self) -> &'static str {
-        match self {
-            Self::BadRequest => "The request is invalid",
-            Self::BadParameter => "A parameter is invalid",
-            Self::Unauthenticated => "Authentication is required",
-            Self::Forbidden => "The account may not do this",
-            Self::TooMany => "Too many tries",
-            Self::NotFound => "Not found",
-            Self::NoSuchAddress => "There is no such address",
-            Self::MethodNotAllowed => "The address does not support this method",
-            Self::Conflict => "Conflict with the current state",
-            Self::TooLarge => "The request is too large",
-            Self::Internal => "Internal server error",
-            Self::Unavailable => "A dependency of the server does not answer",
-            Self::TimedOut => "The request timed out",
+            Self::BadRequest => (S::BAD_REQUEST, "bad-request", "The request is invalid"),
+            Self::BadParameter => (S::BAD_REQUEST, "bad-parameter", "A parameter is invalid"),
+            Self::Unauthenticated => (
+                S::UNAUTHORIZED,
+                "unauthenticated",
+                "Authentication is required",
+            ),
+            Self::Forbidden => (S::FORBIDDEN, "forbidden", "The account may not do this"),
+            Self::TooMany => (S::TOO_MANY_REQUESTS, "too-many", "Too many tries"),
+            Self::NotFound => (S::NOT_FOUND, "not-found", "Not found"),
+            Self::NoSuchAddress => (S::NOT_FOUND, "no-such-address", "There is no such address"),
+            Self::MethodNotAllowed => (
+                S::METHOD_NOT_ALLOWED,
+                "method-not-allowed",
+                "The address does not support this method",
+            ),
+            Self::Conflict => (S::CONFLICT, "conflict", "Conflict with the current state"),
+            Self::TooLarge => (
+                S::PAYLOAD_TOO_LARGE,
+                "too-large",
+                "The request is too large",
+            ),
+            Self::Internal => (
+                S::INTERNAL_SERVER_ERROR,
+                "internal",
+                "Internal server error",
+            ),
+            Self::Unavailable => (
+                S::SERVICE_UNAVAILABLE,
+                "unavailable",
+                "A dependency of the server does not answer",
+            ),
+            Self::TimedOut => (S::SERVICE_UNAVAILABLE, "timed-out", "The request timed out"),
         }
     }
 }
@@ -139,11 +128,8 @@ impl Problem {
 
     pub(crate) fn about_parameter(name: impl Into<String>, detail: String) -> Self {
         Self {
-            kind: Kind::BadParameter,
-            detail,
             parameter: Some(name.into()),
-            retry_after: None,
-            problems: Vec::new(),
+            ..Self::new(Kind::BadParameter, detail)
         }
     }
 
@@ -238,10 +224,11 @@ impl Problem {
             }
             _ => self.detail,
         };
+        let (status, name, title) = self.kind.described();
         ProblemBody {
-            kind: format!("urn:swe-ci:problem:{}", self.kind.name()),
-            title: self.kind.title(),
-            status: self.kind.status().as_u16(),
+            kind: format!("urn:swe-ci:problem:{name}"),
+            title,
+            status: status.as_u16(),
             detail,
             instance: request_id.to_owned(),
             parameter: self.parameter,
@@ -310,7 +297,7 @@ impl From<PathRejection> for Problem {
 /// Status and headers; [`finish`] writes the body.
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
-        let mut response = self.kind.status().into_response();
+        let mut response = self.kind.described().0.into_response();
         let headers = response.headers_mut();
         let soon = match self.kind {
             Kind::Unavailable | Kind::TimedOut => Some(5),

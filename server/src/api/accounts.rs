@@ -10,11 +10,9 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::Result;
 use super::addresses::TokenPath;
-use super::body::Body;
-use super::query::{NoParameters, PageParameters, Query, QueryParameters, QueryString};
+use super::query::{PageParameters, Query, QueryParameters, QueryString};
 use super::responses::{Admin, Invalid, SignedIn};
-use crate::actor::ActorEngine;
-use crate::path::Path;
+use crate::extract::{ActorEngine, Body, Path};
 use crate::problem::Problem;
 
 /// The account the token belongs to, and its role.
@@ -22,10 +20,7 @@ use crate::problem::Problem;
     get, path = "/api/v1/me", tag = "accounts",
     responses((status = 200, description = "The account, with its current role", body = Identity), SignedIn),
 )]
-pub(crate) async fn me(
-    ActorEngine(engine): ActorEngine,
-    Query(NoParameters): Query<NoParameters>,
-) -> Result<Json<Identity>> {
+pub(crate) async fn me(ActorEngine(engine): ActorEngine) -> Result<Json<Identity>> {
     engine.require(AccountRole::Reader)?;
     let me = engine.by().identity().cloned();
     Ok(Json(me.ok_or_else(Problem::internal)?))
@@ -36,10 +31,7 @@ pub(crate) async fn me(
     get, path = "/api/v1/tokens", tag = "accounts",
     responses((status = 200, description = "The tokens", body = Vec<TokenView>), SignedIn),
 )]
-pub(crate) async fn tokens(
-    ActorEngine(engine): ActorEngine,
-    Query(NoParameters): Query<NoParameters>,
-) -> Result<Json<Vec<TokenView>>> {
+pub(crate) async fn tokens(ActorEngine(engine): ActorEngine) -> Result<Json<Vec<TokenView>>> {
     Ok(Json(engine.tokens().await?))
 }
 
@@ -77,7 +69,6 @@ pub(crate) struct MadeToken {
 )]
 pub(crate) async fn make_token(
     ActorEngine(engine): ActorEngine,
-    Query(NoParameters): Query<NoParameters>,
     body: Result<Body<NewToken>>,
 ) -> Result<(StatusCode, Json<MadeToken>)> {
     engine.require(AccountRole::Reader)?;
@@ -100,7 +91,6 @@ pub(crate) async fn make_token(
 pub(crate) async fn revoke_token(
     ActorEngine(engine): ActorEngine,
     Path(TokenPath { id }): Path<TokenPath>,
-    Query(NoParameters): Query<NoParameters>,
 ) -> Result<StatusCode> {
     engine.require(AccountRole::Reader)?;
     engine.revoke_token(&id).await?;
@@ -112,10 +102,7 @@ pub(crate) async fn revoke_token(
     get, path = "/api/v1/accounts", tag = "accounts",
     responses((status = 200, description = "The accounts", body = Vec<AccountView>), Admin),
 )]
-pub(crate) async fn accounts(
-    ActorEngine(engine): ActorEngine,
-    Query(NoParameters): Query<NoParameters>,
-) -> Result<Json<Vec<AccountView>>> {
+pub(crate) async fn accounts(ActorEngine(engine): ActorEngine) -> Result<Json<Vec<AccountView>>> {
     Ok(Json(engine.accounts().await?))
 }
 

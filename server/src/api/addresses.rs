@@ -34,10 +34,9 @@ pub(crate) struct SplitPath {
 impl SplitPath {
     pub(crate) fn name(&self) -> Result<&str, Problem> {
         let must = "the name of a split: letters, digits, `.`, `_` and `-`";
-        match is_plain_name(&self.split) {
-            true => Ok(&self.split),
-            false => Err(Problem::parameter("split", &self.split, must)),
-        }
+        is_plain_name(&self.split)
+            .then_some(self.split.as_str())
+            .ok_or_else(|| Problem::parameter("split", &self.split, must))
     }
 }
 
@@ -131,8 +130,7 @@ pub(crate) struct TrajectoryPath {
 impl TrajectoryPath {
     pub(crate) fn role(&self) -> Result<Role, Problem> {
         let roles = [Role::Architect, Role::Programmer];
-        let role = roles.into_iter().find(|role| role.name() == self.role);
-        role.ok_or_else(|| Problem::parameter("role", &self.role, "`architect` or `programmer`"))
+        role_of(&self.role, &roles, "`architect` or `programmer`")
     }
 }
 
@@ -155,8 +153,11 @@ pub(crate) struct LogPath {
 impl LogPath {
     pub(crate) fn role(&self) -> Result<Role, Problem> {
         let roles = [Role::Architect, Role::Programmer, Role::Test];
-        let role = roles.into_iter().find(|role| role.name() == self.role);
-        let must = "`architect`, `programmer` or `test`";
-        role.ok_or_else(|| Problem::parameter("role", &self.role, must))
+        role_of(&self.role, &roles, "`architect`, `programmer` or `test`")
     }
+}
+
+fn role_of(name: &str, roles: &[Role], must: &str) -> Result<Role, Problem> {
+    let role = roles.iter().copied().find(|role| role.name() == name);
+    role.ok_or_else(|| Problem::parameter("role", name, must))
 }

@@ -10,8 +10,7 @@ use super::Result;
 use super::addresses::RunPath;
 use super::query::{Query, QueryParameters, QueryString};
 use super::responses::{Invalid, NoSuchRun};
-use crate::actor::ActorEngine;
-use crate::path::Path;
+use crate::extract::{ActorEngine, Path};
 
 /// The format of the card.
 #[derive(Debug, IntoParams)]
@@ -29,22 +28,11 @@ pub(crate) enum Format {
     Text,
 }
 
-impl Format {
-    pub(super) fn from_name(text: &str) -> Option<Self> {
-        match text {
-            "json" => Some(Self::Json),
-            "text" => Some(Self::Text),
-            _ => None,
-        }
-    }
-}
-
 impl QueryParameters for CardParameters {
     fn read(query: &QueryString) -> Result<Self> {
+        let format = query.word("format", [("json", Format::Json), ("text", Format::Text)])?;
         Ok(Self {
-            format: query
-                .parse("format", "`json` or `text`", Format::from_name)?
-                .unwrap_or_default(),
+            format: format.unwrap_or_default(),
         })
     }
 }

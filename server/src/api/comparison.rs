@@ -1,4 +1,4 @@
-//! Runs of one split side by side, as JSON and as CSV.
+//! Runs of one split side by side, as JSON and as CSV; all runs of one model.
 
 use axum::Json;
 use axum::response::Response;
@@ -6,14 +6,15 @@ use swe_ci_core::csv;
 use swe_ci_core::metrics::{Convention, Gamma};
 use swe_ci_core::task::TaskId;
 use swe_ci_engine::Engine;
-use swe_ci_views::leaderboard::{Incomparable, StyleRates, Versus, WinRates};
+use swe_ci_views::leaderboard::{Incomparable, ModelDetail, StyleRates, Versus, WinRates};
 use swe_ci_views::style::StyleMetric;
 use utoipa::IntoParams;
 
 use super::Result;
+use super::addresses::ModelPath;
 use super::download::{CSV, download};
 use super::query::{Query, QueryParameters, QueryString};
-use crate::actor::ActorEngine;
+use crate::extract::{ActorEngine, Path};
 use crate::problem::Problem;
 
 /// The runs, and how tests and iterations count.
@@ -105,6 +106,23 @@ pub(crate) async fn compare_csv(
 ) -> Result<Response> {
     let versus = comparing.versus(&engine).await?;
     Ok(download("swe-ci-compare.csv", CSV, table(&versus)))
+}
+
+/// All runs of a model over all splits, their standings, and the model's
+/// results on groups of tasks.
+#[utoipa::path(
+    get, path = "/api/v1/models/{name}", tag = "results",
+    params(ModelPath),
+    responses(
+        (status = 200, description = "The model", body = ModelDetail),
+        (status = 404, description = "No run uses a model of this name"),
+    ),
+)]
+pub(crate) async fn model(
+    ActorEngine(engine): ActorEngine,
+    Path(ModelPath { name }): Path<ModelPath>,
+) -> Result<Json<ModelDetail>> {
+    Ok(Json(engine.model(&name).await?))
 }
 
 const COLUMNS: [&str; 15] = [

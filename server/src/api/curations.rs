@@ -10,10 +10,8 @@ use swe_ci_views::curation::{CurationDetail, CurationSummary};
 use utoipa::{IntoParams, ToSchema};
 
 use super::Result;
-use super::query::{NoParameters, Query};
 use super::responses::{Admin, NoSuchCuration};
-use crate::actor::ActorEngine;
-use crate::path::Path;
+use crate::extract::{ActorEngine, Path};
 use crate::problem::Problem;
 
 #[derive(Debug, Deserialize, IntoParams)]
@@ -44,7 +42,6 @@ pub(crate) struct Begun {
 )]
 pub(crate) async fn curations(
     ActorEngine(engine): ActorEngine,
-    Query(NoParameters): Query<NoParameters>,
 ) -> Result<Json<Vec<CurationSummary>>> {
     Ok(Json(engine.curations().await?))
 }
@@ -60,11 +57,7 @@ pub(crate) async fn curations(
         (status = 409, description = "The split exists already"),
     ),
 )]
-pub(crate) async fn curate(
-    ActorEngine(engine): ActorEngine,
-    Query(NoParameters): Query<NoParameters>,
-    body: Bytes,
-) -> Result<Response> {
+pub(crate) async fn curate(ActorEngine(engine): ActorEngine, body: Bytes) -> Result<Response> {
     engine.require(AccountRole::Admin)?;
     let NewCuration { plan } =
         serde_json::from_slice(&body).map_err(|error| Problem::unreadable(error.to_string()))?;
@@ -82,7 +75,6 @@ pub(crate) async fn curate(
 pub(crate) async fn curation(
     ActorEngine(engine): ActorEngine,
     Path(CurationPath { id }): Path<CurationPath>,
-    Query(NoParameters): Query<NoParameters>,
 ) -> Result<Json<CurationDetail>> {
     Ok(Json(engine.curation(&id).await?))
 }
@@ -100,7 +92,6 @@ pub(crate) async fn curation(
 pub(crate) async fn cancel(
     ActorEngine(engine): ActorEngine,
     Path(CurationPath { id }): Path<CurationPath>,
-    Query(NoParameters): Query<NoParameters>,
 ) -> Result<StatusCode> {
     engine.cancel_curation(&id).await?;
     Ok(StatusCode::NO_CONTENT)

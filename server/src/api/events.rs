@@ -13,11 +13,9 @@ use swe_ci_views::event::RunEvent;
 
 use super::Result;
 use super::addresses::RunPath;
-use super::query::{NoParameters, Query};
 use super::responses::NoSuchRun;
-use crate::actor::ActorEngine;
 use crate::app::App;
-use crate::path::Path;
+use crate::extract::{ActorEngine, Path};
 use crate::problem::Problem;
 
 /// The server sends a comment after this much silence, so that proxies and
@@ -71,7 +69,6 @@ pub(crate) async fn events(
     State(app): State<App>,
     ActorEngine(engine): ActorEngine,
     Path(RunPath { id }): Path<RunPath>,
-    Query(NoParameters): Query<NoParameters>,
     LastEventId(after): LastEventId,
 ) -> Result<impl IntoResponse> {
     let stream = engine

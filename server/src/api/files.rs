@@ -1,15 +1,20 @@
-//! The files of an iteration, for download.
+//! The files of an iteration for download, its change to the code, and its logs.
 
 use axum::body::Body;
-use axum::response::Response;
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
+use swe_ci_engine::Error;
+use swe_ci_views::inspection::CodeChange;
 
 use super::Result;
-use super::addresses::IterationPath;
+use super::addresses::{IterationPath, LogPath};
 use super::download::download;
-use super::query::{NoParameters, Query};
 use super::responses::Invalid;
-use crate::actor::ActorEngine;
-use crate::path::Path;
+use crate::extract::{ActorEngine, Path};
+
+/// Plain text in every browser, so that it never renders an agent's output as a
+/// page.
+const TEXT: [(header::HeaderName, &str); 1] = [(header::CONTENT_TYPE, "text/plain; charset=utf-8")];
 
 /// The code that an iteration's tests ran on.
 #[utoipa::path(
@@ -24,15 +29,11 @@ use crate::path::Path;
 pub(crate) async fn code(
     ActorEngine(engine): ActorEngine,
     Path(IterationPath { id, n }): Path<IterationPath>,
-    Query(NoParameters): Query<NoParameters>,
 ) -> Result<Response> {
     let pieces = engine.code_archive(&id, n).await?;
     let name = format!("{id}-{n}.tar.gz");
-    Ok(download(
-        &name,
-        "application/gzip",
-        Body::from_stream(pieces),
-    ))
+    let body = Body::from_stream(pieces);
+    Ok(download(&name, "application/gzip", body))
 }
 
 /// The pytest report of an iteration, as `pytest-json-report` writes it.
@@ -48,15 +49,11 @@ pub(crate) async fn code(
 pub(crate) async fn report(
     ActorEngine(engine): ActorEngine,
     Path(IterationPath { id, n }): Path<IterationPath>,
-    Query(NoParameters): Query<NoParameters>,
 ) -> Result<Response> {
     let pieces = engine.report(&id, n).await?;
     let name = format!("{id}-{n}-report.json");
-    Ok(download(
-        &name,
-        "application/json",
-        Body::from_stream(pieces),
-    ))
+    let body = Body::from_stream(pieces);
+    Ok(download(&name, "application/json", body))
 }
 
 /// The architect's requirement document of an iteration.
@@ -72,13 +69,53 @@ pub(crate) async fn report(
 pub(crate) async fn document(
     ActorEngine(engine): ActorEngine,
     Path(IterationPath { id, n }): Path<IterationPath>,
-    Query(NoParameters): Query<NoParameters>,
 ) -> Result<Response> {
     let pieces = engine.document(&id, n).await?;
     let name = format!("{id}-{n}-requirement.xml");
-    Ok(download(
-        &name,
-        "application/xml",
-        Body::from_stream(pieces),
-    ))
+    let body = Body::from_stream(pieces);
+    Ok(download(&name, "application/xml", body))
+}
+
+/// The change to the code since the previous scored iteration, as a unified
+/// diff that `patch -p1` and `git apply` read. Binary files, and files beyond
+/// the comparison's limits, are only named.
+#[utoipa::path(
+    get, path = "/api/v1/evolutions/{id}/iterations/{n}/diff", tag = "runs",
+    params(IterationPath),
+    responses(
+        (status = 200, description = "The diff; empty when nothing was changed", body = String, content_type = "text/plain"),
+        Invalid,
+        (status = 404, description = "There is no such iteration, or its code is not known here"),
+    ),
+)]
+pub(crate) async fn diff(
+    ActorEngine(engine): ActorEngine,
+    Path(IterationPath { id, n }): Path<IterationPath>,
+) -> Result<impl IntoResponse> {
+    match engine.code_change(&id, n).await? {
+        CodeChange::Known(diff) => Ok((TEXT, diff.to_text())),
+        CodeChange::NotRecorded | CodeChange::Unreadable(_) => {
+            Err(Error::not_found("code of the iteration", n))?
+        }
+    }
+}
+
+/// The complete output of one attempt at a step of an iteration.
+#[utoipa::path(
+    get, path = "/api/v1/evolutions/{id}/iterations/{n}/logs/{role}/{attempt}", tag = "runs",
+    params(LogPath),
+    responses(
+        (status = 200, description = "The log", body = String, content_type = "text/plain"),
+        Invalid,
+        (status = 404, description = "There is no such attempt, or it printed nothing"),
+    ),
+)]
+pub(crate) async fn log(
+    ActorEngine(engine): ActorEngine,
+    Path(path): Path<LogPath>,
+) -> Result<impl IntoResponse> {
+    let role = path.role()?;
+    let LogPath { id, n, attempt, .. } = path;
+    let log = engine.step_log(&id, n, role, attempt).await?;
+    Ok((TEXT, log))
 }

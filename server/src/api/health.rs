@@ -6,7 +6,7 @@ use swe_ci_engine::Error;
 use utoipa::ToSchema;
 
 use super::Result;
-use crate::actor::ActorEngine;
+use crate::extract::ActorEngine;
 use crate::problem::Problem;
 
 /// A dependency that takes longer counts as unavailable.

@@ -10,10 +10,9 @@ use swe_ci_views::account::AccountRole;
 use utoipa::{IntoParams, ToSchema};
 
 use super::Result;
-use super::query::{NoParameters, Query, QueryParameters, QueryString};
+use super::query::{Query, QueryParameters, QueryString};
 use super::responses::Submitter;
-use crate::actor::ActorEngine;
-use crate::path::Path;
+use crate::extract::{ActorEngine, Path};
 use crate::problem::Problem;
 
 #[derive(Debug, Deserialize, IntoParams)]
@@ -43,7 +42,7 @@ pub(crate) struct RemovalParameters {
 
 impl QueryParameters for RemovalParameters {
     fn read(query: &QueryString) -> Result<Self> {
-        let force = query.parse("force", "`true` or `false`", |text| text.parse().ok())?;
+        let force = query.word("force", [("true", true), ("false", false)])?;
         Ok(Self {
             force: force.unwrap_or_default(),
         })
@@ -55,10 +54,7 @@ impl QueryParameters for RemovalParameters {
     get, path = "/api/v1/keys", tag = "runs",
     responses((status = 200, description = "The keys", body = Vec<KeyView>), Submitter),
 )]
-pub(crate) async fn keys(
-    ActorEngine(engine): ActorEngine,
-    Query(NoParameters): Query<NoParameters>,
-) -> Result<Json<Vec<KeyView>>> {
+pub(crate) async fn keys(ActorEngine(engine): ActorEngine) -> Result<Json<Vec<KeyView>>> {
     Ok(Json(engine.key_names().await?))
 }
 
@@ -75,7 +71,6 @@ pub(crate) async fn keys(
 pub(crate) async fn set_key(
     ActorEngine(engine): ActorEngine,
     Path(KeyPath { name }): Path<KeyPath>,
-    Query(NoParameters): Query<NoParameters>,
     body: Bytes,
 ) -> Result<StatusCode> {
     engine.require(AccountRole::Submitter)?;

@@ -11,7 +11,7 @@ use super::download::{CSV, download};
 use super::leaderboard::Ranking;
 use super::query::{Query, QueryParameters, QueryString};
 use super::responses::{Invalid, NoSuchSplit};
-use crate::actor::ActorEngine;
+use crate::extract::ActorEngine;
 
 /// The order of the tasks.
 #[derive(Debug, IntoParams)]

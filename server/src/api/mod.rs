@@ -6,23 +6,18 @@
 
 mod accounts;
 mod addresses;
-mod body;
 mod card;
 mod comparison;
 mod curations;
-mod disk;
 mod download;
 mod events;
 mod files;
 mod health;
-mod inspection;
 mod keys;
 mod leaderboard;
 mod matrix;
-mod models;
 mod notifications;
 mod plots;
-mod publishing;
 mod query;
 mod responses;
 mod runs;
@@ -35,6 +30,7 @@ mod trajectory;
 
 use axum::Router;
 use axum::http::header;
+use axum::middleware::from_fn;
 use axum::routing::get;
 use swe_ci_core::metrics::Convention;
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
@@ -44,7 +40,7 @@ use utoipa_axum::routes;
 
 pub(crate) use comparison::ComparisonParameters;
 pub(crate) use leaderboard::Ranking;
-pub(crate) use query::{NoParameters, Query};
+pub(crate) use query::{Query, refuse_parameters};
 pub(crate) use runs::SampleParameter;
 
 use crate::app::App;
@@ -103,11 +99,30 @@ fn annotated() -> OpenApiRouter<App> {
     OpenApiRouter::with_openapi(Document::openapi())
         .routes(routes!(leaderboard::leaderboard))
         .routes(routes!(leaderboard::leaderboard_csv))
-        .routes(routes!(leaderboard::published))
         .routes(routes!(comparison::compare))
         .routes(routes!(comparison::compare_csv))
         .routes(routes!(plots::figure))
-        .routes(routes!(runs::runs, submission::submit))
+        .routes(routes!(runs::runs))
+        .routes(routes!(runs::scores))
+        .routes(routes!(card::card))
+        .routes(routes!(runs::evolution))
+        .routes(routes!(trajectory::trajectory))
+        .routes(routes!(trajectory::messages))
+        .routes(routes!(tasks::tasks))
+        .routes(routes!(matrix::matrix))
+        .routes(routes!(matrix::matrix_csv))
+        .routes(routes!(accounts::audit))
+        .routes(routes!(keys::remove_key))
+        .routes(routes!(health::live))
+        .routes(routes!(health::ready))
+        .merge(without_parameters())
+}
+
+/// The operations that refuse every parameter.
+fn without_parameters() -> OpenApiRouter<App> {
+    OpenApiRouter::default()
+        .routes(routes!(leaderboard::published))
+        .routes(routes!(submission::submit))
         .routes(routes!(runs::run, steering::change))
         .routes(routes!(steering::pause))
         .routes(routes!(steering::resume))
@@ -116,46 +131,37 @@ fn annotated() -> OpenApiRouter<App> {
         .routes(routes!(steering::preflight))
         .routes(routes!(steering::begin))
         .routes(routes!(submission::config_toml))
-        .routes(routes!(runs::scores))
-        .routes(routes!(card::card))
-        .routes(routes!(runs::evolution))
         .routes(routes!(runs::iteration))
         .routes(routes!(runs::steps))
-        .routes(routes!(publishing::publish))
-        .routes(routes!(publishing::withdraw))
-        .routes(routes!(publishing::mark))
-        .routes(routes!(publishing::unmark))
-        .routes(routes!(inspection::diff))
-        .routes(routes!(inspection::log))
+        .routes(routes!(steering::publish))
+        .routes(routes!(steering::withdraw))
+        .routes(routes!(steering::mark))
+        .routes(routes!(steering::unmark))
+        .routes(routes!(files::diff))
+        .routes(routes!(files::log))
         .routes(routes!(style::style))
         .routes(routes!(style::files))
         .routes(routes!(files::code))
         .routes(routes!(files::report))
         .routes(routes!(files::document))
-        .routes(routes!(trajectory::trajectory))
-        .routes(routes!(trajectory::messages))
         .routes(routes!(events::events))
         .routes(routes!(curations::curations, curations::curate))
         .routes(routes!(curations::curation))
         .routes(routes!(curations::cancel))
-        .routes(routes!(disk::disk))
+        .routes(routes!(splits::disk))
         .routes(routes!(splits::splits))
         .routes(routes!(splits::split))
         .routes(routes!(splits::metadata))
         .routes(routes!(splits::datasheet))
-        .routes(routes!(tasks::tasks))
         .routes(routes!(tasks::task))
         .routes(routes!(tasks::results))
-        .routes(routes!(matrix::matrix))
-        .routes(routes!(matrix::matrix_csv))
-        .routes(routes!(models::model))
+        .routes(routes!(comparison::model))
         .routes(routes!(accounts::me))
         .routes(routes!(accounts::tokens, accounts::make_token))
         .routes(routes!(accounts::revoke_token))
         .routes(routes!(accounts::accounts))
-        .routes(routes!(accounts::audit))
         .routes(routes!(keys::keys))
-        .routes(routes!(keys::set_key, keys::remove_key))
+        .routes(routes!(keys::set_key))
         .routes(routes!(
             notifications::notifications,
             notifications::add_target
@@ -163,6 +169,5 @@ fn annotated() -> OpenApiRouter<App> {
         .routes(routes!(notifications::remove_target))
         .routes(routes!(notifications::test_target))
         .routes(routes!(notifications::confirm_mailbox))
-        .routes(routes!(health::live))
-        .routes(routes!(health::ready))
+        .route_layer(from_fn(refuse_parameters))
 }

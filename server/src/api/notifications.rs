@@ -9,11 +9,8 @@ use swe_ci_views::notification::{Channel, Notifications, Occasion, TargetView};
 use utoipa::{IntoParams, ToSchema};
 
 use super::Result;
-use super::body::Body;
-use super::query::{NoParameters, Query};
 use super::responses::Submitter;
-use crate::actor::ActorEngine;
-use crate::path::Path;
+use crate::extract::{ActorEngine, Body, Path};
 
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Path)]
@@ -55,10 +52,7 @@ pub(crate) struct SentCode {
     get, path = "/api/v1/notifications", tag = "accounts",
     responses((status = 200, description = "Targets and deliveries", body = Notifications), Submitter),
 )]
-pub(crate) async fn notifications(
-    ActorEngine(engine): ActorEngine,
-    Query(NoParameters): Query<NoParameters>,
-) -> Result<Json<Notifications>> {
+pub(crate) async fn notifications(ActorEngine(engine): ActorEngine) -> Result<Json<Notifications>> {
     Ok(Json(engine.notifications().await?))
 }
 
@@ -77,7 +71,6 @@ pub(crate) async fn notifications(
 )]
 pub(crate) async fn add_target(
     ActorEngine(engine): ActorEngine,
-    Query(NoParameters): Query<NoParameters>,
     body: Result<Body<TargetToAdd>>,
 ) -> Result<(StatusCode, Json<AddedTarget>)> {
     engine.require(AccountRole::Submitter)?;
@@ -109,7 +102,6 @@ pub(crate) async fn add_target(
 pub(crate) async fn remove_target(
     ActorEngine(engine): ActorEngine,
     Path(TargetPath { id }): Path<TargetPath>,
-    Query(NoParameters): Query<NoParameters>,
 ) -> Result<StatusCode> {
     engine.remove_target(&id).await?;
     Ok(StatusCode::NO_CONTENT)
@@ -130,7 +122,6 @@ pub(crate) async fn remove_target(
 pub(crate) async fn test_target(
     ActorEngine(engine): ActorEngine,
     Path(TargetPath { id }): Path<TargetPath>,
-    Query(NoParameters): Query<NoParameters>,
 ) -> Result<StatusCode> {
     engine.test_target(&id).await?;
     Ok(StatusCode::ACCEPTED)
@@ -150,7 +141,6 @@ pub(crate) async fn test_target(
 pub(crate) async fn confirm_mailbox(
     ActorEngine(engine): ActorEngine,
     Path(TargetPath { id }): Path<TargetPath>,
-    Query(NoParameters): Query<NoParameters>,
     body: Result<Body<SentCode>>,
 ) -> Result<StatusCode> {
     engine.require(AccountRole::Submitter)?;

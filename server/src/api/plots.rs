@@ -12,8 +12,7 @@ use super::Result;
 use super::leaderboard::Ranking;
 use super::query::{Query, QueryParameters, QueryString};
 use super::responses::Invalid;
-use crate::actor::ActorEngine;
-use crate::path::Path;
+use crate::extract::{ActorEngine, Path};
 use crate::pictures::{self, Scale};
 use crate::problem::Problem;
 

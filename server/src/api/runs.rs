@@ -9,11 +9,10 @@ use utoipa::IntoParams;
 
 use super::Result;
 use super::addresses::{EvolutionPath, IterationPath, RunPath, StepsPath};
-use super::query::{NoParameters, PageParameters, Query, QueryParameters, QueryString};
+use super::query::{PageParameters, Query, QueryParameters, QueryString};
 use super::responses::{Invalid, NoSuchRun};
-use crate::actor::ActorEngine;
 use crate::app::App;
-use crate::path::Path;
+use crate::extract::{ActorEngine, Path};
 
 /// How tests and iterations count.
 #[derive(Debug, IntoParams)]
@@ -58,7 +57,6 @@ pub(crate) async fn runs(
 pub(crate) async fn run(
     ActorEngine(engine): ActorEngine,
     Path(RunPath { id }): Path<RunPath>,
-    Query(NoParameters): Query<NoParameters>,
 ) -> Result<Json<RunDetail>> {
     Ok(Json(engine.run(&id).await?))
 }
@@ -131,7 +129,6 @@ pub(crate) async fn evolution(
 pub(crate) async fn steps(
     ActorEngine(engine): ActorEngine,
     Path(StepsPath { id }): Path<StepsPath>,
-    Query(NoParameters): Query<NoParameters>,
 ) -> Result<Json<Vec<StepView>>> {
     Ok(Json(engine.steps(&id).await?))
 }
@@ -150,7 +147,6 @@ pub(crate) async fn steps(
 pub(crate) async fn iteration(
     ActorEngine(engine): ActorEngine,
     Path(IterationPath { id, n }): Path<IterationPath>,
-    Query(NoParameters): Query<NoParameters>,
 ) -> Result<Json<IterationDetail>> {
     Ok(Json(engine.iteration(&id, n).await?))
 }

@@ -6,10 +6,8 @@ use swe_ci_views::style::{CodeVersion, EvolutionStyle, VersionFiles};
 
 use super::Result;
 use super::addresses::{StepsPath, StylePath};
-use super::query::{NoParameters, Query};
 use super::responses::Invalid;
-use crate::actor::ActorEngine;
-use crate::path::Path;
+use crate::extract::{ActorEngine, Path};
 
 /// The code style of an evolution: base, oracle, and each scored iteration.
 #[utoipa::path(
@@ -24,14 +22,9 @@ use crate::path::Path;
 pub(crate) async fn style(
     ActorEngine(engine): ActorEngine,
     Path(StepsPath { id }): Path<StepsPath>,
-    Query(NoParameters): Query<NoParameters>,
 ) -> Result<Json<EvolutionStyle>> {
-    let none = || Error::NotFound {
-        what: "code style of the evolution",
-        id: id.clone(),
-    };
-    let found = engine.style(&id).await?;
-    let style = found.and_then(std::result::Result::ok).ok_or_else(none)?;
+    let found = engine.style(&id).await?.and_then(Result::ok);
+    let style = found.ok_or_else(|| Error::not_found("code style of the evolution", &id))?;
     Ok(Json(style))
 }
 
@@ -51,7 +44,6 @@ pub(crate) async fn style(
 pub(crate) async fn files(
     ActorEngine(engine): ActorEngine,
     Path(path): Path<StylePath>,
-    Query(NoParameters): Query<NoParameters>,
 ) -> Result<Json<VersionFiles>> {
     let version: CodeVersion = path.version()?;
     Ok(Json(engine.style_files(&path.id, version).await?))

@@ -11,10 +11,9 @@ use utoipa::{IntoParams, PartialSchema};
 
 use super::Result;
 use super::addresses::TaskPath;
-use super::query::{NoParameters, PageParameters, Query, QueryParameters, QueryString};
+use super::query::{PageParameters, Query, QueryParameters, QueryString};
 use super::responses::{Invalid, NoSuchSplit, NoSuchTask};
-use crate::actor::ActorEngine;
-use crate::path::Path;
+use crate::extract::{ActorEngine, Path};
 use crate::problem::Problem;
 
 /// Which tasks, in which order.
@@ -120,7 +119,6 @@ pub(crate) async fn tasks(
 pub(crate) async fn task(
     ActorEngine(engine): ActorEngine,
     Path(path): Path<TaskPath>,
-    Query(NoParameters): Query<NoParameters>,
 ) -> Result<Json<TaskDetail>> {
     Ok(Json(engine.task(&path.task_id()?).await?))
 }
@@ -137,7 +135,6 @@ pub(crate) async fn task(
 pub(crate) async fn results(
     ActorEngine(engine): ActorEngine,
     Path(path): Path<TaskPath>,
-    Query(NoParameters): Query<NoParameters>,
 ) -> Result<Json<Vec<TaskResult>>> {
     Ok(Json(engine.results_of_task(&path.task_id()?).await?))
 }

@@ -13,8 +13,7 @@ use super::addresses::TrajectoryPath;
 use super::download::download;
 use super::query::{Query, QueryParameters, QueryString};
 use super::responses::Invalid;
-use crate::actor::ActorEngine;
-use crate::path::Path;
+use crate::extract::{ActorEngine, Path};
 
 /// The format of a trajectory.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -24,16 +23,6 @@ pub(crate) enum Format {
     Jsonl,
     /// The Agent Trajectory Interchange Format.
     Atif,
-}
-
-impl Format {
-    pub(super) fn from_name(text: &str) -> Option<Self> {
-        match text {
-            "jsonl" => Some(Self::Jsonl),
-            "atif" => Some(Self::Atif),
-            _ => None,
-        }
-    }
 }
 
 /// The attempt and the format.
@@ -51,11 +40,11 @@ pub(crate) struct TrajectoryParameters {
 
 impl QueryParameters for TrajectoryParameters {
     fn read(query: &QueryString) -> Result<Self> {
+        let attempt = query.count("attempt")?;
+        let format = query.word("format", [("jsonl", Format::Jsonl), ("atif", Format::Atif)])?;
         Ok(Self {
-            attempt: query.count("attempt")?,
-            format: query
-                .parse("format", "`jsonl` or `atif`", Format::from_name)?
-                .unwrap_or_default(),
+            attempt,
+            format: format.unwrap_or_default(),
         })
     }
 }
@@ -91,12 +80,8 @@ pub(crate) async fn trajectory(
             (lines, "application/jsonl", "jsonl")
         }
         Format::Atif => {
-            let trajectory = engine.trajectory(&id, n, role, attempt).await?;
-            (
-                trajectory.to_string().into_bytes(),
-                "application/json",
-                "atif.json",
-            )
+            let trajectory = engine.trajectory(&id, n, role, attempt).await?.to_string();
+            (trajectory.into_bytes(), "application/json", "atif.json")
         }
     };
     let name = format!("{id}-{n}-{}-{attempt}.{ending}", role.name());
@@ -167,9 +152,9 @@ async fn last_recorded(engine: &Engine, id: &str, iteration: u32, role: Role) ->
     let mut latest = steps.iter().rev();
     let wanted =
         |step: &&StepView| (step.iteration, step.role) == (iteration, role) && step.is_recorded();
-    let step = latest.find(wanted).ok_or_else(|| Error::NotFound {
-        what: "recording of",
-        id: format!("the {} of iteration {iteration}", role.name()),
+    let step = latest.find(wanted).ok_or_else(|| {
+        let what = format!("the {} of iteration {iteration}", role.name());
+        Error::not_found("recording of", what)
     })?;
     Ok(step.attempt)
 }

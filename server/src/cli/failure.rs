@@ -36,6 +36,11 @@ impl Failure {
         self
     }
 
+    /// As [`Failure::next`], for one kind of failure.
+    pub(super) fn next_if(self, applies: bool, next: impl Into<String>) -> Self {
+        if applies { self.next(next) } else { self }
+    }
+
     pub(super) fn what(&self) -> &str {
         &self.what
     }
@@ -56,11 +61,14 @@ impl Failure {
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         let next = match &error {
-            Error::NotFound { what: "run", .. } => Some("`swe-ci run list` shows the runs"),
-            Error::NotFound {
-                what: "split" | "task",
-                ..
-            } => Some("`swe-ci dataset list` shows the splits and tasks"),
+            Error::NotFound { what, .. } => match *what {
+                "run" => Some("`swe-ci run list` shows the runs"),
+                "split" | "task" => Some("`swe-ci dataset list` shows the splits and tasks"),
+                "account" => Some("`swe-ci account list` shows the accounts"),
+                "key" => Some("`swe-ci key list` shows the keys"),
+                "price" => Some("`swe-ci price list` shows the prices"),
+                _ => None,
+            },
             Error::Unavailable(_) => {
                 Some("`swe-ci doctor` checks everything and advises on problems")
             }

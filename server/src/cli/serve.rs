@@ -106,12 +106,7 @@ async fn bind(address: SocketAddr) -> Result<TcpListener, Failure> {
 
 fn conflict_failure(error: Error) -> Failure {
     let conflict = matches!(error, Error::Conflict(_));
-    let failure = Failure::from(error);
-    if conflict {
-        failure.next("stop the other process, give this one another folder with --data or SWE_CI_DATA, or run it without workers: --workers 0")
-    } else {
-        failure
-    }
+    Failure::from(error).next_if(conflict, "stop the other process, give this one another folder with --data or SWE_CI_DATA, or run it without workers: --workers 0")
 }
 
 /// The first signal stops the server in order, the second at once.

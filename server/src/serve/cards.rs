@@ -16,10 +16,9 @@ use swe_ci_views::figures::{Figure, Study};
 use swe_ci_views::leaderboard::{LeaderboardData, Row, Standing};
 use swe_ci_views::view::RunSummary;
 
-use crate::actor::ActorEngine;
-use crate::api::{ComparisonParameters, NoParameters, Query, Ranking, SampleParameter};
+use crate::api::{ComparisonParameters, Query, Ranking, SampleParameter};
 use crate::app::App;
-use crate::path::Path;
+use crate::extract::{ActorEngine, Path};
 use crate::pictures::{Scale, png};
 use crate::problem::Problem;
 
@@ -48,7 +47,7 @@ fn stem(file: &str) -> Result<&str, Problem> {
     stem.ok_or_else(|| Problem::parameter("file", file, "a name and `.png`"))
 }
 
-async fn plain(Path(file): Path<String>, Query(NoParameters): Query<NoParameters>) -> Answer {
+async fn plain(Path(file): Path<String>) -> Answer {
     let name = stem(&file)?;
     match PLAIN.into_iter().find(|page| page.name == name) {
         Some(page) => drawn(move || page.card()).await,
@@ -82,11 +81,7 @@ async fn compare(
     drawn(move || cards::comparison(&versus, &sheet)).await
 }
 
-async fn model(
-    ActorEngine(engine): ActorEngine,
-    Path(file): Path<String>,
-    Query(NoParameters): Query<NoParameters>,
-) -> Answer {
+async fn model(ActorEngine(engine): ActorEngine, Path(file): Path<String>) -> Answer {
     let model = engine.model(stem(&file)?).await?;
     let Some((run, standing)) = cards::best_run(&model) else {
         return Err(Problem::internal());
@@ -96,11 +91,7 @@ async fn model(
     drawn(move || cards::model(&model, &run, standing.as_ref(), &sheet)).await
 }
 
-async fn run(
-    ActorEngine(engine): ActorEngine,
-    Path(file): Path<String>,
-    Query(NoParameters): Query<NoParameters>,
-) -> Answer {
+async fn run(ActorEngine(engine): ActorEngine, Path(file): Path<String>) -> Answer {
     let run = engine.run(stem(&file)?).await?.summary;
     let standing = standing(&engine, &run).await?;
     let sheet = engine.sheet(&run.config.split).await?;
@@ -138,7 +129,6 @@ async fn evolution(
 async fn iteration(
     ActorEngine(engine): ActorEngine,
     Path((run, evolution, file)): Path<(String, String, String)>,
-    Query(NoParameters): Query<NoParameters>,
 ) -> Answer {
     let text = stem(&file)?;
     let number = text
@@ -155,11 +145,7 @@ async fn iteration(
     }
 }
 
-async fn task(
-    ActorEngine(engine): ActorEngine,
-    Path(file): Path<String>,
-    Query(NoParameters): Query<NoParameters>,
-) -> Answer {
+async fn task(ActorEngine(engine): ActorEngine, Path(file): Path<String>) -> Answer {
     let detail = engine.task(&task_id(stem(&file)?)?).await?;
     drawn(move || cards::task(&detail)).await
 }

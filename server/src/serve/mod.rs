@@ -5,18 +5,12 @@
 //! none of them imports it.
 
 mod cards;
-
-mod feeds;
-
-mod page_cache;
-
-mod requests;
-
-mod worker;
-
 mod demo;
-
+mod feeds;
+mod page_cache;
+mod requests;
 mod sweep;
+mod worker;
 
 use std::net::SocketAddr;
 use std::time::Duration;

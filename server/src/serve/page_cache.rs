@@ -21,9 +21,10 @@ use sha2::{Digest, Sha256};
 use swe_ci_engine::Engine;
 use swe_ci_views::account::Actor;
 
+use crate::extract::actor;
+use crate::headers;
 use crate::problem::Problem;
 use crate::site::Site;
-use crate::{actor, headers};
 
 /// The cache's capacity in bytes.
 const CAPACITY: u64 = 128 << 20;
@@ -102,7 +103,7 @@ pub(super) async fn serve_cached(
     next: Next,
 ) -> Response {
     // The cache has only what visitors see.
-    let visits = actor::actor(request.extensions()) == Actor::Visitor;
+    let visits = actor(request.extensions()) == Actor::Visitor;
     // Pages without their scripts are for the minutes of a first build.
     let visits = visits && cache.site.has_scripts();
     if !visits || request.method() != Method::GET || !is_cached(request.uri().path()) {

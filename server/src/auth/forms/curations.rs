@@ -1,14 +1,13 @@
 //! The forms that begin and cancel a curation.
 
 use axum::extract::{Request, State};
-use axum::response::{IntoResponse, Redirect, Response};
+use axum::response::Response;
 use serde::Deserialize;
 use swe_ci_views::account::AccountRole;
 
-use super::submitted_form::{FormPage, SubmittedForm};
-use crate::actor::ActorEngine;
+use super::submitted_form::{FormPage, Outcome, at_field};
 use crate::app::App;
-use crate::path::Path;
+use crate::extract::{ActorEngine, Path};
 use crate::problem::Problem;
 
 /// The actions of a curation's page.
@@ -25,26 +24,19 @@ pub(super) async fn begin(
     request: Request,
 ) -> Result<Response, Problem> {
     engine.require(AccountRole::Admin)?;
-    let SubmittedForm { fields, request } =
-        SubmittedForm::<Vec<(String, String)>>::read_with_files(request).await?;
+    let (fields, page) = FormPage::read_with_files(app, request).await?;
     let given = |wanted: &str| {
         let found = fields.iter().find(|(name, _)| name == wanted);
-        found
-            .map(|(_, text)| text.as_str())
-            .filter(|text| !text.trim().is_empty())
+        let text = found.map(|(_, text)| text.as_str());
+        text.filter(|text| !text.trim().is_empty())
     };
-    let plan = given("plan-file")
-        .or_else(|| given("plan"))
-        .unwrap_or_default();
+    let plan = given("plan-file").or_else(|| given("plan"));
     // Browsers send CRLF line ends.
-    let plan = plan.replace("\r\n", "\n");
-    match engine.submit_curation(&plan).await {
-        Ok(id) => Ok(Redirect::to(&format!("/datasets/curations/{id}")).into_response()),
-        Err(error) => {
-            let page = FormPage::new(app, request, "curate").with_value("plan", &plan);
-            Ok(page.with_error("plan", error).await)
-        }
-    }
+    let plan = plan.unwrap_or_default().replace("\r\n", "\n");
+    let begun = engine.submit_curation(&plan).await;
+    let begun = begun.map(|id| opened(&id)).map_err(at_field("plan"));
+    let page = page.of_form("curate").with_value("plan", &plan);
+    Ok(page.respond(begun).await)
 }
 
 /// Cancels the curation whose page sent the form.
@@ -55,12 +47,12 @@ pub(super) async fn change(
     request: Request,
 ) -> Result<Response, Problem> {
     engine.require(AccountRole::Admin)?;
-    let SubmittedForm { fields, request } = SubmittedForm::<FormAction>::read(request).await?;
-    let FormAction::Cancel = fields;
-    match engine.cancel_curation(&id).await {
-        Ok(()) => Ok(Redirect::to(&format!("/datasets/curations/{id}")).into_response()),
-        Err(error) => Ok(FormPage::new(app, request, "cancel")
-            .with_error("cancel", error)
-            .await),
-    }
+    let (FormAction::Cancel, page) = FormPage::read(app, request).await?;
+    let cancelled = engine.cancel_curation(&id).await;
+    let cancelled = cancelled.map(|()| opened(&id)).map_err(at_field("cancel"));
+    Ok(page.of_form("cancel").respond(cancelled).await)
+}
+
+fn opened(id: &str) -> Outcome {
+    Outcome::Open(format!("/datasets/curations/{id}"))
 }

@@ -1,15 +1,15 @@
 //! The forms of the page of stored keys.
 
 use axum::extract::{Request, State};
-use axum::response::{IntoResponse, Redirect, Response};
+use axum::response::Response;
 use secrecy::SecretString;
 use serde::Deserialize;
 use swe_ci_core::task::is_plain_name;
 use swe_ci_views::account::AccountRole;
 
-use super::submitted_form::{FormPage, SubmittedForm};
-use crate::actor::ActorEngine;
+use super::submitted_form::{FormPage, Outcome, at_field};
 use crate::app::App;
+use crate::extract::ActorEngine;
 use crate::problem::Problem;
 
 /// The actions of the page's forms.
@@ -33,26 +33,23 @@ pub(super) async fn change(
     request: Request,
 ) -> Result<Response, Problem> {
     engine.require(AccountRole::Submitter)?;
-    let SubmittedForm { fields, request } = SubmittedForm::<FormAction>::read(request).await?;
-    let (done, page, field) = match fields {
+    let (action, page) = FormPage::read(app, request).await?;
+    let (page, field, done) = match action {
         FormAction::SetKey { name, value } => {
-            let page = FormPage::new(app, request, "set-key").with_value("name", &name);
-            let field = if is_plain_name(&name) {
-                "value"
-            } else {
-                "name"
+            let page = page.of_form("set-key").with_value("name", &name);
+            let field = match is_plain_name(&name) {
+                true => "value",
+                false => "name",
             };
             let set = engine.set_key(&name, &value).await;
-            (set.map(|()| "set"), page, field)
+            (page, field, set.map(|()| "/keys?done=set"))
         }
         FormAction::RemoveKey { key, force } => {
-            let page = FormPage::new(app, request, "remove-key").with_value("key", &key);
+            let page = page.of_form("remove-key").with_value("key", &key);
             let removed = engine.remove_key(&key, force.is_some()).await;
-            (removed.map(|()| "removed"), page, "key")
+            (page, "key", removed.map(|()| "/keys?done=removed"))
         }
     };
-    match done {
-        Ok(what) => Ok(Redirect::to(&format!("/keys?done={what}")).into_response()),
-        Err(error) => Ok(page.with_error(field, error).await),
-    }
+    let done = done.map(|address| Outcome::Open(address.to_owned()));
+    Ok(page.respond(done.map_err(at_field(field))).await)
 }

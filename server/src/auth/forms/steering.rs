@@ -11,10 +11,9 @@ use swe_ci_engine::{Engine, Error};
 use swe_ci_views::account::AccountRole;
 use swe_ci_views::steering::Change;
 
-use super::submitted_form::{FormPage, SubmittedForm};
-use crate::actor::ActorEngine;
+use super::submitted_form::{FormPage, at_field};
 use crate::app::App;
-use crate::path::Path;
+use crate::extract::{ActorEngine, Path};
 use crate::problem::Problem;
 
 /// The actions of a run's page.
@@ -58,10 +57,10 @@ pub(super) async fn steer(
     request: Request,
 ) -> Result<Response, Problem> {
     engine.require(AccountRole::Submitter)?;
-    let SubmittedForm { fields, request } = SubmittedForm::<FormAction>::read(request).await?;
-    match carry_out(&engine, &id, &fields).await {
+    let (action, page) = FormPage::read::<FormAction>(app, request).await?;
+    match carry_out(&engine, &id, &action).await {
         Ok(()) => Ok(Redirect::to(&format!("/runs/{id}")).into_response()),
-        Err(error) => Ok(refused(app, request, fields, error).await),
+        Err(error) => Ok(refused(page, &action, error).await),
     }
 }
 
@@ -85,8 +84,8 @@ async fn carry_out(engine: &Engine, id: &str, action: &FormAction) -> Result<(),
 }
 
 /// Renders the page again, with the error at its field, or above all forms.
-async fn refused(app: App, request: Request, action: FormAction, error: Error) -> Response {
-    let (form, field, typed) = match (&action, &error) {
+async fn refused(page: FormPage, action: &FormAction, error: Error) -> Response {
+    let (form, field, typed) = match (action, &error) {
         (FormAction::Change(limits), Error::Rejected(_)) => {
             ("change", "deed", limits.fields().to_vec())
         }
@@ -97,10 +96,10 @@ async fn refused(app: App, request: Request, action: FormAction, error: Error) -
     };
     let page = typed
         .into_iter()
-        .fold(FormPage::new(app, request, form), |page, (field, text)| {
+        .fold(page.of_form(form), |page, (field, text)| {
             page.with_value(field, text)
         });
-    page.with_error(field, error).await
+    page.respond(Err(at_field(field)(error))).await
 }
 
 impl Limits {

@@ -6,9 +6,7 @@
 //! relative addresses.
 
 mod atom;
-
 mod sitemap;
-
 mod xml;
 
 use axum::Router;
@@ -18,8 +16,8 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use serde::Deserialize;
 
-use crate::actor::ActorEngine;
 use crate::app::App;
+use crate::extract::ActorEngine;
 use crate::problem::Problem;
 
 /// The number of results in the feed.
