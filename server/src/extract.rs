@@ -2,6 +2,7 @@
 //! the actor of the request.
 
 use std::convert::Infallible;
+use std::ops::Deref;
 
 use axum::Json;
 use axum::extract::rejection::JsonRejection;
@@ -20,6 +21,14 @@ use crate::problem::Problem;
 #[from_request(via(axum::extract::Path), rejection(Problem))]
 pub(crate) struct Path<T>(pub T);
 
+impl<T> Deref for Path<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
 /// A JSON body parsed as `T`.
 #[derive(Debug)]
 pub(crate) struct Body<T>(pub T);
@@ -37,6 +46,14 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
 /// The engine, bound to the actor that sends the request.
 #[derive(Debug)]
 pub(crate) struct ActorEngine(pub Engine);
+
+impl Deref for ActorEngine {
+    type Target = Engine;
+
+    fn deref(&self) -> &Engine {
+        &self.0
+    }
+}
 
 impl<S: Send + Sync> FromRequestParts<S> for ActorEngine
 where

@@ -76,43 +76,40 @@ pub struct ProblemBody {
 }
 
 impl Kind {
-    /// Its status, its name in `type`, and its title.
-    fn described(self) -> (StatusCode, &'static str, &'static str) {
-        use StatusCode as S;
+    fn status(self) -> StatusCode {
         match self {
-            Self::BadRequest => (S::BAD_REQUEST, "bad-request", "The request is invalid"),
-            Self::BadParameter => (S::BAD_REQUEST, "bad-parameter", "A parameter is invalid"),
-            Self::Unauthenticated => (
-                S::UNAUTHORIZED,
-                "unauthenticated",
-                "Authentication is required",
-            ),
-            Self::Forbidden => (S::FORBIDDEN, "forbidden", "The account may not do this"),
-            Self::TooMany => (S::TOO_MANY_REQUESTS, "too-many", "Too many tries"),
-            Self::NotFound => (S::NOT_FOUND, "not-found", "Not found"),
-            Self::NoSuchAddress => (S::NOT_FOUND, "no-such-address", "There is no such address"),
-            Self::MethodNotAllowed => (
-                S::METHOD_NOT_ALLOWED,
-                "method-not-allowed",
-                "The address does not support this method",
-            ),
-            Self::Conflict => (S::CONFLICT, "conflict", "Conflict with the current state"),
-            Self::TooLarge => (
-                S::PAYLOAD_TOO_LARGE,
-                "too-large",
-                "The request is too large",
-            ),
-            Self::Internal => (
-                S::INTERNAL_SERVER_ERROR,
-                "internal",
-                "Internal server error",
-            ),
-            Self::Unavailable => (
-                S::SERVICE_UNAVAILABLE,
-                "unavailable",
-                "A dependency of the server does not answer",
-            ),
-            Self::TimedOut => (S::SERVICE_UNAVAILABLE, "timed-out", "The request timed out"),
+            Self::BadRequest | Self::BadParameter => StatusCode::BAD_REQUEST,
+            Self::Unauthenticated => StatusCode::UNAUTHORIZED,
+            Self::Forbidden => StatusCode::FORBIDDEN,
+            Self::TooMany => StatusCode::TOO_MANY_REQUESTS,
+            Self::NotFound | Self::NoSuchAddress => StatusCode::NOT_FOUND,
+            Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
+            Self::Conflict => StatusCode::CONFLICT,
+            Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::Internal => StatusCode::INTERNAL_SERVER_ERROR,
+            Self::Unavailable | Self::TimedOut => StatusCode::SERVICE_UNAVAILABLE,
+        }
+    }
+
+    /// Its name and its title.
+    fn named(self) -> [&'static str; 2] {
+        match self {
+            Self::BadRequest => ["bad-request", "The request is invalid"],
+            Self::BadParameter => ["bad-parameter", "A parameter is invalid"],
+            Self::Unauthenticated => ["unauthenticated", "Authentication is required"],
+            Self::Forbidden => ["forbidden", "The account may not do this"],
+            Self::TooMany => ["too-many", "Too many tries"],
+            Self::NotFound => ["not-found", "Not found"],
+            Self::NoSuchAddress => ["no-such-address", "There is no such address"],
+            Self::MethodNotAllowed => {
+                let title = "The address does not support this method";
+                ["method-not-allowed", title]
+            }
+            Self::Conflict => ["conflict", "Conflict with the current state"],
+            Self::TooLarge => ["too-large", "The request is too large"],
+            Self::Internal => ["internal", "Internal server error"],
+            Self::Unavailable => ["unavailable", "A dependency of the server does not answer"],
+            Self::TimedOut => ["timed-out", "The request timed out"],
         }
     }
 }
@@ -134,10 +131,8 @@ impl Problem {
     }
 
     pub(crate) fn no_such_address(path: &str) -> Self {
-        Self::new(
-            Kind::NoSuchAddress,
-            format!("nothing is at `{path}`; /api/v1/openapi.json lists the addresses"),
-        )
+        let detail = format!("nothing is at `{path}`; /api/v1/openapi.json lists the addresses");
+        Self::new(Kind::NoSuchAddress, detail)
     }
 
     /// The error's text lists the figures.
@@ -146,44 +141,33 @@ impl Problem {
     }
 
     pub(crate) fn method_not_allowed(method: &str) -> Self {
-        Self::new(
-            Kind::MethodNotAllowed,
-            format!(
-                "this address does not support {method}; the `allow` header names the supported methods"
-            ),
-        )
+        let detail = format!(
+            "this address does not support {method}; the `allow` header names the supported methods"
+        );
+        Self::new(Kind::MethodNotAllowed, detail)
     }
 
     pub(crate) fn too_large(limit_bytes: usize) -> Self {
-        Self::new(
-            Kind::TooLarge,
-            format!("a request body may have at most {limit_bytes} bytes"),
-        )
+        let detail = format!("a request body may have at most {limit_bytes} bytes");
+        Self::new(Kind::TooLarge, detail)
     }
 
     pub(crate) fn timed_out(seconds: u64) -> Self {
-        Self::new(
-            Kind::TimedOut,
-            format!("no response was ready after {seconds} seconds; try again later"),
-        )
+        let detail = format!("no response was ready after {seconds} seconds; try again later");
+        Self::new(Kind::TimedOut, detail)
     }
 
     /// Another site made a browser send the request, with the cookies of this
     /// site.
     pub(crate) fn cross_site() -> Self {
-        Self::new(
-            Kind::Forbidden,
-            "the request does not come from a page of this site; a program must send an API token, and no cookie"
-                .into(),
-        )
+        let detail = "the request does not come from a page of this site; a program must send an API token, and no cookie";
+        Self::new(Kind::Forbidden, detail.into())
     }
 
     /// The operator has closed the site to visitors.
     pub(crate) fn closed() -> Self {
-        Self::new(
-            Kind::Unauthenticated,
-            "this site is closed to visitors; send an API token".into(),
-        )
+        let detail = "this site is closed to visitors; send an API token";
+        Self::new(Kind::Unauthenticated, detail.into())
     }
 
     /// A body that this address does not accept.
@@ -218,17 +202,16 @@ impl Problem {
     }
 
     fn body(self, request_id: &str) -> ProblemBody {
+        let failed = "the server failed; its log has the reason under request id";
         let detail = match self.kind {
-            Kind::Internal => {
-                format!("the server failed; its log has the reason under request id {request_id}")
-            }
+            Kind::Internal => format!("{failed} {request_id}"),
             _ => self.detail,
         };
-        let (status, name, title) = self.kind.described();
+        let [name, title] = self.kind.named();
         ProblemBody {
             kind: format!("urn:swe-ci:problem:{name}"),
             title,
-            status: status.as_u16(),
+            status: self.kind.status().as_u16(),
             detail,
             instance: request_id.to_owned(),
             parameter: self.parameter,
@@ -297,7 +280,7 @@ impl From<PathRejection> for Problem {
 /// Status and headers; [`finish`] writes the body.
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
-        let mut response = self.kind.described().0.into_response();
+        let mut response = self.kind.status().into_response();
         let headers = response.headers_mut();
         let soon = match self.kind {
             Kind::Unavailable | Kind::TimedOut => Some(5),

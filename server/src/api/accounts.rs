@@ -20,7 +20,7 @@ use crate::problem::Problem;
     get, path = "/api/v1/me", tag = "accounts",
     responses((status = 200, description = "The account, with its current role", body = Identity), SignedIn),
 )]
-pub(crate) async fn me(ActorEngine(engine): ActorEngine) -> Result<Json<Identity>> {
+pub(crate) async fn me(engine: ActorEngine) -> Result<Json<Identity>> {
     engine.require(AccountRole::Reader)?;
     let me = engine.by().identity().cloned();
     Ok(Json(me.ok_or_else(Problem::internal)?))
@@ -31,7 +31,7 @@ pub(crate) async fn me(ActorEngine(engine): ActorEngine) -> Result<Json<Identity
     get, path = "/api/v1/tokens", tag = "accounts",
     responses((status = 200, description = "The tokens", body = Vec<TokenView>), SignedIn),
 )]
-pub(crate) async fn tokens(ActorEngine(engine): ActorEngine) -> Result<Json<Vec<TokenView>>> {
+pub(crate) async fn tokens(engine: ActorEngine) -> Result<Json<Vec<TokenView>>> {
     Ok(Json(engine.tokens().await?))
 }
 
@@ -68,7 +68,7 @@ pub(crate) struct MadeToken {
     ),
 )]
 pub(crate) async fn make_token(
-    ActorEngine(engine): ActorEngine,
+    engine: ActorEngine,
     body: Result<Body<NewToken>>,
 ) -> Result<(StatusCode, Json<MadeToken>)> {
     engine.require(AccountRole::Reader)?;
@@ -88,12 +88,9 @@ pub(crate) async fn make_token(
         (status = 404, description = "You have no such token"),
     ),
 )]
-pub(crate) async fn revoke_token(
-    ActorEngine(engine): ActorEngine,
-    Path(TokenPath { id }): Path<TokenPath>,
-) -> Result<StatusCode> {
+pub(crate) async fn revoke_token(engine: ActorEngine, path: Path<TokenPath>) -> Result<StatusCode> {
     engine.require(AccountRole::Reader)?;
-    engine.revoke_token(&id).await?;
+    engine.revoke_token(&path.id).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -102,7 +99,7 @@ pub(crate) async fn revoke_token(
     get, path = "/api/v1/accounts", tag = "accounts",
     responses((status = 200, description = "The accounts", body = Vec<AccountView>), Admin),
 )]
-pub(crate) async fn accounts(ActorEngine(engine): ActorEngine) -> Result<Json<Vec<AccountView>>> {
+pub(crate) async fn accounts(engine: ActorEngine) -> Result<Json<Vec<AccountView>>> {
     Ok(Json(engine.accounts().await?))
 }
 
@@ -133,7 +130,7 @@ const SUBJECT: &str = "1 to 200 bytes of text";
     responses((status = 200, description = "A page of entries", body = Page<AuditEntry>), Invalid, Admin),
 )]
 pub(crate) async fn audit(
-    ActorEngine(engine): ActorEngine,
+    engine: ActorEngine,
     Query((AuditParameters { subject }, page)): Query<(AuditParameters, PageParameters)>,
 ) -> Result<Json<Page<AuditEntry>>> {
     Ok(Json(engine.audit(&page.into(), subject.as_deref()).await?))

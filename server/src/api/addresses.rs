@@ -18,8 +18,8 @@ pub(crate) struct TaskPath {
 
 impl TaskPath {
     /// Checked here because axum's own error would not name the parameter.
-    pub(crate) fn task_id(self) -> Result<TaskId, Problem> {
-        TaskId::new(self.id).map_err(|e| Problem::about_parameter("id", e.to_string()))
+    pub(crate) fn task_id(&self) -> Result<TaskId, Problem> {
+        TaskId::new(self.id.as_str()).map_err(|e| Problem::about_parameter("id", e.to_string()))
     }
 }
 
@@ -51,17 +51,15 @@ pub(crate) struct RunPath {
 #[into_params(parameter_in = Path)]
 pub(crate) struct EvolutionPath {
     /// The run's id.
-    id: String,
+    pub id: String,
     /// The task's id.
     task: String,
 }
 
 impl EvolutionPath {
-    /// The run and the task.
-    pub(crate) fn parts(self) -> Result<(String, TaskId), Problem> {
-        let task = TaskId::new(self.task);
-        let task = task.map_err(|e| Problem::about_parameter("task", e.to_string()))?;
-        Ok((self.id, task))
+    pub(crate) fn task_id(&self) -> Result<TaskId, Problem> {
+        let task = TaskId::new(self.task.as_str());
+        task.map_err(|e| Problem::about_parameter("task", e.to_string()))
     }
 }
 

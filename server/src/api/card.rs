@@ -52,11 +52,11 @@ impl QueryParameters for CardParameters {
     ),
 )]
 pub(crate) async fn card(
-    ActorEngine(engine): ActorEngine,
-    Path(RunPath { id }): Path<RunPath>,
+    engine: ActorEngine,
+    path: Path<RunPath>,
     Query(CardParameters { format }): Query<CardParameters>,
 ) -> Result<Response> {
-    let card = engine.card(&id).await?;
+    let card = engine.card(&path.id).await?;
     Ok(match format {
         Format::Json => Json(card).into_response(),
         Format::Text => {

@@ -84,7 +84,7 @@ impl ComparisonParameters {
     ),
 )]
 pub(crate) async fn compare(
-    ActorEngine(engine): ActorEngine,
+    engine: ActorEngine,
     Query(comparing): Query<ComparisonParameters>,
 ) -> Result<Json<Versus>> {
     Ok(Json(comparing.versus(&engine).await?))
@@ -101,7 +101,7 @@ pub(crate) async fn compare(
     ),
 )]
 pub(crate) async fn compare_csv(
-    ActorEngine(engine): ActorEngine,
+    engine: ActorEngine,
     Query(comparing): Query<ComparisonParameters>,
 ) -> Result<Response> {
     let versus = comparing.versus(&engine).await?;
@@ -118,11 +118,8 @@ pub(crate) async fn compare_csv(
         (status = 404, description = "No run uses a model of this name"),
     ),
 )]
-pub(crate) async fn model(
-    ActorEngine(engine): ActorEngine,
-    Path(ModelPath { name }): Path<ModelPath>,
-) -> Result<Json<ModelDetail>> {
-    Ok(Json(engine.model(&name).await?))
+pub(crate) async fn model(engine: ActorEngine, path: Path<ModelPath>) -> Result<Json<ModelDetail>> {
+    Ok(Json(engine.model(&path.name).await?))
 }
 
 const COLUMNS: [&str; 15] = [

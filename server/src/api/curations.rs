@@ -40,9 +40,7 @@ pub(crate) struct Begun {
     get, path = "/api/v1/curations", tag = "tasks",
     responses((status = 200, description = "The curations", body = Vec<CurationSummary>), Admin),
 )]
-pub(crate) async fn curations(
-    ActorEngine(engine): ActorEngine,
-) -> Result<Json<Vec<CurationSummary>>> {
+pub(crate) async fn curations(engine: ActorEngine) -> Result<Json<Vec<CurationSummary>>> {
     Ok(Json(engine.curations().await?))
 }
 
@@ -57,7 +55,7 @@ pub(crate) async fn curations(
         (status = 409, description = "The split exists already"),
     ),
 )]
-pub(crate) async fn curate(ActorEngine(engine): ActorEngine, body: Bytes) -> Result<Response> {
+pub(crate) async fn curate(engine: ActorEngine, body: Bytes) -> Result<Response> {
     engine.require(AccountRole::Admin)?;
     let NewCuration { plan } =
         serde_json::from_slice(&body).map_err(|error| Problem::unreadable(error.to_string()))?;
@@ -73,10 +71,10 @@ pub(crate) async fn curate(ActorEngine(engine): ActorEngine, body: Bytes) -> Res
     responses((status = 200, description = "The curation", body = CurationDetail), Admin, NoSuchCuration),
 )]
 pub(crate) async fn curation(
-    ActorEngine(engine): ActorEngine,
-    Path(CurationPath { id }): Path<CurationPath>,
+    engine: ActorEngine,
+    path: Path<CurationPath>,
 ) -> Result<Json<CurationDetail>> {
-    Ok(Json(engine.curation(&id).await?))
+    Ok(Json(engine.curation(&path.id).await?))
 }
 
 /// Cancels a curation and keeps its results so far.
@@ -89,10 +87,7 @@ pub(crate) async fn curation(
         (status = 409, description = "The curation is over"),
     ),
 )]
-pub(crate) async fn cancel(
-    ActorEngine(engine): ActorEngine,
-    Path(CurationPath { id }): Path<CurationPath>,
-) -> Result<StatusCode> {
-    engine.cancel_curation(&id).await?;
+pub(crate) async fn cancel(engine: ActorEngine, path: Path<CurationPath>) -> Result<StatusCode> {
+    engine.cancel_curation(&path.id).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -67,12 +67,12 @@ impl<S: Sync> FromRequestParts<S> for LastEventId {
 )]
 pub(crate) async fn events(
     State(app): State<App>,
-    ActorEngine(engine): ActorEngine,
-    Path(RunPath { id }): Path<RunPath>,
+    engine: ActorEngine,
+    path: Path<RunPath>,
     LastEventId(after): LastEventId,
 ) -> Result<impl IntoResponse> {
     let stream = engine
-        .events(&id, after)
+        .events(&path.id, after)
         .await?
         .map(|event| Ok::<_, Infallible>(sse(&event)))
         .take_until(app.shutdown.cancelled_owned());

@@ -27,7 +27,7 @@ const TEXT: [(header::HeaderName, &str); 1] = [(header::CONTENT_TYPE, "text/plai
     ),
 )]
 pub(crate) async fn code(
-    ActorEngine(engine): ActorEngine,
+    engine: ActorEngine,
     Path(IterationPath { id, n }): Path<IterationPath>,
 ) -> Result<Response> {
     let pieces = engine.code_archive(&id, n).await?;
@@ -47,7 +47,7 @@ pub(crate) async fn code(
     ),
 )]
 pub(crate) async fn report(
-    ActorEngine(engine): ActorEngine,
+    engine: ActorEngine,
     Path(IterationPath { id, n }): Path<IterationPath>,
 ) -> Result<Response> {
     let pieces = engine.report(&id, n).await?;
@@ -67,7 +67,7 @@ pub(crate) async fn report(
     ),
 )]
 pub(crate) async fn document(
-    ActorEngine(engine): ActorEngine,
+    engine: ActorEngine,
     Path(IterationPath { id, n }): Path<IterationPath>,
 ) -> Result<Response> {
     let pieces = engine.document(&id, n).await?;
@@ -89,13 +89,13 @@ pub(crate) async fn document(
     ),
 )]
 pub(crate) async fn diff(
-    ActorEngine(engine): ActorEngine,
-    Path(IterationPath { id, n }): Path<IterationPath>,
+    engine: ActorEngine,
+    path: Path<IterationPath>,
 ) -> Result<impl IntoResponse> {
-    match engine.code_change(&id, n).await? {
+    match engine.code_change(&path.id, path.n).await? {
         CodeChange::Known(diff) => Ok((TEXT, diff.to_text())),
         CodeChange::NotRecorded | CodeChange::Unreadable(_) => {
-            Err(Error::not_found("code of the iteration", n))?
+            Err(Error::not_found("code of the iteration", path.n))?
         }
     }
 }
@@ -110,12 +110,9 @@ pub(crate) async fn diff(
         (status = 404, description = "There is no such attempt, or it printed nothing"),
     ),
 )]
-pub(crate) async fn log(
-    ActorEngine(engine): ActorEngine,
-    Path(path): Path<LogPath>,
-) -> Result<impl IntoResponse> {
+pub(crate) async fn log(engine: ActorEngine, path: Path<LogPath>) -> Result<impl IntoResponse> {
     let role = path.role()?;
-    let LogPath { id, n, attempt, .. } = path;
-    let log = engine.step_log(&id, n, role, attempt).await?;
+    let log = engine.step_log(&path.id, path.n, role, path.attempt);
+    let log = log.await?;
     Ok((TEXT, log))
 }

@@ -54,7 +54,7 @@ impl QueryParameters for RemovalParameters {
     get, path = "/api/v1/keys", tag = "runs",
     responses((status = 200, description = "The keys", body = Vec<KeyView>), Submitter),
 )]
-pub(crate) async fn keys(ActorEngine(engine): ActorEngine) -> Result<Json<Vec<KeyView>>> {
+pub(crate) async fn keys(engine: ActorEngine) -> Result<Json<Vec<KeyView>>> {
     Ok(Json(engine.key_names().await?))
 }
 
@@ -69,8 +69,8 @@ pub(crate) async fn keys(ActorEngine(engine): ActorEngine) -> Result<Json<Vec<Ke
     ),
 )]
 pub(crate) async fn set_key(
-    ActorEngine(engine): ActorEngine,
-    Path(KeyPath { name }): Path<KeyPath>,
+    engine: ActorEngine,
+    path: Path<KeyPath>,
     body: Bytes,
 ) -> Result<StatusCode> {
     engine.require(AccountRole::Submitter)?;
@@ -78,7 +78,7 @@ pub(crate) async fn set_key(
     let key: KeyValue = serde_json::from_slice(&body).map_err(|_| {
         Problem::unreadable("the body is not a key, `{\"value\": \"…\"}`".to_owned())
     })?;
-    engine.set_key(&name, &key.value).await?;
+    engine.set_key(&path.name, &key.value).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -94,10 +94,10 @@ pub(crate) async fn set_key(
     ),
 )]
 pub(crate) async fn remove_key(
-    ActorEngine(engine): ActorEngine,
-    Path(KeyPath { name }): Path<KeyPath>,
+    engine: ActorEngine,
+    path: Path<KeyPath>,
     Query(RemovalParameters { force }): Query<RemovalParameters>,
 ) -> Result<StatusCode> {
-    engine.remove_key(&name, force).await?;
+    engine.remove_key(&path.name, force).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -180,7 +180,7 @@ impl QueryParameters for ColumnParameters {
     responses((status = 200, description = "Rows, best first", body = Page<Row>), Invalid, NoSuchSplit),
 )]
 pub(crate) async fn leaderboard(
-    ActorEngine(engine): ActorEngine,
+    engine: ActorEngine,
     Query((ranking, (view, page))): Query<(Ranking, (ViewParameters, PageParameters))>,
 ) -> Result<Json<Page<Row>>> {
     let rows = ranking.rows(&engine, &view.into()).await?;
@@ -209,7 +209,7 @@ pub(crate) async fn leaderboard(
     ),
 )]
 pub(crate) async fn leaderboard_csv(
-    ActorEngine(engine): ActorEngine,
+    engine: ActorEngine,
     Query((ranking, (view, columns))): Query<(Ranking, (ViewParameters, ColumnParameters))>,
 ) -> Result<impl IntoResponse> {
     let view = View::from(view);
@@ -230,7 +230,7 @@ pub(crate) async fn leaderboard_csv(
     get, path = "/api/v1/published", tag = "results",
     responses((status = 200, description = "All of them, best first", body = Published)),
 )]
-pub(crate) async fn published(ActorEngine(engine): ActorEngine) -> Json<&'static Published> {
+pub(crate) async fn published(engine: ActorEngine) -> Json<&'static Published> {
     Json(engine.published())
 }
 

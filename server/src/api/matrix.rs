@@ -51,7 +51,7 @@ async fn matrix_of(engine: &Engine, ranking: &Ranking, order: TaskOrder) -> Resu
     responses((status = 200, description = "The matrix", body = Matrix), Invalid, NoSuchSplit),
 )]
 pub(crate) async fn matrix(
-    ActorEngine(engine): ActorEngine,
+    engine: ActorEngine,
     Query((ranking, order)): Query<(Ranking, OrderParameters)>,
 ) -> Result<Json<Matrix>> {
     Ok(Json(matrix_of(&engine, &ranking, order.sort).await?))
@@ -68,7 +68,7 @@ pub(crate) async fn matrix(
     ),
 )]
 pub(crate) async fn matrix_csv(
-    ActorEngine(engine): ActorEngine,
+    engine: ActorEngine,
     Query((ranking, order)): Query<(Ranking, OrderParameters)>,
 ) -> Result<Response> {
     let matrix = matrix_of(&engine, &ranking, order.sort).await?;

@@ -52,7 +52,7 @@ pub(crate) struct SentCode {
     get, path = "/api/v1/notifications", tag = "accounts",
     responses((status = 200, description = "Targets and deliveries", body = Notifications), Submitter),
 )]
-pub(crate) async fn notifications(ActorEngine(engine): ActorEngine) -> Result<Json<Notifications>> {
+pub(crate) async fn notifications(engine: ActorEngine) -> Result<Json<Notifications>> {
     Ok(Json(engine.notifications().await?))
 }
 
@@ -70,7 +70,7 @@ pub(crate) async fn notifications(ActorEngine(engine): ActorEngine) -> Result<Js
     ),
 )]
 pub(crate) async fn add_target(
-    ActorEngine(engine): ActorEngine,
+    engine: ActorEngine,
     body: Result<Body<TargetToAdd>>,
 ) -> Result<(StatusCode, Json<AddedTarget>)> {
     engine.require(AccountRole::Submitter)?;
@@ -100,10 +100,10 @@ pub(crate) async fn add_target(
     ),
 )]
 pub(crate) async fn remove_target(
-    ActorEngine(engine): ActorEngine,
-    Path(TargetPath { id }): Path<TargetPath>,
+    engine: ActorEngine,
+    path: Path<TargetPath>,
 ) -> Result<StatusCode> {
-    engine.remove_target(&id).await?;
+    engine.remove_target(&path.id).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -119,11 +119,8 @@ pub(crate) async fn remove_target(
         (status = 429, description = "More than 20 tests in an hour, or 5 codes in a day"),
     ),
 )]
-pub(crate) async fn test_target(
-    ActorEngine(engine): ActorEngine,
-    Path(TargetPath { id }): Path<TargetPath>,
-) -> Result<StatusCode> {
-    engine.test_target(&id).await?;
+pub(crate) async fn test_target(engine: ActorEngine, path: Path<TargetPath>) -> Result<StatusCode> {
+    engine.test_target(&path.id).await?;
     Ok(StatusCode::ACCEPTED)
 }
 
@@ -139,12 +136,12 @@ pub(crate) async fn test_target(
     ),
 )]
 pub(crate) async fn confirm_mailbox(
-    ActorEngine(engine): ActorEngine,
-    Path(TargetPath { id }): Path<TargetPath>,
+    engine: ActorEngine,
+    path: Path<TargetPath>,
     body: Result<Body<SentCode>>,
 ) -> Result<StatusCode> {
     engine.require(AccountRole::Submitter)?;
     let Body(SentCode { code }) = body?;
-    engine.confirm_mailbox(&id, &code).await?;
+    engine.confirm_mailbox(&path.id, &code).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -86,7 +86,7 @@ impl QueryParameters for ScaleParameter {
     ),
 )]
 pub(crate) async fn figure(
-    ActorEngine(engine): ActorEngine,
+    engine: ActorEngine,
     Path(file): Path<FilePath>,
     Query((ranking, ScaleParameter { scale })): Query<(Ranking, ScaleParameter)>,
 ) -> Result<Response> {

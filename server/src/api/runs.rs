@@ -42,7 +42,7 @@ impl QueryParameters for CountingParameters {
     responses((status = 200, description = "A page of runs", body = Page<RunSummary>), Invalid),
 )]
 pub(crate) async fn runs(
-    ActorEngine(engine): ActorEngine,
+    engine: ActorEngine,
     Query(page): Query<PageParameters>,
 ) -> Result<Json<Page<RunSummary>>> {
     Ok(Json(engine.runs(&page.into()).await?))
@@ -54,11 +54,8 @@ pub(crate) async fn runs(
     params(RunPath),
     responses((status = 200, description = "The run", body = RunDetail), NoSuchRun),
 )]
-pub(crate) async fn run(
-    ActorEngine(engine): ActorEngine,
-    Path(RunPath { id }): Path<RunPath>,
-) -> Result<Json<RunDetail>> {
-    Ok(Json(engine.run(&id).await?))
+pub(crate) async fn run(engine: ActorEngine, path: Path<RunPath>) -> Result<Json<RunDetail>> {
+    Ok(Json(engine.run(&path.id).await?))
 }
 
 /// Every number of a run, down to its evolutions and iterations. The means are
@@ -70,12 +67,12 @@ pub(crate) async fn run(
 )]
 pub(crate) async fn scores(
     State(app): State<App>,
-    Path(RunPath { id }): Path<RunPath>,
+    path: Path<RunPath>,
     Query(counting): Query<CountingParameters>,
 ) -> Result<Json<Scores>> {
     let scores = app
         .engine
-        .scores(&id, counting.gamma, counting.convention)
+        .scores(&path.id, counting.gamma, counting.convention)
         .await?;
     Ok(Json(scores))
 }
@@ -108,12 +105,12 @@ impl QueryParameters for SampleParameter {
     ),
 )]
 pub(crate) async fn evolution(
-    ActorEngine(engine): ActorEngine,
-    Path(path): Path<EvolutionPath>,
+    engine: ActorEngine,
+    path: Path<EvolutionPath>,
     Query(SampleParameter { sample }): Query<SampleParameter>,
 ) -> Result<Json<EvolutionDetail>> {
-    let (run, task) = path.parts()?;
-    Ok(Json(engine.evolution(&run, &task, sample).await?))
+    let task = path.task_id()?;
+    Ok(Json(engine.evolution(&path.id, &task, sample).await?))
 }
 
 /// Every completed attempt at a step, in order, including those of an iteration
@@ -127,10 +124,10 @@ pub(crate) async fn evolution(
     ),
 )]
 pub(crate) async fn steps(
-    ActorEngine(engine): ActorEngine,
-    Path(StepsPath { id }): Path<StepsPath>,
+    engine: ActorEngine,
+    path: Path<StepsPath>,
 ) -> Result<Json<Vec<StepView>>> {
-    Ok(Json(engine.steps(&id).await?))
+    Ok(Json(engine.steps(&path.id).await?))
 }
 
 /// One iteration of an evolution: its requirement, its work, and the tests
@@ -145,8 +142,8 @@ pub(crate) async fn steps(
     ),
 )]
 pub(crate) async fn iteration(
-    ActorEngine(engine): ActorEngine,
-    Path(IterationPath { id, n }): Path<IterationPath>,
+    engine: ActorEngine,
+    path: Path<IterationPath>,
 ) -> Result<Json<IterationDetail>> {
-    Ok(Json(engine.iteration(&id, n).await?))
+    Ok(Json(engine.iteration(&path.id, path.n).await?))
 }

@@ -17,7 +17,7 @@ use crate::extract::{ActorEngine, Path};
     get, path = "/api/v1/splits", tag = "tasks",
     responses((status = 200, description = "All splits", body = Vec<SplitSummary>)),
 )]
-pub(crate) async fn splits(ActorEngine(engine): ActorEngine) -> Result<Json<Vec<SplitSummary>>> {
+pub(crate) async fn splits(engine: ActorEngine) -> Result<Json<Vec<SplitSummary>>> {
     Ok(Json(engine.splits().await?))
 }
 
@@ -27,10 +27,7 @@ pub(crate) async fn splits(ActorEngine(engine): ActorEngine) -> Result<Json<Vec<
     params(SplitPath),
     responses((status = 200, description = "The split", body = SplitDetail), Invalid, NoSuchSplit),
 )]
-pub(crate) async fn split(
-    ActorEngine(engine): ActorEngine,
-    Path(path): Path<SplitPath>,
-) -> Result<Json<SplitDetail>> {
+pub(crate) async fn split(engine: ActorEngine, path: Path<SplitPath>) -> Result<Json<SplitDetail>> {
     Ok(Json(engine.split(path.name()?).await?))
 }
 
@@ -43,10 +40,7 @@ pub(crate) async fn split(
         Invalid, NoSuchSplit,
     ),
 )]
-pub(crate) async fn metadata(
-    ActorEngine(engine): ActorEngine,
-    Path(path): Path<SplitPath>,
-) -> Result<Response> {
+pub(crate) async fn metadata(engine: ActorEngine, path: Path<SplitPath>) -> Result<Response> {
     let name = path.name()?;
     let table = engine.split_metadata(name).await?;
     Ok(download(&format!("{name}.csv"), CSV, table))
@@ -61,10 +55,7 @@ pub(crate) async fn metadata(
         Invalid, NoSuchSplit,
     ),
 )]
-pub(crate) async fn datasheet(
-    ActorEngine(engine): ActorEngine,
-    Path(path): Path<SplitPath>,
-) -> Result<Response> {
+pub(crate) async fn datasheet(engine: ActorEngine, path: Path<SplitPath>) -> Result<Response> {
     let name = path.name()?;
     let sheet = engine.split(name).await?.datasheet();
     let file = format!("{name}-datasheet.md");
@@ -76,6 +67,6 @@ pub(crate) async fn datasheet(
     get, path = "/api/v1/disk", tag = "tasks",
     responses((status = 200, description = "Disk use by content", body = DiskUse), Admin),
 )]
-pub(crate) async fn disk(ActorEngine(engine): ActorEngine) -> Result<Json<DiskUse>> {
+pub(crate) async fn disk(engine: ActorEngine) -> Result<Json<DiskUse>> {
     Ok(Json(engine.disk_use().await?))
 }

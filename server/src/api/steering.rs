@@ -212,12 +212,9 @@ pub(crate) async fn withdraw(
         (status = 409, description = "The run was never checked, or its last check found differences"),
     ),
 )]
-pub(crate) async fn mark(
-    ActorEngine(engine): ActorEngine,
-    Path(RunPath { id }): Path<RunPath>,
-) -> Result<Json<RunDetail>> {
-    engine.mark_verified(&id).await?;
-    Ok(Json(engine.run(&id).await?))
+pub(crate) async fn mark(engine: ActorEngine, path: Path<RunPath>) -> Result<Json<RunDetail>> {
+    engine.mark_verified(&path.id).await?;
+    Ok(Json(engine.run(&path.id).await?))
 }
 
 /// Removes the mark, for administrators; no effect if there is none.
@@ -226,10 +223,7 @@ pub(crate) async fn mark(
     params(RunPath),
     responses((status = 200, description = "The run, without the mark", body = RunDetail), Admin, NoSuchRun),
 )]
-pub(crate) async fn unmark(
-    ActorEngine(engine): ActorEngine,
-    Path(RunPath { id }): Path<RunPath>,
-) -> Result<Json<RunDetail>> {
-    engine.unmark(&id).await?;
-    Ok(Json(engine.run(&id).await?))
+pub(crate) async fn unmark(engine: ActorEngine, path: Path<RunPath>) -> Result<Json<RunDetail>> {
+    engine.unmark(&path.id).await?;
+    Ok(Json(engine.run(&path.id).await?))
 }

@@ -20,11 +20,11 @@ use crate::extract::{ActorEngine, Path};
     ),
 )]
 pub(crate) async fn style(
-    ActorEngine(engine): ActorEngine,
-    Path(StepsPath { id }): Path<StepsPath>,
+    engine: ActorEngine,
+    path: Path<StepsPath>,
 ) -> Result<Json<EvolutionStyle>> {
-    let found = engine.style(&id).await?.and_then(Result::ok);
-    let style = found.ok_or_else(|| Error::not_found("code style of the evolution", &id))?;
+    let found = engine.style(&path.id).await?.and_then(Result::ok);
+    let style = found.ok_or_else(|| Error::not_found("code style of the evolution", &path.id))?;
     Ok(Json(style))
 }
 
@@ -42,8 +42,8 @@ pub(crate) async fn style(
     ),
 )]
 pub(crate) async fn files(
-    ActorEngine(engine): ActorEngine,
-    Path(path): Path<StylePath>,
+    engine: ActorEngine,
+    path: Path<StylePath>,
 ) -> Result<Json<VersionFiles>> {
     let version: CodeVersion = path.version()?;
     Ok(Json(engine.style_files(&path.id, version).await?))

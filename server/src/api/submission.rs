@@ -25,7 +25,7 @@ use crate::problem::Problem;
         (status = 400, description = "The configuration is invalid"),
     ),
 )]
-pub(crate) async fn submit(ActorEngine(engine): ActorEngine, body: Bytes) -> Result<Response> {
+pub(crate) async fn submit(engine: ActorEngine, body: Bytes) -> Result<Response> {
     // Before reading the configuration: a caller without the role learns
     // nothing.
     engine.require(AccountRole::Submitter)?;
@@ -45,12 +45,9 @@ pub(crate) async fn submit(ActorEngine(engine): ActorEngine, body: Bytes) -> Res
         NoSuchRun,
     ),
 )]
-pub(crate) async fn config_toml(
-    ActorEngine(engine): ActorEngine,
-    Path(RunPath { id }): Path<RunPath>,
-) -> Result<Response> {
+pub(crate) async fn config_toml(engine: ActorEngine, path: Path<RunPath>) -> Result<Response> {
     let media_type = [(header::CONTENT_TYPE, "application/toml")];
-    Ok((media_type, engine.configuration(&id).await?).into_response())
+    Ok((media_type, engine.configuration(&path.id).await?).into_response())
 }
 
 fn read(body: &[u8]) -> Result<Submission> {

@@ -104,7 +104,7 @@ impl QueryParameters for TaskParameters {
     ),
 )]
 pub(crate) async fn tasks(
-    ActorEngine(engine): ActorEngine,
+    engine: ActorEngine,
     Query((TaskParameters(wanted), page)): Query<(TaskParameters, PageParameters)>,
 ) -> Result<Json<Page<TaskSummary>>> {
     Ok(Json(engine.tasks(&wanted, &page.into()).await?.page))
@@ -116,10 +116,7 @@ pub(crate) async fn tasks(
     params(TaskPath),
     responses((status = 200, description = "The task", body = TaskDetail), Invalid, NoSuchTask),
 )]
-pub(crate) async fn task(
-    ActorEngine(engine): ActorEngine,
-    Path(path): Path<TaskPath>,
-) -> Result<Json<TaskDetail>> {
+pub(crate) async fn task(engine: ActorEngine, path: Path<TaskPath>) -> Result<Json<TaskDetail>> {
     Ok(Json(engine.task(&path.task_id()?).await?))
 }
 
@@ -133,8 +130,8 @@ pub(crate) async fn task(
     ),
 )]
 pub(crate) async fn results(
-    ActorEngine(engine): ActorEngine,
-    Path(path): Path<TaskPath>,
+    engine: ActorEngine,
+    path: Path<TaskPath>,
 ) -> Result<Json<Vec<TaskResult>>> {
     Ok(Json(engine.results_of_task(&path.task_id()?).await?))
 }

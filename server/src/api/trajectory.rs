@@ -64,12 +64,12 @@ impl QueryParameters for TrajectoryParameters {
     ),
 )]
 pub(crate) async fn trajectory(
-    ActorEngine(engine): ActorEngine,
-    Path(path): Path<TrajectoryPath>,
+    engine: ActorEngine,
+    path: Path<TrajectoryPath>,
     Query(wanted): Query<TrajectoryParameters>,
 ) -> Result<Response> {
     let role = path.role()?;
-    let TrajectoryPath { id, n, .. } = path;
+    let TrajectoryPath { id, n, .. } = path.0;
     let attempt = match wanted.attempt {
         Some(attempt) => attempt,
         None => last_recorded(&engine, &id, n, role).await?,
@@ -132,8 +132,8 @@ impl QueryParameters for MessageParameters {
     ),
 )]
 pub(crate) async fn messages(
-    ActorEngine(engine): ActorEngine,
-    Path(path): Path<TrajectoryPath>,
+    engine: ActorEngine,
+    path: Path<TrajectoryPath>,
     Query(MessageParameters {
         attempt,
         from,

@@ -44,8 +44,9 @@ pub struct Providers(Arc<[Provider]>);
 #[derive(Debug)]
 pub(crate) struct Provider {
     pub id: String,
+    /// The name people know.
+    pub name: String,
     admits: Admits,
-    name: String,
     protocol: Protocol,
 }
 
@@ -116,11 +117,6 @@ impl Provider {
                 }
             },
         })
-    }
-
-    /// The name people know.
-    pub(crate) fn name(&self) -> &str {
-        &self.name
     }
 
     /// Whether people can accept an invitation with it.

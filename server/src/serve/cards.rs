@@ -55,13 +55,13 @@ async fn plain(Path(file): Path<String>) -> Answer {
     }
 }
 
-async fn leaderboard(ActorEngine(engine): ActorEngine, Query(ranking): Query<Ranking>) -> Answer {
+async fn leaderboard(engine: ActorEngine, Query(ranking): Query<Ranking>) -> Answer {
     let ranked = Ranked::load(&engine, &ranking).await?;
     drawn(move || cards::leaderboard(&ranked.study())).await
 }
 
 async fn figure(
-    ActorEngine(engine): ActorEngine,
+    engine: ActorEngine,
     Path(file): Path<String>,
     Query(ranking): Query<Ranking>,
 ) -> Answer {
@@ -72,16 +72,13 @@ async fn figure(
     drawn(move || cards::figure(which, &ranked.study())).await
 }
 
-async fn compare(
-    ActorEngine(engine): ActorEngine,
-    Query(comparing): Query<ComparisonParameters>,
-) -> Answer {
+async fn compare(engine: ActorEngine, Query(comparing): Query<ComparisonParameters>) -> Answer {
     let versus = comparing.versus(&engine).await?;
     let sheet = engine.sheet(&versus.split).await?;
     drawn(move || cards::comparison(&versus, &sheet)).await
 }
 
-async fn model(ActorEngine(engine): ActorEngine, Path(file): Path<String>) -> Answer {
+async fn model(engine: ActorEngine, Path(file): Path<String>) -> Answer {
     let model = engine.model(stem(&file)?).await?;
     let Some((run, standing)) = cards::best_run(&model) else {
         return Err(Problem::internal());
@@ -91,7 +88,7 @@ async fn model(ActorEngine(engine): ActorEngine, Path(file): Path<String>) -> An
     drawn(move || cards::model(&model, &run, standing.as_ref(), &sheet)).await
 }
 
-async fn run(ActorEngine(engine): ActorEngine, Path(file): Path<String>) -> Answer {
+async fn run(engine: ActorEngine, Path(file): Path<String>) -> Answer {
     let run = engine.run(stem(&file)?).await?.summary;
     let standing = standing(&engine, &run).await?;
     let sheet = engine.sheet(&run.config.split).await?;
@@ -117,7 +114,7 @@ async fn standing(engine: &Engine, run: &RunSummary) -> Result<Option<Standing>,
 }
 
 async fn evolution(
-    ActorEngine(engine): ActorEngine,
+    engine: ActorEngine,
     Path((run, file)): Path<(String, String)>,
     Query(which): Query<SampleParameter>,
 ) -> Answer {
@@ -127,7 +124,7 @@ async fn evolution(
 }
 
 async fn iteration(
-    ActorEngine(engine): ActorEngine,
+    engine: ActorEngine,
     Path((run, evolution, file)): Path<(String, String, String)>,
 ) -> Answer {
     let text = stem(&file)?;
@@ -145,7 +142,7 @@ async fn iteration(
     }
 }
 
-async fn task(ActorEngine(engine): ActorEngine, Path(file): Path<String>) -> Answer {
+async fn task(engine: ActorEngine, Path(file): Path<String>) -> Answer {
     let detail = engine.task(&task_id(stem(&file)?)?).await?;
     drawn(move || cards::task(&detail)).await
 }

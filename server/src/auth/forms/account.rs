@@ -1,6 +1,5 @@
 //! The forms of the page of one's own account: password, identities, tokens.
 
-use axum::extract::{Request, State};
 use axum::response::Response;
 use secrecy::SecretString;
 use serde::Deserialize;
@@ -8,10 +7,8 @@ use swe_ci_engine::{Engine, Error};
 use swe_ci_views::account::AccountRole;
 use tower_sessions::Session;
 
-use super::submitted_form::{FieldError, FormPage, Outcome, at_field, check_new_password};
-use crate::app::App;
+use super::submitted_form::{FieldError, Outcome, SubmittedForm, at_field, check_new_password};
 use crate::auth::session;
-use crate::extract::ActorEngine;
 use crate::problem::Problem;
 
 /// The actions of the page's forms.
@@ -44,15 +41,9 @@ struct Passwords {
     again: SecretString,
 }
 
-pub(super) async fn change(
-    State(app): State<App>,
-    ActorEngine(engine): ActorEngine,
-    session: Session,
-    request: Request,
-) -> Result<Response, Problem> {
-    engine.require(AccountRole::Reader)?;
-    let offered = app.providers.ids();
-    let (action, page) = FormPage::read(app, request).await?;
+pub(super) async fn change(session: Session, form: SubmittedForm) -> Result<Response, Problem> {
+    let offered = form.app.providers.ids();
+    let (engine, action, page) = form.read(AccountRole::Reader).await?;
     let opened = |what: &str| Outcome::Open(format!("/account?done={what}"));
     let (page, done) = match action {
         FormAction::ChangePassword(passwords) => {

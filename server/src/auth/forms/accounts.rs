@@ -1,15 +1,14 @@
 //! The forms of the administrators' page of accounts.
 
-use axum::extract::{Request, State};
+use axum::extract::Request;
 use axum::http::header;
 use axum::response::Response;
 use serde::Deserialize;
 use swe_ci_engine::{Engine, Error};
 use swe_ci_views::account::AccountRole;
 
-use super::submitted_form::{FormPage, Outcome, at_field};
+use super::submitted_form::{Outcome, SubmittedForm, at_field};
 use crate::app::App;
-use crate::extract::ActorEngine;
 use crate::invitation::invitation_link;
 use crate::problem::Problem;
 
@@ -37,14 +36,9 @@ impl FormAction {
     }
 }
 
-pub(super) async fn change(
-    State(app): State<App>,
-    ActorEngine(engine): ActorEngine,
-    request: Request,
-) -> Result<Response, Problem> {
-    engine.require(AccountRole::Admin)?;
-    let origin = origin(&app, &request);
-    let (action, page) = FormPage::read::<FormAction>(app, request).await?;
+pub(super) async fn change(form: SubmittedForm) -> Result<Response, Problem> {
+    let origin = origin(&form.app, &form.request);
+    let (engine, action, page) = form.read::<FormAction>(AccountRole::Admin).await?;
     let (form, field) = action.form();
     let mut page = page.of_form(form);
     if let FormAction::Invite { role, note } = &action {

@@ -1,13 +1,11 @@
 //! The forms that begin and cancel a curation.
 
-use axum::extract::{Request, State};
 use axum::response::Response;
 use serde::Deserialize;
 use swe_ci_views::account::AccountRole;
 
-use super::submitted_form::{FormPage, Outcome, at_field};
-use crate::app::App;
-use crate::extract::{ActorEngine, Path};
+use super::submitted_form::{FormPage, Outcome, SubmittedForm, at_field};
+use crate::extract::Path;
 use crate::problem::Problem;
 
 /// The actions of a curation's page.
@@ -18,13 +16,10 @@ enum FormAction {
 }
 
 /// Queues a curation, from a file or from the typed text.
-pub(super) async fn begin(
-    State(app): State<App>,
-    ActorEngine(engine): ActorEngine,
-    request: Request,
-) -> Result<Response, Problem> {
+pub(super) async fn begin(form: SubmittedForm) -> Result<Response, Problem> {
+    let engine = form.engine;
     engine.require(AccountRole::Admin)?;
-    let (fields, page) = FormPage::read_with_files(app, request).await?;
+    let (fields, page) = FormPage::read_with_files(form.app, form.request).await?;
     let given = |wanted: &str| {
         let found = fields.iter().find(|(name, _)| name == wanted);
         let text = found.map(|(_, text)| text.as_str());
@@ -41,13 +36,10 @@ pub(super) async fn begin(
 
 /// Cancels the curation whose page sent the form.
 pub(super) async fn change(
-    State(app): State<App>,
-    ActorEngine(engine): ActorEngine,
     Path(id): Path<String>,
-    request: Request,
+    form: SubmittedForm,
 ) -> Result<Response, Problem> {
-    engine.require(AccountRole::Admin)?;
-    let (FormAction::Cancel, page) = FormPage::read(app, request).await?;
+    let (engine, FormAction::Cancel, page) = form.read(AccountRole::Admin).await?;
     let cancelled = engine.cancel_curation(&id).await;
     let cancelled = cancelled.map(|()| opened(&id)).map_err(at_field("cancel"));
     Ok(page.of_form("cancel").respond(cancelled).await)

@@ -28,7 +28,7 @@ pub(super) struct Acceptance {
 /// Creates the account and signs it in.
 pub(super) async fn accept(
     State(app): State<App>,
-    ActorEngine(engine): ActorEngine,
+    engine: ActorEngine,
     Extension(limits): Extension<Limits>,
     session: Session,
     Path(secret): Path<String>,

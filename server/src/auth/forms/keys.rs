@@ -1,15 +1,12 @@
 //! The forms of the page of stored keys.
 
-use axum::extract::{Request, State};
 use axum::response::Response;
 use secrecy::SecretString;
 use serde::Deserialize;
 use swe_ci_core::task::is_plain_name;
 use swe_ci_views::account::AccountRole;
 
-use super::submitted_form::{FormPage, Outcome, at_field};
-use crate::app::App;
-use crate::extract::ActorEngine;
+use super::submitted_form::{Outcome, SubmittedForm, at_field};
 use crate::problem::Problem;
 
 /// The actions of the page's forms.
@@ -27,13 +24,8 @@ enum FormAction {
     },
 }
 
-pub(super) async fn change(
-    State(app): State<App>,
-    ActorEngine(engine): ActorEngine,
-    request: Request,
-) -> Result<Response, Problem> {
-    engine.require(AccountRole::Submitter)?;
-    let (action, page) = FormPage::read(app, request).await?;
+pub(super) async fn change(form: SubmittedForm) -> Result<Response, Problem> {
+    let (engine, action, page) = form.read(AccountRole::Submitter).await?;
     let (page, field, done) = match action {
         FormAction::SetKey { name, value } => {
             let page = page.of_form("set-key").with_value("name", &name);

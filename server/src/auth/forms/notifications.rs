@@ -1,15 +1,12 @@
 //! The forms of the page of notification targets.
 
-use axum::extract::{Request, State};
 use axum::response::Response;
 use serde::Deserialize;
 use swe_ci_engine::{Engine, Error};
 use swe_ci_views::account::AccountRole;
 use swe_ci_views::notification::Occasion;
 
-use super::submitted_form::{FormPage, Outcome, at_field};
-use crate::app::App;
-use crate::extract::ActorEngine;
+use super::submitted_form::{Outcome, SubmittedForm, at_field};
 use crate::problem::Problem;
 
 /// The actions of the page's forms.
@@ -88,13 +85,8 @@ impl FormAction {
     }
 }
 
-pub(super) async fn change(
-    State(app): State<App>,
-    ActorEngine(engine): ActorEngine,
-    request: Request,
-) -> Result<Response, Problem> {
-    engine.require(AccountRole::Submitter)?;
-    let (action, page) = FormPage::read::<FormAction>(app, request).await?;
+pub(super) async fn change(form: SubmittedForm) -> Result<Response, Problem> {
+    let (engine, action, page) = form.read::<FormAction>(AccountRole::Submitter).await?;
     let (form, field) = action.form();
     let values = action.values().into_iter();
     let page = values.fold(page.of_form(form), |page, (name, text)| {

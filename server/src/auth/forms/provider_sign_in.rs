@@ -55,7 +55,7 @@ pub(super) struct CallbackQuery {
 /// Sends the browser to the provider.
 pub(super) async fn begin(
     State(app): State<App>,
-    ActorEngine(engine): ActorEngine,
+    engine: ActorEngine,
     Extension(limits): Extension<Limits>,
     session: Session,
     Path(id): Path<String>,
@@ -70,14 +70,14 @@ pub(super) async fn begin(
         let purpose = purpose(&engine, &session, provider, &fields).await?;
         let begun = provider.begin().await.map_err(|failure| {
             log_failure(provider, &failure);
-            Error::Unavailable(failure.not_signed_in().sentence(provider.name()))
+            Error::Unavailable(failure.not_signed_in().sentence(&provider.name))
         })?;
         let pending = Pending::new(&provider.id, begun.secrets, purpose, fields.next.clone());
         pending_sign_in::store(&session, &pending, &engine.today()).await?;
         Ok::<_, Error>(begun.url)
     };
     match begun.await {
-        Ok(url) => Ok(continue_page(provider.name(), url.as_str())),
+        Ok(url) => Ok(continue_page(&provider.name, url.as_str())),
         Err(error) => {
             let error = at_field("provider")(error);
             Ok(page.of_form("elsewhere").respond(Err(error)).await)
@@ -88,7 +88,7 @@ pub(super) async fn begin(
 /// Handles the provider's callback.
 pub(super) async fn finish(
     State(app): State<App>,
-    ActorEngine(engine): ActorEngine,
+    engine: ActorEngine,
     session: Session,
     Path(id): Path<String>,
     back: Result<Query<CallbackQuery>, QueryRejection>,

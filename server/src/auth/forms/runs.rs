@@ -1,6 +1,5 @@
 //! The form that submits a run.
 
-use axum::extract::{Request, State};
 use axum::response::Response;
 use secrecy::{ExposeSecret, SecretString};
 use swe_ci_core::run::RunConfig;
@@ -8,9 +7,7 @@ use swe_ci_engine::{Engine, Error, configuration};
 use swe_ci_views::account::{AccountRole, Visibility};
 use swe_ci_views::submission::{Estimate, RunForm, Submission};
 
-use super::submitted_form::{FieldError, FormPage, Outcome, at_field};
-use crate::app::App;
-use crate::extract::ActorEngine;
+use super::submitted_form::{FieldError, FormPage, Outcome, SubmittedForm, at_field};
 use crate::problem::Problem;
 
 /// The submitted fields: buttons and secrets, separate from the configuration.
@@ -59,13 +56,10 @@ impl SubmittedRun {
 }
 
 /// Queues the run, estimates it, or fills the form from a text.
-pub(super) async fn submit(
-    State(app): State<App>,
-    ActorEngine(engine): ActorEngine,
-    request: Request,
-) -> Result<Response, Problem> {
+pub(super) async fn submit(form: SubmittedForm) -> Result<Response, Problem> {
+    let engine = form.engine;
     engine.require(AccountRole::Submitter)?;
-    let (fields, page) = FormPage::read_with_files(app, request).await?;
+    let (fields, page) = FormPage::read_with_files(form.app, form.request).await?;
     let run: SubmittedRun = fields.into_iter().collect();
     let page = page.of_form("run");
     if run.action == "read" {

@@ -24,7 +24,7 @@ pub(super) struct SignIn {
 
 pub(super) async fn sign_in(
     State(app): State<App>,
-    ActorEngine(engine): ActorEngine,
+    engine: ActorEngine,
     Extension(limits): Extension<Limits>,
     session: Session,
     request: Request,

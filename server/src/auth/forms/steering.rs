@@ -2,7 +2,6 @@
 
 use std::str::FromStr;
 
-use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Redirect, Response};
 use serde::Deserialize;
 use swe_ci_core::agent::Budget;
@@ -11,9 +10,8 @@ use swe_ci_engine::{Engine, Error};
 use swe_ci_views::account::AccountRole;
 use swe_ci_views::steering::Change;
 
-use super::submitted_form::{FormPage, at_field};
-use crate::app::App;
-use crate::extract::{ActorEngine, Path};
+use super::submitted_form::{FormPage, SubmittedForm, at_field};
+use crate::extract::Path;
 use crate::problem::Problem;
 
 /// The actions of a run's page.
@@ -51,13 +49,10 @@ struct Limits {
 
 /// Applies the action to the run whose page sent the form.
 pub(super) async fn steer(
-    State(app): State<App>,
-    ActorEngine(engine): ActorEngine,
     Path(id): Path<String>,
-    request: Request,
+    form: SubmittedForm,
 ) -> Result<Response, Problem> {
-    engine.require(AccountRole::Submitter)?;
-    let (action, page) = FormPage::read::<FormAction>(app, request).await?;
+    let (engine, action, page) = form.read::<FormAction>(AccountRole::Submitter).await?;
     match carry_out(&engine, &id, &action).await {
         Ok(()) => Ok(Redirect::to(&format!("/runs/{id}")).into_response()),
         Err(error) => Ok(refused(page, &action, error).await),

@@ -1,5 +1,7 @@
 //! Submitted forms, and the pages rendered in response to them.
 
+use std::convert::Infallible;
+
 use axum::Form;
 use axum::body::Body;
 use axum::extract::{FromRequest, Multipart, Request};
@@ -8,11 +10,13 @@ use axum::response::{IntoResponse, Redirect, Response};
 use secrecy::{ExposeSecret, SecretString};
 use serde::de::DeserializeOwned;
 use swe_ci_app::{AppError, FieldProblem, FormAnswer};
-use swe_ci_engine::Error;
+use swe_ci_engine::{Engine, Error};
+use swe_ci_views::account::AccountRole;
 use swe_ci_views::credentials;
 use swe_ci_views::submission::Estimate;
 
 use crate::app::App;
+use crate::extract::actor;
 use crate::pages::render_form_answer;
 use crate::problem::Problem;
 
@@ -52,6 +56,42 @@ pub(super) enum Outcome {
     Open(String),
     /// A new secret, which the page shows only once.
     Secret(SecretString),
+}
+
+/// A form that an account sends, whose role is checked before anything is read.
+#[derive(Debug)]
+pub(super) struct SubmittedForm {
+    pub app: App,
+    /// Bound to the sender.
+    pub engine: Engine,
+    pub request: Request,
+}
+
+impl FromRequest<App> for SubmittedForm {
+    type Rejection = Infallible;
+
+    async fn from_request(request: Request, app: &App) -> Result<Self, Infallible> {
+        Ok(Self {
+            app: app.clone(),
+            engine: app.engine.acting_for(actor(request.extensions())),
+            request,
+        })
+    }
+}
+
+impl SubmittedForm {
+    /// The engine of the sender, the fields of the form, and its page.
+    ///
+    /// # Errors
+    /// For a sender without the role, and as [`FormPage::read`].
+    pub(super) async fn read<T: DeserializeOwned>(
+        self,
+        role: AccountRole,
+    ) -> Result<(Engine, T, FormPage), Problem> {
+        self.engine.require(role)?;
+        let (fields, page) = FormPage::read(self.app, self.request).await?;
+        Ok((self.engine, fields, page))
+    }
 }
 
 /// The page that sent a form, rendered in response to it.

@@ -64,7 +64,7 @@ struct Part {
 
 async fn sitemap(
     State(app): State<App>,
-    ActorEngine(engine): ActorEngine,
+    engine: ActorEngine,
     Query(Part { part }): Query<Part>,
 ) -> Result<Response, Problem> {
     let Some(url) = &app.public_url else {
@@ -78,10 +78,7 @@ async fn sitemap(
     }
 }
 
-async fn feed(
-    State(app): State<App>,
-    ActorEngine(engine): ActorEngine,
-) -> Result<Response, Problem> {
+async fn feed(State(app): State<App>, engine: ActorEngine) -> Result<Response, Problem> {
     let results = engine.latest_results(LATEST).await?;
     let written = atom::write(&results, app.public_url.as_ref());
     Ok(xml::respond("application/atom+xml", written))
