@@ -135,11 +135,6 @@ impl Problem {
         Self::new(Kind::NoSuchAddress, detail)
     }
 
-    /// The error's text lists the figures.
-    pub(crate) fn no_such_figure(error: &NoSuchFigure) -> Self {
-        Self::new(Kind::NotFound, error.to_string())
-    }
-
     pub(crate) fn method_not_allowed(method: &str) -> Self {
         let detail = format!(
             "this address does not support {method}; the `allow` header names the supported methods"
@@ -232,8 +227,8 @@ impl From<Error> for Problem {
             Error::TooMany { .. } => Kind::TooMany,
             Error::Conflict(_) => Kind::Conflict,
             Error::Unavailable(_) => Kind::Unavailable,
-            Error::Internal(cause) => {
-                tracing::error!(error = format!("{cause:#}"), "a request failed");
+            Error::Internal(_) => {
+                tracing::error!(error = chain(&error), "a request failed");
                 return Self::internal();
             }
         };
@@ -246,6 +241,13 @@ impl From<Error> for Problem {
             _ => {}
         }
         problem
+    }
+}
+
+/// The error's text lists the figures.
+impl From<NoSuchFigure> for Problem {
+    fn from(error: NoSuchFigure) -> Self {
+        Self::new(Kind::NotFound, error.to_string())
     }
 }
 
@@ -294,6 +296,14 @@ impl IntoResponse for Problem {
         }
         response.extensions_mut().insert(self);
         response
+    }
+}
+
+/// An error with its causes, for logs and terminals.
+pub(crate) fn chain(error: &Error) -> String {
+    match error {
+        Error::Internal(cause) => format!("{cause:#}"),
+        other => other.to_string(),
     }
 }
 

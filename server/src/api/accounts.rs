@@ -9,7 +9,6 @@ use swe_ci_views::view::Page;
 use utoipa::{IntoParams, ToSchema};
 
 use super::Result;
-use super::addresses::TokenPath;
 use super::query::{PageParameters, Query, QueryParameters, QueryString};
 use super::responses::{Admin, Invalid, SignedIn};
 use crate::extract::{ActorEngine, Body, Path};
@@ -81,16 +80,19 @@ pub(crate) async fn make_token(
 /// Revokes a token; it stops working at once.
 #[utoipa::path(
     delete, path = "/api/v1/tokens/{id}", tag = "accounts",
-    params(TokenPath),
+    params(("id" = String, Path, description = "The token's id; addresses never contain the token's text.")),
     responses(
         (status = 204, description = "The token is revoked"),
         SignedIn,
         (status = 404, description = "You have no such token"),
     ),
 )]
-pub(crate) async fn revoke_token(engine: ActorEngine, path: Path<TokenPath>) -> Result<StatusCode> {
+pub(crate) async fn revoke_token(
+    engine: ActorEngine,
+    Path(id): Path<String>,
+) -> Result<StatusCode> {
     engine.require(AccountRole::Reader)?;
-    engine.revoke_token(&path.id).await?;
+    engine.revoke_token(&id).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 

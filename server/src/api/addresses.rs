@@ -65,26 +65,12 @@ impl EvolutionPath {
 
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Path)]
-pub(crate) struct ModelPath {
-    /// The model's name, percent-encoded.
-    pub name: String,
-}
-
-#[derive(Debug, Deserialize, IntoParams)]
-#[into_params(parameter_in = Path)]
 pub(crate) struct IterationPath {
     /// The evolution's id.
     pub id: String,
     /// The iteration, from 1.
     #[param(minimum = 1)]
     pub n: u32,
-}
-
-#[derive(Debug, Deserialize, IntoParams)]
-#[into_params(parameter_in = Path)]
-pub(crate) struct StepsPath {
-    /// The evolution's id.
-    pub id: String,
 }
 
 #[derive(Debug, Deserialize, IntoParams)]
@@ -103,13 +89,6 @@ impl StylePath {
         CodeVersion::from_name(&self.version)
             .ok_or_else(|| Problem::parameter("version", &self.version, must))
     }
-}
-
-#[derive(Debug, Deserialize, IntoParams)]
-#[into_params(parameter_in = Path)]
-pub(crate) struct TokenPath {
-    /// The token's id; addresses never contain the token's text.
-    pub id: String,
 }
 
 #[derive(Debug, Deserialize, IntoParams)]

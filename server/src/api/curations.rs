@@ -7,19 +7,12 @@ use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 use swe_ci_views::account::AccountRole;
 use swe_ci_views::curation::{CurationDetail, CurationSummary};
-use utoipa::{IntoParams, ToSchema};
+use utoipa::ToSchema;
 
 use super::Result;
 use super::responses::{Admin, NoSuchCuration};
 use crate::extract::{ActorEngine, Path};
 use crate::problem::Problem;
-
-#[derive(Debug, Deserialize, IntoParams)]
-#[into_params(parameter_in = Path)]
-pub(crate) struct CurationPath {
-    /// The curation's id.
-    id: String,
-}
 
 /// A plan to execute.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -67,27 +60,27 @@ pub(crate) async fn curate(engine: ActorEngine, body: Bytes) -> Result<Response>
 /// A curation: its plan, the results of each stage, and every candidate.
 #[utoipa::path(
     get, path = "/api/v1/curations/{id}", tag = "tasks",
-    params(CurationPath),
+    params(("id" = String, Path, description = "The curation's id.")),
     responses((status = 200, description = "The curation", body = CurationDetail), Admin, NoSuchCuration),
 )]
 pub(crate) async fn curation(
     engine: ActorEngine,
-    path: Path<CurationPath>,
+    Path(id): Path<String>,
 ) -> Result<Json<CurationDetail>> {
-    Ok(Json(engine.curation(&path.id).await?))
+    Ok(Json(engine.curation(&id).await?))
 }
 
 /// Cancels a curation and keeps its results so far.
 #[utoipa::path(
     post, path = "/api/v1/curations/{id}/cancel", tag = "tasks",
-    params(CurationPath),
+    params(("id" = String, Path, description = "The curation's id.")),
     responses(
         (status = 204, description = "The curation is cancelled"),
         Admin, NoSuchCuration,
         (status = 409, description = "The curation is over"),
     ),
 )]
-pub(crate) async fn cancel(engine: ActorEngine, path: Path<CurationPath>) -> Result<StatusCode> {
-    engine.cancel_curation(&path.id).await?;
+pub(crate) async fn cancel(engine: ActorEngine, Path(id): Path<String>) -> Result<StatusCode> {
+    engine.cancel_curation(&id).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use axum::extract::{FromRequestParts, State};
 use axum::http::request::Parts;
-use axum::http::{HeaderName, HeaderValue};
 use axum::response::sse::{Event, KeepAlive};
 use axum::response::{IntoResponse, Sse};
 use futures::StreamExt;
@@ -22,8 +21,6 @@ use crate::problem::Problem;
 /// browsers do not take the stream for dead.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
-const LAST_EVENT_ID: &str = "last-event-id";
-
 /// The last event that a reconnecting client has seen.
 #[derive(Debug)]
 pub(crate) struct LastEventId(Option<u64>);
@@ -32,18 +29,14 @@ impl<S: Sync> FromRequestParts<S> for LastEventId {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self> {
-        let Some(value) = parts.headers.get(LAST_EVENT_ID) else {
+        let Some(value) = parts.headers.get("last-event-id") else {
             return Ok(Self(None));
         };
         let text = String::from_utf8_lossy(value.as_bytes());
-        match text.trim().parse() {
-            Ok(seq) => Ok(Self(Some(seq))),
-            Err(_) => Err(Problem::parameter(
-                "Last-Event-ID",
-                &text,
-                "the id of an event of this stream",
-            )),
-        }
+        let must = "the id of an event of this stream";
+        let seq = text.trim().parse();
+        let seq = seq.map_err(|_| Problem::parameter("Last-Event-ID", &text, must))?;
+        Ok(Self(Some(seq)))
     }
 }
 
@@ -77,10 +70,7 @@ pub(crate) async fn events(
         .map(|event| Ok::<_, Infallible>(sse(&event)))
         .take_until(app.shutdown.cancelled_owned());
     // nginx would otherwise hold events back until its buffer is full.
-    let unbuffered = (
-        HeaderName::from_static("x-accel-buffering"),
-        HeaderValue::from_static("no"),
-    );
+    let unbuffered = ("x-accel-buffering", "no");
     let keep_alive = KeepAlive::new().interval(KEEP_ALIVE);
     Ok(([unbuffered], Sse::new(stream).keep_alive(keep_alive)))
 }

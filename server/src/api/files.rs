@@ -3,18 +3,25 @@
 use axum::body::Body;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
-use swe_ci_engine::Error;
+use swe_ci_engine::{Error, Pieces};
 use swe_ci_views::inspection::CodeChange;
 
 use super::Result;
 use super::addresses::{IterationPath, LogPath};
 use super::download::download;
-use super::responses::Invalid;
+use super::responses::{Invalid, NoCode};
 use crate::extract::{ActorEngine, Path};
 
 /// Plain text in every browser, so that it never renders an agent's output as a
 /// page.
 const TEXT: [(header::HeaderName, &str); 1] = [(header::CONTENT_TYPE, "text/plain; charset=utf-8")];
+
+/// A download that is named after its iteration.
+fn file(path: &IterationPath, ending: &str, media_type: &'static str, pieces: Pieces) -> Response {
+    let IterationPath { id, n } = path;
+    let name = format!("{id}-{n}{ending}");
+    download(&name, media_type, Body::from_stream(pieces))
+}
 
 /// The code that an iteration's tests ran on.
 #[utoipa::path(
@@ -22,18 +29,12 @@ const TEXT: [(header::HeaderName, &str); 1] = [(header::CONTENT_TYPE, "text/plai
     params(IterationPath),
     responses(
         (status = 200, description = "The archive", body = String, content_type = "application/gzip"),
-        Invalid,
-        (status = 404, description = "There is no such iteration, or its code is not known here"),
+        Invalid, NoCode,
     ),
 )]
-pub(crate) async fn code(
-    engine: ActorEngine,
-    Path(IterationPath { id, n }): Path<IterationPath>,
-) -> Result<Response> {
-    let pieces = engine.code_archive(&id, n).await?;
-    let name = format!("{id}-{n}.tar.gz");
-    let body = Body::from_stream(pieces);
-    Ok(download(&name, "application/gzip", body))
+pub(crate) async fn code(engine: ActorEngine, path: Path<IterationPath>) -> Result<Response> {
+    let pieces = engine.code_archive(&path.id, path.n).await?;
+    Ok(file(&path, ".tar.gz", "application/gzip", pieces))
 }
 
 /// The pytest report of an iteration, as `pytest-json-report` writes it.
@@ -46,14 +47,9 @@ pub(crate) async fn code(
         (status = 404, description = "There is no such iteration, or it has no report"),
     ),
 )]
-pub(crate) async fn report(
-    engine: ActorEngine,
-    Path(IterationPath { id, n }): Path<IterationPath>,
-) -> Result<Response> {
-    let pieces = engine.report(&id, n).await?;
-    let name = format!("{id}-{n}-report.json");
-    let body = Body::from_stream(pieces);
-    Ok(download(&name, "application/json", body))
+pub(crate) async fn report(engine: ActorEngine, path: Path<IterationPath>) -> Result<Response> {
+    let pieces = engine.report(&path.id, path.n).await?;
+    Ok(file(&path, "-report.json", "application/json", pieces))
 }
 
 /// The architect's requirement document of an iteration.
@@ -66,14 +62,9 @@ pub(crate) async fn report(
         (status = 404, description = "There is no such iteration, or it has no document"),
     ),
 )]
-pub(crate) async fn document(
-    engine: ActorEngine,
-    Path(IterationPath { id, n }): Path<IterationPath>,
-) -> Result<Response> {
-    let pieces = engine.document(&id, n).await?;
-    let name = format!("{id}-{n}-requirement.xml");
-    let body = Body::from_stream(pieces);
-    Ok(download(&name, "application/xml", body))
+pub(crate) async fn document(engine: ActorEngine, path: Path<IterationPath>) -> Result<Response> {
+    let pieces = engine.document(&path.id, path.n).await?;
+    Ok(file(&path, "-requirement.xml", "application/xml", pieces))
 }
 
 /// The change to the code since the previous scored iteration, as a unified
@@ -84,8 +75,7 @@ pub(crate) async fn document(
     params(IterationPath),
     responses(
         (status = 200, description = "The diff; empty when nothing was changed", body = String, content_type = "text/plain"),
-        Invalid,
-        (status = 404, description = "There is no such iteration, or its code is not known here"),
+        Invalid, NoCode,
     ),
 )]
 pub(crate) async fn diff(

@@ -15,13 +15,6 @@ use super::responses::Submitter;
 use crate::extract::{ActorEngine, Path};
 use crate::problem::Problem;
 
-#[derive(Debug, Deserialize, IntoParams)]
-#[into_params(parameter_in = Path)]
-pub(crate) struct KeyPath {
-    /// The key's name in configurations.
-    name: String,
-}
-
 /// A key to store.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
@@ -61,7 +54,7 @@ pub(crate) async fn keys(engine: ActorEngine) -> Result<Json<Vec<KeyView>>> {
 /// Stores one of your keys under a name and replaces an earlier one.
 #[utoipa::path(
     put, path = "/api/v1/keys/{name}", tag = "runs",
-    params(KeyPath), request_body = KeyValue,
+    params(("name" = String, Path, description = "The key's name in configurations.")), request_body = KeyValue,
     responses(
         (status = 204, description = "The key is stored"),
         Submitter,
@@ -70,7 +63,7 @@ pub(crate) async fn keys(engine: ActorEngine) -> Result<Json<Vec<KeyView>>> {
 )]
 pub(crate) async fn set_key(
     engine: ActorEngine,
-    path: Path<KeyPath>,
+    Path(name): Path<String>,
     body: Bytes,
 ) -> Result<StatusCode> {
     engine.require(AccountRole::Submitter)?;
@@ -78,14 +71,14 @@ pub(crate) async fn set_key(
     let key: KeyValue = serde_json::from_slice(&body).map_err(|_| {
         Problem::unreadable("the body is not a key, `{\"value\": \"…\"}`".to_owned())
     })?;
-    engine.set_key(&path.name, &key.value).await?;
+    engine.set_key(&name, &key.value).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
 /// Removes one of your keys.
 #[utoipa::path(
     delete, path = "/api/v1/keys/{name}", tag = "runs",
-    params(KeyPath, RemovalParameters),
+    params(("name" = String, Path, description = "The key's name in configurations."), RemovalParameters),
     responses(
         (status = 204, description = "It is removed"),
         Submitter,
@@ -95,9 +88,9 @@ pub(crate) async fn set_key(
 )]
 pub(crate) async fn remove_key(
     engine: ActorEngine,
-    path: Path<KeyPath>,
+    Path(name): Path<String>,
     Query(RemovalParameters { force }): Query<RemovalParameters>,
 ) -> Result<StatusCode> {
-    engine.remove_key(&path.name, force).await?;
+    engine.remove_key(&name, force).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -95,79 +95,50 @@ pub(crate) fn router() -> Router<App> {
     router.route("/api/v1/openapi.json", openapi)
 }
 
+/// Adds the operations of each module to a router.
+macro_rules! operations {
+    ($router:expr, $($module:ident: $($operation:ident),+;)+) => {
+        $router$($(.routes(routes!($module::$operation)))+)+
+    };
+}
+
 fn annotated() -> OpenApiRouter<App> {
-    OpenApiRouter::with_openapi(Document::openapi())
-        .routes(routes!(leaderboard::leaderboard))
-        .routes(routes!(leaderboard::leaderboard_csv))
-        .routes(routes!(comparison::compare))
-        .routes(routes!(comparison::compare_csv))
-        .routes(routes!(plots::figure))
-        .routes(routes!(runs::runs))
-        .routes(routes!(runs::scores))
-        .routes(routes!(card::card))
-        .routes(routes!(runs::evolution))
-        .routes(routes!(trajectory::trajectory))
-        .routes(routes!(trajectory::messages))
-        .routes(routes!(tasks::tasks))
-        .routes(routes!(matrix::matrix))
-        .routes(routes!(matrix::matrix_csv))
-        .routes(routes!(accounts::audit))
-        .routes(routes!(keys::remove_key))
-        .routes(routes!(health::live))
-        .routes(routes!(health::ready))
-        .merge(without_parameters())
+    let router = operations!(
+        OpenApiRouter::with_openapi(Document::openapi()),
+        leaderboard: leaderboard, leaderboard_csv;
+        comparison: compare, compare_csv;
+        plots: figure;
+        runs: runs, scores, evolution;
+        card: card;
+        trajectory: trajectory, messages;
+        tasks: tasks;
+        matrix: matrix, matrix_csv;
+        accounts: audit;
+        keys: remove_key;
+        health: live, ready;
+    );
+    router.merge(without_parameters())
 }
 
 /// The operations that refuse every parameter.
 fn without_parameters() -> OpenApiRouter<App> {
-    OpenApiRouter::default()
-        .routes(routes!(leaderboard::published))
-        .routes(routes!(submission::submit))
-        .routes(routes!(runs::run, steering::change))
-        .routes(routes!(steering::pause))
-        .routes(routes!(steering::resume))
-        .routes(routes!(steering::cancel))
-        .routes(routes!(steering::retry))
-        .routes(routes!(steering::preflight))
-        .routes(routes!(steering::begin))
-        .routes(routes!(submission::config_toml))
-        .routes(routes!(runs::iteration))
-        .routes(routes!(runs::steps))
-        .routes(routes!(steering::publish))
-        .routes(routes!(steering::withdraw))
-        .routes(routes!(steering::mark))
-        .routes(routes!(steering::unmark))
-        .routes(routes!(files::diff))
-        .routes(routes!(files::log))
-        .routes(routes!(style::style))
-        .routes(routes!(style::files))
-        .routes(routes!(files::code))
-        .routes(routes!(files::report))
-        .routes(routes!(files::document))
-        .routes(routes!(events::events))
-        .routes(routes!(curations::curations, curations::curate))
-        .routes(routes!(curations::curation))
-        .routes(routes!(curations::cancel))
-        .routes(routes!(splits::disk))
-        .routes(routes!(splits::splits))
-        .routes(routes!(splits::split))
-        .routes(routes!(splits::metadata))
-        .routes(routes!(splits::datasheet))
-        .routes(routes!(tasks::task))
-        .routes(routes!(tasks::results))
-        .routes(routes!(comparison::model))
-        .routes(routes!(accounts::me))
-        .routes(routes!(accounts::tokens, accounts::make_token))
-        .routes(routes!(accounts::revoke_token))
-        .routes(routes!(accounts::accounts))
-        .routes(routes!(keys::keys))
-        .routes(routes!(keys::set_key))
-        .routes(routes!(
-            notifications::notifications,
-            notifications::add_target
-        ))
-        .routes(routes!(notifications::remove_target))
-        .routes(routes!(notifications::test_target))
-        .routes(routes!(notifications::confirm_mailbox))
-        .route_layer(from_fn(refuse_parameters))
+    let router = operations!(
+        OpenApiRouter::default(),
+        leaderboard: published;
+        submission: submit, config_toml;
+        runs: run, iteration, steps;
+        steering: pause, resume, cancel, retry, preflight, begin, change;
+        steering: publish, withdraw, mark, unmark;
+        files: code, report, document, diff, log;
+        style: style, files;
+        events: events;
+        curations: curations, curate, curation, cancel;
+        splits: splits, split, metadata, datasheet, disk;
+        tasks: task, results;
+        comparison: model;
+        accounts: me, tokens, make_token, revoke_token, accounts;
+        keys: keys, set_key;
+        notifications: notifications, add_target, remove_target, test_target, confirm_mailbox;
+    );
+    router.route_layer(from_fn(refuse_parameters))
 }

@@ -38,7 +38,7 @@ enum Form {
 impl FilePath {
     fn parts(&self) -> Result<(Figure, Form)> {
         let (slug, ending) = self.file.rsplit_once('.').unwrap_or((&self.file, ""));
-        let figure = slug.parse().map_err(|e| Problem::no_such_figure(&e))?;
+        let figure = slug.parse()?;
         match ending {
             "svg" => Ok((figure, Form::Svg)),
             "png" => Ok((figure, Form::Png)),
@@ -98,12 +98,8 @@ pub(crate) async fn figure(
     let leaderboard = ranking.data(&engine).await?;
     let make = move || {
         let uncertainty = UncertaintyModel::new(&leaderboard);
-        let study = Study::of(
-            &leaderboard,
-            &uncertainty,
-            ranking.gamma,
-            ranking.convention,
-        );
+        let (gamma, convention) = (ranking.gamma, ranking.convention);
+        let study = Study::of(&leaderboard, &uncertainty, gamma, convention);
         (which.data(&study), plots::series(&leaderboard.entries))
     };
     let draw = move |(data, series): (Data, Vec<usize>)| {

@@ -47,6 +47,15 @@ groups! {
     NoSuchSplit { "404": "There is no such split" }
     NoSuchTask { "404": "There is no such task" }
     NoSuchCuration { "404": "There is no such curation" }
+    RunOver { "409": "The run is over" }
+    NotInPreflight { "409": "The run is not waiting for a preflight, or is over" }
+    NoCode { "404": "There is no such iteration, or its code is not known here" }
+    NoTrajectory { "404": "There is no such step, or it called no model" }
+    NoSuchTarget { "404": "You have no such target" }
+    NotComparable {
+        "400": "A parameter is invalid, or these runs cannot be compared",
+        "404": "A run does not exist, or the runs do not share the task"
+    }
 }
 
 /// Gives every error its body, and every operation that can answer 401 the

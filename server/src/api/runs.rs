@@ -8,7 +8,7 @@ use swe_ci_views::view::{EvolutionDetail, IterationDetail, Page, RunDetail, RunS
 use utoipa::IntoParams;
 
 use super::Result;
-use super::addresses::{EvolutionPath, IterationPath, RunPath, StepsPath};
+use super::addresses::{EvolutionPath, IterationPath, RunPath};
 use super::query::{PageParameters, Query, QueryParameters, QueryString};
 use super::responses::{Invalid, NoSuchRun};
 use crate::app::App;
@@ -70,11 +70,8 @@ pub(crate) async fn scores(
     path: Path<RunPath>,
     Query(counting): Query<CountingParameters>,
 ) -> Result<Json<Scores>> {
-    let scores = app
-        .engine
-        .scores(&path.id, counting.gamma, counting.convention)
-        .await?;
-    Ok(Json(scores))
+    let CountingParameters { gamma, convention } = counting;
+    Ok(Json(app.engine.scores(&path.id, gamma, convention).await?))
 }
 
 /// A sample of a task.
@@ -117,7 +114,7 @@ pub(crate) async fn evolution(
 /// that was never tested: its outcome, the reason, and its model usage.
 #[utoipa::path(
     get, path = "/api/v1/evolutions/{id}/steps", tag = "runs",
-    params(StepsPath),
+    params(("id" = String, Path, description = "The evolution's id.")),
     responses(
         (status = 200, description = "The attempts", body = Vec<StepView>),
         (status = 404, description = "There is no such evolution"),
@@ -125,9 +122,9 @@ pub(crate) async fn evolution(
 )]
 pub(crate) async fn steps(
     engine: ActorEngine,
-    path: Path<StepsPath>,
+    Path(id): Path<String>,
 ) -> Result<Json<Vec<StepView>>> {
-    Ok(Json(engine.steps(&path.id).await?))
+    Ok(Json(engine.steps(&id).await?))
 }
 
 /// One iteration of an evolution: its requirement, its work, and the tests

@@ -13,7 +13,7 @@ use utoipa::ToSchema;
 
 use super::Result;
 use super::addresses::RunPath;
-use super::responses::{Admin, NoSuchRun, RunOwner};
+use super::responses::{Admin, NoSuchRun, NotInPreflight, RunOver, RunOwner};
 use crate::app::App;
 use crate::extract::{ActorEngine, Body, Path};
 use crate::problem::Problem;
@@ -47,11 +47,7 @@ impl SteeredRun {
 #[utoipa::path(
     post, path = "/api/v1/runs/{id}/pause", tag = "runs",
     params(RunPath),
-    responses(
-        (status = 200, description = "The run, paused", body = RunDetail),
-        RunOwner,
-        (status = 409, description = "The run is over"),
-    ),
+    responses((status = 200, description = "The run, paused", body = RunDetail), RunOwner, RunOver),
 )]
 pub(crate) async fn pause(run: SteeredRun) -> Result<Json<RunDetail>> {
     run.engine.pause(&run.id).await?;
@@ -62,11 +58,7 @@ pub(crate) async fn pause(run: SteeredRun) -> Result<Json<RunDetail>> {
 #[utoipa::path(
     post, path = "/api/v1/runs/{id}/resume", tag = "runs",
     params(RunPath),
-    responses(
-        (status = 200, description = "The run, no longer paused", body = RunDetail),
-        RunOwner,
-        (status = 409, description = "The run is over"),
-    ),
+    responses((status = 200, description = "The run, no longer paused", body = RunDetail), RunOwner, RunOver),
 )]
 pub(crate) async fn resume(run: SteeredRun) -> Result<Json<RunDetail>> {
     run.engine.resume(&run.id).await?;
@@ -112,8 +104,7 @@ pub(crate) async fn retry(run: SteeredRun) -> Result<Json<RunDetail>> {
     params(RunPath),
     responses(
         (status = 200, description = "The run, waiting for its preflight", body = RunDetail),
-        RunOwner,
-        (status = 409, description = "The run is not waiting for a preflight, or is over"),
+        RunOwner, NotInPreflight,
     ),
 )]
 pub(crate) async fn preflight(run: SteeredRun) -> Result<Json<RunDetail>> {
@@ -128,8 +119,7 @@ pub(crate) async fn preflight(run: SteeredRun) -> Result<Json<RunDetail>> {
     params(RunPath),
     responses(
         (status = 200, description = "The run, free to begin", body = RunDetail),
-        RunOwner,
-        (status = 409, description = "The run is not waiting for a preflight, or is over"),
+        RunOwner, NotInPreflight,
     ),
 )]
 pub(crate) async fn begin(run: SteeredRun) -> Result<Json<RunDetail>> {
@@ -147,7 +137,7 @@ pub(crate) async fn begin(run: SteeredRun) -> Result<Json<RunDetail>> {
         (status = 200, description = "The run, with its current limits", body = RunDetail),
         RunOwner,
         (status = 400, description = "A field is out of range, or a limit would decrease"),
-        (status = 409, description = "The run is over"),
+        RunOver,
     ),
 )]
 pub(crate) async fn change(run: SteeredRun, body: Result<Body<Change>>) -> Result<Json<RunDetail>> {

@@ -5,14 +5,14 @@ use swe_ci_engine::Error;
 use swe_ci_views::style::{CodeVersion, EvolutionStyle, VersionFiles};
 
 use super::Result;
-use super::addresses::{StepsPath, StylePath};
+use super::addresses::StylePath;
 use super::responses::Invalid;
 use crate::extract::{ActorEngine, Path};
 
 /// The code style of an evolution: base, oracle, and each scored iteration.
 #[utoipa::path(
     get, path = "/api/v1/evolutions/{id}/style", tag = "results",
-    params(StepsPath),
+    params(("id" = String, Path, description = "The evolution's id.")),
     responses(
         (status = 200, description = "The measurements", body = EvolutionStyle),
         Invalid,
@@ -21,10 +21,10 @@ use crate::extract::{ActorEngine, Path};
 )]
 pub(crate) async fn style(
     engine: ActorEngine,
-    path: Path<StepsPath>,
+    Path(id): Path<String>,
 ) -> Result<Json<EvolutionStyle>> {
-    let found = engine.style(&path.id).await?.and_then(Result::ok);
-    let style = found.ok_or_else(|| Error::not_found("code style of the evolution", &path.id))?;
+    let found = engine.style(&id).await?.and_then(Result::ok);
+    let style = found.ok_or_else(|| Error::not_found("code style of the evolution", &id))?;
     Ok(Json(style))
 }
 

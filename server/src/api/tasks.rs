@@ -22,17 +22,13 @@ pub(crate) struct TaskParameters(TasksWanted);
 
 impl IntoParams for TaskParameters {
     fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
+        let words = "Words that all occur in the name of the task or of its repository.";
+        let findings = "`some`: tasks whose preparation had findings; `none`: the others.";
         let texts = [
-            (
-                "q",
-                "Words that all occur in the name of the task or of its repository.",
-            ),
+            ("q", words),
             ("repo", "Only tasks of this repository."),
             ("licence", "Only tasks with this licence, an SPDX name."),
-            (
-                "findings",
-                "`some`: tasks whose preparation had findings; `none`: the others.",
-            ),
+            ("findings", findings),
             ("state", "`ready` or `unusable`."),
         ];
         let texts = texts.map(|(name, text)| parameter::<String>(name, Some(text)));
@@ -55,14 +51,10 @@ impl IntoParams for TaskParameters {
                     the largest down; in the order of the split when absent.";
         let split = "Only tasks of this split; all when absent.";
         let split = parameter::<String>("split", Some(split)).example(Some("demo".into()));
-        let mut parameters = vec![split];
-        parameters.extend(texts);
-        parameters.extend(sizes);
-        parameters.push(parameter::<String>("sort", Some(sort)));
-        parameters
-            .into_iter()
-            .map(ParameterBuilder::build)
-            .collect()
+        let sort = parameter::<String>("sort", Some(sort));
+        let parameters = std::iter::once(split).chain(texts).chain(sizes);
+        let parameters = parameters.chain([sort]);
+        parameters.map(ParameterBuilder::build).collect()
     }
 }
 
@@ -86,10 +78,11 @@ impl QueryParameters for TaskParameters {
         let must =
             "gap, tests, commits, days, lines or suite, with a leading `-` for descending order";
         let order = query.parse("sort", must, ListOrder::from_name)?;
+        let order = order.unwrap_or_default();
         Ok(Self(TasksWanted {
             split,
             filter,
-            order: order.unwrap_or_default(),
+            order,
         }))
     }
 }

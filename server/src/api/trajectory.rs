@@ -12,7 +12,7 @@ use super::Result;
 use super::addresses::TrajectoryPath;
 use super::download::download;
 use super::query::{Query, QueryParameters, QueryString};
-use super::responses::Invalid;
+use super::responses::{Invalid, NoTrajectory};
 use crate::extract::{ActorEngine, Path};
 
 /// The format of a trajectory.
@@ -59,8 +59,7 @@ impl QueryParameters for TrajectoryParameters {
             (String = "application/jsonl"),
             (serde_json::Value = "application/json"),
         )),
-        Invalid,
-        (status = 404, description = "There is no such step, or it called no model"),
+        Invalid, NoTrajectory,
     ),
 )]
 pub(crate) async fn trajectory(
@@ -127,8 +126,7 @@ impl QueryParameters for MessageParameters {
     params(TrajectoryPath, MessageParameters),
     responses(
         (status = 200, description = "Some of the messages", body = MessagesPage),
-        Invalid,
-        (status = 404, description = "There is no such step, or it called no model"),
+        Invalid, NoTrajectory,
     ),
 )]
 pub(crate) async fn messages(

@@ -45,12 +45,7 @@ pub(super) enum Command {
         role: AccountRole,
         /// A note about the invited person, for administrators; up to 200
         /// characters
-        #[arg(
-            long,
-            value_name = "TEXT",
-            default_value = "",
-            hide_default_value = true
-        )]
+        #[arg(long, value_name = "TEXT", default_value_t, hide_default_value = true)]
         note: String,
     },
     /// Change the role of an account

@@ -4,6 +4,8 @@ use std::process::ExitCode;
 
 use swe_ci_engine::Error;
 
+use crate::problem::chain;
+
 /// Why a command failed: printed to stderr with the problem and, if there is
 /// one, the next step to take.
 #[derive(Debug)]
@@ -74,14 +76,9 @@ impl From<Error> for Failure {
             }
             _ => None,
         };
-        let what = match &error {
-            Error::Internal(cause) => format!("{cause:#}"),
-            other => other.to_string(),
-        };
         Self {
-            what,
             next: next.map(str::to_owned),
-            code: 1,
+            ..Self::new(chain(&error))
         }
     }
 }

@@ -189,13 +189,9 @@ fn available(harnesses: &[HarnessView]) -> Vec<String> {
 }
 
 fn layer_line(layer: &BuiltLayer) -> String {
-    let BuiltLayer {
-        name,
-        version,
-        digest,
-        seconds,
-    } = layer;
-    match *seconds > 0.0 {
+    let (name, version, digest) = (&layer.name, &layer.version, &layer.digest);
+    let seconds = layer.seconds;
+    match seconds > 0.0 {
         true => format!("{name} {version}: built in {seconds:.1} s, {digest}"),
         false => format!("{name} {version}: already installed, {digest}"),
     }

@@ -130,7 +130,7 @@ pub fn main() -> ExitCode {
         Command::Serve(_) => logging::SERVE,
         _ => logging::COMMAND,
     };
-    logging::init(&cli.global.log(), default);
+    logging::init(&cli.global, default);
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .thread_stack_size(STACK)

@@ -112,17 +112,16 @@ fn table(lines: &[PriceLine]) -> String {
 }
 
 fn cells(line: &PriceLine) -> [String; 5] {
-    let Prices {
-        input,
-        cached,
-        output,
-    } = line.prices;
+    let prices = line.prices;
     [
         line.model.clone(),
         line.from.clone(),
-        input.to_string(),
-        cached.map(|price| price.to_string()).unwrap_or_default(),
-        output.to_string(),
+        prices.input.to_string(),
+        prices
+            .cached
+            .map(|price| price.to_string())
+            .unwrap_or_default(),
+        prices.output.to_string(),
     ]
 }
 

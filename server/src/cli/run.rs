@@ -218,19 +218,15 @@ fn run_row(run: &RunSummary) -> [String; 7] {
 }
 
 fn print_run(run: &RunDetail) -> Result<(), Failure> {
-    let RunSummary {
-        run_id,
-        config,
-        created_at,
-        ..
-    } = &run.summary;
+    let summary = &run.summary;
+    let (run_id, config) = (&summary.run_id, &summary.config);
     output::line(format_args!(
         "{}: {} on {} by {}, queued {} UTC\n{run_id}",
         config.model,
-        standing(&run.summary),
+        standing(summary),
         config.split,
         config.harness.name(),
-        output::minute(created_at),
+        output::minute(&summary.created_at),
     ))?;
     let header = "task | sample: | progress | iterations: | passing: | lost: | now";
     output::table(header, run.evolution_list.iter().map(evolution_row))

@@ -170,18 +170,12 @@ pub(super) async fn execute(engine: &Engine, command: Command) -> Result<(), Fai
 
 /// The current limits of a run: "run r: at most 80 US dollars, 2 at once".
 fn holds(run: &RunSummary) -> String {
-    let steering = run.steering;
-    let Budget {
-        tokens,
-        usd,
-        requests,
-        seconds,
-    } = steering.budget;
+    let (steering, budget) = (run.steering, run.steering.budget);
     let limits = [
-        usd.map(|n| format!("at most {n} US dollars")),
-        tokens.map(|n| format!("at most {n} tokens")),
-        requests.map(|n| format!("at most {n} requests")),
-        seconds.map(|n| format!("at most {n} seconds")),
+        budget.usd.map(|n| format!("at most {n} US dollars")),
+        budget.tokens.map(|n| format!("at most {n} tokens")),
+        budget.requests.map(|n| format!("at most {n} requests")),
+        budget.seconds.map(|n| format!("at most {n} seconds")),
         steering.at_once.map(|n| format!("{n} at once")),
     ];
     let limits: Vec<String> = limits.into_iter().flatten().collect();

@@ -52,22 +52,17 @@ pub struct GlobalOptions {
 
     /// Disk quota for task images and harness layers, such as `100GiB`: the
     /// longest unused are evicted and restored when needed; no limit when absent
-    #[arg(
-        long,
-        env = "SWE_CI_IMAGE_QUOTA",
-        value_name = "SIZE",
-        value_parser = swe_ci_views::disk::size_read
-    )]
+    #[arg(long, env = "SWE_CI_IMAGE_QUOTA", value_name = "SIZE", value_parser = swe_ci_views::disk::size_read)]
     image_quota: Option<u64>,
 
     /// Log filter for stderr, such as `debug` or `swe_ci_engine=debug,warn`;
     /// `info` for serve and `warn` for the rest when absent
     #[arg(long, env = "SWE_CI_LOG", value_name = "FILTER", value_parser = log_filter)]
-    log: Option<String>,
+    pub(crate) log: Option<String>,
 
     /// Format of the log: text for people, or one JSON object per line
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = LogFormat::Text)]
-    log_format: LogFormat,
+    pub(crate) log_format: LogFormat,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -76,23 +71,7 @@ pub enum LogFormat {
     Json,
 }
 
-/// The log's filter and format.
-#[derive(Debug, Clone)]
-pub struct LogConfig {
-    /// A filter that parses; `None` means the command's own default.
-    pub filter: Option<String>,
-    pub format: LogFormat,
-}
-
 impl GlobalOptions {
-    #[must_use]
-    pub fn log(&self) -> LogConfig {
-        LogConfig {
-            filter: self.log.clone(),
-            format: self.log_format,
-        }
-    }
-
     /// The engine's configuration. `workers` is 0 for a command that executes
     /// no runs.
     ///

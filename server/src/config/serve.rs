@@ -53,12 +53,7 @@ pub struct ServeOptions {
 
     /// Whether everybody may see the site; with `no`, visitors get only the
     /// sign-in page
-    #[arg(
-        long,
-        env = "SWE_CI_PUBLIC",
-        value_name = "YES|NO",
-        value_enum, default_value_t = YesNo::Yes
-    )]
+    #[arg(long, env = "SWE_CI_PUBLIC", value_name = "YES|NO", value_enum, default_value_t = YesNo::Yes)]
     public: YesNo,
 
     /// The same as `--public no`
@@ -76,12 +71,7 @@ pub struct ServeOptions {
 
     /// Whether to measure the code style of evolutions as they end; needs
     /// `--workers`, and Pylint and radon from the package index
-    #[arg(
-        long,
-        env = "SWE_CI_CODE_STYLE",
-        value_name = "YES|NO",
-        value_enum, default_value_t = YesNo::Yes
-    )]
+    #[arg(long, env = "SWE_CI_CODE_STYLE", value_name = "YES|NO", value_enum, default_value_t = YesNo::Yes)]
     code_style: YesNo,
 
     /// Mail server for notifications about runs, such as

@@ -40,7 +40,6 @@ const LONGEST_SUBJECT: usize = 255;
 #[derive(Debug, Clone, Default)]
 pub struct Providers(Arc<[Provider]>);
 
-/// An identity provider.
 #[derive(Debug)]
 pub(crate) struct Provider {
     pub id: String,
@@ -50,7 +49,6 @@ pub(crate) struct Provider {
     protocol: Protocol,
 }
 
-/// The provider's protocol.
 #[derive(Debug)]
 enum Protocol {
     Oidc(Box<Oidc>),
@@ -70,16 +68,13 @@ impl Providers {
         let made = configs
             .into_iter()
             .map(|config| Provider::new(config, site, client.clone()));
-        Ok(Self(
-            made.collect::<anyhow::Result<Vec<Provider>>>()?.into(),
-        ))
+        Ok(Self(made.collect::<anyhow::Result<_>>()?))
     }
 
     pub(crate) fn named(&self, id: &str) -> Option<&Provider> {
         self.0.iter().find(|provider| provider.id == id)
     }
 
-    /// The ids of the providers.
     pub(crate) fn ids(&self) -> Vec<String> {
         self.0.iter().map(|provider| provider.id.clone()).collect()
     }
@@ -124,7 +119,6 @@ impl Provider {
         self.admits != Admits::Linked
     }
 
-    /// Begins a sign-in at the provider.
     pub(crate) async fn begin(&self) -> Result<AuthorizationRequest, ProviderError> {
         let begun = async {
             match &self.protocol {

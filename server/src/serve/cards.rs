@@ -5,6 +5,7 @@
 use std::sync::Arc;
 
 use axum::Router;
+use axum::middleware::from_fn;
 use axum::response::Response;
 use axum::routing::get;
 use swe_ci_app::pages::cards::{self, PLAIN};
@@ -16,7 +17,7 @@ use swe_ci_views::figures::{Figure, Study};
 use swe_ci_views::leaderboard::{LeaderboardData, Row, Standing};
 use swe_ci_views::view::RunSummary;
 
-use crate::api::{ComparisonParameters, Query, Ranking, SampleParameter};
+use crate::api::{ComparisonParameters, Query, Ranking, SampleParameter, refuse_parameters};
 use crate::app::App;
 use crate::extract::{ActorEngine, Path};
 use crate::pictures::{Scale, png};
@@ -25,16 +26,19 @@ use crate::problem::Problem;
 type Answer = Result<Response, Problem>;
 
 pub(crate) fn routes() -> Router<App> {
-    Router::new()
+    let without_parameters = Router::new()
         .route("/og/pages/{file}", get(plain))
-        .route("/og/leaderboard.png", get(leaderboard))
-        .route("/og/compare.png", get(compare))
-        .route("/og/figures/{file}", get(figure))
         .route("/og/models/{file}", get(model))
         .route("/og/tasks/{file}", get(task))
         .route("/og/runs/{file}", get(run))
-        .route("/og/runs/{run}/tasks/{file}", get(evolution))
         .route("/og/runs/{run}/{evolution}/{file}", get(iteration))
+        .route_layer(from_fn(refuse_parameters));
+    Router::new()
+        .route("/og/leaderboard.png", get(leaderboard))
+        .route("/og/compare.png", get(compare))
+        .route("/og/figures/{file}", get(figure))
+        .route("/og/runs/{run}/tasks/{file}", get(evolution))
+        .merge(without_parameters)
 }
 
 async fn drawn(card: impl FnOnce() -> Card + Send + 'static) -> Answer {
@@ -65,9 +69,7 @@ async fn figure(
     Path(file): Path<String>,
     Query(ranking): Query<Ranking>,
 ) -> Answer {
-    let which: Figure = stem(&file)?
-        .parse()
-        .map_err(|e| Problem::no_such_figure(&e))?;
+    let which: Figure = stem(&file)?.parse()?;
     let ranked = Ranked::load(&engine, &ranking).await?;
     drawn(move || cards::figure(which, &ranked.study())).await
 }
@@ -98,16 +100,16 @@ async fn run(engine: ActorEngine, Path(file): Path<String>) -> Answer {
 /// The run's rank at γ = 1; in the paper's convention if it has a score there.
 async fn standing(engine: &Engine, run: &RunSummary) -> Result<Option<Standing>, Problem> {
     for convention in Convention::ALL {
-        let rows = engine
-            .ranking(&run.config.split, Gamma::ONE, convention)
-            .await?;
+        let rows = engine.ranking(&run.config.split, Gamma::ONE, convention);
+        let rows = rows.await?;
         let of = u32::try_from(rows.len()).unwrap_or(u32::MAX);
         if let Some(row) = rows.into_iter().find(|row| row.run_id == run.run_id) {
-            return Ok(Some(Standing {
+            let standing = Standing {
                 convention,
                 of,
                 row,
-            }));
+            };
+            return Ok(Some(standing));
         }
     }
     Ok(None)
@@ -134,11 +136,7 @@ async fn iteration(
     let run = engine.run(&run).await?;
     match cards::iteration(&run, &evolution, number) {
         Some(card) => drawn(move || card).await,
-        None => Err(Error::NotFound {
-            what: "iteration of this evolution",
-            id: text.to_owned(),
-        }
-        .into()),
+        None => Err(Error::not_found("iteration of this evolution", text).into()),
     }
 }
 
@@ -168,9 +166,8 @@ impl Ranked {
             Some(split) => Some(split.clone()),
             None => {
                 let splits = engine.splits().await?.into_iter().rev();
-                splits
-                    .max_by_key(|split| split.tasks)
-                    .map(|split| split.name)
+                let most = splits.max_by_key(|split| split.tasks);
+                most.map(|split| split.name)
             }
         };
         let (sheet, rows) = match &split {

@@ -11,7 +11,6 @@ use super::submitted_form::{FieldError, Outcome, SubmittedForm, at_field, check_
 use crate::auth::session;
 use crate::problem::Problem;
 
-/// The actions of the page's forms.
 #[derive(Deserialize)]
 #[serde(tag = "deed", rename_all = "kebab-case")]
 enum FormAction {

@@ -12,7 +12,6 @@ use crate::app::App;
 use crate::invitation::invitation_link;
 use crate::problem::Problem;
 
-/// The actions of the page's forms.
 #[derive(Deserialize)]
 #[serde(tag = "deed", rename_all = "kebab-case")]
 enum FormAction {

@@ -8,7 +8,6 @@ use super::submitted_form::{FormPage, Outcome, SubmittedForm, at_field};
 use crate::extract::Path;
 use crate::problem::Problem;
 
-/// The actions of a curation's page.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "deed", rename_all = "kebab-case")]
 enum FormAction {

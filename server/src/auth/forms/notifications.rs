@@ -9,7 +9,6 @@ use swe_ci_views::notification::Occasion;
 use super::submitted_form::{Outcome, SubmittedForm, at_field};
 use crate::problem::Problem;
 
-/// The actions of the page's forms.
 #[derive(Deserialize)]
 #[serde(tag = "deed", rename_all = "kebab-case")]
 enum FormAction {

@@ -22,7 +22,6 @@ use crate::extract::{ActorEngine, Path};
 use crate::problem::Problem;
 use crate::providers::{self, Callback, Caller, Provider, ProviderError, Providers};
 
-/// The fields of a provider's button.
 #[derive(Deserialize, Default)]
 #[serde(default)]
 pub(super) struct ProviderForm {
@@ -42,7 +41,6 @@ enum FormAction {
     Link,
 }
 
-/// The query parameters of a provider's callback.
 #[derive(Deserialize, Default)]
 #[serde(default)]
 pub(super) struct CallbackQuery {
@@ -72,7 +70,13 @@ pub(super) async fn begin(
             log_failure(provider, &failure);
             Error::Unavailable(failure.not_signed_in().sentence(&provider.name))
         })?;
-        let pending = Pending::new(&provider.id, begun.secrets, purpose, fields.next.clone());
+        let pending = Pending {
+            provider: provider.id.clone(),
+            secrets: begun.secrets,
+            purpose,
+            next: fields.next.clone(),
+            begun: pending_sign_in::now(),
+        };
         pending_sign_in::store(&session, &pending, &engine.today()).await?;
         Ok::<_, Error>(begun.url)
     };
@@ -85,7 +89,6 @@ pub(super) async fn begin(
     }
 }
 
-/// Handles the provider's callback.
 pub(super) async fn finish(
     State(app): State<App>,
     engine: ActorEngine,

@@ -14,7 +14,6 @@ use super::submitted_form::{FormPage, SubmittedForm, at_field};
 use crate::extract::Path;
 use crate::problem::Problem;
 
-/// The actions of a run's page.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "deed", rename_all = "kebab-case")]
 enum FormAction {
