@@ -6,11 +6,6 @@ use tracing_subscriber::EnvFilter;
 
 use crate::config::{GlobalOptions, LogFormat};
 
-/// The default filter of `serve`.
-pub(crate) const SERVE: &str = "info";
-/// The default filter of the other commands.
-pub(crate) const COMMAND: &str = "warn";
-
 /// `default` is the filter unless the options name one.
 pub(crate) fn init(options: &GlobalOptions, default: &str) {
     // The configuration has validated the filter.

@@ -1,7 +1,6 @@
 //! The reproducibility card of a run.
 
 use axum::Json;
-use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use swe_ci_views::card::Card;
 use utoipa::IntoParams;
@@ -31,9 +30,7 @@ pub(crate) enum Format {
 impl QueryParameters for CardParameters {
     fn read(query: &QueryString) -> Result<Self> {
         let format = query.word("format", [("json", Format::Json), ("text", Format::Text)])?;
-        Ok(Self {
-            format: format.unwrap_or_default(),
-        })
+        Ok(Self { format })
     }
 }
 
@@ -59,9 +56,6 @@ pub(crate) async fn card(
     let card = engine.card(&path.id).await?;
     Ok(match format {
         Format::Json => Json(card).into_response(),
-        Format::Text => {
-            let head = [(header::CONTENT_TYPE, "text/plain; charset=utf-8")];
-            (head, card.to_text()).into_response()
-        }
+        Format::Text => card.to_text().into_response(),
     })
 }

@@ -36,9 +36,7 @@ pub(crate) struct RemovalParameters {
 impl QueryParameters for RemovalParameters {
     fn read(query: &QueryString) -> Result<Self> {
         let force = query.word("force", [("true", true), ("false", false)])?;
-        Ok(Self {
-            force: force.unwrap_or_default(),
-        })
+        Ok(Self { force })
     }
 }
 

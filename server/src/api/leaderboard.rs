@@ -127,7 +127,7 @@ impl QueryParameters for ViewParameters {
             provider,
             mark,
             text: text.unwrap_or_default(),
-            unseen: unseen.unwrap_or_default(),
+            unseen,
             sort: sort.unwrap_or_default(),
         })
     }
@@ -162,12 +162,10 @@ impl QueryParameters for ColumnParameters {
         let must = "`none` or names of columns, separated by commas: evoscore, zero-regression, \
                     net-zero-regression, solved, turns, mi-wins, pylint-wins, tokens, cost, findings, \
                     tasks, released, finished";
-        let columns = query.parse("columns", must, |text| {
-            Columns::of_names(text.split(',')).ok()
-        })?;
-        Ok(Self {
-            columns: columns.unwrap_or(Columns::ALL),
-        })
+        let of_names = |text: &str| Columns::of_names(text.split(',')).ok();
+        let columns = query.parse("columns", must, of_names)?;
+        let columns = columns.unwrap_or(Columns::ALL);
+        Ok(Self { columns })
     }
 }
 

@@ -27,9 +27,8 @@ impl QueryParameters for OrderParameters {
     fn read(query: &QueryString) -> Result<Self> {
         let must = "mean, spread, solved or task, with a leading `-` for descending order";
         let sort = query.parse("sort", must, |text| text.parse().ok())?;
-        Ok(Self {
-            sort: sort.unwrap_or_default(),
-        })
+        let sort = sort.unwrap_or_default();
+        Ok(Self { sort })
     }
 }
 

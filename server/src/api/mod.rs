@@ -33,8 +33,7 @@ use axum::http::header;
 use axum::middleware::from_fn;
 use axum::routing::get;
 use swe_ci_core::metrics::Convention;
-use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
-use utoipa::{Modify, OpenApi, openapi};
+use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -63,24 +62,8 @@ type Result<T, E = Problem> = std::result::Result<T, E>;
         (name = "accounts", description = "Accounts, tokens and the audit log"),
         (name = "health", description = "For supervisors and load balancers"),
     ),
-    modifiers(&ByToken),
 )]
 struct Document;
-
-/// How programs authenticate.
-struct ByToken;
-
-impl Modify for ByToken {
-    fn modify(&self, document: &mut openapi::OpenApi) {
-        let scheme = HttpBuilder::new()
-            .scheme(HttpAuthScheme::Bearer)
-            .description(Some(
-                "An API token from the page of your account; it begins with `sweci_`.",
-            ));
-        let components = document.components.get_or_insert_default();
-        components.add_security_scheme("token", SecurityScheme::Http(scheme.build()));
-    }
-}
 
 /// Every address of the API.
 pub(crate) fn router() -> Router<App> {

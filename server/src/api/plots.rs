@@ -62,9 +62,8 @@ pub(crate) struct ScaleParameter {
 
 impl QueryParameters for ScaleParameter {
     fn read(query: &QueryString) -> Result<Self> {
-        Ok(Self {
-            scale: query.parse("scale", Scale::MUST, Scale::from_text)?,
-        })
+        let scale = query.parse("scale", Scale::MUST, Scale::from_text)?;
+        Ok(Self { scale })
     }
 }
 

@@ -125,13 +125,14 @@ impl QueryString {
         self.value(name).map(read).transpose()
     }
 
-    /// One of two words, as the value it stands for.
-    pub(super) fn word<T>(&self, name: &str, words: [(&str, T); 2]) -> Result<Option<T>, Problem> {
+    /// One of two words, as the value it stands for; the default when absent.
+    pub(super) fn word<T: Default>(&self, name: &str, words: [(&str, T); 2]) -> Result<T, Problem> {
         let must = format!("`{}` or `{}`", words[0].0, words[1].0);
-        self.parse(name, &must, |text| {
+        let value = self.parse(name, &must, |text| {
             let found = words.into_iter().find(|(word, _)| *word == text);
             found.map(|(_, value)| value)
-        })
+        });
+        Ok(value?.unwrap_or_default())
     }
 
     /// A text of at most [`MAX_TEXT`] bytes.

@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 
 use utoipa::openapi::path::Operation;
+use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa::openapi::{Content, OpenApi, Ref, RefOr, Response, SecurityRequirement};
 use utoipa::{IntoResponses, ToSchema};
 
@@ -61,6 +62,13 @@ groups! {
 /// Gives every error its body, and every operation that can answer 401 the
 /// token as its security scheme.
 pub(super) fn complete(document: &mut OpenApi) {
+    let scheme = HttpBuilder::new()
+        .scheme(HttpAuthScheme::Bearer)
+        .description(Some(
+            "An API token from the page of your account; it begins with `sweci_`.",
+        ));
+    let components = document.components.get_or_insert_default();
+    components.add_security_scheme("token", SecurityScheme::Http(scheme.build()));
     for item in document.paths.paths.values_mut() {
         let operations = [
             &mut item.get,

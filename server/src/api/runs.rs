@@ -85,9 +85,8 @@ pub(crate) struct SampleParameter {
 
 impl QueryParameters for SampleParameter {
     fn read(query: &QueryString) -> Result<Self> {
-        Ok(Self {
-            sample: query.count("sample")?.unwrap_or(1),
-        })
+        let sample = query.count("sample")?.unwrap_or(1);
+        Ok(Self { sample })
     }
 }
 

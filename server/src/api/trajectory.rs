@@ -42,10 +42,7 @@ impl QueryParameters for TrajectoryParameters {
     fn read(query: &QueryString) -> Result<Self> {
         let attempt = query.count("attempt")?;
         let format = query.word("format", [("jsonl", Format::Jsonl), ("atif", Format::Atif)])?;
-        Ok(Self {
-            attempt,
-            format: format.unwrap_or_default(),
-        })
+        Ok(Self { attempt, format })
     }
 }
 

@@ -122,14 +122,6 @@ pub(super) async fn begin(session: &Session, account: &str, today: &str) -> Resu
     written.await.map_err(internal)
 }
 
-/// Ends the session, also for any copy of its cookie.
-///
-/// # Errors
-/// `Internal` when the sessions cannot be written.
-pub(super) async fn end(session: &Session) -> Result<(), Error> {
-    session.flush().await.map_err(internal)
-}
-
 pub(super) fn internal(error: tower_sessions::session::Error) -> Error {
     Error::Internal(error.into())
 }

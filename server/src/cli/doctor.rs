@@ -1,4 +1,3 @@
-use clap::Args;
 use serde_json::json;
 use swe_ci_engine::{Check, Engine};
 
@@ -8,18 +7,8 @@ use super::output;
 pub(super) const AFTER_HELP: &str = "\
 Exit codes: 0 all checks passed, 1 a check failed.";
 
-#[derive(Debug, Args)]
-pub(super) struct Options {
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
-}
-
 /// `opened` is the engine, or why it could not be opened.
-pub(super) async fn execute(
-    opened: Result<Engine, Failure>,
-    options: &Options,
-) -> Result<(), Failure> {
+pub(super) async fn execute(opened: Result<Engine, Failure>, json: bool) -> Result<(), Failure> {
     let checks = match opened {
         Ok(engine) => engine.doctor().await,
         Err(failure) if failure.is_usage() => return Err(failure),
@@ -27,11 +16,11 @@ pub(super) async fn execute(
         Err(failure) => vec![Check {
             name: "start",
             ok: false,
-            found: failure.what().to_owned(),
+            found: failure.what,
             advice: "fix this first; --data or SWE_CI_DATA chooses another data folder".into(),
         }],
     };
-    if options.json {
+    if json {
         let list: Vec<_> = checks
             .iter()
             .map(|c| json!({"name": c.name, "ok": c.ok, "found": c.found, "advice": c.advice}))

@@ -10,7 +10,7 @@ use crate::problem::chain;
 /// one, the next step to take.
 #[derive(Debug)]
 pub(super) struct Failure {
-    what: String,
+    pub what: String,
     next: Option<String>,
     code: u8,
 }
@@ -41,10 +41,6 @@ impl Failure {
     /// As [`Failure::next`], for one kind of failure.
     pub(super) fn next_if(self, applies: bool, next: impl Into<String>) -> Self {
         if applies { self.next(next) } else { self }
-    }
-
-    pub(super) fn what(&self) -> &str {
-        &self.what
     }
 
     pub(super) fn is_usage(&self) -> bool {

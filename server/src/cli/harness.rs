@@ -161,7 +161,7 @@ async fn build(engine: &Engine, options: &Build) -> Result<(), Failure> {
         match Box::pin(built).await {
             Ok(layer) => output::line(layer_line(&layer))?,
             Err(error) => {
-                output::note(format_args!("{name}: {}", Failure::from(error).what()));
+                output::note(format_args!("{name}: {}", Failure::from(error).what));
                 failed.push(name.as_str());
             }
         }

@@ -78,7 +78,11 @@ enum Command {
     Migrate,
     /// Check everything a run needs, and advise on problems
     #[command(after_help = doctor::AFTER_HELP)]
-    Doctor(doctor::Options),
+    Doctor {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Show disk use: results, tasks, images and the layers they share
     #[command(after_help = disk::AFTER_HELP)]
     Disk(disk::Options),
@@ -127,8 +131,8 @@ pub fn main() -> ExitCode {
     // Prints help, version and usage errors, with exit code 0 or 2.
     let cli = Cli::parse();
     let default = match cli.command {
-        Command::Serve(_) => logging::SERVE,
-        _ => logging::COMMAND,
+        Command::Serve(_) => "info",
+        _ => "warn",
     };
     logging::init(&cli.global, default);
     let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -160,7 +164,7 @@ impl Cli {
                 engine().await?;
                 output::line("The database is up to date.")
             }
-            Command::Doctor(options) => doctor::execute(engine().await, &options).await,
+            Command::Doctor { json } => doctor::execute(engine().await, json).await,
             Command::Disk(options) => disk::execute(&engine().await?, &options).await,
             Command::Dataset(command) => dataset::execute(&global, command).await,
             Command::Run(command) => run::execute(&global, command).await,

@@ -270,7 +270,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(name);
         std::fs::write(&path, text).unwrap();
-        read(&path).map_err(|failure| failure.what().to_owned())
+        read(&path).map_err(|failure| failure.what)
     }
 
     const SMALLEST: &str = r#"
@@ -341,6 +341,6 @@ mod tests {
             &["harness `replay` needs `max_chunks`"],
         );
         let missing = read(Path::new("nowhere.json")).unwrap_err();
-        assert!(missing.what().contains("nowhere.json"));
+        assert!(missing.what.contains("nowhere.json"));
     }
 }

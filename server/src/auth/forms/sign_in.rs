@@ -49,8 +49,8 @@ pub(super) async fn sign_in(
     Ok(page.with_value("next", &next).respond(tried).await)
 }
 
-/// Ends the session; no error without one.
+/// Ends the session, also for any copy of its cookie; no error without one.
 pub(super) async fn sign_out(session: Session) -> Result<Redirect, Problem> {
-    session::end(&session).await?;
+    session.flush().await.map_err(session::internal)?;
     Ok(Redirect::to("/"))
 }

@@ -11,7 +11,7 @@ mod xml;
 
 use axum::Router;
 use axum::extract::{Query, State};
-use axum::http::{StatusCode, header};
+use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use serde::Deserialize;
@@ -34,7 +34,7 @@ pub(super) fn routes() -> Router<App> {
 
 /// Crawlers may read every page. Data for programs, and the same pages with
 /// parameters, would cost work without a reader.
-async fn robots(State(app): State<App>) -> impl IntoResponse {
+async fn robots(State(app): State<App>) -> String {
     let mut text = "\
 # Every page is in the sitemap; with parameters it is the same page, looked at
 # in another way. Programs are welcome at /api/v1, which robots need not index;
@@ -53,7 +53,7 @@ Allow: /sitemap.xml?
     if let Some(url) = &app.public_url {
         text.push_str(&format!("\nSitemap: {}\n", url.at("/sitemap.xml")));
     }
-    ([(header::CONTENT_TYPE, "text/plain; charset=utf-8")], text)
+    text
 }
 
 #[derive(Debug, Deserialize)]
@@ -68,8 +68,7 @@ async fn sitemap(
     Query(Part { part }): Query<Part>,
 ) -> Result<Response, Problem> {
     let Some(url) = &app.public_url else {
-        let plain = [(header::CONTENT_TYPE, "text/plain; charset=utf-8")];
-        return Ok((StatusCode::NOT_FOUND, plain, NO_ADDRESS).into_response());
+        return Ok((StatusCode::NOT_FOUND, NO_ADDRESS).into_response());
     };
     let pages = sitemap::pages(&engine.directory().await?);
     match sitemap::write(&pages, url, part) {
