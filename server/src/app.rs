@@ -12,7 +12,7 @@ use crate::site::Site;
 /// The state every request handler shares. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct App {
-    /// Handlers use it bound to the request's actor: `crate::actor::ActorEngine`.
+    /// Handlers use it bound to the request's actor: `crate::extract::ActorEngine`.
     pub engine: Engine,
     pub site: Site,
     /// The site's public URL, if configured.

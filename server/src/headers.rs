@@ -6,30 +6,23 @@ use axum::middleware::Next;
 use axum::response::Response;
 
 const SECURE: [(HeaderName, HeaderValue); 6] = [
-    (
-        header::X_CONTENT_TYPE_OPTIONS,
-        HeaderValue::from_static("nosniff"),
+    constant("x-content-type-options", "nosniff"),
+    constant("referrer-policy", "strict-origin-when-cross-origin"),
+    constant("x-frame-options", "DENY"),
+    constant(
+        "permissions-policy",
+        "accelerometer=(), camera=(), display-capture=(), geolocation=(), gyroscope=(), magnetometer=(), microphone=(), midi=(), payment=(), usb=()",
     ),
-    (
-        header::REFERRER_POLICY,
-        HeaderValue::from_static("strict-origin-when-cross-origin"),
-    ),
-    (header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY")),
-    (
-        HeaderName::from_static("permissions-policy"),
-        HeaderValue::from_static(
-            "accelerometer=(), camera=(), display-capture=(), geolocation=(), gyroscope=(), magnetometer=(), microphone=(), midi=(), payment=(), usb=()",
-        ),
-    ),
-    (
-        HeaderName::from_static("cross-origin-opener-policy"),
-        HeaderValue::from_static("same-origin"),
-    ),
-    (
-        HeaderName::from_static("cross-origin-resource-policy"),
-        HeaderValue::from_static("same-origin"),
-    ),
+    constant("cross-origin-opener-policy", "same-origin"),
+    constant("cross-origin-resource-policy", "same-origin"),
 ];
+
+const fn constant(name: &'static str, value: &'static str) -> (HeaderName, HeaderValue) {
+    (
+        HeaderName::from_static(name),
+        HeaderValue::from_static(value),
+    )
+}
 
 /// Paths that other sites may show in frames.
 const FRAMED: &str = "/embed/";

@@ -6,37 +6,21 @@
 //! and the files of the built [`site`].
 //!
 //! The imports are layered: `cli` over `serve`, `serve` over `api`, `auth` and
-//! `pages`, and those over the leaves ([`app`], `actor`, `path`, `problem`,
+//! `pages`, and those over the leaves ([`app`], `extract`, `problem`,
 //! [`providers`] and others).
 
-pub mod config;
-
-pub mod cli;
-
-pub mod serve;
-
 pub mod api;
-
-mod auth;
-
-pub mod pages;
-
 pub mod app;
-
-pub mod providers;
-
-pub mod site;
-
-mod actor;
-
+mod auth;
+pub mod cli;
+pub mod config;
+mod extract;
 mod headers;
-
 mod invitation;
-
-mod path;
-
-mod pictures;
-
-mod problem;
-
 mod logging;
+pub mod pages;
+mod pictures;
+mod problem;
+pub mod providers;
+pub mod serve;
+pub mod site;

@@ -4,20 +4,16 @@ use std::io::IsTerminal;
 
 use tracing_subscriber::EnvFilter;
 
-use crate::config::{LogConfig, LogFormat};
+use crate::config::{GlobalOptions, LogFormat};
 
-/// The default filter of `serve`.
-pub(crate) const SERVE: &str = "info";
-/// The default filter of the other commands.
-pub(crate) const COMMAND: &str = "warn";
-
-pub(crate) fn init(config: &LogConfig, default: &str) {
+/// `default` is the filter unless the options name one.
+pub(crate) fn init(options: &GlobalOptions, default: &str) {
     // The configuration has validated the filter.
-    let filter = EnvFilter::new(config.filter.as_deref().unwrap_or(default));
+    let filter = EnvFilter::new(options.log.as_deref().unwrap_or(default));
     let lines = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(std::io::stderr);
-    match config.format {
+    match options.log_format {
         LogFormat::Text if !std::io::stderr().is_terminal() => lines.with_ansi(false).init(),
         LogFormat::Text => lines.init(),
         LogFormat::Json => lines.json().flatten_event(true).init(),

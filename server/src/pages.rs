@@ -17,8 +17,8 @@ use leptos_axum::{
 use swe_ci_app::{FormAnswer, shell};
 use swe_ci_views::account::Actor;
 
-use crate::actor;
 use crate::app::App;
+use crate::extract::actor;
 use crate::headers;
 
 /// Adds the routes of the pages and of their server functions.
@@ -89,7 +89,7 @@ fn context(app: &App) -> impl Fn() + Clone + Send + Sync + 'static + use<> {
     let public_url = app.public_url.clone();
     let providers = app.providers.shown();
     move || {
-        let by = use_context::<Parts>().map_or(Actor::Visitor, |p| actor::actor(&p.extensions));
+        let by = use_context::<Parts>().map_or(Actor::Visitor, |p| actor(&p.extensions));
         provide_context(engine.acting_for(by.clone()));
         provide_context(by);
         provide_context(public_url.clone());

@@ -91,39 +91,25 @@ impl Kind {
         }
     }
 
-    fn name(self) -> &'static str {
+    /// Its name and its title.
+    fn named(self) -> [&'static str; 2] {
         match self {
-            Self::BadRequest => "bad-request",
-            Self::BadParameter => "bad-parameter",
-            Self::Unauthenticated => "unauthenticated",
-            Self::Forbidden => "forbidden",
-            Self::TooMany => "too-many",
-            Self::NotFound => "not-found",
-            Self::NoSuchAddress => "no-such-address",
-            Self::MethodNotAllowed => "method-not-allowed",
-            Self::Conflict => "conflict",
-            Self::TooLarge => "too-large",
-            Self::Internal => "internal",
-            Self::Unavailable => "unavailable",
-            Self::TimedOut => "timed-out",
-        }
-    }
-
-    fn title(self) -> &'static str {
-        match self {
-            Self::BadRequest => "The request is invalid",
-            Self::BadParameter => "A parameter is invalid",
-            Self::Unauthenticated => "Authentication is required",
-            Self::Forbidden => "The account may not do this",
-            Self::TooMany => "Too many tries",
-            Self::NotFound => "Not found",
-            Self::NoSuchAddress => "There is no such address",
-            Self::MethodNotAllowed => "The address does not support this method",
-            Self::Conflict => "Conflict with the current state",
-            Self::TooLarge => "The request is too large",
-            Self::Internal => "Internal server error",
-            Self::Unavailable => "A dependency of the server does not answer",
-            Self::TimedOut => "The request timed out",
+            Self::BadRequest => ["bad-request", "The request is invalid"],
+            Self::BadParameter => ["bad-parameter", "A parameter is invalid"],
+            Self::Unauthenticated => ["unauthenticated", "Authentication is required"],
+            Self::Forbidden => ["forbidden", "The account may not do this"],
+            Self::TooMany => ["too-many", "Too many tries"],
+            Self::NotFound => ["not-found", "Not found"],
+            Self::NoSuchAddress => ["no-such-address", "There is no such address"],
+            Self::MethodNotAllowed => {
+                let title = "The address does not support this method";
+                ["method-not-allowed", title]
+            }
+            Self::Conflict => ["conflict", "Conflict with the current state"],
+            Self::TooLarge => ["too-large", "The request is too large"],
+            Self::Internal => ["internal", "Internal server error"],
+            Self::Unavailable => ["unavailable", "A dependency of the server does not answer"],
+            Self::TimedOut => ["timed-out", "The request timed out"],
         }
     }
 }
@@ -139,65 +125,44 @@ impl Problem {
 
     pub(crate) fn about_parameter(name: impl Into<String>, detail: String) -> Self {
         Self {
-            kind: Kind::BadParameter,
-            detail,
             parameter: Some(name.into()),
-            retry_after: None,
-            problems: Vec::new(),
+            ..Self::new(Kind::BadParameter, detail)
         }
     }
 
     pub(crate) fn no_such_address(path: &str) -> Self {
-        Self::new(
-            Kind::NoSuchAddress,
-            format!("nothing is at `{path}`; /api/v1/openapi.json lists the addresses"),
-        )
-    }
-
-    /// The error's text lists the figures.
-    pub(crate) fn no_such_figure(error: &NoSuchFigure) -> Self {
-        Self::new(Kind::NotFound, error.to_string())
+        let detail = format!("nothing is at `{path}`; /api/v1/openapi.json lists the addresses");
+        Self::new(Kind::NoSuchAddress, detail)
     }
 
     pub(crate) fn method_not_allowed(method: &str) -> Self {
-        Self::new(
-            Kind::MethodNotAllowed,
-            format!(
-                "this address does not support {method}; the `allow` header names the supported methods"
-            ),
-        )
+        let detail = format!(
+            "this address does not support {method}; the `allow` header names the supported methods"
+        );
+        Self::new(Kind::MethodNotAllowed, detail)
     }
 
     pub(crate) fn too_large(limit_bytes: usize) -> Self {
-        Self::new(
-            Kind::TooLarge,
-            format!("a request body may have at most {limit_bytes} bytes"),
-        )
+        let detail = format!("a request body may have at most {limit_bytes} bytes");
+        Self::new(Kind::TooLarge, detail)
     }
 
     pub(crate) fn timed_out(seconds: u64) -> Self {
-        Self::new(
-            Kind::TimedOut,
-            format!("no response was ready after {seconds} seconds; try again later"),
-        )
+        let detail = format!("no response was ready after {seconds} seconds; try again later");
+        Self::new(Kind::TimedOut, detail)
     }
 
     /// Another site made a browser send the request, with the cookies of this
     /// site.
     pub(crate) fn cross_site() -> Self {
-        Self::new(
-            Kind::Forbidden,
-            "the request does not come from a page of this site; a program must send an API token, and no cookie"
-                .into(),
-        )
+        let detail = "the request does not come from a page of this site; a program must send an API token, and no cookie";
+        Self::new(Kind::Forbidden, detail.into())
     }
 
     /// The operator has closed the site to visitors.
     pub(crate) fn closed() -> Self {
-        Self::new(
-            Kind::Unauthenticated,
-            "this site is closed to visitors; send an API token".into(),
-        )
+        let detail = "this site is closed to visitors; send an API token";
+        Self::new(Kind::Unauthenticated, detail.into())
     }
 
     /// A body that this address does not accept.
@@ -232,15 +197,15 @@ impl Problem {
     }
 
     fn body(self, request_id: &str) -> ProblemBody {
+        let failed = "the server failed; its log has the reason under request id";
         let detail = match self.kind {
-            Kind::Internal => {
-                format!("the server failed; its log has the reason under request id {request_id}")
-            }
+            Kind::Internal => format!("{failed} {request_id}"),
             _ => self.detail,
         };
+        let [name, title] = self.kind.named();
         ProblemBody {
-            kind: format!("urn:swe-ci:problem:{}", self.kind.name()),
-            title: self.kind.title(),
+            kind: format!("urn:swe-ci:problem:{name}"),
+            title,
             status: self.kind.status().as_u16(),
             detail,
             instance: request_id.to_owned(),
@@ -262,8 +227,8 @@ impl From<Error> for Problem {
             Error::TooMany { .. } => Kind::TooMany,
             Error::Conflict(_) => Kind::Conflict,
             Error::Unavailable(_) => Kind::Unavailable,
-            Error::Internal(cause) => {
-                tracing::error!(error = format!("{cause:#}"), "a request failed");
+            Error::Internal(_) => {
+                tracing::error!(error = chain(&error), "a request failed");
                 return Self::internal();
             }
         };
@@ -276,6 +241,13 @@ impl From<Error> for Problem {
             _ => {}
         }
         problem
+    }
+}
+
+/// The error's text lists the figures.
+impl From<NoSuchFigure> for Problem {
+    fn from(error: NoSuchFigure) -> Self {
+        Self::new(Kind::NotFound, error.to_string())
     }
 }
 
@@ -324,6 +296,14 @@ impl IntoResponse for Problem {
         }
         response.extensions_mut().insert(self);
         response
+    }
+}
+
+/// An error with its causes, for logs and terminals.
+pub(crate) fn chain(error: &Error) -> String {
+    match error {
+        Error::Internal(cause) => format!("{cause:#}"),
+        other => other.to_string(),
     }
 }
 

@@ -112,10 +112,7 @@ impl Site {
                 let allow = served.headers().get(header::ALLOW).cloned();
                 let problem = Problem::method_not_allowed(request.method.as_str());
                 let allow = allow.map(|methods| [(header::ALLOW, methods)]);
-                return Some(match allow {
-                    Some(allow) => (allow, problem).into_response(),
-                    None => problem.into_response(),
-                });
+                return Some((allow, problem).into_response());
             }
             _ => served.into_response(),
         };

@@ -9,12 +9,9 @@ use swe_ci_views::view::Page;
 use utoipa::{IntoParams, ToSchema};
 
 use super::Result;
-use super::addresses::TokenPath;
-use super::body::Body;
-use super::query::{NoParameters, PageParameters, Query, QueryParameters, QueryString};
+use super::query::{PageParameters, Query, QueryParameters, QueryString};
 use super::responses::{Admin, Invalid, SignedIn};
-use crate::actor::ActorEngine;
-use crate::path::Path;
+use crate::extract::{ActorEngine, Body, Path};
 use crate::problem::Problem;
 
 /// The account the token belongs to, and its role.
@@ -22,10 +19,7 @@ use crate::problem::Problem;
     get, path = "/api/v1/me", tag = "accounts",
     responses((status = 200, description = "The account, with its current role", body = Identity), SignedIn),
 )]
-pub(crate) async fn me(
-    ActorEngine(engine): ActorEngine,
-    Query(NoParameters): Query<NoParameters>,
-) -> Result<Json<Identity>> {
+pub(crate) async fn me(engine: ActorEngine) -> Result<Json<Identity>> {
     engine.require(AccountRole::Reader)?;
     let me = engine.by().identity().cloned();
     Ok(Json(me.ok_or_else(Problem::internal)?))
@@ -36,10 +30,7 @@ pub(crate) async fn me(
     get, path = "/api/v1/tokens", tag = "accounts",
     responses((status = 200, description = "The tokens", body = Vec<TokenView>), SignedIn),
 )]
-pub(crate) async fn tokens(
-    ActorEngine(engine): ActorEngine,
-    Query(NoParameters): Query<NoParameters>,
-) -> Result<Json<Vec<TokenView>>> {
+pub(crate) async fn tokens(engine: ActorEngine) -> Result<Json<Vec<TokenView>>> {
     Ok(Json(engine.tokens().await?))
 }
 
@@ -76,8 +67,7 @@ pub(crate) struct MadeToken {
     ),
 )]
 pub(crate) async fn make_token(
-    ActorEngine(engine): ActorEngine,
-    Query(NoParameters): Query<NoParameters>,
+    engine: ActorEngine,
     body: Result<Body<NewToken>>,
 ) -> Result<(StatusCode, Json<MadeToken>)> {
     engine.require(AccountRole::Reader)?;
@@ -90,7 +80,7 @@ pub(crate) async fn make_token(
 /// Revokes a token; it stops working at once.
 #[utoipa::path(
     delete, path = "/api/v1/tokens/{id}", tag = "accounts",
-    params(TokenPath),
+    params(("id" = String, Path, description = "The token's id; addresses never contain the token's text.")),
     responses(
         (status = 204, description = "The token is revoked"),
         SignedIn,
@@ -98,9 +88,8 @@ pub(crate) async fn make_token(
     ),
 )]
 pub(crate) async fn revoke_token(
-    ActorEngine(engine): ActorEngine,
-    Path(TokenPath { id }): Path<TokenPath>,
-    Query(NoParameters): Query<NoParameters>,
+    engine: ActorEngine,
+    Path(id): Path<String>,
 ) -> Result<StatusCode> {
     engine.require(AccountRole::Reader)?;
     engine.revoke_token(&id).await?;
@@ -112,10 +101,7 @@ pub(crate) async fn revoke_token(
     get, path = "/api/v1/accounts", tag = "accounts",
     responses((status = 200, description = "The accounts", body = Vec<AccountView>), Admin),
 )]
-pub(crate) async fn accounts(
-    ActorEngine(engine): ActorEngine,
-    Query(NoParameters): Query<NoParameters>,
-) -> Result<Json<Vec<AccountView>>> {
+pub(crate) async fn accounts(engine: ActorEngine) -> Result<Json<Vec<AccountView>>> {
     Ok(Json(engine.accounts().await?))
 }
 
@@ -146,7 +132,7 @@ const SUBJECT: &str = "1 to 200 bytes of text";
     responses((status = 200, description = "A page of entries", body = Page<AuditEntry>), Invalid, Admin),
 )]
 pub(crate) async fn audit(
-    ActorEngine(engine): ActorEngine,
+    engine: ActorEngine,
     Query((AuditParameters { subject }, page)): Query<(AuditParameters, PageParameters)>,
 ) -> Result<Json<Page<AuditEntry>>> {
     Ok(Json(engine.audit(&page.into(), subject.as_deref()).await?))

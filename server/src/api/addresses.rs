@@ -18,8 +18,8 @@ pub(crate) struct TaskPath {
 
 impl TaskPath {
     /// Checked here because axum's own error would not name the parameter.
-    pub(crate) fn task_id(self) -> Result<TaskId, Problem> {
-        TaskId::new(self.id).map_err(|e| Problem::about_parameter("id", e.to_string()))
+    pub(crate) fn task_id(&self) -> Result<TaskId, Problem> {
+        TaskId::new(self.id.as_str()).map_err(|e| Problem::about_parameter("id", e.to_string()))
     }
 }
 
@@ -34,10 +34,9 @@ pub(crate) struct SplitPath {
 impl SplitPath {
     pub(crate) fn name(&self) -> Result<&str, Problem> {
         let must = "the name of a split: letters, digits, `.`, `_` and `-`";
-        match is_plain_name(&self.split) {
-            true => Ok(&self.split),
-            false => Err(Problem::parameter("split", &self.split, must)),
-        }
+        is_plain_name(&self.split)
+            .then_some(self.split.as_str())
+            .ok_or_else(|| Problem::parameter("split", &self.split, must))
     }
 }
 
@@ -52,25 +51,16 @@ pub(crate) struct RunPath {
 #[into_params(parameter_in = Path)]
 pub(crate) struct EvolutionPath {
     /// The run's id.
-    id: String,
+    pub id: String,
     /// The task's id.
     task: String,
 }
 
 impl EvolutionPath {
-    /// The run and the task.
-    pub(crate) fn parts(self) -> Result<(String, TaskId), Problem> {
-        let task = TaskId::new(self.task);
-        let task = task.map_err(|e| Problem::about_parameter("task", e.to_string()))?;
-        Ok((self.id, task))
+    pub(crate) fn task_id(&self) -> Result<TaskId, Problem> {
+        let task = TaskId::new(self.task.as_str());
+        task.map_err(|e| Problem::about_parameter("task", e.to_string()))
     }
-}
-
-#[derive(Debug, Deserialize, IntoParams)]
-#[into_params(parameter_in = Path)]
-pub(crate) struct ModelPath {
-    /// The model's name, percent-encoded.
-    pub name: String,
 }
 
 #[derive(Debug, Deserialize, IntoParams)]
@@ -81,13 +71,6 @@ pub(crate) struct IterationPath {
     /// The iteration, from 1.
     #[param(minimum = 1)]
     pub n: u32,
-}
-
-#[derive(Debug, Deserialize, IntoParams)]
-#[into_params(parameter_in = Path)]
-pub(crate) struct StepsPath {
-    /// The evolution's id.
-    pub id: String,
 }
 
 #[derive(Debug, Deserialize, IntoParams)]
@@ -110,13 +93,6 @@ impl StylePath {
 
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Path)]
-pub(crate) struct TokenPath {
-    /// The token's id; addresses never contain the token's text.
-    pub id: String,
-}
-
-#[derive(Debug, Deserialize, IntoParams)]
-#[into_params(parameter_in = Path)]
 pub(crate) struct TrajectoryPath {
     /// The evolution's id.
     pub id: String,
@@ -131,8 +107,7 @@ pub(crate) struct TrajectoryPath {
 impl TrajectoryPath {
     pub(crate) fn role(&self) -> Result<Role, Problem> {
         let roles = [Role::Architect, Role::Programmer];
-        let role = roles.into_iter().find(|role| role.name() == self.role);
-        role.ok_or_else(|| Problem::parameter("role", &self.role, "`architect` or `programmer`"))
+        role_of(&self.role, &roles, "`architect` or `programmer`")
     }
 }
 
@@ -155,8 +130,11 @@ pub(crate) struct LogPath {
 impl LogPath {
     pub(crate) fn role(&self) -> Result<Role, Problem> {
         let roles = [Role::Architect, Role::Programmer, Role::Test];
-        let role = roles.into_iter().find(|role| role.name() == self.role);
-        let must = "`architect`, `programmer` or `test`";
-        role.ok_or_else(|| Problem::parameter("role", &self.role, must))
+        role_of(&self.role, &roles, "`architect`, `programmer` or `test`")
     }
+}
+
+fn role_of(name: &str, roles: &[Role], must: &str) -> Result<Role, Problem> {
+    let role = roles.iter().copied().find(|role| role.name() == name);
+    role.ok_or_else(|| Problem::parameter("role", name, must))
 }

@@ -1,7 +1,6 @@
 //! The reproducibility card of a run.
 
 use axum::Json;
-use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use swe_ci_views::card::Card;
 use utoipa::IntoParams;
@@ -10,8 +9,7 @@ use super::Result;
 use super::addresses::RunPath;
 use super::query::{Query, QueryParameters, QueryString};
 use super::responses::{Invalid, NoSuchRun};
-use crate::actor::ActorEngine;
-use crate::path::Path;
+use crate::extract::{ActorEngine, Path};
 
 /// The format of the card.
 #[derive(Debug, IntoParams)]
@@ -29,23 +27,10 @@ pub(crate) enum Format {
     Text,
 }
 
-impl Format {
-    pub(super) fn from_name(text: &str) -> Option<Self> {
-        match text {
-            "json" => Some(Self::Json),
-            "text" => Some(Self::Text),
-            _ => None,
-        }
-    }
-}
-
 impl QueryParameters for CardParameters {
     fn read(query: &QueryString) -> Result<Self> {
-        Ok(Self {
-            format: query
-                .parse("format", "`json` or `text`", Format::from_name)?
-                .unwrap_or_default(),
-        })
+        let format = query.word("format", [("json", Format::Json), ("text", Format::Text)])?;
+        Ok(Self { format })
     }
 }
 
@@ -64,16 +49,13 @@ impl QueryParameters for CardParameters {
     ),
 )]
 pub(crate) async fn card(
-    ActorEngine(engine): ActorEngine,
-    Path(RunPath { id }): Path<RunPath>,
+    engine: ActorEngine,
+    path: Path<RunPath>,
     Query(CardParameters { format }): Query<CardParameters>,
 ) -> Result<Response> {
-    let card = engine.card(&id).await?;
+    let card = engine.card(&path.id).await?;
     Ok(match format {
         Format::Json => Json(card).into_response(),
-        Format::Text => {
-            let head = [(header::CONTENT_TYPE, "text/plain; charset=utf-8")];
-            (head, card.to_text()).into_response()
-        }
+        Format::Text => card.to_text().into_response(),
     })
 }

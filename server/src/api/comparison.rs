@@ -1,4 +1,4 @@
-//! Runs of one split side by side, as JSON and as CSV.
+//! Runs of one split side by side, as JSON and as CSV; all runs of one model.
 
 use axum::Json;
 use axum::response::Response;
@@ -6,14 +6,15 @@ use swe_ci_core::csv;
 use swe_ci_core::metrics::{Convention, Gamma};
 use swe_ci_core::task::TaskId;
 use swe_ci_engine::Engine;
-use swe_ci_views::leaderboard::{Incomparable, StyleRates, Versus, WinRates};
+use swe_ci_views::leaderboard::{Incomparable, ModelDetail, StyleRates, Versus, WinRates};
 use swe_ci_views::style::StyleMetric;
 use utoipa::IntoParams;
 
 use super::Result;
 use super::download::{CSV, download};
 use super::query::{Query, QueryParameters, QueryString};
-use crate::actor::ActorEngine;
+use super::responses::NotComparable;
+use crate::extract::{ActorEngine, Path};
 use crate::problem::Problem;
 
 /// The runs, and how tests and iterations count.
@@ -59,13 +60,8 @@ fn run_ids(query: &QueryString) -> Result<Vec<String>> {
 
 impl ComparisonParameters {
     pub(crate) async fn versus(&self, engine: &Engine) -> Result<Versus> {
-        let Self {
-            runs,
-            gamma,
-            convention,
-            task,
-        } = self;
-        let comparison = engine.compare(runs, *gamma, *convention, task.as_ref());
+        let task = self.task.as_ref();
+        let comparison = engine.compare(&self.runs, self.gamma, self.convention, task);
         Ok(comparison.await?)
     }
 }
@@ -76,14 +72,10 @@ impl ComparisonParameters {
 #[utoipa::path(
     get, path = "/api/v1/compare", tag = "results",
     params(ComparisonParameters),
-    responses(
-        (status = 200, description = "The comparison", body = Versus),
-        (status = 400, description = "A parameter is invalid, or these runs cannot be compared"),
-        (status = 404, description = "A run does not exist, or the runs do not share the task"),
-    ),
+    responses((status = 200, description = "The comparison", body = Versus), NotComparable),
 )]
 pub(crate) async fn compare(
-    ActorEngine(engine): ActorEngine,
+    engine: ActorEngine,
     Query(comparing): Query<ComparisonParameters>,
 ) -> Result<Json<Versus>> {
     Ok(Json(comparing.versus(&engine).await?))
@@ -95,40 +87,42 @@ pub(crate) async fn compare(
     params(ComparisonParameters),
     responses(
         (status = 200, description = "task_id, repo, run_id, model, evoscore, turns, solved, regressions, and of the code beside the oracle's, where it is solved and measured: mi_win_rate, mi_tie_rate, mi_loss_rate, pylint_win_rate, pylint_tie_rate, pylint_loss_rate, lines_ratio", body = String, content_type = "text/csv"),
-        (status = 400, description = "A parameter is invalid, or these runs cannot be compared"),
-        (status = 404, description = "A run does not exist, or the runs do not share the task"),
+        NotComparable,
     ),
 )]
 pub(crate) async fn compare_csv(
-    ActorEngine(engine): ActorEngine,
+    engine: ActorEngine,
     Query(comparing): Query<ComparisonParameters>,
 ) -> Result<Response> {
     let versus = comparing.versus(&engine).await?;
     Ok(download("swe-ci-compare.csv", CSV, table(&versus)))
 }
 
-const COLUMNS: [&str; 15] = [
-    "task_id",
-    "repo",
-    "run_id",
-    "model",
-    "evoscore",
-    "turns",
-    "solved",
-    "regressions",
-    "mi_win_rate",
-    "mi_tie_rate",
-    "mi_loss_rate",
-    "pylint_win_rate",
-    "pylint_tie_rate",
-    "pylint_loss_rate",
-    "lines_ratio",
-];
+/// All runs of a model over all splits, their standings, and the model's
+/// results on groups of tasks.
+#[utoipa::path(
+    get, path = "/api/v1/models/{name}", tag = "results",
+    params(("name" = String, Path, description = "The model's name, percent-encoded.")),
+    responses(
+        (status = 200, description = "The model", body = ModelDetail),
+        (status = 404, description = "No run uses a model of this name"),
+    ),
+)]
+pub(crate) async fn model(
+    engine: ActorEngine,
+    Path(name): Path<String>,
+) -> Result<Json<ModelDetail>> {
+    Ok(Json(engine.model(&name).await?))
+}
+
+const COLUMNS: &str = "task_id,repo,run_id,model,evoscore,turns,solved,regressions,\
+    mi_win_rate,mi_tie_rate,mi_loss_rate,\
+    pylint_win_rate,pylint_tie_rate,pylint_loss_rate,lines_ratio";
 
 /// RFC 4180, with numbers in full precision.
 fn table(versus: &Versus) -> String {
     let mut text = String::new();
-    csv::line(&mut text, COLUMNS.map(str::to_owned));
+    csv::line(&mut text, COLUMNS.split(',').map(str::to_owned));
     for task in &versus.tasks {
         for (row, result) in versus.runs.iter().zip(&task.results) {
             let fields = [

@@ -7,21 +7,12 @@ use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 use swe_ci_views::account::AccountRole;
 use swe_ci_views::curation::{CurationDetail, CurationSummary};
-use utoipa::{IntoParams, ToSchema};
+use utoipa::ToSchema;
 
 use super::Result;
-use super::query::{NoParameters, Query};
 use super::responses::{Admin, NoSuchCuration};
-use crate::actor::ActorEngine;
-use crate::path::Path;
+use crate::extract::{ActorEngine, Path};
 use crate::problem::Problem;
-
-#[derive(Debug, Deserialize, IntoParams)]
-#[into_params(parameter_in = Path)]
-pub(crate) struct CurationPath {
-    /// The curation's id.
-    id: String,
-}
 
 /// A plan to execute.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -42,10 +33,7 @@ pub(crate) struct Begun {
     get, path = "/api/v1/curations", tag = "tasks",
     responses((status = 200, description = "The curations", body = Vec<CurationSummary>), Admin),
 )]
-pub(crate) async fn curations(
-    ActorEngine(engine): ActorEngine,
-    Query(NoParameters): Query<NoParameters>,
-) -> Result<Json<Vec<CurationSummary>>> {
+pub(crate) async fn curations(engine: ActorEngine) -> Result<Json<Vec<CurationSummary>>> {
     Ok(Json(engine.curations().await?))
 }
 
@@ -60,11 +48,7 @@ pub(crate) async fn curations(
         (status = 409, description = "The split exists already"),
     ),
 )]
-pub(crate) async fn curate(
-    ActorEngine(engine): ActorEngine,
-    Query(NoParameters): Query<NoParameters>,
-    body: Bytes,
-) -> Result<Response> {
+pub(crate) async fn curate(engine: ActorEngine, body: Bytes) -> Result<Response> {
     engine.require(AccountRole::Admin)?;
     let NewCuration { plan } =
         serde_json::from_slice(&body).map_err(|error| Problem::unreadable(error.to_string()))?;
@@ -76,13 +60,12 @@ pub(crate) async fn curate(
 /// A curation: its plan, the results of each stage, and every candidate.
 #[utoipa::path(
     get, path = "/api/v1/curations/{id}", tag = "tasks",
-    params(CurationPath),
+    params(("id" = String, Path, description = "The curation's id.")),
     responses((status = 200, description = "The curation", body = CurationDetail), Admin, NoSuchCuration),
 )]
 pub(crate) async fn curation(
-    ActorEngine(engine): ActorEngine,
-    Path(CurationPath { id }): Path<CurationPath>,
-    Query(NoParameters): Query<NoParameters>,
+    engine: ActorEngine,
+    Path(id): Path<String>,
 ) -> Result<Json<CurationDetail>> {
     Ok(Json(engine.curation(&id).await?))
 }
@@ -90,18 +73,14 @@ pub(crate) async fn curation(
 /// Cancels a curation and keeps its results so far.
 #[utoipa::path(
     post, path = "/api/v1/curations/{id}/cancel", tag = "tasks",
-    params(CurationPath),
+    params(("id" = String, Path, description = "The curation's id.")),
     responses(
         (status = 204, description = "The curation is cancelled"),
         Admin, NoSuchCuration,
         (status = 409, description = "The curation is over"),
     ),
 )]
-pub(crate) async fn cancel(
-    ActorEngine(engine): ActorEngine,
-    Path(CurationPath { id }): Path<CurationPath>,
-    Query(NoParameters): Query<NoParameters>,
-) -> Result<StatusCode> {
+pub(crate) async fn cancel(engine: ActorEngine, Path(id): Path<String>) -> Result<StatusCode> {
     engine.cancel_curation(&id).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use axum::extract::{FromRequestParts, State};
 use axum::http::request::Parts;
-use axum::http::{HeaderName, HeaderValue};
 use axum::response::sse::{Event, KeepAlive};
 use axum::response::{IntoResponse, Sse};
 use futures::StreamExt;
@@ -13,18 +12,14 @@ use swe_ci_views::event::RunEvent;
 
 use super::Result;
 use super::addresses::RunPath;
-use super::query::{NoParameters, Query};
 use super::responses::NoSuchRun;
-use crate::actor::ActorEngine;
 use crate::app::App;
-use crate::path::Path;
+use crate::extract::{ActorEngine, Path};
 use crate::problem::Problem;
 
 /// The server sends a comment after this much silence, so that proxies and
 /// browsers do not take the stream for dead.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
-
-const LAST_EVENT_ID: &str = "last-event-id";
 
 /// The last event that a reconnecting client has seen.
 #[derive(Debug)]
@@ -34,18 +29,14 @@ impl<S: Sync> FromRequestParts<S> for LastEventId {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self> {
-        let Some(value) = parts.headers.get(LAST_EVENT_ID) else {
+        let Some(value) = parts.headers.get("last-event-id") else {
             return Ok(Self(None));
         };
         let text = String::from_utf8_lossy(value.as_bytes());
-        match text.trim().parse() {
-            Ok(seq) => Ok(Self(Some(seq))),
-            Err(_) => Err(Problem::parameter(
-                "Last-Event-ID",
-                &text,
-                "the id of an event of this stream",
-            )),
-        }
+        let must = "the id of an event of this stream";
+        let seq = text.trim().parse();
+        let seq = seq.map_err(|_| Problem::parameter("Last-Event-ID", &text, must))?;
+        Ok(Self(Some(seq)))
     }
 }
 
@@ -69,21 +60,17 @@ impl<S: Sync> FromRequestParts<S> for LastEventId {
 )]
 pub(crate) async fn events(
     State(app): State<App>,
-    ActorEngine(engine): ActorEngine,
-    Path(RunPath { id }): Path<RunPath>,
-    Query(NoParameters): Query<NoParameters>,
+    engine: ActorEngine,
+    path: Path<RunPath>,
     LastEventId(after): LastEventId,
 ) -> Result<impl IntoResponse> {
     let stream = engine
-        .events(&id, after)
+        .events(&path.id, after)
         .await?
         .map(|event| Ok::<_, Infallible>(sse(&event)))
         .take_until(app.shutdown.cancelled_owned());
     // nginx would otherwise hold events back until its buffer is full.
-    let unbuffered = (
-        HeaderName::from_static("x-accel-buffering"),
-        HeaderValue::from_static("no"),
-    );
+    let unbuffered = ("x-accel-buffering", "no");
     let keep_alive = KeepAlive::new().interval(KEEP_ALIVE);
     Ok(([unbuffered], Sse::new(stream).keep_alive(keep_alive)))
 }

@@ -1,15 +1,27 @@
-//! The files of an iteration, for download.
+//! The files of an iteration for download, its change to the code, and its logs.
 
 use axum::body::Body;
-use axum::response::Response;
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
+use swe_ci_engine::{Error, Pieces};
+use swe_ci_views::inspection::CodeChange;
 
 use super::Result;
-use super::addresses::IterationPath;
+use super::addresses::{IterationPath, LogPath};
 use super::download::download;
-use super::query::{NoParameters, Query};
-use super::responses::Invalid;
-use crate::actor::ActorEngine;
-use crate::path::Path;
+use super::responses::{Invalid, NoCode};
+use crate::extract::{ActorEngine, Path};
+
+/// Plain text in every browser, so that it never renders an agent's output as a
+/// page.
+const TEXT: [(header::HeaderName, &str); 1] = [(header::CONTENT_TYPE, "text/plain; charset=utf-8")];
+
+/// A download that is named after its iteration.
+fn file(path: &IterationPath, ending: &str, media_type: &'static str, pieces: Pieces) -> Response {
+    let IterationPath { id, n } = path;
+    let name = format!("{id}-{n}{ending}");
+    download(&name, media_type, Body::from_stream(pieces))
+}
 
 /// The code that an iteration's tests ran on.
 #[utoipa::path(
@@ -17,22 +29,12 @@ use crate::path::Path;
     params(IterationPath),
     responses(
         (status = 200, description = "The archive", body = String, content_type = "application/gzip"),
-        Invalid,
-        (status = 404, description = "There is no such iteration, or its code is not known here"),
+        Invalid, NoCode,
     ),
 )]
-pub(crate) async fn code(
-    ActorEngine(engine): ActorEngine,
-    Path(IterationPath { id, n }): Path<IterationPath>,
-    Query(NoParameters): Query<NoParameters>,
-) -> Result<Response> {
-    let pieces = engine.code_archive(&id, n).await?;
-    let name = format!("{id}-{n}.tar.gz");
-    Ok(download(
-        &name,
-        "application/gzip",
-        Body::from_stream(pieces),
-    ))
+pub(crate) async fn code(engine: ActorEngine, path: Path<IterationPath>) -> Result<Response> {
+    let pieces = engine.code_archive(&path.id, path.n).await?;
+    Ok(file(&path, ".tar.gz", "application/gzip", pieces))
 }
 
 /// The pytest report of an iteration, as `pytest-json-report` writes it.
@@ -45,18 +47,9 @@ pub(crate) async fn code(
         (status = 404, description = "There is no such iteration, or it has no report"),
     ),
 )]
-pub(crate) async fn report(
-    ActorEngine(engine): ActorEngine,
-    Path(IterationPath { id, n }): Path<IterationPath>,
-    Query(NoParameters): Query<NoParameters>,
-) -> Result<Response> {
-    let pieces = engine.report(&id, n).await?;
-    let name = format!("{id}-{n}-report.json");
-    Ok(download(
-        &name,
-        "application/json",
-        Body::from_stream(pieces),
-    ))
+pub(crate) async fn report(engine: ActorEngine, path: Path<IterationPath>) -> Result<Response> {
+    let pieces = engine.report(&path.id, path.n).await?;
+    Ok(file(&path, "-report.json", "application/json", pieces))
 }
 
 /// The architect's requirement document of an iteration.
@@ -69,16 +62,47 @@ pub(crate) async fn report(
         (status = 404, description = "There is no such iteration, or it has no document"),
     ),
 )]
-pub(crate) async fn document(
-    ActorEngine(engine): ActorEngine,
-    Path(IterationPath { id, n }): Path<IterationPath>,
-    Query(NoParameters): Query<NoParameters>,
-) -> Result<Response> {
-    let pieces = engine.document(&id, n).await?;
-    let name = format!("{id}-{n}-requirement.xml");
-    Ok(download(
-        &name,
-        "application/xml",
-        Body::from_stream(pieces),
-    ))
+pub(crate) async fn document(engine: ActorEngine, path: Path<IterationPath>) -> Result<Response> {
+    let pieces = engine.document(&path.id, path.n).await?;
+    Ok(file(&path, "-requirement.xml", "application/xml", pieces))
+}
+
+/// The change to the code since the previous scored iteration, as a unified
+/// diff that `patch -p1` and `git apply` read. Binary files, and files beyond
+/// the comparison's limits, are only named.
+#[utoipa::path(
+    get, path = "/api/v1/evolutions/{id}/iterations/{n}/diff", tag = "runs",
+    params(IterationPath),
+    responses(
+        (status = 200, description = "The diff; empty when nothing was changed", body = String, content_type = "text/plain"),
+        Invalid, NoCode,
+    ),
+)]
+pub(crate) async fn diff(
+    engine: ActorEngine,
+    path: Path<IterationPath>,
+) -> Result<impl IntoResponse> {
+    match engine.code_change(&path.id, path.n).await? {
+        CodeChange::Known(diff) => Ok((TEXT, diff.to_text())),
+        CodeChange::NotRecorded | CodeChange::Unreadable(_) => {
+            Err(Error::not_found("code of the iteration", path.n))?
+        }
+    }
+}
+
+/// The complete output of one attempt at a step of an iteration.
+#[utoipa::path(
+    get, path = "/api/v1/evolutions/{id}/iterations/{n}/logs/{role}/{attempt}", tag = "runs",
+    params(LogPath),
+    responses(
+        (status = 200, description = "The log", body = String, content_type = "text/plain"),
+        Invalid,
+        (status = 404, description = "There is no such attempt, or it printed nothing"),
+    ),
+)]
+pub(crate) async fn log(engine: ActorEngine, path: Path<LogPath>) -> Result<impl IntoResponse> {
+    let role = path.role()?;
+    let log = engine.step_log(&path.id, path.n, role, path.attempt);
+    let log = log.await?;
+    Ok((TEXT, log))
 }

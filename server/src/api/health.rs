@@ -6,7 +6,7 @@ use swe_ci_engine::Error;
 use utoipa::ToSchema;
 
 use super::Result;
-use crate::actor::ActorEngine;
+use crate::extract::ActorEngine;
 use crate::problem::Problem;
 
 /// A dependency that takes longer counts as unavailable.
@@ -38,7 +38,7 @@ pub(crate) async fn live() -> Json<Health> {
         (status = 503, description = "The database or Docker does not answer; `detail` says which"),
     ),
 )]
-pub(crate) async fn ready(ActorEngine(engine): ActorEngine) -> Result<Json<Health>> {
+pub(crate) async fn ready(engine: ActorEngine) -> Result<Json<Health>> {
     let answer = tokio::time::timeout(PATIENCE, engine.ready()).await;
     let answer = answer.unwrap_or_else(|_| {
         let seconds = PATIENCE.as_secs();

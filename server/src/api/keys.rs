@@ -10,18 +10,10 @@ use swe_ci_views::account::AccountRole;
 use utoipa::{IntoParams, ToSchema};
 
 use super::Result;
-use super::query::{NoParameters, Query, QueryParameters, QueryString};
+use super::query::{Query, QueryParameters, QueryString};
 use super::responses::Submitter;
-use crate::actor::ActorEngine;
-use crate::path::Path;
+use crate::extract::{ActorEngine, Path};
 use crate::problem::Problem;
-
-#[derive(Debug, Deserialize, IntoParams)]
-#[into_params(parameter_in = Path)]
-pub(crate) struct KeyPath {
-    /// The key's name in configurations.
-    name: String,
-}
 
 /// A key to store.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -43,10 +35,8 @@ pub(crate) struct RemovalParameters {
 
 impl QueryParameters for RemovalParameters {
     fn read(query: &QueryString) -> Result<Self> {
-        let force = query.parse("force", "`true` or `false`", |text| text.parse().ok())?;
-        Ok(Self {
-            force: force.unwrap_or_default(),
-        })
+        let force = query.word("force", [("true", true), ("false", false)])?;
+        Ok(Self { force })
     }
 }
 
@@ -55,17 +45,14 @@ impl QueryParameters for RemovalParameters {
     get, path = "/api/v1/keys", tag = "runs",
     responses((status = 200, description = "The keys", body = Vec<KeyView>), Submitter),
 )]
-pub(crate) async fn keys(
-    ActorEngine(engine): ActorEngine,
-    Query(NoParameters): Query<NoParameters>,
-) -> Result<Json<Vec<KeyView>>> {
+pub(crate) async fn keys(engine: ActorEngine) -> Result<Json<Vec<KeyView>>> {
     Ok(Json(engine.key_names().await?))
 }
 
 /// Stores one of your keys under a name and replaces an earlier one.
 #[utoipa::path(
     put, path = "/api/v1/keys/{name}", tag = "runs",
-    params(KeyPath), request_body = KeyValue,
+    params(("name" = String, Path, description = "The key's name in configurations.")), request_body = KeyValue,
     responses(
         (status = 204, description = "The key is stored"),
         Submitter,
@@ -73,9 +60,8 @@ pub(crate) async fn keys(
     ),
 )]
 pub(crate) async fn set_key(
-    ActorEngine(engine): ActorEngine,
-    Path(KeyPath { name }): Path<KeyPath>,
-    Query(NoParameters): Query<NoParameters>,
+    engine: ActorEngine,
+    Path(name): Path<String>,
     body: Bytes,
 ) -> Result<StatusCode> {
     engine.require(AccountRole::Submitter)?;
@@ -90,7 +76,7 @@ pub(crate) async fn set_key(
 /// Removes one of your keys.
 #[utoipa::path(
     delete, path = "/api/v1/keys/{name}", tag = "runs",
-    params(KeyPath, RemovalParameters),
+    params(("name" = String, Path, description = "The key's name in configurations."), RemovalParameters),
     responses(
         (status = 204, description = "It is removed"),
         Submitter,
@@ -99,8 +85,8 @@ pub(crate) async fn set_key(
     ),
 )]
 pub(crate) async fn remove_key(
-    ActorEngine(engine): ActorEngine,
-    Path(KeyPath { name }): Path<KeyPath>,
+    engine: ActorEngine,
+    Path(name): Path<String>,
     Query(RemovalParameters { force }): Query<RemovalParameters>,
 ) -> Result<StatusCode> {
     engine.remove_key(&name, force).await?;

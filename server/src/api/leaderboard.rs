@@ -15,9 +15,10 @@ use swe_ci_views::view::Page;
 use utoipa::IntoParams;
 
 use super::Result;
-use super::query::{NoParameters, PageParameters, Query, QueryParameters, QueryString};
+use super::download::CSV;
+use super::query::{PageParameters, Query, QueryParameters, QueryString};
 use super::responses::{Invalid, NoSuchSplit};
-use crate::actor::ActorEngine;
+use crate::extract::ActorEngine;
 use crate::problem::Problem;
 
 /// Rows per page unless the request gives a limit.
@@ -118,11 +119,7 @@ impl QueryParameters for ViewParameters {
         let text = query.text("text", "at most 200 bytes of text")?;
         let provider = query.text("provider", "the name of a provider")?;
         let mark = query.parse("mark", "`verified` or `self-reported`", Mark::from_name)?;
-        let unseen = query.parse("seen", "`include` or `exclude`", |text| match text {
-            "include" => Some(false),
-            "exclude" => Some(true),
-            _ => None,
-        })?;
+        let unseen = query.word("seen", [("include", false), ("exclude", true)])?;
         let must = "the name of a column, with a leading `-` for descending order";
         let sort = query.parse("sort", must, |text| text.parse().ok())?;
         Ok(Self {
@@ -130,7 +127,7 @@ impl QueryParameters for ViewParameters {
             provider,
             mark,
             text: text.unwrap_or_default(),
-            unseen: unseen.unwrap_or_default(),
+            unseen,
             sort: sort.unwrap_or_default(),
         })
     }
@@ -138,21 +135,13 @@ impl QueryParameters for ViewParameters {
 
 impl From<ViewParameters> for View {
     fn from(parameters: ViewParameters) -> Self {
-        let ViewParameters {
-            kind,
-            provider,
-            mark,
-            text,
-            unseen,
-            sort,
-        } = parameters;
         Self {
-            kinds: kind,
-            provider,
-            mark,
-            text,
-            unseen,
-            sort,
+            kinds: parameters.kind,
+            provider: parameters.provider,
+            mark: parameters.mark,
+            text: parameters.text,
+            unseen: parameters.unseen,
+            sort: parameters.sort,
             columns: Columns::ALL,
         }
     }
@@ -173,12 +162,10 @@ impl QueryParameters for ColumnParameters {
         let must = "`none` or names of columns, separated by commas: evoscore, zero-regression, \
                     net-zero-regression, solved, turns, mi-wins, pylint-wins, tokens, cost, findings, \
                     tasks, released, finished";
-        let columns = query.parse("columns", must, |text| {
-            Columns::of_names(text.split(',')).ok()
-        })?;
-        Ok(Self {
-            columns: columns.unwrap_or(Columns::ALL),
-        })
+        let of_names = |text: &str| Columns::of_names(text.split(',')).ok();
+        let columns = query.parse("columns", must, of_names)?;
+        let columns = columns.unwrap_or(Columns::ALL);
+        Ok(Self { columns })
     }
 }
 
@@ -191,8 +178,8 @@ impl QueryParameters for ColumnParameters {
     responses((status = 200, description = "Rows, best first", body = Page<Row>), Invalid, NoSuchSplit),
 )]
 pub(crate) async fn leaderboard(
-    ActorEngine(engine): ActorEngine,
-    Query((ranking, view, page)): Query<(Ranking, ViewParameters, PageParameters)>,
+    engine: ActorEngine,
+    Query((ranking, (view, page))): Query<(Ranking, (ViewParameters, PageParameters))>,
 ) -> Result<Json<Page<Row>>> {
     let rows = ranking.rows(&engine, &view.into()).await?;
     page_of(rows, &page).map(Json)
@@ -220,8 +207,8 @@ pub(crate) async fn leaderboard(
     ),
 )]
 pub(crate) async fn leaderboard_csv(
-    ActorEngine(engine): ActorEngine,
-    Query((ranking, view, columns)): Query<(Ranking, ViewParameters, ColumnParameters)>,
+    engine: ActorEngine,
+    Query((ranking, (view, columns))): Query<(Ranking, (ViewParameters, ColumnParameters))>,
 ) -> Result<impl IntoResponse> {
     let view = View::from(view);
     let rows = ranking.rows(&engine, &view).await?;
@@ -231,7 +218,7 @@ pub(crate) async fn leaderboard_csv(
         convention: ranking.convention,
         unseen: view.unseen,
     };
-    let headers = [(header::CONTENT_TYPE, "text/csv; charset=utf-8")];
+    let headers = [(header::CONTENT_TYPE, CSV)];
     Ok((headers, csv(&rows, columns.columns, &basis)))
 }
 
@@ -241,23 +228,16 @@ pub(crate) async fn leaderboard_csv(
     get, path = "/api/v1/published", tag = "results",
     responses((status = 200, description = "All of them, best first", body = Published)),
 )]
-pub(crate) async fn published(
-    ActorEngine(engine): ActorEngine,
-    Query(NoParameters): Query<NoParameters>,
-) -> Json<&'static Published> {
+pub(crate) async fn published(engine: ActorEngine) -> Json<&'static Published> {
     Json(engine.published())
 }
 
 /// One page of a ranking; it begins after a run's id.
 fn page_of(mut rows: Vec<Row>, page: &PageParameters) -> Result<Page<Row>> {
     if let Some(after) = &page.after {
-        let Some(last_seen) = rows.iter().position(|row| row.run_id == *after) else {
-            return Err(Problem::parameter(
-                "after",
-                after,
-                "the `next` of the previous page",
-            ));
-        };
+        let last_seen = rows.iter().position(|row| row.run_id == *after);
+        let must = "the `next` of the previous page";
+        let last_seen = last_seen.ok_or_else(|| Problem::parameter("after", after, must))?;
         rows.drain(..=last_seen);
     }
     let limit = page.limit.unwrap_or(LIMIT) as usize;

@@ -11,7 +11,7 @@ use super::download::{CSV, download};
 use super::leaderboard::Ranking;
 use super::query::{Query, QueryParameters, QueryString};
 use super::responses::{Invalid, NoSuchSplit};
-use crate::actor::ActorEngine;
+use crate::extract::ActorEngine;
 
 /// The order of the tasks.
 #[derive(Debug, IntoParams)]
@@ -27,9 +27,8 @@ impl QueryParameters for OrderParameters {
     fn read(query: &QueryString) -> Result<Self> {
         let must = "mean, spread, solved or task, with a leading `-` for descending order";
         let sort = query.parse("sort", must, |text| text.parse().ok())?;
-        Ok(Self {
-            sort: sort.unwrap_or_default(),
-        })
+        let sort = sort.unwrap_or_default();
+        Ok(Self { sort })
     }
 }
 
@@ -51,7 +50,7 @@ async fn matrix_of(engine: &Engine, ranking: &Ranking, order: TaskOrder) -> Resu
     responses((status = 200, description = "The matrix", body = Matrix), Invalid, NoSuchSplit),
 )]
 pub(crate) async fn matrix(
-    ActorEngine(engine): ActorEngine,
+    engine: ActorEngine,
     Query((ranking, order)): Query<(Ranking, OrderParameters)>,
 ) -> Result<Json<Matrix>> {
     Ok(Json(matrix_of(&engine, &ranking, order.sort).await?))
@@ -68,7 +67,7 @@ pub(crate) async fn matrix(
     ),
 )]
 pub(crate) async fn matrix_csv(
-    ActorEngine(engine): ActorEngine,
+    engine: ActorEngine,
     Query((ranking, order)): Query<(Ranking, OrderParameters)>,
 ) -> Result<Response> {
     let matrix = matrix_of(&engine, &ranking, order.sort).await?;

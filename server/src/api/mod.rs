@@ -6,23 +6,18 @@
 
 mod accounts;
 mod addresses;
-mod body;
 mod card;
 mod comparison;
 mod curations;
-mod disk;
 mod download;
 mod events;
 mod files;
 mod health;
-mod inspection;
 mod keys;
 mod leaderboard;
 mod matrix;
-mod models;
 mod notifications;
 mod plots;
-mod publishing;
 mod query;
 mod responses;
 mod runs;
@@ -35,16 +30,16 @@ mod trajectory;
 
 use axum::Router;
 use axum::http::header;
+use axum::middleware::from_fn;
 use axum::routing::get;
 use swe_ci_core::metrics::Convention;
-use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
-use utoipa::{Modify, OpenApi, openapi};
+use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 pub(crate) use comparison::ComparisonParameters;
 pub(crate) use leaderboard::Ranking;
-pub(crate) use query::{NoParameters, Query};
+pub(crate) use query::{Query, refuse_parameters};
 pub(crate) use runs::SampleParameter;
 
 use crate::app::App;
@@ -67,24 +62,8 @@ type Result<T, E = Problem> = std::result::Result<T, E>;
         (name = "accounts", description = "Accounts, tokens and the audit log"),
         (name = "health", description = "For supervisors and load balancers"),
     ),
-    modifiers(&ByToken),
 )]
 struct Document;
-
-/// How programs authenticate.
-struct ByToken;
-
-impl Modify for ByToken {
-    fn modify(&self, document: &mut openapi::OpenApi) {
-        let scheme = HttpBuilder::new()
-            .scheme(HttpAuthScheme::Bearer)
-            .description(Some(
-                "An API token from the page of your account; it begins with `sweci_`.",
-            ));
-        let components = document.components.get_or_insert_default();
-        components.add_security_scheme("token", SecurityScheme::Http(scheme.build()));
-    }
-}
 
 /// Every address of the API.
 pub(crate) fn router() -> Router<App> {
@@ -99,70 +78,50 @@ pub(crate) fn router() -> Router<App> {
     router.route("/api/v1/openapi.json", openapi)
 }
 
+/// Adds the operations of each module to a router.
+macro_rules! operations {
+    ($router:expr, $($module:ident: $($operation:ident),+;)+) => {
+        $router$($(.routes(routes!($module::$operation)))+)+
+    };
+}
+
 fn annotated() -> OpenApiRouter<App> {
-    OpenApiRouter::with_openapi(Document::openapi())
-        .routes(routes!(leaderboard::leaderboard))
-        .routes(routes!(leaderboard::leaderboard_csv))
-        .routes(routes!(leaderboard::published))
-        .routes(routes!(comparison::compare))
-        .routes(routes!(comparison::compare_csv))
-        .routes(routes!(plots::figure))
-        .routes(routes!(runs::runs, submission::submit))
-        .routes(routes!(runs::run, steering::change))
-        .routes(routes!(steering::pause))
-        .routes(routes!(steering::resume))
-        .routes(routes!(steering::cancel))
-        .routes(routes!(steering::retry))
-        .routes(routes!(steering::preflight))
-        .routes(routes!(steering::begin))
-        .routes(routes!(submission::config_toml))
-        .routes(routes!(runs::scores))
-        .routes(routes!(card::card))
-        .routes(routes!(runs::evolution))
-        .routes(routes!(runs::iteration))
-        .routes(routes!(runs::steps))
-        .routes(routes!(publishing::publish))
-        .routes(routes!(publishing::withdraw))
-        .routes(routes!(publishing::mark))
-        .routes(routes!(publishing::unmark))
-        .routes(routes!(inspection::diff))
-        .routes(routes!(inspection::log))
-        .routes(routes!(style::style))
-        .routes(routes!(style::files))
-        .routes(routes!(files::code))
-        .routes(routes!(files::report))
-        .routes(routes!(files::document))
-        .routes(routes!(trajectory::trajectory))
-        .routes(routes!(trajectory::messages))
-        .routes(routes!(events::events))
-        .routes(routes!(curations::curations, curations::curate))
-        .routes(routes!(curations::curation))
-        .routes(routes!(curations::cancel))
-        .routes(routes!(disk::disk))
-        .routes(routes!(splits::splits))
-        .routes(routes!(splits::split))
-        .routes(routes!(splits::metadata))
-        .routes(routes!(splits::datasheet))
-        .routes(routes!(tasks::tasks))
-        .routes(routes!(tasks::task))
-        .routes(routes!(tasks::results))
-        .routes(routes!(matrix::matrix))
-        .routes(routes!(matrix::matrix_csv))
-        .routes(routes!(models::model))
-        .routes(routes!(accounts::me))
-        .routes(routes!(accounts::tokens, accounts::make_token))
-        .routes(routes!(accounts::revoke_token))
-        .routes(routes!(accounts::accounts))
-        .routes(routes!(accounts::audit))
-        .routes(routes!(keys::keys))
-        .routes(routes!(keys::set_key, keys::remove_key))
-        .routes(routes!(
-            notifications::notifications,
-            notifications::add_target
-        ))
-        .routes(routes!(notifications::remove_target))
-        .routes(routes!(notifications::test_target))
-        .routes(routes!(notifications::confirm_mailbox))
-        .routes(routes!(health::live))
-        .routes(routes!(health::ready))
+    let router = operations!(
+        OpenApiRouter::with_openapi(Document::openapi()),
+        leaderboard: leaderboard, leaderboard_csv;
+        comparison: compare, compare_csv;
+        plots: figure;
+        runs: runs, scores, evolution;
+        card: card;
+        trajectory: trajectory, messages;
+        tasks: tasks;
+        matrix: matrix, matrix_csv;
+        accounts: audit;
+        keys: remove_key;
+        health: live, ready;
+    );
+    router.merge(without_parameters())
+}
+
+/// The operations that refuse every parameter.
+fn without_parameters() -> OpenApiRouter<App> {
+    let router = operations!(
+        OpenApiRouter::default(),
+        leaderboard: published;
+        submission: submit, config_toml;
+        runs: run, iteration, steps;
+        steering: pause, resume, cancel, retry, preflight, begin, change;
+        steering: publish, withdraw, mark, unmark;
+        files: code, report, document, diff, log;
+        style: style, files;
+        events: events;
+        curations: curations, curate, curation, cancel;
+        splits: splits, split, metadata, datasheet, disk;
+        tasks: task, results;
+        comparison: model;
+        accounts: me, tokens, make_token, revoke_token, accounts;
+        keys: keys, set_key;
+        notifications: notifications, add_target, remove_target, test_target, confirm_mailbox;
+    );
+    router.route_layer(from_fn(refuse_parameters))
 }

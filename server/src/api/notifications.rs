@@ -6,21 +6,11 @@ use secrecy::ExposeSecret;
 use serde::{Deserialize, Serialize};
 use swe_ci_views::account::AccountRole;
 use swe_ci_views::notification::{Channel, Notifications, Occasion, TargetView};
-use utoipa::{IntoParams, ToSchema};
+use utoipa::ToSchema;
 
 use super::Result;
-use super::body::Body;
-use super::query::{NoParameters, Query};
-use super::responses::Submitter;
-use crate::actor::ActorEngine;
-use crate::path::Path;
-
-#[derive(Debug, Deserialize, IntoParams)]
-#[into_params(parameter_in = Path)]
-pub(crate) struct TargetPath {
-    /// `target_id` of the target.
-    id: String,
-}
+use super::responses::{NoSuchTarget, Submitter};
+use crate::extract::{ActorEngine, Body, Path};
 
 /// A notification target and its events.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -55,10 +45,7 @@ pub(crate) struct SentCode {
     get, path = "/api/v1/notifications", tag = "accounts",
     responses((status = 200, description = "Targets and deliveries", body = Notifications), Submitter),
 )]
-pub(crate) async fn notifications(
-    ActorEngine(engine): ActorEngine,
-    Query(NoParameters): Query<NoParameters>,
-) -> Result<Json<Notifications>> {
+pub(crate) async fn notifications(engine: ActorEngine) -> Result<Json<Notifications>> {
     Ok(Json(engine.notifications().await?))
 }
 
@@ -76,22 +63,17 @@ pub(crate) async fn notifications(
     ),
 )]
 pub(crate) async fn add_target(
-    ActorEngine(engine): ActorEngine,
-    Query(NoParameters): Query<NoParameters>,
+    engine: ActorEngine,
     body: Result<Body<TargetToAdd>>,
 ) -> Result<(StatusCode, Json<AddedTarget>)> {
     engine.require(AccountRole::Submitter)?;
-    let Body(TargetToAdd {
-        channel,
-        address,
-        events,
-    }) = body?;
-    let (target, secret) = match channel {
+    let Body(add) = body?;
+    let (target, secret) = match add.channel {
         Channel::Webhook => {
-            let (target, secret) = engine.add_webhook(&address, &events).await?;
+            let (target, secret) = engine.add_webhook(&add.address, &add.events).await?;
             (target, Some(secret.expose_secret().to_owned()))
         }
-        Channel::Mail => (engine.add_mailbox(&address, &events).await?, None),
+        Channel::Mail => (engine.add_mailbox(&add.address, &add.events).await?, None),
     };
     Ok((StatusCode::CREATED, Json(AddedTarget { target, secret })))
 }
@@ -99,17 +81,12 @@ pub(crate) async fn add_target(
 /// Removes one of your targets and its pending messages.
 #[utoipa::path(
     delete, path = "/api/v1/notifications/{id}", tag = "accounts",
-    params(TargetPath),
-    responses(
-        (status = 204, description = "It is removed"),
-        Submitter,
-        (status = 404, description = "You have no such target"),
-    ),
+    params(("id" = String, Path, description = "`target_id` of the target.")),
+    responses((status = 204, description = "It is removed"), Submitter, NoSuchTarget),
 )]
 pub(crate) async fn remove_target(
-    ActorEngine(engine): ActorEngine,
-    Path(TargetPath { id }): Path<TargetPath>,
-    Query(NoParameters): Query<NoParameters>,
+    engine: ActorEngine,
+    Path(id): Path<String>,
 ) -> Result<StatusCode> {
     engine.remove_target(&id).await?;
     Ok(StatusCode::NO_CONTENT)
@@ -119,19 +96,14 @@ pub(crate) async fn remove_target(
 /// mailbox. The deliveries show the result.
 #[utoipa::path(
     post, path = "/api/v1/notifications/{id}/test", tag = "accounts",
-    params(TargetPath),
+    params(("id" = String, Path, description = "`target_id` of the target.")),
     responses(
         (status = 202, description = "The message is queued"),
-        Submitter,
-        (status = 404, description = "You have no such target"),
+        Submitter, NoSuchTarget,
         (status = 429, description = "More than 20 tests in an hour, or 5 codes in a day"),
     ),
 )]
-pub(crate) async fn test_target(
-    ActorEngine(engine): ActorEngine,
-    Path(TargetPath { id }): Path<TargetPath>,
-    Query(NoParameters): Query<NoParameters>,
-) -> Result<StatusCode> {
+pub(crate) async fn test_target(engine: ActorEngine, Path(id): Path<String>) -> Result<StatusCode> {
     engine.test_target(&id).await?;
     Ok(StatusCode::ACCEPTED)
 }
@@ -139,7 +111,7 @@ pub(crate) async fn test_target(
 /// Confirms one of your mailboxes with the code sent to it.
 #[utoipa::path(
     post, path = "/api/v1/notifications/{id}/confirm", tag = "accounts",
-    params(TargetPath), request_body = SentCode,
+    params(("id" = String, Path, description = "`target_id` of the target.")), request_body = SentCode,
     responses(
         (status = 204, description = "The mailbox is confirmed"),
         Submitter,
@@ -148,9 +120,8 @@ pub(crate) async fn test_target(
     ),
 )]
 pub(crate) async fn confirm_mailbox(
-    ActorEngine(engine): ActorEngine,
-    Path(TargetPath { id }): Path<TargetPath>,
-    Query(NoParameters): Query<NoParameters>,
+    engine: ActorEngine,
+    Path(id): Path<String>,
     body: Result<Body<SentCode>>,
 ) -> Result<StatusCode> {
     engine.require(AccountRole::Submitter)?;

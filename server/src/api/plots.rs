@@ -12,8 +12,7 @@ use super::Result;
 use super::leaderboard::Ranking;
 use super::query::{Query, QueryParameters, QueryString};
 use super::responses::Invalid;
-use crate::actor::ActorEngine;
-use crate::path::Path;
+use crate::extract::{ActorEngine, Path};
 use crate::pictures::{self, Scale};
 use crate::problem::Problem;
 
@@ -39,7 +38,7 @@ enum Form {
 impl FilePath {
     fn parts(&self) -> Result<(Figure, Form)> {
         let (slug, ending) = self.file.rsplit_once('.').unwrap_or((&self.file, ""));
-        let figure = slug.parse().map_err(|e| Problem::no_such_figure(&e))?;
+        let figure = slug.parse()?;
         match ending {
             "svg" => Ok((figure, Form::Svg)),
             "png" => Ok((figure, Form::Png)),
@@ -63,9 +62,8 @@ pub(crate) struct ScaleParameter {
 
 impl QueryParameters for ScaleParameter {
     fn read(query: &QueryString) -> Result<Self> {
-        Ok(Self {
-            scale: query.parse("scale", Scale::MUST, Scale::from_text)?,
-        })
+        let scale = query.parse("scale", Scale::MUST, Scale::from_text)?;
+        Ok(Self { scale })
     }
 }
 
@@ -87,7 +85,7 @@ impl QueryParameters for ScaleParameter {
     ),
 )]
 pub(crate) async fn figure(
-    ActorEngine(engine): ActorEngine,
+    engine: ActorEngine,
     Path(file): Path<FilePath>,
     Query((ranking, ScaleParameter { scale })): Query<(Ranking, ScaleParameter)>,
 ) -> Result<Response> {
@@ -99,12 +97,8 @@ pub(crate) async fn figure(
     let leaderboard = ranking.data(&engine).await?;
     let make = move || {
         let uncertainty = UncertaintyModel::new(&leaderboard);
-        let study = Study::of(
-            &leaderboard,
-            &uncertainty,
-            ranking.gamma,
-            ranking.convention,
-        );
+        let (gamma, convention) = (ranking.gamma, ranking.convention);
+        let study = Study::of(&leaderboard, &uncertainty, gamma, convention);
         (which.data(&study), plots::series(&leaderboard.entries))
     };
     let draw = move |(data, series): (Data, Vec<usize>)| {

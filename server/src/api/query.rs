@@ -4,10 +4,13 @@
 //!
 //! A group of parameters is a struct: its documentation ([`IntoParams`])
 //! decides which names [`Query`] accepts, and [`QueryParameters::read`] fills
-//! it. A handler takes one group, or a tuple of them.
+//! it. A handler takes one group, or pairs of them.
 
-use axum::extract::FromRequestParts;
+use axum::extract::{FromRequestParts, Request};
+use axum::http::Uri;
 use axum::http::request::Parts;
+use axum::middleware::Next;
+use axum::response::Response;
 use swe_ci_core::metrics::{Convention, Gamma};
 use swe_ci_core::task::{TaskId, is_plain_name};
 use swe_ci_engine::PageRequest;
@@ -31,7 +34,7 @@ pub(crate) trait QueryParameters: IntoParams + Sized {
     fn read(query: &QueryString) -> Result<Self, Problem>;
 }
 
-/// One group of parameters, or several.
+/// One group of parameters, or a pair of which each may be a pair again.
 pub(crate) trait FromQuery: Sized {
     fn documented() -> Vec<Parameter>;
 
@@ -48,23 +51,13 @@ impl<T: QueryParameters> FromQuery for T {
     }
 }
 
-impl<A: QueryParameters, B: QueryParameters> FromQuery for (A, B) {
+impl<A: FromQuery, B: FromQuery> FromQuery for (A, B) {
     fn documented() -> Vec<Parameter> {
         [A::documented(), B::documented()].concat()
     }
 
     fn from_query(query: &QueryString) -> Result<Self, Problem> {
-        Ok((A::read(query)?, B::read(query)?))
-    }
-}
-
-impl<A: QueryParameters, B: QueryParameters, C: QueryParameters> FromQuery for (A, B, C) {
-    fn documented() -> Vec<Parameter> {
-        [A::documented(), B::documented(), C::documented()].concat()
-    }
-
-    fn from_query(query: &QueryString) -> Result<Self, Problem> {
-        Ok((A::read(query)?, B::read(query)?, C::read(query)?))
+        Ok((A::from_query(query)?, B::from_query(query)?))
     }
 }
 
@@ -74,7 +67,7 @@ impl<S: Sync, T: FromQuery> FromRequestParts<S> for Query<T> {
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
         let documented = T::documented();
         let names = documented.into_iter().map(|parameter| parameter.name);
-        let query = QueryString::new(parts, names.collect())?;
+        let query = QueryString::new(&parts.uri, names.collect())?;
         T::from_query(&query).map(Self)
     }
 }
@@ -87,24 +80,19 @@ pub(crate) struct QueryString {
 }
 
 impl QueryString {
-    fn new(parts: &Parts, names: Vec<String>) -> Result<Self, Problem> {
+    fn new(uri: &Uri, names: Vec<String>) -> Result<Self, Problem> {
         type Pairs = axum::extract::Query<Vec<(String, String)>>;
-        let pairs = Pairs::try_from_uri(&parts.uri)
+        let axum::extract::Query(pairs) = Pairs::try_from_uri(uri)
             .map_err(|e| Problem::about_parameter("query", e.to_string()))?;
-        let query = Self {
-            names,
-            pairs: pairs.0,
-        };
+        let query = Self { names, pairs };
         for (position, (name, _)) in query.pairs.iter().enumerate() {
             let shown: String = name.chars().take(100).collect();
             if !query.names.contains(name) {
-                let detail = match query.names.as_slice() {
-                    [] => format!("`{shown}` is not a parameter here; there are none"),
-                    names => format!(
-                        "`{shown}` is not a parameter here; there are {}",
-                        names.join(", ")
-                    ),
+                let names = match query.names.as_slice() {
+                    [] => "none".to_owned(),
+                    names => names.join(", "),
                 };
+                let detail = format!("`{shown}` is not a parameter here; there are {names}");
                 return Err(Problem::about_parameter(shown, detail));
             }
             let earlier = &query.pairs[..position];
@@ -122,8 +110,7 @@ impl QueryString {
             self.names.iter().any(|known| known == name),
             "`{name}` is not documented"
         );
-        let mut pairs = self.pairs.iter();
-        let pair = pairs.find(|(known, _)| known == name);
+        let pair = self.pairs.iter().find(|(known, _)| known == name);
         pair.map(|(_, value)| value.as_str())
     }
 
@@ -134,13 +121,18 @@ impl QueryString {
         must: &str,
         parse: impl FnOnce(&str) -> Option<T>,
     ) -> Result<Option<T>, Problem> {
-        let Some(value) = self.value(name) else {
-            return Ok(None);
-        };
-        match parse(value) {
-            Some(parsed) => Ok(Some(parsed)),
-            None => Err(Problem::parameter(name, value, must)),
-        }
+        let read = |value| parse(value).ok_or_else(|| Problem::parameter(name, value, must));
+        self.value(name).map(read).transpose()
+    }
+
+    /// One of two words, as the value it stands for; the default when absent.
+    pub(super) fn word<T: Default>(&self, name: &str, words: [(&str, T); 2]) -> Result<T, Problem> {
+        let must = format!("`{}` or `{}`", words[0].0, words[1].0);
+        let value = self.parse(name, &must, |text| {
+            let found = words.into_iter().find(|(word, _)| *word == text);
+            found.map(|(_, value)| value)
+        });
+        Ok(value?.unwrap_or_default())
     }
 
     /// A text of at most [`MAX_TEXT`] bytes.
@@ -191,20 +183,10 @@ impl QueryString {
     }
 }
 
-/// An address without parameters.
-#[derive(Debug)]
-pub(crate) struct NoParameters;
-
-impl IntoParams for NoParameters {
-    fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
-        Vec::new()
-    }
-}
-
-impl QueryParameters for NoParameters {
-    fn read(_: &QueryString) -> Result<Self, Problem> {
-        Ok(Self)
-    }
+/// Refuses the parameters of a request: its handler reads none.
+pub(crate) async fn refuse_parameters(request: Request, next: Next) -> Result<Response, Problem> {
+    QueryString::new(request.uri(), Vec::new())?;
+    Ok(next.run(request).await)
 }
 
 /// Which page of a list.

@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 
 use utoipa::openapi::path::Operation;
+use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa::openapi::{Content, OpenApi, Ref, RefOr, Response, SecurityRequirement};
 use utoipa::{IntoResponses, ToSchema};
 
@@ -47,11 +48,27 @@ groups! {
     NoSuchSplit { "404": "There is no such split" }
     NoSuchTask { "404": "There is no such task" }
     NoSuchCuration { "404": "There is no such curation" }
+    RunOver { "409": "The run is over" }
+    NotInPreflight { "409": "The run is not waiting for a preflight, or is over" }
+    NoCode { "404": "There is no such iteration, or its code is not known here" }
+    NoTrajectory { "404": "There is no such step, or it called no model" }
+    NoSuchTarget { "404": "You have no such target" }
+    NotComparable {
+        "400": "A parameter is invalid, or these runs cannot be compared",
+        "404": "A run does not exist, or the runs do not share the task"
+    }
 }
 
 /// Gives every error its body, and every operation that can answer 401 the
 /// token as its security scheme.
 pub(super) fn complete(document: &mut OpenApi) {
+    let scheme = HttpBuilder::new()
+        .scheme(HttpAuthScheme::Bearer)
+        .description(Some(
+            "An API token from the page of your account; it begins with `sweci_`.",
+        ));
+    let components = document.components.get_or_insert_default();
+    components.add_security_scheme("token", SecurityScheme::Http(scheme.build()));
     for item in document.paths.paths.values_mut() {
         let operations = [
             &mut item.get,

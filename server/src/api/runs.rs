@@ -8,12 +8,11 @@ use swe_ci_views::view::{EvolutionDetail, IterationDetail, Page, RunDetail, RunS
 use utoipa::IntoParams;
 
 use super::Result;
-use super::addresses::{EvolutionPath, IterationPath, RunPath, StepsPath};
-use super::query::{NoParameters, PageParameters, Query, QueryParameters, QueryString};
+use super::addresses::{EvolutionPath, IterationPath, RunPath};
+use super::query::{PageParameters, Query, QueryParameters, QueryString};
 use super::responses::{Invalid, NoSuchRun};
-use crate::actor::ActorEngine;
 use crate::app::App;
-use crate::path::Path;
+use crate::extract::{ActorEngine, Path};
 
 /// How tests and iterations count.
 #[derive(Debug, IntoParams)]
@@ -43,7 +42,7 @@ impl QueryParameters for CountingParameters {
     responses((status = 200, description = "A page of runs", body = Page<RunSummary>), Invalid),
 )]
 pub(crate) async fn runs(
-    ActorEngine(engine): ActorEngine,
+    engine: ActorEngine,
     Query(page): Query<PageParameters>,
 ) -> Result<Json<Page<RunSummary>>> {
     Ok(Json(engine.runs(&page.into()).await?))
@@ -55,12 +54,8 @@ pub(crate) async fn runs(
     params(RunPath),
     responses((status = 200, description = "The run", body = RunDetail), NoSuchRun),
 )]
-pub(crate) async fn run(
-    ActorEngine(engine): ActorEngine,
-    Path(RunPath { id }): Path<RunPath>,
-    Query(NoParameters): Query<NoParameters>,
-) -> Result<Json<RunDetail>> {
-    Ok(Json(engine.run(&id).await?))
+pub(crate) async fn run(engine: ActorEngine, path: Path<RunPath>) -> Result<Json<RunDetail>> {
+    Ok(Json(engine.run(&path.id).await?))
 }
 
 /// Every number of a run, down to its evolutions and iterations. The means are
@@ -72,14 +67,11 @@ pub(crate) async fn run(
 )]
 pub(crate) async fn scores(
     State(app): State<App>,
-    Path(RunPath { id }): Path<RunPath>,
+    path: Path<RunPath>,
     Query(counting): Query<CountingParameters>,
 ) -> Result<Json<Scores>> {
-    let scores = app
-        .engine
-        .scores(&id, counting.gamma, counting.convention)
-        .await?;
-    Ok(Json(scores))
+    let CountingParameters { gamma, convention } = counting;
+    Ok(Json(app.engine.scores(&path.id, gamma, convention).await?))
 }
 
 /// A sample of a task.
@@ -93,9 +85,8 @@ pub(crate) struct SampleParameter {
 
 impl QueryParameters for SampleParameter {
     fn read(query: &QueryString) -> Result<Self> {
-        Ok(Self {
-            sample: query.count("sample")?.unwrap_or(1),
-        })
+        let sample = query.count("sample")?.unwrap_or(1);
+        Ok(Self { sample })
     }
 }
 
@@ -110,28 +101,27 @@ impl QueryParameters for SampleParameter {
     ),
 )]
 pub(crate) async fn evolution(
-    ActorEngine(engine): ActorEngine,
-    Path(path): Path<EvolutionPath>,
+    engine: ActorEngine,
+    path: Path<EvolutionPath>,
     Query(SampleParameter { sample }): Query<SampleParameter>,
 ) -> Result<Json<EvolutionDetail>> {
-    let (run, task) = path.parts()?;
-    Ok(Json(engine.evolution(&run, &task, sample).await?))
+    let task = path.task_id()?;
+    Ok(Json(engine.evolution(&path.id, &task, sample).await?))
 }
 
 /// Every completed attempt at a step, in order, including those of an iteration
 /// that was never tested: its outcome, the reason, and its model usage.
 #[utoipa::path(
     get, path = "/api/v1/evolutions/{id}/steps", tag = "runs",
-    params(StepsPath),
+    params(("id" = String, Path, description = "The evolution's id.")),
     responses(
         (status = 200, description = "The attempts", body = Vec<StepView>),
         (status = 404, description = "There is no such evolution"),
     ),
 )]
 pub(crate) async fn steps(
-    ActorEngine(engine): ActorEngine,
-    Path(StepsPath { id }): Path<StepsPath>,
-    Query(NoParameters): Query<NoParameters>,
+    engine: ActorEngine,
+    Path(id): Path<String>,
 ) -> Result<Json<Vec<StepView>>> {
     Ok(Json(engine.steps(&id).await?))
 }
@@ -148,9 +138,8 @@ pub(crate) async fn steps(
     ),
 )]
 pub(crate) async fn iteration(
-    ActorEngine(engine): ActorEngine,
-    Path(IterationPath { id, n }): Path<IterationPath>,
-    Query(NoParameters): Query<NoParameters>,
+    engine: ActorEngine,
+    path: Path<IterationPath>,
 ) -> Result<Json<IterationDetail>> {
-    Ok(Json(engine.iteration(&id, n).await?))
+    Ok(Json(engine.iteration(&path.id, path.n).await?))
 }

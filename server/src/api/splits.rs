@@ -1,27 +1,23 @@
-//! The splits, and their files for download.
+//! The splits, their files for download, and disk use.
 
 use axum::Json;
 use axum::response::Response;
 use swe_ci_views::dataset::SplitDetail;
+use swe_ci_views::disk::DiskUse;
 use swe_ci_views::view::SplitSummary;
 
 use super::Result;
 use super::addresses::SplitPath;
-use super::download::download;
-use super::query::{NoParameters, Query};
-use super::responses::{Invalid, NoSuchSplit};
-use crate::actor::ActorEngine;
-use crate::path::Path;
+use super::download::{CSV, download};
+use super::responses::{Admin, Invalid, NoSuchSplit};
+use crate::extract::{ActorEngine, Path};
 
 /// The splits.
 #[utoipa::path(
     get, path = "/api/v1/splits", tag = "tasks",
     responses((status = 200, description = "All splits", body = Vec<SplitSummary>)),
 )]
-pub(crate) async fn splits(
-    ActorEngine(engine): ActorEngine,
-    Query(NoParameters): Query<NoParameters>,
-) -> Result<Json<Vec<SplitSummary>>> {
+pub(crate) async fn splits(engine: ActorEngine) -> Result<Json<Vec<SplitSummary>>> {
     Ok(Json(engine.splits().await?))
 }
 
@@ -31,11 +27,7 @@ pub(crate) async fn splits(
     params(SplitPath),
     responses((status = 200, description = "The split", body = SplitDetail), Invalid, NoSuchSplit),
 )]
-pub(crate) async fn split(
-    ActorEngine(engine): ActorEngine,
-    Path(path): Path<SplitPath>,
-    Query(NoParameters): Query<NoParameters>,
-) -> Result<Json<SplitDetail>> {
+pub(crate) async fn split(engine: ActorEngine, path: Path<SplitPath>) -> Result<Json<SplitDetail>> {
     Ok(Json(engine.split(path.name()?).await?))
 }
 
@@ -48,18 +40,10 @@ pub(crate) async fn split(
         Invalid, NoSuchSplit,
     ),
 )]
-pub(crate) async fn metadata(
-    ActorEngine(engine): ActorEngine,
-    Path(path): Path<SplitPath>,
-    Query(NoParameters): Query<NoParameters>,
-) -> Result<Response> {
+pub(crate) async fn metadata(engine: ActorEngine, path: Path<SplitPath>) -> Result<Response> {
     let name = path.name()?;
     let table = engine.split_metadata(name).await?;
-    Ok(download(
-        &format!("{name}.csv"),
-        "text/csv; charset=utf-8",
-        table,
-    ))
+    Ok(download(&format!("{name}.csv"), CSV, table))
 }
 
 /// The split's datasheet: its purpose, its sources and how it was made.
@@ -71,16 +55,18 @@ pub(crate) async fn metadata(
         Invalid, NoSuchSplit,
     ),
 )]
-pub(crate) async fn datasheet(
-    ActorEngine(engine): ActorEngine,
-    Path(path): Path<SplitPath>,
-    Query(NoParameters): Query<NoParameters>,
-) -> Result<Response> {
+pub(crate) async fn datasheet(engine: ActorEngine, path: Path<SplitPath>) -> Result<Response> {
     let name = path.name()?;
     let sheet = engine.split(name).await?.datasheet();
-    Ok(download(
-        &format!("{name}-datasheet.md"),
-        "text/markdown; charset=utf-8",
-        sheet,
-    ))
+    let file = format!("{name}-datasheet.md");
+    Ok(download(&file, "text/markdown; charset=utf-8", sheet))
+}
+
+/// Disk use in bytes; for administrators.
+#[utoipa::path(
+    get, path = "/api/v1/disk", tag = "tasks",
+    responses((status = 200, description = "Disk use by content", body = DiskUse), Admin),
+)]
+pub(crate) async fn disk(engine: ActorEngine) -> Result<Json<DiskUse>> {
+    Ok(Json(engine.disk_use().await?))
 }

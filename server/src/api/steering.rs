@@ -1,58 +1,68 @@
-//! Steering a run: pause, resume, cancel, retry, preflight, and its limits.
+//! Steering a run: pause, resume, cancel, retry, preflight, and its limits;
+//! publishing and withdrawing it, and its verified mark.
 
 use axum::Json;
+use axum::extract::FromRequestParts;
+use axum::http::request::Parts;
+use serde::Deserialize;
 use swe_ci_engine::Engine;
 use swe_ci_views::account::AccountRole;
 use swe_ci_views::steering::Change;
 use swe_ci_views::view::RunDetail;
+use utoipa::ToSchema;
 
 use super::Result;
 use super::addresses::RunPath;
-use super::body::Body;
-use super::query::{NoParameters, Query};
-use super::responses::RunOwner;
-use crate::actor::ActorEngine;
-use crate::path::Path;
+use super::responses::{Admin, NoSuchRun, NotInPreflight, RunOver, RunOwner};
+use crate::app::App;
+use crate::extract::{ActorEngine, Body, Path};
+use crate::problem::Problem;
+
+/// A run, and the engine of a caller with the role to steer runs of their own.
+#[derive(Debug)]
+pub(crate) struct SteeredRun {
+    engine: Engine,
+    id: String,
+}
+
+impl FromRequestParts<App> for SteeredRun {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self> {
+        let Ok(ActorEngine(engine)) = ActorEngine::from_request_parts(parts, app).await;
+        let Path(RunPath { id }) = Path::from_request_parts(parts, app).await?;
+        engine.require(AccountRole::Submitter)?;
+        Ok(Self { engine, id })
+    }
+}
+
+impl SteeredRun {
+    async fn detail(&self) -> Result<Json<RunDetail>> {
+        Ok(Json(self.engine.run(&self.id).await?))
+    }
+}
 
 /// Pauses a run: no evolution starts, and running steps stop within seconds and
 /// resume later from where they stood. Pausing twice has the effect of once.
 #[utoipa::path(
     post, path = "/api/v1/runs/{id}/pause", tag = "runs",
     params(RunPath),
-    responses(
-        (status = 200, description = "The run, paused", body = RunDetail),
-        RunOwner,
-        (status = 409, description = "The run is over"),
-    ),
+    responses((status = 200, description = "The run, paused", body = RunDetail), RunOwner, RunOver),
 )]
-pub(crate) async fn pause(
-    ActorEngine(engine): ActorEngine,
-    Path(RunPath { id }): Path<RunPath>,
-    Query(NoParameters): Query<NoParameters>,
-) -> Result<Json<RunDetail>> {
-    engine.require(AccountRole::Submitter)?;
-    engine.pause(&id).await?;
-    detail(&engine, &id).await
+pub(crate) async fn pause(run: SteeredRun) -> Result<Json<RunDetail>> {
+    run.engine.pause(&run.id).await?;
+    run.detail().await
 }
 
 /// Resumes a paused run. Resuming twice has the effect of once.
 #[utoipa::path(
     post, path = "/api/v1/runs/{id}/resume", tag = "runs",
     params(RunPath),
-    responses(
-        (status = 200, description = "The run, no longer paused", body = RunDetail),
-        RunOwner,
-        (status = 409, description = "The run is over"),
-    ),
+    responses((status = 200, description = "The run, no longer paused", body = RunDetail), RunOwner, RunOver),
 )]
-pub(crate) async fn resume(
-    ActorEngine(engine): ActorEngine,
-    Path(RunPath { id }): Path<RunPath>,
-    Query(NoParameters): Query<NoParameters>,
-) -> Result<Json<RunDetail>> {
-    engine.require(AccountRole::Submitter)?;
-    engine.resume(&id).await?;
-    detail(&engine, &id).await
+pub(crate) async fn resume(run: SteeredRun) -> Result<Json<RunDetail>> {
+    run.engine.resume(&run.id).await?;
+    run.detail().await
 }
 
 /// Cancels a run irrevocably: running steps stop within seconds and are not
@@ -66,14 +76,9 @@ pub(crate) async fn resume(
         (status = 409, description = "The run is finished"),
     ),
 )]
-pub(crate) async fn cancel(
-    ActorEngine(engine): ActorEngine,
-    Path(RunPath { id }): Path<RunPath>,
-    Query(NoParameters): Query<NoParameters>,
-) -> Result<Json<RunDetail>> {
-    engine.require(AccountRole::Submitter)?;
-    engine.cancel(&id).await?;
-    detail(&engine, &id).await
+pub(crate) async fn cancel(run: SteeredRun) -> Result<Json<RunDetail>> {
+    run.engine.cancel(&run.id).await?;
+    run.detail().await
 }
 
 /// Returns evolutions to the queue that are blocked, or that stopped at a
@@ -88,14 +93,9 @@ pub(crate) async fn cancel(
         (status = 409, description = "The run is over with nothing to retry, or its budget is spent"),
     ),
 )]
-pub(crate) async fn retry(
-    ActorEngine(engine): ActorEngine,
-    Path(RunPath { id }): Path<RunPath>,
-    Query(NoParameters): Query<NoParameters>,
-) -> Result<Json<RunDetail>> {
-    engine.require(AccountRole::Submitter)?;
-    engine.retry_blocked(&id).await?;
-    detail(&engine, &id).await
+pub(crate) async fn retry(run: SteeredRun) -> Result<Json<RunDetail>> {
+    run.engine.retry_blocked(&run.id).await?;
+    run.detail().await
 }
 
 /// Repeats a failed preflight. Requesting it twice has the effect of once.
@@ -104,18 +104,12 @@ pub(crate) async fn retry(
     params(RunPath),
     responses(
         (status = 200, description = "The run, waiting for its preflight", body = RunDetail),
-        RunOwner,
-        (status = 409, description = "The run is not waiting for a preflight, or is over"),
+        RunOwner, NotInPreflight,
     ),
 )]
-pub(crate) async fn preflight(
-    ActorEngine(engine): ActorEngine,
-    Path(RunPath { id }): Path<RunPath>,
-    Query(NoParameters): Query<NoParameters>,
-) -> Result<Json<RunDetail>> {
-    engine.require(AccountRole::Submitter)?;
-    engine.preflight_again(&id).await?;
-    detail(&engine, &id).await
+pub(crate) async fn preflight(run: SteeredRun) -> Result<Json<RunDetail>> {
+    run.engine.preflight_again(&run.id).await?;
+    run.detail().await
 }
 
 /// Starts a run whose preflight failed or is unfinished. Requesting it twice
@@ -125,18 +119,12 @@ pub(crate) async fn preflight(
     params(RunPath),
     responses(
         (status = 200, description = "The run, free to begin", body = RunDetail),
-        RunOwner,
-        (status = 409, description = "The run is not waiting for a preflight, or is over"),
+        RunOwner, NotInPreflight,
     ),
 )]
-pub(crate) async fn begin(
-    ActorEngine(engine): ActorEngine,
-    Path(RunPath { id }): Path<RunPath>,
-    Query(NoParameters): Query<NoParameters>,
-) -> Result<Json<RunDetail>> {
-    engine.require(AccountRole::Submitter)?;
-    engine.begin_anyway(&id).await?;
-    detail(&engine, &id).await
+pub(crate) async fn begin(run: SteeredRun) -> Result<Json<RunDetail>> {
+    run.engine.begin_anyway(&run.id).await?;
+    run.detail().await
 }
 
 /// Raises a run's budget, and sets how many of its evolutions may run at the
@@ -149,21 +137,83 @@ pub(crate) async fn begin(
         (status = 200, description = "The run, with its current limits", body = RunDetail),
         RunOwner,
         (status = 400, description = "A field is out of range, or a limit would decrease"),
-        (status = 409, description = "The run is over"),
+        RunOver,
     ),
 )]
-pub(crate) async fn change(
-    ActorEngine(engine): ActorEngine,
-    Path(RunPath { id }): Path<RunPath>,
-    Query(NoParameters): Query<NoParameters>,
-    body: Result<Body<Change>>,
-) -> Result<Json<RunDetail>> {
-    engine.require(AccountRole::Submitter)?;
+pub(crate) async fn change(run: SteeredRun, body: Result<Body<Change>>) -> Result<Json<RunDetail>> {
     let Body(change) = body?;
-    engine.change(&id, change).await?;
-    detail(&engine, &id).await
+    run.engine.change(&run.id, change).await?;
+    run.detail().await
 }
 
-async fn detail(engine: &Engine, id: &str) -> Result<Json<RunDetail>> {
-    Ok(Json(engine.run(id).await?))
+/// The reason for a withdrawal.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Withdrawal {
+    /// 1 to 500 characters, for the people who may still see the run.
+    reason: String,
+}
+
+/// Publishes a run. Publishing twice has the effect of once; a withdrawn run
+/// requires an administrator.
+#[utoipa::path(
+    post, path = "/api/v1/runs/{id}/publish", tag = "runs",
+    params(RunPath),
+    responses(
+        (status = 200, description = "The run, public", body = RunDetail),
+        RunOwner,
+        (status = 403, description = "The run belongs to someone else, or was withdrawn"),
+    ),
+)]
+pub(crate) async fn publish(run: SteeredRun) -> Result<Json<RunDetail>> {
+    run.engine.publish(&run.id).await?;
+    run.detail().await
+}
+
+/// Withdraws a public run: it leaves the rankings and every list, and stays
+/// visible to its submitter and to administrators.
+#[utoipa::path(
+    post, path = "/api/v1/runs/{id}/withdraw", tag = "runs",
+    params(RunPath), request_body = Withdrawal,
+    responses(
+        (status = 200, description = "The run, withdrawn", body = RunDetail),
+        RunOwner,
+        (status = 400, description = "The reason is invalid"),
+        (status = 409, description = "The run was never published"),
+    ),
+)]
+pub(crate) async fn withdraw(
+    run: SteeredRun,
+    body: Result<Body<Withdrawal>>,
+) -> Result<Json<RunDetail>> {
+    let Body(Withdrawal { reason }) = body?;
+    run.engine.unpublish(&run.id, &reason).await?;
+    run.detail().await
+}
+
+/// Marks a run as verified, for administrators: its tests gave the recorded
+/// outcomes when they ran again.
+#[utoipa::path(
+    post, path = "/api/v1/runs/{id}/mark", tag = "runs",
+    params(RunPath),
+    responses(
+        (status = 200, description = "The run, marked", body = RunDetail),
+        Admin, NoSuchRun,
+        (status = 409, description = "The run was never checked, or its last check found differences"),
+    ),
+)]
+pub(crate) async fn mark(engine: ActorEngine, path: Path<RunPath>) -> Result<Json<RunDetail>> {
+    engine.mark_verified(&path.id).await?;
+    Ok(Json(engine.run(&path.id).await?))
+}
+
+/// Removes the mark, for administrators; no effect if there is none.
+#[utoipa::path(
+    post, path = "/api/v1/runs/{id}/unmark", tag = "runs",
+    params(RunPath),
+    responses((status = 200, description = "The run, without the mark", body = RunDetail), Admin, NoSuchRun),
+)]
+pub(crate) async fn unmark(engine: ActorEngine, path: Path<RunPath>) -> Result<Json<RunDetail>> {
+    engine.unmark(&path.id).await?;
+    Ok(Json(engine.run(&path.id).await?))
 }

@@ -5,16 +5,14 @@ use swe_ci_engine::Error;
 use swe_ci_views::style::{CodeVersion, EvolutionStyle, VersionFiles};
 
 use super::Result;
-use super::addresses::{StepsPath, StylePath};
-use super::query::{NoParameters, Query};
+use super::addresses::StylePath;
 use super::responses::Invalid;
-use crate::actor::ActorEngine;
-use crate::path::Path;
+use crate::extract::{ActorEngine, Path};
 
 /// The code style of an evolution: base, oracle, and each scored iteration.
 #[utoipa::path(
     get, path = "/api/v1/evolutions/{id}/style", tag = "results",
-    params(StepsPath),
+    params(("id" = String, Path, description = "The evolution's id.")),
     responses(
         (status = 200, description = "The measurements", body = EvolutionStyle),
         Invalid,
@@ -22,16 +20,11 @@ use crate::path::Path;
     ),
 )]
 pub(crate) async fn style(
-    ActorEngine(engine): ActorEngine,
-    Path(StepsPath { id }): Path<StepsPath>,
-    Query(NoParameters): Query<NoParameters>,
+    engine: ActorEngine,
+    Path(id): Path<String>,
 ) -> Result<Json<EvolutionStyle>> {
-    let none = || Error::NotFound {
-        what: "code style of the evolution",
-        id: id.clone(),
-    };
-    let found = engine.style(&id).await?;
-    let style = found.and_then(std::result::Result::ok).ok_or_else(none)?;
+    let found = engine.style(&id).await?.and_then(Result::ok);
+    let style = found.ok_or_else(|| Error::not_found("code style of the evolution", &id))?;
     Ok(Json(style))
 }
 
@@ -49,9 +42,8 @@ pub(crate) async fn style(
     ),
 )]
 pub(crate) async fn files(
-    ActorEngine(engine): ActorEngine,
-    Path(path): Path<StylePath>,
-    Query(NoParameters): Query<NoParameters>,
+    engine: ActorEngine,
+    path: Path<StylePath>,
 ) -> Result<Json<VersionFiles>> {
     let version: CodeVersion = path.version()?;
     Ok(Json(engine.style_files(&path.id, version).await?))

@@ -10,10 +10,8 @@ use swe_ci_views::view::RunDetail;
 
 use super::Result;
 use super::addresses::RunPath;
-use super::query::{NoParameters, Query};
 use super::responses::{NoSuchRun, Submitter};
-use crate::actor::ActorEngine;
-use crate::path::Path;
+use crate::extract::{ActorEngine, Path};
 use crate::problem::Problem;
 
 /// Queues a run. If its configuration is invalid, `problems` names every
@@ -27,11 +25,7 @@ use crate::problem::Problem;
         (status = 400, description = "The configuration is invalid"),
     ),
 )]
-pub(crate) async fn submit(
-    ActorEngine(engine): ActorEngine,
-    Query(NoParameters): Query<NoParameters>,
-    body: Bytes,
-) -> Result<Response> {
+pub(crate) async fn submit(engine: ActorEngine, body: Bytes) -> Result<Response> {
     // Before reading the configuration: a caller without the role learns
     // nothing.
     engine.require(AccountRole::Submitter)?;
@@ -51,13 +45,9 @@ pub(crate) async fn submit(
         NoSuchRun,
     ),
 )]
-pub(crate) async fn config_toml(
-    ActorEngine(engine): ActorEngine,
-    Path(RunPath { id }): Path<RunPath>,
-    Query(NoParameters): Query<NoParameters>,
-) -> Result<Response> {
+pub(crate) async fn config_toml(engine: ActorEngine, path: Path<RunPath>) -> Result<Response> {
     let media_type = [(header::CONTENT_TYPE, "application/toml")];
-    Ok((media_type, engine.configuration(&id).await?).into_response())
+    Ok((media_type, engine.configuration(&path.id).await?).into_response())
 }
 
 fn read(body: &[u8]) -> Result<Submission> {

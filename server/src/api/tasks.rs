@@ -11,10 +11,9 @@ use utoipa::{IntoParams, PartialSchema};
 
 use super::Result;
 use super::addresses::TaskPath;
-use super::query::{NoParameters, PageParameters, Query, QueryParameters, QueryString};
+use super::query::{PageParameters, Query, QueryParameters, QueryString};
 use super::responses::{Invalid, NoSuchSplit, NoSuchTask};
-use crate::actor::ActorEngine;
-use crate::path::Path;
+use crate::extract::{ActorEngine, Path};
 use crate::problem::Problem;
 
 /// Which tasks, in which order.
@@ -23,17 +22,13 @@ pub(crate) struct TaskParameters(TasksWanted);
 
 impl IntoParams for TaskParameters {
     fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
+        let words = "Words that all occur in the name of the task or of its repository.";
+        let findings = "`some`: tasks whose preparation had findings; `none`: the others.";
         let texts = [
-            (
-                "q",
-                "Words that all occur in the name of the task or of its repository.",
-            ),
+            ("q", words),
             ("repo", "Only tasks of this repository."),
             ("licence", "Only tasks with this licence, an SPDX name."),
-            (
-                "findings",
-                "`some`: tasks whose preparation had findings; `none`: the others.",
-            ),
+            ("findings", findings),
             ("state", "`ready` or `unusable`."),
         ];
         let texts = texts.map(|(name, text)| parameter::<String>(name, Some(text)));
@@ -56,14 +51,10 @@ impl IntoParams for TaskParameters {
                     the largest down; in the order of the split when absent.";
         let split = "Only tasks of this split; all when absent.";
         let split = parameter::<String>("split", Some(split)).example(Some("demo".into()));
-        let mut parameters = vec![split];
-        parameters.extend(texts);
-        parameters.extend(sizes);
-        parameters.push(parameter::<String>("sort", Some(sort)));
-        parameters
-            .into_iter()
-            .map(ParameterBuilder::build)
-            .collect()
+        let sort = parameter::<String>("sort", Some(sort));
+        let parameters = std::iter::once(split).chain(texts).chain(sizes);
+        let parameters = parameters.chain([sort]);
+        parameters.map(ParameterBuilder::build).collect()
     }
 }
 
@@ -87,10 +78,11 @@ impl QueryParameters for TaskParameters {
         let must =
             "gap, tests, commits, days, lines or suite, with a leading `-` for descending order";
         let order = query.parse("sort", must, ListOrder::from_name)?;
+        let order = order.unwrap_or_default();
         Ok(Self(TasksWanted {
             split,
             filter,
-            order: order.unwrap_or_default(),
+            order,
         }))
     }
 }
@@ -105,7 +97,7 @@ impl QueryParameters for TaskParameters {
     ),
 )]
 pub(crate) async fn tasks(
-    ActorEngine(engine): ActorEngine,
+    engine: ActorEngine,
     Query((TaskParameters(wanted), page)): Query<(TaskParameters, PageParameters)>,
 ) -> Result<Json<Page<TaskSummary>>> {
     Ok(Json(engine.tasks(&wanted, &page.into()).await?.page))
@@ -117,11 +109,7 @@ pub(crate) async fn tasks(
     params(TaskPath),
     responses((status = 200, description = "The task", body = TaskDetail), Invalid, NoSuchTask),
 )]
-pub(crate) async fn task(
-    ActorEngine(engine): ActorEngine,
-    Path(path): Path<TaskPath>,
-    Query(NoParameters): Query<NoParameters>,
-) -> Result<Json<TaskDetail>> {
+pub(crate) async fn task(engine: ActorEngine, path: Path<TaskPath>) -> Result<Json<TaskDetail>> {
     Ok(Json(engine.task(&path.task_id()?).await?))
 }
 
@@ -135,9 +123,8 @@ pub(crate) async fn task(
     ),
 )]
 pub(crate) async fn results(
-    ActorEngine(engine): ActorEngine,
-    Path(path): Path<TaskPath>,
-    Query(NoParameters): Query<NoParameters>,
+    engine: ActorEngine,
+    path: Path<TaskPath>,
 ) -> Result<Json<Vec<TaskResult>>> {
     Ok(Json(engine.results_of_task(&path.task_id()?).await?))
 }

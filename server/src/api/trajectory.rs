@@ -12,9 +12,8 @@ use super::Result;
 use super::addresses::TrajectoryPath;
 use super::download::download;
 use super::query::{Query, QueryParameters, QueryString};
-use super::responses::Invalid;
-use crate::actor::ActorEngine;
-use crate::path::Path;
+use super::responses::{Invalid, NoTrajectory};
+use crate::extract::{ActorEngine, Path};
 
 /// The format of a trajectory.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -24,16 +23,6 @@ pub(crate) enum Format {
     Jsonl,
     /// The Agent Trajectory Interchange Format.
     Atif,
-}
-
-impl Format {
-    pub(super) fn from_name(text: &str) -> Option<Self> {
-        match text {
-            "jsonl" => Some(Self::Jsonl),
-            "atif" => Some(Self::Atif),
-            _ => None,
-        }
-    }
 }
 
 /// The attempt and the format.
@@ -51,12 +40,9 @@ pub(crate) struct TrajectoryParameters {
 
 impl QueryParameters for TrajectoryParameters {
     fn read(query: &QueryString) -> Result<Self> {
-        Ok(Self {
-            attempt: query.count("attempt")?,
-            format: query
-                .parse("format", "`jsonl` or `atif`", Format::from_name)?
-                .unwrap_or_default(),
-        })
+        let attempt = query.count("attempt")?;
+        let format = query.word("format", [("jsonl", Format::Jsonl), ("atif", Format::Atif)])?;
+        Ok(Self { attempt, format })
     }
 }
 
@@ -70,17 +56,16 @@ impl QueryParameters for TrajectoryParameters {
             (String = "application/jsonl"),
             (serde_json::Value = "application/json"),
         )),
-        Invalid,
-        (status = 404, description = "There is no such step, or it called no model"),
+        Invalid, NoTrajectory,
     ),
 )]
 pub(crate) async fn trajectory(
-    ActorEngine(engine): ActorEngine,
-    Path(path): Path<TrajectoryPath>,
+    engine: ActorEngine,
+    path: Path<TrajectoryPath>,
     Query(wanted): Query<TrajectoryParameters>,
 ) -> Result<Response> {
     let role = path.role()?;
-    let TrajectoryPath { id, n, .. } = path;
+    let TrajectoryPath { id, n, .. } = path.0;
     let attempt = match wanted.attempt {
         Some(attempt) => attempt,
         None => last_recorded(&engine, &id, n, role).await?,
@@ -91,12 +76,8 @@ pub(crate) async fn trajectory(
             (lines, "application/jsonl", "jsonl")
         }
         Format::Atif => {
-            let trajectory = engine.trajectory(&id, n, role, attempt).await?;
-            (
-                trajectory.to_string().into_bytes(),
-                "application/json",
-                "atif.json",
-            )
+            let trajectory = engine.trajectory(&id, n, role, attempt).await?.to_string();
+            (trajectory.into_bytes(), "application/json", "atif.json")
         }
     };
     let name = format!("{id}-{n}-{}-{attempt}.{ending}", role.name());
@@ -142,13 +123,12 @@ impl QueryParameters for MessageParameters {
     params(TrajectoryPath, MessageParameters),
     responses(
         (status = 200, description = "Some of the messages", body = MessagesPage),
-        Invalid,
-        (status = 404, description = "There is no such step, or it called no model"),
+        Invalid, NoTrajectory,
     ),
 )]
 pub(crate) async fn messages(
-    ActorEngine(engine): ActorEngine,
-    Path(path): Path<TrajectoryPath>,
+    engine: ActorEngine,
+    path: Path<TrajectoryPath>,
     Query(MessageParameters {
         attempt,
         from,
@@ -167,9 +147,9 @@ async fn last_recorded(engine: &Engine, id: &str, iteration: u32, role: Role) ->
     let mut latest = steps.iter().rev();
     let wanted =
         |step: &&StepView| (step.iteration, step.role) == (iteration, role) && step.is_recorded();
-    let step = latest.find(wanted).ok_or_else(|| Error::NotFound {
-        what: "recording of",
-        id: format!("the {} of iteration {iteration}", role.name()),
+    let step = latest.find(wanted).ok_or_else(|| {
+        let what = format!("the {} of iteration {iteration}", role.name());
+        Error::not_found("recording of", what)
     })?;
     Ok(step.attempt)
 }

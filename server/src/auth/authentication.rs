@@ -1,11 +1,10 @@
 //! Authenticates every request.
 
-use std::sync::Arc;
-
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, Method, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use swe_ci_app::PublicUrl;
 use swe_ci_engine::{Engine, Error};
 use swe_ci_views::account::Actor;
 use tower_sessions::Session;
@@ -14,30 +13,9 @@ use super::{closed_site, origin, session};
 use crate::app::App;
 use crate::problem::Problem;
 
-/// What decides about a request. Cheap to clone.
-#[derive(Debug, Clone)]
-pub(super) struct AccessPolicy {
-    engine: Engine,
-    /// Whether the site is closed to visitors.
-    closed: bool,
-    /// The site's public URL, if configured.
-    own: Option<Arc<str>>,
-}
-
-impl AccessPolicy {
-    pub(super) fn new(app: &App) -> Self {
-        let own = app.public_url.as_ref().map(|url| url.as_str().into());
-        Self {
-            engine: app.engine.clone(),
-            closed: app.closed,
-            own,
-        }
-    }
-}
-
 /// Puts the request's actor into its extensions, or refuses the request.
 pub(super) async fn authenticate(
-    State(policy): State<AccessPolicy>,
+    State(app): State<App>,
     mut request: Request,
     next: Next,
 ) -> Response {
@@ -45,15 +23,15 @@ pub(super) async fn authenticate(
     if request.uri().path().starts_with("/pkg/") {
         return next.run(request).await;
     }
-    if !is_same_site(&policy, &request) {
+    if !is_same_site(&app, &request) {
         return Problem::cross_site().into_response();
     }
     let session = request.extensions().get::<Session>();
-    let actor = match request_actor(&policy.engine, request.headers(), session).await {
+    let actor = match request_actor(&app.engine, request.headers(), session).await {
         Ok(actor) => actor,
         Err(error) => return Problem::from(error).into_response(),
     };
-    if policy.closed
+    if app.closed
         && actor == Actor::Visitor
         && let Some(refused) = closed_site::refusal(request.uri())
     {
@@ -71,12 +49,13 @@ pub(super) async fn authenticate(
     response
 }
 
-fn is_same_site(policy: &AccessPolicy, request: &Request) -> bool {
+fn is_same_site(app: &App, request: &Request) -> bool {
     let reads = [Method::GET, Method::HEAD, Method::OPTIONS];
     let headers = request.headers();
+    let own = app.public_url.as_ref().map(PublicUrl::as_str);
     reads.contains(request.method())
         || bearer(headers).is_some()
-        || origin::is_ours(headers, policy.own.as_deref(), session::has_cookie(headers))
+        || origin::is_ours(headers, own, session::has_cookie(headers))
 }
 
 /// A token takes precedence over a session: it is explicit.

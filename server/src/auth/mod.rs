@@ -24,9 +24,11 @@ use crate::app::App;
 
 /// The innermost layer comes first.
 pub(crate) fn layers(router: Router, app: &App) -> Router {
-    let policy = authentication::AccessPolicy::new(app);
     let router = router
-        .layer(from_fn_with_state(policy, authentication::authenticate))
+        .layer(from_fn_with_state(
+            app.clone(),
+            authentication::authenticate,
+        ))
         .layer(session::layer(app));
     match session::is_secure(app) {
         true => router.layer(from_fn(session::secure_removed_cookies)),

@@ -13,7 +13,6 @@ const LASTS: Duration = Duration::minutes(10);
 
 const PENDING: &str = "elsewhere";
 
-/// The state of a sign-in at a provider, kept in the session.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Pending {
     pub provider: String,
@@ -23,33 +22,15 @@ pub(super) struct Pending {
     /// The address to open after signing in.
     pub next: String,
     /// Unix seconds.
-    begun: i64,
+    pub begun: i64,
 }
 
-/// The purpose of the sign-in.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Purpose {
     SignIn,
     Accept(FollowedInvitation),
     /// Link the identity to the account of this id.
     Link(String),
-}
-
-impl Pending {
-    pub(super) fn new(
-        provider: &str,
-        secrets: CallbackSecrets,
-        purpose: Purpose,
-        next: String,
-    ) -> Self {
-        Self {
-            provider: provider.to_owned(),
-            secrets,
-            purpose,
-            next,
-            begun: now(),
-        }
-    }
 }
 
 /// Stores the state in the session. A visitor's session exists only for this
@@ -92,6 +73,6 @@ pub(super) async fn take(
     Ok(Some(pending).filter(|_| fresh))
 }
 
-fn now() -> i64 {
+pub(super) fn now() -> i64 {
     OffsetDateTime::now_utc().unix_timestamp()
 }

@@ -17,6 +17,7 @@ use tower_sessions::session_store::{self, Error as StoreError};
 use tower_sessions::{Expiry, Session, SessionManagerLayer, SessionStore};
 
 use crate::app::App;
+use crate::problem::chain;
 
 /// A session expires after this long without use.
 const LASTS: Duration = Duration::days(14);
@@ -121,14 +122,6 @@ pub(super) async fn begin(session: &Session, account: &str, today: &str) -> Resu
     written.await.map_err(internal)
 }
 
-/// Ends the session, also for any copy of its cookie.
-///
-/// # Errors
-/// `Internal` when the sessions cannot be written.
-pub(super) async fn end(session: &Session) -> Result<(), Error> {
-    session.flush().await.map_err(internal)
-}
-
 pub(super) fn internal(error: tower_sessions::session::Error) -> Error {
     Error::Internal(error.into())
 }
@@ -181,8 +174,5 @@ fn as_record(id: Id, session: &SessionData) -> session_store::Result<Record> {
 
 /// The session layer has no other kind of error for this.
 fn store_result<T>(result: Result<T, Error>) -> session_store::Result<T> {
-    result.map_err(|error| match error {
-        Error::Internal(cause) => StoreError::Backend(format!("{cause:#}")),
-        other => StoreError::Backend(other.to_string()),
-    })
+    result.map_err(|error| StoreError::Backend(chain(&error)))
 }

@@ -1,15 +1,13 @@
 //! `swe-ci account`: the accounts of the site.
 
+use clap::Subcommand;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use clap::{Args, Subcommand};
-use comfy_table::CellAlignment::Left;
 use secrecy::{ExposeSecret, SecretString};
-use swe_ci_engine::{Engine, Error};
+use swe_ci_engine::Engine;
 use swe_ci_views::account::{AccountRole, AccountView};
 
 use super::failure::Failure;
 use super::{key, output};
-use crate::config::GlobalOptions;
 
 const INVITE_HELP: &str = "\
 Prints the path of an invitation link; it works once, within 7 days. Put the
@@ -34,57 +32,46 @@ Examples:
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
     /// List the accounts
-    List(List),
+    List {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Create an invitation link
     #[command(after_help = INVITE_HELP)]
-    Invite(Invite),
+    Invite {
+        /// The role of the new account
+        #[arg(value_parser = role())]
+        role: AccountRole,
+        /// A note about the invited person, for administrators; up to 200
+        /// characters
+        #[arg(long, value_name = "TEXT", default_value_t, hide_default_value = true)]
+        note: String,
+    },
     /// Change the role of an account
-    SetRole(SetRole),
+    SetRole {
+        /// The account's name
+        name: String,
+        /// The new role
+        #[arg(value_parser = role())]
+        role: AccountRole,
+    },
     /// Disable an account, with all its sessions and tokens
-    Disable(Named),
+    Disable {
+        /// The account's name
+        name: String,
+    },
     /// Enable an account again
-    Enable(Named),
+    Enable {
+        /// The account's name
+        name: String,
+    },
     /// Set a new password for an account
     #[command(after_help = RESET_HELP)]
-    ResetPassword(Named),
-}
-
-#[derive(Debug, Args)]
-pub(super) struct List {
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
-}
-
-#[derive(Debug, Args)]
-pub(super) struct Invite {
-    /// The role of the new account
-    #[arg(value_parser = role())]
-    role: AccountRole,
-    /// A note about the invited person, for administrators; up to 200
-    /// characters
-    #[arg(
-        long,
-        value_name = "TEXT",
-        default_value = "",
-        hide_default_value = true
-    )]
-    note: String,
-}
-
-#[derive(Debug, Args)]
-pub(super) struct SetRole {
-    /// The account's name
-    name: String,
-    /// The new role
-    #[arg(value_parser = role())]
-    role: AccountRole,
-}
-
-#[derive(Debug, Args)]
-pub(super) struct Named {
-    /// The account's name
-    name: String,
+    ResetPassword {
+        /// The account's name
+        name: String,
+    },
 }
 
 fn role() -> impl TypedValueParser<Value = AccountRole> {
@@ -93,43 +80,36 @@ fn role() -> impl TypedValueParser<Value = AccountRole> {
         .try_map(|name| AccountRole::from_name(&name).ok_or("there is no such role"))
 }
 
-pub(super) async fn execute(global: &GlobalOptions, command: Command) -> Result<(), Failure> {
-    let engine = super::open(global).await?;
-    match command {
-        Command::List(List { json }) => list(&engine.accounts().await?, json),
-        Command::Invite(options) => invite(&engine, &options).await,
-        Command::SetRole(SetRole { name, role }) => {
-            engine.set_role(&name, role).await.map_err(not_done)?;
-            output::note(format_args!("`{name}` now has the role {}.", role.name()));
-            Ok(())
+pub(super) async fn execute(engine: &Engine, command: Command) -> Result<(), Failure> {
+    let done = match command {
+        Command::List { json } => return output::show(&engine.accounts().await?[..], json, list),
+        Command::Invite { role, note } => {
+            let (invitation, secret) = engine.invite(role, &note).await?;
+            output::line(format_args!("/invitation/{}", secret.expose_secret()))?;
+            format!(
+                "It makes an account with the role {}, once, until {} UTC.",
+                invitation.role.name(),
+                output::minute(&invitation.expires_at)
+            )
         }
-        Command::Disable(Named { name }) => {
-            engine.set_disabled(&name, true).await.map_err(not_done)?;
-            output::note(format_args!("`{name}` is disabled."));
-            Ok(())
+        Command::SetRole { name, role } => {
+            engine.set_role(&name, role).await?;
+            format!("`{name}` now has the role {}.", role.name())
         }
-        Command::Enable(Named { name }) => {
-            engine.set_disabled(&name, false).await.map_err(not_done)?;
-            output::note(format_args!("`{name}` may sign in again."));
-            Ok(())
+        Command::Disable { name } => {
+            engine.set_disabled(&name, true).await?;
+            format!("`{name}` is disabled.")
         }
-        Command::ResetPassword(Named { name }) => {
-            let new = password()?;
-            engine.reset_password(&name, &new).await.map_err(not_done)?;
-            output::note(format_args!("`{name}` has a new password."));
-            Ok(())
+        Command::Enable { name } => {
+            engine.set_disabled(&name, false).await?;
+            format!("`{name}` may sign in again.")
         }
-    }
-}
-
-async fn invite(engine: &Engine, options: &Invite) -> Result<(), Failure> {
-    let (invitation, secret) = engine.invite(options.role, &options.note).await?;
-    output::line(format_args!("/invitation/{}", secret.expose_secret()))?;
-    output::note(format_args!(
-        "It makes an account with the role {}, once, until {} UTC.",
-        invitation.role.name(),
-        output::minute(&invitation.expires_at)
-    ));
+        Command::ResetPassword { name } => {
+            engine.reset_password(&name, &password()?).await?;
+            format!("`{name}` has a new password.")
+        }
+    };
+    output::note(done);
     Ok(())
 }
 
@@ -140,32 +120,7 @@ fn password() -> Result<SecretString, Failure> {
     Ok(SecretString::from(text))
 }
 
-fn not_done(error: Error) -> Failure {
-    match error {
-        Error::NotFound { .. } => {
-            Failure::from(error).next("`swe-ci account list` shows the accounts")
-        }
-        other => other.into(),
-    }
-}
-
-fn list(accounts: &[AccountView], json: bool) -> Result<(), Failure> {
-    if json {
-        return output::json(&accounts);
-    }
-    if accounts.is_empty() {
-        output::note(
-            "There is no account; `swe-ci account invite admin` makes a link to the first.",
-        );
-        return Ok(());
-    }
-    let columns = [
-        ("account", Left),
-        ("role", Left),
-        ("made", Left),
-        ("signed in", Left),
-        ("state", Left),
-    ];
+fn list(accounts: &[AccountView]) -> Result<(), Failure> {
     let rows = accounts.iter().map(|account| {
         let signed_in = account.signed_in_at.as_deref().map(output::minute);
         let state = if account.disabled { "disabled" } else { "" };
@@ -177,5 +132,6 @@ fn list(accounts: &[AccountView], json: bool) -> Result<(), Failure> {
             state.into(),
         ]
     });
-    output::table(columns, rows)
+    let none = "There is no account; `swe-ci account invite admin` makes a link to the first.";
+    output::table_or_note("account | role | made | signed in | state", rows, none)
 }

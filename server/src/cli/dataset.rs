@@ -3,12 +3,11 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use comfy_table::CellAlignment::{Left, Right};
 use swe_ci_core::task::TaskId;
 use swe_ci_engine::{
-    EXAMPLE_PLAN, ImportOptions, ImportSource, Imported, PageRequest, TasksWanted,
+    EXAMPLE_PLAN, Engine, ImportOptions, ImportSource, Imported, PageRequest, TasksWanted,
 };
-use swe_ci_views::curation::CurationState;
+use swe_ci_views::curation::{CurationDetail, CurationState};
 use swe_ci_views::view::{Page, SplitSummary, TaskState, TaskSummary};
 
 use super::failure::Failure;
@@ -67,7 +66,11 @@ Examples:
 pub(super) enum Command {
     /// Make the demo split from release histories and import it
     #[command(after_help = DEMO_HELP)]
-    Demo(Demo),
+    Demo {
+        /// Print the imported tasks as JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Import a split from a dataset folder
     #[command(after_help = IMPORT_HELP)]
     Import(Import),
@@ -76,17 +79,21 @@ pub(super) enum Command {
     Curate(Curate),
     /// Write a split into a folder in the official layout
     #[command(after_help = EXPORT_HELP)]
-    Export(Export),
+    Export {
+        /// The split
+        split: String,
+        /// An empty or absent folder
+        folder: PathBuf,
+    },
     /// List splits, or the tasks of one
     #[command(after_help = LIST_HELP)]
-    List(List),
-}
-
-#[derive(Debug, Args)]
-pub(super) struct Demo {
-    /// Print the imported tasks as JSON
-    #[arg(long)]
-    json: bool,
+    List {
+        /// The split whose tasks to list
+        split: Option<String>,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
 }
 
 #[derive(Debug, Args)]
@@ -131,23 +138,6 @@ pub(super) struct Curate {
     json: bool,
 }
 
-#[derive(Debug, Args)]
-pub(super) struct Export {
-    /// The split
-    split: String,
-    /// An empty or absent folder
-    folder: PathBuf,
-}
-
-#[derive(Debug, Args)]
-pub(super) struct List {
-    /// The split whose tasks to list
-    split: Option<String>,
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
-}
-
 pub(super) async fn execute(global: &GlobalOptions, command: Command) -> Result<(), Failure> {
     if let Command::Curate(Curate { example: true, .. }) = command {
         return output::line(EXAMPLE_PLAN.trim_end());
@@ -155,68 +145,54 @@ pub(super) async fn execute(global: &GlobalOptions, command: Command) -> Result<
     let engine = super::open(global).await?;
     let say = |line: String| output::note(line);
     match command {
-        Command::Demo(Demo { json }) => imported(&engine.import_demo(&say).await?, json),
+        Command::Demo { json } => imported(&engine.import_demo(&say).await?, json),
         Command::Import(import) => {
-            let Import {
-                from, split, json, ..
-            } = &import;
             let options = ImportOptions {
                 repeats: import.repeats,
                 parallel: import.parallel,
-                only: import.tasks.clone(),
+                only: import.tasks,
                 again: import.again,
             };
-            let done = engine.import(from.clone(), split, &options, &say).await?;
-            imported(&done, *json)
+            let done = engine.import(import.from, &import.split, &options, &say);
+            imported(&done.await?, import.json)
         }
         Command::Curate(options) => curate(&engine, options, &say).await,
-        Command::Export(Export { split, folder }) => {
+        Command::Export { split, folder } => {
             let tasks = engine.export(&split, &folder, &say).await?;
             output::note(format_args!("{tasks} tasks in {}", folder.display()));
             Ok(())
         }
-        Command::List(List { split: None, json }) => splits(&engine.splits().await?, json),
-        Command::List(List { split, json }) => {
-            let tasks = all_tasks(&engine, split.as_deref()).await?;
-            if json {
-                output::json(&tasks)
-            } else {
-                print_tasks(&tasks)
-            }
+        Command::List { split: None, json } => {
+            output::show(&engine.splits().await?[..], json, print_splits)
+        }
+        Command::List { split, json } => {
+            let tasks = all_tasks(&engine, split).await?;
+            output::show(&tasks[..], json, print_tasks)
         }
     }
 }
 
 fn imported(imported: &Imported, json: bool) -> Result<(), Failure> {
-    if json {
-        output::json(&imported.tasks)?;
-    } else {
-        print_tasks(&imported.tasks)?;
-    }
+    output::show(&imported.tasks[..], json, print_tasks)?;
     for (task, why) in &imported.missing {
         output::note(format_args!("{task} could not be downloaded: {why}"));
     }
+    let split = &imported.split;
     if !imported.missing.is_empty() {
         let n = imported.missing.len();
-        let what = format!(
-            "{n} tasks of split `{}` could not be downloaded",
-            imported.split
-        );
+        let what = format!("{n} tasks of split `{split}` could not be downloaded");
         return Err(Failure::new(what).next("import again; the downloaded tasks stay"));
     }
-    if imported
-        .tasks
-        .iter()
-        .any(|task| task.state == TaskState::Ready)
-    {
+    let mut tasks = imported.tasks.iter();
+    if tasks.any(|task| task.state == TaskState::Ready) {
         return Ok(());
     }
-    let what = format!("no task of split `{}` can be used", imported.split);
+    let what = format!("no task of split `{split}` can be used");
     Err(Failure::new(what).next("the list gives the reasons; `swe-ci doctor` may find more"))
 }
 
 async fn curate(
-    engine: &swe_ci_engine::Engine,
+    engine: &Engine,
     options: Curate,
     say: &(dyn Fn(String) + Send + Sync),
 ) -> Result<(), Failure> {
@@ -234,28 +210,7 @@ async fn curate(
         let next = format!("`swe-ci dataset curate --go-on {id}` resumes it");
         Failure::from(error).next(next)
     })?;
-    let found = engine.curation(&id).await?;
-    if options.json {
-        output::json(&found)?;
-    } else {
-        let columns = [
-            ("stage", Left),
-            ("came", Right),
-            ("stayed", Right),
-            ("dropped, and why", Left),
-        ];
-        let rows = found.summary.funnel.iter().map(|count| {
-            let why = count.dropped.iter();
-            let why = why.map(|dropped| format!("{}: {}", dropped.reason, dropped.count));
-            [
-                count.stage.name().to_owned(),
-                count.entered.to_string(),
-                count.survived.to_string(),
-                why.collect::<Vec<_>>().join(", "),
-            ]
-        });
-        output::table(columns, rows)?;
-    }
+    output::show(&engine.curation(&id).await?, options.json, print_curation)?;
     match state {
         CurationState::Finished => Ok(()),
         CurationState::Failed { reason } => Err(Failure::new(reason)),
@@ -263,12 +218,23 @@ async fn curate(
     }
 }
 
-async fn all_tasks(
-    engine: &swe_ci_engine::Engine,
-    split: Option<&str>,
-) -> Result<Vec<TaskSummary>, Failure> {
+fn print_curation(curation: &CurationDetail) -> Result<(), Failure> {
+    let rows = curation.summary.funnel.iter().map(|count| {
+        let why = count.dropped.iter();
+        let why = why.map(|dropped| format!("{}: {}", dropped.reason, dropped.count));
+        [
+            count.stage.name().to_owned(),
+            count.entered.to_string(),
+            count.survived.to_string(),
+            why.collect::<Vec<_>>().join(", "),
+        ]
+    });
+    output::table("stage | came: | stayed: | dropped, and why", rows)
+}
+
+async fn all_tasks(engine: &Engine, split: Option<String>) -> Result<Vec<TaskSummary>, Failure> {
     let wanted = TasksWanted {
-        split: split.map(str::to_owned),
+        split,
         ..TasksWanted::default()
     };
     let mut page = PageRequest::default();
@@ -283,32 +249,17 @@ async fn all_tasks(
     }
 }
 
-fn splits(splits: &[SplitSummary], json: bool) -> Result<(), Failure> {
-    if json {
-        return output::json(&splits);
-    }
-    if splits.is_empty() {
-        output::note("There are no splits; `swe-ci dataset demo` makes one to try.");
-        return Ok(());
-    }
-    let columns = [("split", Left), ("tasks", Right), ("ready", Right)];
+fn print_splits(splits: &[SplitSummary]) -> Result<(), Failure> {
     let rows = splits
         .iter()
         .map(|s| [s.name.clone(), s.tasks.to_string(), s.ready.to_string()]);
-    output::table(columns, rows)
+    let none = "There are no splits; `swe-ci dataset demo` makes one to try.";
+    output::table_or_note("split | tasks: | ready:", rows, none)
 }
 
 fn print_tasks(tasks: &[TaskSummary]) -> Result<(), Failure> {
-    let columns = [
-        ("task", Left),
-        ("base passes", Right),
-        ("target passes", Right),
-        ("gap", Right),
-        ("commits", Right),
-        ("suite", Right),
-        ("findings", Right),
-        ("state", Left),
-    ];
+    let header =
+        "task | base passes: | target passes: | gap: | commits: | suite: | findings: | state";
     let rows = tasks.iter().map(|task| {
         [
             task.task_id.to_string(),
@@ -324,5 +275,5 @@ fn print_tasks(tasks: &[TaskSummary]) -> Result<(), Failure> {
             },
         ]
     });
-    output::table(columns, rows)
+    output::table(header, rows)
 }

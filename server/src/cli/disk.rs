@@ -1,13 +1,11 @@
 //! `swe-ci disk`: disk use, and eviction of cached images.
 
 use clap::Args;
-use comfy_table::CellAlignment::{Left, Right};
-use swe_ci_engine::GivenBack;
-use swe_ci_views::disk::{size_read, size_shown};
+use swe_ci_engine::{Engine, GivenBack};
+use swe_ci_views::disk::{DiskUse, size_read, size_shown};
 
 use super::failure::Failure;
 use super::output;
-use crate::config::GlobalOptions;
 
 pub(super) const AFTER_HELP: &str = "\
 Examples:
@@ -25,23 +23,16 @@ pub(super) struct Options {
     json: bool,
 }
 
-pub(super) async fn execute(global: &GlobalOptions, options: &Options) -> Result<(), Failure> {
-    let engine = super::open(global).await?;
+pub(super) async fn execute(engine: &Engine, options: &Options) -> Result<(), Failure> {
     if let Some(quota) = options.keep {
         for GivenBack { name, bytes } in engine.keep_within(quota).await? {
             output::note(format_args!("evicted: {name}, {}", size_shown(bytes)));
         }
     }
-    let found = engine.disk_use().await?;
-    if options.json {
-        return output::json(&found);
-    }
-    let columns = [
-        ("part", Left),
-        ("size", Right),
-        ("files", Right),
-        ("holds", Left),
-    ];
+    output::show(&engine.disk_use().await?, options.json, print)
+}
+
+fn print(found: &DiskUse) -> Result<(), Failure> {
     let rows = found.parts.iter().map(|part| {
         [
             part.name.clone(),
@@ -65,11 +56,12 @@ pub(super) async fn execute(global: &GlobalOptions, options: &Options) -> Result
             ),
         ]
     });
-    output::table(columns, rows.chain(images))?;
+    let rows = rows.chain(images);
+    output::table("part | size: | files: | holds", rows)?;
     if found.images.is_none() {
-        output::note(format_args!(
-            "the container engine does not answer, so images are not counted; `swe-ci doctor` tells more"
-        ));
+        output::note(
+            "the container engine does not answer, so images are not counted; `swe-ci doctor` tells more",
+        );
     }
     match found.free_bytes {
         Some(free) => output::line(format_args!("\n{} free", size_shown(free))),

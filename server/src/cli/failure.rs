@@ -4,11 +4,13 @@ use std::process::ExitCode;
 
 use swe_ci_engine::Error;
 
+use crate::problem::chain;
+
 /// Why a command failed: printed to stderr with the problem and, if there is
 /// one, the next step to take.
 #[derive(Debug)]
 pub(super) struct Failure {
-    what: String,
+    pub what: String,
     next: Option<String>,
     code: u8,
 }
@@ -36,8 +38,9 @@ impl Failure {
         self
     }
 
-    pub(super) fn what(&self) -> &str {
-        &self.what
+    /// As [`Failure::next`], for one kind of failure.
+    pub(super) fn next_if(self, applies: bool, next: impl Into<String>) -> Self {
+        if applies { self.next(next) } else { self }
     }
 
     pub(super) fn is_usage(&self) -> bool {
@@ -56,24 +59,22 @@ impl Failure {
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         let next = match &error {
-            Error::NotFound { what: "run", .. } => Some("`swe-ci run list` shows the runs"),
-            Error::NotFound {
-                what: "split" | "task",
-                ..
-            } => Some("`swe-ci dataset list` shows the splits and tasks"),
+            Error::NotFound { what, .. } => match *what {
+                "run" => Some("`swe-ci run list` shows the runs"),
+                "split" | "task" => Some("`swe-ci dataset list` shows the splits and tasks"),
+                "account" => Some("`swe-ci account list` shows the accounts"),
+                "key" => Some("`swe-ci key list` shows the keys"),
+                "price" => Some("`swe-ci price list` shows the prices"),
+                _ => None,
+            },
             Error::Unavailable(_) => {
                 Some("`swe-ci doctor` checks everything and advises on problems")
             }
             _ => None,
         };
-        let what = match &error {
-            Error::Internal(cause) => format!("{cause:#}"),
-            other => other.to_string(),
-        };
         Self {
-            what,
             next: next.map(str::to_owned),
-            code: 1,
+            ..Self::new(chain(&error))
         }
     }
 }

@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, Subcommand};
-use comfy_table::CellAlignment::{Left, Right};
 use swe_ci_core::agent::{Endpoint, HarnessConfig, Protocol};
 use swe_ci_core::run::{Kind, RunConfig};
 use swe_ci_core::step::StepOutcome;
@@ -13,7 +12,6 @@ use tokio_util::sync::CancellationToken;
 
 use super::failure::Failure;
 use super::output;
-use crate::config::GlobalOptions;
 
 const LIST_HELP: &str = "\
 Built-in harnesses, and those described by files harnesses/NAME.toml of the
@@ -53,20 +51,17 @@ output has the reason and advice), 2 the command line is invalid.";
 pub(super) enum Command {
     /// List the harnesses
     #[command(after_help = LIST_HELP)]
-    List(List),
+    List {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Install agent programs ahead of the runs that need them
     #[command(after_help = BUILD_HELP)]
     Build(Build),
     /// Try harness, endpoint and key on one tiny task, before a run costs money
     #[command(after_help = CHECK_HELP)]
     Check(Check),
-}
-
-#[derive(Debug, Args)]
-pub(super) struct List {
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
 }
 
 #[derive(Debug, Args)]
@@ -112,25 +107,15 @@ pub(super) struct Check {
     json: bool,
 }
 
-pub(super) async fn execute(global: &GlobalOptions, command: Command) -> Result<(), Failure> {
-    let engine = super::open(global).await?;
+pub(super) async fn execute(engine: &Engine, command: Command) -> Result<(), Failure> {
     match command {
-        Command::List(List { json }) => list(&engine.harnesses().await?, json),
-        Command::Build(options) => build(&engine, &options).await,
-        Command::Check(options) => check(&engine, options).await,
+        Command::List { json } => output::show(&engine.harnesses().await?[..], json, list),
+        Command::Build(options) => build(engine, &options).await,
+        Command::Check(options) => check(engine, options).await,
     }
 }
 
-fn list(harnesses: &[HarnessView], json: bool) -> Result<(), Failure> {
-    if json {
-        return output::json(&harnesses);
-    }
-    let columns = [
-        ("harness", Left),
-        ("version", Left),
-        ("protocol", Left),
-        ("installed", Right),
-    ];
+fn list(harnesses: &[HarnessView]) -> Result<(), Failure> {
     let rows = harnesses.iter().map(|harness| {
         [
             harness.name.clone(),
@@ -139,7 +124,7 @@ fn list(harnesses: &[HarnessView], json: bool) -> Result<(), Failure> {
             installed(&harness.installed),
         ]
     });
-    output::table(columns, rows)?;
+    output::table("harness | version | protocol | installed:", rows)?;
     for harness in harnesses {
         if let Some(note) = &harness.note {
             output::line(format_args!("\n{}: {note}", harness.name))?;
@@ -176,7 +161,7 @@ async fn build(engine: &Engine, options: &Build) -> Result<(), Failure> {
         match Box::pin(built).await {
             Ok(layer) => output::line(layer_line(&layer))?,
             Err(error) => {
-                output::note(format_args!("{name}: {}", Failure::from(error).what()));
+                output::note(format_args!("{name}: {}", Failure::from(error).what));
                 failed.push(name.as_str());
             }
         }
@@ -204,13 +189,9 @@ fn available(harnesses: &[HarnessView]) -> Vec<String> {
 }
 
 fn layer_line(layer: &BuiltLayer) -> String {
-    let BuiltLayer {
-        name,
-        version,
-        digest,
-        seconds,
-    } = layer;
-    match *seconds > 0.0 {
+    let (name, version, digest) = (&layer.name, &layer.version, &layer.digest);
+    let seconds = layer.seconds;
+    match seconds > 0.0 {
         true => format!("{name} {version}: built in {seconds:.1} s, {digest}"),
         false => format!("{name} {version}: already installed, {digest}"),
     }
@@ -231,11 +212,7 @@ async fn check(engine: &Engine, options: Check) -> Result<(), Failure> {
     });
     let checking = engine.check_harness(config, &tell, &stop);
     let checked = Box::pin(checking).await?;
-    if json {
-        output::json(&checked)?;
-    } else {
-        print(&checked)?;
-    }
+    output::show(&checked, json, print)?;
     match checked.works {
         true => Ok(()),
         false => Err(Failure::new("the check failed; a run would too")),

@@ -5,11 +5,10 @@ use std::path::PathBuf;
 use clap::Args;
 use swe_ci_core::results::Layout;
 use swe_ci_core::run::is_day;
-use swe_ci_engine::{ImportRequest, ImportedResults};
+use swe_ci_engine::{Engine, Error, ImportRequest, ImportedResults};
 
 use super::failure::Failure;
 use super::{output, score};
-use crate::config::GlobalOptions;
 
 pub(super) const AFTER_HELP: &str = "\
 The results become a finished run of their split, marked as imported. Importing
@@ -73,7 +72,7 @@ fn day(text: &str) -> Result<String, String> {
     }
 }
 
-pub(super) async fn execute(global: &GlobalOptions, options: Options) -> Result<(), Failure> {
+pub(super) async fn execute(engine: &Engine, options: Options) -> Result<(), Failure> {
     let layout: Layout = options.from.parse().map_err(Failure::usage)?;
     let request = ImportRequest {
         layout,
@@ -85,41 +84,26 @@ pub(super) async fn execute(global: &GlobalOptions, options: Options) -> Result<
         harness: options.harness,
         max_iterations: options.max_iterations,
     };
-    let engine = super::open(global).await?;
-    let imported = engine
-        .import_results(&options.folder, &request)
-        .await
-        .map_err(refused)?;
-    if options.json {
-        return output::json(&imported);
-    }
+    let imported = engine.import_results(&options.folder, &request).await;
+    output::show(&imported.map_err(refused)?, options.json, tell)
+}
+
+fn refused(error: Error) -> Failure {
+    let invalid = matches!(error, Error::Invalid(_));
+    let advice = score::INPUT_ADVICE;
+    let next = format!("nothing was imported; fix this, then import again: {advice}");
+    Failure::from(error).next_if(invalid, next)
+}
+
+fn tell(imported: &ImportedResults) -> Result<(), Failure> {
     output::line(&imported.run_id)?;
-    tell(&imported);
-    Ok(())
-}
-
-fn refused(error: swe_ci_engine::Error) -> Failure {
-    let invalid = matches!(error, swe_ci_engine::Error::Invalid(_));
-    let failure = Failure::from(error);
-    if invalid {
-        failure.next(format!(
-            "nothing was imported; fix this, then import again: {}",
-            score::INPUT_ADVICE
-        ))
-    } else {
-        failure
-    }
-}
-
-fn tell(imported: &ImportedResults) {
     for note in &imported.notes {
         output::note(format_args!("note: {note}"));
     }
     score::skipped(&imported.skipped, &imported.ignored);
-    let shown = if imported.counts_only {
-        "; `swe-ci leaderboard --convention reference` shows it"
-    } else {
-        ""
+    let shown = match imported.counts_only {
+        true => "; `swe-ci leaderboard --convention reference` shows it",
+        false => "",
     };
     output::note(format_args!(
         "{}: {} scored evolutions of {} tasks on `{}`{shown}",
@@ -128,4 +112,5 @@ fn tell(imported: &ImportedResults) {
         imported.tasks,
         imported.split
     ));
+    Ok(())
 }

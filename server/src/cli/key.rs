@@ -2,14 +2,12 @@
 
 use std::io::{IsTerminal, Read};
 
-use clap::{Args, Subcommand};
-use comfy_table::CellAlignment::Left;
+use clap::Subcommand;
 use secrecy::SecretString;
-use swe_ci_engine::{Error, KeyView};
+use swe_ci_engine::{Engine, Error, KeyView};
 
 use super::failure::Failure;
 use super::output;
-use crate::config::GlobalOptions;
 
 /// Longer than any key; the rest is not read.
 const MOST_BYTES: u64 = 64 << 10;
@@ -38,68 +36,52 @@ Examples:
 pub(super) enum Command {
     /// Store the key of a provider under a name
     #[command(after_help = SET_HELP)]
-    Set(Set),
+    Set {
+        /// Letters, digits, `.`, `_` and `-`
+        name: String,
+    },
     /// List the names of the stored keys
-    List(List),
+    List {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Remove a stored key
-    Remove(Remove),
+    Remove {
+        /// The key's name
+        name: String,
+        /// Remove it even if queued or running runs need it
+        #[arg(long)]
+        force: bool,
+    },
     /// Re-encrypt all stored keys with a new master key
     #[command(after_help = ROTATE_HELP)]
-    Rotate(Rotate),
+    Rotate {
+        /// Read the new master key from stdin: 32 random bytes in base64
+        #[arg(long)]
+        stdin: bool,
+    },
 }
 
-#[derive(Debug, Args)]
-pub(super) struct Set {
-    /// Letters, digits, `.`, `_` and `-`
-    name: String,
-}
-
-#[derive(Debug, Args)]
-pub(super) struct List {
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
-}
-
-#[derive(Debug, Args)]
-pub(super) struct Remove {
-    /// The key's name
-    name: String,
-    /// Remove it even if queued or running runs need it
-    #[arg(long)]
-    force: bool,
-}
-
-#[derive(Debug, Args)]
-pub(super) struct Rotate {
-    /// Read the new master key from stdin: 32 random bytes in base64
-    #[arg(long)]
-    stdin: bool,
-}
-
-pub(super) async fn execute(global: &GlobalOptions, command: Command) -> Result<(), Failure> {
-    let engine = super::open(global).await?;
-    match command {
-        Command::Set(Set { name }) => {
+pub(super) async fn execute(engine: &Engine, command: Command) -> Result<(), Failure> {
+    let done = match command {
+        Command::Set { name } => {
             engine.set_key(&name, &read(&name)?).await?;
-            output::note(format_args!("The key `{name}` is stored."));
-            Ok(())
+            format!("The key `{name}` is stored.")
         }
-        Command::List(List { json }) => list(&engine.key_names().await?, json),
-        Command::Remove(Remove { name, force }) => {
+        Command::List { json } => return output::show(&engine.key_names().await?[..], json, list),
+        Command::Remove { name, force } => {
             engine.remove_key(&name, force).await.map_err(not_removed)?;
-            output::note(format_args!("The key `{name}` is removed."));
-            Ok(())
+            format!("The key `{name}` is removed.")
         }
-        Command::Rotate(Rotate { stdin }) => {
+        Command::Rotate { stdin } => {
             let new = stdin.then(|| read("new master key")).transpose()?;
             let (id, keys) = engine.rotate_secret(new.as_ref()).await?;
-            output::note(format_args!(
-                "All stored keys ({keys}) are now encrypted with the master key {id}."
-            ));
-            Ok(())
+            format!("All stored keys ({keys}) are now encrypted with the master key {id}.")
         }
-    }
+    };
+    output::note(done);
+    Ok(())
 }
 
 /// Reads from a terminal without echo, else all of stdin.
@@ -117,34 +99,14 @@ pub(super) fn read(what: &str) -> Result<SecretString, Failure> {
 }
 
 fn not_removed(error: Error) -> Failure {
-    let next = match &error {
-        Error::NotFound { .. } => Some("`swe-ci key list` shows the keys"),
-        Error::Conflict(_) => {
-            Some("cancel them (`swe-ci run cancel`), or add --force; their steps will then fail")
-        }
-        _ => None,
-    };
-    let failure = Failure::from(error);
-    match next {
-        Some(next) => failure.next(next),
-        None => failure,
-    }
+    let needed = matches!(error, Error::Conflict(_));
+    Failure::from(error).next_if(
+        needed,
+        "cancel them (`swe-ci run cancel`), or add --force; their steps will then fail",
+    )
 }
 
-fn list(keys: &[KeyView], json: bool) -> Result<(), Failure> {
-    if json {
-        return output::json(&keys);
-    }
-    if keys.is_empty() {
-        output::note("No key is stored; `swe-ci key set NAME` stores one.");
-        return Ok(());
-    }
-    let columns = [
-        ("key", Left),
-        ("stored", Left),
-        ("changed", Left),
-        ("used", Left),
-    ];
+fn list(keys: &[KeyView]) -> Result<(), Failure> {
     let rows = keys.iter().map(|key| {
         let used = key.used_at.as_deref().map(output::minute);
         [
@@ -154,5 +116,6 @@ fn list(keys: &[KeyView], json: bool) -> Result<(), Failure> {
             used.unwrap_or_else(|| "never".into()),
         ]
     });
-    output::table(columns, rows)
+    let none = "No key is stored; `swe-ci key set NAME` stores one.";
+    output::table_or_note("key | stored | changed | used", rows, none)
 }

@@ -1,13 +1,12 @@
 //! `swe-ci leaderboard`: the ranking in the terminal.
 
 use clap::Args;
-use comfy_table::CellAlignment::{Left, Right};
 use swe_ci_core::metrics::{Convention, Gamma};
+use swe_ci_engine::Engine;
 use swe_ci_views::leaderboard::Row;
 
 use super::failure::Failure;
 use super::output;
-use crate::config::GlobalOptions;
 
 pub(super) const AFTER_HELP: &str = "\
 EvoScore is the mean over the tasks of the weighted mean of an evolution's
@@ -35,9 +34,8 @@ pub(super) struct Options {
     json: bool,
 }
 
-pub(super) async fn execute(global: &GlobalOptions, options: &Options) -> Result<(), Failure> {
+pub(super) async fn execute(engine: &Engine, options: &Options) -> Result<(), Failure> {
     let convention: Convention = options.convention.parse().map_err(Failure::usage)?;
-    let engine = super::open(global).await?;
     let split = match &options.split {
         Some(split) => Some(split.clone()),
         None => engine.splits().await?.into_iter().next().map(|s| s.name),
@@ -46,28 +44,10 @@ pub(super) async fn execute(global: &GlobalOptions, options: &Options) -> Result
         Some(split) => engine.sheet(split).await?.rank(options.gamma, convention),
         None => Vec::new(),
     };
-    if options.json {
-        return output::json(&rows);
-    }
-    if rows.is_empty() {
-        output::note("No run has a score yet; `swe-ci run list` shows the state of the runs.");
-        return Ok(());
-    }
-    print(&rows)
+    output::show(&rows[..], options.json, print)
 }
 
 fn print(rows: &[Row]) -> Result<(), Failure> {
-    let columns = [
-        ("#", Right),
-        ("model", Left),
-        ("harness", Left),
-        ("EvoScore", Right),
-        ("zero regression", Right),
-        ("solved", Right),
-        ("turns", Right),
-        ("tasks", Right),
-        ("run", Left),
-    ];
     let rows = rows.iter().map(|row| {
         [
             row.rank.to_string(),
@@ -81,5 +61,8 @@ fn print(rows: &[Row]) -> Result<(), Failure> {
             row.run_id.clone(),
         ]
     });
-    output::table(columns, rows)
+    let header =
+        "#: | model | harness | EvoScore: | zero regression: | solved: | turns: | tasks: | run";
+    let none = "No run has a score yet; `swe-ci run list` shows the state of the runs.";
+    output::table_or_note(header, rows, none)
 }

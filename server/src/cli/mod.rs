@@ -1,44 +1,24 @@
 //! The command line: one file per command family. Every command is a function
 //! from its options to `Result<(), Failure>`; only this file ends the process.
 
-mod failure;
-
-mod output;
-
-mod serve;
-
-mod migrate;
-
-mod doctor;
-
-mod disk;
-
+mod account;
 mod dataset;
-
+mod disk;
+mod doctor;
+mod failure;
+mod harness;
+mod import_results;
+mod key;
+mod leaderboard;
+mod output;
+mod price;
+mod rescore;
 mod run;
-
+mod score;
+mod serve;
 mod steer;
 mod style;
-
-mod publish;
-
-mod leaderboard;
-
-mod score;
-
-mod import_results;
-
-mod rescore;
-
 mod verify;
-
-mod key;
-
-mod price;
-
-mod account;
-
-mod harness;
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -69,6 +49,14 @@ bundle of SSL_CERT_FILE (the system's own when it is not set).
 Exit codes: 0 success, 1 failure (stderr has the reason and advice), 2 the
 command line or an environment variable is invalid.";
 
+const MIGRATE_HELP: &str = "\
+`serve` and every other command migrate the database when they start; this
+command does it at a time of your choice.
+
+Examples:
+  swe-ci migrate
+  SWE_CI_DATABASE_URL=postgres://swe_ci:…@db/swe_ci swe-ci migrate";
+
 /// How well do LLM coding agents maintain a codebase? Runs the SWE-CI
 /// benchmark and shows its results.
 #[derive(Debug, Parser)]
@@ -86,11 +74,15 @@ enum Command {
     #[command(after_help = serve::AFTER_HELP)]
     Serve(ServeOptions),
     /// Bring the database up to date
-    #[command(after_help = migrate::AFTER_HELP)]
+    #[command(after_help = MIGRATE_HELP)]
     Migrate,
     /// Check everything a run needs, and advise on problems
     #[command(after_help = doctor::AFTER_HELP)]
-    Doctor(doctor::Options),
+    Doctor {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Show disk use: results, tasks, images and the layers they share
     #[command(after_help = disk::AFTER_HELP)]
     Disk(disk::Options),
@@ -139,10 +131,10 @@ pub fn main() -> ExitCode {
     // Prints help, version and usage errors, with exit code 0 or 2.
     let cli = Cli::parse();
     let default = match cli.command {
-        Command::Serve(_) => logging::SERVE,
-        _ => logging::COMMAND,
+        Command::Serve(_) => "info",
+        _ => "warn",
     };
-    logging::init(&cli.global.log(), default);
+    logging::init(&cli.global, default);
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .thread_stack_size(STACK)
@@ -165,23 +157,29 @@ pub fn main() -> ExitCode {
 impl Cli {
     async fn execute(self) -> Result<(), Failure> {
         let Self { global, command } = self;
+        let engine = || open(&global);
         match command {
             Command::Serve(options) => serve::execute(&global, &options).await,
-            Command::Migrate => migrate::execute(&global).await,
-            Command::Doctor(options) => doctor::execute(&global, &options).await,
-            Command::Disk(options) => disk::execute(&global, &options).await,
+            Command::Migrate => {
+                engine().await?;
+                output::line("The database is up to date.")
+            }
+            Command::Doctor { json } => doctor::execute(engine().await, json).await,
+            Command::Disk(options) => disk::execute(&engine().await?, &options).await,
             Command::Dataset(command) => dataset::execute(&global, command).await,
             Command::Run(command) => run::execute(&global, command).await,
-            Command::Leaderboard(options) => leaderboard::execute(&global, &options).await,
+            Command::Leaderboard(options) => leaderboard::execute(&engine().await?, &options).await,
             Command::Score(options) => score::execute(options).await,
-            Command::ImportResults(options) => import_results::execute(&global, options).await,
-            Command::Verify(options) => verify::execute(&global, &options).await,
-            Command::Style(options) => style::execute(&global, &options).await,
-            Command::Rescore(options) => rescore::execute(&global, &options).await,
-            Command::Harness(command) => harness::execute(&global, command).await,
-            Command::Key(command) => key::execute(&global, command).await,
-            Command::Price(command) => price::execute(&global, command).await,
-            Command::Account(command) => account::execute(&global, command).await,
+            Command::ImportResults(options) => {
+                import_results::execute(&engine().await?, options).await
+            }
+            Command::Verify(options) => verify::execute(&engine().await?, &options).await,
+            Command::Style(options) => style::execute(&engine().await?, &options).await,
+            Command::Rescore(options) => rescore::execute(&engine().await?, &options).await,
+            Command::Harness(command) => harness::execute(&engine().await?, command).await,
+            Command::Key(command) => key::execute(&engine().await?, command).await,
+            Command::Price(command) => price::execute(&engine().await?, command).await,
+            Command::Account(command) => account::execute(&engine().await?, command).await,
         }
     }
 }

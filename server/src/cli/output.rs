@@ -17,28 +17,59 @@ pub(super) fn line(text: impl std::fmt::Display) -> Result<(), Failure> {
     }
 }
 
-pub(super) fn json(value: &impl Serialize) -> Result<(), Failure> {
+pub(super) fn json(value: &(impl Serialize + ?Sized)) -> Result<(), Failure> {
     match serde_json::to_string_pretty(value) {
         Ok(text) => line(text),
         Err(e) => Err(Failure::new(format!("it cannot be written as JSON: {e}"))),
     }
 }
 
-/// A table of columns `(title, alignment)`.
+/// Prints a value as JSON, or as people read it.
+pub(super) fn show<T: Serialize + ?Sized>(
+    value: &T,
+    as_json: bool,
+    print: impl FnOnce(&T) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    match as_json {
+        true => json(value),
+        false => print(value),
+    }
+}
+
+/// A table. The header is the titles of the columns, separated by ` | `; a title
+/// that ends with `:` aligns its column to the right.
 pub(super) fn table<const N: usize>(
-    columns: [(&str, CellAlignment); N],
+    header: &str,
     rows: impl IntoIterator<Item = [String; N]>,
 ) -> Result<(), Failure> {
+    let titles: Vec<&str> = header.split(" | ").collect();
+    debug_assert_eq!(titles.len(), N, "{header}");
     let mut table = Table::new();
     table.load_preset(presets::UTF8_HORIZONTAL_ONLY);
-    table.set_header(columns.map(|(title, _)| title));
+    table.set_header(titles.iter().map(|title| title.trim_end_matches(':')));
     for row in rows {
         table.add_row(row.map(|text| plain(&text)));
     }
-    for (column, (_, alignment)) in table.column_iter_mut().zip(columns) {
-        column.set_cell_alignment(alignment);
+    for (column, title) in table.column_iter_mut().zip(titles) {
+        if title.ends_with(':') {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
     }
     line(table)
+}
+
+/// A table, or a note when it would have no row.
+pub(super) fn table_or_note<const N: usize>(
+    header: &str,
+    rows: impl IntoIterator<Item = [String; N]>,
+    none: &str,
+) -> Result<(), Failure> {
+    let mut rows = rows.into_iter().peekable();
+    if rows.peek().is_none() {
+        note(none);
+        return Ok(());
+    }
+    table(header, rows)
 }
 
 /// Prints a note for people to stderr, separate from the output on stdout.

@@ -1,15 +1,13 @@
 //! `swe-ci price`: the prices of models.
 
-use clap::{ArgGroup, Args, Subcommand};
-use comfy_table::CellAlignment::{Left, Right};
+use clap::{Args, Subcommand};
 use swe_ci_core::agent::PriceLine;
 use swe_ci_core::csv;
 use swe_ci_core::usage::Prices;
-use swe_ci_engine::Error;
+use swe_ci_engine::Engine;
 
 use super::failure::Failure;
 use super::output;
-use crate::config::GlobalOptions;
 
 const SET_HELP: &str = "\
 Prices are US dollars for a million tokens. A run uses the prices of the day
@@ -32,9 +30,22 @@ pub(super) enum Command {
     Set(Set),
     /// List all prices
     #[command(after_help = LIST_HELP)]
-    List(List),
+    List {
+        /// Print JSON
+        #[arg(long, conflicts_with = "csv")]
+        json: bool,
+        /// Print CSV
+        #[arg(long)]
+        csv: bool,
+    },
     /// Remove the prices of a model that begin on a day
-    Remove(Remove),
+    Remove {
+        /// The model's name
+        model: String,
+        /// The day the prices begin, YYYY-MM-DD
+        #[arg(long, value_name = "DAY")]
+        from: String,
+    },
 }
 
 #[derive(Debug, Args)]
@@ -56,28 +67,7 @@ pub(super) struct Set {
     from: Option<String>,
 }
 
-#[derive(Debug, Args)]
-#[command(group(ArgGroup::new("format").args(["json", "csv"])))]
-pub(super) struct List {
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
-    /// Print CSV
-    #[arg(long)]
-    csv: bool,
-}
-
-#[derive(Debug, Args)]
-pub(super) struct Remove {
-    /// The model's name
-    model: String,
-    /// The day the prices begin, YYYY-MM-DD
-    #[arg(long, value_name = "DAY")]
-    from: String,
-}
-
-pub(super) async fn execute(global: &GlobalOptions, command: Command) -> Result<(), Failure> {
-    let engine = super::open(global).await?;
+pub(super) async fn execute(engine: &Engine, command: Command) -> Result<(), Failure> {
     match command {
         Command::Set(options) => {
             let line = PriceLine {
@@ -96,38 +86,18 @@ pub(super) async fn execute(global: &GlobalOptions, command: Command) -> Result<
             ));
             Ok(())
         }
-        Command::List(options) => list(&engine.prices().await?, &options),
-        Command::Remove(Remove { model, from }) => {
-            let removed = engine.remove_price(&model, &from).await;
-            removed.map_err(|error| match error {
-                Error::NotFound { .. } => {
-                    Failure::from(error).next("`swe-ci price list` shows the prices")
-                }
-                other => other.into(),
-            })
+        Command::List { csv: true, .. } => {
+            output::line(table(&engine.prices().await?).trim_end_matches('\n'))
         }
+        Command::List { json, .. } => output::show(&engine.prices().await?[..], json, list),
+        Command::Remove { model, from } => Ok(engine.remove_price(&model, &from).await?),
     }
 }
 
-fn list(lines: &[PriceLine], options: &List) -> Result<(), Failure> {
-    if options.json {
-        return output::json(&lines);
-    }
-    if options.csv {
-        return output::line(table(lines).trim_end_matches('\n'));
-    }
-    if lines.is_empty() {
-        output::note("There are no prices; `swe-ci price set` adds some.");
-        return Ok(());
-    }
-    let columns = [
-        ("model", Left),
-        ("from", Left),
-        ("input", Right),
-        ("cached", Right),
-        ("output", Right),
-    ];
-    output::table(columns, lines.iter().map(cells))
+fn list(lines: &[PriceLine]) -> Result<(), Failure> {
+    let none = "There are no prices; `swe-ci price set` adds some.";
+    let rows = lines.iter().map(cells);
+    output::table_or_note("model | from | input: | cached: | output:", rows, none)
 }
 
 fn table(lines: &[PriceLine]) -> String {
@@ -142,17 +112,16 @@ fn table(lines: &[PriceLine]) -> String {
 }
 
 fn cells(line: &PriceLine) -> [String; 5] {
-    let Prices {
-        input,
-        cached,
-        output,
-    } = line.prices;
+    let prices = line.prices;
     [
         line.model.clone(),
         line.from.clone(),
-        input.to_string(),
-        cached.map(|price| price.to_string()).unwrap_or_default(),
-        output.to_string(),
+        prices.input.to_string(),
+        prices
+            .cached
+            .map(|price| price.to_string())
+            .unwrap_or_default(),
+        prices.output.to_string(),
     ]
 }
 

@@ -1,12 +1,10 @@
 //! `swe-ci rescore`: scores stored runs again.
 
 use clap::Args;
-use comfy_table::CellAlignment::{Left, Right};
 use swe_ci_engine::{Engine, METRIC_VERSION, Rescored};
 
 use super::failure::Failure;
 use super::output;
-use crate::config::GlobalOptions;
 
 pub(super) const AFTER_HELP: &str = "\
 Executes nothing: verdicts follow from the stored reports and outcomes. Without
@@ -35,45 +33,33 @@ pub(super) struct Options {
     json: bool,
 }
 
-pub(super) async fn execute(global: &GlobalOptions, options: &Options) -> Result<(), Failure> {
-    let engine = super::open(global).await?;
+pub(super) async fn execute(engine: &Engine, options: &Options) -> Result<(), Failure> {
     if options.style {
-        return measure(&engine, options).await;
+        return measure(engine, options).await;
     }
     let rescored = engine.rescore(options.run.as_deref()).await?;
-    if options.json {
-        return output::json(&rescored);
-    }
-    if rescored.is_empty() {
-        output::note(format_args!(
-            "Every finished run has scores of the current definitions, version {METRIC_VERSION}."
-        ));
-        return Ok(());
-    }
-    let columns = [
-        ("run", Left),
-        ("model", Left),
-        ("definitions", Left),
-        ("iterations", Right),
-        ("changed", Right),
-    ];
-    output::table(columns, rescored.iter().map(row))
+    output::show(&rescored[..], options.json, print)
+}
+
+fn print(rescored: &[Rescored]) -> Result<(), Failure> {
+    let none = format!(
+        "Every finished run has scores of the current definitions, version {METRIC_VERSION}."
+    );
+    let header = "run | model | definitions | iterations: | changed:";
+    output::table_or_note(header, rescored.iter().map(row), &none)
 }
 
 async fn measure(engine: &Engine, options: &Options) -> Result<(), Failure> {
-    let say = |line: String| output::note(format_args!("{line}"));
+    let say = |line: String| output::note(line);
     let measured = engine.measure_styles(options.run.as_deref(), &say).await?;
-    if options.json {
-        return output::json(&measured);
-    }
-    let failed = match measured.failed.len() {
-        0 => String::new(),
-        n => format!(", {n} could not be"),
-    };
-    output::line(format_args!(
-        "{} evolutions measured{failed}",
-        measured.measured
-    ))
+    output::show(&measured, options.json, |measured| {
+        let failed = match measured.failed.len() {
+            0 => String::new(),
+            n => format!(", {n} could not be"),
+        };
+        let measured = measured.measured;
+        output::line(format_args!("{measured} evolutions measured{failed}"))
+    })
 }
 
 fn row(run: &Rescored) -> [String; 5] {

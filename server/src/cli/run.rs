@@ -4,17 +4,16 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use clap::{ArgGroup, Args, Subcommand};
-use comfy_table::CellAlignment::{Left, Right};
 use serde_json::json;
 use swe_ci_core::metrics::Verdict;
 use swe_ci_core::run::RunConfig;
 use swe_ci_engine::{PageRequest, configuration};
 use swe_ci_views::account::Visibility;
 use swe_ci_views::submission::Submission;
-use swe_ci_views::view::{EvolutionView, RunDetail, RunSummary};
+use swe_ci_views::view::{EvolutionView, Page, RunDetail, RunSummary};
 
 use super::failure::Failure;
-use super::output;
+use super::{output, steer};
 use crate::config::GlobalOptions;
 
 const SUBMIT_HELP: &str = "\
@@ -61,13 +60,27 @@ pub(super) enum Command {
     #[command(after_help = SUBMIT_HELP)]
     Submit(Submit),
     /// List runs, newest first
-    List(List),
+    List {
+        /// The largest number of runs
+        #[arg(long, value_name = "N", default_value = "50", value_parser = clap::value_parser!(u32).range(1..=500))]
+        limit: u32,
+        /// The `next` of the previous list (see --json)
+        #[arg(long, value_name = "NEXT")]
+        after: Option<String>,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Show the state of a run
-    Show(Show),
+    Show {
+        /// The run's id
+        id: String,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
     #[command(flatten)]
-    Steer(super::steer::Command),
-    #[command(flatten)]
-    Publish(super::publish::Command),
+    Steer(steer::Command),
 }
 
 #[derive(Debug, Args)]
@@ -101,42 +114,20 @@ pub(super) struct Submit {
     json: bool,
 }
 
-#[derive(Debug, Args)]
-pub(super) struct List {
-    /// The largest number of runs
-    #[arg(long, value_name = "N", default_value = "50", value_parser = clap::value_parser!(u32).range(1..=500))]
-    limit: u32,
-    /// The `next` of the previous list (see --json)
-    #[arg(long, value_name = "NEXT")]
-    after: Option<String>,
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
-}
-
-#[derive(Debug, Args)]
-pub(super) struct Show {
-    /// The run's id
-    id: String,
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
-}
-
 pub(super) async fn execute(global: &GlobalOptions, command: Command) -> Result<(), Failure> {
     match command {
         Command::Submit(options) => submit(global, &options).await,
-        Command::List(options) => list(global, options).await,
-        Command::Show(Show { id, json }) => {
-            let run = super::open(global).await?.run(&id).await?;
-            if json {
-                output::json(&run)
-            } else {
-                print_run(&run)
-            }
+        Command::List { limit, after, json } => {
+            let limit = Some(limit);
+            let page = PageRequest { limit, after };
+            let runs = super::open(global).await?.runs(&page).await?;
+            output::show(&runs, json, list)
         }
-        Command::Steer(command) => super::steer::execute(global, command).await,
-        Command::Publish(command) => super::publish::execute(global, command).await,
+        Command::Show { id, json } => {
+            let run = super::open(global).await?.run(&id).await?;
+            output::show(&run, json, print_run)
+        }
+        Command::Steer(command) => steer::execute(&super::open(global).await?, command).await,
     }
 }
 
@@ -182,10 +173,7 @@ pub(super) fn read(file: &Path) -> Result<RunConfig, Failure> {
         std::fs::File::open(file).and_then(|mut file| file.read_to_string(&mut text))
     };
     read.map_err(|e| wrong(&e))?;
-    let toml = file
-        .extension()
-        .is_some_and(|extension| extension == "toml");
-    let read = match toml {
+    let read = match file.extension().is_some_and(|ending| ending == "toml") {
         true => configuration::from_toml(&text),
         false => configuration::from_json(&text),
     };
@@ -199,30 +187,11 @@ pub(super) fn read(file: &Path) -> Result<RunConfig, Failure> {
     }
 }
 
-async fn list(global: &GlobalOptions, options: List) -> Result<(), Failure> {
-    let page = PageRequest {
-        limit: Some(options.limit),
-        after: options.after,
-    };
-    let runs = super::open(global).await?.runs(&page).await?;
-    if options.json {
-        return output::json(&runs);
-    }
-    if runs.items.is_empty() {
-        output::note("There are no runs; `swe-ci run submit --human` queues the human baseline.");
-        return Ok(());
-    }
-    let columns = [
-        ("run", Left),
-        ("model", Left),
-        ("split", Left),
-        ("progress", Left),
-        ("evolutions", Right),
-        ("iterations", Right),
-        ("created (UTC)", Left),
-    ];
-    output::table(columns, runs.items.iter().map(run_row))?;
-    if let Some(next) = runs.next {
+fn list(runs: &Page<RunSummary>) -> Result<(), Failure> {
+    let header = "run | model | split | progress | evolutions: | iterations: | created (UTC)";
+    let none = "There are no runs; `swe-ci run submit --human` queues the human baseline.";
+    output::table_or_note(header, runs.items.iter().map(run_row), none)?;
+    if let Some(next) = &runs.next {
         output::note(format_args!("there are more: --after {next}"));
     }
     Ok(())
@@ -249,30 +218,18 @@ fn run_row(run: &RunSummary) -> [String; 7] {
 }
 
 fn print_run(run: &RunDetail) -> Result<(), Failure> {
-    let RunSummary {
-        run_id,
-        config,
-        created_at,
-        ..
-    } = &run.summary;
+    let summary = &run.summary;
+    let (run_id, config) = (&summary.run_id, &summary.config);
     output::line(format_args!(
         "{}: {} on {} by {}, queued {} UTC\n{run_id}",
         config.model,
-        standing(&run.summary),
+        standing(summary),
         config.split,
         config.harness.name(),
-        output::minute(created_at),
+        output::minute(&summary.created_at),
     ))?;
-    let columns = [
-        ("task", Left),
-        ("sample", Right),
-        ("progress", Left),
-        ("iterations", Right),
-        ("passing", Right),
-        ("lost", Right),
-        ("now", Left),
-    ];
-    output::table(columns, run.evolution_list.iter().map(evolution_row))
+    let header = "task | sample: | progress | iterations: | passing: | lost: | now";
+    output::table(header, run.evolution_list.iter().map(evolution_row))
 }
 
 fn evolution_row(evolution: &EvolutionView) -> [String; 7] {
@@ -313,7 +270,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(name);
         std::fs::write(&path, text).unwrap();
-        read(&path).map_err(|failure| failure.what().to_owned())
+        read(&path).map_err(|failure| failure.what)
     }
 
     const SMALLEST: &str = r#"
@@ -384,6 +341,6 @@ mod tests {
             &["harness `replay` needs `max_chunks`"],
         );
         let missing = read(Path::new("nowhere.json")).unwrap_err();
-        assert!(missing.what().contains("nowhere.json"));
+        assert!(missing.what.contains("nowhere.json"));
     }
 }

@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use comfy_table::CellAlignment::{Left, Right};
 use swe_ci_core::metrics::{Convention, Gamma};
 use swe_ci_core::results::Layout;
 use swe_ci_core::uncertainty::Interval;
@@ -75,11 +74,7 @@ pub(super) async fn execute(options: Options) -> Result<(), Failure> {
         .await
         .map_err(|e| Failure::new(format!("scoring failed: {e}")))?
         .map_err(|e| Failure::from(e).next(INPUT_ADVICE))?;
-    if options.json {
-        output::json(&scored)?;
-    } else {
-        print(&scored)?;
-    }
+    output::show(&scored, options.json, print)?;
     tell(&scored, options.json);
     if scored.scores.tasks.is_empty() {
         let what = format!("no task could be scored in the layout `{}`", layout.name());
@@ -95,51 +90,27 @@ fn print(scored: &Scored) -> Result<(), Failure> {
     if scores.tasks.is_empty() {
         return Ok(());
     }
-    let columns = [
-        ("task", Left),
-        ("sample", Right),
-        ("EvoScore", Right),
-        ("solved", Left),
-        ("zero regression", Left),
-        ("turns", Right),
-    ];
-    output::table(columns, scores.tasks.iter().map(task_row))?;
-    let columns = [("mean over tasks", Left), ("", Right), ("95 %", Left)];
-    let of = |pick: fn(&Intervals) -> Interval| scores.intervals.as_ref().map(pick);
+    let header = "task | sample: | EvoScore: | solved | zero regression | turns:";
+    output::table(header, scores.tasks.iter().map(task_row))?;
+    let row = |name: &str, mean: Option<f64>, interval: fn(&Intervals) -> Interval, show: Show| {
+        let interval = scores.intervals.as_ref().map(interval);
+        let interval = interval.map(|i| format!("[{}, {}]", show(i.low), show(i.high)));
+        let mean = mean.map(show).unwrap_or_default();
+        [name.to_owned(), mean, interval.unwrap_or_default()]
+    };
+    let (solved, kept) = (scores.solved_rate, scores.zero_regression_rate);
     let means = [
-        (
-            "EvoScore",
-            scores.evoscore,
-            of(|i| i.evoscore),
-            score as Show,
-        ),
-        (
-            "solved",
-            scores.solved_rate,
-            of(|i| i.solved_rate),
-            output::percent,
-        ),
-        (
+        row("EvoScore", scores.evoscore, |i| i.evoscore, score),
+        row("solved", solved, |i| i.solved_rate, output::percent),
+        row(
             "zero regression",
-            scores.zero_regression_rate,
-            of(|i| i.zero_regression_rate),
+            kept,
+            |i| i.zero_regression_rate,
             output::percent,
         ),
-        (
-            "turns",
-            scores.average_turns,
-            of(|i| i.average_turns),
-            turns,
-        ),
+        row("turns", scores.average_turns, |i| i.average_turns, turns),
     ];
-    output::table(
-        columns,
-        means.map(|(name, mean, interval, show)| {
-            let mean = mean.map(show).unwrap_or_default();
-            let interval = interval.map(|i| format!("[{}, {}]", show(i.low), show(i.high)));
-            [name.to_owned(), mean, interval.unwrap_or_default()]
-        }),
-    )?;
+    output::table("mean over tasks | : | 95 %", means)?;
     output::line(format_args!(
         "{} convention, γ = {}, N = {}",
         scores.convention.name(),

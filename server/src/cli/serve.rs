@@ -14,7 +14,7 @@ use super::failure::Failure;
 use super::output;
 use crate::app::App;
 use crate::config::{GlobalOptions, ServeOptions};
-use crate::invitation;
+use crate::invitation::{invitation_link, local};
 use crate::serve::{self, Background};
 use crate::site::Site;
 
@@ -69,17 +69,20 @@ pub(super) async fn execute(global: &GlobalOptions, options: &ServeOptions) -> R
     Ok(())
 }
 
-/// Prints the link to the first account while there is none. It is the only
-/// secret printed on purpose: a person at this terminal has the data folder
-/// too. The log, which may go elsewhere, only mentions it.
+/// Prints the link to the first account while there is none. Each start creates
+/// a new link and invalidates the previous one. It is the only secret printed on
+/// purpose: a person at this terminal has the data folder too. The log, which
+/// may go elsewhere, only mentions it.
 async fn print_first_link(
     engine: &Engine,
     public_url: Option<&PublicUrl>,
     address: SocketAddr,
 ) -> Result<(), Failure> {
-    let Some(link) = invitation::first_link(engine, public_url, address).await? else {
+    let Some(secret) = engine.first_invitation().await? else {
         return Ok(());
     };
+    let origin = public_url.map_or_else(|| local(address), |url| url.as_str().to_owned());
+    let link = invitation_link(&origin, &secret);
     tracing::info!("there is no account yet; a link to create the first one is on standard output");
     output::line(format_args!(
         "There is no account yet. Open this link to create the first one, an administrator's; it works once, until the next start or for 7 days:\n\n  {}\n",
@@ -106,12 +109,7 @@ async fn bind(address: SocketAddr) -> Result<TcpListener, Failure> {
 
 fn conflict_failure(error: Error) -> Failure {
     let conflict = matches!(error, Error::Conflict(_));
-    let failure = Failure::from(error);
-    if conflict {
-        failure.next("stop the other process, give this one another folder with --data or SWE_CI_DATA, or run it without workers: --workers 0")
-    } else {
-        failure
-    }
+    Failure::from(error).next_if(conflict, "stop the other process, give this one another folder with --data or SWE_CI_DATA, or run it without workers: --workers 0")
 }
 
 /// The first signal stops the server in order, the second at once.

@@ -1,13 +1,14 @@
-//! The `swe-ci run` commands that steer a run.
+//! The `swe-ci run` commands that steer a run, publish or withdraw it, and set
+//! its verified mark.
 
 use clap::{ArgGroup, Args, Subcommand};
 use swe_ci_core::agent::Budget;
+use swe_ci_engine::Engine;
 use swe_ci_views::steering::{Change, MOST_AT_ONCE};
 use swe_ci_views::view::RunSummary;
 
 use super::failure::Failure;
 use super::output;
-use crate::config::GlobalOptions;
 
 const SET_HELP: &str = "\
 A budget can only be raised; limits without an option stay as they are. A
@@ -18,7 +19,14 @@ Examples:
   swe-ci run set $id --at-once 2
   swe-ci run set $id --at-once all";
 
-/// Actions on a run under way; repeating one has no further effect.
+const WITHDRAW_HELP: &str = "\
+A withdrawn run is in no ranking and no list; administrators and its
+submitter still see it, with the reason.
+
+Examples:
+  swe-ci run withdraw $id --reason \"the prompts named the tests\"";
+
+/// Actions on a run; repeating one has no further effect.
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
     /// Pause a run: running steps stop, and resume later from where they stood
@@ -36,6 +44,21 @@ pub(super) enum Command {
     Set(Set),
     /// Cancel a run; its scores so far stay
     Cancel(RunArgument),
+    /// Publish a private run, or a withdrawn one again
+    Publish(RunArgument),
+    /// Withdraw a public run
+    #[command(after_help = WITHDRAW_HELP)]
+    Withdraw {
+        #[command(flatten)]
+        run: RunArgument,
+        /// The reason; 1 to 500 characters
+        #[arg(long, value_name = "TEXT")]
+        reason: String,
+    },
+    /// Mark a run as verified, after `swe-ci verify` found no differences
+    Mark(RunArgument),
+    /// Remove the mark again
+    Unmark(RunArgument),
 }
 
 #[derive(Debug, Args)]
@@ -96,54 +119,63 @@ impl Set {
     }
 }
 
-pub(super) async fn execute(global: &GlobalOptions, command: Command) -> Result<(), Failure> {
-    let engine = super::open(global).await?;
+impl RunArgument {
+    /// Waits for an action on the run, and prints what it did.
+    async fn done(
+        &self,
+        action: impl Future<Output = swe_ci_engine::Result<()>>,
+        what: &str,
+    ) -> Result<(), Failure> {
+        action.await?;
+        output::line(format_args!("run {} {what}", self.id))
+    }
+}
+
+pub(super) async fn execute(engine: &Engine, command: Command) -> Result<(), Failure> {
     match command {
-        Command::Pause(RunArgument { id }) => {
-            engine.pause(&id).await?;
-            output::line(format_args!("run {id} is paused"))
-        }
-        Command::Resume(RunArgument { id }) => {
-            engine.resume(&id).await?;
-            output::line(format_args!("run {id} is resumed"))
-        }
+        Command::Pause(run) => run.done(engine.pause(&run.id), "is paused").await,
+        Command::Resume(run) => run.done(engine.resume(&run.id), "is resumed").await,
         Command::Retry(RunArgument { id }) => {
             let queued = engine.retry_blocked(&id).await?;
             output::line(format_args!("run {id}: {queued} back in the queue"))
         }
-        Command::Preflight(RunArgument { id }) => {
-            engine.preflight_again(&id).await?;
-            output::line(format_args!("run {id} repeats its preflight"))
+        Command::Preflight(run) => {
+            let again = engine.preflight_again(&run.id);
+            run.done(again, "repeats its preflight").await
         }
-        Command::Begin(RunArgument { id }) => {
-            engine.begin_anyway(&id).await?;
-            output::line(format_args!("run {id} begins without a preflight"))
+        Command::Begin(run) => {
+            let begun = engine.begin_anyway(&run.id);
+            run.done(begun, "begins without a preflight").await
         }
         Command::Set(set) => {
             engine.change(&set.id, set.change()).await?;
             output::line(holds(&engine.run(&set.id).await?.summary))
         }
-        Command::Cancel(RunArgument { id }) => {
-            engine.cancel(&id).await?;
-            output::line(format_args!("run {id} is cancelled"))
+        Command::Cancel(run) => run.done(engine.cancel(&run.id), "is cancelled").await,
+        Command::Publish(run) => run.done(engine.publish(&run.id), "is public").await,
+        Command::Withdraw { run, reason } => {
+            let withdrawn = engine.unpublish(&run.id, &reason);
+            run.done(withdrawn, "is withdrawn").await
+        }
+        Command::Mark(run) => {
+            let marked = engine.mark_verified(&run.id);
+            run.done(marked, "is marked as verified").await
+        }
+        Command::Unmark(run) => {
+            let unmarked = engine.unmark(&run.id);
+            run.done(unmarked, "is not marked as verified").await
         }
     }
 }
 
 /// The current limits of a run: "run r: at most 80 US dollars, 2 at once".
 fn holds(run: &RunSummary) -> String {
-    let steering = run.steering;
-    let Budget {
-        tokens,
-        usd,
-        requests,
-        seconds,
-    } = steering.budget;
+    let (steering, budget) = (run.steering, run.steering.budget);
     let limits = [
-        usd.map(|n| format!("at most {n} US dollars")),
-        tokens.map(|n| format!("at most {n} tokens")),
-        requests.map(|n| format!("at most {n} requests")),
-        seconds.map(|n| format!("at most {n} seconds")),
+        budget.usd.map(|n| format!("at most {n} US dollars")),
+        budget.tokens.map(|n| format!("at most {n} tokens")),
+        budget.requests.map(|n| format!("at most {n} requests")),
+        budget.seconds.map(|n| format!("at most {n} seconds")),
         steering.at_once.map(|n| format!("{n} at once")),
     ];
     let limits: Vec<String> = limits.into_iter().flatten().collect();

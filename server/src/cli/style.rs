@@ -3,13 +3,11 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use comfy_table::CellAlignment::{Left, Right};
-use swe_ci_engine::FolderStyle;
+use swe_ci_engine::{Engine, FolderStyle};
 use swe_ci_views::style::{CodeStyle, FileStyle, PylintCounts};
 
 use super::failure::Failure;
 use super::output;
-use crate::config::GlobalOptions;
 
 pub(super) const AFTER_HELP: &str = "\
 Pylint and radon run in a container without a network, on a copy of the `*.py`
@@ -37,15 +35,11 @@ pub(super) struct Options {
     json: bool,
 }
 
-pub(super) async fn execute(global: &GlobalOptions, options: &Options) -> Result<(), Failure> {
-    let engine = super::open(global).await?;
-    let say = |line: String| output::note(format_args!("{line}"));
+pub(super) async fn execute(engine: &Engine, options: &Options) -> Result<(), Failure> {
+    let say = |line: String| output::note(line);
     let image = options.image.as_deref();
     let found = engine.style_of_folder(&options.folder, image, &say).await?;
-    match options.json {
-        true => output::json(&found),
-        false => print(&found, options.files),
-    }
+    output::show(&found, options.json, |found| print(found, options.files))
 }
 
 fn print(found: &FolderStyle, listed: usize) -> Result<(), Failure> {
@@ -55,7 +49,7 @@ fn print(found: &FolderStyle, listed: usize) -> Result<(), Failure> {
         tools.pylint, tools.radon, tools.python
     ));
     let of_all = totals(&found.style).map(|(name, value)| [name.to_owned(), value]);
-    output::table([("measure", Left), ("value", Right)], of_all)?;
+    output::table("measure | value:", of_all)?;
     let mut files: Vec<&FileStyle> = found.files.iter().collect();
     let mi = |file: &FileStyle| file.radon.map_or(-1.0, |radon| radon.mi);
     files.sort_by(|a, b| mi(a).total_cmp(&mi(b)));
@@ -63,16 +57,9 @@ fn print(found: &FolderStyle, listed: usize) -> Result<(), Failure> {
     if files.is_empty() {
         return Ok(());
     }
-    output::line(format_args!(""))?;
-    let columns = [
-        ("file", Left),
-        ("MI", Right),
-        ("Pylint", Right),
-        ("complexity", Right),
-        ("sloc", Right),
-        ("note", Left),
-    ];
-    output::table(columns, files.into_iter().map(row))
+    output::line("")?;
+    let header = "file | MI: | Pylint: | complexity: | sloc: | note";
+    output::table(header, files.into_iter().map(row))
 }
 
 fn totals(style: &CodeStyle) -> [(&'static str, String); 10] {

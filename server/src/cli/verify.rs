@@ -1,12 +1,11 @@
 //! `swe-ci verify`: repeats the tests of a run.
 
 use clap::Args;
-use swe_ci_engine::{Checked, Extent};
+use swe_ci_engine::{Checked, Engine, Extent};
 use swe_ci_views::verification::{Difference, Otherwise, Verification};
 
 use super::failure::Failure;
 use super::output;
-use crate::config::GlobalOptions;
 
 pub(super) const AFTER_HELP: &str = "\
 The oracle's tests run in fresh containers on the stored code of each iteration.
@@ -32,25 +31,17 @@ pub(super) struct Options {
     json: bool,
 }
 
-pub(super) async fn execute(global: &GlobalOptions, options: &Options) -> Result<(), Failure> {
-    let engine = super::open(global).await?;
+pub(super) async fn execute(engine: &Engine, options: &Options) -> Result<(), Failure> {
     let extent = options.sample.map_or(Extent::All, Extent::Some);
     let tell = |news: Checked| {
         let place = format!("{}/{}", news.done, news.of);
-        match &news.difference {
-            None => output::note(format_args!("{place} as recorded")),
-            Some(difference) => {
-                output::note(format_args!("{place} {}", difference_line(difference)));
-            }
-        }
+        let found = news.difference.as_ref().map(difference_line);
+        let found = found.as_deref().unwrap_or("as recorded");
+        output::note(format_args!("{place} {found}"));
     };
     let at_once = usize::from(options.at_once);
     let found = engine.verify(&options.id, extent, at_once, &tell).await?;
-    if options.json {
-        output::json(&found)?;
-    } else {
-        output::line(format_args!("{}", summary(&found)))?;
-    }
+    output::show(&found, options.json, |found| output::line(summary(found)))?;
     match found.holds() {
         true => Ok(()),
         false => Err(Failure::new(format!(

@@ -12,11 +12,7 @@ const REGISTRIES: [&str; 4] = [
 
 /// The variables without an option of their own, behind a function so that
 /// tests need not touch the process.
-pub struct Environment {
-    read: Read,
-}
-
-type Read = Box<dyn Fn(&str) -> Option<String>>;
+pub struct Environment(Box<dyn Fn(&str) -> Option<String>>);
 
 impl Environment {
     #[expect(
@@ -28,14 +24,12 @@ impl Environment {
     }
 
     pub fn new(read: impl Fn(&str) -> Option<String> + 'static) -> Self {
-        Self {
-            read: Box::new(read),
-        }
+        Self(Box::new(read))
     }
 
     /// An empty variable counts as unset.
     pub fn get(&self, name: &str) -> Option<String> {
-        (self.read)(name).filter(|value| !value.is_empty())
+        (self.0)(name).filter(|value| !value.is_empty())
     }
 
     /// The network settings of image builds: proxies and package indexes.
@@ -67,12 +61,11 @@ impl Environment {
             return Ok(swe_ci_engine::usual_ca_bundle());
         };
         let path = PathBuf::from(&named);
-        if path.is_file() {
-            Ok(Some(path))
-        } else {
-            Err(format!(
+        match path.is_file() {
+            true => Ok(Some(path)),
+            false => Err(format!(
                 "SSL_CERT_FILE names `{named}`, which is not a file; correct it or unset it"
-            ))
+            )),
         }
     }
 }

@@ -21,76 +21,48 @@ pub use self::serve::ServeOptions;
 /// The options of every command.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Global options")]
+#[command(mut_args(|arg| arg.global(true).hide_env_values(true)))]
 pub struct GlobalOptions {
     /// Folder of the database, the datasets and the artifacts; created when
     /// absent
     #[arg(
         long,
-        global = true,
         env = "SWE_CI_DATA",
-        hide_env_values = true,
         value_name = "FOLDER",
         default_value = "./data"
     )]
     data: PathBuf,
 
     /// `postgres://…` or `sqlite://…`; a SQLite file in the data folder when absent
-    #[arg(
-        long,
-        global = true,
-        env = "SWE_CI_DATABASE_URL", hide_env_values = true,
-        value_name = "URL",
-        value_parser = secret
-    )]
+    #[arg(long, env = "SWE_CI_DATABASE_URL", value_name = "URL", value_parser = secret)]
     database_url: Option<SecretString>,
 
     /// Base image for the environments of imported sources
     #[arg(
         long,
-        global = true,
         env = "SWE_CI_BASE_IMAGE",
-        hide_env_values = true,
         value_name = "IMAGE",
         default_value = "swe-ci/base:py311"
     )]
     base_image: String,
 
     /// Python package index for the demo split; PIP_INDEX_URL or pip's own when absent
-    #[arg(
-        long,
-        global = true,
-        env = "SWE_CI_PACKAGE_INDEX",
-        hide_env_values = true,
-        value_name = "URL"
-    )]
+    #[arg(long, env = "SWE_CI_PACKAGE_INDEX", value_name = "URL")]
     package_index: Option<String>,
 
     /// Disk quota for task images and harness layers, such as `100GiB`: the
     /// longest unused are evicted and restored when needed; no limit when absent
-    #[arg(
-        long,
-        global = true,
-        env = "SWE_CI_IMAGE_QUOTA",
-        hide_env_values = true,
-        value_name = "SIZE",
-        value_parser = swe_ci_views::disk::size_read
-    )]
+    #[arg(long, env = "SWE_CI_IMAGE_QUOTA", value_name = "SIZE", value_parser = swe_ci_views::disk::size_read)]
     image_quota: Option<u64>,
 
     /// Log filter for stderr, such as `debug` or `swe_ci_engine=debug,warn`;
     /// `info` for serve and `warn` for the rest when absent
-    #[arg(
-        long,
-        global = true,
-        env = "SWE_CI_LOG", hide_env_values = true,
-        value_name = "FILTER",
-        value_parser = log_filter
-    )]
-    log: Option<String>,
+    #[arg(long, env = "SWE_CI_LOG", value_name = "FILTER", value_parser = log_filter)]
+    pub(crate) log: Option<String>,
 
     /// Format of the log: text for people, or one JSON object per line
-    #[arg(long, global = true, value_name = "FORMAT", value_enum, default_value_t = LogFormat::Text)]
-    log_format: LogFormat,
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = LogFormat::Text)]
+    pub(crate) log_format: LogFormat,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -99,23 +71,7 @@ pub enum LogFormat {
     Json,
 }
 
-/// The log's filter and format.
-#[derive(Debug, Clone)]
-pub struct LogConfig {
-    /// A filter that parses; `None` means the command's own default.
-    pub filter: Option<String>,
-    pub format: LogFormat,
-}
-
 impl GlobalOptions {
-    #[must_use]
-    pub fn log(&self) -> LogConfig {
-        LogConfig {
-            filter: self.log.clone(),
-            format: self.log_format,
-        }
-    }
-
     /// The engine's configuration. `workers` is 0 for a command that executes
     /// no runs.
     ///
@@ -160,12 +116,10 @@ fn secret(text: &str) -> Result<SecretString, std::convert::Infallible> {
 fn database_url(url: &SecretString) -> Result<Option<String>, String> {
     let url = url.expose_secret();
     let known = ["sqlite:", "postgres://", "postgresql://"];
-    if known.iter().any(|scheme| url.starts_with(scheme)) {
-        Ok(Some(url.to_owned()))
-    } else if url.is_empty() {
-        Ok(None)
-    } else {
-        Err("the database URL (--database-url or SWE_CI_DATABASE_URL) must start with postgres:// or sqlite://".into())
+    match known.iter().any(|scheme| url.starts_with(scheme)) {
+        true => Ok(Some(url.to_owned())),
+        false if url.is_empty() => Ok(None),
+        false => Err("the database URL (--database-url or SWE_CI_DATABASE_URL) must start with postgres:// or sqlite://".into()),
     }
 }
 

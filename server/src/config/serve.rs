@@ -15,24 +15,19 @@ use crate::providers::{self, Providers};
 
 /// Options of `serve`.
 #[derive(Debug, Clone, Args)]
+#[command(mut_args(|arg| arg.hide_env_values(true)))]
 pub struct ServeOptions {
     /// Address and port to listen on
     #[arg(
         long,
         env = "SWE_CI_LISTEN",
-        hide_env_values = true,
         value_name = "ADDRESS:PORT",
         default_value = "127.0.0.1:3000"
     )]
     pub listen: SocketAddr,
 
     /// Folder of the built site; `site` next to the program, else target/site
-    #[arg(
-        long,
-        env = "SWE_CI_SITE",
-        hide_env_values = true,
-        value_name = "FOLDER"
-    )]
+    #[arg(long, env = "SWE_CI_SITE", value_name = "FOLDER")]
     site: Option<PathBuf>,
 
     /// Evolutions to run at the same time, 0 to 256; with 0 the server only
@@ -40,7 +35,7 @@ pub struct ServeOptions {
     /// when absent
     #[arg(
         long,
-        env = "SWE_CI_WORKERS", hide_env_values = true,
+        env = "SWE_CI_WORKERS",
         value_name = "N",
         value_parser = clap::value_parser!(u16).range(0..=256)
     )]
@@ -48,32 +43,17 @@ pub struct ServeOptions {
 
     /// The site's public URL, such as https://bench.example.org, for previews,
     /// search engines, feeds and citations
-    #[arg(
-        long,
-        env = "SWE_CI_PUBLIC_URL", hide_env_values = true,
-        value_name = "URL",
-        value_parser = public_url
-    )]
+    #[arg(long, env = "SWE_CI_PUBLIC_URL", value_name = "URL", value_parser = public_url)]
     public_url: Option<OrNone<PublicUrl>>,
 
     /// TOML file of the sign-in providers: GitHub, and those that speak OpenID
     /// Connect. It requires --public-url; docs/accounts.md shows one
-    #[arg(
-        long,
-        env = "SWE_CI_SIGN_IN_PROVIDERS",
-        hide_env_values = true,
-        value_name = "FILE"
-    )]
+    #[arg(long, env = "SWE_CI_SIGN_IN_PROVIDERS", value_name = "FILE")]
     sign_in_providers: Option<PathBuf>,
 
     /// Whether everybody may see the site; with `no`, visitors get only the
     /// sign-in page
-    #[arg(
-        long,
-        env = "SWE_CI_PUBLIC", hide_env_values = true,
-        value_name = "YES|NO",
-        value_enum, default_value_t = YesNo::Yes
-    )]
+    #[arg(long, env = "SWE_CI_PUBLIC", value_name = "YES|NO", value_enum, default_value_t = YesNo::Yes)]
     public: YesNo,
 
     /// The same as `--public no`
@@ -84,39 +64,24 @@ pub struct ServeOptions {
     /// networks; those of administrators may anyway
     #[arg(
         long,
-        env = "SWE_CI_ALLOW_PRIVATE_ENDPOINTS", hide_env_values = true,
+        env = "SWE_CI_ALLOW_PRIVATE_ENDPOINTS",
         value_parser = clap::builder::FalseyValueParser::new()
     )]
     pub allow_private_endpoints: bool,
 
     /// Whether to measure the code style of evolutions as they end; needs
     /// `--workers`, and Pylint and radon from the package index
-    #[arg(
-        long,
-        env = "SWE_CI_CODE_STYLE", hide_env_values = true,
-        value_name = "YES|NO",
-        value_enum, default_value_t = YesNo::Yes
-    )]
+    #[arg(long, env = "SWE_CI_CODE_STYLE", value_name = "YES|NO", value_enum, default_value_t = YesNo::Yes)]
     code_style: YesNo,
 
     /// Mail server for notifications about runs, such as
     /// smtps://USER:PASSWORD@mail.example.org; without it the server sends no
     /// mails
-    #[arg(
-        long,
-        env = "SWE_CI_SMTP_URL", hide_env_values = true,
-        value_name = "URL",
-        value_parser = secret
-    )]
+    #[arg(long, env = "SWE_CI_SMTP_URL", value_name = "URL", value_parser = secret)]
     smtp_url: Option<SecretString>,
 
     /// Sender of mails, such as swe-ci@example.org
-    #[arg(
-        long,
-        env = "SWE_CI_MAIL_FROM",
-        hide_env_values = true,
-        value_name = "ADDRESS"
-    )]
+    #[arg(long, env = "SWE_CI_MAIL_FROM", value_name = "ADDRESS")]
     mail_from: Option<String>,
 
     /// Import the demo split and queue the human baseline, unless that run exists
@@ -158,16 +123,12 @@ impl ServeOptions {
         let Some(url) = url.filter(|url| !url.expose_secret().is_empty()) else {
             return Ok(None);
         };
-        let Some(from) = self.mail_from.as_deref().filter(|from| !from.is_empty()) else {
-            return Err(
-                "mails need a sender; give one with --mail-from or SWE_CI_MAIL_FROM".into(),
-            );
-        };
-        let mailer = Mailer::new(url, from);
-        let mailer = mailer.map_err(|wrong| {
+        let from = self.mail_from.as_deref().filter(|from| !from.is_empty());
+        let from =
+            from.ok_or("mails need a sender; give one with --mail-from or SWE_CI_MAIL_FROM")?;
+        Mailer::new(url, from).map(Some).map_err(|wrong| {
             format!("mails cannot be sent (--smtp-url or SWE_CI_SMTP_URL, --mail-from or SWE_CI_MAIL_FROM): {wrong}")
-        })?;
-        Ok(Some(mailer))
+        })
     }
 
     /// The folder of the built site; it may not exist.
@@ -239,13 +200,11 @@ fn public_url(text: &str) -> Result<OrNone<PublicUrl>, String> {
         && url.fragment().is_none()
         && url.username().is_empty()
         && url.password().is_none();
-    if ["http", "https"].contains(&url.scheme()) && url.has_host() && bare {
-        Ok(OrNone(Some(PublicUrl::new(
-            url.origin().ascii_serialization(),
-        ))))
-    } else {
-        Err(must.to_owned())
+    if !["http", "https"].contains(&url.scheme()) || !url.has_host() || !bare {
+        return Err(must.to_owned());
     }
+    let origin = url.origin().ascii_serialization();
+    Ok(OrNone(Some(PublicUrl::new(origin))))
 }
 
 #[cfg(test)]

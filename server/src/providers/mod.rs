@@ -40,16 +40,15 @@ const LONGEST_SUBJECT: usize = 255;
 #[derive(Debug, Clone, Default)]
 pub struct Providers(Arc<[Provider]>);
 
-/// An identity provider.
 #[derive(Debug)]
 pub(crate) struct Provider {
     pub id: String,
+    /// The name people know.
+    pub name: String,
     admits: Admits,
-    name: String,
     protocol: Protocol,
 }
 
-/// The provider's protocol.
 #[derive(Debug)]
 enum Protocol {
     Oidc(Box<Oidc>),
@@ -69,16 +68,13 @@ impl Providers {
         let made = configs
             .into_iter()
             .map(|config| Provider::new(config, site, client.clone()));
-        Ok(Self(
-            made.collect::<anyhow::Result<Vec<Provider>>>()?.into(),
-        ))
+        Ok(Self(made.collect::<anyhow::Result<_>>()?))
     }
 
     pub(crate) fn named(&self, id: &str) -> Option<&Provider> {
         self.0.iter().find(|provider| provider.id == id)
     }
 
-    /// The ids of the providers.
     pub(crate) fn ids(&self) -> Vec<String> {
         self.0.iter().map(|provider| provider.id.clone()).collect()
     }
@@ -118,17 +114,11 @@ impl Provider {
         })
     }
 
-    /// The name people know.
-    pub(crate) fn name(&self) -> &str {
-        &self.name
-    }
-
     /// Whether people can accept an invitation with it.
     pub(crate) fn invites(&self) -> bool {
         self.admits != Admits::Linked
     }
 
-    /// Begins a sign-in at the provider.
     pub(crate) async fn begin(&self) -> Result<AuthorizationRequest, ProviderError> {
         let begun = async {
             match &self.protocol {

@@ -109,20 +109,16 @@ impl Oidc {
     }
 
     fn discovered(&self, metadata: &CoreProviderMetadata) -> Discovered {
-        let Registration {
-            client_id,
-            client_secret,
-            back,
-        } = &self.registration;
+        let site = &self.registration;
         // The default is the header.
         let methods = metadata.token_endpoint_auth_methods_supported();
         let in_body = methods.is_some_and(|methods| {
             !methods.contains(&CoreClientAuthMethod::ClientSecretBasic)
                 && methods.contains(&CoreClientAuthMethod::ClientSecretPost)
         });
-        let secret = Some(client_secret.clone());
-        CoreClient::from_provider_metadata(metadata.clone(), client_id.clone(), secret)
-            .set_redirect_uri(back.clone())
+        let secret = Some(site.client_secret.clone());
+        CoreClient::from_provider_metadata(metadata.clone(), site.client_id.clone(), secret)
+            .set_redirect_uri(site.back.clone())
             .set_auth_type(match in_body {
                 true => AuthType::RequestBody,
                 false => AuthType::BasicAuth,

@@ -5,6 +5,7 @@
 use std::sync::Arc;
 
 use axum::Router;
+use axum::middleware::from_fn;
 use axum::response::Response;
 use axum::routing::get;
 use swe_ci_app::pages::cards::{self, PLAIN};
@@ -16,26 +17,28 @@ use swe_ci_views::figures::{Figure, Study};
 use swe_ci_views::leaderboard::{LeaderboardData, Row, Standing};
 use swe_ci_views::view::RunSummary;
 
-use crate::actor::ActorEngine;
-use crate::api::{ComparisonParameters, NoParameters, Query, Ranking, SampleParameter};
+use crate::api::{ComparisonParameters, Query, Ranking, SampleParameter, refuse_parameters};
 use crate::app::App;
-use crate::path::Path;
+use crate::extract::{ActorEngine, Path};
 use crate::pictures::{Scale, png};
 use crate::problem::Problem;
 
 type Answer = Result<Response, Problem>;
 
 pub(crate) fn routes() -> Router<App> {
-    Router::new()
+    let without_parameters = Router::new()
         .route("/og/pages/{file}", get(plain))
-        .route("/og/leaderboard.png", get(leaderboard))
-        .route("/og/compare.png", get(compare))
-        .route("/og/figures/{file}", get(figure))
         .route("/og/models/{file}", get(model))
         .route("/og/tasks/{file}", get(task))
         .route("/og/runs/{file}", get(run))
-        .route("/og/runs/{run}/tasks/{file}", get(evolution))
         .route("/og/runs/{run}/{evolution}/{file}", get(iteration))
+        .route_layer(from_fn(refuse_parameters));
+    Router::new()
+        .route("/og/leaderboard.png", get(leaderboard))
+        .route("/og/compare.png", get(compare))
+        .route("/og/figures/{file}", get(figure))
+        .route("/og/runs/{run}/tasks/{file}", get(evolution))
+        .merge(without_parameters)
 }
 
 async fn drawn(card: impl FnOnce() -> Card + Send + 'static) -> Answer {
@@ -48,7 +51,7 @@ fn stem(file: &str) -> Result<&str, Problem> {
     stem.ok_or_else(|| Problem::parameter("file", file, "a name and `.png`"))
 }
 
-async fn plain(Path(file): Path<String>, Query(NoParameters): Query<NoParameters>) -> Answer {
+async fn plain(Path(file): Path<String>) -> Answer {
     let name = stem(&file)?;
     match PLAIN.into_iter().find(|page| page.name == name) {
         Some(page) => drawn(move || page.card()).await,
@@ -56,37 +59,28 @@ async fn plain(Path(file): Path<String>, Query(NoParameters): Query<NoParameters
     }
 }
 
-async fn leaderboard(ActorEngine(engine): ActorEngine, Query(ranking): Query<Ranking>) -> Answer {
+async fn leaderboard(engine: ActorEngine, Query(ranking): Query<Ranking>) -> Answer {
     let ranked = Ranked::load(&engine, &ranking).await?;
     drawn(move || cards::leaderboard(&ranked.study())).await
 }
 
 async fn figure(
-    ActorEngine(engine): ActorEngine,
+    engine: ActorEngine,
     Path(file): Path<String>,
     Query(ranking): Query<Ranking>,
 ) -> Answer {
-    let which: Figure = stem(&file)?
-        .parse()
-        .map_err(|e| Problem::no_such_figure(&e))?;
+    let which: Figure = stem(&file)?.parse()?;
     let ranked = Ranked::load(&engine, &ranking).await?;
     drawn(move || cards::figure(which, &ranked.study())).await
 }
 
-async fn compare(
-    ActorEngine(engine): ActorEngine,
-    Query(comparing): Query<ComparisonParameters>,
-) -> Answer {
+async fn compare(engine: ActorEngine, Query(comparing): Query<ComparisonParameters>) -> Answer {
     let versus = comparing.versus(&engine).await?;
     let sheet = engine.sheet(&versus.split).await?;
     drawn(move || cards::comparison(&versus, &sheet)).await
 }
 
-async fn model(
-    ActorEngine(engine): ActorEngine,
-    Path(file): Path<String>,
-    Query(NoParameters): Query<NoParameters>,
-) -> Answer {
+async fn model(engine: ActorEngine, Path(file): Path<String>) -> Answer {
     let model = engine.model(stem(&file)?).await?;
     let Some((run, standing)) = cards::best_run(&model) else {
         return Err(Problem::internal());
@@ -96,11 +90,7 @@ async fn model(
     drawn(move || cards::model(&model, &run, standing.as_ref(), &sheet)).await
 }
 
-async fn run(
-    ActorEngine(engine): ActorEngine,
-    Path(file): Path<String>,
-    Query(NoParameters): Query<NoParameters>,
-) -> Answer {
+async fn run(engine: ActorEngine, Path(file): Path<String>) -> Answer {
     let run = engine.run(stem(&file)?).await?.summary;
     let standing = standing(&engine, &run).await?;
     let sheet = engine.sheet(&run.config.split).await?;
@@ -110,23 +100,23 @@ async fn run(
 /// The run's rank at γ = 1; in the paper's convention if it has a score there.
 async fn standing(engine: &Engine, run: &RunSummary) -> Result<Option<Standing>, Problem> {
     for convention in Convention::ALL {
-        let rows = engine
-            .ranking(&run.config.split, Gamma::ONE, convention)
-            .await?;
+        let rows = engine.ranking(&run.config.split, Gamma::ONE, convention);
+        let rows = rows.await?;
         let of = u32::try_from(rows.len()).unwrap_or(u32::MAX);
         if let Some(row) = rows.into_iter().find(|row| row.run_id == run.run_id) {
-            return Ok(Some(Standing {
+            let standing = Standing {
                 convention,
                 of,
                 row,
-            }));
+            };
+            return Ok(Some(standing));
         }
     }
     Ok(None)
 }
 
 async fn evolution(
-    ActorEngine(engine): ActorEngine,
+    engine: ActorEngine,
     Path((run, file)): Path<(String, String)>,
     Query(which): Query<SampleParameter>,
 ) -> Answer {
@@ -136,9 +126,8 @@ async fn evolution(
 }
 
 async fn iteration(
-    ActorEngine(engine): ActorEngine,
+    engine: ActorEngine,
     Path((run, evolution, file)): Path<(String, String, String)>,
-    Query(NoParameters): Query<NoParameters>,
 ) -> Answer {
     let text = stem(&file)?;
     let number = text
@@ -147,19 +136,11 @@ async fn iteration(
     let run = engine.run(&run).await?;
     match cards::iteration(&run, &evolution, number) {
         Some(card) => drawn(move || card).await,
-        None => Err(Error::NotFound {
-            what: "iteration of this evolution",
-            id: text.to_owned(),
-        }
-        .into()),
+        None => Err(Error::not_found("iteration of this evolution", text).into()),
     }
 }
 
-async fn task(
-    ActorEngine(engine): ActorEngine,
-    Path(file): Path<String>,
-    Query(NoParameters): Query<NoParameters>,
-) -> Answer {
+async fn task(engine: ActorEngine, Path(file): Path<String>) -> Answer {
     let detail = engine.task(&task_id(stem(&file)?)?).await?;
     drawn(move || cards::task(&detail)).await
 }
@@ -185,9 +166,8 @@ impl Ranked {
             Some(split) => Some(split.clone()),
             None => {
                 let splits = engine.splits().await?.into_iter().rev();
-                splits
-                    .max_by_key(|split| split.tasks)
-                    .map(|split| split.name)
+                let most = splits.max_by_key(|split| split.tasks);
+                most.map(|split| split.name)
             }
         };
         let (sheet, rows) = match &split {

@@ -6,7 +6,7 @@ use swe_ci_engine::{Engine, PageRequest, Result};
 use swe_ci_views::account::Visibility;
 use swe_ci_views::view::TaskState;
 
-use super::worker::chain;
+use crate::problem::chain;
 
 const SPLIT: &str = "demo";
 

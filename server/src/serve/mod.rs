@@ -5,18 +5,11 @@
 //! none of them imports it.
 
 mod cards;
-
-mod feeds;
-
-mod page_cache;
-
-mod requests;
-
-mod worker;
-
 mod demo;
-
-mod sweep;
+mod feeds;
+mod page_cache;
+mod requests;
+mod worker;
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -50,7 +43,6 @@ pub struct Background {
     pub demo: bool,
 }
 
-/// The server's routes.
 pub fn router(mut app: App) -> Router {
     // A handler that does not bind the engine to its actor shows only public
     // data.
@@ -92,7 +84,7 @@ pub async fn run(listener: TcpListener, app: App, background: Background) -> Res
         background.work,
         shutdown.clone(),
     ));
-    let sweep = tokio::spawn(sweep::run(engine.clone()));
+    let sweep = tokio::spawn(worker::sweep(engine.clone()));
     let demo = background.demo.then(|| tokio::spawn(demo::run(engine)));
 
     let outcome = tokio::select! {

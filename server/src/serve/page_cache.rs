@@ -21,9 +21,10 @@ use sha2::{Digest, Sha256};
 use swe_ci_engine::Engine;
 use swe_ci_views::account::Actor;
 
+use crate::extract::actor;
+use crate::headers;
 use crate::problem::Problem;
 use crate::site::Site;
-use crate::{actor, headers};
 
 /// The cache's capacity in bytes.
 const CAPACITY: u64 = 128 << 20;
@@ -77,9 +78,7 @@ struct Size;
 impl Weighter<Key, Arc<CachedResponse>> for Size {
     fn weight(&self, key: &Key, answer: &Arc<CachedResponse>) -> u64 {
         let compressed = answer.compressed.as_ref();
-        let compressed = compressed.map_or(0, |compressed| {
-            compressed.gzip.len() + compressed.brotli.len()
-        });
+        let compressed = compressed.map_or(0, |both| both.gzip.len() + both.brotli.len());
         let bytes = answer.plain.len() + compressed;
         (key.address.len() + bytes) as u64
     }
@@ -102,7 +101,7 @@ pub(super) async fn serve_cached(
     next: Next,
 ) -> Response {
     // The cache has only what visitors see.
-    let visits = actor::actor(request.extensions()) == Actor::Visitor;
+    let visits = actor(request.extensions()) == Actor::Visitor;
     // Pages without their scripts are for the minutes of a first build.
     let visits = visits && cache.site.has_scripts();
     if !visits || request.method() != Method::GET || !is_cached(request.uri().path()) {
@@ -146,7 +145,6 @@ struct CachedResponse {
     /// The file name for downloads.
     disposition: Option<HeaderValue>,
     policy: Option<HeaderValue>,
-    /// Digest of the content.
     digest: String,
     plain: Bytes,
     /// `None` for content that is compressed by nature.
@@ -167,27 +165,20 @@ impl CachedResponse {
         let (StatusCode::OK, Some(content_type)) = (response.status(), content_type) else {
             return Err(response);
         };
-        let policy = response.headers().get(CONTENT_SECURITY_POLICY).cloned();
-        let disposition = response.headers().get(CONTENT_DISPOSITION).cloned();
-        let Ok(body) = to_bytes(response.into_body(), MAX_BYTES).await else {
+        let (head, body) = response.into_parts();
+        let Ok(body) = to_bytes(body, MAX_BYTES).await else {
             return Err(Problem::internal().into_response());
         };
-        let made = tokio::task::spawn_blocking(move || Self::make(content_type, policy, body));
-        match made.await {
-            Ok(Ok(answer)) => Ok(Self {
-                disposition,
-                ..answer
-            }),
+        let make = move || Self::make(content_type, &head.headers, body);
+        match tokio::task::spawn_blocking(make).await {
+            Ok(Ok(answer)) => Ok(answer),
             _ => Err(Problem::internal().into_response()),
         }
     }
 
     /// Blocks while it compresses.
-    fn make(
-        content_type: HeaderValue,
-        policy: Option<HeaderValue>,
-        body: Bytes,
-    ) -> std::io::Result<Self> {
+    fn make(content_type: HeaderValue, head: &HeaderMap, body: Bytes) -> std::io::Result<Self> {
+        let policy = head.get(CONTENT_SECURITY_POLICY).cloned();
         let nonce = policy.as_ref().and_then(nonce_of);
         let (plain, policy) = match nonce {
             Some(nonce) => {
@@ -197,7 +188,7 @@ impl CachedResponse {
             None => (body, policy),
         };
         Ok(Self {
-            disposition: None,
+            disposition: head.get(CONTENT_DISPOSITION).cloned(),
             policy,
             digest: BASE64_STANDARD.encode(&Sha256::digest(&plain)[..12]),
             compressed: match is_compressed(&content_type) {
@@ -220,14 +211,12 @@ impl CachedResponse {
             _ => (None, &self.plain),
         };
         let etag = format!("\"{}.{}\"", self.digest, encoding.unwrap_or("plain"));
-        let known = request_headers
-            .get(IF_NONE_MATCH)
-            .and_then(|tags| tags.to_str().ok());
+        let known = request_headers.get(IF_NONE_MATCH);
+        let known = known.and_then(|tags| tags.to_str().ok());
         let unchanged = known.is_some_and(|tags| tags.split(',').any(|tag| tag.trim() == etag));
-        let mut response = if unchanged {
-            StatusCode::NOT_MODIFIED.into_response()
-        } else {
-            Response::new(Body::from(body.clone()))
+        let mut response = match unchanged {
+            true => StatusCode::NOT_MODIFIED.into_response(),
+            false => Response::new(Body::from(body.clone())),
         };
         let headers = response.headers_mut();
         let vary = match self.compressed {

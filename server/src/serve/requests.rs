@@ -79,16 +79,11 @@ impl RequestId {
     fn from_headers(headers: &HeaderMap) -> Self {
         let given = headers.get(X_REQUEST_ID).and_then(|id| id.to_str().ok());
         let plain = |id: &&str| {
-            let fits = (1..=128).contains(&id.len());
-            fits && id
-                .bytes()
-                .all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b))
+            let is_plain = |b: u8| b.is_ascii_alphanumeric() || b"-_.".contains(&b);
+            (1..=128).contains(&id.len()) && id.bytes().all(is_plain)
         };
-        Self(
-            given
-                .filter(plain)
-                .map_or_else(|| Uuid::now_v7().to_string(), str::to_owned),
-        )
+        let given = given.filter(plain).map(str::to_owned);
+        Self(given.unwrap_or_else(|| Uuid::now_v7().to_string()))
     }
 }
 

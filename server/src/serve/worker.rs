@@ -1,12 +1,17 @@
-//! Keeps the engine's worker running as long as the server lives.
+//! Keeps the engine's worker running as long as the server lives, and removes
+//! what has expired.
 
 use std::time::Duration;
 
 use swe_ci_engine::{Engine, Error, Result};
 use tokio_util::sync::CancellationToken;
 
+use crate::problem::chain;
+
 const FIRST_PAUSE: Duration = Duration::from_secs(5);
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+
+const SWEEP_PERIOD: Duration = Duration::from_secs(3_600);
 
 /// Works until `shutdown`. When the worker stops because a dependency does not
 /// answer (Docker, the database), the site stays up and the worker restarts
@@ -38,10 +43,21 @@ pub(super) async fn run(engine: Engine, work: bool, shutdown: CancellationToken)
     }
 }
 
-/// An error with its causes, for the log.
-pub(super) fn chain(error: &Error) -> String {
-    match error {
-        Error::Internal(cause) => format!("{cause:#}"),
-        other => other.to_string(),
+/// Removes expired sessions, invitations and tokens, and old deliveries, until
+/// it is aborted.
+pub(super) async fn sweep(engine: Engine) {
+    loop {
+        match sweep_once(&engine).await {
+            Ok(removed) => tracing::debug!(removed, "removed expired rows"),
+            Err(error) => tracing::warn!(
+                error = chain(&error),
+                "expired rows could not be removed; the server retries in an hour"
+            ),
+        }
+        tokio::time::sleep(SWEEP_PERIOD).await;
     }
+}
+
+async fn sweep_once(engine: &Engine) -> Result<u64> {
+    Ok(engine.sweep_accounts().await? + engine.sweep_deliveries().await?)
 }

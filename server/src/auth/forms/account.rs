@@ -1,21 +1,16 @@
 //! The forms of the page of one's own account: password, identities, tokens.
 
-use axum::extract::{Request, State};
-use axum::response::{IntoResponse, Redirect, Response};
+use axum::response::Response;
 use secrecy::SecretString;
 use serde::Deserialize;
 use swe_ci_engine::{Engine, Error};
-use swe_ci_views::account::{AccountRole, Identity};
+use swe_ci_views::account::AccountRole;
 use tower_sessions::Session;
 
-use super::field_error::{FieldError, at_field, check_new_password};
-use super::submitted_form::{FormPage, SubmittedForm};
-use crate::actor::ActorEngine;
-use crate::app::App;
+use super::submitted_form::{FieldError, Outcome, SubmittedForm, at_field, check_new_password};
 use crate::auth::session;
 use crate::problem::Problem;
 
-/// The actions of the page's forms.
 #[derive(Deserialize)]
 #[serde(tag = "deed", rename_all = "kebab-case")]
 enum FormAction {
@@ -45,56 +40,45 @@ struct Passwords {
     again: SecretString,
 }
 
-pub(super) async fn change(
-    State(app): State<App>,
-    ActorEngine(engine): ActorEngine,
-    session: Session,
-    request: Request,
-) -> Result<Response, Problem> {
-    engine.require(AccountRole::Reader)?;
-    let SubmittedForm { fields, request } = SubmittedForm::<FormAction>::read(request).await?;
-    match fields {
+pub(super) async fn change(session: Session, form: SubmittedForm) -> Result<Response, Problem> {
+    let offered = form.app.providers.ids();
+    let (engine, action, page) = form.read(AccountRole::Reader).await?;
+    let opened = |what: &str| Outcome::Open(format!("/account?done={what}"));
+    let (page, done) = match action {
         FormAction::ChangePassword(passwords) => {
-            let page = FormPage::new(app, request, "change-password");
-            match change_password(&engine, &session, &passwords).await {
-                Ok(()) => Ok(Redirect::to("/account?done=password").into_response()),
-                Err(FieldError { field, error }) => Ok(page.with_error(field, error).await),
-            }
+            let changed = change_password(&engine, &session, &passwords).await;
+            let page = page.of_form("change-password");
+            (page, changed.map(|()| opened("password")))
         }
         FormAction::SetPassword { new, again } => {
-            let page = FormPage::new(app, request, "set-password");
-            match set_password(&engine, &session, &new, &again).await {
-                Ok(()) => Ok(Redirect::to("/account?done=password-set").into_response()),
-                Err(FieldError { field, error }) => Ok(page.with_error(field, error).await),
-            }
+            let set = set_password(&engine, &session, &new, &again).await;
+            let page = page.of_form("set-password");
+            (page, set.map(|()| opened("password-set")))
         }
         FormAction::Unlink { provider, subject } => {
             session::own_identity(&session, &engine).await?;
-            let offered = app.providers.ids();
-            let unlinked = engine.unlink_identity(&provider, &subject, &offered);
-            match unlinked.await {
-                Ok(()) => Ok(Redirect::to("/account?done=unlinked").into_response()),
-                Err(error) => {
-                    let page = FormPage::new(app, request, "unlink");
-                    Ok(page.with_error("identity", error).await)
-                }
-            }
+            let unlinked = engine.unlink_identity(&provider, &subject, &offered).await;
+            let unlinked = unlinked.map(|()| opened("unlinked"));
+            (
+                page.of_form("unlink"),
+                unlinked.map_err(at_field("identity")),
+            )
         }
         FormAction::MakeToken { name, scope, days } => {
-            let page = FormPage::new(app, request, "make-token")
+            let made = make_token(&engine, &name, scope, &days).await;
+            let page = page
+                .of_form("make-token")
                 .with_value("name", &name)
                 .with_value("scope", scope.name())
                 .with_value("days", &days);
-            match make_token(&engine, &name, scope, &days).await {
-                Ok(text) => Ok(page.with_secret(&text).await),
-                Err(FieldError { field, error }) => Ok(page.with_error(field, error).await),
-            }
+            (page, made.map(Outcome::Secret))
         }
         FormAction::RevokeToken { token } => {
             engine.revoke_token(&token).await?;
-            Ok(Redirect::to("/account?done=token").into_response())
+            (page, Ok(opened("token")))
         }
-    }
+    };
+    Ok(page.respond(done).await)
 }
 
 /// It ends all sessions of the account and begins a new one here.
@@ -105,16 +89,14 @@ async fn change_password(
 ) -> Result<(), FieldError> {
     let me = engine.by().identity();
     check_new_password("new", new, again, me.map_or("", |me| &me.name))?;
-    engine
-        .change_password(old, new)
-        .await
-        .map_err(at_field("old"))?;
-    if let Some(Identity { account_id, .. }) = me {
-        let today = engine.today();
-        let begun = session::begin(session, account_id, &today);
-        begun.await.map_err(at_field("old"))?;
-    }
-    Ok(())
+    let changed = async {
+        engine.change_password(old, new).await?;
+        match me {
+            Some(me) => session::begin(session, &me.account_id, &engine.today()).await,
+            None => Ok(()),
+        }
+    };
+    changed.await.map_err(at_field("old"))
 }
 
 /// As above, for an account without a password.
@@ -124,17 +106,14 @@ async fn set_password(
     new: &SecretString,
     again: &SecretString,
 ) -> Result<(), FieldError> {
-    let own = session::own_identity(session, engine)
-        .await
-        .map_err(at_field("new"))?;
+    let own = session::own_identity(session, engine).await;
+    let own = own.map_err(at_field("new"))?;
     check_new_password("new", new, again, &own.name)?;
-    engine
-        .set_first_password(new)
-        .await
-        .map_err(at_field("new"))?;
-    let today = engine.today();
-    let begun = session::begin(session, &own.account_id, &today);
-    begun.await.map_err(at_field("new"))
+    let set = async {
+        engine.set_first_password(new).await?;
+        session::begin(session, &own.account_id, &engine.today()).await
+    };
+    set.await.map_err(at_field("new"))
 }
 
 async fn make_token(
@@ -143,14 +122,12 @@ async fn make_token(
     scope: AccountRole,
     days: &str,
 ) -> Result<SecretString, FieldError> {
+    let days = days.trim().parse().ok();
     let days = days
-        .trim()
-        .parse()
-        .ok()
-        .filter(|days| (1..=365).contains(days));
-    let days = days.ok_or_else(|| {
-        at_field("days")(Error::Invalid("write a whole number from 1 to 365".into()))
-    })?;
+        .filter(|days| (1..=365).contains(days))
+        .ok_or_else(|| {
+            at_field("days")(Error::Invalid("write a whole number from 1 to 365".into()))
+        })?;
     let made = engine.make_token(name, scope, days).await;
     made.map(|(_, text)| text).map_err(at_field("name"))
 }

@@ -1,20 +1,17 @@
 //! The forms of the administrators' page of accounts.
 
-use axum::extract::{Request, State};
+use axum::extract::Request;
 use axum::http::header;
-use axum::response::{IntoResponse, Redirect, Response};
-use secrecy::SecretString;
+use axum::response::Response;
 use serde::Deserialize;
 use swe_ci_engine::{Engine, Error};
 use swe_ci_views::account::AccountRole;
 
-use super::submitted_form::{FormPage, SubmittedForm};
-use crate::actor::ActorEngine;
+use super::submitted_form::{Outcome, SubmittedForm, at_field};
 use crate::app::App;
 use crate::invitation::invitation_link;
 use crate::problem::Problem;
 
-/// The actions of the page's forms.
 #[derive(Deserialize)]
 #[serde(tag = "deed", rename_all = "kebab-case")]
 enum FormAction {
@@ -38,40 +35,21 @@ impl FormAction {
     }
 }
 
-/// The result of an action.
-enum Outcome {
-    /// The action's name in the page's address.
-    Done(&'static str),
-    Invited(SecretString),
-}
-
-pub(super) async fn change(
-    State(app): State<App>,
-    ActorEngine(engine): ActorEngine,
-    request: Request,
-) -> Result<Response, Problem> {
-    engine.require(AccountRole::Admin)?;
-    let SubmittedForm { fields, request } = SubmittedForm::<FormAction>::read(request).await?;
-    let (form, field) = fields.form();
-    let mut page = FormPage::new(app.clone(), request, form);
-    if let FormAction::Invite { role, note } = &fields {
+pub(super) async fn change(form: SubmittedForm) -> Result<Response, Problem> {
+    let origin = origin(&form.app, &form.request);
+    let (engine, action, page) = form.read::<FormAction>(AccountRole::Admin).await?;
+    let (form, field) = action.form();
+    let mut page = page.of_form(form);
+    if let FormAction::Invite { role, note } = &action {
         page = page
             .with_value("role", role.name())
             .with_value("note", note);
     }
-    match carry_out(&engine, fields).await {
-        Ok(Outcome::Done(what)) => {
-            Ok(Redirect::to(&format!("/accounts?done={what}")).into_response())
-        }
-        Ok(Outcome::Invited(secret)) => {
-            let origin = origin(&app, page.request());
-            Ok(page.with_secret(&invitation_link(&origin, &secret)).await)
-        }
-        Err(error) => Ok(page.with_error(field, error).await),
-    }
+    let done = carry_out(&engine, action, &origin).await;
+    Ok(page.respond(done.map_err(at_field(field))).await)
 }
 
-async fn carry_out(engine: &Engine, action: FormAction) -> Result<Outcome, Error> {
+async fn carry_out(engine: &Engine, action: FormAction, origin: &str) -> Result<Outcome, Error> {
     let done = match action {
         FormAction::SetRole { account, role } => {
             engine.set_role(&account, role).await?;
@@ -87,14 +65,14 @@ async fn carry_out(engine: &Engine, action: FormAction) -> Result<Outcome, Error
         }
         FormAction::Invite { role, note } => {
             let (_, secret) = engine.invite(role, &note).await?;
-            return Ok(Outcome::Invited(secret));
+            return Ok(Outcome::Secret(invitation_link(origin, &secret)));
         }
         FormAction::Withdraw { invitation } => {
             engine.withdraw_invitation(&invitation).await?;
             "withdrawn"
         }
     };
-    Ok(Outcome::Done(done))
+    Ok(Outcome::Open(format!("/accounts?done={done}")))
 }
 
 /// The origin of the site. Without a configured public URL it is the host of
@@ -102,9 +80,8 @@ async fn carry_out(engine: &Engine, action: FormAction) -> Result<Outcome, Error
 /// link.
 fn origin(app: &App, request: &Request) -> String {
     let host = request.headers().get(header::HOST);
-    let host = host
-        .and_then(|host| host.to_str().ok())
-        .unwrap_or("localhost");
+    let host = host.and_then(|host| host.to_str().ok());
+    let local = || format!("http://{}", host.unwrap_or("localhost"));
     let url = app.public_url.as_ref();
-    url.map_or_else(|| format!("http://{host}"), |url| url.as_str().to_owned())
+    url.map_or_else(local, |url| url.as_str().to_owned())
 }

@@ -1,17 +1,13 @@
 //! The forms that begin and cancel a curation.
 
-use axum::extract::{Request, State};
-use axum::response::{IntoResponse, Redirect, Response};
+use axum::response::Response;
 use serde::Deserialize;
 use swe_ci_views::account::AccountRole;
 
-use super::submitted_form::{FormPage, SubmittedForm};
-use crate::actor::ActorEngine;
-use crate::app::App;
-use crate::path::Path;
+use super::submitted_form::{FormPage, Outcome, SubmittedForm, at_field};
+use crate::extract::Path;
 use crate::problem::Problem;
 
-/// The actions of a curation's page.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "deed", rename_all = "kebab-case")]
 enum FormAction {
@@ -19,48 +15,35 @@ enum FormAction {
 }
 
 /// Queues a curation, from a file or from the typed text.
-pub(super) async fn begin(
-    State(app): State<App>,
-    ActorEngine(engine): ActorEngine,
-    request: Request,
-) -> Result<Response, Problem> {
+pub(super) async fn begin(form: SubmittedForm) -> Result<Response, Problem> {
+    let engine = form.engine;
     engine.require(AccountRole::Admin)?;
-    let SubmittedForm { fields, request } =
-        SubmittedForm::<Vec<(String, String)>>::read_with_files(request).await?;
+    let (fields, page) = FormPage::read_with_files(form.app, form.request).await?;
     let given = |wanted: &str| {
         let found = fields.iter().find(|(name, _)| name == wanted);
-        found
-            .map(|(_, text)| text.as_str())
-            .filter(|text| !text.trim().is_empty())
+        let text = found.map(|(_, text)| text.as_str());
+        text.filter(|text| !text.trim().is_empty())
     };
-    let plan = given("plan-file")
-        .or_else(|| given("plan"))
-        .unwrap_or_default();
+    let plan = given("plan-file").or_else(|| given("plan"));
     // Browsers send CRLF line ends.
-    let plan = plan.replace("\r\n", "\n");
-    match engine.submit_curation(&plan).await {
-        Ok(id) => Ok(Redirect::to(&format!("/datasets/curations/{id}")).into_response()),
-        Err(error) => {
-            let page = FormPage::new(app, request, "curate").with_value("plan", &plan);
-            Ok(page.with_error("plan", error).await)
-        }
-    }
+    let plan = plan.unwrap_or_default().replace("\r\n", "\n");
+    let begun = engine.submit_curation(&plan).await;
+    let begun = begun.map(|id| opened(&id)).map_err(at_field("plan"));
+    let page = page.of_form("curate").with_value("plan", &plan);
+    Ok(page.respond(begun).await)
 }
 
 /// Cancels the curation whose page sent the form.
 pub(super) async fn change(
-    State(app): State<App>,
-    ActorEngine(engine): ActorEngine,
     Path(id): Path<String>,
-    request: Request,
+    form: SubmittedForm,
 ) -> Result<Response, Problem> {
-    engine.require(AccountRole::Admin)?;
-    let SubmittedForm { fields, request } = SubmittedForm::<FormAction>::read(request).await?;
-    let FormAction::Cancel = fields;
-    match engine.cancel_curation(&id).await {
-        Ok(()) => Ok(Redirect::to(&format!("/datasets/curations/{id}")).into_response()),
-        Err(error) => Ok(FormPage::new(app, request, "cancel")
-            .with_error("cancel", error)
-            .await),
-    }
+    let (engine, FormAction::Cancel, page) = form.read(AccountRole::Admin).await?;
+    let cancelled = engine.cancel_curation(&id).await;
+    let cancelled = cancelled.map(|()| opened(&id)).map_err(at_field("cancel"));
+    Ok(page.of_form("cancel").respond(cancelled).await)
+}
+
+fn opened(id: &str) -> Outcome {
+    Outcome::Open(format!("/datasets/curations/{id}"))
 }

@@ -2,7 +2,7 @@
 
 use axum::Extension;
 use axum::extract::{Request, State};
-use axum::response::{IntoResponse, Redirect, Response};
+use axum::response::Response;
 use secrecy::SecretString;
 use serde::Deserialize;
 use swe_ci_engine::{Engine, Error};
@@ -10,13 +10,11 @@ use swe_ci_views::account::Identity;
 use swe_ci_views::credentials;
 use tower_sessions::Session;
 
-use super::field_error::{FieldError, at_field, check_new_password};
-use super::submitted_form::{FormPage, SubmittedForm};
-use crate::actor::ActorEngine;
+use super::submitted_form::{FieldError, FormPage, Outcome, at_field, check_new_password};
 use crate::app::App;
 use crate::auth::limits::Limits;
 use crate::auth::session;
-use crate::path::Path;
+use crate::extract::{ActorEngine, Path};
 use crate::problem::Problem;
 
 #[derive(Deserialize, Default)]
@@ -30,28 +28,25 @@ pub(super) struct Acceptance {
 /// Creates the account and signs it in.
 pub(super) async fn accept(
     State(app): State<App>,
-    ActorEngine(engine): ActorEngine,
+    engine: ActorEngine,
     Extension(limits): Extension<Limits>,
     session: Session,
     Path(secret): Path<String>,
     request: Request,
 ) -> Result<Response, Problem> {
-    let SubmittedForm { fields, request } = SubmittedForm::<Acceptance>::read(request).await?;
-    let may_try = limits.check(request.extensions());
+    let (fields, page) = FormPage::read::<Acceptance>(app, request).await?;
+    let may_try = limits.check(page.request().extensions());
     let made = async {
         may_try.map_err(at_field("name"))?;
         account(&engine, &secret, &fields).await
     };
-    match made.await {
-        Ok(who) => {
-            session::begin(&session, &who.account_id, &engine.today()).await?;
-            Ok(Redirect::to("/account").into_response())
-        }
-        Err(FieldError { field, error }) => {
-            let page = FormPage::new(app, request, "invitation").with_value("name", &fields.name);
-            Ok(page.with_error(field, error).await)
-        }
+    let made = made.await;
+    if let Ok(who) = &made {
+        session::begin(&session, &who.account_id, &engine.today()).await?;
     }
+    let made = made.map(|_| Outcome::Open("/account".to_owned()));
+    let page = page.of_form("invitation").with_value("name", &fields.name);
+    Ok(page.respond(made).await)
 }
 
 async fn account(
@@ -62,8 +57,6 @@ async fn account(
     let wrong = |says: &str| at_field("name")(Error::Invalid(says.to_owned()));
     let name = credentials::account_name(&fields.name).map_err(wrong)?;
     check_new_password("password", &fields.password, &fields.again, &name)?;
-    let accepted = engine
-        .accept_invitation(secret, &name, &fields.password)
-        .await;
-    accepted.map_err(at_field("name"))
+    let accepted = engine.accept_invitation(secret, &name, &fields.password);
+    accepted.await.map_err(at_field("name"))
 }

@@ -4,27 +4,15 @@
 //! secrets.
 
 mod account;
-
 mod accounts;
-
 mod curations;
-
-mod field_error;
-
 mod invitation;
-
 mod keys;
-
 mod notifications;
-
 mod provider_sign_in;
-
 mod runs;
-
 mod sign_in;
-
 mod steering;
-
 mod submitted_form;
 
 use axum::routing::{get, post};

@@ -1,19 +1,14 @@
 //! The forms of the page of notification targets.
 
-use axum::extract::{Request, State};
-use axum::response::{IntoResponse, Redirect, Response};
-use secrecy::SecretString;
+use axum::response::Response;
 use serde::Deserialize;
 use swe_ci_engine::{Engine, Error};
 use swe_ci_views::account::AccountRole;
 use swe_ci_views::notification::Occasion;
 
-use super::submitted_form::{FormPage, SubmittedForm};
-use crate::actor::ActorEngine;
-use crate::app::App;
+use super::submitted_form::{Outcome, SubmittedForm, at_field};
 use crate::problem::Problem;
 
-/// The actions of the page's forms.
 #[derive(Deserialize)]
 #[serde(tag = "deed", rename_all = "kebab-case")]
 enum FormAction {
@@ -52,17 +47,10 @@ struct Ticked {
 
 impl Ticked {
     fn events(&self) -> Vec<Occasion> {
-        let Self {
-            finished,
-            blocked,
-            budget,
-        } = self;
-        let boxes = [finished, blocked, budget];
+        let boxes = [&self.finished, &self.blocked, &self.budget];
         let boxes = Occasion::OF_RUNS.into_iter().zip(boxes);
-        boxes
-            .filter(|(_, sent)| sent.is_some())
-            .map(|(event, _)| event)
-            .collect()
+        let ticked = boxes.filter(|(_, sent)| sent.is_some());
+        ticked.map(|(event, _)| event).collect()
     }
 }
 
@@ -96,40 +84,22 @@ impl FormAction {
     }
 }
 
-/// The result of an action.
-enum Outcome {
-    /// The action's name in the page's address.
-    Done(&'static str),
-    /// A new webhook, and the key that signs its messages.
-    Added(SecretString),
-}
-
-pub(super) async fn change(
-    State(app): State<App>,
-    ActorEngine(engine): ActorEngine,
-    request: Request,
-) -> Result<Response, Problem> {
-    engine.require(AccountRole::Submitter)?;
-    let SubmittedForm { fields, request } = SubmittedForm::<FormAction>::read(request).await?;
-    let (form, field) = fields.form();
-    let mut page = FormPage::new(app, request, form);
-    for (name, text) in fields.values() {
-        page = page.with_value(name, text);
-    }
-    match carry_out(&engine, fields).await {
-        Ok(Outcome::Done(what)) => {
-            Ok(Redirect::to(&format!("/notifications?done={what}")).into_response())
-        }
-        Ok(Outcome::Added(secret)) => Ok(page.with_secret(&secret).await),
-        Err(error) => Ok(page.with_error(field, error).await),
-    }
+pub(super) async fn change(form: SubmittedForm) -> Result<Response, Problem> {
+    let (engine, action, page) = form.read::<FormAction>(AccountRole::Submitter).await?;
+    let (form, field) = action.form();
+    let values = action.values().into_iter();
+    let page = values.fold(page.of_form(form), |page, (name, text)| {
+        page.with_value(name, text)
+    });
+    let done = carry_out(&engine, action).await;
+    Ok(page.respond(done.map_err(at_field(field))).await)
 }
 
 async fn carry_out(engine: &Engine, action: FormAction) -> Result<Outcome, Error> {
     let done = match action {
         FormAction::AddWebhook { url, ticked } => {
             let (_, secret) = engine.add_webhook(&url, &ticked.events()).await?;
-            return Ok(Outcome::Added(secret));
+            return Ok(Outcome::Secret(secret));
         }
         FormAction::AddMailbox { address, ticked } => {
             engine.add_mailbox(&address, &ticked.events()).await?;
@@ -148,5 +118,5 @@ async fn carry_out(engine: &Engine, action: FormAction) -> Result<Outcome, Error
             "removed"
         }
     };
-    Ok(Outcome::Done(done))
+    Ok(Outcome::Open(format!("/notifications?done={done}")))
 }

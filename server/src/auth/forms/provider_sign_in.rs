@@ -13,17 +13,15 @@ use swe_ci_engine::{Engine, Error, FollowedInvitation};
 use swe_ci_views::account::Actor;
 use tower_sessions::Session;
 
-use super::submitted_form::{FormPage, SubmittedForm};
-use crate::actor::ActorEngine;
+use super::submitted_form::{FormPage, at_field};
 use crate::app::App;
 use crate::auth::limits::Limits;
 use crate::auth::pending_sign_in::{self, Pending, Purpose};
 use crate::auth::{return_path, session};
-use crate::path::Path;
+use crate::extract::{ActorEngine, Path};
 use crate::problem::Problem;
-use crate::providers::{self, Callback, Caller, Provider, ProviderError};
+use crate::providers::{self, Callback, Caller, Provider, ProviderError, Providers};
 
-/// The fields of a provider's button.
 #[derive(Deserialize, Default)]
 #[serde(default)]
 pub(super) struct ProviderForm {
@@ -43,7 +41,6 @@ enum FormAction {
     Link,
 }
 
-/// The query parameters of a provider's callback.
 #[derive(Deserialize, Default)]
 #[serde(default)]
 pub(super) struct CallbackQuery {
@@ -56,44 +53,50 @@ pub(super) struct CallbackQuery {
 /// Sends the browser to the provider.
 pub(super) async fn begin(
     State(app): State<App>,
-    ActorEngine(engine): ActorEngine,
+    engine: ActorEngine,
     Extension(limits): Extension<Limits>,
     session: Session,
     Path(id): Path<String>,
     request: Request,
 ) -> Result<Response, Problem> {
-    let SubmittedForm { fields, request } = SubmittedForm::<ProviderForm>::read(request).await?;
-    let provider = named(&app, &id)?;
-    let may_try = limits.check(request.extensions());
+    let providers = app.providers.clone();
+    let (fields, page) = FormPage::read::<ProviderForm>(app, request).await?;
+    let provider = named(&providers, &id)?;
+    let may_try = limits.check(page.request().extensions());
     let begun = async {
         may_try?;
         let purpose = purpose(&engine, &session, provider, &fields).await?;
         let begun = provider.begin().await.map_err(|failure| {
             log_failure(provider, &failure);
-            Error::Unavailable(failure.not_signed_in().sentence(provider.name()))
+            Error::Unavailable(failure.not_signed_in().sentence(&provider.name))
         })?;
-        let pending = Pending::new(&provider.id, begun.secrets, purpose, fields.next.clone());
+        let pending = Pending {
+            provider: provider.id.clone(),
+            secrets: begun.secrets,
+            purpose,
+            next: fields.next.clone(),
+            begun: pending_sign_in::now(),
+        };
         pending_sign_in::store(&session, &pending, &engine.today()).await?;
         Ok::<_, Error>(begun.url)
     };
     match begun.await {
-        Ok(url) => Ok(continue_page(provider.name(), url.as_str())),
+        Ok(url) => Ok(continue_page(&provider.name, url.as_str())),
         Err(error) => {
-            let page = FormPage::new(app.clone(), request, "elsewhere");
-            Ok(page.with_error("provider", error).await)
+            let error = at_field("provider")(error);
+            Ok(page.of_form("elsewhere").respond(Err(error)).await)
         }
     }
 }
 
-/// Handles the provider's callback.
 pub(super) async fn finish(
     State(app): State<App>,
-    ActorEngine(engine): ActorEngine,
+    engine: ActorEngine,
     session: Session,
     Path(id): Path<String>,
     back: Result<Query<CallbackQuery>, QueryRejection>,
 ) -> Result<Redirect, Problem> {
-    let provider = named(&app, &id)?;
+    let provider = named(&app.providers, &id)?;
     let back = back.map(|Query(back)| back).unwrap_or_default();
     let Some(pending) = pending_sign_in::take(&session, &id, &back.state).await? else {
         return Ok(not_done(&id, NotSignedIn::Expired, ""));
@@ -105,15 +108,9 @@ pub(super) async fn finish(
     }
 }
 
-fn named<'a>(app: &'a App, id: &str) -> Result<&'a Provider, Problem> {
-    let provider = app.providers.named(id);
-    provider.ok_or_else(|| {
-        let what = "provider to sign in by";
-        Problem::from(Error::NotFound {
-            what,
-            id: id.to_owned(),
-        })
-    })
+fn named<'a>(providers: &'a Providers, id: &str) -> Result<&'a Provider, Error> {
+    let provider = providers.named(id);
+    provider.ok_or_else(|| Error::not_found("provider to sign in by", id))
 }
 
 async fn purpose(
@@ -149,11 +146,8 @@ async fn carry_out(
     if !back.error.is_empty() || back.code.is_empty() {
         // The cause may be this site's registration at the provider.
         let error = providers::shown(&back.error);
-        tracing::info!(
-            provider = provider.id,
-            error,
-            "a sign-in came back without a code"
-        );
+        let provider = &provider.id;
+        tracing::info!(provider, error, "a sign-in came back without a code");
         return Ok(Err(NotSignedIn::Denied));
     }
     let callback = Callback {
@@ -164,9 +158,8 @@ async fn carry_out(
         Ok(caller) => caller,
         Err(failure) => {
             log_failure(provider, &failure);
-            engine
-                .refuse_from(&provider.id, &failure.to_string())
-                .await?;
+            let why = failure.to_string();
+            engine.refuse_from(&provider.id, &why).await?;
             return Ok(Err(failure.not_signed_in()));
         }
     };

@@ -1,17 +1,13 @@
 //! The form that submits a run.
 
-use axum::extract::{Request, State};
-use axum::response::{IntoResponse, Redirect, Response};
+use axum::response::Response;
 use secrecy::{ExposeSecret, SecretString};
 use swe_ci_core::run::RunConfig;
 use swe_ci_engine::{Engine, Error, configuration};
 use swe_ci_views::account::{AccountRole, Visibility};
 use swe_ci_views::submission::{Estimate, RunForm, Submission};
 
-use super::field_error::{FieldError, at_field};
-use super::submitted_form::{FormPage, SubmittedForm};
-use crate::actor::ActorEngine;
-use crate::app::App;
+use super::submitted_form::{FieldError, FormPage, Outcome, SubmittedForm, at_field};
 use crate::problem::Problem;
 
 /// The submitted fields: buttons and secrets, separate from the configuration.
@@ -60,15 +56,12 @@ impl SubmittedRun {
 }
 
 /// Queues the run, estimates it, or fills the form from a text.
-pub(super) async fn submit(
-    State(app): State<App>,
-    ActorEngine(engine): ActorEngine,
-    request: Request,
-) -> Result<Response, Problem> {
+pub(super) async fn submit(form: SubmittedForm) -> Result<Response, Problem> {
+    let engine = form.engine;
     engine.require(AccountRole::Submitter)?;
-    let SubmittedForm { fields, request } = SubmittedForm::read_with_files(request).await?;
+    let (fields, page) = FormPage::read_with_files(form.app, form.request).await?;
     let run: SubmittedRun = fields.into_iter().collect();
-    let page = FormPage::new(app, request, "run");
+    let page = page.of_form("run");
     if run.action == "read" {
         return Ok(read(page, &run.toml).await);
     }
@@ -76,18 +69,16 @@ pub(super) async fn submit(
         .with_value("visibility", &run.visibility)
         .with_value("skip-preflight", &run.skip_preflight)
         .with_value("forget-keys", &run.forget_keys);
-    let refused = if run.action == "preview" {
+    let done = if run.action == "preview" {
         match preview(&engine, &run).await {
             Ok(estimate) => return Ok(page.with_estimate(estimate).await),
-            Err(refused) => refused,
+            Err(refused) => Err(refused),
         }
     } else {
-        match queue(&engine, &run).await {
-            Ok(id) => return Ok(Redirect::to(&format!("/runs/{id}")).into_response()),
-            Err(refused) => refused,
-        }
+        let queued = queue(&engine, &run).await;
+        queued.map(|id| Outcome::Open(format!("/runs/{id}")))
     };
-    Ok(page.with_error(refused.field, refused.error).await)
+    Ok(page.respond(done).await)
 }
 
 async fn preview(engine: &Engine, run: &SubmittedRun) -> Result<Estimate, FieldError> {
@@ -100,10 +91,8 @@ async fn queue(engine: &Engine, run: &SubmittedRun) -> Result<String, FieldError
     let config = run.config()?;
     if !run.new_key.expose_secret().is_empty() {
         let name = run.form.text("endpoint.key");
-        engine
-            .set_key(name, &run.new_key)
-            .await
-            .map_err(at_field("new-key"))?;
+        let set = engine.set_key(name, &run.new_key).await;
+        set.map_err(at_field("new-key"))?;
     }
     let submission = Submission {
         config,
@@ -117,13 +106,12 @@ async fn queue(engine: &Engine, run: &SubmittedRun) -> Result<String, FieldError
 async fn read(page: FormPage, toml: &str) -> Response {
     match configuration::from_toml(toml) {
         Ok(config) => {
-            with_value(page, &RunForm::of_config(&config))
-                .render()
-                .await
+            let page = with_value(page, &RunForm::of_config(&config));
+            page.render().await
         }
         Err(why) => {
-            let page = page.with_value("toml", toml);
-            page.with_error("toml", Error::Invalid(why)).await
+            let error = at_field("toml")(Error::Invalid(why));
+            page.with_value("toml", toml).respond(Err(error)).await
         }
     }
 }

@@ -1,16 +1,15 @@
 use axum::Extension;
 use axum::extract::{Request, State};
-use axum::response::{IntoResponse, Redirect, Response};
+use axum::response::{Redirect, Response};
 use secrecy::SecretString;
 use serde::Deserialize;
-use swe_ci_engine::Error;
 use tower_sessions::Session;
 
-use super::submitted_form::{FormPage, SubmittedForm};
-use crate::actor::ActorEngine;
+use super::submitted_form::{FormPage, Outcome, at_field};
 use crate::app::App;
 use crate::auth::limits::Limits;
 use crate::auth::{return_path, session};
+use crate::extract::ActorEngine;
 use crate::problem::Problem;
 
 /// Missing fields are empty; the page reports them as errors.
@@ -25,30 +24,33 @@ pub(super) struct SignIn {
 
 pub(super) async fn sign_in(
     State(app): State<App>,
-    ActorEngine(engine): ActorEngine,
+    engine: ActorEngine,
     Extension(limits): Extension<Limits>,
     session: Session,
     request: Request,
 ) -> Result<Response, Problem> {
-    let SubmittedForm { fields, request } = SubmittedForm::<SignIn>::read(request).await?;
-    let may_try = limits.check(request.extensions());
+    let (
+        SignIn {
+            name,
+            password,
+            next,
+        },
+        page,
+    ) = FormPage::read(app, request).await?;
+    let may_try = limits.check(page.request().extensions());
     let tried = async {
         may_try?;
-        let who = engine.sign_in(&fields.name, &fields.password).await?;
+        let who = engine.sign_in(&name, &password).await?;
         session::begin(&session, &who.account_id, &engine.today()).await?;
-        Ok::<_, Error>(())
+        Ok(Outcome::Open(return_path::after_sign_in(&next).to_owned()))
     };
-    if let Err(error) = tried.await {
-        let page = FormPage::new(app, request, "sign-in")
-            .with_value("name", &fields.name)
-            .with_value("next", &fields.next);
-        return Ok(page.with_error("password", error).await);
-    }
-    Ok(Redirect::to(return_path::after_sign_in(&fields.next)).into_response())
+    let tried = tried.await.map_err(at_field("password"));
+    let page = page.of_form("sign-in").with_value("name", &name);
+    Ok(page.with_value("next", &next).respond(tried).await)
 }
 
-/// Ends the session; no error without one.
+/// Ends the session, also for any copy of its cookie; no error without one.
 pub(super) async fn sign_out(session: Session) -> Result<Redirect, Problem> {
-    session::end(&session).await?;
+    session.flush().await.map_err(session::internal)?;
     Ok(Redirect::to("/"))
 }

@@ -2,7 +2,6 @@
 
 use std::str::FromStr;
 
-use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Redirect, Response};
 use serde::Deserialize;
 use swe_ci_core::agent::Budget;
@@ -11,13 +10,10 @@ use swe_ci_engine::{Engine, Error};
 use swe_ci_views::account::AccountRole;
 use swe_ci_views::steering::Change;
 
-use super::submitted_form::{FormPage, SubmittedForm};
-use crate::actor::ActorEngine;
-use crate::app::App;
-use crate::path::Path;
+use super::submitted_form::{FormPage, SubmittedForm, at_field};
+use crate::extract::Path;
 use crate::problem::Problem;
 
-/// The actions of a run's page.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "deed", rename_all = "kebab-case")]
 enum FormAction {
@@ -52,16 +48,13 @@ struct Limits {
 
 /// Applies the action to the run whose page sent the form.
 pub(super) async fn steer(
-    State(app): State<App>,
-    ActorEngine(engine): ActorEngine,
     Path(id): Path<String>,
-    request: Request,
+    form: SubmittedForm,
 ) -> Result<Response, Problem> {
-    engine.require(AccountRole::Submitter)?;
-    let SubmittedForm { fields, request } = SubmittedForm::<FormAction>::read(request).await?;
-    match carry_out(&engine, &id, &fields).await {
+    let (engine, action, page) = form.read::<FormAction>(AccountRole::Submitter).await?;
+    match carry_out(&engine, &id, &action).await {
         Ok(()) => Ok(Redirect::to(&format!("/runs/{id}")).into_response()),
-        Err(error) => Ok(refused(app, request, fields, error).await),
+        Err(error) => Ok(refused(page, &action, error).await),
     }
 }
 
@@ -85,8 +78,8 @@ async fn carry_out(engine: &Engine, id: &str, action: &FormAction) -> Result<(),
 }
 
 /// Renders the page again, with the error at its field, or above all forms.
-async fn refused(app: App, request: Request, action: FormAction, error: Error) -> Response {
-    let (form, field, typed) = match (&action, &error) {
+async fn refused(page: FormPage, action: &FormAction, error: Error) -> Response {
+    let (form, field, typed) = match (action, &error) {
         (FormAction::Change(limits), Error::Rejected(_)) => {
             ("change", "deed", limits.fields().to_vec())
         }
@@ -97,10 +90,10 @@ async fn refused(app: App, request: Request, action: FormAction, error: Error) -
     };
     let page = typed
         .into_iter()
-        .fold(FormPage::new(app, request, form), |page, (field, text)| {
+        .fold(page.of_form(form), |page, (field, text)| {
             page.with_value(field, text)
         });
-    page.with_error(field, error).await
+    page.respond(Err(at_field(field)(error))).await
 }
 
 impl Limits {

@@ -1,68 +1,97 @@
 //! Submitted forms, and the pages rendered in response to them.
 
+use std::convert::Infallible;
+
 use axum::Form;
 use axum::body::Body;
 use axum::extract::{FromRequest, Multipart, Request};
 use axum::http::header::{CONTENT_TYPE, RETRY_AFTER};
-use axum::response::Response;
+use axum::response::{IntoResponse, Redirect, Response};
 use secrecy::{ExposeSecret, SecretString};
 use serde::de::DeserializeOwned;
 use swe_ci_app::{AppError, FormAnswer};
 use swe_ci_core::run::BadConfig;
-use swe_ci_engine::Error;
+use swe_ci_engine::{Engine, Error};
+use swe_ci_views::account::AccountRole;
+use swe_ci_views::credentials;
 use swe_ci_views::submission::Estimate;
 
 use crate::app::App;
+use crate::extract::actor;
 use crate::pages::render_form_answer;
 use crate::problem::Problem;
 
-/// A submitted form, and its request without the body.
+/// An error, and the field of the form that shows it.
 #[derive(Debug)]
-pub(super) struct SubmittedForm<T> {
-    pub fields: T,
+pub(super) struct FieldError {
+    pub field: &'static str,
+    pub error: Error,
+}
+
+pub(super) fn at_field(field: &'static str) -> impl Fn(Error) -> FieldError {
+    move |error| FieldError { field, error }
+}
+
+/// Checks a new password that was typed twice.
+pub(super) fn check_new_password(
+    field: &'static str,
+    password: &SecretString,
+    again: &SecretString,
+    name: &str,
+) -> Result<(), FieldError> {
+    let wrong = |says: &str| Error::Invalid(says.to_owned());
+    let (password, again) = (password.expose_secret(), again.expose_secret());
+    credentials::check_password(password, name).map_err(|says| at_field(field)(wrong(says)))?;
+    match password == again {
+        true => Ok(()),
+        false => Err(at_field("again")(wrong(
+            "the passwords differ; type both again",
+        ))),
+    }
+}
+
+/// The result of a form's action.
+#[derive(Debug)]
+pub(super) enum Outcome {
+    /// The address to open.
+    Open(String),
+    /// A new secret, which the page shows only once.
+    Secret(SecretString),
+}
+
+/// A form that an account sends, whose role is checked before anything is read.
+#[derive(Debug)]
+pub(super) struct SubmittedForm {
+    pub app: App,
+    /// Bound to the sender.
+    pub engine: Engine,
     pub request: Request,
 }
 
-impl<T: DeserializeOwned> SubmittedForm<T> {
-    /// # Errors
-    /// A problem for a body that no page of ours sends.
-    pub(super) async fn read(request: Request) -> Result<Self, Problem> {
-        let (parts, body) = request.into_parts();
-        let without_body = Request::from_parts(parts.clone(), Body::empty());
-        let form = Form::from_request(Request::from_parts(parts, body), &()).await;
-        let Form(fields) = form.map_err(|e| Problem::unreadable(e.to_string()))?;
+impl FromRequest<App> for SubmittedForm {
+    type Rejection = Infallible;
+
+    async fn from_request(request: Request, app: &App) -> Result<Self, Infallible> {
         Ok(Self {
-            fields,
-            request: without_body,
+            app: app.clone(),
+            engine: app.engine.acting_for(actor(request.extensions())),
+            request,
         })
     }
 }
 
-impl SubmittedForm<Vec<(String, String)>> {
-    /// Also reads a form that may contain files; a file becomes its text.
+impl SubmittedForm {
+    /// The engine of the sender, the fields of the form, and its page.
     ///
     /// # Errors
-    /// As [`SubmittedForm::read`].
-    pub(super) async fn read_with_files(request: Request) -> Result<Self, Problem> {
-        let kind = request.headers().get(CONTENT_TYPE);
-        if !kind.is_some_and(|kind| kind.as_bytes().starts_with(b"multipart/form-data")) {
-            return Self::read(request).await;
-        }
-        let (parts, body) = request.into_parts();
-        let without_body = Request::from_parts(parts.clone(), Body::empty());
-        let unreadable = |why: &dyn std::fmt::Display| Problem::unreadable(why.to_string());
-        let form = Multipart::from_request(Request::from_parts(parts, body), &()).await;
-        let mut form = form.map_err(|e| unreadable(&e))?;
-        let mut fields = Vec::new();
-        while let Some(field) = form.next_field().await.map_err(|e| unreadable(&e))? {
-            let name = field.name().unwrap_or_default().to_owned();
-            let text = field.text().await.map_err(|e| unreadable(&e))?;
-            fields.push((name, text));
-        }
-        Ok(Self {
-            fields,
-            request: without_body,
-        })
+    /// For a sender without the role, and as [`FormPage::read`].
+    pub(super) async fn read<T: DeserializeOwned>(
+        self,
+        role: AccountRole,
+    ) -> Result<(Engine, T, FormPage), Problem> {
+        self.engine.require(role)?;
+        let (fields, page) = FormPage::read(self.app, self.request).await?;
+        Ok((self.engine, fields, page))
     }
 }
 
@@ -70,21 +99,66 @@ impl SubmittedForm<Vec<(String, String)>> {
 #[derive(Debug)]
 pub(super) struct FormPage {
     app: App,
+    /// Without the body.
     request: Request,
     answer: FormAnswer,
 }
 
 impl FormPage {
-    pub(super) fn new(app: App, request: Request, form: &str) -> Self {
-        let answer = FormAnswer {
-            form: form.to_owned(),
-            ..FormAnswer::default()
-        };
-        Self {
-            app,
-            request,
-            answer,
+    /// The fields of a submitted form, and its page.
+    ///
+    /// # Errors
+    /// A problem for a body that no page of ours sends.
+    pub(super) async fn read<T: DeserializeOwned>(
+        app: App,
+        request: Request,
+    ) -> Result<(T, Self), Problem> {
+        let (page, request) = Self::split(app, request);
+        let Form(fields) = Form::from_request(request, &())
+            .await
+            .map_err(|e| Problem::unreadable(e.to_string()))?;
+        Ok((fields, page))
+    }
+
+    /// Also reads a form that may contain files; a file becomes its text.
+    ///
+    /// # Errors
+    /// As [`FormPage::read`].
+    pub(super) async fn read_with_files(
+        app: App,
+        request: Request,
+    ) -> Result<(Vec<(String, String)>, Self), Problem> {
+        let kind = request.headers().get(CONTENT_TYPE);
+        if !kind.is_some_and(|kind| kind.as_bytes().starts_with(b"multipart/form-data")) {
+            return Self::read(app, request).await;
         }
+        let (page, request) = Self::split(app, request);
+        let unreadable = |why: &dyn std::fmt::Display| Problem::unreadable(why.to_string());
+        let form = Multipart::from_request(request, &()).await;
+        let mut form = form.map_err(|e| unreadable(&e))?;
+        let mut fields = Vec::new();
+        while let Some(field) = form.next_field().await.map_err(|e| unreadable(&e))? {
+            let name = field.name().unwrap_or_default().to_owned();
+            let text = field.text().await.map_err(|e| unreadable(&e))?;
+            fields.push((name, text));
+        }
+        Ok((fields, page))
+    }
+
+    fn split(app: App, request: Request) -> (Self, Request) {
+        let (parts, body) = request.into_parts();
+        let page = Self {
+            app,
+            request: Request::from_parts(parts.clone(), Body::empty()),
+            answer: FormAnswer::default(),
+        };
+        (page, Request::from_parts(parts, body))
+    }
+
+    /// Names the form of the page that was sent.
+    pub(super) fn of_form(mut self, form: &str) -> Self {
+        form.clone_into(&mut self.answer.form);
+        self
     }
 
     /// The request that submitted the form.
@@ -99,9 +173,18 @@ impl FormPage {
         self
     }
 
-    /// Renders the page with an error at a field, or at the fields of a
-    /// configuration.
-    pub(super) async fn with_error(mut self, field: &str, error: Error) -> Response {
+    /// Responds to the form. Where its action failed, renders the page with the
+    /// error at its field, or at the fields of a configuration.
+    pub(super) async fn respond(mut self, done: Result<Outcome, FieldError>) -> Response {
+        let FieldError { field, error } = match done {
+            Ok(Outcome::Open(address)) => return Redirect::to(&address).into_response(),
+            Ok(Outcome::Secret(secret)) => {
+                self.answer.kept.clear();
+                self.answer.made = Some(secret.expose_secret().to_owned());
+                return self.render().await;
+            }
+            Err(error) => error,
+        };
         let retry_after = match &error {
             Error::TooMany { retry_after } => Some(retry_after.as_secs().max(1)),
             _ => None,
@@ -114,8 +197,8 @@ impl FormPage {
         if self.answer.problems.is_empty() {
             self.answer.problems.push(BadConfig::new(field, message));
         }
-        let mut response =
-            render_form_answer(self.app, self.request, kind.status(), self.answer).await;
+        let rendered = render_form_answer(self.app, self.request, kind.status(), self.answer);
+        let mut response = rendered.await;
         if let Some(seconds) = retry_after {
             response.headers_mut().insert(RETRY_AFTER, seconds.into());
         }
@@ -131,12 +214,5 @@ impl FormPage {
     pub(super) async fn with_estimate(mut self, estimate: Estimate) -> Response {
         self.answer.estimate = Some(estimate);
         self.render().await
-    }
-
-    /// Renders the page with a new secret, which it shows only once.
-    pub(super) async fn with_secret(mut self, secret: &SecretString) -> Response {
-        self.answer.kept.clear();
-        self.answer.made = Some(secret.expose_secret().to_owned());
-        render_form_answer(self.app, self.request, 200, self.answer).await
     }
 }

@@ -6,20 +6,18 @@
 //! relative addresses.
 
 mod atom;
-
 mod sitemap;
-
 mod xml;
 
 use axum::Router;
 use axum::extract::{Query, State};
-use axum::http::{StatusCode, header};
+use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use serde::Deserialize;
 
-use crate::actor::ActorEngine;
 use crate::app::App;
+use crate::extract::ActorEngine;
 use crate::problem::Problem;
 
 /// The number of results in the feed.
@@ -36,7 +34,7 @@ pub(super) fn routes() -> Router<App> {
 
 /// Crawlers may read every page. Data for programs, and the same pages with
 /// parameters, would cost work without a reader.
-async fn robots(State(app): State<App>) -> impl IntoResponse {
+async fn robots(State(app): State<App>) -> String {
     let mut text = "\
 # Every page is in the sitemap; with parameters it is the same page, looked at
 # in another way. Programs are welcome at /api/v1, which robots need not index;
@@ -55,7 +53,7 @@ Allow: /sitemap.xml?
     if let Some(url) = &app.public_url {
         text.push_str(&format!("\nSitemap: {}\n", url.at("/sitemap.xml")));
     }
-    ([(header::CONTENT_TYPE, "text/plain; charset=utf-8")], text)
+    text
 }
 
 #[derive(Debug, Deserialize)]
@@ -66,12 +64,11 @@ struct Part {
 
 async fn sitemap(
     State(app): State<App>,
-    ActorEngine(engine): ActorEngine,
+    engine: ActorEngine,
     Query(Part { part }): Query<Part>,
 ) -> Result<Response, Problem> {
     let Some(url) = &app.public_url else {
-        let plain = [(header::CONTENT_TYPE, "text/plain; charset=utf-8")];
-        return Ok((StatusCode::NOT_FOUND, plain, NO_ADDRESS).into_response());
+        return Ok((StatusCode::NOT_FOUND, NO_ADDRESS).into_response());
     };
     let pages = sitemap::pages(&engine.directory().await?);
     match sitemap::write(&pages, url, part) {
@@ -80,10 +77,7 @@ async fn sitemap(
     }
 }
 
-async fn feed(
-    State(app): State<App>,
-    ActorEngine(engine): ActorEngine,
-) -> Result<Response, Problem> {
+async fn feed(State(app): State<App>, engine: ActorEngine) -> Result<Response, Problem> {
     let results = engine.latest_results(LATEST).await?;
     let written = atom::write(&results, app.public_url.as_ref());
     Ok(xml::respond("application/atom+xml", written))
