@@ -65,7 +65,7 @@ impl Engine {
     /// As [`Engine::configuration`].
     pub async fn configuration_to_copy(&self, run_id: &str) -> error::Result<RunConfig> {
         let config = self.visible_run(run_id).await?.config;
-        let grant = self.inner.store.permissions(run_id).await?;
+        let grant = self.store.permissions(run_id).await?;
         let own = self.keyrings().unwrap_or_default();
         Ok(match own.contains(&grant.keyring) {
             true => config,

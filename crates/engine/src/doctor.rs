@@ -93,7 +93,7 @@ async fn database(engine: &Engine) -> Check {
 
 async fn docker(engine: &Engine) -> Check {
     let advice = "`make setup` installs and starts an engine on Debian; elsewhere start Docker, or set DOCKER_HOST";
-    let api = match engine.docker().api() {
+    let api = match engine.docker.api() {
         Ok(api) => api,
         Err(error) => return Check::bad("container engine", error.to_string(), advice),
     };
@@ -108,7 +108,7 @@ async fn docker(engine: &Engine) -> Check {
 
 async fn base_image(engine: &Engine) -> Check {
     let name = &engine.config().base_image;
-    match engine.images().digest(name).await {
+    match engine.images.digest(name).await {
         Ok(Some(digest)) => Check::fine(
             "base image",
             format!("{name} ({})", digest.get(..19).unwrap_or(&digest)),

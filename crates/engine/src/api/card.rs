@@ -13,10 +13,9 @@ impl Engine {
     /// # Errors
     /// [`Error::NotFound`](crate::Error::NotFound) when there is no such run.
     pub async fn card(&self, run_id: &str) -> Result<Card> {
-        let store = &self.inner.store;
         let run = self.visible_run(run_id).await?;
-        let provenance = store.provenance(run_id).await?;
-        let mut tasks = store.tasks_of_run(run_id).await?;
+        let provenance = self.store.provenance(run_id).await?;
+        let mut tasks = self.store.tasks_of_run(run_id).await?;
         // A task may have been prepared again since, with another image: only
         // the digest shows whether these are the tasks of the run.
         let digest = dataset_digest(tasks.iter().map(TaskOnCard::ends));
@@ -24,7 +23,7 @@ impl Engine {
         if !same {
             tasks.iter_mut().for_each(|task| task.image = None);
         }
-        let layers = store.layers_of_run(run_id).await?;
+        let layers = self.store.layers_of_run(run_id).await?;
         Ok(Card::new(run, provenance, tasks, layers))
     }
 }

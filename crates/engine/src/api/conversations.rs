@@ -43,19 +43,14 @@ impl Engine {
     ) -> Result<Value> {
         let step = self.step(evolution_id, iteration, role, attempt).await?;
         let lines = self.recording_of(&step).await?;
-        let row = self.inner.store.evolution(evolution_id).await?;
-        let run = self.inner.store.run(&row.run_id).await?;
+        let row = self.store.evolution(evolution_id).await?;
+        let run = self.store.run(&row.run_id).await?;
         let agent = run
             .config
             .agent(role)
             .context("no agent is configured for this role")?;
         let endpoint = agent.endpoint.context("the agent uses no model")?;
-        let version = self
-            .inner
-            .store
-            .provenance(&row.run_id)
-            .await?
-            .harness_version;
+        let version = self.store.provenance(&row.run_id).await?.harness_version;
         let mut extra = Map::new();
         for (name, value) in [
             ("run_id", Value::from(row.run_id.clone())),
@@ -95,7 +90,7 @@ impl Engine {
     ) -> Result<MessagesPage> {
         let evolution = self.visible_evolution(evolution_id).await?;
         let run = self.visible_run(&evolution.run_id).await?;
-        let mut steps = self.inner.store.steps(evolution_id).await?;
+        let mut steps = self.store.steps(evolution_id).await?;
         steps.retain(|s| (s.iteration, s.role) == (iteration, role) && s.trajectory.is_some());
         let mut attempts: Vec<u32> = steps.iter().map(|step| step.attempt).collect();
         attempts.dedup();
@@ -125,10 +120,10 @@ impl Engine {
         // An interrupted step is repeated under the same key.
         let cache_key = (key.clone(), step.finished_at);
         let read = async {
-            let lines = self.inner.artifacts.get(&key).await?;
+            let lines = self.artifacts.get(&key).await?;
             swe_ci_base::blocking::blocking(move || messages(&Lines::new(lines)?)).await
         };
-        Ok(self.inner.recordings.of(cache_key, read).await?)
+        Ok(self.recordings.of(cache_key, read).await?)
     }
 
     async fn step(
@@ -139,7 +134,7 @@ impl Engine {
         attempt: u32,
     ) -> Result<StepRow> {
         self.visible_evolution(evolution_id).await?;
-        let steps = self.inner.store.steps(evolution_id).await?;
+        let steps = self.store.steps(evolution_id).await?;
         let step = steps
             .into_iter()
             .rfind(|s| (s.iteration, s.role, s.attempt) == (iteration, role, attempt));
@@ -157,6 +152,6 @@ impl Engine {
             );
             Error::not_found("recording of", what)
         })?;
-        Ok(self.inner.artifacts.get(key).await?)
+        Ok(self.artifacts.get(key).await?)
     }
 }

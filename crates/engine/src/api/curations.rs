@@ -28,13 +28,12 @@ impl Engine {
     pub async fn submit_curation(&self, toml: &str) -> Result<String> {
         self.require(AccountRole::Admin)?;
         let plan = Plan::read(toml).map_err(Error::Invalid)?;
-        let store = &self.inner.store;
         let exists = self
             .splits()
             .await?
             .into_iter()
             .any(|split| split.name == plan.split);
-        let planned = store.curations().await?;
+        let planned = self.store.curations().await?;
         let planned = planned
             .iter()
             .any(|c| c.split == plan.split && !c.state.is_over());
@@ -45,7 +44,7 @@ impl Engine {
             )));
         }
         let id = uuid::Uuid::now_v7().to_string();
-        store
+        self.store
             .put_curation(&id, &plan.split, toml, self.by())
             .await?;
         Ok(id)
@@ -58,7 +57,7 @@ impl Engine {
     pub async fn curations(&self) -> Result<Vec<CurationSummary>> {
         self.require(AccountRole::Admin)?;
         let mut all = Vec::new();
-        for row in self.inner.store.curations().await? {
+        for row in self.store.curations().await? {
             all.push(self.curation_summary(row).await?.0);
         }
         Ok(all)
@@ -72,7 +71,7 @@ impl Engine {
     /// [`Error::Unauthenticated`], [`Error::Forbidden`].
     pub async fn curation(&self, id: &str) -> Result<CurationDetail> {
         self.require(AccountRole::Admin)?;
-        let row = self.inner.store.curation(id).await?;
+        let row = self.store.curation(id).await?;
         let plan = row.plan.clone();
         let (summary, repositories, candidates) = self.curation_summary(row).await?;
         let of = |position| candidates.iter().filter(move |c| c.repository == position);
@@ -115,8 +114,8 @@ impl Engine {
     /// when it is over.
     pub async fn cancel_curation(&self, id: &str) -> Result<()> {
         self.require(AccountRole::Admin)?;
-        let row = self.inner.store.curation(id).await?;
-        match self.inner.store.cancel_curation(&row.id, self.by()).await? {
+        let row = self.store.curation(id).await?;
+        match self.store.cancel_curation(&row.id, self.by()).await? {
             true => Ok(()),
             false => Err(Error::Conflict("the curation is over".into())),
         }
@@ -124,7 +123,7 @@ impl Engine {
 
     /// How many candidates of a curation passed or failed each stage.
     pub(crate) async fn funnel(&self, curation: &str) -> Result<Vec<StageCount>> {
-        let store = &self.inner.store;
+        let store = &self.store;
         let repositories = store.curated_repositories(curation).await?;
         Ok(count(&repositories, &store.candidates(curation).await?))
     }
@@ -133,9 +132,8 @@ impl Engine {
         &self,
         row: CurationRow,
     ) -> Result<(CurationSummary, Vec<CuratedRepository>, Vec<CandidateRow>)> {
-        let store = &self.inner.store;
-        let repositories = store.curated_repositories(&row.id).await?;
-        let candidates = store.candidates(&row.id).await?;
+        let repositories = self.store.curated_repositories(&row.id).await?;
+        let candidates = self.store.candidates(&row.id).await?;
         let summary = CurationSummary {
             funnel: count(&repositories, &candidates),
             curation_id: row.id,

@@ -58,9 +58,9 @@ impl Engine {
             let data = data.clone();
             move || parts(&data)
         });
-        let digests = self.inner.store.task_images().await?;
-        let images = match self.docker().ping().await {
-            Ok(()) => Some(image_use(self.images(), &digests).await?),
+        let digests = self.store.task_images().await?;
+        let images = match self.docker.ping().await {
+            Ok(()) => Some(image_use(&self.images, &digests).await?),
             Err(_) => None,
         };
         Ok(DiskUse {
@@ -156,13 +156,11 @@ impl Engine {
     /// [`Error::Unauthenticated`], [`Error::Forbidden`].
     pub async fn keep_within(&self, quota: u64) -> Result<Vec<GivenBack>> {
         self.require(AccountRole::Admin)?;
-        let inner = &self.inner;
-        inner
-            .docker
+        self.docker
             .ping()
             .await
             .map_err(|error| Error::Unavailable(format!("images cannot be listed: {error}")))?;
-        let (image_cache, layers) = (&inner.image_cache, inner.harnesses.layers());
+        let (image_cache, layers) = (&self.image_cache, self.harnesses.layers());
         let mut evictable: Vec<(EvictingCache<'_>, EvictableImage)> = Vec::new();
         evictable.extend(
             image_cache
@@ -179,7 +177,7 @@ impl Engine {
                 .map(|h| (EvictingCache::Layers(layers), h)),
         );
         evictable.sort_by_key(|(_, evictable)| evictable.used);
-        let at_work = inner.store.images_at_work().await?;
+        let at_work = self.store.images_at_work().await?;
         let mut evicted = Vec::new();
         let mut at = 0;
         while at < evictable.len() && bytes(&evictable) > quota {

@@ -28,7 +28,7 @@ impl Engine {
     /// [`Error::NotFound`] when there is no such iteration, or it has no code.
     pub async fn code_archive(&self, evolution_id: &str, iteration: u32) -> Result<Pieces> {
         self.visible_evolution(evolution_id).await?;
-        let rows = self.inner.store.iterations(evolution_id).await?;
+        let rows = self.store.iterations(evolution_id).await?;
         let code = rows.into_iter().find(|row| row.iteration == iteration);
         let key = code.map(|row| row.code).filter(|key| !key.is_empty());
         let tar = self
@@ -66,7 +66,7 @@ impl Engine {
         role: Role,
     ) -> Result<Option<String>> {
         self.visible_evolution(evolution_id).await?;
-        let mut steps = self.inner.store.steps(evolution_id).await?;
+        let mut steps = self.store.steps(evolution_id).await?;
         steps.retain(|step| (step.iteration, step.role) == (iteration, role));
         Ok(steps.into_iter().rev().find_map(|step| step.product))
     }
@@ -78,7 +78,7 @@ impl Engine {
         iteration: u32,
     ) -> Result<impl Read + Send + use<>> {
         let key = key.ok_or_else(|| Error::not_found(what, iteration))?;
-        let reader = self.inner.artifacts.reader(&key).await;
+        let reader = self.artifacts.reader(&key).await;
         reader.map_err(|error| {
             tracing::warn!("a file of an iteration is gone: {error:#}");
             Error::not_found(what, iteration)

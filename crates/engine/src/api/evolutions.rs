@@ -19,7 +19,7 @@ impl Engine {
     /// [`Error::NotFound`] without such an evolution.
     pub async fn steps(&self, evolution_id: &str) -> Result<Vec<StepView>> {
         self.visible_evolution(evolution_id).await?;
-        let steps = self.inner.store.steps(evolution_id).await?;
+        let steps = self.store.steps(evolution_id).await?;
         Ok(steps.iter().map(StepRow::view).collect())
     }
 
@@ -34,9 +34,8 @@ impl Engine {
         task: &TaskId,
         sample: u32,
     ) -> Result<EvolutionDetail> {
-        let store = &self.inner.store;
         let run = self.visible_run(run_id).await?;
-        let mut samples = store.evolutions_of_run(run_id).await?;
+        let mut samples = self.store.evolutions_of_run(run_id).await?;
         samples.retain(|row| row.task_id == *task);
         let count = u32::try_from(samples.len()).unwrap_or(u32::MAX);
         if count == 0 {
@@ -46,8 +45,8 @@ impl Engine {
             .into_iter()
             .find(|row| row.sample == sample)
             .ok_or_else(|| Error::not_found("sample of this task", sample))?;
-        let suite = store.suite(&row.suite).await?;
-        let mut rows = store.iterations(&row.id).await?;
+        let suite = self.store.suite(&row.suite).await?;
+        let mut rows = self.store.iterations(&row.id).await?;
         let view = runs::view(row, run.config.plan.max_iterations, &rows);
         if suite.counts.counts_only {
             rows.clear();

@@ -127,7 +127,7 @@ impl Engine {
     /// The lock that makes this the only check of the data folder, so that it
     /// can remove remains of an earlier one.
     fn check_lock(&self) -> Result<std::fs::File> {
-        let lock = files::lock(&self.inner.config.data.join("check.lock"))?;
+        let lock = files::lock(&self.config.data.join("check.lock"))?;
         lock.ok_or_else(|| {
             let why = "another check of this data folder is active; wait for its end";
             Error::Conflict(why.into())

@@ -103,7 +103,7 @@ impl Engine {
                 ),
             }));
         }
-        let installing = self.inner.harnesses.installed(name, version, say);
+        let installing = self.harnesses.installed(name, version, say);
         let harness::Installed {
             program,
             version,
@@ -128,7 +128,7 @@ impl Engine {
             HarnessView {
                 name,
                 title: title.to_owned(),
-                version: self.inner.harnesses.check(&agent).unwrap_or_default(),
+                version: self.harnesses.check(&agent).unwrap_or_default(),
                 protocol,
                 installed: Installed::BuiltIn,
                 note: Some(note.to_owned()),
@@ -151,14 +151,14 @@ impl Engine {
     }
 
     async fn catalogue(&self) -> Result<Catalogue> {
-        let harnesses = self.inner.harnesses.clone();
+        let harnesses = self.harnesses.clone();
         let read = blocking(move || Ok(harnesses.catalogue())).await?;
         read.map_err(Error::Invalid)
     }
 
     fn view_of(&self, program: &Program, sizes: Option<&Sizes>) -> HarnessView {
         let package = program.recipe(&program.version).tarball.map(|name| {
-            let folder = self.inner.config.data.join("harnesses");
+            let folder = self.config.data.join("harnesses");
             folder.join(name)
         });
         let installed = match (package, sizes) {
@@ -184,12 +184,12 @@ impl Engine {
     /// Sizes of what this installation has built; of several versions the
     /// largest.
     async fn installed_sizes(&self) -> anyhow::Result<Sizes> {
-        let api = self.docker().api()?;
-        let base = match api.inspect_image(&self.inner.config.base_image).await {
+        let api = self.docker.api()?;
+        let base = match api.inspect_image(&self.config.base_image).await {
             Ok(image) => image.size.unwrap_or(0),
             Err(_) => 0,
         };
-        let label = format!("{LABEL_INSTANCE}={}", self.inner.instance);
+        let label = format!("{LABEL_INSTANCE}={}", self.instance);
         let options = ListImagesOptionsBuilder::default()
             .filters(&HashMap::from([("label", vec![label])]))
             .build();

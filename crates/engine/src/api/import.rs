@@ -106,13 +106,12 @@ impl Engine {
         options: &ImportOptions,
         say: &(dyn Fn(String) + Send + Sync),
     ) -> Result<Imported> {
-        let inner = &self.inner;
         let importer = Importer {
-            store: &inner.store,
-            artifacts: &inner.artifacts,
+            store: &self.store,
+            artifacts: &self.artifacts,
             sandbox: self.sandbox(),
-            image_cache: &inner.image_cache,
-            folders: &inner.folders,
+            image_cache: &self.image_cache,
+            folders: &self.folders,
             limits: Limits::default(),
             options,
         };
@@ -120,7 +119,7 @@ impl Engine {
             rows = importer.import(folder, split, say) => rows?,
             never = self.enforce_quota() => match never {},
         };
-        inner.store.put_origin(split, source).await?;
+        self.store.put_origin(split, source).await?;
         Ok(Imported {
             split: split.to_owned(),
             tasks: rows.iter().map(TaskRow::summary).collect(),
@@ -130,13 +129,13 @@ impl Engine {
 
     /// Creates the demo split from release histories and imports it.
     pub async fn import_demo(&self, say: &(dyn Fn(String) + Send + Sync)) -> Result<Imported> {
-        let config = &self.inner.config;
-        ping(&self.inner.docker).await?;
+        let config = &self.config;
+        ping(&self.docker).await?;
         let folder = config.data.join("datasets").join(demo::SPLIT);
         let network = self.build_network()?;
         let builder = demo::DemoBuilder {
-            images: &self.inner.images,
-            sandbox: &self.inner.docker,
+            images: &self.images,
+            sandbox: &self.docker,
             base_image: &config.base_image,
             network: &network,
             index: config.package_index.as_deref(),
@@ -154,7 +153,7 @@ impl Engine {
     }
 
     pub(crate) fn build_network(&self) -> Result<BuildNetwork> {
-        Ok(self.inner.config.build_network()?)
+        Ok(self.config.build_network()?)
     }
 }
 

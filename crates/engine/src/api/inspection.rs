@@ -46,7 +46,7 @@ impl Engine {
         iteration: u32,
     ) -> Result<Inspection> {
         self.visible_run(run_id).await?;
-        let rows = self.inner.store.evolutions_of_run(run_id).await?;
+        let rows = self.store.evolutions_of_run(run_id).await?;
         let row = rows
             .into_iter()
             .find(|row| row.task_id == *task && row.sample == sample);
@@ -90,7 +90,7 @@ impl Engine {
     /// reached this iteration.
     pub async fn code_change(&self, evolution_id: &str, iteration: u32) -> Result<CodeChange> {
         let evolution = self.visible_evolution(evolution_id).await?;
-        let rows = self.inner.store.iterations(evolution_id).await?;
+        let rows = self.store.iterations(evolution_id).await?;
         let index = rows.iter().position(|row| row.iteration == iteration);
         let index = index.ok_or_else(|| Error::not_found("iteration", iteration))?;
         let (before, row) = (last_scored(&rows[..index]), &rows[index]);
@@ -118,11 +118,11 @@ impl Engine {
         before: Option<&IterationRow>,
         after: &IterationRow,
     ) -> anyhow::Result<Arc<Diff>> {
-        let artifacts = &self.inner.artifacts;
+        let artifacts = &self.artifacts;
         let ends = match before {
             Some(before) => (before.code.clone(), after.code.clone()),
             None => {
-                let task = self.inner.store.task(&evolution.task_id).await?;
+                let task = self.store.task(&evolution.task_id).await?;
                 let base = format!("{}@{}..{}", task.id, task.base_sha, task.target_sha);
                 (base, after.code.clone())
             }
@@ -137,14 +137,14 @@ impl Engine {
                 artifacts.get_code_within(&after.code, MAX_CODE).await?,
             ))
         };
-        self.inner.diffs.between(ends, codes).await
+        self.diffs.between(ends, codes).await
     }
 
     /// The base with the oracle's tests: the start of every evolution of the
     /// task.
     async fn base_code(&self, task: &TaskId) -> anyhow::Result<swe_ci_base::code::CodeTree> {
-        let row = self.inner.store.task(task).await?;
-        let history = self.inner.folders.history(task);
+        let row = self.store.task(task).await?;
+        let history = self.folders.history(task);
         blocking(move || {
             let oracle = history.code(&row.target_sha)?;
             Ok(history.code(&row.base_sha)?.with_folder_of(TESTS, &oracle))
@@ -156,10 +156,10 @@ impl Engine {
     /// the code it was built upon.
     async fn iteration_rows(&self, evolution_id: &str, iteration: u32) -> Result<IterationRows> {
         let evolution = self.visible_evolution(evolution_id).await?;
-        let mut rows = self.inner.store.iterations(evolution_id).await?;
+        let mut rows = self.store.iterations(evolution_id).await?;
         let index = rows.iter().position(|row| row.iteration == iteration);
         let index = index.ok_or_else(|| Error::not_found("iteration", iteration))?;
-        let mut steps = self.inner.store.steps(evolution_id).await?;
+        let mut steps = self.store.steps(evolution_id).await?;
         let report_before = match last_scored(&rows[..index]) {
             Some(before) => report_of(&steps, before.iteration),
             None => Some(format!("{}.zst", base_report_key(&evolution.task_id))),
@@ -190,7 +190,7 @@ impl Engine {
             return Vec::new();
         }
         let read = async {
-            let artifacts = &self.inner.artifacts;
+            let artifacts = &self.artifacts;
             let before = artifacts.get_within(&before, MAX_REPORT).await?;
             let after = artifacts.get_within(&after, MAX_REPORT).await?;
             blocking(move || {
@@ -208,12 +208,12 @@ impl Engine {
 
     async fn log_tails(&self, evolution_id: &str, iteration: u32) -> Result<Vec<StepLog>> {
         let mut tails = Vec::new();
-        for step in self.inner.store.steps(evolution_id).await? {
+        for step in self.store.steps(evolution_id).await? {
             let Some(key) = step.log.filter(|_| step.iteration == iteration) else {
                 continue;
             };
             // A missing log does not fail the page.
-            match self.inner.artifacts.get(&key).await {
+            match self.artifacts.get(&key).await {
                 Ok(log) => {
                     let log = String::from_utf8_lossy(&log);
                     let (role, attempt) = (step.role, step.attempt);
@@ -238,7 +238,7 @@ impl Engine {
         attempt: u32,
     ) -> Result<String> {
         self.visible_evolution(evolution_id).await?;
-        let steps = self.inner.store.steps(evolution_id).await?;
+        let steps = self.store.steps(evolution_id).await?;
         // The last one: an interrupted attempt is repeated under its number.
         let step = steps
             .into_iter()
@@ -246,7 +246,7 @@ impl Engine {
         let key = step.and_then(|step| step.log);
         let what = format!("{} {attempt} of iteration {iteration}", role.name());
         let key = key.ok_or_else(|| Error::not_found("log of the step", what))?;
-        let log = self.inner.artifacts.get(&key).await.context("no log")?;
+        let log = self.artifacts.get(&key).await.context("no log")?;
         Ok(String::from_utf8_lossy(&log).into_owned())
     }
 }
@@ -318,7 +318,7 @@ mod tests {
         for (number, text) in (1..).zip(codes) {
             let mut code = CodeTree::default();
             code.insert_file("a.py", text);
-            let key = engine.inner.artifacts.put_code(&code).await.unwrap();
+            let key = engine.artifacts.put_code(&code).await.unwrap();
             let verdict = if number == 2 { "collapsed" } else { "scored" };
             rows.push_str(&format!(
                 "INSERT INTO iterations (evolution_id, iteration, verdict, in_target, passed, lost, gained, outcomes,
@@ -326,7 +326,7 @@ mod tests {
                  VALUES ('e', {number}, '{verdict}', 0, 0, 0, 0, 'f', '[]', '{key}', 1.0, 1);"
             ));
         }
-        let log = engine.inner.artifacts.put("log", b"1\n2\n".to_vec());
+        let log = engine.artifacts.put("log", b"1\n2\n".to_vec());
         let log = log.await.unwrap();
         rows.push_str(&format!(
             "INSERT INTO steps (evolution_id, seq, iteration, role, attempt, outcome, detail, log, started_at, finished_at)

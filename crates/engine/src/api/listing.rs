@@ -30,13 +30,12 @@ pub struct NewResult {
 
 impl Engine {
     pub async fn directory(&self) -> Result<Directory> {
-        let store = &self.inner.store;
-        let runs = store.list_runs().await?;
+        let runs = self.store.list_runs().await?;
         let mut models: Vec<String> = runs.iter().map(|run| run.model.clone()).collect();
         models.sort();
         models.dedup();
         Ok(Directory {
-            tasks: store.list_tasks().await?,
+            tasks: self.store.list_tasks().await?,
             models,
             runs,
         })
@@ -44,10 +43,9 @@ impl Engine {
 
     /// The last finished or imported runs, latest first.
     pub async fn latest_results(&self, limit: u32) -> Result<Vec<NewResult>> {
-        let store = &self.inner.store;
         let mut results = Vec::new();
-        for id in store.latest_results(limit).await? {
-            let run = store.run(&id).await?;
+        for id in self.store.latest_results(limit).await? {
+            let run = self.store.run(&id).await?;
             let standing = self.standing(&run).await?;
             results.push(NewResult { run, standing });
         }

@@ -22,9 +22,9 @@ impl Engine {
     /// # Errors
     /// [`Error::NotFound`] when there is no such task.
     pub async fn results_of_task(&self, task: &TaskId) -> Result<Vec<TaskResult>> {
-        self.inner.store.task(task).await?;
+        self.store.task(task).await?;
         let mut results = Vec::new();
-        for split in self.inner.store.splits_of_task(task).await? {
+        for split in self.store.splits_of_task(task).await? {
             let leaderboard = self.sheet(&split).await?;
             let on_task = |entry: &Entry| entry.on_task(&split, task, Gamma::ONE);
             results.extend(leaderboard.entries.iter().filter_map(on_task));
@@ -40,7 +40,7 @@ impl Engine {
         let mut runs = Vec::new();
         let mut leaderboards = Vec::new();
         for split in self.splits().await? {
-            let mut of_split = self.inner.store.runs_of_split(&split.name).await?;
+            let mut of_split = self.store.runs_of_split(&split.name).await?;
             of_split.retain(|run| run.config.model == model);
             if !of_split.is_empty() {
                 leaderboards.push(self.sheet(&split.name).await?);

@@ -50,8 +50,7 @@ impl Engine {
                 "run {run_id} is {progress} already"
             )));
         }
-        let store = &self.inner.store;
-        let now = store.preflight(run_id).await?.map(|found| found.state);
+        let now = self.store.preflight(run_id).await?.map(|found| found.state);
         if now == Some(state) {
             return Ok(());
         }
@@ -60,15 +59,13 @@ impl Engine {
                 "run {run_id} waits for no preflight"
             )));
         }
-        store.set_preflight(run_id, state, self.by()).await?;
+        self.store.set_preflight(run_id, state, self.by()).await?;
         self.publish_preflight(run_id).await
     }
 
     async fn publish_preflight(&self, run_id: &str) -> Result<()> {
-        if let Some(preflight) = self.inner.store.preflight(run_id).await? {
-            self.inner
-                .events
-                .publish(run_id, What::Preflight { preflight });
+        if let Some(preflight) = self.store.preflight(run_id).await? {
+            self.events.publish(run_id, What::Preflight { preflight });
         }
         Ok(())
     }
@@ -95,11 +92,10 @@ impl Engine {
 
     /// Whether there was a waiting run.
     async fn preflight_next(&self, stop: &CancellationToken) -> Result<bool> {
-        let store = &self.inner.store;
-        let Some(run_id) = store.next_preflight().await? else {
+        let Some(run_id) = self.store.next_preflight().await? else {
             return Ok(false);
         };
-        let run = store.run(&run_id).await?;
+        let run = self.store.run(&run_id).await?;
         let interrupted = stop.child_token();
         let findings = tokio::select! {
             findings = self.preflight(&run, &interrupted) => findings,
@@ -108,7 +104,7 @@ impl Engine {
         if interrupted.is_cancelled() {
             return Ok(true);
         }
-        if store.end_preflight(&run_id, &findings?).await? {
+        if self.store.end_preflight(&run_id, &findings?).await? {
             self.publish_preflight(&run_id).await?;
         }
         Ok(true)
@@ -125,9 +121,8 @@ impl Engine {
     }
 
     async fn waits(&self, run_id: &str) -> Result<bool> {
-        let store = &self.inner.store;
-        let (progress, steering) = store.steering(run_id).await?;
-        let preflight = store.preflight(run_id).await?;
+        let (progress, steering) = self.store.steering(run_id).await?;
+        let preflight = self.store.preflight(run_id).await?;
         let waiting = preflight.is_some_and(|found| found.state == PreflightState::Waiting);
         Ok(waiting && !progress.is_over() && !steering.paused)
     }
@@ -150,7 +145,7 @@ impl Engine {
         run: &RunSummary,
         stop: &CancellationToken,
     ) -> Result<Finding> {
-        let grant = self.inner.store.permissions(&run.run_id).await?;
+        let grant = self.store.permissions(&run.run_id).await?;
         let subject = "agents".to_owned();
         let checked = self.check_agents(run.config.clone(), grant, &|_| {}, stop);
         match checked.await {
@@ -175,10 +170,9 @@ impl Engine {
 
     /// Tests the quickest of the run's tasks at the base and at the target.
     async fn test_quickest_task(&self, run: &RunSummary) -> Result<Option<Finding>> {
-        let store = &self.inner.store;
         let mut quickest: Option<TaskRow> = None;
-        for evolution in store.evolutions_of_run(&run.run_id).await? {
-            let task = store.task(&evolution.task_id).await?;
+        for evolution in self.store.evolutions_of_run(&run.run_id).await? {
+            let task = self.store.task(&evolution.task_id).await?;
             if quickest
                 .as_ref()
                 .is_none_or(|known| task.suite_seconds < known.suite_seconds)
@@ -196,7 +190,7 @@ impl Engine {
         ];
         let mut differences = Vec::new();
         for (end, sha, recorded) in ends {
-            let (history, sha) = (self.inner.folders.history(&task.id), sha.clone());
+            let (history, sha) = (self.folders.history(&task.id), sha.clone());
             let code = blocking(move || history.code(&sha)).await?;
             let outcomes = self
                 .run_tests_again(

@@ -19,11 +19,10 @@ impl Engine {
     /// As [`Engine::submit`].
     pub async fn preview(&self, config: RunConfig) -> Result<Estimate> {
         let draft = self.draft(config, Visibility::Private).await?;
-        let store = &self.inner.store;
         let mut iteration_costs = Vec::new();
-        for run in store.runs(&self.visible_runs(), "", MAX_RUNS).await? {
+        for run in self.store.runs(&self.visible_runs(), "", MAX_RUNS).await? {
             if is_alike(&run.config, &draft.config) {
-                iteration_costs.extend(store.iteration_costs(&run.run_id).await?);
+                iteration_costs.extend(self.store.iteration_costs(&run.run_id).await?);
             }
         }
         let tasks = u32::try_from(draft.tasks.len()).unwrap_or(u32::MAX);

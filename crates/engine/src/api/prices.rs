@@ -16,12 +16,12 @@ impl Engine {
     pub async fn set_price(&self, line: &PriceLine) -> Result<()> {
         self.require(AccountRole::Admin)?;
         line.check().map_err(|e| Error::Invalid(e.to_string()))?;
-        self.inner.store.put_price(line, self.by()).await
+        self.store.put_price(line, self.by()).await
     }
 
     /// The price table by model, the latest line first.
     pub async fn prices(&self) -> Result<Vec<PriceLine>> {
-        self.inner.store.prices().await
+        self.store.prices().await
     }
 
     /// Removes a model's line that applies from this day on; for
@@ -32,6 +32,6 @@ impl Engine {
     /// [`Error::Forbidden`].
     pub async fn remove_price(&self, model: &str, from: &str) -> Result<()> {
         self.require(AccountRole::Admin)?;
-        self.inner.store.remove_price(model, from, self.by()).await
+        self.store.remove_price(model, from, self.by()).await
     }
 }

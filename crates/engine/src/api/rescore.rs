@@ -34,13 +34,12 @@ impl Engine {
     /// [`crate::Error::NotFound`] without such a run;
     /// [`crate::Error::Conflict`] when that run is still active.
     pub async fn rescore(&self, run_id: Option<&str>) -> Result<Vec<Rescored>> {
-        let store = &self.inner.store;
         let mut rescored = Vec::new();
         match run_id {
             Some(id) => rescored.push(self.rescore_run(id).await?),
             None => {
-                for id in store.finished_runs().await? {
-                    if store.provenance(&id).await?.metric_version < METRIC_VERSION {
+                for id in self.store.finished_runs().await? {
+                    if self.store.provenance(&id).await?.metric_version < METRIC_VERSION {
                         rescored.push(self.rescore_run(&id).await?);
                     }
                 }
@@ -50,24 +49,23 @@ impl Engine {
     }
 
     async fn rescore_run(&self, id: &str) -> Result<Rescored> {
-        let store = &self.inner.store;
-        let run = store.run(id).await?;
+        let run = self.store.run(id).await?;
         if !run.progress.is_over() {
             return Err(crate::Error::Conflict(format!(
                 "run {id} is {}; it can be rescored when it is over",
                 run.progress.name()
             )));
         }
-        let mut provenance = store.provenance(id).await?;
+        let mut provenance = self.store.provenance(id).await?;
         let from_version = provenance.metric_version;
         provenance.metric_version = METRIC_VERSION;
         let (mut changes, mut iterations) = (Vec::new(), 0);
-        for evolution in store.evolutions_of_run(id).await? {
+        for evolution in self.store.evolutions_of_run(id).await? {
             let (count, recounts) = self.recount(&evolution).await?;
             iterations += count;
             changes.extend(recounts);
         }
-        store.put_recounts(id, &provenance, &changes).await?;
+        self.store.put_recounts(id, &provenance, &changes).await?;
         Ok(Rescored {
             run_id: run.run_id,
             model: run.config.model,
@@ -80,14 +78,13 @@ impl Engine {
 
     /// The number of iterations of an evolution, and those whose counts change.
     async fn recount(&self, evolution: &EvolutionRow) -> Result<(u32, Vec<Recount>)> {
-        let store = &self.inner.store;
-        let rows = store.iterations(&evolution.id).await?;
+        let rows = self.store.iterations(&evolution.id).await?;
         let count = u32::try_from(rows.len()).unwrap_or(u32::MAX);
         if evolution.counts.counts_only {
             return Ok((count, recount_by_count(evolution, &rows)));
         }
-        let suite = store.suite(&evolution.suite).await?;
-        let steps = store.steps(&evolution.id).await?;
+        let suite = self.store.suite(&evolution.suite).await?;
+        let steps = self.store.steps(&evolution.id).await?;
         let mut before = suite.base_outcomes.clone();
         let mut changed = Vec::new();
         for row in &rows {
@@ -138,8 +135,7 @@ impl Engine {
         let Some(key) = report else {
             return Ok((row.outcomes.clone(), passed));
         };
-        let report =
-            Report::parse(&self.inner.artifacts.get(key).await?).map_err(anyhow::Error::new)?;
+        let report = Report::parse(&self.artifacts.get(key).await?).map_err(anyhow::Error::new)?;
         Ok((Outcomes::of(&suite.tests, &report), report.passed()))
     }
 }
@@ -285,7 +281,7 @@ mod tests {
                 iterations,
             }],
         };
-        engine.inner.store.put_import(&run).await.unwrap().0
+        engine.store.put_import(&run).await.unwrap().0
     }
 
     async fn engine(data: &std::path::Path) -> Engine {
@@ -293,7 +289,7 @@ mod tests {
     }
 
     async fn iterations(engine: &Engine, run: &str) -> Vec<(Verdict, u32, String)> {
-        let rows = engine.inner.store.iterations_of_run(run).await.unwrap();
+        let rows = engine.store.iterations_of_run(run).await.unwrap();
         rows.into_iter()
             .map(|(_, row)| (row.verdict, row.gained, row.outcomes.letters().to_owned()))
             .collect()
@@ -304,7 +300,6 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let engine = engine(folder.path()).await;
         let key = engine
-            .inner
             .artifacts
             .put("r/1.json", report("fpp"))
             .await

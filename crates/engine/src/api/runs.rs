@@ -57,7 +57,6 @@ impl Engine {
     pub async fn runs(&self, request: &PageRequest) -> Result<Page<RunSummary>> {
         let limit = request.limit()?;
         let rows = self
-            .inner
             .store
             .runs(&self.visible_runs(), request.after(), limit + 1)
             .await?;
@@ -67,28 +66,27 @@ impl Engine {
     /// # Errors
     /// [`Error::NotFound`] when there is no such run.
     pub async fn run(&self, id: &str) -> Result<RunDetail> {
-        let store = &self.inner.store;
-        let standing = store.standing(id).await?;
+        let standing = self.store.standing(id).await?;
         let summary = self.visible_run(id).await?;
         let mut iterations: HashMap<String, Vec<IterationRow>> = HashMap::new();
-        for (evolution_id, iteration) in store.iterations_of_run(id).await? {
+        for (evolution_id, iteration) in self.store.iterations_of_run(id).await? {
             iterations.entry(evolution_id).or_default().push(iteration);
         }
         let mut evolution_list = Vec::new();
-        for row in store.evolutions_of_run(id).await? {
+        for row in self.store.evolutions_of_run(id).await? {
             let rows = iterations.remove(&row.id).unwrap_or_default();
             let mut evolution = view(row, summary.config.plan.max_iterations, &rows);
             if let Some(step) = &mut evolution.current {
-                step.waiting = self.inner.events.current_wait(&evolution.evolution_id);
+                step.waiting = self.events.current_wait(&evolution.evolution_id);
             }
             evolution_list.push(evolution);
         }
         Ok(RunDetail {
             may_steer: self.by().may_steer(&standing),
-            verified: store.verified(id).await?,
-            preflight: store.preflight(id).await?,
-            verification: store.verification(id).await?,
-            provenance: store.provenance(id).await?,
+            verified: self.store.verified(id).await?,
+            preflight: self.store.preflight(id).await?,
+            verification: self.store.verification(id).await?,
+            provenance: self.store.provenance(id).await?,
             spent: self.spent(id).await?,
             eta_seconds: self.eta(&summary).await?,
             host: self.host(&summary).await?,
@@ -102,22 +100,22 @@ impl Engine {
         if run.progress != Progress::Running || run.steering.paused {
             return Ok(None);
         }
-        Ok(self.inner.store.pace(&run.run_id).await?.remaining())
+        Ok(self.store.pace(&run.run_id).await?.remaining())
     }
 
     /// The load of this machine, while it works on the run.
     async fn host(&self, run: &RunSummary) -> Result<Option<HostLoad>> {
-        if run.progress != Progress::Running || self.inner.config.workers == 0 {
+        if run.progress != Progress::Running || self.config.workers == 0 {
             return Ok(None);
         }
-        let data = self.inner.config.data.clone();
+        let data = self.config.data.clone();
         Ok(blocking(move || Ok(host::load(&data))).await?)
     }
 
     /// The cost only if every agent step has a price: a partial sum would
     /// mislead.
     async fn spent(&self, run_id: &str) -> Result<Option<Spent>> {
-        let totals = self.inner.store.totals_of_run(run_id).await?;
+        let totals = self.store.totals_of_run(run_id).await?;
         let used_model = totals.traffic.requests > 0;
         let traffic = Traffic {
             micro_usd: totals.micro_usd(),
@@ -134,7 +132,7 @@ impl Engine {
     /// [`Error::NotFound`] when there is no such evolution, or it has not
     /// reached this iteration.
     pub async fn iteration(&self, evolution_id: &str, iteration: u32) -> Result<IterationDetail> {
-        let store = &self.inner.store;
+        let store = &self.store;
         let evolution = self.visible_evolution(evolution_id).await?;
         let suite = store.suite(&evolution.suite).await?;
         let rows = store.iterations(evolution_id).await?;
@@ -186,7 +184,7 @@ impl Engine {
         let Some(key) = architect.and_then(|s| s.product.as_deref()) else {
             return Ok(Vec::new());
         };
-        let xml = self.inner.artifacts.get(key).await?;
+        let xml = self.artifacts.get(key).await?;
         let document =
             Document::parse(&String::from_utf8_lossy(&xml)).map_err(anyhow::Error::new)?;
         Ok(document.requirements().to_vec())

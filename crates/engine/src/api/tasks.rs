@@ -45,7 +45,7 @@ pub struct TasksFound {
 
 impl Engine {
     pub async fn splits(&self) -> Result<Vec<SplitSummary>> {
-        self.inner.store.splits().await
+        self.store.splits().await
     }
 
     /// Tasks in the requested order.
@@ -59,7 +59,7 @@ impl Engine {
         if let Some(split) = split {
             self.check_split(split).await?;
         }
-        let all = self.inner.store.task_summaries(split).await?;
+        let all = self.store.task_summaries(split).await?;
         let repositories = Counted::all(all.iter().map(|task| task.repo.as_str()));
         let licences = Counted::all(all.iter().filter_map(|task| task.licence.as_deref()));
         let number = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
@@ -93,13 +93,12 @@ impl Engine {
     /// # Errors
     /// [`Error::NotFound`] when there is no such split.
     pub async fn split(&self, name: &str) -> Result<SplitDetail> {
-        let store = &self.inner.store;
         let known = self.splits().await?.into_iter().find(|s| s.name == name);
         let summary = known.ok_or_else(|| Error::not_found("split", name))?;
-        let (source, created_at) = store.split_origin(name).await?;
-        let tasks = store.task_summaries(Some(name)).await?;
-        let ends = store.ends_of_split(name).await?;
-        let findings = store.findings_of_split(name).await?;
+        let (source, created_at) = self.store.split_origin(name).await?;
+        let tasks = self.store.task_summaries(Some(name)).await?;
+        let ends = self.store.ends_of_split(name).await?;
+        let findings = self.store.findings_of_split(name).await?;
         let funnel = match &source {
             Some(SplitSource::Curated { curation_id }) => self.funnel(curation_id).await?,
             _ => Vec::new(),
@@ -123,7 +122,7 @@ impl Engine {
     /// # Errors
     /// [`Error::NotFound`] when there is no such split.
     pub async fn split_metadata(&self, name: &str) -> Result<Vec<u8>> {
-        let rows = self.inner.store.tasks_of_split(name).await?;
+        let rows = self.store.tasks_of_split(name).await?;
         let lines: Vec<TaskLine> = rows.iter().map(line).collect();
         Ok(metadata_table(&lines)?)
     }
@@ -141,7 +140,7 @@ impl Engine {
         folder: &Path,
         say: &(dyn Fn(String) + Send + Sync),
     ) -> Result<usize> {
-        let mut rows = self.inner.store.tasks_of_split(name).await?;
+        let mut rows = self.store.tasks_of_split(name).await?;
         rows.retain(|row| row.state == TaskState::Ready);
         let entries = std::fs::read_dir(folder).ok();
         if entries.is_some_and(|mut entries| entries.next().is_some()) {
@@ -150,11 +149,10 @@ impl Engine {
                 "{folder} is not empty; name a new folder"
             )));
         }
-        let inner = &self.inner;
         for (at, row) in rows.iter().enumerate() {
             say(format!("[{}/{}] {}", at + 1, rows.len(), row.id));
             let data = folder.join("data").join(row.id.as_str());
-            export::write_task(&inner.folders, &inner.images, row, &data).await?;
+            export::write_task(&self.folders, &self.images, row, &data).await?;
         }
         let datasheet = self.split(name).await?.datasheet();
         let lines: Vec<TaskLine> = rows.iter().map(line).collect();
@@ -169,8 +167,8 @@ impl Engine {
     /// # Errors
     /// [`Error::NotFound`] when there is no such task.
     pub async fn task(&self, id: &TaskId) -> Result<TaskDetail> {
-        let row = self.inner.store.task(id).await?;
-        let history = self.inner.folders.history(id);
+        let row = self.store.task(id).await?;
+        let history = self.folders.history(id);
         let (base, target) = (row.base_sha.clone(), row.target_sha.clone());
         // An unusable task may have no history to show.
         let commits = blocking(move || history.between(&base, &target))
@@ -182,7 +180,7 @@ impl Engine {
             subject: c.subject().to_owned(),
         });
         Ok(TaskDetail {
-            splits: self.inner.store.splits_of_task(id).await?,
+            splits: self.store.splits_of_task(id).await?,
             image_digest: row.image.clone(),
             history: history.collect(),
             tests: tests(&row),

@@ -104,8 +104,7 @@ impl Engine {
             iterations,
             differences,
         };
-        let store = &self.inner.store;
-        store
+        self.store
             .put_verification(run_id, &verification, self.by())
             .await?;
         Ok(verification)
@@ -125,8 +124,7 @@ impl Engine {
             at: rfc3339(now_ms()),
             by: self.by().name().to_owned(),
         };
-        let store = &self.inner.store;
-        store.mark_verified(run_id, &verified, self.by()).await
+        self.store.mark_verified(run_id, &verified, self.by()).await
     }
 
     /// Removes that mark, for administrators; no effect where there is none. A
@@ -137,15 +135,14 @@ impl Engine {
     pub async fn unmark(&self, run_id: &str) -> Result<()> {
         self.require(AccountRole::Admin)?;
         self.visible_run(run_id).await?;
-        self.inner.store.unmark(run_id, self.by()).await
+        self.store.unmark(run_id, self.by()).await
     }
 
     /// Every iteration with stored code.
     async fn cases(&self, run_id: &str) -> Result<Vec<Case>> {
-        let store = &self.inner.store;
         let mut cases = Vec::new();
-        for evolution in store.evolutions_of_run(run_id).await? {
-            let rows = store.iterations(&evolution.id).await?;
+        for evolution in self.store.evolutions_of_run(run_id).await? {
+            let rows = self.store.iterations(&evolution.id).await?;
             let stored = rows.into_iter().filter(|row| !row.code.is_empty());
             cases.extend(stored.map(|row| Case {
                 evolution: evolution.clone(),
@@ -157,10 +154,9 @@ impl Engine {
 
     async fn check(&self, case: Case, limits: Limits) -> Result<Option<Difference>> {
         let Case { evolution, row } = case;
-        let store = &self.inner.store;
-        let task = store.task(&evolution.task_id).await?;
-        let suite = store.suite(&evolution.suite).await?;
-        let code = self.inner.artifacts.get_code(&row.code).await?;
+        let task = self.store.task(&evolution.task_id).await?;
+        let suite = self.store.suite(&evolution.suite).await?;
+        let code = self.artifacts.get_code(&row.code).await?;
         let outcomes = self
             .run_tests_again(&task, &suite.tests, code, limits, &evolution.id)
             .await?;
@@ -191,13 +187,13 @@ impl Engine {
         limits: Limits,
         what_for: &str,
     ) -> Result<std::result::Result<Outcomes, String>> {
-        let history = self.inner.folders.history(&task.id);
+        let history = self.folders.history(&task.id);
         let target = task.target_sha.clone();
         let oracle = blocking(move || history.code(&target)).await?;
         let purpose = Purpose::Preparation(format!("check of {what_for}"));
         let spec = ContainerSpec::new(&task.image, limits, purpose);
         let run = async {
-            let sandbox = self.inner.docker.open(&spec).await?;
+            let sandbox = self.docker.open(&spec).await?;
             let code = code.with_folder_of(TESTS, &oracle);
             suite::run(sandbox.as_ref(), &code, limits, &mut |_| {}).await
         };

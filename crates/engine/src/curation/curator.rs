@@ -57,7 +57,7 @@ pub struct Curator<'a> {
 impl Curator<'_> {
     /// The first two stages: examines the repositories that are still waiting.
     pub async fn examine_repositories(&self) -> Result<()> {
-        let store = &self.engine.inner.store;
+        let store = &self.engine.store;
         let waiting = store.curated_repositories(self.id).await?.into_iter();
         let waiting = waiting.filter(|repository| repository.fate == Fate::Waiting);
         futures::stream::iter(waiting)
@@ -88,7 +88,7 @@ impl Curator<'_> {
             ),
         };
         (self.say)(format!("{}: {result}", repository.name));
-        let store = &self.engine.inner.store;
+        let store = &self.engine.store;
         store.put_found(self.id, &repository, &candidates).await
     }
 
@@ -173,14 +173,13 @@ impl Curator<'_> {
     async fn build_environment(&self, mut candidate: CandidateRow) -> Result<()> {
         self.check_not_stopped()?;
         self.engine
-            .inner
             .image_cache
             .ensure_free_space(ENVIRONMENT_BYTES)
             .await?;
         let folder = repository_folder(&self.home, candidate.repository);
         let (history, sha) = (History::new(folder), candidate.target_sha.clone());
         let read = blocking(move || Ok((history.code(&sha)?, history.commit(&sha)?.time)));
-        let inner = &self.engine.inner;
+        let inner = &self.engine;
         let sandbox = self.engine.sandbox();
         let builder = Builder {
             images: &inner.images,
@@ -256,11 +255,7 @@ impl Curator<'_> {
             }
             _ => format!("{}: gap {}", candidate.task_id, gap.unwrap_or(0)),
         });
-        self.engine
-            .inner
-            .store
-            .put_candidate(self.id, &candidate)
-            .await
+        self.engine.store.put_candidate(self.id, &candidate).await
     }
 
     fn fate_of(&self, row: &TaskRow) -> Fate {
@@ -295,7 +290,7 @@ impl Curator<'_> {
             return Ok(Err(why));
         }
         self.write_image(candidate, &data).await?;
-        let inner = &self.engine.inner;
+        let inner = &self.engine;
         let sandbox = self.engine.sandbox();
         let folder = self.dataset();
         let preparation = TaskPreparation {
@@ -327,7 +322,7 @@ impl Curator<'_> {
     }
 
     async fn write_image(&self, candidate: &CandidateRow, data: &Path) -> Result<()> {
-        let inner = &self.engine.inner;
+        let inner = &self.engine;
         let archive = data.join("image.tar.gz");
         let saved = inner.images.save(&candidate.image, &archive).await;
         saved.map_err(unavailable)?;
@@ -357,7 +352,7 @@ impl Curator<'_> {
     /// Selects the best candidates and writes the split. Returns its number of
     /// tasks.
     pub async fn select(&self) -> Result<usize> {
-        let store = &self.engine.inner.store;
+        let store = &self.engine.store;
         let ready = |candidate: &CandidateRow| {
             candidate.prepared.is_some() && !matches!(candidate.filtered, Fate::Dropped { .. })
         };
@@ -419,7 +414,7 @@ impl Curator<'_> {
         &self,
         wanted: impl Fn(&CandidateRow) -> bool,
     ) -> Result<Vec<CandidateRow>> {
-        let mut all = self.engine.inner.store.candidates(self.id).await?;
+        let mut all = self.engine.store.candidates(self.id).await?;
         all.retain(wanted);
         Ok(all)
     }

@@ -29,7 +29,7 @@ impl Publisher<'_> {
         let split = &self.plan.split;
         let datasets = self.engine.config().data.join("datasets");
         let place = std::path::absolute(datasets.join(split)).context("cannot resolve its path")?;
-        let store = &self.engine.inner.store;
+        let store = &self.engine.store;
         for (position, (_, row)) in (0u32..).zip(&tasks) {
             store.put_task(split, position, row).await?;
         }

@@ -44,7 +44,7 @@ impl Engine {
     ) -> Result<CurationState> {
         let mut reported = false;
         loop {
-            let row = self.inner.store.curation(id).await?;
+            let row = self.store.curation(id).await?;
             if row.state.is_over() {
                 return Ok(row.state);
             }
@@ -76,7 +76,7 @@ impl Engine {
     }
 
     async fn curate_next(&self, stop: &CancellationToken) -> Result<bool> {
-        let Some(row) = self.inner.store.next_curation().await? else {
+        let Some(row) = self.store.next_curation().await? else {
             return Ok(false);
         };
         let Some(_held) = self.curation_lock()? else {
@@ -98,7 +98,7 @@ impl Engine {
         say: &(dyn Fn(String) + Send + Sync),
         stop: &CancellationToken,
     ) -> Result<()> {
-        let store = &self.inner.store;
+        let store = &self.store;
         // Another process may have ended it since.
         if !store
             .move_curation(&row.id, &CurationState::Running)
@@ -137,21 +137,20 @@ impl Engine {
     /// Removes intermediate results: clones, checkouts, and the images of
     /// candidates that were not selected.
     async fn remove_intermediates(&self, id: &str) -> Result<()> {
-        let inner = &self.inner;
         // The same environment has the same digest, whichever curation built
         // it.
-        let needed = inner.store.task_images().await?;
-        for candidate in inner.store.candidates(id).await? {
+        let needed = self.store.task_images().await?;
+        for candidate in self.store.candidates(id).await? {
             if candidate.image.is_empty() || candidate.filtered == Fate::Survived {
                 continue;
             }
             if !needed.contains(&candidate.image) {
-                inner.image_cache.forget(&candidate.image).await?;
+                self.image_cache.forget(&candidate.image).await?;
             }
             let task = TaskId::new(&candidate.task_id).map_err(anyhow::Error::new)?;
             // Another curation may have made it a task.
-            if inner.store.find_task(&task).await?.is_none() {
-                let folder = inner.folders.root().join(task.as_str());
+            if self.store.find_task(&task).await?.is_none() {
+                let folder = self.folders.root().join(task.as_str());
                 blocking(move || files::remove_folder(&folder)).await?;
             }
         }
@@ -169,7 +168,7 @@ impl Engine {
     async fn until_cancelled(&self, id: &str) {
         loop {
             tokio::time::sleep(POLL_INTERVAL).await;
-            let row = self.inner.store.curation(id).await;
+            let row = self.store.curation(id).await;
             if row.is_ok_and(|row| row.state == CurationState::Cancelled) {
                 return;
             }
@@ -244,8 +243,7 @@ impl Engine {
         plan: &Plan,
         say: &(dyn Fn(String) + Send + Sync),
     ) -> Result<()> {
-        let store = &self.inner.store;
-        if !store.curated_repositories(&row.id).await?.is_empty() {
+        if !self.store.curated_repositories(&row.id).await?.is_empty() {
             return Ok(());
         }
         let mut repositories: Vec<(String, Origin)> = Vec::new();
@@ -277,7 +275,7 @@ impl Engine {
         });
         let rows = rows.collect::<Result<Vec<(String, String)>>>()?;
         say(format!("{} repositories", rows.len()));
-        store.put_curated_repositories(&row.id, &rows).await
+        self.store.put_curated_repositories(&row.id, &rows).await
     }
 
     async fn search_github(

@@ -163,7 +163,7 @@ impl Trial {
     /// Removes the remains of an earlier trial; the caller must hold the
     /// check's lock.
     pub async fn new(engine: &Engine) -> Result<Self> {
-        let inner = &engine.inner;
+        let inner = engine;
         let data = std::path::absolute(&inner.config.data)
             .context("cannot resolve the path of the data folder")?;
         files::remove_folder(&data.join("check"))?;
@@ -204,7 +204,7 @@ impl Trial {
     pub async fn prepare(&self, engine: &Engine) -> Result<(u32, u32)> {
         let network = engine.build_network()?;
         let base = &engine.config().base_image;
-        let images = engine.images();
+        let images = &engine.images;
         let image = demo::build_image(images, base, &network, &|_| {}).await?;
         let digest = images.digest(image).await?;
         let digest = digest.context("the image was built but is missing")?;

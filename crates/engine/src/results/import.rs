@@ -99,7 +99,7 @@ impl Engine {
             blocking(move || Ok(read(layout, &root, &metadata, Detail::Tests))).await??;
         refuse_bad(&experiment, folder)?;
         let (run, results) = run(&experiment, config, layout)?;
-        let (run_id, put) = self.inner.store.put_import(&run).await?;
+        let (run_id, put) = self.store.put_import(&run).await?;
         let change = match put {
             Put::New => Change::New,
             Put::Replaced => Change::Replaced,

@@ -56,12 +56,11 @@ impl Engine {
         called: &str,
         admission: &Admission,
     ) -> Result<Identity> {
-        let store = &self.inner.store;
-        match store.enter(who).await? {
+        match self.store.enter(who).await? {
             Entry::In(identity) => return Ok(identity),
             Entry::Disabled(name) => {
                 let why = format!("{}: the account is disabled", who.provider);
-                store.note_refusal(&name, &why, self.by()).await?;
+                self.store.note_refusal(&name, &why, self.by()).await?;
                 return Err(Error::Unauthenticated(
                     "this account is disabled; an administrator can enable it".into(),
                 ));
@@ -81,12 +80,12 @@ impl Engine {
                 Err(Error::Forbidden(why))
             }
             Admission::Invited(FollowedInvitation(digest)) => {
-                let made = store.accept_invitation(digest, &new).await?;
+                let made = self.store.accept_invitation(digest, &new).await?;
                 made.ok_or_else(leads_nowhere)
             }
             Admission::Anyone(role) => {
                 let how = format!("{}: {}", who.provider, who.shown_as);
-                store.insert_account(&new, *role, &how).await
+                self.store.insert_account(&new, *role, &how).await
             }
         }
     }
@@ -95,7 +94,7 @@ impl Engine {
     /// secret.
     pub async fn refuse_from(&self, provider: &str, why: &str) -> Result<()> {
         let why = format!("{provider}: {why}");
-        self.inner.store.note_refusal("", &why, self.by()).await
+        self.store.note_refusal("", &why, self.by()).await
     }
 
     /// Links an identity to the actor's account.
@@ -105,8 +104,7 @@ impl Engine {
     /// 20 already; [`Error::Unauthenticated`] for visitors.
     pub async fn link_identity(&self, who: &ProvenIdentity) -> Result<()> {
         let own = &self.own_account()?.account_id;
-        let store = &self.inner.store;
-        store.link(own, who, MOST_IDENTITIES, self.by()).await
+        self.store.link(own, who, MOST_IDENTITIES, self.by()).await
     }
 
     /// The ways to sign in to the actor's account.
@@ -115,7 +113,7 @@ impl Engine {
     /// [`Error::Unauthenticated`] for visitors.
     pub async fn ways_in(&self) -> Result<WaysIn> {
         let own = &self.own_account()?.account_id;
-        self.inner.store.ways_in(own).await
+        self.store.ways_in(own).await
     }
 
     /// Unlinks an identity from the actor's account. `offered` are the ids of
@@ -132,8 +130,7 @@ impl Engine {
         offered: &[String],
     ) -> Result<()> {
         let own = &self.own_account()?.account_id;
-        let store = &self.inner.store;
-        store
+        self.store
             .unlink(own, provider, subject, offered, self.by())
             .await
     }

@@ -21,7 +21,7 @@ impl Engine {
     pub async fn first_invitation(&self) -> Result<Option<SecretString>> {
         self.require(AccountRole::Admin)?;
         let (new, secret) = link(AccountRole::Admin, "the first administrator".into())?;
-        let made = self.inner.store.put_first_invitation(&new).await?;
+        let made = self.store.put_first_invitation(&new).await?;
         Ok(made.then_some(secret))
     }
 
@@ -39,7 +39,7 @@ impl Engine {
     ) -> Result<(InvitationView, SecretString)> {
         self.require(AccountRole::Admin)?;
         let (new, secret) = link(role, one_line("a note", note, 0, LONGEST_NOTE)?)?;
-        let view = self.inner.store.insert_invitation(&new, self.by()).await?;
+        let view = self.store.insert_invitation(&new, self.by()).await?;
         Ok((view, secret))
     }
 
@@ -49,7 +49,7 @@ impl Engine {
     /// [`Error::Unauthenticated`], [`Error::Forbidden`].
     pub async fn invitations(&self) -> Result<Vec<InvitationView>> {
         self.require(AccountRole::Admin)?;
-        self.inner.store.invitations().await
+        self.store.invitations().await
     }
 
     /// Withdraws an invitation; for administrators.
@@ -59,7 +59,7 @@ impl Engine {
     /// [`Error::Unauthenticated`], [`Error::Forbidden`].
     pub async fn withdraw_invitation(&self, id: &str) -> Result<()> {
         self.require(AccountRole::Admin)?;
-        self.inner.store.withdraw_invitation(id, self.by()).await
+        self.store.withdraw_invitation(id, self.by()).await
     }
 
     /// The invitation with this secret; for anybody who has it.
@@ -68,7 +68,7 @@ impl Engine {
     /// [`Error::NotFound`] when it was used, withdrawn, has expired or never
     /// existed.
     pub async fn invitation(&self, secret: &str) -> Result<InvitationView> {
-        let found = self.inner.store.invitation(&secret::digest(secret)).await?;
+        let found = self.store.invitation(&secret::digest(secret)).await?;
         found.ok_or_else(leads_nowhere)
     }
 
@@ -89,14 +89,14 @@ impl Engine {
         self.invitation(secret).await?;
         let name = account_name(name).map_err(|e| Error::Invalid(e.into()))?;
         check_password(password.expose_secret(), &name).map_err(|e| Error::Invalid(e.into()))?;
-        let hash = self.inner.passwords.hash(password).await?;
+        let hash = self.passwords.hash(password).await?;
         let new = NewAccount {
             names: &[name],
             password: &hash,
             identity: None,
         };
         let digest = secret::digest(secret);
-        let made = self.inner.store.accept_invitation(&digest, &new).await?;
+        let made = self.store.accept_invitation(&digest, &new).await?;
         made.ok_or_else(leads_nowhere)
     }
 }

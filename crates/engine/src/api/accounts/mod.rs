@@ -37,7 +37,7 @@ impl Engine {
     /// [`Error::Unauthenticated`], [`Error::Forbidden`].
     pub async fn accounts(&self) -> Result<Vec<AccountView>> {
         self.require(AccountRole::Admin)?;
-        self.inner.store.accounts().await
+        self.store.accounts().await
     }
 
     /// Changes an account's role at once; for administrators.
@@ -48,7 +48,7 @@ impl Engine {
     pub async fn set_role(&self, name: &str, role: AccountRole) -> Result<()> {
         self.require(AccountRole::Admin)?;
         let name = known_name(name)?;
-        self.inner.store.set_role(&name, role, self.by()).await
+        self.store.set_role(&name, role, self.by()).await
     }
 
     /// Disables an account at once, with all its sessions and tokens, or
@@ -60,13 +60,12 @@ impl Engine {
     pub async fn set_disabled(&self, name: &str, disabled: bool) -> Result<()> {
         self.require(AccountRole::Admin)?;
         let name = known_name(name)?;
-        let store = &self.inner.store;
-        store.set_disabled(&name, disabled, self.by()).await
+        self.store.set_disabled(&name, disabled, self.by()).await
     }
 
     /// An account's present identity; none if it is deleted or disabled.
     pub async fn identity(&self, account_id: &str) -> Result<Option<Identity>> {
-        self.inner.store.identity(account_id).await
+        self.store.identity(account_id).await
     }
 
     /// The audit log, newest first; about one run, account, … or about all. For
@@ -83,7 +82,6 @@ impl Engine {
         self.require(AccountRole::Admin)?;
         let limit = request.limit()?;
         let entries = self
-            .inner
             .store
             .audit(subject, request.after(), limit + 1)
             .await?;
@@ -93,7 +91,7 @@ impl Engine {
     /// Deletes expired sessions, invitations and tokens; returns their number.
     /// They are invalid from their expiry on, deleted or not.
     pub async fn sweep_accounts(&self) -> Result<u64> {
-        self.inner.store.sweep_accounts().await
+        self.store.sweep_accounts().await
     }
 
     /// The actor's account.

@@ -22,12 +22,11 @@ impl Engine {
     /// in a row, for a minute, then twice as long each time, an hour at most.
     pub async fn sign_in(&self, name: &str, password: &SecretString) -> Result<Identity> {
         let credentials = self.verified_credentials(name, password).await?;
-        let store = &self.inner.store;
-        if !credentials.disabled && store.let_in(&credentials).await? {
+        if !credentials.disabled && self.store.let_in(&credentials).await? {
             return Ok(credentials.identity);
         }
         // Only a caller who knows the password learns this.
-        store
+        self.store
             .note_refusal(
                 &credentials.identity.name,
                 "the account is disabled",
@@ -54,9 +53,8 @@ impl Engine {
             Error::Unauthenticated(_) => Error::Invalid("this is not the present password".into()),
             other => other,
         })?;
-        let hash = self.inner.passwords.hash(new).await?;
-        self.inner
-            .store
+        let hash = self.passwords.hash(new).await?;
+        self.store
             .set_password(&who.name, &hash, "account.change_password", self.by())
             .await
     }
@@ -71,9 +69,8 @@ impl Engine {
     pub async fn set_first_password(&self, new: &SecretString) -> Result<()> {
         let who = self.own_account()?;
         check(new, &who.name)?;
-        let hash = self.inner.passwords.hash(new).await?;
-        let store = &self.inner.store;
-        store
+        let hash = self.passwords.hash(new).await?;
+        self.store
             .set_first_password(&who.account_id, &hash, self.by())
             .await
     }
@@ -88,9 +85,8 @@ impl Engine {
         self.require(AccountRole::Admin)?;
         let name = known_name(name)?;
         check(new, &name)?;
-        let hash = self.inner.passwords.hash(new).await?;
-        self.inner
-            .store
+        let hash = self.passwords.hash(new).await?;
+        self.store
             .set_password(&name, &hash, "account.reset_password", self.by())
             .await
     }
@@ -106,7 +102,7 @@ impl Engine {
             .map(|credentials| credentials.password.clone());
         // An account that only signs in by another site has no password.
         let hash = hash.filter(|hash| !hash.is_empty());
-        let right = self.inner.passwords.verify(password, hash).await?;
+        let right = self.passwords.verify(password, hash).await?;
         let (who, why) = match credentials {
             Some(credentials) if right => return Ok(credentials),
             Some(credentials) if credentials.locks_for > 0 => {
@@ -117,7 +113,7 @@ impl Engine {
             // Not recorded: a typed name may be a password.
             None => (String::new(), "unknown name".into()),
         };
-        self.inner.store.note_refusal(&who, &why, self.by()).await?;
+        self.store.note_refusal(&who, &why, self.by()).await?;
         Err(Error::Unauthenticated(
             "name or password is wrong; mind capital letters".into(),
         ))
@@ -129,10 +125,10 @@ impl Engine {
         let Ok(name) = account_name(name) else {
             return Ok(None);
         };
-        let until = match self.inner.store.attempt(&name).await? {
+        let until = match self.store.attempt(&name).await? {
             Attempt::Open(credentials) => return Ok(Some(credentials)),
             Attempt::Locked { until } => Some(until),
-            Attempt::Unknown => self.inner.lockouts.locked(&name, now_ms()),
+            Attempt::Unknown => self.lockouts.locked(&name, now_ms()),
         };
         match until {
             None => Ok(None),

@@ -49,8 +49,7 @@ impl Engine {
                 "this token is valid until {until}, and a token it creates cannot be valid for longer; sign in to create one that is"
             )));
         }
-        let store = &self.inner.store;
-        if store.tokens(&who.account_id).await?.len() >= MOST_TOKENS {
+        if self.store.tokens(&who.account_id).await?.len() >= MOST_TOKENS {
             return Err(Error::Conflict(format!(
                 "there are {MOST_TOKENS} tokens already; revoke one first"
             )));
@@ -63,7 +62,7 @@ impl Engine {
             scope,
             expires_at,
         };
-        let view = store.insert_token(&new, self.by()).await?;
+        let view = self.store.insert_token(&new, self.by()).await?;
         Ok((view, text))
     }
 
@@ -72,10 +71,7 @@ impl Engine {
     /// # Errors
     /// [`Error::Unauthenticated`] for visitors.
     pub async fn tokens(&self) -> Result<Vec<TokenView>> {
-        self.inner
-            .store
-            .tokens(&self.own_account()?.account_id)
-            .await
+        self.store.tokens(&self.own_account()?.account_id).await
     }
 
     /// Revokes a token of the account; administrators may revoke any.
@@ -88,7 +84,7 @@ impl Engine {
             by if by.is(AccountRole::Admin) => None,
             _ => Some(self.own_account()?.account_id.as_str()),
         };
-        self.inner.store.remove_token(id, owner, self.by()).await
+        self.store.remove_token(id, owner, self.by()).await
     }
 
     /// The actor of a token, with its present rights. Records the token's use
@@ -99,7 +95,7 @@ impl Engine {
     /// its account is disabled.
     pub async fn actor_of_token(&self, text: &str) -> Result<Actor> {
         let identity = match text.starts_with(PREFIX) {
-            true => self.inner.store.bearer(&secret::digest(text)).await?,
+            true => self.store.bearer(&secret::digest(text)).await?,
             false => None,
         };
         identity.map(Actor::Account).ok_or_else(|| {

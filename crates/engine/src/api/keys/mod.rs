@@ -43,8 +43,8 @@ impl Engine {
             ));
         }
         let value = header_value(value)?;
-        let mut keys = self.inner.store.keys_alone().await?;
-        let master = self.inner.keys.master_of(&keys)?;
+        let mut keys = self.store.keys_alone().await?;
+        let master = self.keys.master_of(&keys)?;
         let sealed = master.seal(&ring.full_name(name), &value)?;
         keys.put(&ring, name, &sealed).await?;
         keys.note(self.by(), "key.set", name).await?;
@@ -57,7 +57,7 @@ impl Engine {
         let mut keys = Vec::new();
         let own = self.own_keyring()?;
         for ring in self.keyrings()? {
-            let rows = self.inner.store.keys(&ring).await?;
+            let rows = self.store.keys(&ring).await?;
             keys.extend(rows.into_iter().map(|key| view(key, ring == own)));
         }
         Ok(keys)
@@ -78,7 +78,7 @@ impl Engine {
     /// runs that need it.
     pub async fn remove_key(&self, name: &str, forced: bool) -> Result<()> {
         let ring = self.own_keyring()?;
-        let runs = self.inner.store.unfinished_runs_with(&ring).await?;
+        let runs = self.store.unfinished_runs_with(&ring).await?;
         let needing: Vec<String> = runs
             .into_iter()
             .filter(|(_, config)| config.keys().iter().any(|key| key == name))
@@ -90,7 +90,7 @@ impl Engine {
                 needing.join(", ")
             )));
         }
-        self.inner.store.remove_key(&ring, name, self.by()).await
+        self.store.remove_key(&ring, name, self.by()).await
     }
 
     /// Seals all keys with another master key: with `new` if the operator keeps
@@ -104,7 +104,7 @@ impl Engine {
     pub async fn rotate_secret(&self, new: Option<&SecretString>) -> Result<(String, usize)> {
         self.require(AccountRole::Admin)?;
         let secrets = self.secrets();
-        let mut keys = self.inner.store.keys_alone().await?;
+        let mut keys = self.store.keys_alone().await?;
         // Read before a new one is created: without it nothing may change.
         let old = keys.master().map(|id| secrets.find(id)).transpose()?;
         // On disk before any row needs it.
@@ -131,13 +131,13 @@ impl Engine {
     /// Removes all but the present master key from the file. The lock excludes
     /// rotations, so the database names the present one.
     async fn forget_old_secrets(&self, new: &MasterKey) -> Result<()> {
-        let keys = self.inner.store.keys_alone().await?;
+        let keys = self.store.keys_alone().await?;
         self.secrets().keep_only(keys.master().unwrap_or(new.id()))
     }
 
     /// Created each time: another process may have rotated.
     fn secrets(&self) -> Secrets {
-        self.inner.keys.secrets()
+        self.keys.secrets()
     }
 }
 

@@ -45,11 +45,11 @@ impl Engine {
     /// submit no runs.
     pub async fn notifications(&self) -> Result<Notifications> {
         let who = self.notified_account()?;
-        let store = &self.inner.store;
+        let store = &self.store;
         Ok(Notifications {
             targets: store.targets(&who.account_id).await?,
             deliveries: store.deliveries(&who.account_id, DELIVERIES_SHOWN).await?,
-            sends_mail: self.inner.config.mailer.is_some(),
+            sends_mail: self.config.mailer.is_some(),
         })
     }
 
@@ -67,7 +67,7 @@ impl Engine {
         let who = self.notified_account()?;
         let address = self.webhook_url(url)?;
         let events = normalised(events)?;
-        let targets = self.inner.store.targets(&who.account_id).await?;
+        let targets = self.store.targets(&who.account_id).await?;
         let webhooks = targets.iter().filter(|t| t.channel == Channel::Webhook);
         if webhooks.count() >= MOST_WEBHOOKS {
             return Err(Error::Conflict(format!(
@@ -80,8 +80,8 @@ impl Engine {
             events: &events,
         };
         let secret = signing_secret()?;
-        let mut keys = self.inner.store.keys_alone().await?;
-        let master = self.inner.keys.master_of(&keys)?;
+        let mut keys = self.store.keys_alone().await?;
+        let master = self.keys.master_of(&keys)?;
         let seal = |id: &str| master.seal(&Keyring::Webhooks.full_name(id), &secret);
         let target = keys.insert_webhook(&new, self.by(), seal).await?;
         keys.commit(master.id()).await?;
@@ -99,13 +99,13 @@ impl Engine {
         let who = self.notified_account()?;
         let address = mail::address(address)?;
         let events = normalised(events)?;
-        if self.inner.config.mailer.is_none() {
+        if self.config.mailer.is_none() {
             return Err(Error::Conflict(
                 "this installation sends no mails; its operator can set that up (--smtp-url)"
                     .into(),
             ));
         }
-        let targets = self.inner.store.targets(&who.account_id).await?;
+        let targets = self.store.targets(&who.account_id).await?;
         if targets.iter().any(|target| target.channel == Channel::Mail) {
             return Err(Error::Conflict(
                 "there is an address already; remove it first".into(),
@@ -117,7 +117,7 @@ impl Engine {
             address: &address,
             events: &events,
         };
-        self.inner.store.insert_mailbox(&new, self.by()).await
+        self.store.insert_mailbox(&new, self.by()).await
     }
 
     /// Accepts the code that was sent to a mailbox of the account.
@@ -129,7 +129,7 @@ impl Engine {
     pub async fn confirm_mailbox(&self, target_id: &str, code: &str) -> Result<()> {
         let who = self.notified_account()?;
         let digest = mail::digest_of_code(code);
-        let store = &self.inner.store;
+        let store = &self.store;
         let confirmation = store.confirm(&who.account_id, target_id, &digest, self.by());
         let wrong = match confirmation.await? {
             Confirmation::Confirmed => return Ok(()),
@@ -147,7 +147,7 @@ impl Engine {
     /// codes in a day; [`Error::Unauthenticated`], [`Error::Forbidden`].
     pub async fn test_target(&self, target_id: &str) -> Result<()> {
         let who = self.notified_account()?;
-        let store = &self.inner.store;
+        let store = &self.store;
         let target = store.target(&who.account_id, target_id).await?;
         let (about, within, most) = match target.confirmed {
             true => (Occasion::Test, HOUR, MAX_TESTS),
@@ -163,16 +163,14 @@ impl Engine {
     /// [`Error::NotFound`]; [`Error::Unauthenticated`], [`Error::Forbidden`].
     pub async fn remove_target(&self, target_id: &str) -> Result<()> {
         let who = self.notified_account()?;
-        let store = &self.inner.store;
-        store
+        self.store
             .remove_target(&who.account_id, target_id, self.by())
             .await
     }
 
     /// Deletes deliveries older than 30 days; returns their number.
     pub async fn sweep_deliveries(&self) -> Result<u64> {
-        let store = &self.inner.store;
-        store.sweep_deliveries(before(RETENTION)).await
+        self.store.sweep_deliveries(before(RETENTION)).await
     }
 
     /// The actor's account, if it submits runs and so gets notifications.
@@ -183,7 +181,7 @@ impl Engine {
 
     async fn check_rate(&self, about: Occasion, within: Duration, most: u32) -> Result<()> {
         let action = format!("notification.{}", about.name());
-        let store = &self.inner.store;
+        let store = &self.store;
         let times = store.times_done(self.by(), &action, before(within)).await?;
         match times < most {
             true => Ok(()),
@@ -195,7 +193,7 @@ impl Engine {
 
     /// The normalised address. Its name is resolved and checked at delivery.
     fn webhook_url(&self, text: &str) -> Result<String> {
-        let private = self.by().is(AccountRole::Admin) || self.inner.config.private_endpoints;
+        let private = self.by().is(AccountRole::Admin) || self.config.private_endpoints;
         let wrong = |what: &str| Err(Error::Invalid(what.to_owned()));
         let must = "write the address of your receiver: https://, a host and a path, without user and password, of 2,000 characters or less";
         let Ok(url) = Url::parse(text.trim()) else {

@@ -28,7 +28,7 @@ impl Engine {
             }
             Visibility::Withdrawn | Visibility::Private => {}
         }
-        self.inner.store.publish(run_id, self.by()).await
+        self.store.publish(run_id, self.by()).await
     }
 
     /// Withdraws a published run, with a reason of 1 to 500 characters for
@@ -52,7 +52,7 @@ impl Engine {
             Visibility::Private => Err(Error::Conflict(
                 "this run is private; there is nothing to withdraw".into(),
             )),
-            Visibility::Public => self.inner.store.withdraw(run_id, reason, self.by()).await,
+            Visibility::Public => self.store.withdraw(run_id, reason, self.by()).await,
         }
     }
 }

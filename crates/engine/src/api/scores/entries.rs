@@ -23,7 +23,7 @@ impl Engine {
         self.check_split(split).await?;
         let origins = self.origins(split).await?;
         let mut entries = Vec::new();
-        for run in self.inner.store.runs_of_split(split).await? {
+        for run in self.store.runs_of_split(split).await? {
             // A run over some tasks of a split cannot be compared with one over
             // all.
             let whole = run.config.tasks.is_empty();
@@ -39,7 +39,7 @@ impl Engine {
     }
 
     pub(super) async fn origins(&self, split: &str) -> Result<Origins> {
-        let tasks = self.inner.store.tasks_of_split(split).await?;
+        let tasks = self.store.tasks_of_split(split).await?;
         let origin = |task: TaskRow| {
             let date = task.target_time.map(|ms| rfc3339(ms)[..10].to_owned());
             (task.id, (task.repo, date))
@@ -49,8 +49,7 @@ impl Engine {
 
     /// A run's leaderboard entry; `None` before its first scored evolution.
     pub(super) async fn entry(&self, run: &RunSummary, origins: &Origins) -> Result<Option<Entry>> {
-        let store = &self.inner.store;
-        let provenance = store.provenance(&run.run_id).await?;
+        let provenance = self.store.provenance(&run.run_id).await?;
         if !run.progress.is_over() {
             return self.compute_entry(run, provenance, origins).await;
         }
@@ -59,14 +58,14 @@ impl Engine {
             finished_at: run.finished_at.clone(),
             config: serde_json::to_string(&run.config).map_err(anyhow::Error::new)?,
             metric_version: provenance.metric_version,
-            measured: store.measured_of_run(&run.run_id, METHOD).await?,
+            measured: self.store.measured_of_run(&run.run_id, METHOD).await?,
             digest: provenance.imported.as_ref().map(|i| i.digest.clone()),
         };
         let mark = run.mark;
         let (engine, run, known) = (self.clone(), run.clone(), origins.clone());
         let computation =
             Box::pin(async move { engine.compute_entry(&run, provenance, &known).await });
-        let Some(entry) = self.inner.leaderboards.entry(over, computation).await? else {
+        let Some(entry) = self.leaderboards.entry(over, computation).await? else {
             return Ok(None);
         };
         let mut entry = Entry::clone(&entry);
@@ -88,16 +87,15 @@ impl Engine {
         provenance: Provenance,
         origins: &Origins,
     ) -> Result<Option<Entry>> {
-        let store = &self.inner.store;
         let mut verdicts: HashMap<String, Vec<Verdict>> = HashMap::new();
-        for (evolution_id, verdict) in store.verdicts_of_run(&run.run_id).await? {
+        for (evolution_id, verdict) in self.store.verdicts_of_run(&run.run_id).await? {
             verdicts.entry(evolution_id).or_default().push(verdict);
         }
-        let styles = store.styles_of_run(&run.run_id, METHOD).await?;
+        let styles = self.store.styles_of_run(&run.run_id, METHOD).await?;
         let mut styles: HashMap<String, EvolutionStyle> = styles.into_iter().collect();
         let max_iterations = run.config.plan.max_iterations;
         let mut tasks = Tasks::default();
-        for evolution in store.evolutions_of_run(&run.run_id).await? {
+        for evolution in self.store.evolutions_of_run(&run.run_id).await? {
             let verdicts = verdicts.remove(&evolution.id).unwrap_or_default();
             let origin = origins.get(&evolution.task_id);
             let style = styles
@@ -110,7 +108,7 @@ impl Engine {
         if tasks.scored.is_empty() {
             return Ok(None);
         }
-        let totals = store.totals_of_run(&run.run_id).await?;
+        let totals = self.store.totals_of_run(&run.run_id).await?;
         let config = &run.config;
         Ok(Some(Entry {
             run_id: run.run_id.clone(),

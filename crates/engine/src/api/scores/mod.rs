@@ -30,8 +30,7 @@ impl Engine {
         let (engine, split) = (self.clone(), split.to_owned());
         let name = split.clone();
         let computation = Box::pin(async move { engine.compute_leaderboard(&name).await });
-        self.inner
-            .leaderboards
+        self.leaderboards
             .leaderboard(split, changes, computation)
             .await
     }
@@ -39,7 +38,7 @@ impl Engine {
     /// The change counter of everything that pages show; derived data is valid
     /// as long as it stands still.
     pub async fn changes(&self) -> Result<i64> {
-        self.inner.store.changes().await
+        self.store.changes().await
     }
 
     /// Results known only from publication; uses no database.
@@ -61,10 +60,7 @@ impl Engine {
             let leaderboard = engine.sheet(&name).await?;
             Ok(blocking(move || Ok(leaderboard.unseen())).await?)
         });
-        self.inner
-            .leaderboards
-            .unseen(split, changes, computation)
-            .await
+        self.leaderboards.unseen(split, changes, computation).await
     }
 
     /// The leaderboard of a split with intervals and tie groups.
@@ -86,7 +82,7 @@ impl Engine {
             };
             Ok(blocking(rank).await?)
         });
-        let rows = self.inner.leaderboards.ranking(key, computation).await?;
+        let rows = self.leaderboards.ranking(key, computation).await?;
         Ok(rows.to_vec())
     }
 
@@ -110,7 +106,7 @@ impl Engine {
             };
             Ok(blocking(rank).await?)
         });
-        let rows = self.inner.leaderboards.ranking(key, computation).await?;
+        let rows = self.leaderboards.ranking(key, computation).await?;
         Ok(rows.to_vec())
     }
 
@@ -186,9 +182,8 @@ impl Engine {
     /// How long the regressions of a run lasted; `None` when the names of its
     /// tests are unknown.
     async fn recovery(&self, run_id: &str) -> Result<Option<RecoveryTime>> {
-        let store = &self.inner.store;
         let mut iterations: HashMap<String, Vec<Option<Outcomes>>> = HashMap::new();
-        for (evolution_id, row) in store.iterations_of_run(run_id).await? {
+        for (evolution_id, row) in self.store.iterations_of_run(run_id).await? {
             let scored = matches!(row.verdict, Verdict::Scored { .. });
             iterations
                 .entry(evolution_id)
@@ -196,14 +191,14 @@ impl Engine {
                 .push(scored.then_some(row.outcomes));
         }
         let mut all = Vec::new();
-        for evolution in store.evolutions_of_run(run_id).await? {
+        for evolution in self.store.evolutions_of_run(run_id).await? {
             if !evolution.ending.is_some_and(Ending::is_scored) {
                 continue;
             }
             if evolution.counts.counts_only {
                 return Ok(None);
             }
-            let base = store.suite(&evolution.suite).await?.base_outcomes;
+            let base = self.store.suite(&evolution.suite).await?.base_outcomes;
             let rows = iterations.remove(&evolution.id).unwrap_or_default();
             let rows: Vec<Option<&Outcomes>> = rows.iter().map(Option::as_ref).collect();
             all.extend(recoveries(&base, &rows));

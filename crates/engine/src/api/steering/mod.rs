@@ -48,9 +48,9 @@ impl Engine {
     /// As [`Engine::pause`], but a run may be cancelled twice.
     pub async fn cancel(&self, run_id: &str) -> Result<()> {
         self.steerable_run(run_id).await?;
-        if self.inner.store.cancel_run(run_id, self.by()).await? {
+        if self.store.cancel_run(run_id, self.by()).await? {
             let progress = Progress::Cancelled;
-            self.inner.events.publish(run_id, What::Run { progress });
+            self.events.publish(run_id, What::Run { progress });
         }
         Ok(())
     }
@@ -66,7 +66,7 @@ impl Engine {
     /// [`Error::Forbidden`].
     pub async fn change(&self, run_id: &str, change: Change) -> Result<()> {
         self.steerable_run(run_id).await?;
-        let unpaid = self.inner.store.stuck(run_id).await?.budget_spent > 0;
+        let unpaid = self.store.stuck(run_id).await?.budget_spent > 0;
         let apply = |progress: Progress, mut now: Steering| {
             if progress == Progress::Cancelled || (progress.is_over() && !unpaid) {
                 return Err(over(run_id, progress));
@@ -89,12 +89,10 @@ impl Engine {
         run_id: &str,
         change: impl FnOnce(Progress, Steering) -> Result<Steering> + Send,
     ) -> Result<()> {
-        let changed = self.inner.store.steer(run_id, self.by(), change).await?;
+        let changed = self.store.steer(run_id, self.by(), change).await?;
         if let Some(steering) = changed {
-            self.inner.ledgers.set_budget(run_id, steering.budget);
-            self.inner
-                .events
-                .publish(run_id, What::Steered { steering });
+            self.ledgers.set_budget(run_id, steering.budget);
+            self.events.publish(run_id, What::Steered { steering });
         }
         Ok(())
     }
@@ -115,8 +113,7 @@ impl Engine {
                 "these results were made elsewhere and cannot be retried here".into(),
             ));
         }
-        let store = &self.inner.store;
-        match store.stuck(run_id).await? {
+        match self.store.stuck(run_id).await? {
             Stuck::NONE if run.progress.is_over() => return Err(over(run_id, run.progress)),
             Stuck::NONE => return Ok(0),
             _ => {}
@@ -124,23 +121,21 @@ impl Engine {
         if let Some(spent) = self.budget_reached(&run).await? {
             return Err(Error::Conflict(format!("{spent}; raise it first")));
         }
-        let queued = store.retry(run_id, self.by()).await?;
+        let queued = self.store.retry(run_id, self.by()).await?;
         let count = u32::try_from(queued.len()).unwrap_or(u32::MAX);
         for evolution_id in queued {
-            self.inner
-                .events
-                .publish(run_id, What::Queued { evolution_id });
+            self.events.publish(run_id, What::Queued { evolution_id });
         }
         if count > 0 {
-            let progress = store.run_progress(run_id).await?;
-            self.inner.events.publish(run_id, What::Run { progress });
+            let progress = self.store.run_progress(run_id).await?;
+            self.events.publish(run_id, What::Run { progress });
         }
         Ok(count)
     }
 
     /// The limit of its budget that a run has reached, in words.
     async fn budget_reached(&self, run: &RunSummary) -> Result<Option<String>> {
-        let store = &self.inner.store;
+        let store = &self.store;
         let totals = store.totals_of_run(&run.run_id).await?;
         let began = store.run_began(&run.run_id).await?.unwrap_or_else(now_ms);
         let budget = run.steering.budget;

@@ -62,9 +62,8 @@ fn source_of(code: &CodeTree) -> anyhow::Result<Source> {
 impl Engine {
     /// Measures a finished evolution; inside is why it has no style.
     async fn measure(&self, evolution_id: &str, say: Say<'_>) -> Result<Measured> {
-        let store = &self.inner.store;
-        let evolution = store.evolution(evolution_id).await?;
-        let task = store.task(&evolution.task_id).await?;
+        let evolution = self.store.evolution(evolution_id).await?;
+        let task = self.store.task(&evolution.task_id).await?;
         let versions = match self.versions(&evolution, &task).await {
             Ok(versions) => versions,
             Err(error) => return Ok(Err(format!("its code cannot be read: {error}"))),
@@ -109,11 +108,10 @@ impl Engine {
         what_for: &str,
         say: Say<'_>,
     ) -> Result<std::result::Result<HashMap<String, CodeStyleRow>, String>> {
-        let store = &self.inner.store;
         let mut rows = HashMap::new();
         let mut missing = Vec::new();
         for (digest, source) in sources {
-            match store.code_style(METHOD, &digest, image).await? {
+            match self.store.code_style(METHOD, &digest, image).await? {
                 Some(row) => {
                     rows.insert(digest, row);
                 }
@@ -123,7 +121,7 @@ impl Engine {
         if missing.is_empty() {
             return Ok(Ok(rows));
         }
-        let layer = self.inner.harnesses.layer(&recipe(), say).await;
+        let layer = self.harnesses.layer(&recipe(), say).await;
         let layer = layer.map_err(|error| Error::Unavailable(format!("{error:#}")))?;
         let sandbox = self.sandbox();
         let limits = self.config().style_limits;
@@ -192,9 +190,9 @@ impl Engine {
             image: meter.image.to_owned(),
             tools: measured.tools,
             style: measured.style,
-            files: self.inner.artifacts.put(&key, files).await?,
+            files: self.artifacts.put(&key, files).await?,
         };
-        self.inner.store.put_code_style(METHOD, &row).await?;
+        self.store.put_code_style(METHOD, &row).await?;
         Ok(row)
     }
 
@@ -202,21 +200,21 @@ impl Engine {
     async fn store_changed(&self, base: &str, version: &Version) -> Result<()> {
         let files = serde_json::to_vec(&version.changed.files).map_err(anyhow::Error::new)?;
         let key = changed_key(base, &version.digest);
-        self.inner.artifacts.put(&key, files).await?;
+        self.artifacts.put(&key, files).await?;
         Ok(())
     }
 
     /// The stored list of files that differ from the base.
     async fn changed_lines(&self, base: &str, source: &str) -> Result<Vec<FileLines>> {
         let key = format!("{}.zst", changed_key(base, source));
-        let bytes = self.inner.artifacts.get(&key).await?;
+        let bytes = self.artifacts.get(&key).await?;
         let read = blocking(move || Ok(serde_json::from_slice(&bytes)?));
         Ok(read.await?)
     }
 
     /// The results for each file of a version.
     async fn files_of(&self, row: &CodeStyleRow) -> Result<Vec<FileStyle>> {
-        let bytes = self.inner.artifacts.get(&row.files).await?;
+        let bytes = self.artifacts.get(&row.files).await?;
         let read = blocking(move || Ok(serde_json::from_slice(&bytes)?));
         Ok(read.await?)
     }

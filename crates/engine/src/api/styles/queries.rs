@@ -47,7 +47,7 @@ impl Engine {
         evolution_id: &str,
     ) -> Result<Option<std::result::Result<EvolutionStyle, String>>> {
         self.visible_evolution(evolution_id).await?;
-        self.inner.store.style(evolution_id, METHOD).await
+        self.store.style(evolution_id, METHOD).await
     }
 
     /// The results for each file of one version of an evolution's code, and the
@@ -106,10 +106,9 @@ impl Engine {
         let (last, oracle) = last.zip(oracle).context("there is nothing to compare")?;
         let end = |version: &VersionStyle| format!("style/{}/{}", style.image, version.source);
         let ends = (end(oracle), end(last));
-        let store = &self.inner.store;
         let codes = async {
-            let task = store.task(&evolution.task_id).await?;
-            let rows = store.iterations(&evolution.id).await?;
+            let task = self.store.task(&evolution.task_id).await?;
+            let rows = self.store.iterations(&evolution.id).await?;
             let is_last =
                 |row: &&IterationRow| CodeVersion::Iteration(row.iteration) == last.version;
             let row = rows.iter().find(is_last).context("it no longer exists")?;
@@ -118,7 +117,7 @@ impl Engine {
             let paths = || files.iter().take(SHOWN).map(|file| file.path.as_str());
             Ok((subset(&oracle, paths()), subset(&own, paths())))
         };
-        let diff = self.inner.diffs.between(ends, codes).await?;
+        let diff = self.diffs.between(ends, codes).await?;
         Ok(Diff::clone(&diff))
     }
 
@@ -137,7 +136,7 @@ impl Engine {
     ) -> Result<FolderStyle> {
         self.require(swe_ci_views::account::AccountRole::Admin)?;
         let image = image.unwrap_or(&self.config().base_image);
-        let digest = self.images().digest(image).await?;
+        let digest = self.images.digest(image).await?;
         let digest = digest.ok_or_else(|| {
             Error::Invalid(format!("the container engine has no image `{image}`"))
         })?;
@@ -158,7 +157,7 @@ impl Engine {
     }
 
     async fn measured(&self, evolution_id: &str) -> Result<EvolutionStyle> {
-        let style: Option<Measured> = self.inner.store.style(evolution_id, METHOD).await?;
+        let style: Option<Measured> = self.store.style(evolution_id, METHOD).await?;
         style
             .and_then(std::result::Result::ok)
             .ok_or_else(|| Error::not_found("code style of the evolution", evolution_id))
@@ -172,7 +171,7 @@ impl Engine {
         let none = || Error::not_found("measured version", version.name());
         let base = style.version(CodeVersion::Base).ok_or_else(none)?;
         let source = &style.version(version).ok_or_else(none)?.source;
-        let row = self.inner.store.code_style(METHOD, source, &style.image);
+        let row = self.store.code_style(METHOD, source, &style.image);
         let row = row.await?.ok_or_else(none)?;
         Ok(VersionFiles {
             files: self.files_of(&row).await?,

@@ -46,12 +46,11 @@ impl Engine {
         if let Some(id) = run_id {
             self.visible_run(id).await?;
         }
-        let store = &self.inner.store;
-        let wanted = store.unmeasured(run_id, METHOD).await?;
+        let wanted = self.store.unmeasured(run_id, METHOD).await?;
         let mut all = StylesMeasured::default();
         for (n, id) in wanted.iter().enumerate() {
             let style = self.measure(id, say).await?;
-            store.put_style(id, METHOD, &style).await?;
+            self.store.put_style(id, METHOD, &style).await?;
             let place = format!("{}/{}", n + 1, wanted.len());
             match style {
                 Ok(_) => {
@@ -69,9 +68,9 @@ impl Engine {
 
     /// Measures evolutions as they end, one at a time, until `stop`.
     pub(crate) async fn measure_ended(&self, stop: &CancellationToken) {
-        let worker = &self.inner.instance;
+        let worker = &self.instance;
         // Claims of an earlier process of this data folder.
-        if let Err(error) = self.inner.store.release_styles(worker).await {
+        if let Err(error) = self.store.release_styles(worker).await {
             tracing::warn!("code style: {error}");
         }
         let mut checked_at = None;
@@ -99,20 +98,19 @@ impl Engine {
     /// when there was none: the search, which grows with the number of
     /// evolutions, is skipped until it rises.
     async fn measure_next(&self, worker: &str, checked_at: &mut Option<i64>) -> Result<bool> {
-        let store = &self.inner.store;
-        let changes = store.changes().await?;
+        let changes = self.store.changes().await?;
         if *checked_at == Some(changes) {
             return Ok(false);
         }
         let until = now_ms() + i64::try_from(LEASE.as_millis()).unwrap_or(i64::MAX);
-        let Some(id) = store.claim_style(worker, METHOD, until).await? else {
+        let Some(id) = self.store.claim_style(worker, METHOD, until).await? else {
             *checked_at = Some(changes);
             return Ok(false);
         };
         let style = match self.measure(&id, &|line| tracing::info!("{line}")).await {
             Ok(style) => style,
             Err(error @ Error::Unavailable(_)) => {
-                store.release_styles(worker).await?;
+                self.store.release_styles(worker).await?;
                 return Err(error);
             }
             // Stored, so that it is not tried again and again.
@@ -121,7 +119,7 @@ impl Engine {
         if let Err(why) = &style {
             tracing::warn!(evolution = id, "no code style: {why}");
         }
-        store.put_style(&id, METHOD, &style).await?;
+        self.store.put_style(&id, METHOD, &style).await?;
         Ok(true)
     }
 }

@@ -40,7 +40,7 @@ impl Engine {
             Version::new(CodeVersion::Base, base.clone(), &base).await?,
             Version::new(CodeVersion::Oracle, oracle, &base).await?,
         ];
-        for row in self.inner.store.iterations(&evolution.id).await? {
+        for row in self.store.iterations(&evolution.id).await? {
             if !row.code.is_empty() && matches!(row.verdict, Verdict::Scored { .. }) {
                 let source = Arc::new(self.source_of_iteration(&row).await?);
                 let version = CodeVersion::Iteration(row.iteration);
@@ -52,13 +52,13 @@ impl Engine {
 
     /// The source at a commit of a task's history.
     pub(super) async fn source_of_commit(&self, task: &TaskRow, sha: &str) -> Result<Source> {
-        let (history, sha) = (self.inner.folders.history(&task.id), sha.to_owned());
+        let (history, sha) = (self.folders.history(&task.id), sha.to_owned());
         Ok(blocking(move || source_of(&history.code(&sha)?)).await?)
     }
 
     /// The source of a tested iteration.
     pub(super) async fn source_of_iteration(&self, row: &IterationRow) -> Result<Source> {
-        let artifacts = &self.inner.artifacts;
+        let artifacts = &self.artifacts;
         let code = artifacts.get_code_within(&row.code, MAX_CODE).await?;
         Ok(blocking(move || source_of(&code)).await?)
     }

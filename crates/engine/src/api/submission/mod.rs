@@ -81,9 +81,9 @@ impl Engine {
             forget_keys,
             config: draft.config,
         };
-        let id = self.inner.store.insert_run(&run, self.by()).await?;
+        let id = self.store.insert_run(&run, self.by()).await?;
         let progress = Progress::Queued;
-        self.inner.events.publish(&id, What::Run { progress });
+        self.events.publish(&id, What::Run { progress });
         Ok(id)
     }
 
@@ -138,7 +138,7 @@ impl Engine {
         errors: &mut ValidationErrors,
     ) -> Result<String> {
         let agents: Vec<(&'static str, AgentConfig)> = config.own_agents().collect();
-        let harnesses = self.inner.harnesses.clone();
+        let harnesses = self.harnesses.clone();
         let checked = blocking(move || {
             let checked = agents.iter().map(|(part, agent)| {
                 let version = harnesses.check(agent);
@@ -176,7 +176,7 @@ impl Engine {
         config: &mut RunConfig,
         errors: &mut ValidationErrors,
     ) -> Result<RunPermissions> {
-        let anywhere = self.by().is(AccountRole::Admin) || self.inner.config.private_endpoints;
+        let anywhere = self.by().is(AccountRole::Admin) || self.config.private_endpoints;
         let reach = if anywhere {
             Reach::Anywhere
         } else {
@@ -204,7 +204,7 @@ impl Engine {
         let named: Vec<(String, String)> = live_endpoints(config)
             .filter_map(|(part, endpoint)| Some((format!("{part}endpoint.key"), endpoint.key?)))
             .collect();
-        let keys = &self.inner.keys;
+        let keys = &self.keys;
         let own = self.own_keyring()?;
         let mut chosen = own.clone();
         'rings: for ring in self.keyrings()? {
@@ -255,7 +255,7 @@ impl Engine {
         config: &RunConfig,
         errors: &mut ValidationErrors,
     ) -> Result<Vec<TaskRow>> {
-        let of_split = match self.inner.store.tasks_of_split(&config.split).await {
+        let of_split = match self.store.tasks_of_split(&config.split).await {
             Err(missing @ Error::NotFound { .. }) => {
                 errors.add("split", missing.to_string());
                 return Ok(Vec::new());
@@ -297,7 +297,7 @@ impl Engine {
         let programmer = config.programmer.as_mut().and_then(|p| p.endpoint.as_mut());
         for endpoint in [config.endpoint.as_mut(), programmer].into_iter().flatten() {
             if endpoint.prices.is_none() {
-                endpoint.prices = self.inner.store.price_on(&endpoint.model, &day).await?;
+                endpoint.prices = self.store.price_on(&endpoint.model, &day).await?;
             }
             if endpoint.prices.is_none() && config.budget.usd.is_some() {
                 let problem = format!(
