@@ -45,18 +45,18 @@ pub use config::Config;
 pub use doctor::Check;
 pub use harness_check::{CheckNews, HarnessCheck};
 pub use notifications::Mailer;
-pub use results::{Change, ImportRequest, ImportedResults, ScoreRequest, Scored, Skipped, score};
+pub use results::{ImportRequest, ImportedResults, ScoreRequest, Scored, Skipped, score};
 pub use swe_ci_base::{Error, Result, error};
 pub use swe_ci_core::key::KeyView;
 pub use swe_ci_core::metrics::METRIC_VERSION;
 pub use swe_ci_dataset::{ImportOptions, ImportSource};
 pub use swe_ci_sandbox::images::usual_ca_bundle;
-pub use swe_ci_store::{ProvenIdentity, RunListing, SessionData};
+pub use swe_ci_store::{ProvenIdentity, Put as Change, RunListing, SessionData};
 
 use api::accounts::{Passwords, UnknownNameLockouts};
 use diffs::Diffs;
 use leaderboard_cache::LeaderboardCache;
-use notifications::NotificationDispatcher;
+use notifications::dispatcher::{NotificationDispatcher, Pace};
 use swe_ci_base::clock;
 use swe_ci_dataset::TaskFolders;
 use swe_ci_gateway::trajectory::RecordingCache;
@@ -153,7 +153,7 @@ impl Engine {
                 harnesses: Harnesses::new(data.join("harnesses"), layers, network),
                 gateway: Gateway::new(data.join("gateway"))?,
                 ledgers: Ledgers::default(),
-                dispatcher: NotificationDispatcher::new(&store, &keys, &config)?,
+                dispatcher: NotificationDispatcher::new(&store, &keys, &config, Pace::default())?,
                 config,
                 instance,
                 store,
@@ -201,9 +201,6 @@ impl Engine {
     }
 
     /// The new events of a run, preceded by the stored ones after `after`.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`] when there is no such run.
     pub async fn events(&self, run_id: &str, after: Option<u64>) -> Result<RunEvents> {
         self.visible_run(run_id).await?;
         Ok(Box::pin(self.events.subscribe(run_id, after)))

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use anyhow::Context;
-use serde_json::{Map, Value};
+use serde_json::{Value, json};
 use swe_ci_base::error::{Error, Result};
 use swe_ci_core::step::Role;
 use swe_ci_gateway::trajectory::{About, atif, messages};
@@ -51,23 +51,23 @@ impl Engine {
             .context("no agent is configured for this role")?;
         let endpoint = agent.endpoint.context("the agent uses no model")?;
         let version = self.store.provenance(&row.run_id).await?.harness_version;
-        let mut extra = Map::new();
-        for (name, value) in [
-            ("run_id", Value::from(row.run_id.clone())),
-            ("task_id", row.task_id.to_string().into()),
+        let extra = [
+            ("run_id", json!(row.run_id)),
+            ("task_id", json!(row.task_id.as_str())),
             ("iteration", iteration.into()),
             ("role", role.name().into()),
             ("attempt", attempt.into()),
-        ] {
-            extra.insert(name.to_owned(), value);
-        }
+        ];
         let about = About {
             session: format!("{evolution_id}/{iteration}/{}/{attempt}", role.name()),
             harness: agent.harness.name().to_owned(),
             version: Some(version).filter(|version| !version.is_empty()),
             model: endpoint.model,
             prices: endpoint.prices,
-            extra,
+            extra: extra
+                .map(|(name, value)| (name.to_owned(), value))
+                .into_iter()
+                .collect(),
         };
         let trajectory = swe_ci_base::blocking::blocking(move || {
             Ok(atif(&about, &Exchange::parse_lines(&lines)?))
@@ -133,13 +133,24 @@ impl Engine {
         role: Role,
         attempt: u32,
     ) -> Result<StepRow> {
+        let step = self.find_step(evolution_id, iteration, role, attempt);
+        let what = format!("{} {attempt} of iteration {iteration}", role.name());
+        step.await?.ok_or_else(|| Error::not_found("step", what))
+    }
+
+    /// The last one: an interrupted attempt is repeated under its number.
+    pub(super) async fn find_step(
+        &self,
+        evolution_id: &str,
+        iteration: u32,
+        role: Role,
+        attempt: u32,
+    ) -> Result<Option<StepRow>> {
         self.visible_evolution(evolution_id).await?;
         let steps = self.store.steps(evolution_id).await?;
-        let step = steps
+        Ok(steps
             .into_iter()
-            .rfind(|s| (s.iteration, s.role, s.attempt) == (iteration, role, attempt));
-        let what = format!("{} {attempt} of iteration {iteration}", role.name());
-        step.ok_or_else(|| Error::not_found("step", what))
+            .rfind(|s| (s.iteration, s.role, s.attempt) == (iteration, role, attempt)))
     }
 
     async fn recording_of(&self, step: &StepRow) -> Result<Vec<u8>> {

@@ -51,9 +51,6 @@ impl Engine {
     }
 
     /// All curations, the newest first; for administrators.
-    ///
-    /// # Errors
-    /// [`Error::Unauthenticated`], [`Error::Forbidden`].
     pub async fn curations(&self) -> Result<Vec<CurationSummary>> {
         self.require(AccountRole::Admin)?;
         let mut all = Vec::new();
@@ -65,10 +62,6 @@ impl Engine {
 
     /// A curation with the result of every stage; for administrators, because
     /// the plan may name folders of the server.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`] when there is none of this id;
-    /// [`Error::Unauthenticated`], [`Error::Forbidden`].
     pub async fn curation(&self, id: &str) -> Result<CurationDetail> {
         self.require(AccountRole::Admin)?;
         let row = self.store.curation(id).await?;

@@ -10,8 +10,6 @@ use anyhow::Context;
 use serde::Serialize;
 use swe_ci_base::blocking::blocking;
 use swe_ci_base::error::{Error, Result};
-use swe_ci_runner::harness::Layers;
-use swe_ci_sandbox::image_cache::ImageCache;
 use swe_ci_sandbox::images::{EvictableImage, Images, Layer};
 use swe_ci_sandbox::{Sandbox, host};
 use swe_ci_views::account::AccountRole;
@@ -48,9 +46,6 @@ const REST: (&str, &str) = ("other", "the gateway's spool, locks, keys");
 impl Engine {
     /// The disk use by part; for administrators. Reads every file's size: slow
     /// where there are many.
-    ///
-    /// # Errors
-    /// [`Error::Unauthenticated`], [`Error::Forbidden`].
     pub async fn disk_use(&self) -> Result<DiskUse> {
         self.require(AccountRole::Admin)?;
         let data = self.config().data.clone();
@@ -88,8 +83,8 @@ fn parts(data: &Path) -> anyhow::Result<Vec<DiskPart>> {
             .or_default()
             .add(&entry.path(), &mut seen);
     }
-    let all = PARTS.map(|(name, holds, _)| (name, holds));
-    let all = all.into_iter().chain([REST]).map(|(name, holds)| {
+    let named = PARTS.map(|(name, holds, _)| (name, holds));
+    let all = named.into_iter().chain([REST]).map(|(name, holds)| {
         let Count { files, bytes } = counts.remove(name).unwrap_or_default();
         DiskPart {
             name: name.to_owned(),
@@ -152,39 +147,33 @@ impl Engine {
     /// ones return when they are needed.
     ///
     /// # Errors
-    /// [`Error::Unavailable`] when the container engine does not answer;
-    /// [`Error::Unauthenticated`], [`Error::Forbidden`].
+    /// [`Error::Unavailable`] when the container engine does not answer.
     pub async fn keep_within(&self, quota: u64) -> Result<Vec<GivenBack>> {
         self.require(AccountRole::Admin)?;
         self.docker
             .ping()
             .await
             .map_err(|error| Error::Unavailable(format!("images cannot be listed: {error}")))?;
-        let (image_cache, layers) = (&self.image_cache, self.harnesses.layers());
-        let mut evictable: Vec<(EvictingCache<'_>, EvictableImage)> = Vec::new();
-        evictable.extend(
-            image_cache
-                .evictable()
-                .await?
-                .into_iter()
-                .map(|h| (EvictingCache::ImageCache(image_cache), h)),
-        );
-        evictable.extend(
-            layers
-                .evictable()
-                .await?
-                .into_iter()
-                .map(|h| (EvictingCache::Layers(layers), h)),
-        );
-        evictable.sort_by_key(|(_, evictable)| evictable.used);
+        let layers = self.harnesses.layers();
+        let images = self.image_cache.evictable().await?.into_iter();
+        let images = images.map(|image| (image, false));
+        let of_harnesses = layers.evictable().await?.into_iter();
+        let of_harnesses = of_harnesses.map(|layer| (layer, true));
+        let mut evictable: Vec<(EvictableImage, bool)> = images.chain(of_harnesses).collect();
+        evictable.sort_by_key(|(image, _)| image.used);
         let at_work = self.store.images_at_work().await?;
         let mut evicted = Vec::new();
         let mut at = 0;
         while at < evictable.len() && bytes(&evictable) > quota {
-            let (cache, oldest) = &evictable[at];
+            let (oldest, is_layer) = &evictable[at];
             let recent = oldest.used.elapsed().is_ok_and(|since| since < RECENTLY);
             let name = oldest.name.clone();
-            if recent || at_work.contains(&name) || !cache.evict(&name).await? {
+            let gone = match *is_layer {
+                _ if recent || at_work.contains(&name) => false,
+                true => layers.evict(&name).await?,
+                false => self.image_cache.give_back(&name).await?,
+            };
+            if !gone {
                 at += 1;
                 continue;
             }
@@ -210,26 +199,9 @@ impl Engine {
     }
 }
 
-/// The cache that evicts an entry.
-enum EvictingCache<'a> {
-    ImageCache(&'a ImageCache),
-    Layers(&'a Layers),
-}
-
-impl EvictingCache<'_> {
-    async fn evict(&self, name: &str) -> anyhow::Result<bool> {
-        match self {
-            Self::ImageCache(image_cache) => image_cache.give_back(name).await,
-            Self::Layers(layers) => layers.evict(name).await,
-        }
-    }
-}
-
-/// Counts every layer once.
-fn bytes(evictable: &[(EvictingCache<'_>, EvictableImage)]) -> u64 {
-    let layers = evictable
-        .iter()
-        .flat_map(|(_, evictable)| &evictable.layers);
+/// Counts every layer once. The flags tell layers of harnesses from images.
+fn bytes(evictable: &[(EvictableImage, bool)]) -> u64 {
+    let layers = evictable.iter().flat_map(|(image, _)| &image.layers);
     let once: HashSet<&Layer> = layers.collect();
     once.iter().map(|(_, size)| size).sum()
 }

@@ -38,9 +38,6 @@ impl Engine {
     }
 
     /// The test report of an iteration, as pytest wrote it.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`] when there is none.
     pub async fn report(&self, evolution_id: &str, iteration: u32) -> Result<Pieces> {
         let key = self.product(evolution_id, iteration, Role::Test).await?;
         let report = self.stored_file(key, "test report of iteration", iteration);
@@ -48,9 +45,6 @@ impl Engine {
     }
 
     /// The requirement document of an iteration.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`] when there is none.
     pub async fn document(&self, evolution_id: &str, iteration: u32) -> Result<Pieces> {
         let role = Role::Architect;
         let key = self.product(evolution_id, iteration, role).await?;

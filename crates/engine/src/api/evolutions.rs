@@ -14,9 +14,6 @@ use crate::api::runs;
 impl Engine {
     /// Every completed attempt at a step, in order; includes iterations that
     /// were never tested.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`] without such an evolution.
     pub async fn steps(&self, evolution_id: &str) -> Result<Vec<StepView>> {
         self.visible_evolution(evolution_id).await?;
         let steps = self.store.steps(evolution_id).await?;

@@ -4,7 +4,6 @@
 
 pub mod access;
 pub mod accounts;
-pub mod card;
 pub mod conversations;
 pub mod curations;
 pub mod disk;
@@ -16,7 +15,6 @@ pub mod import;
 pub mod inspection;
 pub mod keys;
 pub mod listing;
-pub mod matrix;
 pub mod models;
 pub mod notifications;
 pub mod preflight;

@@ -18,9 +18,6 @@ use crate::Engine;
 impl Engine {
     /// The result of every scored run on a task, at γ = 1; by split, then in
     /// order of submission.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`] when there is no such task.
     pub async fn results_of_task(&self, task: &TaskId) -> Result<Vec<TaskResult>> {
         self.store.task(task).await?;
         let mut results = Vec::new();
@@ -33,9 +30,6 @@ impl Engine {
     }
 
     /// All runs of a model, their ranks, and the model's strengths.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`] when no run has a model of this name.
     pub async fn model(&self, model: &str) -> Result<ModelDetail> {
         let mut runs = Vec::new();
         let mut leaderboards = Vec::new();

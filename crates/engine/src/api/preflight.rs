@@ -28,8 +28,7 @@ impl Engine {
     /// Repeats a failed preflight.
     ///
     /// # Errors
-    /// [`Error::Conflict`] when it has none to repeat or is over;
-    /// [`Error::NotFound`], [`Error::Unauthenticated`], [`Error::Forbidden`].
+    /// [`Error::Conflict`] when it has none to repeat or is over.
     pub async fn preflight_again(&self, run_id: &str) -> Result<()> {
         self.set_preflight(run_id, PreflightState::Waiting).await
     }
@@ -83,10 +82,7 @@ impl Engine {
                     RETRY_DELAY
                 }
             };
-            tokio::select! {
-                () = stop.cancelled() => {}
-                () = tokio::time::sleep(wait) => {}
-            }
+            stop.run_until_cancelled(tokio::time::sleep(wait)).await;
         }
     }
 
@@ -132,11 +128,8 @@ impl Engine {
         if run.config.harness.asks_a_model() {
             findings.push(self.check_run_agents(run, stop).await?);
         }
-        let task = tokio::select! {
-            task = self.test_quickest_task(run) => task?,
-            () = stop.cancelled() => None,
-        };
-        findings.extend(task);
+        let task = stop.run_until_cancelled(self.test_quickest_task(run));
+        findings.extend(task.await.transpose()?.flatten());
         Ok(findings)
     }
 
@@ -170,17 +163,12 @@ impl Engine {
 
     /// Tests the quickest of the run's tasks at the base and at the target.
     async fn test_quickest_task(&self, run: &RunSummary) -> Result<Option<Finding>> {
-        let mut quickest: Option<TaskRow> = None;
+        let mut tasks: Vec<TaskRow> = Vec::new();
         for evolution in self.store.evolutions_of_run(&run.run_id).await? {
-            let task = self.store.task(&evolution.task_id).await?;
-            if quickest
-                .as_ref()
-                .is_none_or(|known| task.suite_seconds < known.suite_seconds)
-            {
-                quickest = Some(task);
-            }
+            tasks.push(self.store.task(&evolution.task_id).await?);
         }
-        let Some(task) = quickest else {
+        let by_time = |a: &TaskRow, b: &TaskRow| a.suite_seconds.total_cmp(&b.suite_seconds);
+        let Some(task) = tasks.into_iter().min_by(by_time) else {
             return Ok(None);
         };
         let all_pass = Outcomes::all_pass(&task.suite.tests);
@@ -192,35 +180,32 @@ impl Engine {
         for (end, sha, recorded) in ends {
             let (history, sha) = (self.folders.history(&task.id), sha.clone());
             let code = blocking(move || history.code(&sha)).await?;
-            let outcomes = self
-                .run_tests_again(
-                    &task,
-                    &task.suite.tests,
-                    code,
-                    run.config.limits,
-                    &run.run_id,
-                )
-                .await?;
+            let (tests, limits) = (&task.suite.tests, run.config.limits);
+            let outcomes = self.run_tests_again(&task, tests, code, limits, &run.run_id);
+            let outcomes = outcomes.await?;
             let outcomes = outcomes.as_ref().map_err(String::as_str);
-            if let Some(what) = compare(&task.suite.tests, Some(recorded), outcomes) {
+            if let Some(what) = compare(tests, Some(recorded), outcomes) {
                 differences.push(format!(
                     "the outcomes at the {end} differ from the recorded ones: {what}"
                 ));
             }
         }
         let good = differences.is_empty();
-        let advice = match good {
-            true => Vec::new(),
-            false => vec!["import the split again, or leave the task out".into()],
+        let (says, advice) = match good {
+            true => (
+                "the outcomes at base and target are as recorded".into(),
+                None,
+            ),
+            false => {
+                let advice = "import the split again, or leave the task out".to_owned();
+                (differences.join("; "), Some(advice))
+            }
         };
         Ok(Some(Finding {
             subject: task.id.to_string(),
             good,
-            says: match good {
-                true => "the outcomes at base and target are as recorded".into(),
-                false => differences.join("; "),
-            },
-            advice,
+            says,
+            advice: advice.into_iter().collect(),
             last_lines: Vec::new(),
         }))
     }

@@ -11,8 +11,7 @@ impl Engine {
     /// day; for administrators.
     ///
     /// # Errors
-    /// [`Error::Invalid`] when a field is out of range;
-    /// [`Error::Unauthenticated`], [`Error::Forbidden`].
+    /// [`Error::Invalid`] when a field is out of range.
     pub async fn set_price(&self, line: &PriceLine) -> Result<()> {
         self.require(AccountRole::Admin)?;
         line.check().map_err(|e| Error::Invalid(e.to_string()))?;
@@ -26,10 +25,6 @@ impl Engine {
 
     /// Removes a model's line that applies from this day on; for
     /// administrators.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`] when there is none; [`Error::Unauthenticated`],
-    /// [`Error::Forbidden`].
     pub async fn remove_price(&self, model: &str, from: &str) -> Result<()> {
         self.require(AccountRole::Admin)?;
         self.store.remove_price(model, from, self.by()).await

@@ -31,7 +31,6 @@ impl Engine {
     /// workers.
     ///
     /// # Errors
-    /// [`crate::Error::NotFound`] without such a run;
     /// [`crate::Error::Conflict`] when that run is still active.
     pub async fn rescore(&self, run_id: Option<&str>) -> Result<Vec<Rescored>> {
         let mut rescored = Vec::new();

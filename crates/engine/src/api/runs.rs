@@ -5,20 +5,16 @@ use std::collections::HashMap;
 use swe_ci_base::blocking::blocking;
 use swe_ci_base::clock::rfc3339;
 use swe_ci_base::error::{Error, Result};
-use swe_ci_core::metrics::Verdict;
-use swe_ci_core::report::Outcome;
-use swe_ci_core::requirement::Document;
-use swe_ci_core::run::Progress;
-use swe_ci_core::step::{Role, StepOutcome};
+use swe_ci_core::run::{Kind, Progress};
 use swe_ci_core::usage::{Traffic, Usage};
 use swe_ci_sandbox::host;
-use swe_ci_store::{EvolutionRow, IterationRow, StepRow};
+use swe_ci_store::{EvolutionRow, IterationRow};
+use swe_ci_views::card::{Card, TaskOnCard};
 use swe_ci_views::host::HostLoad;
-use swe_ci_views::view::{
-    CurrentStep, EvolutionView, IterationDetail, Page, RunDetail, RunSummary, Spent,
-};
+use swe_ci_views::view::{CurrentStep, EvolutionView, Page, RunDetail, RunSummary, Spent};
 
 use crate::Engine;
+use crate::api::submission::dataset_digest;
 
 /// The requested part of a list.
 #[derive(Debug, Clone, Default)]
@@ -63,8 +59,6 @@ impl Engine {
         Ok(page(rows, limit, |run: &RunSummary| run.run_id.clone()))
     }
 
-    /// # Errors
-    /// [`Error::NotFound`] when there is no such run.
     pub async fn run(&self, id: &str) -> Result<RunDetail> {
         let standing = self.store.standing(id).await?;
         let summary = self.visible_run(id).await?;
@@ -112,6 +106,22 @@ impl Engine {
         Ok(blocking(move || Ok(host::load(&data))).await?)
     }
 
+    /// The reproducibility card of a run.
+    pub async fn card(&self, run_id: &str) -> Result<Card> {
+        let store = &self.store;
+        let run = self.visible_run(run_id).await?;
+        let provenance = store.provenance(run_id).await?;
+        let mut tasks = store.tasks_of_run(run_id).await?;
+        // A task may have been prepared again since, with another image: only
+        // the digest shows whether these are the tasks of the run.
+        let digest = dataset_digest(tasks.iter().map(TaskOnCard::ends));
+        if run.config.kind == Kind::Imported || digest != provenance.dataset_digest {
+            tasks.iter_mut().for_each(|task| task.image = None);
+        }
+        let layers = store.layers_of_run(run_id).await?;
+        Ok(Card::new(run, provenance, tasks, layers))
+    }
+
     /// The cost only if every agent step has a price: a partial sum would
     /// mislead.
     async fn spent(&self, run_id: &str) -> Result<Option<Spent>> {
@@ -128,74 +138,10 @@ impl Engine {
         }))
     }
 
-    /// # Errors
-    /// [`Error::NotFound`] when there is no such evolution, or it has not
-    /// reached this iteration.
-    pub async fn iteration(&self, evolution_id: &str, iteration: u32) -> Result<IterationDetail> {
-        let store = &self.store;
-        let evolution = self.visible_evolution(evolution_id).await?;
-        let suite = store.suite(&evolution.suite).await?;
-        let rows = store.iterations(evolution_id).await?;
-        let not_there = || Error::not_found("iteration", iteration);
-        let index = rows
-            .iter()
-            .position(|row| row.iteration == iteration)
-            .ok_or_else(not_there)?;
-        let row = &rows[index];
-        let before = rows[..index]
-            .iter()
-            .rev()
-            .find(|r| matches!(r.verdict, Verdict::Scored { .. }));
-        let before = before.map_or(&suite.base_outcomes, |r| &r.outcomes);
-        let passed = |o: Outcome| o == Outcome::Passed;
-        let changed = |from: bool, to: bool| {
-            let pairs = suite
-                .tests
-                .node_ids()
-                .iter()
-                .zip(before.iter().zip(row.outcomes.iter()));
-            pairs
-                .filter(|(_, (b, n))| passed(*b) == from && passed(*n) == to)
-                .map(|(id, _)| id.clone())
-                .collect()
-        };
-        let steps: Vec<StepRow> = store
-            .steps(evolution_id)
-            .await?
-            .into_iter()
-            .filter(|s| s.iteration == iteration)
-            .collect();
-        Ok(IterationDetail {
-            view: row.view(),
-            requirements: self.requirements(&steps).await?,
-            lost_tests: changed(true, false),
-            gained_tests: changed(false, true),
-            steps: steps.iter().map(StepRow::view).collect(),
-        })
-    }
-
-    async fn requirements(
-        &self,
-        steps: &[StepRow],
-    ) -> Result<Vec<swe_ci_core::requirement::Requirement>> {
-        let architect = steps
-            .iter()
-            .find(|s| s.role == Role::Architect && s.outcome == StepOutcome::Done);
-        let Some(key) = architect.and_then(|s| s.product.as_deref()) else {
-            return Ok(Vec::new());
-        };
-        let xml = self.artifacts.get(key).await?;
-        let document =
-            Document::parse(&String::from_utf8_lossy(&xml)).map_err(anyhow::Error::new)?;
-        Ok(document.requirements().to_vec())
-    }
-
     pub(crate) async fn check_split(&self, split: &str) -> Result<()> {
-        let known = self.splits().await?.iter().any(|s| s.name == split);
-        if known {
-            Ok(())
-        } else {
-            Err(Error::not_found("split", split))
+        match self.splits().await?.iter().any(|s| s.name == split) {
+            true => Ok(()),
+            false => Err(Error::not_found("split", split)),
         }
     }
 }

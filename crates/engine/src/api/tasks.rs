@@ -51,8 +51,7 @@ impl Engine {
     /// Tasks in the requested order.
     ///
     /// # Errors
-    /// [`Error::NotFound`] when there is no such split; [`Error::Invalid`] when
-    /// there is no such page.
+    /// [`Error::Invalid`] when there is no such page.
     pub async fn tasks(&self, wanted: &TasksWanted, request: &PageRequest) -> Result<TasksFound> {
         let limit = request.limit()? as usize;
         let split = wanted.split.as_deref();
@@ -89,9 +88,6 @@ impl Engine {
     }
 
     /// A split as a whole.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`] when there is no such split.
     pub async fn split(&self, name: &str) -> Result<SplitDetail> {
         let known = self.splits().await?.into_iter().find(|s| s.name == name);
         let summary = known.ok_or_else(|| Error::not_found("split", name))?;
@@ -118,9 +114,6 @@ impl Engine {
 
     /// A split's metadata file in the official form, with the gaps measured
     /// here.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`] when there is no such split.
     pub async fn split_metadata(&self, name: &str) -> Result<Vec<u8>> {
         let rows = self.store.tasks_of_split(name).await?;
         let lines: Vec<TaskLine> = rows.iter().map(line).collect();
@@ -131,9 +124,8 @@ impl Engine {
     /// layout, with a datasheet and checksums. Returns their number.
     ///
     /// # Errors
-    /// [`Error::NotFound`] when there is no such split; [`Error::Conflict`]
-    /// when the folder is not empty; [`Error::Unavailable`] when an image is
-    /// missing.
+    /// [`Error::Conflict`] when the folder is not empty; [`Error::Unavailable`]
+    /// when an image is missing.
     pub async fn export(
         &self,
         name: &str,
@@ -164,8 +156,6 @@ impl Engine {
         Ok(rows.len())
     }
 
-    /// # Errors
-    /// [`Error::NotFound`] when there is no such task.
     pub async fn task(&self, id: &TaskId) -> Result<TaskDetail> {
         let row = self.store.task(id).await?;
         let history = self.folders.history(id);

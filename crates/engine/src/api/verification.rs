@@ -39,11 +39,7 @@ pub struct Checked {
 }
 
 /// An iteration to check.
-#[derive(Debug, Clone)]
-struct Case {
-    evolution: EvolutionRow,
-    row: IterationRow,
-}
+type Case = (EvolutionRow, IterationRow);
 
 impl Engine {
     /// Runs the tests of a run's iterations again, `at_once` at a time, and
@@ -95,7 +91,8 @@ impl Engine {
             });
         }
         drop(checks);
-        differences.sort_by(|a, b| page_order(a).cmp(&page_order(b)));
+        // The order of the run's page.
+        differences.sort_by_cached_key(|d| (d.task_id.clone(), d.sample, d.iteration));
         let verification = Verification {
             at: rfc3339(now_ms()),
             by: self.by().name().to_owned(),
@@ -115,8 +112,7 @@ impl Engine {
     ///
     /// # Errors
     /// [`Error::Conflict`] unless the run was checked and its last check found
-    /// no differences; [`Error::NotFound`], [`Error::Unauthenticated`],
-    /// [`Error::Forbidden`].
+    /// no differences.
     pub async fn mark_verified(&self, run_id: &str) -> Result<()> {
         self.require(AccountRole::Admin)?;
         self.visible_run(run_id).await?;
@@ -129,9 +125,6 @@ impl Engine {
 
     /// Removes that mark, for administrators; no effect where there is none. A
     /// check that finds differences removes it too.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`], [`Error::Unauthenticated`], [`Error::Forbidden`].
     pub async fn unmark(&self, run_id: &str) -> Result<()> {
         self.require(AccountRole::Admin)?;
         self.visible_run(run_id).await?;
@@ -144,16 +137,12 @@ impl Engine {
         for evolution in self.store.evolutions_of_run(run_id).await? {
             let rows = self.store.iterations(&evolution.id).await?;
             let stored = rows.into_iter().filter(|row| !row.code.is_empty());
-            cases.extend(stored.map(|row| Case {
-                evolution: evolution.clone(),
-                row,
-            }));
+            cases.extend(stored.map(|row| (evolution.clone(), row)));
         }
         Ok(cases)
     }
 
-    async fn check(&self, case: Case, limits: Limits) -> Result<Option<Difference>> {
-        let Case { evolution, row } = case;
+    async fn check(&self, (evolution, row): Case, limits: Limits) -> Result<Option<Difference>> {
         let task = self.store.task(&evolution.task_id).await?;
         let suite = self.store.suite(&evolution.suite).await?;
         let code = self.artifacts.get_code(&row.code).await?;
@@ -162,11 +151,8 @@ impl Engine {
             .await?;
         let scored = matches!(row.verdict, Verdict::Scored { .. });
         let recorded = scored.then_some(&row.outcomes);
-        let what = compare(
-            &suite.tests,
-            recorded,
-            outcomes.as_ref().map_err(String::as_str),
-        );
+        let outcomes = outcomes.as_ref().map_err(String::as_str);
+        let what = compare(&suite.tests, recorded, outcomes);
         Ok(what.map(|what| Difference {
             evolution_id: evolution.id,
             task_id: evolution.task_id,
@@ -197,10 +183,8 @@ impl Engine {
             let code = code.with_folder_of(TESTS, &oracle);
             suite::run(sandbox.as_ref(), &code, limits, &mut |_| {}).await
         };
-        let run = run
-            .await
-            .map_err(anyhow::Error::new)
-            .with_context(|| format!("the tests of {} could not be run again", task.id))?;
+        let failed = || format!("the tests of {} could not be run again", task.id);
+        let run = run.await.with_context(failed)?;
         Ok(run.result.map(|report| Outcomes::of(tests, &report)))
     }
 }
@@ -208,17 +192,11 @@ impl Engine {
 /// A reproducible random choice: by the digest of run, evolution and iteration.
 fn sample(run_id: &str, mut cases: Vec<Case>, extent: Extent) -> Vec<Case> {
     if let Extent::Some(most) = extent {
-        cases.sort_by_cached_key(|case| {
-            let lot = format!("{run_id}/{}/{}", case.evolution.id, case.row.iteration);
+        cases.sort_by_cached_key(|(evolution, row)| {
+            let lot = format!("{run_id}/{}/{}", evolution.id, row.iteration);
             Sha256::digest(lot).to_vec()
         });
         cases.truncate(most as usize);
     }
     cases
-}
-
-/// The order of the run's page.
-fn page_order(difference: &Difference) -> (&str, u32, u32) {
-    let task = difference.task_id.as_str();
-    (task, difference.sample, difference.iteration)
 }

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, anyhow};
-use futures::{StreamExt, TryStreamExt};
+use anyhow::Context;
+use futures::TryStreamExt;
 use jiff::Timestamp;
 use swe_ci_base::blocking::blocking;
 use swe_ci_base::digest::sha256_hex;
@@ -26,11 +26,11 @@ use swe_ci_views::view::TaskState;
 use tokio_util::sync::CancellationToken;
 
 use super::environment::Builder;
-use super::error::unavailable;
 use super::origin::{Fetcher, checkout, repository_folder};
 use super::plan::{Origin, Plan};
 use super::publication::Publisher;
 use super::ranking::{self, Beyond, Ranked};
+use super::unavailable;
 use crate::Engine;
 
 /// Repositories fetched and examined at the same time.
@@ -60,25 +60,21 @@ impl Curator<'_> {
         let store = &self.engine.store;
         let waiting = store.curated_repositories(self.id).await?.into_iter();
         let waiting = waiting.filter(|repository| repository.fate == Fate::Waiting);
-        futures::stream::iter(waiting)
-            .map(|repository| self.examine_repository(repository))
-            .buffer_unordered(REPOSITORIES_AT_A_TIME)
-            .try_collect::<Vec<()>>()
-            .await?;
-        Ok(())
+        futures::stream::iter(waiting.map(Ok))
+            .try_for_each_concurrent(REPOSITORIES_AT_A_TIME, |repository| {
+                self.examine_repository(repository)
+            })
+            .await
     }
 
     async fn examine_repository(&self, mut repository: CuratedRepository) -> Result<()> {
         self.check_not_stopped()?;
         let examined = self.examine(&mut repository).await;
         self.check_not_stopped()?;
-        let candidates = match examined {
-            Ok(candidates) => candidates,
-            Err(Dropped { reason, detail }) => {
-                repository.fate = Fate::dropped(reason, detail);
-                Vec::new()
-            }
-        };
+        let candidates = examined.unwrap_or_else(|dropped| {
+            repository.fate = dropped;
+            Vec::new()
+        });
         let result = match &repository.fate {
             Fate::Dropped { reason, detail } => format!("dropped, {reason}: {detail}"),
             _ => format!(
@@ -92,18 +88,17 @@ impl Curator<'_> {
         store.put_found(self.id, &repository, &candidates).await
     }
 
-    /// The candidates of a repository.
+    /// The candidates of a repository, or why it has none.
     async fn examine(
         &self,
         repository: &mut CuratedRepository,
-    ) -> std::result::Result<Vec<CandidateRow>, Dropped> {
+    ) -> std::result::Result<Vec<CandidateRow>, Fate> {
         let folder = repository_folder(&self.home, repository.position);
-        let origin: Origin = serde_json::from_str(&repository.source)
-            .map_err(|e| Dropped::new("unreadable", &anyhow!(e)))?;
-        self.fetcher
-            .fetch(&origin, &folder)
-            .await
-            .map_err(|e| Dropped::new("not to be had", &e))?;
+        let unreadable = |e: anyhow::Error| Fate::dropped("unreadable", format!("{e:#}"));
+        let origin = serde_json::from_str(&repository.source);
+        let origin: Origin = origin.map_err(|e| unreadable(e.into()))?;
+        let fetched = self.fetcher.fetch(&origin, &folder).await;
+        fetched.map_err(|e| Fate::dropped("not to be had", format!("{e:#}")))?;
         let branch = match &origin {
             Origin::Git { branch, .. } => branch.clone(),
             // Its first commit is checked out; the branch has all of them.
@@ -124,23 +119,16 @@ impl Curator<'_> {
             };
             Ok((facts, refusals, report))
         });
-        let (facts, refusals, report) =
-            examined.await.map_err(|e| Dropped::new("unreadable", &e))?;
+        let (facts, refusals, report) = examined.await.map_err(unreadable)?;
         let licences: Vec<&str> = facts.licences.iter().map(|l| l.spdx.as_str()).collect();
         repository.licence = licences.first().map(|_| licences.join(" AND "));
-        repository.commits = u32::try_from(facts.commits).unwrap_or(u32::MAX);
+        repository.commits = count(facts.commits);
         let Some(report) = report else {
             let all: Vec<String> = refusals.iter().map(ToString::to_string).collect();
-            return Err(Dropped {
-                reason: refusals
-                    .first()
-                    .map_or("refused", |first| first.name())
-                    .into(),
-                detail: all.join("; "),
-            });
+            let reason = refusals.first().map_or("refused", |first| first.name());
+            return Err(Fate::dropped(reason, all.join("; ")));
         };
         let mut dropped: Vec<(String, u32)> = Vec::new();
-        let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
         if report.singles > 0 {
             dropped.push(("a single commit".into(), count(report.singles)));
         }
@@ -162,27 +150,24 @@ impl Curator<'_> {
         let waiting = self
             .candidates(|candidate| candidate.environment == Fate::Waiting)
             .await?;
-        futures::stream::iter(waiting)
-            .map(|candidate| self.build_environment(candidate))
-            .buffer_unordered(host::carries(Limits::default()))
-            .try_collect::<Vec<()>>()
-            .await?;
-        Ok(())
+        futures::stream::iter(waiting.into_iter().map(Ok))
+            .try_for_each_concurrent(host::carries(Limits::default()), |candidate| {
+                self.build_environment(candidate)
+            })
+            .await
     }
 
     async fn build_environment(&self, mut candidate: CandidateRow) -> Result<()> {
         self.check_not_stopped()?;
-        self.engine
-            .image_cache
-            .ensure_free_space(ENVIRONMENT_BYTES)
-            .await?;
+        let engine = self.engine;
+        let cache = &engine.image_cache;
+        cache.ensure_free_space(ENVIRONMENT_BYTES).await?;
         let folder = repository_folder(&self.home, candidate.repository);
         let (history, sha) = (History::new(folder), candidate.target_sha.clone());
         let read = blocking(move || Ok((history.code(&sha)?, history.commit(&sha)?.time)));
-        let inner = &self.engine;
-        let sandbox = self.engine.sandbox();
+        let sandbox = engine.sandbox();
         let builder = Builder {
-            images: &inner.images,
+            images: &engine.images,
             sandbox: &*sandbox,
             network: self.network,
             finder: self.finder,
@@ -218,7 +203,7 @@ impl Curator<'_> {
             }
             Err(why) => candidate.environment = Fate::dropped("unreadable", format!("{why:#}")),
         }
-        inner.store.put_candidate(self.id, &candidate).await
+        engine.store.put_candidate(self.id, &candidate).await
     }
 
     /// The last stage: tests both ends of candidates with an environment.
@@ -228,12 +213,11 @@ impl Curator<'_> {
                 && candidate.filtered == Fate::Waiting
                 && candidate.prepared.is_none()
         });
-        futures::stream::iter(waiting.await?)
-            .map(|candidate| self.test_candidate(candidate))
-            .buffer_unordered(host::carries(Limits::default()))
-            .try_collect::<Vec<()>>()
-            .await?;
-        Ok(())
+        futures::stream::iter(waiting.await?.into_iter().map(Ok))
+            .try_for_each_concurrent(host::carries(Limits::default()), |candidate| {
+                self.test_candidate(candidate)
+            })
+            .await
     }
 
     async fn test_candidate(&self, mut candidate: CandidateRow) -> Result<()> {
@@ -245,16 +229,13 @@ impl Curator<'_> {
             }
             Err(why) => candidate.filtered = Fate::dropped("unreadable", format!("{why:#}")),
         }
-        let gap = candidate
-            .prepared
-            .as_ref()
-            .map(|row| row.suite.counts.gap());
-        (self.say)(match &candidate.filtered {
-            Fate::Dropped { detail, .. } => {
-                format!("{}: dropped: {}", candidate.task_id, first_line(detail))
-            }
-            _ => format!("{}: gap {}", candidate.task_id, gap.unwrap_or(0)),
-        });
+        let gap = candidate.prepared.as_ref();
+        let gap = gap.map_or(0, |row| row.suite.counts.gap());
+        let result = match &candidate.filtered {
+            Fate::Dropped { detail, .. } => format!("dropped: {}", first_line(detail)),
+            _ => format!("gap {gap}"),
+        };
+        (self.say)(format!("{}: {result}", candidate.task_id));
         self.engine.store.put_candidate(self.id, &candidate).await
     }
 
@@ -263,20 +244,17 @@ impl Curator<'_> {
         let gap = row.suite.counts.gap();
         match &row.state {
             TaskState::Unusable { reason } => Fate::dropped("tests do not start", reason),
-            TaskState::Ready if gap < filter.min_gap => Fate::dropped(
-                "small gap",
-                format!(
-                    "a gap of {gap} tests; at least {} are required",
-                    filter.min_gap
-                ),
-            ),
-            TaskState::Ready if row.suite_seconds > filter.max_suite_seconds => Fate::dropped(
-                "slow suite",
-                format!(
-                    "its suite takes {:.0} s; at most {:.0} s are allowed",
-                    row.suite_seconds, filter.max_suite_seconds
-                ),
-            ),
+            TaskState::Ready if gap < filter.min_gap => {
+                let least = filter.min_gap;
+                let detail = format!("a gap of {gap} tests; at least {least} are required");
+                Fate::dropped("small gap", detail)
+            }
+            TaskState::Ready if row.suite_seconds > filter.max_suite_seconds => {
+                let (takes, most) = (row.suite_seconds, filter.max_suite_seconds);
+                let detail =
+                    format!("its suite takes {takes:.0} s; at most {most:.0} s are allowed");
+                Fate::dropped("slow suite", detail)
+            }
             TaskState::Ready => Fate::Waiting,
         }
     }
@@ -290,17 +268,14 @@ impl Curator<'_> {
             return Ok(Err(why));
         }
         self.write_image(candidate, &data).await?;
-        let inner = &self.engine;
-        let sandbox = self.engine.sandbox();
-        let folder = self.dataset();
         let preparation = TaskPreparation {
-            artifacts: &inner.artifacts,
-            sandbox: &*sandbox,
-            image_cache: &inner.image_cache,
-            folders: &inner.folders,
+            artifacts: &self.engine.artifacts,
+            sandbox: &*self.engine.sandbox(),
+            image_cache: &self.engine.image_cache,
+            folders: &self.engine.folders,
             limits: Limits::default(),
             repeats: self.plan.filter.repeats,
-            folder: &folder,
+            folder: &self.dataset(),
         };
         preparation.prepare(&line).await.map(Ok)
     }
@@ -322,14 +297,12 @@ impl Curator<'_> {
     }
 
     async fn write_image(&self, candidate: &CandidateRow, data: &Path) -> Result<()> {
-        let inner = &self.engine;
+        let (images, cache) = (&self.engine.images, &self.engine.image_cache);
         let archive = data.join("image.tar.gz");
-        let saved = inner.images.save(&candidate.image, &archive).await;
+        let saved = images.save(&candidate.image, &archive).await;
         saved.map_err(unavailable)?;
         let identity = files::identity(&archive)?;
-        let remembered = inner
-            .image_cache
-            .remember(&archive, identity, &candidate.image);
+        let remembered = cache.remember(&archive, identity, &candidate.image);
         Ok(remembered.await?)
     }
 
@@ -372,19 +345,16 @@ impl Curator<'_> {
         let (selected, rejected) = ranking::choose(ranked.collect(), &self.plan.filter);
         for (task, beyond) in rejected {
             if let Some(candidate) = ready.get_mut(&task) {
-                candidate.filtered = match beyond {
-                    Beyond::Repository => Fate::dropped(
+                let filter = &self.plan.filter;
+                let (reason, most, of) = match beyond {
+                    Beyond::Repository => (
                         "beyond the best of its repository",
-                        format!(
-                            "{} of a repository are selected",
-                            self.plan.filter.most_per_repository
-                        ),
+                        filter.most_per_repository,
+                        " of a repository",
                     ),
-                    Beyond::All => Fate::dropped(
-                        "beyond the best",
-                        format!("{} are selected", self.plan.filter.most),
-                    ),
+                    Beyond::All => ("beyond the best", filter.most, ""),
                 };
+                candidate.filtered = Fate::dropped(reason, format!("{most}{of} are selected"));
                 store.put_candidate(self.id, candidate).await?;
             }
         }
@@ -430,48 +400,33 @@ impl Curator<'_> {
 
     fn check_not_stopped(&self) -> Result<()> {
         match self.stop.is_cancelled() {
-            true => Err(Error::Conflict("the curation was stopped".into())),
+            true => Err(stopped()),
             false => Ok(()),
         }
     }
 
     async fn unless_stopped<T>(&self, work: impl Future<Output = T>) -> Result<T> {
-        tokio::select! {
-            done = work => Ok(done),
-            () = self.stop.cancelled() => Err(Error::Conflict("the curation was stopped".into())),
-        }
+        let done = self.stop.run_until_cancelled(work).await;
+        done.ok_or_else(stopped)
     }
+}
+
+fn stopped() -> Error {
+    Error::Conflict("the curation was stopped".into())
 }
 
 /// Disk space for one environment.
 const ENVIRONMENT_BYTES: u64 = 2 << 30;
 
-/// Why a repository has no candidates.
-struct Dropped {
-    reason: String,
-    detail: String,
-}
-
-impl Dropped {
-    fn new(reason: &str, error: &anyhow::Error) -> Self {
-        Self {
-            reason: reason.into(),
-            detail: format!("{error:#}"),
-        }
-    }
+fn count(n: usize) -> u32 {
+    u32::try_from(n).unwrap_or(u32::MAX)
 }
 
 fn candidate(repository: &CuratedRepository, found: &KeptSpan) -> CandidateRow {
     let KeptSpan { span, changes } = found;
-    let short = |sha: &str| sha[..7.min(sha.len())].to_owned();
-    let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+    let [base, target] = [&span.base, &span.target].map(|sha| &sha[..7.min(sha.len())]);
     CandidateRow {
-        task_id: format!(
-            "{}__{}__{}",
-            repository.name,
-            short(&span.base),
-            short(&span.target)
-        ),
+        task_id: format!("{}__{base}__{target}", repository.name),
         repository: repository.position,
         base_sha: span.base.clone(),
         target_sha: span.target.clone(),

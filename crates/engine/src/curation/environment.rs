@@ -22,7 +22,7 @@ use swe_ci_sandbox::images::{BuildNetwork, ImageBuild, Images};
 use swe_ci_sandbox::{ContainerSpec, Purpose, Sandbox, suite};
 use swe_ci_views::curation::{BuildAttempt, Fate};
 
-use super::error::unavailable;
+use super::unavailable;
 
 /// The most output of a build or a suite that is analysed.
 const MAX_OUTPUT: usize = 4 << 20;
@@ -89,13 +89,7 @@ impl Builder<'_> {
     ) -> Result<Built> {
         let mut recipe = match self.initial_recipe(target, time, version) {
             Ok(recipe) => recipe,
-            Err(why) => {
-                return Ok(Built::dropped(
-                    "no environment",
-                    &format!("{why:#}"),
-                    Vec::new(),
-                ));
-            }
+            Err(why) => return Ok(Built::dropped(&format!("{why:#}"), Vec::new())),
         };
         let own = own_modules(target.paths());
         let mut repair = Repair::new(self.repairs);
@@ -124,18 +118,12 @@ impl Builder<'_> {
                 break;
             }
             let providers = self.providers(&missing_modules(&findings), time).await?;
-            let next = repair.next(&recipe, &findings, &providers);
-            let reasons = repair
-                .attempts
-                .last()
-                .map(|attempt| attempt.reasons.join(" "));
-            match next {
-                Some(next) => {
-                    change = reasons.unwrap_or_default();
-                    recipe = next;
-                }
-                None => break,
-            }
+            let Some(next) = repair.next(&recipe, &findings, &providers) else {
+                break;
+            };
+            recipe = next;
+            let repaired = repair.attempts.last();
+            change = repaired.map_or_else(String::new, |attempt| attempt.reasons.join(" "));
         }
         Ok(match best {
             Some((image, _)) => Built {
@@ -145,7 +133,7 @@ impl Builder<'_> {
             },
             None => {
                 let detail = attempts.last().map(|attempt| attempt.outcome.clone());
-                Built::dropped("no environment", &detail.unwrap_or_default(), attempts)
+                Built::dropped(&detail.unwrap_or_default(), attempts)
             }
         })
     }
@@ -190,7 +178,7 @@ impl Builder<'_> {
         let tried = self.attempt_once(tag, recipe, target).await?;
         if tried.suspected_outage.is_some() {
             let answers = self.finder.answers().await;
-            answers.map_err(|error| Error::Unavailable(format!("{error:#}")))?;
+            answers.map_err(unavailable)?;
         }
         Ok(tried)
     }
@@ -204,7 +192,7 @@ impl Builder<'_> {
             SuspectedOutage::Connection { .. } => Ok(true),
             SuspectedOutage::NoFiles { distribution } => {
                 let has = self.finder.has(distribution, time).await;
-                has.map_err(|error| Error::Unavailable(format!("{error:#}")))
+                has.map_err(unavailable)
             }
         }
     }
@@ -241,10 +229,8 @@ impl Builder<'_> {
                 // The engine's message for a failed command is only the
                 // command's text.
                 let why = last_error(&output).filter(|_| problem.starts_with("The command "));
-                let outcome = format!(
-                    "it could not be built: {}",
-                    why.as_ref().unwrap_or(&problem)
-                );
+                let why = why.as_ref().unwrap_or(&problem);
+                let outcome = format!("it could not be built: {why}");
                 let suspected_outage = suspected_outage(&output);
                 append(&mut output, &problem);
                 return Ok(TriedEnvironment {
@@ -266,11 +252,8 @@ impl Builder<'_> {
         let (runs, outcome) = match run.result {
             Ok(report) => {
                 let passed = TestList::of_target(&report).len();
-                let all = report.tests.len();
-                (
-                    (passed > 0).then_some((image, passed)),
-                    format!("{passed} of {all} tests pass"),
-                )
+                let outcome = format!("{passed} of {} tests pass", report.tests.len());
+                ((passed > 0).then_some((image, passed)), outcome)
             }
             Err(why) => (None, why),
         };
@@ -302,9 +285,9 @@ impl Builder<'_> {
 }
 
 impl Built {
-    fn dropped(reason: &str, detail: &str, attempts: Vec<BuildAttempt>) -> Self {
+    fn dropped(detail: &str, attempts: Vec<BuildAttempt>) -> Self {
         Self {
-            fate: Fate::dropped(reason, detail),
+            fate: Fate::dropped("no environment", detail),
             image: String::new(),
             attempts,
         }

@@ -21,9 +21,9 @@ use swe_ci_views::curation::{CurationState, Fate};
 use tokio_util::sync::CancellationToken;
 
 use super::curator::Curator;
-use super::error::unavailable;
 use super::origin::Fetcher;
 use super::plan::{Origin, Plan, repository_name};
+use super::unavailable;
 use crate::Engine;
 
 /// How often a server looks for a curation, and whether one was cancelled.
@@ -62,16 +62,16 @@ impl Engine {
     /// Runs queued curations, one after the other, until `stop`.
     pub(crate) async fn curate_queued(&self, stop: &CancellationToken) {
         while !stop.is_cancelled() {
-            match self.curate_next(stop).await {
-                Ok(true) => {}
-                Ok(false) => pause(stop, POLL_INTERVAL).await,
+            let wait = match self.curate_next(stop).await {
+                Ok(true) => continue,
+                Ok(false) => POLL_INTERVAL,
+                Err(_) if stop.is_cancelled() => return,
                 Err(error) => {
-                    if !stop.is_cancelled() {
-                        tracing::error!("curation: {:#}", anyhow::Error::new(error));
-                    }
-                    pause(stop, RETRY_DELAY).await;
+                    tracing::error!("curation: {:#}", anyhow::Error::new(error));
+                    RETRY_DELAY
                 }
-            }
+            };
+            stop.run_until_cancelled(tokio::time::sleep(wait)).await;
         }
     }
 
@@ -100,10 +100,8 @@ impl Engine {
     ) -> Result<()> {
         let store = &self.store;
         // Another process may have ended it since.
-        if !store
-            .move_curation(&row.id, &CurationState::Running)
-            .await?
-        {
+        let running = store.move_curation(&row.id, &CurationState::Running);
+        if !running.await? {
             return Ok(());
         }
         let stop = stop.child_token();
@@ -123,9 +121,8 @@ impl Engine {
             Err(error @ (Error::Conflict(_) | Error::Unavailable(_))) => return Err(error),
             Err(error) => {
                 let reason = error.to_string();
-                store
-                    .move_curation(&row.id, &CurationState::Failed { reason })
-                    .await?;
+                let failed = CurationState::Failed { reason };
+                store.move_curation(&row.id, &failed).await?;
                 self.remove_intermediates(&row.id).await?;
                 return Err(error);
             }
@@ -312,12 +309,5 @@ impl Engine {
             (name, origin)
         };
         Ok(found.hits.into_iter().map(origin).collect())
-    }
-}
-
-async fn pause(stop: &CancellationToken, time: Duration) {
-    tokio::select! {
-        () = stop.cancelled() => {}
-        () = tokio::time::sleep(time) => {}
     }
 }

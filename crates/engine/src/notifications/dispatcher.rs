@@ -18,7 +18,7 @@ use swe_ci_views::notification::{Channel, Occasion};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use super::mail::{Mailer, digest_of_code, random_code};
+use super::mail::{Failure, Mailer, digest_of_code, random_code};
 use super::message::{body, mail, signature};
 use crate::Config;
 
@@ -83,23 +83,8 @@ pub struct NotificationDispatcher {
     pace: Pace,
 }
 
-/// Why a delivery failed.
-struct Failure {
-    why: String,
-    for_good: bool,
-}
-
 impl NotificationDispatcher {
-    pub fn new(store: &Store, keys: &Keys, config: &Config) -> anyhow::Result<Self> {
-        Self::with_pace(store, keys, config, Pace::default())
-    }
-
-    pub fn with_pace(
-        store: &Store,
-        keys: &Keys,
-        config: &Config,
-        pace: Pace,
-    ) -> anyhow::Result<Self> {
+    pub fn new(store: &Store, keys: &Keys, config: &Config, pace: Pace) -> anyhow::Result<Self> {
         let client = |reach| {
             let client = client_within(reach, Client::builder())
                 .redirect(reqwest::redirect::Policy::none())
@@ -185,16 +170,13 @@ impl NotificationDispatcher {
 
     /// Never reads the body of the answer: it stays with the receiver.
     async fn post(&self, due: &Due) -> Result<String, Failure> {
-        let reach = match due.of_admin || self.private {
-            true => Reach::Anywhere,
-            false => Reach::Public,
-        };
-        let client = match reach {
-            Reach::Anywhere => &self.client,
-            Reach::Public => &self.public_client,
+        let anywhere = due.of_admin || self.private;
+        let client = match anywhere {
+            true => &self.client,
+            false => &self.public_client,
         };
         // Addresses given as numbers never pass the resolver's check.
-        if let (Reach::Public, Some(why)) = (reach, refused_by_name(&due.address)) {
+        if let Some(why) = refused_by_name(&due.address).filter(|_| !anywhere) {
             return Err(Failure::for_good(why));
         }
         let secret = self.secret_of(due).await?;
@@ -233,10 +215,7 @@ impl NotificationDispatcher {
         let (subject, text) = mail(due, self.site.as_deref(), &code);
         let sent = mailer.send(&due.delivery_id, &due.address, &subject, text);
         match tokio::time::timeout(MAIL_TIME_LIMIT, sent).await {
-            Ok(sent) => sent.map_err(|error| Failure {
-                why: error.why,
-                for_good: error.for_good,
-            }),
+            Ok(sent) => sent,
             Err(_) => Err(Failure::for_now("the mail server takes too long")),
         }
     }
@@ -255,30 +234,13 @@ impl NotificationDispatcher {
     }
 }
 
-impl Failure {
-    fn for_now(why: &str) -> Self {
-        Self {
-            why: why.to_owned(),
-            for_good: false,
-        }
-    }
-
-    fn for_good(why: String) -> Self {
-        Self {
-            why,
-            for_good: true,
-        }
-    }
-}
-
 fn of_status(status: StatusCode) -> Result<String, Failure> {
     let code = status.as_u16().to_string();
     if status.is_success() {
         Ok(code)
     } else if status.is_redirection() {
-        Err(Failure::for_now(&format!(
-            "{code}: redirects are not followed"
-        )))
+        let why = format!("{code}: redirects are not followed");
+        Err(Failure::for_now(why))
     } else {
         Err(Failure {
             why: code,

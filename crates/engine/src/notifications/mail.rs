@@ -39,13 +39,29 @@ impl fmt::Debug for Mailer {
     }
 }
 
-/// Why a mail was not accepted.
+/// Why a notification did not arrive.
 #[derive(Debug)]
-pub struct NotSent {
+pub struct Failure {
     /// A text that may be shown.
     pub why: String,
     /// Whether a retry is useless.
     pub for_good: bool,
+}
+
+impl Failure {
+    pub fn for_now(why: impl Into<String>) -> Self {
+        Self {
+            why: why.into(),
+            for_good: false,
+        }
+    }
+
+    pub fn for_good(why: String) -> Self {
+        Self {
+            why,
+            for_good: true,
+        }
+    }
 }
 
 impl Mailer {
@@ -91,16 +107,13 @@ impl Mailer {
         to: &str,
         subject: &str,
         text: String,
-    ) -> std::result::Result<String, NotSent> {
-        let message = self.message(id, to, subject, text);
-        let message = message.map_err(|error| NotSent {
-            why: format!("it cannot be formatted as a mail: {error:#}"),
-            for_good: true,
+    ) -> std::result::Result<String, Failure> {
+        let message = self.message(id, to, subject, text).map_err(|error| {
+            Failure::for_good(format!("it cannot be formatted as a mail: {error:#}"))
         })?;
-        match self.transport.send(message).await {
-            Ok(response) => Ok(response.code().to_string()),
-            Err(error) => Err(not_sent(&error)),
-        }
+        let sent = self.transport.send(message).await;
+        sent.map(|response| response.code().to_string())
+            .map_err(|error| not_sent(&error))
     }
 
     fn message(&self, id: &str, to: &str, subject: &str, text: String) -> anyhow::Result<Message> {
@@ -122,14 +135,14 @@ impl Mailer {
 }
 
 /// The server's text may disclose internals; only its code is passed on.
-fn not_sent(error: &smtp::Error) -> NotSent {
+fn not_sent(error: &smtp::Error) -> Failure {
     let why = match error.status() {
         Some(code) => format!("the mail server answers {code}"),
         None if error.is_timeout() => "the mail server does not answer".into(),
         None if error.is_tls() => "the mail server cannot be reached by TLS".into(),
         None => "the mail server cannot be reached".into(),
     };
-    NotSent {
+    Failure {
         why,
         for_good: error.is_permanent(),
     }

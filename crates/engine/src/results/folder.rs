@@ -41,11 +41,20 @@ pub enum Unread {
     Refused(String),
 }
 
+impl Unread {
+    /// Why it was not read, with the reason to give when it is missing.
+    pub fn why(self, missing: impl FnOnce() -> String) -> String {
+        match self {
+            Self::Missing => missing(),
+            Self::Refused(why) => why,
+        }
+    }
+}
+
 impl Folder {
     /// The folder the user named; it may be a link itself.
     pub fn open(root: &Path) -> anyhow::Result<Self> {
-        let data = std::fs::metadata(root)
-            .with_context(|| format!("cannot open the folder {}", root.display()))?;
+        let data = std::fs::metadata(root).with_context(|| cannot_open(root))?;
         ensure!(data.is_dir(), "{} is not a folder", root.display());
         Ok(Self {
             root: root.to_path_buf(),
@@ -55,10 +64,8 @@ impl Folder {
 
     /// Its real name, whatever path the user gave.
     pub fn name(&self) -> anyhow::Result<String> {
-        let path = self
-            .root
-            .canonicalize()
-            .with_context(|| format!("cannot open the folder {}", self.root.display()))?;
+        let path = self.root.canonicalize();
+        let path = path.with_context(|| cannot_open(&self.root))?;
         let name = path.file_name().unwrap_or(path.as_os_str());
         Ok(name.to_string_lossy().into_owned())
     }
@@ -144,16 +151,17 @@ impl Folder {
 
 impl Kind {
     fn new(kind: FileType) -> Self {
-        if kind.is_symlink() {
-            Self::Link
-        } else if kind.is_dir() {
-            Self::Folder
-        } else if kind.is_file() {
-            Self::File
-        } else {
-            Self::Other
+        match kind {
+            _ if kind.is_symlink() => Self::Link,
+            _ if kind.is_dir() => Self::Folder,
+            _ if kind.is_file() => Self::File,
+            _ => Self::Other,
         }
     }
+}
+
+fn cannot_open(root: &Path) -> String {
+    format!("cannot open the folder {}", root.display())
 }
 
 fn refused(path: &str, problem: &str) -> Unread {

@@ -37,33 +37,11 @@ pub struct ImportRequest {
     pub max_iterations: u32,
 }
 
-/// The change that an import made.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Change {
-    New,
-    /// Imported before, with other content.
-    Replaced,
-    /// Imported before, with the same content.
-    Unchanged,
-}
-
-impl Change {
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::New => "new",
-            Self::Replaced => "replaced",
-            Self::Unchanged => "unchanged",
-        }
-    }
-}
-
 /// The result of an import.
 #[derive(Debug, Clone, Serialize)]
 pub struct ImportedResults {
     pub run_id: String,
-    pub change: Change,
+    pub change: Put,
     pub split: String,
     /// Tasks of the split.
     pub tasks: u32,
@@ -99,12 +77,7 @@ impl Engine {
             blocking(move || Ok(read(layout, &root, &metadata, Detail::Tests))).await??;
         refuse_bad(&experiment, folder)?;
         let (run, results) = run(&experiment, config, layout)?;
-        let (run_id, put) = self.store.put_import(&run).await?;
-        let change = match put {
-            Put::New => Change::New,
-            Put::Replaced => Change::Replaced,
-            Put::Unchanged => Change::Unchanged,
-        };
+        let (run_id, change) = self.store.put_import(&run).await?;
         Ok(ImportedResults {
             run_id,
             change,
@@ -155,13 +128,10 @@ fn refuse_bad(experiment: &Experiment, folder: &Path) -> Result<()> {
         Found::Bad(why) => Some(why),
         _ => None,
     });
-    match bad {
-        Some(why) => {
-            let at = folder.display();
-            Err(Error::Invalid(format!("{at}/{why}")))
-        }
-        None => Ok(()),
-    }
+    bad.map_or(Ok(()), |why| {
+        let at = folder.display();
+        Err(Error::Invalid(format!("{at}/{why}")))
+    })
 }
 
 /// The run to store, and the report for the caller.
@@ -183,7 +153,7 @@ fn run(
     let notes = notes(experiment, &config);
     let results = ImportedResults {
         run_id: String::new(),
-        change: Change::New,
+        change: Put::New,
         split: config.split.clone(),
         tasks: number(experiment.tasks.len()),
         evolutions: number(scored),
@@ -215,11 +185,9 @@ fn nothing(experiment: &Experiment, config: &RunConfig, layout: Layout) -> Error
 /// all are imported by counts.
 fn detail(experiment: &Experiment) -> Detail {
     let mut all = experiment.tasks.iter().flat_map(|task| &task.samples);
-    let counts_only = all.any(|found| matches!(found, Found::Evolution(e) if e.tests.is_err()));
-    if counts_only {
-        Detail::Counts
-    } else {
-        Detail::Tests
+    match all.any(|found| matches!(found, Found::Evolution(e) if e.tests.is_err())) {
+        true => Detail::Counts,
+        false => Detail::Tests,
     }
 }
 
@@ -274,11 +242,8 @@ fn notes(experiment: &Experiment, config: &RunConfig) -> Vec<String> {
             }
         }
     }
-    notes.extend(
-        why_counts
-            .iter()
-            .map(|(why, tasks)| counts_note(why, tasks)),
-    );
+    let why_counts = why_counts.iter();
+    notes.extend(why_counts.map(|(why, tasks)| counts_note(why, tasks)));
     notes
 }
 
@@ -314,13 +279,13 @@ fn source(experiment: &Experiment, config: &RunConfig, layout: Layout) -> String
 
 fn provenance(experiment: &Experiment, layout: Layout, notes: Vec<String>) -> Provenance {
     let lines = experiment.tasks.iter().map(|t| &t.line);
-    let tasks: Vec<String> = lines
+    let tasks: String = lines
         .map(|l| format!("{}\0{}\0{}\0", l.task_id, l.base_sha, l.target_sha))
         .collect();
     Provenance {
         platform_version: env!("CARGO_PKG_VERSION").into(),
         metric_version: METRIC_VERSION,
-        dataset_digest: format!("sha256:{}", sha256_hex(tasks.concat().as_bytes())),
+        dataset_digest: format!("sha256:{}", sha256_hex(tasks.as_bytes())),
         harness_version: "unknown".into(),
         prompts: None,
         imported: Some(ImportedFrom {

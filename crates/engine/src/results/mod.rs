@@ -3,22 +3,14 @@
 //! parses the files; this module finds them, reads them within limits, and
 //! checks them against each other.
 
-mod folder;
-
-mod reference;
-
-mod reports;
-
-mod otter;
-
-mod measurement;
-
-mod score;
-
 mod evolution;
-
+mod folder;
 mod import;
-
+mod measurement;
+mod otter;
+mod reference;
+mod reports;
+mod score;
 #[cfg(test)]
 mod tests;
 
@@ -29,7 +21,7 @@ use serde::Serialize;
 use swe_ci_core::results::{Layout, Record};
 use swe_ci_core::task::TaskId;
 
-pub use import::{Change, ImportRequest, ImportedResults};
+pub use import::{ImportRequest, ImportedResults};
 pub use score::{ScoreRequest, Scored, score};
 
 use folder::{Folder, Kind, Unread};

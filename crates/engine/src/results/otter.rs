@@ -69,11 +69,8 @@ fn sample(folder: &mut Folder, name: &str) -> Result<Found, Found> {
 
 /// How many turns there are, numbered from 1 without a gap.
 fn turns(folder: &Folder, name: &str) -> Result<u32, String> {
-    let entries = match folder.list(name) {
-        Ok(entries) => entries,
-        Err(Unread::Refused(why)) => return Err(why),
-        Err(Unread::Missing) => return Err(format!("{name} has gone")),
-    };
+    let entries = folder.list(name);
+    let entries = entries.map_err(|unread| unread.why(|| format!("{name} has gone")))?;
     let mut numbers = Vec::new();
     for (entry, kind) in entries {
         if !entry.starts_with("turn_") || !matches!(kind, Kind::Folder | Kind::Link) {

@@ -11,7 +11,7 @@ use swe_ci_core::report::Report;
 use swe_ci_core::results::Record;
 use swe_ci_store::Suite;
 
-use super::folder::{Folder, Kind, Unread};
+use super::folder::{Folder, Kind};
 
 const MAX_BYTES: u64 = 256 << 20;
 
@@ -66,10 +66,8 @@ pub fn read(folder: &mut Folder, task: &str, record: &Record) -> Result<PerTest,
 
 /// The reports of the base and of each scored code, in order.
 fn archived(folder: &Folder, task: &str) -> Result<Vec<String>, String> {
-    let entries = folder.list(task).map_err(|unread| match unread {
-        Unread::Missing => format!("{task} has gone"),
-        Unread::Refused(why) => why,
-    })?;
+    let entries = folder.list(task);
+    let entries = entries.map_err(|unread| unread.why(|| format!("{task} has gone")))?;
     let stamped = entries
         .iter()
         .filter(|(name, kind)| is_time(name) && matches!(kind, Kind::Folder | Kind::Link))
@@ -88,13 +86,13 @@ fn archived(folder: &Folder, task: &str) -> Result<Vec<String>, String> {
 fn is_time(name: &str) -> bool {
     let shape = "0000-00-00-00-00-00";
     name.len() == shape.len()
-        && name.bytes().zip(shape.bytes()).all(|(byte, as_in)| {
-            if as_in == b'0' {
-                byte.is_ascii_digit()
-            } else {
-                byte == as_in
-            }
-        })
+        && name
+            .bytes()
+            .zip(shape.bytes())
+            .all(|(byte, as_in)| match as_in {
+                b'0' => byte.is_ascii_digit(),
+                _ => byte == as_in,
+            })
 }
 
 /// The next report, if its count agrees with iteration.jsonl.
@@ -115,12 +113,8 @@ fn next(
 }
 
 fn report(folder: &mut Folder, path: &str) -> Result<Report, String> {
-    let bytes = folder
-        .read(path, MAX_BYTES)
-        .map_err(|unread| match unread {
-            Unread::Missing => format!("{path} is missing"),
-            Unread::Refused(why) => why,
-        })?;
+    let bytes = folder.read(path, MAX_BYTES);
+    let bytes = bytes.map_err(|unread| unread.why(|| format!("{path} is missing")))?;
     Report::parse(&bytes).map_err(|error| format!("{path}: {error}"))
 }
 

@@ -101,16 +101,13 @@ impl Engine {
     ///
     /// # Errors
     /// [`Error::Conflict`] when it is linked to another account, or there are
-    /// 20 already; [`Error::Unauthenticated`] for visitors.
+    /// 20 already.
     pub async fn link_identity(&self, who: &ProvenIdentity) -> Result<()> {
         let own = &self.own_account()?.account_id;
         self.store.link(own, who, MOST_IDENTITIES, self.by()).await
     }
 
     /// The ways to sign in to the actor's account.
-    ///
-    /// # Errors
-    /// [`Error::Unauthenticated`] for visitors.
     pub async fn ways_in(&self) -> Result<WaysIn> {
         let own = &self.own_account()?.account_id;
         self.store.ways_in(own).await
@@ -121,8 +118,7 @@ impl Engine {
     /// [`Engine::set_first_password`], not for tokens.
     ///
     /// # Errors
-    /// [`Error::NotFound`] when it is not linked; [`Error::Conflict`] for the
-    /// last way in; [`Error::Unauthenticated`] for visitors.
+    /// [`Error::Conflict`] for the last way in.
     pub async fn unlink_identity(
         &self,
         provider: &str,

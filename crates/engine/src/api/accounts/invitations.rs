@@ -30,8 +30,7 @@ impl Engine {
     /// `note` names the recipient, in up to 200 characters.
     ///
     /// # Errors
-    /// [`Error::Invalid`] for the note; [`Error::Unauthenticated`],
-    /// [`Error::Forbidden`].
+    /// [`Error::Invalid`] for the note.
     pub async fn invite(
         &self,
         role: AccountRole,
@@ -44,19 +43,12 @@ impl Engine {
     }
 
     /// The valid invitations, newest first; for administrators.
-    ///
-    /// # Errors
-    /// [`Error::Unauthenticated`], [`Error::Forbidden`].
     pub async fn invitations(&self) -> Result<Vec<InvitationView>> {
         self.require(AccountRole::Admin)?;
         self.store.invitations().await
     }
 
     /// Withdraws an invitation; for administrators.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`] when it was used already or never existed;
-    /// [`Error::Unauthenticated`], [`Error::Forbidden`].
     pub async fn withdraw_invitation(&self, id: &str) -> Result<()> {
         self.require(AccountRole::Admin)?;
         self.store.withdraw_invitation(id, self.by()).await

@@ -32,9 +32,6 @@ const DAY: Duration = Duration::from_hours(24);
 
 impl Engine {
     /// All accounts, by name; for administrators.
-    ///
-    /// # Errors
-    /// [`Error::Unauthenticated`], [`Error::Forbidden`].
     pub async fn accounts(&self) -> Result<Vec<AccountView>> {
         self.require(AccountRole::Admin)?;
         self.store.accounts().await
@@ -43,8 +40,7 @@ impl Engine {
     /// Changes an account's role at once; for administrators.
     ///
     /// # Errors
-    /// [`Error::NotFound`]; [`Error::Conflict`] for the last administrator;
-    /// [`Error::Unauthenticated`], [`Error::Forbidden`].
+    /// [`Error::Conflict`] for the last administrator.
     pub async fn set_role(&self, name: &str, role: AccountRole) -> Result<()> {
         self.require(AccountRole::Admin)?;
         let name = known_name(name)?;
@@ -55,8 +51,7 @@ impl Engine {
     /// enables it again; for administrators.
     ///
     /// # Errors
-    /// [`Error::NotFound`]; [`Error::Conflict`] for the last administrator;
-    /// [`Error::Unauthenticated`], [`Error::Forbidden`].
+    /// [`Error::Conflict`] for the last administrator.
     pub async fn set_disabled(&self, name: &str, disabled: bool) -> Result<()> {
         self.require(AccountRole::Admin)?;
         let name = known_name(name)?;
@@ -72,8 +67,7 @@ impl Engine {
     /// administrators.
     ///
     /// # Errors
-    /// [`Error::Invalid`] for a limit out of range; [`Error::Unauthenticated`],
-    /// [`Error::Forbidden`].
+    /// [`Error::Invalid`] for a limit out of range.
     pub async fn audit(
         &self,
         request: &PageRequest,

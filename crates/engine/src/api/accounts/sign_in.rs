@@ -43,8 +43,7 @@ impl Engine {
     ///
     /// # Errors
     /// [`Error::Invalid`] when `old` is not the present one, or `new` is
-    /// invalid; [`Error::TooMany`] as for [`Engine::sign_in`];
-    /// [`Error::Unauthenticated`] for visitors.
+    /// invalid; [`Error::TooMany`] as for [`Engine::sign_in`].
     pub async fn change_password(&self, old: &SecretString, new: &SecretString) -> Result<()> {
         let who = self.own_account()?;
         check(new, &who.name)?;
@@ -65,7 +64,7 @@ impl Engine {
     ///
     /// # Errors
     /// [`Error::Invalid`] when `new` is invalid; [`Error::Conflict`] when there
-    /// is a password; [`Error::Unauthenticated`] for visitors.
+    /// is a password.
     pub async fn set_first_password(&self, new: &SecretString) -> Result<()> {
         let who = self.own_account()?;
         check(new, &who.name)?;
@@ -79,8 +78,7 @@ impl Engine {
     /// for administrators.
     ///
     /// # Errors
-    /// [`Error::NotFound`]; [`Error::Invalid`] when `new` is invalid;
-    /// [`Error::Unauthenticated`], [`Error::Forbidden`].
+    /// [`Error::Invalid`] when `new` is invalid.
     pub async fn reset_password(&self, name: &str, new: &SecretString) -> Result<()> {
         self.require(AccountRole::Admin)?;
         let name = known_name(name)?;

@@ -26,8 +26,7 @@ impl Engine {
     /// # Errors
     /// [`Error::Invalid`] for name or days, [`Error::Forbidden`] for a scope
     /// beyond the actor's rights or a validity beyond its token's,
-    /// [`Error::Conflict`] with 50 tokens already; [`Error::Unauthenticated`]
-    /// for visitors.
+    /// [`Error::Conflict`] with 50 tokens already.
     pub async fn make_token(
         &self,
         name: &str,
@@ -67,18 +66,11 @@ impl Engine {
     }
 
     /// The account's valid tokens, newest first.
-    ///
-    /// # Errors
-    /// [`Error::Unauthenticated`] for visitors.
     pub async fn tokens(&self) -> Result<Vec<TokenView>> {
         self.store.tokens(&self.own_account()?.account_id).await
     }
 
     /// Revokes a token of the account; administrators may revoke any.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`] when the account has no such token;
-    /// [`Error::Unauthenticated`] for visitors.
     pub async fn revoke_token(&self, id: &str) -> Result<()> {
         let owner = match self.by() {
             by if by.is(AccountRole::Admin) => None,

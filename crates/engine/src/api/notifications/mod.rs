@@ -58,7 +58,7 @@ impl Engine {
     ///
     /// # Errors
     /// [`Error::Invalid`] for address or events, [`Error::Conflict`] with 10
-    /// webhooks already; [`Error::Unauthenticated`], [`Error::Forbidden`].
+    /// webhooks already.
     pub async fn add_webhook(
         &self,
         url: &str,
@@ -94,7 +94,7 @@ impl Engine {
     /// # Errors
     /// [`Error::Invalid`] for address or events, [`Error::Conflict`] with a
     /// mailbox already or where no mails are sent, [`Error::TooMany`] after 5
-    /// codes in a day; [`Error::Unauthenticated`], [`Error::Forbidden`].
+    /// codes in a day.
     pub async fn add_mailbox(&self, address: &str, events: &[Occasion]) -> Result<TargetView> {
         let who = self.notified_account()?;
         let address = mail::address(address)?;
@@ -123,9 +123,8 @@ impl Engine {
     /// Accepts the code that was sent to a mailbox of the account.
     ///
     /// # Errors
-    /// [`Error::NotFound`]; [`Error::Invalid`] when it is not the last code
-    /// sent, or that has expired; [`Error::Unauthenticated`],
-    /// [`Error::Forbidden`].
+    /// [`Error::Invalid`] when it is not the last code sent, or that has
+    /// expired.
     pub async fn confirm_mailbox(&self, target_id: &str, code: &str) -> Result<()> {
         let who = self.notified_account()?;
         let digest = mail::digest_of_code(code);
@@ -143,8 +142,7 @@ impl Engine {
     /// unconfirmed mailbox. The result is among the deliveries.
     ///
     /// # Errors
-    /// [`Error::NotFound`]; [`Error::TooMany`] after 20 tests in an hour, or 5
-    /// codes in a day; [`Error::Unauthenticated`], [`Error::Forbidden`].
+    /// [`Error::TooMany`] after 20 tests in an hour, or 5 codes in a day.
     pub async fn test_target(&self, target_id: &str) -> Result<()> {
         let who = self.notified_account()?;
         let store = &self.store;
@@ -158,9 +156,6 @@ impl Engine {
     }
 
     /// Removes a target of the account, with its pending deliveries.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`]; [`Error::Unauthenticated`], [`Error::Forbidden`].
     pub async fn remove_target(&self, target_id: &str) -> Result<()> {
         let who = self.notified_account()?;
         self.store

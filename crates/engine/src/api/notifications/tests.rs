@@ -21,8 +21,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::*;
 use crate::Config;
-use crate::notifications::dispatcher::Pace;
-use crate::notifications::{Mailer, NotificationDispatcher, message};
+use crate::notifications::dispatcher::{NotificationDispatcher, Pace};
+use crate::notifications::{Mailer, message};
 
 /// A request to a receiver.
 #[derive(Debug, Clone)]
@@ -155,7 +155,7 @@ async fn setup(mailer: Option<Mailer>) -> Setup {
         longest: Duration::ZERO,
     };
     let (store, keys) = (&operator.store, &operator.parts.keys);
-    let dispatcher = NotificationDispatcher::with_pace(store, keys, &config, pace).unwrap();
+    let dispatcher = NotificationDispatcher::new(store, keys, &config, pace).unwrap();
     Setup {
         admin: account(&operator, "root", AccountRole::Admin).await,
         ada: account(&operator, "ada", AccountRole::Submitter).await,

@@ -12,9 +12,6 @@ const LONGEST_REASON: usize = 500;
 impl Engine {
     /// Publishes a run, for its submitter and administrators; a withdrawn one,
     /// for administrators only. Idempotent.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`]; [`Error::Unauthenticated`], [`Error::Forbidden`].
     pub async fn publish(&self, run_id: &str) -> Result<()> {
         let run = self.steerable_run(run_id).await?;
         match run.visibility {
@@ -37,8 +34,7 @@ impl Engine {
     ///
     /// # Errors
     /// [`Error::Invalid`] for the reason; [`Error::Conflict`] when it was never
-    /// published; [`Error::NotFound`], [`Error::Unauthenticated`],
-    /// [`Error::Forbidden`].
+    /// published.
     pub async fn unpublish(&self, run_id: &str, reason: &str) -> Result<()> {
         let run = self.steerable_run(run_id).await?;
         let reason = reason.trim();

@@ -65,10 +65,10 @@ impl Engine {
         let (engine, run, known) = (self.clone(), run.clone(), origins.clone());
         let computation =
             Box::pin(async move { engine.compute_entry(&run, provenance, &known).await });
-        let Some(entry) = self.leaderboards.entry(over, computation).await? else {
+        let entry = self.leaderboards.entries.of(over, computation).await?;
+        let Some(mut entry) = Option::clone(&entry) else {
             return Ok(None);
         };
-        let mut entry = Entry::clone(&entry);
         // The verified mark does not affect the cached counts.
         entry.mark = mark;
         // The facts about the tasks may have changed since.

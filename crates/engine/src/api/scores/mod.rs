@@ -12,8 +12,8 @@ use swe_ci_core::outcomes::Outcomes;
 use swe_ci_core::step::Ending;
 use swe_ci_core::task::TaskId;
 use swe_ci_views::leaderboard::{
-    Entry, Incomparable, LeaderboardData, Published, RecoveryTime, Row, Scores, UncertaintyModel,
-    Unseen, Versus,
+    Entry, Incomparable, LeaderboardData, Matrix, Published, RecoveryTime, Row, Scores, TaskOrder,
+    UncertaintyModel, Unseen, Versus,
 };
 
 use crate::Engine;
@@ -22,17 +22,11 @@ use crate::published::published;
 
 impl Engine {
     /// The leaderboard data of a split.
-    ///
-    /// # Errors
-    /// [`crate::Error::NotFound`] when there is no such split.
     pub async fn sheet(&self, split: &str) -> Result<Arc<LeaderboardData>> {
-        let changes = self.changes().await?;
+        let key = (split.to_owned(), self.changes().await?);
         let (engine, split) = (self.clone(), split.to_owned());
-        let name = split.clone();
-        let computation = Box::pin(async move { engine.compute_leaderboard(&name).await });
-        self.leaderboards
-            .leaderboard(split, changes, computation)
-            .await
+        let computation = Box::pin(async move { engine.compute_leaderboard(&split).await });
+        self.leaderboards.leaderboards.of(key, computation).await
     }
 
     /// The change counter of everything that pages show; derived data is valid
@@ -49,65 +43,76 @@ impl Engine {
 
     /// The part of the leaderboard data that no model can have seen in
     /// training.
-    ///
-    /// # Errors
-    /// [`crate::Error::NotFound`] when there is no such split.
     pub async fn unseen(&self, split: &str) -> Result<Arc<Unseen>> {
-        let changes = self.changes().await?;
+        let key = (split.to_owned(), self.changes().await?);
         let (engine, split) = (self.clone(), split.to_owned());
-        let name = split.clone();
         let computation = Box::pin(async move {
-            let leaderboard = engine.sheet(&name).await?;
+            let leaderboard = engine.sheet(&split).await?;
             Ok(blocking(move || Ok(leaderboard.unseen())).await?)
         });
-        self.leaderboards.unseen(split, changes, computation).await
+        self.leaderboards.unseen.of(key, computation).await
     }
 
     /// The leaderboard of a split with intervals and tie groups.
-    ///
-    /// # Errors
-    /// [`crate::Error::NotFound`] when there is no such split.
     pub async fn ranking(
         &self,
         split: &str,
         gamma: Gamma,
         convention: Convention,
     ) -> Result<Vec<Row>> {
-        let key = Ranking::new((split, self.changes().await?), gamma, convention, false);
-        let (engine, split) = (self.clone(), split.to_owned());
-        let computation = Box::pin(async move {
-            let leaderboard = engine.sheet(&split).await?;
-            let rank = move || {
-                Ok(UncertaintyModel::new(&leaderboard).rank(&leaderboard, gamma, convention))
-            };
-            Ok(blocking(rank).await?)
-        });
-        let rows = self.leaderboards.ranking(key, computation).await?;
-        Ok(rows.to_vec())
+        self.ranked(split, gamma, convention, false).await
     }
 
     /// The same, counting only tasks younger than the model.
-    ///
-    /// # Errors
-    /// [`crate::Error::NotFound`] when there is no such split.
     pub async fn ranking_of_unseen(
         &self,
         split: &str,
         gamma: Gamma,
         convention: Convention,
     ) -> Result<Vec<Row>> {
-        let key = Ranking::new((split, self.changes().await?), gamma, convention, true);
+        self.ranked(split, gamma, convention, true).await
+    }
+
+    async fn ranked(
+        &self,
+        split: &str,
+        gamma: Gamma,
+        convention: Convention,
+        unseen: bool,
+    ) -> Result<Vec<Row>> {
+        let key = Ranking {
+            split: split.to_owned(),
+            changes: self.changes().await?,
+            gamma: gamma.get().to_bits(),
+            convention,
+            unseen,
+        };
         let (engine, split) = (self.clone(), split.to_owned());
         let computation = Box::pin(async move {
-            let unseen = engine.unseen(&split).await?;
-            let rank = move || {
-                let leaderboard = &unseen.sheet;
+            let rank = move |leaderboard: &LeaderboardData| {
                 Ok(UncertaintyModel::new(leaderboard).rank(leaderboard, gamma, convention))
             };
-            Ok(blocking(rank).await?)
+            if unseen {
+                let unseen = engine.unseen(&split).await?;
+                return Ok(blocking(move || rank(&unseen.sheet)).await?);
+            }
+            let leaderboard = engine.sheet(&split).await?;
+            Ok(blocking(move || rank(&leaderboard)).await?)
         });
-        let rows = self.leaderboards.ranking(key, computation).await?;
+        let rows = self.leaderboards.rankings.of(key, computation).await?;
         Ok(rows.to_vec())
+    }
+
+    /// Every task of a split against every run.
+    pub async fn matrix(
+        &self,
+        split: &str,
+        gamma: Gamma,
+        convention: Convention,
+        order: TaskOrder,
+    ) -> Result<Matrix> {
+        let leaderboard = self.sheet(split).await?;
+        Ok(blocking(move || Ok(leaderboard.matrix(gamma, convention, order))).await?)
     }
 
     /// Runs of one split side by side, with the evolutions of one task if
@@ -146,9 +151,6 @@ impl Engine {
 
     /// All scores of one run. Without a scored evolution, the scores have no
     /// numbers.
-    ///
-    /// # Errors
-    /// [`crate::Error::NotFound`] when there is no such run.
     pub async fn scores(
         &self,
         run_id: &str,

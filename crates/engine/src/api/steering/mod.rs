@@ -17,8 +17,7 @@ impl Engine {
     /// within seconds, to resume later.
     ///
     /// # Errors
-    /// [`Error::Conflict`] when the run is over; [`Error::NotFound`],
-    /// [`Error::Unauthenticated`], [`Error::Forbidden`].
+    /// [`Error::Conflict`] when the run is over.
     pub async fn pause(&self, run_id: &str) -> Result<()> {
         self.set_paused(run_id, true).await
     }
@@ -62,8 +61,7 @@ impl Engine {
     /// # Errors
     /// [`Error::Rejected`] naming the field that is out of range, or the limit
     /// that would fall; [`Error::Conflict`] when the run is over, unless it
-    /// ended by its budget; [`Error::NotFound`], [`Error::Unauthenticated`],
-    /// [`Error::Forbidden`].
+    /// ended by its budget.
     pub async fn change(&self, run_id: &str, change: Change) -> Result<()> {
         self.steerable_run(run_id).await?;
         let unpaid = self.store.stuck(run_id).await?.budget_spent > 0;
@@ -104,8 +102,7 @@ impl Engine {
     ///
     /// # Errors
     /// [`Error::Conflict`] when the run is cancelled, was made elsewhere, is
-    /// finished with nothing blocked, or has no budget left;
-    /// [`Error::NotFound`], [`Error::Unauthenticated`], [`Error::Forbidden`].
+    /// finished with nothing blocked, or has no budget left.
     pub async fn retry_blocked(&self, run_id: &str) -> Result<u32> {
         let run = self.steerable_run(run_id).await?;
         if run.config.kind == Kind::Imported {

@@ -39,9 +39,6 @@ pub struct FolderStyle {
 impl Engine {
     /// The style of an evolution, or why it has none; `None` before it is
     /// measured.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`].
     pub async fn style(
         &self,
         evolution_id: &str,
@@ -126,8 +123,7 @@ impl Engine {
     ///
     /// # Errors
     /// [`Error::Invalid`] when the folder cannot be read or has no source;
-    /// [`Error::Unavailable`] when the container engine fails;
-    /// [`Error::Unauthenticated`], [`Error::Forbidden`].
+    /// [`Error::Unavailable`] when the container engine fails.
     pub async fn style_of_folder(
         &self,
         folder: &Path,

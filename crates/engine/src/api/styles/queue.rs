@@ -34,9 +34,8 @@ impl Engine {
     /// method has not measured.
     ///
     /// # Errors
-    /// [`Error::NotFound`] without such a run; [`Error::Unavailable`] when the
-    /// container engine fails, with the results so far stored;
-    /// [`Error::Unauthenticated`], [`Error::Forbidden`].
+    /// [`Error::Unavailable`] when the container engine fails, with the results
+    /// so far stored.
     pub async fn measure_styles(
         &self,
         run_id: Option<&str>,
@@ -51,14 +50,14 @@ impl Engine {
         for (n, id) in wanted.iter().enumerate() {
             let style = self.measure(id, say).await?;
             self.store.put_style(id, METHOD, &style).await?;
-            let place = format!("{}/{}", n + 1, wanted.len());
+            let evolution = format!("{}/{} evolution {id}", n + 1, wanted.len());
             match style {
                 Ok(_) => {
-                    say(format!("{place} evolution {id}"));
+                    say(evolution);
                     all.measured += 1;
                 }
                 Err(why) => {
-                    say(format!("{place} evolution {id}: {why}"));
+                    say(format!("{evolution}: {why}"));
                     all.failed.push((id.clone(), why));
                 }
             }
@@ -75,9 +74,9 @@ impl Engine {
         }
         let mut checked_at = None;
         while !stop.is_cancelled() {
-            let next = tokio::select! {
-                next = self.measure_next(worker, &mut checked_at) => next,
-                () = stop.cancelled() => return,
+            let next = self.measure_next(worker, &mut checked_at);
+            let Some(next) = stop.run_until_cancelled(next).await else {
+                return;
             };
             let wait = match next {
                 Ok(true) => continue,
@@ -87,10 +86,7 @@ impl Engine {
                     RETRY_DELAY
                 }
             };
-            tokio::select! {
-                () = stop.cancelled() => {}
-                () = tokio::time::sleep(wait) => {}
-            }
+            stop.run_until_cancelled(tokio::time::sleep(wait)).await;
         }
     }
 
