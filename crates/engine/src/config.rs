@@ -40,7 +40,6 @@ pub struct Config {
     pub ca_bundle: Option<PathBuf>,
     /// Whether this process measures the code style of finished evolutions.
     pub measure_style: bool,
-    /// Limits of the containers in which code style is measured.
     pub style_limits: swe_ci_core::run::Limits,
     /// `sqlite:…` or `postgres://…`; a SQLite file in the data folder when absent.
     pub database_url: Option<String>,
@@ -68,7 +67,6 @@ impl Config {
         }
     }
 
-    /// The host's network settings, for image builds.
     pub(crate) fn build_network(&self) -> anyhow::Result<BuildNetwork> {
         let read = |path: &Path| {
             std::fs::read(path)

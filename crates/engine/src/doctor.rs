@@ -4,7 +4,6 @@ use swe_ci_sandbox::host;
 
 use crate::Engine;
 
-/// The result of one check.
 #[derive(Debug, Clone)]
 pub struct Check {
     pub name: &'static str,

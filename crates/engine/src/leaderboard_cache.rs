@@ -22,23 +22,12 @@ const RANKINGS: usize = 256;
 
 /// Every entry's key holds the change counter of the store, or something that
 /// changes with the content; so entries are never invalidated, only evicted.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct LeaderboardCache {
-    pub leaderboards: Shared<(String, i64), LeaderboardData>,
-    pub unseen: Shared<(String, i64), Unseen>,
-    pub entries: Shared<OverRun, Option<Entry>>,
-    pub rankings: Shared<Ranking, Vec<Row>>,
-}
-
-impl Default for LeaderboardCache {
-    fn default() -> Self {
-        Self {
-            leaderboards: Shared::new(SPLITS),
-            unseen: Shared::new(SPLITS),
-            entries: Shared::new(ENTRIES),
-            rankings: Shared::new(RANKINGS),
-        }
-    }
+    pub leaderboards: Shared<(String, i64), LeaderboardData, SPLITS>,
+    pub unseen: Shared<(String, i64), Unseen, SPLITS>,
+    pub entries: Shared<OverRun, Option<Entry>, ENTRIES>,
+    pub rankings: Shared<Ranking, Vec<Row>, RANKINGS>,
 }
 
 /// A finished run: only another import of it, a rescore, or a style measurement
@@ -68,19 +57,21 @@ pub struct Ranking {
     pub unseen: bool,
 }
 
-/// Values by key, each computed once for all who ask at the same time.
+/// The last values by key, each computed once for all who ask at the same time.
 #[derive(Debug)]
-pub struct Shared<K, V>(Arc<Cache<K, Arc<V>>>);
+pub struct Shared<K, V, const MOST: usize>(Arc<Cache<K, Arc<V>>>);
 
-impl<K, V> Shared<K, V>
+impl<K: Eq + Hash, V, const MOST: usize> Default for Shared<K, V, MOST> {
+    fn default() -> Self {
+        Self(Arc::new(Cache::new(MOST)))
+    }
+}
+
+impl<K, V, const MOST: usize> Shared<K, V, MOST>
 where
     K: Clone + Eq + Hash + Send + Sync + 'static,
     V: Send + Sync + 'static,
 {
-    fn new(capacity: usize) -> Self {
-        Self(Arc::new(Cache::new(capacity)))
-    }
-
     /// The cached value of a key; on a miss, a task of its own computes it.
     pub async fn of(
         &self,

@@ -23,8 +23,9 @@ pub mod testing;
 use std::ops::Deref;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Duration;
 
-use anyhow::Context;
+use anyhow::{Context, anyhow};
 use futures::Stream;
 use swe_ci_views::account::Actor;
 use swe_ci_views::event::RunEvent;
@@ -35,12 +36,12 @@ pub use api::disk::GivenBack;
 pub use api::downloads::Pieces;
 pub use api::harnesses::{BuiltLayer, HarnessView, Installed};
 pub use api::import::Imported;
-pub use api::listing::{Directory, NewResult};
+pub use api::models::{Directory, NewResult};
 pub use api::rescore::Rescored;
 pub use api::runs::PageRequest;
 pub use api::styles::{FolderStyle, StylesMeasured};
 pub use api::tasks::{TasksFound, TasksWanted};
-pub use api::verification::{Checked, Extent};
+pub use api::verification::Checked;
 pub use config::Config;
 pub use doctor::Check;
 pub use harness_check::{CheckNews, HarnessCheck};
@@ -69,6 +70,9 @@ use swe_ci_sandbox::images::Images;
 use swe_ci_sandbox::{Docker, Instance, Sandbox};
 use swe_ci_store::Store;
 use swe_ci_store::artifacts::Artifacts;
+
+/// Reports progress, a line at a time.
+pub type Say<'a> = &'a (dyn Fn(String) + Send + Sync);
 
 pub type RunEvents = Pin<Box<dyn Stream<Item = RunEvent> + Send>>;
 
@@ -153,7 +157,7 @@ impl Engine {
                 harnesses: Harnesses::new(data.join("harnesses"), layers, network),
                 gateway: Gateway::new(data.join("gateway"))?,
                 ledgers: Ledgers::default(),
-                dispatcher: NotificationDispatcher::new(&store, &keys, &config, Pace::default())?,
+                dispatcher: NotificationDispatcher::new(&store, &keys, &config, Pace::USUAL)?,
                 config,
                 instance,
                 store,
@@ -169,7 +173,6 @@ impl Engine {
         })
     }
 
-    /// The configuration.
     #[must_use]
     pub fn config(&self) -> &Config {
         &self.config
@@ -195,7 +198,6 @@ impl Engine {
         })
     }
 
-    /// Checks everything a run needs.
     pub async fn doctor(&self) -> Vec<Check> {
         doctor::examine(self).await
     }
@@ -229,4 +231,26 @@ fn instance(data: &std::path::Path) -> anyhow::Result<String> {
         )
     })?;
     Ok(name)
+}
+
+/// A number of things in a row or a view.
+fn as_u32(n: usize) -> u32 {
+    u32::try_from(n).unwrap_or(u32::MAX)
+}
+
+fn millis(time: Duration) -> i64 {
+    i64::try_from(time.as_millis()).unwrap_or(i64::MAX)
+}
+
+/// The moment after this time, in unix milliseconds.
+fn after(time: Duration) -> i64 {
+    clock::now_ms().saturating_add(millis(time))
+}
+
+/// Bytes that nobody can guess.
+fn random<const N: usize>() -> anyhow::Result<[u8; N]> {
+    let mut bytes = [0; N];
+    getrandom::fill(&mut bytes)
+        .map_err(|e| anyhow!("the system provides no random numbers: {e}"))?;
+    Ok(bytes)
 }

@@ -40,14 +40,11 @@ pub async fn image_archive(engine: &Engine, cache: &Path) -> anyhow::Result<Path
     std::fs::create_dir_all(cache)?;
     let lock = std::fs::File::create(cache.join("image.lock"))?;
     let lock = tokio::task::spawn_blocking(move || lock.lock().map(|()| lock)).await??;
-    let network = engine.build_network()?;
+    let network = engine.config.build_network()?;
     let base = &engine.config().base_image;
     let name = demo::build_image(&engine.images, base, &network, &|_| {}).await?;
-    let digest = engine
-        .images
-        .digest(name)
-        .await?
-        .context("the image was built but is missing")?;
+    let digest = engine.images.digest(name).await?;
+    let digest = digest.context("the image was built but is missing")?;
     let archive = cache.join(format!("{}.tar.gz", digest.trim_start_matches("sha256:")));
     if !archive.exists() {
         engine.images.save(name, &archive).await?;
@@ -82,7 +79,7 @@ pub fn commit_history(
 /// archive into a task's folder. Returns its digest; the container engine no
 /// longer has the image.
 pub async fn own_image(engine: &Engine, task: &Path) -> anyhow::Result<String> {
-    let network = engine.build_network()?;
+    let network = engine.config.build_network()?;
     let (config, images) = (engine.config(), &engine.images);
     let demo = demo::build_image(images, &config.base_image, &network, &|_| {}).await?;
     let name = format!("swe-ci/test:{}", uuid::Uuid::now_v7().simple());

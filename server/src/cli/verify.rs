@@ -1,7 +1,7 @@
 //! `swe-ci verify`: repeats the tests of a run.
 
 use clap::Args;
-use swe_ci_engine::{Checked, Extent};
+use swe_ci_engine::Checked;
 use swe_ci_views::verification::{Difference, Otherwise, Verification};
 
 use super::failure::Failure;
@@ -34,7 +34,6 @@ pub(super) struct Options {
 
 pub(super) async fn execute(global: &GlobalOptions, options: &Options) -> Result<(), Failure> {
     let engine = super::open(global).await?;
-    let extent = options.sample.map_or(Extent::All, Extent::Some);
     let tell = |news: Checked| {
         let place = format!("{}/{}", news.done, news.of);
         match &news.difference {
@@ -45,7 +44,9 @@ pub(super) async fn execute(global: &GlobalOptions, options: &Options) -> Result
         }
     };
     let at_once = usize::from(options.at_once);
-    let found = engine.verify(&options.id, extent, at_once, &tell).await?;
+    let found = engine
+        .verify(&options.id, options.sample, at_once, &tell)
+        .await?;
     if options.json {
         output::json(&found)?;
     } else {

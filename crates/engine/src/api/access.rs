@@ -22,7 +22,6 @@ impl Engine {
         }
     }
 
-    /// The actor it serves.
     #[must_use]
     pub fn by(&self) -> &Actor {
         &self.by
@@ -80,11 +79,10 @@ impl Engine {
 
     /// The runs that lists show the actor.
     pub(crate) fn visible_runs(&self) -> Whose {
-        match self.by() {
-            by if by.is(AccountRole::Admin) => Whose::All,
-            by => by
-                .identity()
-                .map_or(Whose::Public, |who| Whose::Of(who.account_id.clone())),
+        if self.by.is(AccountRole::Admin) {
+            return Whose::All;
         }
+        let who = self.by.identity();
+        who.map_or(Whose::Public, |who| Whose::Of(who.account_id.clone()))
     }
 }

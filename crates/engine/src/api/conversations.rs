@@ -26,8 +26,14 @@ impl Engine {
         role: Role,
         attempt: u32,
     ) -> Result<Vec<u8>> {
-        let step = self.step(evolution_id, iteration, role, attempt).await?;
-        self.recording_of(&step).await
+        let step = self.find_step(evolution_id, iteration, role, attempt);
+        let what = format!("{} {attempt} of iteration {iteration}", role.name());
+        let Some(step) = step.await? else {
+            return Err(Error::not_found("step", what));
+        };
+        let key = step.trajectory;
+        let key = key.ok_or_else(|| Error::not_found("recording of", what))?;
+        Ok(self.artifacts.get(&key).await?)
     }
 
     /// The same as a trajectory in Harbor's interchange format (ATIF).
@@ -41,8 +47,8 @@ impl Engine {
         role: Role,
         attempt: u32,
     ) -> Result<Value> {
-        let step = self.step(evolution_id, iteration, role, attempt).await?;
-        let lines = self.recording_of(&step).await?;
+        let lines = self.recording(evolution_id, iteration, role, attempt);
+        let lines = lines.await?;
         let row = self.store.evolution(evolution_id).await?;
         let run = self.store.run(&row.run_id).await?;
         let agent = run
@@ -126,18 +132,6 @@ impl Engine {
         Ok(self.recordings.of(cache_key, read).await?)
     }
 
-    async fn step(
-        &self,
-        evolution_id: &str,
-        iteration: u32,
-        role: Role,
-        attempt: u32,
-    ) -> Result<StepRow> {
-        let step = self.find_step(evolution_id, iteration, role, attempt);
-        let what = format!("{} {attempt} of iteration {iteration}", role.name());
-        step.await?.ok_or_else(|| Error::not_found("step", what))
-    }
-
     /// The last one: an interrupted attempt is repeated under its number.
     pub(super) async fn find_step(
         &self,
@@ -151,18 +145,5 @@ impl Engine {
         Ok(steps
             .into_iter()
             .rfind(|s| (s.iteration, s.role, s.attempt) == (iteration, role, attempt)))
-    }
-
-    async fn recording_of(&self, step: &StepRow) -> Result<Vec<u8>> {
-        let key = step.trajectory.as_ref().ok_or_else(|| {
-            let what = format!(
-                "{} {} of iteration {}",
-                step.role.name(),
-                step.attempt,
-                step.iteration
-            );
-            Error::not_found("recording of", what)
-        })?;
-        Ok(self.artifacts.get(key).await?)
     }
 }

@@ -5,14 +5,12 @@ use swe_ci_base::error::{Error, Result};
 use swe_ci_store::{CandidateRow, CuratedRepository, CurationRow};
 use swe_ci_views::account::AccountRole;
 use swe_ci_views::curation::{
-    CandidateView, CurationDetail, CurationSummary, Fate, RepositoryView, StageCount,
+    CandidateView, CurationDetail, CurationSummary, Fate, RepositoryView, Stage, StageCount, funnel,
 };
 
-use crate::Engine;
-use crate::curation::plan::Plan;
-use crate::curation::views::{count, source_in_words, view};
+use crate::curation::plan::{Origin, Plan};
+use crate::{Engine, as_u32};
 
-/// The most candidates shown.
 const MAX_CANDIDATES: usize = 500;
 
 /// An example plan, with comments.
@@ -28,25 +26,16 @@ impl Engine {
     pub async fn submit_curation(&self, toml: &str) -> Result<String> {
         self.require(AccountRole::Admin)?;
         let plan = Plan::read(toml).map_err(Error::Invalid)?;
-        let exists = self
-            .splits()
-            .await?
-            .into_iter()
-            .any(|split| split.name == plan.split);
-        let planned = self.store.curations().await?;
-        let planned = planned
-            .iter()
-            .any(|c| c.split == plan.split && !c.state.is_over());
-        if exists || planned {
+        let (split, store) = (plan.split, &self.store);
+        let exists = self.splits().await?.iter().any(|s| s.name == split);
+        let planned = |c: &CurationRow| c.split == split && !c.state.is_over();
+        if exists || store.curations().await?.iter().any(planned) {
             return Err(Error::Conflict(format!(
-                "there is a split `{}` already; give the plan another name",
-                plan.split
+                "there is a split `{split}` already; give the plan another name"
             )));
         }
         let id = uuid::Uuid::now_v7().to_string();
-        self.store
-            .put_curation(&id, &plan.split, toml, self.by())
-            .await?;
+        store.put_curation(&id, &split, toml, self.by()).await?;
         Ok(id)
     }
 
@@ -74,7 +63,7 @@ impl Engine {
             fate: repository.fate.clone(),
             licence: repository.licence.clone(),
             commits: repository.commits,
-            candidates: u32::try_from(of(repository.position).count()).unwrap_or(u32::MAX),
+            candidates: as_u32(of(repository.position).count()),
         };
         let name = |position: u32| {
             let found = repositories.iter().find(|r| r.position == position);
@@ -85,12 +74,8 @@ impl Engine {
             .map(|candidate| view(candidate, name(candidate.repository)))
             .collect();
         // The furthest first; within a stage, dropped candidates last.
-        views.sort_by_key(|view| {
-            (
-                std::cmp::Reverse(view.stage),
-                matches!(view.fate, Fate::Dropped { .. }),
-            )
-        });
+        let is_dropped = |view: &CandidateView| matches!(view.fate, Fate::Dropped { .. });
+        views.sort_by_key(|view| (std::cmp::Reverse(view.stage), is_dropped(view)));
         views.truncate(MAX_CANDIDATES);
         Ok(CurationDetail {
             repositories: repositories.iter().map(shown).collect(),
@@ -136,5 +121,67 @@ impl Engine {
             finished_at: row.finished_at.map(rfc3339),
         };
         Ok((summary, repositories, candidates))
+    }
+}
+
+/// The number of candidates at each stage, and their fates.
+fn count(repositories: &[CuratedRepository], candidates: &[CandidateRow]) -> Vec<StageCount> {
+    let collected = repositories.iter().map(|r| (Stage::Collect, &r.fate));
+    let dropped: Vec<Fate> = repositories
+        .iter()
+        .flat_map(|repository| repository.spans.iter().flatten())
+        .flat_map(|(reason, n)| {
+            let fate = Fate::dropped(reason.as_str(), "");
+            std::iter::repeat_n(fate, *n as usize)
+        })
+        .collect();
+    let survived = Fate::Survived;
+    let spans = dropped.iter().chain(candidates.iter().map(|_| &survived));
+    let spans = spans.map(|fate| (Stage::Spans, fate));
+    let equipped = candidates
+        .iter()
+        .map(|c| (Stage::Environment, &c.environment));
+    let filtered = candidates
+        .iter()
+        .filter(|c| c.environment == Fate::Survived);
+    let filtered = filtered.map(|c| (Stage::Filter, &c.filtered));
+    funnel(collected.chain(spans).chain(equipped).chain(filtered))
+}
+
+fn view(candidate: &CandidateRow, repository: String) -> CandidateView {
+    let (stage, fate) = match &candidate.environment {
+        Fate::Survived => (Stage::Filter, &candidate.filtered),
+        environment => (Stage::Environment, environment),
+    };
+    CandidateView {
+        task: candidate.task_id.clone(),
+        repository,
+        base_sha: candidate.base_sha.clone(),
+        target_sha: candidate.target_sha.clone(),
+        commits: candidate.commits,
+        days: candidate.days,
+        modified_lines: candidate.modified_lines,
+        stage,
+        fate: fate.clone(),
+        attempts: candidate.attempts.clone(),
+    }
+}
+
+fn source_in_words(json: &str) -> String {
+    match serde_json::from_str(json) {
+        Ok(Origin::Git { address, .. }) => shown_address(&address),
+        Ok(Origin::Package { package, .. }) => format!("releases of {package}"),
+        Err(_) => String::new(),
+    }
+}
+
+/// Without user and password.
+fn shown_address(address: &str) -> String {
+    match address.split_once("://") {
+        Some((scheme, rest)) => match rest.split_once('@') {
+            Some((user, place)) if !user.contains('/') => format!("{scheme}://{place}"),
+            _ => address.to_owned(),
+        },
+        None => address.to_owned(),
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::Context;
@@ -68,59 +68,43 @@ impl Engine {
 }
 
 fn parts(data: &Path) -> anyhow::Result<Vec<DiskPart>> {
-    let mut counts: HashMap<&str, Count> = HashMap::new();
+    let named = PARTS.map(|(name, holds, _)| (name, holds));
+    let part = |(name, holds): (&str, &str)| DiskPart {
+        name: name.to_owned(),
+        holds: holds.to_owned(),
+        files: 0,
+        bytes: 0,
+    };
+    let mut parts: Vec<DiskPart> = named.into_iter().chain([REST]).map(part).collect();
     let mut seen = HashSet::new();
     let entries = fs::read_dir(data).with_context(|| format!("cannot read {}", data.display()))?;
     for entry in entries {
         let entry = entry?;
         let file = entry.file_name();
-        let part = PARTS
-            .iter()
-            .find(|(_, _, files)| files.iter().any(|known| file == *known));
-        let part = part.map_or(REST.0, |(name, ..)| name);
-        counts
-            .entry(part)
-            .or_default()
-            .add(&entry.path(), &mut seen);
+        let known = |(_, _, files): &(_, _, &[&str])| files.iter().any(|known| file == *known);
+        let at = PARTS.iter().position(known).unwrap_or(PARTS.len());
+        add(&mut parts[at], entry.path(), &mut seen);
     }
-    let named = PARTS.map(|(name, holds, _)| (name, holds));
-    let all = named.into_iter().chain([REST]).map(|(name, holds)| {
-        let Count { files, bytes } = counts.remove(name).unwrap_or_default();
-        DiskPart {
-            name: name.to_owned(),
-            holds: holds.to_owned(),
-            files,
-            bytes,
+    Ok(parts)
+}
+
+/// Files that vanish meanwhile count nothing.
+fn add(part: &mut DiskPart, path: PathBuf, seen: &mut HashSet<(u64, u64)>) {
+    let mut paths = vec![path];
+    while let Some(path) = paths.pop() {
+        let Ok(found) = path.symlink_metadata() else {
+            continue;
+        };
+        if !seen.insert((found.dev(), found.ino())) {
+            continue;
         }
-    });
-    Ok(all.collect())
-}
-
-#[derive(Debug, Default)]
-struct Count {
-    files: u64,
-    bytes: u64,
-}
-
-impl Count {
-    /// Files that vanish meanwhile count nothing.
-    fn add(&mut self, path: &Path, seen: &mut HashSet<(u64, u64)>) {
-        let mut paths = vec![path.to_owned()];
-        while let Some(path) = paths.pop() {
-            let Ok(found) = path.symlink_metadata() else {
-                continue;
-            };
-            if !seen.insert((found.dev(), found.ino())) {
-                continue;
-            }
-            // In blocks of 512 bytes, whatever the file system's block size.
-            self.bytes += found.blocks() * 512;
-            if found.is_dir() {
-                let inside = fs::read_dir(&path).into_iter().flatten().flatten();
-                paths.extend(inside.map(|entry| entry.path()));
-            } else {
-                self.files += 1;
-            }
+        // In blocks of 512 bytes, whatever the file system's block size.
+        part.bytes += found.blocks() * 512;
+        if found.is_dir() {
+            let inside = fs::read_dir(&path).into_iter().flatten().flatten();
+            paths.extend(inside.map(|entry| entry.path()));
+        } else {
+            part.files += 1;
         }
     }
 }
@@ -128,10 +112,8 @@ impl Count {
 /// An image or layer used this recently is not evicted: its user still needs
 /// it.
 const RECENTLY: Duration = Duration::from_mins(10);
-/// How often the quota is checked.
 const CHECK_INTERVAL: Duration = Duration::from_mins(1);
 
-/// An evicted image or layer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct GivenBack {
     /// The digest of an image, or the name of a harness's layer.
@@ -150,10 +132,8 @@ impl Engine {
     /// [`Error::Unavailable`] when the container engine does not answer.
     pub async fn keep_within(&self, quota: u64) -> Result<Vec<GivenBack>> {
         self.require(AccountRole::Admin)?;
-        self.docker
-            .ping()
-            .await
-            .map_err(|error| Error::Unavailable(format!("images cannot be listed: {error}")))?;
+        let answer = self.docker.ping().await;
+        answer.map_err(|error| Error::Unavailable(format!("images cannot be listed: {error}")))?;
         let layers = self.harnesses.layers();
         let images = self.image_cache.evictable().await?.into_iter();
         let images = images.map(|image| (image, false));
@@ -186,7 +166,6 @@ impl Engine {
         Ok(evicted)
     }
 
-    /// Enforces the quota, if there is one.
     pub(crate) async fn enforce_quota(&self) -> std::convert::Infallible {
         loop {
             tokio::time::sleep(CHECK_INTERVAL).await;
@@ -208,15 +187,11 @@ fn bytes(evictable: &[(EvictableImage, bool)]) -> u64 {
 
 async fn image_use(images: &Images, digests: &[String]) -> anyhow::Result<ImageUse> {
     let mut all = Vec::new();
-    let mut missing = 0;
     for digest in digests {
-        match images.layers(digest).await? {
-            Some(layers) => all.push(layers),
-            None => missing += 1,
-        }
+        all.extend(images.layers(digest).await?);
     }
     Ok(ImageUse {
-        missing,
+        missing: (digests.len() - all.len()) as u64,
         ..use_of(&all)
     })
 }

@@ -39,30 +39,30 @@ impl Engine {
 
     /// The test report of an iteration, as pytest wrote it.
     pub async fn report(&self, evolution_id: &str, iteration: u32) -> Result<Pieces> {
-        let key = self.product(evolution_id, iteration, Role::Test).await?;
-        let report = self.stored_file(key, "test report of iteration", iteration);
-        Ok(pieces(report.await?))
+        let what = "test report of iteration";
+        self.product(evolution_id, iteration, Role::Test, what)
+            .await
     }
 
     /// The requirement document of an iteration.
     pub async fn document(&self, evolution_id: &str, iteration: u32) -> Result<Pieces> {
-        let role = Role::Architect;
-        let key = self.product(evolution_id, iteration, role).await?;
-        let document = self.stored_file(key, "requirement document of iteration", iteration);
-        Ok(pieces(document.await?))
+        let what = "requirement document of iteration";
+        self.product(evolution_id, iteration, Role::Architect, what)
+            .await
     }
 
-    /// The key of the last product of a step.
     async fn product(
         &self,
         evolution_id: &str,
         iteration: u32,
         role: Role,
-    ) -> Result<Option<String>> {
+        what: &'static str,
+    ) -> Result<Pieces> {
         self.visible_evolution(evolution_id).await?;
         let mut steps = self.store.steps(evolution_id).await?;
         steps.retain(|step| (step.iteration, step.role) == (iteration, role));
-        Ok(steps.into_iter().rev().find_map(|step| step.product))
+        let key = steps.into_iter().rev().find_map(|step| step.product);
+        Ok(pieces(self.stored_file(key, what, iteration).await?))
     }
 
     async fn stored_file(

@@ -281,7 +281,6 @@ impl Engine {
     }
 }
 
-/// The rows behind an iteration.
 #[derive(Debug)]
 struct IterationRows {
     evolution: EvolutionRow,
@@ -307,8 +306,7 @@ impl IterationRows {
     }
 }
 
-/// The key of an iteration's report.
-fn report_of(steps: &[StepRow], iteration: u32) -> Option<String> {
+pub(super) fn report_of(steps: &[StepRow], iteration: u32) -> Option<String> {
     let mut latest = steps.iter().rev();
     let test = latest.find(|step| (step.iteration, step.role) == (iteration, Role::Test));
     test.and_then(|step| step.product.clone())

@@ -17,6 +17,7 @@ use swe_ci_views::view::RunSummary;
 use tokio_util::sync::CancellationToken;
 
 use crate::Engine;
+use crate::api::steering::over;
 
 /// How often the row is checked: whether a run waits, and whether it still
 /// does.
@@ -44,10 +45,7 @@ impl Engine {
     async fn set_preflight(&self, run_id: &str, state: PreflightState) -> Result<()> {
         let run = self.steerable_run(run_id).await?;
         if run.progress.is_over() {
-            let progress = run.progress.name();
-            return Err(Error::Conflict(format!(
-                "run {run_id} is {progress} already"
-            )));
+            return Err(over(run_id, run.progress));
         }
         let now = self.store.preflight(run_id).await?.map(|found| found.state);
         if now == Some(state) {
@@ -161,7 +159,6 @@ impl Engine {
         }
     }
 
-    /// Tests the quickest of the run's tasks at the base and at the target.
     async fn test_quickest_task(&self, run: &RunSummary) -> Result<Option<Finding>> {
         let mut tasks: Vec<TaskRow> = Vec::new();
         for evolution in self.store.evolutions_of_run(&run.run_id).await? {

@@ -7,19 +7,17 @@ use swe_ci_base::error::Result;
 use swe_ci_core::metrics::Verdict;
 use swe_ci_core::outcomes::Outcomes;
 use swe_ci_core::report::Report;
-use swe_ci_core::step::Role;
 use swe_ci_store::{EvolutionRow, IterationRow, Recount, StepRow, Suite};
 
-use crate::{Engine, METRIC_VERSION};
+use crate::api::inspection::report_of;
+use crate::{Engine, METRIC_VERSION, as_u32};
 
-/// The result of a rescore.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Rescored {
     pub run_id: String,
     pub model: String,
     pub from_version: u32,
     pub to_version: u32,
-    /// Iterations examined.
     pub iterations: u32,
     /// Iterations whose counts changed.
     pub changed: u32,
@@ -33,15 +31,13 @@ impl Engine {
     /// # Errors
     /// [`crate::Error::Conflict`] when that run is still active.
     pub async fn rescore(&self, run_id: Option<&str>) -> Result<Vec<Rescored>> {
+        if let Some(id) = run_id {
+            return Ok(vec![self.rescore_run(id).await?]);
+        }
         let mut rescored = Vec::new();
-        match run_id {
-            Some(id) => rescored.push(self.rescore_run(id).await?),
-            None => {
-                for id in self.store.finished_runs().await? {
-                    if self.store.provenance(&id).await?.metric_version < METRIC_VERSION {
-                        rescored.push(self.rescore_run(&id).await?);
-                    }
-                }
+        for id in self.store.finished_runs().await? {
+            if self.store.provenance(&id).await?.metric_version < METRIC_VERSION {
+                rescored.push(self.rescore_run(&id).await?);
             }
         }
         Ok(rescored)
@@ -71,14 +67,14 @@ impl Engine {
             from_version,
             to_version: METRIC_VERSION,
             iterations,
-            changed: u32::try_from(changes.len()).unwrap_or(u32::MAX),
+            changed: as_u32(changes.len()),
         })
     }
 
     /// The number of iterations of an evolution, and those whose counts change.
     async fn recount(&self, evolution: &EvolutionRow) -> Result<(u32, Vec<Recount>)> {
         let rows = self.store.iterations(&evolution.id).await?;
-        let count = u32::try_from(rows.len()).unwrap_or(u32::MAX);
+        let count = as_u32(rows.len());
         if evolution.counts.counts_only {
             return Ok((count, recount_by_count(evolution, &rows)));
         }
@@ -98,15 +94,7 @@ impl Engine {
                 Verdict::Collapsed { .. } => Verdict::Collapsed { lost },
             };
             let gained = outcomes.gained_since(&before);
-            if verdict != row.verdict || gained != row.gained || outcomes != row.outcomes {
-                changed.push(Recount {
-                    evolution_id: evolution.id.clone(),
-                    iteration: row.iteration,
-                    verdict,
-                    gained,
-                    outcomes: outcomes.clone(),
-                });
-            }
+            changed.extend(recounted(evolution, row, verdict, gained, &outcomes));
             if matches!(verdict, Verdict::Scored { .. }) {
                 before = outcomes;
             }
@@ -122,19 +110,14 @@ impl Engine {
         steps: &[StepRow],
         suite: &Suite,
     ) -> Result<(Outcomes, u32)> {
-        let test = steps
-            .iter()
-            .rev()
-            .find(|s| s.iteration == row.iteration && s.role == Role::Test);
-        let (Verdict::Scored { passed, .. }, report) =
-            (row.verdict, test.and_then(|s| s.product.as_deref()))
-        else {
+        let Verdict::Scored { passed, .. } = row.verdict else {
             return Ok((row.outcomes.clone(), 0));
         };
-        let Some(key) = report else {
+        let Some(key) = report_of(steps, row.iteration) else {
             return Ok((row.outcomes.clone(), passed));
         };
-        let report = Report::parse(&self.artifacts.get(key).await?).map_err(anyhow::Error::new)?;
+        let report = Report::parse(&self.artifacts.get(&key).await?);
+        let report = report.map_err(anyhow::Error::new)?;
         Ok((Outcomes::of(&suite.tests, &report), report.passed()))
     }
 }
@@ -149,20 +132,30 @@ fn recount_by_count(evolution: &EvolutionRow, rows: &[IterationRow]) -> Vec<Reco
     let mut changed = Vec::new();
     for (row, verdict) in rows.iter().zip(Verdict::by_count(evolution.counts, passed)) {
         let gained = verdict.gained(before);
-        if verdict != row.verdict || gained != row.gained {
-            changed.push(Recount {
-                evolution_id: evolution.id.clone(),
-                iteration: row.iteration,
-                verdict,
-                gained,
-                outcomes: row.outcomes.clone(),
-            });
-        }
+        changed.extend(recounted(evolution, row, verdict, gained, &row.outcomes));
         if let Verdict::Scored { in_target, .. } = verdict {
             before = in_target;
         }
     }
     changed
+}
+
+/// The new counts of an iteration, if they differ from the old.
+fn recounted(
+    evolution: &EvolutionRow,
+    row: &IterationRow,
+    verdict: Verdict,
+    gained: u32,
+    outcomes: &Outcomes,
+) -> Option<Recount> {
+    let differs = verdict != row.verdict || gained != row.gained || *outcomes != row.outcomes;
+    differs.then(|| Recount {
+        evolution_id: evolution.id.clone(),
+        iteration: row.iteration,
+        verdict,
+        gained,
+        outcomes: outcomes.clone(),
+    })
 }
 
 #[cfg(test)]
@@ -172,7 +165,7 @@ mod tests {
     use swe_ci_base::error::Error;
     use swe_ci_core::outcomes::TestList;
     use swe_ci_core::run::RunConfig;
-    use swe_ci_core::step::{Ending, StepOutcome};
+    use swe_ci_core::step::{Ending, Role, StepOutcome};
     use swe_ci_core::task::{SuiteCounts, TaskId};
     use swe_ci_store::{ImportedEvolution, ImportedRun, TaskRow};
     use swe_ci_views::view::{Provenance, TaskState};

@@ -1,22 +1,25 @@
-//! Runs: lists, details and iterations, assembled from rows.
+//! Runs and evolutions: lists and details, assembled from rows.
 
 use std::collections::HashMap;
 
 use swe_ci_base::blocking::blocking;
 use swe_ci_base::clock::rfc3339;
 use swe_ci_base::error::{Error, Result};
+use swe_ci_core::metrics::Verdict;
 use swe_ci_core::run::{Kind, Progress};
+use swe_ci_core::task::TaskId;
 use swe_ci_core::usage::{Traffic, Usage};
 use swe_ci_sandbox::host;
-use swe_ci_store::{EvolutionRow, IterationRow};
+use swe_ci_store::{EvolutionRow, IterationRow, StepRow};
 use swe_ci_views::card::{Card, TaskOnCard};
 use swe_ci_views::host::HostLoad;
-use swe_ci_views::view::{CurrentStep, EvolutionView, Page, RunDetail, RunSummary, Spent};
+use swe_ci_views::view::{
+    CurrentStep, EvolutionDetail, EvolutionView, Page, RunDetail, RunSummary, Spent, StepView,
+};
 
-use crate::Engine;
 use crate::api::submission::dataset_digest;
+use crate::{Engine, as_u32};
 
-/// The requested part of a list.
 #[derive(Debug, Clone, Default)]
 pub struct PageRequest {
     /// 1 to 500; 100 when absent.
@@ -48,24 +51,28 @@ pub(crate) fn page<T>(mut items: Vec<T>, limit: u32, key: impl Fn(&T) -> String)
     Page { items, next }
 }
 
+/// What belongs to each evolution, in order.
+pub(crate) fn by_evolution<T>(all: Vec<(String, T)>) -> HashMap<String, Vec<T>> {
+    let mut of: HashMap<String, Vec<T>> = HashMap::new();
+    for (evolution_id, one) in all {
+        of.entry(evolution_id).or_default().push(one);
+    }
+    of
+}
+
 impl Engine {
     /// Runs, newest first.
     pub async fn runs(&self, request: &PageRequest) -> Result<Page<RunSummary>> {
         let limit = request.limit()?;
-        let rows = self
-            .store
-            .runs(&self.visible_runs(), request.after(), limit + 1)
-            .await?;
+        let whose = self.visible_runs();
+        let rows = self.store.runs(&whose, request.after(), limit + 1).await?;
         Ok(page(rows, limit, |run: &RunSummary| run.run_id.clone()))
     }
 
     pub async fn run(&self, id: &str) -> Result<RunDetail> {
         let standing = self.store.standing(id).await?;
         let summary = self.visible_run(id).await?;
-        let mut iterations: HashMap<String, Vec<IterationRow>> = HashMap::new();
-        for (evolution_id, iteration) in self.store.iterations_of_run(id).await? {
-            iterations.entry(evolution_id).or_default().push(iteration);
-        }
+        let mut iterations = by_evolution(self.store.iterations_of_run(id).await?);
         let mut evolution_list = Vec::new();
         for row in self.store.evolutions_of_run(id).await? {
             let rows = iterations.remove(&row.id).unwrap_or_default();
@@ -106,7 +113,6 @@ impl Engine {
         Ok(blocking(move || Ok(host::load(&data))).await?)
     }
 
-    /// The reproducibility card of a run.
     pub async fn card(&self, run_id: &str) -> Result<Card> {
         let store = &self.store;
         let run = self.visible_run(run_id).await?;
@@ -138,6 +144,59 @@ impl Engine {
         }))
     }
 
+    /// Every completed attempt at a step, in order; includes iterations that
+    /// were never tested.
+    pub async fn steps(&self, evolution_id: &str) -> Result<Vec<StepView>> {
+        self.visible_evolution(evolution_id).await?;
+        let steps = self.store.steps(evolution_id).await?;
+        Ok(steps.iter().map(StepRow::view).collect())
+    }
+
+    /// One evolution of a run, with the outcomes of every test.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] when there is no such run, or it has no such sample
+    /// (from 1) of this task.
+    pub async fn evolution(
+        &self,
+        run_id: &str,
+        task: &TaskId,
+        sample: u32,
+    ) -> Result<EvolutionDetail> {
+        let run = self.visible_run(run_id).await?;
+        let mut samples = self.store.evolutions_of_run(run_id).await?;
+        samples.retain(|row| row.task_id == *task);
+        let count = as_u32(samples.len());
+        if count == 0 {
+            return Err(Error::not_found("task in this run", task));
+        }
+        let row = samples
+            .into_iter()
+            .find(|row| row.sample == sample)
+            .ok_or_else(|| Error::not_found("sample of this task", sample))?;
+        let suite = self.store.suite(&row.suite).await?;
+        let mut rows = self.store.iterations(&row.id).await?;
+        let view = view(row, run.config.plan.max_iterations, &rows);
+        if suite.counts.counts_only {
+            rows.clear();
+        }
+        let same_code = same_code(&rows);
+        let outcomes = rows
+            .into_iter()
+            .map(|row| matches!(row.verdict, Verdict::Scored { .. }).then_some(row.outcomes));
+        Ok(EvolutionDetail {
+            run_id: run.run_id,
+            model: run.config.model,
+            kind: run.config.kind,
+            samples: count,
+            view,
+            node_ids: suite.tests.into_node_ids(),
+            base_outcomes: suite.base_outcomes,
+            outcomes: outcomes.collect(),
+            same_code,
+        })
+    }
+
     pub(crate) async fn check_split(&self, split: &str) -> Result<()> {
         match self.splits().await?.iter().any(|s| s.name == split) {
             true => Ok(()),
@@ -146,11 +205,7 @@ impl Engine {
     }
 }
 
-pub(crate) fn view(
-    row: EvolutionRow,
-    max_iterations: u32,
-    iterations: &[IterationRow],
-) -> EvolutionView {
+fn view(row: EvolutionRow, max_iterations: u32, iterations: &[IterationRow]) -> EvolutionView {
     let (iteration, role, attempt) = row.at;
     let running = row.progress == Progress::Running;
     EvolutionView {
@@ -171,5 +226,66 @@ pub(crate) fn view(
             waiting: None,
         }),
         iterations: iterations.iter().map(IterationRow::view).collect(),
+    }
+}
+
+/// For each iteration the first one scored with the same code, if that is an
+/// earlier one: code is stored under its content.
+fn same_code(rows: &[IterationRow]) -> Vec<Option<u32>> {
+    if rows.iter().any(|row| row.code.is_empty()) {
+        return Vec::new();
+    }
+    let mut first: HashMap<&str, u32> = HashMap::new();
+    let twin = |row| {
+        let IterationRow {
+            code,
+            iteration,
+            verdict,
+            ..
+        }: &IterationRow = row;
+        let found = first.get(code.as_str()).copied();
+        if found.is_none() && matches!(verdict, Verdict::Scored { .. }) {
+            first.insert(code, *iteration);
+        }
+        found
+    };
+    rows.iter().map(twin).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use swe_ci_core::outcomes::Outcomes;
+
+    #[test]
+    fn code_is_known_again() {
+        let check = |codes: &[&str], expect: &[Option<u32>]| {
+            let row = |(iteration, code): (u32, &&str)| IterationRow {
+                iteration,
+                verdict: match code.strip_prefix('!') {
+                    Some(_) => Verdict::Collapsed { lost: 0 },
+                    None => Verdict::Scored {
+                        in_target: 0,
+                        passed: 0,
+                        lost: 0,
+                    },
+                },
+                gained: 0,
+                outcomes: Outcomes::from_letters(String::new()),
+                collapse: None,
+                findings: Vec::new(),
+                code: code.trim_start_matches('!').to_owned(),
+                test_seconds: 0.0,
+                finished_at: 0,
+            };
+            let rows: Vec<IterationRow> = (1..).zip(codes).map(row).collect();
+            assert_eq!(same_code(&rows), expect, "{codes:?}");
+        };
+        check(&[], &[]);
+        check(&["a", "b", "a", "a"], &[None, None, Some(1), Some(1)]);
+        // A collapse has no outcomes of single tests.
+        check(&["!a", "a", "!a"], &[None, None, Some(2)]);
+        // Imported results have no code.
+        check(&["", ""], &[]);
     }
 }

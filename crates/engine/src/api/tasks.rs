@@ -15,11 +15,10 @@ use swe_ci_views::view::{
     Commit, Page, SplitSummary, TaskDetail, TaskState, TaskSummary, TaskTest,
 };
 
-use crate::Engine;
 use crate::api::runs::PageRequest;
 use crate::api::submission::dataset_digest;
+use crate::{Engine, Say, as_u32};
 
-/// A query for tasks, with its order.
 #[derive(Debug, Clone, Default)]
 pub struct TasksWanted {
     /// Only of this split; of all when absent.
@@ -61,8 +60,7 @@ impl Engine {
         let all = self.store.task_summaries(split).await?;
         let repositories = Counted::all(all.iter().map(|task| task.repo.as_str()));
         let licences = Counted::all(all.iter().filter_map(|task| task.licence.as_deref()));
-        let number = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
-        let count = number(all.len());
+        let count = as_u32(all.len());
         let fits = |task: &TaskSummary| wanted.filter.wants(task);
         let mut tasks: Vec<TaskSummary> = all.into_iter().filter(fits).collect();
         wanted.order.sort(&mut tasks);
@@ -79,7 +77,7 @@ impl Engine {
         let next = (end < tasks.len()).then(|| tasks[end - 1].task_id.to_string());
         Ok(TasksFound {
             page: Page { items, next },
-            found: number(tasks.len()),
+            found: as_u32(tasks.len()),
             all: count,
             spreads: spreads(&tasks),
             repositories,
@@ -87,7 +85,6 @@ impl Engine {
         })
     }
 
-    /// A split as a whole.
     pub async fn split(&self, name: &str) -> Result<SplitDetail> {
         let known = self.splits().await?.into_iter().find(|s| s.name == name);
         let summary = known.ok_or_else(|| Error::not_found("split", name))?;
@@ -126,12 +123,7 @@ impl Engine {
     /// # Errors
     /// [`Error::Conflict`] when the folder is not empty; [`Error::Unavailable`]
     /// when an image is missing.
-    pub async fn export(
-        &self,
-        name: &str,
-        folder: &Path,
-        say: &(dyn Fn(String) + Send + Sync),
-    ) -> Result<usize> {
+    pub async fn export(&self, name: &str, folder: &Path, say: Say<'_>) -> Result<usize> {
         let mut rows = self.store.tasks_of_split(name).await?;
         rows.retain(|row| row.state == TaskState::Ready);
         let entries = std::fs::read_dir(folder).ok();
@@ -161,19 +153,24 @@ impl Engine {
         let history = self.folders.history(id);
         let (base, target) = (row.base_sha.clone(), row.target_sha.clone());
         // An unusable task may have no history to show.
-        let commits = blocking(move || history.between(&base, &target))
-            .await
-            .unwrap_or_default();
+        let commits = blocking(move || history.between(&base, &target)).await;
+        let commits = commits.unwrap_or_default();
         let history = commits.iter().map(|c| Commit {
             sha: c.sha.clone(),
             date: rfc3339(c.time * 1_000),
             subject: c.subject().to_owned(),
         });
+        let ids = row.suite.tests.node_ids().iter();
+        let tests = ids.zip(row.suite.base_outcomes.iter());
+        let tests = tests.map(|(node_id, base)| TaskTest {
+            node_id: node_id.clone(),
+            base: base.name().into(),
+        });
         Ok(TaskDetail {
             splits: self.store.splits_of_task(id).await?,
             image_digest: row.image.clone(),
             history: history.collect(),
-            tests: tests(&row),
+            tests: tests.collect(),
             preparation: row.preparation.clone(),
             extra: row.extra.clone(),
             summary: row.summary(),
@@ -190,14 +187,4 @@ fn line(row: &TaskRow) -> TaskLine {
         target_sha: row.target_sha.clone(),
         extra: row.extra.clone(),
     }
-}
-
-fn tests(row: &TaskRow) -> Vec<TaskTest> {
-    let ids = row.suite.tests.node_ids().iter();
-    let tests = ids.zip(row.suite.base_outcomes.iter());
-    let test = |(node_id, base): (&String, swe_ci_core::report::Outcome)| TaskTest {
-        node_id: node_id.clone(),
-        base: base.name().into(),
-    };
-    tests.map(test).collect()
 }

@@ -18,17 +18,8 @@ use swe_ci_store::{EvolutionRow, IterationRow, TaskRow};
 use swe_ci_views::account::AccountRole;
 use swe_ci_views::verification::{Difference, Verification, Verified, compare};
 
-use crate::Engine;
+use crate::{Engine, as_u32};
 
-/// How much of a run is checked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Extent {
-    All,
-    /// This many iterations, a random sample that is the same each time.
-    Some(u32),
-}
-
-/// Progress of a verification.
 #[derive(Debug, Clone)]
 pub struct Checked {
     /// Iterations checked, and all to check.
@@ -38,22 +29,21 @@ pub struct Checked {
     pub difference: Option<Difference>,
 }
 
-/// An iteration to check.
 type Case = (EvolutionRow, IterationRow);
 
 impl Engine {
     /// Runs the tests of a run's iterations again, `at_once` at a time, and
-    /// stores the result with the run; for administrators.
+    /// stores the result with the run; for administrators. Of many iterations
+    /// only `most`: a random sample that is the same each time.
     ///
     /// # Errors
-    /// [`Error::NotFound`]; [`Error::Conflict`] while the run is active, or
-    /// when none of its code is stored; [`Error::Unavailable`] when the
-    /// container engine fails; [`Error::Unauthenticated`],
-    /// [`Error::Forbidden`]. A difference is no error.
+    /// [`Error::Conflict`] while the run is active, or when none of its code is
+    /// stored; [`Error::Unavailable`] when the container engine fails. A
+    /// difference is no error.
     pub async fn verify(
         &self,
         run_id: &str,
-        extent: Extent,
+        most: Option<u32>,
         at_once: usize,
         tell: &(dyn Fn(Checked) + Send + Sync),
     ) -> Result<Verification> {
@@ -72,9 +62,9 @@ impl Engine {
                 "no code of run {run_id} is stored, so its tests cannot be run again"
             )));
         }
-        let iterations = u32::try_from(all.len()).unwrap_or(u32::MAX);
-        let cases = sample(run_id, all, extent);
-        let of = u32::try_from(cases.len()).unwrap_or(u32::MAX);
+        let iterations = as_u32(all.len());
+        let cases = sample(run_id, all, most);
+        let of = as_u32(cases.len());
         let limits = run.config.limits;
         let mut checks = futures::stream::iter(cases)
             .map(|case| self.check(case, limits))
@@ -190,8 +180,8 @@ impl Engine {
 }
 
 /// A reproducible random choice: by the digest of run, evolution and iteration.
-fn sample(run_id: &str, mut cases: Vec<Case>, extent: Extent) -> Vec<Case> {
-    if let Extent::Some(most) = extent {
+fn sample(run_id: &str, mut cases: Vec<Case>, most: Option<u32>) -> Vec<Case> {
+    if let Some(most) = most {
         cases.sort_by_cached_key(|(evolution, row)| {
             let lot = format!("{run_id}/{}/{}", evolution.id, row.iteration);
             Sha256::digest(lot).to_vec()

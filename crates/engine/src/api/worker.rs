@@ -30,7 +30,14 @@ impl Engine {
     /// # Errors
     /// [`Error::Conflict`] when another process works on this data folder.
     pub async fn work(&self, shutdown: CancellationToken) -> Result<()> {
-        let _lock = self.lock()?;
+        let data = &self.config.data;
+        let lock = files::lock(&data.join("worker.lock"))?;
+        let _lock = lock.ok_or_else(|| {
+            Error::Conflict(format!(
+                "another swe-ci server works on the data folder {}; stop it, or set SWE_CI_DATA to another folder",
+                data.display()
+            ))
+        })?;
         // No other process works here: every lease of this installation is
         // stale.
         let released = self.store.release(&format!("{}/", self.instance)).await?;
@@ -83,18 +90,6 @@ impl Engine {
             tracing::debug!("containers not removed at shutdown: {error}");
         }
         Ok(())
-    }
-
-    /// The lock that makes this process the only one to work on the data
-    /// folder.
-    fn lock(&self) -> Result<std::fs::File> {
-        let data = &self.config.data;
-        files::lock(&data.join("worker.lock"))?.ok_or_else(|| {
-            Error::Conflict(format!(
-                "another swe-ci server works on the data folder {}; stop it, or set SWE_CI_DATA to another folder",
-                data.display()
-            ))
-        })
     }
 }
 

@@ -28,15 +28,12 @@ use tokio_util::sync::CancellationToken;
 use super::environment::Builder;
 use super::origin::{Fetcher, checkout, repository_folder};
 use super::plan::{Origin, Plan};
-use super::publication::Publisher;
 use super::ranking::{self, Beyond, Ranked};
 use super::unavailable;
-use crate::Engine;
+use crate::{Engine, Say, as_u32};
 
-/// Repositories fetched and examined at the same time.
 const REPOSITORIES_AT_A_TIME: usize = 2;
 
-/// A running curation.
 pub struct Curator<'a> {
     pub engine: &'a Engine,
     pub id: &'a str,
@@ -49,7 +46,7 @@ pub struct Curator<'a> {
     /// See [`Builder`].
     pub index_without_times: Option<&'a str>,
     pub bases: &'a BaseImages,
-    pub say: &'a (dyn Fn(String) + Send + Sync),
+    pub say: Say<'a>,
     /// Cancelled when the curation is, or when the process stops.
     pub stop: &'a CancellationToken,
 }
@@ -113,16 +110,14 @@ impl Curator<'_> {
             };
             let facts = facts(&folder, branch.as_deref().unwrap_or("HEAD"), &watch)?;
             let refusals = collect.refuse(&facts);
-            let report = match refusals.is_empty() {
-                true => Some(spans(&folder, branch.as_deref(), &rules, &watch)?),
-                false => None,
-            };
+            let report = || spans(&folder, branch.as_deref(), &rules, &watch);
+            let report = refusals.is_empty().then(report).transpose()?;
             Ok((facts, refusals, report))
         });
         let (facts, refusals, report) = examined.await.map_err(unreadable)?;
         let licences: Vec<&str> = facts.licences.iter().map(|l| l.spdx.as_str()).collect();
         repository.licence = licences.first().map(|_| licences.join(" AND "));
-        repository.commits = count(facts.commits);
+        repository.commits = as_u32(facts.commits);
         let Some(report) = report else {
             let all: Vec<String> = refusals.iter().map(ToString::to_string).collect();
             let reason = refusals.first().map_or("refused", |first| first.name());
@@ -130,14 +125,14 @@ impl Curator<'_> {
         };
         let mut dropped: Vec<(String, u32)> = Vec::new();
         if report.singles > 0 {
-            dropped.push(("a single commit".into(), count(report.singles)));
+            dropped.push(("a single commit".into(), as_u32(report.singles)));
         }
         for (reason, n) in report.reasons() {
-            dropped.push((reason.replace('_', " "), count(n)));
+            dropped.push((reason.replace('_', " "), as_u32(n)));
         }
         let most = self.plan.limits.candidates_per_repository;
         if let Some(rest @ 1..) = report.kept.len().checked_sub(most) {
-            dropped.push(("beyond the largest of its repository".into(), count(rest)));
+            dropped.push(("beyond the largest of its repository".into(), as_u32(rest)));
         }
         repository.spans = Some(dropped);
         repository.fate = Fate::Survived;
@@ -147,13 +142,10 @@ impl Curator<'_> {
 
     /// The third stage: builds the missing environments.
     pub async fn build_environments(&self) -> Result<()> {
-        let waiting = self
-            .candidates(|candidate| candidate.environment == Fate::Waiting)
-            .await?;
-        futures::stream::iter(waiting.into_iter().map(Ok))
-            .try_for_each_concurrent(host::carries(Limits::default()), |candidate| {
-                self.build_environment(candidate)
-            })
+        let waiting = self.candidates(|candidate| candidate.environment == Fate::Waiting);
+        let at_once = host::carries(Limits::default());
+        futures::stream::iter(waiting.await?.into_iter().map(Ok))
+            .try_for_each_concurrent(at_once, |candidate| self.build_environment(candidate))
             .await
     }
 
@@ -178,15 +170,9 @@ impl Curator<'_> {
         };
         let name = candidate.task_id.clone();
         let tell = |attempt: &BuildAttempt| {
-            let change = match attempt.change.as_str() {
-                "" => String::new(),
-                change => format!("{change} "),
-            };
-            (self.say)(format!(
-                "{name}: {change}{} ({:.0} s)",
-                first_line(&attempt.outcome),
-                attempt.seconds
-            ));
+            let what = format!("{} {}", attempt.change, first_line(&attempt.outcome));
+            let (what, seconds) = (what.trim_start(), attempt.seconds);
+            (self.say)(format!("{name}: {what} ({seconds:.0} s)"));
         };
         match read.await {
             Ok((target, time)) => {
@@ -213,10 +199,9 @@ impl Curator<'_> {
                 && candidate.filtered == Fate::Waiting
                 && candidate.prepared.is_none()
         });
+        let at_once = host::carries(Limits::default());
         futures::stream::iter(waiting.await?.into_iter().map(Ok))
-            .try_for_each_concurrent(host::carries(Limits::default()), |candidate| {
-                self.test_candidate(candidate)
-            })
+            .try_for_each_concurrent(at_once, |candidate| self.test_candidate(candidate))
             .await
     }
 
@@ -329,10 +314,8 @@ impl Curator<'_> {
         let ready = |candidate: &CandidateRow| {
             candidate.prepared.is_some() && !matches!(candidate.filtered, Fate::Dropped { .. })
         };
-        let mut ready: HashMap<String, CandidateRow> = self
-            .candidates(ready)
-            .await?
-            .into_iter()
+        let ready = self.candidates(ready).await?.into_iter();
+        let mut ready: HashMap<String, CandidateRow> = ready
             .map(|candidate| (candidate.task_id.clone(), candidate))
             .collect();
         let ranked = ready.values().map(|candidate| Ranked {
@@ -370,13 +353,7 @@ impl Curator<'_> {
         if rows.is_empty() {
             return Ok(0);
         }
-        let publisher = Publisher {
-            engine: self.engine,
-            curation: self.id,
-            plan: self.plan,
-            folder: self.dataset(),
-        };
-        publisher.publish(rows).await?;
+        self.publish(rows).await?;
         Ok(selected.len())
     }
 
@@ -389,7 +366,8 @@ impl Curator<'_> {
         Ok(all)
     }
 
-    fn dataset(&self) -> PathBuf {
+    /// Folder with `data/<task>/…` of every task that was tried.
+    pub(super) fn dataset(&self) -> PathBuf {
         self.home.join("dataset")
     }
 
@@ -415,12 +393,7 @@ fn stopped() -> Error {
     Error::Conflict("the curation was stopped".into())
 }
 
-/// Disk space for one environment.
 const ENVIRONMENT_BYTES: u64 = 2 << 30;
-
-fn count(n: usize) -> u32 {
-    u32::try_from(n).unwrap_or(u32::MAX)
-}
 
 fn candidate(repository: &CuratedRepository, found: &KeptSpan) -> CandidateRow {
     let KeptSpan { span, changes } = found;
@@ -430,9 +403,9 @@ fn candidate(repository: &CuratedRepository, found: &KeptSpan) -> CandidateRow {
         repository: repository.position,
         base_sha: span.base.clone(),
         target_sha: span.target.clone(),
-        commits: count(span.commits),
+        commits: as_u32(span.commits),
         days: span.days,
-        modified_lines: count(changes.total().modified()),
+        modified_lines: as_u32(changes.total().modified()),
         environment: Fate::Waiting,
         filtered: Fate::Waiting,
         image: String::new(),

@@ -39,7 +39,6 @@ const RETRY_PAUSES: [Duration; 3] = [
     Duration::from_mins(1),
 ];
 
-/// Builds environments.
 pub struct Builder<'a> {
     pub images: &'a Images,
     pub sandbox: &'a dyn Sandbox,
@@ -49,11 +48,9 @@ pub struct Builder<'a> {
     pub index_without_times: Option<&'a str>,
     pub bases: &'a BaseImages,
     pub limits: Limits,
-    /// The most repairs of one environment.
     pub repairs: usize,
 }
 
-/// The result of a build.
 #[derive(Debug)]
 pub struct Built {
     pub fate: Fate,
@@ -162,17 +159,12 @@ impl Builder<'_> {
     ) -> Result<TriedEnvironment> {
         for pause in RETRY_PAUSES {
             let tried = self.attempt_once(tag, recipe, target).await?;
-            let Some(suspected_outage) = &tried.suspected_outage else {
-                return Ok(tried);
+            let outage = match &tried.suspected_outage {
+                Some(outage) if self.is_of_index(outage, time).await? => outage,
+                _ => return Ok(tried),
             };
-            if !self.is_of_index(suspected_outage, time).await? {
-                return Ok(tried);
-            }
-            tracing::warn!(
-                tag,
-                "built again in {} s: {suspected_outage}",
-                pause.as_secs()
-            );
+            let seconds = pause.as_secs();
+            tracing::warn!(tag, "built again in {seconds} s: {outage}");
             tokio::time::sleep(pause).await;
         }
         let tried = self.attempt_once(tag, recipe, target).await?;

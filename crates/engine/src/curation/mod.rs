@@ -3,7 +3,6 @@
 //! `plan` is the request; `queue` carries out curations, one at a time: `origin`
 //! fetches repositories, `environment` builds images, `curator` takes a
 //! curation through its stages, `ranking` selects and `publication` writes the split.
-//! `views` turns rows into views.
 
 pub(crate) mod curator;
 pub(crate) mod environment;
@@ -12,7 +11,6 @@ pub(crate) mod plan;
 pub(crate) mod publication;
 pub(crate) mod queue;
 pub(crate) mod ranking;
-pub(crate) mod views;
 
 use swe_ci_base::error::Error;
 

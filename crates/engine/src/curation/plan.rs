@@ -9,18 +9,14 @@ use swe_ci_core::task::is_plain_name;
 use swe_ci_curate::github::Search;
 use swe_ci_curate::{CollectRules, SpanRules};
 
-/// The most bytes a plan may have.
 const MAX_PLAN: usize = 1 << 20;
-/// The most sources in a plan.
 const MAX_SOURCES: usize = 10_000;
 
 /// A plan; `docs/curation.md` describes every field.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Plan {
-    /// Name of the new split.
     pub split: String,
-    /// Where repositories come from.
     #[serde(default)]
     pub source: Vec<Source>,
     /// The first stage.
@@ -57,7 +53,6 @@ pub struct Source {
     pub to: Option<String>,
 }
 
-/// Limits on the size of a curation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Limits {
@@ -87,7 +82,6 @@ pub struct Environment {
     /// Base images by their version of Python, such as `"3.12" =
     /// "python:3.12-slim"`; the server's own when there is none.
     pub images: BTreeMap<String, String>,
-    /// The most repairs of one environment.
     pub repairs: usize,
 }
 
@@ -111,7 +105,6 @@ pub struct Filter {
     pub repeats: u32,
     /// Slower suites are rejected; in seconds.
     pub max_suite_seconds: f64,
-    /// The most tasks of one repository.
     pub most_per_repository: usize,
     /// The most tasks in all: 100 in section 3.1.
     pub most: usize,
@@ -129,7 +122,6 @@ impl Default for Filter {
     }
 }
 
-/// The origin of one repository.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Origin {

@@ -24,7 +24,7 @@ use super::curator::Curator;
 use super::origin::Fetcher;
 use super::plan::{Origin, Plan, repository_name};
 use super::unavailable;
-use crate::Engine;
+use crate::{Engine, Say};
 
 /// How often a server looks for a curation, and whether one was cancelled.
 const POLL_INTERVAL: Duration = Duration::from_secs(2);
@@ -37,11 +37,7 @@ impl Engine {
     ///
     /// # Errors
     /// The failure that interrupts it; another call resumes it.
-    pub async fn curate(
-        &self,
-        id: &str,
-        say: &(dyn Fn(String) + Send + Sync),
-    ) -> Result<CurationState> {
+    pub async fn curate(&self, id: &str, say: Say<'_>) -> Result<CurationState> {
         let mut reported = false;
         loop {
             let row = self.store.curation(id).await?;
@@ -95,7 +91,7 @@ impl Engine {
     async fn carry_out(
         &self,
         row: &CurationRow,
-        say: &(dyn Fn(String) + Send + Sync),
+        say: Say<'_>,
         stop: &CancellationToken,
     ) -> Result<()> {
         let store = &self.store;
@@ -156,7 +152,6 @@ impl Engine {
         Ok(())
     }
 
-    /// The folder for everything a curation creates.
     fn curation_home(&self, id: &str) -> Result<PathBuf> {
         let home = self.config().data.join("curations").join(id);
         Ok(std::path::absolute(home).context("cannot resolve the path of the data folder")?)
@@ -176,20 +171,20 @@ impl Engine {
     async fn stages(
         &self,
         row: &CurationRow,
-        say: &(dyn Fn(String) + Send + Sync),
+        say: Say<'_>,
         stop: &CancellationToken,
     ) -> Result<usize> {
         let plan = Plan::read(&row.plan).map_err(Error::Invalid)?;
         let config = self.config();
         let sandbox = self.sandbox();
-        let network = self.build_network()?;
+        let network = self.config.build_network()?;
         let ca = network.ca_bundle.as_deref();
+        let base_image = &config.base_image;
         let url = match &config.package_index {
-            Some(url) => url.clone(),
-            None => pip::default_index(&*sandbox, &config.base_image)
-                .await
-                .map_err(unavailable)?,
+            Some(url) => Ok(url.clone()),
+            None => pip::default_index(&*sandbox, base_image).await,
         };
+        let url = url.map_err(unavailable)?;
         let cache = config.data.join("cache").join("index");
         let index = Index::new(&url, &cache, ca)?;
         let finder = Finder::new(Index::new(&url, &cache, ca)?);
@@ -197,14 +192,11 @@ impl Engine {
         let without_times = index.without_times().await;
         let without_times = without_times.map_err(unavailable)?;
         let index_without_times = without_times.filter(|url| !names_a_user(url));
-        let bases = match plan.environment.images.is_empty() {
-            false => plan.environment.images.clone(),
-            true => {
-                let version = pip::python_version(&*sandbox, &config.base_image).await;
-                let version = version.map_err(unavailable)?;
-                BaseImages::from([(version, config.base_image.clone())])
-            }
-        };
+        let mut bases: BaseImages = plan.environment.images.clone();
+        if bases.is_empty() {
+            let version = pip::python_version(&*sandbox, base_image).await;
+            bases.insert(version.map_err(unavailable)?, base_image.clone());
+        }
         let curator = Curator {
             engine: self,
             id: &row.id,
@@ -233,13 +225,7 @@ impl Engine {
         Ok(tasks)
     }
 
-    /// Stores the list of repositories, once.
-    async fn put_repositories(
-        &self,
-        row: &CurationRow,
-        plan: &Plan,
-        say: &(dyn Fn(String) + Send + Sync),
-    ) -> Result<()> {
+    async fn put_repositories(&self, row: &CurationRow, plan: &Plan, say: Say<'_>) -> Result<()> {
         if !self.store.curated_repositories(&row.id).await?.is_empty() {
             return Ok(());
         }
@@ -266,11 +252,11 @@ impl Engine {
         }
         let mut seen = std::collections::HashSet::new();
         repositories.retain(|(name, _)| seen.insert(name.clone()));
-        let rows = repositories.into_iter().map(|(name, origin)| {
+        let mut rows: Vec<(String, String)> = Vec::new();
+        for (name, origin) in repositories {
             let origin = serde_json::to_string(&origin).context("an origin cannot be written")?;
-            Ok((name, origin))
-        });
-        let rows = rows.collect::<Result<Vec<(String, String)>>>()?;
+            rows.push((name, origin));
+        }
         say(format!("{} repositories", rows.len()));
         self.store.put_curated_repositories(&row.id, &rows).await
     }
@@ -278,14 +264,12 @@ impl Engine {
     async fn search_github(
         &self,
         search: &github::Search,
-        say: &(dyn Fn(String) + Send + Sync),
+        say: Say<'_>,
     ) -> Result<Vec<(String, Origin)>> {
         let config = self.config();
-        let network = self.build_network()?;
-        let endpoint = config
-            .github_endpoint
-            .as_deref()
-            .unwrap_or(github::DEFAULT_ENDPOINT);
+        let network = self.config.build_network()?;
+        let endpoint = config.github_endpoint.as_deref();
+        let endpoint = endpoint.unwrap_or(github::DEFAULT_ENDPOINT);
         let ca = network.ca_bundle.as_deref();
         let client = GitHub::new(endpoint, config.github_token.clone(), ca)?;
         let report = |progress| say(format!("GitHub: {progress:?}"));

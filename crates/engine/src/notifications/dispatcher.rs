@@ -20,24 +20,19 @@ use tokio_util::sync::CancellationToken;
 
 use super::mail::{Failure, Mailer, digest_of_code, random_code};
 use super::message::{body, mail, signature};
-use crate::Config;
+use crate::{Config, after, millis};
 
-/// Concurrent deliveries.
 const AT_ONCE: usize = 8;
 /// How often it looks for due deliveries.
 const IDLE: Duration = Duration::from_secs(1);
-/// Time limit for a receiver's answer.
 const ANSWER_TIME_LIMIT: Duration = Duration::from_secs(10);
 /// An attempt without a result after this time was lost with its process.
 /// Longer than any attempt takes: a mail waits for several answers.
 const CLAIM_DURATION: Duration = Duration::from_mins(2);
-/// Time limit of a mail.
 const MAIL_TIME_LIMIT: Duration = Duration::from_mins(1);
 /// How long a stopping process waits for deliveries in flight.
 const SHUTDOWN_WAIT: Duration = Duration::from_secs(5);
-/// Attempts before a delivery is given up.
 const MAX_TRIES: u32 = 8;
-/// How long a code is valid.
 const CODE_VALIDITY: Duration = Duration::from_hours(24);
 
 /// The pauses between attempts: the first, six times as long each time, and the
@@ -48,16 +43,12 @@ pub struct Pace {
     pub longest: Duration,
 }
 
-impl Default for Pace {
-    fn default() -> Self {
-        Self {
-            first: Duration::from_secs(10),
-            longest: Duration::from_hours(6),
-        }
-    }
-}
-
 impl Pace {
+    pub const USUAL: Self = Self {
+        first: Duration::from_secs(10),
+        longest: Duration::from_hours(6),
+    };
+
     /// The pause after this many attempts; none when the delivery is given up.
     fn pause(self, tries: u32) -> Option<Duration> {
         let factor = 6_u32.saturating_pow(tries.saturating_sub(1));
@@ -140,8 +131,7 @@ impl NotificationDispatcher {
     }
 
     pub async fn claim(&self) -> error::Result<Option<Due>> {
-        let hold = i64::try_from(CLAIM_DURATION.as_millis()).unwrap_or(i64::MAX);
-        self.store.claim_delivery(hold).await
+        self.store.claim_delivery(millis(CLAIM_DURATION)).await
     }
 
     /// One attempt, and its consequences.
@@ -259,23 +249,17 @@ fn of_error(error: &reqwest::Error) -> Failure {
     }
 }
 
-/// The moment after this time, in unix milliseconds.
-fn after(time: Duration) -> i64 {
-    let ms = i64::try_from(time.as_millis()).unwrap_or(i64::MAX);
-    now_ms().saturating_add(ms)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn pauses_grow_to_six_hours_and_end() {
-        let pauses = (1..=8).map(|tries| Pace::default().pause(tries));
+        let pauses = (1..=8).map(|tries| Pace::USUAL.pause(tries));
         let seconds: Vec<Option<u64>> = pauses.map(|p| p.map(|p| p.as_secs())).collect();
         let expect = [10, 60, 360, 2_160, 12_960, 21_600, 21_600];
         let expect: Vec<Option<u64>> = expect.into_iter().map(Some).chain([None]).collect();
         assert_eq!(seconds, expect);
-        assert_eq!(Pace::default().pause(u32::MAX), None);
+        assert_eq!(Pace::USUAL.pause(u32::MAX), None);
     }
 }

@@ -4,7 +4,6 @@
 use std::fmt;
 use std::time::Duration;
 
-use anyhow::anyhow;
 use lettre::message::header::{ContentType, HeaderName, HeaderValue};
 use lettre::message::{Mailbox, Message};
 use lettre::transport::smtp;
@@ -170,17 +169,11 @@ pub fn address(text: &str) -> Result<String> {
 
 /// A new code, in two groups.
 pub fn random_code() -> anyhow::Result<String> {
-    let mut bytes = [0; CODE];
-    getrandom::fill(&mut bytes)
-        .map_err(|e| anyhow!("the system provides no random numbers: {e}"))?;
     // 32 letters, so each is equally likely.
-    let letters = bytes.map(|b| char::from(ALPHABET[usize::from(b) % ALPHABET.len()]));
-    let (one, other) = letters.split_at(CODE / 2);
-    Ok(format!(
-        "{}-{}",
-        String::from_iter(one),
-        String::from_iter(other)
-    ))
+    let letter = |b| char::from(ALPHABET[usize::from(b) % ALPHABET.len()]);
+    let mut code = String::from_iter(crate::random::<CODE>()?.map(letter));
+    code.insert(CODE / 2, '-');
+    Ok(code)
 }
 
 /// The stored form of a code, independent of how it is typed.

@@ -10,7 +10,6 @@ use sha2::{Digest, Sha256};
 use swe_ci_base::digest::hex;
 use swe_ci_base::files::read_limited;
 
-/// The most entries a folder may have.
 const MAX_ENTRIES: usize = 100_000;
 
 const NO_FILE: &str = "is not a plain file";
@@ -32,10 +31,8 @@ pub enum Kind {
     Other,
 }
 
-/// Why something was not read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Unread {
-    /// There is nothing of this name.
     Missing,
     /// It exists but is not acceptable: its path, and why.
     Refused(String),

@@ -16,13 +16,12 @@ use swe_ci_store::{ImportedEvolution, ImportedRun, Put, Suite, TaskRow};
 use swe_ci_views::view::{ImportedFrom, Provenance, TaskState};
 
 use super::{Detail, Experiment, Found, Skipped, TaskResults, evolution, read};
-use crate::{Engine, METRIC_VERSION};
+use crate::{Engine, METRIC_VERSION, as_u32};
 
 /// The facts about the run that the files do not contain.
 #[derive(Debug, Clone)]
 pub struct ImportRequest {
     pub layout: Layout,
-    /// The split's metadata file.
     pub metadata: PathBuf,
     /// Name of the split; that of the metadata file when absent.
     pub split: Option<String>,
@@ -37,13 +36,11 @@ pub struct ImportRequest {
     pub max_iterations: u32,
 }
 
-/// The result of an import.
 #[derive(Debug, Clone, Serialize)]
 pub struct ImportedResults {
     pub run_id: String,
     pub change: Put,
     pub split: String,
-    /// Tasks of the split.
     pub tasks: u32,
     /// Evolutions that count in scores.
     pub evolutions: u32,
@@ -141,7 +138,7 @@ fn run(
     layout: Layout,
 ) -> Result<(ImportedRun, ImportedResults)> {
     let most = experiment.tasks.iter().map(|t| t.samples.len()).max();
-    config.samples = number(most.unwrap_or(1));
+    config.samples = as_u32(most.unwrap_or(1));
     check(&config)?;
     let detail = detail(experiment);
     let mut skipped = Vec::new();
@@ -155,8 +152,8 @@ fn run(
         run_id: String::new(),
         change: Put::New,
         split: config.split.clone(),
-        tasks: number(experiment.tasks.len()),
-        evolutions: number(scored),
+        tasks: as_u32(experiment.tasks.len()),
+        evolutions: as_u32(scored),
         counts_only: detail == Detail::Counts,
         skipped,
         ignored: experiment.ignored.clone(),
@@ -220,7 +217,6 @@ fn evolutions(
     evolutions
 }
 
-/// Notes for readers of the results.
 fn notes(experiment: &Experiment, config: &RunConfig) -> Vec<String> {
     let mut notes = Vec::new();
     let mut why_counts: Vec<(&str, Vec<&TaskResults>)> = Vec::new();
@@ -317,8 +313,4 @@ fn row(line: &TaskLine) -> TaskRow {
         preparation: Default::default(),
         extra: line.extra.clone(),
     }
-}
-
-fn number(n: usize) -> u32 {
-    u32::try_from(n).unwrap_or(u32::MAX)
 }

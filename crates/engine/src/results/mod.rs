@@ -29,7 +29,6 @@ use reports::PerTest;
 use swe_ci_base::error::{Error, Result};
 use swe_ci_dataset::{self, TaskLine};
 
-/// The level of detail to read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Detail {
     /// Test by test, if known.
@@ -41,7 +40,6 @@ enum Detail {
 /// A folder's results for the tasks of a split.
 #[derive(Debug)]
 struct Experiment {
-    /// Name of the folder.
     name: String,
     /// In the split's order.
     tasks: Vec<TaskResults>,
@@ -58,7 +56,6 @@ struct TaskResults {
     samples: Vec<Found>,
 }
 
-/// The result for one sample.
 #[derive(Debug)]
 enum Found {
     Evolution(Box<Evolution>),
@@ -73,11 +70,9 @@ struct Evolution {
     record: Record,
     /// The outcomes test by test, or why they are unknown.
     tests: std::result::Result<PerTest, String>,
-    /// Notes for the reader of the results.
     notes: Vec<String>,
 }
 
-/// A task without a score, and why.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Skipped {
     pub task_id: TaskId,

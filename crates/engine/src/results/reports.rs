@@ -17,7 +17,6 @@ const MAX_BYTES: u64 = 256 << 20;
 
 const REPORT: &str = "test_report.json";
 
-/// The outcomes of an evolution test by test.
 #[derive(Debug)]
 pub struct PerTest {
     pub suite: Suite,
@@ -53,13 +52,9 @@ pub fn read(folder: &mut Folder, task: &str, record: &Record) -> Result<PerTest,
     }
     let mut iterations = Vec::new();
     for iteration in &record.iterations {
-        iterations.push(match iteration.passed {
-            Some(passed) => {
-                let report = next(folder, &mut archived, passed)?;
-                Some(Outcomes::of(&suite.tests, &report))
-            }
-            None => None,
-        });
+        let report = iteration.passed.map(|n| next(folder, &mut archived, n));
+        let report = report.transpose()?;
+        iterations.push(report.map(|report| Outcomes::of(&suite.tests, &report)));
     }
     Ok(PerTest { suite, iterations })
 }

@@ -8,10 +8,9 @@ use swe_ci_views::account::{AccountRole, Identity, WaysIn};
 use swe_ci_views::credentials::names_like;
 
 use super::invitations::leads_nowhere;
-use super::secret;
+use super::{disabled, secret};
 use crate::Engine;
 
-/// The most identities of an account.
 const MOST_IDENTITIES: usize = 20;
 
 /// How someone without an account gets one.
@@ -61,9 +60,7 @@ impl Engine {
             Entry::Disabled(name) => {
                 let why = format!("{}: the account is disabled", who.provider);
                 self.store.note_refusal(&name, &why, self.by()).await?;
-                return Err(Error::Unauthenticated(
-                    "this account is disabled; an administrator can enable it".into(),
-                ));
+                return Err(disabled());
             }
             Entry::Unknown => {}
         }
@@ -107,7 +104,6 @@ impl Engine {
         self.store.link(own, who, MOST_IDENTITIES, self.by()).await
     }
 
-    /// The ways to sign in to the actor's account.
     pub async fn ways_in(&self) -> Result<WaysIn> {
         let own = &self.own_account()?.account_id;
         self.store.ways_in(own).await

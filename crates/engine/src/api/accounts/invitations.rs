@@ -6,8 +6,8 @@ use swe_ci_store::{NewAccount, NewInvitation};
 use swe_ci_views::account::{AccountRole, Identity, InvitationView};
 use swe_ci_views::credentials::{account_name, check_password};
 
-use super::{DAY, after, one_line, secret};
-use crate::Engine;
+use super::{DAY, one_line, secret};
+use crate::{Engine, after};
 
 /// Days for which a link is valid.
 const DAYS: u32 = 7;

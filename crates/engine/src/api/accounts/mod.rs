@@ -1,13 +1,11 @@
 //! Accounts: roles, permissions, and the audit log. `invitations` create
-//! accounts; `sign_in`, `identities`, `sessions` and `tokens` authenticate
-//! them.
+//! accounts; `sign_in`, `identities` and `tokens` authenticate them.
 
 mod identities;
 mod invitations;
 mod lockouts;
 mod passwords;
 mod secret;
-mod sessions;
 mod sign_in;
 #[cfg(test)]
 mod tests;
@@ -15,7 +13,6 @@ mod tokens;
 
 use std::time::Duration;
 
-use swe_ci_base::clock::now_ms;
 use swe_ci_base::error::{Error, Result};
 use swe_ci_views::account::{AccountRole, AccountView, Actor, AuditEntry, Identity};
 use swe_ci_views::credentials::account_name;
@@ -88,7 +85,6 @@ impl Engine {
         self.store.sweep_accounts().await
     }
 
-    /// The actor's account.
     pub(crate) fn own_account(&self) -> Result<&Identity> {
         match self.by() {
             Actor::Account(who) => Ok(who),
@@ -107,10 +103,8 @@ fn known_name(name: &str) -> Result<String> {
     account_name(name).map_err(|_| Error::not_found("account", name))
 }
 
-/// The moment after this time, in unix milliseconds.
-fn after(time: Duration) -> i64 {
-    let ms = i64::try_from(time.as_millis()).unwrap_or(i64::MAX);
-    now_ms().saturating_add(ms)
+fn disabled() -> Error {
+    Error::Unauthenticated("this account is disabled; an administrator can enable it".into())
 }
 
 /// Checks a label that a user enters: `least` to `most` characters on one line.

@@ -1,15 +1,17 @@
-//! Sign-in by name and password, and changes of passwords.
+//! Sign-in by name and password, changes of passwords, and sessions of signed-in
+//! browsers. The browser holds a session's `id`; only its digest is stored.
 
 use std::time::Duration;
 
 use secrecy::{ExposeSecret, SecretString};
 use swe_ci_base::clock::now_ms;
 use swe_ci_base::error::{Error, Result};
-use swe_ci_store::{Attempt, Credentials};
+use swe_ci_store::{Attempt, Credentials, SessionData};
 use swe_ci_views::account::{AccountRole, Identity};
 use swe_ci_views::credentials::{account_name, check_password};
 
-use super::known_name;
+use super::secret::digest;
+use super::{disabled, known_name};
 use crate::Engine;
 
 impl Engine {
@@ -26,16 +28,9 @@ impl Engine {
             return Ok(credentials.identity);
         }
         // Only a caller who knows the password learns this.
-        self.store
-            .note_refusal(
-                &credentials.identity.name,
-                "the account is disabled",
-                self.by(),
-            )
-            .await?;
-        Err(Error::Unauthenticated(
-            "this account is disabled; an administrator can enable it".into(),
-        ))
+        let (name, why) = (&credentials.identity.name, "the account is disabled");
+        self.store.note_refusal(name, why, self.by()).await?;
+        Err(disabled())
     }
 
     /// Changes the account's password and ends all its sessions, including the
@@ -89,15 +84,33 @@ impl Engine {
             .await
     }
 
+    /// None if it is unknown, ended or expired.
+    pub async fn session(&self, id: &str) -> Result<Option<SessionData>> {
+        self.store.session(&digest(id)).await
+    }
+
+    /// Stores a session's changes; an ended one stays ended.
+    pub async fn keep_session(&self, id: &str, session: &SessionData) -> Result<()> {
+        self.store.update_session(&digest(id), session).await
+    }
+
+    /// Stores a new session; false when its id is taken.
+    pub async fn new_session(&self, id: &str, session: &SessionData) -> Result<bool> {
+        self.store.insert_session(&digest(id), session).await
+    }
+
+    /// Ends a session; no effect if there is none.
+    pub async fn end_session(&self, id: &str) -> Result<()> {
+        self.store.end_session(&digest(id)).await
+    }
+
     async fn verified_credentials(
         &self,
         name: &str,
         password: &SecretString,
     ) -> Result<Credentials> {
         let credentials = self.credentials(name).await?;
-        let hash = credentials
-            .as_ref()
-            .map(|credentials| credentials.password.clone());
+        let hash = credentials.as_ref().map(|known| known.password.clone());
         // An account that only signs in by another site has no password.
         let hash = hash.filter(|hash| !hash.is_empty());
         let right = self.passwords.verify(password, hash).await?;
@@ -128,14 +141,11 @@ impl Engine {
             Attempt::Locked { until } => Some(until),
             Attempt::Unknown => self.lockouts.locked(&name, now_ms()),
         };
-        match until {
-            None => Ok(None),
-            Some(until) => Err(Error::TooMany {
-                retry_after: Duration::from_millis(
-                    u64::try_from(until.saturating_sub(now_ms())).unwrap_or_default(),
-                ),
-            }),
-        }
+        until.map_or(Ok(None), |until| {
+            let ms = u64::try_from(until.saturating_sub(now_ms())).unwrap_or_default();
+            let retry_after = Duration::from_millis(ms);
+            Err(Error::TooMany { retry_after })
+        })
     }
 }
 

@@ -6,8 +6,8 @@ use swe_ci_base::error::{Error, Result};
 use swe_ci_store::NewToken;
 use swe_ci_views::account::{AccountRole, Actor, TokenView};
 
-use super::{DAY, after, one_line, secret};
-use crate::Engine;
+use super::{DAY, one_line, secret};
+use crate::{Engine, after};
 
 /// How every token begins, so that leaked ones can be found.
 const PREFIX: &str = "sweci_";
@@ -15,7 +15,6 @@ const PREFIX: &str = "sweci_";
 const MOST_DAYS: u32 = 365;
 /// The longest name, in characters.
 const LONGEST_NAME: usize = 80;
-/// The most tokens of an account.
 const MOST_TOKENS: usize = 50;
 
 impl Engine {

@@ -202,7 +202,7 @@ async fn killed_while_rotating_all_keys_open() {
 
     // Killed before the transaction: the file has a master key that no row
     // uses.
-    engine.secrets().add().unwrap();
+    engine.keys.secrets().add().unwrap();
     let both = read();
     assert_eq!(opened(&engine, "a").await, "sk-marked");
     engine.set_key("b", &"sk-other".into()).await.unwrap();

@@ -7,7 +7,6 @@ mod tests;
 
 use std::time::Duration;
 
-use anyhow::anyhow;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use reqwest::Url;
@@ -22,10 +21,10 @@ use swe_ci_views::notification::{
     Channel, LONGEST_URL, MOST_WEBHOOKS, Notifications, Occasion, TargetView,
 };
 
-use crate::Engine;
 use crate::notifications::mail;
+use crate::notifications::message::PREFIX;
+use crate::{Engine, millis, random};
 
-/// The number of deliveries shown.
 const DELIVERIES_SHOWN: u32 = 50;
 /// How long past deliveries are stored.
 const RETENTION: Duration = Duration::from_hours(24 * 30);
@@ -223,17 +222,11 @@ fn normalised(events: &[Occasion]) -> Result<Vec<Occasion>> {
 
 /// 256 random bits, in the form receivers expect.
 fn signing_secret() -> anyhow::Result<SecretString> {
-    let mut bytes = [0; 32];
-    getrandom::fill(&mut bytes)
-        .map_err(|e| anyhow!("the system provides no random numbers: {e}"))?;
-    let text = BASE64_STANDARD.encode(bytes);
-    Ok(SecretString::from(format!(
-        "{}{text}",
-        crate::notifications::message::PREFIX
-    )))
+    let text = BASE64_STANDARD.encode(random::<32>()?);
+    Ok(SecretString::from(format!("{PREFIX}{text}")))
 }
 
 /// The moment this long ago, in unix milliseconds.
 fn before(time: Duration) -> i64 {
-    now_ms().saturating_sub(i64::try_from(time.as_millis()).unwrap_or(i64::MAX))
+    now_ms().saturating_sub(millis(time))
 }

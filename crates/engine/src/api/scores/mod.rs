@@ -2,26 +2,25 @@
 
 mod entries;
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use swe_ci_base::blocking::blocking;
 use swe_ci_base::error::{Error, Result};
 use swe_ci_core::metrics::{Convention, Gamma, Verdict, recoveries};
-use swe_ci_core::outcomes::Outcomes;
 use swe_ci_core::step::Ending;
 use swe_ci_core::task::TaskId;
+use swe_ci_store::IterationRow;
 use swe_ci_views::leaderboard::{
     Entry, Incomparable, LeaderboardData, Matrix, Published, RecoveryTime, Row, Scores, TaskOrder,
     UncertaintyModel, Unseen, Versus,
 };
 
 use crate::Engine;
+use crate::api::runs::by_evolution;
 use crate::leaderboard_cache::Ranking;
 use crate::published::published;
 
 impl Engine {
-    /// The leaderboard data of a split.
     pub async fn sheet(&self, split: &str) -> Result<Arc<LeaderboardData>> {
         let key = (split.to_owned(), self.changes().await?);
         let (engine, split) = (self.clone(), split.to_owned());
@@ -184,14 +183,7 @@ impl Engine {
     /// How long the regressions of a run lasted; `None` when the names of its
     /// tests are unknown.
     async fn recovery(&self, run_id: &str) -> Result<Option<RecoveryTime>> {
-        let mut iterations: HashMap<String, Vec<Option<Outcomes>>> = HashMap::new();
-        for (evolution_id, row) in self.store.iterations_of_run(run_id).await? {
-            let scored = matches!(row.verdict, Verdict::Scored { .. });
-            iterations
-                .entry(evolution_id)
-                .or_default()
-                .push(scored.then_some(row.outcomes));
-        }
+        let mut iterations = by_evolution(self.store.iterations_of_run(run_id).await?);
         let mut all = Vec::new();
         for evolution in self.store.evolutions_of_run(run_id).await? {
             if !evolution.ending.is_some_and(Ending::is_scored) {
@@ -202,8 +194,9 @@ impl Engine {
             }
             let base = self.store.suite(&evolution.suite).await?.base_outcomes;
             let rows = iterations.remove(&evolution.id).unwrap_or_default();
-            let rows: Vec<Option<&Outcomes>> = rows.iter().map(Option::as_ref).collect();
-            all.extend(recoveries(&base, &rows));
+            let scored = |row: &IterationRow| matches!(row.verdict, Verdict::Scored { .. });
+            let outcomes = rows.iter().map(|row| scored(row).then_some(&row.outcomes));
+            all.extend(recoveries(&base, &outcomes.collect::<Vec<_>>()));
         }
         Ok(Some(RecoveryTime::of(&all)))
     }

@@ -10,7 +10,7 @@ use swe_ci_views::event::What;
 use swe_ci_views::steering::{Change, Steering, check_at_once};
 use swe_ci_views::view::RunSummary;
 
-use crate::Engine;
+use crate::{Engine, as_u32};
 
 impl Engine {
     /// Pauses a run: nothing new of it begins, and active steps are interrupted
@@ -119,7 +119,7 @@ impl Engine {
             return Err(Error::Conflict(format!("{spent}; raise it first")));
         }
         let queued = self.store.retry(run_id, self.by()).await?;
-        let count = u32::try_from(queued.len()).unwrap_or(u32::MAX);
+        let count = as_u32(queued.len());
         for evolution_id in queued {
             self.events.publish(run_id, What::Queued { evolution_id });
         }
@@ -141,7 +141,7 @@ impl Engine {
 }
 
 /// The error for steering a finished run.
-fn over(run_id: &str, progress: Progress) -> Error {
+pub fn over(run_id: &str, progress: Progress) -> Error {
     Error::Conflict(format!("run {run_id} is {} already", progress.name()))
 }
 

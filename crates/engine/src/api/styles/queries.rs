@@ -17,9 +17,9 @@ use swe_ci_views::style::{
     VersionFiles, VersionStyle, beside,
 };
 
-use super::Say;
-use crate::Engine;
+use super::changed_key;
 use crate::style_tools::METHOD;
+use crate::{Engine, Say, as_u32};
 
 /// How many files of an evolution are listed beside the oracle's, and of how
 /// many of them the code is shown.
@@ -28,7 +28,6 @@ const SHOWN: usize = 5;
 /// The most bytes of source below a folder.
 const MAX_FOLDER: u64 = 512 << 20;
 
-/// The style of a folder.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct FolderStyle {
     pub tools: StyleTools,
@@ -86,7 +85,7 @@ impl Engine {
         Ok(StyleBeside {
             style,
             files,
-            more_files: u32::try_from(more_files).unwrap_or(u32::MAX),
+            more_files: as_u32(more_files),
             diff: diff.ok(),
         })
     }
@@ -146,7 +145,7 @@ impl Engine {
         let mut rows = rows.map_err(Error::Invalid)?;
         let row = rows.remove(&id).context("the measured style is missing")?;
         Ok(FolderStyle {
-            files: self.files_of(&row).await?,
+            files: self.get_json(&row.files).await?,
             tools: row.tools,
             style: row.style,
         })
@@ -169,14 +168,14 @@ impl Engine {
         let source = &style.version(version).ok_or_else(none)?.source;
         let row = self.store.code_style(METHOD, source, &style.image);
         let row = row.await?.ok_or_else(none)?;
+        let changed = format!("{}.zst", changed_key(&base.source, source));
         Ok(VersionFiles {
-            files: self.files_of(&row).await?,
-            changed: self.changed_lines(&base.source, source).await?,
+            files: self.get_json(&row.files).await?,
+            changed: self.get_json(&changed).await?,
         })
     }
 }
 
-/// These files of a source.
 fn subset<'a>(source: &Source, paths: impl Iterator<Item = &'a str>) -> CodeTree {
     let mut subset = CodeTree::default();
     for path in paths {

@@ -4,16 +4,13 @@
 use std::time::Duration;
 
 use serde::Serialize;
-use swe_ci_base::clock::now_ms;
 use swe_ci_base::error::{Error, Result};
 use swe_ci_views::account::AccountRole;
 use tokio_util::sync::CancellationToken;
 
-use super::Say;
-use crate::Engine;
 use crate::style_tools::METHOD;
+use crate::{Engine, Say};
 
-/// How often a worker looks for a finished evolution.
 const POLL_INTERVAL: Duration = Duration::from_secs(2);
 /// The pause after a failure of the container engine, or of the registry of the
 /// tools.
@@ -21,7 +18,6 @@ const RETRY_DELAY: Duration = Duration::from_mins(5);
 /// How long a worker's claim on an evolution lasts.
 const LEASE: Duration = Duration::from_hours(6);
 
-/// The result of measuring.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct StylesMeasured {
     pub measured: u32,
@@ -98,7 +94,7 @@ impl Engine {
         if *checked_at == Some(changes) {
             return Ok(false);
         }
-        let until = now_ms() + i64::try_from(LEASE.as_millis()).unwrap_or(i64::MAX);
+        let until = crate::after(LEASE);
         let Some(id) = self.store.claim_style(worker, METHOD, until).await? else {
             *checked_at = Some(changes);
             return Ok(false);

@@ -9,16 +9,20 @@ use swe_ci_base::error::{Error, Result};
 use swe_ci_core::agent::{AgentConfig, Endpoint};
 use swe_ci_core::permissions::{Keyring, Reach, RunPermissions};
 use swe_ci_core::run::{BadConfig, Kind, Progress, RunConfig};
+use swe_ci_core::step::Role;
 use swe_ci_core::task::TaskId;
 use swe_ci_gateway::refused_by_name;
 use swe_ci_runner::evolve;
 use swe_ci_store::{NewRun, TaskRow};
 use swe_ci_views::account::{AccountRole, Actor, Standing, Visibility};
 use swe_ci_views::event::What;
-use swe_ci_views::submission::Submission;
+use swe_ci_views::submission::{Estimate, Submission};
 use swe_ci_views::view::{Provenance, TaskState};
 
-use crate::{Engine, METRIC_VERSION};
+use crate::{Engine, METRIC_VERSION, as_u32};
+
+/// Runs that an estimate of costs considers, the newest visible ones.
+const MAX_RUNS: u32 = 200;
 
 /// A runnable configuration, with everything that was derived from it here and
 /// today.
@@ -28,7 +32,6 @@ pub(crate) struct Draft {
     pub config: RunConfig,
     pub grant: RunPermissions,
     pub harness_version: String,
-    /// The tasks the run will work on.
     pub tasks: Vec<TaskRow>,
 }
 
@@ -54,13 +57,8 @@ impl Engine {
     /// # Errors
     /// As [`Engine::submit`].
     pub async fn queue(&self, submission: Submission) -> Result<String> {
-        let Submission {
-            config,
-            visibility,
-            preflight,
-            forget_keys,
-        } = submission;
-        let draft = self.draft(config, visibility).await?;
+        let visibility = submission.visibility;
+        let draft = self.draft(submission.config, visibility).await?;
         let iterations = f64::from(draft.config.plan.max_iterations);
         let expected = |task: &TaskRow| (task.id.clone(), task.suite_seconds * iterations);
         let owner = self.by().identity().map(|who| who.account_id.clone());
@@ -77,14 +75,31 @@ impl Engine {
                 imported: None,
             },
             tasks: draft.tasks.iter().map(expected).collect(),
-            preflight,
-            forget_keys,
+            preflight: submission.preflight,
+            forget_keys: submission.forget_keys,
             config: draft.config,
         };
         let id = self.store.insert_run(&run, self.by()).await?;
         let progress = Progress::Queued;
         self.events.publish(&id, What::Run { progress });
         Ok(id)
+    }
+
+    /// Estimates a run's cost from earlier iterations of the same harness and
+    /// model, in runs the actor may see.
+    ///
+    /// # Errors
+    /// As [`Engine::submit`].
+    pub async fn preview(&self, config: RunConfig) -> Result<Estimate> {
+        let draft = self.draft(config, Visibility::Private).await?;
+        let mut iteration_costs = Vec::new();
+        for run in self.store.runs(&self.visible_runs(), "", MAX_RUNS).await? {
+            if is_alike(&run.config, &draft.config) {
+                iteration_costs.extend(self.store.iteration_costs(&run.run_id).await?);
+            }
+        }
+        let tasks = as_u32(draft.tasks.len());
+        Ok(Estimate::of(&draft.config, tasks, &iteration_costs))
     }
 
     /// Checks a configuration, and derives everything a run needs.
@@ -117,18 +132,15 @@ impl Engine {
     /// construction, and would top every ranking.
     fn check_kind(&self, config: &RunConfig, errors: &mut ValidationErrors) {
         let uses_model = config.harness.asks_a_model();
-        match config.kind {
-            Kind::Imported => {
-                let problem = "import results made elsewhere with `swe-ci import-results`";
-                errors.add("kind", problem);
-            }
-            Kind::Human if uses_model => errors.add("kind", "the human baseline asks no model"),
+        let problem = match config.kind {
+            Kind::Imported => "import results made elsewhere with `swe-ci import-results`",
+            Kind::Human if uses_model => "the human baseline asks no model",
             Kind::Measured if !uses_model && *self.by() != Actor::Operator => {
-                let problem = "the harness asks no model, so this is the human baseline: `human`";
-                errors.add("kind", problem);
+                "the harness asks no model, so this is the human baseline: `human`"
             }
-            Kind::Human | Kind::Measured => {}
-        }
+            Kind::Human | Kind::Measured => return,
+        };
+        errors.add("kind", problem);
     }
 
     /// Checks that the agents can run as configured; returns their versions.
@@ -177,12 +189,11 @@ impl Engine {
         errors: &mut ValidationErrors,
     ) -> Result<RunPermissions> {
         let anywhere = self.by().is(AccountRole::Admin) || self.config.private_endpoints;
-        let reach = if anywhere {
-            Reach::Anywhere
-        } else {
-            Reach::Public
+        let reach = match anywhere {
+            true => Reach::Anywhere,
+            false => Reach::Public,
         };
-        if reach == Reach::Public {
+        if !anywhere {
             for (part, endpoint) in live_endpoints(config) {
                 if let Some(why) = refused_by_name(&endpoint.url) {
                     errors.add(format!("{part}endpoint.url"), why);
@@ -311,6 +322,16 @@ impl Engine {
     }
 }
 
+/// Whether the same agents use the same models.
+fn is_alike(one: &RunConfig, other: &RunConfig) -> bool {
+    let agent = |config: &RunConfig, role| {
+        let AgentConfig { harness, endpoint } = config.agent(role)?;
+        Some((harness.name().to_owned(), endpoint.map(|e| e.model)))
+    };
+    let same = |role| agent(one, role).is_some_and(|own| Some(own) == agent(other, role));
+    one.kind != Kind::Imported && same(Role::Architect) && same(Role::Programmer)
+}
+
 /// The problems of a configuration, at most one a field: the first is enough.
 /// Unlike [`Problems`](swe_ci_core::problems::Problems), they are collected
 /// over several asynchronous checks.
@@ -326,9 +347,9 @@ impl ValidationErrors {
     }
 
     fn into_result(self) -> Result<()> {
-        match self.0.as_slice() {
-            [] => Ok(()),
-            _ => Err(Error::Rejected(self.0)),
+        match self.0.is_empty() {
+            true => Ok(()),
+            false => Err(Error::Rejected(self.0)),
         }
     }
 }

@@ -229,3 +229,17 @@ async fn a_copy_has_key_names_for_who_may_use_the_keys() {
     let toml = ada.configuration(&id).await.unwrap();
     assert!(!toml.contains("acme"), "{toml}");
 }
+
+#[test]
+fn only_the_same_agents_are_precedents() {
+    let human = RunConfig::human("s");
+    let mut shorter = RunConfig::human("other");
+    shorter.plan.max_iterations = 2;
+    assert!(is_alike(&human, &shorter));
+    let mut imported = human.clone();
+    imported.kind = Kind::Imported;
+    assert!(!is_alike(&imported, &human));
+    let mut builtin = human.clone();
+    builtin.harness = HarnessConfig::Builtin;
+    assert!(!is_alike(&builtin, &human));
+}
