@@ -241,10 +241,8 @@ impl Engine {
 
     async fn log_tails(&self, rows: &IterationRows) -> Vec<StepLog> {
         let mut tails = Vec::new();
-        for step in &rows.steps {
-            let Some(key) = &step.log else {
-                continue;
-            };
+        let logs = rows.steps.iter();
+        for (step, key) in logs.filter_map(|step| Some((step, step.log.as_ref()?))) {
             // A missing log does not fail the page.
             match self.artifacts.get(key).await {
                 Ok(log) => {

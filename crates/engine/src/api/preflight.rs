@@ -126,8 +126,9 @@ impl Engine {
         if run.config.harness.asks_a_model() {
             findings.push(self.check_run_agents(run, stop).await?);
         }
-        let task = stop.run_until_cancelled(self.test_quickest_task(run));
-        findings.extend(task.await.transpose()?.flatten());
+        let task = Box::pin(self.test_quickest_task(run));
+        let task = stop.run_until_cancelled(task).await;
+        findings.extend(task.transpose()?.flatten());
         Ok(findings)
     }
 

@@ -4,10 +4,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
+use anyhow::Context;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use swe_ci_base::code::CodeTree;
-use swe_ci_base::error::{Error, Result};
+use swe_ci_base::error::Result;
 use swe_ci_core::outcomes::TestList;
 use swe_ci_core::run::Limits;
 use swe_ci_curate::environment::configuration::{Configuration, Files};
@@ -264,11 +265,9 @@ impl Builder<'_> {
     ) -> Result<BTreeMap<String, Provider>> {
         let mut all = BTreeMap::new();
         for module in modules {
-            let found = self.finder.find(module, time).await;
-            let found = found.map_err(|error| {
-                Error::Unavailable(format!("cannot look up what provides {module}: {error:#}"))
-            });
-            if let Some(provider) = found? {
+            let problem = || format!("cannot look up what provides {module}");
+            let found = self.finder.find(module, time).await.with_context(problem);
+            if let Some(provider) = found.map_err(unavailable)? {
                 all.insert((*module).to_owned(), provider);
             }
         }

@@ -150,7 +150,7 @@ impl TrialResult {
     }
 
     pub fn is_done(&self, role: Role) -> bool {
-        has_done(self.steps.iter().map(|played| &played.step), role)
+        self.steps.iter().any(|played| has_done(&played.step, role))
     }
 }
 
@@ -267,7 +267,7 @@ impl Trial {
             }
             reported = steps.len();
             let views: Vec<StepView> = steps.iter().map(StepRow::view).collect();
-            let done = |role| has_done(views.iter(), role);
+            let done = |role| views.iter().any(|step| has_done(step, role));
             let tested = views.last().is_some_and(|step| step.role == Role::Test);
             if tested && done(Role::Architect) && done(Role::Programmer) {
                 interrupts.stop.cancel();
@@ -350,8 +350,8 @@ impl Trial {
     }
 }
 
-fn has_done<'a>(mut steps: impl Iterator<Item = &'a StepView>, role: Role) -> bool {
-    steps.any(|step| step.role == role && step.outcome == StepOutcome::Done)
+fn has_done(step: &StepView, role: Role) -> bool {
+    step.role == role && step.outcome == StepOutcome::Done
 }
 
 /// Writes the dataset; the image archive is empty, and known by its identity.

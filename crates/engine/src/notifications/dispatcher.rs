@@ -116,17 +116,13 @@ impl NotificationDispatcher {
     /// Starts due deliveries, up to the limit of concurrent ones.
     async fn start_due(&self, in_flight: &mut JoinSet<()>) {
         while in_flight.len() < AT_ONCE {
-            match self.claim().await {
-                Ok(Some(due)) => {
-                    let dispatcher = self.clone();
-                    in_flight.spawn(async move { dispatcher.deliver(&due).await });
-                }
-                Ok(None) => return,
-                Err(error) => {
-                    tracing::warn!("cannot look for notifications to send: {error}");
-                    return;
-                }
-            }
+            let due = self.claim().await.unwrap_or_else(|error| {
+                tracing::warn!("cannot look for notifications to send: {error}");
+                None
+            });
+            let Some(due) = due else { return };
+            let dispatcher = self.clone();
+            in_flight.spawn(async move { dispatcher.deliver(&due).await });
         }
     }
 

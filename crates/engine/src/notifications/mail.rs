@@ -10,8 +10,7 @@ use lettre::transport::smtp;
 use lettre::{Address, AsyncSmtpTransport, AsyncTransport, Tokio1Executor};
 use reqwest::Url;
 use secrecy::{ExposeSecret, SecretString};
-use sha2::{Digest, Sha256};
-use swe_ci_base::digest::hex;
+use swe_ci_base::digest::sha256_hex;
 use swe_ci_base::error::{Error, Result};
 
 /// How long the server may stay silent.
@@ -180,7 +179,7 @@ pub fn random_code() -> anyhow::Result<String> {
 pub fn digest_of_code(code: &str) -> String {
     let letters = code.chars().filter(char::is_ascii_alphanumeric);
     let letters: String = letters.take(2 * CODE).collect();
-    hex(&Sha256::digest(letters.to_ascii_uppercase()))
+    sha256_hex(letters.to_ascii_uppercase().as_bytes())
 }
 
 #[cfg(test)]

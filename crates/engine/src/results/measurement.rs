@@ -8,7 +8,7 @@ use swe_ci_core::task::TaskId;
 use swe_ci_store::Suite;
 
 use super::Evolution;
-use super::reports::PerTest;
+use super::reference::PerTest;
 use crate::as_u32;
 
 /// The first N iterations of an evolution.

@@ -9,7 +9,6 @@ mod import;
 mod measurement;
 mod otter;
 mod reference;
-mod reports;
 mod score;
 #[cfg(test)]
 mod tests;
@@ -25,7 +24,7 @@ pub use import::{ImportRequest, ImportedResults};
 pub use score::{ScoreRequest, Scored, score};
 
 use folder::{Folder, Kind, Unread};
-use reports::PerTest;
+use reference::PerTest;
 use swe_ci_base::error::{Error, Result};
 use swe_ci_dataset::{self, TaskLine};
 

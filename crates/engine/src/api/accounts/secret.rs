@@ -3,8 +3,7 @@
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use secrecy::SecretString;
-use sha2::{Digest, Sha256};
-use swe_ci_base::digest::hex;
+use swe_ci_base::digest::sha256_hex;
 
 /// A secret of 256 random bits after `prefix`, in URL-safe characters.
 pub fn random(prefix: &str) -> anyhow::Result<SecretString> {
@@ -15,7 +14,7 @@ pub fn random(prefix: &str) -> anyhow::Result<SecretString> {
 /// The stored form of a secret. Secrets have too many bits to guess, so the
 /// digest need not be slow.
 pub fn digest(secret: &str) -> String {
-    hex(&Sha256::digest(secret))
+    sha256_hex(secret.as_bytes())
 }
 
 #[cfg(test)]

@@ -200,37 +200,6 @@ impl Engine {
         Ok(row)
     }
 
-    async fn put_json(&self, key: &str, value: &impl Serialize) -> Result<String> {
-        let bytes = serde_json::to_vec(value).map_err(anyhow::Error::new)?;
-        Ok(self.artifacts.put(key, bytes).await?)
-    }
-
-    async fn get_json<T: DeserializeOwned + Send + 'static>(&self, key: &str) -> Result<T> {
-        let bytes = self.artifacts.get(key).await?;
-        Ok(blocking(move || Ok(serde_json::from_slice(&bytes)?)).await?)
-    }
-}
-
-/// Key of the list of files that differ between two sources.
-fn changed_key(base: &str, source: &str) -> String {
-    format!("styles/changed/{base}-{source}.json")
-}
-
-fn unavailable(error: SandboxError) -> Error {
-    Error::Unavailable(format!("{:#}", anyhow::Error::new(error)))
-}
-
-#[derive(Debug)]
-struct Version {
-    version: CodeVersion,
-    source: Arc<Source>,
-    /// Digest of its files.
-    digest: String,
-    /// How it differs from the base.
-    changed: measure::Changed,
-}
-
-impl Engine {
     /// Base, oracle, and each scored iteration with stored code, in order.
     async fn versions(&self, evolution: &EvolutionRow, task: &TaskRow) -> Result<Vec<Version>> {
         let base = Arc::new(self.source_of_commit(task, &task.base_sha).await?);
@@ -259,6 +228,35 @@ impl Engine {
         let code = artifacts.get_code_within(&row.code, MAX_CODE).await?;
         Ok(blocking(move || source_of(&code)).await?)
     }
+
+    async fn put_json(&self, key: &str, value: &impl Serialize) -> Result<String> {
+        let bytes = serde_json::to_vec(value).map_err(anyhow::Error::new)?;
+        Ok(self.artifacts.put(key, bytes).await?)
+    }
+
+    async fn get_json<T: DeserializeOwned + Send + 'static>(&self, key: &str) -> Result<T> {
+        let bytes = self.artifacts.get(key).await?;
+        Ok(blocking(move || Ok(serde_json::from_slice(&bytes)?)).await?)
+    }
+}
+
+/// Key of the list of files that differ between two sources.
+fn changed_key(base: &str, source: &str) -> String {
+    format!("styles/changed/{base}-{source}.json")
+}
+
+fn unavailable(error: SandboxError) -> Error {
+    Error::Unavailable(format!("{:#}", anyhow::Error::new(error)))
+}
+
+#[derive(Debug)]
+struct Version {
+    version: CodeVersion,
+    source: Arc<Source>,
+    /// Digest of its files.
+    digest: String,
+    /// How it differs from the base.
+    changed: measure::Changed,
 }
 
 impl Version {

@@ -70,7 +70,7 @@ impl Engine {
         }
         let mut checked_at = None;
         while !stop.is_cancelled() {
-            let next = self.measure_next(worker, &mut checked_at);
+            let next = Box::pin(self.measure_next(worker, &mut checked_at));
             let Some(next) = stop.run_until_cancelled(next).await else {
                 return;
             };
