@@ -9,7 +9,7 @@ use crate::notifications::Mailer;
 use crate::style_tools;
 
 /// The engine's configuration; created once from the server's configuration.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub struct Config {
     /// Folder of the database, artifacts and datasets.
     pub data: PathBuf,
@@ -40,7 +40,6 @@ pub struct Config {
     pub ca_bundle: Option<PathBuf>,
     /// Whether this process measures the code style of finished evolutions.
     pub measure_style: bool,
-    /// Limits of the containers in which code style is measured.
     pub style_limits: swe_ci_core::run::Limits,
     /// `sqlite:…` or `postgres://…`; a SQLite file in the data folder when absent.
     pub database_url: Option<String>,
@@ -63,27 +62,11 @@ impl Config {
     pub fn new(data: PathBuf) -> Self {
         Self {
             data,
-            workers: 0,
-            base_image: String::new(),
-            package_index: None,
-            image_quota: None,
-            hub_endpoint: None,
-            hub_token: None,
-            github_endpoint: None,
-            github_token: None,
-            build_env: Vec::new(),
-            ca_bundle: None,
-            measure_style: false,
             style_limits: style_tools::limits(),
-            database_url: None,
-            secret: None,
-            private_endpoints: false,
-            public_url: None,
-            mailer: None,
+            ..Self::default()
         }
     }
 
-    /// The host's network settings, for image builds.
     pub(crate) fn build_network(&self) -> anyhow::Result<BuildNetwork> {
         let read = |path: &Path| {
             std::fs::read(path)

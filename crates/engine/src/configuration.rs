@@ -51,21 +51,15 @@ pub fn to_toml(config: &RunConfig) -> error::Result<String> {
 impl Engine {
     /// A run's configuration as TOML, for others to repeat it: without the
     /// names of its keys, which others do not have.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`] for an actor that may not see the run.
     pub async fn configuration(&self, run_id: &str) -> error::Result<String> {
         to_toml(&without_keys(self.visible_run(run_id).await?.config))
     }
 
     /// A run's configuration as the start of a new one. The names of its keys
     /// remain only if the actor may use those keys.
-    ///
-    /// # Errors
-    /// As [`Engine::configuration`].
     pub async fn configuration_to_copy(&self, run_id: &str) -> error::Result<RunConfig> {
         let config = self.visible_run(run_id).await?.config;
-        let grant = self.inner.store.permissions(run_id).await?;
+        let grant = self.store.permissions(run_id).await?;
         let own = self.keyrings().unwrap_or_default();
         Ok(match own.contains(&grant.keyring) {
             true => config,

@@ -4,7 +4,6 @@ use swe_ci_sandbox::host;
 
 use crate::Engine;
 
-/// The result of one check.
 #[derive(Debug, Clone)]
 pub struct Check {
     pub name: &'static str,
@@ -15,64 +14,61 @@ pub struct Check {
     pub advice: String,
 }
 
-impl Check {
-    fn fine(name: &'static str, found: impl Into<String>) -> Self {
-        Self {
-            name,
-            ok: true,
-            found: found.into(),
-            advice: String::new(),
-        }
-    }
+/// A finding, in words; with how to fix it when it is a problem.
+type Finding = Result<String, (String, String)>;
 
-    fn bad(name: &'static str, found: impl Into<String>, advice: impl Into<String>) -> Self {
+impl Check {
+    fn new(name: &'static str, finding: Finding) -> Self {
+        let ok = finding.is_ok();
+        let (found, advice) = finding.map_or_else(|bad| bad, |found| (found, String::new()));
         Self {
             name,
-            ok: false,
-            found: found.into(),
-            advice: advice.into(),
+            ok,
+            found,
+            advice,
         }
     }
+}
+
+fn bad(found: impl Into<String>, advice: impl Into<String>) -> Finding {
+    Err((found.into(), advice.into()))
 }
 
 /// Less free space than this is too little to start with.
 const FREE_BYTES: u64 = 5 << 30;
 
 pub(crate) async fn examine(engine: &Engine) -> Vec<Check> {
-    let mut checks = vec![data_folder(engine), database(engine).await];
-    let docker = docker(engine).await;
-    let reachable = docker.ok;
-    checks.push(docker);
-    if reachable {
-        checks.push(base_image(engine).await);
+    let mut checks = vec![
+        Check::new("data folder", data_folder(engine)),
+        Check::new("database", database(engine).await),
+        Check::new("container engine", docker(engine).await),
+    ];
+    if checks[2].ok {
+        checks.push(Check::new("base image", base_image(engine).await));
     }
-    checks.push(demo(engine).await);
+    checks.push(Check::new("tasks", tasks(engine).await));
     checks
 }
 
-fn data_folder(engine: &Engine) -> Check {
-    let folder = &engine.config().data;
+fn data_folder(engine: &Engine) -> Finding {
+    let folder = &engine.config.data;
     let shown = folder.display().to_string();
     let probe = folder.join(".probe");
     let written = std::fs::write(&probe, b"x").and_then(|()| std::fs::remove_file(&probe));
     if let Err(error) = written {
-        return Check::bad(
-            "data folder",
-            format!("{shown}: {error}"),
-            "set SWE_CI_DATA to a writable folder",
-        );
+        let advice = "set SWE_CI_DATA to a writable folder";
+        return bad(format!("{shown}: {error}"), advice);
     }
     match host::free_bytes(folder) {
-        Some(free) if free < FREE_BYTES => Check::bad(
-            "data folder",
+        Some(free) if free < FREE_BYTES => bad(
             format!("{shown}, {:.1} GiB free", gib(free)),
             format!(
                 "free at least {:.0} GiB, or point SWE_CI_DATA elsewhere",
                 gib(FREE_BYTES)
             ),
         ),
-        Some(free) => Check::fine("data folder", format!("{shown}, {:.0} GiB free", gib(free))),
-        None => Check::fine("data folder", shown),
+        Some(free) => Ok(format!("{shown}, {:.0} GiB free", gib(free))),
+        None => Ok(shown),
     }
 }
 
@@ -80,62 +76,44 @@ fn gib(bytes: u64) -> f64 {
     bytes as f64 / f64::from(1 << 30)
 }
 
-async fn database(engine: &Engine) -> Check {
+async fn database(engine: &Engine) -> Finding {
+    let advice = "check SWE_CI_DATABASE_URL and that the database runs";
     match engine.splits().await {
-        Ok(splits) => Check::fine("database", format!("answers, {} split(s)", splits.len())),
-        Err(error) => Check::bad(
-            "database",
+        Ok(splits) => Ok(format!("answers, {} split(s)", splits.len())),
+        Err(error) => bad(error.to_string(), advice),
+    }
+}
+
+async fn docker(engine: &Engine) -> Finding {
+    let version = async { anyhow::Ok(engine.docker.api()?.version().await?) };
+    match version.await {
+        Ok(version) => Ok(format!("Docker {}", version.version.unwrap_or_default())),
+        Err(error) => bad(
             error.to_string(),
-            "check SWE_CI_DATABASE_URL and that the database runs",
+            "`make setup` installs and starts an engine on Debian; elsewhere start Docker, or set DOCKER_HOST",
         ),
     }
 }
 
-async fn docker(engine: &Engine) -> Check {
-    let advice = "`make setup` installs and starts an engine on Debian; elsewhere start Docker, or set DOCKER_HOST";
-    let api = match engine.docker().api() {
-        Ok(api) => api,
-        Err(error) => return Check::bad("container engine", error.to_string(), advice),
-    };
-    match api.version().await {
-        Ok(version) => Check::fine(
-            "container engine",
-            format!("Docker {}", version.version.unwrap_or_default()),
-        ),
-        Err(error) => Check::bad("container engine", error.to_string(), advice),
-    }
-}
-
-async fn base_image(engine: &Engine) -> Check {
-    let name = &engine.config().base_image;
-    match engine.images().digest(name).await {
-        Ok(Some(digest)) => Check::fine(
-            "base image",
-            format!("{name} ({})", digest.get(..19).unwrap_or(&digest)),
-        ),
-        Ok(None) => Check::bad(
-            "base image",
+async fn base_image(engine: &Engine) -> Finding {
+    let name = &engine.config.base_image;
+    match engine.images.digest(name).await {
+        Ok(Some(digest)) => Ok(format!("{name} ({})", digest.get(..19).unwrap_or(&digest))),
+        Ok(None) => bad(
             format!("{name} is not there"),
             "`make setup` fetches or makes it",
         ),
-        Err(error) => Check::bad(
-            "base image",
-            format!("{error:#}"),
-            "see the container engine above",
-        ),
+        Err(error) => bad(format!("{error:#}"), "see the container engine above"),
     }
 }
 
-async fn demo(engine: &Engine) -> Check {
-    match engine.splits().await {
-        Ok(splits) if splits.iter().any(|s| s.ready > 0) => {
-            let ready: u32 = splits.iter().map(|s| s.ready).sum();
-            Check::fine("tasks", format!("{ready} ready"))
-        }
-        _ => Check::bad(
-            "tasks",
+async fn tasks(engine: &Engine) -> Finding {
+    let splits = engine.splits().await.unwrap_or_default();
+    match splits.iter().map(|split| split.ready).sum::<u32>() {
+        0 => bad(
             "none is ready",
             "`swe-ci dataset demo` makes four small ones",
         ),
+        ready => Ok(format!("{ready} ready")),
     }
 }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use quick_cache::sync::Cache;
 use swe_ci_base::error::Result;
-use swe_ci_core::metrics::{Convention, Gamma};
+use swe_ci_core::metrics::Convention;
 use swe_ci_views::leaderboard::{Entry, LeaderboardData, Row, Unseen};
 
 /// Splits in view at the same time, and finished runs of them.
@@ -22,12 +22,12 @@ const RANKINGS: usize = 256;
 
 /// Every entry's key holds the change counter of the store, or something that
 /// changes with the content; so entries are never invalidated, only evicted.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct LeaderboardCache {
-    leaderboards: Arc<Cache<(String, i64), Arc<LeaderboardData>>>,
-    unseen: Arc<Cache<(String, i64), Arc<Unseen>>>,
-    entries: Arc<Cache<OverRun, Option<Arc<Entry>>>>,
-    rankings: Arc<Cache<Ranking, Arc<Vec<Row>>>>,
+    pub leaderboards: Shared<(String, i64), LeaderboardData, SPLITS>,
+    pub unseen: Shared<(String, i64), Unseen, SPLITS>,
+    pub entries: Shared<OverRun, Option<Entry>, ENTRIES>,
+    pub rankings: Shared<Ranking, Vec<Row>, RANKINGS>,
 }
 
 /// A finished run: only another import of it, a rescore, or a style measurement
@@ -48,99 +48,45 @@ pub struct OverRun {
 /// A ranking of one state of the data.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Ranking {
-    split: String,
-    changes: i64,
+    pub split: String,
+    pub changes: i64,
     /// The bits of γ.
-    gamma: u64,
-    convention: Convention,
+    pub gamma: u64,
+    pub convention: Convention,
     /// Counts only tasks that the model cannot have seen.
-    unseen: bool,
+    pub unseen: bool,
 }
 
-impl Ranking {
-    pub fn new(
-        (split, changes): (&str, i64),
-        gamma: Gamma,
-        convention: Convention,
-        unseen: bool,
-    ) -> Self {
-        Self {
-            split: split.to_owned(),
-            changes,
-            gamma: gamma.get().to_bits(),
-            convention,
-            unseen,
-        }
-    }
-}
+/// The last values by key, each computed once for all who ask at the same time.
+#[derive(Debug)]
+pub struct Shared<K, V, const MOST: usize>(Arc<Cache<K, Arc<V>>>);
 
-impl Default for LeaderboardCache {
+impl<K: Eq + Hash, V, const MOST: usize> Default for Shared<K, V, MOST> {
     fn default() -> Self {
-        Self {
-            leaderboards: Arc::new(Cache::new(SPLITS)),
-            unseen: Arc::new(Cache::new(SPLITS)),
-            entries: Arc::new(Cache::new(ENTRIES)),
-            rankings: Arc::new(Cache::new(RANKINGS)),
-        }
+        Self(Arc::new(Cache::new(MOST)))
     }
 }
 
-impl LeaderboardCache {
-    pub async fn leaderboard(
-        &self,
-        split: String,
-        changes: i64,
-        compute: impl Future<Output = Result<LeaderboardData>> + Send + 'static,
-    ) -> Result<Arc<LeaderboardData>> {
-        let compute = async { Ok(Arc::new(compute.await?)) };
-        cached(&self.leaderboards, (split, changes), compute).await
-    }
-
-    pub async fn unseen(
-        &self,
-        split: String,
-        changes: i64,
-        compute: impl Future<Output = Result<Unseen>> + Send + 'static,
-    ) -> Result<Arc<Unseen>> {
-        let compute = async { Ok(Arc::new(compute.await?)) };
-        cached(&self.unseen, (split, changes), compute).await
-    }
-
-    pub async fn entry(
-        &self,
-        run: OverRun,
-        compute: impl Future<Output = Result<Option<Entry>>> + Send + 'static,
-    ) -> Result<Option<Arc<Entry>>> {
-        let compute = async { Ok(compute.await?.map(Arc::new)) };
-        cached(&self.entries, run, compute).await
-    }
-
-    pub async fn ranking(
-        &self,
-        key: Ranking,
-        compute: impl Future<Output = Result<Vec<Row>>> + Send + 'static,
-    ) -> Result<Arc<Vec<Row>>> {
-        let compute = async { Ok(Arc::new(compute.await?)) };
-        cached(&self.rankings, key, compute).await
-    }
-}
-
-/// The cached value of a key; on a miss, a task of its own computes it.
-async fn cached<K, V>(
-    cache: &Arc<Cache<K, V>>,
-    key: K,
-    compute: impl Future<Output = Result<V>> + Send + 'static,
-) -> Result<V>
+impl<K, V, const MOST: usize> Shared<K, V, MOST>
 where
     K: Clone + Eq + Hash + Send + Sync + 'static,
-    V: Clone + Send + Sync + 'static,
+    V: Send + Sync + 'static,
 {
-    if let Some(value) = cache.get(&key) {
-        return Ok(value);
+    /// The cached value of a key; on a miss, a task of its own computes it.
+    pub async fn of(
+        &self,
+        key: K,
+        compute: impl Future<Output = Result<V>> + Send + 'static,
+    ) -> Result<Arc<V>> {
+        if let Some(value) = self.0.get(&key) {
+            return Ok(value);
+        }
+        let cache = self.0.clone();
+        let compute = async { Ok(Arc::new(compute.await?)) };
+        let computation =
+            tokio::spawn(async move { cache.get_or_insert_async(&key, compute).await });
+        computation.await.map_err(anyhow::Error::new)?
     }
-    let cache = cache.clone();
-    let computation = tokio::spawn(async move { cache.get_or_insert_async(&key, compute).await });
-    computation.await.map_err(anyhow::Error::new)?
 }
 
 #[cfg(test)]
@@ -152,14 +98,14 @@ mod tests {
     /// computation that the first started.
     #[tokio::test]
     async fn an_unpolled_future_blocks_no_other() {
-        let leaderboards = LeaderboardCache::default();
+        let leaderboards = LeaderboardCache::default().leaderboards;
         let compute = || async {
             tokio::task::yield_now().await;
             Ok(LeaderboardData::default())
         };
-        let mut unpolled = Box::pin(leaderboards.leaderboard("s".into(), 1, compute()));
+        let mut unpolled = Box::pin(leaderboards.of(("s".into(), 1), compute()));
         assert!(futures::poll!(&mut unpolled).is_pending());
-        let other = leaderboards.leaderboard("s".into(), 1, compute());
+        let other = leaderboards.of(("s".into(), 1), compute());
         let result = tokio::time::timeout(Duration::from_secs(5), other).await;
         assert!(result.expect("the second caller is not blocked").is_ok());
         assert!(unpolled.await.is_ok());
@@ -167,18 +113,13 @@ mod tests {
 
     #[tokio::test]
     async fn a_failed_computation_is_repeated() {
-        let leaderboards = LeaderboardCache::default();
+        let leaderboards = LeaderboardCache::default().leaderboards;
         let fails = async { Err(crate::Error::Unavailable("not now".into())) };
-        assert!(
-            leaderboards
-                .leaderboard("s".into(), 1, fails)
-                .await
-                .is_err()
-        );
+        assert!(leaderboards.of(("s".into(), 1), fails).await.is_err());
         let works = async { Ok(LeaderboardData::default()) };
-        assert!(leaderboards.leaderboard("s".into(), 1, works).await.is_ok());
+        assert!(leaderboards.of(("s".into(), 1), works).await.is_ok());
         // Cached: this future is never polled.
         let never = std::future::pending();
-        assert!(leaderboards.leaderboard("s".into(), 1, never).await.is_ok());
+        assert!(leaderboards.of(("s".into(), 1), never).await.is_ok());
     }
 }

@@ -20,10 +20,12 @@ mod results;
 mod style_tools;
 pub mod testing;
 
+use std::ops::Deref;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Duration;
 
-use anyhow::Context;
+use anyhow::{Context, anyhow};
 use futures::Stream;
 use swe_ci_views::account::Actor;
 use swe_ci_views::event::RunEvent;
@@ -34,28 +36,28 @@ pub use api::disk::GivenBack;
 pub use api::downloads::Pieces;
 pub use api::harnesses::{BuiltLayer, HarnessView, Installed};
 pub use api::import::Imported;
-pub use api::listing::{Directory, NewResult};
+pub use api::models::{Directory, NewResult};
 pub use api::rescore::Rescored;
 pub use api::runs::PageRequest;
 pub use api::styles::{FolderStyle, StylesMeasured};
 pub use api::tasks::{TasksFound, TasksWanted};
-pub use api::verification::{Checked, Extent};
+pub use api::verification::Checked;
 pub use config::Config;
 pub use doctor::Check;
 pub use harness_check::{CheckNews, HarnessCheck};
 pub use notifications::Mailer;
-pub use results::{Change, ImportRequest, ImportedResults, ScoreRequest, Scored, Skipped, score};
+pub use results::{ImportRequest, ImportedResults, ScoreRequest, Scored, Skipped, score};
 pub use swe_ci_base::{Error, Result, error};
 pub use swe_ci_core::key::KeyView;
 pub use swe_ci_core::metrics::METRIC_VERSION;
 pub use swe_ci_dataset::{ImportOptions, ImportSource};
 pub use swe_ci_sandbox::images::usual_ca_bundle;
-pub use swe_ci_store::{ProvenIdentity, RunListing, SessionData};
+pub use swe_ci_store::{ProvenIdentity, Put as Change, RunListing, SessionData};
 
 use api::accounts::{Passwords, UnknownNameLockouts};
 use diffs::Diffs;
 use leaderboard_cache::LeaderboardCache;
-use notifications::NotificationDispatcher;
+use notifications::dispatcher::{NotificationDispatcher, Pace};
 use swe_ci_base::clock;
 use swe_ci_dataset::TaskFolders;
 use swe_ci_gateway::trajectory::RecordingCache;
@@ -69,18 +71,28 @@ use swe_ci_sandbox::{Docker, Instance, Sandbox};
 use swe_ci_store::Store;
 use swe_ci_store::artifacts::Artifacts;
 
+/// Reports progress, a line at a time.
+pub type Say<'a> = &'a (dyn Fn(String) + Send + Sync);
+
 pub type RunEvents = Pin<Box<dyn Stream<Item = RunEvent> + Send>>;
 
 /// The façade, bound to the actor it serves: it returns only what that actor
 /// may see, and does only what that actor may do. Cheap to clone.
+///
+/// What does not exist or must not be seen is [`Error::NotFound`]; what takes
+/// another role is [`Error::Unauthenticated`] for visitors and
+/// [`Error::Forbidden`] for accounts. The `# Errors` of a method tell the
+/// others.
 #[derive(Debug, Clone)]
 pub struct Engine {
-    inner: Arc<Inner>,
+    parts: Arc<Parts>,
     by: Arc<Actor>,
 }
 
+/// What all actors share.
+#[doc(hidden)]
 #[derive(Debug)]
-struct Inner {
+pub struct Parts {
     config: Config,
     instance: String,
     store: Store,
@@ -102,6 +114,14 @@ struct Inner {
     lockouts: UnknownNameLockouts,
 }
 
+impl Deref for Engine {
+    type Target = Parts;
+
+    fn deref(&self) -> &Parts {
+        &self.parts
+    }
+}
+
 impl Engine {
     /// Opens the data folder (created when absent) and migrates the database;
     /// acts for the operator. Several processes may hold it open; only one may
@@ -121,39 +141,29 @@ impl Engine {
             .clone()
             .unwrap_or_else(|| format!("sqlite:{}?mode=rwc", data.join("swe-ci.sqlite").display()));
         let store = Store::open(&url).await?;
-        let artifacts = Artifacts::in_folder(&data.join("artifacts"))?;
-        let docker = Docker::new(Instance(instance.clone()), data);
+        let owner = Instance(instance.clone());
+        let docker = Docker::new(owner.clone(), data);
         let images = Images::new(docker.clone());
-        let image_cache = ImageCache::new(images.clone(), data);
-        let folders = TaskFolders::new(data.join("tasks"));
-        let events = Events::default();
-        let layers = Layers::new(
-            docker.clone(),
-            Instance(instance.clone()),
-            &config.base_image,
-            data,
-        );
-        let harnesses = Harnesses::new(data.join("harnesses"), layers, config.build_network()?);
-        let gateway = Gateway::new(data.join("gateway"))?;
+        let layers = Layers::new(docker.clone(), owner, &config.base_image, data);
+        let network = config.build_network()?;
         let keys = Keys::new(store.clone(), config.secret.clone(), data);
-        let dispatcher = NotificationDispatcher::new(&store, &keys, &config)?;
         Ok(Self {
             by: Arc::new(Actor::Operator),
-            inner: Arc::new(Inner {
+            parts: Arc::new(Parts {
+                artifacts: Artifacts::in_folder(&data.join("artifacts"))?,
+                image_cache: ImageCache::new(images.clone(), data),
+                folders: TaskFolders::new(data.join("tasks")),
+                events: Events::default(),
+                harnesses: Harnesses::new(data.join("harnesses"), layers, network),
+                gateway: Gateway::new(data.join("gateway"))?,
+                ledgers: Ledgers::default(),
+                dispatcher: NotificationDispatcher::new(&store, &keys, &config, Pace::USUAL)?,
                 config,
                 instance,
                 store,
-                artifacts,
                 docker,
                 images,
-                image_cache,
-                folders,
-                events,
-                harnesses,
-                gateway,
-                ledgers: Ledgers::default(),
                 keys,
-                dispatcher,
                 leaderboards: LeaderboardCache::default(),
                 diffs: Diffs::default(),
                 recordings: RecordingCache::default(),
@@ -163,10 +173,9 @@ impl Engine {
         })
     }
 
-    /// The configuration.
     #[must_use]
     pub fn config(&self) -> &Config {
-        &self.inner.config
+        &self.config
     }
 
     /// Today's date in UTC: `YYYY-MM-DD`.
@@ -180,45 +189,29 @@ impl Engine {
     /// # Errors
     /// [`Error::Unavailable`] naming the one that does not.
     pub async fn ready(&self) -> Result<()> {
-        self.inner
-            .store
-            .ping()
-            .await
-            .map_err(|_| Error::Unavailable("the database does not answer".into()))?;
-        let docker = self.inner.docker.ping().await;
+        let unavailable = |why: &str| Error::Unavailable(why.into());
+        let store = self.store.ping().await;
+        store.map_err(|_| unavailable("the database does not answer"))?;
+        let docker = self.docker.ping().await;
         docker.map_err(|_| {
-            Error::Unavailable(
-                "the container engine does not answer; `swe-ci doctor` shows more".into(),
-            )
+            unavailable("the container engine does not answer; `swe-ci doctor` shows more")
         })
     }
 
-    /// Checks everything a run needs.
     pub async fn doctor(&self) -> Vec<Check> {
         doctor::examine(self).await
     }
 
     /// The new events of a run, preceded by the stored ones after `after`.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`] when there is no such run.
     pub async fn events(&self, run_id: &str, after: Option<u64>) -> Result<RunEvents> {
         self.visible_run(run_id).await?;
-        Ok(Box::pin(self.inner.events.subscribe(run_id, after)))
-    }
-
-    pub(crate) fn docker(&self) -> &Docker {
-        &self.inner.docker
-    }
-
-    pub(crate) fn images(&self) -> &Images {
-        &self.inner.images
+        Ok(Box::pin(self.events.subscribe(run_id, after)))
     }
 
     fn sandbox(&self) -> Arc<dyn Sandbox> {
         Arc::new(CachingSandbox {
-            docker: self.inner.docker.clone(),
-            image_cache: self.inner.image_cache.clone(),
+            docker: self.docker.clone(),
+            image_cache: self.image_cache.clone(),
         })
     }
 }
@@ -226,17 +219,38 @@ impl Engine {
 /// The id of this installation, created at its first start.
 fn instance(data: &std::path::Path) -> anyhow::Result<String> {
     let path = data.join("instance");
-    match std::fs::read_to_string(&path) {
-        Ok(name) if !name.trim().is_empty() => Ok(name.trim().to_owned()),
-        _ => {
-            let name = uuid::Uuid::now_v7().to_string();
-            std::fs::write(&path, &name).with_context(|| {
-                format!(
-                    "cannot write in the data folder {}; set SWE_CI_DATA to a writable one",
-                    data.display()
-                )
-            })?;
-            Ok(name)
-        }
+    let known = std::fs::read_to_string(&path).unwrap_or_default();
+    if !known.trim().is_empty() {
+        return Ok(known.trim().to_owned());
     }
+    let name = uuid::Uuid::now_v7().to_string();
+    std::fs::write(&path, &name).with_context(|| {
+        format!(
+            "cannot write in the data folder {}; set SWE_CI_DATA to a writable one",
+            data.display()
+        )
+    })?;
+    Ok(name)
+}
+
+/// A number of things in a row or a view.
+fn as_u32(n: usize) -> u32 {
+    u32::try_from(n).unwrap_or(u32::MAX)
+}
+
+fn millis(time: Duration) -> i64 {
+    i64::try_from(time.as_millis()).unwrap_or(i64::MAX)
+}
+
+/// The moment after this time, in unix milliseconds.
+fn after(time: Duration) -> i64 {
+    clock::now_ms().saturating_add(millis(time))
+}
+
+/// Bytes that nobody can guess.
+fn random<const N: usize>() -> anyhow::Result<[u8; N]> {
+    let mut bytes = [0; N];
+    getrandom::fill(&mut bytes)
+        .map_err(|e| anyhow!("the system provides no random numbers: {e}"))?;
+    Ok(bytes)
 }

@@ -11,7 +11,7 @@ use swe_ci_measure::{self as measure, Mode, Radon, Source};
 use swe_ci_runner::harness::Recipe;
 use swe_ci_sandbox::suite::CODE_FOLDER;
 use swe_ci_sandbox::{ContainerSpec, Exec, Exit, Purpose, Sandbox, SandboxError};
-use swe_ci_views::style::{CodeStyle, FileStyle, StyleTools};
+use swe_ci_views::style::{CodeStyle, FileStyle};
 
 /// Version of the measuring method; rises when tools or their use change, so
 /// that results of different methods are never compared.
@@ -40,12 +40,9 @@ pub fn limits() -> Limits {
 /// Folder of the driver, its request and its result.
 const FOLDER: &str = "/app/style";
 const RESULT: &str = "/app/style/found.json";
-/// The most bytes of a result.
-const MAX_RESULT: u64 = measure::MAX_FOUND;
 /// Lines of a failed tool's output that the error shows.
 const LAST_LINES: usize = 10;
 
-/// Measures code in one image.
 pub struct StyleMeter<'a> {
     pub sandbox: &'a dyn Sandbox,
     /// Volume with the tools.
@@ -54,14 +51,6 @@ pub struct StyleMeter<'a> {
     pub limits: Limits,
     /// Label of the containers.
     pub what_for: String,
-}
-
-/// The measured style of one version.
-#[derive(Debug)]
-pub struct MeasuredStyle {
-    pub tools: StyleTools,
-    pub style: CodeStyle,
-    pub files: Vec<FileStyle>,
 }
 
 impl StyleMeter<'_> {
@@ -80,15 +69,10 @@ impl StyleMeter<'_> {
         &self,
         source: &Source,
         radon: &Radon,
-    ) -> Result<MeasuredStyle, SandboxError> {
+    ) -> Result<(CodeStyle, Vec<FileStyle>), SandboxError> {
         let output = self.run(Mode::Pylint, source).await?;
         let pylint = output.and_then(|output| measure::read_pylint(&output, source));
-        let (style, files) = measure::join(source, radon, pylint.as_ref());
-        Ok(MeasuredStyle {
-            tools: radon.tools.clone(),
-            style,
-            files,
-        })
+        Ok(measure::join(source, radon, pylint.as_ref()))
     }
 
     /// Inside is why the tool did not finish, which may be the code's fault.
@@ -110,9 +94,8 @@ impl StyleMeter<'_> {
         let mut driver = CodeTree::default();
         driver.insert_file("measure.py", measure::DRIVER);
         driver.insert_file("request.json", measure::request(mode, CODE_FOLDER, source));
-        sandbox
-            .put(&[(CODE_FOLDER, &code), (FOLDER, &driver)])
-            .await?;
+        let folders = [(CODE_FOLDER, &code), (FOLDER, &driver)];
+        sandbox.put(&folders).await?;
         let exec = Exec {
             command: measure::command(mode, FOLDER),
             env: Vec::new(),
@@ -125,21 +108,18 @@ impl StyleMeter<'_> {
             last.push(line.chars().take(500).collect());
             last.drain(..last.len().saturating_sub(LAST_LINES));
         };
-        let failure = match sandbox.exec(&exec, &mut on_line).await? {
-            Exit::Code(0) => None,
-            Exit::Code(137) => Some("it was killed, most often by lack of memory".to_owned()),
-            Exit::Code(code) => Some(format!("exit code {code}: {}", last.join("\n"))),
-            Exit::TimedOut => Some(format!("it took over {} s", self.limits.test_seconds)),
-            Exit::DiskSpent => Some(format!("it wrote over {} MiB", self.limits.disk_mb)),
+        let why = match sandbox.exec(&exec, &mut on_line).await? {
+            Exit::Code(0) => match sandbox.read(RESULT, measure::MAX_FOUND).await {
+                Ok(Some(output)) => return Ok(Ok(output)),
+                Ok(None) => "it wrote no result".to_owned(),
+                Err(error @ SandboxError::TooBig { .. }) => return Ok(Err(error.to_string())),
+                Err(error) => return Err(error),
+            },
+            Exit::Code(137) => "it was killed, most often by lack of memory".to_owned(),
+            Exit::Code(code) => format!("exit code {code}: {}", last.join("\n")),
+            Exit::TimedOut => format!("it took over {} s", self.limits.test_seconds),
+            Exit::DiskSpent => format!("it wrote over {} MiB", self.limits.disk_mb),
         };
-        if let Some(why) = failure {
-            return Ok(Err(format!("{}: {why}", mode.name())));
-        }
-        match sandbox.read(RESULT, MAX_RESULT).await {
-            Ok(Some(output)) => Ok(Ok(output)),
-            Ok(None) => Ok(Err(format!("{}: it wrote no result", mode.name()))),
-            Err(error @ SandboxError::TooBig { .. }) => Ok(Err(error.to_string())),
-            Err(error) => Err(error),
-        }
+        Ok(Err(format!("{}: {why}", mode.name())))
     }
 }

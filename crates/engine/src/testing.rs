@@ -40,17 +40,14 @@ pub async fn image_archive(engine: &Engine, cache: &Path) -> anyhow::Result<Path
     std::fs::create_dir_all(cache)?;
     let lock = std::fs::File::create(cache.join("image.lock"))?;
     let lock = tokio::task::spawn_blocking(move || lock.lock().map(|()| lock)).await??;
-    let network = engine.build_network()?;
+    let network = engine.config.build_network()?;
     let base = &engine.config().base_image;
-    let name = demo::build_image(engine.images(), base, &network, &|_| {}).await?;
-    let digest = engine
-        .images()
-        .digest(name)
-        .await?
-        .context("the image was built but is missing")?;
+    let name = demo::build_image(&engine.images, base, &network, &|_| {}).await?;
+    let digest = engine.images.digest(name).await?;
+    let digest = digest.context("the image was built but is missing")?;
     let archive = cache.join(format!("{}.tar.gz", digest.trim_start_matches("sha256:")));
     if !archive.exists() {
-        engine.images().save(name, &archive).await?;
+        engine.images.save(name, &archive).await?;
     }
     drop(lock);
     Ok(archive)
@@ -82,8 +79,8 @@ pub fn commit_history(
 /// archive into a task's folder. Returns its digest; the container engine no
 /// longer has the image.
 pub async fn own_image(engine: &Engine, task: &Path) -> anyhow::Result<String> {
-    let network = engine.build_network()?;
-    let (config, images) = (engine.config(), engine.images());
+    let network = engine.config.build_network()?;
+    let (config, images) = (engine.config(), &engine.images);
     let demo = demo::build_image(images, &config.base_image, &network, &|_| {}).await?;
     let name = format!("swe-ci/test:{}", uuid::Uuid::now_v7().simple());
     let line = format!("RUN echo {name} > /own");
@@ -103,13 +100,13 @@ pub async fn abandon_a_container(engine: &Engine, image: &str, wait: Duration) {
     };
     let spec = ContainerSpec::new(image, Limits::default(), purpose);
     // Dropped before the answer, or with it.
-    let _ = tokio::time::timeout(wait, engine.docker().open(&spec)).await;
+    let _ = tokio::time::timeout(wait, engine.docker.open(&spec)).await;
 }
 
 /// A program's layer: the name of its volume, and the seconds its build took, 0
 /// if it existed.
 pub async fn layer(engine: &Engine, program: &str) -> anyhow::Result<(String, f64)> {
-    let harnesses = &engine.inner.harnesses;
+    let harnesses = &engine.harnesses;
     let layer = harnesses.installed(program, None, &|_| {}).await?.layer;
     Ok((layer.volume, layer.seconds))
 }

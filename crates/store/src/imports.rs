@@ -40,13 +40,25 @@ pub struct ImportedEvolution {
 }
 
 /// The effect of an import.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Put {
     New,
     /// It was imported before with other content.
     Replaced,
     /// It was imported before with the same content.
     Unchanged,
+}
+
+impl Put {
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::New => "new",
+            Self::Replaced => "replaced",
+            Self::Unchanged => "unchanged",
+        }
+    }
 }
 
 impl Store {

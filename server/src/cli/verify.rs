@@ -1,7 +1,7 @@
 //! `swe-ci verify`: repeats the tests of a run.
 
 use clap::Args;
-use swe_ci_engine::{Checked, Engine, Extent};
+use swe_ci_engine::{Checked, Engine};
 use swe_ci_views::verification::{Difference, Otherwise, Verification};
 
 use super::failure::Failure;
@@ -32,7 +32,6 @@ pub(super) struct Options {
 }
 
 pub(super) async fn execute(engine: &Engine, options: &Options) -> Result<(), Failure> {
-    let extent = options.sample.map_or(Extent::All, Extent::Some);
     let tell = |news: Checked| {
         let place = format!("{}/{}", news.done, news.of);
         let found = news.difference.as_ref().map(difference_line);
@@ -40,7 +39,8 @@ pub(super) async fn execute(engine: &Engine, options: &Options) -> Result<(), Fa
         output::note(format_args!("{place} {found}"));
     };
     let at_once = usize::from(options.at_once);
-    let found = engine.verify(&options.id, extent, at_once, &tell).await?;
+    let verifying = engine.verify(&options.id, options.sample, at_once, &tell);
+    let found = verifying.await?;
     output::show(&found, options.json, |found| output::line(summary(found)))?;
     match found.holds() {
         true => Ok(()),

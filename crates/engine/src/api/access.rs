@@ -17,12 +17,11 @@ impl Engine {
     #[must_use]
     pub fn acting_for(&self, by: Actor) -> Self {
         Self {
-            inner: self.inner.clone(),
+            parts: self.parts.clone(),
             by: Arc::new(by),
         }
     }
 
-    /// The actor it serves.
     #[must_use]
     pub fn by(&self) -> &Actor {
         &self.by
@@ -48,17 +47,17 @@ impl Engine {
 
     /// A run, if the actor may see it.
     pub(crate) async fn visible_run(&self, id: &str) -> Result<RunSummary> {
-        let standing = self.inner.store.standing(id).await?;
+        let standing = self.store.standing(id).await?;
         if !self.by.may_see(&standing) {
             return Err(Error::not_found("run", id));
         }
-        self.inner.store.run(id).await
+        self.store.run(id).await
     }
 
     /// An evolution, if the actor may see its run.
     pub(crate) async fn visible_evolution(&self, id: &str) -> Result<EvolutionRow> {
-        let row = self.inner.store.evolution(id).await?;
-        let standing = self.inner.store.standing(&row.run_id).await?;
+        let row = self.store.evolution(id).await?;
+        let standing = self.store.standing(&row.run_id).await?;
         if !self.by.may_see(&standing) {
             return Err(Error::not_found("evolution", id));
         }
@@ -69,7 +68,7 @@ impl Engine {
     pub(crate) async fn steerable_run(&self, id: &str) -> Result<RunSummary> {
         let run = self.visible_run(id).await?;
         self.require(AccountRole::Submitter)?;
-        let standing = self.inner.store.standing(id).await?;
+        let standing = self.store.standing(id).await?;
         if !self.by.may_steer(&standing) {
             return Err(Error::Forbidden(
                 "only the submitter of this run and administrators may do that".into(),
@@ -80,11 +79,10 @@ impl Engine {
 
     /// The runs that lists show the actor.
     pub(crate) fn visible_runs(&self) -> Whose {
-        match self.by() {
-            by if by.is(AccountRole::Admin) => Whose::All,
-            by => by
-                .identity()
-                .map_or(Whose::Public, |who| Whose::Of(who.account_id.clone())),
+        if self.by.is(AccountRole::Admin) {
+            return Whose::All;
         }
+        let who = self.by.identity();
+        who.map_or(Whose::Public, |who| Whose::Of(who.account_id.clone()))
     }
 }

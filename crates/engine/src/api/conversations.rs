@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use anyhow::Context;
-use serde_json::{Map, Value};
+use serde_json::{Value, json};
 use swe_ci_base::error::{Error, Result};
 use swe_ci_core::step::Role;
 use swe_ci_gateway::trajectory::{About, atif, messages};
@@ -26,8 +26,14 @@ impl Engine {
         role: Role,
         attempt: u32,
     ) -> Result<Vec<u8>> {
-        let step = self.step(evolution_id, iteration, role, attempt).await?;
-        self.recording_of(&step).await
+        let step = self.find_step(evolution_id, iteration, role, attempt);
+        let what = format!("{} {attempt} of iteration {iteration}", role.name());
+        let Some(step) = step.await? else {
+            return Err(Error::not_found("step", what));
+        };
+        let key = step.trajectory;
+        let key = key.ok_or_else(|| Error::not_found("recording of", what))?;
+        Ok(self.artifacts.get(&key).await?)
     }
 
     /// The same as a trajectory in Harbor's interchange format (ATIF).
@@ -41,38 +47,33 @@ impl Engine {
         role: Role,
         attempt: u32,
     ) -> Result<Value> {
-        let step = self.step(evolution_id, iteration, role, attempt).await?;
-        let lines = self.recording_of(&step).await?;
-        let row = self.inner.store.evolution(evolution_id).await?;
-        let run = self.inner.store.run(&row.run_id).await?;
+        let lines = self.recording(evolution_id, iteration, role, attempt);
+        let lines = lines.await?;
+        let row = self.store.evolution(evolution_id).await?;
+        let run = self.store.run(&row.run_id).await?;
         let agent = run
             .config
             .agent(role)
             .context("no agent is configured for this role")?;
         let endpoint = agent.endpoint.context("the agent uses no model")?;
-        let version = self
-            .inner
-            .store
-            .provenance(&row.run_id)
-            .await?
-            .harness_version;
-        let mut extra = Map::new();
-        for (name, value) in [
-            ("run_id", Value::from(row.run_id.clone())),
-            ("task_id", row.task_id.to_string().into()),
+        let version = self.store.provenance(&row.run_id).await?.harness_version;
+        let extra = [
+            ("run_id", json!(row.run_id)),
+            ("task_id", json!(row.task_id.as_str())),
             ("iteration", iteration.into()),
             ("role", role.name().into()),
             ("attempt", attempt.into()),
-        ] {
-            extra.insert(name.to_owned(), value);
-        }
+        ];
         let about = About {
             session: format!("{evolution_id}/{iteration}/{}/{attempt}", role.name()),
             harness: agent.harness.name().to_owned(),
             version: Some(version).filter(|version| !version.is_empty()),
             model: endpoint.model,
             prices: endpoint.prices,
-            extra,
+            extra: extra
+                .map(|(name, value)| (name.to_owned(), value))
+                .into_iter()
+                .collect(),
         };
         let trajectory = swe_ci_base::blocking::blocking(move || {
             Ok(atif(&about, &Exchange::parse_lines(&lines)?))
@@ -95,7 +96,7 @@ impl Engine {
     ) -> Result<MessagesPage> {
         let evolution = self.visible_evolution(evolution_id).await?;
         let run = self.visible_run(&evolution.run_id).await?;
-        let mut steps = self.inner.store.steps(evolution_id).await?;
+        let mut steps = self.store.steps(evolution_id).await?;
         steps.retain(|s| (s.iteration, s.role) == (iteration, role) && s.trajectory.is_some());
         let mut attempts: Vec<u32> = steps.iter().map(|step| step.attempt).collect();
         attempts.dedup();
@@ -125,38 +126,24 @@ impl Engine {
         // An interrupted step is repeated under the same key.
         let cache_key = (key.clone(), step.finished_at);
         let read = async {
-            let lines = self.inner.artifacts.get(&key).await?;
+            let lines = self.artifacts.get(&key).await?;
             swe_ci_base::blocking::blocking(move || messages(&Lines::new(lines)?)).await
         };
-        Ok(self.inner.recordings.of(cache_key, read).await?)
+        Ok(self.recordings.of(cache_key, read).await?)
     }
 
-    async fn step(
+    /// The last one: an interrupted attempt is repeated under its number.
+    pub(super) async fn find_step(
         &self,
         evolution_id: &str,
         iteration: u32,
         role: Role,
         attempt: u32,
-    ) -> Result<StepRow> {
+    ) -> Result<Option<StepRow>> {
         self.visible_evolution(evolution_id).await?;
-        let steps = self.inner.store.steps(evolution_id).await?;
-        let step = steps
+        let steps = self.store.steps(evolution_id).await?;
+        Ok(steps
             .into_iter()
-            .rfind(|s| (s.iteration, s.role, s.attempt) == (iteration, role, attempt));
-        let what = format!("{} {attempt} of iteration {iteration}", role.name());
-        step.ok_or_else(|| Error::not_found("step", what))
-    }
-
-    async fn recording_of(&self, step: &StepRow) -> Result<Vec<u8>> {
-        let key = step.trajectory.as_ref().ok_or_else(|| {
-            let what = format!(
-                "{} {} of iteration {}",
-                step.role.name(),
-                step.attempt,
-                step.iteration
-            );
-            Error::not_found("recording of", what)
-        })?;
-        Ok(self.inner.artifacts.get(key).await?)
+            .rfind(|s| (s.iteration, s.role, s.attempt) == (iteration, role, attempt)))
     }
 }

@@ -5,14 +5,12 @@ use swe_ci_base::error::{Error, Result};
 use swe_ci_store::{CandidateRow, CuratedRepository, CurationRow};
 use swe_ci_views::account::AccountRole;
 use swe_ci_views::curation::{
-    CandidateView, CurationDetail, CurationSummary, Fate, RepositoryView, StageCount,
+    CandidateView, CurationDetail, CurationSummary, Fate, RepositoryView, Stage, StageCount, funnel,
 };
 
-use crate::Engine;
-use crate::curation::plan::Plan;
-use crate::curation::views::{count, source_in_words, view};
+use crate::curation::plan::{Origin, Plan};
+use crate::{Engine, as_u32};
 
-/// The most candidates shown.
 const MAX_CANDIDATES: usize = 500;
 
 /// An example plan, with comments.
@@ -28,37 +26,24 @@ impl Engine {
     pub async fn submit_curation(&self, toml: &str) -> Result<String> {
         self.require(AccountRole::Admin)?;
         let plan = Plan::read(toml).map_err(Error::Invalid)?;
-        let store = &self.inner.store;
-        let exists = self
-            .splits()
-            .await?
-            .into_iter()
-            .any(|split| split.name == plan.split);
-        let planned = store.curations().await?;
-        let planned = planned
-            .iter()
-            .any(|c| c.split == plan.split && !c.state.is_over());
-        if exists || planned {
+        let (split, store) = (plan.split, &self.store);
+        let exists = self.splits().await?.iter().any(|s| s.name == split);
+        let planned = |c: &CurationRow| c.split == split && !c.state.is_over();
+        if exists || store.curations().await?.iter().any(planned) {
             return Err(Error::Conflict(format!(
-                "there is a split `{}` already; give the plan another name",
-                plan.split
+                "there is a split `{split}` already; give the plan another name"
             )));
         }
         let id = uuid::Uuid::now_v7().to_string();
-        store
-            .put_curation(&id, &plan.split, toml, self.by())
-            .await?;
+        store.put_curation(&id, &split, toml, self.by()).await?;
         Ok(id)
     }
 
     /// All curations, the newest first; for administrators.
-    ///
-    /// # Errors
-    /// [`Error::Unauthenticated`], [`Error::Forbidden`].
     pub async fn curations(&self) -> Result<Vec<CurationSummary>> {
         self.require(AccountRole::Admin)?;
         let mut all = Vec::new();
-        for row in self.inner.store.curations().await? {
+        for row in self.store.curations().await? {
             all.push(self.curation_summary(row).await?.0);
         }
         Ok(all)
@@ -66,13 +51,9 @@ impl Engine {
 
     /// A curation with the result of every stage; for administrators, because
     /// the plan may name folders of the server.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`] when there is none of this id;
-    /// [`Error::Unauthenticated`], [`Error::Forbidden`].
     pub async fn curation(&self, id: &str) -> Result<CurationDetail> {
         self.require(AccountRole::Admin)?;
-        let row = self.inner.store.curation(id).await?;
+        let row = self.store.curation(id).await?;
         let plan = row.plan.clone();
         let (summary, repositories, candidates) = self.curation_summary(row).await?;
         let of = |position| candidates.iter().filter(move |c| c.repository == position);
@@ -82,7 +63,7 @@ impl Engine {
             fate: repository.fate.clone(),
             licence: repository.licence.clone(),
             commits: repository.commits,
-            candidates: u32::try_from(of(repository.position).count()).unwrap_or(u32::MAX),
+            candidates: as_u32(of(repository.position).count()),
         };
         let name = |position: u32| {
             let found = repositories.iter().find(|r| r.position == position);
@@ -93,12 +74,8 @@ impl Engine {
             .map(|candidate| view(candidate, name(candidate.repository)))
             .collect();
         // The furthest first; within a stage, dropped candidates last.
-        views.sort_by_key(|view| {
-            (
-                std::cmp::Reverse(view.stage),
-                matches!(view.fate, Fate::Dropped { .. }),
-            )
-        });
+        let is_dropped = |view: &CandidateView| matches!(view.fate, Fate::Dropped { .. });
+        views.sort_by_key(|view| (std::cmp::Reverse(view.stage), is_dropped(view)));
         views.truncate(MAX_CANDIDATES);
         Ok(CurationDetail {
             repositories: repositories.iter().map(shown).collect(),
@@ -115,8 +92,8 @@ impl Engine {
     /// when it is over.
     pub async fn cancel_curation(&self, id: &str) -> Result<()> {
         self.require(AccountRole::Admin)?;
-        let row = self.inner.store.curation(id).await?;
-        match self.inner.store.cancel_curation(&row.id, self.by()).await? {
+        let row = self.store.curation(id).await?;
+        match self.store.cancel_curation(&row.id, self.by()).await? {
             true => Ok(()),
             false => Err(Error::Conflict("the curation is over".into())),
         }
@@ -124,7 +101,7 @@ impl Engine {
 
     /// How many candidates of a curation passed or failed each stage.
     pub(crate) async fn funnel(&self, curation: &str) -> Result<Vec<StageCount>> {
-        let store = &self.inner.store;
+        let store = &self.store;
         let repositories = store.curated_repositories(curation).await?;
         Ok(count(&repositories, &store.candidates(curation).await?))
     }
@@ -133,9 +110,8 @@ impl Engine {
         &self,
         row: CurationRow,
     ) -> Result<(CurationSummary, Vec<CuratedRepository>, Vec<CandidateRow>)> {
-        let store = &self.inner.store;
-        let repositories = store.curated_repositories(&row.id).await?;
-        let candidates = store.candidates(&row.id).await?;
+        let repositories = self.store.curated_repositories(&row.id).await?;
+        let candidates = self.store.candidates(&row.id).await?;
         let summary = CurationSummary {
             funnel: count(&repositories, &candidates),
             curation_id: row.id,
@@ -145,5 +121,67 @@ impl Engine {
             finished_at: row.finished_at.map(rfc3339),
         };
         Ok((summary, repositories, candidates))
+    }
+}
+
+/// The number of candidates at each stage, and their fates.
+fn count(repositories: &[CuratedRepository], candidates: &[CandidateRow]) -> Vec<StageCount> {
+    let collected = repositories.iter().map(|r| (Stage::Collect, &r.fate));
+    let dropped: Vec<Fate> = repositories
+        .iter()
+        .flat_map(|repository| repository.spans.iter().flatten())
+        .flat_map(|(reason, n)| {
+            let fate = Fate::dropped(reason.as_str(), "");
+            std::iter::repeat_n(fate, *n as usize)
+        })
+        .collect();
+    let survived = Fate::Survived;
+    let spans = dropped.iter().chain(candidates.iter().map(|_| &survived));
+    let spans = spans.map(|fate| (Stage::Spans, fate));
+    let equipped = candidates
+        .iter()
+        .map(|c| (Stage::Environment, &c.environment));
+    let filtered = candidates
+        .iter()
+        .filter(|c| c.environment == Fate::Survived);
+    let filtered = filtered.map(|c| (Stage::Filter, &c.filtered));
+    funnel(collected.chain(spans).chain(equipped).chain(filtered))
+}
+
+fn view(candidate: &CandidateRow, repository: String) -> CandidateView {
+    let (stage, fate) = match &candidate.environment {
+        Fate::Survived => (Stage::Filter, &candidate.filtered),
+        environment => (Stage::Environment, environment),
+    };
+    CandidateView {
+        task: candidate.task_id.clone(),
+        repository,
+        base_sha: candidate.base_sha.clone(),
+        target_sha: candidate.target_sha.clone(),
+        commits: candidate.commits,
+        days: candidate.days,
+        modified_lines: candidate.modified_lines,
+        stage,
+        fate: fate.clone(),
+        attempts: candidate.attempts.clone(),
+    }
+}
+
+fn source_in_words(json: &str) -> String {
+    match serde_json::from_str(json) {
+        Ok(Origin::Git { address, .. }) => shown_address(&address),
+        Ok(Origin::Package { package, .. }) => format!("releases of {package}"),
+        Err(_) => String::new(),
+    }
+}
+
+/// Without user and password.
+fn shown_address(address: &str) -> String {
+    match address.split_once("://") {
+        Some((scheme, rest)) => match rest.split_once('@') {
+            Some((user, place)) if !user.contains('/') => format!("{scheme}://{place}"),
+            _ => address.to_owned(),
+        },
+        None => address.to_owned(),
     }
 }

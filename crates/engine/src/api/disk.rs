@@ -3,15 +3,13 @@
 use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::Context;
 use serde::Serialize;
 use swe_ci_base::blocking::blocking;
 use swe_ci_base::error::{Error, Result};
-use swe_ci_runner::harness::Layers;
-use swe_ci_sandbox::image_cache::ImageCache;
 use swe_ci_sandbox::images::{EvictableImage, Images, Layer};
 use swe_ci_sandbox::{Sandbox, host};
 use swe_ci_views::account::AccountRole;
@@ -48,9 +46,6 @@ const REST: (&str, &str) = ("other", "the gateway's spool, locks, keys");
 impl Engine {
     /// The disk use by part; for administrators. Reads every file's size: slow
     /// where there are many.
-    ///
-    /// # Errors
-    /// [`Error::Unauthenticated`], [`Error::Forbidden`].
     pub async fn disk_use(&self) -> Result<DiskUse> {
         self.require(AccountRole::Admin)?;
         let data = self.config().data.clone();
@@ -58,9 +53,9 @@ impl Engine {
             let data = data.clone();
             move || parts(&data)
         });
-        let digests = self.inner.store.task_images().await?;
-        let images = match self.docker().ping().await {
-            Ok(()) => Some(image_use(self.images(), &digests).await?),
+        let digests = self.store.task_images().await?;
+        let images = match self.docker.ping().await {
+            Ok(()) => Some(image_use(&self.images, &digests).await?),
             Err(_) => None,
         };
         Ok(DiskUse {
@@ -73,59 +68,43 @@ impl Engine {
 }
 
 fn parts(data: &Path) -> anyhow::Result<Vec<DiskPart>> {
-    let mut counts: HashMap<&str, Count> = HashMap::new();
+    let named = PARTS.map(|(name, holds, _)| (name, holds));
+    let part = |(name, holds): (&str, &str)| DiskPart {
+        name: name.to_owned(),
+        holds: holds.to_owned(),
+        files: 0,
+        bytes: 0,
+    };
+    let mut parts: Vec<DiskPart> = named.into_iter().chain([REST]).map(part).collect();
     let mut seen = HashSet::new();
     let entries = fs::read_dir(data).with_context(|| format!("cannot read {}", data.display()))?;
     for entry in entries {
         let entry = entry?;
         let file = entry.file_name();
-        let part = PARTS
-            .iter()
-            .find(|(_, _, files)| files.iter().any(|known| file == *known));
-        let part = part.map_or(REST.0, |(name, ..)| name);
-        counts
-            .entry(part)
-            .or_default()
-            .add(&entry.path(), &mut seen);
+        let known = |(_, _, files): &(_, _, &[&str])| files.iter().any(|known| file == *known);
+        let at = PARTS.iter().position(known).unwrap_or(PARTS.len());
+        add(&mut parts[at], entry.path(), &mut seen);
     }
-    let all = PARTS.map(|(name, holds, _)| (name, holds));
-    let all = all.into_iter().chain([REST]).map(|(name, holds)| {
-        let Count { files, bytes } = counts.remove(name).unwrap_or_default();
-        DiskPart {
-            name: name.to_owned(),
-            holds: holds.to_owned(),
-            files,
-            bytes,
+    Ok(parts)
+}
+
+/// Files that vanish meanwhile count nothing.
+fn add(part: &mut DiskPart, path: PathBuf, seen: &mut HashSet<(u64, u64)>) {
+    let mut paths = vec![path];
+    while let Some(path) = paths.pop() {
+        let Ok(found) = path.symlink_metadata() else {
+            continue;
+        };
+        if !seen.insert((found.dev(), found.ino())) {
+            continue;
         }
-    });
-    Ok(all.collect())
-}
-
-#[derive(Debug, Default)]
-struct Count {
-    files: u64,
-    bytes: u64,
-}
-
-impl Count {
-    /// Files that vanish meanwhile count nothing.
-    fn add(&mut self, path: &Path, seen: &mut HashSet<(u64, u64)>) {
-        let mut paths = vec![path.to_owned()];
-        while let Some(path) = paths.pop() {
-            let Ok(found) = path.symlink_metadata() else {
-                continue;
-            };
-            if !seen.insert((found.dev(), found.ino())) {
-                continue;
-            }
-            // In blocks of 512 bytes, whatever the file system's block size.
-            self.bytes += found.blocks() * 512;
-            if found.is_dir() {
-                let inside = fs::read_dir(&path).into_iter().flatten().flatten();
-                paths.extend(inside.map(|entry| entry.path()));
-            } else {
-                self.files += 1;
-            }
+        // In blocks of 512 bytes, whatever the file system's block size.
+        part.bytes += found.blocks() * 512;
+        if found.is_dir() {
+            let inside = fs::read_dir(&path).into_iter().flatten().flatten();
+            paths.extend(inside.map(|entry| entry.path()));
+        } else {
+            part.files += 1;
         }
     }
 }
@@ -133,10 +112,8 @@ impl Count {
 /// An image or layer used this recently is not evicted: its user still needs
 /// it.
 const RECENTLY: Duration = Duration::from_mins(10);
-/// How often the quota is checked.
 const CHECK_INTERVAL: Duration = Duration::from_mins(1);
 
-/// An evicted image or layer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct GivenBack {
     /// The digest of an image, or the name of a harness's layer.
@@ -152,41 +129,31 @@ impl Engine {
     /// ones return when they are needed.
     ///
     /// # Errors
-    /// [`Error::Unavailable`] when the container engine does not answer;
-    /// [`Error::Unauthenticated`], [`Error::Forbidden`].
+    /// [`Error::Unavailable`] when the container engine does not answer.
     pub async fn keep_within(&self, quota: u64) -> Result<Vec<GivenBack>> {
         self.require(AccountRole::Admin)?;
-        let inner = &self.inner;
-        inner
-            .docker
-            .ping()
-            .await
-            .map_err(|error| Error::Unavailable(format!("images cannot be listed: {error}")))?;
-        let (image_cache, layers) = (&inner.image_cache, inner.harnesses.layers());
-        let mut evictable: Vec<(EvictingCache<'_>, EvictableImage)> = Vec::new();
-        evictable.extend(
-            image_cache
-                .evictable()
-                .await?
-                .into_iter()
-                .map(|h| (EvictingCache::ImageCache(image_cache), h)),
-        );
-        evictable.extend(
-            layers
-                .evictable()
-                .await?
-                .into_iter()
-                .map(|h| (EvictingCache::Layers(layers), h)),
-        );
-        evictable.sort_by_key(|(_, evictable)| evictable.used);
-        let at_work = inner.store.images_at_work().await?;
+        let answer = self.docker.ping().await;
+        answer.map_err(|error| Error::Unavailable(format!("images cannot be listed: {error}")))?;
+        let layers = self.harnesses.layers();
+        let images = self.image_cache.evictable().await?.into_iter();
+        let images = images.map(|image| (image, false));
+        let of_harnesses = layers.evictable().await?.into_iter();
+        let of_harnesses = of_harnesses.map(|layer| (layer, true));
+        let mut evictable: Vec<(EvictableImage, bool)> = images.chain(of_harnesses).collect();
+        evictable.sort_by_key(|(image, _)| image.used);
+        let at_work = self.store.images_at_work().await?;
         let mut evicted = Vec::new();
         let mut at = 0;
         while at < evictable.len() && bytes(&evictable) > quota {
-            let (cache, oldest) = &evictable[at];
+            let (oldest, is_layer) = &evictable[at];
             let recent = oldest.used.elapsed().is_ok_and(|since| since < RECENTLY);
             let name = oldest.name.clone();
-            if recent || at_work.contains(&name) || !cache.evict(&name).await? {
+            let gone = match *is_layer {
+                _ if recent || at_work.contains(&name) => false,
+                true => layers.evict(&name).await?,
+                false => self.image_cache.give_back(&name).await?,
+            };
+            if !gone {
                 at += 1;
                 continue;
             }
@@ -199,7 +166,6 @@ impl Engine {
         Ok(evicted)
     }
 
-    /// Enforces the quota, if there is one.
     pub(crate) async fn enforce_quota(&self) -> std::convert::Infallible {
         loop {
             tokio::time::sleep(CHECK_INTERVAL).await;
@@ -212,41 +178,20 @@ impl Engine {
     }
 }
 
-/// The cache that evicts an entry.
-enum EvictingCache<'a> {
-    ImageCache(&'a ImageCache),
-    Layers(&'a Layers),
-}
-
-impl EvictingCache<'_> {
-    async fn evict(&self, name: &str) -> anyhow::Result<bool> {
-        match self {
-            Self::ImageCache(image_cache) => image_cache.give_back(name).await,
-            Self::Layers(layers) => layers.evict(name).await,
-        }
-    }
-}
-
-/// Counts every layer once.
-fn bytes(evictable: &[(EvictingCache<'_>, EvictableImage)]) -> u64 {
-    let layers = evictable
-        .iter()
-        .flat_map(|(_, evictable)| &evictable.layers);
+/// Counts every layer once. The flags tell layers of harnesses from images.
+fn bytes(evictable: &[(EvictableImage, bool)]) -> u64 {
+    let layers = evictable.iter().flat_map(|(image, _)| &image.layers);
     let once: HashSet<&Layer> = layers.collect();
     once.iter().map(|(_, size)| size).sum()
 }
 
 async fn image_use(images: &Images, digests: &[String]) -> anyhow::Result<ImageUse> {
     let mut all = Vec::new();
-    let mut missing = 0;
     for digest in digests {
-        match images.layers(digest).await? {
-            Some(layers) => all.push(layers),
-            None => missing += 1,
-        }
+        all.extend(images.layers(digest).await?);
     }
     Ok(ImageUse {
-        missing,
+        missing: (digests.len() - all.len()) as u64,
         ..use_of(&all)
     })
 }

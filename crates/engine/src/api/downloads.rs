@@ -28,7 +28,7 @@ impl Engine {
     /// [`Error::NotFound`] when there is no such iteration, or it has no code.
     pub async fn code_archive(&self, evolution_id: &str, iteration: u32) -> Result<Pieces> {
         self.visible_evolution(evolution_id).await?;
-        let rows = self.inner.store.iterations(evolution_id).await?;
+        let rows = self.store.iterations(evolution_id).await?;
         let code = rows.into_iter().find(|row| row.iteration == iteration);
         let key = code.map(|row| row.code).filter(|key| !key.is_empty());
         let tar = self
@@ -38,37 +38,31 @@ impl Engine {
     }
 
     /// The test report of an iteration, as pytest wrote it.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`] when there is none.
     pub async fn report(&self, evolution_id: &str, iteration: u32) -> Result<Pieces> {
-        let key = self.product(evolution_id, iteration, Role::Test).await?;
-        let report = self.stored_file(key, "test report of iteration", iteration);
-        Ok(pieces(report.await?))
+        let what = "test report of iteration";
+        self.product(evolution_id, iteration, Role::Test, what)
+            .await
     }
 
     /// The requirement document of an iteration.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`] when there is none.
     pub async fn document(&self, evolution_id: &str, iteration: u32) -> Result<Pieces> {
-        let role = Role::Architect;
-        let key = self.product(evolution_id, iteration, role).await?;
-        let document = self.stored_file(key, "requirement document of iteration", iteration);
-        Ok(pieces(document.await?))
+        let what = "requirement document of iteration";
+        self.product(evolution_id, iteration, Role::Architect, what)
+            .await
     }
 
-    /// The key of the last product of a step.
     async fn product(
         &self,
         evolution_id: &str,
         iteration: u32,
         role: Role,
-    ) -> Result<Option<String>> {
+        what: &'static str,
+    ) -> Result<Pieces> {
         self.visible_evolution(evolution_id).await?;
-        let mut steps = self.inner.store.steps(evolution_id).await?;
+        let mut steps = self.store.steps(evolution_id).await?;
         steps.retain(|step| (step.iteration, step.role) == (iteration, role));
-        Ok(steps.into_iter().rev().find_map(|step| step.product))
+        let key = steps.into_iter().rev().find_map(|step| step.product);
+        Ok(pieces(self.stored_file(key, what, iteration).await?))
     }
 
     async fn stored_file(
@@ -78,7 +72,7 @@ impl Engine {
         iteration: u32,
     ) -> Result<impl Read + Send + use<>> {
         let key = key.ok_or_else(|| Error::not_found(what, iteration))?;
-        let reader = self.inner.artifacts.reader(&key).await;
+        let reader = self.artifacts.reader(&key).await;
         reader.map_err(|error| {
             tracing::warn!("a file of an iteration is gone: {error:#}");
             Error::not_found(what, iteration)

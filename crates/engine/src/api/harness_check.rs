@@ -8,6 +8,7 @@ use swe_ci_base::error::{Error, Result};
 use swe_ci_base::files;
 use swe_ci_core::permissions::RunPermissions;
 use swe_ci_core::run::{HarnessConfig, RunConfig};
+use swe_ci_core::step::Role;
 use swe_ci_core::usage::Usage;
 use swe_ci_sandbox::SweepScope;
 use tokio_util::sync::CancellationToken;
@@ -16,7 +17,7 @@ use crate::Engine;
 use crate::api::harnesses::BuiltLayer;
 use crate::harness_check::judgement::judge;
 use crate::harness_check::trial::Trial;
-use crate::harness_check::{CheckNews, HarnessCheck, Tell, agents, reduced};
+use crate::harness_check::{CheckNews, HarnessCheck, Tell, reduced};
 
 impl Engine {
     /// Lets the agents of a configuration work on a tiny task, within small
@@ -58,7 +59,12 @@ impl Engine {
     ) -> Result<HarnessCheck> {
         let config = reduced(config);
         self.ready().await?;
-        let _lock = self.check_lock()?;
+        // The only check of the data folder can remove remains of an earlier one.
+        let lock = files::lock(&self.config.data.join("check.lock"))?;
+        let _lock = lock.ok_or_else(|| {
+            let why = "another check of this data folder is active; wait for its end";
+            Error::Conflict(why.into())
+        })?;
         let trial = Trial::new(self).await?;
         let checked = tokio::select! {
             checked = self.try_out(&trial, config, grant, tell) => checked,
@@ -107,11 +113,11 @@ impl Engine {
         })
     }
 
-    /// Builds the layers that do not exist yet.
     async fn layers_of(&self, config: &RunConfig, tell: Tell<'_>) -> Result<Vec<BuiltLayer>> {
         let mut layers: Vec<BuiltLayer> = Vec::new();
         let say = |line| tell(CheckNews::Said(line));
-        for agent in agents(config) {
+        let roles = [Role::Architect, Role::Programmer];
+        for agent in roles.into_iter().filter_map(|role| config.agent(role)) {
             let HarnessConfig::Program { program, version } = agent.harness else {
                 continue;
             };
@@ -122,15 +128,5 @@ impl Engine {
             }
         }
         Ok(layers)
-    }
-
-    /// The lock that makes this the only check of the data folder, so that it
-    /// can remove remains of an earlier one.
-    fn check_lock(&self) -> Result<std::fs::File> {
-        let lock = files::lock(&self.inner.config.data.join("check.lock"))?;
-        lock.ok_or_else(|| {
-            let why = "another check of this data folder is active; wait for its end";
-            Error::Conflict(why.into())
-        })
     }
 }

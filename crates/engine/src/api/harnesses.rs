@@ -9,12 +9,11 @@ use serde::Serialize;
 use swe_ci_base::blocking::blocking;
 use swe_ci_base::error::{Error, Result};
 use swe_ci_core::agent::{AgentConfig, HarnessConfig, Protocol};
-use swe_ci_runner::harness::{self, Catalogue, Program};
+use swe_ci_runner::harness::{Catalogue, Program};
 use swe_ci_sandbox::LABEL_INSTANCE;
 
-use crate::Engine;
+use crate::{Engine, Say};
 
-/// A harness that runs can use.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct HarnessView {
     pub name: String,
@@ -24,7 +23,6 @@ pub struct HarnessView {
     /// The protocol its endpoint must speak; none if it uses no model.
     pub protocol: Option<Protocol>,
     pub installed: Installed,
-    /// Notes for users.
     pub note: Option<String>,
 }
 
@@ -69,13 +67,10 @@ impl Engine {
     /// [`Error::Invalid`] naming the operator's invalid description.
     pub async fn harnesses(&self) -> Result<Vec<HarnessView>> {
         let known = self.catalogue().await?;
-        let sizes = match self.installed_sizes().await {
-            Ok(sizes) => Some(sizes),
-            Err(error) => {
-                tracing::debug!("cannot tell what is installed: {error:#}");
-                None
-            }
-        };
+        let sizes = self.installed_sizes().await;
+        let sizes =
+            sizes.inspect_err(|error| tracing::debug!("cannot tell what is installed: {error:#}"));
+        let sizes = sizes.ok();
         let programs = known.iter().map(|p| self.view_of(p, sizes.as_ref()));
         Ok(self.own().into_iter().chain(programs).collect())
     }
@@ -89,7 +84,7 @@ impl Engine {
         &self,
         name: &str,
         version: Option<&str>,
-        say: &(dyn Fn(String) + Send + Sync),
+        say: Say<'_>,
     ) -> Result<BuiltLayer> {
         let known = self.catalogue().await?;
         if known.get(name).is_none() {
@@ -103,21 +98,16 @@ impl Engine {
                 ),
             }));
         }
-        let installing = self.inner.harnesses.installed(name, version, say);
-        let harness::Installed {
-            program,
-            version,
-            layer,
-        } = Box::pin(installing).await?;
+        let installing = self.harnesses.installed(name, version, say);
+        let installed = Box::pin(installing).await?;
         Ok(BuiltLayer {
-            name: program.name,
-            version,
-            digest: layer.digest,
-            seconds: layer.seconds,
+            name: installed.program.name,
+            version: installed.version,
+            digest: installed.layer.digest,
+            seconds: installed.layer.seconds,
         })
     }
 
-    /// The platform's own harnesses.
     fn own(&self) -> [HarnessView; 2] {
         let own = |harness: HarnessConfig, title: &str, protocol, note: &str| {
             let name = harness.name().to_owned();
@@ -128,7 +118,7 @@ impl Engine {
             HarnessView {
                 name,
                 title: title.to_owned(),
-                version: self.inner.harnesses.check(&agent).unwrap_or_default(),
+                version: self.harnesses.check(&agent).unwrap_or_default(),
                 protocol,
                 installed: Installed::BuiltIn,
                 note: Some(note.to_owned()),
@@ -151,16 +141,14 @@ impl Engine {
     }
 
     async fn catalogue(&self) -> Result<Catalogue> {
-        let harnesses = self.inner.harnesses.clone();
+        let harnesses = self.harnesses.clone();
         let read = blocking(move || Ok(harnesses.catalogue())).await?;
         read.map_err(Error::Invalid)
     }
 
     fn view_of(&self, program: &Program, sizes: Option<&Sizes>) -> HarnessView {
-        let package = program.recipe(&program.version).tarball.map(|name| {
-            let folder = self.inner.config.data.join("harnesses");
-            folder.join(name)
-        });
+        let package = program.recipe(&program.version).tarball;
+        let package = package.map(|name| self.config.data.join("harnesses").join(name));
         let installed = match (package, sizes) {
             (Some(path), _) if !path.exists() => Installed::PackageMissing {
                 path: path.display().to_string(),
@@ -184,19 +172,15 @@ impl Engine {
     /// Sizes of what this installation has built; of several versions the
     /// largest.
     async fn installed_sizes(&self) -> anyhow::Result<Sizes> {
-        let api = self.docker().api()?;
-        let base = match api.inspect_image(&self.inner.config.base_image).await {
-            Ok(image) => image.size.unwrap_or(0),
-            Err(_) => 0,
-        };
-        let label = format!("{LABEL_INSTANCE}={}", self.inner.instance);
+        let api = self.docker.api()?;
+        let base = api.inspect_image(&self.config.base_image).await;
+        let base = base.ok().and_then(|image| image.size).unwrap_or(0);
+        let label = format!("{LABEL_INSTANCE}={}", self.instance);
         let options = ListImagesOptionsBuilder::default()
             .filters(&HashMap::from([("label", vec![label])]))
             .build();
-        let images = api
-            .list_images(Some(options))
-            .await
-            .context("the container engine did not list its images")?;
+        let images = api.list_images(Some(options)).await;
+        let images = images.context("the container engine did not list its images")?;
         let mut sizes = Sizes::new();
         for image in images {
             let bytes = u64::try_from(image.size - base).unwrap_or(0);
@@ -209,7 +193,6 @@ impl Engine {
     }
 }
 
-/// The program of an image with this name.
 fn program_of(tag: &str) -> Option<&str> {
     let (name, _) = tag.strip_prefix("swe-ci/agent-")?.rsplit_once(':')?;
     Some(name)

@@ -8,13 +8,12 @@ use swe_ci_core::run::Limits;
 use swe_ci_core::task::TaskId;
 use swe_ci_dataset::{Download, ImportOptions, ImportSource, Importer, demo};
 use swe_ci_hub::Hub;
-use swe_ci_sandbox::images::BuildNetwork;
-use swe_ci_sandbox::{Docker, Sandbox};
+use swe_ci_sandbox::Sandbox;
 use swe_ci_store::TaskRow;
 use swe_ci_views::dataset::SplitSource;
 use swe_ci_views::view::TaskSummary;
 
-use crate::Engine;
+use crate::{Engine, Say};
 
 /// The result of a dataset import, task by task.
 #[derive(Debug, Clone)]
@@ -39,7 +38,7 @@ impl Engine {
         source: impl Into<ImportSource>,
         split: &str,
         options: &ImportOptions,
-        say: &(dyn Fn(String) + Send + Sync),
+        say: Say<'_>,
     ) -> Result<Imported> {
         match source.into() {
             ImportSource::Folder(folder) => {
@@ -57,26 +56,19 @@ impl Engine {
                     say,
                 };
                 let datasets = self.config().data.join("datasets");
-                let download_result = download.run(&datasets).await?;
-                if download_result.tasks.is_empty() {
-                    let why = download_result.missing.first().map_or("", |(_, why)| why);
-                    return Err(Error::Unavailable(format!(
-                        "no task could be downloaded: {why}"
-                    )));
+                let got = download.run(&datasets).await?;
+                if got.tasks.is_empty() {
+                    let why = got.missing.first().map_or("", |(_, why)| why);
+                    let problem = format!("no task could be downloaded: {why}");
+                    return Err(Error::Unavailable(problem));
                 }
                 let options = ImportOptions {
-                    only: download_result.tasks,
+                    only: got.tasks,
                     ..options.clone()
                 };
-                let imported = self.import_from(
-                    &download_result.folder,
-                    split,
-                    &download_result.source,
-                    &options,
-                    say,
-                );
+                let imported = self.import_from(&got.folder, split, &got.source, &options, say);
                 Ok(Imported {
-                    missing: download_result.missing,
+                    missing: got.missing,
                     ..imported.await?
                 })
             }
@@ -85,16 +77,10 @@ impl Engine {
 
     fn hub(&self) -> Result<Hub> {
         let config = self.config();
-        let endpoint = config
-            .hub_endpoint
-            .as_deref()
-            .unwrap_or(swe_ci_hub::DEFAULT_ENDPOINT);
-        let network = self.build_network()?;
-        let hub = Hub::new(
-            endpoint,
-            config.hub_token.clone(),
-            network.ca_bundle.as_deref(),
-        );
+        let endpoint = config.hub_endpoint.as_deref();
+        let endpoint = endpoint.unwrap_or(swe_ci_hub::DEFAULT_ENDPOINT);
+        let ca_bundle = self.config.build_network()?.ca_bundle;
+        let hub = Hub::new(endpoint, config.hub_token.clone(), ca_bundle.as_deref());
         hub.map_err(|error| Error::Invalid(format!("{error:#}")))
     }
 
@@ -104,15 +90,14 @@ impl Engine {
         split: &str,
         source: &SplitSource,
         options: &ImportOptions,
-        say: &(dyn Fn(String) + Send + Sync),
+        say: Say<'_>,
     ) -> Result<Imported> {
-        let inner = &self.inner;
         let importer = Importer {
-            store: &inner.store,
-            artifacts: &inner.artifacts,
+            store: &self.store,
+            artifacts: &self.artifacts,
             sandbox: self.sandbox(),
-            image_cache: &inner.image_cache,
-            folders: &inner.folders,
+            image_cache: &self.image_cache,
+            folders: &self.folders,
             limits: Limits::default(),
             options,
         };
@@ -120,7 +105,7 @@ impl Engine {
             rows = importer.import(folder, split, say) => rows?,
             never = self.enforce_quota() => match never {},
         };
-        inner.store.put_origin(split, source).await?;
+        self.store.put_origin(split, source).await?;
         Ok(Imported {
             split: split.to_owned(),
             tasks: rows.iter().map(TaskRow::summary).collect(),
@@ -129,38 +114,26 @@ impl Engine {
     }
 
     /// Creates the demo split from release histories and imports it.
-    pub async fn import_demo(&self, say: &(dyn Fn(String) + Send + Sync)) -> Result<Imported> {
-        let config = &self.inner.config;
-        ping(&self.inner.docker).await?;
+    pub async fn import_demo(&self, say: Say<'_>) -> Result<Imported> {
+        let config = &self.config;
+        let answer = self.docker.ping().await;
+        answer.map_err(|error| Error::Unavailable(error.to_string()))?;
         let folder = config.data.join("datasets").join(demo::SPLIT);
-        let network = self.build_network()?;
+        let network = self.config.build_network()?;
         let builder = demo::DemoBuilder {
-            images: &self.inner.images,
-            sandbox: &self.inner.docker,
+            images: &self.images,
+            sandbox: &self.docker,
             base_image: &config.base_image,
             network: &network,
             index: config.package_index.as_deref(),
             cache: &config.data.join("cache").join("sdists"),
             say,
         };
-        builder
-            .make(&folder)
-            .await
-            .context("cannot create the demo split")?;
+        let made = builder.make(&folder).await;
+        made.context("cannot create the demo split")?;
         let options = ImportOptions::default();
         let source = SplitSource::Demo;
         self.import_from(&folder, demo::SPLIT, &source, &options, say)
             .await
     }
-
-    pub(crate) fn build_network(&self) -> Result<BuildNetwork> {
-        Ok(self.inner.config.build_network()?)
-    }
-}
-
-async fn ping(docker: &Docker) -> Result<()> {
-    docker
-        .ping()
-        .await
-        .map_err(|error| Error::Unavailable(error.to_string()))
 }

@@ -8,8 +8,9 @@ use swe_ci_base::blocking::blocking;
 use swe_ci_base::error::{Error, Result};
 use swe_ci_core::diff::Diff;
 use swe_ci_core::metrics::Verdict;
-use swe_ci_core::report::Report;
-use swe_ci_core::step::Role;
+use swe_ci_core::report::{Outcome, Report};
+use swe_ci_core::requirement::{Document, Requirement};
+use swe_ci_core::step::{Role, StepOutcome};
 use swe_ci_core::task::TaskId;
 use swe_ci_dataset::base_report_key;
 use swe_ci_sandbox::suite::TESTS;
@@ -34,10 +35,6 @@ const PAGE_TESTS: usize = 500;
 
 impl Engine {
     /// One iteration of a run's task in detail.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`] when there is no such run, task, sample or
-    /// iteration.
     pub async fn inspect(
         &self,
         run_id: &str,
@@ -46,9 +43,9 @@ impl Engine {
         iteration: u32,
     ) -> Result<Inspection> {
         self.visible_run(run_id).await?;
-        let rows = self.inner.store.evolutions_of_run(run_id).await?;
+        let rows = self.store.evolutions_of_run(run_id).await?;
         let row = rows
-            .into_iter()
+            .iter()
             .find(|row| row.task_id == *task && row.sample == sample);
         let row = row.ok_or_else(|| Error::not_found("sample of this task", sample))?;
         self.inspect_iteration(&row.id, iteration).await
@@ -56,19 +53,15 @@ impl Engine {
 
     /// An iteration in detail, with as much of its diff and its logs as a page
     /// shows.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`] when there is no such evolution, or it has not
-    /// reached this iteration.
     pub async fn inspect_iteration(
         &self,
         evolution_id: &str,
         iteration: u32,
     ) -> Result<Inspection> {
-        let detail = self.iteration(evolution_id, iteration).await?;
         let rows = self.iteration_rows(evolution_id, iteration).await?;
+        let detail = self.detail(&rows).await?;
         let changed = self.changed_tests(&detail, &rows).await;
-        let code = match self.code_change(evolution_id, iteration).await? {
+        let code = match self.change_of(&rows).await {
             CodeChange::Known(diff) => CodeChange::Known(diff.cut(PAGE_FILES, PAGE_BYTES)),
             other => other,
         };
@@ -78,38 +71,77 @@ impl Engine {
             code,
             changed,
             files: rows.files(),
-            logs: self.log_tails(evolution_id, iteration).await?,
+            logs: self.log_tails(&rows).await,
         })
+    }
+
+    /// An iteration of an evolution that has reached it.
+    pub async fn iteration(&self, evolution_id: &str, iteration: u32) -> Result<IterationDetail> {
+        let rows = self.iteration_rows(evolution_id, iteration).await?;
+        self.detail(&rows).await
     }
 
     /// The whole code change of an iteration since the last scored one before
     /// it.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`] when there is no such evolution, or it has not
-    /// reached this iteration.
     pub async fn code_change(&self, evolution_id: &str, iteration: u32) -> Result<CodeChange> {
-        let evolution = self.visible_evolution(evolution_id).await?;
-        let rows = self.inner.store.iterations(evolution_id).await?;
-        let index = rows.iter().position(|row| row.iteration == iteration);
-        let index = index.ok_or_else(|| Error::not_found("iteration", iteration))?;
-        let (before, row) = (last_scored(&rows[..index]), &rows[index]);
+        let rows = self.iteration_rows(evolution_id, iteration).await?;
+        Ok(self.change_of(&rows).await)
+    }
+
+    async fn detail(&self, rows: &IterationRows) -> Result<IterationDetail> {
+        let suite = self.store.suite(&rows.evolution.suite).await?;
+        let before = rows.before.as_ref();
+        let before = before.map_or(&suite.base_outcomes, |row| &row.outcomes);
+        let passed = |o: Outcome| o == Outcome::Passed;
+        let changed = |from: bool, to: bool| {
+            let outcomes = before.iter().zip(rows.row.outcomes.iter());
+            let tests = suite.tests.node_ids().iter().zip(outcomes);
+            tests
+                .filter(|(_, (b, n))| passed(*b) == from && passed(*n) == to)
+                .map(|(id, _)| id.clone())
+                .collect()
+        };
+        Ok(IterationDetail {
+            view: rows.row.view(),
+            requirements: self.requirements(&rows.steps).await?,
+            lost_tests: changed(true, false),
+            gained_tests: changed(false, true),
+            steps: rows.steps.iter().map(StepRow::view).collect(),
+        })
+    }
+
+    async fn requirements(&self, steps: &[StepRow]) -> Result<Vec<Requirement>> {
+        let architect = steps
+            .iter()
+            .find(|s| s.role == Role::Architect && s.outcome == StepOutcome::Done);
+        let Some(key) = architect.and_then(|s| s.product.as_deref()) else {
+            return Ok(Vec::new());
+        };
+        let xml = self.artifacts.get(key).await?;
+        let document = Document::parse(&String::from_utf8_lossy(&xml));
+        let document = document.map_err(anyhow::Error::new)?;
+        Ok(document.requirements().to_vec())
+    }
+
+    async fn change_of(&self, rows: &IterationRows) -> CodeChange {
+        let (before, row) = (rows.before.as_ref(), &rows.row);
         let recorded = |row: &IterationRow| !row.code.is_empty();
         if !recorded(row) || !before.is_none_or(recorded) {
-            return Ok(CodeChange::NotRecorded);
+            return CodeChange::NotRecorded;
         }
-        Ok(match self.diff(&evolution, before, row).await {
+        match self.diff(&rows.evolution, before, row).await {
             Ok(diff) => CodeChange::Known(Diff {
                 from: before.map_or(0, |row| row.iteration),
                 ..Diff::clone(&diff)
             }),
             Err(error) => {
-                tracing::warn!(evolution = evolution_id, iteration, "no diff: {error:#}");
+                let (evolution, iteration) = (&rows.evolution.id, row.iteration);
+                tracing::warn!(evolution, iteration, "no diff: {error:#}");
                 CodeChange::Unreadable(
                     "The code of this iteration, or the code it was built upon, cannot be read on this server any more, or is too large to be compared.".into(),
                 )
             }
-        })
+        }
     }
 
     async fn diff(
@@ -118,33 +150,31 @@ impl Engine {
         before: Option<&IterationRow>,
         after: &IterationRow,
     ) -> anyhow::Result<Arc<Diff>> {
-        let artifacts = &self.inner.artifacts;
-        let ends = match before {
-            Some(before) => (before.code.clone(), after.code.clone()),
+        let start = match before {
+            Some(before) => before.code.clone(),
             None => {
-                let task = self.inner.store.task(&evolution.task_id).await?;
-                let base = format!("{}@{}..{}", task.id, task.base_sha, task.target_sha);
-                (base, after.code.clone())
+                let task = self.store.task(&evolution.task_id).await?;
+                format!("{}@{}..{}", task.id, task.base_sha, task.target_sha)
             }
         };
         let codes = async {
+            let artifacts = &self.artifacts;
             let before = match before {
                 Some(before) => artifacts.get_code_within(&before.code, MAX_CODE).await?,
                 None => self.base_code(&evolution.task_id).await?,
             };
-            Ok((
-                before,
-                artifacts.get_code_within(&after.code, MAX_CODE).await?,
-            ))
+            let after = artifacts.get_code_within(&after.code, MAX_CODE).await?;
+            Ok((before, after))
         };
-        self.inner.diffs.between(ends, codes).await
+        let ends = (start, after.code.clone());
+        self.diffs.between(ends, codes).await
     }
 
     /// The base with the oracle's tests: the start of every evolution of the
     /// task.
     async fn base_code(&self, task: &TaskId) -> anyhow::Result<swe_ci_base::code::CodeTree> {
-        let row = self.inner.store.task(task).await?;
-        let history = self.inner.folders.history(task);
+        let row = self.store.task(task).await?;
+        let history = self.folders.history(task);
         blocking(move || {
             let oracle = history.code(&row.target_sha)?;
             Ok(history.code(&row.base_sha)?.with_folder_of(TESTS, &oracle))
@@ -152,21 +182,26 @@ impl Engine {
         .await
     }
 
-    /// The rows behind an iteration: its own row and steps, and the report of
-    /// the code it was built upon.
     async fn iteration_rows(&self, evolution_id: &str, iteration: u32) -> Result<IterationRows> {
         let evolution = self.visible_evolution(evolution_id).await?;
-        let mut rows = self.inner.store.iterations(evolution_id).await?;
+        let mut rows = self.store.iterations(evolution_id).await?;
         let index = rows.iter().position(|row| row.iteration == iteration);
         let index = index.ok_or_else(|| Error::not_found("iteration", iteration))?;
-        let mut steps = self.inner.store.steps(evolution_id).await?;
-        let report_before = match last_scored(&rows[..index]) {
+        let row = rows.swap_remove(index);
+        rows.truncate(index);
+        let before = rows
+            .into_iter()
+            .rfind(|row| matches!(row.verdict, Verdict::Scored { .. }));
+        let mut steps = self.store.steps(evolution_id).await?;
+        let report_before = match &before {
             Some(before) => report_of(&steps, before.iteration),
             None => Some(format!("{}.zst", base_report_key(&evolution.task_id))),
         };
         steps.retain(|step| step.iteration == iteration);
         Ok(IterationRows {
-            row: rows.swap_remove(index),
+            evolution,
+            before,
+            row,
             steps,
             report_before,
         })
@@ -183,16 +218,14 @@ impl Engine {
         let Some((before, after)) = rows.report_before.clone().zip(after) else {
             return Vec::new();
         };
-        let shown =
-            |tests: &[String]| -> Vec<String> { tests.iter().take(PAGE_TESTS).cloned().collect() };
+        let shown = |tests: &[String]| tests[..tests.len().min(PAGE_TESTS)].to_vec();
         let tests = [shown(&detail.lost_tests), shown(&detail.gained_tests)].concat();
         if tests.is_empty() {
             return Vec::new();
         }
         let read = async {
-            let artifacts = &self.inner.artifacts;
-            let before = artifacts.get_within(&before, MAX_REPORT).await?;
-            let after = artifacts.get_within(&after, MAX_REPORT).await?;
+            let before = self.artifacts.get_within(&before, MAX_REPORT).await?;
+            let after = self.artifacts.get_within(&after, MAX_REPORT).await?;
             blocking(move || {
                 let (before, after) = (Report::parse(&before)?, Report::parse(&after)?);
                 let tests: Vec<&str> = tests.iter().map(String::as_str).collect();
@@ -206,23 +239,23 @@ impl Engine {
         })
     }
 
-    async fn log_tails(&self, evolution_id: &str, iteration: u32) -> Result<Vec<StepLog>> {
+    async fn log_tails(&self, rows: &IterationRows) -> Vec<StepLog> {
         let mut tails = Vec::new();
-        for step in self.inner.store.steps(evolution_id).await? {
-            let Some(key) = step.log.filter(|_| step.iteration == iteration) else {
-                continue;
-            };
+        let logs = rows.steps.iter();
+        for (step, key) in logs.filter_map(|step| Some((step, step.log.as_ref()?))) {
             // A missing log does not fail the page.
-            match self.inner.artifacts.get(&key).await {
+            match self.artifacts.get(key).await {
                 Ok(log) => {
                     let log = String::from_utf8_lossy(&log);
                     let (role, attempt) = (step.role, step.attempt);
                     tails.push(StepLog::of(role, attempt, &log, TAIL_LINES, TAIL_BYTES));
                 }
-                Err(error) => tracing::warn!(evolution = evolution_id, "no log: {error:#}"),
+                Err(error) => {
+                    tracing::warn!(evolution = rows.evolution.id, "no log: {error:#}");
+                }
             }
         }
-        Ok(tails)
+        tails
     }
 
     /// The whole output of one attempt at a step.
@@ -237,26 +270,23 @@ impl Engine {
         role: Role,
         attempt: u32,
     ) -> Result<String> {
-        self.visible_evolution(evolution_id).await?;
-        let steps = self.inner.store.steps(evolution_id).await?;
-        // The last one: an interrupted attempt is repeated under its number.
-        let step = steps
-            .into_iter()
-            .rfind(|s| (s.iteration, s.role, s.attempt) == (iteration, role, attempt));
-        let key = step.and_then(|step| step.log);
+        let step = self.find_step(evolution_id, iteration, role, attempt);
+        let key = step.await?.and_then(|step| step.log);
         let what = format!("{} {attempt} of iteration {iteration}", role.name());
         let key = key.ok_or_else(|| Error::not_found("log of the step", what))?;
-        let log = self.inner.artifacts.get(&key).await.context("no log")?;
+        let log = self.artifacts.get(&key).await.context("no log")?;
         Ok(String::from_utf8_lossy(&log).into_owned())
     }
 }
 
-/// The rows behind an iteration.
 #[derive(Debug)]
 struct IterationRows {
+    evolution: EvolutionRow,
+    /// The iteration whose code it was built upon; none for the base.
+    before: Option<IterationRow>,
     row: IterationRow,
     steps: Vec<StepRow>,
-    /// Key of the report of the last scored code before it.
+    /// Key of the report of the code before it.
     report_before: Option<String>,
 }
 
@@ -274,17 +304,10 @@ impl IterationRows {
     }
 }
 
-/// The key of an iteration's report.
-fn report_of(steps: &[StepRow], iteration: u32) -> Option<String> {
+pub(super) fn report_of(steps: &[StepRow], iteration: u32) -> Option<String> {
     let mut latest = steps.iter().rev();
     let test = latest.find(|step| (step.iteration, step.role) == (iteration, Role::Test));
     test.and_then(|step| step.product.clone())
-}
-
-/// The iteration whose code the next one builds upon; none for the base.
-fn last_scored(before: &[IterationRow]) -> Option<&IterationRow> {
-    let mut latest = before.iter().rev();
-    latest.find(|row| matches!(row.verdict, Verdict::Scored { .. }))
 }
 
 #[cfg(test)]
@@ -318,7 +341,7 @@ mod tests {
         for (number, text) in (1..).zip(codes) {
             let mut code = CodeTree::default();
             code.insert_file("a.py", text);
-            let key = engine.inner.artifacts.put_code(&code).await.unwrap();
+            let key = engine.artifacts.put_code(&code).await.unwrap();
             let verdict = if number == 2 { "collapsed" } else { "scored" };
             rows.push_str(&format!(
                 "INSERT INTO iterations (evolution_id, iteration, verdict, in_target, passed, lost, gained, outcomes,
@@ -326,7 +349,7 @@ mod tests {
                  VALUES ('e', {number}, '{verdict}', 0, 0, 0, 0, 'f', '[]', '{key}', 1.0, 1);"
             ));
         }
-        let log = engine.inner.artifacts.put("log", b"1\n2\n".to_vec());
+        let log = engine.artifacts.put("log", b"1\n2\n".to_vec());
         let log = log.await.unwrap();
         rows.push_str(&format!(
             "INSERT INTO steps (evolution_id, seq, iteration, role, attempt, outcome, detail, log, started_at, finished_at)

@@ -4,23 +4,18 @@
 
 pub mod access;
 pub mod accounts;
-pub mod card;
 pub mod conversations;
 pub mod curations;
 pub mod disk;
 pub mod downloads;
-pub mod evolutions;
 pub mod harness_check;
 pub mod harnesses;
 pub mod import;
 pub mod inspection;
 pub mod keys;
-pub mod listing;
-pub mod matrix;
 pub mod models;
 pub mod notifications;
 pub mod preflight;
-pub mod preview;
 pub mod prices;
 pub mod publication;
 pub mod rescore;

@@ -1,4 +1,5 @@
-//! Results across splits: all runs of a model, all runs on a task.
+//! Results across splits: all runs of a model, all runs on a task; and listings
+//! for programs that follow or index the site.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -7,24 +8,77 @@ use swe_ci_base::blocking::blocking;
 use swe_ci_base::error::{Error, Result};
 use swe_ci_core::metrics::{Convention, Gamma};
 use swe_ci_core::task::TaskId;
+use swe_ci_store::RunListing;
 use swe_ci_views::figures::Curve;
 use swe_ci_views::leaderboard::{
-    Entry, LeaderboardData, ModelDetail, ModelRun, Standing, Strengths, TaskResult, Trend,
+    Entry, LeaderboardData, ModelDetail, ModelRun, Row, Standing, Strengths, TaskResult, Trend,
     UncertaintyModel, strengths,
 };
+use swe_ci_views::view::RunSummary;
 
-use crate::Engine;
+use crate::{Engine, as_u32};
+
+/// All items with a page of their own.
+#[derive(Debug, Clone)]
+pub struct Directory {
+    /// Newest first.
+    pub runs: Vec<RunListing>,
+    /// By name.
+    pub models: Vec<String>,
+    /// By name.
+    pub tasks: Vec<String>,
+}
+
+#[derive(Debug, Clone)]
+pub struct NewResult {
+    pub run: RunSummary,
+    /// Its rank at γ = 1, in the paper's convention or, where only counts are
+    /// known, in the other; absent without a scored task.
+    pub standing: Option<(Convention, Row)>,
+}
 
 impl Engine {
+    pub async fn directory(&self) -> Result<Directory> {
+        let runs = self.store.list_runs().await?;
+        let mut models: Vec<String> = runs.iter().map(|run| run.model.clone()).collect();
+        models.sort();
+        models.dedup();
+        Ok(Directory {
+            tasks: self.store.list_tasks().await?,
+            models,
+            runs,
+        })
+    }
+
+    /// The last finished or imported runs, latest first.
+    pub async fn latest_results(&self, limit: u32) -> Result<Vec<NewResult>> {
+        let mut results = Vec::new();
+        for id in self.store.latest_results(limit).await? {
+            let run = self.store.run(&id).await?;
+            let standing = self.standing(&run).await?;
+            results.push(NewResult { run, standing });
+        }
+        Ok(results)
+    }
+
+    async fn standing(&self, run: &RunSummary) -> Result<Option<(Convention, Row)>> {
+        for convention in Convention::ALL {
+            // Rankings are cached, so runs of one split share one.
+            let rows = self.ranking(&run.config.split, Gamma::ONE, convention);
+            let found = rows.await?.into_iter().find(|row| row.run_id == run.run_id);
+            if let Some(row) = found {
+                return Ok(Some((convention, row)));
+            }
+        }
+        Ok(None)
+    }
+
     /// The result of every scored run on a task, at γ = 1; by split, then in
     /// order of submission.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`] when there is no such task.
     pub async fn results_of_task(&self, task: &TaskId) -> Result<Vec<TaskResult>> {
-        self.inner.store.task(task).await?;
+        self.store.task(task).await?;
         let mut results = Vec::new();
-        for split in self.inner.store.splits_of_task(task).await? {
+        for split in self.store.splits_of_task(task).await? {
             let leaderboard = self.sheet(&split).await?;
             let on_task = |entry: &Entry| entry.on_task(&split, task, Gamma::ONE);
             results.extend(leaderboard.entries.iter().filter_map(on_task));
@@ -33,14 +87,11 @@ impl Engine {
     }
 
     /// All runs of a model, their ranks, and the model's strengths.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`] when no run has a model of this name.
     pub async fn model(&self, model: &str) -> Result<ModelDetail> {
         let mut runs = Vec::new();
         let mut leaderboards = Vec::new();
         for split in self.splits().await? {
-            let mut of_split = self.inner.store.runs_of_split(&split.name).await?;
+            let mut of_split = self.store.runs_of_split(&split.name).await?;
             of_split.retain(|run| run.config.model == model);
             if !of_split.is_empty() {
                 leaderboards.push(self.sheet(&split.name).await?);
@@ -52,11 +103,11 @@ impl Engine {
         }
         let name = model.to_owned();
         let (mut standings, mut trends, strengths) = blocking(move || {
-            let trends = trends(&leaderboards, &name);
+            let all = &leaderboards[..];
             Ok((
-                standings(&leaderboards, &name),
-                trends,
-                strengths_of(&leaderboards, &name),
+                standings(all, &name),
+                trends(all, &name),
+                strengths_of(all, &name),
             ))
         })
         .await?;
@@ -80,27 +131,30 @@ fn standings(leaderboards: &[Arc<LeaderboardData>], model: &str) -> HashMap<Stri
         let uncertainty = UncertaintyModel::new(leaderboard);
         for convention in Convention::ALL {
             let rows = uncertainty.rank(leaderboard, Gamma::ONE, convention);
-            let of = u32::try_from(rows.len()).unwrap_or(u32::MAX);
+            let of = as_u32(rows.len());
             for row in rows.into_iter().filter(|row| row.model == model) {
-                let standing = Standing {
+                found.entry(row.run_id.clone()).or_default().push(Standing {
                     convention,
                     of,
                     row,
-                };
-                let id = standing.row.run_id.clone();
-                found.entry(id).or_default().push(standing);
+                });
             }
         }
     }
     found
 }
 
+fn entries<'a>(
+    leaderboards: &'a [Arc<LeaderboardData>],
+    model: &'a str,
+) -> impl Iterator<Item = &'a Entry> {
+    let all = leaderboards.iter().flat_map(|of_split| &of_split.entries);
+    all.filter(move |entry| entry.model == model)
+}
+
 /// The code quality of a model's runs over their iterations, by run.
 fn trends(leaderboards: &[Arc<LeaderboardData>], model: &str) -> HashMap<String, Vec<Trend>> {
-    let entries = leaderboards
-        .iter()
-        .flat_map(|leaderboard| &leaderboard.entries);
-    let trends = entries.filter(|entry| entry.model == model).map(|entry| {
+    let trends = entries(leaderboards, model).map(|entry| {
         let of = |convention| {
             let curve = Curve::of(entry, convention)?.rounded();
             Some(Trend {
@@ -115,10 +169,7 @@ fn trends(leaderboards: &[Arc<LeaderboardData>], model: &str) -> HashMap<String,
 }
 
 fn strengths_of(leaderboards: &[Arc<LeaderboardData>], model: &str) -> Vec<Strengths> {
-    let entries = leaderboards
-        .iter()
-        .flat_map(|leaderboard| &leaderboard.entries);
-    let runs: Vec<&Entry> = entries.filter(|entry| entry.model == model).collect();
+    let runs: Vec<&Entry> = entries(leaderboards, model).collect();
     let of = |convention| Strengths {
         convention,
         groups: strengths(&runs, Gamma::ONE, convention),

@@ -17,6 +17,7 @@ use swe_ci_views::view::RunSummary;
 use tokio_util::sync::CancellationToken;
 
 use crate::Engine;
+use crate::api::steering::over;
 
 /// How often the row is checked: whether a run waits, and whether it still
 /// does.
@@ -28,8 +29,7 @@ impl Engine {
     /// Repeats a failed preflight.
     ///
     /// # Errors
-    /// [`Error::Conflict`] when it has none to repeat or is over;
-    /// [`Error::NotFound`], [`Error::Unauthenticated`], [`Error::Forbidden`].
+    /// [`Error::Conflict`] when it has none to repeat or is over.
     pub async fn preflight_again(&self, run_id: &str) -> Result<()> {
         self.set_preflight(run_id, PreflightState::Waiting).await
     }
@@ -45,13 +45,9 @@ impl Engine {
     async fn set_preflight(&self, run_id: &str, state: PreflightState) -> Result<()> {
         let run = self.steerable_run(run_id).await?;
         if run.progress.is_over() {
-            let progress = run.progress.name();
-            return Err(Error::Conflict(format!(
-                "run {run_id} is {progress} already"
-            )));
+            return Err(over(run_id, run.progress));
         }
-        let store = &self.inner.store;
-        let now = store.preflight(run_id).await?.map(|found| found.state);
+        let now = self.store.preflight(run_id).await?.map(|found| found.state);
         if now == Some(state) {
             return Ok(());
         }
@@ -60,15 +56,13 @@ impl Engine {
                 "run {run_id} waits for no preflight"
             )));
         }
-        store.set_preflight(run_id, state, self.by()).await?;
+        self.store.set_preflight(run_id, state, self.by()).await?;
         self.publish_preflight(run_id).await
     }
 
     async fn publish_preflight(&self, run_id: &str) -> Result<()> {
-        if let Some(preflight) = self.inner.store.preflight(run_id).await? {
-            self.inner
-                .events
-                .publish(run_id, What::Preflight { preflight });
+        if let Some(preflight) = self.store.preflight(run_id).await? {
+            self.events.publish(run_id, What::Preflight { preflight });
         }
         Ok(())
     }
@@ -86,20 +80,16 @@ impl Engine {
                     RETRY_DELAY
                 }
             };
-            tokio::select! {
-                () = stop.cancelled() => {}
-                () = tokio::time::sleep(wait) => {}
-            }
+            stop.run_until_cancelled(tokio::time::sleep(wait)).await;
         }
     }
 
     /// Whether there was a waiting run.
     async fn preflight_next(&self, stop: &CancellationToken) -> Result<bool> {
-        let store = &self.inner.store;
-        let Some(run_id) = store.next_preflight().await? else {
+        let Some(run_id) = self.store.next_preflight().await? else {
             return Ok(false);
         };
-        let run = store.run(&run_id).await?;
+        let run = self.store.run(&run_id).await?;
         let interrupted = stop.child_token();
         let findings = tokio::select! {
             findings = self.preflight(&run, &interrupted) => findings,
@@ -108,7 +98,7 @@ impl Engine {
         if interrupted.is_cancelled() {
             return Ok(true);
         }
-        if store.end_preflight(&run_id, &findings?).await? {
+        if self.store.end_preflight(&run_id, &findings?).await? {
             self.publish_preflight(&run_id).await?;
         }
         Ok(true)
@@ -125,9 +115,8 @@ impl Engine {
     }
 
     async fn waits(&self, run_id: &str) -> Result<bool> {
-        let store = &self.inner.store;
-        let (progress, steering) = store.steering(run_id).await?;
-        let preflight = store.preflight(run_id).await?;
+        let (progress, steering) = self.store.steering(run_id).await?;
+        let preflight = self.store.preflight(run_id).await?;
         let waiting = preflight.is_some_and(|found| found.state == PreflightState::Waiting);
         Ok(waiting && !progress.is_over() && !steering.paused)
     }
@@ -137,11 +126,9 @@ impl Engine {
         if run.config.harness.asks_a_model() {
             findings.push(self.check_run_agents(run, stop).await?);
         }
-        let task = tokio::select! {
-            task = self.test_quickest_task(run) => task?,
-            () = stop.cancelled() => None,
-        };
-        findings.extend(task);
+        let task = Box::pin(self.test_quickest_task(run));
+        let task = stop.run_until_cancelled(task).await;
+        findings.extend(task.transpose()?.flatten());
         Ok(findings)
     }
 
@@ -150,7 +137,7 @@ impl Engine {
         run: &RunSummary,
         stop: &CancellationToken,
     ) -> Result<Finding> {
-        let grant = self.inner.store.permissions(&run.run_id).await?;
+        let grant = self.store.permissions(&run.run_id).await?;
         let subject = "agents".to_owned();
         let checked = self.check_agents(run.config.clone(), grant, &|_| {}, stop);
         match checked.await {
@@ -173,20 +160,13 @@ impl Engine {
         }
     }
 
-    /// Tests the quickest of the run's tasks at the base and at the target.
     async fn test_quickest_task(&self, run: &RunSummary) -> Result<Option<Finding>> {
-        let store = &self.inner.store;
-        let mut quickest: Option<TaskRow> = None;
-        for evolution in store.evolutions_of_run(&run.run_id).await? {
-            let task = store.task(&evolution.task_id).await?;
-            if quickest
-                .as_ref()
-                .is_none_or(|known| task.suite_seconds < known.suite_seconds)
-            {
-                quickest = Some(task);
-            }
+        let mut tasks: Vec<TaskRow> = Vec::new();
+        for evolution in self.store.evolutions_of_run(&run.run_id).await? {
+            tasks.push(self.store.task(&evolution.task_id).await?);
         }
-        let Some(task) = quickest else {
+        let by_time = |a: &TaskRow, b: &TaskRow| a.suite_seconds.total_cmp(&b.suite_seconds);
+        let Some(task) = tasks.into_iter().min_by(by_time) else {
             return Ok(None);
         };
         let all_pass = Outcomes::all_pass(&task.suite.tests);
@@ -196,37 +176,34 @@ impl Engine {
         ];
         let mut differences = Vec::new();
         for (end, sha, recorded) in ends {
-            let (history, sha) = (self.inner.folders.history(&task.id), sha.clone());
+            let (history, sha) = (self.folders.history(&task.id), sha.clone());
             let code = blocking(move || history.code(&sha)).await?;
-            let outcomes = self
-                .run_tests_again(
-                    &task,
-                    &task.suite.tests,
-                    code,
-                    run.config.limits,
-                    &run.run_id,
-                )
-                .await?;
+            let (tests, limits) = (&task.suite.tests, run.config.limits);
+            let outcomes = self.run_tests_again(&task, tests, code, limits, &run.run_id);
+            let outcomes = outcomes.await?;
             let outcomes = outcomes.as_ref().map_err(String::as_str);
-            if let Some(what) = compare(&task.suite.tests, Some(recorded), outcomes) {
+            if let Some(what) = compare(tests, Some(recorded), outcomes) {
                 differences.push(format!(
                     "the outcomes at the {end} differ from the recorded ones: {what}"
                 ));
             }
         }
         let good = differences.is_empty();
-        let advice = match good {
-            true => Vec::new(),
-            false => vec!["import the split again, or leave the task out".into()],
+        let (says, advice) = match good {
+            true => (
+                "the outcomes at base and target are as recorded".into(),
+                None,
+            ),
+            false => {
+                let advice = "import the split again, or leave the task out".to_owned();
+                (differences.join("; "), Some(advice))
+            }
         };
         Ok(Some(Finding {
             subject: task.id.to_string(),
             good,
-            says: match good {
-                true => "the outcomes at base and target are as recorded".into(),
-                false => differences.join("; "),
-            },
-            advice,
+            says,
+            advice: advice.into_iter().collect(),
             last_lines: Vec::new(),
         }))
     }

@@ -11,27 +11,22 @@ impl Engine {
     /// day; for administrators.
     ///
     /// # Errors
-    /// [`Error::Invalid`] when a field is out of range;
-    /// [`Error::Unauthenticated`], [`Error::Forbidden`].
+    /// [`Error::Invalid`] when a field is out of range.
     pub async fn set_price(&self, line: &PriceLine) -> Result<()> {
         self.require(AccountRole::Admin)?;
         line.check().map_err(|e| Error::Invalid(e.to_string()))?;
-        self.inner.store.put_price(line, self.by()).await
+        self.store.put_price(line, self.by()).await
     }
 
     /// The price table by model, the latest line first.
     pub async fn prices(&self) -> Result<Vec<PriceLine>> {
-        self.inner.store.prices().await
+        self.store.prices().await
     }
 
     /// Removes a model's line that applies from this day on; for
     /// administrators.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`] when there is none; [`Error::Unauthenticated`],
-    /// [`Error::Forbidden`].
     pub async fn remove_price(&self, model: &str, from: &str) -> Result<()> {
         self.require(AccountRole::Admin)?;
-        self.inner.store.remove_price(model, from, self.by()).await
+        self.store.remove_price(model, from, self.by()).await
     }
 }

@@ -7,19 +7,17 @@ use swe_ci_base::error::Result;
 use swe_ci_core::metrics::Verdict;
 use swe_ci_core::outcomes::Outcomes;
 use swe_ci_core::report::Report;
-use swe_ci_core::step::Role;
 use swe_ci_store::{EvolutionRow, IterationRow, Recount, StepRow, Suite};
 
-use crate::{Engine, METRIC_VERSION};
+use crate::api::inspection::report_of;
+use crate::{Engine, METRIC_VERSION, as_u32};
 
-/// The result of a rescore.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Rescored {
     pub run_id: String,
     pub model: String,
     pub from_version: u32,
     pub to_version: u32,
-    /// Iterations examined.
     pub iterations: u32,
     /// Iterations whose counts changed.
     pub changed: u32,
@@ -31,63 +29,57 @@ impl Engine {
     /// workers.
     ///
     /// # Errors
-    /// [`crate::Error::NotFound`] without such a run;
     /// [`crate::Error::Conflict`] when that run is still active.
     pub async fn rescore(&self, run_id: Option<&str>) -> Result<Vec<Rescored>> {
-        let store = &self.inner.store;
+        if let Some(id) = run_id {
+            return Ok(vec![self.rescore_run(id).await?]);
+        }
         let mut rescored = Vec::new();
-        match run_id {
-            Some(id) => rescored.push(self.rescore_run(id).await?),
-            None => {
-                for id in store.finished_runs().await? {
-                    if store.provenance(&id).await?.metric_version < METRIC_VERSION {
-                        rescored.push(self.rescore_run(&id).await?);
-                    }
-                }
+        for id in self.store.finished_runs().await? {
+            if self.store.provenance(&id).await?.metric_version < METRIC_VERSION {
+                rescored.push(self.rescore_run(&id).await?);
             }
         }
         Ok(rescored)
     }
 
     async fn rescore_run(&self, id: &str) -> Result<Rescored> {
-        let store = &self.inner.store;
-        let run = store.run(id).await?;
+        let run = self.store.run(id).await?;
         if !run.progress.is_over() {
             return Err(crate::Error::Conflict(format!(
                 "run {id} is {}; it can be rescored when it is over",
                 run.progress.name()
             )));
         }
-        let mut provenance = store.provenance(id).await?;
+        let mut provenance = self.store.provenance(id).await?;
         let from_version = provenance.metric_version;
         provenance.metric_version = METRIC_VERSION;
         let (mut changes, mut iterations) = (Vec::new(), 0);
-        for evolution in store.evolutions_of_run(id).await? {
+        for evolution in self.store.evolutions_of_run(id).await? {
             let (count, recounts) = self.recount(&evolution).await?;
             iterations += count;
             changes.extend(recounts);
         }
-        store.put_recounts(id, &provenance, &changes).await?;
+        self.store.put_recounts(id, &provenance, &changes).await?;
         Ok(Rescored {
             run_id: run.run_id,
             model: run.config.model,
             from_version,
             to_version: METRIC_VERSION,
             iterations,
-            changed: u32::try_from(changes.len()).unwrap_or(u32::MAX),
+            changed: as_u32(changes.len()),
         })
     }
 
     /// The number of iterations of an evolution, and those whose counts change.
     async fn recount(&self, evolution: &EvolutionRow) -> Result<(u32, Vec<Recount>)> {
-        let store = &self.inner.store;
-        let rows = store.iterations(&evolution.id).await?;
-        let count = u32::try_from(rows.len()).unwrap_or(u32::MAX);
+        let rows = self.store.iterations(&evolution.id).await?;
+        let count = as_u32(rows.len());
         if evolution.counts.counts_only {
             return Ok((count, recount_by_count(evolution, &rows)));
         }
-        let suite = store.suite(&evolution.suite).await?;
-        let steps = store.steps(&evolution.id).await?;
+        let suite = self.store.suite(&evolution.suite).await?;
+        let steps = self.store.steps(&evolution.id).await?;
         let mut before = suite.base_outcomes.clone();
         let mut changed = Vec::new();
         for row in &rows {
@@ -102,15 +94,7 @@ impl Engine {
                 Verdict::Collapsed { .. } => Verdict::Collapsed { lost },
             };
             let gained = outcomes.gained_since(&before);
-            if verdict != row.verdict || gained != row.gained || outcomes != row.outcomes {
-                changed.push(Recount {
-                    evolution_id: evolution.id.clone(),
-                    iteration: row.iteration,
-                    verdict,
-                    gained,
-                    outcomes: outcomes.clone(),
-                });
-            }
+            changed.extend(recounted(evolution, row, verdict, gained, &outcomes));
             if matches!(verdict, Verdict::Scored { .. }) {
                 before = outcomes;
             }
@@ -126,20 +110,14 @@ impl Engine {
         steps: &[StepRow],
         suite: &Suite,
     ) -> Result<(Outcomes, u32)> {
-        let test = steps
-            .iter()
-            .rev()
-            .find(|s| s.iteration == row.iteration && s.role == Role::Test);
-        let (Verdict::Scored { passed, .. }, report) =
-            (row.verdict, test.and_then(|s| s.product.as_deref()))
-        else {
+        let Verdict::Scored { passed, .. } = row.verdict else {
             return Ok((row.outcomes.clone(), 0));
         };
-        let Some(key) = report else {
+        let Some(key) = report_of(steps, row.iteration) else {
             return Ok((row.outcomes.clone(), passed));
         };
-        let report =
-            Report::parse(&self.inner.artifacts.get(key).await?).map_err(anyhow::Error::new)?;
+        let report = Report::parse(&self.artifacts.get(&key).await?);
+        let report = report.map_err(anyhow::Error::new)?;
         Ok((Outcomes::of(&suite.tests, &report), report.passed()))
     }
 }
@@ -154,20 +132,30 @@ fn recount_by_count(evolution: &EvolutionRow, rows: &[IterationRow]) -> Vec<Reco
     let mut changed = Vec::new();
     for (row, verdict) in rows.iter().zip(Verdict::by_count(evolution.counts, passed)) {
         let gained = verdict.gained(before);
-        if verdict != row.verdict || gained != row.gained {
-            changed.push(Recount {
-                evolution_id: evolution.id.clone(),
-                iteration: row.iteration,
-                verdict,
-                gained,
-                outcomes: row.outcomes.clone(),
-            });
-        }
+        changed.extend(recounted(evolution, row, verdict, gained, &row.outcomes));
         if let Verdict::Scored { in_target, .. } = verdict {
             before = in_target;
         }
     }
     changed
+}
+
+/// The new counts of an iteration, if they differ from the old.
+fn recounted(
+    evolution: &EvolutionRow,
+    row: &IterationRow,
+    verdict: Verdict,
+    gained: u32,
+    outcomes: &Outcomes,
+) -> Option<Recount> {
+    let differs = verdict != row.verdict || gained != row.gained || *outcomes != row.outcomes;
+    differs.then(|| Recount {
+        evolution_id: evolution.id.clone(),
+        iteration: row.iteration,
+        verdict,
+        gained,
+        outcomes: outcomes.clone(),
+    })
 }
 
 #[cfg(test)]
@@ -177,7 +165,7 @@ mod tests {
     use swe_ci_base::error::Error;
     use swe_ci_core::outcomes::TestList;
     use swe_ci_core::run::RunConfig;
-    use swe_ci_core::step::{Ending, StepOutcome};
+    use swe_ci_core::step::{Ending, Role, StepOutcome};
     use swe_ci_core::task::{SuiteCounts, TaskId};
     use swe_ci_store::{ImportedEvolution, ImportedRun, TaskRow};
     use swe_ci_views::view::{Provenance, TaskState};
@@ -285,7 +273,7 @@ mod tests {
                 iterations,
             }],
         };
-        engine.inner.store.put_import(&run).await.unwrap().0
+        engine.store.put_import(&run).await.unwrap().0
     }
 
     async fn engine(data: &std::path::Path) -> Engine {
@@ -293,7 +281,7 @@ mod tests {
     }
 
     async fn iterations(engine: &Engine, run: &str) -> Vec<(Verdict, u32, String)> {
-        let rows = engine.inner.store.iterations_of_run(run).await.unwrap();
+        let rows = engine.store.iterations_of_run(run).await.unwrap();
         rows.into_iter()
             .map(|(_, row)| (row.verdict, row.gained, row.outcomes.letters().to_owned()))
             .collect()
@@ -304,7 +292,6 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let engine = engine(folder.path()).await;
         let key = engine
-            .inner
             .artifacts
             .put("r/1.json", report("fpp"))
             .await

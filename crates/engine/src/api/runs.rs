@@ -1,4 +1,4 @@
-//! Runs: lists, details and iterations, assembled from rows.
+//! Runs and evolutions: lists and details, assembled from rows.
 
 use std::collections::HashMap;
 
@@ -6,21 +6,20 @@ use swe_ci_base::blocking::blocking;
 use swe_ci_base::clock::rfc3339;
 use swe_ci_base::error::{Error, Result};
 use swe_ci_core::metrics::Verdict;
-use swe_ci_core::report::Outcome;
-use swe_ci_core::requirement::Document;
-use swe_ci_core::run::Progress;
-use swe_ci_core::step::{Role, StepOutcome};
+use swe_ci_core::run::{Kind, Progress};
+use swe_ci_core::task::TaskId;
 use swe_ci_core::usage::{Traffic, Usage};
 use swe_ci_sandbox::host;
 use swe_ci_store::{EvolutionRow, IterationRow, StepRow};
+use swe_ci_views::card::{Card, TaskOnCard};
 use swe_ci_views::host::HostLoad;
 use swe_ci_views::view::{
-    CurrentStep, EvolutionView, IterationDetail, Page, RunDetail, RunSummary, Spent,
+    CurrentStep, EvolutionDetail, EvolutionView, Page, RunDetail, RunSummary, Spent, StepView,
 };
 
-use crate::Engine;
+use crate::api::submission::dataset_digest;
+use crate::{Engine, as_u32};
 
-/// The requested part of a list.
 #[derive(Debug, Clone, Default)]
 pub struct PageRequest {
     /// 1 to 500; 100 when absent.
@@ -52,43 +51,43 @@ pub(crate) fn page<T>(mut items: Vec<T>, limit: u32, key: impl Fn(&T) -> String)
     Page { items, next }
 }
 
+/// What belongs to each evolution, in order.
+pub(crate) fn by_evolution<T>(all: Vec<(String, T)>) -> HashMap<String, Vec<T>> {
+    let mut of: HashMap<String, Vec<T>> = HashMap::new();
+    for (evolution_id, one) in all {
+        of.entry(evolution_id).or_default().push(one);
+    }
+    of
+}
+
 impl Engine {
     /// Runs, newest first.
     pub async fn runs(&self, request: &PageRequest) -> Result<Page<RunSummary>> {
         let limit = request.limit()?;
-        let rows = self
-            .inner
-            .store
-            .runs(&self.visible_runs(), request.after(), limit + 1)
-            .await?;
+        let whose = self.visible_runs();
+        let rows = self.store.runs(&whose, request.after(), limit + 1).await?;
         Ok(page(rows, limit, |run: &RunSummary| run.run_id.clone()))
     }
 
-    /// # Errors
-    /// [`Error::NotFound`] when there is no such run.
     pub async fn run(&self, id: &str) -> Result<RunDetail> {
-        let store = &self.inner.store;
-        let standing = store.standing(id).await?;
+        let standing = self.store.standing(id).await?;
         let summary = self.visible_run(id).await?;
-        let mut iterations: HashMap<String, Vec<IterationRow>> = HashMap::new();
-        for (evolution_id, iteration) in store.iterations_of_run(id).await? {
-            iterations.entry(evolution_id).or_default().push(iteration);
-        }
+        let mut iterations = by_evolution(self.store.iterations_of_run(id).await?);
         let mut evolution_list = Vec::new();
-        for row in store.evolutions_of_run(id).await? {
+        for row in self.store.evolutions_of_run(id).await? {
             let rows = iterations.remove(&row.id).unwrap_or_default();
             let mut evolution = view(row, summary.config.plan.max_iterations, &rows);
             if let Some(step) = &mut evolution.current {
-                step.waiting = self.inner.events.current_wait(&evolution.evolution_id);
+                step.waiting = self.events.current_wait(&evolution.evolution_id);
             }
             evolution_list.push(evolution);
         }
         Ok(RunDetail {
             may_steer: self.by().may_steer(&standing),
-            verified: store.verified(id).await?,
-            preflight: store.preflight(id).await?,
-            verification: store.verification(id).await?,
-            provenance: store.provenance(id).await?,
+            verified: self.store.verified(id).await?,
+            preflight: self.store.preflight(id).await?,
+            verification: self.store.verification(id).await?,
+            provenance: self.store.provenance(id).await?,
             spent: self.spent(id).await?,
             eta_seconds: self.eta(&summary).await?,
             host: self.host(&summary).await?,
@@ -102,22 +101,37 @@ impl Engine {
         if run.progress != Progress::Running || run.steering.paused {
             return Ok(None);
         }
-        Ok(self.inner.store.pace(&run.run_id).await?.remaining())
+        Ok(self.store.pace(&run.run_id).await?.remaining())
     }
 
     /// The load of this machine, while it works on the run.
     async fn host(&self, run: &RunSummary) -> Result<Option<HostLoad>> {
-        if run.progress != Progress::Running || self.inner.config.workers == 0 {
+        if run.progress != Progress::Running || self.config.workers == 0 {
             return Ok(None);
         }
-        let data = self.inner.config.data.clone();
+        let data = self.config.data.clone();
         Ok(blocking(move || Ok(host::load(&data))).await?)
+    }
+
+    pub async fn card(&self, run_id: &str) -> Result<Card> {
+        let store = &self.store;
+        let run = self.visible_run(run_id).await?;
+        let provenance = store.provenance(run_id).await?;
+        let mut tasks = store.tasks_of_run(run_id).await?;
+        // A task may have been prepared again since, with another image: only
+        // the digest shows whether these are the tasks of the run.
+        let digest = dataset_digest(tasks.iter().map(TaskOnCard::ends));
+        if run.config.kind == Kind::Imported || digest != provenance.dataset_digest {
+            tasks.iter_mut().for_each(|task| task.image = None);
+        }
+        let layers = store.layers_of_run(run_id).await?;
+        Ok(Card::new(run, provenance, tasks, layers))
     }
 
     /// The cost only if every agent step has a price: a partial sum would
     /// mislead.
     async fn spent(&self, run_id: &str) -> Result<Option<Spent>> {
-        let totals = self.inner.store.totals_of_run(run_id).await?;
+        let totals = self.store.totals_of_run(run_id).await?;
         let used_model = totals.traffic.requests > 0;
         let traffic = Traffic {
             micro_usd: totals.micro_usd(),
@@ -130,83 +144,68 @@ impl Engine {
         }))
     }
 
+    /// Every completed attempt at a step, in order; includes iterations that
+    /// were never tested.
+    pub async fn steps(&self, evolution_id: &str) -> Result<Vec<StepView>> {
+        self.visible_evolution(evolution_id).await?;
+        let steps = self.store.steps(evolution_id).await?;
+        Ok(steps.iter().map(StepRow::view).collect())
+    }
+
+    /// One evolution of a run, with the outcomes of every test.
+    ///
     /// # Errors
-    /// [`Error::NotFound`] when there is no such evolution, or it has not
-    /// reached this iteration.
-    pub async fn iteration(&self, evolution_id: &str, iteration: u32) -> Result<IterationDetail> {
-        let store = &self.inner.store;
-        let evolution = self.visible_evolution(evolution_id).await?;
-        let suite = store.suite(&evolution.suite).await?;
-        let rows = store.iterations(evolution_id).await?;
-        let not_there = || Error::not_found("iteration", iteration);
-        let index = rows
-            .iter()
-            .position(|row| row.iteration == iteration)
-            .ok_or_else(not_there)?;
-        let row = &rows[index];
-        let before = rows[..index]
-            .iter()
-            .rev()
-            .find(|r| matches!(r.verdict, Verdict::Scored { .. }));
-        let before = before.map_or(&suite.base_outcomes, |r| &r.outcomes);
-        let passed = |o: Outcome| o == Outcome::Passed;
-        let changed = |from: bool, to: bool| {
-            let pairs = suite
-                .tests
-                .node_ids()
-                .iter()
-                .zip(before.iter().zip(row.outcomes.iter()));
-            pairs
-                .filter(|(_, (b, n))| passed(*b) == from && passed(*n) == to)
-                .map(|(id, _)| id.clone())
-                .collect()
-        };
-        let steps: Vec<StepRow> = store
-            .steps(evolution_id)
-            .await?
+    /// [`Error::NotFound`] when there is no such run, or it has no such sample
+    /// (from 1) of this task.
+    pub async fn evolution(
+        &self,
+        run_id: &str,
+        task: &TaskId,
+        sample: u32,
+    ) -> Result<EvolutionDetail> {
+        let run = self.visible_run(run_id).await?;
+        let mut samples = self.store.evolutions_of_run(run_id).await?;
+        samples.retain(|row| row.task_id == *task);
+        let count = as_u32(samples.len());
+        if count == 0 {
+            return Err(Error::not_found("task in this run", task));
+        }
+        let row = samples
             .into_iter()
-            .filter(|s| s.iteration == iteration)
-            .collect();
-        Ok(IterationDetail {
-            view: row.view(),
-            requirements: self.requirements(&steps).await?,
-            lost_tests: changed(true, false),
-            gained_tests: changed(false, true),
-            steps: steps.iter().map(StepRow::view).collect(),
+            .find(|row| row.sample == sample)
+            .ok_or_else(|| Error::not_found("sample of this task", sample))?;
+        let suite = self.store.suite(&row.suite).await?;
+        let mut rows = self.store.iterations(&row.id).await?;
+        let view = view(row, run.config.plan.max_iterations, &rows);
+        if suite.counts.counts_only {
+            rows.clear();
+        }
+        let same_code = same_code(&rows);
+        let outcomes = rows
+            .into_iter()
+            .map(|row| matches!(row.verdict, Verdict::Scored { .. }).then_some(row.outcomes));
+        Ok(EvolutionDetail {
+            run_id: run.run_id,
+            model: run.config.model,
+            kind: run.config.kind,
+            samples: count,
+            view,
+            node_ids: suite.tests.into_node_ids(),
+            base_outcomes: suite.base_outcomes,
+            outcomes: outcomes.collect(),
+            same_code,
         })
     }
 
-    async fn requirements(
-        &self,
-        steps: &[StepRow],
-    ) -> Result<Vec<swe_ci_core::requirement::Requirement>> {
-        let architect = steps
-            .iter()
-            .find(|s| s.role == Role::Architect && s.outcome == StepOutcome::Done);
-        let Some(key) = architect.and_then(|s| s.product.as_deref()) else {
-            return Ok(Vec::new());
-        };
-        let xml = self.inner.artifacts.get(key).await?;
-        let document =
-            Document::parse(&String::from_utf8_lossy(&xml)).map_err(anyhow::Error::new)?;
-        Ok(document.requirements().to_vec())
-    }
-
     pub(crate) async fn check_split(&self, split: &str) -> Result<()> {
-        let known = self.splits().await?.iter().any(|s| s.name == split);
-        if known {
-            Ok(())
-        } else {
-            Err(Error::not_found("split", split))
+        match self.splits().await?.iter().any(|s| s.name == split) {
+            true => Ok(()),
+            false => Err(Error::not_found("split", split)),
         }
     }
 }
 
-pub(crate) fn view(
-    row: EvolutionRow,
-    max_iterations: u32,
-    iterations: &[IterationRow],
-) -> EvolutionView {
+fn view(row: EvolutionRow, max_iterations: u32, iterations: &[IterationRow]) -> EvolutionView {
     let (iteration, role, attempt) = row.at;
     let running = row.progress == Progress::Running;
     EvolutionView {
@@ -227,5 +226,66 @@ pub(crate) fn view(
             waiting: None,
         }),
         iterations: iterations.iter().map(IterationRow::view).collect(),
+    }
+}
+
+/// For each iteration the first one scored with the same code, if that is an
+/// earlier one: code is stored under its content.
+fn same_code(rows: &[IterationRow]) -> Vec<Option<u32>> {
+    if rows.iter().any(|row| row.code.is_empty()) {
+        return Vec::new();
+    }
+    let mut first: HashMap<&str, u32> = HashMap::new();
+    let twin = |row| {
+        let IterationRow {
+            code,
+            iteration,
+            verdict,
+            ..
+        }: &IterationRow = row;
+        let found = first.get(code.as_str()).copied();
+        if found.is_none() && matches!(verdict, Verdict::Scored { .. }) {
+            first.insert(code, *iteration);
+        }
+        found
+    };
+    rows.iter().map(twin).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use swe_ci_core::outcomes::Outcomes;
+
+    #[test]
+    fn code_is_known_again() {
+        let check = |codes: &[&str], expect: &[Option<u32>]| {
+            let row = |(iteration, code): (u32, &&str)| IterationRow {
+                iteration,
+                verdict: match code.strip_prefix('!') {
+                    Some(_) => Verdict::Collapsed { lost: 0 },
+                    None => Verdict::Scored {
+                        in_target: 0,
+                        passed: 0,
+                        lost: 0,
+                    },
+                },
+                gained: 0,
+                outcomes: Outcomes::from_letters(String::new()),
+                collapse: None,
+                findings: Vec::new(),
+                code: code.trim_start_matches('!').to_owned(),
+                test_seconds: 0.0,
+                finished_at: 0,
+            };
+            let rows: Vec<IterationRow> = (1..).zip(codes).map(row).collect();
+            assert_eq!(same_code(&rows), expect, "{codes:?}");
+        };
+        check(&[], &[]);
+        check(&["a", "b", "a", "a"], &[None, None, Some(1), Some(1)]);
+        // A collapse has no outcomes of single tests.
+        check(&["!a", "a", "!a"], &[None, None, Some(2)]);
+        // Imported results have no code.
+        check(&["", ""], &[]);
     }
 }

@@ -15,11 +15,10 @@ use swe_ci_views::view::{
     Commit, Page, SplitSummary, TaskDetail, TaskState, TaskSummary, TaskTest,
 };
 
-use crate::Engine;
 use crate::api::runs::PageRequest;
 use crate::api::submission::dataset_digest;
+use crate::{Engine, Say, as_u32};
 
-/// A query for tasks, with its order.
 #[derive(Debug, Clone, Default)]
 pub struct TasksWanted {
     /// Only of this split; of all when absent.
@@ -45,25 +44,23 @@ pub struct TasksFound {
 
 impl Engine {
     pub async fn splits(&self) -> Result<Vec<SplitSummary>> {
-        self.inner.store.splits().await
+        self.store.splits().await
     }
 
     /// Tasks in the requested order.
     ///
     /// # Errors
-    /// [`Error::NotFound`] when there is no such split; [`Error::Invalid`] when
-    /// there is no such page.
+    /// [`Error::Invalid`] when there is no such page.
     pub async fn tasks(&self, wanted: &TasksWanted, request: &PageRequest) -> Result<TasksFound> {
         let limit = request.limit()? as usize;
         let split = wanted.split.as_deref();
         if let Some(split) = split {
             self.check_split(split).await?;
         }
-        let all = self.inner.store.task_summaries(split).await?;
+        let all = self.store.task_summaries(split).await?;
         let repositories = Counted::all(all.iter().map(|task| task.repo.as_str()));
         let licences = Counted::all(all.iter().filter_map(|task| task.licence.as_deref()));
-        let number = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
-        let count = number(all.len());
+        let count = as_u32(all.len());
         let fits = |task: &TaskSummary| wanted.filter.wants(task);
         let mut tasks: Vec<TaskSummary> = all.into_iter().filter(fits).collect();
         wanted.order.sort(&mut tasks);
@@ -80,7 +77,7 @@ impl Engine {
         let next = (end < tasks.len()).then(|| tasks[end - 1].task_id.to_string());
         Ok(TasksFound {
             page: Page { items, next },
-            found: number(tasks.len()),
+            found: as_u32(tasks.len()),
             all: count,
             spreads: spreads(&tasks),
             repositories,
@@ -88,18 +85,13 @@ impl Engine {
         })
     }
 
-    /// A split as a whole.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`] when there is no such split.
     pub async fn split(&self, name: &str) -> Result<SplitDetail> {
-        let store = &self.inner.store;
         let known = self.splits().await?.into_iter().find(|s| s.name == name);
         let summary = known.ok_or_else(|| Error::not_found("split", name))?;
-        let (source, created_at) = store.split_origin(name).await?;
-        let tasks = store.task_summaries(Some(name)).await?;
-        let ends = store.ends_of_split(name).await?;
-        let findings = store.findings_of_split(name).await?;
+        let (source, created_at) = self.store.split_origin(name).await?;
+        let tasks = self.store.task_summaries(Some(name)).await?;
+        let ends = self.store.ends_of_split(name).await?;
+        let findings = self.store.findings_of_split(name).await?;
         let funnel = match &source {
             Some(SplitSource::Curated { curation_id }) => self.funnel(curation_id).await?,
             _ => Vec::new(),
@@ -119,11 +111,8 @@ impl Engine {
 
     /// A split's metadata file in the official form, with the gaps measured
     /// here.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`] when there is no such split.
     pub async fn split_metadata(&self, name: &str) -> Result<Vec<u8>> {
-        let rows = self.inner.store.tasks_of_split(name).await?;
+        let rows = self.store.tasks_of_split(name).await?;
         let lines: Vec<TaskLine> = rows.iter().map(line).collect();
         Ok(metadata_table(&lines)?)
     }
@@ -132,16 +121,10 @@ impl Engine {
     /// layout, with a datasheet and checksums. Returns their number.
     ///
     /// # Errors
-    /// [`Error::NotFound`] when there is no such split; [`Error::Conflict`]
-    /// when the folder is not empty; [`Error::Unavailable`] when an image is
-    /// missing.
-    pub async fn export(
-        &self,
-        name: &str,
-        folder: &Path,
-        say: &(dyn Fn(String) + Send + Sync),
-    ) -> Result<usize> {
-        let mut rows = self.inner.store.tasks_of_split(name).await?;
+    /// [`Error::Conflict`] when the folder is not empty; [`Error::Unavailable`]
+    /// when an image is missing.
+    pub async fn export(&self, name: &str, folder: &Path, say: Say<'_>) -> Result<usize> {
+        let mut rows = self.store.tasks_of_split(name).await?;
         rows.retain(|row| row.state == TaskState::Ready);
         let entries = std::fs::read_dir(folder).ok();
         if entries.is_some_and(|mut entries| entries.next().is_some()) {
@@ -150,11 +133,10 @@ impl Engine {
                 "{folder} is not empty; name a new folder"
             )));
         }
-        let inner = &self.inner;
         for (at, row) in rows.iter().enumerate() {
             say(format!("[{}/{}] {}", at + 1, rows.len(), row.id));
             let data = folder.join("data").join(row.id.as_str());
-            export::write_task(&inner.folders, &inner.images, row, &data).await?;
+            export::write_task(&self.folders, &self.images, row, &data).await?;
         }
         let datasheet = self.split(name).await?.datasheet();
         let lines: Vec<TaskLine> = rows.iter().map(line).collect();
@@ -166,26 +148,29 @@ impl Engine {
         Ok(rows.len())
     }
 
-    /// # Errors
-    /// [`Error::NotFound`] when there is no such task.
     pub async fn task(&self, id: &TaskId) -> Result<TaskDetail> {
-        let row = self.inner.store.task(id).await?;
-        let history = self.inner.folders.history(id);
+        let row = self.store.task(id).await?;
+        let history = self.folders.history(id);
         let (base, target) = (row.base_sha.clone(), row.target_sha.clone());
         // An unusable task may have no history to show.
-        let commits = blocking(move || history.between(&base, &target))
-            .await
-            .unwrap_or_default();
+        let commits = blocking(move || history.between(&base, &target)).await;
+        let commits = commits.unwrap_or_default();
         let history = commits.iter().map(|c| Commit {
             sha: c.sha.clone(),
             date: rfc3339(c.time * 1_000),
             subject: c.subject().to_owned(),
         });
+        let ids = row.suite.tests.node_ids().iter();
+        let tests = ids.zip(row.suite.base_outcomes.iter());
+        let tests = tests.map(|(node_id, base)| TaskTest {
+            node_id: node_id.clone(),
+            base: base.name().into(),
+        });
         Ok(TaskDetail {
-            splits: self.inner.store.splits_of_task(id).await?,
+            splits: self.store.splits_of_task(id).await?,
             image_digest: row.image.clone(),
             history: history.collect(),
-            tests: tests(&row),
+            tests: tests.collect(),
             preparation: row.preparation.clone(),
             extra: row.extra.clone(),
             summary: row.summary(),
@@ -202,14 +187,4 @@ fn line(row: &TaskRow) -> TaskLine {
         target_sha: row.target_sha.clone(),
         extra: row.extra.clone(),
     }
-}
-
-fn tests(row: &TaskRow) -> Vec<TaskTest> {
-    let ids = row.suite.tests.node_ids().iter();
-    let tests = ids.zip(row.suite.base_outcomes.iter());
-    let test = |(node_id, base): (&String, swe_ci_core::report::Outcome)| TaskTest {
-        node_id: node_id.clone(),
-        base: base.name().into(),
-    };
-    tests.map(test).collect()
 }

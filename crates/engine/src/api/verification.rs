@@ -18,17 +18,8 @@ use swe_ci_store::{EvolutionRow, IterationRow, TaskRow};
 use swe_ci_views::account::AccountRole;
 use swe_ci_views::verification::{Difference, Verification, Verified, compare};
 
-use crate::Engine;
+use crate::{Engine, as_u32};
 
-/// How much of a run is checked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Extent {
-    All,
-    /// This many iterations, a random sample that is the same each time.
-    Some(u32),
-}
-
-/// Progress of a verification.
 #[derive(Debug, Clone)]
 pub struct Checked {
     /// Iterations checked, and all to check.
@@ -38,26 +29,21 @@ pub struct Checked {
     pub difference: Option<Difference>,
 }
 
-/// An iteration to check.
-#[derive(Debug, Clone)]
-struct Case {
-    evolution: EvolutionRow,
-    row: IterationRow,
-}
+type Case = (EvolutionRow, IterationRow);
 
 impl Engine {
     /// Runs the tests of a run's iterations again, `at_once` at a time, and
-    /// stores the result with the run; for administrators.
+    /// stores the result with the run; for administrators. Of many iterations
+    /// only `most`: a random sample that is the same each time.
     ///
     /// # Errors
-    /// [`Error::NotFound`]; [`Error::Conflict`] while the run is active, or
-    /// when none of its code is stored; [`Error::Unavailable`] when the
-    /// container engine fails; [`Error::Unauthenticated`],
-    /// [`Error::Forbidden`]. A difference is no error.
+    /// [`Error::Conflict`] while the run is active, or when none of its code is
+    /// stored; [`Error::Unavailable`] when the container engine fails. A
+    /// difference is no error.
     pub async fn verify(
         &self,
         run_id: &str,
-        extent: Extent,
+        most: Option<u32>,
         at_once: usize,
         tell: &(dyn Fn(Checked) + Send + Sync),
     ) -> Result<Verification> {
@@ -76,9 +62,9 @@ impl Engine {
                 "no code of run {run_id} is stored, so its tests cannot be run again"
             )));
         }
-        let iterations = u32::try_from(all.len()).unwrap_or(u32::MAX);
-        let cases = sample(run_id, all, extent);
-        let of = u32::try_from(cases.len()).unwrap_or(u32::MAX);
+        let iterations = as_u32(all.len());
+        let cases = sample(run_id, all, most);
+        let of = as_u32(cases.len());
         let limits = run.config.limits;
         let mut checks = futures::stream::iter(cases)
             .map(|case| self.check(case, limits))
@@ -95,7 +81,8 @@ impl Engine {
             });
         }
         drop(checks);
-        differences.sort_by(|a, b| page_order(a).cmp(&page_order(b)));
+        // The order of the run's page.
+        differences.sort_by_cached_key(|d| (d.task_id.clone(), d.sample, d.iteration));
         let verification = Verification {
             at: rfc3339(now_ms()),
             by: self.by().name().to_owned(),
@@ -104,8 +91,7 @@ impl Engine {
             iterations,
             differences,
         };
-        let store = &self.inner.store;
-        store
+        self.store
             .put_verification(run_id, &verification, self.by())
             .await?;
         Ok(verification)
@@ -116,8 +102,7 @@ impl Engine {
     ///
     /// # Errors
     /// [`Error::Conflict`] unless the run was checked and its last check found
-    /// no differences; [`Error::NotFound`], [`Error::Unauthenticated`],
-    /// [`Error::Forbidden`].
+    /// no differences.
     pub async fn mark_verified(&self, run_id: &str) -> Result<()> {
         self.require(AccountRole::Admin)?;
         self.visible_run(run_id).await?;
@@ -125,52 +110,39 @@ impl Engine {
             at: rfc3339(now_ms()),
             by: self.by().name().to_owned(),
         };
-        let store = &self.inner.store;
-        store.mark_verified(run_id, &verified, self.by()).await
+        self.store.mark_verified(run_id, &verified, self.by()).await
     }
 
     /// Removes that mark, for administrators; no effect where there is none. A
     /// check that finds differences removes it too.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`], [`Error::Unauthenticated`], [`Error::Forbidden`].
     pub async fn unmark(&self, run_id: &str) -> Result<()> {
         self.require(AccountRole::Admin)?;
         self.visible_run(run_id).await?;
-        self.inner.store.unmark(run_id, self.by()).await
+        self.store.unmark(run_id, self.by()).await
     }
 
     /// Every iteration with stored code.
     async fn cases(&self, run_id: &str) -> Result<Vec<Case>> {
-        let store = &self.inner.store;
         let mut cases = Vec::new();
-        for evolution in store.evolutions_of_run(run_id).await? {
-            let rows = store.iterations(&evolution.id).await?;
+        for evolution in self.store.evolutions_of_run(run_id).await? {
+            let rows = self.store.iterations(&evolution.id).await?;
             let stored = rows.into_iter().filter(|row| !row.code.is_empty());
-            cases.extend(stored.map(|row| Case {
-                evolution: evolution.clone(),
-                row,
-            }));
+            cases.extend(stored.map(|row| (evolution.clone(), row)));
         }
         Ok(cases)
     }
 
-    async fn check(&self, case: Case, limits: Limits) -> Result<Option<Difference>> {
-        let Case { evolution, row } = case;
-        let store = &self.inner.store;
-        let task = store.task(&evolution.task_id).await?;
-        let suite = store.suite(&evolution.suite).await?;
-        let code = self.inner.artifacts.get_code(&row.code).await?;
+    async fn check(&self, (evolution, row): Case, limits: Limits) -> Result<Option<Difference>> {
+        let task = self.store.task(&evolution.task_id).await?;
+        let suite = self.store.suite(&evolution.suite).await?;
+        let code = self.artifacts.get_code(&row.code).await?;
         let outcomes = self
             .run_tests_again(&task, &suite.tests, code, limits, &evolution.id)
             .await?;
         let scored = matches!(row.verdict, Verdict::Scored { .. });
         let recorded = scored.then_some(&row.outcomes);
-        let what = compare(
-            &suite.tests,
-            recorded,
-            outcomes.as_ref().map_err(String::as_str),
-        );
+        let outcomes = outcomes.as_ref().map_err(String::as_str);
+        let what = compare(&suite.tests, recorded, outcomes);
         Ok(what.map(|what| Difference {
             evolution_id: evolution.id,
             task_id: evolution.task_id,
@@ -191,38 +163,30 @@ impl Engine {
         limits: Limits,
         what_for: &str,
     ) -> Result<std::result::Result<Outcomes, String>> {
-        let history = self.inner.folders.history(&task.id);
+        let history = self.folders.history(&task.id);
         let target = task.target_sha.clone();
         let oracle = blocking(move || history.code(&target)).await?;
         let purpose = Purpose::Preparation(format!("check of {what_for}"));
         let spec = ContainerSpec::new(&task.image, limits, purpose);
         let run = async {
-            let sandbox = self.inner.docker.open(&spec).await?;
+            let sandbox = self.docker.open(&spec).await?;
             let code = code.with_folder_of(TESTS, &oracle);
             suite::run(sandbox.as_ref(), &code, limits, &mut |_| {}).await
         };
-        let run = run
-            .await
-            .map_err(anyhow::Error::new)
-            .with_context(|| format!("the tests of {} could not be run again", task.id))?;
+        let failed = || format!("the tests of {} could not be run again", task.id);
+        let run = run.await.with_context(failed)?;
         Ok(run.result.map(|report| Outcomes::of(tests, &report)))
     }
 }
 
 /// A reproducible random choice: by the digest of run, evolution and iteration.
-fn sample(run_id: &str, mut cases: Vec<Case>, extent: Extent) -> Vec<Case> {
-    if let Extent::Some(most) = extent {
-        cases.sort_by_cached_key(|case| {
-            let lot = format!("{run_id}/{}/{}", case.evolution.id, case.row.iteration);
+fn sample(run_id: &str, mut cases: Vec<Case>, most: Option<u32>) -> Vec<Case> {
+    if let Some(most) = most {
+        cases.sort_by_cached_key(|(evolution, row)| {
+            let lot = format!("{run_id}/{}/{}", evolution.id, row.iteration);
             Sha256::digest(lot).to_vec()
         });
         cases.truncate(most as usize);
     }
     cases
-}
-
-/// The order of the run's page.
-fn page_order(difference: &Difference) -> (&str, u32, u32) {
-    let task = difference.task_id.as_str();
-    (task, difference.sample, difference.iteration)
 }

@@ -30,13 +30,19 @@ impl Engine {
     /// # Errors
     /// [`Error::Conflict`] when another process works on this data folder.
     pub async fn work(&self, shutdown: CancellationToken) -> Result<()> {
-        let inner = &self.inner;
-        let _lock = self.lock()?;
+        let data = &self.config.data;
+        let lock = files::lock(&data.join("worker.lock"))?;
+        let _lock = lock.ok_or_else(|| {
+            Error::Conflict(format!(
+                "another swe-ci server works on the data folder {}; stop it, or set SWE_CI_DATA to another folder",
+                data.display()
+            ))
+        })?;
         // No other process works here: every lease of this installation is
         // stale.
-        let released = inner.store.release(&format!("{}/", inner.instance)).await?;
-        inner.gateway.sweep()?;
-        match inner.docker.sweep(SweepScope::ByOthers).await {
+        let released = self.store.release(&format!("{}/", self.instance)).await?;
+        self.gateway.sweep()?;
+        match self.docker.sweep(SweepScope::ByOthers).await {
             Ok(swept) if swept + released as usize > 0 => {
                 tracing::info!(
                     containers = swept,
@@ -48,54 +54,42 @@ impl Engine {
             Err(error) => tracing::warn!("cannot look for left-over containers: {error}"),
         }
         let evolver = Evolver {
-            store: inner.store.clone(),
-            artifacts: inner.artifacts.clone(),
+            store: self.store.clone(),
+            artifacts: self.artifacts.clone(),
             sandbox: self.sandbox(),
-            folders: inner.folders.clone(),
-            events: inner.events.clone(),
-            harnesses: inner.harnesses.clone(),
-            gateway: inner.gateway.clone(),
-            keys: inner.keys.clone(),
-            ledgers: inner.ledgers.clone(),
+            folders: self.folders.clone(),
+            events: self.events.clone(),
+            harnesses: self.harnesses.clone(),
+            gateway: self.gateway.clone(),
+            keys: self.keys.clone(),
+            ledgers: self.ledgers.clone(),
             pending_containers: TaskTracker::new(),
         };
-        let name = format!("{}/{}", inner.instance, std::process::id());
+        let name = format!("{}/{}", self.instance, std::process::id());
         tokio::select! {
             () = async {
                 tokio::join!(
-                    queue::work(&evolver, &name, inner.config.workers, &shutdown),
+                    queue::work(&evolver, &name, self.config.workers, &shutdown),
                     self.run_preflights(&shutdown),
-                    inner.dispatcher.work(&shutdown),
+                    self.dispatcher.work(&shutdown),
                     Box::pin(self.curate_queued(&shutdown)),
                     Box::pin(async {
-                        if inner.config.measure_style {
+                        if self.config.measure_style {
                             self.measure_ended(&shutdown).await;
                         }
                     }),
                 );
             } => {}
-            never = sweep_late(&inner.docker) => match never {},
+            never = sweep_late(&self.docker) => match never {},
             never = self.enforce_quota() => match never {},
-            never = host_load::publish(&inner.events, &inner.ledgers, &inner.config.data) => match never {},
+            never = host_load::publish(&self.events, &self.ledgers, &self.config.data) => match never {},
         }
         evolver.pending_containers.close();
         let _ = tokio::time::timeout(CONTAINER_WAIT, evolver.pending_containers.wait()).await;
-        if let Err(error) = inner.docker.sweep(SweepScope::ByAnyone).await {
+        if let Err(error) = self.docker.sweep(SweepScope::ByAnyone).await {
             tracing::debug!("containers not removed at shutdown: {error}");
         }
         Ok(())
-    }
-
-    /// The lock that makes this process the only one to work on the data
-    /// folder.
-    fn lock(&self) -> Result<std::fs::File> {
-        let data = &self.inner.config.data;
-        files::lock(&data.join("worker.lock"))?.ok_or_else(|| {
-            Error::Conflict(format!(
-                "another swe-ci server works on the data folder {}; stop it, or set SWE_CI_DATA to another folder",
-                data.display()
-            ))
-        })
     }
 }
 

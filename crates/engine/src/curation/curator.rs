@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, anyhow};
-use futures::{StreamExt, TryStreamExt};
+use anyhow::Context;
+use futures::TryStreamExt;
 use jiff::Timestamp;
 use swe_ci_base::blocking::blocking;
 use swe_ci_base::digest::sha256_hex;
@@ -26,17 +26,14 @@ use swe_ci_views::view::TaskState;
 use tokio_util::sync::CancellationToken;
 
 use super::environment::Builder;
-use super::error::unavailable;
 use super::origin::{Fetcher, checkout, repository_folder};
 use super::plan::{Origin, Plan};
-use super::publication::Publisher;
 use super::ranking::{self, Beyond, Ranked};
-use crate::Engine;
+use super::unavailable;
+use crate::{Engine, Say, as_u32};
 
-/// Repositories fetched and examined at the same time.
 const REPOSITORIES_AT_A_TIME: usize = 2;
 
-/// A running curation.
 pub struct Curator<'a> {
     pub engine: &'a Engine,
     pub id: &'a str,
@@ -49,7 +46,7 @@ pub struct Curator<'a> {
     /// See [`Builder`].
     pub index_without_times: Option<&'a str>,
     pub bases: &'a BaseImages,
-    pub say: &'a (dyn Fn(String) + Send + Sync),
+    pub say: Say<'a>,
     /// Cancelled when the curation is, or when the process stops.
     pub stop: &'a CancellationToken,
 }
@@ -57,28 +54,24 @@ pub struct Curator<'a> {
 impl Curator<'_> {
     /// The first two stages: examines the repositories that are still waiting.
     pub async fn examine_repositories(&self) -> Result<()> {
-        let store = &self.engine.inner.store;
+        let store = &self.engine.store;
         let waiting = store.curated_repositories(self.id).await?.into_iter();
         let waiting = waiting.filter(|repository| repository.fate == Fate::Waiting);
-        futures::stream::iter(waiting)
-            .map(|repository| self.examine_repository(repository))
-            .buffer_unordered(REPOSITORIES_AT_A_TIME)
-            .try_collect::<Vec<()>>()
-            .await?;
-        Ok(())
+        futures::stream::iter(waiting.map(Ok))
+            .try_for_each_concurrent(REPOSITORIES_AT_A_TIME, |repository| {
+                self.examine_repository(repository)
+            })
+            .await
     }
 
     async fn examine_repository(&self, mut repository: CuratedRepository) -> Result<()> {
         self.check_not_stopped()?;
         let examined = self.examine(&mut repository).await;
         self.check_not_stopped()?;
-        let candidates = match examined {
-            Ok(candidates) => candidates,
-            Err(Dropped { reason, detail }) => {
-                repository.fate = Fate::dropped(reason, detail);
-                Vec::new()
-            }
-        };
+        let candidates = examined.unwrap_or_else(|dropped| {
+            repository.fate = dropped;
+            Vec::new()
+        });
         let result = match &repository.fate {
             Fate::Dropped { reason, detail } => format!("dropped, {reason}: {detail}"),
             _ => format!(
@@ -88,22 +81,21 @@ impl Curator<'_> {
             ),
         };
         (self.say)(format!("{}: {result}", repository.name));
-        let store = &self.engine.inner.store;
+        let store = &self.engine.store;
         store.put_found(self.id, &repository, &candidates).await
     }
 
-    /// The candidates of a repository.
+    /// The candidates of a repository, or why it has none.
     async fn examine(
         &self,
         repository: &mut CuratedRepository,
-    ) -> std::result::Result<Vec<CandidateRow>, Dropped> {
+    ) -> std::result::Result<Vec<CandidateRow>, Fate> {
         let folder = repository_folder(&self.home, repository.position);
-        let origin: Origin = serde_json::from_str(&repository.source)
-            .map_err(|e| Dropped::new("unreadable", &anyhow!(e)))?;
-        self.fetcher
-            .fetch(&origin, &folder)
-            .await
-            .map_err(|e| Dropped::new("not to be had", &e))?;
+        let unreadable = |e: anyhow::Error| Fate::dropped("unreadable", format!("{e:#}"));
+        let origin = serde_json::from_str(&repository.source);
+        let origin: Origin = origin.map_err(|e| unreadable(e.into()))?;
+        let fetched = self.fetcher.fetch(&origin, &folder).await;
+        fetched.map_err(|e| Fate::dropped("not to be had", format!("{e:#}")))?;
         let branch = match &origin {
             Origin::Git { branch, .. } => branch.clone(),
             // Its first commit is checked out; the branch has all of them.
@@ -118,38 +110,29 @@ impl Curator<'_> {
             };
             let facts = facts(&folder, branch.as_deref().unwrap_or("HEAD"), &watch)?;
             let refusals = collect.refuse(&facts);
-            let report = match refusals.is_empty() {
-                true => Some(spans(&folder, branch.as_deref(), &rules, &watch)?),
-                false => None,
-            };
+            let report = || spans(&folder, branch.as_deref(), &rules, &watch);
+            let report = refusals.is_empty().then(report).transpose()?;
             Ok((facts, refusals, report))
         });
-        let (facts, refusals, report) =
-            examined.await.map_err(|e| Dropped::new("unreadable", &e))?;
+        let (facts, refusals, report) = examined.await.map_err(unreadable)?;
         let licences: Vec<&str> = facts.licences.iter().map(|l| l.spdx.as_str()).collect();
         repository.licence = licences.first().map(|_| licences.join(" AND "));
-        repository.commits = u32::try_from(facts.commits).unwrap_or(u32::MAX);
+        repository.commits = as_u32(facts.commits);
         let Some(report) = report else {
             let all: Vec<String> = refusals.iter().map(ToString::to_string).collect();
-            return Err(Dropped {
-                reason: refusals
-                    .first()
-                    .map_or("refused", |first| first.name())
-                    .into(),
-                detail: all.join("; "),
-            });
+            let reason = refusals.first().map_or("refused", |first| first.name());
+            return Err(Fate::dropped(reason, all.join("; ")));
         };
         let mut dropped: Vec<(String, u32)> = Vec::new();
-        let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
         if report.singles > 0 {
-            dropped.push(("a single commit".into(), count(report.singles)));
+            dropped.push(("a single commit".into(), as_u32(report.singles)));
         }
         for (reason, n) in report.reasons() {
-            dropped.push((reason.replace('_', " "), count(n)));
+            dropped.push((reason.replace('_', " "), as_u32(n)));
         }
         let most = self.plan.limits.candidates_per_repository;
         if let Some(rest @ 1..) = report.kept.len().checked_sub(most) {
-            dropped.push(("beyond the largest of its repository".into(), count(rest)));
+            dropped.push(("beyond the largest of its repository".into(), as_u32(rest)));
         }
         repository.spans = Some(dropped);
         repository.fate = Fate::Survived;
@@ -159,31 +142,24 @@ impl Curator<'_> {
 
     /// The third stage: builds the missing environments.
     pub async fn build_environments(&self) -> Result<()> {
-        let waiting = self
-            .candidates(|candidate| candidate.environment == Fate::Waiting)
-            .await?;
-        futures::stream::iter(waiting)
-            .map(|candidate| self.build_environment(candidate))
-            .buffer_unordered(host::carries(Limits::default()))
-            .try_collect::<Vec<()>>()
-            .await?;
-        Ok(())
+        let waiting = self.candidates(|candidate| candidate.environment == Fate::Waiting);
+        let at_once = host::carries(Limits::default());
+        futures::stream::iter(waiting.await?.into_iter().map(Ok))
+            .try_for_each_concurrent(at_once, |candidate| self.build_environment(candidate))
+            .await
     }
 
     async fn build_environment(&self, mut candidate: CandidateRow) -> Result<()> {
         self.check_not_stopped()?;
-        self.engine
-            .inner
-            .image_cache
-            .ensure_free_space(ENVIRONMENT_BYTES)
-            .await?;
+        let engine = self.engine;
+        let cache = &engine.image_cache;
+        cache.ensure_free_space(ENVIRONMENT_BYTES).await?;
         let folder = repository_folder(&self.home, candidate.repository);
         let (history, sha) = (History::new(folder), candidate.target_sha.clone());
         let read = blocking(move || Ok((history.code(&sha)?, history.commit(&sha)?.time)));
-        let inner = &self.engine.inner;
-        let sandbox = self.engine.sandbox();
+        let sandbox = engine.sandbox();
         let builder = Builder {
-            images: &inner.images,
+            images: &engine.images,
             sandbox: &*sandbox,
             network: self.network,
             finder: self.finder,
@@ -194,15 +170,9 @@ impl Curator<'_> {
         };
         let name = candidate.task_id.clone();
         let tell = |attempt: &BuildAttempt| {
-            let change = match attempt.change.as_str() {
-                "" => String::new(),
-                change => format!("{change} "),
-            };
-            (self.say)(format!(
-                "{name}: {change}{} ({:.0} s)",
-                first_line(&attempt.outcome),
-                attempt.seconds
-            ));
+            let what = format!("{} {}", attempt.change, first_line(&attempt.outcome));
+            let (what, seconds) = (what.trim_start(), attempt.seconds);
+            (self.say)(format!("{name}: {what} ({seconds:.0} s)"));
         };
         match read.await {
             Ok((target, time)) => {
@@ -219,7 +189,7 @@ impl Curator<'_> {
             }
             Err(why) => candidate.environment = Fate::dropped("unreadable", format!("{why:#}")),
         }
-        inner.store.put_candidate(self.id, &candidate).await
+        engine.store.put_candidate(self.id, &candidate).await
     }
 
     /// The last stage: tests both ends of candidates with an environment.
@@ -229,12 +199,10 @@ impl Curator<'_> {
                 && candidate.filtered == Fate::Waiting
                 && candidate.prepared.is_none()
         });
-        futures::stream::iter(waiting.await?)
-            .map(|candidate| self.test_candidate(candidate))
-            .buffer_unordered(host::carries(Limits::default()))
-            .try_collect::<Vec<()>>()
-            .await?;
-        Ok(())
+        let at_once = host::carries(Limits::default());
+        futures::stream::iter(waiting.await?.into_iter().map(Ok))
+            .try_for_each_concurrent(at_once, |candidate| self.test_candidate(candidate))
+            .await
     }
 
     async fn test_candidate(&self, mut candidate: CandidateRow) -> Result<()> {
@@ -246,21 +214,14 @@ impl Curator<'_> {
             }
             Err(why) => candidate.filtered = Fate::dropped("unreadable", format!("{why:#}")),
         }
-        let gap = candidate
-            .prepared
-            .as_ref()
-            .map(|row| row.suite.counts.gap());
-        (self.say)(match &candidate.filtered {
-            Fate::Dropped { detail, .. } => {
-                format!("{}: dropped: {}", candidate.task_id, first_line(detail))
-            }
-            _ => format!("{}: gap {}", candidate.task_id, gap.unwrap_or(0)),
-        });
-        self.engine
-            .inner
-            .store
-            .put_candidate(self.id, &candidate)
-            .await
+        let gap = candidate.prepared.as_ref();
+        let gap = gap.map_or(0, |row| row.suite.counts.gap());
+        let result = match &candidate.filtered {
+            Fate::Dropped { detail, .. } => format!("dropped: {}", first_line(detail)),
+            _ => format!("gap {gap}"),
+        };
+        (self.say)(format!("{}: {result}", candidate.task_id));
+        self.engine.store.put_candidate(self.id, &candidate).await
     }
 
     fn fate_of(&self, row: &TaskRow) -> Fate {
@@ -268,20 +229,17 @@ impl Curator<'_> {
         let gap = row.suite.counts.gap();
         match &row.state {
             TaskState::Unusable { reason } => Fate::dropped("tests do not start", reason),
-            TaskState::Ready if gap < filter.min_gap => Fate::dropped(
-                "small gap",
-                format!(
-                    "a gap of {gap} tests; at least {} are required",
-                    filter.min_gap
-                ),
-            ),
-            TaskState::Ready if row.suite_seconds > filter.max_suite_seconds => Fate::dropped(
-                "slow suite",
-                format!(
-                    "its suite takes {:.0} s; at most {:.0} s are allowed",
-                    row.suite_seconds, filter.max_suite_seconds
-                ),
-            ),
+            TaskState::Ready if gap < filter.min_gap => {
+                let least = filter.min_gap;
+                let detail = format!("a gap of {gap} tests; at least {least} are required");
+                Fate::dropped("small gap", detail)
+            }
+            TaskState::Ready if row.suite_seconds > filter.max_suite_seconds => {
+                let (takes, most) = (row.suite_seconds, filter.max_suite_seconds);
+                let detail =
+                    format!("its suite takes {takes:.0} s; at most {most:.0} s are allowed");
+                Fate::dropped("slow suite", detail)
+            }
             TaskState::Ready => Fate::Waiting,
         }
     }
@@ -295,17 +253,14 @@ impl Curator<'_> {
             return Ok(Err(why));
         }
         self.write_image(candidate, &data).await?;
-        let inner = &self.engine.inner;
-        let sandbox = self.engine.sandbox();
-        let folder = self.dataset();
         let preparation = TaskPreparation {
-            artifacts: &inner.artifacts,
-            sandbox: &*sandbox,
-            image_cache: &inner.image_cache,
-            folders: &inner.folders,
+            artifacts: &self.engine.artifacts,
+            sandbox: &*self.engine.sandbox(),
+            image_cache: &self.engine.image_cache,
+            folders: &self.engine.folders,
             limits: Limits::default(),
             repeats: self.plan.filter.repeats,
-            folder: &folder,
+            folder: &self.dataset(),
         };
         preparation.prepare(&line).await.map(Ok)
     }
@@ -327,14 +282,12 @@ impl Curator<'_> {
     }
 
     async fn write_image(&self, candidate: &CandidateRow, data: &Path) -> Result<()> {
-        let inner = &self.engine.inner;
+        let (images, cache) = (&self.engine.images, &self.engine.image_cache);
         let archive = data.join("image.tar.gz");
-        let saved = inner.images.save(&candidate.image, &archive).await;
+        let saved = images.save(&candidate.image, &archive).await;
         saved.map_err(unavailable)?;
         let identity = files::identity(&archive)?;
-        let remembered = inner
-            .image_cache
-            .remember(&archive, identity, &candidate.image);
+        let remembered = cache.remember(&archive, identity, &candidate.image);
         Ok(remembered.await?)
     }
 
@@ -357,14 +310,12 @@ impl Curator<'_> {
     /// Selects the best candidates and writes the split. Returns its number of
     /// tasks.
     pub async fn select(&self) -> Result<usize> {
-        let store = &self.engine.inner.store;
+        let store = &self.engine.store;
         let ready = |candidate: &CandidateRow| {
             candidate.prepared.is_some() && !matches!(candidate.filtered, Fate::Dropped { .. })
         };
-        let mut ready: HashMap<String, CandidateRow> = self
-            .candidates(ready)
-            .await?
-            .into_iter()
+        let ready = self.candidates(ready).await?.into_iter();
+        let mut ready: HashMap<String, CandidateRow> = ready
             .map(|candidate| (candidate.task_id.clone(), candidate))
             .collect();
         let ranked = ready.values().map(|candidate| Ranked {
@@ -377,19 +328,16 @@ impl Curator<'_> {
         let (selected, rejected) = ranking::choose(ranked.collect(), &self.plan.filter);
         for (task, beyond) in rejected {
             if let Some(candidate) = ready.get_mut(&task) {
-                candidate.filtered = match beyond {
-                    Beyond::Repository => Fate::dropped(
+                let filter = &self.plan.filter;
+                let (reason, most, of) = match beyond {
+                    Beyond::Repository => (
                         "beyond the best of its repository",
-                        format!(
-                            "{} of a repository are selected",
-                            self.plan.filter.most_per_repository
-                        ),
+                        filter.most_per_repository,
+                        " of a repository",
                     ),
-                    Beyond::All => Fate::dropped(
-                        "beyond the best",
-                        format!("{} are selected", self.plan.filter.most),
-                    ),
+                    Beyond::All => ("beyond the best", filter.most, ""),
                 };
+                candidate.filtered = Fate::dropped(reason, format!("{most}{of} are selected"));
                 store.put_candidate(self.id, candidate).await?;
             }
         }
@@ -405,13 +353,7 @@ impl Curator<'_> {
         if rows.is_empty() {
             return Ok(0);
         }
-        let publisher = Publisher {
-            engine: self.engine,
-            curation: self.id,
-            plan: self.plan,
-            folder: self.dataset(),
-        };
-        publisher.publish(rows).await?;
+        self.publish(rows).await?;
         Ok(selected.len())
     }
 
@@ -419,12 +361,13 @@ impl Curator<'_> {
         &self,
         wanted: impl Fn(&CandidateRow) -> bool,
     ) -> Result<Vec<CandidateRow>> {
-        let mut all = self.engine.inner.store.candidates(self.id).await?;
+        let mut all = self.engine.store.candidates(self.id).await?;
         all.retain(wanted);
         Ok(all)
     }
 
-    fn dataset(&self) -> PathBuf {
+    /// Folder with `data/<task>/…` of every task that was tried.
+    pub(super) fn dataset(&self) -> PathBuf {
         self.home.join("dataset")
     }
 
@@ -435,54 +378,34 @@ impl Curator<'_> {
 
     fn check_not_stopped(&self) -> Result<()> {
         match self.stop.is_cancelled() {
-            true => Err(Error::Conflict("the curation was stopped".into())),
+            true => Err(stopped()),
             false => Ok(()),
         }
     }
 
     async fn unless_stopped<T>(&self, work: impl Future<Output = T>) -> Result<T> {
-        tokio::select! {
-            done = work => Ok(done),
-            () = self.stop.cancelled() => Err(Error::Conflict("the curation was stopped".into())),
-        }
+        let done = self.stop.run_until_cancelled(work).await;
+        done.ok_or_else(stopped)
     }
 }
 
-/// Disk space for one environment.
+fn stopped() -> Error {
+    Error::Conflict("the curation was stopped".into())
+}
+
 const ENVIRONMENT_BYTES: u64 = 2 << 30;
-
-/// Why a repository has no candidates.
-struct Dropped {
-    reason: String,
-    detail: String,
-}
-
-impl Dropped {
-    fn new(reason: &str, error: &anyhow::Error) -> Self {
-        Self {
-            reason: reason.into(),
-            detail: format!("{error:#}"),
-        }
-    }
-}
 
 fn candidate(repository: &CuratedRepository, found: &KeptSpan) -> CandidateRow {
     let KeptSpan { span, changes } = found;
-    let short = |sha: &str| sha[..7.min(sha.len())].to_owned();
-    let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+    let [base, target] = [&span.base, &span.target].map(|sha| &sha[..7.min(sha.len())]);
     CandidateRow {
-        task_id: format!(
-            "{}__{}__{}",
-            repository.name,
-            short(&span.base),
-            short(&span.target)
-        ),
+        task_id: format!("{}__{base}__{target}", repository.name),
         repository: repository.position,
         base_sha: span.base.clone(),
         target_sha: span.target.clone(),
-        commits: count(span.commits),
+        commits: as_u32(span.commits),
         days: span.days,
-        modified_lines: count(changes.total().modified()),
+        modified_lines: as_u32(changes.total().modified()),
         environment: Fate::Waiting,
         filtered: Fate::Waiting,
         image: String::new(),

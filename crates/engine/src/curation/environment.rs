@@ -4,10 +4,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
+use anyhow::Context;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use swe_ci_base::code::CodeTree;
-use swe_ci_base::error::{Error, Result};
+use swe_ci_base::error::Result;
 use swe_ci_core::outcomes::TestList;
 use swe_ci_core::run::Limits;
 use swe_ci_curate::environment::configuration::{Configuration, Files};
@@ -22,7 +23,7 @@ use swe_ci_sandbox::images::{BuildNetwork, ImageBuild, Images};
 use swe_ci_sandbox::{ContainerSpec, Purpose, Sandbox, suite};
 use swe_ci_views::curation::{BuildAttempt, Fate};
 
-use super::error::unavailable;
+use super::unavailable;
 
 /// The most output of a build or a suite that is analysed.
 const MAX_OUTPUT: usize = 4 << 20;
@@ -39,7 +40,6 @@ const RETRY_PAUSES: [Duration; 3] = [
     Duration::from_mins(1),
 ];
 
-/// Builds environments.
 pub struct Builder<'a> {
     pub images: &'a Images,
     pub sandbox: &'a dyn Sandbox,
@@ -49,11 +49,9 @@ pub struct Builder<'a> {
     pub index_without_times: Option<&'a str>,
     pub bases: &'a BaseImages,
     pub limits: Limits,
-    /// The most repairs of one environment.
     pub repairs: usize,
 }
 
-/// The result of a build.
 #[derive(Debug)]
 pub struct Built {
     pub fate: Fate,
@@ -89,13 +87,7 @@ impl Builder<'_> {
     ) -> Result<Built> {
         let mut recipe = match self.initial_recipe(target, time, version) {
             Ok(recipe) => recipe,
-            Err(why) => {
-                return Ok(Built::dropped(
-                    "no environment",
-                    &format!("{why:#}"),
-                    Vec::new(),
-                ));
-            }
+            Err(why) => return Ok(Built::dropped(&format!("{why:#}"), Vec::new())),
         };
         let own = own_modules(target.paths());
         let mut repair = Repair::new(self.repairs);
@@ -124,18 +116,12 @@ impl Builder<'_> {
                 break;
             }
             let providers = self.providers(&missing_modules(&findings), time).await?;
-            let next = repair.next(&recipe, &findings, &providers);
-            let reasons = repair
-                .attempts
-                .last()
-                .map(|attempt| attempt.reasons.join(" "));
-            match next {
-                Some(next) => {
-                    change = reasons.unwrap_or_default();
-                    recipe = next;
-                }
-                None => break,
-            }
+            let Some(next) = repair.next(&recipe, &findings, &providers) else {
+                break;
+            };
+            recipe = next;
+            let repaired = repair.attempts.last();
+            change = repaired.map_or_else(String::new, |attempt| attempt.reasons.join(" "));
         }
         Ok(match best {
             Some((image, _)) => Built {
@@ -145,7 +131,7 @@ impl Builder<'_> {
             },
             None => {
                 let detail = attempts.last().map(|attempt| attempt.outcome.clone());
-                Built::dropped("no environment", &detail.unwrap_or_default(), attempts)
+                Built::dropped(&detail.unwrap_or_default(), attempts)
             }
         })
     }
@@ -174,23 +160,18 @@ impl Builder<'_> {
     ) -> Result<TriedEnvironment> {
         for pause in RETRY_PAUSES {
             let tried = self.attempt_once(tag, recipe, target).await?;
-            let Some(suspected_outage) = &tried.suspected_outage else {
-                return Ok(tried);
+            let outage = match &tried.suspected_outage {
+                Some(outage) if self.is_of_index(outage, time).await? => outage,
+                _ => return Ok(tried),
             };
-            if !self.is_of_index(suspected_outage, time).await? {
-                return Ok(tried);
-            }
-            tracing::warn!(
-                tag,
-                "built again in {} s: {suspected_outage}",
-                pause.as_secs()
-            );
+            let seconds = pause.as_secs();
+            tracing::warn!(tag, "built again in {seconds} s: {outage}");
             tokio::time::sleep(pause).await;
         }
         let tried = self.attempt_once(tag, recipe, target).await?;
         if tried.suspected_outage.is_some() {
             let answers = self.finder.answers().await;
-            answers.map_err(|error| Error::Unavailable(format!("{error:#}")))?;
+            answers.map_err(unavailable)?;
         }
         Ok(tried)
     }
@@ -204,7 +185,7 @@ impl Builder<'_> {
             SuspectedOutage::Connection { .. } => Ok(true),
             SuspectedOutage::NoFiles { distribution } => {
                 let has = self.finder.has(distribution, time).await;
-                has.map_err(|error| Error::Unavailable(format!("{error:#}")))
+                has.map_err(unavailable)
             }
         }
     }
@@ -241,10 +222,8 @@ impl Builder<'_> {
                 // The engine's message for a failed command is only the
                 // command's text.
                 let why = last_error(&output).filter(|_| problem.starts_with("The command "));
-                let outcome = format!(
-                    "it could not be built: {}",
-                    why.as_ref().unwrap_or(&problem)
-                );
+                let why = why.as_ref().unwrap_or(&problem);
+                let outcome = format!("it could not be built: {why}");
                 let suspected_outage = suspected_outage(&output);
                 append(&mut output, &problem);
                 return Ok(TriedEnvironment {
@@ -266,11 +245,8 @@ impl Builder<'_> {
         let (runs, outcome) = match run.result {
             Ok(report) => {
                 let passed = TestList::of_target(&report).len();
-                let all = report.tests.len();
-                (
-                    (passed > 0).then_some((image, passed)),
-                    format!("{passed} of {all} tests pass"),
-                )
+                let outcome = format!("{passed} of {} tests pass", report.tests.len());
+                ((passed > 0).then_some((image, passed)), outcome)
             }
             Err(why) => (None, why),
         };
@@ -289,11 +265,9 @@ impl Builder<'_> {
     ) -> Result<BTreeMap<String, Provider>> {
         let mut all = BTreeMap::new();
         for module in modules {
-            let found = self.finder.find(module, time).await;
-            let found = found.map_err(|error| {
-                Error::Unavailable(format!("cannot look up what provides {module}: {error:#}"))
-            });
-            if let Some(provider) = found? {
+            let problem = || format!("cannot look up what provides {module}");
+            let found = self.finder.find(module, time).await.with_context(problem);
+            if let Some(provider) = found.map_err(unavailable)? {
                 all.insert((*module).to_owned(), provider);
             }
         }
@@ -302,9 +276,9 @@ impl Builder<'_> {
 }
 
 impl Built {
-    fn dropped(reason: &str, detail: &str, attempts: Vec<BuildAttempt>) -> Self {
+    fn dropped(detail: &str, attempts: Vec<BuildAttempt>) -> Self {
         Self {
-            fate: Fate::dropped(reason, detail),
+            fate: Fate::dropped("no environment", detail),
             image: String::new(),
             attempts,
         }

@@ -3,15 +3,18 @@
 //! `plan` is the request; `queue` carries out curations, one at a time: `origin`
 //! fetches repositories, `environment` builds images, `curator` takes a
 //! curation through its stages, `ranking` selects and `publication` writes the split.
-//! `views` turns rows into views; `error` is for failures that are not the
-//! curation's.
 
 pub(crate) mod curator;
 pub(crate) mod environment;
-mod error;
 pub(crate) mod origin;
 pub(crate) mod plan;
 pub(crate) mod publication;
 pub(crate) mod queue;
 pub(crate) mod ranking;
-pub(crate) mod views;
+
+use swe_ci_base::error::Error;
+
+/// A failure that is not the curation's fault: the curation resumes after it.
+fn unavailable(error: impl Into<anyhow::Error>) -> Error {
+    Error::Unavailable(format!("{:#}", error.into()))
+}

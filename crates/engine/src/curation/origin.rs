@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
-use anyhow::{Context, bail, ensure};
+use anyhow::{Context, anyhow, bail, ensure};
 use jiff::Timestamp;
 use swe_ci_base::blocking::blocking;
 use swe_ci_base::code::CodeTree;
@@ -17,16 +17,13 @@ use tokio::process::Command;
 
 use super::plan::{Limits, Origin};
 
-/// Time limit of a clone.
 const CLONE_TIME_LIMIT: Duration = Duration::from_hours(2);
-/// How often the size of a clone is checked.
 const SIZE_CHECK_INTERVAL: Duration = Duration::from_secs(2);
 /// The most bytes the code of a release may have.
 const MAX_CODE: u64 = 256 << 20;
 /// The most characters of git's error output in a message.
 const MAX_MESSAGE: usize = 1_000;
 
-/// Fetches repositories into a folder.
 pub struct Fetcher<'a> {
     pub index: &'a Index,
     pub limits: &'a Limits,
@@ -56,10 +53,8 @@ impl Fetcher<'_> {
                 self.clone(address, branch.as_deref(), &partial).await?;
             }
             Origin::Package { package, from, to } => {
-                let releases = self
-                    .releases(package, from.as_deref(), to.as_deref())
-                    .await?;
-                self.assemble(package, &releases, &partial).await?;
+                let releases = self.releases(package, from.as_deref(), to.as_deref());
+                self.assemble(package, &releases.await?, &partial).await?;
             }
         }
         std::fs::rename(&partial, folder)
@@ -82,25 +77,21 @@ impl Fetcher<'_> {
             loop {
                 tokio::time::sleep(SIZE_CHECK_INTERVAL).await;
                 let folder = to.to_owned();
-                if blocking(move || Ok(files::bytes_below(&folder)))
-                    .await
-                    .unwrap_or(0)
-                    > most
-                {
+                let bytes = blocking(move || Ok(files::bytes_below(&folder))).await;
+                if bytes.is_ok_and(|bytes| bytes > most) {
                     return;
                 }
             }
         };
         let cloned = tokio::select! {
             done = cloning => done,
-            () = watching => Err(anyhow::anyhow!(
+            () = watching => Err(anyhow!(
                 "it is larger than the {} MiB that limits.repository_mib allows",
                 self.limits.repository_mib
             )),
-            () = tokio::time::sleep(CLONE_TIME_LIMIT) => Err(anyhow::anyhow!("it takes longer than {CLONE_TIME_LIMIT:?}")),
+            () = tokio::time::sleep(CLONE_TIME_LIMIT) => Err(anyhow!("it takes longer than {CLONE_TIME_LIMIT:?}")),
         };
-        cloned.with_context(|| format!("cannot clone {address}"))?;
-        Ok(())
+        cloned.with_context(|| format!("cannot clone {address}"))
     }
 
     /// The releases of a package in sequence: source distributions that were
@@ -140,13 +131,11 @@ impl Fetcher<'_> {
             let unpacked = blocking(move || {
                 CodeTree::from_tar(flate2::read::GzDecoder::new(bytes.as_slice()), 1, MAX_CODE)
             });
-            let code = unpacked
-                .await
-                .with_context(|| format!("cannot unpack {}", what()))?;
-            let time = file.upload_time.map_or(0, Timestamp::as_second);
+            let unpacked = unpacked.await;
+            let code = unpacked.with_context(|| format!("cannot unpack {}", what()))?;
             let commit = CommitInfo {
                 sha: String::new(),
-                time,
+                time: file.upload_time.map_or(0, Timestamp::as_second),
                 message: format!("Release {package} {version}\n"),
             };
             versions.push((commit, code));
@@ -157,10 +146,9 @@ impl Fetcher<'_> {
 }
 
 fn bound(text: Option<&str>) -> anyhow::Result<Option<Version>> {
-    let parsed = |text: &str| {
-        Version::parse(text).with_context(|| format!("`{text}` is no version of a package"))
-    };
-    text.map(parsed).transpose()
+    let none = |text: &str| format!("`{text}` is no version of a package");
+    text.map(|text| Version::parse(text).with_context(|| none(text)))
+        .transpose()
 }
 
 fn main_line(
@@ -202,25 +190,16 @@ pub async fn checkout(
     folder: &Path,
 ) -> anyhow::Result<()> {
     files::remove_folder(folder)?;
-    let name = format!("refs/heads/swe-ci/{target}");
+    let branch = format!("swe-ci/{target}");
+    let name = format!("refs/heads/{branch}");
     run(in_folder(repository, &["update-ref", &name, target])).await?;
     let mut clone = git();
-    let branch = format!("swe-ci/{target}");
     // The objects are transferred, not copied as files: those of later commits
     // stay behind.
-    clone.args([
-        "clone",
-        "--quiet",
-        "--no-local",
-        "--single-branch",
-        "--no-tags",
-    ]);
-    clone.args(["--no-checkout", "--branch", &branch, "--"]);
-    run({
-        clone.arg(repository).arg(folder);
-        clone
-    })
-    .await?;
+    clone.args(["clone", "--quiet", "--no-local", "--single-branch"]);
+    clone.args(["--no-tags", "--no-checkout", "--branch", &branch, "--"]);
+    clone.arg(repository).arg(folder);
+    run(clone).await?;
     for arguments in [
         &["branch", "--quiet", "--move", "main"][..],
         &["remote", "remove", "origin"],
@@ -255,10 +234,8 @@ fn git() -> Command {
 }
 
 async fn run(mut git: Command) -> anyhow::Result<()> {
-    let output = git
-        .output()
-        .await
-        .context("cannot run git; install it on this machine")?;
+    let output = git.output().await;
+    let output = output.context("cannot run git; install it on this machine")?;
     if output.status.success() {
         return Ok(());
     }
@@ -267,7 +244,6 @@ async fn run(mut git: Command) -> anyhow::Result<()> {
     bail!("git: {message}")
 }
 
-/// The folder of a curation's repository.
 pub fn repository_folder(home: &Path, position: u32) -> PathBuf {
     home.join("repositories").join(position.to_string())
 }

@@ -9,18 +9,14 @@ use swe_ci_core::task::is_plain_name;
 use swe_ci_curate::github::Search;
 use swe_ci_curate::{CollectRules, SpanRules};
 
-/// The most bytes a plan may have.
 const MAX_PLAN: usize = 1 << 20;
-/// The most sources in a plan.
 const MAX_SOURCES: usize = 10_000;
 
 /// A plan; `docs/curation.md` describes every field.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Plan {
-    /// Name of the new split.
     pub split: String,
-    /// Where repositories come from.
     #[serde(default)]
     pub source: Vec<Source>,
     /// The first stage.
@@ -42,29 +38,21 @@ pub struct Plan {
 #[serde(default, deny_unknown_fields)]
 pub struct Source {
     /// An address git can clone, or a folder on the server.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub git: Option<String>,
     /// A package of the index; its releases become commits.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub package: Option<String>,
     /// The results of a GitHub search.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub github: Option<Search>,
     /// For a git repository: a name other than the end of its address.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// For a git repository: a branch other than its main one.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub branch: Option<String>,
     /// For a package: the first release to use.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
     /// For a package: the last one.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub to: Option<String>,
 }
 
-/// Limits on the size of a curation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Limits {
@@ -94,7 +82,6 @@ pub struct Environment {
     /// Base images by their version of Python, such as `"3.12" =
     /// "python:3.12-slim"`; the server's own when there is none.
     pub images: BTreeMap<String, String>,
-    /// The most repairs of one environment.
     pub repairs: usize,
 }
 
@@ -118,7 +105,6 @@ pub struct Filter {
     pub repeats: u32,
     /// Slower suites are rejected; in seconds.
     pub max_suite_seconds: f64,
-    /// The most tasks of one repository.
     pub most_per_repository: usize,
     /// The most tasks in all: 100 in section 3.1.
     pub most: usize,
@@ -136,20 +122,16 @@ impl Default for Filter {
     }
 }
 
-/// The origin of one repository.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Origin {
     Git {
         address: String,
-        #[serde(default)]
         branch: Option<String>,
     },
     Package {
         package: String,
-        #[serde(default)]
         from: Option<String>,
-        #[serde(default)]
         to: Option<String>,
     },
 }
@@ -189,18 +171,14 @@ impl Plan {
                 problems.push(format!("source {}: {problem}", at + 1));
             }
         }
+        let (limits, filter) = (&self.limits, &self.filter);
+        let per_repository = limits.candidates_per_repository;
         let counts = [
-            (
-                "limits.candidates_per_repository",
-                self.limits.candidates_per_repository,
-            ),
-            ("limits.releases", self.limits.releases),
-            (
-                "filter.most_per_repository",
-                self.filter.most_per_repository,
-            ),
-            ("filter.most", self.filter.most),
-            ("filter.repeats", self.filter.repeats as usize),
+            ("limits.candidates_per_repository", per_repository),
+            ("limits.releases", limits.releases),
+            ("filter.most_per_repository", filter.most_per_repository),
+            ("filter.most", filter.most),
+            ("filter.repeats", filter.repeats as usize),
         ];
         let nothing = counts.into_iter().filter(|(_, value)| *value == 0);
         problems.extend(nothing.map(|(name, _)| format!("{name}: it must be 1 or more")));
@@ -213,12 +191,8 @@ impl Plan {
 
 impl Source {
     fn problem(&self) -> Option<String> {
-        let kinds = [
-            self.git.is_some(),
-            self.package.is_some(),
-            self.github.is_some(),
-        ];
-        if kinds.into_iter().filter(|kind| *kind).count() != 1 {
+        let (git, package) = (self.git.is_some(), self.package.is_some());
+        if u8::from(git) + u8::from(package) + u8::from(self.github.is_some()) != 1 {
             return Some("it takes exactly one of `git`, `package` and `github`".into());
         }
         let of_git = self.name.is_some() || self.branch.is_some();

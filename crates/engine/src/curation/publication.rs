@@ -1,6 +1,6 @@
 //! Writes a split: in the official layout, and into the store.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::Context;
 use swe_ci_base::blocking::blocking;
@@ -10,31 +10,21 @@ use swe_ci_dataset::{TaskLine, export};
 use swe_ci_store::TaskRow;
 use swe_ci_views::dataset::SplitSource;
 
-use super::plan::Plan;
-use crate::Engine;
+use super::curator::Curator;
 
-/// The split to publish, and where it was created.
-pub struct Publisher<'a> {
-    pub engine: &'a Engine,
-    pub curation: &'a str,
-    pub plan: &'a Plan,
-    /// Folder with `data/<task>/…` of every task that was tried.
-    pub folder: PathBuf,
-}
-
-impl Publisher<'_> {
+impl Curator<'_> {
     /// Moves the tasks to their place among the datasets, with metadata, plan,
     /// datasheet and checksums, and adds the split to the store. Idempotent.
     pub async fn publish(&self, tasks: Vec<(TaskLine, TaskRow)>) -> Result<()> {
         let split = &self.plan.split;
         let datasets = self.engine.config().data.join("datasets");
         let place = std::path::absolute(datasets.join(split)).context("cannot resolve its path")?;
-        let store = &self.engine.inner.store;
+        let store = &self.engine.store;
         for (position, (_, row)) in (0u32..).zip(&tasks) {
             store.put_task(split, position, row).await?;
         }
         let source = SplitSource::Curated {
-            curation_id: self.curation.to_owned(),
+            curation_id: self.id.to_owned(),
         };
         store.put_origin(split, &source).await?;
         let datasheet = self.engine.split(split).await?.datasheet();
@@ -44,7 +34,7 @@ impl Publisher<'_> {
         });
         let lines: Vec<TaskLine> = lines.collect();
         let plan = toml::to_string_pretty(self.plan).context("the plan cannot be written")?;
-        let (folder, name) = (self.folder.clone(), split.clone());
+        let (folder, name) = (self.dataset(), split.clone());
         blocking(move || {
             // An earlier process has moved them already.
             if !folder.exists() {
@@ -65,7 +55,6 @@ impl Publisher<'_> {
     }
 }
 
-/// Removes the tasks that were not selected.
 fn keep_only(data: &Path, lines: &[TaskLine]) -> anyhow::Result<()> {
     for entry in std::fs::read_dir(data)? {
         let entry = entry?;

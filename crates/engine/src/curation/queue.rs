@@ -21,10 +21,10 @@ use swe_ci_views::curation::{CurationState, Fate};
 use tokio_util::sync::CancellationToken;
 
 use super::curator::Curator;
-use super::error::unavailable;
 use super::origin::Fetcher;
 use super::plan::{Origin, Plan, repository_name};
-use crate::Engine;
+use super::unavailable;
+use crate::{Engine, Say};
 
 /// How often a server looks for a curation, and whether one was cancelled.
 const POLL_INTERVAL: Duration = Duration::from_secs(2);
@@ -37,14 +37,10 @@ impl Engine {
     ///
     /// # Errors
     /// The failure that interrupts it; another call resumes it.
-    pub async fn curate(
-        &self,
-        id: &str,
-        say: &(dyn Fn(String) + Send + Sync),
-    ) -> Result<CurationState> {
+    pub async fn curate(&self, id: &str, say: Say<'_>) -> Result<CurationState> {
         let mut reported = false;
         loop {
-            let row = self.inner.store.curation(id).await?;
+            let row = self.store.curation(id).await?;
             if row.state.is_over() {
                 return Ok(row.state);
             }
@@ -62,21 +58,21 @@ impl Engine {
     /// Runs queued curations, one after the other, until `stop`.
     pub(crate) async fn curate_queued(&self, stop: &CancellationToken) {
         while !stop.is_cancelled() {
-            match self.curate_next(stop).await {
-                Ok(true) => {}
-                Ok(false) => pause(stop, POLL_INTERVAL).await,
+            let wait = match self.curate_next(stop).await {
+                Ok(true) => continue,
+                Ok(false) => POLL_INTERVAL,
+                Err(_) if stop.is_cancelled() => return,
                 Err(error) => {
-                    if !stop.is_cancelled() {
-                        tracing::error!("curation: {:#}", anyhow::Error::new(error));
-                    }
-                    pause(stop, RETRY_DELAY).await;
+                    tracing::error!("curation: {:#}", anyhow::Error::new(error));
+                    RETRY_DELAY
                 }
-            }
+            };
+            stop.run_until_cancelled(tokio::time::sleep(wait)).await;
         }
     }
 
     async fn curate_next(&self, stop: &CancellationToken) -> Result<bool> {
-        let Some(row) = self.inner.store.next_curation().await? else {
+        let Some(row) = self.store.next_curation().await? else {
             return Ok(false);
         };
         let Some(_held) = self.curation_lock()? else {
@@ -95,15 +91,13 @@ impl Engine {
     async fn carry_out(
         &self,
         row: &CurationRow,
-        say: &(dyn Fn(String) + Send + Sync),
+        say: Say<'_>,
         stop: &CancellationToken,
     ) -> Result<()> {
-        let store = &self.inner.store;
+        let store = &self.store;
         // Another process may have ended it since.
-        if !store
-            .move_curation(&row.id, &CurationState::Running)
-            .await?
-        {
+        let running = store.move_curation(&row.id, &CurationState::Running);
+        if !running.await? {
             return Ok(());
         }
         let stop = stop.child_token();
@@ -123,9 +117,8 @@ impl Engine {
             Err(error @ (Error::Conflict(_) | Error::Unavailable(_))) => return Err(error),
             Err(error) => {
                 let reason = error.to_string();
-                store
-                    .move_curation(&row.id, &CurationState::Failed { reason })
-                    .await?;
+                let failed = CurationState::Failed { reason };
+                store.move_curation(&row.id, &failed).await?;
                 self.remove_intermediates(&row.id).await?;
                 return Err(error);
             }
@@ -137,21 +130,20 @@ impl Engine {
     /// Removes intermediate results: clones, checkouts, and the images of
     /// candidates that were not selected.
     async fn remove_intermediates(&self, id: &str) -> Result<()> {
-        let inner = &self.inner;
         // The same environment has the same digest, whichever curation built
         // it.
-        let needed = inner.store.task_images().await?;
-        for candidate in inner.store.candidates(id).await? {
+        let needed = self.store.task_images().await?;
+        for candidate in self.store.candidates(id).await? {
             if candidate.image.is_empty() || candidate.filtered == Fate::Survived {
                 continue;
             }
             if !needed.contains(&candidate.image) {
-                inner.image_cache.forget(&candidate.image).await?;
+                self.image_cache.forget(&candidate.image).await?;
             }
             let task = TaskId::new(&candidate.task_id).map_err(anyhow::Error::new)?;
             // Another curation may have made it a task.
-            if inner.store.find_task(&task).await?.is_none() {
-                let folder = inner.folders.root().join(task.as_str());
+            if self.store.find_task(&task).await?.is_none() {
+                let folder = self.folders.root().join(task.as_str());
                 blocking(move || files::remove_folder(&folder)).await?;
             }
         }
@@ -160,7 +152,6 @@ impl Engine {
         Ok(())
     }
 
-    /// The folder for everything a curation creates.
     fn curation_home(&self, id: &str) -> Result<PathBuf> {
         let home = self.config().data.join("curations").join(id);
         Ok(std::path::absolute(home).context("cannot resolve the path of the data folder")?)
@@ -169,7 +160,7 @@ impl Engine {
     async fn until_cancelled(&self, id: &str) {
         loop {
             tokio::time::sleep(POLL_INTERVAL).await;
-            let row = self.inner.store.curation(id).await;
+            let row = self.store.curation(id).await;
             if row.is_ok_and(|row| row.state == CurationState::Cancelled) {
                 return;
             }
@@ -180,20 +171,20 @@ impl Engine {
     async fn stages(
         &self,
         row: &CurationRow,
-        say: &(dyn Fn(String) + Send + Sync),
+        say: Say<'_>,
         stop: &CancellationToken,
     ) -> Result<usize> {
         let plan = Plan::read(&row.plan).map_err(Error::Invalid)?;
         let config = self.config();
         let sandbox = self.sandbox();
-        let network = self.build_network()?;
+        let network = self.config.build_network()?;
         let ca = network.ca_bundle.as_deref();
+        let base_image = &config.base_image;
         let url = match &config.package_index {
-            Some(url) => url.clone(),
-            None => pip::default_index(&*sandbox, &config.base_image)
-                .await
-                .map_err(unavailable)?,
+            Some(url) => Ok(url.clone()),
+            None => pip::default_index(&*sandbox, base_image).await,
         };
+        let url = url.map_err(unavailable)?;
         let cache = config.data.join("cache").join("index");
         let index = Index::new(&url, &cache, ca)?;
         let finder = Finder::new(Index::new(&url, &cache, ca)?);
@@ -201,14 +192,11 @@ impl Engine {
         let without_times = index.without_times().await;
         let without_times = without_times.map_err(unavailable)?;
         let index_without_times = without_times.filter(|url| !names_a_user(url));
-        let bases = match plan.environment.images.is_empty() {
-            false => plan.environment.images.clone(),
-            true => {
-                let version = pip::python_version(&*sandbox, &config.base_image).await;
-                let version = version.map_err(unavailable)?;
-                BaseImages::from([(version, config.base_image.clone())])
-            }
-        };
+        let mut bases: BaseImages = plan.environment.images.clone();
+        if bases.is_empty() {
+            let version = pip::python_version(&*sandbox, base_image).await;
+            bases.insert(version.map_err(unavailable)?, base_image.clone());
+        }
         let curator = Curator {
             engine: self,
             id: &row.id,
@@ -237,15 +225,8 @@ impl Engine {
         Ok(tasks)
     }
 
-    /// Stores the list of repositories, once.
-    async fn put_repositories(
-        &self,
-        row: &CurationRow,
-        plan: &Plan,
-        say: &(dyn Fn(String) + Send + Sync),
-    ) -> Result<()> {
-        let store = &self.inner.store;
-        if !store.curated_repositories(&row.id).await?.is_empty() {
+    async fn put_repositories(&self, row: &CurationRow, plan: &Plan, say: Say<'_>) -> Result<()> {
+        if !self.store.curated_repositories(&row.id).await?.is_empty() {
             return Ok(());
         }
         let mut repositories: Vec<(String, Origin)> = Vec::new();
@@ -271,26 +252,24 @@ impl Engine {
         }
         let mut seen = std::collections::HashSet::new();
         repositories.retain(|(name, _)| seen.insert(name.clone()));
-        let rows = repositories.into_iter().map(|(name, origin)| {
+        let mut rows: Vec<(String, String)> = Vec::new();
+        for (name, origin) in repositories {
             let origin = serde_json::to_string(&origin).context("an origin cannot be written")?;
-            Ok((name, origin))
-        });
-        let rows = rows.collect::<Result<Vec<(String, String)>>>()?;
+            rows.push((name, origin));
+        }
         say(format!("{} repositories", rows.len()));
-        store.put_curated_repositories(&row.id, &rows).await
+        self.store.put_curated_repositories(&row.id, &rows).await
     }
 
     async fn search_github(
         &self,
         search: &github::Search,
-        say: &(dyn Fn(String) + Send + Sync),
+        say: Say<'_>,
     ) -> Result<Vec<(String, Origin)>> {
         let config = self.config();
-        let network = self.build_network()?;
-        let endpoint = config
-            .github_endpoint
-            .as_deref()
-            .unwrap_or(github::DEFAULT_ENDPOINT);
+        let network = self.config.build_network()?;
+        let endpoint = config.github_endpoint.as_deref();
+        let endpoint = endpoint.unwrap_or(github::DEFAULT_ENDPOINT);
         let ca = network.ca_bundle.as_deref();
         let client = GitHub::new(endpoint, config.github_token.clone(), ca)?;
         let report = |progress| say(format!("GitHub: {progress:?}"));
@@ -314,12 +293,5 @@ impl Engine {
             (name, origin)
         };
         Ok(found.hits.into_iter().map(origin).collect())
-    }
-}
-
-async fn pause(stop: &CancellationToken, time: Duration) {
-    tokio::select! {
-        () = stop.cancelled() => {}
-        () = tokio::time::sleep(time) => {}
     }
 }

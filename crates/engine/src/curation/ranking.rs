@@ -7,7 +7,6 @@ use std::collections::HashMap;
 
 use super::plan::Filter;
 
-/// A candidate with its criteria.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ranked {
     pub task: String,
@@ -17,7 +16,6 @@ pub struct Ranked {
     pub modified_lines: u32,
 }
 
-/// Why a candidate is not selected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Beyond {
     Repository,

@@ -16,6 +16,8 @@ use swe_ci_base::code::{CodeTree, Entry};
 use swe_ci_core::diff::{Body, Coloured, Diff, FileChange, FileDiff, Words};
 use tokio::sync::Semaphore;
 
+use crate::as_u32;
+
 /// After this time the rest is compared less well: correctly, but with more
 /// changed lines than necessary.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -34,7 +36,6 @@ const MOST_COLOURED: usize = LONGEST_MARKED;
 const BINARY_CHECK_BYTES: usize = 8_000;
 /// Concurrent diffs: each holds two versions of the code.
 const AT_ONCE: usize = 2;
-/// Bytes of cached diffs.
 const CACHE_BYTES: u64 = 32 << 20;
 const MAX_ENTRIES: usize = 1_024;
 
@@ -124,7 +125,7 @@ fn diff(before: &CodeTree, after: &CodeTree) -> Diff {
     Diff {
         from: 0,
         files,
-        more_files: u32::try_from(pairs.len() - listed).unwrap_or(u32::MAX),
+        more_files: as_u32(pairs.len() - listed),
     }
 }
 
@@ -185,17 +186,18 @@ fn file_diff(
         _ if old == new && change == FileChange::Modified => plain(Body::Mode),
         _ if old.len().max(new.len()) > LONGEST_TEXT => plain(Body::TooLong),
         (Some(old), Some(new)) => {
-            let Hunks {
-                text,
-                words,
-                added,
-                removed,
-            } = hunks(old, new, deadline);
+            let mut how = TextDiff::configure();
+            let diff = how.deadline(deadline).diff_lines(old, new);
+            // With three lines of context.
+            let hunks = diff.unified_diff().to_string();
             FileDiff {
-                added,
-                removed,
-                words,
-                ..plain(Body::Text(text))
+                added: count(&diff, ChangeTag::Insert),
+                removed: count(&diff, ChangeTag::Delete),
+                words: match hunks.len() <= LONGEST_MARKED {
+                    true => words(&diff, &hunks, deadline),
+                    false => Words::new(),
+                },
+                ..plain(Body::Text(hunks))
             }
         }
         _ => plain(Body::Binary),
@@ -220,33 +222,9 @@ fn text(bytes: &[u8]) -> Option<&str> {
     std::str::from_utf8(bytes).ok()
 }
 
-/// Hunks with three lines of context.
-struct Hunks {
-    text: String,
-    words: Words,
-    added: u32,
-    removed: u32,
-}
-
-fn hunks(old: &str, new: &str, deadline: Instant) -> Hunks {
-    let mut how = TextDiff::configure();
-    let diff = how.deadline(deadline).diff_lines(old, new);
-    let count = |tag: ChangeTag| {
-        let lines = diff.iter_all_changes().filter(|change| change.tag() == tag);
-        u32::try_from(lines.count()).unwrap_or(u32::MAX)
-    };
-    let (added, removed) = (count(ChangeTag::Insert), count(ChangeTag::Delete));
-    let text = diff.unified_diff().to_string();
-    let words = match text.len() <= LONGEST_MARKED {
-        true => words(&diff, &text, deadline),
-        false => Words::new(),
-    };
-    Hunks {
-        text,
-        words,
-        added,
-        removed,
-    }
+fn count(diff: &TextDiff<'_, '_, str>, tag: ChangeTag) -> u32 {
+    let lines = diff.iter_all_changes().filter(|change| change.tag() == tag);
+    as_u32(lines.count())
 }
 
 /// The changed words within the lines of a diff's hunks.
@@ -273,10 +251,9 @@ fn words(diff: &TextDiff<'_, '_, str>, text: &str, deadline: Instant) -> Words {
         }
     }
     // No marks are better than wrong ones.
-    if at == text.len() {
-        words
-    } else {
-        Words::new()
+    match at == text.len() {
+        true => words,
+        false => Words::new(),
     }
 }
 

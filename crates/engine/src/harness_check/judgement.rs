@@ -7,7 +7,6 @@ use swe_ci_views::view::StepView;
 
 use super::trial::{PlayedStep, TrialResult};
 
-/// A verdict, in words for people.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Judgement {
     pub works: bool,

@@ -5,9 +5,9 @@ pub(crate) mod judgement;
 pub(crate) mod trial;
 
 use serde::Serialize;
-use swe_ci_core::agent::{AgentConfig, Budget};
+use swe_ci_core::agent::Budget;
 use swe_ci_core::run::{Kind, RunConfig};
-use swe_ci_core::step::{Plan, Role};
+use swe_ci_core::step::Plan;
 use swe_ci_core::usage::{Traffic, Usage};
 use swe_ci_views::view::StepView;
 use trial::SPLIT;
@@ -16,7 +16,6 @@ use crate::api::harnesses::BuiltLayer;
 
 /// Time limit of an agent in seconds; a tiny task needs a fraction.
 const AGENT_SECONDS: u32 = 120;
-/// Time limit of the tests in seconds.
 const TEST_SECONDS: u32 = 60;
 /// Seconds of waiting for a failing provider.
 const PROVIDER_WAIT_SECONDS: u32 = 30;
@@ -29,13 +28,10 @@ const PLAN: Plan = Plan {
     max_attempts: 1,
 };
 
-/// Progress of a check.
 #[derive(Debug, Clone)]
 pub enum CheckNews {
     Said(String),
-    /// A layer is ready.
     Layer(BuiltLayer),
-    /// A step has ended.
     Step(StepView),
     /// This many of the tests pass.
     Tests {
@@ -44,10 +40,8 @@ pub enum CheckNews {
     },
 }
 
-/// Receives the progress of a check.
 pub type Tell<'a> = &'a (dyn Fn(CheckNews) + Send + Sync);
 
-/// The result of a check.
 #[derive(Debug, Clone, Serialize)]
 pub struct HarnessCheck {
     /// The agents wrote a document and changed code.
@@ -88,12 +82,4 @@ pub(crate) fn reduced(mut config: RunConfig) -> RunConfig {
         endpoint.recording = None;
     }
     config
-}
-
-pub(crate) fn agents(config: &RunConfig) -> Vec<AgentConfig> {
-    let roles = [Role::Architect, Role::Programmer];
-    roles
-        .iter()
-        .filter_map(|role| config.agent(*role))
-        .collect()
 }

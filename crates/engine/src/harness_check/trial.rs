@@ -21,7 +21,7 @@ use swe_ci_runner::evolve::{Evolver, Interrupts};
 use swe_ci_sandbox::image_cache::ImageCache;
 use swe_ci_sandbox::{Docker, Instance, SweepScope};
 use swe_ci_store::artifacts::Artifacts;
-use swe_ci_store::{Claim, NewRun, StepRow, Store, TaskRow};
+use swe_ci_store::{Claim, NewRun, StepRow, Store};
 use swe_ci_views::account::{Actor, Standing};
 use swe_ci_views::event::What;
 use swe_ci_views::view::{Provenance, StepView, TaskState};
@@ -32,13 +32,10 @@ use tokio_util::task::TaskTracker;
 use super::{CheckNews, Tell};
 use crate::Engine;
 
-/// The trial's own split.
 pub const SPLIT: &str = "check";
-/// The name of its only worker.
 const WORKER: &str = "check";
 /// No other worker could claim it.
 const LEASE_MS: i64 = 24 * 3_600 * 1_000;
-/// How many of a step's last lines are shown.
 const LAST_LINES: usize = 15;
 
 const TESTS: (&str, &str) = (
@@ -120,7 +117,6 @@ pub struct Trial {
     folder: TempDir,
 }
 
-/// The result of a trial.
 #[derive(Debug)]
 pub struct TrialResult {
     pub steps: Vec<PlayedStep>,
@@ -153,9 +149,8 @@ impl TrialResult {
         steps.filter(|step| step.role != Role::Test)
     }
 
-    /// Whether a step of this role succeeded.
     pub fn is_done(&self, role: Role) -> bool {
-        has_done(self.steps.iter().map(|played| &played.step), role)
+        self.steps.iter().any(|played| has_done(&played.step, role))
     }
 }
 
@@ -163,8 +158,7 @@ impl Trial {
     /// Removes the remains of an earlier trial; the caller must hold the
     /// check's lock.
     pub async fn new(engine: &Engine) -> Result<Self> {
-        let inner = &engine.inner;
-        let data = std::path::absolute(&inner.config.data)
+        let data = std::path::absolute(&engine.config.data)
             .context("cannot resolve the path of the data folder")?;
         files::remove_folder(&data.join("check"))?;
         let folder = tempfile::Builder::new()
@@ -175,7 +169,7 @@ impl Trial {
         let at = folder.path();
         // An instance name of its own: a server of this installation removes
         // containers of unknown steps.
-        let docker = Docker::new(Instance(format!("{}-check", inner.instance)), &data);
+        let docker = Docker::new(Instance(format!("{}-check", engine.instance)), &data);
         if let Err(error) = docker.sweep(SweepScope::ByOthers).await {
             tracing::debug!("containers of earlier checks not removed: {error}");
         }
@@ -186,9 +180,9 @@ impl Trial {
             sandbox: Arc::new(docker.clone()),
             folders: TaskFolders::new(at.join("tasks")),
             events: Events::default(),
-            harnesses: inner.harnesses.clone(),
+            harnesses: engine.harnesses.clone(),
             gateway: Gateway::new(at.join("gateway"))?,
-            keys: inner.keys.clone(),
+            keys: engine.keys.clone(),
             ledgers: Ledgers::default(),
             pending_containers: TaskTracker::new(),
         };
@@ -202,9 +196,9 @@ impl Trial {
     /// Creates the task and imports it; returns how many of its tests pass, and
     /// of how many.
     pub async fn prepare(&self, engine: &Engine) -> Result<(u32, u32)> {
-        let network = engine.build_network()?;
+        let network = engine.config.build_network()?;
         let base = &engine.config().base_image;
-        let images = engine.images();
+        let images = &engine.images;
         let image = demo::build_image(images, base, &network, &|_| {}).await?;
         let digest = images.digest(image).await?;
         let digest = digest.context("the image was built but is missing")?;
@@ -228,21 +222,12 @@ impl Trial {
             options: &options,
         };
         let rows = importer.import(&dataset, SPLIT, &|_| {}).await?;
-        match rows.as_slice() {
-            [
-                TaskRow {
-                    state: TaskState::Ready,
-                    suite,
-                    ..
-                },
-            ] => Ok((suite.counts.base_in_target, suite.counts.target)),
-            [
-                TaskRow {
-                    state: TaskState::Unusable { reason },
-                    ..
-                },
-            ] => Err(anyhow!("the tiny task cannot be used: {reason}").into()),
-            _ => Err(anyhow!("the tiny task was not imported").into()),
+        let row = rows.first().context("the tiny task was not imported")?;
+        match &row.state {
+            TaskState::Ready => Ok((row.suite.counts.base_in_target, row.suite.counts.target)),
+            TaskState::Unusable { reason } => {
+                Err(anyhow!("the tiny task cannot be used: {reason}").into())
+            }
         }
     }
 
@@ -271,11 +256,18 @@ impl Trial {
                 },
             };
             let steps = self.evolver.store.steps(&claim.evolution_id).await?;
-            self.report_new(&claim, &steps[reported..], tests.1, tell)
-                .await?;
+            for step in &steps[reported..] {
+                tell(CheckNews::Step(step.view()));
+                if let StepOutcome::Scored { .. } = step.outcome
+                    && let Some(passed) = self.passed(&claim).await?
+                {
+                    let of = tests.1;
+                    tell(CheckNews::Tests { passed, of });
+                }
+            }
             reported = steps.len();
             let views: Vec<StepView> = steps.iter().map(StepRow::view).collect();
-            let done = |role| has_done(views.iter(), role);
+            let done = |role| views.iter().any(|step| has_done(step, role));
             let tested = views.last().is_some_and(|step| step.role == Role::Test);
             if tested && done(Role::Architect) && done(Role::Programmer) {
                 interrupts.stop.cancel();
@@ -286,7 +278,6 @@ impl Trial {
         }
     }
 
-    /// Inserts the run and claims its evolution.
     async fn submit(&self, config: &RunConfig, grant: RunPermissions) -> Result<Claim> {
         let store = &self.evolver.store;
         let tasks = store.tasks_of_split(SPLIT).await?;
@@ -302,24 +293,6 @@ impl Trial {
         store.insert_run(&run, &Actor::Operator).await?;
         let claim = store.claim(WORKER, LEASE_MS).await?;
         claim.ok_or_else(|| Error::Internal(anyhow!("the evolution could not be claimed")))
-    }
-
-    async fn report_new(
-        &self,
-        claim: &Claim,
-        steps: &[StepRow],
-        tests: u32,
-        tell: Tell<'_>,
-    ) -> Result<()> {
-        for step in steps {
-            tell(CheckNews::Step(step.view()));
-            if let StepOutcome::Scored { .. } = step.outcome
-                && let Some(passed) = self.passed(claim).await?
-            {
-                tell(CheckNews::Tests { passed, of: tests });
-            }
-        }
-        Ok(())
     }
 
     /// Tests that pass after the last iteration, unless its code collapsed.
@@ -343,9 +316,13 @@ impl Trial {
                 Some(key) => Exchange::parse_lines(&self.evolver.artifacts.get(key).await?)?,
                 None => Vec::new(),
             };
+            let answers = answers.into_iter().map(|exchange| ProviderAnswer {
+                counted: exchange.usage.is_some(),
+                error: exchange.error,
+            });
             played.push(PlayedStep {
                 step: step.view(),
-                answers: answers.into_iter().map(ProviderAnswer::new).collect(),
+                answers: answers.collect(),
             });
         }
         let iterations = self.evolver.store.iterations(&claim.evolution_id).await?;
@@ -367,26 +344,14 @@ impl Trial {
         };
         let log = self.evolver.artifacts.get(key).await.unwrap_or_default();
         let text = String::from_utf8_lossy(&log);
-        let lines: Vec<&str> = text.lines().collect();
-        let from = lines.len().saturating_sub(LAST_LINES);
-        lines[from..]
-            .iter()
-            .map(|line| (*line).to_owned())
-            .collect()
+        let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+        lines.drain(..lines.len().saturating_sub(LAST_LINES));
+        lines
     }
 }
 
-impl ProviderAnswer {
-    fn new(exchange: Exchange) -> Self {
-        Self {
-            counted: exchange.usage.is_some(),
-            error: exchange.error,
-        }
-    }
-}
-
-fn has_done<'a>(mut steps: impl Iterator<Item = &'a StepView>, role: Role) -> bool {
-    steps.any(|step| step.role == role && step.outcome == StepOutcome::Done)
+fn has_done(step: &StepView, role: Role) -> bool {
+    step.role == role && step.outcome == StepOutcome::Done
 }
 
 /// Writes the dataset; the image archive is empty, and known by its identity.

@@ -18,26 +18,21 @@ use swe_ci_views::notification::{Channel, Occasion};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use super::mail::{Mailer, digest_of_code, random_code};
+use super::mail::{Failure, Mailer, digest_of_code, random_code};
 use super::message::{body, mail, signature};
-use crate::Config;
+use crate::{Config, after, millis};
 
-/// Concurrent deliveries.
 const AT_ONCE: usize = 8;
 /// How often it looks for due deliveries.
 const IDLE: Duration = Duration::from_secs(1);
-/// Time limit for a receiver's answer.
 const ANSWER_TIME_LIMIT: Duration = Duration::from_secs(10);
 /// An attempt without a result after this time was lost with its process.
 /// Longer than any attempt takes: a mail waits for several answers.
 const CLAIM_DURATION: Duration = Duration::from_mins(2);
-/// Time limit of a mail.
 const MAIL_TIME_LIMIT: Duration = Duration::from_mins(1);
 /// How long a stopping process waits for deliveries in flight.
 const SHUTDOWN_WAIT: Duration = Duration::from_secs(5);
-/// Attempts before a delivery is given up.
 const MAX_TRIES: u32 = 8;
-/// How long a code is valid.
 const CODE_VALIDITY: Duration = Duration::from_hours(24);
 
 /// The pauses between attempts: the first, six times as long each time, and the
@@ -48,16 +43,12 @@ pub struct Pace {
     pub longest: Duration,
 }
 
-impl Default for Pace {
-    fn default() -> Self {
-        Self {
-            first: Duration::from_secs(10),
-            longest: Duration::from_hours(6),
-        }
-    }
-}
-
 impl Pace {
+    pub const USUAL: Self = Self {
+        first: Duration::from_secs(10),
+        longest: Duration::from_hours(6),
+    };
+
     /// The pause after this many attempts; none when the delivery is given up.
     fn pause(self, tries: u32) -> Option<Duration> {
         let factor = 6_u32.saturating_pow(tries.saturating_sub(1));
@@ -83,23 +74,8 @@ pub struct NotificationDispatcher {
     pace: Pace,
 }
 
-/// Why a delivery failed.
-struct Failure {
-    why: String,
-    for_good: bool,
-}
-
 impl NotificationDispatcher {
-    pub fn new(store: &Store, keys: &Keys, config: &Config) -> anyhow::Result<Self> {
-        Self::with_pace(store, keys, config, Pace::default())
-    }
-
-    pub fn with_pace(
-        store: &Store,
-        keys: &Keys,
-        config: &Config,
-        pace: Pace,
-    ) -> anyhow::Result<Self> {
+    pub fn new(store: &Store, keys: &Keys, config: &Config, pace: Pace) -> anyhow::Result<Self> {
         let client = |reach| {
             let client = client_within(reach, Client::builder())
                 .redirect(reqwest::redirect::Policy::none())
@@ -140,23 +116,18 @@ impl NotificationDispatcher {
     /// Starts due deliveries, up to the limit of concurrent ones.
     async fn start_due(&self, in_flight: &mut JoinSet<()>) {
         while in_flight.len() < AT_ONCE {
-            match self.claim().await {
-                Ok(Some(due)) => {
-                    let dispatcher = self.clone();
-                    in_flight.spawn(async move { dispatcher.deliver(&due).await });
-                }
-                Ok(None) => return,
-                Err(error) => {
-                    tracing::warn!("cannot look for notifications to send: {error}");
-                    return;
-                }
-            }
+            let due = self.claim().await.unwrap_or_else(|error| {
+                tracing::warn!("cannot look for notifications to send: {error}");
+                None
+            });
+            let Some(due) = due else { return };
+            let dispatcher = self.clone();
+            in_flight.spawn(async move { dispatcher.deliver(&due).await });
         }
     }
 
     pub async fn claim(&self) -> error::Result<Option<Due>> {
-        let hold = i64::try_from(CLAIM_DURATION.as_millis()).unwrap_or(i64::MAX);
-        self.store.claim_delivery(hold).await
+        self.store.claim_delivery(millis(CLAIM_DURATION)).await
     }
 
     /// One attempt, and its consequences.
@@ -185,16 +156,13 @@ impl NotificationDispatcher {
 
     /// Never reads the body of the answer: it stays with the receiver.
     async fn post(&self, due: &Due) -> Result<String, Failure> {
-        let reach = match due.of_admin || self.private {
-            true => Reach::Anywhere,
-            false => Reach::Public,
-        };
-        let client = match reach {
-            Reach::Anywhere => &self.client,
-            Reach::Public => &self.public_client,
+        let anywhere = due.of_admin || self.private;
+        let client = match anywhere {
+            true => &self.client,
+            false => &self.public_client,
         };
         // Addresses given as numbers never pass the resolver's check.
-        if let (Reach::Public, Some(why)) = (reach, refused_by_name(&due.address)) {
+        if let Some(why) = refused_by_name(&due.address).filter(|_| !anywhere) {
             return Err(Failure::for_good(why));
         }
         let secret = self.secret_of(due).await?;
@@ -233,10 +201,7 @@ impl NotificationDispatcher {
         let (subject, text) = mail(due, self.site.as_deref(), &code);
         let sent = mailer.send(&due.delivery_id, &due.address, &subject, text);
         match tokio::time::timeout(MAIL_TIME_LIMIT, sent).await {
-            Ok(sent) => sent.map_err(|error| Failure {
-                why: error.why,
-                for_good: error.for_good,
-            }),
+            Ok(sent) => sent,
             Err(_) => Err(Failure::for_now("the mail server takes too long")),
         }
     }
@@ -255,30 +220,13 @@ impl NotificationDispatcher {
     }
 }
 
-impl Failure {
-    fn for_now(why: &str) -> Self {
-        Self {
-            why: why.to_owned(),
-            for_good: false,
-        }
-    }
-
-    fn for_good(why: String) -> Self {
-        Self {
-            why,
-            for_good: true,
-        }
-    }
-}
-
 fn of_status(status: StatusCode) -> Result<String, Failure> {
     let code = status.as_u16().to_string();
     if status.is_success() {
         Ok(code)
     } else if status.is_redirection() {
-        Err(Failure::for_now(&format!(
-            "{code}: redirects are not followed"
-        )))
+        let why = format!("{code}: redirects are not followed");
+        Err(Failure::for_now(why))
     } else {
         Err(Failure {
             why: code,
@@ -297,23 +245,17 @@ fn of_error(error: &reqwest::Error) -> Failure {
     }
 }
 
-/// The moment after this time, in unix milliseconds.
-fn after(time: Duration) -> i64 {
-    let ms = i64::try_from(time.as_millis()).unwrap_or(i64::MAX);
-    now_ms().saturating_add(ms)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn pauses_grow_to_six_hours_and_end() {
-        let pauses = (1..=8).map(|tries| Pace::default().pause(tries));
+        let pauses = (1..=8).map(|tries| Pace::USUAL.pause(tries));
         let seconds: Vec<Option<u64>> = pauses.map(|p| p.map(|p| p.as_secs())).collect();
         let expect = [10, 60, 360, 2_160, 12_960, 21_600, 21_600];
         let expect: Vec<Option<u64>> = expect.into_iter().map(Some).chain([None]).collect();
         assert_eq!(seconds, expect);
-        assert_eq!(Pace::default().pause(u32::MAX), None);
+        assert_eq!(Pace::USUAL.pause(u32::MAX), None);
     }
 }

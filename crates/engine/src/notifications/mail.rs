@@ -4,15 +4,13 @@
 use std::fmt;
 use std::time::Duration;
 
-use anyhow::anyhow;
 use lettre::message::header::{ContentType, HeaderName, HeaderValue};
 use lettre::message::{Mailbox, Message};
 use lettre::transport::smtp;
 use lettre::{Address, AsyncSmtpTransport, AsyncTransport, Tokio1Executor};
 use reqwest::Url;
 use secrecy::{ExposeSecret, SecretString};
-use sha2::{Digest, Sha256};
-use swe_ci_base::digest::hex;
+use swe_ci_base::digest::sha256_hex;
 use swe_ci_base::error::{Error, Result};
 
 /// How long the server may stay silent.
@@ -39,13 +37,29 @@ impl fmt::Debug for Mailer {
     }
 }
 
-/// Why a mail was not accepted.
+/// Why a notification did not arrive.
 #[derive(Debug)]
-pub struct NotSent {
+pub struct Failure {
     /// A text that may be shown.
     pub why: String,
     /// Whether a retry is useless.
     pub for_good: bool,
+}
+
+impl Failure {
+    pub fn for_now(why: impl Into<String>) -> Self {
+        Self {
+            why: why.into(),
+            for_good: false,
+        }
+    }
+
+    pub fn for_good(why: String) -> Self {
+        Self {
+            why,
+            for_good: true,
+        }
+    }
 }
 
 impl Mailer {
@@ -91,16 +105,13 @@ impl Mailer {
         to: &str,
         subject: &str,
         text: String,
-    ) -> std::result::Result<String, NotSent> {
-        let message = self.message(id, to, subject, text);
-        let message = message.map_err(|error| NotSent {
-            why: format!("it cannot be formatted as a mail: {error:#}"),
-            for_good: true,
+    ) -> std::result::Result<String, Failure> {
+        let message = self.message(id, to, subject, text).map_err(|error| {
+            Failure::for_good(format!("it cannot be formatted as a mail: {error:#}"))
         })?;
-        match self.transport.send(message).await {
-            Ok(response) => Ok(response.code().to_string()),
-            Err(error) => Err(not_sent(&error)),
-        }
+        let sent = self.transport.send(message).await;
+        sent.map(|response| response.code().to_string())
+            .map_err(|error| not_sent(&error))
     }
 
     fn message(&self, id: &str, to: &str, subject: &str, text: String) -> anyhow::Result<Message> {
@@ -122,14 +133,14 @@ impl Mailer {
 }
 
 /// The server's text may disclose internals; only its code is passed on.
-fn not_sent(error: &smtp::Error) -> NotSent {
+fn not_sent(error: &smtp::Error) -> Failure {
     let why = match error.status() {
         Some(code) => format!("the mail server answers {code}"),
         None if error.is_timeout() => "the mail server does not answer".into(),
         None if error.is_tls() => "the mail server cannot be reached by TLS".into(),
         None => "the mail server cannot be reached".into(),
     };
-    NotSent {
+    Failure {
         why,
         for_good: error.is_permanent(),
     }
@@ -157,24 +168,18 @@ pub fn address(text: &str) -> Result<String> {
 
 /// A new code, in two groups.
 pub fn random_code() -> anyhow::Result<String> {
-    let mut bytes = [0; CODE];
-    getrandom::fill(&mut bytes)
-        .map_err(|e| anyhow!("the system provides no random numbers: {e}"))?;
     // 32 letters, so each is equally likely.
-    let letters = bytes.map(|b| char::from(ALPHABET[usize::from(b) % ALPHABET.len()]));
-    let (one, other) = letters.split_at(CODE / 2);
-    Ok(format!(
-        "{}-{}",
-        String::from_iter(one),
-        String::from_iter(other)
-    ))
+    let letter = |b| char::from(ALPHABET[usize::from(b) % ALPHABET.len()]);
+    let mut code = String::from_iter(crate::random::<CODE>()?.map(letter));
+    code.insert(CODE / 2, '-');
+    Ok(code)
 }
 
 /// The stored form of a code, independent of how it is typed.
 pub fn digest_of_code(code: &str) -> String {
     let letters = code.chars().filter(char::is_ascii_alphanumeric);
     let letters: String = letters.take(2 * CODE).collect();
-    hex(&Sha256::digest(letters.to_ascii_uppercase()))
+    sha256_hex(letters.to_ascii_uppercase().as_bytes())
 }
 
 #[cfg(test)]

@@ -13,7 +13,6 @@ use swe_ci_core::run::Progress;
 use swe_ci_store::Due;
 use swe_ci_views::notification::{News, Occasion};
 
-/// Prefix of signing secrets.
 pub const PREFIX: &str = "whsec_";
 
 /// The longest name of a model in a subject, in characters.
@@ -98,7 +97,6 @@ fn about_run(about: Occasion, news: &News, site: Option<&str>) -> (String, Strin
     (format!("{name} {what}"), lines.join("\n"))
 }
 
-/// The address of the run's page.
 fn address(news: Option<&News>, site: Option<&str>) -> Option<String> {
     Some(format!("{}/runs/{}", site?, news?.run_id))
 }

@@ -6,5 +6,4 @@ pub(crate) mod dispatcher;
 pub(crate) mod mail;
 pub(crate) mod message;
 
-pub(crate) use dispatcher::NotificationDispatcher;
 pub use mail::Mailer;

@@ -9,6 +9,7 @@ use swe_ci_store::{ImportedEvolution, IterationRow, StepRow, Suite};
 
 use super::measurement::Measured;
 use super::{Detail, Evolution};
+use crate::as_u32;
 
 /// An evolution with at least one iteration. `now` is the time of the import,
 /// in unix milliseconds: the real times of its steps are unknown.
@@ -60,9 +61,8 @@ pub fn blocked(task: &TaskId, sample: u32, reason: &str) -> ImportedEvolution {
 
 fn ending(recorded: &[Recorded], measured: &Measured, plan: Plan) -> (Ending, Option<String>) {
     let used = recorded.len();
-    let reported = recorded
-        .last()
-        .is_some_and(|last| last.solved && last.passed.is_some());
+    let last = recorded.last();
+    let reported = last.is_some_and(|last| last.solved && last.passed.is_some());
     if reported || measured.reaches_target(used) {
         return (Ending::Solved, None);
     }
@@ -106,19 +106,14 @@ fn steps_of(index: usize, recorded: &Recorded, solved: bool, now: i64) -> [StepR
 
 fn row(index: usize, recorded: &Recorded, measured: &Measured, now: i64) -> IterationRow {
     let measure = &measured.iterations[index];
-    let collapse = match measure.verdict {
-        Verdict::Scored { .. } => None,
-        Verdict::Collapsed { .. } => Some("collapsed, as its results say".to_owned()),
-    };
+    let collapsed = matches!(measure.verdict, Verdict::Collapsed { .. });
     IterationRow {
         iteration: number(index),
         verdict: measure.verdict,
         gained: measure.gained,
         outcomes: measure.outcomes.clone(),
-        collapse,
-        findings: contradiction(index, recorded, measured)
-            .into_iter()
-            .collect(),
+        collapse: collapsed.then(|| "collapsed, as its results say".to_owned()),
+        findings: Vec::from_iter(contradiction(index, recorded, measured)),
         code: String::new(),
         test_seconds: 0.0,
         finished_at: now,
@@ -134,10 +129,9 @@ fn contradiction(index: usize, recorded: &Recorded, measured: &Measured) -> Opti
     }
     let counts = measured.suite.counts;
     let verdict = measured.iterations[index].verdict;
-    let passing = if counts.counts_only {
-        verdict.passed()
-    } else {
-        verdict.in_target()
+    let passing = match counts.counts_only {
+        true => verdict.passed(),
+        false => verdict.in_target(),
     };
     let claim = if recorded.solved { "say" } else { "do not say" };
     Some(format!(
@@ -148,5 +142,5 @@ fn contradiction(index: usize, recorded: &Recorded, measured: &Measured) -> Opti
 
 /// The number of an iteration, from 1.
 fn number(index: usize) -> u32 {
-    u32::try_from(index + 1).unwrap_or(u32::MAX)
+    as_u32(index + 1)
 }

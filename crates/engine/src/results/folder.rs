@@ -10,7 +10,6 @@ use sha2::{Digest, Sha256};
 use swe_ci_base::digest::hex;
 use swe_ci_base::files::read_limited;
 
-/// The most entries a folder may have.
 const MAX_ENTRIES: usize = 100_000;
 
 const NO_FILE: &str = "is not a plain file";
@@ -32,20 +31,27 @@ pub enum Kind {
     Other,
 }
 
-/// Why something was not read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Unread {
-    /// There is nothing of this name.
     Missing,
     /// It exists but is not acceptable: its path, and why.
     Refused(String),
 }
 
+impl Unread {
+    /// Why it was not read, with the reason to give when it is missing.
+    pub fn why(self, missing: impl FnOnce() -> String) -> String {
+        match self {
+            Self::Missing => missing(),
+            Self::Refused(why) => why,
+        }
+    }
+}
+
 impl Folder {
     /// The folder the user named; it may be a link itself.
     pub fn open(root: &Path) -> anyhow::Result<Self> {
-        let data = std::fs::metadata(root)
-            .with_context(|| format!("cannot open the folder {}", root.display()))?;
+        let data = std::fs::metadata(root).with_context(|| cannot_open(root))?;
         ensure!(data.is_dir(), "{} is not a folder", root.display());
         Ok(Self {
             root: root.to_path_buf(),
@@ -55,10 +61,8 @@ impl Folder {
 
     /// Its real name, whatever path the user gave.
     pub fn name(&self) -> anyhow::Result<String> {
-        let path = self
-            .root
-            .canonicalize()
-            .with_context(|| format!("cannot open the folder {}", self.root.display()))?;
+        let path = self.root.canonicalize();
+        let path = path.with_context(|| cannot_open(&self.root))?;
         let name = path.file_name().unwrap_or(path.as_os_str());
         Ok(name.to_string_lossy().into_owned())
     }
@@ -144,16 +148,17 @@ impl Folder {
 
 impl Kind {
     fn new(kind: FileType) -> Self {
-        if kind.is_symlink() {
-            Self::Link
-        } else if kind.is_dir() {
-            Self::Folder
-        } else if kind.is_file() {
-            Self::File
-        } else {
-            Self::Other
+        match kind {
+            _ if kind.is_symlink() => Self::Link,
+            _ if kind.is_dir() => Self::Folder,
+            _ if kind.is_file() => Self::File,
+            _ => Self::Other,
         }
     }
+}
+
+fn cannot_open(root: &Path) -> String {
+    format!("cannot open the folder {}", root.display())
 }
 
 fn refused(path: &str, problem: &str) -> Unread {

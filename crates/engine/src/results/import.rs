@@ -16,13 +16,12 @@ use swe_ci_store::{ImportedEvolution, ImportedRun, Put, Suite, TaskRow};
 use swe_ci_views::view::{ImportedFrom, Provenance, TaskState};
 
 use super::{Detail, Experiment, Found, Skipped, TaskResults, evolution, read};
-use crate::{Engine, METRIC_VERSION};
+use crate::{Engine, METRIC_VERSION, as_u32};
 
 /// The facts about the run that the files do not contain.
 #[derive(Debug, Clone)]
 pub struct ImportRequest {
     pub layout: Layout,
-    /// The split's metadata file.
     pub metadata: PathBuf,
     /// Name of the split; that of the metadata file when absent.
     pub split: Option<String>,
@@ -37,35 +36,11 @@ pub struct ImportRequest {
     pub max_iterations: u32,
 }
 
-/// The change that an import made.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Change {
-    New,
-    /// Imported before, with other content.
-    Replaced,
-    /// Imported before, with the same content.
-    Unchanged,
-}
-
-impl Change {
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::New => "new",
-            Self::Replaced => "replaced",
-            Self::Unchanged => "unchanged",
-        }
-    }
-}
-
-/// The result of an import.
 #[derive(Debug, Clone, Serialize)]
 pub struct ImportedResults {
     pub run_id: String,
-    pub change: Change,
+    pub change: Put,
     pub split: String,
-    /// Tasks of the split.
     pub tasks: u32,
     /// Evolutions that count in scores.
     pub evolutions: u32,
@@ -99,12 +74,7 @@ impl Engine {
             blocking(move || Ok(read(layout, &root, &metadata, Detail::Tests))).await??;
         refuse_bad(&experiment, folder)?;
         let (run, results) = run(&experiment, config, layout)?;
-        let (run_id, put) = self.inner.store.put_import(&run).await?;
-        let change = match put {
-            Put::New => Change::New,
-            Put::Replaced => Change::Replaced,
-            Put::Unchanged => Change::Unchanged,
-        };
+        let (run_id, change) = self.store.put_import(&run).await?;
         Ok(ImportedResults {
             run_id,
             change,
@@ -155,13 +125,10 @@ fn refuse_bad(experiment: &Experiment, folder: &Path) -> Result<()> {
         Found::Bad(why) => Some(why),
         _ => None,
     });
-    match bad {
-        Some(why) => {
-            let at = folder.display();
-            Err(Error::Invalid(format!("{at}/{why}")))
-        }
-        None => Ok(()),
-    }
+    bad.map_or(Ok(()), |why| {
+        let at = folder.display();
+        Err(Error::Invalid(format!("{at}/{why}")))
+    })
 }
 
 /// The run to store, and the report for the caller.
@@ -171,7 +138,7 @@ fn run(
     layout: Layout,
 ) -> Result<(ImportedRun, ImportedResults)> {
     let most = experiment.tasks.iter().map(|t| t.samples.len()).max();
-    config.samples = number(most.unwrap_or(1));
+    config.samples = as_u32(most.unwrap_or(1));
     check(&config)?;
     let detail = detail(experiment);
     let mut skipped = Vec::new();
@@ -183,10 +150,10 @@ fn run(
     let notes = notes(experiment, &config);
     let results = ImportedResults {
         run_id: String::new(),
-        change: Change::New,
+        change: Put::New,
         split: config.split.clone(),
-        tasks: number(experiment.tasks.len()),
-        evolutions: number(scored),
+        tasks: as_u32(experiment.tasks.len()),
+        evolutions: as_u32(scored),
         counts_only: detail == Detail::Counts,
         skipped,
         ignored: experiment.ignored.clone(),
@@ -215,11 +182,9 @@ fn nothing(experiment: &Experiment, config: &RunConfig, layout: Layout) -> Error
 /// all are imported by counts.
 fn detail(experiment: &Experiment) -> Detail {
     let mut all = experiment.tasks.iter().flat_map(|task| &task.samples);
-    let counts_only = all.any(|found| matches!(found, Found::Evolution(e) if e.tests.is_err()));
-    if counts_only {
-        Detail::Counts
-    } else {
-        Detail::Tests
+    match all.any(|found| matches!(found, Found::Evolution(e) if e.tests.is_err())) {
+        true => Detail::Counts,
+        false => Detail::Tests,
     }
 }
 
@@ -252,7 +217,6 @@ fn evolutions(
     evolutions
 }
 
-/// Notes for readers of the results.
 fn notes(experiment: &Experiment, config: &RunConfig) -> Vec<String> {
     let mut notes = Vec::new();
     let mut why_counts: Vec<(&str, Vec<&TaskResults>)> = Vec::new();
@@ -274,11 +238,8 @@ fn notes(experiment: &Experiment, config: &RunConfig) -> Vec<String> {
             }
         }
     }
-    notes.extend(
-        why_counts
-            .iter()
-            .map(|(why, tasks)| counts_note(why, tasks)),
-    );
+    let why_counts = why_counts.iter();
+    notes.extend(why_counts.map(|(why, tasks)| counts_note(why, tasks)));
     notes
 }
 
@@ -314,13 +275,13 @@ fn source(experiment: &Experiment, config: &RunConfig, layout: Layout) -> String
 
 fn provenance(experiment: &Experiment, layout: Layout, notes: Vec<String>) -> Provenance {
     let lines = experiment.tasks.iter().map(|t| &t.line);
-    let tasks: Vec<String> = lines
+    let tasks: String = lines
         .map(|l| format!("{}\0{}\0{}\0", l.task_id, l.base_sha, l.target_sha))
         .collect();
     Provenance {
         platform_version: env!("CARGO_PKG_VERSION").into(),
         metric_version: METRIC_VERSION,
-        dataset_digest: format!("sha256:{}", sha256_hex(tasks.concat().as_bytes())),
+        dataset_digest: format!("sha256:{}", sha256_hex(tasks.as_bytes())),
         harness_version: "unknown".into(),
         prompts: None,
         imported: Some(ImportedFrom {
@@ -352,8 +313,4 @@ fn row(line: &TaskLine) -> TaskRow {
         preparation: Default::default(),
         extra: line.extra.clone(),
     }
-}
-
-fn number(n: usize) -> u32 {
-    u32::try_from(n).unwrap_or(u32::MAX)
 }

@@ -8,7 +8,8 @@ use swe_ci_core::task::TaskId;
 use swe_ci_store::Suite;
 
 use super::Evolution;
-use super::reports::PerTest;
+use super::reference::PerTest;
+use crate::as_u32;
 
 /// The first N iterations of an evolution.
 #[derive(Debug, Clone)]
@@ -17,7 +18,6 @@ pub struct Measured {
     pub iterations: Vec<Measure>,
 }
 
-/// One iteration.
 #[derive(Debug, Clone)]
 pub struct Measure {
     pub verdict: Verdict,
@@ -62,18 +62,15 @@ impl Measured {
 
     pub fn series(&self, convention: Convention) -> Option<Series> {
         let verdicts: Vec<Verdict> = self.iterations.iter().map(|i| i.verdict).collect();
-        let all = u32::try_from(verdicts.len()).unwrap_or(u32::MAX);
+        let all = as_u32(verdicts.len());
         Series::count(convention, self.suite.counts, all, &verdicts)
     }
 
     /// When its regressions were repaired; `None` if only counts are known.
     pub fn recoveries(&self) -> Option<Vec<Recovery>> {
         let scored = |i: &Measure| matches!(i.verdict, Verdict::Scored { .. });
-        let after: Vec<Option<&Outcomes>> = self
-            .iterations
-            .iter()
-            .map(|i| scored(i).then_some(&i.outcomes))
-            .collect();
+        let after = self.iterations.iter();
+        let after: Vec<_> = after.map(|i| scored(i).then_some(&i.outcomes)).collect();
         let known = !self.suite.counts.counts_only;
         known.then(|| recoveries(&self.suite.base_outcomes, &after))
     }
@@ -92,7 +89,6 @@ impl Measured {
 }
 
 fn test_by_test(record: &Record, tests: &PerTest) -> Measured {
-    let list = &tests.suite.tests;
     let mut before = &tests.suite.base_outcomes;
     let mut iterations = Vec::new();
     for (recorded, outcomes) in record.iterations.iter().zip(&tests.iterations) {
@@ -110,7 +106,13 @@ fn test_by_test(record: &Record, tests: &PerTest) -> Measured {
                 before = now;
                 measure
             }
-            _ => collapsed(before.passed(), list),
+            _ => Measure {
+                verdict: Verdict::Collapsed {
+                    lost: before.passed(),
+                },
+                gained: 0,
+                outcomes: Outcomes::none(&tests.suite.tests),
+            },
         });
     }
     Measured {
@@ -125,29 +127,17 @@ fn by_count(record: &Record) -> Measured {
     let mut before = counts.base_in_target;
     let mut iterations = Vec::new();
     for verdict in record.verdicts() {
-        iterations.push(match verdict {
-            Verdict::Scored { in_target, .. } => {
-                let gained = in_target.saturating_sub(before);
-                before = in_target;
-                Measure {
-                    verdict,
-                    gained,
-                    outcomes: Outcomes::none(&none),
-                }
-            }
-            Verdict::Collapsed { lost } => collapsed(lost, &none),
+        iterations.push(Measure {
+            verdict,
+            gained: verdict.gained(before),
+            outcomes: Outcomes::none(&none),
         });
+        if let Verdict::Scored { in_target, .. } = verdict {
+            before = in_target;
+        }
     }
     Measured {
         suite: Suite::counts_only(counts),
         iterations,
-    }
-}
-
-fn collapsed(lost: u32, list: &TestList) -> Measure {
-    Measure {
-        verdict: Verdict::Collapsed { lost },
-        gained: 0,
-        outcomes: Outcomes::none(list),
     }
 }

@@ -3,22 +3,13 @@
 //! parses the files; this module finds them, reads them within limits, and
 //! checks them against each other.
 
-mod folder;
-
-mod reference;
-
-mod reports;
-
-mod otter;
-
-mod measurement;
-
-mod score;
-
 mod evolution;
-
+mod folder;
 mod import;
-
+mod measurement;
+mod otter;
+mod reference;
+mod score;
 #[cfg(test)]
 mod tests;
 
@@ -29,15 +20,14 @@ use serde::Serialize;
 use swe_ci_core::results::{Layout, Record};
 use swe_ci_core::task::TaskId;
 
-pub use import::{Change, ImportRequest, ImportedResults};
+pub use import::{ImportRequest, ImportedResults};
 pub use score::{ScoreRequest, Scored, score};
 
 use folder::{Folder, Kind, Unread};
-use reports::PerTest;
+use reference::PerTest;
 use swe_ci_base::error::{Error, Result};
 use swe_ci_dataset::{self, TaskLine};
 
-/// The level of detail to read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Detail {
     /// Test by test, if known.
@@ -49,7 +39,6 @@ enum Detail {
 /// A folder's results for the tasks of a split.
 #[derive(Debug)]
 struct Experiment {
-    /// Name of the folder.
     name: String,
     /// In the split's order.
     tasks: Vec<TaskResults>,
@@ -66,7 +55,6 @@ struct TaskResults {
     samples: Vec<Found>,
 }
 
-/// The result for one sample.
 #[derive(Debug)]
 enum Found {
     Evolution(Box<Evolution>),
@@ -81,11 +69,9 @@ struct Evolution {
     record: Record,
     /// The outcomes test by test, or why they are unknown.
     tests: std::result::Result<PerTest, String>,
-    /// Notes for the reader of the results.
     notes: Vec<String>,
 }
 
-/// A task without a score, and why.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Skipped {
     pub task_id: TaskId,

@@ -7,6 +7,7 @@ use swe_ci_core::task::TaskId;
 
 use super::folder::{Folder, Kind, Unread};
 use super::{Evolution, Found};
+use crate::as_u32;
 
 const MAX_BYTES: u64 = 64 << 20;
 
@@ -46,18 +47,14 @@ fn numbered(name: &str, prefix: &str) -> Option<u32> {
 fn sample(folder: &mut Folder, name: &str) -> Result<Found, Found> {
     let numbers = turns(folder, name).map_err(Found::Bad)?;
     let path = format!("{name}/meta.json");
-    let bytes = match folder.read(&path, MAX_BYTES) {
-        Ok(bytes) => bytes,
-        Err(Unread::Refused(why)) => return Err(Found::Bad(why)),
-        Err(Unread::Missing) if numbers == 0 => {
-            let why = format!("there is no `{path}`: it was never started");
-            return Err(Found::Missing(why));
-        }
-        Err(Unread::Missing) => {
-            let why = format!("{path} is missing, and there are turns");
-            return Err(Found::Bad(why));
-        }
-    };
+    let bytes = folder
+        .read(&path, MAX_BYTES)
+        .map_err(|unread| match unread {
+            Unread::Missing if numbers == 0 => {
+                Found::Missing(format!("there is no `{path}`: it was never started"))
+            }
+            unread => Found::Bad(unread.why(|| format!("{path} is missing, and there are turns"))),
+        })?;
     let mut record = meta(&bytes).map_err(|bad| Found::Bad(format!("{path}, {bad}")))?;
     let notes = read_turns(folder, name, numbers, &mut record).map_err(Found::Bad)?;
     Ok(Found::Evolution(Box::new(Evolution {
@@ -69,11 +66,8 @@ fn sample(folder: &mut Folder, name: &str) -> Result<Found, Found> {
 
 /// How many turns there are, numbered from 1 without a gap.
 fn turns(folder: &Folder, name: &str) -> Result<u32, String> {
-    let entries = match folder.list(name) {
-        Ok(entries) => entries,
-        Err(Unread::Refused(why)) => return Err(why),
-        Err(Unread::Missing) => return Err(format!("{name} has gone")),
-    };
+    let entries = folder.list(name);
+    let entries = entries.map_err(|unread| unread.why(|| format!("{name} has gone")))?;
     let mut numbers = Vec::new();
     for (entry, kind) in entries {
         if !entry.starts_with("turn_") || !matches!(kind, Kind::Folder | Kind::Link) {
@@ -90,7 +84,7 @@ fn turns(folder: &Folder, name: &str) -> Result<u32, String> {
             "{name}/turn_{missing} is missing, and there is a turn_{next}"
         ));
     }
-    let count = u32::try_from(numbers.len()).unwrap_or(u32::MAX);
+    let count = as_u32(numbers.len());
     if count > MAX_ITERATIONS {
         return Err(format!("{name} has more than {MAX_ITERATIONS} turns"));
     }

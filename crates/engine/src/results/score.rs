@@ -13,9 +13,8 @@ use swe_ci_views::leaderboard::{
 
 use super::measurement::Measured;
 use super::{Detail, Evolution, Experiment, Found, Skipped, TaskResults, read};
-use crate::METRIC_VERSION;
+use crate::{METRIC_VERSION, as_u32};
 
-/// How to score.
 #[derive(Debug, Clone, Copy)]
 pub struct ScoreRequest {
     pub layout: Layout,
@@ -26,7 +25,6 @@ pub struct ScoreRequest {
     pub convention: Convention,
 }
 
-/// The score of an experiment.
 #[derive(Debug, Clone, Serialize)]
 pub struct Scored {
     /// Over the tasks that could be scored.
@@ -36,16 +34,12 @@ pub struct Scored {
     pub skipped: Vec<Skipped>,
     /// Folders that belong to no task of the metadata file.
     pub ignored: Vec<String>,
-    /// Notes for the reader.
     #[serde(skip)]
     pub notes: Vec<String>,
 }
 
-/// A sample that is scored, with its number from 1.
-struct Counted {
-    sample: u32,
-    measured: Measured,
-}
+/// The number of a sample that is scored, from 1, and the sample.
+type Counted = (u32, Measured);
 
 /// Scores the results in a folder. Blocks; writes nothing.
 ///
@@ -97,8 +91,7 @@ fn count(
         match countable(found, request.convention) {
             Ok(evolution) => {
                 notes.extend(evolution.notes_up_to(&task_id, request.max_iterations));
-                let measured = evolution.measured(request.max_iterations);
-                counted.push(Counted { sample, measured });
+                counted.push((sample, evolution.measured(request.max_iterations)));
             }
             Err(reason) => skipped.push(Skipped { task_id, reason }),
         }
@@ -126,8 +119,8 @@ fn scores(
     let entry = entry(experiment, counted, request.max_iterations);
     let mut scores = entry.scores(request.gamma, request.convention);
     let numbers = counted.iter().flat_map(|(_, samples)| samples);
-    for (score, counted) in scores.tasks.iter_mut().zip(numbers) {
-        score.sample = counted.sample;
+    for (score, (number, _)) in scores.tasks.iter_mut().zip(numbers) {
+        score.sample = *number;
     }
     scores.recovery = recovery(counted);
     let leaderboard = LeaderboardData {
@@ -144,7 +137,7 @@ fn scores(
 /// How long regressions lasted; unknown by count alone.
 fn recovery(counted: &[(&TaskResults, Vec<Counted>)]) -> Option<RecoveryTime> {
     let samples = counted.iter().flat_map(|(_, samples)| samples);
-    let each: Option<Vec<_>> = samples.map(|s| s.measured.recoveries()).collect();
+    let each: Option<Vec<_>> = samples.map(|(_, measured)| measured.recoveries()).collect();
     let all = each.filter(|each| !each.is_empty())?.concat();
     Some(RecoveryTime::of(&all))
 }
@@ -154,36 +147,25 @@ fn entry(
     counted: &[(&TaskResults, Vec<Counted>)],
     max_iterations: u32,
 ) -> Entry {
-    let number = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
     let tasks: Vec<ScoredTask> = counted
         .iter()
         .map(|(task, samples)| ScoredTask {
             task_id: task.line.task_id.clone(),
             repo: task.line.repo(),
             target_date: None,
-            samples: samples.iter().filter_map(|s| sample(&s.measured)).collect(),
+            samples: samples.iter().filter_map(|(_, m)| sample(m)).collect(),
         })
         .collect();
     let total = experiment.tasks.len();
     Entry {
-        run_id: String::new(),
         model: experiment.name.clone(),
-        provider: String::new(),
-        harness: String::new(),
-        harness_version: String::new(),
-        release_date: None,
         kind: Kind::Imported,
-        mark: None,
         progress: Progress::Finished,
         metric_version: METRIC_VERSION,
-        finished_at: None,
-        usage: None,
-        micro_usd: None,
-        findings: 0,
-        max_iterations,
-        tasks_total: number(total),
-        tasks_blocked: number(total - tasks.len()),
+        tasks_total: as_u32(total),
+        tasks_blocked: as_u32(total - tasks.len()),
         tasks,
+        ..Entry::none(max_iterations)
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use sqlx::Connection;
 use swe_ci_engine::testing::TinyTask;
-use swe_ci_engine::{Checked, Error, Extent};
+use swe_ci_engine::{Checked, Error};
 use swe_ci_views::verification::{Changed, Otherwise};
 
 use crate::fixture::Fixture;
@@ -50,7 +50,7 @@ async fn forged_outcomes_are_found() {
     let progress = Arc::new(Mutex::new(Vec::new()));
     let sink = progress.clone();
     let tell = move |news: Checked| sink.lock().unwrap().push((news.done, news.of));
-    let found = engine.verify(&id, Extent::All, 2, &tell).await.unwrap();
+    let found = engine.verify(&id, None, 2, &tell).await.unwrap();
     assert!(found.holds(), "{found:?}");
     assert_eq!((found.checked, found.iterations), (3, 3));
     assert_eq!(*progress.lock().unwrap(), [(1, 3), (2, 3), (3, 3)]);
@@ -64,7 +64,7 @@ async fn forged_outcomes_are_found() {
          UPDATE iterations SET outcomes = 'pp', in_target = 2, verdict = 'scored' WHERE iteration = 1;",
     )
     .await;
-    let found = engine.verify(&id, Extent::All, 2, &|_| ()).await.unwrap();
+    let found = engine.verify(&id, None, 2, &|_| ()).await.unwrap();
     assert!(!found.holds());
     let [first, second] = found.differences.as_slice() else {
         panic!("two iterations were forged: {found:?}")
@@ -80,9 +80,9 @@ async fn forged_outcomes_are_found() {
     }];
     assert_eq!(second.what, Otherwise::Tests { tests, more: 0 });
 
-    let sample = engine.verify(&id, Extent::Some(1), 1, &|_| ()).await;
+    let sample = engine.verify(&id, Some(1), 1, &|_| ()).await;
     assert_eq!(sample.unwrap().checked, 1);
     forge(&fixture, "UPDATE iterations SET code = ''").await;
-    let nothing = engine.verify(&id, Extent::All, 1, &|_| ()).await;
+    let nothing = engine.verify(&id, None, 1, &|_| ()).await;
     assert!(matches!(nothing, Err(Error::Conflict(why)) if why.contains("no code")));
 }

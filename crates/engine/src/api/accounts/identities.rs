@@ -8,10 +8,9 @@ use swe_ci_views::account::{AccountRole, Identity, WaysIn};
 use swe_ci_views::credentials::names_like;
 
 use super::invitations::leads_nowhere;
-use super::secret;
+use super::{disabled, secret};
 use crate::Engine;
 
-/// The most identities of an account.
 const MOST_IDENTITIES: usize = 20;
 
 /// How someone without an account gets one.
@@ -56,15 +55,12 @@ impl Engine {
         called: &str,
         admission: &Admission,
     ) -> Result<Identity> {
-        let store = &self.inner.store;
-        match store.enter(who).await? {
+        match self.store.enter(who).await? {
             Entry::In(identity) => return Ok(identity),
             Entry::Disabled(name) => {
                 let why = format!("{}: the account is disabled", who.provider);
-                store.note_refusal(&name, &why, self.by()).await?;
-                return Err(Error::Unauthenticated(
-                    "this account is disabled; an administrator can enable it".into(),
-                ));
+                self.store.note_refusal(&name, &why, self.by()).await?;
+                return Err(disabled());
             }
             Entry::Unknown => {}
         }
@@ -81,12 +77,12 @@ impl Engine {
                 Err(Error::Forbidden(why))
             }
             Admission::Invited(FollowedInvitation(digest)) => {
-                let made = store.accept_invitation(digest, &new).await?;
+                let made = self.store.accept_invitation(digest, &new).await?;
                 made.ok_or_else(leads_nowhere)
             }
             Admission::Anyone(role) => {
                 let how = format!("{}: {}", who.provider, who.shown_as);
-                store.insert_account(&new, *role, &how).await
+                self.store.insert_account(&new, *role, &how).await
             }
         }
     }
@@ -95,27 +91,22 @@ impl Engine {
     /// secret.
     pub async fn refuse_from(&self, provider: &str, why: &str) -> Result<()> {
         let why = format!("{provider}: {why}");
-        self.inner.store.note_refusal("", &why, self.by()).await
+        self.store.note_refusal("", &why, self.by()).await
     }
 
     /// Links an identity to the actor's account.
     ///
     /// # Errors
     /// [`Error::Conflict`] when it is linked to another account, or there are
-    /// 20 already; [`Error::Unauthenticated`] for visitors.
+    /// 20 already.
     pub async fn link_identity(&self, who: &ProvenIdentity) -> Result<()> {
         let own = &self.own_account()?.account_id;
-        let store = &self.inner.store;
-        store.link(own, who, MOST_IDENTITIES, self.by()).await
+        self.store.link(own, who, MOST_IDENTITIES, self.by()).await
     }
 
-    /// The ways to sign in to the actor's account.
-    ///
-    /// # Errors
-    /// [`Error::Unauthenticated`] for visitors.
     pub async fn ways_in(&self) -> Result<WaysIn> {
         let own = &self.own_account()?.account_id;
-        self.inner.store.ways_in(own).await
+        self.store.ways_in(own).await
     }
 
     /// Unlinks an identity from the actor's account. `offered` are the ids of
@@ -123,8 +114,7 @@ impl Engine {
     /// [`Engine::set_first_password`], not for tokens.
     ///
     /// # Errors
-    /// [`Error::NotFound`] when it is not linked; [`Error::Conflict`] for the
-    /// last way in; [`Error::Unauthenticated`] for visitors.
+    /// [`Error::Conflict`] for the last way in.
     pub async fn unlink_identity(
         &self,
         provider: &str,
@@ -132,8 +122,7 @@ impl Engine {
         offered: &[String],
     ) -> Result<()> {
         let own = &self.own_account()?.account_id;
-        let store = &self.inner.store;
-        store
+        self.store
             .unlink(own, provider, subject, offered, self.by())
             .await
     }

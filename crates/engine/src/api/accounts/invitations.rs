@@ -6,8 +6,8 @@ use swe_ci_store::{NewAccount, NewInvitation};
 use swe_ci_views::account::{AccountRole, Identity, InvitationView};
 use swe_ci_views::credentials::{account_name, check_password};
 
-use super::{DAY, after, one_line, secret};
-use crate::Engine;
+use super::{DAY, one_line, secret};
+use crate::{Engine, after};
 
 /// Days for which a link is valid.
 const DAYS: u32 = 7;
@@ -21,7 +21,7 @@ impl Engine {
     pub async fn first_invitation(&self) -> Result<Option<SecretString>> {
         self.require(AccountRole::Admin)?;
         let (new, secret) = link(AccountRole::Admin, "the first administrator".into())?;
-        let made = self.inner.store.put_first_invitation(&new).await?;
+        let made = self.store.put_first_invitation(&new).await?;
         Ok(made.then_some(secret))
     }
 
@@ -30,8 +30,7 @@ impl Engine {
     /// `note` names the recipient, in up to 200 characters.
     ///
     /// # Errors
-    /// [`Error::Invalid`] for the note; [`Error::Unauthenticated`],
-    /// [`Error::Forbidden`].
+    /// [`Error::Invalid`] for the note.
     pub async fn invite(
         &self,
         role: AccountRole,
@@ -39,27 +38,20 @@ impl Engine {
     ) -> Result<(InvitationView, SecretString)> {
         self.require(AccountRole::Admin)?;
         let (new, secret) = link(role, one_line("a note", note, 0, LONGEST_NOTE)?)?;
-        let view = self.inner.store.insert_invitation(&new, self.by()).await?;
+        let view = self.store.insert_invitation(&new, self.by()).await?;
         Ok((view, secret))
     }
 
     /// The valid invitations, newest first; for administrators.
-    ///
-    /// # Errors
-    /// [`Error::Unauthenticated`], [`Error::Forbidden`].
     pub async fn invitations(&self) -> Result<Vec<InvitationView>> {
         self.require(AccountRole::Admin)?;
-        self.inner.store.invitations().await
+        self.store.invitations().await
     }
 
     /// Withdraws an invitation; for administrators.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`] when it was used already or never existed;
-    /// [`Error::Unauthenticated`], [`Error::Forbidden`].
     pub async fn withdraw_invitation(&self, id: &str) -> Result<()> {
         self.require(AccountRole::Admin)?;
-        self.inner.store.withdraw_invitation(id, self.by()).await
+        self.store.withdraw_invitation(id, self.by()).await
     }
 
     /// The invitation with this secret; for anybody who has it.
@@ -68,7 +60,7 @@ impl Engine {
     /// [`Error::NotFound`] when it was used, withdrawn, has expired or never
     /// existed.
     pub async fn invitation(&self, secret: &str) -> Result<InvitationView> {
-        let found = self.inner.store.invitation(&secret::digest(secret)).await?;
+        let found = self.store.invitation(&secret::digest(secret)).await?;
         found.ok_or_else(leads_nowhere)
     }
 
@@ -89,14 +81,14 @@ impl Engine {
         self.invitation(secret).await?;
         let name = account_name(name).map_err(|e| Error::Invalid(e.into()))?;
         check_password(password.expose_secret(), &name).map_err(|e| Error::Invalid(e.into()))?;
-        let hash = self.inner.passwords.hash(password).await?;
+        let hash = self.passwords.hash(password).await?;
         let new = NewAccount {
             names: &[name],
             password: &hash,
             identity: None,
         };
         let digest = secret::digest(secret);
-        let made = self.inner.store.accept_invitation(&digest, &new).await?;
+        let made = self.store.accept_invitation(&digest, &new).await?;
         made.ok_or_else(leads_nowhere)
     }
 }

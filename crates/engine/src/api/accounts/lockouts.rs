@@ -11,12 +11,8 @@ const NAMES: usize = 1_000;
 #[derive(Debug)]
 pub struct UnknownNameLockouts(Cache<String, Guesses>);
 
-#[derive(Debug, Clone, Default)]
-struct Guesses {
-    failures: u32,
-    /// Unix milliseconds.
-    locked_until: i64,
-}
+/// Failures, and until when they lock the name, in unix milliseconds.
+type Guesses = (u32, i64);
 
 impl Default for UnknownNameLockouts {
     fn default() -> Self {
@@ -28,16 +24,13 @@ impl UnknownNameLockouts {
     /// Counts a guess at the moment `now`; if the name is locked, returns until
     /// when.
     pub fn locked(&self, name: &str, now: i64) -> Option<i64> {
-        let before = self.0.get(name).unwrap_or_default();
-        if before.locked_until > now {
-            return Some(before.locked_until);
+        let (failures, locked_until) = self.0.get(name).unwrap_or_default();
+        if locked_until > now {
+            return Some(locked_until);
         }
-        let failures = before.failures.saturating_add(1);
+        let failures = failures.saturating_add(1);
         let lock = i64::try_from(lock_seconds(failures) * 1_000).unwrap_or(i64::MAX);
-        let guesses = Guesses {
-            failures,
-            locked_until: now.saturating_add(lock),
-        };
+        let guesses = (failures, now.saturating_add(lock));
         self.0.insert(name.to_owned(), guesses);
         None
     }

@@ -1,13 +1,11 @@
 //! Accounts: roles, permissions, and the audit log. `invitations` create
-//! accounts; `sign_in`, `identities`, `sessions` and `tokens` authenticate
-//! them.
+//! accounts; `sign_in`, `identities` and `tokens` authenticate them.
 
 mod identities;
 mod invitations;
 mod lockouts;
 mod passwords;
 mod secret;
-mod sessions;
 mod sign_in;
 #[cfg(test)]
 mod tests;
@@ -15,7 +13,6 @@ mod tokens;
 
 use std::time::Duration;
 
-use swe_ci_base::clock::now_ms;
 use swe_ci_base::error::{Error, Result};
 use swe_ci_views::account::{AccountRole, AccountView, Actor, AuditEntry, Identity};
 use swe_ci_views::credentials::account_name;
@@ -32,49 +29,42 @@ const DAY: Duration = Duration::from_hours(24);
 
 impl Engine {
     /// All accounts, by name; for administrators.
-    ///
-    /// # Errors
-    /// [`Error::Unauthenticated`], [`Error::Forbidden`].
     pub async fn accounts(&self) -> Result<Vec<AccountView>> {
         self.require(AccountRole::Admin)?;
-        self.inner.store.accounts().await
+        self.store.accounts().await
     }
 
     /// Changes an account's role at once; for administrators.
     ///
     /// # Errors
-    /// [`Error::NotFound`]; [`Error::Conflict`] for the last administrator;
-    /// [`Error::Unauthenticated`], [`Error::Forbidden`].
+    /// [`Error::Conflict`] for the last administrator.
     pub async fn set_role(&self, name: &str, role: AccountRole) -> Result<()> {
         self.require(AccountRole::Admin)?;
         let name = known_name(name)?;
-        self.inner.store.set_role(&name, role, self.by()).await
+        self.store.set_role(&name, role, self.by()).await
     }
 
     /// Disables an account at once, with all its sessions and tokens, or
     /// enables it again; for administrators.
     ///
     /// # Errors
-    /// [`Error::NotFound`]; [`Error::Conflict`] for the last administrator;
-    /// [`Error::Unauthenticated`], [`Error::Forbidden`].
+    /// [`Error::Conflict`] for the last administrator.
     pub async fn set_disabled(&self, name: &str, disabled: bool) -> Result<()> {
         self.require(AccountRole::Admin)?;
         let name = known_name(name)?;
-        let store = &self.inner.store;
-        store.set_disabled(&name, disabled, self.by()).await
+        self.store.set_disabled(&name, disabled, self.by()).await
     }
 
     /// An account's present identity; none if it is deleted or disabled.
     pub async fn identity(&self, account_id: &str) -> Result<Option<Identity>> {
-        self.inner.store.identity(account_id).await
+        self.store.identity(account_id).await
     }
 
     /// The audit log, newest first; about one run, account, … or about all. For
     /// administrators.
     ///
     /// # Errors
-    /// [`Error::Invalid`] for a limit out of range; [`Error::Unauthenticated`],
-    /// [`Error::Forbidden`].
+    /// [`Error::Invalid`] for a limit out of range.
     pub async fn audit(
         &self,
         request: &PageRequest,
@@ -83,7 +73,6 @@ impl Engine {
         self.require(AccountRole::Admin)?;
         let limit = request.limit()?;
         let entries = self
-            .inner
             .store
             .audit(subject, request.after(), limit + 1)
             .await?;
@@ -93,10 +82,9 @@ impl Engine {
     /// Deletes expired sessions, invitations and tokens; returns their number.
     /// They are invalid from their expiry on, deleted or not.
     pub async fn sweep_accounts(&self) -> Result<u64> {
-        self.inner.store.sweep_accounts().await
+        self.store.sweep_accounts().await
     }
 
-    /// The actor's account.
     pub(crate) fn own_account(&self) -> Result<&Identity> {
         match self.by() {
             Actor::Account(who) => Ok(who),
@@ -115,10 +103,8 @@ fn known_name(name: &str) -> Result<String> {
     account_name(name).map_err(|_| Error::not_found("account", name))
 }
 
-/// The moment after this time, in unix milliseconds.
-fn after(time: Duration) -> i64 {
-    let ms = i64::try_from(time.as_millis()).unwrap_or(i64::MAX);
-    now_ms().saturating_add(ms)
+fn disabled() -> Error {
+    Error::Unauthenticated("this account is disabled; an administrator can enable it".into())
 }
 
 /// Checks a label that a user enters: `least` to `most` characters on one line.

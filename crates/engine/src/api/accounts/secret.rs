@@ -1,24 +1,20 @@
 //! Secrets of links, tokens and sessions: random, and stored as digests.
 
-use anyhow::anyhow;
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use secrecy::SecretString;
-use sha2::{Digest, Sha256};
-use swe_ci_base::digest::hex;
+use swe_ci_base::digest::sha256_hex;
 
 /// A secret of 256 random bits after `prefix`, in URL-safe characters.
 pub fn random(prefix: &str) -> anyhow::Result<SecretString> {
-    let mut bytes = [0; 32];
-    getrandom::fill(&mut bytes)
-        .map_err(|e| anyhow!("the system provides no random numbers: {e}"))?;
-    Ok(format!("{prefix}{}", BASE64_URL_SAFE_NO_PAD.encode(bytes)).into())
+    let text = BASE64_URL_SAFE_NO_PAD.encode(crate::random::<32>()?);
+    Ok(format!("{prefix}{text}").into())
 }
 
 /// The stored form of a secret. Secrets have too many bits to guess, so the
 /// digest need not be slow.
 pub fn digest(secret: &str) -> String {
-    hex(&Sha256::digest(secret))
+    sha256_hex(secret.as_bytes())
 }
 
 #[cfg(test)]

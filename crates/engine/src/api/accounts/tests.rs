@@ -280,7 +280,7 @@ async fn sessions_end_with_the_password() {
     assert!(!operator.new_session("id", &session).await.unwrap());
     assert_eq!(operator.session("id").await.unwrap(), Some(session.clone()));
     // The database holds only the digest of the id.
-    assert!(operator.inner.store.session("id").await.unwrap().is_none());
+    assert!(operator.store.session("id").await.unwrap().is_none());
 
     let change = async |old: &str, new: &str| ada.change_password(&old.into(), &new.into()).await;
     assert_eq!(

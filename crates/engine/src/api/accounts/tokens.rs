@@ -6,8 +6,8 @@ use swe_ci_base::error::{Error, Result};
 use swe_ci_store::NewToken;
 use swe_ci_views::account::{AccountRole, Actor, TokenView};
 
-use super::{DAY, after, one_line, secret};
-use crate::Engine;
+use super::{DAY, one_line, secret};
+use crate::{Engine, after};
 
 /// How every token begins, so that leaked ones can be found.
 const PREFIX: &str = "sweci_";
@@ -15,7 +15,6 @@ const PREFIX: &str = "sweci_";
 const MOST_DAYS: u32 = 365;
 /// The longest name, in characters.
 const LONGEST_NAME: usize = 80;
-/// The most tokens of an account.
 const MOST_TOKENS: usize = 50;
 
 impl Engine {
@@ -26,8 +25,7 @@ impl Engine {
     /// # Errors
     /// [`Error::Invalid`] for name or days, [`Error::Forbidden`] for a scope
     /// beyond the actor's rights or a validity beyond its token's,
-    /// [`Error::Conflict`] with 50 tokens already; [`Error::Unauthenticated`]
-    /// for visitors.
+    /// [`Error::Conflict`] with 50 tokens already.
     pub async fn make_token(
         &self,
         name: &str,
@@ -49,8 +47,7 @@ impl Engine {
                 "this token is valid until {until}, and a token it creates cannot be valid for longer; sign in to create one that is"
             )));
         }
-        let store = &self.inner.store;
-        if store.tokens(&who.account_id).await?.len() >= MOST_TOKENS {
+        if self.store.tokens(&who.account_id).await?.len() >= MOST_TOKENS {
             return Err(Error::Conflict(format!(
                 "there are {MOST_TOKENS} tokens already; revoke one first"
             )));
@@ -63,32 +60,22 @@ impl Engine {
             scope,
             expires_at,
         };
-        let view = store.insert_token(&new, self.by()).await?;
+        let view = self.store.insert_token(&new, self.by()).await?;
         Ok((view, text))
     }
 
     /// The account's valid tokens, newest first.
-    ///
-    /// # Errors
-    /// [`Error::Unauthenticated`] for visitors.
     pub async fn tokens(&self) -> Result<Vec<TokenView>> {
-        self.inner
-            .store
-            .tokens(&self.own_account()?.account_id)
-            .await
+        self.store.tokens(&self.own_account()?.account_id).await
     }
 
     /// Revokes a token of the account; administrators may revoke any.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`] when the account has no such token;
-    /// [`Error::Unauthenticated`] for visitors.
     pub async fn revoke_token(&self, id: &str) -> Result<()> {
         let owner = match self.by() {
             by if by.is(AccountRole::Admin) => None,
             _ => Some(self.own_account()?.account_id.as_str()),
         };
-        self.inner.store.remove_token(id, owner, self.by()).await
+        self.store.remove_token(id, owner, self.by()).await
     }
 
     /// The actor of a token, with its present rights. Records the token's use
@@ -99,7 +86,7 @@ impl Engine {
     /// its account is disabled.
     pub async fn actor_of_token(&self, text: &str) -> Result<Actor> {
         let identity = match text.starts_with(PREFIX) {
-            true => self.inner.store.bearer(&secret::digest(text)).await?,
+            true => self.store.bearer(&secret::digest(text)).await?,
             false => None,
         };
         identity.map(Actor::Account).ok_or_else(|| {

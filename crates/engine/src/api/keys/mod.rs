@@ -7,8 +7,7 @@ use swe_ci_base::error::{Error, Result};
 use swe_ci_core::key::KeyView;
 use swe_ci_core::permissions::Keyring;
 use swe_ci_core::task::is_plain_name;
-use swe_ci_runner::secrets::{MasterKey, Secrets};
-use swe_ci_store::KeyRow;
+use swe_ci_runner::secrets::MasterKey;
 use swe_ci_views::account::{AccountRole, Actor};
 
 use crate::Engine;
@@ -43,8 +42,8 @@ impl Engine {
             ));
         }
         let value = header_value(value)?;
-        let mut keys = self.inner.store.keys_alone().await?;
-        let master = self.inner.keys.master_of(&keys)?;
+        let mut keys = self.store.keys_alone().await?;
+        let master = self.keys.master_of(&keys)?;
         let sealed = master.seal(&ring.full_name(name), &value)?;
         keys.put(&ring, name, &sealed).await?;
         keys.note(self.by(), "key.set", name).await?;
@@ -57,8 +56,14 @@ impl Engine {
         let mut keys = Vec::new();
         let own = self.own_keyring()?;
         for ring in self.keyrings()? {
-            let rows = self.inner.store.keys(&ring).await?;
-            keys.extend(rows.into_iter().map(|key| view(key, ring == own)));
+            let rows = self.store.keys(&ring).await?;
+            keys.extend(rows.into_iter().map(|key| KeyView {
+                name: key.name,
+                own: ring == own,
+                created_at: rfc3339(key.created_at),
+                changed_at: rfc3339(key.changed_at),
+                used_at: key.used_at.map(rfc3339),
+            }));
         }
         Ok(keys)
     }
@@ -78,19 +83,16 @@ impl Engine {
     /// runs that need it.
     pub async fn remove_key(&self, name: &str, forced: bool) -> Result<()> {
         let ring = self.own_keyring()?;
-        let runs = self.inner.store.unfinished_runs_with(&ring).await?;
-        let needing: Vec<String> = runs
-            .into_iter()
-            .filter(|(_, config)| config.keys().iter().any(|key| key == name))
-            .map(|(id, _)| id)
-            .collect();
+        let mut runs = self.store.unfinished_runs_with(&ring).await?;
+        runs.retain(|(_, config)| config.keys().iter().any(|key| key == name));
+        let needing: Vec<String> = runs.into_iter().map(|(id, _)| id).collect();
         if !needing.is_empty() && !forced {
             return Err(Error::Conflict(format!(
                 "queued or running runs need the key `{name}`: {}",
                 needing.join(", ")
             )));
         }
-        self.inner.store.remove_key(&ring, name, self.by()).await
+        self.store.remove_key(&ring, name, self.by()).await
     }
 
     /// Seals all keys with another master key: with `new` if the operator keeps
@@ -103,8 +105,8 @@ impl Engine {
     /// the present master key is missing, or `new` is invalid.
     pub async fn rotate_secret(&self, new: Option<&SecretString>) -> Result<(String, usize)> {
         self.require(AccountRole::Admin)?;
-        let secrets = self.secrets();
-        let mut keys = self.inner.store.keys_alone().await?;
+        let secrets = self.keys.secrets();
+        let mut keys = self.store.keys_alone().await?;
         // Read before a new one is created: without it nothing may change.
         let old = keys.master().map(|id| secrets.find(id)).transpose()?;
         // On disk before any row needs it.
@@ -124,20 +126,12 @@ impl Engine {
         }
         keys.note(self.by(), "key.rotate", new.id()).await?;
         keys.commit(new.id()).await?;
-        self.forget_old_secrets(&new).await?;
+        // Removes all but the present master key from the file. The lock
+        // excludes rotations, so the database names the present one.
+        let keys = self.store.keys_alone().await?;
+        let present = keys.master().unwrap_or(new.id());
+        self.keys.secrets().keep_only(present)?;
         Ok((new.id().to_owned(), all.len()))
-    }
-
-    /// Removes all but the present master key from the file. The lock excludes
-    /// rotations, so the database names the present one.
-    async fn forget_old_secrets(&self, new: &MasterKey) -> Result<()> {
-        let keys = self.inner.store.keys_alone().await?;
-        self.secrets().keep_only(keys.master().unwrap_or(new.id()))
-    }
-
-    /// Created each time: another process may have rotated.
-    fn secrets(&self) -> Secrets {
-        self.inner.keys.secrets()
     }
 }
 
@@ -145,22 +139,11 @@ impl Engine {
 fn header_value(value: &SecretString) -> Result<SecretString> {
     let value = value.expose_secret().trim_end_matches(['\r', '\n']);
     let fits = (1..=4_096).contains(&value.len()) && value.bytes().all(|b| b.is_ascii_graphic());
-    if fits {
-        Ok(SecretString::from(value))
-    } else {
-        Err(Error::Invalid(
+    match fits {
+        true => Ok(value.into()),
+        false => Err(Error::Invalid(
             "a key has 1 to 4,096 visible ASCII characters, without spaces, on one line".into(),
-        ))
-    }
-}
-
-fn view(key: KeyRow, own: bool) -> KeyView {
-    KeyView {
-        name: key.name,
-        own,
-        created_at: rfc3339(key.created_at),
-        changed_at: rfc3339(key.changed_at),
-        used_at: key.used_at.map(rfc3339),
+        )),
     }
 }
 

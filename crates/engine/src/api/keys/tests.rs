@@ -17,13 +17,13 @@ async fn engine(data: &Path, secret: Option<&str>) -> Engine {
 }
 
 async fn opened(engine: &Engine, name: &str) -> String {
-    let keys = &engine.inner.keys;
+    let keys = &engine.keys;
     let value = keys.open(&Keyring::Operator, name).await.unwrap();
     value.expose_secret().to_owned()
 }
 
 async fn refused(engine: &Engine, name: &str) -> String {
-    let keys = &engine.inner.keys;
+    let keys = &engine.keys;
     let refused = keys.open(&Keyring::Operator, name).await;
     refused.unwrap_err().to_string()
 }
@@ -70,7 +70,7 @@ async fn everybody_has_their_own_keys() {
     assert_eq!(seen(&root).await, [acme(true), acme(false)]);
 
     let opened = async |ring: &Keyring| {
-        let key = operator.inner.keys.open(ring, "acme").await;
+        let key = operator.keys.open(ring, "acme").await;
         key.map(|key| key.expose_secret().to_owned())
     };
     let of = |id: &str| Keyring::Account(id.into());
@@ -95,7 +95,7 @@ async fn a_key_moved_to_another_keyring_cannot_be_opened() {
     let ada = operator.acting_for(account("ada", AccountRole::Submitter));
     ada.set_key("acme", &"sk-ada".into()).await.unwrap();
     operator.set_key("acme", &"sk-0".into()).await.unwrap();
-    let store = &operator.inner.store;
+    let store = &operator.store;
     let of = |id: &str| Keyring::Account(id.into());
     let stolen = store.sealed_key(&of("ada"), "acme").await.unwrap();
     let mut keys = store.keys_alone().await.unwrap();
@@ -110,7 +110,7 @@ async fn a_key_moved_to_another_keyring_cannot_be_opened() {
         (of("bob"), "its owner can store it again"),
         (Keyring::Operator, "`swe-ci key set acme`"),
     ] {
-        let refused = operator.inner.keys.open(&ring, "acme").await;
+        let refused = operator.keys.open(&ring, "acme").await;
         let message = refused.unwrap_err().to_string();
         assert!(message.contains(expect), "{message}");
     }
@@ -187,7 +187,7 @@ async fn the_wrong_master_key_loses_nothing() {
     let (id, keys) = moved.rotate_secret(Some(&other.into())).await.unwrap();
     assert_eq!((id.as_str(), keys), ("66687aad", 1));
     assert_eq!(opened(&wrong, "a").await, "sk-marked");
-    let keys = &moved.inner.keys;
+    let keys = &moved.keys;
     assert!(keys.open(&Keyring::Operator, "a").await.is_err());
 }
 
@@ -202,7 +202,7 @@ async fn killed_while_rotating_all_keys_open() {
 
     // Killed before the transaction: the file has a master key that no row
     // uses.
-    engine.secrets().add().unwrap();
+    engine.keys.secrets().add().unwrap();
     let both = read();
     assert_eq!(opened(&engine, "a").await, "sk-marked");
     engine.set_key("b", &"sk-other".into()).await.unwrap();

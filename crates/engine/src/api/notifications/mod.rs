@@ -7,7 +7,6 @@ mod tests;
 
 use std::time::Duration;
 
-use anyhow::anyhow;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use reqwest::Url;
@@ -22,10 +21,10 @@ use swe_ci_views::notification::{
     Channel, LONGEST_URL, MOST_WEBHOOKS, Notifications, Occasion, TargetView,
 };
 
-use crate::Engine;
 use crate::notifications::mail;
+use crate::notifications::message::PREFIX;
+use crate::{Engine, millis, random};
 
-/// The number of deliveries shown.
 const DELIVERIES_SHOWN: u32 = 50;
 /// How long past deliveries are stored.
 const RETENTION: Duration = Duration::from_hours(24 * 30);
@@ -45,11 +44,11 @@ impl Engine {
     /// submit no runs.
     pub async fn notifications(&self) -> Result<Notifications> {
         let who = self.notified_account()?;
-        let store = &self.inner.store;
+        let store = &self.store;
         Ok(Notifications {
             targets: store.targets(&who.account_id).await?,
             deliveries: store.deliveries(&who.account_id, DELIVERIES_SHOWN).await?,
-            sends_mail: self.inner.config.mailer.is_some(),
+            sends_mail: self.config.mailer.is_some(),
         })
     }
 
@@ -58,7 +57,7 @@ impl Engine {
     ///
     /// # Errors
     /// [`Error::Invalid`] for address or events, [`Error::Conflict`] with 10
-    /// webhooks already; [`Error::Unauthenticated`], [`Error::Forbidden`].
+    /// webhooks already.
     pub async fn add_webhook(
         &self,
         url: &str,
@@ -67,7 +66,7 @@ impl Engine {
         let who = self.notified_account()?;
         let address = self.webhook_url(url)?;
         let events = normalised(events)?;
-        let targets = self.inner.store.targets(&who.account_id).await?;
+        let targets = self.store.targets(&who.account_id).await?;
         let webhooks = targets.iter().filter(|t| t.channel == Channel::Webhook);
         if webhooks.count() >= MOST_WEBHOOKS {
             return Err(Error::Conflict(format!(
@@ -80,8 +79,8 @@ impl Engine {
             events: &events,
         };
         let secret = signing_secret()?;
-        let mut keys = self.inner.store.keys_alone().await?;
-        let master = self.inner.keys.master_of(&keys)?;
+        let mut keys = self.store.keys_alone().await?;
+        let master = self.keys.master_of(&keys)?;
         let seal = |id: &str| master.seal(&Keyring::Webhooks.full_name(id), &secret);
         let target = keys.insert_webhook(&new, self.by(), seal).await?;
         keys.commit(master.id()).await?;
@@ -94,18 +93,18 @@ impl Engine {
     /// # Errors
     /// [`Error::Invalid`] for address or events, [`Error::Conflict`] with a
     /// mailbox already or where no mails are sent, [`Error::TooMany`] after 5
-    /// codes in a day; [`Error::Unauthenticated`], [`Error::Forbidden`].
+    /// codes in a day.
     pub async fn add_mailbox(&self, address: &str, events: &[Occasion]) -> Result<TargetView> {
         let who = self.notified_account()?;
         let address = mail::address(address)?;
         let events = normalised(events)?;
-        if self.inner.config.mailer.is_none() {
+        if self.config.mailer.is_none() {
             return Err(Error::Conflict(
                 "this installation sends no mails; its operator can set that up (--smtp-url)"
                     .into(),
             ));
         }
-        let targets = self.inner.store.targets(&who.account_id).await?;
+        let targets = self.store.targets(&who.account_id).await?;
         if targets.iter().any(|target| target.channel == Channel::Mail) {
             return Err(Error::Conflict(
                 "there is an address already; remove it first".into(),
@@ -117,19 +116,18 @@ impl Engine {
             address: &address,
             events: &events,
         };
-        self.inner.store.insert_mailbox(&new, self.by()).await
+        self.store.insert_mailbox(&new, self.by()).await
     }
 
     /// Accepts the code that was sent to a mailbox of the account.
     ///
     /// # Errors
-    /// [`Error::NotFound`]; [`Error::Invalid`] when it is not the last code
-    /// sent, or that has expired; [`Error::Unauthenticated`],
-    /// [`Error::Forbidden`].
+    /// [`Error::Invalid`] when it is not the last code sent, or that has
+    /// expired.
     pub async fn confirm_mailbox(&self, target_id: &str, code: &str) -> Result<()> {
         let who = self.notified_account()?;
         let digest = mail::digest_of_code(code);
-        let store = &self.inner.store;
+        let store = &self.store;
         let confirmation = store.confirm(&who.account_id, target_id, &digest, self.by());
         let wrong = match confirmation.await? {
             Confirmation::Confirmed => return Ok(()),
@@ -143,11 +141,10 @@ impl Engine {
     /// unconfirmed mailbox. The result is among the deliveries.
     ///
     /// # Errors
-    /// [`Error::NotFound`]; [`Error::TooMany`] after 20 tests in an hour, or 5
-    /// codes in a day; [`Error::Unauthenticated`], [`Error::Forbidden`].
+    /// [`Error::TooMany`] after 20 tests in an hour, or 5 codes in a day.
     pub async fn test_target(&self, target_id: &str) -> Result<()> {
         let who = self.notified_account()?;
-        let store = &self.inner.store;
+        let store = &self.store;
         let target = store.target(&who.account_id, target_id).await?;
         let (about, within, most) = match target.confirmed {
             true => (Occasion::Test, HOUR, MAX_TESTS),
@@ -158,21 +155,16 @@ impl Engine {
     }
 
     /// Removes a target of the account, with its pending deliveries.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`]; [`Error::Unauthenticated`], [`Error::Forbidden`].
     pub async fn remove_target(&self, target_id: &str) -> Result<()> {
         let who = self.notified_account()?;
-        let store = &self.inner.store;
-        store
+        self.store
             .remove_target(&who.account_id, target_id, self.by())
             .await
     }
 
     /// Deletes deliveries older than 30 days; returns their number.
     pub async fn sweep_deliveries(&self) -> Result<u64> {
-        let store = &self.inner.store;
-        store.sweep_deliveries(before(RETENTION)).await
+        self.store.sweep_deliveries(before(RETENTION)).await
     }
 
     /// The actor's account, if it submits runs and so gets notifications.
@@ -183,7 +175,7 @@ impl Engine {
 
     async fn check_rate(&self, about: Occasion, within: Duration, most: u32) -> Result<()> {
         let action = format!("notification.{}", about.name());
-        let store = &self.inner.store;
+        let store = &self.store;
         let times = store.times_done(self.by(), &action, before(within)).await?;
         match times < most {
             true => Ok(()),
@@ -195,7 +187,7 @@ impl Engine {
 
     /// The normalised address. Its name is resolved and checked at delivery.
     fn webhook_url(&self, text: &str) -> Result<String> {
-        let private = self.by().is(AccountRole::Admin) || self.inner.config.private_endpoints;
+        let private = self.by().is(AccountRole::Admin) || self.config.private_endpoints;
         let wrong = |what: &str| Err(Error::Invalid(what.to_owned()));
         let must = "write the address of your receiver: https://, a host and a path, without user and password, of 2,000 characters or less";
         let Ok(url) = Url::parse(text.trim()) else {
@@ -230,17 +222,11 @@ fn normalised(events: &[Occasion]) -> Result<Vec<Occasion>> {
 
 /// 256 random bits, in the form receivers expect.
 fn signing_secret() -> anyhow::Result<SecretString> {
-    let mut bytes = [0; 32];
-    getrandom::fill(&mut bytes)
-        .map_err(|e| anyhow!("the system provides no random numbers: {e}"))?;
-    let text = BASE64_STANDARD.encode(bytes);
-    Ok(SecretString::from(format!(
-        "{}{text}",
-        crate::notifications::message::PREFIX
-    )))
+    let text = BASE64_STANDARD.encode(random::<32>()?);
+    Ok(SecretString::from(format!("{PREFIX}{text}")))
 }
 
 /// The moment this long ago, in unix milliseconds.
 fn before(time: Duration) -> i64 {
-    now_ms().saturating_sub(i64::try_from(time.as_millis()).unwrap_or(i64::MAX))
+    now_ms().saturating_sub(millis(time))
 }

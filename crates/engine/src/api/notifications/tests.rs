@@ -21,8 +21,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::*;
 use crate::Config;
-use crate::notifications::dispatcher::Pace;
-use crate::notifications::{Mailer, NotificationDispatcher, message};
+use crate::notifications::dispatcher::{NotificationDispatcher, Pace};
+use crate::notifications::{Mailer, message};
 
 /// A request to a receiver.
 #[derive(Debug, Clone)]
@@ -154,8 +154,8 @@ async fn setup(mailer: Option<Mailer>) -> Setup {
         first: Duration::ZERO,
         longest: Duration::ZERO,
     };
-    let (store, keys) = (&operator.inner.store, &operator.inner.keys);
-    let dispatcher = NotificationDispatcher::with_pace(store, keys, &config, pace).unwrap();
+    let (store, keys) = (&operator.store, &operator.parts.keys);
+    let dispatcher = NotificationDispatcher::new(store, keys, &config, pace).unwrap();
     Setup {
         admin: account(&operator, "root", AccountRole::Admin).await,
         ada: account(&operator, "ada", AccountRole::Submitter).await,
@@ -189,7 +189,7 @@ impl Setup {
 /// A run of this account's over one task.
 async fn submitted(engine: &Engine) -> String {
     let task = task("t");
-    let store = &engine.inner.store;
+    let store = &engine.store;
     store.put_task("s", 0, &task).await.unwrap();
     let run = NewRun {
         config: RunConfig::human("s"),

@@ -12,9 +12,6 @@ const LONGEST_REASON: usize = 500;
 impl Engine {
     /// Publishes a run, for its submitter and administrators; a withdrawn one,
     /// for administrators only. Idempotent.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`]; [`Error::Unauthenticated`], [`Error::Forbidden`].
     pub async fn publish(&self, run_id: &str) -> Result<()> {
         let run = self.steerable_run(run_id).await?;
         match run.visibility {
@@ -28,7 +25,7 @@ impl Engine {
             }
             Visibility::Withdrawn | Visibility::Private => {}
         }
-        self.inner.store.publish(run_id, self.by()).await
+        self.store.publish(run_id, self.by()).await
     }
 
     /// Withdraws a published run, with a reason of 1 to 500 characters for
@@ -37,8 +34,7 @@ impl Engine {
     ///
     /// # Errors
     /// [`Error::Invalid`] for the reason; [`Error::Conflict`] when it was never
-    /// published; [`Error::NotFound`], [`Error::Unauthenticated`],
-    /// [`Error::Forbidden`].
+    /// published.
     pub async fn unpublish(&self, run_id: &str, reason: &str) -> Result<()> {
         let run = self.steerable_run(run_id).await?;
         let reason = reason.trim();
@@ -52,7 +48,7 @@ impl Engine {
             Visibility::Private => Err(Error::Conflict(
                 "this run is private; there is nothing to withdraw".into(),
             )),
-            Visibility::Public => self.inner.store.withdraw(run_id, reason, self.by()).await,
+            Visibility::Public => self.store.withdraw(run_id, reason, self.by()).await,
         }
     }
 }

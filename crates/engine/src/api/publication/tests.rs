@@ -32,7 +32,7 @@ async fn engine_with_runs(folder: &std::path::Path) -> Engine {
     let engine = Engine::open(Config::new(folder.to_owned())).await.unwrap();
     let mut code = CodeTree::default();
     code.insert_file("a.py", "1\n");
-    let artifacts = &engine.inner.artifacts;
+    let artifacts = &engine.artifacts;
     let code = artifacts.put_code(&code).await.unwrap();
     let log = artifacts.put("log", b"1\n".to_vec()).await.unwrap();
     let said = artifacts.put("said", Vec::new()).await.unwrap();

@@ -1,6 +1,6 @@
 //! Computes leaderboard data from rows.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use swe_ci_base::clock::rfc3339;
 use swe_ci_base::error::Result;
@@ -13,17 +13,18 @@ use swe_ci_views::leaderboard::{Entry, LeaderboardData, Sample, ScoredTask};
 use swe_ci_views::style::EvolutionStyle;
 use swe_ci_views::view::{Provenance, RunSummary};
 
-use crate::Engine;
+use crate::api::runs::by_evolution;
 use crate::leaderboard_cache::OverRun;
 use crate::published::published;
 use crate::style_tools::METHOD;
+use crate::{Engine, as_u32};
 
 impl Engine {
     pub(super) async fn compute_leaderboard(&self, split: &str) -> Result<LeaderboardData> {
         self.check_split(split).await?;
         let origins = self.origins(split).await?;
         let mut entries = Vec::new();
-        for run in self.inner.store.runs_of_split(split).await? {
+        for run in self.store.runs_of_split(split).await? {
             // A run over some tasks of a split cannot be compared with one over
             // all.
             let whole = run.config.tasks.is_empty();
@@ -39,7 +40,7 @@ impl Engine {
     }
 
     pub(super) async fn origins(&self, split: &str) -> Result<Origins> {
-        let tasks = self.inner.store.tasks_of_split(split).await?;
+        let tasks = self.store.tasks_of_split(split).await?;
         let origin = |task: TaskRow| {
             let date = task.target_time.map(|ms| rfc3339(ms)[..10].to_owned());
             (task.id, (task.repo, date))
@@ -49,8 +50,7 @@ impl Engine {
 
     /// A run's leaderboard entry; `None` before its first scored evolution.
     pub(super) async fn entry(&self, run: &RunSummary, origins: &Origins) -> Result<Option<Entry>> {
-        let store = &self.inner.store;
-        let provenance = store.provenance(&run.run_id).await?;
+        let provenance = self.store.provenance(&run.run_id).await?;
         if !run.progress.is_over() {
             return self.compute_entry(run, provenance, origins).await;
         }
@@ -59,17 +59,17 @@ impl Engine {
             finished_at: run.finished_at.clone(),
             config: serde_json::to_string(&run.config).map_err(anyhow::Error::new)?,
             metric_version: provenance.metric_version,
-            measured: store.measured_of_run(&run.run_id, METHOD).await?,
+            measured: self.store.measured_of_run(&run.run_id, METHOD).await?,
             digest: provenance.imported.as_ref().map(|i| i.digest.clone()),
         };
         let mark = run.mark;
         let (engine, run, known) = (self.clone(), run.clone(), origins.clone());
         let computation =
             Box::pin(async move { engine.compute_entry(&run, provenance, &known).await });
-        let Some(entry) = self.inner.leaderboards.entry(over, computation).await? else {
+        let entry = self.leaderboards.entries.of(over, computation).await?;
+        let Some(mut entry) = Option::clone(&entry) else {
             return Ok(None);
         };
-        let mut entry = Entry::clone(&entry);
         // The verified mark does not affect the cached counts.
         entry.mark = mark;
         // The facts about the tasks may have changed since.
@@ -88,21 +88,16 @@ impl Engine {
         provenance: Provenance,
         origins: &Origins,
     ) -> Result<Option<Entry>> {
-        let store = &self.inner.store;
-        let mut verdicts: HashMap<String, Vec<Verdict>> = HashMap::new();
-        for (evolution_id, verdict) in store.verdicts_of_run(&run.run_id).await? {
-            verdicts.entry(evolution_id).or_default().push(verdict);
-        }
-        let styles = store.styles_of_run(&run.run_id, METHOD).await?;
+        let mut verdicts = by_evolution(self.store.verdicts_of_run(&run.run_id).await?);
+        let styles = self.store.styles_of_run(&run.run_id, METHOD).await?;
         let mut styles: HashMap<String, EvolutionStyle> = styles.into_iter().collect();
         let max_iterations = run.config.plan.max_iterations;
         let mut tasks = Tasks::default();
-        for evolution in store.evolutions_of_run(&run.run_id).await? {
+        for evolution in self.store.evolutions_of_run(&run.run_id).await? {
             let verdicts = verdicts.remove(&evolution.id).unwrap_or_default();
             let origin = origins.get(&evolution.task_id);
-            let style = styles
-                .remove(&evolution.id)
-                .and_then(|style| style.beside());
+            let style = styles.remove(&evolution.id);
+            let style = style.and_then(|style| style.beside());
             let sample = sample(&evolution, max_iterations, &verdicts);
             let sample = sample.map(|sample| Sample { style, ..sample });
             tasks.add(&evolution, origin, sample);
@@ -110,7 +105,7 @@ impl Engine {
         if tasks.scored.is_empty() {
             return Ok(None);
         }
-        let totals = store.totals_of_run(&run.run_id).await?;
+        let totals = self.store.totals_of_run(&run.run_id).await?;
         let config = &run.config;
         Ok(Some(Entry {
             run_id: run.run_id.clone(),
@@ -128,8 +123,8 @@ impl Engine {
             micro_usd: totals.micro_usd(),
             findings: totals.findings,
             max_iterations,
-            tasks_total: tasks.total(),
-            tasks_blocked: tasks.blocked(),
+            tasks_total: as_u32(tasks.all.len()),
+            tasks_blocked: as_u32(tasks.blocked()),
             tasks: tasks.scored,
         }))
     }
@@ -138,12 +133,11 @@ impl Engine {
 /// The repository of each task, and the day of its target commit.
 pub(super) type Origins = HashMap<TaskId, (String, Option<String>)>;
 
-/// Collects the tasks of a run.
 #[derive(Default)]
 struct Tasks {
     scored: Vec<ScoredTask>,
-    blocked: Vec<TaskId>,
-    all: Vec<TaskId>,
+    blocked: BTreeSet<TaskId>,
+    all: BTreeSet<TaskId>,
 }
 
 impl Tasks {
@@ -154,16 +148,15 @@ impl Tasks {
         sample: Option<Sample>,
     ) {
         let id = &evolution.task_id;
-        self.all.push(id.clone());
+        self.all.insert(id.clone());
         let (Some(ending), Some((repo, target_date))) = (evolution.ending, origin) else {
             return;
         };
         match sample.filter(|_| ending.is_scored()) {
-            None => self.blocked.extend(
-                [Ending::Blocked, Ending::BudgetSpent]
-                    .contains(&ending)
-                    .then(|| id.clone()),
-            ),
+            None if matches!(ending, Ending::Blocked | Ending::BudgetSpent) => {
+                self.blocked.insert(id.clone());
+            }
+            None => {}
             Some(sample) => match self.scored.iter_mut().find(|t| t.task_id == *id) {
                 Some(task) => task.samples.push(sample),
                 None => self.scored.push(ScoredTask {
@@ -176,14 +169,9 @@ impl Tasks {
         }
     }
 
-    fn total(&self) -> u32 {
-        distinct(self.all.clone())
-    }
-
-    fn blocked(&self) -> u32 {
-        let mut blocked = self.blocked.clone();
-        blocked.retain(|id| !self.scored.iter().any(|t| t.task_id == *id));
-        distinct(blocked)
+    fn blocked(&self) -> usize {
+        let scored = |id: &TaskId| self.scored.iter().any(|task| task.task_id == *id);
+        self.blocked.iter().filter(|id| !scored(id)).count()
     }
 }
 
@@ -196,10 +184,4 @@ fn sample(evolution: &EvolutionRow, max_iterations: u32, verdicts: &[Verdict]) -
         reference: count(Convention::Reference)?,
         style: None,
     })
-}
-
-fn distinct(mut ids: Vec<TaskId>) -> u32 {
-    ids.sort();
-    ids.dedup();
-    u32::try_from(ids.len()).unwrap_or(u32::MAX)
 }

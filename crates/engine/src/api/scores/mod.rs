@@ -2,44 +2,36 @@
 
 mod entries;
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use swe_ci_base::blocking::blocking;
 use swe_ci_base::error::{Error, Result};
 use swe_ci_core::metrics::{Convention, Gamma, Verdict, recoveries};
-use swe_ci_core::outcomes::Outcomes;
 use swe_ci_core::step::Ending;
 use swe_ci_core::task::TaskId;
+use swe_ci_store::IterationRow;
 use swe_ci_views::leaderboard::{
-    Entry, Incomparable, LeaderboardData, Published, RecoveryTime, Row, Scores, UncertaintyModel,
-    Unseen, Versus,
+    Entry, Incomparable, LeaderboardData, Matrix, Published, RecoveryTime, Row, Scores, TaskOrder,
+    UncertaintyModel, Unseen, Versus,
 };
 
 use crate::Engine;
+use crate::api::runs::by_evolution;
 use crate::leaderboard_cache::Ranking;
 use crate::published::published;
 
 impl Engine {
-    /// The leaderboard data of a split.
-    ///
-    /// # Errors
-    /// [`crate::Error::NotFound`] when there is no such split.
     pub async fn sheet(&self, split: &str) -> Result<Arc<LeaderboardData>> {
-        let changes = self.changes().await?;
+        let key = (split.to_owned(), self.changes().await?);
         let (engine, split) = (self.clone(), split.to_owned());
-        let name = split.clone();
-        let computation = Box::pin(async move { engine.compute_leaderboard(&name).await });
-        self.inner
-            .leaderboards
-            .leaderboard(split, changes, computation)
-            .await
+        let computation = Box::pin(async move { engine.compute_leaderboard(&split).await });
+        self.leaderboards.leaderboards.of(key, computation).await
     }
 
     /// The change counter of everything that pages show; derived data is valid
     /// as long as it stands still.
     pub async fn changes(&self) -> Result<i64> {
-        self.inner.store.changes().await
+        self.store.changes().await
     }
 
     /// Results known only from publication; uses no database.
@@ -50,68 +42,76 @@ impl Engine {
 
     /// The part of the leaderboard data that no model can have seen in
     /// training.
-    ///
-    /// # Errors
-    /// [`crate::Error::NotFound`] when there is no such split.
     pub async fn unseen(&self, split: &str) -> Result<Arc<Unseen>> {
-        let changes = self.changes().await?;
+        let key = (split.to_owned(), self.changes().await?);
         let (engine, split) = (self.clone(), split.to_owned());
-        let name = split.clone();
         let computation = Box::pin(async move {
-            let leaderboard = engine.sheet(&name).await?;
+            let leaderboard = engine.sheet(&split).await?;
             Ok(blocking(move || Ok(leaderboard.unseen())).await?)
         });
-        self.inner
-            .leaderboards
-            .unseen(split, changes, computation)
-            .await
+        self.leaderboards.unseen.of(key, computation).await
     }
 
     /// The leaderboard of a split with intervals and tie groups.
-    ///
-    /// # Errors
-    /// [`crate::Error::NotFound`] when there is no such split.
     pub async fn ranking(
         &self,
         split: &str,
         gamma: Gamma,
         convention: Convention,
     ) -> Result<Vec<Row>> {
-        let key = Ranking::new((split, self.changes().await?), gamma, convention, false);
-        let (engine, split) = (self.clone(), split.to_owned());
-        let computation = Box::pin(async move {
-            let leaderboard = engine.sheet(&split).await?;
-            let rank = move || {
-                Ok(UncertaintyModel::new(&leaderboard).rank(&leaderboard, gamma, convention))
-            };
-            Ok(blocking(rank).await?)
-        });
-        let rows = self.inner.leaderboards.ranking(key, computation).await?;
-        Ok(rows.to_vec())
+        self.ranked(split, gamma, convention, false).await
     }
 
     /// The same, counting only tasks younger than the model.
-    ///
-    /// # Errors
-    /// [`crate::Error::NotFound`] when there is no such split.
     pub async fn ranking_of_unseen(
         &self,
         split: &str,
         gamma: Gamma,
         convention: Convention,
     ) -> Result<Vec<Row>> {
-        let key = Ranking::new((split, self.changes().await?), gamma, convention, true);
+        self.ranked(split, gamma, convention, true).await
+    }
+
+    async fn ranked(
+        &self,
+        split: &str,
+        gamma: Gamma,
+        convention: Convention,
+        unseen: bool,
+    ) -> Result<Vec<Row>> {
+        let key = Ranking {
+            split: split.to_owned(),
+            changes: self.changes().await?,
+            gamma: gamma.get().to_bits(),
+            convention,
+            unseen,
+        };
         let (engine, split) = (self.clone(), split.to_owned());
         let computation = Box::pin(async move {
-            let unseen = engine.unseen(&split).await?;
-            let rank = move || {
-                let leaderboard = &unseen.sheet;
+            let rank = move |leaderboard: &LeaderboardData| {
                 Ok(UncertaintyModel::new(leaderboard).rank(leaderboard, gamma, convention))
             };
-            Ok(blocking(rank).await?)
+            if unseen {
+                let unseen = engine.unseen(&split).await?;
+                return Ok(blocking(move || rank(&unseen.sheet)).await?);
+            }
+            let leaderboard = engine.sheet(&split).await?;
+            Ok(blocking(move || rank(&leaderboard)).await?)
         });
-        let rows = self.inner.leaderboards.ranking(key, computation).await?;
+        let rows = self.leaderboards.rankings.of(key, computation).await?;
         Ok(rows.to_vec())
+    }
+
+    /// Every task of a split against every run.
+    pub async fn matrix(
+        &self,
+        split: &str,
+        gamma: Gamma,
+        convention: Convention,
+        order: TaskOrder,
+    ) -> Result<Matrix> {
+        let leaderboard = self.sheet(split).await?;
+        Ok(blocking(move || Ok(leaderboard.matrix(gamma, convention, order))).await?)
     }
 
     /// Runs of one split side by side, with the evolutions of one task if
@@ -150,9 +150,6 @@ impl Engine {
 
     /// All scores of one run. Without a scored evolution, the scores have no
     /// numbers.
-    ///
-    /// # Errors
-    /// [`crate::Error::NotFound`] when there is no such run.
     pub async fn scores(
         &self,
         run_id: &str,
@@ -186,27 +183,20 @@ impl Engine {
     /// How long the regressions of a run lasted; `None` when the names of its
     /// tests are unknown.
     async fn recovery(&self, run_id: &str) -> Result<Option<RecoveryTime>> {
-        let store = &self.inner.store;
-        let mut iterations: HashMap<String, Vec<Option<Outcomes>>> = HashMap::new();
-        for (evolution_id, row) in store.iterations_of_run(run_id).await? {
-            let scored = matches!(row.verdict, Verdict::Scored { .. });
-            iterations
-                .entry(evolution_id)
-                .or_default()
-                .push(scored.then_some(row.outcomes));
-        }
+        let mut iterations = by_evolution(self.store.iterations_of_run(run_id).await?);
         let mut all = Vec::new();
-        for evolution in store.evolutions_of_run(run_id).await? {
+        for evolution in self.store.evolutions_of_run(run_id).await? {
             if !evolution.ending.is_some_and(Ending::is_scored) {
                 continue;
             }
             if evolution.counts.counts_only {
                 return Ok(None);
             }
-            let base = store.suite(&evolution.suite).await?.base_outcomes;
+            let base = self.store.suite(&evolution.suite).await?.base_outcomes;
             let rows = iterations.remove(&evolution.id).unwrap_or_default();
-            let rows: Vec<Option<&Outcomes>> = rows.iter().map(Option::as_ref).collect();
-            all.extend(recoveries(&base, &rows));
+            let scored = |row: &IterationRow| matches!(row.verdict, Verdict::Scored { .. });
+            let outcomes = rows.iter().map(|row| scored(row).then_some(&row.outcomes));
+            all.extend(recoveries(&base, &outcomes.collect::<Vec<_>>()));
         }
         Ok(Some(RecoveryTime::of(&all)))
     }

@@ -10,15 +10,14 @@ use swe_ci_views::event::What;
 use swe_ci_views::steering::{Change, Steering, check_at_once};
 use swe_ci_views::view::RunSummary;
 
-use crate::Engine;
+use crate::{Engine, as_u32};
 
 impl Engine {
     /// Pauses a run: nothing new of it begins, and active steps are interrupted
     /// within seconds, to resume later.
     ///
     /// # Errors
-    /// [`Error::Conflict`] when the run is over; [`Error::NotFound`],
-    /// [`Error::Unauthenticated`], [`Error::Forbidden`].
+    /// [`Error::Conflict`] when the run is over.
     pub async fn pause(&self, run_id: &str) -> Result<()> {
         self.set_paused(run_id, true).await
     }
@@ -48,9 +47,9 @@ impl Engine {
     /// As [`Engine::pause`], but a run may be cancelled twice.
     pub async fn cancel(&self, run_id: &str) -> Result<()> {
         self.steerable_run(run_id).await?;
-        if self.inner.store.cancel_run(run_id, self.by()).await? {
+        if self.store.cancel_run(run_id, self.by()).await? {
             let progress = Progress::Cancelled;
-            self.inner.events.publish(run_id, What::Run { progress });
+            self.events.publish(run_id, What::Run { progress });
         }
         Ok(())
     }
@@ -62,11 +61,10 @@ impl Engine {
     /// # Errors
     /// [`Error::Rejected`] naming the field that is out of range, or the limit
     /// that would fall; [`Error::Conflict`] when the run is over, unless it
-    /// ended by its budget; [`Error::NotFound`], [`Error::Unauthenticated`],
-    /// [`Error::Forbidden`].
+    /// ended by its budget.
     pub async fn change(&self, run_id: &str, change: Change) -> Result<()> {
         self.steerable_run(run_id).await?;
-        let unpaid = self.inner.store.stuck(run_id).await?.budget_spent > 0;
+        let unpaid = self.store.stuck(run_id).await?.budget_spent > 0;
         let apply = |progress: Progress, mut now: Steering| {
             if progress == Progress::Cancelled || (progress.is_over() && !unpaid) {
                 return Err(over(run_id, progress));
@@ -89,12 +87,10 @@ impl Engine {
         run_id: &str,
         change: impl FnOnce(Progress, Steering) -> Result<Steering> + Send,
     ) -> Result<()> {
-        let changed = self.inner.store.steer(run_id, self.by(), change).await?;
+        let changed = self.store.steer(run_id, self.by(), change).await?;
         if let Some(steering) = changed {
-            self.inner.ledgers.set_budget(run_id, steering.budget);
-            self.inner
-                .events
-                .publish(run_id, What::Steered { steering });
+            self.ledgers.set_budget(run_id, steering.budget);
+            self.events.publish(run_id, What::Steered { steering });
         }
         Ok(())
     }
@@ -106,8 +102,7 @@ impl Engine {
     ///
     /// # Errors
     /// [`Error::Conflict`] when the run is cancelled, was made elsewhere, is
-    /// finished with nothing blocked, or has no budget left;
-    /// [`Error::NotFound`], [`Error::Unauthenticated`], [`Error::Forbidden`].
+    /// finished with nothing blocked, or has no budget left.
     pub async fn retry_blocked(&self, run_id: &str) -> Result<u32> {
         let run = self.steerable_run(run_id).await?;
         if run.config.kind == Kind::Imported {
@@ -115,8 +110,7 @@ impl Engine {
                 "these results were made elsewhere and cannot be retried here".into(),
             ));
         }
-        let store = &self.inner.store;
-        match store.stuck(run_id).await? {
+        match self.store.stuck(run_id).await? {
             Stuck::NONE if run.progress.is_over() => return Err(over(run_id, run.progress)),
             Stuck::NONE => return Ok(0),
             _ => {}
@@ -124,23 +118,21 @@ impl Engine {
         if let Some(spent) = self.budget_reached(&run).await? {
             return Err(Error::Conflict(format!("{spent}; raise it first")));
         }
-        let queued = store.retry(run_id, self.by()).await?;
-        let count = u32::try_from(queued.len()).unwrap_or(u32::MAX);
+        let queued = self.store.retry(run_id, self.by()).await?;
+        let count = as_u32(queued.len());
         for evolution_id in queued {
-            self.inner
-                .events
-                .publish(run_id, What::Queued { evolution_id });
+            self.events.publish(run_id, What::Queued { evolution_id });
         }
         if count > 0 {
-            let progress = store.run_progress(run_id).await?;
-            self.inner.events.publish(run_id, What::Run { progress });
+            let progress = self.store.run_progress(run_id).await?;
+            self.events.publish(run_id, What::Run { progress });
         }
         Ok(count)
     }
 
     /// The limit of its budget that a run has reached, in words.
     async fn budget_reached(&self, run: &RunSummary) -> Result<Option<String>> {
-        let store = &self.inner.store;
+        let store = &self.store;
         let totals = store.totals_of_run(&run.run_id).await?;
         let began = store.run_began(&run.run_id).await?.unwrap_or_else(now_ms);
         let budget = run.steering.budget;
@@ -149,7 +141,7 @@ impl Engine {
 }
 
 /// The error for steering a finished run.
-fn over(run_id: &str, progress: Progress) -> Error {
+pub fn over(run_id: &str, progress: Progress) -> Error {
     Error::Conflict(format!("run {run_id} is {} already", progress.name()))
 }
 

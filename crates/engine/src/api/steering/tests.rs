@@ -16,7 +16,7 @@ use crate::Config;
 
 /// A run of ada's with this budget over this many tasks.
 async fn run(engine: &Engine, tasks: u32, visibility: Visibility, budget: Budget) -> String {
-    let store = &engine.inner.store;
+    let store = &engine.store;
     let mut ids = Vec::new();
     for position in 0..tasks {
         let task = task(&format!("t{position}"));
@@ -44,7 +44,7 @@ async fn run(engine: &Engine, tasks: u32, visibility: Visibility, budget: Budget
 
 /// Ends the next evolution, which used a hundred tokens.
 async fn end_next(engine: &Engine, outcome: StepOutcome, ending: Ending) {
-    let store = &engine.inner.store;
+    let store = &engine.store;
     let claim = store.claim("w/1", 60_000).await.unwrap().unwrap();
     let step = StepRow {
         iteration: 1,

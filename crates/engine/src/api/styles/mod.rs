@@ -8,24 +8,25 @@
 
 mod queries;
 mod queue;
-mod versions;
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use anyhow::Context;
 use futures::{StreamExt, TryStreamExt};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use swe_ci_base::blocking::blocking;
 use swe_ci_base::code::{CodeTree, Entry};
 use swe_ci_base::error::{Error, Result};
+use swe_ci_core::metrics::Verdict;
 use swe_ci_measure::{self as measure, Radon, Source, is_source};
 use swe_ci_sandbox::{SandboxError, host};
-use swe_ci_store::{CodeStyleRow, Measured};
-use swe_ci_views::style::{EvolutionStyle, FileLines, FileStyle, VersionStyle};
+use swe_ci_store::{CodeStyleRow, EvolutionRow, IterationRow, Measured, TaskRow};
+use swe_ci_views::style::{CodeVersion, EvolutionStyle, FileStyle, VersionStyle};
 
-use self::versions::Version;
-use crate::Engine;
 use crate::style_tools::{METHOD, StyleMeter, recipe};
+use crate::{Engine, Say};
 
 pub use queries::FolderStyle;
 pub use queue::StylesMeasured;
@@ -34,8 +35,8 @@ pub use queue::StylesMeasured;
 /// memory together.
 const MAX_SOURCE: usize = 64 << 20;
 
-/// Reports progress.
-type Say<'a> = &'a (dyn Fn(String) + Send + Sync);
+/// Larger code is refused.
+const MAX_CODE: u64 = 512 << 20;
 
 /// The source files of some code: see [`is_source`]. Skips links; their targets
 /// are measured in place.
@@ -62,9 +63,8 @@ fn source_of(code: &CodeTree) -> anyhow::Result<Source> {
 impl Engine {
     /// Measures a finished evolution; inside is why it has no style.
     async fn measure(&self, evolution_id: &str, say: Say<'_>) -> Result<Measured> {
-        let store = &self.inner.store;
-        let evolution = store.evolution(evolution_id).await?;
-        let task = store.task(&evolution.task_id).await?;
+        let evolution = self.store.evolution(evolution_id).await?;
+        let task = self.store.task(&evolution.task_id).await?;
         let versions = match self.versions(&evolution, &task).await {
             Ok(versions) => versions,
             Err(error) => return Ok(Err(format!("its code cannot be read: {error}"))),
@@ -80,8 +80,8 @@ impl Engine {
         };
         let base = versions.first().map(|base| base.digest.clone());
         for version in &versions {
-            self.store_changed(base.as_deref().unwrap_or_default(), version)
-                .await?;
+            let key = changed_key(base.as_deref().unwrap_or_default(), &version.digest);
+            self.put_json(&key, &version.changed.files).await?;
         }
         let style_of = |version: &Version| {
             let row = rows.get(&version.digest)?;
@@ -109,11 +109,10 @@ impl Engine {
         what_for: &str,
         say: Say<'_>,
     ) -> Result<std::result::Result<HashMap<String, CodeStyleRow>, String>> {
-        let store = &self.inner.store;
         let mut rows = HashMap::new();
         let mut missing = Vec::new();
         for (digest, source) in sources {
-            match store.code_style(METHOD, &digest, image).await? {
+            match self.store.code_style(METHOD, &digest, image).await? {
                 Some(row) => {
                     rows.insert(digest, row);
                 }
@@ -123,7 +122,7 @@ impl Engine {
         if missing.is_empty() {
             return Ok(Ok(rows));
         }
-        let layer = self.inner.harnesses.layer(&recipe(), say).await;
+        let layer = self.harnesses.layer(&recipe(), say).await;
         let layer = layer.map_err(|error| Error::Unavailable(format!("{error:#}")))?;
         let sandbox = self.sandbox();
         let limits = self.config().style_limits;
@@ -159,7 +158,8 @@ impl Engine {
         let mut radon = Radon::default();
         for row in known.values() {
             radon.tools = row.tools.clone();
-            radon.learn(&self.files_of(row).await?);
+            let files: Vec<FileStyle> = self.get_json(&row.files).await?;
+            radon.learn(&files);
         }
         let mut contents = BTreeMap::new();
         for bytes in missing.iter().flat_map(|(_, source)| source.values()) {
@@ -184,41 +184,59 @@ impl Engine {
         digest: String,
         source: Arc<Source>,
     ) -> Result<CodeStyleRow> {
-        let measured = meter.version(&source, radon).await.map_err(unavailable)?;
-        let key = format!("styles/{METHOD}/{}/{digest}.json", plain(meter.image));
-        let files = serde_json::to_vec(&measured.files).map_err(anyhow::Error::new)?;
+        let measured = meter.version(&source, radon).await;
+        let (style, files) = measured.map_err(unavailable)?;
+        // A digest as part of a file name.
+        let image = meter.image.replace(':', "-");
+        let key = format!("styles/{METHOD}/{image}/{digest}.json");
         let row = CodeStyleRow {
             source: digest,
             image: meter.image.to_owned(),
-            tools: measured.tools,
-            style: measured.style,
-            files: self.inner.artifacts.put(&key, files).await?,
+            tools: radon.tools.clone(),
+            style,
+            files: self.put_json(&key, &files).await?,
         };
-        self.inner.store.put_code_style(METHOD, &row).await?;
+        self.store.put_code_style(METHOD, &row).await?;
         Ok(row)
     }
 
-    /// Stores which files differ from the base.
-    async fn store_changed(&self, base: &str, version: &Version) -> Result<()> {
-        let files = serde_json::to_vec(&version.changed.files).map_err(anyhow::Error::new)?;
-        let key = changed_key(base, &version.digest);
-        self.inner.artifacts.put(&key, files).await?;
-        Ok(())
+    /// Base, oracle, and each scored iteration with stored code, in order.
+    async fn versions(&self, evolution: &EvolutionRow, task: &TaskRow) -> Result<Vec<Version>> {
+        let base = Arc::new(self.source_of_commit(task, &task.base_sha).await?);
+        let oracle = Arc::new(self.source_of_commit(task, &task.target_sha).await?);
+        let mut versions = vec![
+            Version::new(CodeVersion::Base, base.clone(), &base).await?,
+            Version::new(CodeVersion::Oracle, oracle, &base).await?,
+        ];
+        for row in self.store.iterations(&evolution.id).await? {
+            if !row.code.is_empty() && matches!(row.verdict, Verdict::Scored { .. }) {
+                let source = Arc::new(self.source_of_iteration(&row).await?);
+                let version = CodeVersion::Iteration(row.iteration);
+                versions.push(Version::new(version, source, &base).await?);
+            }
+        }
+        Ok(versions)
     }
 
-    /// The stored list of files that differ from the base.
-    async fn changed_lines(&self, base: &str, source: &str) -> Result<Vec<FileLines>> {
-        let key = format!("{}.zst", changed_key(base, source));
-        let bytes = self.inner.artifacts.get(&key).await?;
-        let read = blocking(move || Ok(serde_json::from_slice(&bytes)?));
-        Ok(read.await?)
+    async fn source_of_commit(&self, task: &TaskRow, sha: &str) -> Result<Source> {
+        let (history, sha) = (self.folders.history(&task.id), sha.to_owned());
+        Ok(blocking(move || source_of(&history.code(&sha)?)).await?)
     }
 
-    /// The results for each file of a version.
-    async fn files_of(&self, row: &CodeStyleRow) -> Result<Vec<FileStyle>> {
-        let bytes = self.inner.artifacts.get(&row.files).await?;
-        let read = blocking(move || Ok(serde_json::from_slice(&bytes)?));
-        Ok(read.await?)
+    async fn source_of_iteration(&self, row: &IterationRow) -> Result<Source> {
+        let artifacts = &self.artifacts;
+        let code = artifacts.get_code_within(&row.code, MAX_CODE).await?;
+        Ok(blocking(move || source_of(&code)).await?)
+    }
+
+    async fn put_json(&self, key: &str, value: &impl Serialize) -> Result<String> {
+        let bytes = serde_json::to_vec(value).map_err(anyhow::Error::new)?;
+        Ok(self.artifacts.put(key, bytes).await?)
+    }
+
+    async fn get_json<T: DeserializeOwned + Send + 'static>(&self, key: &str) -> Result<T> {
+        let bytes = self.artifacts.get(key).await?;
+        Ok(blocking(move || Ok(serde_json::from_slice(&bytes)?)).await?)
     }
 }
 
@@ -227,13 +245,37 @@ fn changed_key(base: &str, source: &str) -> String {
     format!("styles/changed/{base}-{source}.json")
 }
 
-/// A digest as part of a file name.
-fn plain(digest: &str) -> String {
-    digest.replace(':', "-")
-}
-
 fn unavailable(error: SandboxError) -> Error {
     Error::Unavailable(format!("{:#}", anyhow::Error::new(error)))
+}
+
+#[derive(Debug)]
+struct Version {
+    version: CodeVersion,
+    source: Arc<Source>,
+    /// Digest of its files.
+    digest: String,
+    /// How it differs from the base.
+    changed: measure::Changed,
+}
+
+impl Version {
+    async fn new(
+        version: CodeVersion,
+        source: Arc<Source>,
+        base: &Arc<Source>,
+    ) -> anyhow::Result<Self> {
+        let base = base.clone();
+        blocking(move || {
+            Ok(Self {
+                version,
+                digest: measure::digest(&source),
+                changed: measure::changed(&base, &source)?,
+                source,
+            })
+        })
+        .await
+    }
 }
 
 #[cfg(test)]

@@ -17,9 +17,9 @@ use swe_ci_views::style::{
     VersionFiles, VersionStyle, beside,
 };
 
-use super::Say;
-use crate::Engine;
+use super::changed_key;
 use crate::style_tools::METHOD;
+use crate::{Engine, Say, as_u32};
 
 /// How many files of an evolution are listed beside the oracle's, and of how
 /// many of them the code is shown.
@@ -28,7 +28,6 @@ const SHOWN: usize = 5;
 /// The most bytes of source below a folder.
 const MAX_FOLDER: u64 = 512 << 20;
 
-/// The style of a folder.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct FolderStyle {
     pub tools: StyleTools,
@@ -39,15 +38,12 @@ pub struct FolderStyle {
 impl Engine {
     /// The style of an evolution, or why it has none; `None` before it is
     /// measured.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`].
     pub async fn style(
         &self,
         evolution_id: &str,
     ) -> Result<Option<std::result::Result<EvolutionStyle, String>>> {
         self.visible_evolution(evolution_id).await?;
-        self.inner.store.style(evolution_id, METHOD).await
+        self.store.style(evolution_id, METHOD).await
     }
 
     /// The results for each file of one version of an evolution's code, and the
@@ -89,7 +85,7 @@ impl Engine {
         Ok(StyleBeside {
             style,
             files,
-            more_files: u32::try_from(more_files).unwrap_or(u32::MAX),
+            more_files: as_u32(more_files),
             diff: diff.ok(),
         })
     }
@@ -106,10 +102,9 @@ impl Engine {
         let (last, oracle) = last.zip(oracle).context("there is nothing to compare")?;
         let end = |version: &VersionStyle| format!("style/{}/{}", style.image, version.source);
         let ends = (end(oracle), end(last));
-        let store = &self.inner.store;
         let codes = async {
-            let task = store.task(&evolution.task_id).await?;
-            let rows = store.iterations(&evolution.id).await?;
+            let task = self.store.task(&evolution.task_id).await?;
+            let rows = self.store.iterations(&evolution.id).await?;
             let is_last =
                 |row: &&IterationRow| CodeVersion::Iteration(row.iteration) == last.version;
             let row = rows.iter().find(is_last).context("it no longer exists")?;
@@ -118,7 +113,7 @@ impl Engine {
             let paths = || files.iter().take(SHOWN).map(|file| file.path.as_str());
             Ok((subset(&oracle, paths()), subset(&own, paths())))
         };
-        let diff = self.inner.diffs.between(ends, codes).await?;
+        let diff = self.diffs.between(ends, codes).await?;
         Ok(Diff::clone(&diff))
     }
 
@@ -127,8 +122,7 @@ impl Engine {
     ///
     /// # Errors
     /// [`Error::Invalid`] when the folder cannot be read or has no source;
-    /// [`Error::Unavailable`] when the container engine fails;
-    /// [`Error::Unauthenticated`], [`Error::Forbidden`].
+    /// [`Error::Unavailable`] when the container engine fails.
     pub async fn style_of_folder(
         &self,
         folder: &Path,
@@ -137,7 +131,7 @@ impl Engine {
     ) -> Result<FolderStyle> {
         self.require(swe_ci_views::account::AccountRole::Admin)?;
         let image = image.unwrap_or(&self.config().base_image);
-        let digest = self.images().digest(image).await?;
+        let digest = self.images.digest(image).await?;
         let digest = digest.ok_or_else(|| {
             Error::Invalid(format!("the container engine has no image `{image}`"))
         })?;
@@ -151,14 +145,14 @@ impl Engine {
         let mut rows = rows.map_err(Error::Invalid)?;
         let row = rows.remove(&id).context("the measured style is missing")?;
         Ok(FolderStyle {
-            files: self.files_of(&row).await?,
+            files: self.get_json(&row.files).await?,
             tools: row.tools,
             style: row.style,
         })
     }
 
     async fn measured(&self, evolution_id: &str) -> Result<EvolutionStyle> {
-        let style: Option<Measured> = self.inner.store.style(evolution_id, METHOD).await?;
+        let style: Option<Measured> = self.store.style(evolution_id, METHOD).await?;
         style
             .and_then(std::result::Result::ok)
             .ok_or_else(|| Error::not_found("code style of the evolution", evolution_id))
@@ -172,16 +166,16 @@ impl Engine {
         let none = || Error::not_found("measured version", version.name());
         let base = style.version(CodeVersion::Base).ok_or_else(none)?;
         let source = &style.version(version).ok_or_else(none)?.source;
-        let row = self.inner.store.code_style(METHOD, source, &style.image);
+        let row = self.store.code_style(METHOD, source, &style.image);
         let row = row.await?.ok_or_else(none)?;
+        let changed = format!("{}.zst", changed_key(&base.source, source));
         Ok(VersionFiles {
-            files: self.files_of(&row).await?,
-            changed: self.changed_lines(&base.source, source).await?,
+            files: self.get_json(&row.files).await?,
+            changed: self.get_json(&changed).await?,
         })
     }
 }
 
-/// These files of a source.
 fn subset<'a>(source: &Source, paths: impl Iterator<Item = &'a str>) -> CodeTree {
     let mut subset = CodeTree::default();
     for path in paths {

@@ -4,16 +4,13 @@
 use std::time::Duration;
 
 use serde::Serialize;
-use swe_ci_base::clock::now_ms;
 use swe_ci_base::error::{Error, Result};
 use swe_ci_views::account::AccountRole;
 use tokio_util::sync::CancellationToken;
 
-use super::Say;
-use crate::Engine;
 use crate::style_tools::METHOD;
+use crate::{Engine, Say};
 
-/// How often a worker looks for a finished evolution.
 const POLL_INTERVAL: Duration = Duration::from_secs(2);
 /// The pause after a failure of the container engine, or of the registry of the
 /// tools.
@@ -21,7 +18,6 @@ const RETRY_DELAY: Duration = Duration::from_mins(5);
 /// How long a worker's claim on an evolution lasts.
 const LEASE: Duration = Duration::from_hours(6);
 
-/// The result of measuring.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct StylesMeasured {
     pub measured: u32,
@@ -34,9 +30,8 @@ impl Engine {
     /// method has not measured.
     ///
     /// # Errors
-    /// [`Error::NotFound`] without such a run; [`Error::Unavailable`] when the
-    /// container engine fails, with the results so far stored;
-    /// [`Error::Unauthenticated`], [`Error::Forbidden`].
+    /// [`Error::Unavailable`] when the container engine fails, with the results
+    /// so far stored.
     pub async fn measure_styles(
         &self,
         run_id: Option<&str>,
@@ -46,20 +41,19 @@ impl Engine {
         if let Some(id) = run_id {
             self.visible_run(id).await?;
         }
-        let store = &self.inner.store;
-        let wanted = store.unmeasured(run_id, METHOD).await?;
+        let wanted = self.store.unmeasured(run_id, METHOD).await?;
         let mut all = StylesMeasured::default();
         for (n, id) in wanted.iter().enumerate() {
             let style = self.measure(id, say).await?;
-            store.put_style(id, METHOD, &style).await?;
-            let place = format!("{}/{}", n + 1, wanted.len());
+            self.store.put_style(id, METHOD, &style).await?;
+            let evolution = format!("{}/{} evolution {id}", n + 1, wanted.len());
             match style {
                 Ok(_) => {
-                    say(format!("{place} evolution {id}"));
+                    say(evolution);
                     all.measured += 1;
                 }
                 Err(why) => {
-                    say(format!("{place} evolution {id}: {why}"));
+                    say(format!("{evolution}: {why}"));
                     all.failed.push((id.clone(), why));
                 }
             }
@@ -69,16 +63,16 @@ impl Engine {
 
     /// Measures evolutions as they end, one at a time, until `stop`.
     pub(crate) async fn measure_ended(&self, stop: &CancellationToken) {
-        let worker = &self.inner.instance;
+        let worker = &self.instance;
         // Claims of an earlier process of this data folder.
-        if let Err(error) = self.inner.store.release_styles(worker).await {
+        if let Err(error) = self.store.release_styles(worker).await {
             tracing::warn!("code style: {error}");
         }
         let mut checked_at = None;
         while !stop.is_cancelled() {
-            let next = tokio::select! {
-                next = self.measure_next(worker, &mut checked_at) => next,
-                () = stop.cancelled() => return,
+            let next = Box::pin(self.measure_next(worker, &mut checked_at));
+            let Some(next) = stop.run_until_cancelled(next).await else {
+                return;
             };
             let wait = match next {
                 Ok(true) => continue,
@@ -88,10 +82,7 @@ impl Engine {
                     RETRY_DELAY
                 }
             };
-            tokio::select! {
-                () = stop.cancelled() => {}
-                () = tokio::time::sleep(wait) => {}
-            }
+            stop.run_until_cancelled(tokio::time::sleep(wait)).await;
         }
     }
 
@@ -99,20 +90,19 @@ impl Engine {
     /// when there was none: the search, which grows with the number of
     /// evolutions, is skipped until it rises.
     async fn measure_next(&self, worker: &str, checked_at: &mut Option<i64>) -> Result<bool> {
-        let store = &self.inner.store;
-        let changes = store.changes().await?;
+        let changes = self.store.changes().await?;
         if *checked_at == Some(changes) {
             return Ok(false);
         }
-        let until = now_ms() + i64::try_from(LEASE.as_millis()).unwrap_or(i64::MAX);
-        let Some(id) = store.claim_style(worker, METHOD, until).await? else {
+        let until = crate::after(LEASE);
+        let Some(id) = self.store.claim_style(worker, METHOD, until).await? else {
             *checked_at = Some(changes);
             return Ok(false);
         };
         let style = match self.measure(&id, &|line| tracing::info!("{line}")).await {
             Ok(style) => style,
             Err(error @ Error::Unavailable(_)) => {
-                store.release_styles(worker).await?;
+                self.store.release_styles(worker).await?;
                 return Err(error);
             }
             // Stored, so that it is not tried again and again.
@@ -121,7 +111,7 @@ impl Engine {
         if let Err(why) = &style {
             tracing::warn!(evolution = id, "no code style: {why}");
         }
-        store.put_style(&id, METHOD, &style).await?;
+        self.store.put_style(&id, METHOD, &style).await?;
         Ok(true)
     }
 }

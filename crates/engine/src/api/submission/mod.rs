@@ -9,16 +9,20 @@ use swe_ci_base::error::{Error, Result};
 use swe_ci_core::agent::{AgentConfig, Endpoint};
 use swe_ci_core::permissions::{Keyring, Reach, RunPermissions};
 use swe_ci_core::run::{BadConfig, Kind, Progress, RunConfig};
+use swe_ci_core::step::Role;
 use swe_ci_core::task::TaskId;
 use swe_ci_gateway::refused_by_name;
 use swe_ci_runner::evolve;
 use swe_ci_store::{NewRun, TaskRow};
 use swe_ci_views::account::{AccountRole, Actor, Standing, Visibility};
 use swe_ci_views::event::What;
-use swe_ci_views::submission::Submission;
+use swe_ci_views::submission::{Estimate, Submission};
 use swe_ci_views::view::{Provenance, TaskState};
 
-use crate::{Engine, METRIC_VERSION};
+use crate::{Engine, METRIC_VERSION, as_u32};
+
+/// Runs that an estimate of costs considers, the newest visible ones.
+const MAX_RUNS: u32 = 200;
 
 /// A runnable configuration, with everything that was derived from it here and
 /// today.
@@ -28,7 +32,6 @@ pub(crate) struct Draft {
     pub config: RunConfig,
     pub grant: RunPermissions,
     pub harness_version: String,
-    /// The tasks the run will work on.
     pub tasks: Vec<TaskRow>,
 }
 
@@ -54,13 +57,8 @@ impl Engine {
     /// # Errors
     /// As [`Engine::submit`].
     pub async fn queue(&self, submission: Submission) -> Result<String> {
-        let Submission {
-            config,
-            visibility,
-            preflight,
-            forget_keys,
-        } = submission;
-        let draft = self.draft(config, visibility).await?;
+        let visibility = submission.visibility;
+        let draft = self.draft(submission.config, visibility).await?;
         let iterations = f64::from(draft.config.plan.max_iterations);
         let expected = |task: &TaskRow| (task.id.clone(), task.suite_seconds * iterations);
         let owner = self.by().identity().map(|who| who.account_id.clone());
@@ -77,14 +75,31 @@ impl Engine {
                 imported: None,
             },
             tasks: draft.tasks.iter().map(expected).collect(),
-            preflight,
-            forget_keys,
+            preflight: submission.preflight,
+            forget_keys: submission.forget_keys,
             config: draft.config,
         };
-        let id = self.inner.store.insert_run(&run, self.by()).await?;
+        let id = self.store.insert_run(&run, self.by()).await?;
         let progress = Progress::Queued;
-        self.inner.events.publish(&id, What::Run { progress });
+        self.events.publish(&id, What::Run { progress });
         Ok(id)
+    }
+
+    /// Estimates a run's cost from earlier iterations of the same harness and
+    /// model, in runs the actor may see.
+    ///
+    /// # Errors
+    /// As [`Engine::submit`].
+    pub async fn preview(&self, config: RunConfig) -> Result<Estimate> {
+        let draft = self.draft(config, Visibility::Private).await?;
+        let mut iteration_costs = Vec::new();
+        for run in self.store.runs(&self.visible_runs(), "", MAX_RUNS).await? {
+            if is_alike(&run.config, &draft.config) {
+                iteration_costs.extend(self.store.iteration_costs(&run.run_id).await?);
+            }
+        }
+        let tasks = as_u32(draft.tasks.len());
+        Ok(Estimate::of(&draft.config, tasks, &iteration_costs))
     }
 
     /// Checks a configuration, and derives everything a run needs.
@@ -117,18 +132,15 @@ impl Engine {
     /// construction, and would top every ranking.
     fn check_kind(&self, config: &RunConfig, errors: &mut ValidationErrors) {
         let uses_model = config.harness.asks_a_model();
-        match config.kind {
-            Kind::Imported => {
-                let problem = "import results made elsewhere with `swe-ci import-results`";
-                errors.add("kind", problem);
-            }
-            Kind::Human if uses_model => errors.add("kind", "the human baseline asks no model"),
+        let problem = match config.kind {
+            Kind::Imported => "import results made elsewhere with `swe-ci import-results`",
+            Kind::Human if uses_model => "the human baseline asks no model",
             Kind::Measured if !uses_model && *self.by() != Actor::Operator => {
-                let problem = "the harness asks no model, so this is the human baseline: `human`";
-                errors.add("kind", problem);
+                "the harness asks no model, so this is the human baseline: `human`"
             }
-            Kind::Human | Kind::Measured => {}
-        }
+            Kind::Human | Kind::Measured => return,
+        };
+        errors.add("kind", problem);
     }
 
     /// Checks that the agents can run as configured; returns their versions.
@@ -138,7 +150,7 @@ impl Engine {
         errors: &mut ValidationErrors,
     ) -> Result<String> {
         let agents: Vec<(&'static str, AgentConfig)> = config.own_agents().collect();
-        let harnesses = self.inner.harnesses.clone();
+        let harnesses = self.harnesses.clone();
         let checked = blocking(move || {
             let checked = agents.iter().map(|(part, agent)| {
                 let version = harnesses.check(agent);
@@ -176,13 +188,12 @@ impl Engine {
         config: &mut RunConfig,
         errors: &mut ValidationErrors,
     ) -> Result<RunPermissions> {
-        let anywhere = self.by().is(AccountRole::Admin) || self.inner.config.private_endpoints;
-        let reach = if anywhere {
-            Reach::Anywhere
-        } else {
-            Reach::Public
+        let anywhere = self.by().is(AccountRole::Admin) || self.config.private_endpoints;
+        let reach = match anywhere {
+            true => Reach::Anywhere,
+            false => Reach::Public,
         };
-        if reach == Reach::Public {
+        if !anywhere {
             for (part, endpoint) in live_endpoints(config) {
                 if let Some(why) = refused_by_name(&endpoint.url) {
                     errors.add(format!("{part}endpoint.url"), why);
@@ -204,7 +215,7 @@ impl Engine {
         let named: Vec<(String, String)> = live_endpoints(config)
             .filter_map(|(part, endpoint)| Some((format!("{part}endpoint.key"), endpoint.key?)))
             .collect();
-        let keys = &self.inner.keys;
+        let keys = &self.keys;
         let own = self.own_keyring()?;
         let mut chosen = own.clone();
         'rings: for ring in self.keyrings()? {
@@ -255,7 +266,7 @@ impl Engine {
         config: &RunConfig,
         errors: &mut ValidationErrors,
     ) -> Result<Vec<TaskRow>> {
-        let of_split = match self.inner.store.tasks_of_split(&config.split).await {
+        let of_split = match self.store.tasks_of_split(&config.split).await {
             Err(missing @ Error::NotFound { .. }) => {
                 errors.add("split", missing.to_string());
                 return Ok(Vec::new());
@@ -297,7 +308,7 @@ impl Engine {
         let programmer = config.programmer.as_mut().and_then(|p| p.endpoint.as_mut());
         for endpoint in [config.endpoint.as_mut(), programmer].into_iter().flatten() {
             if endpoint.prices.is_none() {
-                endpoint.prices = self.inner.store.price_on(&endpoint.model, &day).await?;
+                endpoint.prices = self.store.price_on(&endpoint.model, &day).await?;
             }
             if endpoint.prices.is_none() && config.budget.usd.is_some() {
                 let problem = format!(
@@ -309,6 +320,16 @@ impl Engine {
         }
         Ok(())
     }
+}
+
+/// Whether the same agents use the same models.
+fn is_alike(one: &RunConfig, other: &RunConfig) -> bool {
+    let agent = |config: &RunConfig, role| {
+        let AgentConfig { harness, endpoint } = config.agent(role)?;
+        Some((harness.name().to_owned(), endpoint.map(|e| e.model)))
+    };
+    let same = |role| agent(one, role).is_some_and(|own| Some(own) == agent(other, role));
+    one.kind != Kind::Imported && same(Role::Architect) && same(Role::Programmer)
 }
 
 /// The problems of a configuration, at most one a field: the first is enough.
@@ -326,9 +347,9 @@ impl ValidationErrors {
     }
 
     fn into_result(self) -> Result<()> {
-        match self.0.as_slice() {
-            [] => Ok(()),
-            _ => Err(Error::Rejected(self.0)),
+        match self.0.is_empty() {
+            true => Ok(()),
+            false => Err(Error::Rejected(self.0)),
         }
     }
 }

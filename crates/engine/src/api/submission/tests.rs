@@ -15,12 +15,7 @@ async fn engine(data: &std::path::Path) -> Engine {
             let reason = "no image".to_owned();
             task.state = TaskState::Unusable { reason };
         }
-        engine
-            .inner
-            .store
-            .put_task("s", position, &task)
-            .await
-            .unwrap();
+        engine.store.put_task("s", position, &task).await.unwrap();
     }
     engine
 }
@@ -140,7 +135,7 @@ async fn a_run_uses_its_owners_keys_alone() {
     let keyring = async |who: &Engine, key: &str| {
         let run = asking(PUBLIC, Some(key));
         let id = who.submit(run, Visibility::Public).await.ok()?;
-        Some(operator.inner.store.permissions(&id).await.unwrap().keyring)
+        Some(operator.store.permissions(&id).await.unwrap().keyring)
     };
     let of = |id: &str| Some(Keyring::Account(id.into()));
     assert_eq!(keyring(&ada, "acme").await, of("ada"));
@@ -166,7 +161,7 @@ async fn accounts_may_not_point_into_private_networks() {
     let reach = async |who: &Engine, url: &str| {
         let submitted = who.submit(asking(url, None), Visibility::Private).await;
         let id = submitted.ok()?;
-        Some(operator.inner.store.permissions(&id).await.unwrap().reach)
+        Some(operator.store.permissions(&id).await.unwrap().reach)
     };
     let local = "http://localhost:8000/v1";
     let submitter = operator.acting_for(ada.clone());
@@ -233,4 +228,18 @@ async fn a_copy_has_key_names_for_who_may_use_the_keys() {
     assert_eq!(key(Actor::Visitor).await, None);
     let toml = ada.configuration(&id).await.unwrap();
     assert!(!toml.contains("acme"), "{toml}");
+}
+
+#[test]
+fn only_the_same_agents_are_precedents() {
+    let human = RunConfig::human("s");
+    let mut shorter = RunConfig::human("other");
+    shorter.plan.max_iterations = 2;
+    assert!(is_alike(&human, &shorter));
+    let mut imported = human.clone();
+    imported.kind = Kind::Imported;
+    assert!(!is_alike(&imported, &human));
+    let mut builtin = human.clone();
+    builtin.harness = HarnessConfig::Builtin;
+    assert!(!is_alike(&builtin, &human));
 }

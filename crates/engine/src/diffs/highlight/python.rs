@@ -70,8 +70,10 @@ impl Scanner<'_> {
                     Some(Token::Comment)
                 }
                 '\'' | '"' => self.string(),
-                '0'..='9' => self.number(),
-                '.' if self.byte_at(from + 1).is_some_and(|b| b.is_ascii_digit()) => self.number(),
+                '0'..='9' => Some(self.number()),
+                '.' if self.byte_at(from + 1).is_some_and(|b| b.is_ascii_digit()) => {
+                    Some(self.number())
+                }
                 '.' => {
                     self.after = Before::Dot;
                     self.at += 1;
@@ -136,11 +138,7 @@ impl Scanner<'_> {
         Some(Token::String)
     }
 
-    #[expect(
-        clippy::unnecessary_wraps,
-        reason = "the scanning methods share one signature"
-    )]
-    fn number(&mut self) -> Option<Token> {
+    fn number(&mut self) -> Token {
         let hexadecimal = self.rest().starts_with("0x") || self.rest().starts_with("0X");
         let mut last = '0';
         while let Some(next) = self.rest().chars().next() {
@@ -151,7 +149,7 @@ impl Scanner<'_> {
             last = next;
             self.at += next.len_utf8();
         }
-        Some(Token::Constant)
+        Token::Constant
     }
 
     /// `@a.b.c`; before a blank, `@` multiplies matrices.
@@ -167,11 +165,8 @@ impl Scanner<'_> {
         self.take_while(is_of_name);
         let name = &self.text[from..self.at];
         let quoted = matches!(self.byte_at(self.at), Some(b'\'' | b'"'));
-        if quoted
-            && PREFIXES
-                .iter()
-                .any(|known| name.eq_ignore_ascii_case(known))
-        {
+        let is_prefix = |known: &&str| name.eq_ignore_ascii_case(known);
+        if quoted && PREFIXES.iter().any(is_prefix) {
             return self.string();
         }
         match after {

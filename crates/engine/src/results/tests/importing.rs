@@ -10,8 +10,8 @@ use swe_ci_views::view::TaskState;
 
 use super::super::{Detail, Found, evolution, read};
 use super::{Lab, SOLVED};
-use crate::results::{Change, ImportRequest, ImportedResults};
-use crate::{Config, Engine, Error, PageRequest, Result};
+use crate::results::{ImportRequest, ImportedResults};
+use crate::{Change, Config, Engine, Error, PageRequest, Result};
 
 async fn engine(lab: &Lab) -> Engine {
     let config = Config::new(lab.data());
