@@ -4,6 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::{Checksum, RemoteFile};
+use crate::http::Failure as TryFailure;
 
 /// Why a request to the hub failed. No variant contains the token or a signed
 /// address.
@@ -58,6 +59,12 @@ pub enum HubError {
     /// The folder or a file in it cannot be read or written.
     #[error("cannot read or write {}", .path.display())]
     Disk { path: PathBuf, source: io::Error },
+}
+
+impl From<HubError> for TryFailure<HubError> {
+    fn from(error: HubError) -> Self {
+        Self::Permanent(error)
+    }
 }
 
 /// A file that could not be downloaded, and why.

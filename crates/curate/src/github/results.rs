@@ -215,7 +215,7 @@ impl GitHub {
             if !page.incomplete_results || tries >= pace.searches {
                 return Ok(page);
             }
-            tokio::time::sleep(pace.pause(tries)).await;
+            tokio::time::sleep(pace.retries.delay(tries)).await;
             tries += 1;
         }
     }

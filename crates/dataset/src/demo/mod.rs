@@ -2,15 +2,13 @@
 //! newer one, from their source distributions. The releases in between are the
 //! real steps of the maintainers.
 
-mod index;
-
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use index::PackageIndex;
 use swe_ci_base::code::CodeTree;
 use swe_ci_base::files;
 use swe_ci_core::task::TaskId;
+use swe_ci_curate::environment::distribution::Index;
 use swe_ci_sandbox::Sandbox;
 use swe_ci_sandbox::images::{BuildNetwork, Images};
 
@@ -164,12 +162,12 @@ impl DemoBuilder<'_> {
         })
     }
 
-    async fn package_index(&self) -> anyhow::Result<PackageIndex> {
+    async fn package_index(&self) -> anyhow::Result<Index> {
         let url = match self.index {
             Some(url) => url.to_owned(),
             None => pip::default_index(self.sandbox, self.base_image).await?,
         };
-        PackageIndex::new(&url, self.cache, self.network.ca_bundle.as_deref())
+        Index::new(&url, self.cache, self.network.ca_bundle.as_deref())
     }
 }
 

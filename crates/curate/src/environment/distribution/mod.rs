@@ -9,6 +9,7 @@
 
 mod archive;
 mod index;
+mod pinned;
 mod table;
 
 use anyhow::Context;
