@@ -64,7 +64,7 @@ pub fn reason(build: &BuildSystem, files: &Files) -> Option<String> {
         }
     }
     let file = toml_values::parsed(&text(files, "pyproject.toml")?).ok()?;
-    at(Some(&file), &["tool", "setuptools", "ext-modules"])?
+    at(&file, "tool.setuptools.ext-modules")?
         .is_array()
         .then(|| "pyproject.toml has tool.setuptools.ext-modules".to_owned())
 }

@@ -23,9 +23,11 @@ fn pyproject(text: &str) -> Vec<String> {
     let Ok(file) = toml_values::parsed(text) else {
         return Vec::new();
     };
-    let poetry = at(Some(&file), &["tool", "poetry"]);
     let mut stated = Vec::new();
-    for project in [file.get("project"), poetry].into_iter().flatten() {
+    for project in ["project", "tool.poetry"]
+        .iter()
+        .filter_map(|path| at(&file, path))
+    {
         let licence = project.get("license");
         // A string since PEP 639, a table before it.
         let name = licence.and_then(|it| it.as_str().or_else(|| it.get("text")?.as_str()));

@@ -37,10 +37,15 @@ impl PathSample {
             self.first.push(name());
         }
     }
+
+    fn counted(&self, what: &str) -> String {
+        let first = self.first.first().map_or("", String::as_str);
+        format!("{} {what} (first: {first})", self.count)
+    }
 }
 
 /// The files of one commit, and the history that leads to it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Facts {
     /// The commit whose files were read.
     pub commit: String,
@@ -121,17 +126,7 @@ fn history_facts(chain: &[Commit]) -> Facts {
         first_time,
         last_time,
         age_years: seconds as f64 / SECONDS_A_YEAR,
-        files: 0,
-        source_files: 0,
-        test_modules: 0,
-        test_files: 0,
-        manifests: Vec::new(),
-        lock_files: Vec::new(),
-        licences: Vec::new(),
-        unknown_licences: Vec::new(),
-        submodules: PathSample::default(),
-        lfs_pointers: PathSample::default(),
-        links_outside: PathSample::default(),
+        ..Facts::default()
     }
 }
 

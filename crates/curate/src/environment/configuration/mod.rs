@@ -87,6 +87,13 @@ struct RequirementLists {
     tox_extras: Vec<String>,
 }
 
+impl RequirementLists {
+    fn add_tool(&mut self, place: &str, name: &str, requirements: Vec<String>) {
+        let tool = (place.to_owned(), name.to_owned(), requirements);
+        self.tools.push(tool);
+    }
+}
+
 impl Configuration {
     /// Reads the known files. Absent files are ignored;
     /// [`Configuration::unread`] names malformed ones.

@@ -220,14 +220,15 @@ pub(super) fn read(files: &Files, read: &mut Configuration) {
 }
 
 fn pyproject_settings(text: &str) -> Vec<(String, String)> {
-    let file = toml_values::parsed(text).ok();
-    let settings = at(file.as_ref(), &["tool", "pytest", "ini_options"]);
+    let Ok(file) = toml_values::parsed(text) else {
+        return Vec::new();
+    };
     let text = |value: &toml::Value| match value {
         toml::Value::String(text) => text.clone(),
         toml::Value::Array(_) => strings(Some(value)).collect::<Vec<_>>().join(" "),
         other => other.to_string(),
     };
-    table(settings)
+    table(at(&file, "tool.pytest.ini_options"))
         .map(|(key, value)| (key.clone(), text(value)))
         .collect()
 }
@@ -237,9 +238,8 @@ fn add_plugins(path: &str, key: &str, value: &str, read: &mut Configuration) {
         let project = required_project(distribution);
         let mut known = read.pytest_plugins.iter();
         if !known.any(|p| required_project(&p.distribution) == project) {
-            let distribution = distribution.to_owned();
             read.pytest_plugins.push(Plugin {
-                distribution,
+                distribution: distribution.to_owned(),
                 reason,
             });
         }
@@ -251,10 +251,8 @@ fn add_plugins(path: &str, key: &str, value: &str, read: &mut Configuration) {
             }
         }
         "addopts" => {
-            for option in value
-                .split_whitespace()
-                .filter(|word| word.starts_with('-'))
-            {
+            let words = value.split_whitespace();
+            for option in words.filter(|word| word.starts_with('-')) {
                 if let Some(distribution) = plugin_of_option(option) {
                     add(distribution, format!("{path} has the option {option}"));
                 }

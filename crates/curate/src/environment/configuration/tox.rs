@@ -10,7 +10,7 @@ pub(super) fn ini_text(path: &str, text: &str) -> Option<String> {
     match path {
         "pyproject.toml" => {
             let file = toml_values::parsed(text).ok()?;
-            let settings = at(Some(&file), &["tool", "tox", "legacy_tox_ini"])?;
+            let settings = at(&file, "tool.tox.legacy_tox_ini")?;
             Some(settings.as_str()?.to_owned())
         }
         _ => Some(text.to_owned()),
@@ -40,10 +40,8 @@ pub(super) fn read(
                         Some(Line::Requirement(spec)) => deps.push(spec),
                         Some(Line::Include(file)) => {
                             let file = file.replace("{toxinidir}/", "").replace("{tox_root}/", "");
-                            deps.extend(requirements::read(
-                                files,
-                                &requirements::beside("", &file),
-                            ));
+                            let path = requirements::beside("", &file);
+                            deps.extend(requirements::read(files, &path));
                         }
                         None => {}
                     }
@@ -68,9 +66,7 @@ pub(super) fn read(
         }
     }
     if !deps.is_empty() {
-        lists
-            .tools
-            .push((format!("{path} testenv deps"), "test".into(), deps));
+        lists.add_tool(&format!("{path} testenv deps"), "test", deps);
     }
     // Paths in tox's own folders mean nothing elsewhere, and no file of the
     // target may decide which packages pip installs (`PIP_FIND_LINKS` has no
