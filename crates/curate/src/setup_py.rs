@@ -36,7 +36,6 @@ impl Literal {
     }
 }
 
-/// The program computes the value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Computed;
 

@@ -63,7 +63,6 @@ impl TaskLine {
 /// Minimum digits of a commit in a task's name.
 const COMMIT_DIGITS: usize = 6;
 
-/// Maximum tasks of a split.
 const MAX_TASKS: usize = 100_000;
 const MAX_BYTES: u64 = 64 * 1024 * 1024;
 
@@ -168,7 +167,6 @@ fn sha(text: &str) -> Result<String, String> {
     }
 }
 
-/// Writes a metadata file in the official format.
 pub fn write(path: &Path, tasks: &[TaskLine]) -> anyhow::Result<()> {
     swe_ci_base::files::write_whole(path, &table(tasks)?)
 }

@@ -27,7 +27,7 @@ impl Checksum {
     }
 }
 
-fn is_hex(text: &str, digits: usize) -> bool {
+pub(super) fn is_hex(text: &str, digits: usize) -> bool {
     text.len() == digits && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 

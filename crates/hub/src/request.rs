@@ -11,8 +11,9 @@ use super::retry::requested_delay;
 use super::{Hub, HubError};
 
 const MAX_REDIRECTS: usize = 10;
+/// Of one response; the one about a commit also names all files.
+pub(super) const MAX_BYTES: usize = 16 << 20;
 
-/// A request to the hub.
 #[derive(Debug, Clone)]
 pub(super) struct HubRequest {
     pub(super) url: Url,
@@ -37,7 +38,6 @@ impl HubRequest {
         }
     }
 
-    /// Waits before the next try.
     pub(super) async fn wait(
         &self,
         failure: Failure<HubError>,
@@ -51,7 +51,6 @@ impl HubRequest {
         failure.wait(&self.what, backoff, gave_up).await
     }
 
-    /// The address of a redirect.
     fn redirect_target(&self, from: &Url, response: &Response) -> Result<Url, HubError> {
         let location = response.headers().get(LOCATION);
         let next = location
@@ -60,11 +59,10 @@ impl HubRequest {
             .ok_or_else(|| self.redirect_error("did not say where"))?;
         match (from.scheme(), next.scheme()) {
             (_, "https") | ("http", "http") => Ok(next),
-            ("https", "http") => {
-                Err(self.redirect_error("the connection would no longer be encrypted"))
-            }
-            _ => Err(self.redirect_error("the address is not one of http or https")),
+            ("https", "http") => Err("the connection would no longer be encrypted"),
+            _ => Err("the address is not one of http or https"),
         }
+        .map_err(|why| self.redirect_error(why))
     }
 }
 
@@ -91,11 +89,8 @@ impl Hub {
     /// Sends one request; only the endpoint receives the token.
     async fn send(&self, url: &Url, from: u64) -> Result<Response, reqwest::Error> {
         // Compressed responses would have other lengths than the listed ones.
-        let mut request = self
-            .inner
-            .client
-            .get(url.clone())
-            .header(ACCEPT_ENCODING, "identity");
+        let request = self.inner.client.get(url.clone());
+        let mut request = request.header(ACCEPT_ENCODING, "identity");
         if from > 0 {
             request = request.header(RANGE, format!("bytes={from}-"));
         }
@@ -107,7 +102,6 @@ impl Hub {
         request.send().await
     }
 
-    /// Whether an address has the endpoint's scheme, host and port.
     pub(super) fn is_endpoint(&self, url: &Url) -> bool {
         url.origin() == self.inner.endpoint.origin()
     }
@@ -156,12 +150,10 @@ impl Hub {
         }))
     }
 
-    /// Reads a JSON response of at most `max_bytes`, and the result of
-    /// `read_headers`.
+    /// Reads a JSON response, and the result of `read_headers`.
     pub(super) async fn json<T: DeserializeOwned, H>(
         &self,
         request: &HubRequest,
-        max_bytes: usize,
         read_headers: impl Fn(&Response) -> H,
     ) -> Result<(T, H), HubError> {
         let mut backoff = Backoff::new(self.inner.timing.retries, 0);
@@ -169,7 +161,7 @@ impl Hub {
             let attempt = async {
                 let response = self.get(request, 0).await?;
                 let headers = read_headers(&response);
-                let body = try_body(response, max_bytes, |why| request.malformed(why)).await?;
+                let body = try_body(response, MAX_BYTES, |why| request.malformed(why)).await?;
                 Ok::<_, Failure<HubError>>((body, headers))
             };
             match attempt.await {

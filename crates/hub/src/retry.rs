@@ -5,7 +5,6 @@ use std::time::Duration;
 use reqwest::header::{HeaderMap, RETRY_AFTER};
 use swe_ci_base::retry::{Retries, retry_after};
 
-/// Timeouts and retries.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Timing {
     pub(super) connect: Duration,

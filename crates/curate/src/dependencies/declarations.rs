@@ -68,7 +68,6 @@ impl DeclaredDependencies {
         self.places.entry(place).or_default().insert(requirement);
     }
 
-    /// The requirements of each place.
     pub fn places(&self) -> impl Iterator<Item = (&str, &BTreeSet<String>)> {
         self.places.iter().map(|(place, all)| (place.as_str(), all))
     }
@@ -84,7 +83,6 @@ impl DeclaredDependencies {
         self.places.is_empty()
     }
 
-    /// Adds the declarations of another file.
     pub fn merge(&mut self, other: &Self) {
         for (place, all) in &other.places {
             let mine = self.places.entry(place.clone()).or_default();

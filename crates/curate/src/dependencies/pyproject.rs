@@ -112,7 +112,6 @@ pub(super) fn pipfile(text: &str) -> Reading {
     Ok(found)
 }
 
-/// A list of requirements.
 fn strings(part: &str, value: Option<&Value>, found: &mut Requirements) {
     for item in value.and_then(Value::as_array).into_iter().flatten() {
         let requirement = match item {

@@ -54,7 +54,6 @@ pub enum Argument {
     Absent,
     /// The strings in order, including the keys of dictionaries.
     Strings(Vec<String>),
-    /// The program computes it.
     Computed,
 }
 

@@ -45,11 +45,9 @@ fn setup_cfg(text: &str) -> Vec<String> {
         _ => None,
     };
     let mut stated = Vec::new();
-    for entry in entries(text) {
-        if entry.section == "metadata" {
-            let lines = entry.lines.iter();
-            stated.extend(lines.filter_map(|line| line_licence(&entry.key, line)));
-        }
+    for entry in entries(text).iter().filter(|it| it.section == "metadata") {
+        let lines = entry.lines.iter();
+        stated.extend(lines.filter_map(|line| line_licence(&entry.key, line)));
     }
     stated
 }

@@ -22,7 +22,6 @@ pub struct CollectRules {
     pub allow_submodules: bool,
     /// Allow Git LFS pointers, which are then treated as the files.
     pub allow_lfs: bool,
-    /// Allow links that point out of the repository.
     pub allow_links_outside: bool,
 }
 
@@ -119,10 +118,10 @@ impl CollectRules {
     pub fn refuse(&self, facts: &Facts) -> Vec<Refusal> {
         let (years, least) = (facts.age_years, self.min_age_years);
         let (test_files, files) = (facts.test_files, facts.files);
-        let of = |found: &PathSample, allowed: bool, refusal: fn(PathSample) -> Refusal| {
-            let refused = found.count > 0 && !allowed;
-            (refused, refusal(found.clone()))
-        };
+        let forbids = |found: &PathSample, allowed: bool| found.count > 0 && !allowed;
+        let submodules = forbids(&facts.submodules, self.allow_submodules);
+        let lfs = forbids(&facts.lfs_pointers, self.allow_lfs);
+        let links = forbids(&facts.links_outside, self.allow_links_outside);
         let no_manifest = self.require_manifest && facts.manifests.is_empty();
         let no_lock_file = self.require_lock_file && facts.lock_files.is_empty();
         let no_tests = self.require_tests && facts.test_modules == 0;
@@ -135,15 +134,24 @@ impl CollectRules {
             (no_lock_file, Refusal::NoLockFile),
             (no_tests, Refusal::NoTests { test_files }),
             (facts.source_files == 0, Refusal::NoSource { files }),
-            of(&facts.submodules, self.allow_submodules, |found| {
-                Refusal::Submodules { found }
-            }),
-            of(&facts.lfs_pointers, self.allow_lfs, |found| Refusal::Lfs {
-                found,
-            }),
-            of(&facts.links_outside, self.allow_links_outside, |found| {
-                Refusal::LinksOutside { found }
-            }),
+            (
+                submodules,
+                Refusal::Submodules {
+                    found: facts.submodules.clone(),
+                },
+            ),
+            (
+                lfs,
+                Refusal::Lfs {
+                    found: facts.lfs_pointers.clone(),
+                },
+            ),
+            (
+                links,
+                Refusal::LinksOutside {
+                    found: facts.links_outside.clone(),
+                },
+            ),
         ];
         let refused = rules.into_iter().filter(|(refused, _)| *refused);
         let refusals = refused.map(|(_, refusal)| refusal);

@@ -86,7 +86,6 @@ impl Gate {
     }
 }
 
-/// A rate limit announced in a response.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Limit {
     /// None if it applies to all requests.

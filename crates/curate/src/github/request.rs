@@ -20,7 +20,6 @@ pub(super) const MAX_BYTES: usize = 16 << 20;
 /// The API version this client is written for.
 const API_VERSION: (&str, &str) = ("X-GitHub-Api-Version", "2022-11-28");
 
-/// A request to GitHub.
 #[derive(Debug, Clone)]
 pub(super) struct ApiRequest {
     pub(super) url: Url,
@@ -40,7 +39,6 @@ impl ApiRequest {
     }
 }
 
-/// An unparsed response.
 #[derive(Debug)]
 struct ApiResponse {
     status: StatusCode,
@@ -48,7 +46,6 @@ struct ApiResponse {
     body: Vec<u8>,
 }
 
-/// The body of an error response.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Refusal {

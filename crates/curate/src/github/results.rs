@@ -21,7 +21,6 @@ const PER_PAGE: usize = 100;
 /// far more than a hundred thousand repositories need.
 const MAX_SLICES: usize = 2_000;
 
-/// The results of a search.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SearchResults {
     /// Sorted by stars, most first, then by name.
@@ -57,7 +56,6 @@ pub enum GapReason {
     Fewer,
 }
 
-/// One page of search results.
 #[derive(Debug, Deserialize)]
 struct Page {
     total_count: u64,
@@ -65,7 +63,6 @@ struct Page {
     items: Vec<Value>,
 }
 
-/// One part of a search.
 #[derive(Debug, Clone, Copy)]
 struct Slice<'s> {
     checked: &'s CheckedSearch<'s>,
@@ -73,7 +70,6 @@ struct Slice<'s> {
     stars: Stars,
 }
 
-/// The results so far.
 #[derive(Debug, Default)]
 struct Collected {
     hits: Vec<RepositoryHit>,

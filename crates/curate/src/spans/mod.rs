@@ -114,7 +114,6 @@ impl Reason {
     }
 }
 
-/// The spans of a repository.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SpanReport {
     /// The last commit of the main branch.

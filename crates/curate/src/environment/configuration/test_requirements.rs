@@ -114,7 +114,6 @@ impl Configuration {
     }
 }
 
-/// Selects the first extra and the first group with one of the names.
 fn select_named(lists: &RequirementLists, names: &[&str], read: &mut Configuration) {
     let extra = first_named(names, &lists.extras);
     read.extras_for_tests.extend(extra.cloned());

@@ -27,7 +27,6 @@ pub enum Finding {
     /// Usually the module has a different version than the code needs.
     #[error("{module} has no {name}: the code needs a different version")]
     MissingName { name: String, module: String },
-    /// A distribution that is not installed.
     #[error("the code reads the metadata of {distribution}")]
     MissingDistribution { distribution: String },
     /// A missing pytest plugin, recognised by a feature the tests use.

@@ -150,7 +150,6 @@ impl Index {
             .transpose()
     }
 
-    /// Requests the page of a project.
     pub(super) async fn get_page(&self, project: &str, format: &str) -> reqwest::Result<Response> {
         let page = format!("{}/{project}/", self.url);
         self.client.get(page).header(ACCEPT, format).send().await

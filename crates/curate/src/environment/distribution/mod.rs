@@ -51,7 +51,6 @@ impl std::fmt::Display for Evidence {
     }
 }
 
-/// The distribution that provides a module.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Provider {
     /// In the normal form of PEP 503, or as the table writes it.

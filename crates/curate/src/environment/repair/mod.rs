@@ -12,7 +12,6 @@ use crate::environment::diagnosis::Finding;
 use crate::environment::distribution::Provider;
 use crate::environment::recipe::Recipe;
 
-/// One change of a recipe.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "do")]
 pub enum Action {
@@ -49,7 +48,6 @@ pub enum Action {
 pub struct Attempt {
     /// From 1.
     pub number: usize,
-    /// The recipe that failed.
     pub recipe: Recipe,
     pub findings: Vec<Finding>,
     /// The changes; empty if none was possible.
