@@ -79,15 +79,13 @@ pub fn choose(
         "" => "the project requires no version".to_owned(),
         required => format!("the project requires {required}"),
     };
-    let names = if named {
-        "its classifiers name this one"
-    } else {
-        "its classifiers do not name this one"
-    };
+    let names = if named { "name" } else { "do not name" };
     Ok(Interpreter {
         version: version.clone(),
         image: image.clone(),
-        reason: format!("the highest version released before {day}: {asks}, and {names}"),
+        reason: format!(
+            "the highest version released before {day}: {asks}, and its classifiers {names} this one"
+        ),
     })
 }
 

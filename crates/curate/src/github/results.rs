@@ -236,24 +236,16 @@ impl GitHub {
 
 impl Collected {
     fn take(&mut self, item: &Value, slice: Slice<'_>, web: &str) {
-        let hit = RepositoryHit::new(item, web).and_then(|hit| {
-            match slice.checked.fits(&hit, slice.licence) {
-                Ok(()) => Ok(hit),
-                Err(why) => Err(Skipped {
-                    name: hit.full_name,
-                    why,
-                }),
-            }
-        });
-        match hit {
-            Ok(hit) => {
-                // A repository may have moved to another page or range
-                // meanwhile.
-                if self.names.insert(hit.full_name.to_lowercase()) {
-                    self.hits.push(hit);
-                }
-            }
-            Err(skipped) => self.skipped.push(skipped),
+        let hit = match RepositoryHit::new(item, web) {
+            Ok(hit) => hit,
+            Err(skipped) => return self.skipped.push(skipped),
+        };
+        if let Err(why) = slice.checked.fits(&hit, slice.licence) {
+            let name = hit.full_name;
+            self.skipped.push(Skipped { name, why });
+        } else if self.names.insert(hit.full_name.to_lowercase()) {
+            // Otherwise it has moved to another page or range meanwhile.
+            self.hits.push(hit);
         }
     }
 

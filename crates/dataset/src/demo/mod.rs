@@ -134,14 +134,12 @@ impl DemoBuilder<'_> {
             Ok(shas)
         })
         .await?;
+        let gap = GAPS.iter().find(|(name, _)| *name == package);
         Ok(TaskLine {
             task_id,
             base_sha: shas.first().cloned().unwrap_or_default(),
             target_sha: shas.last().cloned().unwrap_or_default(),
-            declared_gap: GAPS
-                .iter()
-                .find(|(name, _)| *name == package)
-                .map(|(_, gap)| *gap),
+            declared_gap: gap.map(|(_, gap)| *gap),
             extra: vec![
                 ("repo_name".into(), package.to_owned()),
                 ("base_version".into(), first.version.clone()),

@@ -7,14 +7,12 @@ use crate::toml_values::{self, at};
 
 /// Tox's settings from a file, as INI text.
 pub(super) fn ini_text(path: &str, text: &str) -> Option<String> {
-    match path {
-        "pyproject.toml" => {
-            let file = toml_values::parsed(text).ok()?;
-            let settings = at(&file, "tool.tox.legacy_tox_ini")?;
-            Some(settings.as_str()?.to_owned())
-        }
-        _ => Some(text.to_owned()),
+    if path != "pyproject.toml" {
+        return Some(text.to_owned());
     }
+    let file = toml_values::parsed(text).ok()?;
+    let settings = at(&file, "tool.tox.legacy_tox_ini")?;
+    Some(settings.as_str()?.to_owned())
 }
 
 /// Reads `deps`, `extras`, `dependency_groups` and `setenv` of `[testenv]`.
