@@ -50,16 +50,14 @@ impl ListingBudget {
 
     /// Charges one file or folder.
     pub(crate) fn spend(&mut self, path: &[u8]) -> Result<(), BoundExceeded> {
+        let exceeded = |what, most| BoundExceeded { what, most };
         if path.len() > PATH {
-            let (what, most) = ("the bytes of a path", PATH);
-            return Err(BoundExceeded { what, most });
+            return Err(exceeded("the bytes of a path", PATH));
         }
         let entries = self.entries.checked_sub(1);
-        let (what, most) = ("files and folders", ENTRIES);
-        self.entries = entries.ok_or(BoundExceeded { what, most })?;
+        self.entries = entries.ok_or(exceeded("files and folders", ENTRIES))?;
         let bytes = self.bytes.checked_sub(path.len());
-        let (what, most) = ("the bytes of all paths", PATHS);
-        self.bytes = bytes.ok_or(BoundExceeded { what, most })?;
+        self.bytes = bytes.ok_or(exceeded("the bytes of all paths", PATHS))?;
         Ok(())
     }
 }

@@ -1,6 +1,5 @@
 //! Parses INI files with `key = value` sections, as Python's configparser does.
 
-/// An entry of a section.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Entry<'t> {
     pub(crate) section: &'t str,

@@ -48,7 +48,6 @@ impl History {
         &self.folder
     }
 
-    /// Adds a file to the next commit.
     pub fn write(&mut self, path: impl AsRef<[u8]>, bytes: impl AsRef<[u8]>) -> anyhow::Result<()> {
         let id = self.git.blob(bytes.as_ref())?;
         self.enter(path, FILE, id);

@@ -2,9 +2,9 @@
 
 use toml::{Table, Value};
 
-/// The value at a path of keys.
-pub(crate) fn at<'v>(value: Option<&'v Value>, path: &[&str]) -> Option<&'v Value> {
-    path.iter().try_fold(value?, |value, key| value.get(key))
+/// The value at a path of keys, with dots between them.
+pub(crate) fn at<'v>(value: &'v Value, path: &str) -> Option<&'v Value> {
+    path.split('.').try_fold(value, |value, key| value.get(key))
 }
 
 /// The entries of a table; none for another value.

@@ -11,7 +11,7 @@ use swe_ci_base::files;
 use swe_ci_sandbox::images::Images;
 use swe_ci_store::TaskRow;
 
-use super::{TaskFolders, TaskLine, metadata};
+use super::{TaskFolders, TaskLine, metadata, metadata_file};
 
 /// Writes a task's `data/<task>/{code.zip,image.tar.gz}`.
 pub async fn write_task(
@@ -46,8 +46,7 @@ pub fn write_beside(
     lines: &[TaskLine],
     more: &[(&str, String)],
 ) -> anyhow::Result<()> {
-    let csv = folder.join("metadata").join(format!("{split}.csv"));
-    metadata::write(&csv, lines)?;
+    metadata::write(&metadata_file(folder, split), lines)?;
     for (name, text) in more {
         files::write_whole(&folder.join(name), text.as_bytes())?;
     }

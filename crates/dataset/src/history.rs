@@ -8,7 +8,6 @@ use swe_ci_base::code::{CodeTree, Entry};
 
 /// Maximum bytes of a commit's files.
 const MAX_CODE: usize = 1 << 30;
-/// Maximum files of a commit.
 const MAX_FILES: usize = 200_000;
 
 /// The bytes and files that a commit may still have.
@@ -80,7 +79,7 @@ impl History {
             bytes: MAX_CODE,
             files: MAX_FILES,
         };
-        tree.walk(TreeWalkMode::PreOrder, |folder, entry| {
+        let walked = tree.walk(TreeWalkMode::PreOrder, |folder, entry| {
             // Submodules are not part of the code; folders exist with their files.
             if entry.kind() == Some(ObjectType::Blob)
                 && let Err(error) = add_blob(&repository, &mut code, &mut remaining, folder, entry)
@@ -89,15 +88,11 @@ impl History {
                 return TreeWalkResult::Abort;
             }
             TreeWalkResult::Ok
-        })
-        .or_else(|error| {
-            if problem.is_some() {
-                Ok(())
-            } else {
-                Err(error)
-            }
-        })?;
-        problem.map_or(Ok(code), Err)
+        });
+        match problem {
+            Some(problem) => Err(problem),
+            None => Ok(walked.map(|()| code)?),
+        }
     }
 
     /// The commits after `base` up to `target`, oldest first, along the first
@@ -124,11 +119,8 @@ impl History {
         );
         let diff = repository.diff_tree_to_tree(Some(&from), Some(&to), None)?;
         let path = |delta: git2::DiffDelta<'_>| {
-            let file = delta
-                .new_file()
-                .path()
-                .or_else(|| delta.old_file().path())?;
-            Some(file.to_string_lossy().into_owned())
+            let (new, old) = (delta.new_file().path(), delta.old_file().path());
+            Some(new.or(old)?.to_string_lossy().into_owned())
         };
         Ok(diff.deltas().filter_map(path).collect())
     }
@@ -174,14 +166,10 @@ fn write_tree(repository: &Repository, code: &CodeTree) -> anyhow::Result<Oid> {
     let mut index = git2::Index::new()?;
     for (path, entry) in code.iter() {
         let (mode, bytes) = match entry {
-            Entry::File {
-                bytes,
-                executable: false,
-            } => (0o100_644, bytes.as_slice()),
-            Entry::File {
-                bytes,
-                executable: true,
-            } => (0o100_755, bytes.as_slice()),
+            Entry::File { bytes, executable } => {
+                let mode = if *executable { 0o100_755 } else { 0o100_644 };
+                (mode, bytes.as_slice())
+            }
             Entry::Symlink { target } => (0o120_000, target.as_bytes()),
         };
         let id = repository.blob(bytes)?;
@@ -211,8 +199,8 @@ fn add_blob(
     entry: &git2::TreeEntry<'_>,
 ) -> anyhow::Result<()> {
     let Ok(name) = entry.name() else {
-        return Ok(());
-    }; // not UTF-8: no Python source
+        return Ok(()); // not UTF-8: no Python source
+    };
     // Check before reading: a file of zeros is tiny while packed.
     let (size, _) = repository.odb()?.read_header(entry.id())?;
     remaining

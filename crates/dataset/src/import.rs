@@ -14,12 +14,11 @@ use swe_ci_store::{Store, TaskRow};
 use swe_ci_views::view::TaskState;
 
 use super::prepare::TaskPreparation;
-use super::{TaskFolders, TaskLine, metadata};
+use super::{TaskFolders, TaskLine, metadata, metadata_file};
 
 /// Maximum runs of the target's suite.
 const MAX_REPEATS: u32 = 100;
 
-/// The options of an import.
 #[derive(Debug, Clone)]
 pub struct ImportOptions {
     /// How often to run the target's suite, 1 to 100. Tests that do not pass every
@@ -102,7 +101,6 @@ impl Importer<'_> {
         Ok(rows.into_iter().map(|(_, row)| row).collect())
     }
 
-    /// The metadata lines of the requested tasks, with their positions.
     fn lines(&self, folder: &Path, split: &str) -> Result<Vec<(u32, TaskLine)>> {
         let ImportOptions { repeats, only, .. } = self.options;
         if !swe_ci_core::task::is_plain_name(split) {
@@ -113,8 +111,7 @@ impl Importer<'_> {
                 "repeats: {repeats} is not between 1 and {MAX_REPEATS}"
             )));
         }
-        let csv = folder.join("metadata").join(format!("{split}.csv"));
-        let lines = metadata::read_tasks(&csv, only);
+        let lines = metadata::read_tasks(&metadata_file(folder, split), only);
         lines.map_err(|error| Error::Invalid(format!("{error:#}")))
     }
 

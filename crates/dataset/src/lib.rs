@@ -39,7 +39,6 @@ impl TaskFolders {
         &self.root
     }
 
-    /// The git checkout of a task.
     pub fn history(&self, task: &TaskId) -> History {
         History::new(self.checkout(task))
     }
@@ -47,6 +46,11 @@ impl TaskFolders {
     pub fn checkout(&self, task: &TaskId) -> PathBuf {
         self.root.join(task.as_str()).join("code")
     }
+}
+
+/// The file that lists the tasks of a split.
+fn metadata_file(folder: &Path, split: &str) -> PathBuf {
+    folder.join("metadata").join(format!("{split}.csv"))
 }
 
 /// The key of the artifact with the test report of a task's base code.

@@ -22,10 +22,9 @@ impl TaskLine {
     /// the last `__` or `-`.
     pub fn repo(&self) -> String {
         let column = |name: &str| {
-            self.extra
-                .iter()
-                .find(|(column, _)| column == name)
-                .map(|(_, value)| value.clone())
+            let mut extra = self.extra.iter();
+            let (_, value) = extra.find(|(column, _)| column == name)?;
+            Some(value.clone())
         };
         column("repo")
             .or_else(|| column("repo_name"))
@@ -63,7 +62,6 @@ impl TaskLine {
 /// Minimum digits of a commit in a task's name.
 const COMMIT_DIGITS: usize = 6;
 
-/// Maximum tasks of a split.
 const MAX_TASKS: usize = 100_000;
 const MAX_BYTES: u64 = 64 * 1024 * 1024;
 
@@ -105,8 +103,8 @@ fn parse(bytes: &[u8]) -> Result<Vec<TaskLine>, String> {
         let record = record.map_err(|e| csv_problem(&e))?;
         let line = record.position().map_or(0, csv::Position::line);
         let field = |index: usize| record.get(index).unwrap_or_default().trim();
-        let task_id =
-            TaskId::new(field(id)).map_err(|e| format!("line {line}, column `task_id`: {e}"))?;
+        let problem = |column: &str, why: String| format!("line {line}, column `{column}`: {why}");
+        let task_id = TaskId::new(field(id)).map_err(|e| problem("task_id", e.to_string()))?;
         if tasks.iter().any(|t| t.task_id == task_id) {
             return Err(format!("line {line}: the task `{task_id}` is listed twice"));
         }
@@ -115,20 +113,16 @@ fn parse(bytes: &[u8]) -> Result<Vec<TaskLine>, String> {
                 "line {line}: a split has at most {MAX_TASKS} tasks"
             ));
         }
-        let declared_gap =
-            match gap.map(field).filter(|text| !text.is_empty()) {
-                None => None,
-                Some(text) => Some(text.parse().map_err(|_| {
-                    format!("line {line}, column `test_gap`: `{text}` is not a count")
-                })?),
-            };
+        let declared_gap = gap.map(field).filter(|text| !text.is_empty());
+        let declared_gap = declared_gap.map(|text| {
+            let why = |_| problem("test_gap", format!("`{text}` is not a count"));
+            text.parse().map_err(why)
+        });
         tasks.push(TaskLine {
             task_id,
-            base_sha: sha(field(base))
-                .map_err(|e| format!("line {line}, column `current_sha`: {e}"))?,
-            target_sha: sha(field(target))
-                .map_err(|e| format!("line {line}, column `target_sha`: {e}"))?,
-            declared_gap,
+            base_sha: sha(field(base)).map_err(|e| problem("current_sha", e))?,
+            target_sha: sha(field(target)).map_err(|e| problem("target_sha", e))?,
+            declared_gap: declared_gap.transpose()?,
             extra: headers
                 .iter()
                 .zip(&record)
@@ -168,7 +162,6 @@ fn sha(text: &str) -> Result<String, String> {
     }
 }
 
-/// Writes a metadata file in the official format.
 pub fn write(path: &Path, tasks: &[TaskLine]) -> anyhow::Result<()> {
     swe_ci_base::files::write_whole(path, &table(tasks)?)
 }

@@ -27,7 +27,6 @@ const CHECKOUT: UnpackLimits = UnpackLimits {
 /// Lines of a suite's output in the error when it does not run.
 const LAST_LINES: usize = 20;
 
-/// Prepares tasks of one dataset.
 #[expect(missing_debug_implementations, reason = "it holds a closure")]
 pub struct TaskPreparation<'a> {
     pub artifacts: &'a Artifacts,
@@ -37,7 +36,6 @@ pub struct TaskPreparation<'a> {
     pub limits: Limits,
     /// How often to run the target's suite.
     pub repeats: u32,
-    /// The dataset's folder.
     pub folder: &'a Path,
 }
 
@@ -79,11 +77,7 @@ impl TaskPreparation<'_> {
         Ok(row)
     }
 
-    async fn fill(
-        &self,
-        line: &TaskLine,
-        row: &mut TaskRow,
-    ) -> std::result::Result<(), PrepareError> {
+    async fn fill(&self, line: &TaskLine, row: &mut TaskRow) -> Prepared<()> {
         let data = self.folder.join("data").join(line.task_id.as_str());
         self.ensure_free_space(&data).await?;
         let ends = self.unpack(&data, line).await?;
@@ -125,7 +119,7 @@ impl TaskPreparation<'_> {
     }
 
     /// Fails before any work if the disk lacks the space.
-    async fn ensure_free_space(&self, data: &Path) -> std::result::Result<(), PrepareError> {
+    async fn ensure_free_space(&self, data: &Path) -> Prepared<()> {
         let (code, image) = (data.join("code.zip"), data.join("image.tar.gz"));
         let known = self.image_cache.knows(&image).await;
         let needs = blocking(move || {
@@ -140,11 +134,7 @@ impl TaskPreparation<'_> {
         image_cache.map_err(PrepareError::Platform)
     }
 
-    async fn unpack(
-        &self,
-        data: &Path,
-        line: &TaskLine,
-    ) -> std::result::Result<Ends, PrepareError> {
+    async fn unpack(&self, data: &Path, line: &TaskLine) -> Prepared<Ends> {
         let (archive, checkout) = (data.join("code.zip"), self.folders.checkout(&line.task_id));
         let (base, target) = (line.base_sha.clone(), line.target_sha.clone());
         let ends = blocking(move || {
@@ -170,12 +160,7 @@ impl TaskPreparation<'_> {
     }
 
     /// Runs the suite on one end of a task.
-    async fn test(
-        &self,
-        row: &TaskRow,
-        code: &CodeTree,
-        end: &str,
-    ) -> std::result::Result<Tested, PrepareError> {
+    async fn test(&self, row: &TaskRow, code: &CodeTree, end: &str) -> Prepared<Tested> {
         let purpose = Purpose::Preparation(format!("import {} {end}", row.id));
         let spec = ContainerSpec::new(&row.image, self.limits, purpose);
         let sandbox = self.sandbox.open(&spec).await?;
@@ -195,11 +180,8 @@ impl TaskPreparation<'_> {
             }),
             Err(why) => {
                 let tail = last_lines.join("\n");
-                Err(PrepareError::Task(
-                    format!("the target's tests do not run on the {end} code: {why}\n{tail}")
-                        .trim_end()
-                        .to_owned(),
-                ))
+                let why = format!("the target's tests do not run on the {end} code: {why}\n{tail}");
+                Err(PrepareError::Task(why.trim_end().to_owned()))
             }
         }
     }
@@ -248,6 +230,8 @@ fn median(seconds: &[f64]) -> f64 {
     sorted.sort_by(f64::total_cmp);
     sorted.get(sorted.len() / 2).copied().unwrap_or(0.0)
 }
+
+type Prepared<T> = std::result::Result<T, PrepareError>;
 
 /// Why preparing a task failed: by the task's or the platform's fault.
 enum PrepareError {

@@ -67,7 +67,6 @@ impl fmt::Display for ImportSource {
     }
 }
 
-/// A downloaded split.
 #[derive(Debug)]
 pub struct Downloaded {
     pub source: SplitSource,
@@ -79,7 +78,6 @@ pub struct Downloaded {
     pub missing: Vec<(TaskId, String)>,
 }
 
-/// A download from a hub.
 #[expect(missing_debug_implementations, reason = "it holds a closure")]
 pub struct Download<'a> {
     pub hub: &'a Hub,
@@ -95,35 +93,27 @@ impl Download<'_> {
     /// Downloads a split into a folder below `datasets`. It skips files that exist
     /// and resumes interrupted ones.
     pub async fn run(&self, datasets: &Path) -> Result<Downloaded> {
-        let pinned = self
-            .hub
-            .pin(self.dataset, self.revision)
-            .await
-            .map_err(hub_error)?;
+        let pinned = self.hub.pin(self.dataset, self.revision).await;
+        let pinned = pinned.map_err(hub_error)?;
         (self.say)(format!("{}, commit {}", self.dataset, pinned.commit()));
         let folder = datasets.join(format!("hf-{}", self.dataset.as_str().replace('/', "--")));
         let lines = self.lines(&pinned, &folder).await?;
         let wanted: Vec<TaskId> = lines.into_iter().map(|line| line.task_id).collect();
         let files = self.hub.list(&pinned, "data").await.map_err(hub_error)?;
+        let is_wanted = |task: &str| wanted.iter().any(|id| id.as_str() == task);
+        let files = files.into_iter();
         let files: Vec<RemoteFile> = files
-            .into_iter()
-            .filter(|file| {
-                task_of(file).is_some_and(|task| wanted.iter().any(|id| id.as_str() == task))
-            })
+            .filter(|file| task_of(file).is_some_and(is_wanted))
             .collect();
         let failures = self.fetch(&pinned, &files, &folder).await?;
-        let failed = |id: &TaskId| {
-            let of_it = |failure: &&Failure| task_of(&failure.file) == Some(id.as_str());
-            failures
-                .iter()
-                .find(of_it)
-                .map(|failure| failure.error.to_string())
-        };
-        let (missing, tasks): (Vec<_>, Vec<_>) = wanted
-            .into_iter()
-            .map(|id| (failed(&id), id))
-            .partition(|(failure, _)| failure.is_some());
-        let named = |(failure, id): (Option<String>, TaskId)| (id, failure.unwrap_or_default());
+        let (mut tasks, mut missing) = (Vec::new(), Vec::new());
+        for id in wanted {
+            let mut failures = failures.iter();
+            match failures.find(|failure| task_of(&failure.file) == Some(id.as_str())) {
+                Some(failure) => missing.push((id, failure.error.to_string())),
+                None => tasks.push(id),
+            }
+        }
         Ok(Downloaded {
             source: SplitSource::Hub {
                 dataset: self.dataset.to_string(),
@@ -131,8 +121,8 @@ impl Download<'_> {
                 commit: pinned.commit().to_owned(),
             },
             folder,
-            tasks: tasks.into_iter().map(|(_, id)| id).collect(),
-            missing: missing.into_iter().map(named).collect(),
+            tasks,
+            missing,
         })
     }
 
@@ -147,10 +137,8 @@ impl Download<'_> {
                 self.dataset, self.split
             )));
         };
-        self.hub
-            .fetch(pinned, file, folder, &|_| {})
-            .await
-            .map_err(hub_error)?;
+        let fetched = self.hub.fetch(pinned, file, folder, &|_| {}).await;
+        fetched.map_err(hub_error)?;
         let csv = folder.join(path);
         let only = self.only.to_vec();
         let lines = blocking(move || metadata::read_tasks(&csv, &only)).await;

@@ -8,7 +8,7 @@ use swe_ci_base::code::CodeTree;
 use swe_ci_base::files;
 use swe_ci_core::task::TaskId;
 
-use super::{CommitInfo, TaskLine, write_history, write_metadata};
+use super::{CommitInfo, TaskLine, metadata_file, write_history, write_metadata};
 
 /// A task to create: the versions of its code, base first, target last.
 #[derive(Debug)]
@@ -24,15 +24,11 @@ pub fn write_dataset(
     image_archive: &Path,
     tasks: &[TinyTask<'_>],
 ) -> anyhow::Result<()> {
-    std::fs::create_dir_all(folder.join("metadata"))?;
     let lines = tasks
         .iter()
         .map(|task| write_task(folder, image_archive, task))
         .collect::<anyhow::Result<Vec<_>>>()?;
-    write_metadata(
-        &folder.join("metadata").join(format!("{split}.csv")),
-        &lines,
-    )
+    write_metadata(&metadata_file(folder, split), &lines)
 }
 
 fn write_task(

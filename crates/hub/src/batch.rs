@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -13,7 +14,6 @@ use super::{Failure, Hub, HubError, Pinned, RemoteFile};
 /// The shortest time between two progress reports.
 const BETWEEN_REPORTS: Duration = Duration::from_millis(250);
 
-/// Progress of a download.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Progress {
     /// Files that are in place and checked.
@@ -71,18 +71,17 @@ impl Hub {
         folder: &Arc<DownloadFolder>,
         meter: &Meter<'_>,
     ) -> Option<Failure> {
-        let counted = Mutex::new(0);
+        let counted = AtomicU64::new(0);
         let report = |bytes: u64| meter.set_bytes(&counted, bytes);
-        match self.fetch_into(pinned, file, folder, &report).await {
-            Ok(()) => {
-                meter.file_done();
-                None
-            }
-            Err(error) => Some(Failure {
-                file: file.clone(),
-                error,
-            }),
+        let fetched = self.fetch_into(pinned, file, folder, &report).await;
+        let failure = fetched.err().map(|error| Failure {
+            file: file.clone(),
+            error,
+        });
+        if failure.is_none() {
+            meter.change(|progress| progress.files_done += 1);
         }
+        failure
     }
 }
 
@@ -107,25 +106,18 @@ impl<'p> Meter<'p> {
                 .iter()
                 .fold(0, |sum, file| sum.saturating_add(file.size)),
         };
-        let state = Mutex::new(State {
-            now,
-            reported: None,
-        });
+        let reported = None;
+        let state = Mutex::new(State { now, reported });
         Self { progress, state }
     }
 
     /// Replaces the bytes counted so far for one file.
-    fn set_bytes(&self, counted: &Mutex<u64>, bytes: u64) {
-        let mut counted = counted.lock().unwrap_or_else(PoisonError::into_inner);
-        let before = std::mem::replace(&mut *counted, bytes);
+    fn set_bytes(&self, counted: &AtomicU64, bytes: u64) {
+        let before = counted.swap(bytes, Ordering::Relaxed);
         self.change(|progress| {
             let others = progress.bytes_done.saturating_sub(before);
             progress.bytes_done = others.saturating_add(bytes);
         });
-    }
-
-    fn file_done(&self) {
-        self.change(|progress| progress.files_done += 1);
     }
 
     fn change(&self, change: impl FnOnce(&mut Progress)) {

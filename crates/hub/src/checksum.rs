@@ -5,6 +5,7 @@ use std::{fmt, io};
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
+use swe_ci_base::digest::hex;
 
 /// The hub's checksum of a file, in lowercase hexadecimal digits.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -26,7 +27,7 @@ impl Checksum {
     }
 }
 
-fn is_hex(text: &str, digits: usize) -> bool {
+pub(super) fn is_hex(text: &str, digits: usize) -> bool {
     text.len() == digits && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
@@ -73,10 +74,6 @@ impl RunningChecksum {
                 .map_err(io::Error::other),
         }
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]

@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use reqwest::header::CONTENT_RANGE;
 use reqwest::{Response, StatusCode};
+use swe_ci_base::retry::Backoff;
 
 use super::download_folder::{DownloadFolder, metadata_if_exists};
 use super::error::blocking;
 use super::hashed_file::HashedFile;
+use super::http::Failure;
 use super::request::HubRequest;
-use super::retry::{AttemptError, Backoff};
 use super::{Hub, HubError, Pinned, RemoteFile};
 
 /// Size of the write buffer, in bytes.
@@ -113,12 +114,12 @@ impl Hub {
         part: &mut HashedFile,
         on_bytes: OnBytes<'_>,
     ) -> Result<(), HubError> {
-        let mut backoff = Backoff::new(self.inner.timing, part.len());
+        let mut backoff = Backoff::new(self.inner.timing.retries, part.len());
         while part.len() < file.size {
             let result = self.resume(request, file, part, on_bytes).await;
             backoff.reached(part.len());
-            if let Err(error) = result {
-                backoff.wait(error, &request.what).await?;
+            if let Err(failure) = result {
+                request.wait(failure, &mut backoff).await?;
             }
         }
         Ok(())
@@ -131,7 +132,7 @@ impl Hub {
         file: &RemoteFile,
         part: &mut HashedFile,
         on_bytes: OnBytes<'_>,
-    ) -> Result<(), AttemptError> {
+    ) -> Result<(), Failure<HubError>> {
         let mut response = self.get(request, part.len()).await?;
         let start = RangeStart::of_response(&response, part.len(), file.size);
         if start != RangeStart::AtEnd {
@@ -143,7 +144,7 @@ impl Hub {
                 "the answer ({}) is not the requested range",
                 response.status()
             );
-            return Err(AttemptError::transient(why));
+            return Err(Failure::transient(why));
         }
         let too_long = || HubError::TooLong {
             what: request.what.clone(),
@@ -181,7 +182,7 @@ impl Hub {
                 part.len(),
                 file.size
             );
-            return Err(AttemptError::transient(why));
+            return Err(Failure::transient(why));
         }
         Ok(())
     }
@@ -216,13 +217,9 @@ impl RangeStart {
 /// Whether a `Content-Range` (`bytes 5-9/10`) starts at `from`, in a file of
 /// this size.
 fn fits(range: &str, from: u64, size: u64) -> bool {
-    let parts = || {
-        let (part, total) = range.strip_prefix("bytes ")?.split_once('/')?;
-        Some((part.split_once('-')?.0, total))
-    };
-    parts().is_some_and(|(first, total)| {
-        first.parse() == Ok(from) && (total == "*" || total.parse() == Ok(size))
-    })
+    let rest = range.strip_prefix(&format!("bytes {from}-"));
+    let total = rest.and_then(|rest| rest.split_once('/'));
+    total.is_some_and(|(_, total)| total == "*" || total.parse() == Ok(size))
 }
 
 /// Whether the file is in place with the right content: by the record, or by

@@ -4,6 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::{Checksum, RemoteFile};
+use crate::http::Failure as TryFailure;
 
 /// Why a request to the hub failed. No variant contains the token or a signed
 /// address.
@@ -38,12 +39,10 @@ pub enum HubError {
     /// A response that violates the hub's API.
     #[error("the hub's answer about {what} cannot be used: {why}")]
     Malformed { what: String, why: String },
-    /// The file has more bytes than the hub lists.
     #[error(
         "{what} is longer than the {size} bytes the hub lists; the download was discarded. Start again, or use another mirror"
     )]
     TooLong { what: String, size: u64 },
-    /// The file was downloaded again and still has the wrong content.
     #[error(
         "{what} was downloaded twice, the second time with the {found} instead of the expected {expected}; the download was discarded. Start again, or use another mirror"
     )]
@@ -55,9 +54,14 @@ pub enum HubError {
     /// Another download holds the folder, in this or another process.
     #[error("another download into {} is running: wait for it to end", .folder.display())]
     Busy { folder: PathBuf },
-    /// The folder or a file in it cannot be read or written.
     #[error("cannot read or write {}", .path.display())]
     Disk { path: PathBuf, source: io::Error },
+}
+
+impl From<HubError> for TryFailure<HubError> {
+    fn from(error: HubError) -> Self {
+        Self::Permanent(error)
+    }
 }
 
 /// A file that could not be downloaded, and why.

@@ -40,55 +40,45 @@ impl HashedFile {
         folder: &Arc<DownloadFolder>,
     ) -> Result<Self, HubError> {
         let path = file.path.partial_below(folder.path());
-        let partial = path.clone();
-        let open = move || {
-            if let Some(parent) = partial.parent() {
-                std::fs::create_dir_all(parent)?;
-            }
-            OpenOptions::new()
-                .read(true)
-                .write(true)
-                .create(true)
-                .truncate(false)
-                .open(&partial)
-        };
-        Self::open(path, file, folder, open).await
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create(true).truncate(false);
+        Self::open(path, file, folder, options).await
     }
 
-    /// Opens the complete file.
     pub(super) async fn in_place(
         file: &RemoteFile,
         folder: &Arc<DownloadFolder>,
     ) -> Result<Self, HubError> {
         let path = file.path.below(folder.path());
-        let final_path = path.clone();
-        Self::open(path, file, folder, move || File::open(final_path)).await
+        let mut options = OpenOptions::new();
+        options.read(true);
+        Self::open(path, file, folder, options).await
     }
 
     async fn open(
         path: PathBuf,
         file: &RemoteFile,
         folder: &Arc<DownloadFolder>,
-        open: impl FnOnce() -> io::Result<File> + Send + 'static,
+        options: OpenOptions,
     ) -> Result<Self, HubError> {
-        let (expected, folder) = (file.checksum.clone(), folder.clone());
+        let (expected, folder, at) = (file.checksum.clone(), folder.clone(), path.clone());
         let inner = blocking(&path, move || {
+            if let Some(parent) = at.parent() {
+                std::fs::create_dir_all(parent)?;
+            }
             Ok(Inner {
-                file: open()?,
+                file: options.open(at)?,
                 running: RunningChecksum::for_kind_of(&expected),
                 expected,
                 folder,
             })
         });
         let shared = Arc::new(Mutex::new(inner.await?));
-        Ok(Self {
-            path,
-            len: 0,
-            shared,
-        })
+        let len = 0;
+        Ok(Self { path, len, shared })
     }
 
-    /// How many bytes were read or written.
+    /// Bytes that were read or written.
     pub(super) fn len(&self) -> u64 {
         self.len
     }
@@ -113,7 +103,6 @@ impl HashedFile {
         }
     }
 
-    /// Appends bytes to the file.
     pub(super) async fn append(&mut self, bytes: Vec<u8>) -> Result<(), HubError> {
         let more = bytes.len() as u64;
         self.run(move |inner, _| {
@@ -126,7 +115,6 @@ impl HashedFile {
         Ok(())
     }
 
-    /// Truncates the file.
     pub(super) async fn start_over(&mut self) -> Result<(), HubError> {
         self.run(|inner, _| {
             inner.file.set_len(0)?;
@@ -160,7 +148,6 @@ impl HashedFile {
         .await
     }
 
-    /// Deletes the file.
     pub(super) async fn remove(self) -> Result<(), HubError> {
         self.run(|_, path| std::fs::remove_file(path)).await
     }

@@ -1,14 +1,17 @@
 //! Basics for every HTTP client, of the hub and of other crates: addresses and
 //! tokens that are checked before the first request, certificates, and bounded
-//! response bodies.
+//! response bodies, and failures that may pass.
 //!
-//! Timeouts, redirects and retries differ from service to service; each client
+//! Timeouts, redirects and delays differ from service to service; each client
 //! has its own.
+
+use std::time::Duration;
 
 use anyhow::{Context, ensure};
 use reqwest::header::HeaderValue;
 use reqwest::{Certificate, Client, ClientBuilder, Response};
 use secrecy::{ExposeSecret, SecretString};
+use swe_ci_base::retry::Backoff;
 use url::Url;
 
 /// How errors name a service and its settings, so that readers know which of
@@ -106,6 +109,64 @@ pub fn client(builder: ClientBuilder, extra_ca_pem: Option<&[u8]>) -> anyhow::Re
         .context("cannot create an HTTP client")
 }
 
+/// Why one try of a request failed. `E` is the client's error.
+#[derive(Debug)]
+pub enum Failure<E> {
+    /// Another try may help.
+    Transient {
+        why: String,
+        /// The delay that the server requested.
+        requested: Option<Duration>,
+    },
+    /// Another try may help at once: the client itself waits for the end of a
+    /// rate limit.
+    Limited(String),
+    Permanent(E),
+}
+
+impl<E> Failure<E> {
+    pub fn transient(why: impl Into<String>) -> Self {
+        Self::Transient {
+            why: why.into(),
+            requested: None,
+        }
+    }
+
+    /// Waits before the next try.
+    ///
+    /// # Errors
+    /// A permanent error; after too many tries, `gave_up` makes one from their
+    /// number and the last reason.
+    pub async fn wait(
+        self,
+        what: &str,
+        backoff: &mut Backoff,
+        gave_up: impl FnOnce(u32, String) -> E,
+    ) -> Result<(), E> {
+        let (why, requested, limited) = match self {
+            Self::Permanent(error) => return Err(error),
+            Self::Transient { why, requested } => (why, requested, false),
+            Self::Limited(why) => (why, None, true),
+        };
+        let Some(delay) = backoff.failed(requested) else {
+            return Err(gave_up(backoff.failures(), why));
+        };
+        if !limited {
+            tracing::warn!(what, "retrying in {delay:?}: {why}");
+            tokio::time::sleep(delay).await;
+        }
+        Ok(())
+    }
+}
+
+impl<E> From<reqwest::Error> for Failure<E> {
+    /// Omits the address: it may be a signed one.
+    fn from(error: reqwest::Error) -> Self {
+        let error = anyhow::Error::new(error.without_url());
+        Self::transient(format!("{error:#}"))
+    }
+}
+
 /// Why a body was not read completely.
 #[derive(Debug, thiserror::Error)]
 pub enum BodyError {
@@ -129,4 +190,22 @@ pub async fn body(mut response: Response, max_bytes: usize) -> Result<Vec<u8>, B
         body.extend_from_slice(&chunk);
     }
     Ok(body)
+}
+
+/// Reads a body like [`body`], as a part of one try. A longer one is a permanent
+/// failure.
+///
+/// # Errors
+/// `too_large` makes the client's error from the reason.
+pub async fn try_body<E>(
+    response: Response,
+    max_bytes: usize,
+    too_large: impl FnOnce(String) -> E,
+) -> Result<Vec<u8>, Failure<E>> {
+    body(response, max_bytes)
+        .await
+        .map_err(|error| match error {
+            BodyError::Connection(error) => error.into(),
+            BodyError::TooLarge(_) => Failure::Permanent(too_large(error.to_string())),
+        })
 }

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use super::checksum::is_hex;
+
 /// A dataset's id at the hub: `owner/name`, or `name` for the oldest ones.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct DatasetId(String);
@@ -14,6 +16,13 @@ pub struct IdError {
     text: String,
     what: &'static str,
     rule: &'static str,
+}
+
+impl IdError {
+    fn new(text: &str, what: &'static str, rule: &'static str) -> Self {
+        let text = text.to_owned();
+        Self { text, what, rule }
+    }
 }
 
 /// The most characters of a name or an owner's name.
@@ -38,11 +47,7 @@ impl FromStr for DatasetId {
     fn from_str(text: &str) -> Result<Self, IdError> {
         match name_problem(text) {
             None => Ok(Self(text.to_owned())),
-            Some(rule) => Err(IdError {
-                text: text.to_owned(),
-                what: "the id of a dataset (owner/name)",
-                rule,
-            }),
+            Some(rule) => Err(IdError::new(text, "the id of a dataset (owner/name)", rule)),
         }
     }
 }
@@ -105,15 +110,10 @@ impl FromStr for Revision {
             && text
                 .split('/')
                 .all(|part| !part.is_empty() && !part.starts_with(['.', '-']));
-        if is_valid {
-            Ok(Self(text.to_owned()))
-        } else {
-            Err(IdError {
-                text: text.to_owned(),
-                what: "a revision",
-                rule: "it is the name of a branch or a tag, or a commit",
-            })
-        }
+        let rule = "it is the name of a branch or a tag, or a commit";
+        is_valid
+            .then(|| Self(text.to_owned()))
+            .ok_or_else(|| IdError::new(text, "a revision", rule))
     }
 }
 
@@ -133,15 +133,12 @@ pub struct Pinned {
 impl Pinned {
     /// From a known commit: 40 hexadecimal digits.
     pub fn new(id: DatasetId, commit: &str) -> Result<Self, IdError> {
-        if commit.len() == 40 && commit.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        if is_hex(commit, 40) {
             let commit = commit.to_ascii_lowercase();
             Ok(Self { id, commit })
         } else {
-            Err(IdError {
-                text: commit.to_owned(),
-                what: "a commit",
-                rule: "it has 40 hexadecimal digits",
-            })
+            let rule = "it has 40 hexadecimal digits";
+            Err(IdError::new(commit, "a commit", rule))
         }
     }
 

@@ -14,8 +14,6 @@ use super::{Checksum, DatasetId, Hub, HubError, Pinned, RemotePath, Revision};
 const MAX_ENTRIES: usize = 100_000;
 /// The most pages; the hub puts 1000 entries on each.
 const MAX_PAGES: usize = 1_000;
-/// Of one response; the one about a commit also names all files.
-pub(super) const MAX_BYTES: usize = 16 << 20;
 
 /// A file of a dataset in the hub's list.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -62,7 +60,7 @@ impl Hub {
             what: format!("the dataset {id} (revision {revision})"),
             advice: "the dataset's id may have changed: look for it on the hub and pass another",
         };
-        let (commit, ()) = self.json::<Commit, ()>(&request, MAX_BYTES, |_| ()).await?;
+        let (commit, ()) = self.json::<Commit, ()>(&request, |_| ()).await?;
         Pinned::new(id.clone(), &commit.sha).map_err(|error| request.malformed(error.to_string()))
     }
 
@@ -77,11 +75,8 @@ impl Hub {
         let mut paths = HashSet::new();
         let mut entries = 0;
         for _ in 0..MAX_PAGES {
-            let (page, next) = self
-                .json::<Vec<Entry>, _>(&request, MAX_BYTES, |response| {
-                    self.next_page(&request, response)
-                })
-                .await?;
+            let next = |response: &Response| self.next_page(&request, response);
+            let (page, next) = self.json::<Vec<Entry>, _>(&request, next).await?;
             entries += page.len();
             if entries > MAX_ENTRIES {
                 let why = format!("it lists more than {MAX_ENTRIES} files and folders");
@@ -144,11 +139,8 @@ impl Hub {
     /// token goes there.
     fn next_page(&self, request: &HubRequest, page: &Response) -> Result<Option<Url>, HubError> {
         let links = page.headers().get_all(LINK);
-        let Some(link) = links
-            .iter()
-            .filter_map(|value| value.to_str().ok())
-            .find_map(next_link)
-        else {
+        let mut links = links.iter().filter_map(|value| value.to_str().ok());
+        let Some(link) = links.find_map(next_link) else {
             return Ok(None);
         };
         let next = request.url.join(link).ok();

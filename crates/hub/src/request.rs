@@ -3,15 +3,17 @@
 use reqwest::header::{ACCEPT_ENCODING, AUTHORIZATION, LOCATION, RANGE};
 use reqwest::{Response, StatusCode};
 use serde::de::DeserializeOwned;
+use swe_ci_base::retry::Backoff;
 use url::Url;
 
-use super::http::{self, BodyError, bearer};
-use super::retry::{AttemptError, Backoff, requested_delay};
+use super::http::{Failure, bearer, try_body};
+use super::retry::requested_delay;
 use super::{Hub, HubError};
 
 const MAX_REDIRECTS: usize = 10;
+/// Of one response; the one about a commit also names all files.
+pub(super) const MAX_BYTES: usize = 16 << 20;
 
-/// A request to the hub.
 #[derive(Debug, Clone)]
 pub(super) struct HubRequest {
     pub(super) url: Url,
@@ -36,7 +38,19 @@ impl HubRequest {
         }
     }
 
-    /// The address of a redirect.
+    pub(super) async fn wait(
+        &self,
+        failure: Failure<HubError>,
+        backoff: &mut Backoff,
+    ) -> Result<(), HubError> {
+        let gave_up = |tries, why| HubError::GaveUp {
+            what: self.what.clone(),
+            tries,
+            why,
+        };
+        failure.wait(&self.what, backoff, gave_up).await
+    }
+
     fn redirect_target(&self, from: &Url, response: &Response) -> Result<Url, HubError> {
         let location = response.headers().get(LOCATION);
         let next = location
@@ -45,11 +59,10 @@ impl HubRequest {
             .ok_or_else(|| self.redirect_error("did not say where"))?;
         match (from.scheme(), next.scheme()) {
             (_, "https") | ("http", "http") => Ok(next),
-            ("https", "http") => {
-                Err(self.redirect_error("the connection would no longer be encrypted"))
-            }
-            _ => Err(self.redirect_error("the address is not one of http or https")),
+            ("https", "http") => Err("the connection would no longer be encrypted"),
+            _ => Err("the address is not one of http or https"),
         }
+        .map_err(|why| self.redirect_error(why))
     }
 }
 
@@ -60,7 +73,7 @@ impl Hub {
         &self,
         request: &HubRequest,
         from: u64,
-    ) -> Result<Response, AttemptError> {
+    ) -> Result<Response, Failure<HubError>> {
         let mut url = request.url.clone();
         for _ in 0..=MAX_REDIRECTS {
             let response = self.send(&url, from).await?;
@@ -69,21 +82,15 @@ impl Hub {
             }
             url = request.redirect_target(&url, &response)?;
         }
-        Err(request
-            .redirect_error(format!(
-                "redirected it again, more than {MAX_REDIRECTS} times"
-            ))
-            .into())
+        let why = format!("redirected it again, more than {MAX_REDIRECTS} times");
+        Err(request.redirect_error(why).into())
     }
 
     /// Sends one request; only the endpoint receives the token.
     async fn send(&self, url: &Url, from: u64) -> Result<Response, reqwest::Error> {
         // Compressed responses would have other lengths than the listed ones.
-        let mut request = self
-            .inner
-            .client
-            .get(url.clone())
-            .header(ACCEPT_ENCODING, "identity");
+        let request = self.inner.client.get(url.clone());
+        let mut request = request.header(ACCEPT_ENCODING, "identity");
         if from > 0 {
             request = request.header(RANGE, format!("bytes={from}-"));
         }
@@ -95,7 +102,6 @@ impl Hub {
         request.send().await
     }
 
-    /// Whether an address has the endpoint's scheme, host and port.
     pub(super) fn is_endpoint(&self, url: &Url) -> bool {
         url.origin() == self.inner.endpoint.origin()
     }
@@ -105,7 +111,7 @@ impl Hub {
         request: &HubRequest,
         url: &Url,
         response: Response,
-    ) -> Result<Response, AttemptError> {
+    ) -> Result<Response, Failure<HubError>> {
         let status = response.status();
         if status.is_success() || status == StatusCode::RANGE_NOT_SATISFIABLE {
             return Ok(response);
@@ -117,23 +123,23 @@ impl Hub {
             || (status == StatusCode::FORBIDDEN && !at_endpoint);
         if transient {
             let host = url.host_str().unwrap_or_default();
-            return Err(AttemptError::Transient {
+            return Err(Failure::Transient {
                 why: format!("{host} answered {status}"),
-                server_delay: requested_delay(response.headers()),
+                requested: requested_delay(response.headers()),
             });
         }
         let code = response.headers().get("x-error-code");
-        let unknown_revision = code.is_some_and(|code| code == "RevisionNotFound");
         let what = request.what.clone();
         let status = status.as_u16();
-        Err(AttemptError::Permanent(match status {
-            404 if unknown_revision => HubError::NotFound {
-                what,
-                advice: "the dataset is there, but not this revision; pass another",
-            },
+        Err(Failure::Permanent(match status {
             404 => HubError::NotFound {
                 what,
-                advice: request.advice,
+                advice: match code {
+                    Some(code) if code == "RevisionNotFound" => {
+                        "the dataset is there, but not this revision; pass another"
+                    }
+                    _ => request.advice,
+                },
             },
             401 | 403 if at_endpoint => HubError::Denied {
                 what,
@@ -144,24 +150,22 @@ impl Hub {
         }))
     }
 
-    /// Reads a JSON response of at most `max_bytes`, and the result of
-    /// `read_headers`.
+    /// Reads a JSON response, and the result of `read_headers`.
     pub(super) async fn json<T: DeserializeOwned, H>(
         &self,
         request: &HubRequest,
-        max_bytes: usize,
         read_headers: impl Fn(&Response) -> H,
     ) -> Result<(T, H), HubError> {
-        let mut backoff = Backoff::new(self.inner.timing, 0);
+        let mut backoff = Backoff::new(self.inner.timing.retries, 0);
         loop {
             let attempt = async {
                 let response = self.get(request, 0).await?;
                 let headers = read_headers(&response);
-                let body = small_body(request, response, max_bytes).await?;
-                Ok::<_, AttemptError>((body, headers))
+                let body = try_body(response, MAX_BYTES, |why| request.malformed(why)).await?;
+                Ok::<_, Failure<HubError>>((body, headers))
             };
             match attempt.await {
-                Err(error) => backoff.wait(error, &request.what).await?,
+                Err(failure) => request.wait(failure, &mut backoff).await?,
                 Ok((body, headers)) => {
                     return serde_json::from_slice(&body)
                         .map(|value| (value, headers))
@@ -170,18 +174,6 @@ impl Hub {
             }
         }
     }
-}
-
-async fn small_body(
-    request: &HubRequest,
-    response: Response,
-    max_bytes: usize,
-) -> Result<Vec<u8>, AttemptError> {
-    let body = http::body(response, max_bytes).await;
-    body.map_err(|error| match error {
-        BodyError::Connection(error) => error.into(),
-        BodyError::TooLarge(_) => request.malformed(error.to_string()).into(),
-    })
 }
 
 /// Without a token, the hub answers 401 for unknown datasets.

@@ -47,7 +47,6 @@ const PROCESSES: u32 = 2;
 /// radon's time limit for one file, in seconds.
 const SECONDS_PER_FILE: u32 = 60;
 
-/// A measuring tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
     Radon,

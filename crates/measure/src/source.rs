@@ -1,9 +1,9 @@
 //! The measured source files, by path.
 
 use std::collections::BTreeMap;
-use std::fmt::Write;
 
 use sha2::{Digest, Sha256};
+use swe_ci_base::digest::{hex, sha256_hex};
 
 /// Regular files by their path from the root of the code, all of them accepted
 /// by [`is_source`].
@@ -21,7 +21,7 @@ pub fn is_source(path: &str) -> bool {
 /// SHA-256 of a file's content, in hexadecimal.
 #[must_use]
 pub fn file_digest(bytes: &[u8]) -> String {
-    hexadecimal(&Sha256::digest(bytes))
+    sha256_hex(bytes)
 }
 
 /// SHA-256 of all paths and contents, in hexadecimal: in the same image, equal
@@ -35,15 +35,7 @@ pub fn digest(source: &Source) -> String {
             all.update(part);
         }
     }
-    hexadecimal(&all.finalize())
-}
-
-fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        // Writing to a string cannot fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    hex(&all.finalize())
 }
 
 #[cfg(test)]

@@ -1,13 +1,12 @@
 //! The dependencies that all files of a commit declare together.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
 use super::source::Source;
 use super::{ini, lock, pyproject, setup_py};
-use crate::text;
+use crate::{bounds, text};
 
 /// Requirements by where they are declared: `pyproject.toml project`,
 /// `poetry.lock packages`, …. Equal declarations should give equal
@@ -19,25 +18,18 @@ pub struct DeclaredDependencies {
 }
 
 /// Why a file is compared by its text instead of its requirements.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Unparsed {
-    /// Longer than [`crate::bounds::BLOB`]; compared by its object id.
+    /// Longer than [`bounds::BLOB`]; compared by its object id.
+    #[error("longer than {} MiB", bounds::BLOB >> 20)]
     TooLong,
     /// Not in the format its name promises, with the parser's message.
+    #[error("malformed: {0}")]
     Malformed(String),
     /// A program computes the requirements, and this crate runs no programs.
+    #[error("computed by a program")]
     Computed,
-}
-
-impl fmt::Display for Unparsed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::TooLong => write!(f, "longer than {} MiB", crate::bounds::BLOB >> 20),
-            Self::Malformed(problem) => write!(f, "malformed: {problem}"),
-            Self::Computed => write!(f, "computed by a program"),
-        }
-    }
 }
 
 impl DeclaredDependencies {
@@ -76,7 +68,6 @@ impl DeclaredDependencies {
         self.places.entry(place).or_default().insert(requirement);
     }
 
-    /// The requirements of each place.
     pub fn places(&self) -> impl Iterator<Item = (&str, &BTreeSet<String>)> {
         self.places.iter().map(|(place, all)| (place.as_str(), all))
     }
@@ -92,7 +83,6 @@ impl DeclaredDependencies {
         self.places.is_empty()
     }
 
-    /// Adds the declarations of another file.
     pub fn merge(&mut self, other: &Self) {
         for (place, all) in &other.places {
             let mine = self.places.entry(place.clone()).or_default();

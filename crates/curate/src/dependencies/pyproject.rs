@@ -15,89 +15,89 @@ pub(super) fn parsed(text: &str) -> Result<Value, (Unparsed, String)> {
 /// tool.
 pub(super) fn declares(text: &str) -> bool {
     let Ok(file) = parsed(text) else { return false };
-    let tools = ["poetry", "pdm", "hatch", "flit", "uv"];
-    file.get("project").is_some()
-        || file.get("build-system").is_some()
-        || (file.get("tool")).is_some_and(|tool| tools.iter().any(|name| tool.get(name).is_some()))
+    let signs = [
+        "project",
+        "build-system",
+        "tool.poetry",
+        "tool.pdm",
+        "tool.hatch",
+        "tool.flit",
+        "tool.uv",
+    ];
+    signs.iter().any(|path| at(&file, path).is_some())
 }
+
+/// Lists of requirements: their names here, and where they are.
+const LISTS: [(&str, &str); 6] = [
+    ("build", "build-system.requires"),
+    ("project", "project.dependencies"),
+    ("uv dev", "tool.uv.dev-dependencies"),
+    ("uv constraint", "tool.uv.constraint-dependencies"),
+    ("uv override", "tool.uv.override-dependencies"),
+    ("flit", "tool.flit.metadata.requires"),
+];
+/// Tables of such lists.
+const GROUPS: [(&str, &str); 5] = [
+    ("extra", "project.optional-dependencies"),
+    ("group", "dependency-groups"),
+    ("poetry extra", "tool.poetry.extras"),
+    ("pdm dev", "tool.pdm.dev-dependencies"),
+    ("flit extra", "tool.flit.metadata.requires-extra"),
+];
+/// Tables of packages with their versions.
+const PACKAGES: [(&str, &str); 4] = [
+    ("poetry", "tool.poetry.dependencies"),
+    ("poetry dev", "tool.poetry.dev-dependencies"),
+    ("pdm override", "tool.pdm.resolution.overrides"),
+    ("uv source", "tool.uv.sources"),
+];
+/// The files setuptools reads these from are compared as well.
+const DYNAMIC: [&str; 2] = [
+    "tool.setuptools.dynamic.dependencies",
+    "tool.setuptools.dynamic.optional-dependencies",
+];
+/// Lists in an environment of Hatch.
+const HATCH: [&str; 4] = [
+    "dependencies",
+    "extra-dependencies",
+    "features",
+    "dependency-groups",
+];
 
 pub(super) fn pyproject(text: &str) -> Reading {
     let file = parsed(text)?;
+    let at = |path: &str| at(&file, path);
     let mut found = Vec::new();
-    standard(&file, &mut found);
-    let Some(tool) = file.get("tool") else {
-        return Ok(found);
-    };
-    poetry(tool.get("poetry"), &mut found);
-    pdm(tool.get("pdm"), &mut found);
-    hatch(tool.get("hatch"), &mut found);
-    uv(tool.get("uv"), &mut found);
-    let flit = at(Some(tool), &["flit", "metadata"]);
-    strings("flit", at(flit, &["requires"]), &mut found);
-    groups("flit extra", at(flit, &["requires-extra"]), &mut found);
-    // The files setuptools reads these from are compared as well.
-    let dynamic = at(Some(tool), &["setuptools", "dynamic"]);
-    for key in ["dependencies", "optional-dependencies"] {
-        whole("dynamic", at(dynamic, &[key]), &mut found);
+    for (part, path) in LISTS {
+        strings(part, at(path), &mut found);
+    }
+    for (part, path) in GROUPS {
+        groups(part, at(path), &mut found);
+    }
+    for (part, path) in PACKAGES {
+        versions(part, at(path), &mut found);
+    }
+    for path in DYNAMIC {
+        whole("dynamic", at(path), &mut found);
+    }
+    if let Some(Value::String(python)) = at("project.requires-python") {
+        found.push(("python".into(), normalized(&format!("python{python}"))));
+    }
+    for (group, content) in table(at("tool.poetry.group")) {
+        let part = format!("poetry {group}");
+        versions(&part, content.get("dependencies"), &mut found);
+    }
+    for (name, env) in table(at("tool.hatch.envs")) {
+        let part = format!("hatch {name}");
+        for key in HATCH {
+            strings(&part, env.get(key), &mut found);
+        }
+        whole(&format!("{part} python"), env.get("python"), &mut found);
     }
     Ok(found)
 }
 
 type Requirements = Vec<(String, String)>;
-
-/// PEP 518, 621 and 735.
-fn standard(file: &Value, found: &mut Requirements) {
-    let file = Some(file);
-    strings("build", at(file, &["build-system", "requires"]), found);
-    strings("project", at(file, &["project", "dependencies"]), found);
-    if let Some(Value::String(python)) = at(file, &["project", "requires-python"]) {
-        found.push(("python".into(), normalized(&format!("python{python}"))));
-    }
-    let extras = at(file, &["project", "optional-dependencies"]);
-    groups("extra", extras, found);
-    groups("group", at(file, &["dependency-groups"]), found);
-}
-
-fn poetry(poetry: Option<&Value>, found: &mut Requirements) {
-    versions("poetry", at(poetry, &["dependencies"]), found);
-    versions("poetry dev", at(poetry, &["dev-dependencies"]), found);
-    for (group, content) in table(at(poetry, &["group"])) {
-        let part = format!("poetry {group}");
-        versions(&part, content.get("dependencies"), found);
-    }
-    groups("poetry extra", at(poetry, &["extras"]), found);
-}
-
-fn pdm(pdm: Option<&Value>, found: &mut Requirements) {
-    groups("pdm dev", at(pdm, &["dev-dependencies"]), found);
-    versions("pdm override", at(pdm, &["resolution", "overrides"]), found);
-}
-
-fn hatch(hatch: Option<&Value>, found: &mut Requirements) {
-    for (name, env) in table(at(hatch, &["envs"])) {
-        let part = format!("hatch {name}");
-        for key in [
-            "dependencies",
-            "extra-dependencies",
-            "features",
-            "dependency-groups",
-        ] {
-            strings(&part, env.get(key), found);
-        }
-        whole(&format!("{part} python"), env.get("python"), found);
-    }
-}
-
-fn uv(uv: Option<&Value>, found: &mut Requirements) {
-    for (part, key) in [
-        ("uv dev", "dev-dependencies"),
-        ("uv constraint", "constraint-dependencies"),
-        ("uv override", "override-dependencies"),
-    ] {
-        strings(part, at(uv, &[key]), found);
-    }
-    versions("uv source", at(uv, &["sources"]), found);
-}
 
 pub(super) fn pipfile(text: &str) -> Reading {
     let file = parsed(text)?;
@@ -112,7 +112,6 @@ pub(super) fn pipfile(text: &str) -> Reading {
     Ok(found)
 }
 
-/// A list of requirements.
 fn strings(part: &str, value: Option<&Value>, found: &mut Requirements) {
     for item in value.and_then(Value::as_array).into_iter().flatten() {
         let requirement = match item {

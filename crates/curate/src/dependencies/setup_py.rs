@@ -54,7 +54,6 @@ pub enum Argument {
     Absent,
     /// The strings in order, including the keys of dictionaries.
     Strings(Vec<String>),
-    /// The program computes it.
     Computed,
 }
 
@@ -135,14 +134,14 @@ mod tests {
         same(&variable("1"), &variable("2"), false);
     }
 
+    /// Quadratic work on texts of this size would outlast the time limit of the
+    /// test runner.
     #[test]
     fn quotes_without_an_end_take_no_time() {
-        let began = std::time::Instant::now();
         for piece in ["'''\\", "'", "\"\"\"\\", "'\n", "["] {
             let text = format!("install_requires={}", piece.repeat(300_000));
             let _ = argument(&text, "install_requires");
         }
-        assert!(began.elapsed().as_secs() < 5, "{:?}", began.elapsed());
     }
 
     #[test]

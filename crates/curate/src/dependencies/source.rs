@@ -40,7 +40,6 @@ pub fn is_declaration(path: &str) -> Option<Source> {
 }
 
 impl Source {
-    /// Whether the file pins exact versions.
     #[must_use]
     pub fn is_lock(self) -> bool {
         matches!(self, Self::PipfileLock | Self::Lock)

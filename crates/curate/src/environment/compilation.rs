@@ -39,32 +39,25 @@ const WORDS: [(&str, &str); 8] = [
 /// Building the project's wheel detects the remaining cases.
 #[must_use]
 pub fn reason(build: &BuildSystem, files: &Files) -> Option<String> {
-    let projects = build
-        .requires
-        .iter()
-        .filter_map(|spec| required_project(spec));
-    for project in projects {
+    let requires = build.requires.iter();
+    for project in requires.filter_map(|spec| required_project(spec)) {
         if let Some((_, what)) = COMPILERS.iter().find(|(name, _)| *name == project) {
             return Some(format!("it builds with {project}, which compiles {what}"));
         }
     }
     for path in ["setup.py", "build.py"] {
         let text = text(files, path).unwrap_or_default();
-        let lines = text
-            .lines()
-            .map(|line| line.split('#').next().unwrap_or_default());
-        for line in lines {
+        for line in text.lines() {
+            let line = line.split('#').next().unwrap_or_default();
             let is_import = line.trim_start().starts_with("from ") || line.contains("import ");
-            let word = WORDS
-                .iter()
-                .find(|(word, _)| line.contains(word) && !is_import);
-            if let Some((_, shown)) = word {
+            let mut words = WORDS.iter().filter(|_| !is_import);
+            if let Some((_, shown)) = words.find(|(word, _)| line.contains(word)) {
                 return Some(format!("{path} contains {shown}"));
             }
         }
     }
     let file = toml_values::parsed(&text(files, "pyproject.toml")?).ok()?;
-    at(Some(&file), &["tool", "setuptools", "ext-modules"])?
+    at(&file, "tool.setuptools.ext-modules")?
         .is_array()
         .then(|| "pyproject.toml has tool.setuptools.ext-modules".to_owned())
 }

@@ -31,7 +31,6 @@ const RELEASED: [(Minor, Date); 7] = [
     ((3, 15), date(2026, 10, 1)),
 ];
 
-/// The chosen interpreter.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Interpreter {
     /// `3.11`.
@@ -56,43 +55,37 @@ pub fn choose(
             bail!("{version:?} in the table of base images is not a Python version such as 3.11");
         };
         if pair >= FIRST && was_released(pair, day) && fits(pair, version, required)? {
-            let named = configuration
-                .python_classifiers
-                .iter()
-                .any(|c| minor(c) == Some(pair));
+            let mut classifiers = configuration.python_classifiers.iter();
+            let named = classifiers.any(|c| minor(c) == Some(pair));
             fitting.push((named, pair, version, image));
         }
     }
     let Some((named, _, version, image)) = fitting.into_iter().max() else {
-        let available: Vec<_> = images.keys().map(String::as_str).collect();
+        let mut available = images.keys().cloned().collect::<Vec<_>>().join(", ");
+        if available.is_empty() {
+            available = "none".to_owned();
+        }
         let wanted = match required {
             "" => "any".to_owned(),
             required => format!("{required:?}"),
         };
         bail!(
             "no base image has a suitable Python: the project requires {wanted}, and the version must be \
-             3.9 or later and released before {day}; available: {}; add an image to the table, or \
-             skip this commit",
-            if available.is_empty() {
-                "none".to_owned()
-            } else {
-                available.join(", ")
-            }
+             3.9 or later and released before {day}; available: {available}; add an image to the table, or \
+             skip this commit"
         );
     };
     let asks = match required {
         "" => "the project requires no version".to_owned(),
         required => format!("the project requires {required}"),
     };
-    let names = if named {
-        "its classifiers name this one"
-    } else {
-        "its classifiers do not name this one"
-    };
+    let names = if named { "name" } else { "do not name" };
     Ok(Interpreter {
         version: version.clone(),
         image: image.clone(),
-        reason: format!("the highest version released before {day}: {asks}, and {names}"),
+        reason: format!(
+            "the highest version released before {day}: {asks}, and its classifiers {names} this one"
+        ),
     })
 }
 

@@ -23,9 +23,11 @@ fn pyproject(text: &str) -> Vec<String> {
     let Ok(file) = toml_values::parsed(text) else {
         return Vec::new();
     };
-    let poetry = at(Some(&file), &["tool", "poetry"]);
     let mut stated = Vec::new();
-    for project in [file.get("project"), poetry].into_iter().flatten() {
+    for project in ["project", "tool.poetry"]
+        .iter()
+        .filter_map(|path| at(&file, path))
+    {
         let licence = project.get("license");
         // A string since PEP 639, a table before it.
         let name = licence.and_then(|it| it.as_str().or_else(|| it.get("text")?.as_str()));
@@ -43,11 +45,9 @@ fn setup_cfg(text: &str) -> Vec<String> {
         _ => None,
     };
     let mut stated = Vec::new();
-    for entry in entries(text) {
-        if entry.section == "metadata" {
-            let lines = entry.lines.iter();
-            stated.extend(lines.filter_map(|line| line_licence(&entry.key, line)));
-        }
+    for entry in entries(text).iter().filter(|it| it.section == "metadata") {
+        let lines = entry.lines.iter();
+        stated.extend(lines.filter_map(|line| line_licence(&entry.key, line)));
     }
     stated
 }

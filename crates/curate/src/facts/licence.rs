@@ -2,7 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A licence and the file that states it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Licence {
     /// An SPDX identifier or expression, or `LicenseRef-…` for a licence

@@ -37,12 +37,16 @@ impl PathSample {
             self.first.push(name());
         }
     }
+
+    fn counted(&self, what: &str) -> String {
+        let first = self.first.first().map_or("", String::as_str);
+        format!("{} {what} (first: {first})", self.count)
+    }
 }
 
 /// The files of one commit, and the history that leads to it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Facts {
-    /// The commit whose files were read.
     pub commit: String,
     /// Commits up to this one, along the first parents.
     pub commits: usize,
@@ -68,11 +72,9 @@ pub struct Facts {
     pub licences: Vec<Licence>,
     /// Licence files whose text was not recognised.
     pub unknown_licences: Vec<String>,
-    /// Git submodules.
     pub submodules: PathSample,
     /// Git LFS pointers.
     pub lfs_pointers: PathSample,
-    /// Symbolic links that point out of the repository.
     pub links_outside: PathSample,
 }
 
@@ -121,17 +123,7 @@ fn history_facts(chain: &[Commit]) -> Facts {
         first_time,
         last_time,
         age_years: seconds as f64 / SECONDS_A_YEAR,
-        files: 0,
-        source_files: 0,
-        test_modules: 0,
-        test_files: 0,
-        manifests: Vec::new(),
-        lock_files: Vec::new(),
-        licences: Vec::new(),
-        unknown_licences: Vec::new(),
-        submodules: PathSample::default(),
-        lfs_pointers: PathSample::default(),
-        links_outside: PathSample::default(),
+        ..Facts::default()
     }
 }
 
@@ -170,7 +162,6 @@ fn count_paths(
     Ok(listed)
 }
 
-/// Adds the facts from a file's content.
 fn read_file(
     repository: &Repository,
     path: &[u8],
@@ -186,6 +177,10 @@ fn read_file(
     let Ok(path) = str::from_utf8(path) else {
         return Ok(());
     };
+    let licence = |spdx| Licence {
+        spdx,
+        file: path.to_owned(),
+    };
     if let Some(source) = is_declaration(path) {
         let bytes = repository.blob(id, bounds::BLOB)?.unwrap_or_default();
         let text = text::decoded(&bytes);
@@ -194,21 +189,13 @@ fn read_file(
         } else if source.is_manifest(&text) {
             facts.manifests.push(path.to_owned());
         }
-        let licences = declared_licence::declared(source, &text);
-        facts
-            .licences
-            .extend(licences.into_iter().map(|spdx| Licence {
-                spdx,
-                file: path.to_owned(),
-            }));
+        let licences = declared_licence::declared(source, &text).into_iter();
+        facts.licences.extend(licences.map(licence));
     }
     if licence::is_licence_file(path) {
         let bytes = repository.blob(id, bounds::LICENCE)?.unwrap_or_default();
         match licence::recognised(&text::decoded(&bytes)) {
-            Some(spdx) => facts.licences.push(Licence {
-                spdx: spdx.to_owned(),
-                file: path.to_owned(),
-            }),
+            Some(spdx) => facts.licences.push(licence(spdx.to_owned())),
             None => facts.unknown_licences.push(path.to_owned()),
         }
     }
@@ -218,7 +205,6 @@ fn read_file(
 /// Lengths of LFS pointers; the specification allows no longer ones.
 const LFS_LENGTHS: std::ops::Range<usize> = 100..1024;
 
-/// Whether a file is a Git LFS pointer.
 pub(crate) fn is_lfs_pointer(bytes: &[u8]) -> bool {
     LFS_LENGTHS.contains(&bytes.len())
         && bytes.starts_with(b"version https://git-lfs.github.com/spec/")

@@ -1,7 +1,5 @@
 //! Rules for collecting a repository (paper, section 3.1, step 1).
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
 
 use super::{Facts, Licence, PathSample};
@@ -24,7 +22,6 @@ pub struct CollectRules {
     pub allow_submodules: bool,
     /// Allow Git LFS pointers, which are then treated as the files.
     pub allow_lfs: bool,
-    /// Allow links that point out of the repository.
     pub allow_links_outside: bool,
 }
 
@@ -57,38 +54,43 @@ pub enum Licences {
 }
 
 /// Why a repository was refused: the value found and the value required.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, thiserror::Error, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Refusal {
-    TooYoung {
-        years: f64,
-        least: f64,
-    },
+    #[error("{years:.1} years from the first commit to the last, at least {least} required")]
+    TooYoung { years: f64, least: f64 },
+    #[error(
+        "no pyproject.toml, setup.cfg, setup.py, Pipfile or requirements file that lists its requirements, one required"
+    )]
     NoManifest,
+    #[error("no lock file, one required")]
     NoLockFile,
-    NoTests {
-        test_files: usize,
-    },
-    NoSource {
-        files: usize,
-    },
+    #[error(
+        "no test_*.py or *_test.py in tests/ ({test_files} test files elsewhere), at least 1 required"
+    )]
+    NoTests { test_files: usize },
+    #[error("no Python outside of tests among {files} files, at least 1 required")]
+    NoSource { files: usize },
     /// No licence file was recognised and no manifest states a licence.
-    NoLicence {
-        unknown: Vec<String>,
-    },
-    Licence {
-        licence: Licence,
-        allowed: String,
-    },
-    Submodules {
-        found: PathSample,
-    },
-    Lfs {
-        found: PathSample,
-    },
-    LinksOutside {
-        found: PathSample,
-    },
+    #[error("{}, one required", no_licence(.unknown))]
+    NoLicence { unknown: Vec<String> },
+    #[error("{} states {}, {allowed} required", .licence.file, .licence.spdx)]
+    Licence { licence: Licence, allowed: String },
+    #[error("{}, none allowed", .found.counted("submodules"))]
+    Submodules { found: PathSample },
+    #[error("{}, none allowed", .found.counted("Git LFS pointers"))]
+    Lfs { found: PathSample },
+    #[error("{}, none allowed", .found.counted("links out of the repository"))]
+    LinksOutside { found: PathSample },
+}
+
+fn no_licence(unknown: &[String]) -> String {
+    if unknown.is_empty() {
+        "no licence stated".to_owned()
+    } else {
+        let unknown = unknown.join(", ");
+        format!("no known licence ({unknown} was not recognised)")
+    }
 }
 
 impl Refusal {
@@ -110,99 +112,50 @@ impl Refusal {
     }
 }
 
-impl fmt::Display for Refusal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::TooYoung { years, least } => {
-                write!(
-                    f,
-                    "{years:.1} years from the first commit to the last, at least {least} required"
-                )
-            }
-            Self::NoManifest => write!(
-                f,
-                "no pyproject.toml, setup.cfg, setup.py, Pipfile or requirements file that lists its \
-                 requirements, one required"
-            ),
-            Self::NoLockFile => write!(f, "no lock file, one required"),
-            Self::NoTests { test_files } => write!(
-                f,
-                "no test_*.py or *_test.py in tests/ ({test_files} test files elsewhere), \
-                 at least 1 required"
-            ),
-            Self::NoSource { files } => {
-                write!(
-                    f,
-                    "no Python outside of tests among {files} files, at least 1 required"
-                )
-            }
-            Self::NoLicence { unknown } if unknown.is_empty() => {
-                write!(f, "no licence stated, one required")
-            }
-            Self::NoLicence { unknown } => {
-                let unknown = unknown.join(", ");
-                write!(
-                    f,
-                    "no known licence ({unknown} was not recognised), one required"
-                )
-            }
-            Self::Licence { licence, allowed } => {
-                write!(
-                    f,
-                    "{} states {}, {allowed} required",
-                    licence.file, licence.spdx
-                )
-            }
-            Self::Submodules { found } => none_allowed(f, found, "submodules"),
-            Self::Lfs { found } => none_allowed(f, found, "Git LFS pointers"),
-            Self::LinksOutside { found } => none_allowed(f, found, "links out of the repository"),
-        }
-    }
-}
-
-fn none_allowed(f: &mut fmt::Formatter<'_>, found: &PathSample, what: &str) -> fmt::Result {
-    let first = found.first.first().map_or("", String::as_str);
-    write!(f, "{} {what} (first: {first}), none allowed", found.count)
-}
-
 impl CollectRules {
     /// All reasons to refuse a repository; empty if it is accepted.
     #[must_use]
     pub fn refuse(&self, facts: &Facts) -> Vec<Refusal> {
-        let mut refusals = Vec::new();
-        let mut unless = |holds: bool, refusal: &dyn Fn() -> Refusal| {
-            if !holds {
-                refusals.push(refusal());
-            }
-        };
         let (years, least) = (facts.age_years, self.min_age_years);
-        unless(years >= least, &|| Refusal::TooYoung { years, least });
-        let manifest = !self.require_manifest || !facts.manifests.is_empty();
-        unless(manifest, &|| Refusal::NoManifest);
-        let lock_file = !self.require_lock_file || !facts.lock_files.is_empty();
-        unless(lock_file, &|| Refusal::NoLockFile);
-        let test_files = facts.test_files;
-        let tests = !self.require_tests || facts.test_modules > 0;
-        unless(tests, &|| Refusal::NoTests { test_files });
-        let files = facts.files;
-        unless(facts.source_files > 0, &|| Refusal::NoSource { files });
-        let found = &facts.submodules;
-        let submodules = self.allow_submodules || found.count == 0;
-        unless(submodules, &|| Refusal::Submodules {
-            found: found.clone(),
-        });
-        let found = &facts.lfs_pointers;
-        let lfs = self.allow_lfs || found.count == 0;
-        unless(lfs, &|| Refusal::Lfs {
-            found: found.clone(),
-        });
-        let found = &facts.links_outside;
-        let links = self.allow_links_outside || found.count == 0;
-        unless(links, &|| Refusal::LinksOutside {
-            found: found.clone(),
-        });
-        refusals.extend(self.licences.refuse(facts));
-        refusals
+        let (test_files, files) = (facts.test_files, facts.files);
+        let forbids = |found: &PathSample, allowed: bool| found.count > 0 && !allowed;
+        let submodules = forbids(&facts.submodules, self.allow_submodules);
+        let lfs = forbids(&facts.lfs_pointers, self.allow_lfs);
+        let links = forbids(&facts.links_outside, self.allow_links_outside);
+        let no_manifest = self.require_manifest && facts.manifests.is_empty();
+        let no_lock_file = self.require_lock_file && facts.lock_files.is_empty();
+        let no_tests = self.require_tests && facts.test_modules == 0;
+        let rules = [
+            (
+                years.total_cmp(&least).is_lt(),
+                Refusal::TooYoung { years, least },
+            ),
+            (no_manifest, Refusal::NoManifest),
+            (no_lock_file, Refusal::NoLockFile),
+            (no_tests, Refusal::NoTests { test_files }),
+            (facts.source_files == 0, Refusal::NoSource { files }),
+            (
+                submodules,
+                Refusal::Submodules {
+                    found: facts.submodules.clone(),
+                },
+            ),
+            (
+                lfs,
+                Refusal::Lfs {
+                    found: facts.lfs_pointers.clone(),
+                },
+            ),
+            (
+                links,
+                Refusal::LinksOutside {
+                    found: facts.links_outside.clone(),
+                },
+            ),
+        ];
+        let refused = rules.into_iter().filter(|(refused, _)| *refused);
+        let refusals = refused.map(|(_, refusal)| refusal);
+        refusals.chain(self.licences.refuse(facts)).collect()
     }
 }
 

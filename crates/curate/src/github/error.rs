@@ -1,5 +1,7 @@
 //! Errors of the GitHub client.
 
+use swe_ci_hub::http::Failure;
+
 /// Why a request to GitHub failed. No variant contains the token; GitHub's own
 /// messages are truncated and stripped of control characters.
 #[derive(Debug, thiserror::Error)]
@@ -52,6 +54,12 @@ pub enum GitHubError {
     /// A response that does not have the documented form.
     #[error("GitHub's response for {what} is invalid: {why}")]
     Malformed { what: String, why: String },
+}
+
+impl From<GitHubError> for Failure<GitHubError> {
+    fn from(error: GitHubError) -> Self {
+        Self::Permanent(error)
+    }
 }
 
 impl GitHubError {

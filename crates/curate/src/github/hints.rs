@@ -28,23 +28,11 @@ pub struct RootNames {
 
 impl Default for RootNames {
     fn default() -> Self {
-        let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+        let names = |names: &str| names.split(' ').map(str::to_owned).collect();
         Self {
-            manifests: names(&[
-                "pyproject.toml",
-                "setup.py",
-                "setup.cfg",
-                "Pipfile",
-                "requirements.txt",
-            ]),
-            lock_files: names(&[
-                "uv.lock",
-                "poetry.lock",
-                "pdm.lock",
-                "Pipfile.lock",
-                "pylock.toml",
-            ]),
-            tests: names(&["tests"]),
+            manifests: names("pyproject.toml setup.py setup.cfg Pipfile requirements.txt"),
+            lock_files: names("uv.lock poetry.lock pdm.lock Pipfile.lock pylock.toml"),
+            tests: names("tests"),
         }
     }
 }

@@ -2,7 +2,7 @@
 //! addresses.
 
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 use super::error::sanitized;
@@ -37,25 +37,32 @@ pub struct Skipped {
     pub why: String,
 }
 
-#[derive(Debug, Deserialize)]
+/// GitHub's names of the fields.
+#[derive(Deserialize)]
+#[serde(remote = "RepositoryHit")]
 struct Raw {
     full_name: String,
     clone_url: String,
-    stargazers_count: u64,
-    license: Option<RawLicence>,
+    #[serde(rename = "stargazers_count")]
+    stars: u64,
+    #[serde(default, rename = "license", deserialize_with = "licence_key")]
+    licence: Option<String>,
     created_at: Timestamp,
     pushed_at: Timestamp,
     default_branch: String,
-    size: u64,
+    #[serde(rename = "size")]
+    size_kb: u64,
     archived: bool,
     fork: bool,
-    #[serde(default)]
-    private: bool,
 }
 
-#[derive(Debug, Deserialize)]
-struct RawLicence {
-    key: String,
+fn licence_key<'de, D: Deserializer<'de>>(source: D) -> Result<Option<String>, D::Error> {
+    #[derive(Deserialize)]
+    struct Licence {
+        key: String,
+    }
+    let licence = Option::<Licence>::deserialize(source)?;
+    Ok(licence.map(|licence| sanitized(&licence.key)))
 }
 
 /// In characters; GitHub's own limits are 39 (plus a company suffix) and 100.
@@ -69,23 +76,19 @@ impl RepositoryHit {
     /// # Errors
     /// If the description is incomplete or unusable; says why.
     pub(super) fn new(value: &Value, web: &str) -> Result<Self, Skipped> {
+        let name = value["full_name"].as_str();
         let skipped = |why: String| Skipped {
-            name: sanitized(
-                value["full_name"]
-                    .as_str()
-                    .unwrap_or("a repository without a name"),
-            ),
+            name: sanitized(name.unwrap_or("a repository without a name")),
             why,
         };
-        let raw = Raw::deserialize(value).map_err(|error| {
-            skipped(format!(
-                "its description is incomplete: {}",
-                sanitized(&error.to_string())
-            ))
+        let hit = Raw::deserialize(value).map_err(|error| {
+            let why = sanitized(&error.to_string());
+            skipped(format!("its description is incomplete: {why}"))
         })?;
-        match problem(&raw, web) {
+        let is_public = matches!(value["private"], Value::Null | Value::Bool(false));
+        match problem(&hit, is_public, web) {
             Some(why) => Err(skipped(why)),
-            None => Ok(raw.into()),
+            None => Ok(hit),
         }
     }
 
@@ -95,34 +98,17 @@ impl RepositoryHit {
     }
 }
 
-impl From<Raw> for RepositoryHit {
-    fn from(raw: Raw) -> Self {
-        Self {
-            full_name: raw.full_name,
-            clone_url: raw.clone_url,
-            stars: raw.stargazers_count,
-            licence: raw.license.map(|licence| sanitized(&licence.key)),
-            created_at: raw.created_at,
-            pushed_at: raw.pushed_at,
-            default_branch: raw.default_branch,
-            size_kb: raw.size,
-            archived: raw.archived,
-            fork: raw.fork,
-        }
-    }
-}
-
-fn problem(raw: &Raw, web: &str) -> Option<String> {
-    if parts(&raw.full_name).is_none() {
+fn problem(hit: &RepositoryHit, is_public: bool, web: &str) -> Option<String> {
+    if parts(&hit.full_name).is_none() {
         Some("its name is not of the form owner/name".to_owned())
-    } else if raw.clone_url != format!("{web}/{}.git", raw.full_name) {
-        let url = sanitized(&raw.clone_url);
+    } else if hit.clone_url != format!("{web}/{}.git", hit.full_name) {
+        let url = sanitized(&hit.clone_url);
         Some(format!(
             "its address `{url}` does not consist of {web}/ and its name"
         ))
-    } else if !is_branch(&raw.default_branch) {
+    } else if !is_branch(&hit.default_branch) {
         Some("the name of its default branch is invalid".to_owned())
-    } else if raw.private {
+    } else if !is_public {
         Some("it is private".to_owned())
     } else {
         None

@@ -8,6 +8,7 @@ use jiff::Timestamp;
 use jiff::fmt::rfc2822;
 use reqwest::StatusCode;
 use reqwest::header::{DATE, HeaderMap, RETRY_AFTER};
+use swe_ci_base::retry::retry_after;
 
 use super::retry::Pace;
 use super::{Progress, ProgressListener};
@@ -77,7 +78,7 @@ impl Gate {
     /// Closes the gate for as long as GitHub asks; false if that is longer than
     /// the client waits.
     pub(super) fn obey(&self, limit: &Limit, pace: &Pace) -> bool {
-        let obeyed = limit.pause <= pace.longest_asked;
+        let obeyed = limit.pause <= pace.retries.max_requested;
         if obeyed {
             self.close(limit);
         }
@@ -85,7 +86,6 @@ impl Gate {
     }
 }
 
-/// A rate limit announced in a response.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Limit {
     /// None if it applies to all requests.
@@ -107,8 +107,8 @@ impl Limit {
         failures: u32,
     ) -> Option<Self> {
         let refused = is_refusal(status);
-        if refused && let Some(seconds) = number(headers, RETRY_AFTER.as_str()) {
-            return Some(Self::secondary(Duration::from_secs(seconds)));
+        if refused && let Some(pause) = text(headers, RETRY_AFTER.as_str()).and_then(retry_after) {
+            return Some(Self::secondary(pause));
         }
         if (refused || status.is_success()) && number(headers, "x-ratelimit-remaining") == Some(0) {
             let reset = number(headers, "x-ratelimit-reset")?;
@@ -150,17 +150,20 @@ pub(super) fn is_refusal(status: StatusCode) -> bool {
     [StatusCode::FORBIDDEN, StatusCode::TOO_MANY_REQUESTS].contains(&status)
 }
 
+fn text<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
+    headers.get(name)?.to_str().ok()
+}
+
 fn number(headers: &HeaderMap, name: &str) -> Option<u64> {
-    headers.get(name)?.to_str().ok()?.trim().parse().ok()
+    text(headers, name)?.trim().parse().ok()
 }
 
 /// The server's Unix time in seconds, because the local clock may be wrong; the
 /// local time if the server does not send it.
 fn server_time(headers: &HeaderMap) -> i64 {
-    let date = headers.get(DATE).and_then(|date| date.to_str().ok());
-    let date = date.and_then(|date| rfc2822::parse(date).ok());
-    let date = date.map(|date| date.timestamp());
-    date.unwrap_or_else(Timestamp::now).as_second()
+    let date = text(headers, DATE.as_str()).and_then(|date| rfc2822::parse(date).ok());
+    date.map_or_else(Timestamp::now, |date| date.timestamp())
+        .as_second()
 }
 
 #[cfg(test)]

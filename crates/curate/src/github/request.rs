@@ -1,17 +1,17 @@
 //! Sends requests to GitHub, with retries, and turns failed responses into
 //! errors.
 
+use reqwest::StatusCode;
 use reqwest::header::{ACCEPT, AUTHORIZATION, HeaderMap};
-use reqwest::{Response, StatusCode};
 use secrecy::ExposeSecret;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use swe_ci_hub::http::{self, BodyError, bearer};
+use swe_ci_base::retry::Backoff;
+use swe_ci_hub::http::{Failure, bearer, try_body};
 use url::Url;
 
 use super::error::sanitized;
 use super::limits::{Limit, Resource, is_refusal};
-use super::retry::Trouble;
 use super::{GitHub, GitHubError, ProgressListener};
 
 /// Maximum bytes of one response: a hundred repositories take half a megabyte.
@@ -20,7 +20,6 @@ pub(super) const MAX_BYTES: usize = 16 << 20;
 /// The API version this client is written for.
 const API_VERSION: (&str, &str) = ("X-GitHub-Api-Version", "2022-11-28");
 
-/// A request to GitHub.
 #[derive(Debug, Clone)]
 pub(super) struct ApiRequest {
     pub(super) url: Url,
@@ -40,7 +39,6 @@ impl ApiRequest {
     }
 }
 
-/// An unparsed response.
 #[derive(Debug)]
 struct ApiResponse {
     status: StatusCode,
@@ -48,7 +46,6 @@ struct ApiResponse {
     body: Vec<u8>,
 }
 
-/// The body of an error response.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Refusal {
@@ -64,37 +61,30 @@ impl GitHub {
         request: &ApiRequest,
         listener: ProgressListener<'_>,
     ) -> Result<T, GitHubError> {
-        let pace = &self.inner.pace;
-        let mut failures = 0;
-        loop {
+        let mut backoff = Backoff::new(self.inner.pace.retries, 0);
+        let body = loop {
+            // Rate limits wait here.
             self.inner.gate.wait(request.resource, listener).await;
-            failures += 1;
-            let (why, pause) = match self.attempt(request, failures).await {
-                Ok(body) => {
-                    return serde_json::from_slice(&body).map_err(|error| {
-                        request.malformed(&self.without_token(&error.to_string()))
-                    });
-                }
-                Err(Trouble::Lasting(error)) => return Err(error),
-                Err(Trouble::Passing(why)) => (why, Some(pace.pause(failures))),
-                Err(Trouble::Limited(why)) => (why, None),
+            let gave_up = |tries, why| GitHubError::GaveUp {
+                what: request.what.clone(),
+                tries,
+                why,
             };
-            if failures >= pace.tries {
-                return Err(GitHubError::GaveUp {
-                    what: request.what.clone(),
-                    tries: failures,
-                    why,
-                });
+            match self.attempt(request, backoff.failures() + 1).await {
+                Ok(body) => break body,
+                Err(failure) => failure.wait(&request.what, &mut backoff, gave_up).await?,
             }
-            // Rate limits wait at the gate instead.
-            if let Some(pause) = pause {
-                tracing::warn!(request.what, "retrying in {pause:?}: {why}");
-                tokio::time::sleep(pause).await;
-            }
-        }
+        };
+        serde_json::from_slice(&body)
+            .map_err(|error| request.malformed(&self.without_token(&error.to_string())))
     }
 
-    async fn attempt(&self, request: &ApiRequest, failures: u32) -> Result<Vec<u8>, Trouble> {
+    /// `failures` includes this attempt, should it fail.
+    async fn attempt(
+        &self,
+        request: &ApiRequest,
+        failures: u32,
+    ) -> Result<Vec<u8>, Failure<GitHubError>> {
         let response = self.send(request).await?;
         let message = if response.status.is_success() {
             String::new()
@@ -114,8 +104,8 @@ impl GitHub {
             .is_none_or(|limit| self.inner.gate.obey(limit, &self.inner.pace));
         match limit {
             _ if response.status.is_success() => Ok(response.body),
-            Some(limit) if obeyed => Err(Trouble::Limited(limit.why)),
-            Some(limit) => Err(Trouble::Lasting(GitHubError::RateLimited {
+            Some(limit) if obeyed => Err(Failure::Limited(limit.why)),
+            Some(limit) => Err(Failure::Permanent(GitHubError::RateLimited {
                 what: request.what.clone(),
                 why: limit.why,
                 advice: self.limit_advice(),
@@ -125,7 +115,7 @@ impl GitHub {
     }
 
     /// Sends one request and follows redirects within GitHub.
-    async fn send(&self, request: &ApiRequest) -> Result<ApiResponse, Trouble> {
+    async fn send(&self, request: &ApiRequest) -> Result<ApiResponse, Failure<GitHubError>> {
         let mut builder = self
             .inner
             .client
@@ -139,17 +129,22 @@ impl GitHub {
         Ok(ApiResponse {
             status: response.status(),
             headers: response.headers().clone(),
-            body: bounded_body(request, response).await?,
+            body: try_body(response, MAX_BYTES, |why| request.malformed(&why)).await?,
         })
     }
 
     /// The failure of a response, unless it is a rate limit.
-    fn failure(&self, request: &ApiRequest, status: StatusCode, message: String) -> Trouble {
+    fn failure(
+        &self,
+        request: &ApiRequest,
+        status: StatusCode,
+        message: String,
+    ) -> Failure<GitHubError> {
         let what = request.what.clone();
         if status.is_server_error() || status == StatusCode::REQUEST_TIMEOUT {
-            return Trouble::Passing(format!("GitHub answered {status}"));
+            return Failure::transient(format!("GitHub answered {status}"));
         }
-        Trouble::Lasting(match status.as_u16() {
+        Failure::Permanent(match status.as_u16() {
             401 | 403 => GitHubError::Denied {
                 what,
                 status: status.as_u16(),
@@ -208,12 +203,4 @@ impl GitHub {
             None => text.to_owned(),
         }
     }
-}
-
-async fn bounded_body(request: &ApiRequest, response: Response) -> Result<Vec<u8>, Trouble> {
-    let body = http::body(response, MAX_BYTES).await;
-    body.map_err(|error| match error {
-        BodyError::Connection(error) => error.into(),
-        BodyError::TooLarge(_) => request.malformed(&error.to_string()).into(),
-    })
 }

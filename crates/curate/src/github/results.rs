@@ -21,7 +21,6 @@ const PER_PAGE: usize = 100;
 /// far more than a hundred thousand repositories need.
 const MAX_SLICES: usize = 2_000;
 
-/// The results of a search.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SearchResults {
     /// Sorted by stars, most first, then by name.
@@ -57,7 +56,6 @@ pub enum GapReason {
     Fewer,
 }
 
-/// One page of search results.
 #[derive(Debug, Deserialize)]
 struct Page {
     total_count: u64,
@@ -65,7 +63,6 @@ struct Page {
     items: Vec<Value>,
 }
 
-/// One part of a search.
 #[derive(Debug, Clone, Copy)]
 struct Slice<'s> {
     checked: &'s CheckedSearch<'s>,
@@ -73,7 +70,6 @@ struct Slice<'s> {
     stars: Stars,
 }
 
-/// The results so far.
 #[derive(Debug, Default)]
 struct Collected {
     hits: Vec<RepositoryHit>,
@@ -215,7 +211,7 @@ impl GitHub {
             if !page.incomplete_results || tries >= pace.searches {
                 return Ok(page);
             }
-            tokio::time::sleep(pace.pause(tries)).await;
+            tokio::time::sleep(pace.retries.delay(tries)).await;
             tries += 1;
         }
     }
@@ -240,24 +236,16 @@ impl GitHub {
 
 impl Collected {
     fn take(&mut self, item: &Value, slice: Slice<'_>, web: &str) {
-        let hit = RepositoryHit::new(item, web).and_then(|hit| {
-            match slice.checked.fits(&hit, slice.licence) {
-                Ok(()) => Ok(hit),
-                Err(why) => Err(Skipped {
-                    name: hit.full_name,
-                    why,
-                }),
-            }
-        });
-        match hit {
-            Ok(hit) => {
-                // A repository may have moved to another page or range
-                // meanwhile.
-                if self.names.insert(hit.full_name.to_lowercase()) {
-                    self.hits.push(hit);
-                }
-            }
-            Err(skipped) => self.skipped.push(skipped),
+        let hit = match RepositoryHit::new(item, web) {
+            Ok(hit) => hit,
+            Err(skipped) => return self.skipped.push(skipped),
+        };
+        if let Err(why) = slice.checked.fits(&hit, slice.licence) {
+            let name = hit.full_name;
+            self.skipped.push(Skipped { name, why });
+        } else if self.names.insert(hit.full_name.to_lowercase()) {
+            // Otherwise it has moved to another page or range meanwhile.
+            self.hits.push(hit);
         }
     }
 

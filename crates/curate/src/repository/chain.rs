@@ -102,7 +102,6 @@ impl Repository {
         Ok(chain)
     }
 
-    /// A commit and its first parent.
     fn link(&self, id: Oid) -> anyhow::Result<(Commit, Option<Oid>)> {
         let length = self.length(id, ObjectType::Commit)?;
         ensure!(
@@ -120,7 +119,6 @@ impl Repository {
         Ok((link, commit.parent_ids().next()))
     }
 
-    /// The root tree of a commit.
     pub(crate) fn root(&self, id: Oid) -> anyhow::Result<Oid> {
         Ok(self.link(id)?.0.tree)
     }

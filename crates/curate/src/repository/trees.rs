@@ -7,7 +7,6 @@ use git2::Oid;
 use super::Repository;
 use crate::bounds::{BoundExceeded, ListingBudget};
 
-/// The kind of a tree entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     File,
@@ -88,7 +87,7 @@ impl Repository {
             if old == new {
                 continue;
             }
-            for (name, (old, new)) in self.both(old, new)? {
+            for (name, [old, new]) in self.both(old, new)? {
                 let path = joined(&folder, &name);
                 left.spend(&path)?;
                 if old == new {
@@ -110,12 +109,10 @@ impl Repository {
 
     fn both(&self, old: Option<Oid>, new: Option<Oid>) -> anyhow::Result<Pairs> {
         let mut pairs = Pairs::new();
-        for (side, tree) in [(0, old), (1, new)] {
+        for (side, tree) in [old, new].into_iter().enumerate() {
             let Some(tree) = tree else { continue };
             self.list_here(tree, |name, id, kind| {
-                let pair = pairs.entry(name.to_vec()).or_default();
-                let side = if side == 0 { &mut pair.0 } else { &mut pair.1 };
-                *side = Some(Node { id, kind });
+                pairs.entry(name.to_vec()).or_default()[side] = Some(Node { id, kind });
                 Ok(())
             })?;
         }
@@ -124,7 +121,7 @@ impl Repository {
 }
 
 /// The entry of a name on either side.
-type Pairs = BTreeMap<Vec<u8>, (Option<Node>, Option<Node>)>;
+type Pairs = BTreeMap<Vec<u8>, [Option<Node>; 2]>;
 
 fn joined(folder: &[u8], name: &[u8]) -> Vec<u8> {
     if folder.is_empty() {

@@ -14,7 +14,6 @@ use crate::files::{Class, class};
 use crate::repository::{Difference, Repository};
 use crate::watch::Stopped;
 
-/// Changed lines and files.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Change {
     pub added: usize,
@@ -79,7 +78,6 @@ impl Changes {
 /// Files between two checks whether to continue.
 const CHECK_INTERVAL: usize = 100;
 
-/// The changes from one tree to another.
 pub(super) fn between(
     repository: &Repository,
     old: Oid,

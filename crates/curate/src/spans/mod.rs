@@ -10,7 +10,6 @@ mod subsequences;
 mod verdict;
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -75,36 +74,27 @@ pub struct Dropped {
 
 /// Why a span cannot become a task. Displayed as the continuation of "the span
 /// is dropped:".
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reason {
-    TooFewCommits {
-        commits: usize,
-        least: usize,
-    },
-    /// No file of the target lists its requirements.
+    #[error("it has {commits} commits after the base, at least {least} required")]
+    TooFewCommits { commits: usize, least: usize },
+    #[error("no file of the target lists its dependencies")]
     NoManifest,
     /// A file that should list them cannot be parsed.
-    Unreadable {
-        file: String,
-        problem: String,
-    },
-    /// The target has no test modules in `tests/`.
+    #[error("the target's {file} is {problem}")]
+    Unreadable { file: String, problem: String },
+    #[error("the target has no test_*.py or *_test.py in tests/")]
     NoTests,
-    /// The target has no Python outside of its tests.
+    #[error("the target has no Python outside of its tests")]
     NoSource,
     /// Base or target exceeds a limit of [`crate::bounds`].
-    TooLarge {
-        problem: String,
-    },
-    TooFewLines {
-        modified: usize,
-        least: usize,
-    },
-    TooFewSourceLines {
-        modified: usize,
-        least: usize,
-    },
+    #[error("{problem}")]
+    TooLarge { problem: String },
+    #[error("it has {modified} modified lines, at least {least} required")]
+    TooFewLines { modified: usize, least: usize },
+    #[error("it has {modified} modified lines of source code, at least {least} required")]
+    TooFewSourceLines { modified: usize, least: usize },
 }
 
 impl Reason {
@@ -124,37 +114,6 @@ impl Reason {
     }
 }
 
-impl fmt::Display for Reason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::TooFewCommits { commits, least } => {
-                write!(
-                    f,
-                    "it has {commits} commits after the base, at least {least} required"
-                )
-            }
-            Self::NoManifest => write!(f, "no file of the target lists its dependencies"),
-            Self::Unreadable { file, problem } => write!(f, "the target's {file} is {problem}"),
-            Self::NoTests => write!(f, "the target has no test_*.py or *_test.py in tests/"),
-            Self::NoSource => write!(f, "the target has no Python outside of its tests"),
-            Self::TooLarge { problem } => write!(f, "{problem}"),
-            Self::TooFewLines { modified, least } => {
-                write!(
-                    f,
-                    "it has {modified} modified lines, at least {least} required"
-                )
-            }
-            Self::TooFewSourceLines { modified, least } => {
-                write!(
-                    f,
-                    "it has {modified} modified lines of source code, at least {least} required"
-                )
-            }
-        }
-    }
-}
-
-/// The spans of a repository.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SpanReport {
     /// The last commit of the main branch.

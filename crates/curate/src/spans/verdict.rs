@@ -37,10 +37,7 @@ pub(super) fn verdict(
         }
         Err(error) => return Err(error),
     };
-    Ok(match too_few_lines(&changes, rules) {
-        Some(reason) => Err(reason),
-        None => Ok(changes),
-    })
+    Ok(too_few_lines(&changes, rules).map_or(Ok(changes), Err))
 }
 
 fn too_few_lines(changes: &Changes, rules: &SpanRules) -> Option<Reason> {

@@ -2,23 +2,21 @@
 //! newer one, from their source distributions. The releases in between are the
 //! real steps of the maintainers.
 
-mod index;
-
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use index::PackageIndex;
+use swe_ci_base::blocking::blocking;
 use swe_ci_base::code::CodeTree;
 use swe_ci_base::files;
 use swe_ci_core::task::TaskId;
+use swe_ci_curate::environment::distribution::Index;
 use swe_ci_sandbox::Sandbox;
 use swe_ci_sandbox::images::{BuildNetwork, Images};
 
 use super::history::{self, CommitInfo};
 use super::metadata::{self, TaskLine};
-use super::pip;
+use super::{metadata_file, pip};
 
-/// Name of the split.
 pub const SPLIT: &str = "demo";
 /// Name of the image that its tasks share.
 const IMAGE: &str = "swe-ci/demo:1";
@@ -42,14 +40,12 @@ const GAPS: [(&str, u32); 4] = [
 const MAX_CODE: u64 = 256 * 1024 * 1024;
 
 struct Release {
-    package: String,
     version: String,
     /// Unix seconds.
     time: i64,
     sha256: String,
 }
 
-/// Builds the demo split.
 #[expect(missing_debug_implementations, reason = "it holds a closure")]
 pub struct DemoBuilder<'a> {
     pub images: &'a Images,
@@ -66,16 +62,12 @@ impl DemoBuilder<'_> {
     /// Writes the split into `folder` in the official layout, all or nothing. Does
     /// nothing if the folder already holds the split.
     pub async fn make(&self, folder: &Path) -> anyhow::Result<()> {
-        if folder
-            .join("metadata")
-            .join(format!("{SPLIT}.csv"))
-            .exists()
-        {
+        if metadata_file(folder, SPLIT).exists() {
             return Ok(());
         }
         let partial = files::beside(folder, "partial");
         files::remove_folder(&partial)?;
-        std::fs::create_dir_all(partial.join("metadata"))
+        std::fs::create_dir_all(&partial)
             .with_context(|| format!("cannot create {}", partial.display()))?;
         let image = self.image_archive(&partial).await?;
         let mut tasks = Vec::new();
@@ -83,10 +75,7 @@ impl DemoBuilder<'_> {
             tasks.push(self.task(&partial, &image, &package, &releases).await?);
         }
         std::fs::remove_file(&image)?;
-        metadata::write(
-            &partial.join("metadata").join(format!("{SPLIT}.csv")),
-            &tasks,
-        )?;
+        metadata::write(&metadata_file(&partial, SPLIT), &tasks)?;
         files::remove_folder(folder)?;
         std::fs::rename(&partial, folder)
             .with_context(|| format!("cannot create {}", folder.display()))?;
@@ -121,41 +110,36 @@ impl DemoBuilder<'_> {
         let mut versions = Vec::new();
         for release in releases {
             let bytes = index
-                .sdist(&release.package, &release.version, &release.sha256)
+                .sdist(package, &release.version, &release.sha256)
                 .await?;
-            let code = tokio::task::spawn_blocking(move || {
+            let code = blocking(move || {
                 CodeTree::from_tar(flate2::read::GzDecoder::new(bytes.as_slice()), 1, MAX_CODE)
             })
-            .await?
+            .await
             .with_context(|| format!("cannot unpack {package} {}", release.version))?;
-            let message = format!("Release {package} {}\n", release.version);
-            versions.push((
-                CommitInfo {
-                    sha: String::new(),
-                    time: release.time,
-                    message,
-                },
-                code,
-            ));
+            let commit = CommitInfo {
+                sha: String::new(),
+                time: release.time,
+                message: format!("Release {package} {}\n", release.version),
+            };
+            versions.push((commit, code));
         }
         let data = folder.join("data").join(task_id.as_str());
         std::fs::create_dir_all(&data)?;
         std::fs::hard_link(image, data.join("image.tar.gz"))?;
-        let shas = tokio::task::spawn_blocking(move || {
+        let shas = blocking(move || {
             let checkout = tempfile::tempdir()?;
             let shas = history::write(checkout.path(), &versions)?;
             files::zip_folder(checkout.path(), &data.join("code.zip"))?;
-            anyhow::Ok(shas)
+            Ok(shas)
         })
-        .await??;
+        .await?;
+        let gap = GAPS.iter().find(|(name, _)| *name == package);
         Ok(TaskLine {
             task_id,
             base_sha: shas.first().cloned().unwrap_or_default(),
             target_sha: shas.last().cloned().unwrap_or_default(),
-            declared_gap: GAPS
-                .iter()
-                .find(|(name, _)| *name == package)
-                .map(|(_, gap)| *gap),
+            declared_gap: gap.map(|(_, gap)| *gap),
             extra: vec![
                 ("repo_name".into(), package.to_owned()),
                 ("base_version".into(), first.version.clone()),
@@ -164,12 +148,12 @@ impl DemoBuilder<'_> {
         })
     }
 
-    async fn package_index(&self) -> anyhow::Result<PackageIndex> {
+    async fn package_index(&self) -> anyhow::Result<Index> {
         let url = match self.index {
             Some(url) => url.to_owned(),
             None => pip::default_index(self.sandbox, self.base_image).await?,
         };
-        PackageIndex::new(&url, self.cache, self.network.ca_bundle.as_deref())
+        Index::new(&url, self.cache, self.network.ca_bundle.as_deref())
     }
 }
 
@@ -186,9 +170,8 @@ pub async fn build_image(
         "the base image {base_image} is not there; `make setup` fetches or makes it"
     );
     say(format!("building the image {IMAGE}"));
-    images
-        .build(IMAGE, base_image, &IMAGE_LINES, network, say)
-        .await?;
+    let built = images.build(IMAGE, base_image, &IMAGE_LINES, network, say);
+    built.await?;
     Ok(IMAGE)
 }
 
@@ -199,7 +182,6 @@ fn packages() -> anyhow::Result<Vec<(String, Vec<Release>)>> {
         let (package, version, released, sha256): (String, String, jiff::Timestamp, String) =
             record?;
         let release = Release {
-            package: package.clone(),
             version,
             time: released.as_second(),
             sha256,

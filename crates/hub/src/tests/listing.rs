@@ -1,6 +1,6 @@
 //! Tests of revisions, lists, endpoints and tokens.
 
-use super::super::list::MAX_BYTES;
+use super::super::request::MAX_BYTES;
 use super::super::{DatasetId, HubError, Revision};
 use super::*;
 

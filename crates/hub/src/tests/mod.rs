@@ -19,6 +19,7 @@ use futures::{StreamExt, stream};
 use secrecy::SecretString;
 use serde_json::json;
 use sha2::{Digest, Sha256};
+use swe_ci_base::retry::Retries;
 
 use super::retry::Timing;
 use super::{Checksum, Hub, Pinned, RemoteFile, RemotePath};
@@ -329,10 +330,12 @@ fn timing() -> Timing {
     Timing {
         connect: Duration::from_secs(5),
         read_timeout: Duration::from_secs(10),
-        first_delay: Duration::from_millis(5),
-        max_delay: Duration::from_millis(20),
-        max_server_delay: Duration::from_secs(5),
-        tries: 4,
+        retries: Retries {
+            first_delay: Duration::from_millis(5),
+            max_delay: Duration::from_millis(20),
+            max_requested: Duration::from_secs(5),
+            tries: 4,
+        },
     }
 }
 

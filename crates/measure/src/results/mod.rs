@@ -69,10 +69,9 @@ fn parse<T: DeserializeOwned>(mode: Mode, text: &[u8]) -> Result<T, String> {
 
 /// Whether these are exactly the requested files.
 fn ensure_same_files<'a>(
-    measured: impl Iterator<Item = &'a String>,
-    requested: impl Iterator<Item = &'a String>,
+    mut measured: impl Iterator<Item = &'a String>,
+    mut requested: impl Iterator<Item = &'a String>,
 ) -> Result<(), String> {
-    let (mut measured, mut requested) = (measured, requested);
     loop {
         match (measured.next(), requested.next()) {
             (None, None) => return Ok(()),

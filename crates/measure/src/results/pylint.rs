@@ -11,7 +11,6 @@ use crate::{Mode, Source};
 /// How far Pylint's own score may be from ours.
 const ROUNDING: f64 = 1e-9;
 
-/// Pylint's result for one version.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Pylint {
     pub tools: StyleTools,
@@ -38,8 +37,12 @@ struct All {
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Counts {
+struct Counts(#[serde(with = "Fields")] PylintCounts);
+
+/// The fields of [`PylintCounts`], and no others.
+#[derive(Deserialize)]
+#[serde(remote = "PylintCounts", deny_unknown_fields)]
+struct Fields {
     fatal: u32,
     error: u32,
     warning: u32,
@@ -48,44 +51,29 @@ struct Counts {
     statements: u32,
 }
 
-impl Counts {
-    fn fields(&self) -> [(&'static str, u32); 6] {
-        [
-            ("fatal", self.fatal),
-            ("error", self.error),
-            ("warning", self.warning),
-            ("refactor", self.refactor),
-            ("convention", self.convention),
-            ("statements", self.statements),
-        ]
-    }
-}
-
-impl From<&Counts> for PylintCounts {
-    fn from(counts: &Counts) -> Self {
-        Self {
-            fatal: counts.fatal,
-            error: counts.error,
-            warning: counts.warning,
-            refactor: counts.refactor,
-            convention: counts.convention,
-            statements: counts.statements,
-        }
-    }
+fn fields(counts: &PylintCounts) -> [(&'static str, u32); 6] {
+    [
+        ("fatal", counts.fatal),
+        ("error", counts.error),
+        ("warning", counts.warning),
+        ("refactor", counts.refactor),
+        ("convention", counts.convention),
+        ("statements", counts.statements),
+    ]
 }
 
 impl All {
     /// Checks that the files add up to the total, and the total to Pylint's own
     /// score.
     fn check(&self) -> Result<(), String> {
-        for (n, (field, total)) in self.total.fields().into_iter().enumerate() {
+        for (n, (field, total)) in fields(&self.total.0).into_iter().enumerate() {
             let files = self.files.values();
-            let sum: u64 = files.map(|counts| u64::from(counts.fields()[n].1)).sum();
+            let sum: u64 = files.map(|counts| u64::from(fields(&counts.0)[n].1)).sum();
             if sum != u64::from(total) {
                 return Err(format!("{field}: {total} in all, and {sum} in the files"));
             }
         }
-        let ours = PylintCounts::from(&self.total).score();
+        let ours = self.total.0.score();
         let same = match (ours, self.global_note) {
             (Some(ours), Some(note)) => (ours - note).abs() <= ROUNDING,
             (ours, note) => ours == note,
@@ -115,9 +103,9 @@ pub fn read_pylint(json: &[u8], source: &Source) -> Result<Pylint, String> {
     };
     ensure_same_files(all.files.keys(), source.keys())?;
     all.check()?;
-    let files = all.files.iter();
+    let files = all.files.into_iter();
     Ok(Pylint {
         tools,
-        files: files.map(|(path, c)| (path.clone(), c.into())).collect(),
+        files: files.map(|(path, counts)| (path, counts.0)).collect(),
     })
 }

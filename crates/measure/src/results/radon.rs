@@ -51,13 +51,14 @@ struct Output {
 #[derive(Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Entry {
-    Counts(Counts),
+    Counts(#[serde(with = "Fields")] RadonCounts),
     Problem(String),
 }
 
+/// The fields of [`RadonCounts`], and no others.
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Counts {
+#[serde(remote = "RadonCounts", deny_unknown_fields)]
+struct Fields {
     mi: f64,
     sloc: u32,
     comments: u32,
@@ -67,32 +68,22 @@ struct Counts {
     volume: f64,
 }
 
-impl Counts {
-    fn checked(self) -> Result<RadonCounts, String> {
-        // JSON has neither NaN nor infinity.
-        if !(0.0..=100.0).contains(&self.mi) {
-            return Err(format!("mi is {}, not 0 to 100", self.mi));
-        }
-        if self.volume < 0.0 {
-            return Err(format!("volume is {}, below 0", self.volume));
-        }
-        if self.complexity_most > self.complexity {
-            let (most, all) = (self.complexity_most, self.complexity);
-            return Err(format!("complexity_most is {most}, and complexity {all}"));
-        }
-        if self.blocks == 0 && self.complexity > 0 {
-            return Err(format!("complexity is {} without blocks", self.complexity));
-        }
-        Ok(RadonCounts {
-            mi: self.mi,
-            sloc: self.sloc,
-            comments: self.comments,
-            blocks: self.blocks,
-            complexity: self.complexity,
-            complexity_most: self.complexity_most,
-            volume: self.volume,
-        })
+fn checked(counts: RadonCounts) -> Result<RadonCounts, String> {
+    let (most, all) = (counts.complexity_most, counts.complexity);
+    // JSON has neither NaN nor infinity.
+    if !(0.0..=100.0).contains(&counts.mi) {
+        return Err(format!("mi is {}, not 0 to 100", counts.mi));
     }
+    if counts.volume < 0.0 {
+        return Err(format!("volume is {}, below 0", counts.volume));
+    }
+    if most > all {
+        return Err(format!("complexity_most is {most}, and complexity {all}"));
+    }
+    if counts.blocks == 0 && all > 0 {
+        return Err(format!("complexity is {all} without blocks"));
+    }
+    Ok(counts)
 }
 
 /// Reads radon's results for these contents, under any names.
@@ -108,7 +99,7 @@ pub fn read_radon(json: &[u8], contents: &Source) -> Result<Radon, String> {
     ensure_same_files(output.files.keys(), contents.keys())?;
     for ((path, entry), bytes) in output.files.into_iter().zip(contents.values()) {
         let checked = match entry {
-            Entry::Counts(counts) => counts.checked().map(Ok),
+            Entry::Counts(counts) => checked(counts).map(Ok),
             Entry::Problem(text) => checked_problem(text).map(Err),
         };
         let checked = checked.map_err(|why| format!("{path}: {why}"))?;

@@ -40,11 +40,9 @@ pub struct Configuration {
     /// `3.11` from `Programming Language :: Python :: 3.11`; only versions with
     /// a minor.
     pub python_classifiers: Vec<String>,
-    /// The build system of the project's wheel.
     pub build_system: BuildSystem,
     /// Runtime dependencies, for projects that cannot be installed.
     pub dependencies: Vec<String>,
-    /// Names of extras the tests need.
     pub extras_for_tests: Vec<String>,
     /// Names of dependency groups (PEP 735) the tests need.
     pub groups_for_tests: Vec<String>,
@@ -55,7 +53,6 @@ pub struct Configuration {
     /// Variables `tox.ini` sets for tests, without those that use
     /// substitutions.
     pub env_vars: Vec<(String, String)>,
-    /// Plugins that pytest's settings use.
     pub pytest_plugins: Vec<Plugin>,
     /// Whether the version comes from version control, which is absent when the
     /// environment is built.
@@ -66,10 +63,8 @@ pub struct Configuration {
     pub unread: Vec<String>,
 }
 
-/// A requirement and its source.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TestRequirement {
-    /// A requirement (PEP 508).
     pub spec: String,
     /// The file and the position in it.
     pub place: String,
@@ -85,6 +80,13 @@ struct RequirementLists {
     tools: Vec<(String, String, Vec<String>)>,
     /// Extras and groups `tox.ini` installs for tests.
     tox_extras: Vec<String>,
+}
+
+impl RequirementLists {
+    fn add_tool(&mut self, place: &str, name: &str, requirements: Vec<String>) {
+        let tool = (place.to_owned(), name.to_owned(), requirements);
+        self.tools.push(tool);
+    }
 }
 
 impl Configuration {

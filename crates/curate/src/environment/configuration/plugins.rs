@@ -15,146 +15,119 @@ pub struct Plugin {
     pub reason: String,
 }
 
-const OPTIONS: &[(&str, &str)] = &[
-    ("--asyncio-mode", "pytest-asyncio"),
-    ("--benchmark", "pytest-benchmark"),
-    ("--black", "pytest-black"),
-    ("--cov", "pytest-cov"),
-    ("--no-cov", "pytest-cov"),
-    ("--create-db", "pytest-django"),
-    ("--reuse-db", "pytest-django"),
-    ("--nomigrations", "pytest-django"),
-    ("--no-migrations", "pytest-django"),
-    ("--ds", "pytest-django"),
-    ("--dist", "pytest-xdist"),
-    ("-n", "pytest-xdist"),
-    ("--numprocesses", "pytest-xdist"),
-    ("--maxprocesses", "pytest-xdist"),
-    ("--flake8", "pytest-flake8"),
-    ("--forked", "pytest-forked"),
-    ("--boxed", "pytest-forked"),
-    ("--html", "pytest-html"),
-    ("--self-contained-html", "pytest-html"),
-    ("--isort", "pytest-isort"),
-    ("--mypy", "pytest-mypy"),
-    ("--mypy-ini-file", "pytest-mypy-plugins"),
-    ("--nbval", "nbval"),
-    ("--random-order", "pytest-random-order"),
-    ("--randomly", "pytest-randomly"),
-    ("--record-mode", "pytest-recording"),
-    ("--block-network", "pytest-recording"),
-    ("--reruns", "pytest-rerunfailures"),
-    ("--ruff", "pytest-ruff"),
-    ("--snapshot", "syrupy"),
-    ("--disable-socket", "pytest-socket"),
-    ("--allow-hosts", "pytest-socket"),
-    ("--timeout", "pytest-timeout"),
-    ("--session-timeout", "pytest-timeout"),
-    ("--doctest-plus", "pytest-doctestplus"),
-    ("--doctest-rst", "pytest-doctestplus"),
-    ("--remote-data", "pytest-remotedata"),
-    ("--mpl", "pytest-mpl"),
-    ("--pylint", "pytest-pylint"),
-    ("--spec", "pytest-spec"),
-    ("--splits", "pytest-split"),
-    ("--testmon", "pytest-testmon"),
-    ("--force-sugar", "pytest-sugar"),
-    ("--inline-snapshot", "inline-snapshot"),
-];
+/// A line for each distribution, followed by its options.
+const OPTIONS: &str = "
+    pytest-asyncio --asyncio-mode
+    pytest-benchmark --benchmark
+    pytest-black --black
+    pytest-cov --cov --no-cov
+    pytest-django --create-db --reuse-db --nomigrations --no-migrations --ds
+    pytest-xdist --dist -n --numprocesses --maxprocesses
+    pytest-flake8 --flake8
+    pytest-forked --forked --boxed
+    pytest-html --html --self-contained-html
+    pytest-isort --isort
+    pytest-mypy --mypy
+    pytest-mypy-plugins --mypy-ini-file
+    nbval --nbval
+    pytest-random-order --random-order
+    pytest-randomly --randomly
+    pytest-recording --record-mode --block-network
+    pytest-rerunfailures --reruns
+    pytest-ruff --ruff
+    syrupy --snapshot
+    pytest-socket --disable-socket --allow-hosts
+    pytest-timeout --timeout --session-timeout
+    pytest-doctestplus --doctest-plus --doctest-rst
+    pytest-remotedata --remote-data
+    pytest-mpl --mpl
+    pytest-pylint --pylint
+    pytest-spec --spec
+    pytest-split --splits
+    pytest-testmon --testmon
+    pytest-sugar --force-sugar
+    inline-snapshot --inline-snapshot
+";
 
-const FIXTURES: &[(&str, &str)] = &[
-    ("aioresponses", "aioresponses"),
-    ("aiohttp_client", "pytest-aiohttp"),
-    ("aiohttp_server", "pytest-aiohttp"),
-    ("benchmark", "pytest-benchmark"),
-    ("betamax_session", "betamax"),
-    ("celery_app", "pytest-celery"),
-    ("admin_client", "pytest-django"),
-    ("django_user_model", "pytest-django"),
-    ("django_assert_num_queries", "pytest-django"),
-    ("transactional_db", "pytest-django"),
-    ("rf", "pytest-django"),
-    ("cov", "pytest-cov"),
-    ("data_regression", "pytest-regressions"),
-    ("file_regression", "pytest-regressions"),
-    ("num_regression", "pytest-regressions"),
-    ("datadir", "pytest-datadir"),
-    ("shared_datadir", "pytest-datadir"),
-    ("event_loop", "pytest-asyncio"),
-    ("unused_tcp_port", "pytest-asyncio"),
-    ("faker", "Faker"),
-    ("fake_process", "pytest-subprocess"),
-    ("fp", "pytest-subprocess"),
-    ("freezer", "pytest-freezer"),
-    ("fs", "pyfakefs"),
-    ("httpbin", "pytest-httpbin"),
-    ("httpserver", "pytest-httpserver"),
-    ("httpx_mock", "pytest-httpx"),
-    ("image_regression", "pytest-regressions"),
-    ("jp_fetch", "pytest-jupyter"),
-    ("loguru_caplog", "pytest-loguru"),
-    ("mocker", "pytest-mock"),
-    ("class_mocker", "pytest-mock"),
-    ("module_mocker", "pytest-mock"),
-    ("session_mocker", "pytest-mock"),
-    ("mongodb", "pytest-mongodb"),
-    ("nursery", "pytest-trio"),
-    ("autojump_clock", "pytest-trio"),
-    ("postgresql", "pytest-postgresql"),
-    ("qtbot", "pytest-qt"),
-    ("requests_mock", "requests-mock"),
-    ("respx_mock", "respx"),
-    ("script_runner", "pytest-console-scripts"),
-    ("snapshot", "syrupy"),
-    ("subtests", "pytest-subtests"),
-    ("time_machine", "time-machine"),
-    ("tmp_mypy", "pytest-mypy-plugins"),
-    ("vcr", "pytest-vcr"),
-    ("vcr_cassette", "pytest-vcr"),
-    ("virtualenv", "pytest-virtualenv"),
-    ("xprocess", "pytest-xprocess"),
-];
+/// The same with fixtures.
+const FIXTURES: &str = "
+    aioresponses aioresponses
+    pytest-aiohttp aiohttp_client aiohttp_server
+    pytest-benchmark benchmark
+    betamax betamax_session
+    pytest-celery celery_app
+    pytest-django admin_client django_user_model django_assert_num_queries transactional_db rf
+    pytest-cov cov
+    pytest-regressions data_regression file_regression num_regression image_regression
+    pytest-datadir datadir shared_datadir
+    pytest-asyncio event_loop unused_tcp_port
+    Faker faker
+    pytest-subprocess fake_process fp
+    pytest-freezer freezer
+    pyfakefs fs
+    pytest-httpbin httpbin
+    pytest-httpserver httpserver
+    pytest-httpx httpx_mock
+    pytest-jupyter jp_fetch
+    pytest-loguru loguru_caplog
+    pytest-mock mocker class_mocker module_mocker session_mocker
+    pytest-mongodb mongodb
+    pytest-trio nursery autojump_clock
+    pytest-postgresql postgresql
+    pytest-qt qtbot
+    requests-mock requests_mock
+    respx respx_mock
+    pytest-console-scripts script_runner
+    syrupy snapshot
+    pytest-subtests subtests
+    time-machine time_machine
+    pytest-mypy-plugins tmp_mypy
+    pytest-vcr vcr vcr_cassette
+    pytest-virtualenv virtualenv
+    pytest-xprocess xprocess
+";
 
-const MARKERS: &[(&str, &str)] = &[
-    ("anyio", "anyio"),
-    ("asyncio", "pytest-asyncio"),
-    ("benchmark", "pytest-benchmark"),
-    ("dependency", "pytest-dependency"),
-    ("django_db", "pytest-django"),
-    ("flaky", "pytest-rerunfailures"),
-    ("forked", "pytest-forked"),
-    ("freeze_time", "pytest-freezer"),
-    ("order", "pytest-order"),
-    ("run", "pytest-ordering"),
-    ("timeout", "pytest-timeout"),
-    ("trio", "pytest-trio"),
-    ("vcr", "pytest-recording"),
-    ("xdist_group", "pytest-xdist"),
-];
+/// The same with markers.
+const MARKERS: &str = "
+    anyio anyio
+    pytest-asyncio asyncio
+    pytest-benchmark benchmark
+    pytest-dependency dependency
+    pytest-django django_db
+    pytest-rerunfailures flaky
+    pytest-forked forked
+    pytest-freezer freeze_time
+    pytest-order order
+    pytest-ordering run
+    pytest-timeout timeout
+    pytest-trio trio
+    pytest-recording vcr
+    pytest-xdist xdist_group
+";
 
-/// Settings (`key = …`) and their plugins; `*` matches any ending.
-const SETTINGS: &[(&str, &str)] = &[
-    ("asyncio_*", "pytest-asyncio"),
-    ("anyio_mode", "anyio"),
-    ("trio_mode", "pytest-trio"),
-    ("timeout", "pytest-timeout"),
-    ("timeout_method", "pytest-timeout"),
-    ("DJANGO_SETTINGS_MODULE", "pytest-django"),
-    ("django_find_project", "pytest-django"),
-    ("env", "pytest-env"),
-    ("env_files", "pytest-dotenv"),
-    ("flake8_max_line_length", "pytest-flake8"),
-    ("mock_use_standalone_module", "pytest-mock"),
-    ("mpl_*", "pytest-mpl"),
-    ("qt_api", "pytest-qt"),
-    ("reruns", "pytest-rerunfailures"),
-    ("doctest_plus", "pytest-doctestplus"),
-    ("remote_data_strict", "pytest-remotedata"),
-];
+/// The same with settings (`key = …`); `*` matches any ending.
+const SETTINGS: &str = "
+    pytest-asyncio asyncio_*
+    anyio anyio_mode
+    pytest-trio trio_mode
+    pytest-timeout timeout timeout_method
+    pytest-django DJANGO_SETTINGS_MODULE django_find_project
+    pytest-env env
+    pytest-dotenv env_files
+    pytest-flake8 flake8_max_line_length
+    pytest-mock mock_use_standalone_module
+    pytest-mpl mpl_*
+    pytest-qt qt_api
+    pytest-rerunfailures reruns
+    pytest-doctestplus doctest_plus
+    pytest-remotedata remote_data_strict
+";
 
-fn find(table: &[(&'static str, &'static str)], name: &str) -> Option<&'static str> {
-    let found = table.iter().find(|(key, _)| *key == name);
-    found.map(|(_, distribution)| *distribution)
+fn find(table: &'static str, fits: impl Fn(&str) -> bool) -> Option<&'static str> {
+    table.lines().find_map(|line| {
+        let (distribution, names) = line.trim().split_once(' ')?;
+        names.split(' ').any(&fits).then_some(distribution)
+    })
 }
 
 /// The distribution that provides an option such as `--cov=src`, `--cov-report`
@@ -164,12 +137,12 @@ pub fn plugin_of_option(option: &str) -> Option<&'static str> {
     let name = option.split('=').next().unwrap_or_default();
     let is_count = |rest: &str| rest == "auto" || rest.chars().all(|c| c.is_ascii_digit());
     if name.strip_prefix("-n").is_some_and(is_count) {
-        return find(OPTIONS, "-n");
+        return find(OPTIONS, |name| name == "-n");
     }
     // The longest known prefix: `--cov-report` belongs to `--cov`.
     let mut head = name;
     loop {
-        match (find(OPTIONS, head), head.rsplit_once('-')) {
+        match (find(OPTIONS, |name| name == head), head.rsplit_once('-')) {
             (Some(found), _) => return Some(found),
             (None, Some((shorter, _))) if shorter.len() > 2 => head = shorter,
             _ => return None,
@@ -180,13 +153,13 @@ pub fn plugin_of_option(option: &str) -> Option<&'static str> {
 /// The distribution that provides a fixture.
 #[must_use]
 pub fn plugin_of_fixture(fixture: &str) -> Option<&'static str> {
-    find(FIXTURES, fixture)
+    find(FIXTURES, |name| name == fixture)
 }
 
 /// The distribution that provides a marker.
 #[must_use]
 pub fn plugin_of_marker(marker: &str) -> Option<&'static str> {
-    find(MARKERS, marker)
+    find(MARKERS, |name| name == marker)
 }
 
 /// Reads pytest's settings from the first file that has any, as pytest does.
@@ -220,14 +193,15 @@ pub(super) fn read(files: &Files, read: &mut Configuration) {
 }
 
 fn pyproject_settings(text: &str) -> Vec<(String, String)> {
-    let file = toml_values::parsed(text).ok();
-    let settings = at(file.as_ref(), &["tool", "pytest", "ini_options"]);
+    let Ok(file) = toml_values::parsed(text) else {
+        return Vec::new();
+    };
     let text = |value: &toml::Value| match value {
         toml::Value::String(text) => text.clone(),
         toml::Value::Array(_) => strings(Some(value)).collect::<Vec<_>>().join(" "),
         other => other.to_string(),
     };
-    table(settings)
+    table(at(&file, "tool.pytest.ini_options"))
         .map(|(key, value)| (key.clone(), text(value)))
         .collect()
 }
@@ -237,9 +211,8 @@ fn add_plugins(path: &str, key: &str, value: &str, read: &mut Configuration) {
         let project = required_project(distribution);
         let mut known = read.pytest_plugins.iter();
         if !known.any(|p| required_project(&p.distribution) == project) {
-            let distribution = distribution.to_owned();
             read.pytest_plugins.push(Plugin {
-                distribution,
+                distribution: distribution.to_owned(),
                 reason,
             });
         }
@@ -251,10 +224,8 @@ fn add_plugins(path: &str, key: &str, value: &str, read: &mut Configuration) {
             }
         }
         "addopts" => {
-            for option in value
-                .split_whitespace()
-                .filter(|word| word.starts_with('-'))
-            {
+            let words = value.split_whitespace();
+            for option in words.filter(|word| word.starts_with('-')) {
                 if let Some(distribution) = plugin_of_option(option) {
                     add(distribution, format!("{path} has the option {option}"));
                 }
@@ -265,7 +236,7 @@ fn add_plugins(path: &str, key: &str, value: &str, read: &mut Configuration) {
                 Some(head) => key.starts_with(head),
                 None => key == name,
             };
-            if let Some((_, distribution)) = SETTINGS.iter().find(|(name, _)| fits(name)) {
+            if let Some(distribution) = find(SETTINGS, fits) {
                 add(distribution, format!("{path} has the setting {key}"));
             }
         }

@@ -5,60 +5,57 @@ use std::collections::BTreeMap;
 use toml::Value;
 
 use super::{Configuration, RequirementLists};
+use crate::dependencies::project_name;
 use crate::environment::poetry;
 use crate::toml_values::{self, table};
 
 pub(super) fn read(text: &str, read: &mut Configuration, lists: &mut RequirementLists) {
-    let file = match toml_values::parsed(text) {
-        Ok(file) => file,
-        Err(why) => {
-            read.unread
-                .push(format!("pyproject.toml is not TOML: {why}"));
-            return;
-        }
+    let Some(file) = parsed("pyproject.toml", text, read) else {
+        return;
     };
-    let at = |path: &[&str]| toml_values::at(Some(&file), path);
-    let text_at = |path: &[&str]| at(path).and_then(Value::as_str).map(str::to_owned);
+    let at = |path: &str| toml_values::at(&file, path);
+    let text_at = |path: &str| at(path).and_then(Value::as_str).map(str::to_owned);
 
-    read.installable |= at(&["build-system"]).is_some() || at(&["project"]).is_some();
-    read.build_system.requires = strings(at(&["build-system", "requires"]));
-    read.build_system.backend = text_at(&["build-system", "build-backend"]);
-    read.name = text_at(&["project", "name"]).or_else(|| text_at(&["tool", "poetry", "name"]));
-    read.requires_python = text_at(&["project", "requires-python"]);
-    read.dependencies = strings(at(&["project", "dependencies"]));
-    read.classified(strings(at(&["project", "classifiers"])).iter());
-    read.classified(strings(at(&["tool", "poetry", "classifiers"])).iter());
-    read.version_from_vcs |= at(&["tool", "setuptools_scm"]).is_some();
-    for (name, list) in table(at(&["project", "optional-dependencies"])) {
+    read.installable |= at("build-system").is_some() || at("project").is_some();
+    read.build_system.requires = strings(at("build-system.requires"));
+    read.build_system.backend = text_at("build-system.build-backend");
+    read.name = text_at("project.name").or_else(|| text_at("tool.poetry.name"));
+    read.requires_python = text_at("project.requires-python");
+    read.dependencies = strings(at("project.dependencies"));
+    read.classified(strings(at("project.classifiers")).iter());
+    read.classified(strings(at("tool.poetry.classifiers")).iter());
+    read.version_from_vcs |= at("tool.setuptools_scm").is_some();
+    for (name, list) in table(at("project.optional-dependencies")) {
         lists.extras.insert(name.clone(), strings(Some(list)));
     }
-    let groups: BTreeMap<_, _> = table(at(&["dependency-groups"])).collect();
+    let groups: BTreeMap<_, _> = table(at("dependency-groups")).collect();
     for name in groups.keys() {
         let list = group(&groups, name, &mut Vec::new());
         lists.groups.insert((*name).clone(), list);
     }
-    if let Some(poetry) = at(&["tool", "poetry"]) {
+    if let Some(poetry) = at("tool.poetry") {
         read_poetry(poetry, read, lists);
     }
-    let tool =
-        |place: &str, name: &str, list: Vec<String>| (place.to_owned(), name.to_owned(), list);
-    for (name, list) in table(at(&["tool", "pdm", "dev-dependencies"])) {
-        lists
-            .tools
-            .push(tool("pyproject.toml tool.pdm", name, strings(Some(list))));
+    for (name, list) in table(at("tool.pdm.dev-dependencies")) {
+        lists.add_tool("pyproject.toml tool.pdm", name, strings(Some(list)));
     }
-    let uv = strings(at(&["tool", "uv", "dev-dependencies"]));
-    lists.tools.push(tool("pyproject.toml tool.uv", "dev", uv));
-    for (name, env) in table(at(&["tool", "hatch", "envs"])) {
+    let uv = strings(at("tool.uv.dev-dependencies"));
+    lists.add_tool("pyproject.toml tool.uv", "dev", uv);
+    for (name, env) in table(at("tool.hatch.envs")) {
         let mut list = strings(env.get("dependencies"));
         list.extend(strings(env.get("extra-dependencies")));
         lists.tox_extras.extend(strings(env.get("features")));
         // Most projects test in Hatch's environment `default`.
         let name = if name == "default" { "dev" } else { name };
-        lists
-            .tools
-            .push(tool("pyproject.toml tool.hatch", name, list));
+        lists.add_tool("pyproject.toml tool.hatch", name, list);
     }
+}
+
+/// A parsed file; records why it is none.
+fn parsed(path: &str, text: &str, read: &mut Configuration) -> Option<Value> {
+    let file = toml_values::parsed(text);
+    file.map_err(|why| read.unread.push(format!("{path} is not TOML: {why}")))
+        .ok()
 }
 
 fn read_poetry(poetry: &Value, read: &mut Configuration, lists: &mut RequirementLists) {
@@ -76,21 +73,17 @@ fn read_poetry(poetry: &Value, read: &mut Configuration, lists: &mut Requirement
     }
     for (name, content) in table(poetry.get("group")) {
         let list = packages(content.get("dependencies"));
-        let place = "pyproject.toml tool.poetry.group".to_owned();
-        lists.tools.push((place, name.clone(), list));
+        lists.add_tool("pyproject.toml tool.poetry.group", name, list);
     }
     let dev = packages(poetry.get("dev-dependencies"));
-    let place = "pyproject.toml tool.poetry.dev-dependencies".to_owned();
-    lists.tools.push((place, "dev".into(), dev));
+    lists.add_tool("pyproject.toml tool.poetry.dev-dependencies", "dev", dev);
 }
 
 /// The requirements of a group (PEP 735) and of the groups it includes, even if
 /// they include each other.
 fn group(groups: &BTreeMap<&String, &Value>, name: &str, open: &mut Vec<String>) -> Vec<String> {
-    let plain = crate::dependencies::project_name(name);
-    let found = groups
-        .iter()
-        .find(|(n, _)| crate::dependencies::project_name(n) == plain);
+    let plain = project_name(name);
+    let found = groups.iter().find(|(n, _)| project_name(n) == plain);
     let Some((_, list)) = found.filter(|_| !open.contains(&plain)) else {
         return Vec::new();
     };
@@ -100,12 +93,9 @@ fn group(groups: &BTreeMap<&String, &Value>, name: &str, open: &mut Vec<String>)
         match item {
             Value::String(spec) => all.push(spec.clone()),
             other => {
-                let included = other.get("include-group").and_then(Value::as_str);
-                all.extend(
-                    included
-                        .into_iter()
-                        .flat_map(|name| group(groups, name, open)),
-                );
+                if let Some(name) = other.get("include-group").and_then(Value::as_str) {
+                    all.extend(group(groups, name, open));
+                }
             }
         }
     }
@@ -114,27 +104,21 @@ fn group(groups: &BTreeMap<&String, &Value>, name: &str, open: &mut Vec<String>)
 }
 
 pub(super) fn pipfile(text: &str, read: &mut Configuration, lists: &mut RequirementLists) {
-    let file = match toml_values::parsed(text) {
-        Ok(file) => file,
-        Err(why) => {
-            read.unread.push(format!("Pipfile is not TOML: {why}"));
-            return;
-        }
+    let Some(file) = parsed("Pipfile", text, read) else {
+        return;
     };
     if !read.installable {
         read.dependencies.extend(packages(file.get("packages")));
     }
     let dev = packages(file.get("dev-packages"));
-    lists
-        .tools
-        .push(("Pipfile dev-packages".into(), "dev".into(), dev));
-    let python = file.get("requires").and_then(|r| r.get("python_version"));
+    lists.add_tool("Pipfile dev-packages", "dev", dev);
+    let python = toml_values::at(&file, "requires.python_version");
     let python = python.and_then(Value::as_str).map(|v| format!("=={v}.*"));
     read.requires_python = read.requires_python.take().or(python);
 }
 
 /// The strings of a list; other items are skipped.
-pub(super) fn strings(value: Option<&Value>) -> Vec<String> {
+fn strings(value: Option<&Value>) -> Vec<String> {
     toml_values::strings(value).map(str::to_owned).collect()
 }
 

@@ -9,15 +9,16 @@ pub(super) fn read(text: &str, read: &mut Configuration, lists: &mut Requirement
         let whole = entry.lines.join(",");
         let lines = || entry.lines.iter().map(|line| (*line).to_owned());
         match (entry.section, entry.key.as_str()) {
-            ("metadata", "name") => read.name = read.name.take().or(Some(whole)),
+            ("metadata", "name") => {
+                read.name.get_or_insert(whole);
+            }
             ("metadata", "classifiers" | "classifier") => read.classified(entry.lines.iter()),
             ("options", "python_requires") => {
-                read.requires_python = read.requires_python.take().or(Some(whole));
+                read.requires_python.get_or_insert(whole);
             }
             ("options", "install_requires") => read.dependencies.extend(lines()),
             ("options", "tests_require") => {
-                let place = "setup.cfg tests_require".to_owned();
-                lists.tools.push((place, "test".into(), lines().collect()));
+                lists.add_tool("setup.cfg tests_require", "test", lines().collect());
             }
             ("options", "setup_requires") => read.build_system.requires.extend(lines()),
             ("options.extras_require", name) => {

@@ -8,35 +8,28 @@ pub(super) fn read(text: &str, read: &mut Configuration, lists: &mut Requirement
     read.installable = true;
     let given = |name| argument(text, name, Names::Unchanged).ok().flatten();
     let strings = |name| given(name).map_or_else(Vec::new, |literal| literal.strings());
+    // One string may contain several requirements, one per line.
+    let lines = |name| {
+        let strings = strings(name);
+        let lines = strings.iter().flat_map(|text| text.lines()).map(str::trim);
+        let lines = lines.filter(|line| !line.is_empty()).map(str::to_owned);
+        lines.collect::<Vec<_>>()
+    };
     let one = |name| strings(name).into_iter().next();
     read.name = read.name.take().or_else(|| one("name"));
-    read.requires_python = read
-        .requires_python
-        .take()
-        .or_else(|| one("python_requires"));
-    read.classified(strings("classifiers").iter().flat_map(|text| text.lines()));
-    read.dependencies
-        .extend(lines(&strings("install_requires")));
-    read.build_system
-        .requires
-        .extend(lines(&strings("setup_requires")));
-    read.version_from_vcs |= argument_is_given(text, "use_scm_version");
+    let python = read.requires_python.take();
+    read.requires_python = python.or_else(|| one("python_requires"));
+    read.classified(lines("classifiers").iter());
+    read.dependencies.extend(lines("install_requires"));
+    read.build_system.requires.extend(lines("setup_requires"));
+    let from_vcs = assigned(text, "use_scm_version");
+    read.version_from_vcs |= from_vcs.is_some_and(|value| !value.trim_start().starts_with("False"));
     if let Some(Literal::Map(extras)) = given("extras_require") {
         for (name, list) in extras {
             lists.extras.entry(name).or_insert(list.strings());
         }
     }
-    let tests = lines(&strings("tests_require"));
-    lists
-        .tools
-        .push(("setup.py tests_require".into(), "test".into(), tests));
-}
-
-/// One string may contain several requirements, one per line.
-fn lines(strings: &[String]) -> Vec<String> {
-    let lines = strings.iter().flat_map(|text| text.lines());
-    let lines = lines.map(str::trim).filter(|line| !line.is_empty());
-    lines.map(str::to_owned).collect()
+    lists.add_tool("setup.py tests_require", "test", lines("tests_require"));
 }
 
 /// Whether one of the requirements takes the version from tags
@@ -51,12 +44,6 @@ pub(super) fn takes_version_from_vcs(requires: &[String]) -> bool {
         "flit-scm",
         "versioningit",
     ];
-    let projects = requires.iter().filter_map(|spec| required_project(spec));
-    projects
-        .into_iter()
-        .any(|project| TAKERS.contains(&project.as_str()))
-}
-
-fn argument_is_given(text: &str, name: &str) -> bool {
-    assigned(text, name).is_some_and(|value| !value.trim_start().starts_with("False"))
+    let mut projects = requires.iter().filter_map(|spec| required_project(spec));
+    projects.any(|project| TAKERS.contains(&project.as_str()))
 }

@@ -59,27 +59,6 @@ pub(super) fn choose(files: &Files, lists: &RequirementLists, read: &mut Configu
     if read.has_test_dependencies() {
         return;
     }
-    let from_tools = |names: &[&str]| {
-        names.iter().find_map(|name| {
-            let mut all = lists.tools.iter();
-            all.find(|(_, tool, list)| project_name(tool) == **name && !list.is_empty())
-        })
-    };
-    let take = |read: &mut Configuration, list: &[String], place: &str| {
-        read.test_requirements
-            .extend(list.iter().map(|spec| TestRequirement {
-                spec: spec.clone(),
-                place: place.to_owned(),
-            }));
-    };
-    let from_file = |names: &[&str]| {
-        let patterns = |name: &str| FILES.map(|pattern| pattern.replace('*', name));
-        let mut paths = names.iter().flat_map(|name| patterns(name));
-        paths.find_map(|path| {
-            let list = requirements::read(files, &path);
-            (!list.is_empty()).then_some((path, list))
-        })
-    };
     for names in [&TEST_NAMES[..], &DEV_NAMES[..]] {
         if names == DEV_NAMES {
             select_named(lists, names, read);
@@ -87,17 +66,14 @@ pub(super) fn choose(files: &Files, lists: &RequirementLists, read: &mut Configu
                 return;
             }
         }
-        if let Some((place, name, list)) = from_tools(names) {
-            take(read, list, &format!("{place}, {name}"));
-            return;
-        }
-        if let Some((path, list)) = from_file(names) {
-            take(read, &list, &path);
+        let found = from_tools(lists, names).or_else(|| from_file(files, names));
+        if let Some((place, list)) = found {
+            read.require_for_tests(&list, &place);
             return;
         }
     }
     let list = requirements::read(files, "requirements.txt");
-    take(read, &list, "requirements.txt");
+    read.require_for_tests(&list, "requirements.txt");
     if list.is_empty() {
         let others = lists.extras.keys();
         let others = others.filter(|name| !NOT_FOR_TESTS.contains(&project_name(name).as_str()));
@@ -105,24 +81,46 @@ pub(super) fn choose(files: &Files, lists: &RequirementLists, read: &mut Configu
     }
 }
 
+/// A list of a tool with one of the names, and its place.
+fn from_tools(lists: &RequirementLists, names: &[&str]) -> Option<(String, Vec<String>)> {
+    names.iter().find_map(|wanted| {
+        let mut tools = lists.tools.iter();
+        let found =
+            tools.find(|(_, name, list)| project_name(name) == **wanted && !list.is_empty());
+        found.map(|(place, name, list)| (format!("{place}, {name}"), list.clone()))
+    })
+}
+
+/// The requirements of a file with one of the names, and its path.
+fn from_file(files: &Files, names: &[&str]) -> Option<(String, Vec<String>)> {
+    let patterns = |name: &&str| FILES.map(|pattern| pattern.replace('*', name));
+    let paths = names.iter().flat_map(patterns);
+    let mut read = paths.map(|path| (requirements::read(files, &path), path));
+    let (list, path) = read.find(|(list, _)| !list.is_empty())?;
+    Some((path, list))
+}
+
 impl Configuration {
     fn has_test_dependencies(&self) -> bool {
         !self.extras_for_tests.is_empty() || !self.test_requirements.is_empty()
     }
+
+    fn require_for_tests(&mut self, specs: &[String], place: &str) {
+        let requirement = |spec: &String| TestRequirement {
+            spec: spec.clone(),
+            place: place.to_owned(),
+        };
+        self.test_requirements.extend(specs.iter().map(requirement));
+    }
 }
 
-/// Selects the first extra and the first group with one of the names.
 fn select_named(lists: &RequirementLists, names: &[&str], read: &mut Configuration) {
-    read.extras_for_tests
-        .extend(first_named(names, &lists.extras).cloned());
+    let extra = first_named(names, &lists.extras);
+    read.extras_for_tests.extend(extra.cloned());
     if let Some(group) = first_named(names, &lists.groups) {
         read.groups_for_tests.push(group.clone());
-        let specs = lists.groups[group].iter();
-        read.test_requirements
-            .extend(specs.map(|spec| TestRequirement {
-                spec: spec.clone(),
-                place: format!("pyproject.toml dependency-groups, {group}"),
-            }));
+        let place = format!("pyproject.toml dependency-groups, {group}");
+        read.require_for_tests(&lists.groups[group], &place);
     }
 }
 

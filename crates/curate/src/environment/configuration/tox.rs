@@ -7,14 +7,12 @@ use crate::toml_values::{self, at};
 
 /// Tox's settings from a file, as INI text.
 pub(super) fn ini_text(path: &str, text: &str) -> Option<String> {
-    match path {
-        "pyproject.toml" => {
-            let file = toml_values::parsed(text).ok()?;
-            let settings = at(Some(&file), &["tool", "tox", "legacy_tox_ini"])?;
-            Some(settings.as_str()?.to_owned())
-        }
-        _ => Some(text.to_owned()),
+    if path != "pyproject.toml" {
+        return Some(text.to_owned());
     }
+    let file = toml_values::parsed(text).ok()?;
+    let settings = at(&file, "tool.tox.legacy_tox_ini")?;
+    Some(settings.as_str()?.to_owned())
 }
 
 /// Reads `deps`, `extras`, `dependency_groups` and `setenv` of `[testenv]`.
@@ -40,10 +38,8 @@ pub(super) fn read(
                         Some(Line::Requirement(spec)) => deps.push(spec),
                         Some(Line::Include(file)) => {
                             let file = file.replace("{toxinidir}/", "").replace("{tox_root}/", "");
-                            deps.extend(requirements::read(
-                                files,
-                                &requirements::beside("", &file),
-                            ));
+                            let path = requirements::beside("", &file);
+                            deps.extend(requirements::read(files, &path));
                         }
                         None => {}
                     }
@@ -68,9 +64,7 @@ pub(super) fn read(
         }
     }
     if !deps.is_empty() {
-        lists
-            .tools
-            .push((format!("{path} testenv deps"), "test".into(), deps));
+        lists.add_tool(&format!("{path} testenv deps"), "test", deps);
     }
     // Paths in tox's own folders mean nothing elsewhere, and no file of the
     // target may decide which packages pip installs (`PIP_FIND_LINKS` has no

@@ -11,44 +11,57 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-/// A cause of a failure, as named in the output.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+/// A cause of a failure, as named in the output. Displayed as the reason for a
+/// repair.
+#[derive(
+    Debug, Clone, PartialEq, Eq, PartialOrd, Ord, thiserror::Error, Serialize, Deserialize,
+)]
 #[serde(rename_all = "snake_case", tag = "what")]
 pub enum Finding {
     /// No installed distribution provides this module (with dots).
+    #[error("the module {module} is missing")]
     MissingModule { module: String },
     /// A missing module of the project itself: no distribution provides it.
+    #[error("the module {module} is the project's own and cannot be imported")]
     OwnModule { module: String },
-    /// A module lacks a name: usually it has a different version than the code
-    /// needs.
+    /// Usually the module has a different version than the code needs.
+    #[error("{module} has no {name}: the code needs a different version")]
     MissingName { name: String, module: String },
-    /// The code reads the metadata of a distribution that is not installed.
+    #[error("the code reads the metadata of {distribution}")]
     MissingDistribution { distribution: String },
     /// A missing pytest plugin, recognised by a feature the tests use.
+    #[error("the tests use {used} of {distribution}")]
     MissingPlugin { distribution: String, used: String },
     /// A file such as `libGL.so.1`.
+    #[error("the library {file} is missing")]
     MissingLibrary { file: String },
     /// A file such as `libxml/xmlversion.h`.
+    #[error("the header {path} is missing")]
     MissingHeader { path: String },
     /// A program, or a library by its pkg-config name.
+    #[error("the command {command} is missing")]
     MissingCommand { command: String },
-    /// Building a distribution without a wheel failed.
+    #[error("{distribution} has no wheel and could not be built")]
     NotBuilt { distribution: String },
-    /// No release before the cut-off satisfies this requirement.
+    #[error("no release before the cut-off satisfies {requirement}")]
     NoVersion { requirement: String },
-    /// Requirements conflict; contains those the output names.
+    /// Contains the requirements the output names.
+    #[error("requirements conflict")]
     Conflict { requirements: Vec<String> },
-    /// The project's version is in tags, and there is no repository.
+    /// There is no repository to read the tags from.
+    #[error("the project's version comes from tags and is unknown")]
     NoVersionOfProject,
-    /// The project's own wheel could not be built.
+    #[error("the project's wheel cannot be built")]
     ProjectNotBuilt,
-    /// The project's own wheel is compiled.
+    #[error(
+        "the project's own wheel is compiled ({wheel}), but its code changes with every iteration"
+    )]
     Compiled { wheel: String },
-    /// The package index does not publish upload times.
+    #[error("{index} does not publish upload times: use an index that does, such as PyPI itself")]
     NoUploadTimes { index: String },
-    /// A locale that is not installed.
+    #[error("a locale is missing")]
     NoLocale,
-    /// The table of time zones is not installed.
+    #[error("the time zones are missing")]
     NoTimeZones,
 }
 
@@ -100,24 +113,15 @@ pub fn diagnose(output: &str, own: &BTreeSet<String>) -> Vec<Finding> {
 
 /// A sign in a failed build's output that the network or the package index
 /// failed, and not the project.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SuspectedOutage {
     /// A connection failed permanently, according to this line.
+    #[error("{line}")]
     Connection { line: String },
     /// pip saw no file of this distribution. It does not report that an index
     /// answered with an error.
+    #[error("the package index listed no file of {distribution}")]
     NoFiles { distribution: String },
-}
-
-impl std::fmt::Display for SuspectedOutage {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Connection { line } => f.write_str(line),
-            Self::NoFiles { distribution } => {
-                write!(f, "the package index listed no file of {distribution}")
-            }
-        }
-    }
 }
 
 /// The first such sign in the output of a failed build.

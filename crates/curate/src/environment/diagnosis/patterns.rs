@@ -1,20 +1,20 @@
 //! Patterns that recognise findings in single lines of output.
 
+use std::collections::BTreeSet;
+
 use super::{Finding, SuspectedOutage};
-use crate::dependencies::{project_name, required_project};
+use crate::dependencies::required_project;
 use crate::environment::configuration::{plugin_of_fixture, plugin_of_marker, plugin_of_option};
 use crate::environment::distribution::known_distributions;
 
 /// The findings in a line; most lines have none.
 pub(super) fn findings(line: &str) -> Vec<Finding> {
-    let readers: [fn(&str) -> Vec<Finding>; 5] = [
-        imports_findings,
-        pytest_findings,
-        system_findings,
-        pip_findings,
-        project_findings,
-    ];
-    readers.iter().flat_map(|read| read(line)).collect()
+    let mut found: Vec<Finding> = import_finding(line).into_iter().collect();
+    found.extend(plugins(line));
+    found.extend(system_finding(line));
+    found.extend(pip_finding(line));
+    found.extend(project_finding(line));
+    found
 }
 
 /// Messages of pip and apt about permanently failed connections.
@@ -30,7 +30,7 @@ const BROKEN: [&str; 7] = [
 
 /// The sign of a failed network or index in a line.
 pub(super) fn suspected_outage(line: &str) -> Option<SuspectedOutage> {
-    if BROKEN.iter().any(|mark| line.contains(mark)) {
+    if has(line, &BROKEN) {
         let line = line.chars().take(300).collect();
         return Some(SuspectedOutage::Connection { line });
     }
@@ -44,6 +44,10 @@ pub(super) fn user_requirement(line: &str) -> Option<String> {
     let requirement = line.strip_prefix("The user requested ")?;
     let requirement = requirement.trim_start_matches("(constraint) ");
     required_project(requirement).map(|_| requirement.trim().to_owned())
+}
+
+fn has(line: &str, marks: &[&str]) -> bool {
+    marks.iter().any(|mark| line.contains(mark))
 }
 
 /// The text between two marks.
@@ -68,54 +72,49 @@ fn is_dotted(module: &str) -> bool {
     module.split('.').all(is_part)
 }
 
-fn imports_findings(line: &str) -> Vec<Finding> {
-    if let Some(file) = line.split(": cannot open shared object file").next()
-        && file.len() < line.len()
-    {
-        let file = file.rsplit([' ', '/', '\'', '"']).next().unwrap_or(file);
-        return vec![Finding::MissingLibrary {
-            file: file.to_owned(),
-        }];
+fn import_finding(line: &str) -> Option<Finding> {
+    if let Some((file, _)) = line.split_once(": cannot open shared object file") {
+        let file = file.rsplit([' ', '/', '\'', '"']).next()?.to_owned();
+        return Some(Finding::MissingLibrary { file });
     }
     if let Some(name) = between(line, "cannot import name '", "'") {
-        let module = between(line, "' from '", "'")
-            .or_else(|| between(line, "' from partially initialized module '", "'"));
-        let is_circle = line.contains("partially initialized module");
-        return match module.filter(|_| !is_circle) {
-            Some(module) => vec![Finding::MissingName {
-                name: name.into(),
-                module: module.into(),
-            }],
-            None => Vec::new(),
-        };
+        // From a partially initialised module, it is a circle of imports.
+        let module = between(line, "' from '", "'")?;
+        return (!line.contains("partially initialized module")).then(|| Finding::MissingName {
+            name: name.into(),
+            module: module.into(),
+        });
     }
     if line.contains("failed to find libmagic") {
-        return vec![Finding::MissingLibrary {
-            file: "libmagic.so.1".into(),
-        }];
+        let file = "libmagic.so.1".to_owned();
+        return Some(Finding::MissingLibrary { file });
     }
     // Messages of Python, of old code in Python 2's wording, and of pytest.
-    let is_error = line.contains("ModuleNotFoundError")
-        || line.contains("ImportError")
-        || line.contains("Error importing plugin");
-    let module = word_after(line, "No module named ").filter(|_| is_error);
-    if let Some(module) = module.filter(|module| is_dotted(module)) {
-        return vec![Finding::MissingModule {
-            module: module.to_owned(),
-        }];
-    }
-    let marks = [
-        "No package metadata was found for ",
-        "PackageNotFoundError: ",
-        "DistributionNotFound: The '",
+    let errors = [
+        "ModuleNotFoundError",
+        "ImportError",
+        "Error importing plugin",
     ];
-    let name = marks.iter().find_map(|mark| word_after(line, mark));
-    match name.and_then(required_project) {
-        Some(distribution) if !["no", "the"].contains(&distribution.as_str()) => {
-            vec![Finding::MissingDistribution { distribution }]
-        }
-        _ => Vec::new(),
+    let module = word_after(line, "No module named ").filter(|_| has(line, &errors));
+    if let Some(module) = module.filter(|module| is_dotted(module)) {
+        let module = module.to_owned();
+        return Some(Finding::MissingModule { module });
     }
+    let distribution = named_after(
+        line,
+        &[
+            "No package metadata was found for ",
+            "PackageNotFoundError: ",
+            "DistributionNotFound: The '",
+        ],
+    )?;
+    let is_name = !["no", "the"].contains(&distribution.as_str());
+    is_name.then_some(Finding::MissingDistribution { distribution })
+}
+
+/// The project after the first of these marks.
+fn named_after(line: &str, marks: &[&str]) -> Option<String> {
+    required_project(marks.iter().find_map(|mark| word_after(line, mark))?)
 }
 
 /// The full module of an import statement, if the missing one contains it: for
@@ -154,170 +153,131 @@ fn plugin(distribution: &str, used: &str) -> Finding {
     }
 }
 
-fn pytest_findings(line: &str) -> Vec<Finding> {
+/// The plugins whose features pytest misses.
+fn plugins(line: &str) -> Vec<Finding> {
     if let Some((_, options)) = line.split_once("error: unrecognized arguments: ") {
+        let mut seen = BTreeSet::new();
         let options = options.split_whitespace();
-        let known = options.filter_map(|option| Some((plugin_of_option(option)?, option)));
-        let mut found: Vec<Finding> = Vec::new();
-        for (distribution, option) in known {
-            let is_new = |f: &Finding| !matches!(f, Finding::MissingPlugin { distribution: d, .. } if d == distribution);
-            if found.iter().all(is_new) {
-                found.push(plugin(distribution, &format!("the option {option}")));
-            }
-        }
-        return found;
+        return options
+            .filter_map(|option| Some((plugin_of_option(option)?, option)))
+            .filter(|(distribution, _)| seen.insert(*distribution))
+            .map(|(distribution, option)| plugin(distribution, &format!("the option {option}")))
+            .collect();
     }
-    if let Some(fixture) = between(line, "fixture '", "' not found") {
-        let known = plugin_of_fixture(fixture);
-        return known
-            .map(|d| plugin(d, &format!("the fixture {fixture}")))
-            .into_iter()
+    if let Some((_, names)) = line.split_once("Missing required plugins: ") {
+        return names
+            .split([',', ' '])
+            .filter(|name| required_project(name).is_some())
+            .map(|name| plugin(name, "the setting required_plugins"))
             .collect();
     }
     let marker = between(line, "Unknown pytest.mark.", " ")
         .or_else(|| between(line, "'", "' not found in `markers` configuration option"));
-    if let Some(marker) = marker {
-        let known = plugin_of_marker(marker);
-        return known
-            .map(|d| plugin(d, &format!("the marker {marker}")))
-            .into_iter()
-            .collect();
-    }
-    if line.contains("async def functions are not natively supported") {
-        return vec![plugin("pytest-asyncio", "asynchronous tests")];
-    }
-    if let Some((_, names)) = line.split_once("Missing required plugins: ") {
-        let names = names
-            .split([',', ' '])
-            .filter(|name| required_project(name).is_some());
-        return names
-            .map(|name| plugin(name, "the setting required_plugins"))
-            .collect();
-    }
-    Vec::new()
+    let found = if let Some(fixture) = between(line, "fixture '", "' not found") {
+        plugin_of_fixture(fixture).map(|name| plugin(name, &format!("the fixture {fixture}")))
+    } else if let Some(marker) = marker {
+        plugin_of_marker(marker).map(|name| plugin(name, &format!("the marker {marker}")))
+    } else {
+        line.contains("async def functions are not natively supported")
+            .then(|| plugin("pytest-asyncio", "asynchronous tests"))
+    };
+    found.into_iter().collect()
 }
 
-fn system_findings(line: &str) -> Vec<Finding> {
-    let command = |name: &str| {
-        vec![Finding::MissingCommand {
-            command: name.to_owned(),
-        }]
+fn system_finding(line: &str) -> Option<Finding> {
+    let command = |name: &str| Finding::MissingCommand {
+        command: name.to_owned(),
     };
-    if let Some(path) = line.split_once("fatal error: ").map(|(_, rest)| rest)
-        && let Some(path) = path
-            .strip_suffix(": No such file or directory")
-            .or_else(|| path.split_once(": No such file").map(|(p, _)| p))
-    {
-        return vec![Finding::MissingHeader {
-            path: path.trim().to_owned(),
-        }];
+    if let Some(path) = between(line, "fatal error: ", ": No such file") {
+        let path = path.trim().to_owned();
+        return Some(Finding::MissingHeader { path });
     }
     if line.contains("unsupported locale setting") {
-        return vec![Finding::NoLocale];
+        return Some(Finding::NoLocale);
     }
-    if line.contains("ZoneInfoNotFoundError") || line.contains("No time zone found with key") {
-        return vec![Finding::NoTimeZones];
+    if has(
+        line,
+        &["ZoneInfoNotFoundError", "No time zone found with key"],
+    ) {
+        return Some(Finding::NoTimeZones);
     }
-    if line.contains("executable not found") {
-        let name = line
-            .split(" executable not found")
-            .next()
-            .and_then(|rest| rest.split_whitespace().last());
-        return name.map(command).unwrap_or_default();
+    if let Some((before, _)) = line.split_once("executable not found") {
+        return before.split_whitespace().last().map(command);
     }
     // `/bin/sh: 1: git: not found`, `bash: git: command not found`.
     if let Some(rest) = line
         .strip_suffix(": not found")
         .or_else(|| line.strip_suffix(": command not found"))
     {
-        let name = rest.rsplit(": ").next().unwrap_or(rest);
-        let is_shell = line.contains("sh: ") || line.contains("line ");
-        return match is_shell && !name.contains(' ') {
-            true => command(name),
-            false => Vec::new(),
-        };
+        let name = rest.rsplit(": ").next()?;
+        let is_shell = has(line, &["sh: ", "line "]);
+        return (is_shell && !name.contains(' ')).then(|| command(name));
     }
-    // A file name without a folder is a command.
-    if line.contains("FileNotFoundError")
-        || line.contains("error: command '")
-        || line.contains("make: ")
-    {
-        let run = between(line, "No such file or directory: '", "'");
-        let run = run.filter(|name| !name.contains(['/', '.', ' ']));
-        let compiler = between(line, "error: command '", "' failed: No such file");
-        return run.or(compiler).map(command).unwrap_or_default();
+    if has(line, &["FileNotFoundError", "error: command '", "make: "]) {
+        // A file name without a folder is a command.
+        return between(line, "No such file or directory: '", "'")
+            .filter(|name| !name.contains(['/', '.', ' ']))
+            .or_else(|| between(line, "error: command '", "' failed: No such file"))
+            .map(command);
     }
-    if line.contains("Cmd('git') not found") || line.contains("Bad git executable") {
-        return command("git");
+    if has(line, &["Cmd('git') not found", "Bad git executable"]) {
+        return Some(command("git"));
     }
-    if line.contains("can't find Rust compiler")
-        || line.contains("Cargo, the Rust package manager, is not installed")
-    {
-        return command("cargo");
+    let without_cargo = [
+        "can't find Rust compiler",
+        "Cargo, the Rust package manager, is not installed",
+    ];
+    if has(line, &without_cargo) {
+        return Some(command("cargo"));
     }
     // Messages of pkg-config and Meson about libraries.
-    let library = between(line, "No package '", "' found")
-        .or_else(|| between(line, "Dependency \"", "\" not found"))
-        .or_else(|| {
-            between(
-                line,
-                "Package ",
-                " was not found in the pkg-config search path",
-            )
-        });
-    library.map(command).unwrap_or_default()
+    let libraries = [
+        ("No package '", "' found"),
+        ("Dependency \"", "\" not found"),
+        ("Package ", " was not found in the pkg-config search path"),
+    ];
+    let mut libraries = libraries.iter();
+    let library = libraries.find_map(|(before, after)| between(line, before, after));
+    library.map(command)
 }
 
-fn pip_findings(line: &str) -> Vec<Finding> {
+fn pip_finding(line: &str) -> Option<Finding> {
     if let Some((_, requirement)) = line.split_once("No matching distribution found for ") {
-        let requirement = requirement.split(" (from").next().unwrap_or(requirement);
-        return vec![Finding::NoVersion {
-            requirement: requirement.trim().to_owned(),
-        }];
+        let requirement = requirement.split(" (from").next()?.trim().to_owned();
+        return Some(Finding::NoVersion { requirement });
     }
-    if let Some(index) = between(
-        line,
-        "ERROR: Index ",
-        " does not provide upload-time metadata",
-    ) {
+    let without_times = " does not provide upload-time metadata";
+    if let Some(index) = between(line, "ERROR: Index ", without_times) {
         let index = index.to_owned();
-        return vec![Finding::NoUploadTimes { index }];
+        return Some(Finding::NoUploadTimes { index });
     }
     if line.contains("ResolutionImpossible") {
-        return vec![Finding::Conflict {
-            requirements: Vec::new(),
-        }];
+        let requirements = Vec::new();
+        return Some(Finding::Conflict { requirements });
     }
-    let marks = [
-        "Failed building wheel for ",
-        "Failed to build '",
-        "error: failed to build `",
-    ];
-    let name = marks.iter().find_map(|mark| word_after(line, mark));
-    let named = name.and_then(required_project);
-    let not_built = named.map(|name| Finding::NotBuilt {
-        distribution: project_name(&name),
-    });
-    not_built.into_iter().collect()
+    let distribution = named_after(
+        line,
+        &[
+            "Failed building wheel for ",
+            "Failed to build '",
+            "error: failed to build `",
+        ],
+    )?;
+    Some(Finding::NotBuilt { distribution })
 }
 
-fn project_findings(line: &str) -> Vec<Finding> {
+fn project_finding(line: &str) -> Option<Finding> {
     // Docker repeats the command of a failed step, which is not its output.
-    if line.contains("returned a non-zero code") || line.starts_with("Step ") {
-        let is_wheel =
-            line.contains("pip wheel --no-deps") && line.contains("returned a non-zero code");
-        return is_wheel
-            .then_some(Finding::ProjectNotBuilt)
-            .into_iter()
-            .collect();
+    if line.contains("returned a non-zero code") {
+        let is_wheel = line.contains("pip wheel --no-deps");
+        return is_wheel.then_some(Finding::ProjectNotBuilt);
+    }
+    if line.starts_with("Step ") {
+        return None;
     }
     if let Some((_, wheel)) = line.split_once("swe-ci: the project's wheel is compiled: ") {
-        return match wheel.starts_with('$') {
-            true => Vec::new(),
-            false => vec![Finding::Compiled {
-                wheel: wheel.trim().to_owned(),
-            }],
-        };
+        let wheel = wheel.trim().to_owned();
+        return (!wheel.starts_with('$')).then_some(Finding::Compiled { wheel });
     }
     let without_tags = [
         "setuptools-scm was unable to detect version",
@@ -327,8 +287,5 @@ fn project_findings(line: &str) -> Vec<Finding> {
         "unable to extract the version from the version control",
         "Unable to detect version control system",
     ];
-    let says = without_tags.iter().any(|text| line.contains(text));
-    says.then_some(Finding::NoVersionOfProject)
-        .into_iter()
-        .collect()
+    has(line, &without_tags).then_some(Finding::NoVersionOfProject)
 }

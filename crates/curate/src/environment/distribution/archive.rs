@@ -5,7 +5,6 @@ use std::io::{Cursor, Read, Seek, SeekFrom};
 
 use anyhow::{Context, ensure};
 
-/// Maximum number of files in one archive.
 const MAX_PATHS: usize = 100_000;
 
 /// Whether a wheel contains a module: as a file, a package, a compiled module,

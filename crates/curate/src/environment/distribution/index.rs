@@ -7,11 +7,12 @@ use std::time::Duration;
 
 use anyhow::{Context, ensure};
 use jiff::Timestamp;
-use reqwest::StatusCode;
 use reqwest::header::{ACCEPT, CONTENT_RANGE, RANGE};
+use reqwest::{Response, StatusCode};
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
+use swe_ci_base::digest::sha256_hex;
 use swe_ci_hub::http::{self, body};
+use url::Url;
 
 use super::archive;
 use crate::dependencies::project_name;
@@ -34,26 +35,26 @@ const ENDS: [usize; 2] = [32 << 10, 1 << 20];
 /// A client for one index, with a cache on disk.
 #[derive(Debug)]
 pub struct Index {
-    client: reqwest::Client,
-    url: String,
-    cache: PathBuf,
+    pub(super) client: reqwest::Client,
+    pub(super) url: String,
+    pub(super) cache: PathBuf,
 }
 
-/// A file of a project.
+/// A file of a project, on a page or in the JSON API.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct IndexFile {
     pub filename: String,
     pub url: String,
     /// None if the index does not publish it; such a file is not used.
-    #[serde(default)]
+    #[serde(default, alias = "upload_time_iso_8601")]
     pub upload_time: Option<Timestamp>,
     #[serde(default)]
     pub size: Option<u64>,
     /// `false`, `true`, or the reason.
     #[serde(default)]
     yanked: serde_json::Value,
-    #[serde(default)]
+    #[serde(default, alias = "digests")]
     hashes: BTreeMap<String, String>,
 }
 
@@ -62,41 +63,10 @@ struct Page {
     files: Vec<IndexFile>,
 }
 
-impl Page {
-    fn has_upload_times(&self) -> bool {
-        self.files.iter().all(|file| file.upload_time.is_some())
-    }
-}
-
 /// A project in the JSON API.
 #[derive(Debug, Deserialize)]
 struct Project {
-    releases: BTreeMap<String, Vec<ReleaseFile>>,
-}
-
-#[derive(Debug, Deserialize)]
-struct ReleaseFile {
-    filename: String,
-    url: String,
-    upload_time_iso_8601: Timestamp,
-    size: Option<u64>,
-    #[serde(default)]
-    yanked: serde_json::Value,
-    #[serde(default)]
-    digests: BTreeMap<String, String>,
-}
-
-impl From<ReleaseFile> for IndexFile {
-    fn from(file: ReleaseFile) -> Self {
-        Self {
-            filename: file.filename,
-            url: file.url,
-            upload_time: Some(file.upload_time_iso_8601),
-            size: file.size,
-            yanked: file.yanked,
-            hashes: file.digests,
-        }
-    }
+    releases: BTreeMap<String, Vec<IndexFile>>,
 }
 
 impl IndexFile {
@@ -148,8 +118,8 @@ impl Index {
             return Ok(files);
         }
         let files = match self.page(&project).await? {
-            Some(page) if page.has_upload_times() => page.files,
-            Some(page) => self.json_api_files(&project).await.unwrap_or(page.files),
+            Some(files) if have_upload_times(&files) => files,
+            Some(files) => self.json_api_files(&project).await.unwrap_or(files),
             None => self.json_api_files(&project).await.with_context(|| {
                 format!(
                     "the package index {} serves {project} neither in the JSON of PEP 691 nor in a JSON API beside it: use another index",
@@ -157,56 +127,58 @@ impl Index {
                 )
             })?,
         };
-        write(&cached, &files)?;
+        write(&cached, &serde_json::to_vec(&files)?)?;
         Ok(files)
     }
 
-    /// The JSON page of a project; none if the index answers in another format.
-    async fn page(&self, project: &str) -> anyhow::Result<Option<Page>> {
-        let page = format!("{}/{project}/", self.url);
+    /// The files on the JSON page of a project; none if the index answers in
+    /// another format.
+    async fn page(&self, project: &str) -> anyhow::Result<Option<Vec<IndexFile>>> {
         let problem = || format!("cannot read {project} from the package index {}", self.url);
-        let response = self.client.get(&page).header(ACCEPT, JSON).send();
-        let response = response.await.with_context(problem)?;
+        let response = self.get_page(project, JSON).await.with_context(problem)?;
         match response.status() {
-            StatusCode::NOT_FOUND => return Ok(Some(Page { files: Vec::new() })),
+            StatusCode::NOT_FOUND => return Ok(Some(Vec::new())),
             StatusCode::NOT_ACCEPTABLE => return Ok(None),
             _ => {}
         }
         let response = response.error_for_status().with_context(problem)?;
         let base = response.url().clone();
         let bytes = body(response, MAX_PAGE).await.with_context(problem)?;
-        let Ok(mut page) = serde_json::from_slice::<Page>(&bytes) else {
-            return Ok(None);
-        };
-        for file in &mut page.files {
-            file.url = base.join(&file.url)?.into();
-        }
-        Ok(Some(page))
+        serde_json::from_slice::<Page>(&bytes)
+            .ok()
+            .map(|page| with_absolute_urls(page.files, &base))
+            .transpose()
     }
 
-    /// The files of a project from the JSON API.
+    pub(super) async fn get_page(&self, project: &str, format: &str) -> reqwest::Result<Response> {
+        let page = format!("{}/{project}/", self.url);
+        self.client.get(page).header(ACCEPT, format).send().await
+    }
+
+    /// Requests a file or a page that must exist.
+    pub(super) async fn get(&self, url: impl reqwest::IntoUrl) -> reqwest::Result<Response> {
+        self.client.get(url).send().await?.error_for_status()
+    }
+
+    /// The files of a project from the JSON API, all with upload times.
     async fn json_api_files(&self, project: &str) -> anyhow::Result<Vec<IndexFile>> {
         let root = self.url.strip_suffix("/simple").unwrap_or(&self.url);
-        let page = format!("{root}/pypi/{project}/json");
-        let response = self.client.get(&page).send().await?;
-        if response.status() == StatusCode::NOT_FOUND {
-            return Ok(Vec::new());
-        }
-        let response = response.error_for_status()?;
+        let response = self.get(format!("{root}/pypi/{project}/json")).await;
+        let response = match response {
+            Err(error) if error.status() == Some(StatusCode::NOT_FOUND) => return Ok(Vec::new()),
+            response => response?,
+        };
         let base = response.url().clone();
         let project: Project = serde_json::from_slice(&body(response, MAX_PAGE).await?)?;
-        let files = project.releases.into_values().flatten();
-        let mut files: Vec<IndexFile> = files.map(IndexFile::from).collect();
-        for file in &mut files {
-            file.url = base.join(&file.url)?.into();
-        }
-        Ok(files)
+        let files: Vec<_> = project.releases.into_values().flatten().collect();
+        ensure!(have_upload_times(&files), "a file has no upload time");
+        with_absolute_urls(files, &base)
     }
 
     /// The index's address if only its JSON API publishes upload times.
     pub async fn without_times(&self) -> anyhow::Result<Option<&str>> {
-        let page = self.page(PROBE).await?;
-        if page.is_some_and(|page| page.has_upload_times()) {
+        let files = self.page(PROBE).await?;
+        if files.is_some_and(|files| have_upload_times(&files)) {
             return Ok(None);
         }
         let files = self.json_api_files(PROBE).await;
@@ -216,10 +188,8 @@ impl Index {
 
     /// Checks that the index answers; a 404 counts as an answer.
     pub(super) async fn answers(&self) -> anyhow::Result<()> {
-        let page = format!("{}/{PROBE}/", self.url);
         let problem = || format!("the package index {} does not answer", self.url);
-        let answer = self.client.get(&page).header(ACCEPT, JSON).send().await;
-        let answer = answer.with_context(problem)?;
+        let answer = self.get_page(PROBE, JSON).await.with_context(problem)?;
         match answer.status() {
             StatusCode::NOT_FOUND => Ok(()),
             _ => answer.error_for_status().map(drop).with_context(problem),
@@ -229,27 +199,21 @@ impl Index {
     /// The file names in a wheel or a source distribution.
     pub(super) async fn paths(&self, file: &IndexFile) -> anyhow::Result<Vec<String>> {
         let cached = self.cached("names", &format!("{} {:?}", file.url, file.hashes));
-        if let Some(bytes) = std::fs::read(&cached).ok()
+        if let Ok(bytes) = std::fs::read(&cached)
             && let Ok(paths) = serde_json::from_slice(&bytes)
         {
             return Ok(paths);
         }
-        let from_end = match file.is_wheel() {
-            true => self.names_from_end(file).await,
-            false => None,
+        let paths = if !file.is_wheel() {
+            archive::names_in_tar(&self.download(file).await?, MAX_UNPACKED)?
+        } else if let Some(paths) = self.names_from_end(file).await {
+            paths
+        } else {
+            let bytes = self.download(file).await?;
+            let size = bytes.len() as u64;
+            archive::names_at_end(bytes, size)?
         };
-        let paths = match from_end {
-            Some(paths) => paths,
-            None => {
-                let bytes = self.download(file).await?;
-                let size = bytes.len() as u64;
-                match file.is_wheel() {
-                    true => archive::names_at_end(bytes, size)?,
-                    false => archive::names_in_tar(&bytes, MAX_UNPACKED)?,
-                }
-            }
-        };
-        write(&cached, &paths)?;
+        write(&cached, &serde_json::to_vec(&paths)?)?;
         Ok(paths)
     }
 
@@ -258,13 +222,8 @@ impl Index {
     async fn names_from_end(&self, file: &IndexFile) -> Option<Vec<String>> {
         for length in ENDS {
             let range = format!("bytes=-{length}");
-            let response = self
-                .client
-                .get(&file.url)
-                .header(RANGE, range)
-                .send()
-                .await
-                .ok()?;
+            let request = self.client.get(&file.url).header(RANGE, range);
+            let response = request.send().await.ok()?;
             if response.status() != StatusCode::PARTIAL_CONTENT {
                 return None;
             }
@@ -281,17 +240,11 @@ impl Index {
     /// Downloads a file and checks it against the index's SHA-256.
     pub async fn download(&self, file: &IndexFile) -> anyhow::Result<Vec<u8>> {
         let name = &file.filename;
-        let response = self
-            .client
-            .get(&file.url)
-            .send()
-            .await?
-            .error_for_status()?;
-        let bytes = body(response, MAX_FILE)
+        let bytes = body(self.get(&file.url).await?, MAX_FILE)
             .await
             .with_context(|| format!("cannot fetch {name}"))?;
         if let Some(expected) = file.hashes.get("sha256") {
-            let found = hex(&Sha256::digest(&bytes));
+            let found = sha256_hex(&bytes);
             ensure!(
                 found == *expected,
                 "{name} has the sha256 {found}, but the index lists {expected}"
@@ -301,13 +254,20 @@ impl Index {
     }
 
     fn cached(&self, kind: &str, what: &str) -> PathBuf {
-        self.cache
-            .join(format!("{kind}-{}.json", &hex(&Sha256::digest(what))[..32]))
+        let digest = sha256_hex(what.as_bytes());
+        self.cache.join(format!("{kind}-{}.json", &digest[..32]))
     }
 }
 
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+fn have_upload_times(files: &[IndexFile]) -> bool {
+    files.iter().all(|file| file.upload_time.is_some())
+}
+
+fn with_absolute_urls(mut files: Vec<IndexFile>, base: &Url) -> anyhow::Result<Vec<IndexFile>> {
+    for file in &mut files {
+        file.url = base.join(&file.url)?.into();
+    }
+    Ok(files)
 }
 
 fn read_fresh(path: &Path) -> Option<Vec<IndexFile>> {
@@ -316,9 +276,9 @@ fn read_fresh(path: &Path) -> Option<Vec<IndexFile>> {
     serde_json::from_slice(&bytes).ok()
 }
 
-fn write(path: &Path, content: &impl Serialize) -> anyhow::Result<()> {
+/// Several processes may share a cache.
+pub(super) fn write(path: &Path, content: &[u8]) -> anyhow::Result<()> {
     let partial = path.with_extension(format!("{}.partial", std::process::id()));
-    let written = std::fs::write(&partial, serde_json::to_vec(content)?)
-        .and_then(|()| std::fs::rename(&partial, path));
+    let written = std::fs::write(&partial, content).and_then(|()| std::fs::rename(&partial, path));
     written.with_context(|| format!("cannot write {}", path.display()))
 }

@@ -9,6 +9,7 @@
 
 mod archive;
 mod index;
+mod pinned;
 mod table;
 
 use anyhow::Context;
@@ -50,7 +51,6 @@ impl std::fmt::Display for Evidence {
     }
 }
 
-/// The distribution that provides a module.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Provider {
     /// In the normal form of PEP 503, or as the table writes it.
@@ -141,12 +141,9 @@ impl Finder {
 /// for Linux, then the smallest. Yanked files do not count; pre-releases count
 /// only if there is nothing else.
 fn newest(files: &[IndexFile], cut_off: Timestamp) -> Vec<(String, &IndexFile)> {
-    let there = files.iter().filter(|file| {
+    let versions = files.iter().filter_map(|file| {
         let in_time = file.upload_time.is_some_and(|time| time < cut_off);
-        in_time && !file.is_yanked()
-    });
-    let versions = there.filter_map(|file| {
-        let text = file.version()?;
+        let text = file.version().filter(|_| in_time && !file.is_yanked())?;
         Some((Version::parse(&text)?, text, file))
     });
     let mut all: Vec<_> = versions.collect();
@@ -178,11 +175,8 @@ fn candidates(module: &str) -> Vec<(String, Evidence)> {
     if is_nobodys || !parts.iter().all(|part| is_name(part)) {
         return Vec::new();
     }
-    let prefixes = || {
-        (1..=parts.len())
-            .rev()
-            .map(|count| parts[..count].join("."))
-    };
+    let counts = || (1..=parts.len()).rev();
+    let prefixes = || counts().map(|count| parts[..count].join("."));
     let mut all: Vec<(String, Evidence)> = Vec::new();
     let mut add = |name: String, evidence| {
         let plain = project_name(&name);
@@ -200,13 +194,9 @@ fn candidates(module: &str) -> Vec<(String, Evidence)> {
         add(project_name(&prefix), Evidence::Parent);
     }
     let top = project_name(parts[0]);
-    for name in [
-        format!("python-{top}"),
-        format!("py{top}"),
-        format!("{top}-python"),
-    ] {
-        add(name, Evidence::DerivedName);
-    }
+    add(format!("python-{top}"), Evidence::DerivedName);
+    add(format!("py{top}"), Evidence::DerivedName);
+    add(format!("{top}-python"), Evidence::DerivedName);
     all.truncate(MAX_CANDIDATES);
     all
 }

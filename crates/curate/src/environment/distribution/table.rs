@@ -217,53 +217,18 @@ const TABLE: &[(&str, &[&str])] = &[
 
 /// Modules of Python itself: of Python 2, of other versions, of other systems.
 /// Distributions with these names are something else.
-const STANDARD_LIBRARY: [&str; 38] = [
-    "ConfigParser",
-    "HTMLParser",
-    "Queue",
-    "StringIO",
-    "Tkinter",
-    "__builtin__",
-    "asynchat",
-    "asyncore",
-    "cPickle",
-    "cStringIO",
-    "cgi",
-    "cgitb",
-    "crypt",
-    "distutils",
-    "formatter",
-    "httplib",
-    "imp",
-    "lib2to3",
-    "msilib",
-    "msvcrt",
-    "nntplib",
-    "parser",
-    "pipes",
-    "pythoncom",
-    "pywintypes",
-    "smtpd",
-    "spwd",
-    "symbol",
-    "telnetlib",
-    "termios",
-    "test",
-    "tkinter",
-    "tomllib",
-    "urllib2",
-    "urlparse",
-    "win32api",
-    "winreg",
-    "xdrlib",
-];
+const STANDARD_LIBRARY: &str = "\
+    ConfigParser HTMLParser Queue StringIO Tkinter __builtin__ asynchat asyncore \
+    cPickle cStringIO cgi cgitb crypt distutils formatter httplib imp lib2to3 msilib \
+    msvcrt nntplib parser pipes pythoncom pywintypes smtpd spwd symbol telnetlib \
+    termios test tkinter tomllib urllib2 urlparse win32api winreg xdrlib";
 
 /// Whether a module (with dots) belongs to Python itself, even if this Python
 /// lacks it.
 #[must_use]
 pub fn is_standard_library(module: &str) -> bool {
     let top = module.split('.').next().unwrap_or(module);
-    STANDARD_LIBRARY.contains(&top)
+    STANDARD_LIBRARY.split(' ').any(|name| name == top)
 }
 
 /// The known distributions of a module (with dots).

@@ -41,15 +41,11 @@ impl Recipe {
              python3 -m venv --without-pip /opt/venv"
         )];
         if !self.system_packages.is_empty() {
-            let names: Vec<_> = self
-                .system_packages
-                .iter()
-                .map(|p| p.name.as_str())
-                .collect();
+            let names = self.system_packages.iter().map(|p| p.name.as_str());
+            let names = names.collect::<Vec<_>>().join(" ");
             lines.push(format!(
                 "RUN export DEBIAN_FRONTEND=noninteractive; apt-get update -qq && \
-                 apt-get install -qq -y --no-install-recommends {} && rm -rf /var/lib/apt/lists/*",
-                names.join(" ")
+                 apt-get install -qq -y --no-install-recommends {names} && rm -rf /var/lib/apt/lists/*"
             ));
         }
         lines.push("ENV PATH=/opt/venv/bin:$PATH PYTHONDONTWRITEBYTECODE=1".into());
@@ -104,17 +100,15 @@ impl Recipe {
     /// Builds the wheel from a copy of the code, so that files written by the
     /// build are not taken for code.
     fn wheel_lines(&self, cut_off: &str, with_times: &str) -> [String; 2] {
-        let version = self.version.as_deref().map(|version| {
-            let names = [
-                "SETUPTOOLS_SCM_PRETEND_VERSION",
-                "PBR_VERSION",
-                "POETRY_DYNAMIC_VERSIONING_BYPASS",
-            ];
-            names
-                .map(|name| format!(" {name}={}", quoted(version)))
-                .concat()
+        let names = [
+            "SETUPTOOLS_SCM_PRETEND_VERSION",
+            "PBR_VERSION",
+            "POETRY_DYNAMIC_VERSIONING_BYPASS",
+        ];
+        let version = self.version.as_deref().map_or(String::new(), |version| {
+            let version = quoted(version);
+            names.map(|name| format!(" {name}={version}")).concat()
         });
-        let version = version.unwrap_or_default();
         [
             format!("COPY {CODE} /tmp/code"),
             format!(

@@ -45,7 +45,6 @@ pub use lines::CODE;
 /// unknown.
 pub const NO_VERSION: &str = "0.0.1";
 
-/// A requirement and the reason for it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Requirement {
     /// In pip's syntax (PEP 508).
@@ -53,7 +52,6 @@ pub struct Requirement {
     pub reason: String,
 }
 
-/// The parts of the project to install.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ProjectInstall {
@@ -121,11 +119,8 @@ impl Recipe {
         if configuration.version_from_vcs {
             recipe.version = Some(version.unwrap_or(NO_VERSION).to_owned());
         }
-        for project in configuration
-            .dependencies
-            .iter()
-            .filter_map(|spec| required_project(spec))
-        {
+        let dependencies = configuration.dependencies.iter();
+        for project in dependencies.filter_map(|spec| required_project(spec)) {
             recipe.require_system_of(&project);
         }
         if configuration.installable {
@@ -156,11 +151,8 @@ impl Recipe {
         let same = |r: &Requirement| required_project(&r.spec).as_ref() == Some(&project);
         // Two lines for one project may differ by their markers.
         let is_marked = spec.contains(';');
-        if self
-            .requirements
-            .iter()
-            .any(|r| same(r) && (!is_marked || r.spec == spec))
-        {
+        let mut requirements = self.requirements.iter();
+        if requirements.any(|r| same(r) && (!is_marked || r.spec == spec)) {
             return false;
         }
         self.requirements.push(Requirement {
@@ -179,11 +171,7 @@ impl Recipe {
 
     /// Adds a Debian package. False if already present.
     pub fn require_system(&mut self, name: &str, reason: &str) -> bool {
-        if self
-            .system_packages
-            .iter()
-            .any(|package| package.name == name)
-        {
+        if self.system_packages.iter().any(|it| it.name == name) {
             return false;
         }
         self.system_packages.push(SystemPackage {

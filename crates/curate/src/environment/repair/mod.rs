@@ -12,7 +12,6 @@ use crate::environment::diagnosis::Finding;
 use crate::environment::distribution::Provider;
 use crate::environment::recipe::Recipe;
 
-/// One change of a recipe.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "do")]
 pub enum Action {
@@ -49,7 +48,6 @@ pub enum Action {
 pub struct Attempt {
     /// From 1.
     pub number: usize,
-    /// The recipe that failed.
     pub recipe: Recipe,
     pub findings: Vec<Finding>,
     /// The changes; empty if none was possible.
@@ -85,33 +83,23 @@ impl Repair {
         findings: &[Finding],
         found: &BTreeMap<String, Provider>,
     ) -> Option<Recipe> {
+        let taken = self.attempts.iter().flat_map(|it| it.actions.clone());
         let mut step = Step {
             recipe: recipe.clone(),
-            taken: self
-                .attempts
-                .iter()
-                .flat_map(|attempt| attempt.actions.clone())
-                .collect(),
+            taken: taken.collect(),
             actions: Vec::new(),
             reasons: Vec::new(),
         };
-        let made = self
-            .attempts
-            .iter()
-            .filter(|attempt| !attempt.actions.is_empty())
-            .count();
-        if let Some(why) = unrepairable(findings) {
-            step.reasons.push(why);
-        } else if made >= self.limit {
-            step.reasons
-                .push(format!("the limit of {} repairs is reached", self.limit));
+        let made = self.attempts.iter().filter(|it| !it.actions.is_empty());
+        if let Some(finding) = findings.iter().find(is_unrepairable) {
+            step.explain(finding.to_string());
+        } else if made.count() >= self.limit {
+            step.explain(format!("the limit of {} repairs is reached", self.limit));
+        } else if findings.is_empty() {
+            step.explain("the output names no repairable cause".into());
         } else {
             for finding in findings {
                 step.repair(finding, findings, found);
-            }
-            if findings.is_empty() {
-                step.reasons
-                    .push("the output names no repairable cause".into());
             }
         }
         let changed = !step.actions.is_empty();
@@ -126,17 +114,12 @@ impl Repair {
     }
 }
 
-/// The reason no recipe can work.
-fn unrepairable(findings: &[Finding]) -> Option<String> {
-    findings.iter().find_map(|finding| match finding {
-        Finding::Compiled { wheel } => Some(format!(
-            "the project's own wheel is compiled ({wheel}), but its code changes with every iteration"
-        )),
-        Finding::NoUploadTimes { index } => Some(format!(
-            "{index} does not publish upload times: use an index that does, such as PyPI itself"
-        )),
-        _ => None,
-    })
+/// Whether no recipe can work.
+fn is_unrepairable(finding: &&Finding) -> bool {
+    matches!(
+        finding,
+        Finding::Compiled { .. } | Finding::NoUploadTimes { .. }
+    )
 }
 
 #[cfg(test)]

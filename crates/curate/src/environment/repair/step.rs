@@ -26,92 +26,58 @@ impl Step {
         all: &[Finding],
         found: &BTreeMap<String, Provider>,
     ) {
+        let reason = finding.to_string();
         match finding {
             Finding::MissingModule { module } => match found.get(module) {
                 Some(found) => {
-                    let reason = format!(
-                        "the module {module} is missing, and {} contains it ({})",
-                        found.file, found.evidence
-                    );
+                    let (file, evidence) = (&found.file, found.evidence);
+                    let reason = format!("{reason}, and {file} contains it ({evidence})");
                     self.require(&found.distribution, &reason);
                 }
                 None => self.explain(format!(
                     "no known distribution provides the module {module}"
                 )),
             },
-            Finding::OwnModule { module } => {
-                self.explain(format!(
-                    "the module {module} is the project's own and cannot be imported"
-                ));
+            Finding::OwnModule { .. } | Finding::MissingName { .. } => self.explain(reason),
+            Finding::MissingDistribution { distribution }
+            | Finding::MissingPlugin { distribution, .. } => self.require(distribution, &reason),
+            Finding::MissingLibrary { file } => {
+                self.install_system(system::for_library(file), &reason);
             }
-            Finding::MissingName { name, module } => {
-                self.explain(format!(
-                    "{module} has no {name}: the code needs a different version"
-                ));
+            Finding::MissingHeader { path } => {
+                self.install_system(system::for_header(path), &reason);
             }
-            Finding::MissingDistribution { distribution } => {
-                self.require(
-                    distribution,
-                    &format!("the code reads the metadata of {distribution}"),
-                );
+            Finding::MissingCommand { command } => {
+                self.install_system(system::for_command(command), &reason);
             }
-            Finding::MissingPlugin { distribution, used } => {
-                self.require(
-                    distribution,
-                    &format!("the tests use {used} of {distribution}"),
-                );
-            }
-            Finding::MissingLibrary { file } => self.install_system(
-                system::for_library(file),
-                &format!("the library {file} is missing"),
-            ),
-            Finding::MissingHeader { path } => self.install_system(
-                system::for_header(path),
-                &format!("the header {path} is missing"),
-            ),
-            Finding::MissingCommand { command } => self.install_system(
-                system::for_command(command),
-                &format!("the command {command} is missing"),
-            ),
-            Finding::NoLocale => self.install_system(Some(&["locales-all"]), "a locale is missing"),
-            Finding::NoTimeZones => {
-                self.install_system(Some(&["tzdata"]), "the time zones are missing");
-            }
-            Finding::NotBuilt { distribution } => self.build_failed(distribution, all),
-            Finding::NoVersion { requirement } => self.unavailable_version(requirement),
-            Finding::Conflict { requirements } => self.conflict(requirements),
+            Finding::NoLocale => self.install_system(Some(&["locales-all"]), &reason),
+            Finding::NoTimeZones => self.install_system(Some(&["tzdata"]), &reason),
+            Finding::NotBuilt { distribution } => self.build_failed(distribution, &reason, all),
+            Finding::NoVersion { requirement } => self.unavailable_version(requirement, reason),
+            Finding::Conflict { requirements } => self.conflict(requirements, &reason),
             Finding::NoVersionOfProject => {
                 let version = NO_VERSION.to_owned();
-                let reason = format!(
-                    "the project's version comes from tags and is unknown: {version} is used"
-                );
-                if self.recipe.version.is_none()
-                    && self.take(
-                        Action::PretendVersion {
-                            version: version.clone(),
-                        },
-                        reason,
-                    )
-                {
+                let reason = format!("{reason}: {version} is used");
+                let action = Action::PretendVersion {
+                    version: version.clone(),
+                };
+                if self.recipe.version.is_none() && self.take(action, reason) {
                     self.recipe.version = Some(version);
                 }
             }
             Finding::ProjectNotBuilt => {
+                let reason = format!("{reason}: only its dependencies are installed");
                 // Only if this attempt repaired nothing else.
-                if self.actions.is_empty() {
-                    let reason =
-                        "the project's wheel cannot be built: only its dependencies are installed";
-                    if self.take(Action::WithoutProject, reason.into()) {
-                        self.recipe.without_project();
-                    }
+                if self.actions.is_empty() && self.take(Action::WithoutProject, reason) {
+                    self.recipe.without_project();
                 }
             }
-            // `unrepairable` has handled these.
+            // `is_unrepairable` has handled these.
             Finding::Compiled { .. } | Finding::NoUploadTimes { .. } => {}
         }
     }
 
-    fn explain(&mut self, reason: String) {
+    pub(super) fn explain(&mut self, reason: String) {
         self.reasons.push(reason);
     }
 
@@ -157,51 +123,40 @@ impl Step {
     }
 
     /// Adds the packages needed to build it; if they are present, drops it.
-    fn build_failed(&mut self, distribution: &str, all: &[Finding]) {
+    fn build_failed(&mut self, distribution: &str, reason: &str, all: &[Finding]) {
         let before = self.actions.len();
-        self.install_system(
-            Some(&system::for_building(distribution)),
-            &format!("{distribution} has no wheel and could not be built"),
-        );
-        let named = all.iter().any(|f| {
+        self.install_system(Some(&system::for_building(distribution)), reason);
+        let is_named = |f: &Finding| {
             matches!(
                 f,
                 Finding::MissingHeader { .. } | Finding::MissingCommand { .. }
             )
-        });
-        if self.actions.len() == before && !named {
+        };
+        if self.actions.len() == before && !all.iter().any(is_named) {
             self.drop(distribution, &format!("{distribution} cannot be built"));
         }
     }
 
-    fn unavailable_version(&mut self, requirement: &str) {
+    fn unavailable_version(&mut self, requirement: &str, reason: String) {
         let Some(project) = required_project(requirement) else {
-            self.explain(format!(
-                "no release before the cut-off satisfies {requirement}"
-            ));
+            self.explain(reason);
             return;
         };
-        if !self.loosen(
-            &project,
-            &format!("no release before the cut-off satisfies {requirement}"),
-        ) {
-            self.drop(
-                &project,
-                &format!("{project} has no release before the cut-off"),
-            );
+        if !self.loosen(&project, &reason) {
+            let reason = format!("{project} has no release before the cut-off");
+            self.drop(&project, &reason);
         }
     }
 
-    fn conflict(&mut self, requirements: &[String]) {
-        let projects = requirements
+    fn conflict(&mut self, requirements: &[String], reason: &str) {
+        let mut projects = requirements
             .iter()
             .filter_map(|spec| required_project(spec));
-        for project in projects {
-            if self.loosen(&project, "requirements conflict") {
-                return;
-            }
+        if !projects.any(|project| self.loosen(&project, reason)) {
+            self.explain(format!(
+                "{reason}, and none of them is a pinned test requirement"
+            ));
         }
-        self.explain("requirements conflict, and none of them is a pinned test requirement".into());
     }
 
     /// Removes the versions from a test requirement. False if it has none.
@@ -223,20 +178,17 @@ impl Step {
     fn drop(&mut self, project: &str, reason: &str) {
         let project = project_name(project);
         if project != "pytest" && self.recipe.drop_requirement(&project) {
-            self.take(
-                Action::Drop { project },
-                format!("{reason}: it is removed from the test requirements"),
-            );
+            let reason = format!("{reason}: it is removed from the test requirements");
+            self.take(Action::Drop { project }, reason);
             return;
         }
         // It may come from an extra; then drop the extras.
-        let has_extras = matches!(&self.recipe.project_install, ProjectInstall::Metadata { extras } if !extras.is_empty());
-        if has_extras
-            && self.take(
-                Action::WithoutExtras,
-                format!("{reason}: the project's extras are dropped"),
-            )
-        {
+        let has_extras = matches!(
+            &self.recipe.project_install,
+            ProjectInstall::Metadata { extras } if !extras.is_empty()
+        );
+        let dropped = format!("{reason}: the project's extras are dropped");
+        if has_extras && self.take(Action::WithoutExtras, dropped) {
             self.recipe.project_install = ProjectInstall::Metadata { extras: Vec::new() };
         } else {
             self.explain(format!("{reason}, and it is not a test requirement"));

@@ -9,7 +9,6 @@ use tables::{COMMANDS, HEADERS, LIBRARIES, TO_BUILD, TO_RUN, TOOLS};
 
 use crate::dependencies::project_name;
 
-/// A Debian package and the reason for it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct SystemPackage {
     pub name: String,

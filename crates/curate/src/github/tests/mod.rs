@@ -17,6 +17,7 @@ use axum::response::{IntoResponse, Response};
 use jiff::Timestamp;
 use secrecy::SecretString;
 use serde_json::{Value, json};
+use swe_ci_base::retry::Retries;
 
 use super::retry::Pace;
 use super::{GitHub, GitHubError, Progress, Search, SearchResults};
@@ -134,11 +135,14 @@ fn reply(status: u16, headers: &[(&'static str, &str)], body: &str) -> Reply {
 
 fn pace() -> Pace {
     Pace {
-        first_pause: Duration::from_millis(1),
+        retries: Retries {
+            first_delay: Duration::from_millis(1),
+            max_requested: Duration::from_secs(5),
+            tries: 4,
+            ..Pace::default().retries
+        },
         unannounced: Duration::from_millis(20),
         margin: Duration::ZERO,
-        longest_asked: Duration::from_secs(5),
-        tries: 4,
         ..Pace::default()
     }
 }

@@ -1,41 +1,25 @@
-//! Downloads source distributions, pinned by sha256, from a Python package index.
-//!
-//! This client reads the HTML form of an index, which every index and mirror
-//! serves; the `Index` of `swe_ci_curate` needs JSON.
+//! Downloads source distributions, pinned by sha256. Reads the HTML form of an
+//! index, which every index and mirror serves.
 
-use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::{Context, bail, ensure};
+use anyhow::{bail, ensure};
 use swe_ci_base::digest::sha256_hex;
+use swe_ci_base::retry::{Backoff, Retries};
 use swe_ci_hub::http;
 
+use super::index::{Index, write};
+
 /// Maximum bytes of a source distribution.
-const MAX_BYTES: usize = 64 * 1024 * 1024;
-const TIMEOUT: Duration = Duration::from_secs(60);
-const TRIES: u32 = 3;
+const MAX_BYTES: usize = 64 << 20;
+const RETRIES: Retries = Retries {
+    first_delay: Duration::from_secs(2),
+    max_delay: Duration::from_mins(1),
+    max_requested: Duration::ZERO,
+    tries: 3,
+};
 
-/// A client for one index, with a cache of downloaded files.
-#[derive(Debug)]
-pub struct PackageIndex {
-    client: reqwest::Client,
-    url: String,
-    cache: PathBuf,
-}
-
-impl PackageIndex {
-    /// `url` is pip's `--index-url`; `extra_ca` is in PEM.
-    pub fn new(url: &str, cache: &Path, extra_ca: Option<&[u8]>) -> anyhow::Result<Self> {
-        let client = http::client(reqwest::Client::builder().timeout(TIMEOUT), extra_ca)?;
-        std::fs::create_dir_all(cache)
-            .with_context(|| format!("cannot create {}", cache.display()))?;
-        Ok(Self {
-            client,
-            url: url.trim_end_matches('/').to_owned(),
-            cache: cache.to_owned(),
-        })
-    }
-
+impl Index {
     /// The bytes of `<package>-<version>.tar.gz`, whose sha256 must be `sha256`.
     pub async fn sdist(
         &self,
@@ -50,55 +34,39 @@ impl PackageIndex {
         {
             return Ok(bytes);
         }
-        let mut tries = 1;
+        let mut backoff = Backoff::new(RETRIES, 0);
         let bytes = loop {
-            match self.fetch(package, &name).await {
+            let error = match self.fetch(package, &name).await {
                 Ok(bytes) => break bytes,
-                Err(error) if tries < TRIES => {
-                    tracing::warn!(%name, "retrying the download: {error:#}");
-                    tokio::time::sleep(Duration::from_secs(2 * u64::from(tries))).await;
-                    tries += 1;
-                }
-                Err(error) => {
-                    return Err(error.context(format!(
-                        "cannot fetch {name} from the package index {}",
-                        self.url
-                    )));
-                }
-            }
+                Err(error) => error,
+            };
+            let Some(delay) = backoff.failed(None) else {
+                let index = &self.url;
+                return Err(error.context(format!(
+                    "cannot fetch {name} from the package index {index}"
+                )));
+            };
+            tracing::warn!(%name, "retrying the download: {error:#}");
+            tokio::time::sleep(delay).await;
         };
         let found = sha256_hex(&bytes);
         ensure!(
             found == sha256,
             "{name} from the package index has the sha256 {found}, but {sha256} was expected; nothing was imported"
         );
-        let partial = swe_ci_base::files::beside(&cached, "partial");
-        std::fs::write(&partial, &bytes)
-            .with_context(|| format!("cannot write {}", partial.display()))?;
-        std::fs::rename(&partial, &cached)?;
+        write(&cached, &bytes)?;
         Ok(bytes)
     }
 
     async fn fetch(&self, package: &str, name: &str) -> anyhow::Result<Vec<u8>> {
-        let page = format!("{}/{package}/", self.url);
-        let response = self
-            .client
-            .get(&page)
-            .header("Accept", "text/html")
-            .send()
-            .await?
-            .error_for_status()?;
-        let base = response.url().clone();
-        let html = String::from_utf8_lossy(&http::body(response, MAX_BYTES).await?).into_owned();
-        let Some(link) = link(&html, name) else {
+        let page = self.get_page(package, "text/html").await?;
+        let page = page.error_for_status()?;
+        let base = page.url().clone();
+        let html = http::body(page, MAX_BYTES).await?;
+        let Some(link) = link(&String::from_utf8_lossy(&html), name) else {
             bail!("the index does not list it (it may have been withdrawn)")
         };
-        let response = self
-            .client
-            .get(base.join(&link)?)
-            .send()
-            .await?
-            .error_for_status()?;
+        let response = self.get(base.join(&link)?).await?;
         Ok(http::body(response, MAX_BYTES).await?)
     }
 }
@@ -160,7 +128,7 @@ mod tests {
     #[tokio::test]
     async fn downloads_are_verified_and_cached() {
         let cache = tempfile::tempdir().unwrap();
-        let index = PackageIndex::new(&serve("content").await, cache.path(), None).unwrap();
+        let index = Index::new(&serve("content").await, cache.path(), None).unwrap();
         let wrong = index
             .sdist("lib", "1.0", &sha256_hex(b"other"))
             .await
@@ -179,7 +147,7 @@ mod tests {
         let good = sha256_hex(b"content");
         assert_eq!(index.sdist("lib", "1.0", &good).await.unwrap(), b"content");
         // Now it comes from the cache, unless the cached file was changed.
-        let offline = PackageIndex::new("http://127.0.0.1:9", cache.path(), None).unwrap();
+        let offline = Index::new("http://127.0.0.1:9", cache.path(), None).unwrap();
         assert_eq!(
             offline.sdist("lib", "1.0", &good).await.unwrap(),
             b"content"
@@ -191,7 +159,7 @@ mod tests {
     #[tokio::test]
     async fn a_file_missing_from_the_index_is_named() {
         let cache = tempfile::tempdir().unwrap();
-        let index = PackageIndex::new(&serve("").await, cache.path(), None).unwrap();
+        let index = Index::new(&serve("").await, cache.path(), None).unwrap();
         let error = format!("{:#}", index.sdist("lib", "2.0", "00").await.unwrap_err());
         assert!(
             error.contains("lib-2.0.tar.gz") && error.contains("does not list it"),
