@@ -60,7 +60,7 @@ const MAX_STEP: u64 = 256 << 20;
 
 /// Writes each exchange to a file when it ends, so that memory holds only active
 /// ones.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Recorder {
     path: PathBuf,
     file: Option<File>,

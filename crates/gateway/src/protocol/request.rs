@@ -31,6 +31,18 @@ pub struct Route {
     pub query: Option<&'static str>,
 }
 
+impl Route {
+    /// A route whose path says nothing further.
+    pub fn new(protocol: Protocol) -> Self {
+        Self {
+            protocol,
+            model: None,
+            streamed: None,
+            query: None,
+        }
+    }
+}
+
 /// A parsed request of the harness.
 #[derive(Debug, Clone)]
 pub struct AgentRequest {

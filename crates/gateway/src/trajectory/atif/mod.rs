@@ -173,20 +173,15 @@ impl<'a> Steps<'a> {
             .exchange
             .usage
             .map(|usage| metrics(usage, about.prices));
+        let stopped = stopped.clone().map(Value::from);
+        step.extra.extend(extra([("finish_reason", stopped)]));
         step.extra.extend(exchange_extra(&turn.exchange));
-        if let Some(stopped) = stopped {
-            step.extra
-                .insert("finish_reason".into(), stopped.as_str().into());
-        }
         step.observe(&turn.results);
     }
 
     fn step(&mut self, source: Source, message: &Message) -> &mut Step {
         let step_id = self.steps.len() + 1;
-        let mut extra = Map::new();
-        if !message.notes.is_empty() {
-            extra.insert("notes".into(), message.notes.clone().into());
-        }
+        let notes = (!message.notes.is_empty()).then(|| message.notes.clone().into());
         let calls = (1..).zip(&message.calls);
         let step = Step {
             step_id,
@@ -202,7 +197,7 @@ impl<'a> Steps<'a> {
             metrics: None,
             is_copied_context: false,
             llm_call_count: None,
-            extra,
+            extra: extra([("notes", notes)]),
         };
         self.steps.push_mut(step)
     }
@@ -237,35 +232,29 @@ impl Step {
 }
 
 fn observation(result: &CallResult, source_call_id: Option<String>) -> ObservationResult {
-    let mut extra = Map::new();
-    if result.failed {
-        extra.insert("is_error".into(), true.into());
-    }
-    if source_call_id.is_none() {
-        let names = [("call", &result.call), ("name", &result.name)];
-        for (name, value) in names {
-            if let Some(value) = value {
-                extra.insert(name.into(), value.as_str().into());
-            }
-        }
-    }
+    let unlinked = |name: &Option<String>| match source_call_id {
+        None => name.clone().map(Value::from),
+        Some(_) => None,
+    };
     ObservationResult {
-        source_call_id,
         content: result.text.clone(),
-        extra,
+        extra: extra([
+            ("is_error", result.failed.then(|| true.into())),
+            ("call", unlinked(&result.call)),
+            ("name", unlinked(&result.name)),
+        ]),
+        source_call_id,
     }
 }
 
 /// A call without an id gets one. Arguments that are not an object are wrapped in
 /// one, which ATIF requires.
 fn tool_call(step_id: usize, number: usize, call: &Call) -> ToolCall {
-    let mut extra = Map::new();
-    let arguments = match &call.arguments {
-        Value::Object(arguments) => arguments.clone(),
+    let (arguments, note) = match &call.arguments {
+        Value::Object(arguments) => (arguments.clone(), None),
         other => {
             let note = "the arguments are not a JSON object; `input` holds them unchanged";
-            extra.insert("note".into(), note.into());
-            Map::from_iter([("input".to_owned(), other.clone())])
+            (extra([("input", Some(other.clone()))]), Some(note.into()))
         }
     };
     let id = call.id.clone();
@@ -273,41 +262,44 @@ fn tool_call(step_id: usize, number: usize, call: &Call) -> ToolCall {
         tool_call_id: id.unwrap_or_else(|| format!("{step_id}.{number}")),
         function_name: call.name.clone(),
         arguments,
-        extra,
+        extra: extra([("note", note)]),
     }
 }
 
 fn metrics(usage: Usage, prices: Option<Prices>) -> Metrics {
-    let mut extra = Map::new();
-    if usage.reasoning_tokens > 0 {
-        extra.insert("reasoning_tokens".into(), usage.reasoning_tokens.into());
-    }
+    let reasoning = Some(usage.reasoning_tokens).filter(|&tokens| tokens > 0);
     Metrics {
         prompt_tokens: usage.input_tokens,
         completion_tokens: usage.output_tokens,
         cached_tokens: usage.cached_tokens,
         cost_usd: prices.map(|prices| usd(prices.micro_usd(usage))),
-        extra,
+        extra: extra([("reasoning_tokens", reasoning.map(Value::from))]),
     }
 }
 
 /// Irregularities of the exchange, and its ordinal.
 fn exchange_extra(exchange: &Exchange) -> Map<String, Value> {
-    let mut extra = Map::from_iter([("exchange".to_owned(), exchange.ordinal.into())]);
-    if !exchange.complete {
-        extra.insert("complete".into(), false.into());
-    }
-    if exchange.status != 200 {
-        extra.insert("status".into(), exchange.status.into());
-    }
-    if let Some(error) = &exchange.error {
-        extra.insert("error".into(), error.as_str().into());
-    }
-    if !exchange.retries.is_empty() {
-        extra.insert("retries".into(), exchange.retries.len().into());
-    }
-    if exchange.waiting_ms > 0 {
-        extra.insert("waiting_ms".into(), exchange.waiting_ms.into());
-    }
-    extra
+    let retries = exchange.retries.len();
+    extra([
+        ("exchange", Some(exchange.ordinal.into())),
+        ("complete", (!exchange.complete).then(|| false.into())),
+        (
+            "status",
+            (exchange.status != 200).then(|| exchange.status.into()),
+        ),
+        ("error", exchange.error.clone().map(Value::from)),
+        ("retries", (retries > 0).then(|| retries.into())),
+        (
+            "waiting_ms",
+            (exchange.waiting_ms > 0).then(|| exchange.waiting_ms.into()),
+        ),
+    ])
+}
+
+/// The fields that have a value.
+fn extra<const N: usize>(fields: [(&str, Option<Value>); N]) -> Map<String, Value> {
+    let fields = fields.into_iter();
+    fields
+        .filter_map(|(name, value)| Some((name.to_owned(), value?)))
+        .collect()
 }
