@@ -17,7 +17,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use swe_ci_core::run::Limits;
 
-pub use docker::{Docker, Instance, LABEL_INSTANCE, LABEL_PURPOSE, SweepScope};
+pub use docker::{Docker, Instance, LABEL_INSTANCE, LABEL_PURPOSE, SweepScope, status_of};
 #[doc(hidden)]
 pub use fake::{FakeFiles, FakeSandbox};
 

@@ -9,9 +9,8 @@ use swe_ci_core::agent::AgentConfig;
 use swe_ci_core::permissions::RunPermissions;
 use swe_ci_core::step::{Role, StepOutcome};
 use swe_ci_core::usage::{Traffic, Usage};
-use swe_ci_gateway::{self, Gateway, GatewaySession, Ledger, Recording, SessionConfig, StopReason};
+use swe_ci_gateway::{self, GatewaySession, Ledger, Recording, SessionConfig, StopReason};
 use swe_ci_sandbox::{Exec, Exit, SandboxContainer};
-use swe_ci_store::artifacts::Artifacts;
 use swe_ci_store::{Claim, RunToExecute};
 
 use super::containers::{Needs, StepContainer};
@@ -22,18 +21,15 @@ use super::provider_waits::ProviderWaits;
 use super::{Evolver, prompts};
 use crate::harness::builtin::{self, End};
 use crate::harness::{Assignment, Harness, Job, Play, StepValues};
-use crate::keys::Keys;
 
 /// The two agents of an evolution.
 #[derive(Debug)]
-pub(super) struct Agents {
+pub(super) struct Agents<'a> {
+    evolver: &'a Evolver,
     architect: Player,
     programmer: Player,
     ledger: Arc<Ledger>,
-    gateway: Gateway,
-    keys: Keys,
     permissions: RunPermissions,
-    artifacts: Artifacts,
     limits: swe_ci_core::run::Limits,
     waits: ProviderWaits,
     /// Open while an agent that uses a model is running.
@@ -90,9 +86,9 @@ pub(super) struct Work<'a> {
     pub recording: Option<Arc<Recording>>,
 }
 
-impl Agents {
+impl<'a> Agents<'a> {
     pub async fn load(
-        evolver: &Evolver,
+        evolver: &'a Evolver,
         claim: &Claim,
         run: &RunToExecute,
         assignment: &Assignment,
@@ -112,13 +108,11 @@ impl Agents {
         let began = began.unwrap_or_else(swe_ci_base::clock::now_ms);
         let new = || Ledger::new(config.budget, began, totals.taken, totals.traffic);
         Ok(Self {
+            evolver,
             architect: player(Role::Architect).await?,
             programmer: player(Role::Programmer).await?,
             ledger: evolver.ledgers.of_run(&claim.run_id, new),
-            gateway: evolver.gateway.clone(),
-            keys: evolver.keys.clone(),
             permissions: run.permissions.clone(),
-            artifacts: evolver.artifacts.clone(),
             limits: config.limits,
             waits: ProviderWaits::new(&evolver.events, claim),
             session: None,
@@ -128,10 +122,8 @@ impl Agents {
 
     /// Resets the usage for a new attempt. Fails when the budget is spent.
     pub fn begin(&mut self, role: Role) -> Result<(), Failure> {
-        self.model_usage = self
-            .player(role)
-            .map(Player::initial_usage)
-            .unwrap_or_default();
+        let player = self.player(role);
+        self.model_usage = player.map(Player::initial_usage).unwrap_or_default();
         if role == Role::Test {
             return Ok(());
         }
@@ -141,21 +133,18 @@ impl Agents {
         }
     }
 
-    pub fn harness(&self, role: Role) -> Option<Harness> {
-        self.player(role).map(|player| player.harness.clone())
+    pub fn harness(&self, role: Role) -> Option<&Harness> {
+        self.player(role).map(|player| &player.harness)
     }
 
     /// Whether the agent runs in this process, command by command.
     pub fn is_builtin(&self, role: Role) -> bool {
-        matches!(
-            self.player(role).map(|player| &player.harness),
-            Some(Harness::Builtin)
-        )
+        matches!(self.harness(role), Some(Harness::Builtin))
     }
 
     /// The needs of this role's container.
     pub fn needs(&self, role: Role) -> Needs {
-        match self.player(role).map(|player| &player.harness) {
+        match self.harness(role) {
             // The builtin agent calls its model from this process.
             None | Some(Harness::Replay(_) | Harness::Builtin) => Needs::Nothing,
             Some(Harness::Program(installed)) => Needs::Gateway {
@@ -173,17 +162,17 @@ impl Agents {
     /// Puts the files in place and runs the agent to its end; the agent's
     /// mistakes count as its own.
     pub async fn work(&mut self, work: Work<'_>, log: &mut Log) -> Result<(), Failure> {
-        match work.play {
+        match &work.play {
             Play::Job(job) => {
-                self.run_job(work.container.sandbox.as_ref(), work.parts, &job, log)
-                    .await
+                let sandbox = work.container.sandbox.as_ref();
+                self.run_job(sandbox, work.parts, job, log).await
             }
-            Play::Model => self.ask_model(work, log).await,
+            Play::Model => self.ask_model(&work, log).await,
         }
     }
 
-    async fn ask_model(&mut self, work: Work<'_>, log: &mut Log) -> Result<(), Failure> {
-        self.session = Some(self.open(&work).await?);
+    async fn ask_model(&mut self, work: &Work<'_>, log: &mut Log) -> Result<(), Failure> {
+        self.session = Some(self.open(work).await?);
         let this = &*self;
         let Some(session) = &this.session else {
             return Ok(());
@@ -201,7 +190,7 @@ impl Agents {
                     let job = installed.program.job(&installed.version, &values)?;
                     this.run_job(sandbox, work.parts, &job, log).await
                 }
-                _ => this.run_builtin(session, sandbox, &work, log).await,
+                _ => this.run_builtin(session, sandbox, work, log).await,
             }
         };
         // A stopped session ends the attempt at once.
@@ -222,7 +211,11 @@ impl Agents {
         let endpoint = endpoint.ok_or_else(|| anyhow::anyhow!("the agent has no endpoint"))?;
         let key = match (&endpoint.key, &work.recording) {
             (Some(name), None) => {
-                let key = self.keys.open(&self.permissions.keyring, name).await;
+                let key = self
+                    .evolver
+                    .keys
+                    .open(&self.permissions.keyring, name)
+                    .await;
                 Some(key.map_err(anyhow::Error::new)?)
             }
             _ => None,
@@ -235,9 +228,8 @@ impl Agents {
             ledger: self.ledger.clone(),
             patience: Duration::from_secs(self.limits.patience_seconds.into()),
         };
-        Ok(self
-            .gateway
-            .open(work.container.socket_mount.as_ref(), config)?)
+        let socket_mount = work.container.socket_mount.as_ref();
+        Ok(self.evolver.gateway.open(socket_mount, config)?)
     }
 
     async fn run_builtin(
@@ -257,10 +249,11 @@ impl Agents {
             time_limit: self.agent_time(),
             excluded_time: session.off_clock(),
         };
-        match builtin::work(&task, &mut |line| log.line(line)).await? {
-            End::Done => Ok(()),
-            End::Failed(why) => Err(Failure::Ended(StepOutcome::AgentFailed, why)),
-            End::Sandbox(exit) => self.result_of(exit),
+        match builtin::work(&task, &mut |line| log.line(line)).await {
+            Ok(()) => Ok(()),
+            Err(End::Failed(why)) => Err(Failure::Ended(StepOutcome::AgentFailed, why)),
+            Err(End::Sandbox(exit)) => self.result_of(exit),
+            Err(End::Platform(error)) => Err(error.into()),
         }
     }
 
@@ -274,35 +267,27 @@ impl Agents {
         let own = (HARNESS_FOLDER, &job.files);
         let parts: Vec<(&str, &CodeTree)> = parts.iter().copied().chain([own]).collect();
         sandbox.put(&parts).await?;
+        let session = self.session.as_ref();
         let exec = Exec {
             command: job.command.clone(),
             env: job.env.clone(),
             working_dir: APP.into(),
             time_limit: self.agent_time(),
-            off: self
-                .session
-                .as_ref()
-                .map(GatewaySession::off_clock)
-                .unwrap_or_default(),
+            off: session.map(GatewaySession::off_clock).unwrap_or_default(),
         };
         self.result_of(sandbox.exec(&exec, &mut |line| log.line(line)).await?)
     }
 
     fn result_of(&self, exit: Exit) -> Result<(), Failure> {
-        let (outcome, why) = match exit {
+        let why = match exit {
             Exit::Code(0) => return Ok(()),
-            Exit::Code(code) => (
-                StepOutcome::AgentFailed,
-                format!("the agent ended with exit code {code}"),
-            ),
-            Exit::TimedOut => (
-                StepOutcome::AgentTimedOut,
-                format!("the agent took longer than {} s", self.limits.agent_seconds),
-            ),
-            Exit::DiskSpent => (
-                StepOutcome::AgentFailed,
-                format!("the agent wrote more than {} MiB", self.limits.disk_mb),
-            ),
+            Exit::Code(code) => format!("the agent ended with exit code {code}"),
+            Exit::TimedOut => format!("the agent took longer than {} s", self.limits.agent_seconds),
+            Exit::DiskSpent => format!("the agent wrote more than {} MiB", self.limits.disk_mb),
+        };
+        let outcome = match exit {
+            Exit::TimedOut => StepOutcome::AgentTimedOut,
+            Exit::Code(_) | Exit::DiskSpent => StepOutcome::AgentFailed,
         };
         Err(Failure::Ended(outcome, why))
     }
@@ -329,7 +314,7 @@ impl Agents {
         self.model_usage.traffic = Some(account.traffic);
         self.model_usage.trouble = account.trouble;
         if let Some(lines) = account.recording {
-            match self.artifacts.put(key, lines).await {
+            match self.evolver.artifacts.put(key, lines).await {
                 Ok(key) => self.model_usage.trajectory = Some(key),
                 Err(error) => tracing::warn!("the recording could not be stored: {error:#}"),
             }

@@ -33,35 +33,22 @@ pub(super) struct ContainerPool {
     ahead: VecDeque<(Role, PendingContainer)>,
 }
 
+/// What the containers of an evolution are made from.
 #[derive(Debug, Clone)]
-struct ContainerFactory {
-    sandbox: Arc<dyn Sandbox>,
-    gateway: Gateway,
-    image: String,
-    limits: Limits,
-    evolution_id: String,
+pub(super) struct ContainerFactory {
+    pub sandbox: Arc<dyn Sandbox>,
+    pub gateway: Gateway,
+    pub image: String,
+    pub limits: Limits,
+    pub evolution_id: String,
     /// Lets a stopping process wait for containers it has already requested.
-    pending_containers: TaskTracker,
+    pub pending_containers: TaskTracker,
 }
 
 impl ContainerPool {
-    pub fn new(
-        sandbox: Arc<dyn Sandbox>,
-        gateway: Gateway,
-        image: String,
-        limits: Limits,
-        evolution_id: String,
-        pending_containers: TaskTracker,
-    ) -> Self {
+    pub fn new(factory: ContainerFactory) -> Self {
         Self {
-            factory: ContainerFactory {
-                sandbox,
-                gateway,
-                image,
-                limits,
-                evolution_id,
-                pending_containers,
-            },
+            factory,
             ahead: VecDeque::new(),
         }
     }
@@ -73,11 +60,7 @@ impl ContainerPool {
         role: Role,
         needs: impl Fn(Role) -> Needs,
     ) -> Result<StepContainer, SandboxError> {
-        let position = self
-            .ahead
-            .iter()
-            .position(|(created_for, _)| *created_for == role);
-        let ready = match position.and_then(|at| self.ahead.remove(at)) {
+        let ready = match self.position(role).and_then(|at| self.ahead.remove(at)) {
             // A failed container of the pool does not fail this step.
             Some((_, pending)) => pending.await.ok().and_then(Result::ok),
             None => None,
@@ -89,18 +72,19 @@ impl ContainerPool {
         let mut next = role;
         for _ in 0..CREATED_AHEAD {
             next = next.next();
-            if !self
-                .ahead
-                .iter()
-                .any(|(created_for, _)| *created_for == next)
-            {
+            if self.position(next).is_none() {
                 let (factory, needs) = (self.factory.clone(), needs(next));
-                let pending_containers = self.factory.pending_containers.clone();
-                let pending = pending_containers.spawn(async move { factory.create(needs).await });
+                let creating = async move { factory.create(needs).await };
+                let pending = self.factory.pending_containers.spawn(creating);
                 self.ahead.push_back((next, pending));
             }
         }
         Ok(container)
+    }
+
+    fn position(&self, role: Role) -> Option<usize> {
+        let mut roles = self.ahead.iter().map(|(created_for, _)| *created_for);
+        roles.position(|created_for| created_for == role)
     }
 }
 

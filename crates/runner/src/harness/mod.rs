@@ -4,7 +4,7 @@
 //! `builtin` (a small agent that needs nothing in the image). All others are
 //! programs with a description; see [`program`].
 
-pub mod builtin;
+pub(crate) mod builtin;
 mod layers;
 mod program;
 mod replay;
@@ -196,11 +196,9 @@ impl Harnesses {
         let (all, wanted) = (self.clone(), name.to_owned());
         let program = blocking(move || {
             let known = all.catalogue().map_err(anyhow::Error::msg)?;
-            program_of(&known, &wanted)
-                .cloned()
-                .map_err(anyhow::Error::new)
-        })
-        .await?;
+            Ok(program_of(&known, &wanted)?.clone())
+        });
+        let program = program.await?;
         let version = version.unwrap_or(&program.version).to_owned();
         let layer = self.layer(&program.recipe(&version), say).await?;
         Ok(Installed {

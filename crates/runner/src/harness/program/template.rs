@@ -79,12 +79,10 @@ impl Values<'_> {
         let mut text = String::with_capacity(template.len());
         let mut rest = template;
         while let Some((before, after)) = rest.split_once("{{") {
-            let (name, after) = after
-                .split_once("}}")
-                .ok_or("a `{{` is not closed by `}}`")?;
-            let value = self
-                .get(name)
-                .ok_or_else(|| format!("`{{{{{name}}}}}` is not known"))?;
+            let closed = after.split_once("}}");
+            let (name, after) = closed.ok_or("a `{{` is not closed by `}}`")?;
+            let value = self.get(name);
+            let value = value.ok_or_else(|| format!("`{{{{{name}}}}}` is not known"))?;
             text.push_str(before);
             text.push_str(&escape(value));
             rest = after;
