@@ -72,7 +72,6 @@ impl SessionState {
     }
 }
 
-/// An exchange in progress.
 struct ActiveExchange {
     session: Arc<SessionState>,
     request: AgentRequest,
@@ -243,11 +242,9 @@ impl ActiveExchange {
                 self.record_bytes(found.response.as_bytes());
                 self.exchange = Exchange {
                     ordinal: self.exchange.ordinal,
-                    request: Value::Null,
-                    response: String::new(),
                     started_at: self.exchange.started_at,
                     retries: Vec::new(),
-                    ..found.clone()
+                    ..found.head()
                 };
                 self.reply.piece(Bytes::from(found.response.clone())).await;
                 None

@@ -28,7 +28,6 @@ impl ConcurrencyLimiters {
     }
 }
 
-/// Limits the concurrent requests to one provider with one key.
 #[derive(Debug)]
 pub(super) struct ConcurrencyLimiter {
     /// Fair: first come, first served.

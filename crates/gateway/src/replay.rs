@@ -8,7 +8,6 @@ use swe_ci_core::agent::Protocol;
 use super::protocol::{AgentRequest, Call, Route, parse_request};
 use super::recording::Exchange;
 
-/// Maximum number of reported differences.
 const MAX_DIFFERENCES: usize = 10;
 /// Maximum reported characters of a value, and how many of them precede the
 /// difference.

@@ -15,7 +15,6 @@ use super::protocol::{self, Call, Problem};
 use super::reply::content_type;
 use super::session_state::SessionState;
 
-/// Maximum bytes of a request.
 const MAX_REQUEST: usize = 32 << 20;
 /// Maximum kibibytes of all concurrent requests of a session; further requests
 /// wait.

@@ -34,7 +34,6 @@ pub struct SessionConfig {
     pub key: Option<SecretString>,
     /// If present, answers come from this recording.
     pub recording: Option<Arc<Recording>>,
-    /// The run's budget.
     pub ledger: Arc<Ledger>,
     /// Maximum total time spent waiting for the provider.
     pub patience: Duration,
@@ -47,7 +46,6 @@ pub enum StopReason {
     Provider(String),
 }
 
-/// The usage and the recording of a closed session.
 #[derive(Debug, Default)]
 pub struct Account {
     pub usage: Usage,
@@ -225,7 +223,6 @@ fn bind(socket_mount: &SocketMount) -> std::io::Result<UnixListener> {
     UnixListener::bind(format!("/proc/self/fd/{}/{SOCKET}", folder.as_raw_fd()))
 }
 
-/// A random token of 256 bits.
 fn token() -> anyhow::Result<String> {
     let mut bytes = [0; 32];
     getrandom::fill(&mut bytes).context("the system has no randomness")?;

@@ -24,7 +24,6 @@ pub(super) struct SessionState {
     pub excluded: ExcludedTime,
     /// Permits in kibibytes for the bodies of concurrent requests.
     pub request_memory: Arc<Semaphore>,
-    /// Active exchanges.
     pub exchanges: TaskTracker,
     /// Cancels active exchanges.
     pub closed: CancellationToken,
@@ -33,7 +32,6 @@ pub(super) struct SessionState {
     pub totals: Mutex<ExchangeTotals>,
 }
 
-/// The totals of the exchanges so far.
 #[derive(Debug, Default)]
 pub(super) struct ExchangeTotals {
     pub arrived: u32,
@@ -55,14 +53,10 @@ impl SessionState {
         self.totals.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Counts, charges and records a finished exchange.
     pub fn count_exchange(&self, exchange: &Exchange) {
         let usage = exchange.usage.unwrap_or_default();
-        let cost = self
-            .config
-            .endpoint
-            .prices
-            .map(|prices| prices.micro_usd(usage));
+        let prices = self.config.endpoint.prices;
+        let cost = prices.map(|prices| prices.micro_usd(usage));
         let mut totals = self.totals();
         totals.usage += usage;
         totals.traffic.requests += 1;
@@ -77,7 +71,6 @@ impl SessionState {
         self.config.ledger.charge(usage, 1, cost);
     }
 
-    /// Gives up on the provider for this session.
     pub fn give_up(&self, why: String) {
         self.totals().trouble = Some(why);
         self.stopped.cancel();

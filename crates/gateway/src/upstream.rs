@@ -15,7 +15,6 @@ use axum::http::{HeaderMap, StatusCode, header};
 use secrecy::ExposeSecret;
 use swe_ci_core::permissions::Reach;
 
-use super::SessionConfig;
 use super::protocol::{self, Outgoing};
 use super::reach;
 use super::recording::Retry;
@@ -24,14 +23,12 @@ use crate::concurrency::Permit;
 
 /// The longest pause between two tries, unless `Retry-After` is longer.
 const LONGEST_PAUSE: Duration = Duration::from_mins(1);
-/// Maximum bytes read of an error response.
 const MAX_ERROR_BODY: usize = 64 * 1024;
 
 /// The provider's response, with a permit to hold until it is read; or why the
 /// gateway has given up.
 pub(super) type Answer = Result<(reqwest::Response, Permit), String>;
 
-/// Why a try failed.
 struct Failure {
     status: Option<StatusCode>,
     why: String,
@@ -155,17 +152,12 @@ impl SessionState {
         outgoing: &Outgoing,
         headers: &HeaderMap,
     ) -> Result<reqwest::RequestBuilder, String> {
-        let SessionConfig {
-            endpoint,
-            grant,
-            key,
-            ..
-        } = &self.config;
+        let endpoint = &self.config.endpoint;
         let base = endpoint.url.trim_end_matches('/');
         let query = outgoing.query.map_or(String::new(), |q| format!("?{q}"));
         let mut request = self
             .gateway
-            .client(grant.reach)
+            .client(self.config.grant.reach)
             .post(format!("{base}{}{query}", outgoing.path))
             .body(outgoing.body.clone());
         for (name, value) in headers {
@@ -174,7 +166,7 @@ impl SessionState {
             }
         }
         request = request.header(header::CONTENT_TYPE, "application/json");
-        if let Some(key) = key {
+        if let Some(key) = &self.config.key {
             let (name, value) = protocol::key_header(endpoint.protocol, key.expose_secret())
                 .map_err(|_| "the key has characters no header can hold")?;
             request = request.header(name, value);

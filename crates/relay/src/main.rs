@@ -114,7 +114,6 @@ fn pause() {
     thread::sleep(PAUSE);
 }
 
-/// Limits the number of concurrent connections.
 #[derive(Debug, Default)]
 struct ConnectionLimiter {
     connections: Mutex<usize>,
@@ -126,7 +125,6 @@ struct ConnectionLimiter {
 struct Permit<'a>(&'a ConnectionLimiter);
 
 impl ConnectionLimiter {
-    /// Waits until a permit is free.
     fn acquire(&self) -> Permit<'_> {
         let mut connections = self
             .freed

@@ -32,7 +32,6 @@ impl FakeSandbox {
         }
     }
 
-    /// Containers created so far.
     pub fn opened(&self) -> usize {
         self.opened.load(Ordering::Relaxed)
     }
@@ -69,7 +68,6 @@ struct FakeContainer {
 #[derive(Default)]
 struct State {
     files: FakeFiles,
-    /// How the latest command ended.
     last_exit: Option<Exit>,
 }
 

@@ -30,7 +30,6 @@ pub struct ImageCache {
     loading: Arc<Mutex<()>>,
 }
 
-/// The archives of an image.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Record {
     digest: String,

@@ -20,7 +20,6 @@ const REPORT_FILE: &str = "/app/report/test_report.json";
 /// The size limit of a report, in bytes.
 const MAX_REPORT: u64 = 512 * 1024 * 1024;
 
-/// The result of a suite run.
 #[derive(Debug)]
 pub struct SuiteRun {
     /// The report, or why the code counts as collapsed.

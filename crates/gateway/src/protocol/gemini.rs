@@ -74,10 +74,6 @@ impl Dialect for Gemini {
         (HeaderName::from_static("x-goog-api-key"), "")
     }
 
-    fn event(&self, event: &Value, progress: &mut AnswerProgress) {
-        self.answer(event, progress);
-    }
-
     fn answer(&self, answer: &Value, progress: &mut AnswerProgress) {
         progress.fail(&answer["error"]);
         progress.count(counts(&answer["usageMetadata"]));
@@ -134,7 +130,6 @@ fn encode_path(model: &str) -> String {
     utf8_percent_encode(model, ENCODED).to_string()
 }
 
-/// Decodes a percent-encoded model name.
 fn decode_path(written: &str) -> String {
     let name = percent_decode_str(written);
     name.decode_utf8_lossy().into_owned()

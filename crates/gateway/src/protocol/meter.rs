@@ -12,10 +12,8 @@ use super::dialect;
 const MAX_EVENT: usize = 8 * 1024 * 1024;
 /// Maximum bytes of an answer that is not streamed; longer ones are ignored.
 const MAX_ANSWER: usize = 32 * 1024 * 1024;
-/// Maximum characters of an error message.
 const MAX_ERROR: usize = 2000;
 
-/// The result of metering an answer.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Metered {
     /// The provider's count; none if it sent none.
@@ -63,7 +61,6 @@ pub(super) struct AnswerProgress {
 
 impl Meter {
     /// `streamed`: the answer is a stream of events, not one JSON value.
-    #[must_use]
     pub fn new(protocol: Protocol, streamed: bool) -> Self {
         Self {
             protocol,
@@ -90,7 +87,6 @@ impl Meter {
         }
     }
 
-    #[must_use]
     pub fn finish(mut self) -> Metered {
         if let Form::Whole(whole) = &self.form
             && let Ok(answer) = serde_json::from_slice(whole)

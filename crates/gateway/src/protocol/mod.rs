@@ -53,7 +53,9 @@ trait Dialect {
     }
 
     /// Meters an event of a stream; data that is not JSON comes as a string.
-    fn event(&self, event: &Value, progress: &mut AnswerProgress);
+    fn event(&self, event: &Value, progress: &mut AnswerProgress) {
+        self.answer(event, progress);
+    }
 
     /// Meters a whole answer.
     fn answer(&self, answer: &Value, progress: &mut AnswerProgress);

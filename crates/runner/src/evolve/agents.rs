@@ -34,11 +34,9 @@ pub(super) struct Agents<'a> {
     waits: ProviderWaits,
     /// Open while an agent that uses a model is running.
     session: Option<GatewaySession>,
-    /// Model usage of the current attempt.
     pub model_usage: ModelUsage,
 }
 
-/// The agent that plays a role.
 #[derive(Debug)]
 struct Player {
     config: AgentConfig,
@@ -63,7 +61,6 @@ impl Player {
     }
 }
 
-/// Model usage of one attempt.
 #[derive(Debug, Default)]
 pub(super) struct ModelUsage {
     pub usage: Option<Usage>,
@@ -142,7 +139,6 @@ impl<'a> Agents<'a> {
         matches!(self.harness(role), Some(Harness::Builtin))
     }
 
-    /// The needs of this role's container.
     pub fn needs(&self, role: Role) -> Needs {
         match self.harness(role) {
             // The builtin agent calls its model from this process.
@@ -161,7 +157,7 @@ impl<'a> Agents<'a> {
 
     /// Puts the files in place and runs the agent to its end; the agent's
     /// mistakes count as its own.
-    pub async fn work(&mut self, work: Work<'_>, log: &mut Log) -> Result<(), Failure> {
+    pub async fn work(&mut self, work: Work<'_>, log: &mut Log<'_>) -> Result<(), Failure> {
         match &work.play {
             Play::Job(job) => {
                 let sandbox = work.container.sandbox.as_ref();
@@ -171,7 +167,7 @@ impl<'a> Agents<'a> {
         }
     }
 
-    async fn ask_model(&mut self, work: &Work<'_>, log: &mut Log) -> Result<(), Failure> {
+    async fn ask_model(&mut self, work: &Work<'_>, log: &mut Log<'_>) -> Result<(), Failure> {
         self.session = Some(self.open(work).await?);
         let this = &*self;
         let Some(session) = &this.session else {
@@ -211,11 +207,8 @@ impl<'a> Agents<'a> {
         let endpoint = endpoint.ok_or_else(|| anyhow::anyhow!("the agent has no endpoint"))?;
         let key = match (&endpoint.key, &work.recording) {
             (Some(name), None) => {
-                let key = self
-                    .evolver
-                    .keys
-                    .open(&self.permissions.keyring, name)
-                    .await;
+                let (keys, ring) = (&self.evolver.keys, &self.permissions.keyring);
+                let key = keys.open(ring, name).await;
                 Some(key.map_err(anyhow::Error::new)?)
             }
             _ => None,
@@ -237,7 +230,7 @@ impl<'a> Agents<'a> {
         session: &GatewaySession,
         sandbox: &dyn SandboxContainer,
         work: &Work<'_>,
-        log: &mut Log,
+        log: &mut Log<'_>,
     ) -> Result<(), Failure> {
         sandbox.put(work.parts).await?;
         let task = builtin::Task {
@@ -262,7 +255,7 @@ impl<'a> Agents<'a> {
         sandbox: &dyn SandboxContainer,
         parts: &[(&str, &CodeTree)],
         job: &Job,
-        log: &mut Log,
+        log: &mut Log<'_>,
     ) -> Result<(), Failure> {
         let own = (HARNESS_FOLDER, &job.files);
         let parts: Vec<(&str, &CodeTree)> = parts.iter().copied().chain([own]).collect();

@@ -16,7 +16,7 @@ mod tests;
 use std::sync::Arc;
 use std::time::Duration;
 
-use agents::Agents;
+use agents::{Agents, ModelUsage};
 use containers::{ContainerFactory, ContainerPool};
 use steps::Attempt;
 use swe_ci_base::blocking::blocking;
@@ -99,8 +99,8 @@ impl Evolver {
         let mut evolution = match Evolution::load(self, claim, run, steps).await {
             Ok(evolution) => evolution,
             Err(error) => {
-                let next = self.cannot_begin(claim, worker, plan, state, error).await?;
-                return Ok(self.release_claim(next, state, interrupts).await);
+                let failed = self.cannot_begin(claim, worker, plan, state, error, interrupts);
+                return failed.await;
             }
         };
         while let State::Active(at) = state {
@@ -136,9 +136,9 @@ impl Evolver {
                 Some(StepOutcome::InfraFailed | StepOutcome::ProviderFailed)
             );
             if matches!(next, State::Active(_)) && failed {
-                tokio::select! {
-                    () = interrupts.stop.cancelled() => return Ok(EvolveOutcome::Stopped),
-                    () = tokio::time::sleep(retry_delay(at.tries())) => {}
+                let delay = retry_delay(at.tries());
+                if interrupts.stop.run_until_cancelled(delay).await.is_none() {
+                    return Ok(EvolveOutcome::Stopped);
                 }
             }
             state = next;
@@ -159,37 +159,25 @@ impl Evolver {
         plan: Plan,
         state: State,
         error: Error,
-    ) -> Result<State> {
+        interrupts: &Interrupts,
+    ) -> Result<EvolveOutcome> {
         let State::Active(at) = state else {
             return Err(error);
         };
         let next = state
             .after(plan, StepOutcome::InfraFailed)
             .map_err(anyhow::Error::new)?;
-        let now = now_ms();
-        let step = StepRow {
-            iteration: at.iteration,
-            role: at.role,
-            attempt: at.attempt,
-            outcome: StepOutcome::InfraFailed,
-            detail: format!("{:#}", anyhow::Error::new(error)),
-            product: None,
-            log: None,
-            usage: None,
-            traffic: None,
-            trajectory: None,
-            layer: None,
-            container: None,
-            started_at: now,
-            finished_at: now,
-        };
-        tracing::warn!(
-            evolution = claim.evolution_id,
-            "cannot begin: {}",
-            step.detail
-        );
+        let detail = format!("{:#}", anyhow::Error::new(error));
+        tracing::warn!(evolution = claim.evolution_id, "cannot begin: {detail}");
+        let attempt = Attempt::of(StepOutcome::InfraFailed, detail);
+        let step = step_row(at, now_ms(), &attempt, ModelUsage::default(), None);
         self.record(claim, worker, &step, None, next).await?;
-        Ok(next)
+        if let State::Ended(ending) = next {
+            return Ok(EvolveOutcome::Ended(ending));
+        }
+        let delay = retry_delay(at.tries());
+        interrupts.stop.run_until_cancelled(delay).await;
+        Ok(EvolveOutcome::Stopped)
     }
 
     /// Records an attempt, and publishes the iteration and the end it led to.
@@ -224,26 +212,6 @@ impl Evolver {
         Ok(())
     }
 
-    /// Waits before an evolution that could not begin is claimed again.
-    async fn release_claim(
-        &self,
-        next: State,
-        before: State,
-        interrupts: &Interrupts,
-    ) -> EvolveOutcome {
-        match (next, before) {
-            (State::Ended(ending), _) => EvolveOutcome::Ended(ending),
-            (_, State::Active(at)) => {
-                tokio::select! {
-                    () = interrupts.stop.cancelled() => {}
-                    () = tokio::time::sleep(retry_delay(at.tries())) => {}
-                }
-                EvolveOutcome::Stopped
-            }
-            _ => EvolveOutcome::Stopped,
-        }
-    }
-
     async fn publish_end(&self, claim: &Claim, ending: Ending, reason: Option<&str>) {
         let (evolution_id, run_id) = (claim.evolution_id.clone(), &claim.run_id);
         tracing::info!(evolution = evolution_id, task = %claim.task_id, ending = ending.name(), "evolution ended");
@@ -261,9 +229,35 @@ impl Evolver {
     }
 }
 
-/// How long to wait before the next attempt after the platform failed.
-fn retry_delay(tries: u32) -> Duration {
-    Duration::from_secs(1 << tries.min(6))
+/// The row of an attempt that ends now.
+fn step_row(
+    at: Cursor,
+    started_at: i64,
+    attempt: &Attempt,
+    usage: ModelUsage,
+    container: Option<Container>,
+) -> StepRow {
+    StepRow {
+        iteration: at.iteration,
+        role: at.role,
+        attempt: at.attempt,
+        outcome: attempt.outcome,
+        detail: attempt.detail.clone(),
+        product: attempt.product.clone(),
+        log: attempt.log.clone(),
+        usage: usage.usage,
+        traffic: usage.traffic,
+        trajectory: usage.trajectory,
+        layer: usage.layer,
+        container,
+        started_at,
+        finished_at: now_ms(),
+    }
+}
+
+/// Waits before the next attempt after the platform failed.
+async fn retry_delay(tries: u32) {
+    tokio::time::sleep(Duration::from_secs(1 << tries.min(6))).await;
 }
 
 /// A running evolution.
@@ -366,22 +360,8 @@ impl<'a> Evolution<'a> {
         next: State,
     ) -> Result<()> {
         let usage = std::mem::take(&mut self.agents.model_usage);
-        let step = StepRow {
-            iteration: at.iteration,
-            role: at.role,
-            attempt: at.attempt,
-            outcome: attempt.outcome,
-            detail: attempt.detail,
-            product: attempt.product,
-            log: attempt.log,
-            usage: usage.usage,
-            traffic: usage.traffic,
-            trajectory: usage.trajectory,
-            layer: usage.layer,
-            container: self.container.take(),
-            started_at,
-            finished_at: now_ms(),
-        };
+        let container = self.container.take();
+        let step = step_row(at, started_at, &attempt, usage, container);
         let iteration = attempt.iteration.as_ref();
         let (evolver, claim) = (self.evolver, self.claim);
         evolver

@@ -13,7 +13,6 @@ use crate::events::Events;
 
 /// Shorter waits are not reported: every request waits for its turn.
 const MIN_REPORTED: Duration = Duration::from_secs(3);
-/// How often the session is checked.
 const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Reports the provider waits of one evolution, and their end when the watch is

@@ -27,7 +27,6 @@ use super::paths::{APP, DOCUMENT, GAP_FOLDER, TRAJECTORY};
 use super::{Evolution, integrity};
 use crate::harness::Play;
 
-/// The result of one attempt.
 #[derive(Debug)]
 pub(super) struct Attempt {
     pub outcome: StepOutcome,
@@ -39,7 +38,7 @@ pub(super) struct Attempt {
 }
 
 impl Attempt {
-    fn of(outcome: StepOutcome, detail: impl Into<String>) -> Self {
+    pub(super) fn of(outcome: StepOutcome, detail: impl Into<String>) -> Self {
         Self {
             outcome,
             detail: detail.into(),
@@ -61,10 +60,8 @@ impl Attempt {
     }
 
     fn with_product(self, product: String) -> Self {
-        Self {
-            product: Some(product),
-            ..self
-        }
+        let product = Some(product);
+        Self { product, ..self }
     }
 }
 
@@ -91,18 +88,13 @@ impl Evolution<'_> {
             }
         });
         if !log.text.is_empty() {
-            let key = self.key(at, "log.txt");
-            let stored = self
-                .evolver
-                .artifacts
-                .put(&key, log.text.into_bytes())
-                .await;
-            attempt.log = stored.ok();
+            let (key, text) = (self.key(at, "log.txt"), log.text.into_bytes());
+            attempt.log = self.evolver.artifacts.put(&key, text).await.ok();
         }
         attempt
     }
 
-    async fn architect(&mut self, at: Cursor, log: &mut Log) -> Result<Attempt, Failure> {
+    async fn architect(&mut self, at: Cursor, log: &mut Log<'_>) -> Result<Attempt, Failure> {
         let Some(play) = self.play(at).await? else {
             return Ok(Attempt::of(StepOutcome::NothingLeft, "no work is left"));
         };
@@ -128,7 +120,7 @@ impl Evolution<'_> {
         Ok(Attempt::of(StepOutcome::Done, "").with_product(key))
     }
 
-    async fn programmer(&mut self, at: Cursor, log: &mut Log) -> Result<Attempt, Failure> {
+    async fn programmer(&mut self, at: Cursor, log: &mut Log<'_>) -> Result<Attempt, Failure> {
         let play = self.play(at).await?.context("the programmer has no work")?;
         let code = self.code_of(at.code_of).await?;
         let document = self.product_of(at, Role::Architect)?;
@@ -169,7 +161,7 @@ impl Evolution<'_> {
         at: Cursor,
         play: Play,
         parts: &[(&str, &CodeTree)],
-        log: &mut Log,
+        log: &mut Log<'_>,
     ) -> Result<StepContainer, Failure> {
         let recording = self.recording(at).await?;
         let needs = |role| self.agents.needs(role);
@@ -229,7 +221,7 @@ impl Evolution<'_> {
         Ok(Some(Arc::new(recording)))
     }
 
-    async fn test(&mut self, at: Cursor, log: &mut Log) -> Result<Attempt, Failure> {
+    async fn test(&mut self, at: Cursor, log: &mut Log<'_>) -> Result<Attempt, Failure> {
         let code_key = self.product_of(at, Role::Programmer)?;
         let code = self.stored_code(&code_key).await?;
         let needs = |role| self.agents.needs(role);
@@ -332,12 +324,11 @@ impl Evolution<'_> {
     async fn gap_files(&self, code_of: u32) -> anyhow::Result<CodeTree> {
         let key = match code_of {
             0 => Some(format!("{}.zst", base_report_key(&self.task.id))),
-            n => self
-                .steps
-                .iter()
-                .rev()
-                .find(|s| s.iteration == n && s.role == Role::Test)
-                .and_then(|s| s.product.clone()),
+            n => {
+                let mut tests = self.steps.iter().rev().filter(|s| s.role == Role::Test);
+                let step = tests.find(|s| s.iteration == n);
+                step.and_then(|s| s.product.clone())
+            }
         };
         let report = match key {
             Some(key) => Some(Report::parse(&self.evolver.artifacts.get(&key).await?)?),

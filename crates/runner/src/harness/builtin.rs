@@ -37,7 +37,6 @@ const SHELL: &str = r#"command -v bash >/dev/null && shell=bash || shell=sh; com
 /// Keeps the mode of an existing file, and follows links as programs do.
 const PUT_IN_PLACE: &str = r#"mkdir -p "$(dirname "$1")" && cat /app/harness/edit > "$1""#;
 
-/// The agent's work in one step.
 pub struct Task<'a> {
     pub sandbox: &'a dyn SandboxContainer,
     /// The gateway, and the token it accepts.
@@ -89,7 +88,6 @@ pub async fn work(task: &Task<'_>, on_line: OnLine<'_>) -> Result<(), End> {
     )))
 }
 
-/// The model's next message.
 #[derive(Debug)]
 struct Answer {
     /// Unchanged: models want all of it back.
@@ -97,7 +95,6 @@ struct Answer {
     calls: Vec<Call>,
 }
 
-/// A tool the model calls.
 #[derive(Debug)]
 struct Call {
     id: String,

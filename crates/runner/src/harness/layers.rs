@@ -69,7 +69,6 @@ struct Tarball {
     digest: String,
 }
 
-/// A layer to build.
 struct LayerBuild<'a> {
     recipe: &'a Recipe,
     tarball: Option<Tarball>,
@@ -116,11 +115,9 @@ impl Layers {
 
     async fn plan<'a>(&self, recipe: &'a Recipe) -> anyhow::Result<LayerBuild<'a>> {
         let base = self.images.digest(&self.base_image).await?;
+        let name = &self.base_image;
         let base = base.with_context(|| {
-            format!(
-                "the base image {} is not there; `make setup` fetches or makes it",
-                self.base_image
-            )
+            format!("the base image {name} is not there; `make setup` fetches or makes it")
         })?;
         let tarball = self.tarball(recipe).await?;
         let mut parts = CodeTree::default();
@@ -266,10 +263,8 @@ impl Layers {
         lines.push(format!("LABEL {LABEL_INSTANCE}={}", self.instance.0));
         let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
         let tag = format!("swe-ci/agent-{}:{key}", recipe.name);
-        let built = self
-            .images
-            .build(&tag, &self.base_image, &lines, network, say);
-        let digest = built.await?;
+        let (images, from) = (&self.images, &self.base_image);
+        let digest = images.build(&tag, from, &lines, network, say).await?;
         self.sweep(key).await?;
         let volume = format!("swe-ci-{}-{}", recipe.name, uuid::Uuid::now_v7().simple());
         self.fill(&volume, &digest, key).await?;

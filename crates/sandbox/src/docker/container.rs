@@ -15,11 +15,9 @@ use swe_ci_base::blocking::blocking;
 use swe_ci_base::code::CodeTree;
 
 use super::error::{engine_error, status_of};
-use super::inspection::Record;
 use super::lines::Lines;
 use crate::{Exec, Exit, OnLine, SandboxContainer, SandboxError, Seen};
 
-/// How often the disk usage of a container is checked.
 const DISK_CHECK_INTERVAL: Duration = Duration::from_secs(5);
 
 pub(super) struct DockerContainer {
@@ -28,6 +26,14 @@ pub(super) struct DockerContainer {
     pub(super) disk_bytes: i64,
     pub(super) created: SystemTime,
     pub(super) record: Mutex<Record>,
+}
+
+/// The commands so far, and the result of the latest inspection.
+#[derive(Debug, Default)]
+pub(super) struct Record {
+    pub(super) exit_code: Option<i64>,
+    pub(super) run_time: Duration,
+    pub(super) latest: Option<Seen>,
 }
 
 impl std::fmt::Debug for DockerContainer {
@@ -81,16 +87,10 @@ impl SandboxContainer for DockerContainer {
             attach_stderr: Some(true),
             ..ExecConfig::default()
         };
-        let created = self
-            .api
-            .create_exec(&self.id, config)
-            .await
-            .map_err(|e| self.lost_or(&e, "accept a command"))?;
-        let started = self
-            .api
-            .start_exec(&created.id, None)
-            .await
-            .map_err(|e| self.lost_or(&e, "run a command"))?;
+        let created = self.api.create_exec(&self.id, config).await;
+        let created = created.map_err(|e| self.lost_or(&e, "accept a command"))?;
+        let started = self.api.start_exec(&created.id, None).await;
+        let started = started.map_err(|e| self.lost_or(&e, "run a command"))?;
         let StartExecResults::Attached { output, .. } = started else {
             return Err(SandboxError::Engine(
                 "it did not attach to the command's output".into(),

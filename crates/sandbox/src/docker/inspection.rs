@@ -8,16 +8,8 @@ use std::time::{Duration, SystemTime};
 use bollard::query_parameters::EventsOptionsBuilder;
 use futures::TryStreamExt;
 
-use super::container::DockerContainer;
+use super::container::{DockerContainer, Record};
 use crate::{Exit, Seen};
-
-/// The commands so far, and the result of the latest inspection.
-#[derive(Debug, Default)]
-pub(super) struct Record {
-    exit_code: Option<i64>,
-    run_time: Duration,
-    latest: Option<Seen>,
-}
 
 impl DockerContainer {
     /// Records how a command ended; `None` when it was interrupted.

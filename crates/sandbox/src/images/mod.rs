@@ -33,7 +33,6 @@ const BETWEEN_TRIES: Duration = Duration::from_millis(500);
 /// The longest progress line of a build step, in characters.
 const MAX_STEP_CHARS: usize = 100;
 
-/// Locations of the CA bundle in common distributions.
 const CA_BUNDLES: [&str; 4] = [
     "/etc/ssl/certs/ca-certificates.crt",
     "/etc/pki/tls/certs/ca-bundle.crt",
@@ -50,7 +49,6 @@ pub fn usual_ca_bundle() -> Option<PathBuf> {
         .find(|path| path.is_file())
 }
 
-/// An image to build.
 #[derive(Debug)]
 pub struct ImageBuild<'a> {
     pub tag: &'a str,
@@ -193,23 +191,16 @@ impl Images {
         spec: ImageBuild<'_>,
         mut on_line: impl FnMut(&str),
     ) -> anyhow::Result<Result<String, String>> {
-        let ImageBuild {
-            tag,
-            from,
-            lines,
-            files,
-            network,
-            apart,
-        } = spec;
+        let (tag, network) = (spec.tag, spec.network);
         let (env, _) = network.split();
         let env: HashMap<&str, &str> = env.into_iter().collect();
-        let context = context(from, lines, files, network).to_tar("")?;
+        let context = context(spec.from, spec.lines, spec.files, network).to_tar("")?;
         let options = BuildImageOptionsBuilder::default()
             .t(tag)
             .rm(true)
             .forcerm(true)
             .buildargs(&env);
-        let options = match apart {
+        let options = match spec.apart {
             true => options.networkmode("bridge").memory(MEMORY).memswap(MEMORY),
             false => options.networkmode("host"),
         };
@@ -312,7 +303,6 @@ impl BuildNetwork {
     }
 }
 
-/// A name and a value.
 type Variable<'a> = (&'a str, &'a str);
 
 fn is_proxy(name: &str) -> bool {

@@ -25,21 +25,23 @@ pub struct About {
     /// The model's name in the run's configuration.
     pub model: String,
     pub prices: Option<Prices>,
-    /// Further metadata for readers.
     pub extra: Map<String, Value>,
 }
 
-/// The trajectory of a step in ATIF.
 pub fn atif(about: &About, exchanges: &[Exchange]) -> Value {
-    let all = conversations(exchanges);
-    let mut trajectories: Vec<Trajectory> = (1..)
-        .zip(&all)
+    let mut all = conversations(exchanges);
+    // ATIF requires at least one step.
+    if all.is_empty() {
+        all.push(Conversation {
+            instructions: vec!["The model was not called.".to_owned()],
+            ..Conversation::default()
+        });
+    }
+    let numbered = (1..).zip(&all);
+    let mut trajectories: Vec<Trajectory> = numbered
         .map(|(number, conversation)| trajectory(about, number, conversation))
         .collect();
-    let mut main = match trajectories.is_empty() {
-        true => empty_trajectory(about),
-        false => trajectories.remove(0),
-    };
+    let mut main = trajectories.remove(0);
     main.final_metrics.total_cost_usd = about.prices.map(|prices| {
         let usages = exchanges.iter().filter_map(|exchange| exchange.usage);
         usd(usages.map(|usage| prices.micro_usd(usage)).sum())
@@ -86,27 +88,20 @@ fn trajectory(about: &About, number: usize, conversation: &Conversation) -> Traj
     }
 }
 
-/// ATIF requires at least one step.
-fn empty_trajectory(about: &About) -> Trajectory {
-    let nothing = Conversation {
-        instructions: vec!["The model was not called.".to_owned()],
-        tools: Vec::new(),
-        turns: Vec::new(),
-    };
-    trajectory(about, 1, &nothing)
-}
-
 fn usd(micro: u64) -> f64 {
     micro as f64 / 1e6
 }
 
 pub(super) fn steps(about: &About, conversation: &Conversation) -> Vec<Step> {
-    let mut steps = Steps::new(about);
+    let mut steps = Steps {
+        about,
+        now: 0,
+        steps: Vec::new(),
+    };
     steps.conversation(conversation);
     steps.steps
 }
 
-/// The steps so far.
 #[derive(Debug)]
 struct Steps<'a> {
     about: &'a About,
@@ -115,15 +110,7 @@ struct Steps<'a> {
     steps: Vec<Step>,
 }
 
-impl<'a> Steps<'a> {
-    fn new(about: &'a About) -> Self {
-        Self {
-            about,
-            now: 0,
-            steps: Vec::new(),
-        }
-    }
-
+impl Steps<'_> {
     fn conversation(&mut self, conversation: &Conversation) {
         let first = conversation.turns.first();
         self.now = first.map_or(0, |turn| turn.exchange.started_at);
@@ -169,10 +156,8 @@ impl<'a> Steps<'a> {
         let step = self.step(Source::Agent, message);
         step.llm_call_count = Some(1);
         step.model_name = model.clone().filter(|model| *model != about.model);
-        step.metrics = turn
-            .exchange
-            .usage
-            .map(|usage| metrics(usage, about.prices));
+        let usage = turn.exchange.usage;
+        step.metrics = usage.map(|usage| metrics(usage, about.prices));
         let stopped = stopped.clone().map(Value::from);
         step.extra.extend(extra([("finish_reason", stopped)]));
         step.extra.extend(exchange_extra(&turn.exchange));
@@ -212,10 +197,8 @@ impl Step {
             let observed = self.observation.get_or_insert_default();
             let is_free = |call: &&ToolCall| {
                 let id = Some(&call.tool_call_id);
-                !observed
-                    .results
-                    .iter()
-                    .any(|other| other.source_call_id.as_ref() == id)
+                let mut others = observed.results.iter();
+                others.all(|other| other.source_call_id.as_ref() != id)
             };
             let calls = self.tool_calls.iter();
             let by_id = |call: &&ToolCall| result.call.as_ref() == Some(&call.tool_call_id);

@@ -9,7 +9,6 @@ use super::{PROMPT, Program};
 
 /// No description needs this much.
 const MAX_BYTES: usize = 64 * 1024;
-/// Reserved names.
 const RESERVED: [&str; 3] = ["builtin", "elsewhere", "replay"];
 
 pub(super) fn size(text: &str) -> anyhow::Result<()> {

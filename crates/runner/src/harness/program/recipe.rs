@@ -117,7 +117,6 @@ impl Recipe {
 }
 
 impl Program {
-    /// How to install it in this version.
     pub fn recipe(&self, version: &str) -> Recipe {
         let tarball = self.tarball.as_ref();
         Recipe {

@@ -8,7 +8,6 @@ use swe_ci_sandbox::LAYER_FOLDER;
 
 use super::{HOME, PROMPT_FILE};
 
-/// The values of a step.
 #[derive(Clone, Copy)]
 pub struct StepValues<'a> {
     /// `http://127.0.0.1:PORT`
