@@ -13,7 +13,7 @@ use swe_ci_gateway::{self, GatewaySession, Ledger, Recording, SessionConfig, Sto
 use swe_ci_sandbox::{Exec, Exit, SandboxContainer};
 use swe_ci_store::{Claim, RunToExecute};
 
-use super::containers::{Needs, StepContainer};
+use super::containers::StepContainer;
 use super::failure::Failure;
 use super::log::Log;
 use super::paths::{APP, HARNESS_FOLDER};
@@ -31,7 +31,7 @@ pub(super) struct Agents<'a> {
     ledger: Arc<Ledger>,
     permissions: RunPermissions,
     limits: swe_ci_core::run::Limits,
-    waits: ProviderWaits,
+    waits: ProviderWaits<'a>,
     /// Open while an agent that uses a model is running.
     session: Option<GatewaySession>,
     pub model_usage: ModelUsage,
@@ -86,7 +86,7 @@ pub(super) struct Work<'a> {
 impl<'a> Agents<'a> {
     pub async fn load(
         evolver: &'a Evolver,
-        claim: &Claim,
+        claim: &'a Claim,
         run: &RunToExecute,
         assignment: &Assignment,
     ) -> swe_ci_base::error::Result<Self> {
@@ -111,7 +111,10 @@ impl<'a> Agents<'a> {
             ledger: evolver.ledgers.of_run(&claim.run_id, new),
             permissions: run.permissions.clone(),
             limits: config.limits,
-            waits: ProviderWaits::new(&evolver.events, claim),
+            waits: ProviderWaits {
+                events: &evolver.events,
+                claim,
+            },
             session: None,
             model_usage: ModelUsage::default(),
         })
@@ -139,14 +142,11 @@ impl<'a> Agents<'a> {
         matches!(self.harness(role), Some(Harness::Builtin))
     }
 
-    pub fn needs(&self, role: Role) -> Needs {
-        match self.harness(role) {
-            // The builtin agent calls its model from this process.
-            None | Some(Harness::Replay(_) | Harness::Builtin) => Needs::Nothing,
-            Some(Harness::Program(installed)) => Needs::Gateway {
-                layer: installed.layer.volume.clone(),
-            },
-        }
+    /// The volume with the program of this role's harness. The builtin agent has
+    /// none and calls its model from this process.
+    pub fn layer(&self, role: Role) -> Option<String> {
+        let layer = self.harness(role)?.layer()?;
+        Some(layer.volume.clone())
     }
 
     /// The run whose recorded answers this role replays, if configured.

@@ -58,7 +58,7 @@ impl ContainerPool {
     pub async fn open(
         &mut self,
         role: Role,
-        needs: impl Fn(Role) -> Needs,
+        layer: impl Fn(Role) -> Option<String>,
     ) -> Result<StepContainer, SandboxError> {
         let ready = match self.position(role).and_then(|at| self.ahead.remove(at)) {
             // A failed container of the pool does not fail this step.
@@ -67,14 +67,14 @@ impl ContainerPool {
         };
         let container = match ready {
             Some(container) => container,
-            None => self.factory.create(needs(role)).await?,
+            None => self.factory.create(layer(role)).await?,
         };
         let mut next = role;
         for _ in 0..CREATED_AHEAD {
             next = next.next();
             if self.position(next).is_none() {
-                let (factory, needs) = (self.factory.clone(), needs(next));
-                let creating = async move { factory.create(needs).await };
+                let (factory, layer) = (self.factory.clone(), layer(next));
+                let creating = async move { factory.create(layer).await };
                 let pending = self.factory.pending_containers.spawn(creating);
                 self.ahead.push_back((next, pending));
             }
@@ -88,31 +88,22 @@ impl ContainerPool {
     }
 }
 
-/// The needs of a container besides the image.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Needs {
-    Nothing,
-    /// The gateway's socket, and a volume with the harness.
-    Gateway {
-        layer: String,
-    },
-}
-
 impl ContainerFactory {
-    async fn create(&self, needs: Needs) -> Result<StepContainer, SandboxError> {
-        let (socket_mount, layer, gateway) = match needs {
-            Needs::Nothing => (None, None, None),
-            Needs::Gateway { layer } => {
+    /// `layer` is the volume with the harness, for an agent that calls its model
+    /// from the container: that needs the gateway's socket too.
+    async fn create(&self, layer: Option<String>) -> Result<StepContainer, SandboxError> {
+        let socket_mount = match &layer {
+            Some(_) => {
                 let gateway = self.gateway.clone();
-                let socket_mount = blocking(move || gateway.socket_mount()).await?;
-                let mounts = GatewayMount {
-                    folder: socket_mount.path().to_owned(),
-                    inside: INSIDE,
-                    relay: RELAY_COMMAND,
-                };
-                (Some(socket_mount), Some(layer), Some(mounts))
+                Some(blocking(move || gateway.socket_mount()).await?)
             }
+            None => None,
         };
+        let gateway = socket_mount.as_ref().map(|mount| GatewayMount {
+            folder: mount.path().to_owned(),
+            inside: INSIDE,
+            relay: RELAY_COMMAND,
+        });
         let purpose = Purpose::Step {
             evolution_id: self.evolution_id.clone(),
         };

@@ -164,8 +164,8 @@ impl Evolution<'_> {
         log: &mut Log<'_>,
     ) -> Result<StepContainer, Failure> {
         let recording = self.recording(at).await?;
-        let needs = |role| self.agents.needs(role);
-        let container = self.containers.open(at.role, needs).await?;
+        let layer = |role| self.agents.layer(role);
+        let container = self.containers.open(at.role, layer).await?;
         let work = Work {
             role: at.role,
             play,
@@ -224,8 +224,8 @@ impl Evolution<'_> {
     async fn test(&mut self, at: Cursor, log: &mut Log<'_>) -> Result<Attempt, Failure> {
         let code_key = self.product_of(at, Role::Programmer)?;
         let code = self.stored_code(&code_key).await?;
-        let needs = |role| self.agents.needs(role);
-        let container = self.containers.open(at.role, needs).await?;
+        let layer = |role| self.agents.layer(role);
+        let container = self.containers.open(at.role, layer).await?;
         let (sandbox, limits) = (container.sandbox.as_ref(), self.config.limits);
         let run = suite::run(sandbox, &code, limits, &mut |line| log.line(line)).await;
         self.note_container(&container, at.role).await;
