@@ -1,8 +1,7 @@
 //! One exchange: sends the request to the provider or looks it up in the
 //! recording, streams the answer to the harness, counts and records it.
 
-use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex};
 
 use axum::body::Bytes;
 use axum::http::{HeaderMap, StatusCode, header};
@@ -15,9 +14,9 @@ use tokio::sync::OwnedSemaphorePermit;
 
 use super::protocol::{AgentRequest, Meter, Outgoing, Problem};
 use super::recording::{Exchange, MAX_ANSWER};
-use super::reply::{Reply, reply};
+use super::reply::{Reply, content_type, reply};
 use super::session_state::SessionState;
-use super::upstream::{Answer, RetryLog, read_error_body, shorten};
+use super::upstream::{Answer, read_error_body, shorten};
 
 /// Starts an exchange and returns its response as soon as the head is known.
 pub(super) async fn respond(
@@ -27,7 +26,7 @@ pub(super) async fn respond(
     body: &[u8],
     memory: OwnedSemaphorePermit,
 ) -> Response {
-    let (reply, waiting) = reply(request.protocol, request.streamed);
+    let (reply, response) = reply(request.protocol, request.streamed);
     let (ordinal, distinct) = session.number_request(body);
     let active = ActiveExchange {
         exchange: Exchange {
@@ -56,7 +55,7 @@ pub(super) async fn respond(
     // A task of its own, so that an answer is counted even if the harness has
     // closed the connection.
     session.exchanges.spawn(active.run(headers));
-    waiting.response().await
+    response.await
 }
 
 impl SessionState {
@@ -73,7 +72,6 @@ impl SessionState {
     }
 }
 
-/// An exchange in progress.
 struct ActiveExchange {
     session: Arc<SessionState>,
     request: AgentRequest,
@@ -90,7 +88,7 @@ impl ActiveExchange {
     async fn run(mut self, headers: HeaderMap) {
         let closed = self.session.closed.clone();
         let waited = self.session.excluded.total();
-        let trouble = match &self.session.recording {
+        let trouble = match &self.session.config.recording {
             Some(_) => self.replay().await,
             None => {
                 let trouble = closed
@@ -123,43 +121,43 @@ impl ActiveExchange {
     /// Calls the provider and streams its answer. Returns why the provider is to
     /// blame if that failed.
     async fn ask_provider(&mut self, headers: &HeaderMap) -> Option<String> {
-        let outgoing = self.request.outgoing(&self.session.endpoint);
+        let outgoing = self.request.outgoing(&self.session.config.endpoint);
         match self.wait_for_provider(&outgoing, headers).await {
-            Answer::Received { response, permit } => {
-                let trouble = self.pass_on(response).await;
-                drop(permit);
-                trouble
-            }
-            Answer::GivenUp(why) => {
-                let (status, body) = self.reply.fail(Problem::ProviderFailed, &why).await;
-                self.exchange.status = status.as_u16();
-                self.record_bytes(&body);
-                self.exchange.error = Some(why.clone());
-                self.session.give_up(why.clone());
-                Some(why)
-            }
+            Ok((response, _permit)) => self.pass_on(response).await,
+            Err(why) => Some(self.give_up(why).await),
         }
+    }
+
+    /// Fails this exchange and the step. Returns why.
+    async fn give_up(&mut self, why: String) -> String {
+        let (status, body) = self.reply.fail(Problem::ProviderFailed, &why).await;
+        self.exchange.status = status.as_u16();
+        self.record_bytes(&body);
+        self.exchange.error = Some(why.clone());
+        self.session.give_up(why.clone());
+        why
     }
 
     /// Waits for the provider's answer. Once a try has failed, the harness gets
     /// keep-alive bytes at intervals, so that it does not time out.
     async fn wait_for_provider(&mut self, outgoing: &Outgoing, headers: &HeaderMap) -> Answer {
         let session = self.session.clone();
-        let log = RetryLog::default();
+        let log = Mutex::default();
         let answer = {
             let mut answering = std::pin::pin!(session.send_with_retries(outgoing, headers, &log));
             loop {
                 tokio::select! {
                     answer = &mut answering => break answer,
-                    () = tokio::time::sleep(session.retry_policy.keep_alive) => {
-                        if log.retrying.load(Ordering::Relaxed) {
+                    () = tokio::time::sleep(session.gateway.inner.retry_policy.keep_alive) => {
+                        let retrying = log.lock().is_ok_and(|retries| !retries.is_empty());
+                        if retrying {
                             self.reply.keep_alive().await;
                         }
                     }
                 }
             }
         };
-        self.exchange.retries = log.retries.into_inner().unwrap_or_default();
+        self.exchange.retries = log.into_inner().unwrap_or_default();
         answer
     }
 
@@ -187,9 +185,8 @@ impl ActiveExchange {
                 }
                 Err(error) => {
                     broken = Some(error.without_url().to_string());
-                    self.reply
-                        .break_off("the provider's answer broke off")
-                        .await;
+                    let why = "the provider's answer broke off";
+                    self.reply.break_off(why).await;
                     break;
                 }
             }
@@ -237,24 +234,17 @@ impl ActiveExchange {
     /// Answers from the recording; fails the step if the request does not match.
     async fn replay(&mut self) -> Option<String> {
         let session = self.session.clone();
-        let recording = session.recording.as_ref()?;
+        let recording = session.config.recording.as_ref()?;
         match recording.answer(self.distinct, &self.request) {
             Ok(found) => {
-                let kind = match found.streamed {
-                    true => "text/event-stream",
-                    false => "application/json",
-                };
-                let kind = (header::CONTENT_TYPE, header::HeaderValue::from_static(kind));
                 let status = StatusCode::from_u16(found.status).unwrap_or(StatusCode::BAD_GATEWAY);
-                self.reply.begin(status, &HeaderMap::from_iter([kind]));
+                self.reply.begin(status, &content_type(found.streamed));
                 self.record_bytes(found.response.as_bytes());
                 self.exchange = Exchange {
                     ordinal: self.exchange.ordinal,
-                    request: Value::Null,
-                    response: String::new(),
                     started_at: self.exchange.started_at,
                     retries: Vec::new(),
-                    ..found.clone()
+                    ..found.head()
                 };
                 self.reply.piece(Bytes::from(found.response.clone())).await;
                 None
@@ -262,12 +252,7 @@ impl ActiveExchange {
             Err(mismatch) => {
                 let why = format!("the recording does not fit: {mismatch}");
                 tracing::error!("{why}");
-                let (status, body) = self.reply.fail(Problem::ProviderFailed, &why).await;
-                self.exchange.status = status.as_u16();
-                self.record_bytes(&body);
-                self.exchange.error = Some(why.clone());
-                self.session.give_up(why.clone());
-                Some(why)
+                Some(self.give_up(why).await)
             }
         }
     }

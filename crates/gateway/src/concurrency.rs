@@ -22,14 +22,12 @@ pub(super) struct ConcurrencyLimiters(Mutex<HashMap<Key, Arc<ConcurrencyLimiter>
 type Key = (String, Option<String>);
 
 impl ConcurrencyLimiters {
-    pub fn limiter(&self, url: &str, key: Option<&str>) -> Arc<ConcurrencyLimiter> {
+    pub fn limiter(&self, url: &str, key: Option<String>) -> Arc<ConcurrencyLimiter> {
         let mut limiters = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let limiter_key = (url.to_owned(), key.map(str::to_owned));
-        limiters.entry(limiter_key).or_default().clone()
+        limiters.entry((url.to_owned(), key)).or_default().clone()
     }
 }
 
-/// Limits the concurrent requests to one provider with one key.
 #[derive(Debug)]
 pub(super) struct ConcurrencyLimiter {
     /// Fair: first come, first served.

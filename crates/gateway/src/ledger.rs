@@ -28,7 +28,6 @@ impl Ledgers {
         ledger
     }
 
-    /// The runs with an open ledger.
     pub fn at_work(&self) -> Vec<String> {
         let ledgers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let held = ledgers.iter().filter(|(_, l)| l.strong_count() > 0);
@@ -55,7 +54,7 @@ pub struct Ledger {
     changed: Notify,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Book {
     budget: Budget,
     tokens: u64,
@@ -70,10 +69,7 @@ impl Ledger {
     pub fn new(budget: Budget, began: i64, usage: Usage, traffic: Traffic) -> Self {
         let book = Book {
             budget,
-            tokens: 0,
-            requests: 0,
-            micro_usd: 0,
-            reached: None,
+            ..Book::default()
         };
         let ledger = Self {
             began,
@@ -84,7 +80,6 @@ impl Ledger {
         ledger
     }
 
-    /// Adds usage.
     pub fn charge(&self, usage: Usage, requests: u64, micro_usd: Option<u64>) {
         let mut book = self.lock();
         book.tokens = book.tokens.saturating_add(usage.total());
@@ -121,18 +116,12 @@ impl Ledger {
                 return reached;
             }
             let until = self.until(&self.lock().budget);
-            let time = async {
-                match until {
-                    Some(until) => {
-                        let left = u64::try_from(until.saturating_sub(now_ms())).unwrap_or(0);
-                        tokio::time::sleep(Duration::from_millis(left)).await;
-                    }
-                    None => std::future::pending().await,
+            match until {
+                Some(until) => {
+                    let left = u64::try_from(until.saturating_sub(now_ms())).unwrap_or(0);
+                    let _ = tokio::time::timeout(Duration::from_millis(left), changed).await;
                 }
-            };
-            tokio::select! {
-                () = changed => {}
-                () = time => {}
+                None => changed.await,
             }
         }
     }
@@ -155,27 +144,30 @@ impl Ledger {
     }
 
     fn reached_limit(&self, book: &Book) -> Option<String> {
-        let Budget {
-            tokens,
-            usd,
-            requests,
-            seconds,
-        } = book.budget;
-        let reached = |limit: Option<u64>, used: u64| limit.filter(|limit| used >= *limit);
-        if let Some(limit) = reached(tokens, book.tokens) {
-            return Some(format!("the run's budget of {limit} tokens is spent"));
-        }
-        if let Some(limit) = reached(requests, book.requests) {
-            return Some(format!("the run's budget of {limit} requests is spent"));
-        }
-        if let Some(limit) = usd.filter(|usd| book.micro_usd as f64 >= usd * 1e6) {
-            return Some(format!("the run's budget of {limit} US dollars is spent"));
-        }
-        let until = self.until(&book.budget);
-        let over = until.is_some_and(|until| now_ms() >= until);
-        seconds
-            .filter(|_| over)
-            .map(|limit| format!("the run's budget of {limit} seconds is spent"))
+        let budget = &book.budget;
+        let count = |limit: Option<u64>, used| limit.filter(|limit| used >= *limit);
+        let usd = budget.usd.filter(|usd| book.micro_usd as f64 >= usd * 1e6);
+        let over = self.until(budget).is_some_and(|until| now_ms() >= until);
+        let limits = [
+            (
+                count(budget.tokens, book.tokens).map(|n| n.to_string()),
+                "tokens",
+            ),
+            (
+                count(budget.requests, book.requests).map(|n| n.to_string()),
+                "requests",
+            ),
+            (usd.map(|limit| limit.to_string()), "US dollars"),
+            (
+                budget.seconds.filter(|_| over).map(|n| n.to_string()),
+                "seconds",
+            ),
+        ];
+        let mut reached = limits
+            .into_iter()
+            .filter_map(|(limit, unit)| Some((limit?, unit)));
+        let (limit, unit) = reached.next()?;
+        Some(format!("the run's budget of {limit} {unit} is spent"))
     }
 
     fn lock(&self) -> MutexGuard<'_, Book> {

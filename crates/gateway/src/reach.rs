@@ -5,7 +5,6 @@
 //! [`PublicNames`] checks the resolved addresses at every connection, since DNS
 //! can change in between.
 
-use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
@@ -13,20 +12,11 @@ use reqwest::{ClientBuilder, Url};
 use swe_ci_core::permissions::Reach;
 
 /// The host is not public.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "`{0}` is this machine or in a private network; the operator can allow such endpoints (--allow-private-endpoints)"
+)]
 pub(super) struct NotPublic(String);
-
-impl fmt::Display for NotPublic {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self(host) = self;
-        write!(
-            f,
-            "`{host}` is this machine or in a private network; the operator can allow such endpoints (--allow-private-endpoints)"
-        )
-    }
-}
-
-impl std::error::Error for NotPublic {}
 
 /// Why a URL cannot be an endpoint, judged by its text alone. Another check
 /// rejects texts that are not URLs.
@@ -65,14 +55,8 @@ pub fn client_within(reach: Reach, client: ClientBuilder) -> ClientBuilder {
 
 /// The refusal that made a request fail, if one did.
 pub fn refusal(error: &reqwest::Error) -> Option<String> {
-    let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);
-    while let Some(error) = cause {
-        if let Some(refusal) = error.downcast_ref::<NotPublic>() {
-            return Some(refusal.to_string());
-        }
-        cause = error.source();
-    }
-    None
+    let mut causes = anyhow::Chain::new(error);
+    causes.find_map(|cause| Some(cause.downcast_ref::<NotPublic>()?.to_string()))
 }
 
 /// Resolves names as the system does, and refuses names with an address that is

@@ -18,7 +18,6 @@ pub struct Exchange {
     /// From 1, in the order of arrival.
     pub ordinal: u32,
     pub protocol: Protocol,
-    /// The harness's body.
     pub request: Value,
     /// The status the harness got.
     pub status: u16,
@@ -26,7 +25,6 @@ pub struct Exchange {
     pub streamed: bool,
     /// The answer's body, as the harness got it.
     pub response: String,
-    /// Whether the answer is complete.
     pub complete: bool,
     /// The provider's count; absent if it sent none.
     pub usage: Option<Usage>,
@@ -60,7 +58,7 @@ const MAX_STEP: u64 = 256 << 20;
 
 /// Writes each exchange to a file when it ends, so that memory holds only active
 /// ones.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Recorder {
     path: PathBuf,
     file: Option<File>,
@@ -121,7 +119,6 @@ impl Exchange {
         }
     }
 
-    /// The exchange without request and response.
     pub fn head(&self) -> Self {
         Self {
             ordinal: self.ordinal,
@@ -188,7 +185,6 @@ impl Lines {
         Ok(Self { bytes, ranges })
     }
 
-    /// How many exchanges there are.
     pub fn count(&self) -> usize {
         self.ranges.len()
     }

@@ -1,6 +1,5 @@
 //! Answers requests from a recording; each request must match the recorded one.
 
-use std::fmt;
 use std::ops::Range;
 
 use serde_json::Value;
@@ -9,7 +8,6 @@ use swe_ci_core::agent::Protocol;
 use super::protocol::{AgentRequest, Call, Route, parse_request};
 use super::recording::Exchange;
 
-/// Maximum number of reported differences.
 const MAX_DIFFERENCES: usize = 10;
 /// Maximum reported characters of a value, and how many of them precede the
 /// difference.
@@ -24,35 +22,6 @@ pub struct Recording {
     /// For each, the exchanges concurrent with it: these may arrive in another
     /// order.
     concurrent: Vec<Range<usize>>,
-}
-
-/// The request does not match the recording.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Mismatch {
-    /// There are no more recorded requests.
-    Beyond { ordinal: u32, recorded: usize },
-    Protocol {
-        ordinal: u32,
-        recorded: Protocol,
-        requested: Protocol,
-    },
-    Request {
-        ordinal: u32,
-        /// The first differences.
-        differences: Vec<Difference>,
-        /// The number of further differences.
-        more: usize,
-    },
-}
-
-/// One difference between two requests.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Difference {
-    /// The location as a JSON pointer.
-    pub pointer: String,
-    /// The values, shortened; none if the location does not exist.
-    pub recorded: Option<String>,
-    pub requested: Option<String>,
 }
 
 impl Recording {
@@ -77,28 +46,24 @@ impl Recording {
     /// repetitions (retries of the harness).
     ///
     /// # Errors
-    /// The request does not match; [`Mismatch`] lists the differences.
-    pub fn answer(&self, ordinal: u32, request: &AgentRequest) -> Result<&Exchange, Mismatch> {
+    /// The request does not match; the text lists the differences.
+    pub fn answer(&self, ordinal: u32, request: &AgentRequest) -> Result<&Exchange, String> {
         let index = (ordinal as usize).checked_sub(1);
         let Some((index, due)) = index.and_then(|at| Some((at, self.exchanges.get(at)?))) else {
-            return Err(Mismatch::Beyond {
-                ordinal,
-                recorded: self.exchanges.len(),
-            });
+            let recorded = self.exchanges.len();
+            return Err(format!(
+                "there is no recorded request {ordinal}; the recording has {recorded}"
+            ));
         };
         let now = request.normalised();
-        let then = normalised(due);
-        let same_protocol = |exchange: &&Exchange| exchange.protocol == request.protocol;
-        if same_protocol(&due) && then == now {
-            return Ok(due);
-        }
-        let others = self.exchanges[self.concurrent[index].clone()].iter();
-        let mut others = others
-            .filter(same_protocol)
-            .filter(|other| !std::ptr::eq(*other, due));
-        others
-            .find(|other| normalised(other) == now)
-            .ok_or_else(|| Mismatch::new(ordinal, due.protocol, &then, request.protocol, &now))
+        let matches = |exchange: &&Exchange| {
+            exchange.protocol == request.protocol && normalised(exchange) == now
+        };
+        let others = &self.exchanges[self.concurrent[index].clone()];
+        let mut candidates = std::iter::once(due).chain(others);
+        candidates
+            .find(matches)
+            .ok_or_else(|| mismatch(ordinal, due, request.protocol, &now))
     }
 }
 
@@ -110,10 +75,8 @@ fn is_good(exchange: &Exchange) -> bool {
 /// recorded matches none.
 fn normalised(exchange: &Exchange) -> Value {
     let call = Call::Ask(Route {
-        protocol: exchange.protocol,
         model: Some(String::new()),
-        streamed: None,
-        query: None,
+        ..Route::new(exchange.protocol)
     });
     let written = exchange.request.to_string();
     let parsed = parse_request(&call, written.as_bytes());
@@ -138,41 +101,26 @@ fn concurrent_ranges(exchanges: &[Exchange]) -> Vec<Range<usize>> {
     ranges
 }
 
-impl Mismatch {
-    fn new(
-        ordinal: u32,
-        recorded: Protocol,
-        then: &Value,
-        requested: Protocol,
-        now: &Value,
-    ) -> Self {
-        if recorded != requested {
-            return Self::Protocol {
-                ordinal,
-                recorded,
-                requested,
-            };
-        }
-        let mut all = Vec::new();
-        compare("", Some(then), Some(now), &mut all);
-        let more = all.len().saturating_sub(MAX_DIFFERENCES);
-        all.truncate(MAX_DIFFERENCES);
-        let differences = all.into_iter().map(|(pointer, then, now)| {
-            let (recorded, requested) = shown(then, now);
-            Difference {
-                pointer,
-                recorded,
-                requested,
-            }
-        });
-        Self::Request {
-            ordinal,
-            differences: differences.collect(),
-            more,
-        }
+/// How a request differs from the recorded one, in words.
+fn mismatch(ordinal: u32, due: &Exchange, requested: Protocol, now: &Value) -> String {
+    let recorded = due.protocol;
+    if recorded != requested {
+        return format!("request {ordinal} is in {requested}; the recorded one is in {recorded}");
     }
+    let then = normalised(due);
+    let mut all = Vec::new();
+    compare("", Some(&then), Some(now), &mut all);
+    let mut text = format!("request {ordinal} is not the recorded one; they differ in");
+    for difference in all.iter().take(MAX_DIFFERENCES) {
+        text.push_str(&format!("\n  {}", described(difference)));
+    }
+    if let Some(more @ 1..) = all.len().checked_sub(MAX_DIFFERENCES) {
+        text.push_str(&format!("\n  and {more} more places"));
+    }
+    text
 }
 
+/// A place as a JSON pointer, and the values there.
 type Differing<'a> = (String, Option<&'a Value>, Option<&'a Value>);
 
 fn compare<'a>(
@@ -201,8 +149,9 @@ fn compare<'a>(
     }
 }
 
-/// Both values as text; long texts are cut around the first difference.
-fn shown(then: Option<&Value>, now: Option<&Value>) -> (Option<String>, Option<String>) {
+/// A difference with both values as text. Long texts are cut around the first
+/// difference.
+fn described((pointer, then, now): &Differing<'_>) -> String {
     let from = match (then, now) {
         (Some(Value::String(then)), Some(Value::String(now))) => {
             let pairs = then.chars().zip(now.chars());
@@ -211,11 +160,16 @@ fn shown(then: Option<&Value>, now: Option<&Value>) -> (Option<String>, Option<S
         }
         _ => 0,
     };
-    let shorten = |value: &Value| match value {
-        Value::String(text) => cut(text, from, |shown| format!("{shown:?}")),
-        other => cut(&other.to_string(), 0, str::to_owned),
+    let shown = |value: &Option<&Value>| match value {
+        None => "nothing".to_owned(),
+        Some(Value::String(text)) => cut(text, from, |shown| format!("{shown:?}")),
+        Some(other) => cut(&other.to_string(), 0, str::to_owned),
     };
-    (then.map(shorten), now.map(shorten))
+    let place = match pointer.as_str() {
+        "" => "the whole",
+        pointer => pointer,
+    };
+    format!("{place}: {} then, {} now", shown(then), shown(now))
 }
 
 fn cut(text: &str, from: usize, written: impl Fn(&str) -> String) -> String {
@@ -224,56 +178,6 @@ fn cut(text: &str, from: usize, written: impl Fn(&str) -> String) -> String {
     let before = if from > 0 { "…" } else { "" };
     let after = if rest.next().is_some() { "…" } else { "" };
     format!("{before}{}{after}", written(&shown))
-}
-
-impl std::error::Error for Mismatch {}
-
-impl fmt::Display for Mismatch {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Beyond { ordinal, recorded } => write!(
-                f,
-                "there is no recorded request {ordinal}; the recording has {recorded}"
-            ),
-            Self::Protocol {
-                ordinal,
-                recorded,
-                requested,
-            } => write!(
-                f,
-                "request {ordinal} is in {requested}; the recorded one is in {recorded}"
-            ),
-            Self::Request {
-                ordinal,
-                differences,
-                more,
-            } => {
-                write!(
-                    f,
-                    "request {ordinal} is not the recorded one; they differ in"
-                )?;
-                for difference in differences {
-                    write!(f, "\n  {difference}")?;
-                }
-                match more {
-                    0 => Ok(()),
-                    more => write!(f, "\n  and {more} more places"),
-                }
-            }
-        }
-    }
-}
-
-impl fmt::Display for Difference {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let text = |value: &Option<String>| value.clone().unwrap_or_else(|| "nothing".into());
-        let place = match self.pointer.as_str() {
-            "" => "the whole",
-            pointer => pointer,
-        };
-        let (then, now) = (text(&self.recorded), text(&self.requested));
-        write!(f, "{place}: {then} then, {now} now")
-    }
 }
 
 #[cfg(test)]

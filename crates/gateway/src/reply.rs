@@ -5,7 +5,7 @@ use std::io;
 use axum::body::{Body, Bytes};
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
-use axum::response::Response;
+use axum::response::{IntoResponse, Response};
 use swe_ci_core::agent::Protocol;
 use tokio::sync::{mpsc, oneshot};
 use tokio_stream::wrappers::ReceiverStream;
@@ -25,16 +25,10 @@ pub(super) struct Reply {
     pieces: mpsc::Sender<io::Result<Bytes>>,
 }
 
-/// The receiving side, which becomes the HTTP response.
-#[derive(Debug)]
-pub(super) struct Waiting {
-    head: oneshot::Receiver<(StatusCode, HeaderMap)>,
-    pieces: mpsc::Receiver<io::Result<Bytes>>,
-}
-
-/// Both sides of a response. `streamed`: the harness requested a stream of events.
-pub(super) fn reply(protocol: Protocol, streamed: bool) -> (Reply, Waiting) {
-    let (head, head_received) = oneshot::channel();
+/// Both sides of a response: one to send it, and the response itself, ready
+/// once its head is known. `streamed`: the harness requested a stream of events.
+pub(super) fn reply(protocol: Protocol, streamed: bool) -> (Reply, impl Future<Output = Response>) {
+    let (head, head_received) = oneshot::channel::<(StatusCode, HeaderMap)>();
     let (pieces, received) = mpsc::channel(BUFFER);
     let reply = Reply {
         protocol,
@@ -42,38 +36,40 @@ pub(super) fn reply(protocol: Protocol, streamed: bool) -> (Reply, Waiting) {
         head: Some(head),
         pieces,
     };
-    let waiting = Waiting {
-        head: head_received,
-        pieces: received,
+    let response = async move {
+        let body = Body::from_stream(ReceiverStream::new(received));
+        match head_received.await {
+            Ok((status, headers)) => (status, headers, body).into_response(),
+            // The exchange ended without an answer.
+            Err(_) => (StatusCode::BAD_GATEWAY, body).into_response(),
+        }
     };
-    (reply, waiting)
+    (reply, response)
 }
 
-impl Waiting {
-    pub async fn response(self) -> Response {
-        let mut response = Response::new(Body::from_stream(ReceiverStream::new(self.pieces)));
-        match self.head.await {
-            Ok((status, headers)) => {
-                *response.status_mut() = status;
-                *response.headers_mut() = headers;
-            }
-            // The exchange ended without an answer.
-            Err(_) => *response.status_mut() = StatusCode::BAD_GATEWAY,
-        }
-        response
-    }
+/// The headers of a stream of events, or of JSON.
+pub(super) fn content_type(events: bool) -> HeaderMap {
+    let kind = match events {
+        true => "text/event-stream",
+        false => "application/json",
+    };
+    HeaderMap::from_iter([(CONTENT_TYPE, HeaderValue::from_static(kind))])
 }
 
 impl Reply {
     /// Sends the provider's head with the allowed headers. Does nothing after
     /// [`Self::keep_alive`], which has sent a head already.
     pub fn begin(&mut self, status: StatusCode, headers: &HeaderMap) {
+        let passed = headers
+            .iter()
+            .filter(|(name, _)| protocol::passed_on_response(name))
+            .map(|(name, value)| (name.clone(), value.clone()));
+        self.send_head(status, passed.collect());
+    }
+
+    fn send_head(&mut self, status: StatusCode, headers: HeaderMap) {
         if let Some(head) = self.head.take() {
-            let passed = headers
-                .iter()
-                .filter(|(name, _)| protocol::passed_on_response(name))
-                .map(|(name, value)| (name.clone(), value.clone()));
-            let _ = head.send((status, passed.collect()));
+            let _ = head.send((status, headers));
         }
     }
 
@@ -83,15 +79,13 @@ impl Reply {
 
     /// Aborts the response, so that the harness sees that it is incomplete.
     pub async fn break_off(&self, why: &str) {
-        let _ = self
-            .pieces
-            .send(Err(io::Error::other(why.to_owned())))
-            .await;
+        let error = io::Error::other(why.to_owned());
+        let _ = self.pieces.send(Err(error)).await;
     }
 
-    /// Sends keep-alive bytes.
+    /// Sends keep-alive bytes, and before them a success head.
     pub async fn keep_alive(&mut self) {
-        self.begin_early();
+        self.send_head(StatusCode::OK, content_type(self.streamed));
         let bytes = protocol::keep_alive(self.protocol, self.streamed);
         self.piece(Bytes::from_static(bytes)).await;
     }
@@ -104,24 +98,8 @@ impl Reply {
             let event = protocol::error_event(self.protocol, self.streamed, problem, message);
             (StatusCode::OK, event)
         };
-        if let Some(head) = self.head.take() {
-            let json = (CONTENT_TYPE, HeaderValue::from_static("application/json"));
-            let _ = head.send((status, HeaderMap::from_iter([json])));
-        }
+        self.send_head(status, content_type(false));
         self.piece(Bytes::from(body.clone())).await;
         (status, body)
-    }
-
-    /// Sends a success head before the provider's head is known.
-    fn begin_early(&mut self) {
-        let kind = if self.streamed {
-            "text/event-stream"
-        } else {
-            "application/json"
-        };
-        if let Some(head) = self.head.take() {
-            let kind = (CONTENT_TYPE, HeaderValue::from_static(kind));
-            let _ = head.send((StatusCode::OK, HeaderMap::from_iter([kind])));
-        }
     }
 }

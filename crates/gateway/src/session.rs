@@ -34,7 +34,6 @@ pub struct SessionConfig {
     pub key: Option<SecretString>,
     /// If present, answers come from this recording.
     pub recording: Option<Arc<Recording>>,
-    /// The run's budget.
     pub ledger: Arc<Ledger>,
     /// Maximum total time spent waiting for the provider.
     pub patience: Duration,
@@ -47,7 +46,6 @@ pub enum StopReason {
     Provider(String),
 }
 
-/// The usage and the recording of a closed session.
 #[derive(Debug, Default)]
 pub struct Account {
     pub usage: Usage,
@@ -75,32 +73,33 @@ impl Gateway {
         socket_mount: Option<&SocketMount>,
         config: SessionConfig,
     ) -> anyhow::Result<GatewaySession> {
-        let inner = &self.inner;
         let spool = format!("{}.jsonl", uuid::Uuid::now_v7());
         let spool = self.folder()?.join(spool);
-        let key = config.endpoint.key.as_deref();
+        let endpoint = &config.endpoint;
+        let key = endpoint.key.as_deref();
         let key = key.map(|name| config.grant.keyring.full_name(name));
-        let limiter = inner.limiters.limiter(&config.endpoint.url, key.as_deref());
+        let totals = ExchangeTotals {
+            traffic: Traffic {
+                micro_usd: endpoint.prices.map(|_| 0),
+                ..Traffic::default()
+            },
+            recorder: Recorder::new(spool),
+            ..ExchangeTotals::default()
+        };
         let state = Arc::new(SessionState {
             token: token()?,
-            key: config.key,
-            recording: config.recording,
-            client: self.client(config.grant.reach).clone(),
-            reach: config.grant.reach,
-            limiter,
-            retry_policy: inner.retry_policy,
-            patience: config.patience,
+            limiter: self.inner.limiters.limiter(&endpoint.url, key),
+            gateway: self.clone(),
+            config,
             excluded: ExcludedTime::default(),
-            ledger: config.ledger,
             request_memory: Arc::new(Semaphore::new(server::REQUEST_MEMORY_KIB)),
             exchanges: TaskTracker::new(),
             closed: CancellationToken::new(),
             stopped: CancellationToken::new(),
-            totals: Mutex::new(ExchangeTotals::new(&config.endpoint, Recorder::new(spool))),
-            endpoint: config.endpoint,
+            totals: Mutex::new(totals),
         });
         let listening = socket_mount
-            .map(|socket_mount| listen(socket_mount, &state))
+            .map(|mount| listen(mount, &state))
             .transpose()?;
         Ok(GatewaySession { state, listening })
     }
@@ -113,7 +112,7 @@ impl GatewaySession {
     }
 
     pub fn endpoint(&self) -> &Endpoint {
-        &self.state.endpoint
+        &self.state.config.endpoint
     }
 
     /// The time that does not count against the agent's time limit.
@@ -141,7 +140,7 @@ impl GatewaySession {
                 let trouble = self.state.totals().trouble.clone();
                 StopReason::Provider(trouble.unwrap_or_default())
             }
-            reached = self.state.ledger.spent() => StopReason::Budget(reached),
+            reached = self.state.config.ledger.spent() => StopReason::Budget(reached),
         }
     }
 
@@ -154,7 +153,6 @@ impl GatewaySession {
     /// returns the account.
     pub async fn close(mut self) -> Account {
         self.stop_accepting();
-        self.state.exchanges.close();
         let done = tokio::time::timeout(CLOSE_GRACE, self.state.exchanges.wait()).await;
         if done.is_err() {
             self.state.closed.cancel();
@@ -194,24 +192,6 @@ impl Drop for GatewaySession {
     }
 }
 
-impl ExchangeTotals {
-    fn new(endpoint: &Endpoint, recorder: Recorder) -> Self {
-        Self {
-            arrived: 0,
-            distinct: 0,
-            last_body: None,
-            usage: Usage::default(),
-            traffic: Traffic {
-                micro_usd: endpoint.prices.map(|_| 0),
-                ..Traffic::default()
-            },
-            trouble: None,
-            last_failure: None,
-            recorder,
-        }
-    }
-}
-
 fn listen(
     socket_mount: &SocketMount,
     state: &Arc<SessionState>,
@@ -243,7 +223,6 @@ fn bind(socket_mount: &SocketMount) -> std::io::Result<UnixListener> {
     UnixListener::bind(format!("/proc/self/fd/{}/{SOCKET}", folder.as_raw_fd()))
 }
 
-/// A random token of 256 bits.
 fn token() -> anyhow::Result<String> {
     let mut bytes = [0; 32];
     getrandom::fill(&mut bytes).context("the system has no randomness")?;

@@ -2,39 +2,28 @@
 //! of its exchanges.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
-use secrecy::{ExposeSecret, SecretString};
+use secrecy::ExposeSecret;
 use swe_ci_base::clock::ExcludedTime;
-use swe_ci_core::agent::Endpoint;
-use swe_ci_core::permissions::Reach;
 use swe_ci_core::usage::{Traffic, Usage};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::recording::{Exchange, Recorder};
-use super::{Ledger, Recording, RetryPolicy};
+use super::{Gateway, SessionConfig};
 use crate::concurrency::ConcurrencyLimiter;
 
 #[derive(Debug)]
 pub(super) struct SessionState {
     pub token: String,
-    pub endpoint: Endpoint,
-    pub key: Option<SecretString>,
-    pub recording: Option<Arc<Recording>>,
-    pub client: reqwest::Client,
-    pub reach: Reach,
+    pub config: SessionConfig,
+    pub gateway: Gateway,
     pub limiter: Arc<ConcurrencyLimiter>,
-    pub retry_policy: RetryPolicy,
-    /// Maximum total waiting time before the gateway gives up on the provider.
-    pub patience: Duration,
     /// Waiting time that does not count against the agent's time limit.
     pub excluded: ExcludedTime,
-    pub ledger: Arc<Ledger>,
     /// Permits in kibibytes for the bodies of concurrent requests.
     pub request_memory: Arc<Semaphore>,
-    /// Active exchanges.
     pub exchanges: TaskTracker,
     /// Cancels active exchanges.
     pub closed: CancellationToken,
@@ -43,8 +32,7 @@ pub(super) struct SessionState {
     pub totals: Mutex<ExchangeTotals>,
 }
 
-/// The totals of the exchanges so far.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct ExchangeTotals {
     pub arrived: u32,
     /// Requests that do not repeat the previous one, and the digest of the last
@@ -65,10 +53,10 @@ impl SessionState {
         self.totals.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Counts, charges and records a finished exchange.
     pub fn count_exchange(&self, exchange: &Exchange) {
         let usage = exchange.usage.unwrap_or_default();
-        let cost = self.endpoint.prices.map(|prices| prices.micro_usd(usage));
+        let prices = self.config.endpoint.prices;
+        let cost = prices.map(|prices| prices.micro_usd(usage));
         let mut totals = self.totals();
         totals.usage += usage;
         totals.traffic.requests += 1;
@@ -80,10 +68,9 @@ impl SessionState {
             tracing::warn!("cannot record an exchange: {error:#}");
         }
         drop(totals);
-        self.ledger.charge(usage, 1, cost);
+        self.config.ledger.charge(usage, 1, cost);
     }
 
-    /// Gives up on the provider for this session.
     pub fn give_up(&self, why: String) {
         self.totals().trouble = Some(why);
         self.stopped.cancel();
@@ -91,7 +78,7 @@ impl SessionState {
 
     /// Removes the key from a text of the provider, in case it repeats it.
     pub fn without_key(&self, text: &str) -> String {
-        match &self.key {
+        match &self.config.key {
             Some(key) => text.replace(key.expose_secret(), "[key]"),
             None => text.to_owned(),
         }

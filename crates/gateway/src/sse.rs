@@ -14,7 +14,6 @@ pub struct Event {
 #[derive(Debug)]
 pub struct Splitter {
     limit: usize,
-    /// The bytes of the current line so far.
     line: Vec<u8>,
     /// The last byte was a carriage return, so a line feed after it belongs to
     /// the same line end.
@@ -27,7 +26,6 @@ pub struct Splitter {
 
 impl Splitter {
     /// Skips events with more than `limit` bytes.
-    #[must_use]
     pub fn new(limit: usize) -> Self {
         Self {
             limit,

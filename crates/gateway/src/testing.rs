@@ -13,7 +13,6 @@ use swe_ci_core::usage::{Traffic, Usage};
 
 use crate::{Gateway, GatewaySession, Ledger, SOCKET, SessionConfig, SocketMount};
 
-/// The model of the sessions.
 pub const MODEL: &str = "scripted-1";
 
 /// A gateway with open sessions; dropping it closes them.
@@ -22,7 +21,6 @@ pub struct OpenGateway {
     sessions: Vec<(GatewaySession, SocketMount)>,
 }
 
-/// The socket and the token of a session.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Opening {
     pub socket: PathBuf,

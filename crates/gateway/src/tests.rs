@@ -2,7 +2,7 @@
 //! counting, refusals. (Other tests cover containers.)
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use axum::body::Body;
 use axum::http::{Request, Response, StatusCode, header};
@@ -244,16 +244,17 @@ async fn keep_alive_is_sent_while_retrying() {
             1,
             Fault::Status {
                 code: 429,
-                retry_after: Some(1),
+                retry_after: Some(3),
             },
         );
         let session = fixture.session(Protocol::Chat);
         let (path, body) = first_request(Protocol::Chat, streamed);
-        let began = Instant::now();
+        let requests_before = fixture.llm.seen().len();
         let response = send(&session, &path, session.token(), &body).await;
-        assert!(
-            began.elapsed() < Duration::from_millis(900),
-            "the head must arrive early"
+        assert_eq!(
+            fixture.llm.seen().len(),
+            requests_before + 1,
+            "the head must arrive before the retry"
         );
         let answer = text(response).await;
         assert!(answer.starts_with(sign), "{answer}");
@@ -321,12 +322,11 @@ async fn accounts_reach_the_open_internet_alone() {
         config.endpoint.url.clone_from(&url);
         config.grant.reach = Reach::Public;
         let session = fixture.gateway.open(None, config).unwrap();
-        let began = Instant::now();
         assert_ne!(ask(&session, Protocol::Chat, false).await.0, 200, "{url}");
-        let trouble = session.close().await.trouble.unwrap();
+        let account = session.close().await;
+        let trouble = account.trouble.unwrap();
         assert!(trouble.contains("private network"), "{trouble}");
-        // No retries: waiting does not help.
-        assert!(began.elapsed() < Duration::from_secs(5));
+        assert_eq!(account.traffic.retries, 0, "waiting does not help");
     }
 }
 

@@ -8,7 +8,7 @@
 //! [`ConcurrencyLimiter`](crate::concurrency::ConcurrencyLimiter) allow fewer
 //! concurrent requests. The harness sees only the final answer.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use axum::http::{HeaderMap, StatusCode, header};
@@ -23,33 +23,11 @@ use crate::concurrency::Permit;
 
 /// The longest pause between two tries, unless `Retry-After` is longer.
 const LONGEST_PAUSE: Duration = Duration::from_mins(1);
-/// Maximum bytes read of an error response.
 const MAX_ERROR_BODY: usize = 64 * 1024;
 
-/// The provider's response, or why there is none.
-#[derive(Debug)]
-pub(super) enum Answer {
-    Received {
-        response: reqwest::Response,
-        /// Held until the response is read.
-        permit: Permit,
-    },
-    GivenUp(String),
-}
-
-/// The retries of one exchange.
-#[derive(Debug, Default)]
-pub(super) struct RetryLog {
-    pub retries: std::sync::Mutex<Vec<Retry>>,
-    /// Set after the first failed try.
-    pub retrying: AtomicBool,
-}
-
-/// The result of one try.
-enum Try {
-    Answered(reqwest::Response),
-    Failed(Failure),
-}
+/// The provider's response, with a permit to hold until it is read; or why the
+/// gateway has given up.
+pub(super) type Answer = Result<(reqwest::Response, Permit), String>;
 
 struct Failure {
     status: Option<StatusCode>,
@@ -60,43 +38,43 @@ struct Failure {
 
 impl SessionState {
     /// Sends the request until there is a response to pass on, success or error.
+    /// `log` gets the failed tries.
     pub(super) async fn send_with_retries(
         &self,
         outgoing: &Outgoing,
         headers: &HeaderMap,
-        log: &RetryLog,
+        log: &Mutex<Vec<Retry>>,
     ) -> Answer {
-        let mut own_pause = self.retry_policy.first_pause;
+        let mut own_pause = self.gateway.inner.retry_policy.first_pause;
         loop {
             let waiting = self.excluded.wait();
             let permit = self.limiter.permit().await;
             drop(waiting);
             let began = Instant::now();
             let failure = match self.try_once(outgoing, headers).await {
-                Try::Answered(response) => {
+                Ok(response) => {
                     self.totals().last_failure = None;
                     self.limiter.on_success();
-                    return Answer::Received { response, permit };
+                    return Ok((response, permit));
                 }
-                Try::Failed(failure) => failure,
+                Err(failure) => failure,
             };
             drop(permit);
             self.excluded.exclude(began.elapsed());
-            log.retrying.store(true, Ordering::Relaxed);
             if is_throttling(failure.status) {
                 self.limiter.on_throttled();
             }
             let pause = failure.pause.unwrap_or_else(|| with_jitter(own_pause));
             own_pause = (own_pause * 2).min(LONGEST_PAUSE);
-            if self.excluded.total() + pause > self.patience {
-                return Answer::GivenUp(format!(
+            if self.excluded.total() + pause > self.config.patience {
+                return Err(format!(
                     "the provider was waited for {} s and still fails: {}",
                     self.excluded.total().as_secs(),
                     failure.why
                 ));
             }
             tracing::info!(
-                model = self.endpoint.model,
+                model = self.config.endpoint.model,
                 pause_ms = pause.as_millis(),
                 "retrying the provider: {}",
                 failure.why
@@ -107,46 +85,42 @@ impl SessionState {
                 why: failure.why,
                 waited_ms: u64::try_from(pause.as_millis()).unwrap_or(u64::MAX),
             };
-            if let Ok(mut retries) = log.retries.lock() {
-                retries.push(retry);
-            }
+            log.lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .push(retry);
             let _waiting = self.excluded.wait();
             tokio::time::sleep(pause).await;
         }
     }
 
-    async fn try_once(&self, outgoing: &Outgoing, headers: &HeaderMap) -> Try {
+    async fn try_once(
+        &self,
+        outgoing: &Outgoing,
+        headers: &HeaderMap,
+    ) -> Result<reqwest::Response, Failure> {
         if let Some(why) = self.refused_address() {
-            return Try::Failed(self.permanent_failure(None, why));
+            return Err(self.permanent_failure(None, why));
         }
-        let sent = match self.request(outgoing, headers) {
-            Ok(request) => request.send().await,
-            Err(why) => return Try::Failed(Failure::without_answer(why)),
-        };
-        let response = match sent {
-            Ok(response) => response,
-            Err(error) => {
-                if let Some(why) = reach::refusal(&error) {
-                    return Try::Failed(self.permanent_failure(None, why));
-                }
-                // The text may contain the address, but not the key: it is in a
-                // header.
-                let why = format!("no answer ({})", innermost(&error));
-                return Try::Failed(Failure::without_answer(why));
-            }
-        };
+        let request = self.request(outgoing, headers);
+        let sent = request.map_err(Failure::without_answer)?.send().await;
+        let response = sent.map_err(|error| match reach::refusal(&error) {
+            Some(why) => self.permanent_failure(None, why),
+            // The text may contain the address, but not the key: it is in a
+            // header.
+            None => Failure::without_answer(format!("no answer ({})", innermost(&error))),
+        })?;
         let status = response.status();
         if !is_retryable(status) {
-            return Try::Answered(response);
+            return Ok(response);
         }
         let pause = retry_after(response.headers());
         let body = read_error_body(response).await;
         if body.contains("insufficient_quota") {
             // OpenAI sends 429 for this too, but waiting does not help.
             let why = format!("HTTP {status}: the account has no credit left");
-            return Try::Failed(self.permanent_failure(Some(status), why));
+            return Err(self.permanent_failure(Some(status), why));
         }
-        Try::Failed(Failure {
+        Err(Failure {
             status: Some(status),
             why: format!("HTTP {status}: {}", self.without_key(&shorten(&body))),
             pause,
@@ -158,17 +132,19 @@ impl SessionState {
         Failure {
             status,
             why,
-            pause: Some(self.patience + Duration::from_secs(1)),
+            pause: Some(self.config.patience + Duration::from_secs(1)),
         }
     }
 
     /// Why the session may not use the endpoint, if its host is an IP address.
     fn refused_address(&self) -> Option<String> {
-        let url = match self.reach {
-            Reach::Anywhere => return None,
-            Reach::Public => reqwest::Url::parse(&self.endpoint.url).ok()?,
-        };
-        reach::refused_literal(&url).map(|refusal| refusal.to_string())
+        match self.config.grant.reach {
+            Reach::Anywhere => None,
+            Reach::Public => {
+                let url = reqwest::Url::parse(&self.config.endpoint.url).ok()?;
+                Some(reach::refused_literal(&url)?.to_string())
+            }
+        }
     }
 
     fn request(
@@ -176,10 +152,12 @@ impl SessionState {
         outgoing: &Outgoing,
         headers: &HeaderMap,
     ) -> Result<reqwest::RequestBuilder, String> {
-        let base = self.endpoint.url.trim_end_matches('/');
+        let endpoint = &self.config.endpoint;
+        let base = endpoint.url.trim_end_matches('/');
         let query = outgoing.query.map_or(String::new(), |q| format!("?{q}"));
         let mut request = self
-            .client
+            .gateway
+            .client(self.config.grant.reach)
             .post(format!("{base}{}{query}", outgoing.path))
             .body(outgoing.body.clone());
         for (name, value) in headers {
@@ -188,10 +166,9 @@ impl SessionState {
             }
         }
         request = request.header(header::CONTENT_TYPE, "application/json");
-        if let Some(key) = &self.key {
-            let (name, value) =
-                protocol::key_header(self.endpoint.protocol, key.expose_secret())
-                    .map_err(|_| "the key has characters no header can hold".to_owned())?;
+        if let Some(key) = &self.config.key {
+            let (name, value) = protocol::key_header(endpoint.protocol, key.expose_secret())
+                .map_err(|_| "the key has characters no header can hold")?;
             request = request.header(name, value);
         }
         Ok(request)
@@ -255,12 +232,9 @@ pub(super) fn shorten(text: &str) -> String {
     }
 }
 
-fn innermost(error: &dyn std::error::Error) -> String {
-    let mut innermost = error;
-    while let Some(source) = innermost.source() {
-        innermost = source;
-    }
-    innermost.to_string()
+fn innermost(error: &reqwest::Error) -> String {
+    let innermost = anyhow::Chain::new(error).next_back();
+    innermost.map_or_else(|| error.to_string(), ToString::to_string)
 }
 
 #[cfg(test)]

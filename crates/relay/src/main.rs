@@ -5,7 +5,7 @@
 //! into the container: the only way out. It knows neither HTTP nor keys. As
 //! process 1 it also reaps the agent's orphaned processes.
 //!
-//! The engine embeds it as a static program for Linux; see `engine/build.rs`.
+//! The gateway embeds it as a static program for Linux; see its `build.rs`.
 
 use std::ffi::OsString;
 use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
@@ -114,7 +114,6 @@ fn pause() {
     thread::sleep(PAUSE);
 }
 
-/// Limits the number of concurrent connections.
 #[derive(Debug, Default)]
 struct ConnectionLimiter {
     connections: Mutex<usize>,
@@ -126,7 +125,6 @@ struct ConnectionLimiter {
 struct Permit<'a>(&'a ConnectionLimiter);
 
 impl ConnectionLimiter {
-    /// Waits until a permit is free.
     fn acquire(&self) -> Permit<'_> {
         let mut connections = self
             .freed

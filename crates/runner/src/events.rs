@@ -55,7 +55,6 @@ impl Events {
         });
     }
 
-    /// Whether any client is subscribed.
     pub fn has_listeners(&self) -> bool {
         self.sender.receiver_count() > 0
     }
@@ -72,12 +71,11 @@ impl Events {
         if same {
             return;
         }
-        let id = evolution_id.to_owned();
+        let evolution_id = evolution_id.to_owned();
         match &waiting {
-            Some(wait) => history.waits.insert(id.clone(), wait.clone()),
-            None => history.waits.remove(evolution_id),
+            Some(wait) => history.waits.insert(evolution_id.clone(), wait.clone()),
+            None => history.waits.remove(&evolution_id),
         };
-        let evolution_id = id;
         let what = What::Waiting {
             evolution_id,
             waiting,
@@ -127,13 +125,8 @@ impl Events {
                 Some(seq) if seq <= history.seq => e.seq > seq,
                 _ => matches!(e.what, What::Log { .. }),
             };
-            let past: Vec<RunEvent> = history
-                .recent
-                .iter()
-                .filter(|e| e.run_id == run_id)
-                .filter(wanted)
-                .cloned()
-                .collect();
+            let past = history.recent.iter().filter(|e| e.run_id == run_id);
+            let past: Vec<RunEvent> = past.filter(wanted).cloned().collect();
             (past, self.sender.subscribe())
         };
         let live = BroadcastStream::new(live)

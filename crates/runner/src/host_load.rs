@@ -10,7 +10,6 @@ use swe_ci_views::event::What;
 
 use crate::events::Events;
 
-/// How often the load is sent.
 const INTERVAL: Duration = Duration::from_secs(10);
 
 /// Sends the machine's load to clients that watch active runs.

@@ -63,7 +63,6 @@ impl Keys {
         }
     }
 
-    /// Whether a keyring has a key of this name.
     pub async fn has(&self, ring: &Keyring, name: &str) -> Result<bool> {
         Ok(self.store.sealed_key(ring, name).await?.is_some())
     }
@@ -78,7 +77,6 @@ impl Keys {
     }
 }
 
-/// Advice for a missing key.
 pub fn missing(ring: &Keyring, name: &str) -> String {
     match ring {
         Keyring::Operator => {

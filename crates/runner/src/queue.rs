@@ -49,11 +49,8 @@ async fn work_slot(evolver: &Evolver, worker: &str, stop: &CancellationToken) {
         match evolver.store.claim(worker, LEASE_MS).await {
             Ok(Some(claim)) => {
                 if let Err(error) = work_claim(evolver, worker, &claim, stop).await {
-                    tracing::error!(
-                        evolution = claim.evolution_id,
-                        "evolution released: {:#}",
-                        anyhow::Error::new(error)
-                    );
+                    let (evolution, error) = (claim.evolution_id, anyhow::Error::new(error));
+                    tracing::error!(evolution, "evolution released: {error:#}");
                     idle(stop).await;
                 }
             }
@@ -67,10 +64,7 @@ async fn work_slot(evolver: &Evolver, worker: &str, stop: &CancellationToken) {
 }
 
 async fn idle(stop: &CancellationToken) {
-    tokio::select! {
-        () = stop.cancelled() => {}
-        () = tokio::time::sleep(IDLE) => {}
-    }
+    stop.run_until_cancelled(tokio::time::sleep(IDLE)).await;
 }
 
 async fn work_claim(
@@ -120,17 +114,12 @@ async fn keep_lease(
 ) -> Error {
     loop {
         tokio::time::sleep(HEARTBEAT).await;
-        match evolver
-            .store
-            .heartbeat(&claim.evolution_id, worker, LEASE_MS)
-            .await
-        {
+        let id = &claim.evolution_id;
+        match evolver.store.heartbeat(id, worker, LEASE_MS).await {
             Ok(true) => {}
             Ok(false) => {
-                return Error::Conflict(format!(
-                    "evolution {} was taken over by another worker",
-                    claim.evolution_id
-                ));
+                let why = format!("evolution {id} was taken over by another worker");
+                return Error::Conflict(why);
             }
             Err(error) => tracing::warn!("heartbeat failed: {error}"),
         }

@@ -56,7 +56,6 @@ impl MasterKey {
     }
 
     /// Identifies it: the first digits of its sha256.
-    #[must_use]
     pub fn id(&self) -> &str {
         &self.id
     }
@@ -76,11 +75,8 @@ impl MasterKey {
         let (nonce, text) = bytes.split_at_checked(NONCE_LEN)?;
         let nonce = Nonce::try_assume_unique_for_key(nonce).ok()?;
         let mut text = text.to_vec();
-        let text = self
-            .cipher
-            .open_in_place(nonce, Aad::from(name), &mut text)
-            .ok()?;
-        Some(str::from_utf8(text).ok()?.into())
+        let opened = self.cipher.open_in_place(nonce, Aad::from(name), &mut text);
+        Some(str::from_utf8(opened.ok()?).ok()?.into())
     }
 }
 
@@ -94,7 +90,6 @@ pub struct Secrets {
 }
 
 impl Secrets {
-    #[must_use]
     pub fn new(from_environment: Option<SecretString>, data: &Path) -> Self {
         Self {
             from_environment,

@@ -3,9 +3,8 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use swe_ci_base::code::{CodeTree, Entry};
@@ -33,7 +32,6 @@ impl FakeSandbox {
         }
     }
 
-    /// Containers created so far.
     pub fn opened(&self) -> usize {
         self.opened.load(Ordering::Relaxed)
     }
@@ -52,8 +50,7 @@ impl Sandbox for FakeSandbox {
         Ok(Box::new(FakeContainer {
             image: spec.image.clone(),
             command: self.command.clone(),
-            files: Mutex::default(),
-            last_exit: Mutex::default(),
+            state: Mutex::default(),
         }))
     }
 
@@ -65,9 +62,19 @@ impl Sandbox for FakeSandbox {
 struct FakeContainer {
     image: String,
     command: Arc<Command>,
-    files: Mutex<FakeFiles>,
-    /// How the latest command ended.
-    last_exit: Mutex<Option<Exit>>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    files: FakeFiles,
+    last_exit: Option<Exit>,
+}
+
+impl FakeContainer {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl fmt::Debug for FakeContainer {
@@ -79,11 +86,13 @@ impl fmt::Debug for FakeContainer {
 #[async_trait]
 impl SandboxContainer for FakeContainer {
     async fn put(&self, parts: &[(&str, &CodeTree)]) -> Result<(), SandboxError> {
-        let mut inside = self.files.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state();
         for (folder, files) in parts {
             for (path, entry) in files.iter() {
                 if let Entry::File { bytes, .. } = entry {
-                    inside.insert(format!("{folder}/{path}"), bytes.clone());
+                    state
+                        .files
+                        .insert(format!("{folder}/{path}"), bytes.clone());
                 }
             }
         }
@@ -91,28 +100,18 @@ impl SandboxContainer for FakeContainer {
     }
 
     async fn exec(&self, exec: &Exec, _on_line: OnLine<'_>) -> Result<Exit, SandboxError> {
-        let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
-        let exit = (self.command)(exec, &mut files)?;
-        *self
-            .last_exit
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner) = Some(exit);
+        let mut state = self.state();
+        let exit = (self.command)(exec, &mut state.files)?;
+        state.last_exit = Some(exit);
         Ok(exit)
     }
 
     async fn get(&self, folder: &str, _max_bytes: u64) -> Result<Option<CodeTree>, SandboxError> {
         let prefix = format!("{folder}/");
-        let files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
         let mut tree = CodeTree::default();
-        for (path, bytes) in files.iter() {
+        for (path, bytes) in &self.state().files {
             if let Some(path) = path.strip_prefix(&prefix) {
-                tree.insert(
-                    Path::new(path),
-                    Entry::File {
-                        bytes: bytes.clone(),
-                        executable: false,
-                    },
-                )?;
+                tree.insert_file(path, bytes.clone());
             }
         }
         let found = tree.paths().next().is_some();
@@ -120,20 +119,11 @@ impl SandboxContainer for FakeContainer {
     }
 
     async fn read(&self, path: &str, _max_bytes: u64) -> Result<Option<Vec<u8>>, SandboxError> {
-        Ok(self
-            .files
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .get(path)
-            .cloned())
+        Ok(self.state().files.get(path).cloned())
     }
 
     async fn seen(&self) -> Option<Seen> {
-        let last_exit = self
-            .last_exit
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        let exit_code = match *last_exit {
+        let exit_code = match self.state().last_exit {
             Some(Exit::Code(code)) => Some(code),
             _ => None,
         };

@@ -11,8 +11,7 @@ use sysinfo::{MemoryRefreshKind, System};
 /// The current load of the machine. Blocks while it reads three small files.
 /// `None` where the system does not report it.
 pub fn load(data: &Path) -> Option<HostLoad> {
-    let mut system = System::new().ok()?;
-    system.refresh_memory_specifics(MemoryRefreshKind::nothing().with_ram());
+    let system = memory()?;
     let cores = std::thread::available_parallelism().ok()?;
     Some(HostLoad {
         load: System::load_average().ok()?.one,
@@ -21,6 +20,12 @@ pub fn load(data: &Path) -> Option<HostLoad> {
         memory_bytes: system.total_memory(),
         disk_free_bytes: free_bytes(data)?,
     })
+}
+
+fn memory() -> Option<System> {
+    let mut system = System::new().ok()?;
+    system.refresh_memory_specifics(MemoryRefreshKind::nothing().with_ram());
+    Some(system)
 }
 
 /// Bytes that an ordinary user may still write on a folder's file system.
@@ -56,12 +61,9 @@ pub fn ensure_free_space(folder: &Path, bytes: u64) -> Result<()> {
 /// 1: one for each core, within half of its memory.
 pub fn carries(limits: Limits) -> usize {
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    let memory = System::new().ok().map(|mut system| {
-        system.refresh_memory_specifics(MemoryRefreshKind::nothing().with_ram());
-        system.total_memory() / 2 / (u64::from(limits.memory_mb.max(1)) << 20)
-    });
-    let memory = memory.and_then(|fit| usize::try_from(fit).ok());
-    cores.min(memory.unwrap_or(1)).max(1)
+    let each = u64::from(limits.memory_mb.max(1)) << 20;
+    let fit = memory().and_then(|system| usize::try_from(system.total_memory() / 2 / each).ok());
+    cores.min(fit.unwrap_or(1)).max(1)
 }
 
 #[cfg(test)]

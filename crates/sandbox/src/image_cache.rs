@@ -12,6 +12,7 @@ use std::time::SystemTime;
 
 use anyhow::{Context, bail};
 use async_trait::async_trait;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use swe_ci_base::blocking::blocking;
 use swe_ci_base::files::{self, FileIdentity};
@@ -29,7 +30,6 @@ pub struct ImageCache {
     loading: Arc<Mutex<()>>,
 }
 
-/// The archives of an image.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Record {
     digest: String,
@@ -103,7 +103,7 @@ impl ImageCache {
         let (file, digest) = (self.record(digest), digest.to_owned());
         let link = file.with_extension("tar.gz");
         blocking(move || {
-            let mut record = read_record(&file).unwrap_or(Record {
+            let mut record: Record = read_record(&file).unwrap_or(Record {
                 digest,
                 archives: Vec::new(),
             });
@@ -133,7 +133,7 @@ impl ImageCache {
             return Ok(());
         }
         let file = self.record(digest);
-        let record = blocking(move || Ok(read_record(&file))).await?;
+        let record: Option<Record> = blocking(move || Ok(read_record(&file))).await?;
         let archives = record.map(|record| record.archives).unwrap_or_default();
         for archive in archives.iter().filter(|archive| archive.path.is_file()) {
             tracing::info!(image = digest, archive = %archive.path.display(), "image reloaded");
@@ -149,14 +149,15 @@ impl ImageCache {
     pub async fn evictable(&self) -> anyhow::Result<Vec<EvictableImage>> {
         let folder = self.folder.clone();
         let mut evictable = Vec::new();
-        for (record, last_use) in blocking(move || Ok(records(&folder))).await? {
+        let records = blocking(move || Ok(records::<Record>(&folder)));
+        for (_, record, used) in records.await? {
             if !record.archives.iter().any(|archive| archive.path.is_file()) {
                 continue;
             }
             if let Some(layers) = self.images.layers(&record.digest).await? {
                 evictable.push(EvictableImage {
                     name: record.digest,
-                    used: last_use,
+                    used,
                     layers,
                 });
             }
@@ -170,12 +171,10 @@ impl ImageCache {
         let file = self.record(digest);
         blocking(move || {
             for path in [file.with_extension("tar.gz"), file] {
-                match std::fs::remove_file(&path) {
-                    Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                        return Err(error)
-                            .with_context(|| format!("cannot remove {}", path.display()));
-                    }
-                    _ => {}
+                if let Err(error) = std::fs::remove_file(&path)
+                    && error.kind() != std::io::ErrorKind::NotFound
+                {
+                    return Err(error).context(format!("cannot remove {}", path.display()));
                 }
             }
             Ok(())
@@ -190,11 +189,7 @@ impl ImageCache {
 
     async fn touch(&self, digest: &str) {
         let file = self.record(digest);
-        let touching = blocking(move || {
-            files::touch(&file);
-            Ok(())
-        });
-        let _ = touching.await;
+        let _ = tokio::task::spawn_blocking(move || files::touch(&file)).await;
     }
 
     /// The digest of the image of an archive that was loaded before.
@@ -202,8 +197,8 @@ impl ImageCache {
         let folder = self.folder.clone();
         blocking(move || {
             let holds = |record: &Record| record.archives.iter().any(|a| a.identity == identity);
-            let entries = records(&folder).into_iter().map(|(record, _)| record);
-            Ok(entries.filter(holds).map(|record| record.digest).next())
+            let mut entries = records(&folder).into_iter().map(|(_, record, _)| record);
+            Ok(entries.find(holds).map(|record| record.digest))
         })
         .await
     }
@@ -214,18 +209,20 @@ impl ImageCache {
     }
 }
 
-fn read_record(file: &Path) -> Option<Record> {
+/// Reads a record; `None` if it is missing or unreadable. Blocks.
+pub fn read_record<T: DeserializeOwned>(file: &Path) -> Option<T> {
     serde_json::from_slice(&std::fs::read(file).ok()?).ok()
 }
 
-/// All readable records with the time of last use.
-fn records(folder: &Path) -> Vec<(Record, SystemTime)> {
+/// All readable records of a folder (`NAME.json`) with their names and the time
+/// of last use. Blocks.
+pub fn records<T: DeserializeOwned>(folder: &Path) -> Vec<(String, T, SystemTime)> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let record = |entry: std::fs::DirEntry| {
-        let last_use = entry.metadata().and_then(|data| data.modified()).ok()?;
-        let path = entry.path();
-        let is_record = path.extension().is_some_and(|end| end == "json");
-        Some((read_record(&path).filter(|_| is_record)?, last_use))
+        let file = entry.file_name().into_string().ok()?;
+        let name = file.strip_suffix(".json")?.to_owned();
+        let used = entry.metadata().and_then(|data| data.modified()).ok()?;
+        Some((name, read_record(&entry.path())?, used))
     };
     entries.filter_map(record).collect()
 }

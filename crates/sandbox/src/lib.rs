@@ -17,7 +17,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use swe_ci_core::run::Limits;
 
-pub use docker::{Docker, Instance, LABEL_INSTANCE, LABEL_PURPOSE, SweepScope};
+pub use docker::{Docker, Instance, LABEL_INSTANCE, LABEL_PURPOSE, SweepScope, status_of};
 #[doc(hidden)]
 pub use fake::{FakeFiles, FakeSandbox};
 
@@ -44,7 +44,6 @@ pub enum SandboxError {
     Other(#[from] anyhow::Error),
 }
 
-/// A container to create.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ContainerSpec {
     /// Content digest or name of the image.
@@ -77,7 +76,6 @@ pub struct GatewayMount {
     /// Absolute folder on this machine: it holds the relay and, while a step
     /// works, the gateway's socket.
     pub folder: PathBuf,
-    /// Mount point inside the container.
     pub inside: &'static str,
     /// Starts the relay as process 1, which nothing in the container can end.
     pub relay: [&'static str; 3],
@@ -87,8 +85,9 @@ pub struct GatewayMount {
 /// the engine and for cleaning up.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Purpose {
-    /// A step of an evolution.
-    Step { evolution_id: String },
+    Step {
+        evolution_id: String,
+    },
     /// Preparing tasks, or measuring code.
     Preparation(String),
 }
@@ -109,7 +108,6 @@ impl Purpose {
     }
 }
 
-/// A command to run in a container.
 #[derive(Debug, Clone)]
 pub struct Exec {
     pub command: Vec<String>,
@@ -120,7 +118,6 @@ pub struct Exec {
     pub off: ExcludedTime,
 }
 
-/// How a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
     Code(i64),
@@ -133,7 +130,6 @@ pub enum Exit {
 /// The engine's view of a container and its commands so far.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Seen {
-    /// Content digest of its image.
     pub image: String,
     pub image_name: Option<String>,
     /// Of the latest command that ended by itself.

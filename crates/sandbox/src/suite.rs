@@ -20,7 +20,6 @@ const REPORT_FILE: &str = "/app/report/test_report.json";
 /// The size limit of a report, in bytes.
 const MAX_REPORT: u64 = 512 * 1024 * 1024;
 
-/// The result of a suite run.
 #[derive(Debug)]
 pub struct SuiteRun {
     /// The report, or why the code counts as collapsed.
@@ -48,38 +47,23 @@ pub async fn run(
     let began = std::time::Instant::now();
     let exit = sandbox.exec(&pytest(limits), on_line).await?;
     let seconds = began.elapsed().as_secs_f64();
-    let code = match exit {
-        Exit::Code(code) => code,
+    let (result, raw) = match exit {
         Exit::TimedOut => {
             let reason = format!("the tests took longer than {} s", limits.test_seconds);
-            return Ok(SuiteRun {
-                result: Err(reason),
-                raw: None,
-                seconds,
-            });
+            (Err(reason), None)
         }
         Exit::DiskSpent => {
             let reason = format!("the tests wrote more than {} MiB", limits.disk_mb);
-            return Ok(SuiteRun {
-                result: Err(reason),
-                raw: None,
-                seconds,
-            });
+            (Err(reason), None)
         }
-    };
-    let raw = match sandbox.read(REPORT_FILE, MAX_REPORT).await {
-        Ok(raw) => raw,
-        Err(error @ SandboxError::TooBig { .. }) => {
-            return Ok(SuiteRun {
-                result: Err(error.to_string()),
-                raw: None,
-                seconds,
-            });
-        }
-        Err(error) => return Err(error),
+        Exit::Code(code) => match sandbox.read(REPORT_FILE, MAX_REPORT).await {
+            Ok(raw) => (checked_report(code, raw.as_deref()), raw),
+            Err(error @ SandboxError::TooBig { .. }) => (Err(error.to_string()), None),
+            Err(error) => return Err(error),
+        },
     };
     Ok(SuiteRun {
-        result: checked_report(code, raw.as_deref()),
+        result,
         raw,
         seconds,
     })

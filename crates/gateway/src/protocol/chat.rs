@@ -1,23 +1,17 @@
 //! The dialect of OpenAI's chat completions.
 
-use axum::http::{HeaderName, header};
 use serde_json::{Map, Value, json};
 use swe_ci_core::agent::Protocol;
 
 use super::fields::Fields;
 use super::meter::{AnswerProgress, Counts, number};
-use super::{AgentRequest, Call, Dialect, Problem, Route};
+use super::{AgentRequest, Call, Dialect, Route};
 
 pub struct Chat;
 
 impl Dialect for Chat {
     fn call(&self, path: &str, _query: &str) -> Option<Call> {
-        let route = Route {
-            protocol: Protocol::Chat,
-            model: None,
-            streamed: None,
-            query: None,
-        };
+        let route = Route::new(Protocol::Chat);
         (path == "/v1/chat/completions").then_some(Call::Ask(route))
     }
 
@@ -43,10 +37,6 @@ impl Dialect for Chat {
         ]
     }
 
-    fn key_header(&self) -> (HeaderName, &'static str) {
-        (header::AUTHORIZATION, "Bearer ")
-    }
-
     fn event(&self, event: &Value, progress: &mut AnswerProgress) {
         progress.fail(&event["error"]);
         progress.count(counts(&event["usage"]));
@@ -62,24 +52,6 @@ impl Dialect for Chat {
         self.event(answer, progress);
         progress.end_if(answer["choices"].is_array());
     }
-
-    fn error(&self, problem: Problem, message: &str) -> Value {
-        openai_error(problem, message)
-    }
-}
-
-/// An error in OpenAI's format, which both of its protocols share.
-pub(super) fn openai_error(problem: Problem, message: &str) -> Value {
-    let (kind, code) = match problem {
-        Problem::UnknownPath => ("invalid_request_error", "unknown_url"),
-        Problem::BadToken => ("authentication_error", "invalid_api_key"),
-        Problem::WrongModel => ("invalid_request_error", "model_not_found"),
-        Problem::BadRequest => ("invalid_request_error", "bad_request"),
-        Problem::TooLarge => ("invalid_request_error", "request_too_large"),
-        Problem::BudgetSpent => ("insufficient_quota", "insufficient_quota"),
-        Problem::ProviderFailed => ("server_error", "provider_failed"),
-    };
-    json!({ "error": { "message": message, "type": kind, "param": null, "code": code } })
 }
 
 fn counts(usage: &Value) -> Counts {

@@ -1,12 +1,23 @@
 //! The dialect of Google's generateContent.
 
 use axum::http::HeaderName;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use serde_json::{Map, Value, json};
 use swe_ci_core::agent::Protocol;
 
 use super::fields::Fields;
 use super::meter::{AnswerProgress, Counts, number};
 use super::{AgentRequest, Call, Dialect, Problem, Route};
+
+/// The bytes of a model's name that a path cannot hold.
+const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'~')
+    .remove(b'/')
+    .remove(b':')
+    .remove(b'@');
 
 pub struct Gemini;
 
@@ -63,10 +74,6 @@ impl Dialect for Gemini {
         (HeaderName::from_static("x-goog-api-key"), "")
     }
 
-    fn event(&self, event: &Value, progress: &mut AnswerProgress) {
-        self.answer(event, progress);
-    }
-
     fn answer(&self, answer: &Value, progress: &mut AnswerProgress) {
         progress.fail(&answer["error"]);
         progress.count(counts(&answer["usageMetadata"]));
@@ -120,30 +127,12 @@ fn counts(usage: &Value) -> Counts {
 /// Percent-encodes a model's name for a path. Slashes stay, as in Google's
 /// clients.
 fn encode_path(model: &str) -> String {
-    let mut written = String::new();
-    for byte in model.bytes() {
-        match byte {
-            b'-' | b'.' | b'_' | b'~' | b'/' | b':' | b'@' => written.push(char::from(byte)),
-            _ if byte.is_ascii_alphanumeric() => written.push(char::from(byte)),
-            _ => written.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    written
+    utf8_percent_encode(model, ENCODED).to_string()
 }
 
-/// Decodes a percent-encoded model name.
 fn decode_path(written: &str) -> String {
-    let mut name = Vec::new();
-    let mut rest = written.as_bytes();
-    while let [first, after @ ..] = rest {
-        let digit = |at: usize| char::from(*after.get(at)?).to_digit(16);
-        let byte = (digit(0).zip(digit(1)))
-            .filter(|_| *first == b'%')
-            .and_then(|(high, low)| u8::try_from(high * 16 + low).ok());
-        name.push(byte.unwrap_or(*first));
-        rest = if byte.is_some() { &after[2..] } else { after };
-    }
-    String::from_utf8_lossy(&name).into_owned()
+    let name = percent_decode_str(written);
+    name.decode_utf8_lossy().into_owned()
 }
 
 #[cfg(test)]

@@ -30,7 +30,6 @@ const RESPONSE: [&str; 8] = [
 ];
 
 /// The session's token, from any header or query field a harness may use.
-#[must_use]
 pub fn token<'a>(headers: &'a HeaderMap, query: Option<&'a str>) -> Option<&'a str> {
     let text = |name: &str| headers.get(name)?.to_str().ok();
     let bearer = || {
@@ -62,14 +61,10 @@ pub fn key_header(
     Ok((name, value))
 }
 
-/// Whether the gateway passes this request header to the provider.
-#[must_use]
 pub fn passed_on_request(name: &HeaderName) -> bool {
     REQUEST.contains(&name.as_str())
 }
 
-/// Whether the gateway passes this response header to the harness.
-#[must_use]
 pub fn passed_on_response(name: &HeaderName) -> bool {
     RESPONSE.contains(&name.as_str())
 }

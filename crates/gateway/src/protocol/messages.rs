@@ -13,10 +13,8 @@ impl Dialect for Messages {
     fn call(&self, path: &str, query: &str) -> Option<Call> {
         let beta = query.split('&').any(|part| part == "beta=true");
         let route = Route {
-            protocol: Protocol::Messages,
-            model: None,
-            streamed: None,
             query: beta.then_some("beta=true"),
+            ..Route::new(Protocol::Messages)
         };
         match path {
             "/v1/messages" => Some(Call::Ask(route)),
@@ -26,12 +24,10 @@ impl Dialect for Messages {
     }
 
     fn path(&self, request: &AgentRequest, _model: &str) -> String {
-        let path = if request.counting {
-            "/messages/count_tokens"
-        } else {
-            "/messages"
-        };
-        path.into()
+        match request.counting {
+            true => "/messages/count_tokens".into(),
+            false => "/messages".into(),
+        }
     }
 
     fn varying(&self) -> &'static [&'static str] {

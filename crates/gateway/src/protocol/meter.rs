@@ -12,10 +12,8 @@ use super::dialect;
 const MAX_EVENT: usize = 8 * 1024 * 1024;
 /// Maximum bytes of an answer that is not streamed; longer ones are ignored.
 const MAX_ANSWER: usize = 32 * 1024 * 1024;
-/// Maximum characters of an error message.
 const MAX_ERROR: usize = 2000;
 
-/// The result of metering an answer.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Metered {
     /// The provider's count; none if it sent none.
@@ -63,18 +61,14 @@ pub(super) struct AnswerProgress {
 
 impl Meter {
     /// `streamed`: the answer is a stream of events, not one JSON value.
-    #[must_use]
     pub fn new(protocol: Protocol, streamed: bool) -> Self {
-        let form = if streamed {
-            Form::Stream(Splitter::new(MAX_EVENT))
-        } else {
-            Form::Whole(Vec::new())
-        };
-        let progress = AnswerProgress::default();
         Self {
             protocol,
-            form,
-            progress,
+            form: match streamed {
+                true => Form::Stream(Splitter::new(MAX_EVENT)),
+                false => Form::Whole(Vec::new()),
+            },
+            progress: AnswerProgress::default(),
         }
     }
 
@@ -93,7 +87,6 @@ impl Meter {
         }
     }
 
-    #[must_use]
     pub fn finish(mut self) -> Metered {
         if let Form::Whole(whole) = &self.form
             && let Ok(answer) = serde_json::from_slice(whole)
@@ -116,20 +109,12 @@ impl Meter {
 impl AnswerProgress {
     /// Providers send usage once, or several times as it grows. Some then send
     /// zeros for the counts they do not repeat, so zeros never replace a count.
-    pub(super) fn count(&mut self, counts: Counts) {
-        let update = |old: &mut u64, new: u64| {
-            if new > 0 {
-                *old = new;
+    pub(super) fn count(&mut self, mut counts: Counts) {
+        for (old, new) in self.counts.all().zip(counts.all()) {
+            if *new > 0 {
+                *old = *new;
             }
-        };
-        for (old, new) in self.counts.input.iter_mut().zip(counts.input) {
-            update(old, new);
         }
-        for (old, new) in self.counts.output.iter_mut().zip(counts.output) {
-            update(old, new);
-        }
-        update(&mut self.counts.cached, counts.cached);
-        update(&mut self.counts.reasoning, counts.reasoning);
     }
 
     pub(super) fn end_if(&mut self, ended: bool) {
@@ -148,12 +133,13 @@ impl AnswerProgress {
 }
 
 impl Counts {
+    fn all(&mut self) -> impl Iterator<Item = &mut u64> {
+        let parts = self.input.iter_mut().chain(&mut self.output);
+        parts.chain([&mut self.cached, &mut self.reasoning])
+    }
+
     fn usage(self) -> Usage {
-        let sum = |parts: &[u64]| {
-            parts
-                .iter()
-                .fold(0, |sum: u64, &part| sum.saturating_add(part))
-        };
+        let sum = |parts: &[u64]| parts.iter().copied().fold(0, u64::saturating_add);
         let (input, output) = (sum(&self.input), sum(&self.output));
         Usage {
             input_tokens: input,

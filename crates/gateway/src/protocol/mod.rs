@@ -16,8 +16,8 @@ mod responses;
 #[cfg(test)]
 mod tests;
 
-use axum::http::HeaderName;
-use serde_json::Value;
+use axum::http::{HeaderName, header};
+use serde_json::{Value, json};
 use swe_ci_core::agent::Protocol;
 
 pub use headers::{key_header, passed_on_request, passed_on_response, token};
@@ -28,7 +28,7 @@ pub use request::{AgentRequest, Call, Outgoing, Route, call, models_body, parse_
 use fields::Fields;
 use meter::AnswerProgress;
 
-/// The differences between the protocols.
+/// The differences between the protocols. The defaults are those of OpenAI's.
 trait Dialect {
     /// The call of a POST to this path, if the path belongs to this protocol.
     fn call(&self, path: &str, query: &str) -> Option<Call>;
@@ -48,16 +48,31 @@ trait Dialect {
     fn varying(&self) -> &'static [&'static str];
 
     /// The header for the provider's key, and the prefix of its value.
-    fn key_header(&self) -> (HeaderName, &'static str);
+    fn key_header(&self) -> (HeaderName, &'static str) {
+        (header::AUTHORIZATION, "Bearer ")
+    }
 
     /// Meters an event of a stream; data that is not JSON comes as a string.
-    fn event(&self, event: &Value, progress: &mut AnswerProgress);
+    fn event(&self, event: &Value, progress: &mut AnswerProgress) {
+        self.answer(event, progress);
+    }
 
     /// Meters a whole answer.
     fn answer(&self, answer: &Value, progress: &mut AnswerProgress);
 
     /// An error in the protocol's format.
-    fn error(&self, problem: Problem, message: &str) -> Value;
+    fn error(&self, problem: Problem, message: &str) -> Value {
+        let (kind, code) = match problem {
+            Problem::UnknownPath => ("invalid_request_error", "unknown_url"),
+            Problem::BadToken => ("authentication_error", "invalid_api_key"),
+            Problem::WrongModel => ("invalid_request_error", "model_not_found"),
+            Problem::BadRequest => ("invalid_request_error", "bad_request"),
+            Problem::TooLarge => ("invalid_request_error", "request_too_large"),
+            Problem::BudgetSpent => ("insufficient_quota", "insufficient_quota"),
+            Problem::ProviderFailed => ("server_error", "provider_failed"),
+        };
+        json!({ "error": { "message": message, "type": kind, "param": null, "code": code } })
+    }
 
     /// The same for a stream that has started.
     fn error_event(&self, problem: Problem, message: &str) -> String {

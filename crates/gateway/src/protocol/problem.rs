@@ -21,7 +21,6 @@ pub enum Problem {
 
 impl Problem {
     /// Most clients retry after [`Problem::ProviderFailed`], and after no other.
-    #[must_use]
     pub fn status(self) -> StatusCode {
         match self {
             Self::UnknownPath | Self::WrongModel => StatusCode::NOT_FOUND,
@@ -36,7 +35,6 @@ impl Problem {
 
 /// Status and body of an error. If the path does not show the protocol, the
 /// body has the format most clients know.
-#[must_use]
 pub fn error_body(
     protocol: Option<Protocol>,
     problem: Problem,
@@ -48,7 +46,6 @@ pub fn error_body(
 
 /// An error for an answer whose head is already sent: the last event of a
 /// stream, or a whole JSON body. Send it as a separate piece.
-#[must_use]
 pub fn error_event(protocol: Protocol, streamed: bool, problem: Problem, message: &str) -> Vec<u8> {
     if streamed {
         dialect(protocol).error_event(problem, message).into_bytes()
@@ -59,7 +56,6 @@ pub fn error_event(protocol: Protocol, streamed: bool, problem: Problem, message
 
 /// Bytes to send, as often as needed, between the head of an answer and its
 /// first byte: white space before JSON.
-#[must_use]
 pub fn keep_alive(protocol: Protocol, streamed: bool) -> &'static [u8] {
     if streamed {
         dialect(protocol).keep_alive().as_bytes()

@@ -15,7 +15,6 @@ pub enum Call {
     Ask(Route),
     /// Count the tokens of a conversation; free and not metered.
     CountTokens(Route),
-    /// List the models.
     Models,
 }
 
@@ -31,6 +30,18 @@ pub struct Route {
     pub query: Option<&'static str>,
 }
 
+impl Route {
+    /// A route whose path says nothing further.
+    pub fn new(protocol: Protocol) -> Self {
+        Self {
+            protocol,
+            model: None,
+            streamed: None,
+            query: None,
+        }
+    }
+}
+
 /// A parsed request of the harness.
 #[derive(Debug, Clone)]
 pub struct AgentRequest {
@@ -40,7 +51,6 @@ pub struct AgentRequest {
     pub streamed: bool,
     /// The body as text; a tree takes several times as much memory.
     fields: Fields,
-    /// Only count the tokens.
     pub counting: bool,
     query: Option<&'static str>,
 }
@@ -57,7 +67,6 @@ pub struct Outgoing {
 
 /// The call of a request, if the gateway knows it. The path may include the
 /// query.
-#[must_use]
 pub fn call(method: &Method, path: &str) -> Option<Call> {
     let (path, query) = path.split_once('?').unwrap_or((path, ""));
     match *method {
@@ -99,7 +108,6 @@ pub fn parse_request(call: &Call, bytes: &[u8]) -> Result<AgentRequest, String> 
 impl AgentRequest {
     /// The request to the provider: it names the endpoint's model, overrides
     /// the harness's parameters with the endpoint's, and requests usage.
-    #[must_use]
     pub fn outgoing(&self, endpoint: &Endpoint) -> Outgoing {
         let dialect = dialect(self.protocol);
         let mut body = self.fields.clone();
@@ -115,8 +123,6 @@ impl AgentRequest {
         }
     }
 
-    /// The body the harness sent.
-    #[must_use]
     pub fn body(&self) -> Value {
         // It was parsed as an object before, so this does not fail.
         serde_json::from_str(&self.fields.to_string()).unwrap_or_default()
@@ -124,14 +130,12 @@ impl AgentRequest {
 
     /// The body without incidental differences between runs, with sorted keys,
     /// to be compared with a recording.
-    #[must_use]
     pub fn normalised(&self) -> Value {
         normalisation::normalised(self.body(), dialect(self.protocol).varying())
     }
 }
 
 /// The list with the one model, in the format of the protocol of this path.
-#[must_use]
 pub fn models_body(path: &str, model: &str) -> Vec<u8> {
     let body = if path.starts_with("/v1beta/") {
         let methods = ["generateContent", "streamGenerateContent", "countTokens"];

@@ -1,10 +1,8 @@
 //! The dialect of OpenAI's responses.
 
-use axum::http::{HeaderName, header};
 use serde_json::{Value, json};
 use swe_ci_core::agent::Protocol;
 
-use super::chat::openai_error;
 use super::meter::{AnswerProgress, Counts, number};
 use super::{AgentRequest, Call, Dialect, Problem, Route};
 
@@ -12,12 +10,7 @@ pub struct Responses;
 
 impl Dialect for Responses {
     fn call(&self, path: &str, _query: &str) -> Option<Call> {
-        let route = Route {
-            protocol: Protocol::Responses,
-            model: None,
-            streamed: None,
-            query: None,
-        };
+        let route = Route::new(Protocol::Responses);
         (path == "/v1/responses").then_some(Call::Ask(route))
     }
 
@@ -36,10 +29,6 @@ impl Dialect for Responses {
             "input.*.id",
             "input.*.call_id",
         ]
-    }
-
-    fn key_header(&self) -> (HeaderName, &'static str) {
-        (header::AUTHORIZATION, "Bearer ")
     }
 
     fn event(&self, event: &Value, progress: &mut AnswerProgress) {
@@ -65,10 +54,6 @@ impl Dialect for Responses {
             Some(_) => {}
             None => progress.end_if(answer["output"].is_array()),
         }
-    }
-
-    fn error(&self, problem: Problem, message: &str) -> Value {
-        openai_error(problem, message)
     }
 
     /// Codex reads errors only from this event. On a spent quota it gives up

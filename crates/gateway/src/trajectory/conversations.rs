@@ -14,7 +14,7 @@ use super::transcript::{Answer, Call, CallResult, Message, Request, Speaker};
 use crate::Exchange;
 
 /// Exchanges that each continue the previous one.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Conversation {
     /// The system prompts at the start.
     pub instructions: Vec<String>,
@@ -23,7 +23,6 @@ pub struct Conversation {
     pub turns: Vec<Turn>,
 }
 
-/// One exchange inside a conversation.
 #[derive(Debug, Clone)]
 pub struct Turn {
     /// Without request and response: the other fields hold their content.
@@ -79,7 +78,6 @@ pub fn read_conversations<'a, E>(
 struct Link {
     /// Without request and response.
     exchange: Exchange,
-    /// The fingerprint of each message in the request.
     fingerprints: Vec<u64>,
     /// The longest system prompt; short ones hold varying data.
     instructions: Option<String>,
@@ -112,12 +110,10 @@ impl Link {
         };
         // Without messages, as in a request too long to be recorded, assume that
         // it continues the previous exchange.
+        let mut all = earlier.iter().enumerate().rev();
         let found = match request.messages.is_empty() {
-            true => earlier.len().checked_sub(1).map(|last| (last, 0)),
-            false => (0..earlier.len()).rev().find_map(|index| {
-                let from = link.continues(&request, &earlier[index])?;
-                Some((index, from))
-            }),
+            true => all.next().map(|(last, _)| (last, 0)),
+            false => all.find_map(|(index, one)| Some((index, link.continues(&request, one)?))),
         };
         if let Some((parent, from)) = found {
             link.parent = Some(parent);
@@ -133,12 +129,9 @@ impl Link {
         if earlier.offers_tools && !self.offers_tools {
             return None;
         }
-        let answer = &earlier.answer.message;
         let messages = &request.messages;
-        if let Some(at) = messages
-            .iter()
-            .rposition(|message| repeats(message, answer))
-        {
+        let repeated = |message: &Message| repeats(message, &earlier.answer.message);
+        if let Some(at) = messages.iter().rposition(repeated) {
             return Some(at + 1);
         }
         let is_repetition = !earlier.fingerprints.is_empty()
@@ -150,12 +143,11 @@ impl Link {
     }
 }
 
-/// Whether a message repeats the answer.
 fn repeats(message: &Message, answer: &Message) -> bool {
     if message.speaker != Speaker::Agent {
         return false;
     }
-    let same = |one: &Call, other: &Call| {
+    let same = |(one, other): (&Call, &Call)| {
         let ids = one.id.as_ref().zip(other.id.as_ref());
         ids.is_none_or(|(one, other)| one == other)
             && one.name == other.name
@@ -165,9 +157,8 @@ fn repeats(message: &Message, answer: &Message) -> bool {
         let text = answer.text.trim();
         return message.calls.is_empty() && !text.is_empty() && message.text.trim() == text;
     }
-    let all = message.calls.len() == answer.calls.len();
     let mut pairs = message.calls.iter().zip(&answer.calls);
-    all && pairs.all(|(one, other)| same(one, other))
+    message.calls.len() == answer.calls.len() && pairs.all(same)
 }
 
 /// A hash to recognise a message. Harnesses shorten old results and rewrite the
@@ -227,9 +218,8 @@ fn chain_conversation(chain: &[usize], whole: Request, links: &mut [Link]) -> Co
     let mut first = Some(whole.messages);
     for &index in chain {
         let link = &mut links[index];
-        let mut added = first
-            .take()
-            .unwrap_or_else(|| std::mem::take(&mut link.new));
+        let new = std::mem::take(&mut link.new);
+        let mut added = first.take().unwrap_or(new);
         if let Some(before) = conversation.turns.last_mut() {
             before.results = take_results(&mut added);
         }
@@ -248,17 +238,9 @@ fn chain_conversation(chain: &[usize], whole: Request, links: &mut [Link]) -> Co
 /// Removes the results before the agent's next message; later results belong to
 /// that message.
 fn take_results(new: &mut Vec<Message>) -> Vec<CallResult> {
-    let next = new
-        .iter()
-        .position(|message| message.speaker == Speaker::Agent);
-    let later = new.split_off(next.unwrap_or(new.len()));
-    let (results, messages): (Vec<_>, Vec<_>) = new
-        .drain(..)
-        .partition(|message| message.speaker == Speaker::Tool);
-    *new = messages;
-    new.extend(later);
-    results
-        .into_iter()
-        .flat_map(|message| message.results)
-        .collect()
+    let is_agent = |message: &Message| message.speaker == Speaker::Agent;
+    let next = new.iter().position(is_agent).unwrap_or(new.len());
+    let is_tool = |message: &mut Message| message.speaker == Speaker::Tool;
+    let results = new.extract_if(..next, is_tool);
+    results.flat_map(|message| message.results).collect()
 }

@@ -26,7 +26,6 @@ pub fn messages(lines: &Lines) -> anyhow::Result<Messages> {
     Ok(writer.all)
 }
 
-/// The messages so far.
 #[derive(Debug, Default)]
 struct Writer {
     all: Messages,
@@ -62,10 +61,16 @@ impl Writer {
             self.message(message);
         }
         self.now = rfc3339(turn.exchange.finished_at);
+        let exchange = &turn.exchange;
+        let took = exchange.finished_at.saturating_sub(exchange.started_at);
         let answered = Answered {
+            exchange: exchange.ordinal,
             model: turn.answer.model,
             stopped: turn.answer.stopped,
-            ..answered(&turn.exchange)
+            usage: exchange.usage,
+            seconds: u32::try_from(took / 1_000).unwrap_or_default(),
+            retries: count(exchange.retries.len()),
+            ..Answered::default()
         };
         let calls = turn.answer.message.calls.clone();
         let mut parts = parts(turn.answer.message);
@@ -125,18 +130,13 @@ fn parts(message: Message) -> Vec<Part> {
 }
 
 fn call_part(call: Call) -> Part {
-    let argument = |name: String, value: Value| Argument {
+    let argument = |(name, value): (String, Value)| Argument {
         name,
         value: plain_text(value).into(),
     };
     let arguments = match call.arguments {
-        Value::Object(arguments) => {
-            let arguments = arguments.into_iter();
-            arguments
-                .map(|(name, value)| argument(name, value))
-                .collect()
-        }
-        other => vec![argument(String::new(), other)],
+        Value::Object(arguments) => arguments.into_iter().map(argument).collect(),
+        other => vec![argument((String::new(), other))],
     };
     Part::Call {
         id: call.id,
@@ -159,17 +159,6 @@ fn plain_text(value: Value) -> String {
     match value {
         Value::String(text) => text,
         other => serde_json::to_string_pretty(&other).unwrap_or_default(),
-    }
-}
-
-fn answered(exchange: &Exchange) -> Answered {
-    let took = exchange.finished_at.saturating_sub(exchange.started_at);
-    Answered {
-        exchange: exchange.ordinal,
-        usage: exchange.usage,
-        seconds: u32::try_from(took / 1_000).unwrap_or_default(),
-        retries: count(exchange.retries.len()),
-        ..Answered::default()
     }
 }
 

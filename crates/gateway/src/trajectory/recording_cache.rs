@@ -53,16 +53,10 @@ impl RecordingCache {
         key: Key,
         read: impl Future<Output = anyhow::Result<Messages>>,
     ) -> anyhow::Result<Arc<Messages>> {
-        if let Some(all) = self.cache.get(&key) {
-            return Ok(all);
-        }
-        let _permit = self.parsing.acquire().await?;
-        // Another caller may have parsed it meanwhile.
-        if let Some(all) = self.cache.get(&key) {
-            return Ok(all);
-        }
-        let all = Arc::new(read.await?);
-        self.cache.insert(key, all.clone());
-        Ok(all)
+        let parsed = async {
+            let _permit = self.parsing.acquire().await?;
+            Ok(Arc::new(read.await?))
+        };
+        self.cache.get_or_insert_async(&key, parsed).await
     }
 }

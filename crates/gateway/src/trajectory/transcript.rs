@@ -1,20 +1,21 @@
 //! Requests and answers of a conversation, independent of the protocol. The
 //! parsers produce them from recorded exchanges.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// The sender of a message.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum Speaker {
     System,
     User,
+    #[default]
     Agent,
     /// The harness, with results of calls.
     Tool,
 }
 
 /// One message. The agent's may hold reasoning and calls, a tool's only results.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Message {
     pub speaker: Speaker,
     pub text: String,
@@ -25,7 +26,6 @@ pub struct Message {
     pub notes: Vec<String>,
 }
 
-/// A tool call of the agent.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Call {
     /// Absent in some protocols.
@@ -35,10 +35,8 @@ pub struct Call {
     pub arguments: Value,
 }
 
-/// The result of a tool call.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CallResult {
-    /// The id of the call.
     pub call: Option<String>,
     /// The tool, if the protocol names it.
     pub name: Option<String>,
@@ -46,7 +44,6 @@ pub struct CallResult {
     pub failed: bool,
 }
 
-/// A request to the model.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Request {
     /// System prompts at the start.
@@ -56,8 +53,7 @@ pub struct Request {
     pub tools: Vec<Value>,
 }
 
-/// The model's answer.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Answer {
     pub message: Message,
     /// The provider's name of the model.
@@ -71,10 +67,7 @@ impl Message {
         Self {
             speaker,
             text: text.into(),
-            reasoning: String::new(),
-            calls: Vec::new(),
-            results: Vec::new(),
-            notes: Vec::new(),
+            ..Self::default()
         }
     }
 
@@ -93,22 +86,19 @@ impl Message {
         }
     }
 
-    /// Whether there is no content.
     pub fn is_empty(&self) -> bool {
         *self == Self::new(self.speaker, "")
     }
 
-    /// Adds a paragraph.
     pub fn add_text(&mut self, text: &str) {
         add_paragraph(&mut self.text, text);
     }
 
-    /// Adds a paragraph of reasoning.
     pub fn add_reasoning(&mut self, text: &str) {
         add_paragraph(&mut self.reasoning, text);
     }
 
-    fn append(&mut self, more: Self) {
+    pub fn append(&mut self, more: Self) {
         self.add_text(&more.text);
         self.add_reasoning(&more.reasoning);
         self.calls.extend(more.calls);
@@ -135,30 +125,21 @@ impl Request {
 }
 
 impl Call {
-    /// Parses arguments in text form, which need not be JSON.
-    pub fn from_text(id: Option<String>, name: &str, arguments: &str) -> Self {
-        let arguments = match serde_json::from_str(arguments) {
-            Ok(value @ Value::Object(_)) => value,
-            _ if arguments.trim().is_empty() => Value::Object(serde_json::Map::new()),
-            _ => Value::from(arguments),
+    /// Arguments in text form are parsed; they need not be JSON.
+    pub fn new(id: Option<String>, name: &str, arguments: Value) -> Self {
+        let arguments = match arguments {
+            Value::String(text) => match serde_json::from_str(&text) {
+                Ok(object @ Value::Object(_)) => object,
+                _ if text.trim().is_empty() => Value::Object(Map::new()),
+                _ => Value::String(text),
+            },
+            Value::Null => Value::Object(Map::new()),
+            other => other,
         };
         Self {
             id,
             name: name.to_owned(),
             arguments,
-        }
-    }
-
-    /// From arguments in text form or as a JSON value.
-    pub fn from_value(id: Option<String>, name: &str, arguments: &Value) -> Self {
-        match arguments {
-            Value::String(text) => Self::from_text(id, name, text),
-            Value::Null => Self::from_text(id, name, ""),
-            other => Self {
-                id,
-                name: name.to_owned(),
-                arguments: other.clone(),
-            },
         }
     }
 }

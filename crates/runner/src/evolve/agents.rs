@@ -9,12 +9,11 @@ use swe_ci_core::agent::AgentConfig;
 use swe_ci_core::permissions::RunPermissions;
 use swe_ci_core::step::{Role, StepOutcome};
 use swe_ci_core::usage::{Traffic, Usage};
-use swe_ci_gateway::{self, Gateway, GatewaySession, Ledger, Recording, SessionConfig, StopReason};
+use swe_ci_gateway::{self, GatewaySession, Ledger, Recording, SessionConfig, StopReason};
 use swe_ci_sandbox::{Exec, Exit, SandboxContainer};
-use swe_ci_store::artifacts::Artifacts;
 use swe_ci_store::{Claim, RunToExecute};
 
-use super::containers::{Needs, StepContainer};
+use super::containers::StepContainer;
 use super::failure::Failure;
 use super::log::Log;
 use super::paths::{APP, HARNESS_FOLDER};
@@ -22,27 +21,22 @@ use super::provider_waits::ProviderWaits;
 use super::{Evolver, prompts};
 use crate::harness::builtin::{self, End};
 use crate::harness::{Assignment, Harness, Job, Play, StepValues};
-use crate::keys::Keys;
 
 /// The two agents of an evolution.
 #[derive(Debug)]
-pub(super) struct Agents {
+pub(super) struct Agents<'a> {
+    evolver: &'a Evolver,
     architect: Player,
     programmer: Player,
     ledger: Arc<Ledger>,
-    gateway: Gateway,
-    keys: Keys,
     permissions: RunPermissions,
-    artifacts: Artifacts,
     limits: swe_ci_core::run::Limits,
-    waits: ProviderWaits,
+    waits: ProviderWaits<'a>,
     /// Open while an agent that uses a model is running.
     session: Option<GatewaySession>,
-    /// Model usage of the current attempt.
     pub model_usage: ModelUsage,
 }
 
-/// The agent that plays a role.
 #[derive(Debug)]
 struct Player {
     config: AgentConfig,
@@ -67,7 +61,6 @@ impl Player {
     }
 }
 
-/// Model usage of one attempt.
 #[derive(Debug, Default)]
 pub(super) struct ModelUsage {
     pub usage: Option<Usage>,
@@ -90,10 +83,10 @@ pub(super) struct Work<'a> {
     pub recording: Option<Arc<Recording>>,
 }
 
-impl Agents {
+impl<'a> Agents<'a> {
     pub async fn load(
-        evolver: &Evolver,
-        claim: &Claim,
+        evolver: &'a Evolver,
+        claim: &'a Claim,
         run: &RunToExecute,
         assignment: &Assignment,
     ) -> swe_ci_base::error::Result<Self> {
@@ -112,15 +105,16 @@ impl Agents {
         let began = began.unwrap_or_else(swe_ci_base::clock::now_ms);
         let new = || Ledger::new(config.budget, began, totals.taken, totals.traffic);
         Ok(Self {
+            evolver,
             architect: player(Role::Architect).await?,
             programmer: player(Role::Programmer).await?,
             ledger: evolver.ledgers.of_run(&claim.run_id, new),
-            gateway: evolver.gateway.clone(),
-            keys: evolver.keys.clone(),
             permissions: run.permissions.clone(),
-            artifacts: evolver.artifacts.clone(),
             limits: config.limits,
-            waits: ProviderWaits::new(&evolver.events, claim),
+            waits: ProviderWaits {
+                events: &evolver.events,
+                claim,
+            },
             session: None,
             model_usage: ModelUsage::default(),
         })
@@ -128,10 +122,8 @@ impl Agents {
 
     /// Resets the usage for a new attempt. Fails when the budget is spent.
     pub fn begin(&mut self, role: Role) -> Result<(), Failure> {
-        self.model_usage = self
-            .player(role)
-            .map(Player::initial_usage)
-            .unwrap_or_default();
+        let player = self.player(role);
+        self.model_usage = player.map(Player::initial_usage).unwrap_or_default();
         if role == Role::Test {
             return Ok(());
         }
@@ -141,27 +133,20 @@ impl Agents {
         }
     }
 
-    pub fn harness(&self, role: Role) -> Option<Harness> {
-        self.player(role).map(|player| player.harness.clone())
+    pub fn harness(&self, role: Role) -> Option<&Harness> {
+        self.player(role).map(|player| &player.harness)
     }
 
     /// Whether the agent runs in this process, command by command.
     pub fn is_builtin(&self, role: Role) -> bool {
-        matches!(
-            self.player(role).map(|player| &player.harness),
-            Some(Harness::Builtin)
-        )
+        matches!(self.harness(role), Some(Harness::Builtin))
     }
 
-    /// The needs of this role's container.
-    pub fn needs(&self, role: Role) -> Needs {
-        match self.player(role).map(|player| &player.harness) {
-            // The builtin agent calls its model from this process.
-            None | Some(Harness::Replay(_) | Harness::Builtin) => Needs::Nothing,
-            Some(Harness::Program(installed)) => Needs::Gateway {
-                layer: installed.layer.volume.clone(),
-            },
-        }
+    /// The volume with the program of this role's harness. The builtin agent has
+    /// none and calls its model from this process.
+    pub fn layer(&self, role: Role) -> Option<String> {
+        let layer = self.harness(role)?.layer()?;
+        Some(layer.volume.clone())
     }
 
     /// The run whose recorded answers this role replays, if configured.
@@ -172,18 +157,18 @@ impl Agents {
 
     /// Puts the files in place and runs the agent to its end; the agent's
     /// mistakes count as its own.
-    pub async fn work(&mut self, work: Work<'_>, log: &mut Log) -> Result<(), Failure> {
-        match work.play {
+    pub async fn work(&mut self, work: Work<'_>, log: &mut Log<'_>) -> Result<(), Failure> {
+        match &work.play {
             Play::Job(job) => {
-                self.run_job(work.container.sandbox.as_ref(), work.parts, &job, log)
-                    .await
+                let sandbox = work.container.sandbox.as_ref();
+                self.run_job(sandbox, work.parts, job, log).await
             }
-            Play::Model => self.ask_model(work, log).await,
+            Play::Model => self.ask_model(&work, log).await,
         }
     }
 
-    async fn ask_model(&mut self, work: Work<'_>, log: &mut Log) -> Result<(), Failure> {
-        self.session = Some(self.open(&work).await?);
+    async fn ask_model(&mut self, work: &Work<'_>, log: &mut Log<'_>) -> Result<(), Failure> {
+        self.session = Some(self.open(work).await?);
         let this = &*self;
         let Some(session) = &this.session else {
             return Ok(());
@@ -201,7 +186,7 @@ impl Agents {
                     let job = installed.program.job(&installed.version, &values)?;
                     this.run_job(sandbox, work.parts, &job, log).await
                 }
-                _ => this.run_builtin(session, sandbox, &work, log).await,
+                _ => this.run_builtin(session, sandbox, work, log).await,
             }
         };
         // A stopped session ends the attempt at once.
@@ -222,7 +207,8 @@ impl Agents {
         let endpoint = endpoint.ok_or_else(|| anyhow::anyhow!("the agent has no endpoint"))?;
         let key = match (&endpoint.key, &work.recording) {
             (Some(name), None) => {
-                let key = self.keys.open(&self.permissions.keyring, name).await;
+                let (keys, ring) = (&self.evolver.keys, &self.permissions.keyring);
+                let key = keys.open(ring, name).await;
                 Some(key.map_err(anyhow::Error::new)?)
             }
             _ => None,
@@ -235,9 +221,8 @@ impl Agents {
             ledger: self.ledger.clone(),
             patience: Duration::from_secs(self.limits.patience_seconds.into()),
         };
-        Ok(self
-            .gateway
-            .open(work.container.socket_mount.as_ref(), config)?)
+        let socket_mount = work.container.socket_mount.as_ref();
+        Ok(self.evolver.gateway.open(socket_mount, config)?)
     }
 
     async fn run_builtin(
@@ -245,7 +230,7 @@ impl Agents {
         session: &GatewaySession,
         sandbox: &dyn SandboxContainer,
         work: &Work<'_>,
-        log: &mut Log,
+        log: &mut Log<'_>,
     ) -> Result<(), Failure> {
         sandbox.put(work.parts).await?;
         let task = builtin::Task {
@@ -257,10 +242,11 @@ impl Agents {
             time_limit: self.agent_time(),
             excluded_time: session.off_clock(),
         };
-        match builtin::work(&task, &mut |line| log.line(line)).await? {
-            End::Done => Ok(()),
-            End::Failed(why) => Err(Failure::Ended(StepOutcome::AgentFailed, why)),
-            End::Sandbox(exit) => self.result_of(exit),
+        match builtin::work(&task, &mut |line| log.line(line)).await {
+            Ok(()) => Ok(()),
+            Err(End::Failed(why)) => Err(Failure::Ended(StepOutcome::AgentFailed, why)),
+            Err(End::Sandbox(exit)) => self.result_of(exit),
+            Err(End::Platform(error)) => Err(error.into()),
         }
     }
 
@@ -269,40 +255,32 @@ impl Agents {
         sandbox: &dyn SandboxContainer,
         parts: &[(&str, &CodeTree)],
         job: &Job,
-        log: &mut Log,
+        log: &mut Log<'_>,
     ) -> Result<(), Failure> {
         let own = (HARNESS_FOLDER, &job.files);
         let parts: Vec<(&str, &CodeTree)> = parts.iter().copied().chain([own]).collect();
         sandbox.put(&parts).await?;
+        let session = self.session.as_ref();
         let exec = Exec {
             command: job.command.clone(),
             env: job.env.clone(),
             working_dir: APP.into(),
             time_limit: self.agent_time(),
-            off: self
-                .session
-                .as_ref()
-                .map(GatewaySession::off_clock)
-                .unwrap_or_default(),
+            off: session.map(GatewaySession::off_clock).unwrap_or_default(),
         };
         self.result_of(sandbox.exec(&exec, &mut |line| log.line(line)).await?)
     }
 
     fn result_of(&self, exit: Exit) -> Result<(), Failure> {
-        let (outcome, why) = match exit {
+        let why = match exit {
             Exit::Code(0) => return Ok(()),
-            Exit::Code(code) => (
-                StepOutcome::AgentFailed,
-                format!("the agent ended with exit code {code}"),
-            ),
-            Exit::TimedOut => (
-                StepOutcome::AgentTimedOut,
-                format!("the agent took longer than {} s", self.limits.agent_seconds),
-            ),
-            Exit::DiskSpent => (
-                StepOutcome::AgentFailed,
-                format!("the agent wrote more than {} MiB", self.limits.disk_mb),
-            ),
+            Exit::Code(code) => format!("the agent ended with exit code {code}"),
+            Exit::TimedOut => format!("the agent took longer than {} s", self.limits.agent_seconds),
+            Exit::DiskSpent => format!("the agent wrote more than {} MiB", self.limits.disk_mb),
+        };
+        let outcome = match exit {
+            Exit::TimedOut => StepOutcome::AgentTimedOut,
+            Exit::Code(_) | Exit::DiskSpent => StepOutcome::AgentFailed,
         };
         Err(Failure::Ended(outcome, why))
     }
@@ -329,7 +307,7 @@ impl Agents {
         self.model_usage.traffic = Some(account.traffic);
         self.model_usage.trouble = account.trouble;
         if let Some(lines) = account.recording {
-            match self.artifacts.put(key, lines).await {
+            match self.evolver.artifacts.put(key, lines).await {
                 Ok(key) => self.model_usage.trajectory = Some(key),
                 Err(error) => tracing::warn!("the recording could not be stored: {error:#}"),
             }

@@ -33,35 +33,22 @@ pub(super) struct ContainerPool {
     ahead: VecDeque<(Role, PendingContainer)>,
 }
 
+/// What the containers of an evolution are made from.
 #[derive(Debug, Clone)]
-struct ContainerFactory {
-    sandbox: Arc<dyn Sandbox>,
-    gateway: Gateway,
-    image: String,
-    limits: Limits,
-    evolution_id: String,
+pub(super) struct ContainerFactory {
+    pub sandbox: Arc<dyn Sandbox>,
+    pub gateway: Gateway,
+    pub image: String,
+    pub limits: Limits,
+    pub evolution_id: String,
     /// Lets a stopping process wait for containers it has already requested.
-    pending_containers: TaskTracker,
+    pub pending_containers: TaskTracker,
 }
 
 impl ContainerPool {
-    pub fn new(
-        sandbox: Arc<dyn Sandbox>,
-        gateway: Gateway,
-        image: String,
-        limits: Limits,
-        evolution_id: String,
-        pending_containers: TaskTracker,
-    ) -> Self {
+    pub fn new(factory: ContainerFactory) -> Self {
         Self {
-            factory: ContainerFactory {
-                sandbox,
-                gateway,
-                image,
-                limits,
-                evolution_id,
-                pending_containers,
-            },
+            factory,
             ahead: VecDeque::new(),
         }
     }
@@ -71,64 +58,52 @@ impl ContainerPool {
     pub async fn open(
         &mut self,
         role: Role,
-        needs: impl Fn(Role) -> Needs,
+        layer: impl Fn(Role) -> Option<String>,
     ) -> Result<StepContainer, SandboxError> {
-        let position = self
-            .ahead
-            .iter()
-            .position(|(created_for, _)| *created_for == role);
-        let ready = match position.and_then(|at| self.ahead.remove(at)) {
+        let ready = match self.position(role).and_then(|at| self.ahead.remove(at)) {
             // A failed container of the pool does not fail this step.
             Some((_, pending)) => pending.await.ok().and_then(Result::ok),
             None => None,
         };
         let container = match ready {
             Some(container) => container,
-            None => self.factory.create(needs(role)).await?,
+            None => self.factory.create(layer(role)).await?,
         };
         let mut next = role;
         for _ in 0..CREATED_AHEAD {
             next = next.next();
-            if !self
-                .ahead
-                .iter()
-                .any(|(created_for, _)| *created_for == next)
-            {
-                let (factory, needs) = (self.factory.clone(), needs(next));
-                let pending_containers = self.factory.pending_containers.clone();
-                let pending = pending_containers.spawn(async move { factory.create(needs).await });
+            if self.position(next).is_none() {
+                let (factory, layer) = (self.factory.clone(), layer(next));
+                let creating = async move { factory.create(layer).await };
+                let pending = self.factory.pending_containers.spawn(creating);
                 self.ahead.push_back((next, pending));
             }
         }
         Ok(container)
     }
-}
 
-/// The needs of a container besides the image.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Needs {
-    Nothing,
-    /// The gateway's socket, and a volume with the harness.
-    Gateway {
-        layer: String,
-    },
+    fn position(&self, role: Role) -> Option<usize> {
+        let mut roles = self.ahead.iter().map(|(created_for, _)| *created_for);
+        roles.position(|created_for| created_for == role)
+    }
 }
 
 impl ContainerFactory {
-    async fn create(&self, needs: Needs) -> Result<StepContainer, SandboxError> {
-        let (socket_mount, layer, gateway) = match needs {
-            Needs::Nothing => (None, None, None),
-            Needs::Gateway { layer } => {
+    /// `layer` is the volume with the harness, for an agent that calls its model
+    /// from the container: that needs the gateway's socket too.
+    async fn create(&self, layer: Option<String>) -> Result<StepContainer, SandboxError> {
+        let socket_mount = match &layer {
+            Some(_) => {
                 let gateway = self.gateway.clone();
-                let socket_mount = blocking(move || gateway.socket_mount()).await?;
-                let mounts = GatewayMount {
-                    folder: socket_mount.path().to_owned(),
-                    inside: INSIDE,
-                    relay: RELAY_COMMAND,
-                };
-                (Some(socket_mount), Some(layer), Some(mounts))
+                Some(blocking(move || gateway.socket_mount()).await?)
             }
+            None => None,
         };
+        let gateway = socket_mount.as_ref().map(|mount| GatewayMount {
+            folder: mount.path().to_owned(),
+            inside: INSIDE,
+            relay: RELAY_COMMAND,
+        });
         let purpose = Purpose::Step {
             evolution_id: self.evolution_id.clone(),
         };

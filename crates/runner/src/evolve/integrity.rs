@@ -7,6 +7,18 @@ use std::collections::BTreeSet;
 use swe_ci_base::code::{CodeTree, Entry};
 use swe_ci_sandbox::suite::TESTS;
 
+/// Besides these, all `*.pth`.
+const ANYWHERE: [&str; 3] = ["conftest.py", "sitecustomize.py", "usercustomize.py"];
+const AT_THE_ROOT: [&str; 7] = [
+    "pytest.ini",
+    ".pytest.ini",
+    "pytest.toml",
+    ".pytest.toml",
+    "tox.ini",
+    "setup.cfg",
+    "pyproject.toml",
+];
+
 /// The changes in words, sorted by path.
 pub fn findings(code: &CodeTree, base: &CodeTree, oracle: &CodeTree) -> Vec<String> {
     let watched: BTreeSet<&str> = [code, base, oracle]
@@ -34,30 +46,12 @@ fn is_watched(path: &str) -> bool {
         return false; // the oracle's copy is in place
     }
     let name = path.rsplit('/').next().unwrap_or(path);
-    let rooted = !path.contains('/');
-    matches!(
-        name,
-        "conftest.py" | "sitecustomize.py" | "usercustomize.py"
-    ) || name.ends_with(".pth")
-        || (rooted
-            && matches!(
-                name,
-                "pytest.ini"
-                    | ".pytest.ini"
-                    | "pytest.toml"
-                    | ".pytest.toml"
-                    | "tox.ini"
-                    | "setup.cfg"
-                    | "pyproject.toml"
-            ))
+    name.ends_with(".pth") || ANYWHERE.contains(&name) || AT_THE_ROOT.contains(&path)
 }
 
 /// The part of a file that configures pytest: all of it, or a section.
 fn pytest_part(tree: &CodeTree, path: &str) -> Option<Vec<u8>> {
-    let entry = tree
-        .iter()
-        .find(|(p, _)| *p == path)
-        .map(|(_, entry)| entry)?;
+    let (_, entry) = tree.iter().find(|(p, _)| *p == path)?;
     let bytes = match entry {
         Entry::File { bytes, .. } => bytes,
         Entry::Symlink { target } => return Some(format!("→ {target}").into_bytes()),
@@ -73,10 +67,7 @@ fn pytest_part(tree: &CodeTree, path: &str) -> Option<Vec<u8>> {
 /// `[tool.pytest]` as canonical JSON. A file that is not valid TOML counts
 /// whole, since pytest would fail on it.
 fn pytest_table(bytes: &[u8]) -> Option<Vec<u8>> {
-    let Some(table) = std::str::from_utf8(bytes)
-        .ok()
-        .and_then(|text| text.parse::<toml::Table>().ok())
-    else {
+    let Ok(table) = toml::from_slice::<toml::Table>(bytes) else {
         return Some(bytes.to_vec());
     };
     let pytest = table.get("tool")?.get("pytest")?;

@@ -12,30 +12,22 @@ const LIVE_LINES: usize = 300;
 const STORED_BYTES: usize = 8 * 1024 * 1024;
 
 /// Stores the output up to one limit and sends it live up to a smaller one.
-pub(super) struct Log {
+pub(super) struct Log<'a> {
     pub text: String,
     sent: usize,
-    send: Box<dyn Fn(String) + Send>,
+    events: &'a Events,
+    claim: &'a Claim,
+    role: Role,
 }
 
-impl Log {
-    pub fn new(events: &Events, claim: &Claim, role: Role) -> Self {
-        let (events, run_id) = (events.clone(), claim.run_id.clone());
-        let evolution_id = claim.evolution_id.clone();
-        let send = Box::new(move |line| {
-            events.publish(
-                &run_id,
-                What::Log {
-                    evolution_id: evolution_id.clone(),
-                    role,
-                    line,
-                },
-            );
-        });
+impl<'a> Log<'a> {
+    pub fn new(events: &'a Events, claim: &'a Claim, role: Role) -> Self {
         Self {
             text: String::new(),
             sent: 0,
-            send,
+            events,
+            claim,
+            role,
         }
     }
 
@@ -46,7 +38,12 @@ impl Log {
         }
         if self.sent < LIVE_LINES {
             self.sent += 1;
-            (self.send)(line.chars().take(500).collect());
+            let what = What::Log {
+                evolution_id: self.claim.evolution_id.clone(),
+                role: self.role,
+                line: line.chars().take(500).collect(),
+            };
+            self.events.publish(&self.claim.run_id, what);
         }
     }
 }

@@ -16,11 +16,12 @@ mod tests;
 use std::sync::Arc;
 use std::time::Duration;
 
-use agents::Agents;
-use containers::ContainerPool;
+use agents::{Agents, ModelUsage};
+use containers::{ContainerFactory, ContainerPool};
 use steps::Attempt;
 use swe_ci_base::blocking::blocking;
 use swe_ci_base::clock::now_ms;
+use swe_ci_base::code::CodeTree;
 use swe_ci_base::error::{Error, Result};
 use swe_ci_core::run::{Progress, RunConfig};
 use swe_ci_core::step::{Cursor, Ending, Plan, State, StepOutcome};
@@ -88,12 +89,8 @@ impl Evolver {
     ) -> Result<EvolveOutcome> {
         let run = self.store.run_to_execute(&claim.run_id).await?;
         if run.progress == Progress::Running {
-            self.events.publish(
-                &claim.run_id,
-                What::Run {
-                    progress: Progress::Running,
-                },
-            );
+            let progress = Progress::Running;
+            self.events.publish(&claim.run_id, What::Run { progress });
         }
         let steps = self.store.steps(&claim.evolution_id).await?;
         let outcomes = steps.iter().map(|step| step.outcome);
@@ -102,21 +99,19 @@ impl Evolver {
         let mut evolution = match Evolution::load(self, claim, run, steps).await {
             Ok(evolution) => evolution,
             Err(error) => {
-                let next = self.cannot_begin(claim, worker, plan, state, error).await?;
-                return Ok(self.release_claim(next, state, interrupts).await);
+                let failed = self.cannot_begin(claim, worker, plan, state, error, interrupts);
+                return failed.await;
             }
         };
         while let State::Active(at) = state {
             self.store.note_step(&claim.evolution_id, at).await?;
-            self.events.publish(
-                &claim.run_id,
-                What::Step {
-                    evolution_id: claim.evolution_id.clone(),
-                    iteration: at.iteration,
-                    role: at.role,
-                    attempt: at.attempt,
-                },
-            );
+            let step = What::Step {
+                evolution_id: claim.evolution_id.clone(),
+                iteration: at.iteration,
+                role: at.role,
+                attempt: at.attempt,
+            };
+            self.events.publish(&claim.run_id, step);
             let started_at = now_ms();
             let attempt = tokio::select! {
                 biased;
@@ -136,14 +131,14 @@ impl Evolver {
             evolution
                 .record(worker, at, started_at, attempt, next)
                 .await?;
-            let failed = [
-                Some(StepOutcome::InfraFailed),
-                Some(StepOutcome::ProviderFailed),
-            ];
-            if matches!(next, State::Active(_)) && failed.contains(&evolution.last_outcome()) {
-                tokio::select! {
-                    () = interrupts.stop.cancelled() => return Ok(EvolveOutcome::Stopped),
-                    () = tokio::time::sleep(retry_delay(at.tries())) => {}
+            let failed = matches!(
+                evolution.steps.last().map(|step| step.outcome),
+                Some(StepOutcome::InfraFailed | StepOutcome::ProviderFailed)
+            );
+            if matches!(next, State::Active(_)) && failed {
+                let delay = retry_delay(at.tries());
+                if interrupts.stop.run_until_cancelled(delay).await.is_none() {
+                    return Ok(EvolveOutcome::Stopped);
                 }
             }
             state = next;
@@ -164,81 +159,68 @@ impl Evolver {
         plan: Plan,
         state: State,
         error: Error,
-    ) -> Result<State> {
+        interrupts: &Interrupts,
+    ) -> Result<EvolveOutcome> {
         let State::Active(at) = state else {
             return Err(error);
         };
         let next = state
             .after(plan, StepOutcome::InfraFailed)
             .map_err(anyhow::Error::new)?;
-        let now = now_ms();
-        let step = StepRow {
-            iteration: at.iteration,
-            role: at.role,
-            attempt: at.attempt,
-            outcome: StepOutcome::InfraFailed,
-            detail: format!("{:#}", anyhow::Error::new(error)),
-            product: None,
-            log: None,
-            usage: None,
-            traffic: None,
-            trajectory: None,
-            layer: None,
-            container: None,
-            started_at: now,
-            finished_at: now,
-        };
-        tracing::warn!(
-            evolution = claim.evolution_id,
-            "cannot begin: {}",
-            step.detail
-        );
+        let detail = format!("{:#}", anyhow::Error::new(error));
+        tracing::warn!(evolution = claim.evolution_id, "cannot begin: {detail}");
+        let attempt = Attempt::of(StepOutcome::InfraFailed, detail);
+        let step = step_row(at, now_ms(), &attempt, ModelUsage::default(), None);
+        self.record(claim, worker, &step, None, next).await?;
+        if let State::Ended(ending) = next {
+            return Ok(EvolveOutcome::Ended(ending));
+        }
+        let delay = retry_delay(at.tries());
+        interrupts.stop.run_until_cancelled(delay).await;
+        Ok(EvolveOutcome::Stopped)
+    }
+
+    /// Records an attempt, and publishes the iteration and the end it led to.
+    async fn record(
+        &self,
+        claim: &Claim,
+        worker: &str,
+        step: &StepRow,
+        iteration: Option<&IterationRow>,
+        next: State,
+    ) -> Result<()> {
+        let reason = Some(step.detail.as_str()).filter(|detail| !detail.is_empty());
         let record = StepToRecord {
-            step: &step,
-            iteration: None,
+            step,
+            iteration,
             next: match next {
                 State::Active(at) => Ok(at),
-                State::Ended(ending) => Err((ending, Some(step.detail.as_str()))),
+                State::Ended(ending) => Err((ending, reason)),
             },
         };
         self.store.record_step(claim, worker, &record).await?;
+        if let Some(iteration) = iteration {
+            let what = What::Iteration {
+                evolution_id: claim.evolution_id.clone(),
+                iteration: iteration.view(),
+            };
+            self.events.publish(&claim.run_id, what);
+        }
         if let State::Ended(ending) = next {
-            self.publish_end(claim, ending, Some(&step.detail)).await;
+            self.publish_end(claim, ending, reason).await;
         }
-        Ok(next)
-    }
-
-    /// Waits before an evolution that could not begin is claimed again.
-    async fn release_claim(
-        &self,
-        next: State,
-        before: State,
-        interrupts: &Interrupts,
-    ) -> EvolveOutcome {
-        match (next, before) {
-            (State::Ended(ending), _) => EvolveOutcome::Ended(ending),
-            (_, State::Active(at)) => {
-                tokio::select! {
-                    () = interrupts.stop.cancelled() => {}
-                    () = tokio::time::sleep(retry_delay(at.tries())) => {}
-                }
-                EvolveOutcome::Stopped
-            }
-            _ => EvolveOutcome::Stopped,
-        }
+        Ok(())
     }
 
     async fn publish_end(&self, claim: &Claim, ending: Ending, reason: Option<&str>) {
         let (evolution_id, run_id) = (claim.evolution_id.clone(), &claim.run_id);
         tracing::info!(evolution = evolution_id, task = %claim.task_id, ending = ending.name(), "evolution ended");
-        self.events.publish(
-            run_id,
-            What::Ended {
-                evolution_id,
-                ending,
-                reason: reason.map(str::to_owned),
-            },
-        );
+        let ended = What::Ended {
+            evolution_id,
+            ending,
+            reason: reason.map(str::to_owned),
+        };
+        self.events.publish(run_id, ended);
         if let Ok(progress) = self.store.run_progress(run_id).await
             && progress.is_over()
         {
@@ -247,9 +229,35 @@ impl Evolver {
     }
 }
 
-/// How long to wait before the next attempt after the platform failed.
-fn retry_delay(tries: u32) -> Duration {
-    Duration::from_secs(1 << tries.min(6))
+/// The row of an attempt that ends now.
+fn step_row(
+    at: Cursor,
+    started_at: i64,
+    attempt: &Attempt,
+    usage: ModelUsage,
+    container: Option<Container>,
+) -> StepRow {
+    StepRow {
+        iteration: at.iteration,
+        role: at.role,
+        attempt: at.attempt,
+        outcome: attempt.outcome,
+        detail: attempt.detail.clone(),
+        product: attempt.product.clone(),
+        log: attempt.log.clone(),
+        usage: usage.usage,
+        traffic: usage.traffic,
+        trajectory: usage.trajectory,
+        layer: usage.layer,
+        container,
+        started_at,
+        finished_at: now_ms(),
+    }
+}
+
+/// Waits before the next attempt after the platform failed.
+async fn retry_delay(tries: u32) {
+    tokio::time::sleep(Duration::from_secs(1 << tries.min(6))).await;
 }
 
 /// A running evolution.
@@ -260,16 +268,16 @@ struct Evolution<'a> {
     task: TaskRow,
     /// The task's suite at submission, against which the evolution is measured.
     suite: Suite,
-    agents: Agents,
+    agents: Agents<'a>,
     containers: ContainerPool,
-    base: Arc<swe_ci_base::code::CodeTree>,
-    oracle: Arc<swe_ci_base::code::CodeTree>,
+    base: Arc<CodeTree>,
+    oracle: Arc<CodeTree>,
     steps: Vec<StepRow>,
     iterations: Vec<IterationRow>,
     /// The container of the current step.
     container: Option<Container>,
     /// The code read or written last, by its artifact.
-    cache: Option<(String, Arc<swe_ci_base::code::CodeTree>)>,
+    cache: Option<(String, Arc<CodeTree>)>,
 }
 
 impl<'a> Evolution<'a> {
@@ -298,14 +306,14 @@ impl<'a> Evolution<'a> {
         let row = evolver.store.evolution(&claim.evolution_id).await?;
         let suite = evolver.store.suite(&row.suite).await?;
         let iterations = evolver.store.iterations(&claim.evolution_id).await?;
-        let containers = ContainerPool::new(
-            evolver.sandbox.clone(),
-            evolver.gateway.clone(),
-            task.image.clone(),
-            run.config.limits,
-            claim.evolution_id.clone(),
-            evolver.pending_containers.clone(),
-        );
+        let containers = ContainerPool::new(ContainerFactory {
+            sandbox: evolver.sandbox.clone(),
+            gateway: evolver.gateway.clone(),
+            image: task.image.clone(),
+            limits: run.config.limits,
+            evolution_id: claim.evolution_id.clone(),
+            pending_containers: evolver.pending_containers.clone(),
+        });
         Ok(Self {
             evolver,
             claim,
@@ -321,10 +329,6 @@ impl<'a> Evolution<'a> {
             container: None,
             cache: None,
         })
-    }
-
-    fn last_outcome(&self) -> Option<StepOutcome> {
-        self.steps.last().map(|step| step.outcome)
     }
 
     /// Records the usage of an interrupted step, if it had any.
@@ -356,53 +360,15 @@ impl<'a> Evolution<'a> {
         next: State,
     ) -> Result<()> {
         let usage = std::mem::take(&mut self.agents.model_usage);
-        let step = StepRow {
-            iteration: at.iteration,
-            role: at.role,
-            attempt: at.attempt,
-            outcome: attempt.outcome,
-            detail: attempt.detail,
-            product: attempt.product,
-            log: attempt.log,
-            usage: usage.usage,
-            traffic: usage.traffic,
-            trajectory: usage.trajectory,
-            layer: usage.layer,
-            container: self.container.take(),
-            started_at,
-            finished_at: now_ms(),
-        };
-        let reason = Some(step.detail.as_str()).filter(|detail| !detail.is_empty());
-        let record = StepToRecord {
-            step: &step,
-            iteration: attempt.iteration.as_ref(),
-            next: match next {
-                State::Active(at) => Ok(at),
-                State::Ended(ending) => Err((ending, reason)),
-            },
-        };
-        self.evolver
-            .store
-            .record_step(self.claim, worker, &record)
+        let container = self.container.take();
+        let step = step_row(at, started_at, &attempt, usage, container);
+        let iteration = attempt.iteration.as_ref();
+        let (evolver, claim) = (self.evolver, self.claim);
+        evolver
+            .record(claim, worker, &step, iteration, next)
             .await?;
-        self.announce(attempt.iteration.as_ref(), next, reason)
-            .await;
         self.steps.push(step);
         self.iterations.extend(attempt.iteration);
         Ok(())
-    }
-
-    async fn announce(&self, iteration: Option<&IterationRow>, next: State, reason: Option<&str>) {
-        if let Some(iteration) = iteration {
-            let evolution_id = self.claim.evolution_id.clone();
-            let what = What::Iteration {
-                evolution_id,
-                iteration: iteration.view(),
-            };
-            self.evolver.events.publish(&self.claim.run_id, what);
-        }
-        if let State::Ended(ending) = next {
-            self.evolver.publish_end(self.claim, ending, reason).await;
-        }
     }
 }

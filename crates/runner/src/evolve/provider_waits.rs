@@ -13,27 +13,17 @@ use crate::events::Events;
 
 /// Shorter waits are not reported: every request waits for its turn.
 const MIN_REPORTED: Duration = Duration::from_secs(3);
-/// How often the session is checked.
 const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Reports the provider waits of one evolution, and their end when the watch is
 /// dropped.
 #[derive(Debug)]
-pub(super) struct ProviderWaits {
-    events: Events,
-    run_id: String,
-    evolution_id: String,
+pub(super) struct ProviderWaits<'a> {
+    pub events: &'a Events,
+    pub claim: &'a Claim,
 }
 
-impl ProviderWaits {
-    pub fn new(events: &Events, claim: &Claim) -> Self {
-        Self {
-            events: events.clone(),
-            run_id: claim.run_id.clone(),
-            evolution_id: claim.evolution_id.clone(),
-        }
-    }
-
+impl ProviderWaits<'_> {
     /// Watches the step of this session for as long as it is polled.
     pub async fn watch(&self, session: &GatewaySession) -> Infallible {
         let _guard = ReportEnd(self);
@@ -50,12 +40,13 @@ impl ProviderWaits {
     }
 
     fn report(&self, waiting: Option<ProviderWait>) {
+        let claim = self.claim;
         self.events
-            .set_wait(&self.run_id, &self.evolution_id, waiting);
+            .set_wait(&claim.run_id, &claim.evolution_id, waiting);
     }
 }
 
-struct ReportEnd<'a>(&'a ProviderWaits);
+struct ReportEnd<'a>(&'a ProviderWaits<'a>);
 
 impl Drop for ReportEnd<'_> {
     fn drop(&mut self) {

@@ -27,7 +27,6 @@ use super::paths::{APP, DOCUMENT, GAP_FOLDER, TRAJECTORY};
 use super::{Evolution, integrity};
 use crate::harness::Play;
 
-/// The result of one attempt.
 #[derive(Debug)]
 pub(super) struct Attempt {
     pub outcome: StepOutcome,
@@ -39,7 +38,7 @@ pub(super) struct Attempt {
 }
 
 impl Attempt {
-    fn of(outcome: StepOutcome, detail: impl Into<String>) -> Self {
+    pub(super) fn of(outcome: StepOutcome, detail: impl Into<String>) -> Self {
         Self {
             outcome,
             detail: detail.into(),
@@ -61,10 +60,8 @@ impl Attempt {
     }
 
     fn with_product(self, product: String) -> Self {
-        Self {
-            product: Some(product),
-            ..self
-        }
+        let product = Some(product);
+        Self { product, ..self }
     }
 }
 
@@ -91,18 +88,13 @@ impl Evolution<'_> {
             }
         });
         if !log.text.is_empty() {
-            let key = self.key(at, "log.txt");
-            attempt.log = self
-                .evolver
-                .artifacts
-                .put(&key, log.text.into_bytes())
-                .await
-                .ok();
+            let (key, text) = (self.key(at, "log.txt"), log.text.into_bytes());
+            attempt.log = self.evolver.artifacts.put(&key, text).await.ok();
         }
         attempt
     }
 
-    async fn architect(&mut self, at: Cursor, log: &mut Log) -> Result<Attempt, Failure> {
+    async fn architect(&mut self, at: Cursor, log: &mut Log<'_>) -> Result<Attempt, Failure> {
         let Some(play) = self.play(at).await? else {
             return Ok(Attempt::of(StepOutcome::NothingLeft, "no work is left"));
         };
@@ -113,9 +105,8 @@ impl Evolution<'_> {
         let path = format!("{APP}/{DOCUMENT}");
         let document = match container.sandbox.read(&path, MAX_BYTES as u64).await {
             Err(SandboxError::TooBig { .. }) => {
-                return Err(Failure::malformed(format!(
-                    "{DOCUMENT} has more than {MAX_BYTES} bytes"
-                )));
+                let why = format!("{DOCUMENT} has more than {MAX_BYTES} bytes");
+                return Err(Failure::malformed(why));
             }
             read => read?,
         };
@@ -124,15 +115,12 @@ impl Evolution<'_> {
         let text = String::from_utf8(document)
             .map_err(|_| Failure::malformed(format!("{DOCUMENT} is not UTF-8")))?;
         let document = Document::parse(&text).map_err(Failure::malformed)?;
-        let key = self
-            .evolver
-            .artifacts
-            .put(&self.key(at, DOCUMENT), document.to_xml().into_bytes())
-            .await?;
+        let (key, document) = (self.key(at, DOCUMENT), document.to_xml().into_bytes());
+        let key = self.evolver.artifacts.put(&key, document).await?;
         Ok(Attempt::of(StepOutcome::Done, "").with_product(key))
     }
 
-    async fn programmer(&mut self, at: Cursor, log: &mut Log) -> Result<Attempt, Failure> {
+    async fn programmer(&mut self, at: Cursor, log: &mut Log<'_>) -> Result<Attempt, Failure> {
         let play = self.play(at).await?.context("the programmer has no work")?;
         let code = self.code_of(at.code_of).await?;
         let document = self.product_of(at, Role::Architect)?;
@@ -160,7 +148,7 @@ impl Evolution<'_> {
 
     /// How the agent works in the current step; `None` if no work is left.
     async fn play(&self, at: Cursor) -> Result<Option<Play>, Failure> {
-        let harness = self.agents.harness(at.role);
+        let harness = self.agents.harness(at.role).cloned();
         let harness = harness
             .with_context(|| format!("no agent is configured for the {}", at.role.name()))?;
         Ok(blocking(move || harness.play(at.role, at.iteration)).await?)
@@ -173,13 +161,11 @@ impl Evolution<'_> {
         at: Cursor,
         play: Play,
         parts: &[(&str, &CodeTree)],
-        log: &mut Log,
+        log: &mut Log<'_>,
     ) -> Result<StepContainer, Failure> {
         let recording = self.recording(at).await?;
-        let container = self
-            .containers
-            .open(at.role, |role| self.agents.needs(role))
-            .await?;
+        let layer = |role| self.agents.layer(role);
+        let container = self.containers.open(at.role, layer).await?;
         let work = Work {
             role: at.role,
             play,
@@ -221,13 +207,9 @@ impl Evolution<'_> {
         let Some(run_id) = self.agents.replayed_run(at.role) else {
             return Ok(None);
         };
-        let stored = self
-            .evolver
-            .store
-            .trajectory_of(run_id, self.claim, at)
-            .await
-            .map_err(anyhow::Error::new)?;
-        let key = stored.with_context(|| {
+        let stored = self.evolver.store.trajectory_of(run_id, self.claim, at);
+        let key = stored.await.map_err(anyhow::Error::new)?;
+        let key = key.with_context(|| {
             format!(
                 "run {run_id} has no recording of the {} in iteration {} of this task",
                 at.role.name(),
@@ -235,56 +217,47 @@ impl Evolution<'_> {
             )
         })?;
         let lines = self.evolver.artifacts.get(&key).await?;
-        Ok(Some(Arc::new(Recording::new(Exchange::parse_lines(
-            &lines,
-        )?))))
+        let recording = Recording::new(Exchange::parse_lines(&lines)?);
+        Ok(Some(Arc::new(recording)))
     }
 
-    async fn test(&mut self, at: Cursor, log: &mut Log) -> Result<Attempt, Failure> {
+    async fn test(&mut self, at: Cursor, log: &mut Log<'_>) -> Result<Attempt, Failure> {
         let code_key = self.product_of(at, Role::Programmer)?;
         let code = self.stored_code(&code_key).await?;
-        let container = self
-            .containers
-            .open(at.role, |role| self.agents.needs(role))
-            .await?;
-        let mut on_line = |line: &str| log.line(line);
-        let run = suite::run(
-            container.sandbox.as_ref(),
-            &code,
-            self.config.limits,
-            &mut on_line,
-        )
-        .await;
+        let layer = |role| self.agents.layer(role);
+        let container = self.containers.open(at.role, layer).await?;
+        let (sandbox, limits) = (container.sandbox.as_ref(), self.config.limits);
+        let run = suite::run(sandbox, &code, limits, &mut |line| log.line(line)).await;
         self.note_container(&container, at.role).await;
         let run = run?;
-        let report_key = match run.raw {
-            Some(raw) => Some(
-                self.evolver
-                    .artifacts
-                    .put(&self.key(at, "report.json"), raw)
-                    .await?,
-            ),
+        let product = match run.raw {
+            Some(raw) => {
+                let key = self.key(at, "report.json");
+                Some(self.evolver.artifacts.put(&key, raw).await?)
+            }
             None => None,
         };
-        let before = self.outcomes_of(at.code_of)?;
-        let (outcomes, passed) = match &run.result {
-            Ok(report) => (Outcomes::of(&self.suite.tests, report), report.passed()),
-            Err(_) => (Outcomes::none(&self.suite.tests), 0),
-        };
-        let lost = outcomes.lost_since(before);
-        let verdict = match &run.result {
-            Ok(_) => Verdict::Scored {
-                in_target: outcomes.passed(),
-                passed,
-                lost,
-            },
-            Err(_) => Verdict::Collapsed { lost },
-        };
-        let outcome = match &run.result {
-            Ok(_) => StepOutcome::Scored {
-                solved: outcomes.passed() == self.suite.tests.len(),
-            },
-            Err(_) => StepOutcome::Collapsed,
+        let (before, tests) = (self.outcomes_of(at.code_of)?, &self.suite.tests);
+        let (outcomes, verdict, outcome) = match &run.result {
+            Ok(report) => {
+                let outcomes = Outcomes::of(tests, report);
+                let verdict = Verdict::Scored {
+                    in_target: outcomes.passed(),
+                    passed: report.passed(),
+                    lost: outcomes.lost_since(before),
+                };
+                let solved = outcomes.passed() == tests.len();
+                (outcomes, verdict, StepOutcome::Scored { solved })
+            }
+            Err(_) => {
+                let outcomes = Outcomes::none(tests);
+                let lost = outcomes.lost_since(before);
+                (
+                    outcomes,
+                    Verdict::Collapsed { lost },
+                    StepOutcome::Collapsed,
+                )
+            }
         };
         let collapse = run.result.err();
         let iteration = IterationRow {
@@ -298,10 +271,11 @@ impl Evolution<'_> {
             finished_at: now_ms(),
             collapse: collapse.clone(),
         };
-        let mut attempt = Attempt::of(outcome, collapse.unwrap_or_default());
-        attempt.product = report_key;
-        attempt.iteration = Some(iteration);
-        Ok(attempt)
+        Ok(Attempt {
+            product,
+            iteration: Some(iteration),
+            ..Attempt::of(outcome, collapse.unwrap_or_default())
+        })
     }
 
     /// The code after an iteration; 0 is the base, with the oracle's tests.
@@ -340,11 +314,8 @@ impl Evolution<'_> {
     /// The product of the last successful attempt at an earlier step of this
     /// iteration.
     fn product_of(&self, at: Cursor, role: Role) -> anyhow::Result<String> {
-        let step = self
-            .steps
-            .iter()
-            .rev()
-            .find(|s| s.iteration == at.iteration && s.role == role && s.outcome.has_product());
+        let mut steps = self.steps.iter().rev().filter(|s| s.role == role);
+        let step = steps.find(|s| s.iteration == at.iteration && s.outcome.has_product());
         step.and_then(|s| s.product.clone())
             .with_context(|| format!("the product of the {} is missing", role.name()))
     }
@@ -353,12 +324,11 @@ impl Evolution<'_> {
     async fn gap_files(&self, code_of: u32) -> anyhow::Result<CodeTree> {
         let key = match code_of {
             0 => Some(format!("{}.zst", base_report_key(&self.task.id))),
-            n => self
-                .steps
-                .iter()
-                .rev()
-                .find(|s| s.iteration == n && s.role == Role::Test)
-                .and_then(|s| s.product.clone()),
+            n => {
+                let mut tests = self.steps.iter().rev().filter(|s| s.role == Role::Test);
+                let step = tests.find(|s| s.iteration == n);
+                step.and_then(|s| s.product.clone())
+            }
         };
         let report = match key {
             Some(key) => Some(Report::parse(&self.evolver.artifacts.get(&key).await?)?),

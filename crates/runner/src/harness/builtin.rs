@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use axum::Router;
-use axum::body::Body;
+use axum::body::{Body, Bytes};
 use axum::http::{Request, StatusCode, header};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -37,7 +37,6 @@ const SHELL: &str = r#"command -v bash >/dev/null && shell=bash || shell=sh; com
 /// Keeps the mode of an existing file, and follows links as programs do.
 const PUT_IN_PLACE: &str = r#"mkdir -p "$(dirname "$1")" && cat /app/harness/edit > "$1""#;
 
-/// The agent's work in one step.
 pub struct Task<'a> {
     pub sandbox: &'a dyn SandboxContainer,
     /// The gateway, and the token it accepts.
@@ -49,55 +48,46 @@ pub struct Task<'a> {
     pub excluded_time: ExcludedTime,
 }
 
-impl std::fmt::Debug for Task<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Task")
-            .field("model", &self.model)
-            .finish_non_exhaustive()
+/// Why the work ended before its end.
+#[derive(Debug)]
+pub enum End {
+    /// The model or its answer, in words.
+    Failed(String),
+    Sandbox(Exit),
+    Platform(SandboxError),
+}
+
+impl<E: Into<SandboxError>> From<E> for End {
+    fn from(error: E) -> Self {
+        Self::Platform(error.into())
     }
 }
 
-/// How the work ended.
-#[derive(Debug, PartialEq, Eq)]
-pub enum End {
-    Done,
-    /// Why it could not go on, in words.
-    Failed(String),
-    Sandbox(Exit),
-}
-
 /// Works until the model calls no more tools.
-pub async fn work(task: &Task<'_>, on_line: OnLine<'_>) -> Result<End, SandboxError> {
+pub async fn work(task: &Task<'_>, on_line: OnLine<'_>) -> Result<(), End> {
     let mut messages = vec![
         json!({ "role": "system", "content": SYSTEM }),
         json!({ "role": "user", "content": task.prompt }),
     ];
     for _ in 0..MAX_TURNS {
-        let answer = match task.ask(&mut messages).await? {
-            Ok(answer) => answer,
-            Err(why) => return Ok(End::Failed(why)),
-        };
+        let answer = task.ask(&mut messages).await?;
         if let Some(text) = answer.message.get("content").and_then(Value::as_str) {
             text.lines().for_each(&mut *on_line);
         }
         messages.push(answer.message);
         if answer.calls.is_empty() {
-            return Ok(End::Done);
+            return Ok(());
         }
         for call in answer.calls {
-            let result = match task.carry_out(&call, on_line).await? {
-                Ok(result) => result,
-                Err(exit) => return Ok(End::Sandbox(exit)),
-            };
+            let result = task.carry_out(&call, on_line).await?;
             messages.push(json!({ "role": "tool", "tool_call_id": call.id, "content": result }));
         }
     }
-    Ok(End::Failed(format!(
+    Err(End::Failed(format!(
         "the model was asked {MAX_TURNS} times and is not done"
     )))
 }
 
-/// The model's next message.
 #[derive(Debug)]
 struct Answer {
     /// Unchanged: models want all of it back.
@@ -105,7 +95,6 @@ struct Answer {
     calls: Vec<Call>,
 }
 
-/// A tool the model calls.
 #[derive(Debug)]
 struct Call {
     id: String,
@@ -161,28 +150,31 @@ impl Call {
 }
 
 impl Task<'_> {
-    /// The model's answer, or why there is none, in words. When the
-    /// conversation is too long, shortens it and asks again.
-    async fn ask(&self, messages: &mut [Value]) -> anyhow::Result<Result<Answer, String>> {
+    /// The model's answer. When the conversation is too long, shortens it and
+    /// asks again.
+    async fn ask(&self, messages: &mut [Value]) -> Result<Answer, End> {
         loop {
             let body = json!({ "model": self.model, "messages": messages, "tools": tools() });
             let (status, body) = self.send(&body).await?;
             if status.is_success() {
-                let body = serde_json::from_slice(&body);
-                return Ok(body
-                    .map_err(|error| format!("the model's answer is not JSON: {error}"))
-                    .and_then(|body| Answer::parse(&body)));
+                let body = serde_json::from_slice(&body)
+                    .map_err(|error| format!("the model's answer is not JSON: {error}"));
+                return body
+                    .and_then(|body| Answer::parse(&body))
+                    .map_err(End::Failed);
             }
             let too_long = [StatusCode::BAD_REQUEST, StatusCode::PAYLOAD_TOO_LARGE];
             if !(too_long.contains(&status) && shorten(messages)) {
                 let text = String::from_utf8_lossy(&body);
                 let text: String = text.chars().take(500).collect();
-                return Ok(Err(format!("the model answered HTTP {status}: {text}")));
+                return Err(End::Failed(format!(
+                    "the model answered HTTP {status}: {text}"
+                )));
             }
         }
     }
 
-    async fn send(&self, body: &Value) -> anyhow::Result<(StatusCode, Vec<u8>)> {
+    async fn send(&self, body: &Value) -> anyhow::Result<(StatusCode, Bytes)> {
         let request = Request::post("/v1/chat/completions")
             .header(header::AUTHORIZATION, format!("Bearer {}", self.token))
             .header(header::CONTENT_TYPE, "application/json")
@@ -190,20 +182,14 @@ impl Task<'_> {
         let response = self.gateway.clone().oneshot(request).await?;
         let status = response.status();
         let body = axum::body::to_bytes(response.into_body(), MAX_ANSWER).await;
-        Ok((
-            status,
-            body.context("the gateway's answer broke off")?.to_vec(),
-        ))
+        let body = body.context("the gateway's answer broke off")?;
+        Ok((status, body))
     }
 
-    /// The result of a call for the model; `Err` when the container has ended.
-    async fn carry_out(
-        &self,
-        call: &Call,
-        on_line: OnLine<'_>,
-    ) -> Result<Result<String, Exit>, SandboxError> {
+    /// The result of a call for the model.
+    async fn carry_out(&self, call: &Call, on_line: OnLine<'_>) -> Result<String, End> {
         match &call.tool {
-            Err(why) => Ok(Ok(why.clone())),
+            Err(why) => Ok(why.clone()),
             Ok(Tool::Bash { command }) => {
                 on_line(&format!("$ {command}"));
                 let limit = COMMAND_SECONDS.to_string();
@@ -218,12 +204,13 @@ impl Task<'_> {
                 on_line(&format!("edit {path}"));
                 match self.edited(path, old, new).await? {
                     Ok(content) => self.put(path, content.into_bytes(), on_line).await,
-                    Err(why) => Ok(Ok(why)),
+                    Err(why) => Ok(why),
                 }
             }
         }
     }
 
+    /// A file's text with a passage replaced, or for the model why not.
     async fn edited(
         &self,
         path: &str,
@@ -252,12 +239,7 @@ impl Task<'_> {
         })
     }
 
-    async fn put(
-        &self,
-        path: &str,
-        content: Vec<u8>,
-        on_line: OnLine<'_>,
-    ) -> Result<Result<String, Exit>, SandboxError> {
+    async fn put(&self, path: &str, content: Vec<u8>, on_line: OnLine<'_>) -> Result<String, End> {
         let mut file = CodeTree::default();
         file.insert_file("edit", content);
         self.sandbox.put(&[("/app/harness", &file)]).await?;
@@ -266,11 +248,7 @@ impl Task<'_> {
     }
 
     /// Runs a command; its output and its end, for the model.
-    async fn run(
-        &self,
-        command: &[&str],
-        on_line: OnLine<'_>,
-    ) -> Result<Result<String, Exit>, SandboxError> {
+    async fn run(&self, command: &[&str], on_line: OnLine<'_>) -> Result<String, End> {
         let exec = Exec {
             command: command.iter().map(|word| (*word).to_owned()).collect(),
             env: Vec::new(),
@@ -283,14 +261,13 @@ impl Task<'_> {
             output.line(line);
             on_line(line);
         };
-        Ok(match self.sandbox.exec(&exec, &mut tee).await? {
-            Exit::Code(0) => Ok(output.shown("done")),
-            Exit::Code(124 | 137) => {
-                Ok(output.shown(&format!("ended after {COMMAND_SECONDS} s, its time limit")))
-            }
-            Exit::Code(code) => Ok(output.shown(&format!("exit code {code}"))),
-            ended => Err(ended),
-        })
+        let ended = match self.sandbox.exec(&exec, &mut tee).await? {
+            Exit::Code(0) => "done".to_owned(),
+            Exit::Code(124 | 137) => format!("ended after {COMMAND_SECONDS} s, its time limit"),
+            Exit::Code(code) => format!("exit code {code}"),
+            ended => return Err(End::Sandbox(ended)),
+        };
+        Ok(output.shown(&ended))
     }
 }
 

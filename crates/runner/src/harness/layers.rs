@@ -9,7 +9,7 @@
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::time::{Instant, SystemTime};
+use std::time::Instant;
 
 use anyhow::{Context, bail};
 use bollard::models::{ContainerCreateBody, HostConfig, Mount, MountType, VolumeCreateRequest};
@@ -22,8 +22,9 @@ use serde::{Deserialize, Serialize};
 use swe_ci_base::blocking::blocking;
 use swe_ci_base::code::CodeTree;
 use swe_ci_base::files;
+use swe_ci_sandbox::image_cache::{read_record, records};
 use swe_ci_sandbox::images::{self, BuildNetwork, EvictableImage, Images};
-use swe_ci_sandbox::{Docker, Instance, LABEL_INSTANCE, LABEL_PURPOSE, LAYER_FOLDER};
+use swe_ci_sandbox::{Docker, Instance, LABEL_INSTANCE, LABEL_PURPOSE, LAYER_FOLDER, status_of};
 
 use super::program::Recipe;
 
@@ -68,7 +69,6 @@ struct Tarball {
     digest: String,
 }
 
-/// A layer to build.
 struct LayerBuild<'a> {
     recipe: &'a Recipe,
     tarball: Option<Tarball>,
@@ -115,11 +115,9 @@ impl Layers {
 
     async fn plan<'a>(&self, recipe: &'a Recipe) -> anyhow::Result<LayerBuild<'a>> {
         let base = self.images.digest(&self.base_image).await?;
+        let name = &self.base_image;
         let base = base.with_context(|| {
-            format!(
-                "the base image {} is not there; `make setup` fetches or makes it",
-                self.base_image
-            )
+            format!("the base image {name} is not there; `make setup` fetches or makes it")
         })?;
         let tarball = self.tarball(recipe).await?;
         let mut parts = CodeTree::default();
@@ -163,18 +161,14 @@ impl Layers {
         let base: HashSet<images::Layer> = base.into_iter().flatten().collect();
         let mut evictable = Vec::new();
         let folder = self.records.clone();
-        for (key, record, used) in blocking(move || Ok(records(&folder))).await? {
+        for (name, record, used) in blocking(move || Ok(records::<Record>(&folder))).await? {
             let image = self.images.layers(&record.digest).await?;
             let mut layers = image.unwrap_or_default();
             // The volume holds what the image has above its base.
             let own = layers.iter().filter(|layer| !base.contains(layer));
             let bytes = own.map(|(_, bytes)| bytes).sum();
             layers.push((record.volume, bytes));
-            evictable.push(EvictableImage {
-                name: key,
-                used,
-                layers,
-            });
+            evictable.push(EvictableImage { name, used, layers });
         }
         Ok(evictable)
     }
@@ -184,31 +178,20 @@ impl Layers {
     pub async fn evict(&self, key: &str) -> anyhow::Result<bool> {
         let _lock = self.lock(key).await?;
         let (path, key) = (self.record(key), key.to_owned());
-        let Some(record) = blocking({
-            let path = path.clone();
-            move || Ok(read_record(&path))
-        })
-        .await?
-        else {
+        let reading = path.clone();
+        let record = blocking(move || Ok(read_record::<Record>(&reading)));
+        let Some(record) = record.await? else {
             return Ok(true);
         };
-        let options = None::<RemoveVolumeOptions>;
-        match self
-            .docker
-            .api()?
-            .remove_volume(&record.volume, options)
-            .await
-        {
-            Ok(())
-            | Err(bollard::errors::Error::DockerResponseServerError {
-                status_code: 404, ..
-            }) => {}
-            Err(bollard::errors::Error::DockerResponseServerError {
-                status_code: 409, ..
-            }) => return Ok(false),
-            Err(error) => {
-                let what = format!("cannot remove the volume of the layer {key}");
-                return Err(error).context(what);
+        let (api, options) = (self.docker.api()?, None::<RemoveVolumeOptions>);
+        if let Err(error) = api.remove_volume(&record.volume, options).await {
+            match status_of(&error) {
+                Some(404) => {}
+                Some(409) => return Ok(false),
+                _ => {
+                    let what = format!("cannot remove the volume of the layer {key}");
+                    return Err(error).context(what);
+                }
             }
         }
         blocking(move || Ok(std::fs::remove_file(path)?)).await?;
@@ -229,17 +212,13 @@ impl Layers {
         };
         let volume_info = match self.docker.api()?.inspect_volume(&volume).await {
             Ok(info) => info,
-            Err(bollard::errors::Error::DockerResponseServerError {
-                status_code: 404, ..
-            }) => return Ok(None),
+            Err(error) if status_of(&error) == Some(404) => return Ok(None),
             Err(error) => return Err(error).context("the container engine did not answer"),
         };
         // A volume of this name without the label was created by a container
         // that requested it after its removal, and is empty.
-        let complete = volume_info
-            .labels
-            .get(LABEL_LAYER)
-            .is_some_and(|of| of == key);
+        let layer = volume_info.labels.get(LABEL_LAYER);
+        let complete = layer.is_some_and(|of| of == key);
         Ok(complete.then_some(Layer {
             volume,
             digest,
@@ -254,17 +233,15 @@ impl Layers {
     /// The lock is held as long as the file is open, so never longer than the
     /// process lives.
     async fn lock(&self, key: &str) -> anyhow::Result<File> {
-        let (folder, path) = (
-            self.records.clone(),
-            self.records.join(format!("{key}.lock")),
-        );
+        let folder = self.records.clone();
+        let path = folder.join(format!("{key}.lock"));
         blocking(move || {
             std::fs::create_dir_all(&folder)
                 .with_context(|| format!("cannot create {}", folder.display()))?;
-            let lock =
-                File::create(&path).with_context(|| format!("cannot open {}", path.display()))?;
-            lock.lock()
-                .with_context(|| format!("cannot lock {}", path.display()))?;
+            let lock = File::create(&path);
+            let lock = lock.with_context(|| format!("cannot open {}", path.display()))?;
+            let locked = lock.lock();
+            locked.with_context(|| format!("cannot lock {}", path.display()))?;
             Ok(lock)
         })
         .await
@@ -286,21 +263,17 @@ impl Layers {
         lines.push(format!("LABEL {LABEL_INSTANCE}={}", self.instance.0));
         let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
         let tag = format!("swe-ci/agent-{}:{key}", recipe.name);
-        let images = &self.images;
-        let digest = images
-            .build(&tag, &self.base_image, &lines, network, say)
-            .await?;
+        let (images, from) = (&self.images, &self.base_image);
+        let digest = images.build(&tag, from, &lines, network, say).await?;
         self.sweep(key).await?;
         let volume = format!("swe-ci-{}-{}", recipe.name, uuid::Uuid::now_v7().simple());
         self.fill(&volume, &digest, key).await?;
-        let record = Record {
-            volume: volume.clone(),
-            digest: digest.clone(),
-        };
-        self.put_record(key, &record).await?;
+        let record = Record { volume, digest };
+        let (path, text) = (self.record(key), serde_json::to_vec(&record)?);
+        blocking(move || files::write_whole(&path, &text)).await?;
         Ok(Layer {
-            volume,
-            digest,
+            volume: record.volume,
+            digest: record.digest,
             seconds: began.elapsed().as_secs_f64(),
         })
     }
@@ -327,13 +300,11 @@ impl Layers {
     /// the image's folder at that path. The container itself is never started.
     async fn fill(&self, volume: &str, image: &str, key: &str) -> anyhow::Result<()> {
         let api = self.docker.api()?;
-        let labels: HashMap<String, String> = [
-            (LABEL_INSTANCE, self.instance.0.as_str()),
-            (LABEL_PURPOSE, "preparation"),
-            (LABEL_LAYER, key),
-        ]
-        .map(|(name, value)| (name.to_owned(), value.to_owned()))
-        .into();
+        let labels = HashMap::from([
+            (LABEL_INSTANCE.to_owned(), self.instance.0.clone()),
+            (LABEL_PURPOSE.to_owned(), "preparation".to_owned()),
+            (LABEL_LAYER.to_owned(), key.to_owned()),
+        ]);
         api.create_volume(VolumeCreateRequest {
             name: Some(volume.to_owned()),
             labels: Some(labels.clone()),
@@ -398,28 +369,6 @@ impl Layers {
         }
         Ok(())
     }
-
-    async fn put_record(&self, key: &str, record: &Record) -> anyhow::Result<()> {
-        let (path, text) = (self.record(key), serde_json::to_vec(record)?);
-        blocking(move || files::write_whole(&path, &text)).await
-    }
-}
-
-fn read_record(path: &Path) -> Option<Record> {
-    serde_json::from_slice(&std::fs::read(path).ok()?).ok()
-}
-
-/// All records with their keys and the time of last use; unreadable ones are
-/// skipped.
-fn records(folder: &Path) -> Vec<(String, Record, SystemTime)> {
-    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    let record = |entry: std::fs::DirEntry| {
-        let name = entry.file_name().into_string().ok()?;
-        let key = name.strip_suffix(".json")?.to_owned();
-        let used = entry.metadata().and_then(|data| data.modified()).ok()?;
-        Some((key, read_record(&entry.path())?, used))
-    };
-    entries.filter_map(record).collect()
 }
 
 async fn remove_container(api: &bollard::Docker, id: &str) -> anyhow::Result<()> {

@@ -4,7 +4,7 @@
 //! `builtin` (a small agent that needs nothing in the image). All others are
 //! programs with a description; see [`program`].
 
-pub mod builtin;
+pub(crate) mod builtin;
 mod layers;
 mod program;
 mod replay;
@@ -23,7 +23,6 @@ use swe_ci_core::step::Role;
 use swe_ci_dataset::History;
 use swe_ci_sandbox::images::BuildNetwork;
 
-/// The task a harness works on.
 #[derive(Debug, Clone)]
 pub struct Assignment {
     pub history: History,
@@ -46,11 +45,9 @@ pub struct Job {
 pub enum Play {
     /// It runs a command that needs no model.
     Job(Job),
-    /// It asks a model.
     Model,
 }
 
-/// A harness ready to be used.
 #[derive(Debug, Clone)]
 pub enum Harness {
     Replay(Arc<Replay>),
@@ -58,7 +55,6 @@ pub enum Harness {
     Program(Arc<Installed>),
 }
 
-/// A program with its installed layer.
 #[derive(Debug)]
 pub struct Installed {
     pub program: Program,
@@ -78,7 +74,6 @@ impl Harness {
         }
     }
 
-    /// The layer to mount, if any.
     pub fn layer(&self) -> Option<&Layer> {
         match self {
             Self::Program(installed) => Some(&installed.layer),
@@ -105,7 +100,6 @@ impl Harnesses {
         }
     }
 
-    /// The installed layers.
     pub fn layers(&self) -> &Layers {
         &self.layers
     }
@@ -196,11 +190,9 @@ impl Harnesses {
         let (all, wanted) = (self.clone(), name.to_owned());
         let program = blocking(move || {
             let known = all.catalogue().map_err(anyhow::Error::msg)?;
-            program_of(&known, &wanted)
-                .cloned()
-                .map_err(anyhow::Error::new)
-        })
-        .await?;
+            Ok(program_of(&known, &wanted)?.clone())
+        });
+        let program = program.await?;
         let version = version.unwrap_or(&program.version).to_owned();
         let layer = self.layer(&program.recipe(&version), say).await?;
         Ok(Installed {

@@ -65,9 +65,7 @@ impl Replay {
         let last = last.ok_or_else(|| anyhow::anyhow!("the history has no chunk {iteration}"))?;
         let code = self.history.code(&last.sha)?;
         let mut files = CodeTree::default();
-        for (path, entry) in code.iter() {
-            files.insert(format!("code/{path}").as_ref(), entry.clone())?;
-        }
+        files.put_below("code", &code);
         Ok(job(files, PLAY))
     }
 
@@ -102,10 +100,9 @@ fn chunks(commits: Vec<CommitInfo>, max: u32) -> Vec<Vec<CommitInfo>> {
 /// last one covering the rest when there are more commits than a document may
 /// hold.
 fn parts(chunk: &[CommitInfo]) -> Vec<&[CommitInfo]> {
-    let own = if chunk.len() > MAX_REQUIREMENTS {
-        MAX_REQUIREMENTS - 1
-    } else {
-        chunk.len()
+    let own = match chunk.len() {
+        few @ ..=MAX_REQUIREMENTS => few,
+        _ => MAX_REQUIREMENTS - 1,
     };
     let (single, rest) = chunk.split_at(own);
     let mut parts: Vec<&[CommitInfo]> = single.chunks(1).collect();
@@ -116,14 +113,11 @@ fn parts(chunk: &[CommitInfo]) -> Vec<&[CommitInfo]> {
 }
 
 fn requirement(commits: &[CommitInfo], changed: &[String]) -> Requirement {
-    let subject = |c: &CommitInfo| {
-        if c.subject().is_empty() {
-            "(no message)".to_owned()
-        } else {
-            c.subject().to_owned()
-        }
-    };
-    let subjects: Vec<String> = commits.iter().map(subject).collect();
+    let subjects = commits.iter().map(|commit| match commit.subject() {
+        "" => "(no message)",
+        subject => subject,
+    });
+    let subjects: Vec<&str> = subjects.collect();
     let shas: Vec<&str> = commits
         .iter()
         .map(|c| c.sha.get(..10).unwrap_or(&c.sha))
@@ -140,16 +134,10 @@ fn requirement(commits: &[CommitInfo], changed: &[String]) -> Requirement {
 }
 
 fn location(changed: &[String]) -> String {
-    let named = changed
-        .iter()
-        .take(NAMED_FILES)
-        .map(String::as_str)
-        .collect::<Vec<_>>()
-        .join(", ");
-    match changed.len() {
-        0 => "no file".into(),
-        count if count > NAMED_FILES => format!("{named} and {} more", count - NAMED_FILES),
-        _ => named,
+    match changed.split_at_checked(NAMED_FILES) {
+        _ if changed.is_empty() => "no file".into(),
+        Some((named, more @ [_, ..])) => format!("{} and {} more", named.join(", "), more.len()),
+        _ => changed.join(", "),
     }
 }
 

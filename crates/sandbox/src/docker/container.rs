@@ -1,8 +1,8 @@
 //! One running container: files go in, commands run, files come out.
 
-use std::time::{Duration, Instant};
+use std::sync::Mutex;
+use std::time::{Duration, Instant, SystemTime};
 
-use anyhow::Context;
 use async_trait::async_trait;
 use bollard::exec::StartExecResults;
 use bollard::models::ExecConfig;
@@ -10,23 +10,30 @@ use bollard::query_parameters::{
     DownloadFromContainerOptionsBuilder, InspectContainerOptionsBuilder,
     RemoveContainerOptionsBuilder, UploadToContainerOptionsBuilder,
 };
-use futures::{StreamExt, TryStreamExt};
+use futures::TryStreamExt;
 use swe_ci_base::blocking::blocking;
 use swe_ci_base::code::CodeTree;
 
 use super::error::{engine_error, status_of};
-use super::inspection::Inspector;
 use super::lines::Lines;
 use crate::{Exec, Exit, OnLine, SandboxContainer, SandboxError, Seen};
 
-/// How often the disk usage of a container is checked.
 const DISK_CHECK_INTERVAL: Duration = Duration::from_secs(5);
 
 pub(super) struct DockerContainer {
     pub(super) api: bollard::Docker,
     pub(super) id: String,
     pub(super) disk_bytes: i64,
-    pub(super) inspector: Inspector,
+    pub(super) created: SystemTime,
+    pub(super) record: Mutex<Record>,
+}
+
+/// The commands so far, and the result of the latest inspection.
+#[derive(Debug, Default)]
+pub(super) struct Record {
+    pub(super) exit_code: Option<i64>,
+    pub(super) run_time: Duration,
+    pub(super) latest: Option<Seen>,
 }
 
 impl std::fmt::Debug for DockerContainer {
@@ -80,16 +87,10 @@ impl SandboxContainer for DockerContainer {
             attach_stderr: Some(true),
             ..ExecConfig::default()
         };
-        let created = self
-            .api
-            .create_exec(&self.id, config)
-            .await
-            .map_err(|e| self.lost_or(&e, "accept a command"))?;
-        let started = self
-            .api
-            .start_exec(&created.id, None)
-            .await
-            .map_err(|e| self.lost_or(&e, "run a command"))?;
+        let created = self.api.create_exec(&self.id, config).await;
+        let created = created.map_err(|e| self.lost_or(&e, "accept a command"))?;
+        let started = self.api.start_exec(&created.id, None).await;
+        let started = started.map_err(|e| self.lost_or(&e, "run a command"))?;
         let StartExecResults::Attached { output, .. } = started else {
             return Err(SandboxError::Engine(
                 "it did not attach to the command's output".into(),
@@ -99,31 +100,30 @@ impl SandboxContainer for DockerContainer {
         let mut lines = Lines::new(on_line);
         let read = async {
             let mut output = output;
-            while let Some(chunk) = output.next().await {
-                match chunk {
-                    Ok(chunk) => lines.push(&chunk.into_bytes()),
-                    Err(error) => {
-                        return Err(self.lost_or(&error, "stream a command's output"));
-                    }
-                }
+            while let Some(chunk) = output.try_next().await? {
+                lines.push(&chunk.into_bytes());
             }
             lines.finish();
-            Ok(())
+            Ok::<_, bollard::errors::Error>(())
         };
-        tokio::select! {
-            result = read => result?,
-            () = time_spent(exec) => {
-                self.remove_over_limit(started_at).await;
-                return Ok(Exit::TimedOut);
+        let over_limit = tokio::select! {
+            read = read => {
+                read.map_err(|e| self.lost_or(&e, "stream a command's output"))?;
+                None
             }
-            () = self.disk_spent() => {
-                self.remove_over_limit(started_at).await;
-                return Ok(Exit::DiskSpent);
-            }
+            () = time_spent(exec) => Some(Exit::TimedOut),
+            () = self.disk_spent() => Some(Exit::DiskSpent),
+        };
+        if let Some(exit) = over_limit {
+            self.record_command(started_at.elapsed(), None);
+            // A last inspection.
+            self.inspect().await;
+            remove(&self.api, &self.id).await;
+            return Ok(exit);
         }
         let run_time = started_at.elapsed();
         let exit = self.exit_of(&created.id).await;
-        self.inspector.record_command(run_time, exit.as_ref().ok());
+        self.record_command(run_time, exit.as_ref().ok());
         exit
     }
 
@@ -131,10 +131,7 @@ impl SandboxContainer for DockerContainer {
         let Some(tar) = self.archive(folder, max_bytes).await? else {
             return Ok(None);
         };
-        let tree =
-            tokio::task::spawn_blocking(move || CodeTree::from_tar(tar.as_slice(), 1, max_bytes))
-                .await
-                .context("unpacking failed")??;
+        let tree = blocking(move || CodeTree::from_tar(tar.as_slice(), 1, max_bytes)).await?;
         Ok(Some(tree))
     }
 
@@ -148,7 +145,7 @@ impl SandboxContainer for DockerContainer {
     }
 
     async fn seen(&self) -> Option<Seen> {
-        self.inspector.inspect().await
+        self.inspect().await
     }
 }
 
@@ -161,7 +158,7 @@ impl DockerContainer {
         let mut stream = std::pin::pin!(self.api.download_from_container(&self.id, Some(options)));
         let mut tar = Vec::new();
         // A tar has up to 1 KiB of overhead for each file; allow for that.
-        let max_tar_bytes = max_bytes.saturating_add(256 * 1024 * 1024);
+        let max_tar_bytes = max_bytes.saturating_add(256 << 20);
         loop {
             match stream.try_next().await {
                 Ok(Some(chunk)) => tar.extend_from_slice(&chunk),
@@ -212,22 +209,11 @@ impl DockerContainer {
         let options = || InspectContainerOptionsBuilder::default().size(true).build();
         loop {
             tokio::time::sleep(DISK_CHECK_INTERVAL).await;
-            if let Ok(container) = self.api.inspect_container(&self.id, Some(options())).await
-                && container
-                    .size_rw
-                    .is_some_and(|bytes| bytes > self.disk_bytes)
-            {
+            let container = self.api.inspect_container(&self.id, Some(options())).await;
+            if container.is_ok_and(|c| c.size_rw.is_some_and(|bytes| bytes > self.disk_bytes)) {
                 return;
             }
         }
-    }
-
-    /// Removes a container whose command exceeded a limit, after a last
-    /// inspection.
-    async fn remove_over_limit(&self, started_at: Instant) {
-        self.inspector.record_command(started_at.elapsed(), None);
-        self.inspector.inspect().await;
-        remove(&self.api, &self.id).await;
     }
 
     fn lost_or(&self, error: &bollard::errors::Error, action: &str) -> SandboxError {

@@ -5,7 +5,7 @@ use bollard::errors::Error;
 use crate::SandboxError;
 
 /// The HTTP status with which the engine refused a request.
-pub(super) fn status_of(error: &Error) -> Option<u16> {
+pub fn status_of(error: &Error) -> Option<u16> {
     match error {
         Error::DockerResponseServerError { status_code, .. } => Some(*status_code),
         _ => None,

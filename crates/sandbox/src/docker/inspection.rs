@@ -2,41 +2,16 @@
 //! container for it: the code in there could forge the answer.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use bollard::query_parameters::EventsOptionsBuilder;
 use futures::TryStreamExt;
 
+use super::container::{DockerContainer, Record};
 use crate::{Exit, Seen};
 
-/// Collects what is known about one container.
-pub(super) struct Inspector {
-    api: bollard::Docker,
-    container_id: String,
-    created: SystemTime,
-    record: Mutex<Record>,
-}
-
-/// The commands so far, and the result of the latest inspection.
-#[derive(Debug, Default)]
-struct Record {
-    exit_code: Option<i64>,
-    run_time: Duration,
-    latest: Option<Seen>,
-}
-
-impl Inspector {
-    /// For a container that was created just now.
-    pub(super) fn new(api: bollard::Docker, container_id: String) -> Self {
-        Self {
-            api,
-            container_id,
-            created: SystemTime::now(),
-            record: Mutex::default(),
-        }
-    }
-
+impl DockerContainer {
     /// Records how a command ended; `None` when it was interrupted.
     pub(super) fn record_command(&self, run_time: Duration, exit: Option<&Exit>) {
         let mut record = self.record();
@@ -49,7 +24,7 @@ impl Inspector {
 
     /// The engine's current view, or the latest one it gave.
     pub(super) async fn inspect(&self) -> Option<Seen> {
-        if let Ok(container) = self.api.inspect_container(&self.container_id, None).await {
+        if let Ok(container) = self.api.inspect_container(&self.id, None).await {
             let killed = container.state.and_then(|state| state.oom_killed);
             let image = container.image.unwrap_or_default();
             let image_name = self.name_of(&image).await;
@@ -75,7 +50,7 @@ impl Inspector {
     /// state of a container does not always include its exec'd processes.
     async fn had_oom_event(&self) -> bool {
         let filters = HashMap::from([
-            ("container", vec![self.container_id.clone()]),
+            ("container", vec![self.id.clone()]),
             ("event", vec!["oom".to_owned()]),
         ]);
         let options = EventsOptionsBuilder::default()

@@ -5,7 +5,6 @@ use crate::OnLine;
 /// Longer lines are cut off here, in bytes.
 const MAX_LINE: usize = 16 * 1024;
 
-/// Splits a stream of bytes into lines.
 pub(super) struct Lines<'a> {
     rest: Vec<u8>,
     on_line: OnLine<'a>,

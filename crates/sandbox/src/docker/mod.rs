@@ -14,15 +14,16 @@ mod sweep;
 
 use std::collections::HashMap;
 use std::path::Path;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::SystemTime;
 
 use async_trait::async_trait;
 use bollard::models::{ContainerCreateBody, HostConfig, Mount, MountType, ResourcesUlimits};
 use bollard::query_parameters::{CreateContainerOptions, StartContainerOptions};
 
 use self::container::DockerContainer;
-use self::error::{engine_error, status_of};
-use self::inspection::Inspector;
+use self::error::engine_error;
+pub use self::error::status_of;
 use self::process::Process;
 pub use self::sweep::SweepScope;
 use super::{ContainerSpec, LAYER_FOLDER, Sandbox, SandboxContainer, SandboxError};
@@ -78,8 +79,8 @@ impl Docker {
     fn create_body(&self, spec: &ContainerSpec) -> ContainerCreateBody {
         let limits = spec.limits;
         let (program, arguments) = process_one(spec);
-        let memory = i64::from(limits.memory_mb) * 1024 * 1024;
-        let file_size = i64::from(limits.disk_mb) * 1024 * 1024;
+        let memory = i64::from(limits.memory_mb) << 20;
+        let file_size = i64::from(limits.disk_mb) << 20;
         ContainerCreateBody {
             image: Some(spec.image.clone()),
             entrypoint: Some(vec![program]),
@@ -100,7 +101,7 @@ impl Docker {
                 memory: Some(memory),
                 memory_swap: Some(memory),
                 pids_limit: Some(i64::from(limits.pids)),
-                shm_size: Some(64 * 1024 * 1024),
+                shm_size: Some(64 << 20),
                 mounts: Some(mounts(spec)),
                 ulimits: Some(vec![ResourcesUlimits {
                     name: Some("fsize".into()),
@@ -120,7 +121,7 @@ impl Sandbox for Docker {
     /// every container it requested, to remove it.
     async fn open(&self, spec: &ContainerSpec) -> Result<Box<dyn SandboxContainer>, SandboxError> {
         let (api, body) = (self.api()?.clone(), self.create_body(spec));
-        let disk_bytes = i64::from(spec.limits.disk_mb) * 1024 * 1024;
+        let disk_bytes = i64::from(spec.limits.disk_mb) << 20;
         let image = spec.image.clone();
         let process = self.process.clone();
         let container = tokio::spawn(async move {
@@ -134,14 +135,14 @@ impl Sandbox for Docker {
                 })?;
             // From here on, dropping the container removes it.
             let container = DockerContainer {
-                inspector: Inspector::new(api.clone(), created.id.clone()),
                 api,
                 id: created.id,
                 disk_bytes,
+                created: SystemTime::now(),
+                record: Mutex::default(),
             };
-            container
-                .api
-                .start_container(&container.id, None::<StartContainerOptions>)
+            let api = &container.api;
+            api.start_container(&container.id, None::<StartContainerOptions>)
                 .await
                 .map_err(|e| engine_error("start a container", &e))?;
             Ok(Box::new(container) as Box<dyn SandboxContainer>)
@@ -150,11 +151,8 @@ impl Sandbox for Docker {
     }
 
     async fn ping(&self) -> Result<(), SandboxError> {
-        self.api()?
-            .ping()
-            .await
-            .map(|_| ())
-            .map_err(|e| engine_error("answer", &e))
+        let answer = self.api()?.ping().await;
+        answer.map(drop).map_err(|e| engine_error("answer", &e))
     }
 }
 

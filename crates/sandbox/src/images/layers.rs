@@ -4,7 +4,7 @@ use std::time::SystemTime;
 
 use anyhow::Context;
 
-use super::{Images, is_absent};
+use super::Images;
 
 /// A layer of an image: its content's digest, and its size in bytes.
 pub type Layer = (String, u64);
@@ -24,13 +24,10 @@ impl Images {
     /// have it. Where the sizes of its layers cannot be determined, the image
     /// counts as one layer.
     pub async fn layers(&self, name: &str) -> anyhow::Result<Option<Vec<Layer>>> {
-        let api = self.docker.api()?;
-        let image = match api.inspect_image(name).await {
-            Ok(image) => image,
-            Err(error) if is_absent(&error) => return Ok(None),
-            Err(error) => return Err(error).context("the container engine did not answer"),
+        let Some(image) = self.inspect(name).await? else {
+            return Ok(None);
         };
-        let history = api.image_history(name).await;
+        let history = self.docker.api()?.image_history(name).await;
         let history = history.context("the container engine did not return an image's history")?;
         let size = |bytes: i64| u64::try_from(bytes).unwrap_or(0);
         let steps: Vec<(u64, &str)> = history

@@ -8,13 +8,14 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, anyhow, bail};
+use bollard::models::ImageInspect;
 use bollard::query_parameters::{BuildImageOptionsBuilder, ImportImageOptions, RemoveImageOptions};
 use futures::{StreamExt, TryStreamExt};
 use tokio_util::io::ReaderStream;
 
 pub use layers::{EvictableImage, Layer};
 
-use crate::Docker;
+use crate::{Docker, status_of};
 use swe_ci_base::code::CodeTree;
 
 /// The file of a build context with the host's CA bundle.
@@ -32,7 +33,6 @@ const BETWEEN_TRIES: Duration = Duration::from_millis(500);
 /// The longest progress line of a build step, in characters.
 const MAX_STEP_CHARS: usize = 100;
 
-/// Locations of the CA bundle in common distributions.
 const CA_BUNDLES: [&str; 4] = [
     "/etc/ssl/certs/ca-certificates.crt",
     "/etc/pki/tls/certs/ca-bundle.crt",
@@ -49,7 +49,6 @@ pub fn usual_ca_bundle() -> Option<PathBuf> {
         .find(|path| path.is_file())
 }
 
-/// An image to build.
 #[derive(Debug)]
 pub struct ImageBuild<'a> {
     pub tag: &'a str,
@@ -89,9 +88,14 @@ impl Images {
     /// Content digest of an image by name or digest; `None` when the engine
     /// does not have it.
     pub async fn digest(&self, name: &str) -> anyhow::Result<Option<String>> {
+        Ok(self.inspect(name).await?.and_then(|image| image.id))
+    }
+
+    /// The engine's facts about an image; `None` when it does not have it.
+    async fn inspect(&self, name: &str) -> anyhow::Result<Option<ImageInspect>> {
         match self.docker.api()?.inspect_image(name).await {
-            Ok(image) => Ok(image.id),
-            Err(error) if is_absent(&error) => Ok(None),
+            Ok(image) => Ok(Some(image)),
+            Err(error) if status_of(&error) == Some(404) => Ok(None),
             Err(error) => Err(error).context("the container engine did not answer"),
         }
     }
@@ -100,19 +104,15 @@ impl Images {
     /// machine.
     pub async fn folder(&self) -> Option<PathBuf> {
         let info = self.docker.api().ok()?.info().await.ok()?;
-        info.docker_root_dir
-            .map(PathBuf::from)
-            .filter(|f| f.is_dir())
+        let folder = PathBuf::from(info.docker_root_dir?);
+        folder.is_dir().then_some(folder)
     }
 
     /// Removes an image under all its names, with the layers that no other
     /// image uses; `false` when something still uses it.
     pub async fn remove(&self, digest: &str) -> anyhow::Result<bool> {
-        let api = self.docker.api()?;
-        let image = match api.inspect_image(digest).await {
-            Ok(image) => image,
-            Err(error) if is_absent(&error) => return Ok(true),
-            Err(error) => return Err(error).context("the container engine did not answer"),
+        let Some(image) = self.inspect(digest).await? else {
+            return Ok(true);
         };
         // Removal by digest works only when the image has one name.
         let mut names = image.repo_tags.unwrap_or_default();
@@ -134,13 +134,13 @@ impl Images {
 
     async fn remove_one(&self, name: &str) -> anyhow::Result<bool> {
         let options = None::<RemoveImageOptions>;
-        match self.docker.api()?.remove_image(name, options, None).await {
-            Ok(_) => Ok(true),
-            Err(error) if is_absent(&error) => Ok(true),
-            Err(bollard::errors::Error::DockerResponseServerError {
-                status_code: 409, ..
-            }) => Ok(false),
-            Err(error) => Err(error).with_context(|| format!("cannot remove the image {name}")),
+        let Err(error) = self.docker.api()?.remove_image(name, options, None).await else {
+            return Ok(true);
+        };
+        match status_of(&error) {
+            Some(404) => Ok(true),
+            Some(409) => Ok(false),
+            _ => Err(error).with_context(|| format!("cannot remove the image {name}")),
         }
     }
 
@@ -191,32 +191,21 @@ impl Images {
         spec: ImageBuild<'_>,
         mut on_line: impl FnMut(&str),
     ) -> anyhow::Result<Result<String, String>> {
-        let ImageBuild {
-            tag,
-            from,
-            lines,
-            files,
-            network,
-            apart,
-        } = spec;
+        let (tag, network) = (spec.tag, spec.network);
         let (env, _) = network.split();
         let env: HashMap<&str, &str> = env.into_iter().collect();
-        let context = context(from, lines, files, network).to_tar("")?;
+        let context = context(spec.from, spec.lines, spec.files, network).to_tar("")?;
         let options = BuildImageOptionsBuilder::default()
             .t(tag)
             .rm(true)
             .forcerm(true)
             .buildargs(&env);
-        let options = match apart {
-            true => options
-                .networkmode("bridge")
-                .memory(MEMORY)
-                .memswap(MEMORY)
-                .build(),
-            false => options.networkmode("host").build(),
+        let options = match spec.apart {
+            true => options.networkmode("bridge").memory(MEMORY).memswap(MEMORY),
+            false => options.networkmode("host"),
         };
-        let body = Some(bollard::body_full(context.into()));
-        let mut build = std::pin::pin!(self.docker.api()?.build_image(options, None, body));
+        let (api, body) = (self.docker.api()?, bollard::body_full(context.into()));
+        let mut build = std::pin::pin!(api.build_image(options.build(), None, Some(body)));
         while let Some(info) = build.next().await {
             let info = match info {
                 Ok(info) => info,
@@ -258,16 +247,11 @@ impl Images {
                 .sync_all()
         });
         let mut stream = std::pin::pin!(self.docker.api()?.export_image(name));
-        while let Some(chunk) = stream
-            .try_next()
-            .await
-            .with_context(|| format!("cannot save the image {name}"))?
-        {
+        let cannot = || format!("cannot save the image {name}");
+        while let Some(chunk) = stream.try_next().await.with_context(cannot)? {
             let sender = sender.clone();
-            if tokio::task::spawn_blocking(move || sender.send(chunk))
-                .await?
-                .is_err()
-            {
+            let sent = tokio::task::spawn_blocking(move || sender.send(chunk)).await?;
+            if sent.is_err() {
                 break; // the packing ended early; its error says why
             }
         }
@@ -286,11 +270,8 @@ impl Images {
             .await
             .with_context(|| format!("cannot open {shown}"))?;
         let stream = ReaderStream::with_capacity(file, 1 << 20);
-        let mut load = std::pin::pin!(self.docker.api()?.import_image_stream(
-            ImportImageOptions::default(),
-            stream,
-            None
-        ));
+        let (api, options) = (self.docker.api()?, ImportImageOptions::default());
+        let mut load = std::pin::pin!(api.import_image_stream(options, stream, None));
         let mut loaded = None;
         while let Some(info) = load.next().await {
             let info =
@@ -300,10 +281,8 @@ impl Images {
             }
             // "Loaded image: name:tag" or "Loaded image ID: sha256:…"
             for line in info.stream.iter().flat_map(|s| s.lines()) {
-                if let Some((_, name)) = line
-                    .split_once(": ")
-                    .filter(|(head, _)| head.starts_with("Loaded image"))
-                {
+                let (head, name) = line.split_once(": ").unwrap_or_default();
+                if head.starts_with("Loaded image") {
                     loaded = Some(name.trim().to_owned());
                 }
             }
@@ -324,17 +303,6 @@ impl BuildNetwork {
     }
 }
 
-fn is_absent(error: &bollard::errors::Error) -> bool {
-    matches!(
-        error,
-        bollard::errors::Error::DockerResponseServerError {
-            status_code: 404,
-            ..
-        }
-    )
-}
-
-/// A name and a value.
 type Variable<'a> = (&'a str, &'a str);
 
 fn is_proxy(name: &str) -> bool {

@@ -25,21 +25,23 @@ pub struct About {
     /// The model's name in the run's configuration.
     pub model: String,
     pub prices: Option<Prices>,
-    /// Further metadata for readers.
     pub extra: Map<String, Value>,
 }
 
-/// The trajectory of a step in ATIF.
 pub fn atif(about: &About, exchanges: &[Exchange]) -> Value {
-    let all = conversations(exchanges);
-    let mut trajectories: Vec<Trajectory> = (1..)
-        .zip(&all)
+    let mut all = conversations(exchanges);
+    // ATIF requires at least one step.
+    if all.is_empty() {
+        all.push(Conversation {
+            instructions: vec!["The model was not called.".to_owned()],
+            ..Conversation::default()
+        });
+    }
+    let numbered = (1..).zip(&all);
+    let mut trajectories: Vec<Trajectory> = numbered
         .map(|(number, conversation)| trajectory(about, number, conversation))
         .collect();
-    let mut main = match trajectories.is_empty() {
-        true => empty_trajectory(about),
-        false => trajectories.remove(0),
-    };
+    let mut main = trajectories.remove(0);
     main.final_metrics.total_cost_usd = about.prices.map(|prices| {
         let usages = exchanges.iter().filter_map(|exchange| exchange.usage);
         usd(usages.map(|usage| prices.micro_usd(usage)).sum())
@@ -86,27 +88,20 @@ fn trajectory(about: &About, number: usize, conversation: &Conversation) -> Traj
     }
 }
 
-/// ATIF requires at least one step.
-fn empty_trajectory(about: &About) -> Trajectory {
-    let nothing = Conversation {
-        instructions: vec!["The model was not called.".to_owned()],
-        tools: Vec::new(),
-        turns: Vec::new(),
-    };
-    trajectory(about, 1, &nothing)
-}
-
 fn usd(micro: u64) -> f64 {
     micro as f64 / 1e6
 }
 
 pub(super) fn steps(about: &About, conversation: &Conversation) -> Vec<Step> {
-    let mut steps = Steps::new(about);
+    let mut steps = Steps {
+        about,
+        now: 0,
+        steps: Vec::new(),
+    };
     steps.conversation(conversation);
     steps.steps
 }
 
-/// The steps so far.
 #[derive(Debug)]
 struct Steps<'a> {
     about: &'a About,
@@ -115,15 +110,7 @@ struct Steps<'a> {
     steps: Vec<Step>,
 }
 
-impl<'a> Steps<'a> {
-    fn new(about: &'a About) -> Self {
-        Self {
-            about,
-            now: 0,
-            steps: Vec::new(),
-        }
-    }
-
+impl Steps<'_> {
     fn conversation(&mut self, conversation: &Conversation) {
         let first = conversation.turns.first();
         self.now = first.map_or(0, |turn| turn.exchange.started_at);
@@ -169,24 +156,17 @@ impl<'a> Steps<'a> {
         let step = self.step(Source::Agent, message);
         step.llm_call_count = Some(1);
         step.model_name = model.clone().filter(|model| *model != about.model);
-        step.metrics = turn
-            .exchange
-            .usage
-            .map(|usage| metrics(usage, about.prices));
+        let usage = turn.exchange.usage;
+        step.metrics = usage.map(|usage| metrics(usage, about.prices));
+        let stopped = stopped.clone().map(Value::from);
+        step.extra.extend(extra([("finish_reason", stopped)]));
         step.extra.extend(exchange_extra(&turn.exchange));
-        if let Some(stopped) = stopped {
-            step.extra
-                .insert("finish_reason".into(), stopped.as_str().into());
-        }
         step.observe(&turn.results);
     }
 
     fn step(&mut self, source: Source, message: &Message) -> &mut Step {
         let step_id = self.steps.len() + 1;
-        let mut extra = Map::new();
-        if !message.notes.is_empty() {
-            extra.insert("notes".into(), message.notes.clone().into());
-        }
+        let notes = (!message.notes.is_empty()).then(|| message.notes.clone().into());
         let calls = (1..).zip(&message.calls);
         let step = Step {
             step_id,
@@ -202,7 +182,7 @@ impl<'a> Steps<'a> {
             metrics: None,
             is_copied_context: false,
             llm_call_count: None,
-            extra,
+            extra: extra([("notes", notes)]),
         };
         self.steps.push_mut(step)
     }
@@ -217,10 +197,8 @@ impl Step {
             let observed = self.observation.get_or_insert_default();
             let is_free = |call: &&ToolCall| {
                 let id = Some(&call.tool_call_id);
-                !observed
-                    .results
-                    .iter()
-                    .any(|other| other.source_call_id.as_ref() == id)
+                let mut others = observed.results.iter();
+                others.all(|other| other.source_call_id.as_ref() != id)
             };
             let calls = self.tool_calls.iter();
             let by_id = |call: &&ToolCall| result.call.as_ref() == Some(&call.tool_call_id);
@@ -237,35 +215,29 @@ impl Step {
 }
 
 fn observation(result: &CallResult, source_call_id: Option<String>) -> ObservationResult {
-    let mut extra = Map::new();
-    if result.failed {
-        extra.insert("is_error".into(), true.into());
-    }
-    if source_call_id.is_none() {
-        let names = [("call", &result.call), ("name", &result.name)];
-        for (name, value) in names {
-            if let Some(value) = value {
-                extra.insert(name.into(), value.as_str().into());
-            }
-        }
-    }
+    let unlinked = |name: &Option<String>| match source_call_id {
+        None => name.clone().map(Value::from),
+        Some(_) => None,
+    };
     ObservationResult {
-        source_call_id,
         content: result.text.clone(),
-        extra,
+        extra: extra([
+            ("is_error", result.failed.then(|| true.into())),
+            ("call", unlinked(&result.call)),
+            ("name", unlinked(&result.name)),
+        ]),
+        source_call_id,
     }
 }
 
 /// A call without an id gets one. Arguments that are not an object are wrapped in
 /// one, which ATIF requires.
 fn tool_call(step_id: usize, number: usize, call: &Call) -> ToolCall {
-    let mut extra = Map::new();
-    let arguments = match &call.arguments {
-        Value::Object(arguments) => arguments.clone(),
+    let (arguments, note) = match &call.arguments {
+        Value::Object(arguments) => (arguments.clone(), None),
         other => {
             let note = "the arguments are not a JSON object; `input` holds them unchanged";
-            extra.insert("note".into(), note.into());
-            Map::from_iter([("input".to_owned(), other.clone())])
+            (extra([("input", Some(other.clone()))]), Some(note.into()))
         }
     };
     let id = call.id.clone();
@@ -273,41 +245,44 @@ fn tool_call(step_id: usize, number: usize, call: &Call) -> ToolCall {
         tool_call_id: id.unwrap_or_else(|| format!("{step_id}.{number}")),
         function_name: call.name.clone(),
         arguments,
-        extra,
+        extra: extra([("note", note)]),
     }
 }
 
 fn metrics(usage: Usage, prices: Option<Prices>) -> Metrics {
-    let mut extra = Map::new();
-    if usage.reasoning_tokens > 0 {
-        extra.insert("reasoning_tokens".into(), usage.reasoning_tokens.into());
-    }
+    let reasoning = Some(usage.reasoning_tokens).filter(|&tokens| tokens > 0);
     Metrics {
         prompt_tokens: usage.input_tokens,
         completion_tokens: usage.output_tokens,
         cached_tokens: usage.cached_tokens,
         cost_usd: prices.map(|prices| usd(prices.micro_usd(usage))),
-        extra,
+        extra: extra([("reasoning_tokens", reasoning.map(Value::from))]),
     }
 }
 
 /// Irregularities of the exchange, and its ordinal.
 fn exchange_extra(exchange: &Exchange) -> Map<String, Value> {
-    let mut extra = Map::from_iter([("exchange".to_owned(), exchange.ordinal.into())]);
-    if !exchange.complete {
-        extra.insert("complete".into(), false.into());
-    }
-    if exchange.status != 200 {
-        extra.insert("status".into(), exchange.status.into());
-    }
-    if let Some(error) = &exchange.error {
-        extra.insert("error".into(), error.as_str().into());
-    }
-    if !exchange.retries.is_empty() {
-        extra.insert("retries".into(), exchange.retries.len().into());
-    }
-    if exchange.waiting_ms > 0 {
-        extra.insert("waiting_ms".into(), exchange.waiting_ms.into());
-    }
-    extra
+    let retries = exchange.retries.len();
+    extra([
+        ("exchange", Some(exchange.ordinal.into())),
+        ("complete", (!exchange.complete).then(|| false.into())),
+        (
+            "status",
+            (exchange.status != 200).then(|| exchange.status.into()),
+        ),
+        ("error", exchange.error.clone().map(Value::from)),
+        ("retries", (retries > 0).then(|| retries.into())),
+        (
+            "waiting_ms",
+            (exchange.waiting_ms > 0).then(|| exchange.waiting_ms.into()),
+        ),
+    ])
+}
+
+/// The fields that have a value.
+fn extra<const N: usize>(fields: [(&str, Option<Value>); N]) -> Map<String, Value> {
+    let fields = fields.into_iter();
+    fields
+        .filter_map(|(name, value)| Some((name.to_owned(), value?)))
+        .collect()
 }

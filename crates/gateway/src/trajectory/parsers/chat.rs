@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{list, string, text};
+use super::{call, list, string, text};
 use crate::trajectory::transcript::{Answer, Call, CallResult, Message, Request, Speaker};
 
 pub fn request(body: &Value, request: &mut Request) {
@@ -30,15 +30,13 @@ fn parse_message(value: &Value) -> Message {
     let mut message = Message::new(speaker, text(&value["content"]));
     if speaker == Speaker::Agent {
         message.add_reasoning(reasoning(value));
-        message.calls = list(&value["tool_calls"]).iter().map(call).collect();
+        for value in list(&value["tool_calls"]) {
+            let function = &value["function"];
+            let call = call(&value["id"], &function["name"], &function["arguments"]);
+            message.calls.push(call);
+        }
     }
     message
-}
-
-fn call(value: &Value) -> Call {
-    let function = &value["function"];
-    let name = function["name"].as_str().unwrap_or_default();
-    Call::from_value(string(&value["id"]), name, &function["arguments"])
 }
 
 /// The reasoning; providers use different fields.
@@ -64,16 +62,16 @@ pub fn answer(pieces: &[Value]) -> Answer {
             };
             let message = &mut answer.message;
             message.text.push_str(&text(&message_part["content"]));
-            message
-                .text
-                .push_str(message_part["refusal"].as_str().unwrap_or_default());
+            let refusal = message_part["refusal"].as_str();
+            message.text.push_str(refusal.unwrap_or_default());
             message.reasoning.push_str(reasoning(message_part));
             for part in list(&message_part["tool_calls"]) {
                 extend(&mut calls, part);
             }
         }
     }
-    answer.message.calls = calls.into_iter().map(Partial::whole).collect();
+    let whole = |call: Partial| Call::new(call.id, &call.name, call.arguments.into());
+    answer.message.calls = calls.into_iter().map(whole).collect();
     answer
 }
 
@@ -95,12 +93,10 @@ fn extend(calls: &mut Vec<Partial>, part: &Value) {
         (Some(one), Some(other)) => one == other,
         _ => index.is_none() || call.index == index,
     };
-    let at = calls.iter().rposition(same);
-    let at = at.unwrap_or_else(|| {
-        calls.push(Partial::default());
-        calls.len() - 1
-    });
-    let call = &mut calls[at];
+    let call = match calls.iter().rposition(same) {
+        Some(at) => &mut calls[at],
+        None => calls.push_mut(Partial::default()),
+    };
     call.index = index;
     call.id = id.or(call.id.take());
     let function = &part["function"];
@@ -111,11 +107,5 @@ fn extend(calls: &mut Vec<Partial>, part: &Value) {
         Value::String(piece) => call.arguments.push_str(piece),
         Value::Null => {}
         whole => call.arguments = whole.to_string(),
-    }
-}
-
-impl Partial {
-    fn whole(self) -> Call {
-        Call::from_text(self.id, &self.name, &self.arguments)
     }
 }

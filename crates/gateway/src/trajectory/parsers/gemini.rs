@@ -2,18 +2,13 @@
 
 use serde_json::Value;
 
-use super::{function, list, other, string, text};
-use crate::trajectory::transcript::{Answer, Call, CallResult, Message, Request, Speaker};
+use super::{call, function, list, other, string, text};
+use crate::trajectory::transcript::{Answer, CallResult, Message, Request, Speaker};
 
 pub fn request(body: &Value, request: &mut Request) {
     let tools = list(&body["tools"]).iter();
-    let functions = tools.flat_map(|tool| {
-        list(either(
-            tool,
-            "functionDeclarations",
-            "function_declarations",
-        ))
-    });
+    let [camel, snake] = ["functionDeclarations", "function_declarations"];
+    let functions = tools.flat_map(|tool| list(either(tool, camel, snake)));
     request.tools = functions
         .map(|tool| function(tool, either(tool, "parametersJsonSchema", "parameters")))
         .collect();
@@ -62,10 +57,9 @@ fn result(response: &Value) -> CallResult {
 
 /// Adds a part. The agent's text comes in pieces, joined without line breaks.
 fn add(message: &mut Message, part: &Value) {
-    let call = either(part, "functionCall", "function_call");
-    if !call.is_null() {
-        let name = call["name"].as_str().unwrap_or_default();
-        let call = Call::from_value(string(&call["id"]), name, &call["args"]);
+    let called = either(part, "functionCall", "function_call");
+    if !called.is_null() {
+        let call = call(&called["id"], &called["name"], &called["args"]);
         message.calls.push(call);
     } else if let Some(text) = part["text"].as_str() {
         match (message.speaker, part["thought"] == true) {

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::{function, list, other, string, text};
-use crate::trajectory::transcript::{Answer, Call, CallResult, Message, Request, Speaker};
+use super::{call, function, list, other, string, text};
+use crate::trajectory::transcript::{Answer, CallResult, Message, Request, Speaker};
 
 pub fn request(body: &Value, request: &mut Request) {
     let tools = list(&body["tools"]).iter();
@@ -63,8 +63,7 @@ fn add(message: &mut Message, block: &Value) {
         // Encrypted by the provider.
         Some("redacted_thinking") => {}
         Some("tool_use" | "server_tool_use") => {
-            let name = block["name"].as_str().unwrap_or_default();
-            let call = Call::from_value(string(&block["id"]), name, &block["input"]);
+            let call = call(&block["id"], &block["name"], &block["input"]);
             message.calls.push(call);
         }
         _ => message.add_text(&other(block)),
@@ -86,8 +85,11 @@ pub fn answer(pieces: &[Value]) -> Answer {
             Some("message_start") => answer.note(&piece["message"]["model"], &Value::Null),
             Some("message_delta") => answer.note(&Value::Null, &piece["delta"]["stop_reason"]),
             Some("content_block_start") => {
-                let start = piece["content_block"].clone();
-                blocks.insert(index, Block::new(start));
+                let block = Block {
+                    start: piece["content_block"].clone(),
+                    ..Block::default()
+                };
+                blocks.insert(index, block);
             }
             Some("content_block_delta") => {
                 blocks.entry(index).or_default().extend(&piece["delta"]);
@@ -111,13 +113,6 @@ struct Block {
 }
 
 impl Block {
-    fn new(start: Value) -> Self {
-        Self {
-            start,
-            ..Self::default()
-        }
-    }
-
     fn extend(&mut self, delta: &Value) {
         let fields = [
             (&mut self.text, "text"),
@@ -131,8 +126,7 @@ impl Block {
 
     fn end(self, message: &mut Message) {
         if self.start["type"] == "tool_use" && !self.input.is_empty() {
-            let name = self.start["name"].as_str().unwrap_or_default();
-            let call = Call::from_text(string(&self.start["id"]), name, &self.input);
+            let call = call(&self.start["id"], &self.start["name"], &self.input.into());
             message.calls.push(call);
         } else if !self.start.is_null() {
             add(message, &self.start);

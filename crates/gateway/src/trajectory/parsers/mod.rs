@@ -9,14 +9,13 @@ mod responses;
 use serde_json::Value;
 use swe_ci_core::agent::Protocol;
 
-use super::transcript::{Answer, Message, Request, Speaker};
+use super::transcript::{Answer, Call, Request};
 use crate::{Exchange, Splitter};
 
 /// Maximum bytes, as JSON, of a part that is not text, such as a picture; longer
 /// parts are left out.
 const MAX_PART: usize = 10_000;
 
-/// Parses the request of an exchange.
 pub fn request(exchange: &Exchange) -> Request {
     let body = &exchange.request;
     let mut request = Request::default();
@@ -29,7 +28,6 @@ pub fn request(exchange: &Exchange) -> Request {
     request
 }
 
-/// Parses the answer of an exchange.
 pub fn answer(exchange: &Exchange) -> Answer {
     if exchange.status >= 400 {
         let note = format!("an error with status {}, no answer", exchange.status);
@@ -52,7 +50,7 @@ pub fn answer(exchange: &Exchange) -> Answer {
 
 fn refused(body: &str, note: String) -> Answer {
     let mut answer = Answer::default();
-    body.clone_into(&mut answer.message.text);
+    answer.message.text = body.to_owned();
     answer.message.notes.push(note);
     answer
 }
@@ -61,24 +59,23 @@ fn refused(body: &str, note: String) -> Answer {
 /// events that are not JSON.
 fn pieces(exchange: &Exchange) -> (Vec<Value>, Vec<String>) {
     let body = &exchange.response;
+    let (mut pieces, mut notes) = (Vec::new(), Vec::new());
     if !exchange.streamed {
-        return match serde_json::from_str(body) {
+        match serde_json::from_str(body) {
             // Gemini streams an array of chunks if no events are requested.
-            Ok(Value::Array(chunks)) => (chunks, Vec::new()),
-            Ok(whole) => (vec![whole], Vec::new()),
-            Err(_) => (Vec::new(), Vec::new()),
-        };
+            Ok(Value::Array(chunks)) => pieces = chunks,
+            whole => pieces.extend(whole),
+        }
+        return (pieces, notes);
     }
-    let mut pieces = Vec::new();
-    let mut notes = Vec::new();
     for event in Splitter::new(body.len()).take(body.as_bytes()) {
         match serde_json::from_str(&event.data) {
             Ok(piece) => pieces.push(piece),
             Err(_) if event.data.trim() == "[DONE]" => {}
-            Err(_) => notes.push(format!(
-                "an event of the stream is not JSON: {}",
-                event.data
-            )),
+            Err(_) => {
+                let data = event.data;
+                notes.push(format!("an event of the stream is not JSON: {data}"));
+            }
         }
     }
     (pieces, notes)
@@ -92,22 +89,17 @@ fn error(piece: &Value) -> Option<String> {
     Some(format!("the provider reported an error: {error}"))
 }
 
-impl Default for Answer {
-    fn default() -> Self {
-        Self {
-            message: Message::new(Speaker::Agent, ""),
-            model: None,
-            stopped: None,
-        }
-    }
-}
-
 impl Answer {
     /// Sets the model's name and the stop reason, if present.
     fn note(&mut self, model: &Value, stopped: &Value) {
         self.model = string(model).or(self.model.take());
         self.stopped = string(stopped).or(self.stopped.take());
     }
+}
+
+fn call(id: &Value, name: &Value, arguments: &Value) -> Call {
+    let name = name.as_str().unwrap_or_default();
+    Call::new(string(id), name, arguments.clone())
 }
 
 /// A string that is not empty.

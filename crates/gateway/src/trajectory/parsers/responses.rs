@@ -76,11 +76,10 @@ fn content_text(content: &Value) -> String {
 fn call(item: &Value, kind: &str) -> Call {
     let kind = kind.trim_end_matches("_call");
     let name = item["name"].as_str().unwrap_or(kind);
-    let fields = ["arguments", "input", "action"];
-    let arguments = fields.into_iter().map(|field| &item[field]);
+    let arguments = ["arguments", "input", "action"].map(|field| &item[field]);
     let arguments = arguments.into_iter().find(|value| !value.is_null());
     let id = string(&item["call_id"]).or_else(|| string(&item["id"]));
-    Call::from_value(id, name, arguments.unwrap_or(&Value::Null))
+    Call::new(id, name, arguments.cloned().unwrap_or_default())
 }
 
 pub fn answer(pieces: &[Value]) -> Answer {
@@ -98,21 +97,15 @@ pub fn answer(pieces: &[Value]) -> Answer {
                 item.done = true;
             }
             Some(kind) if kind.ends_with(".delta") => {
-                items
-                    .entry(index)
-                    .or_default()
-                    .extend(kind, &piece["delta"]);
+                let item = items.entry(index).or_default();
+                item.extend(kind, &piece["delta"]);
             }
             Some(_) => whole(&mut answer, &mut items, &piece["response"]),
             None => whole(&mut answer, &mut items, piece),
         }
     }
-    let mut transcript = Request::default();
     for item in items.into_values() {
-        transcript.push(item.end());
-    }
-    if let Some(message) = transcript.messages.into_iter().next() {
-        answer.message = message;
+        answer.message.append(item.end());
     }
     answer
 }
@@ -182,7 +175,7 @@ impl Item {
         if let [call] = message.calls.as_mut_slice()
             && !written(&call.arguments)
         {
-            *call = Call::from_text(call.id.take(), &call.name, &self.arguments);
+            *call = Call::new(call.id.take(), &call.name, self.arguments.into());
         }
         message
     }

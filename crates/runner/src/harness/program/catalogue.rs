@@ -28,7 +28,7 @@ const OURS: [(&str, &str); 8] = ours![
 /// A larger file is refused.
 const MAX_BYTES: u64 = 1 << 20;
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Catalogue {
     programs: BTreeMap<String, Program>,
 }
@@ -37,9 +37,7 @@ impl Catalogue {
     /// Our programs, and those described by `*.toml` files in a folder, which
     /// need not exist.
     pub fn open(folder: &Path) -> Result<Self, String> {
-        let mut catalogue = Self {
-            programs: BTreeMap::new(),
-        };
+        let mut catalogue = Self::default();
         for (file, text) in OURS {
             catalogue.add(file, text)?;
         }
@@ -67,10 +65,9 @@ impl Catalogue {
     /// would change what results mean.
     fn add(&mut self, file: &str, text: &str) -> Result<(), String> {
         let program = Program::parse(file, text)?;
-        let name = program.name.clone();
-        match self.programs.insert(name.clone(), program) {
+        match self.programs.insert(program.name.clone(), program) {
             None => Ok(()),
-            Some(_) => Err(format!(
+            Some(Program { name, .. }) => Err(format!(
                 "{file}: name: there is a harness `{name}` already; choose another"
             )),
         }

@@ -65,18 +65,19 @@ enum Runtime {
 impl Program {
     /// Parses a description. `file` only appears in error messages.
     pub fn parse(file: &str, text: &str) -> Result<Self, String> {
-        check::size(text)
-            .and_then(|()| toml::from_str(text).map_err(|error| error.to_string()))
-            .and_then(|program: Self| check::program(&program).map(|()| program))
-            .map_err(|problem| format!("{file}: {problem}"))
+        let parse = || {
+            check::size(text)?;
+            let program = toml::from_str(text)?;
+            check::program(&program)?;
+            anyhow::Ok(program)
+        };
+        parse().map_err(|problem| format!("{file}: {problem}"))
     }
 
     /// The job of one step, for a container with the layer mounted.
     pub fn job(&self, version: &str, step: &StepValues<'_>) -> anyhow::Result<Job> {
-        ensure!(
-            check::is_plain_version(version),
-            "`{version}` is not a version"
-        );
+        let is_plain = check::is_plain_version(version);
+        ensure!(is_plain, "`{version}` is not a version");
         let values = Values { version, step };
         let bad = |problem: String| anyhow!("{}: {problem}", self.name);
         let mut files = CodeTree::default();

@@ -1,5 +1,7 @@
 //! How to install a program, as lines of an image's recipe.
 
+use std::borrow::Borrow;
+
 use swe_ci_base::code::CodeTree;
 use swe_ci_sandbox::LAYER_FOLDER;
 
@@ -102,7 +104,6 @@ impl Recipe {
             steps.extend(owned(&PYTHON_LIBRARIES));
         }
         steps.push(CLEAN.to_owned());
-        let steps: Vec<&str> = steps.iter().map(String::as_str).collect();
         lines.push(run(&steps));
         lines
     }
@@ -116,7 +117,6 @@ impl Recipe {
 }
 
 impl Program {
-    /// How to install it in this version.
     pub fn recipe(&self, version: &str) -> Recipe {
         let tarball = self.tarball.as_ref();
         Recipe {
@@ -134,6 +134,6 @@ fn owned(lines: &[&str]) -> Vec<String> {
     lines.iter().map(|line| (*line).to_owned()).collect()
 }
 
-fn run(steps: &[&str]) -> String {
+fn run(steps: &[impl Borrow<str>]) -> String {
     format!("RUN set -eu; {SETTINGS}; {}", steps.join("; "))
 }

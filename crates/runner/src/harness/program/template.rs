@@ -8,7 +8,6 @@ use swe_ci_sandbox::LAYER_FOLDER;
 
 use super::{HOME, PROMPT_FILE};
 
-/// The values of a step.
 #[derive(Clone, Copy)]
 pub struct StepValues<'a> {
     /// `http://127.0.0.1:PORT`
@@ -79,12 +78,10 @@ impl Values<'_> {
         let mut text = String::with_capacity(template.len());
         let mut rest = template;
         while let Some((before, after)) = rest.split_once("{{") {
-            let (name, after) = after
-                .split_once("}}")
-                .ok_or("a `{{` is not closed by `}}`")?;
-            let value = self
-                .get(name)
-                .ok_or_else(|| format!("`{{{{{name}}}}}` is not known"))?;
+            let closed = after.split_once("}}");
+            let (name, after) = closed.ok_or("a `{{` is not closed by `}}`")?;
+            let value = self.get(name);
+            let value = value.ok_or_else(|| format!("`{{{{{name}}}}}` is not known"))?;
             text.push_str(before);
             text.push_str(&escape(value));
             rest = after;
