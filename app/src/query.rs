@@ -1,6 +1,8 @@
 //! Query strings: γ, convention and lists, read leniently (an invalid value
 //! counts as the default) and written in one canonical form.
 
+use std::str::FromStr;
+
 use crate::format;
 use leptos_router::params::ParamsMap;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
@@ -44,11 +46,10 @@ pub(crate) const OFF: &str = "off";
 impl Reading {
     #[must_use]
     pub(crate) fn of(query: &ParamsMap) -> Self {
-        let convention = query.get_str("convention").and_then(|c| c.parse().ok());
         Self {
             split: named(query, "split"),
-            gamma: query.get_str("gamma").and_then(gamma).unwrap_or(Gamma::ONE),
-            convention: convention.unwrap_or_default(),
+            gamma: gamma_of(query),
+            convention: parsed(query, "convention").unwrap_or_default(),
             published: query.get_str("published") != Some(OFF),
             view: view(query),
         }
@@ -60,13 +61,8 @@ impl Reading {
     pub(crate) fn to_query(&self) -> String {
         let mut query = Query::default();
         query.add("split", self.split.as_deref());
-        let gamma = format::gamma(self.gamma);
-        query.add("gamma", (self.gamma != Gamma::ONE).then_some(&gamma));
-        let convention = self.convention;
-        query.add(
-            "convention",
-            (convention != Convention::default()).then_some(convention.name()),
-        );
+        query.add_gamma(self.gamma);
+        query.add_convention(self.convention);
         query.add("published", (!self.published).then_some(OFF));
         query.add_rows(&self.view);
         if self.view.columns != Columns::default() {
@@ -102,10 +98,7 @@ fn view(query: &ParamsMap) -> View {
         mark: query.get_str("mark").and_then(Mark::from_name),
         text: named(query, "text").unwrap_or_default(),
         unseen: query.get_str("seen") == Some(EXCLUDE),
-        sort: query
-            .get_str("sort")
-            .and_then(|sort| sort.parse().ok())
-            .unwrap_or_default(),
+        sort: parsed(query, "sort").unwrap_or_default(),
         columns: Columns::of_names(columns)
             .ok()
             .filter(|_| !none_said)
@@ -128,6 +121,18 @@ pub(crate) fn named(query: &ParamsMap, key: &str) -> Option<String> {
     query.get(key).filter(|value| !value.is_empty())
 }
 
+/// A parameter that reads as a value.
+#[must_use]
+pub(crate) fn parsed<T: FromStr>(query: &ParamsMap, key: &str) -> Option<T> {
+    query.get_str(key)?.parse().ok()
+}
+
+/// γ, by default 1.
+#[must_use]
+pub(crate) fn gamma_of(query: &ParamsMap) -> Gamma {
+    query.get_str("gamma").and_then(gamma).unwrap_or(Gamma::ONE)
+}
+
 /// Builds a query string.
 #[derive(Debug, Default)]
 pub(crate) struct Query(pub String);
@@ -137,6 +142,27 @@ impl Query {
         if let Some(value) = value {
             self.add_plain(key, &encode(value.as_ref()));
         }
+    }
+
+    /// Unless it is the default.
+    pub(crate) fn add_gamma(&mut self, gamma: Gamma) {
+        self.add("gamma", (gamma != Gamma::ONE).then(|| format::gamma(gamma)));
+    }
+
+    /// Unless it is the default.
+    pub(crate) fn add_convention(&mut self, convention: Convention) {
+        let other = convention != Convention::default();
+        self.add("convention", other.then_some(convention.name()));
+    }
+
+    /// A ranking with all its settings, as the API and other sites are asked
+    /// for it.
+    pub(crate) fn of_ranking(split: Option<&str>, gamma: Gamma, convention: Convention) -> Self {
+        let mut query = Self::default();
+        query.add("split", split);
+        query.add("gamma", Some(format::gamma(gamma)));
+        query.add("convention", Some(convention.name()));
+        query
     }
 
     /// The value needs no encoding.

@@ -1,11 +1,28 @@
-//! How far to trust a result: the mark beside its name.
+//! Tags beside a name: who made a result, and how far to trust it.
 
 use leptos::prelude::*;
+use swe_ci_core::run::Kind;
 use swe_ci_views::verification::Mark;
 
 use crate::components::{Tag, Term};
+use crate::format;
 use crate::glossary::Word;
 use crate::words;
+
+/// Tells human and imported runs from others.
+#[component]
+pub(super) fn KindTag(kind: Kind) -> impl IntoView {
+    words::kind(kind).map(|(word, hint, tone)| view! { <Tag text=word.to_owned() tone hint/> })
+}
+
+/// How many runs a table leaves out, because they are known by counts alone.
+#[component]
+pub(super) fn KnownByCounts(runs: u32) -> impl IntoView {
+    (runs > 0).then(|| {
+        let runs = format::count(runs, "run");
+        view! { <p class="quiet">{format!("Not listed: {runs} known by counts alone, scored in the reference convention only.")}</p> }
+    })
+}
 
 /// The mark with a tooltip, for tables with many marks, whose key has the
 /// explanation.

@@ -62,6 +62,10 @@ pub mod cards;
 
 mod mark;
 
+mod score;
+
+mod splits;
+
 mod routes;
 
 pub use about::AboutPage;

@@ -60,8 +60,7 @@ pub(super) fn curation_href(curation: &str) -> String {
 
 pub(super) fn model_href(model: &str, convention: Convention) -> String {
     let mut query = Query::default();
-    let other = convention != Convention::default();
-    query.add("convention", other.then_some(convention.name()));
+    query.add_convention(convention);
     format!("/models/{}{}", encode(model), query.0)
 }
 
@@ -69,6 +68,11 @@ pub(super) fn matrix_href(split: Option<&str>) -> String {
     let mut query = Query::default();
     query.add("split", split);
     format!("/matrix{}", query.0)
+}
+
+/// The page that chooses runs of a split to compare.
+pub(super) fn compare_href(split: &str) -> String {
+    format!("/compare?split={}", encode(split))
 }
 
 /// The page that chooses the runs to compare this one with.

@@ -2,9 +2,7 @@
 //! functions of the pages' data.
 
 mod plain;
-
 mod standings;
-
 mod work;
 
 pub use plain::{PLAIN, Plain};

@@ -48,18 +48,13 @@ pub(super) fn CourseOfTask(task: TaskCourses, names: Vec<Name>) -> impl IntoView
 /// "120 → 160 of 180 in 12 iterations, broke something at 3 and 7".
 fn in_words(course: &Course) -> String {
     let last = course.passes.last().copied().unwrap_or(course.base);
-    let turns = u32::try_from(course.passes.len()).unwrap_or(u32::MAX);
     let broke = match course.regressions.as_slice() {
         [] => "broke nothing".to_owned(),
         at => format!("broke something at {}", list(at)),
     };
-    format!(
-        "{} → {} of {} in {}, {broke}",
-        course.base,
-        last,
-        course.target,
-        format::count(turns, "iteration")
-    )
+    let Course { base, target, .. } = course;
+    let turns = format::count_of(course.passes.len(), "iteration");
+    format!("{base} → {last} of {target} in {turns}, {broke}")
 }
 
 /// "3", "3 and 7", "3, 5 and 7".

@@ -33,10 +33,8 @@ pub(super) fn Tasks(
     });
     let heads = heads.collect_view();
     let widest = tasks.iter().map(|t| t.spread).fold(SAME, f64::max);
-    let rows = tasks.into_iter().map(|task| {
-        view! { <TaskRow task names=names.clone() widest query/> }
-    });
-    let rows = rows.collect_view();
+    let row = |task| view! { <TaskRow task names=names.clone() widest query/> };
+    let rows = tasks.into_iter().map(row).collect_view();
     let last = if two { "Difference" } else { "Apart by" };
     view! {
         <section aria-labelledby="tasks-title">
@@ -73,25 +71,14 @@ fn TaskRow(
     query: Signal<CompareQuery>,
 ) -> impl IntoView {
     let id = task.task_id.to_string();
-    let href = {
-        let id = id.clone();
-        move || {
-            let task = Some(id.clone());
-            let query = CompareQuery {
-                task,
-                ..query.get()
-            };
-            format!("{}#{COURSE}", query.href())
-        }
+    let chosen_id = StoredValue::new(Some(id.clone()));
+    let href = move || {
+        let mut query = query.get();
+        query.task = chosen_id.get_value();
+        format!("{}#{COURSE}", query.href())
     };
-    let chosen = {
-        let id = id.clone();
-        move || {
-            query
-                .with(|a| a.task.as_ref() == Some(&id))
-                .then_some("true")
-        }
-    };
+    let is_chosen = move || query.with(|a| chosen_id.with_value(|id| a.task == *id));
+    let chosen = move || is_chosen().then_some("true");
     let best = task.results.iter().map(|r| r.evoscore).fold(-1.0, f64::max);
     let cells = names.iter().zip(&task.results).map(|(name, result)| {
         let best = result.evoscore >= best - SAME && task.spread > SAME;
@@ -103,7 +90,7 @@ fn TaskRow(
         let difference = task.difference();
         Either::Left(view! {
             <td class="number apart">
-                {signed(difference)}
+                {format::signed(difference, 3)}
                 <Lean difference widest/>
             </td>
         })
@@ -138,7 +125,7 @@ fn ResultCell(
             <span class="bad">
                 <span class="visually-hidden">"; iterations that broke something: "</span>
                 <span aria-hidden="true">"▼"</span>
-                {few(result.regressions)}
+                {format::few(result.regressions)}
             </span>
         }
     });
@@ -146,7 +133,7 @@ fn ResultCell(
         <td class="number">
             <a href=href class:strong=best>{format::score(result.evoscore)}</a>
             <small>
-                {few(result.turns)}
+                {format::few(result.turns)}
                 <span class="visually-hidden">" iterations"</span>
                 {solved(result.solved).map(|text| view! {
                     <span class="good">{text}<span class="visually-hidden">" solved"</span></span>
@@ -168,26 +155,6 @@ fn solved(share: f64) -> Option<String> {
     }
 }
 
-/// Means over samples get a decimal only where they need it.
-fn few(value: f64) -> String {
-    let places = if (value - value.round()).abs() < 0.05 {
-        0
-    } else {
-        1
-    };
-    format::decimals(value, places)
-}
-
-/// "+0.120": the sign shows the direction without colour.
-fn signed(value: f64) -> String {
-    let text = format::score(value);
-    if value > 0.0 && text != "0.000" {
-        format!("+{text}")
-    } else {
-        text
-    }
-}
-
 /// A bar to the right where the first run leads, to the left where the second
 /// does.
 #[component]
@@ -204,11 +171,7 @@ fn Lean(difference: f64, widest: f64) -> impl IntoView {
 
 fn lean(difference: f64, widest: f64) -> (String, String) {
     let length = difference.abs() / widest * 35.0;
-    let start = if difference < 0.0 {
-        36.0 - length
-    } else {
-        36.0
-    };
+    let start = 36.0 - if difference < 0.0 { length } else { 0.0 };
     (format!("{start:.1}"), format!("{length:.1}"))
 }
 
@@ -219,7 +182,7 @@ mod tests {
     #[test]
     fn differences_lean_to_whoever_is_ahead() {
         let check = |difference, text: &str, x: &str, width: &str| {
-            assert_eq!(signed(difference), text);
+            assert_eq!(format::signed(difference, 3), text);
             assert_eq!(lean(difference, 0.5), (x.to_owned(), width.to_owned()));
         };
         check(0.5, "+0.500", "36.0", "35.0");
@@ -230,7 +193,7 @@ mod tests {
 
     #[test]
     fn means_over_samples() {
-        let check = |value, expect: &str| assert_eq!(few(value), expect);
+        let check = |value, expect: &str| assert_eq!(format::few(value), expect);
         check(3.0, "3");
         check(2.5, "2.5");
         check(20.0, "20");

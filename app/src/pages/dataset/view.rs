@@ -16,7 +16,7 @@ const MOST_NAMES: usize = 100;
 pub fn Split(detail: SplitDetail) -> impl IntoView {
     let summary = detail.summary.clone();
     let name = summary.name.clone();
-    let repositories = u32::try_from(detail.repositories.len()).unwrap_or(u32::MAX);
+    let repositories = detail.repositories.len();
     let mean =
         |size: Size, words: fn(f64) -> String| detail.mean(size).map_or("–".to_owned(), words);
     let commits = mean(Size::Commits, |n| format::decimals(n, 0));
@@ -31,7 +31,7 @@ pub fn Split(detail: SplitDetail) -> impl IntoView {
     view! {
         <PageHead
             title=format!("Split {name}")
-            description=format!("{} from {}: what they are like, where they come from, and their datasheet.", format::count(summary.tasks, "task"), repository_count(repositories))
+            description=format!("{} from {}: what they are like, where they come from, and their datasheet.", format::count(summary.tasks, "task"), format::repositories(repositories))
         />
         <nav class="crumbs" aria-label="Where this is"><a href="/datasets">"Datasets"</a></nav>
         <div class="hero">
@@ -41,7 +41,7 @@ pub fn Split(detail: SplitDetail) -> impl IntoView {
         <dl class="facts">
             <div><dt>"Tasks"</dt><dd><a href=tasks_href(&name)>{format::thousands(summary.tasks)}</a></dd></div>
             <div><dt>"Can be run"</dt><dd>{format::thousands(summary.ready)}</dd></div>
-            <div><dt>"Repositories"</dt><dd>{format::thousands(repositories)}</dd></div>
+            <div><dt>"Repositories"</dt><dd>{format::thousands(repositories as u64)}</dd></div>
             <div><dt>"Mean time between"</dt><dd>{days}</dd></div>
             <div><dt>"Mean commits between"</dt><dd>{commits}</dd></div>
             <div><dt>"Mean lines modified"</dt><dd>{lines}</dd></div>
@@ -73,13 +73,6 @@ pub fn Split(detail: SplitDetail) -> impl IntoView {
                 <div><dt>"First imported"</dt><dd>{format::minute(&detail.created_at)}</dd></div>
             </dl>
         </section>
-    }
-}
-
-fn repository_count(n: u32) -> String {
-    match n {
-        1 => "1 repository".into(),
-        n => format!("{} repositories", format::thousands(n)),
     }
 }
 

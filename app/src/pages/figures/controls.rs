@@ -1,12 +1,13 @@
-//! The controls of the figures: split, γ, convention.
+use std::cmp::Ordering;
 
 use leptos::prelude::*;
-use swe_ci_core::metrics::{Convention, Gamma};
+use swe_ci_core::metrics::Gamma;
 
 use super::data::Shown;
 use crate::components::{Choice, Choices};
 use crate::format;
 use crate::glossary::Word;
+use crate::pages::splits::{convention_choices, split_choices};
 use crate::query::Reading;
 
 /// The γs that links offer; the address accepts any other.
@@ -17,84 +18,57 @@ const GAMMAS: [f64; 6] = [0.5, 0.8, 1.0, 1.2, 1.5, 2.0];
 pub(super) fn Controls(shown: Shown, #[prop(into)] reading: Signal<Reading>) -> impl IntoView {
     let several = shown.splits.len() > 1;
     let now = reading.get_untracked();
+    let gammas = gammas(&now);
+    let (chosen, now) = (now.convention, StoredValue::new(now));
+    let conventions = convention_choices(
+        move || chosen,
+        move |convention| {
+            let now = now.get_value();
+            href(Reading { convention, ..now })
+        },
+    );
+    let split = shown.split.unwrap_or_default();
+    let splits = split_choices(&shown.splits, &split, move |name| {
+        let (split, now) = (Some(name.to_owned()), now.get_value());
+        href(Reading { split, ..now })
+    });
     view! {
         <section class="controls" aria-label="Settings">
             <div class="controls-choices">
-                <Choices label="γ" word=Word::Gamma choices=gammas(&now)/>
-                <Choices label="Counting" word=Word::Convention choices=conventions(&now)/>
-                {several.then(|| view! { <Choices label="Split" word=Word::Split choices=splits(&shown, &now)/> })}
+                <Choices label="γ" word=Word::Gamma choices=gammas/>
+                <Choices label="Counting" word=Word::Convention choices=conventions/>
+                {several.then(|| view! { <Choices label="Split" word=Word::Split choices=splits/> })}
             </div>
         </section>
     }
 }
 
-fn choice(label: String, hint: &str, reading: &Reading, chosen: bool) -> Choice {
-    Choice {
-        label,
-        hint: hint.to_owned(),
-        href: Signal::stored(format!("/figures{}", reading.to_query())),
-        chosen: Signal::stored(chosen),
-    }
+fn href(reading: Reading) -> String {
+    format!("/figures{}", reading.to_query())
 }
 
 fn gammas(now: &Reading) -> Vec<Choice> {
-    let mut gammas: Vec<Gamma> = GAMMAS
-        .into_iter()
-        .filter_map(|g| Gamma::new(g).ok())
-        .collect();
+    let usual = GAMMAS.into_iter().filter_map(|g| Gamma::new(g).ok());
+    let mut gammas: Vec<Gamma> = usual.collect();
     if !gammas.contains(&now.gamma) {
         gammas.push(now.gamma);
     }
     gammas.sort_by(|a, b| a.get().total_cmp(&b.get()));
     let choice = |gamma: Gamma| {
-        let reading = Reading {
-            gamma,
-            ..now.clone()
+        let hint = match gamma.get().total_cmp(&1.0) {
+            Ordering::Equal => "All iterations weigh the same",
+            Ordering::Greater => "Later iterations weigh more",
+            Ordering::Less => "Earlier iterations weigh more",
         };
-        let hint = if gamma == Gamma::ONE {
-            "All iterations weigh the same"
-        } else if gamma > Gamma::ONE {
-            "Later iterations weigh more"
-        } else {
-            "Earlier iterations weigh more"
-        };
-        choice(format::gamma(gamma), hint, &reading, gamma == now.gamma)
+        let now = now.clone();
+        Choice {
+            label: format::gamma(gamma),
+            hint: hint.to_owned(),
+            chosen: Signal::stored(gamma == now.gamma),
+            href: Signal::stored(href(Reading { gamma, ..now })),
+        }
     };
     gammas.into_iter().map(choice).collect()
-}
-
-fn conventions(now: &Reading) -> Vec<Choice> {
-    let choice = |convention: Convention| {
-        let reading = Reading {
-            convention,
-            ..now.clone()
-        };
-        let hint = match convention {
-            Convention::Paper => {
-                "Counts the tests the target passes, and finds regressions test by test"
-            }
-            Convention::Reference => {
-                "Counts as the authors' program does: every passing test, regressions by net count"
-            }
-        };
-        let chosen = convention == now.convention;
-        choice(convention.name().to_owned(), hint, &reading, chosen)
-    };
-    Convention::ALL.into_iter().map(choice).collect()
-}
-
-fn splits(shown: &Shown, now: &Reading) -> Vec<Choice> {
-    let choice = |split: &swe_ci_views::view::SplitSummary| {
-        let reading = Reading {
-            split: Some(split.name.clone()),
-            ..now.clone()
-        };
-        let label = format!("{} · {}", split.name, split.tasks);
-        let hint = format!("{} of {} tasks can be run", split.ready, split.tasks);
-        let chosen = shown.split.as_ref() == Some(&split.name);
-        choice(label, &hint, &reading, chosen)
-    };
-    shown.splits.iter().map(choice).collect()
 }
 
 #[cfg(test)]

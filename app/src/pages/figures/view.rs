@@ -1,6 +1,4 @@
-//! The page of figures.
-
-use leptos::either::{Either, EitherOf3};
+use leptos::either::EitherOf3;
 use leptos::prelude::*;
 use swe_ci_core::metrics::Convention;
 use swe_ci_views::figures::Figure;
@@ -64,17 +62,15 @@ fn Contents() -> impl IntoView {
 /// Runs that have scores only in the other convention.
 #[component]
 fn Unscored(models: Vec<String>, reading: Signal<Reading>) -> impl IntoView {
-    if models.is_empty() {
-        return Either::Left(());
-    }
     let href = move || {
+        let convention = Convention::Reference;
         let reading = Reading {
-            convention: Convention::Reference,
+            convention,
             ..reading.get()
         };
         format!("/figures{}", reading.to_query())
     };
-    Either::Right(view! {
+    (!models.is_empty()).then(|| view! {
         <p class="note">
             <strong>"Not in these figures: "</strong>
             {models.join(", ")}

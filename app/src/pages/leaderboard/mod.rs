@@ -24,8 +24,6 @@ use leptos::prelude::*;
 use leptos_router::NavigateOptions;
 use leptos_router::hooks::{use_navigate, use_query_map};
 
-pub(super) use self::data::splits;
-
 use self::board_state::Step;
 use self::data::{RankingSettings, board_of};
 use self::view::BoardView;

@@ -1,5 +1,3 @@
-//! The rows of the ranking.
-
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -70,18 +68,16 @@ fn still(current: Memo<Arc<Row>>) -> Memo<Arc<Row>> {
 }
 
 fn moved_by_gamma_alone(before: &Row, now: &Row) -> bool {
-    let rates = |i: &Intervals| {
-        let Intervals {
-            zero_regression_rate,
-            solved_rate,
-            average_turns,
-            style,
-            ..
-        } = *i;
-        (zero_regression_rate, solved_rate, average_turns, style)
+    let rates = |i: Intervals| {
+        (
+            i.zero_regression_rate,
+            i.solved_rate,
+            i.average_turns,
+            i.style,
+        )
     };
-    let intervals = now.intervals.as_ref().map(rates);
-    let same_intervals = intervals.is_none() || intervals == before.intervals.as_ref().map(rates);
+    let intervals = now.intervals.map(rates);
+    let same_intervals = intervals.is_none() || intervals == before.intervals.map(rates);
     let as_before = Row {
         rank: before.rank,
         tie_group: before.tie_group,

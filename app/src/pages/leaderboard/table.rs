@@ -1,10 +1,8 @@
-//! The table of the ranking.
-
 use std::sync::Arc;
 
 use leptos::prelude::*;
 use swe_ci_plots::Curves;
-use swe_ci_views::leaderboard::{Column, Columns, Published, Row, Sort};
+use swe_ci_views::leaderboard::{Column, Columns, Published, Row};
 use swe_ci_views::view::SplitSummary;
 
 use super::board_state::BoardState;
@@ -16,7 +14,7 @@ use super::words;
 use crate::components::{Explained, Key, floor_of};
 use crate::glossary::Word;
 use crate::pages::mark::MarkKey;
-use crate::words::marks;
+use crate::words::{aria_sort, marks};
 
 /// With more columns, the table scrolls inside its frame.
 const FITTING: usize = 6;
@@ -45,17 +43,16 @@ pub fn Ranking(
     let shown = Memo::new(move |_| any_published && state.get().published);
     let published = StoredValue::new(published);
     let second = move || {
-        let split = split.clone();
-        let rows =
-            move || view! { <PublishedRows published=published.get_value() split columns floor/> };
-        shown.get().then(rows)
+        shown.get().then(|| {
+            let (published, split) = (published.get_value(), split.clone());
+            view! { <PublishedRows published split columns floor/> }
+        })
     };
     let wide = move || columns.get().shown().count() > FITTING;
     let words = Signal::derive(move || {
         let heads = [Column::Rank].into_iter().chain(columns.get().shown());
-        heads
-            .filter_map(|column| Word::headed(words::column(column)))
-            .collect()
+        let words = heads.filter_map(|column| Word::headed(words::column(column)));
+        words.collect()
     });
     let marked = Memo::new(move |_| rows.with(|rows| marks(rows.iter().map(|row| row.mark))));
     view! {
@@ -124,10 +121,8 @@ fn Nothing(rows: Memo<Vec<Arc<Row>>>, columns: Memo<Columns>, state: BoardState)
 fn Head(columns: Memo<Columns>, state: BoardState) -> impl IntoView {
     let heads = move || {
         let always = [Column::Rank, Column::Model].into_iter();
-        let heads = always.chain(columns.get().shown());
-        heads
-            .map(|column| view! { <HeadCell column state/> })
-            .collect_view()
+        let head = |column| view! { <HeadCell column state/> };
+        always.chain(columns.get().shown()).map(head).collect_view()
     };
     view! {
         <thead role="rowgroup">
@@ -140,15 +135,8 @@ fn Head(columns: Memo<Columns>, state: BoardState) -> impl IntoView {
 fn HeadCell(column: Column, state: BoardState) -> impl IntoView {
     let sort = Memo::new(move |_| state.get().view.sort);
     let order = move || {
-        let Sort {
-            column: sorted,
-            descending,
-        } = sort.get();
-        (sorted == column).then_some(if descending {
-            "descending"
-        } else {
-            "ascending"
-        })
+        let sort = sort.get();
+        (sort.column == column).then(|| aria_sort(sort.descending))
     };
     let href = move || state.href(|r| r.view.sort = r.view.sort.toggled(column));
     let class = match column {

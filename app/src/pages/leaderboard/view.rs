@@ -1,11 +1,8 @@
-//! The leaderboard of one split.
-
-use leptos::either::Either;
 use leptos::prelude::*;
 
 use super::board_state::{BoardState, Step};
 use super::chart::GammaChart;
-use super::controls::{Controls, weight_words};
+use super::controls::Controls;
 use super::data::Board;
 use super::export::{Cite, Shown};
 use super::filters::Filters;
@@ -50,27 +47,22 @@ pub fn BoardView(
         rows.with(|rows| Places::of(rows, &view))
     });
     let curves = Memo::new(move |_| scene.with(|scene| scene.curves.clone()));
-    let weights = Signal::derive(move || weight_words(state.gamma.get(), most_iterations));
     let name = StoredValue::new(split);
     let head = if splits.is_empty() {
-        Either::Left(
-            view! { <NoTasks will="This page will rank runs by how well their agents maintain code."/> },
-        )
+        let will = "This page will rank runs by how well their agents maintain code.";
+        view! { <NoTasks will/> }.into_any()
     } else {
-        let below = if any_runs {
-            Either::Left(view! {
-                {view! { <Filters rows state/> }.into_any()}
-                <Shown rows places state split=name.get_value()/>
-            })
-        } else {
-            Either::Right(
-                view! { <NoRuns split=name.get_value() will="Runs appear here as soon as their first task is scored."/> },
-            )
+        let controls = view! {
+            <Controls splits split=name.get_value() any_published state iterations=most_iterations/>
         };
-        Either::Right(view! {
-            {view! { <Controls splits split=name.get_value() any_published state weights/> }.into_any()}
-            {below.into_any()}
-        })
+        let rows = if any_runs {
+            let filters = view! { <Filters rows state/> }.into_any();
+            view! { {filters}<Shown rows places state split=name.get_value()/> }.into_any()
+        } else {
+            let will = "Runs appear here as soon as their first task is scored.";
+            view! { <NoRuns split=name.get_value() will/> }.into_any()
+        };
+        view! { {controls.into_any()}{rows} }.into_any()
     };
     let below = any_runs.then(|| {
         view! {
@@ -86,7 +78,7 @@ pub fn BoardView(
     // Type-erased, because large view types are moved on the stack at every
     // level of the page, and a server's threads have small stacks.
     view! {
-        {head.into_any()}
+        {head}
         {move || failed.get().map(|error| view! { <Problem error/> })}
         <Unranked scene state/>
         <OnlyUnseen scene/>

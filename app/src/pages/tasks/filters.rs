@@ -68,8 +68,8 @@ fn Names(
     known: Vec<Counted>,
     chosen: Option<String>,
 ) -> impl IntoView {
-    let there = |chosen: &String| known.iter().any(|known| known.name == *chosen);
-    let stranger = chosen.clone().filter(|chosen| !there(chosen));
+    let is_known = |chosen: &String| known.iter().any(|known| known.name == *chosen);
+    let stranger = chosen.clone().filter(|chosen| !is_known(chosen));
     let option = |Counted { name, tasks }: Counted| {
         let selected = chosen.as_ref() == Some(&name);
         view! { <option value=name.clone() selected=selected>{format!("{name} · {tasks}")}</option> }
@@ -108,33 +108,26 @@ fn OneOf(
 #[component]
 fn Range<'a>(filter: &'a TaskFilter, size: Size) -> impl IntoView + use<> {
     let between = filter.sizes.get(&size);
-    let shown = |value: Option<f64>| {
-        let value = value.filter(|value| value.is_finite());
-        value.map(|value| value.to_string())
-    };
-    let (from, to) = (shown(between.map(|b| b.from)), shown(between.map(|b| b.to)));
     let label = spread_title(size);
+    let input = |end: &str, least: &str, placeholder: &'static str, value: Option<f64>| {
+        let value = value.filter(|value| value.is_finite());
+        view! {
+            <input
+                type="number"
+                name=format!("{end}_{}", size.name())
+                aria-label=format!("{label}, {least}")
+                placeholder=placeholder
+                min="0"
+                step="any"
+                value=value.map(|value| value.to_string())
+            />
+        }
+    };
     view! {
         <fieldset class="field range">
             <legend>{label}</legend>
-            <input
-                type="number"
-                name=format!("min_{}", size.name())
-                aria-label=format!("{label}, at least")
-                placeholder="from"
-                min="0"
-                step="any"
-                value=from
-            />
-            <input
-                type="number"
-                name=format!("max_{}", size.name())
-                aria-label=format!("{label}, at most")
-                placeholder="to"
-                min="0"
-                step="any"
-                value=to
-            />
+            {input("min", "at least", "from", between.map(|b| b.from))}
+            {input("max", "at most", "to", between.map(|b| b.to))}
         </fieldset>
     }
 }
