@@ -22,19 +22,14 @@ pub(super) fn Choose(
     refused: Option<AppError>,
     #[prop(into)] query: Signal<CompareQuery>,
 ) -> impl IntoView {
-    let Comparable {
-        splits,
-        split,
-        rows,
-    } = choice;
-    let several = splits.len() > 1;
-    let choices = split_choices(&splits, &split, compare_href);
+    let Comparable { rows, split, .. } = choice;
+    let several = choice.splits.len() > 1;
+    let choices = split_choices(&choice.splits, &split, compare_href);
     let counted = rows.iter().filter(|row| row.counts_only);
     let by_counts = counted.map(|row| &row.run_id).any(|id| ticked.contains(id));
-    let body = if rows.len() < 2 {
-        Either::Left(view! { <TooFew rows=rows.len() split/> })
-    } else {
-        Either::Right(view! { <Form rows ticked query/> })
+    let body = match rows.len() {
+        n @ 0..2 => Either::Left(view! { <TooFew rows=n split/> }),
+        _ => Either::Right(view! { <Form rows ticked query/> }),
     };
     view! {
         <PageHead title="Compare runs" description="Two to six runs of one split side by side, task by task, with how sure one can be of their differences."/>

@@ -1,5 +1,3 @@
-//! The evolutions of one task in all runs, overlaid.
-
 use leptos::prelude::*;
 use swe_ci_plots::{Size, Theme, courses};
 use swe_ci_views::leaderboard::{Course, TaskCourses};
@@ -9,6 +7,7 @@ use crate::components::Picture;
 use crate::format;
 use crate::pages::routes::{COURSE, evolution_href, task_href};
 
+/// The evolutions of one task in all runs, overlaid.
 #[component]
 pub(super) fn CourseOfTask(task: TaskCourses, names: Vec<Name>) -> impl IntoView {
     let labels: Vec<String> = names.iter().map(Name::labelled).collect();

@@ -1,5 +1,3 @@
-//! The result of each pair, as a sentence and a bar.
-
 use leptos::either::Either;
 use leptos::prelude::*;
 use swe_ci_core::uncertainty::Comparison;
@@ -11,6 +9,7 @@ use crate::components::{Choice, Choices, Tag, Term, Tone};
 use crate::format;
 use crate::glossary::Word;
 
+/// The result of each pair, as a sentence and a bar.
 #[component]
 pub(super) fn Pairs(
     pairs: Vec<Pair>,

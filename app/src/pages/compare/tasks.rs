@@ -1,5 +1,3 @@
-//! Every shared task with the result of each run.
-
 use leptos::either::Either;
 use leptos::prelude::*;
 use swe_ci_core::metrics::SAME;
@@ -10,6 +8,7 @@ use super::query::CompareQuery;
 use crate::format;
 use crate::pages::routes::{COURSE, evolution_href, task_href};
 
+/// Every shared task with the result of each run.
 #[component]
 pub(super) fn Tasks(
     tasks: Vec<SharedTask>,
@@ -23,15 +22,15 @@ pub(super) fn Tasks(
     } else {
         "Where the runs lie furthest apart comes first.".to_owned()
     };
-    let heads = names.iter().map(|name| {
+    let head = |name: &Name| {
         view! {
             <th scope="col" class="number" title=name.model.clone()>
                 <Letter letter=name.letter series=name.series/>
                 <span class="task-model">{name.model.clone()}</span>
             </th>
         }
-    });
-    let heads = heads.collect_view();
+    };
+    let heads = names.iter().map(head).collect_view();
     let widest = tasks.iter().map(|t| t.spread).fold(SAME, f64::max);
     let row = |task| view! { <TaskRow task names=names.clone() widest query/> };
     let rows = tasks.into_iter().map(row).collect_view();
@@ -89,10 +88,7 @@ fn TaskRow(
     let apart = if names.len() == 2 {
         let difference = task.difference();
         Either::Left(view! {
-            <td class="number apart">
-                {format::signed(difference, 3)}
-                <Lean difference widest/>
-            </td>
+            <td class="number apart">{format::signed(difference, 3)}<Lean difference widest/></td>
         })
     } else {
         Either::Right(view! { <td class="number apart">{format::score(task.spread)}</td> })
@@ -101,11 +97,7 @@ fn TaskRow(
         <tr aria-current=chosen>
             <th scope="row" class="col-model">
                 <a href=task_href(&id)>{id.clone()}</a>
-                <small>
-                    {task.repo}
-                    " · "
-                    <a class="task-curves" href=href>"curves"</a>
-                </small>
+                <small>{task.repo}" · "<a class="task-curves" href=href>"curves"</a></small>
             </th>
             {cells}
             {apart}
@@ -146,12 +138,10 @@ fn ResultCell(
 
 /// "✓", or the share of samples if only some are solved.
 fn solved(share: f64) -> Option<String> {
-    if share <= 0.0 {
-        None
-    } else if share >= 1.0 {
-        Some("✓".to_owned())
-    } else {
-        Some(format!("✓{}", format::share(share)))
+    match share {
+        ..=0.0 => None,
+        1.0.. => Some("✓".to_owned()),
+        _ => Some(format!("✓{}", format::share(share))),
     }
 }
 

@@ -1,5 +1,3 @@
-//! The page of a split.
-
 use leptos::prelude::*;
 use swe_ci_views::browse::Size;
 use swe_ci_views::dataset::{Counted, SplitDetail};

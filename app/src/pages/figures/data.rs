@@ -1,5 +1,3 @@
-//! The data of the figures.
-
 use leptos::prelude::*;
 use leptos::server_fn::codec::GetUrl;
 use serde::{Deserialize, Serialize};

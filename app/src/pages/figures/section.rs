@@ -1,5 +1,3 @@
-//! One figure with its explanation, downloads and data.
-
 use leptos::either::Either;
 use leptos::prelude::*;
 use swe_ci_plots::{Layout, Size, Theme, figure};

@@ -1,5 +1,3 @@
-//! The cells of a ranked row.
-
 use std::sync::Arc;
 
 use leptos::prelude::*;

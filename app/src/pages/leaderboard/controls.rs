@@ -1,5 +1,3 @@
-//! The controls of the ranking: γ, split, convention, published rows.
-
 use leptos::prelude::*;
 use swe_ci_core::metrics::{Convention, Gamma};
 use swe_ci_core::run::Kind;

@@ -1,5 +1,3 @@
-//! The data of the leaderboard.
-
 use std::collections::BTreeSet;
 
 use leptos::prelude::*;
@@ -95,9 +93,8 @@ impl Scene {
 }
 
 fn unranked(sheet: &LeaderboardData, convention: Convention) -> Vec<String> {
-    let known = sheet
-        .unranked(convention)
-        .filter(|entry| entry.counts_only());
+    let unranked = sheet.unranked(convention);
+    let known = unranked.filter(|entry| entry.counts_only());
     known.map(|entry| entry.model.clone()).collect()
 }
 

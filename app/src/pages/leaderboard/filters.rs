@@ -1,5 +1,3 @@
-//! Selecting rows, their order, and columns.
-
 use std::sync::Arc;
 
 use leptos::prelude::*;

@@ -4,7 +4,6 @@
 
 mod board_state;
 mod cells;
-mod chart;
 mod controls;
 mod data;
 mod export;
@@ -17,7 +16,6 @@ mod row;
 mod table;
 mod tie;
 mod view;
-mod visible_rows;
 mod words;
 
 use leptos::prelude::*;

@@ -1,16 +1,17 @@
 use leptos::prelude::*;
+use swe_ci_plots::{Curves, Size, Theme, evoscore_gamma};
 
 use super::board_state::{BoardState, Step};
-use super::chart::GammaChart;
 use super::controls::Controls;
 use super::data::Board;
-use super::export::{Cite, Shown};
+use super::export::{Cite, Shown, api_href};
 use super::filters::Filters;
 use super::notes::{Announcer, Certainty, OnlyUnseen, Reader, Unranked};
 use super::ranks::Ranks;
 use super::table::Ranking;
 use super::tie::Places;
-use crate::components::{NoRuns, NoTasks, Problem};
+use crate::components::{NoRuns, NoTasks, Picture, Problem, Term};
+use crate::glossary::Word;
 use crate::query::Reading;
 
 /// The board of one split. Values derived from its rows are computed here once,
@@ -84,5 +85,43 @@ pub fn BoardView(
         <OnlyUnseen scene/>
         {table.into_any()}
         {below}
+    }
+}
+
+/// With more lines, the chart waits until the slider rests: drawing it takes
+/// longer than a frame.
+const FOLLOWING: usize = 20;
+
+/// EvoScore against γ. Drawn in two sizes; the style sheet shows the one that
+/// fits, so that its text is always readable.
+#[component]
+fn GammaChart(curves: Memo<Curves>, state: BoardState, split: String) -> impl IntoView {
+    let gamma = Memo::new(move |_| {
+        let many = curves.with(|curves| curves.iter().len() > FOLLOWING);
+        let following = if many { state.rested } else { state.gamma };
+        following.get()
+    });
+    let drawn = move |size| {
+        Memo::new(move |_| curves.with(|c| evoscore_gamma(c, gamma.get(), size, Theme::Page)))
+    };
+    let (wide, narrow) = (drawn(Size::WIDE), drawn(Size::NARROW));
+    let download = move || api_href("plots/evoscore-gamma.svg", &split, &state.get());
+    view! {
+        <figure class="figure figure-beside">
+            <figcaption>
+                <h2>"EvoScore against γ"</h2>
+                <p>
+                    <Term word=Word::Gamma/>" sets how much later iterations weigh. At 1 all weigh the same; further right, the final state counts more."
+                </p>
+                <p>
+                    "A line that falls to the right means code that gets harder to change; a rising line means an agent that catches up. Where lines cross, the ranking depends on your priorities."
+                </p>
+                <p class="figure-links">
+                    <a href=download rel="external" download="">"Download as SVG"</a>
+                </p>
+            </figcaption>
+            <div class="only-wide"><Picture figure=wide/></div>
+            <div class="only-narrow"><Picture figure=narrow/></div>
+        </figure>
     }
 }

@@ -21,18 +21,12 @@ const FEW_RUNS: usize = 6;
 
 #[component]
 pub(super) fn MatrixView(found: Found, #[prop(into)] query: Signal<MatrixQuery>) -> impl IntoView {
-    let Found {
-        splits,
-        split,
-        grid,
-    } = found;
+    let Found { splits, grid, .. } = found;
     if splits.is_empty() {
-        return EitherOf3::A(view! {
-            <NoTasks will="This page will compare tasks and runs."/>
-        });
+        return EitherOf3::A(view! { <NoTasks will="This page will compare tasks and runs."/> });
     }
     let left_out = view! { <KnownByCounts runs=grid.left_out/> };
-    let how = view! { <How splits split query/> };
+    let how = view! { <How splits split=found.split query/> };
     if grid.tasks.is_empty() {
         return EitherOf3::B(view! {
             {how}
@@ -158,14 +152,11 @@ fn model_head(run: &MatrixRun) -> impl IntoView + use<> {
 
 /// The run's score over all tasks, with a link to the run.
 fn run_head(run: &MatrixRun) -> impl IntoView + use<> {
-    let label = format!(
-        "{}: EvoScore {} over all its tasks, rank {}",
-        run.model,
-        format::share(run.evoscore),
-        run.rank
-    );
+    let score = format::share(run.evoscore);
+    let (model, rank) = (&run.model, run.rank);
+    let label = format!("{model}: EvoScore {score} over all its tasks, rank {rank}");
     view! {
-        <td><a href=run_href(&run.run_id) aria-label=label>{format::share(run.evoscore)}</a></td>
+        <td><a href=run_href(&run.run_id) aria-label=label>{score}</a></td>
     }
 }
 

@@ -34,11 +34,7 @@ pub fn ModelView(
     detail: ModelDetail,
     #[prop(into)] convention: Signal<Convention>,
 ) -> impl IntoView {
-    let ModelDetail {
-        model,
-        runs,
-        strengths,
-    } = detail;
+    let ModelDetail { model, runs, .. } = detail;
     let name = StoredValue::new(model.clone());
     let choices = convention_choices(
         move || convention.get(),
@@ -65,7 +61,7 @@ pub fn ModelView(
         </section>
         <Runs runs convention/>
         <TrendOfModel runs convention/>
-        <StrengthsOfModel strengths convention/>
+        <StrengthsOfModel strengths=detail.strengths convention/>
     }
 }
 

@@ -1,5 +1,3 @@
-//! The files that differ from the oracle's.
-
 use leptos::prelude::*;
 use swe_ci_views::style::{FileBeside, FileLines, FileStyle};
 

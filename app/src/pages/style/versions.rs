@@ -35,13 +35,8 @@ pub(super) fn StyleVersions(style: EvolutionStyle) -> impl IntoView {
 
 #[component]
 fn Row(version: VersionStyle, oracle: StoredValue<CodeStyle>) -> impl IntoView {
-    let VersionStyle {
-        version,
-        style,
-        lines,
-        ..
-    } = version;
-    let oracle = oracle.get_value();
+    let VersionStyle { style, lines, .. } = version;
+    let (version, oracle) = (version.version, oracle.get_value());
     let beside = !matches!(version, CodeVersion::Oracle);
     let cell = |label: &'static str, own: Option<f64>, oracle: Option<f64>, places: usize| {
         let difference = own.zip(oracle).filter(|_| beside).map(|(own, oracle)| {
@@ -50,8 +45,7 @@ fn Row(version: VersionStyle, oracle: StoredValue<CodeStyle>) -> impl IntoView {
         });
         view! { <td role="cell" data-label=label>{number(own, places)}{difference}</td> }
     };
-    let plain =
-        |label: &'static str, text: String| view! { <td role="cell" data-label=label>{text}</td> };
+    let plain = |label, text: String| view! { <td role="cell" data-label=label>{text}</td> };
     let changed = match version {
         CodeVersion::Base => "–".to_owned(),
         _ => format::added_deleted(lines.added, lines.deleted),

@@ -50,13 +50,9 @@ pub(super) fn Prepared(preparation: Preparation) -> impl IntoView {
 
 #[component]
 fn Changed(label: &'static str, lines: Lines) -> impl IntoView {
-    let Lines {
-        files,
-        added,
-        deleted,
-    } = lines;
-    let files = format::count(files, "file");
-    let words = format!("{} in {files}", format::added_deleted(added, deleted));
+    let files = format::count(lines.files, "file");
+    let changed = format::added_deleted(lines.added, lines.deleted);
+    let words = format!("{changed} in {files}");
     view! { <div><dt>{label}</dt><dd>{words}</dd></div> }
 }
 

@@ -1,5 +1,3 @@
-//! The models' results on the task.
-
 use leptos::either::Either;
 use leptos::prelude::*;
 use swe_ci_core::metrics::Convention;
@@ -150,12 +148,10 @@ fn ResultRow(task: String, result: TaskResult, score: TaskScore, floor: f64) -> 
 
 /// "yes", "no", or the share of the samples.
 fn yes_no(share: f64) -> String {
-    if share >= 1.0 {
-        "yes".to_owned()
-    } else if share <= 0.0 {
-        "no".to_owned()
-    } else {
-        format::share(share)
+    match share {
+        1.0.. => "yes".to_owned(),
+        ..=0.0 => "no".to_owned(),
+        _ => format::share(share),
     }
 }
 

@@ -1,5 +1,3 @@
-//! The data and the query of the list of tasks.
-
 use leptos::prelude::*;
 use leptos::server_fn::codec::GetUrl;
 use leptos_router::params::ParamsMap;

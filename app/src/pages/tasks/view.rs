@@ -1,5 +1,3 @@
-//! The list of tasks.
-
 use leptos::either::{Either, EitherOf3};
 use leptos::prelude::*;
 use swe_ci_views::browse::{Between, ListOrder, Size, Spread};
