@@ -23,8 +23,8 @@ pub async fn compare(
     let task = task.map(swe_ci_core::task::TaskId::new).transpose();
     let task = task.map_err(|_| AppError::not_found("There is no task of this name."))?;
     let engine = crate::error::engine()?;
-    let task = task.as_ref();
-    Ok(engine.compare(&runs, gamma, convention, task).await?)
+    let versus = engine.compare(&runs, gamma, convention, task.as_ref());
+    Ok(versus.await?)
 }
 
 /// The scored runs of a split: the requested one, else that of a run, else the

@@ -127,6 +127,7 @@ fn Balance(comparison: Comparison, first: Name, second: Name) -> impl IntoView {
     let rect = |(class, series, (x, width)): (&'static str, Option<usize>, (String, String))| {
         view! { <rect class=class data-series=series x=x width=width height="10"/> }
     };
+    let tasks = |n| format::count(n, "task");
     let [won, even, lost] = parts(&comparison);
     let rects = [
         ("balance-run", Some(first.series), won),
@@ -145,10 +146,6 @@ fn Balance(comparison: Comparison, first: Name, second: Name) -> impl IntoView {
             </p>
         </div>
     }
-}
-
-fn tasks(n: u32) -> String {
-    format::count(n, "task")
 }
 
 /// The start and length of each part.

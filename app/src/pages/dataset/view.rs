@@ -5,7 +5,7 @@ use swe_ci_views::dataset::{Counted, SplitDetail};
 use crate::components::{Funnel, PageHead, SpreadChart};
 use crate::format;
 use crate::pages::routes::{tasks_between, tasks_href};
-use crate::query::{Query, encode};
+use crate::query::encode;
 
 /// More repositories than this are summed up in one line.
 const MOST_NAMES: usize = 100;
@@ -86,12 +86,11 @@ fn Names(
     (!names.is_empty()).then(|| {
         let rest = names.len().saturating_sub(MOST_NAMES);
         let more = (rest > 0).then(|| view! { <li>{format!("and {rest} others")}</li> });
+        let of_split = tasks_href(&split);
         let item = |Counted { name, tasks }: Counted| {
-            let mut query = Query::default();
-            query.add("split", Some(&split));
-            query.add(parameter, Some(&name));
+            let href = format!("{of_split}&{parameter}={}", encode(&name));
             view! {
-                <li><a href=format!("/tasks{}", query.0)>{name}</a>" "<span class="quiet">{format::count(tasks, "task")}</span></li>
+                <li><a href=href>{name}</a>" "<span class="quiet">{format::count(tasks, "task")}</span></li>
             }
         };
         let title_id = format!("{id}-title");
@@ -106,7 +105,7 @@ fn Names(
 
 #[component]
 fn Findings(findings: Vec<Counted>, split: String) -> impl IntoView {
-    let href = format!("/tasks?split={}&findings=some", encode(&split));
+    let href = format!("{}&findings=some", tasks_href(&split));
     (!findings.is_empty()).then(|| {
         let item = |Counted { name, tasks }: Counted| {
             view! { <li>{format!("{name}: {}", format::count(tasks, "task"))}</li> }

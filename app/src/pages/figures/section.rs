@@ -23,10 +23,7 @@ pub(super) fn Section(which: Figure, data: Data, shown: StoredValue<Shown>) -> i
     let link = move |path: String| shown.with_value(|shown| shown.address(&path));
     let scales = SCALES.map(|scale| {
         let href = format!("{}&scale={scale}", link(format!("api/v1/plots/{slug}.png")));
-        let text = match scale {
-            2 => "PNG 2×".to_owned(),
-            _ => format!("{scale}×"),
-        };
+        let text = format!("{}{scale}×", if scale == 2 { "PNG " } else { "" });
         let hint = format!("PNG {scale}×, {} pixels wide", scale * Size::PRINT.width);
         view! { <a href=href rel="external" download=format!("{slug}-{scale}x.png") title=hint.clone() aria-label=hint>{text}</a> }
     });

@@ -157,14 +157,10 @@ fn RateCell(still: Memo<Arc<Row>>, column: Column, label: &'static str) -> impl 
 
 /// "4", or "3 / 4" while some are missing.
 fn tasks(row: &Row) -> String {
-    if row.tasks == row.tasks_total {
-        format::thousands(row.tasks)
-    } else {
-        format!(
-            "{} / {}",
-            format::thousands(row.tasks),
-            format::thousands(row.tasks_total)
-        )
+    let [tasks, total] = [row.tasks, row.tasks_total].map(format::thousands);
+    match row.tasks == row.tasks_total {
+        true => tasks,
+        false => format!("{tasks} / {total}"),
     }
 }
 

@@ -160,12 +160,10 @@ fn weight_words(gamma: Gamma, iterations: u32) -> String {
     } else {
         ("first", "last", gamma.get().recip().powi(exponent))
     };
-    let times = if factor < 9.95 {
-        format!("{factor:.1}")
-    } else if factor < 10_000.0 {
-        format!("{factor:.0}")
-    } else {
-        "over 10 000".to_owned()
+    let times = match factor {
+        ..9.95 => format!("{factor:.1}"),
+        9.95..10_000.0 => format!("{factor:.0}"),
+        _ => "over 10 000".to_owned(),
     };
     format!("the {heavy} of {iterations} iterations weighs {times}× the {light}")
 }

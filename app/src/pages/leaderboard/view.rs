@@ -26,35 +26,24 @@ pub fn BoardView(
     go: Callback<(Reading, Step)>,
 ) -> impl IntoView {
     let state = BoardState::new(reading, go);
-    let Ranks {
-        rows,
-        scene,
-        failed,
-    } = Ranks::new(&board, state);
-    let Board {
-        splits,
-        split,
-        published,
-        runs,
-        most_iterations,
-        today,
-        ..
-    } = board;
-    let (any_runs, any_published) = (runs > 0, !published.rows.is_empty());
-    let summary = splits.iter().find(|s| s.name == split).cloned();
+    let ranks = Ranks::new(&board, state);
+    let (rows, scene, failed) = (ranks.rows, ranks.scene, ranks.failed);
+    let (splits, published, today) = (board.splits, board.published, board.today);
+    let (any_runs, any_published) = (board.runs > 0, !published.rows.is_empty());
+    let summary = splits.iter().find(|s| s.name == board.split).cloned();
     let tasks = summary.as_ref().map_or(0, |s| s.tasks);
     let places = Memo::new(move |_| {
         let view = state.get().view;
         rows.with(|rows| Places::of(rows, &view))
     });
     let curves = Memo::new(move |_| scene.with(|scene| scene.curves.clone()));
-    let name = StoredValue::new(split);
+    let name = StoredValue::new(board.split);
     let head = if splits.is_empty() {
         let will = "This page will rank runs by how well their agents maintain code.";
         view! { <NoTasks will/> }.into_any()
     } else {
         let controls = view! {
-            <Controls splits split=name.get_value() any_published state iterations=most_iterations/>
+            <Controls splits split=name.get_value() any_published state iterations=board.most_iterations/>
         };
         let rows = if any_runs {
             let filters = view! { <Filters rows state/> }.into_any();

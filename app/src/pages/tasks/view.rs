@@ -25,10 +25,8 @@ pub fn TaskList(query: TasksQuery, found: Found) -> impl IntoView {
         });
     }
     let matrix = matrix_href(query.split.as_deref());
-    let dataset = match &query.split {
-        Some(split) => dataset_href(split),
-        None => "/datasets".to_owned(),
-    };
+    let dataset = query.split.as_deref().map(dataset_href);
+    let dataset = dataset.unwrap_or_else(|| "/datasets".to_owned());
     let choices = choices(&found.splits, &query);
     Either::Right(view! {
         <div class="controls controls-plain">
