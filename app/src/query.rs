@@ -1,6 +1,8 @@
 //! Query strings: γ, convention and lists, read leniently (an invalid value
 //! counts as the default) and written in one canonical form.
 
+use std::str::FromStr;
+
 use crate::format;
 use leptos_router::params::ParamsMap;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
@@ -42,11 +44,10 @@ pub(crate) const OFF: &str = "off";
 
 impl Reading {
     pub(crate) fn of(query: &ParamsMap) -> Self {
-        let convention = query.get_str("convention").and_then(|c| c.parse().ok());
         Self {
             split: named(query, "split"),
-            gamma: query.get_str("gamma").and_then(gamma).unwrap_or(Gamma::ONE),
-            convention: convention.unwrap_or_default(),
+            gamma: gamma_of(query),
+            convention: parsed(query, "convention").unwrap_or_default(),
             published: query.get_str("published") != Some(OFF),
             view: view(query),
         }
@@ -56,8 +57,7 @@ impl Reading {
     pub(crate) fn to_query(&self) -> String {
         let mut query = Query::default();
         query.add("split", self.split.as_deref());
-        let gamma = format::gamma(self.gamma);
-        query.add("gamma", (self.gamma != Gamma::ONE).then_some(&gamma));
+        query.add_gamma(self.gamma);
         query.add_convention(self.convention);
         query.add("published", (!self.published).then_some(OFF));
         query.add_rows(&self.view);
@@ -90,7 +90,7 @@ fn view(query: &ParamsMap) -> View {
         text: named(query, "text").unwrap_or_default(),
         unseen: query.get_str("seen") == Some(EXCLUDE),
         sort: sort.unwrap_or_default(),
-        columns: Columns::of_names(columns.iter().map(String::as_str))
+        columns: Columns::of_names(columns)
             .ok()
             .filter(|_| !columns.is_empty())
             .unwrap_or_default(),
@@ -108,6 +108,18 @@ pub(crate) fn list(query: &ParamsMap, key: &str) -> Vec<String> {
 /// A parameter that is not empty.
 pub(crate) fn named(query: &ParamsMap, key: &str) -> Option<String> {
     query.get(key).filter(|value| !value.is_empty())
+}
+
+/// A parameter that reads as a value.
+#[must_use]
+pub(crate) fn parsed<T: FromStr>(query: &ParamsMap, key: &str) -> Option<T> {
+    query.get_str(key)?.parse().ok()
+}
+
+/// γ, by default 1.
+#[must_use]
+pub(crate) fn gamma_of(query: &ParamsMap) -> Gamma {
+    query.get_str("gamma").and_then(gamma).unwrap_or(Gamma::ONE)
 }
 
 /// Builds a query string.
@@ -130,6 +142,21 @@ impl Query {
     /// An address with this query.
     pub(crate) fn at(&self, path: &str) -> String {
         format!("{path}{}", self.0)
+    }
+
+    /// Unless it is the default.
+    pub(crate) fn add_gamma(&mut self, gamma: Gamma) {
+        self.add("gamma", (gamma != Gamma::ONE).then(|| format::gamma(gamma)));
+    }
+
+    /// A ranking with all its settings, as the API and other sites are asked
+    /// for it.
+    pub(crate) fn of_ranking(split: Option<&str>, gamma: Gamma, convention: Convention) -> Self {
+        let mut query = Self::default();
+        query.add("split", split);
+        query.add("gamma", Some(format::gamma(gamma)));
+        query.add("convention", Some(convention.name()));
+        query
     }
 
     /// The value needs no encoding.

@@ -99,6 +99,15 @@ pub(crate) fn marks(marks: impl IntoIterator<Item = Option<Mark>>) -> Vec<Word> 
         .collect()
 }
 
+/// The value of `aria-sort` for a sorted column.
+#[must_use]
+pub(crate) fn aria_sort(descending: bool) -> &'static str {
+    match descending {
+        true => "descending",
+        false => "ascending",
+    }
+}
+
 /// How a convention counts.
 pub(crate) fn convention(convention: Convention) -> &'static str {
     match convention {

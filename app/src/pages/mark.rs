@@ -6,8 +6,18 @@ use swe_ci_views::account::Visibility;
 use swe_ci_views::verification::Mark;
 
 use crate::components::{Tag, Term};
+use crate::format;
 use crate::glossary::Word;
 use crate::words;
+
+/// How many runs a table leaves out, because they are known by counts alone.
+#[component]
+pub(super) fn KnownByCounts(runs: u32) -> impl IntoView {
+    (runs > 0).then(|| {
+        let runs = format::count(runs, "run");
+        view! { <p class="quiet">{format!("Not listed: {runs} known by counts alone, scored in the reference convention only.")}</p> }
+    })
+}
 
 /// The mark with a tooltip, for tables whose key explains the marks.
 #[component]

@@ -68,6 +68,11 @@ pub(super) fn matrix_href(split: Option<&str>) -> String {
     Query::default().with("split", split).at("/matrix")
 }
 
+/// The page that chooses runs of a split to compare.
+pub(super) fn compare_href(split: &str) -> String {
+    format!("/compare?split={}", encode(split))
+}
+
 /// The page that chooses the runs to compare this one with.
 pub(super) fn compare_with_href(run: &str) -> String {
     format!("/compare?with={}", encode(run))

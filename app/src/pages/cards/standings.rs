@@ -25,23 +25,24 @@ pub fn leaderboard(study: &Study<'_>) -> Card {
         Bar::of(row, index.map_or(0, |index| series[index]))
     });
     let bars: Vec<Bar> = bars.collect();
-    let runs = format::count(u32::try_from(bars.len()).unwrap_or(u32::MAX), "run");
     let sentence = match bars.len() {
         0 => "No run has a score yet.".to_owned(),
-        _ => format!("EvoScore of {runs}, with 95 % intervals"),
+        n => format!(
+            "EvoScore of {}, with 95 % intervals",
+            format::count(n, "run")
+        ),
     };
     Card {
-        kind: kind(
-            "Leaderboard",
-            &study.sheet.split,
-            study.gamma,
-            study.convention,
-        ),
+        kind: kind_of("Leaderboard", study),
         title: "How well do agents maintain code?".into(),
         sentence,
         shown: Shown::Bars(bars),
         ..Card::default()
     }
+}
+
+fn kind_of(what: &str, study: &Study<'_>) -> String {
+    kind(what, &study.sheet.split, study.gamma, study.convention)
 }
 
 /// "Leaderboard · demo · γ 1.50 · reference".
@@ -69,7 +70,7 @@ pub fn figure(which: Which, study: &Study<'_>) -> Card {
     let basis = study.basis();
     let count = |n: usize, one, many| (n.to_string(), if n == 1 { one } else { many });
     Card {
-        kind: kind(&origin, &study.sheet.split, study.gamma, study.convention),
+        kind: kind_of(&origin, study),
         title: which.title().into(),
         sentence: which.reading().into(),
         numbers: vec![
@@ -115,11 +116,10 @@ pub fn model(
     best: Option<&Standing>,
     sheet: &LeaderboardData,
 ) -> Card {
-    let provider = &run.config.provider;
-    let runs = u32::try_from(model.runs.len()).unwrap_or(u32::MAX);
-    let kind = match provider.as_str() {
-        "" => format!("Model · {}", format::count(runs, "run")),
-        _ => format!("Model · {provider} · {}", format::count(runs, "run")),
+    let runs = format::count(model.runs.len(), "run");
+    let kind = match run.config.provider.as_str() {
+        "" => format!("Model · {runs}"),
+        provider => format!("Model · {provider} · {runs}"),
     };
     Card {
         kind,
@@ -185,20 +185,14 @@ fn standing_card(
 
 /// "Rank 2 of 12 on demo, 2–4 with 95 % certainty. 40 of 100 tasks scored."
 fn rank_in_words(summary: &RunSummary, row: &Row, of: u32) -> String {
-    let sure = row.intervals.map_or_else(String::new, |intervals| {
-        let ranks = intervals.rank;
-        match ranks.best == ranks.worst {
-            true => String::new(),
-            false => format!(", or any of {}", format::ranks(ranks)),
-        }
-    });
+    let sure = match row.intervals.map(|intervals| intervals.rank) {
+        Some(open) if open.best != open.worst => format!(", or any of {}", format::ranks(open)),
+        _ => String::new(),
+    };
+    let total = format::count(row.tasks_total, "task");
     let tasks = match row.tasks == row.tasks_total {
-        true => format::count(row.tasks, "task"),
-        false => format!(
-            "{} of {}",
-            row.tasks,
-            format::count(row.tasks_total, "task")
-        ),
+        true => total,
+        false => format!("{} of {total}", row.tasks),
     };
     format!(
         "Rank {} of {of} on {}{sure}; {tasks} scored.",
@@ -209,34 +203,28 @@ fn rank_in_words(summary: &RunSummary, row: &Row, of: u32) -> String {
 /// Runs side by side.
 #[must_use]
 pub fn comparison(versus: &Versus, sheet: &LeaderboardData) -> Card {
-    let Versus {
-        split,
-        gamma,
-        convention,
-        runs,
-        ..
-    } = versus;
+    let runs = &versus.runs;
     let study = Study {
         sheet,
-        gamma: *gamma,
-        convention: *convention,
+        gamma: versus.gamma,
+        convention: versus.convention,
         rows: runs.clone(),
     };
-    let shared = u32::try_from(versus.tasks.len()).unwrap_or(u32::MAX);
-    let shared = format::count(shared, "shared task");
+    let shared = format::count(versus.tasks.len(), "shared task");
     let sentence = match versus.pairs.as_slice() {
         [pair] => {
-            let comparison = &pair.comparison;
-            let interval = comparison.interval.map_or_else(String::new, |interval| {
-                format!(" {}", format::interval(interval, 3))
-            });
-            let difference = format::score(comparison.difference);
-            format!("{shared}, difference {difference}{interval}")
+            let interval = pair.comparison.interval.map(|i| format::interval(i, 3));
+            let interval = interval.map(|interval| format!(" {interval}"));
+            let difference = format::score(pair.comparison.difference);
+            format!(
+                "{shared}, difference {difference}{}",
+                interval.unwrap_or_default()
+            )
         }
         _ => format!("EvoScore with 95 % intervals; {shared}"),
     };
     Card {
-        kind: kind("Compared", split, *gamma, *convention),
+        kind: kind("Compared", &versus.split, versus.gamma, versus.convention),
         title: match runs.as_slice() {
             [first, second] => format!("{} and {}", first.model, second.model),
             runs => format!("{} runs side by side", runs.len()),

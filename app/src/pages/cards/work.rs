@@ -46,13 +46,7 @@ pub fn evolution(detail: &EvolutionDetail) -> Card {
 
 /// "Solved."
 fn sentence(words: &str) -> String {
-    let mut letters = words.chars();
-    let first: String = letters
-        .next()
-        .into_iter()
-        .flat_map(char::to_uppercase)
-        .collect();
-    format!("{first}{}.", letters.as_str())
+    format!("{}.", format::capital(words))
 }
 
 fn curve(view: &EvolutionView) -> Shown {

@@ -4,14 +4,15 @@ use leptos::either::Either;
 use leptos::prelude::*;
 use swe_ci_core::metrics::Convention;
 use swe_ci_views::leaderboard::Row;
-use swe_ci_views::view::SplitSummary;
 
 use super::data::Comparable;
 use super::query::CompareQuery;
-use crate::components::{Choice, Choices, Empty, PageHead, Tag, Tone};
+use crate::components::{Choices, Empty, PageHead, Tag};
 use crate::error::AppError;
 use crate::format;
-use crate::query::Query;
+use crate::pages::mark::KindTag;
+use crate::pages::routes::compare_href;
+use crate::pages::splits::split_choices;
 use crate::words;
 
 #[component]
@@ -21,19 +22,14 @@ pub(super) fn Choose(
     refused: Option<AppError>,
     #[prop(into)] query: Signal<CompareQuery>,
 ) -> impl IntoView {
-    let Comparable {
-        splits,
-        split,
-        rows,
-    } = choice;
-    let several = splits.len() > 1;
-    let choices = split_choices(&splits, &split);
+    let Comparable { rows, split, .. } = choice;
+    let several = choice.splits.len() > 1;
+    let choices = split_choices(&choice.splits, &split, compare_href);
     let counted = rows.iter().filter(|row| row.counts_only);
     let by_counts = counted.map(|row| &row.run_id).any(|id| ticked.contains(id));
-    let body = if rows.len() < 2 {
-        Either::Left(view! { <TooFew rows=rows.len() split/> })
-    } else {
-        Either::Right(view! { <Form rows ticked query/> })
+    let body = match rows.len() {
+        n @ 0..2 => Either::Left(view! { <TooFew rows=n split/> }),
+        _ => Either::Right(view! { <Form rows ticked query/> }),
     };
     view! {
         <PageHead title="Compare runs" description="Two to six runs of one split side by side, task by task, with how sure one can be of their differences."/>
@@ -60,11 +56,7 @@ fn Refused(
     let reference = move || {
         let query = query.get();
         (by_counts && query.convention == Convention::Paper).then(|| {
-            let href = CompareQuery {
-                convention: Convention::Reference,
-                ..query
-            }
-            .href();
+            let href = query.counted(Convention::Reference).href();
             view! { " "<a href=href>"Compare these in the reference convention"</a> }
         })
     };
@@ -75,20 +67,6 @@ fn Refused(
             <p>"Choose others below."{reference}</p>
         </div>
     }
-}
-
-fn split_choices(splits: &[SplitSummary], chosen: &str) -> Vec<Choice> {
-    let choice = |split: &SplitSummary| {
-        let mut address = Query::default();
-        address.add("split", Some(&split.name));
-        Choice {
-            label: format!("{} · {}", split.name, split.tasks),
-            hint: format!("{} of {} tasks can be run", split.ready, split.tasks),
-            href: Signal::stored(format!("/compare{}", address.0)),
-            chosen: Signal::stored(split.name == chosen),
-        }
-    };
-    splits.iter().map(choice).collect()
 }
 
 #[component]
@@ -117,11 +95,11 @@ fn Form(rows: Vec<Row>, ticked: Vec<String>, query: Signal<CompareQuery>) -> imp
     let option = |value: Convention, chosen: bool| {
         view! { <option value=value.name() selected=chosen>{value.name()}</option> }
     };
-    let items = rows.into_iter().map(|row| {
+    let item = |row: Row| {
         let checked = ticked.contains(&row.run_id);
         view! { <RunItem row checked/> }
-    });
-    let items = items.collect_view();
+    };
+    let items = rows.into_iter().map(item).collect_view();
     view! {
         <form class="choose" method="get" action="/compare">
             <fieldset>
@@ -153,18 +131,15 @@ fn Form(rows: Vec<Row>, ticked: Vec<String>, query: Signal<CompareQuery>) -> imp
 
 #[component]
 fn RunItem(row: Row, checked: bool) -> impl IntoView {
-    let kind = words::kind(row.kind)
-        .map(|(word, hint, tone)| view! { <Tag text=word.to_owned() tone hint/> });
-    let counts_only = row
-        .counts_only
-        .then(|| view! { <Tag text="counts only".to_owned() tone=Tone::Plain/> });
+    let counts_only = row.counts_only;
+    let counts_only = counts_only.then(|| view! { <Tag text="counts only".to_owned()/> });
     view! {
         <li>
             <label>
                 <input type="checkbox" name="runs" value=row.run_id checked=checked/>
                 <span class="choose-name">
                     <strong>{row.model.clone()}</strong>
-                    <span class="tags">{kind}{counts_only}</span>
+                    <span class="tags"><KindTag kind=row.kind/>{counts_only}</span>
                     <small>
                         {words::origin(&row.harness, &row.provider)}
                         {format!(" · {} scored", format::count(row.tasks, "task"))}

@@ -1,5 +1,3 @@
-//! The evolutions of one task in all runs, overlaid.
-
 use leptos::prelude::*;
 use swe_ci_plots::{Size, Theme, courses};
 use swe_ci_views::leaderboard::{Course, TaskCourses};
@@ -9,6 +7,7 @@ use crate::components::Picture;
 use crate::format;
 use crate::pages::routes::{COURSE, evolution_href, task_href};
 
+/// The evolutions of one task in all runs, overlaid.
 #[component]
 pub(super) fn CourseOfTask(task: TaskCourses, names: Vec<Name>) -> impl IntoView {
     let labels: Vec<String> = names.iter().map(Name::labelled).collect();
@@ -48,18 +47,13 @@ pub(super) fn CourseOfTask(task: TaskCourses, names: Vec<Name>) -> impl IntoView
 /// "120 → 160 of 180 in 12 iterations, broke something at 3 and 7".
 fn in_words(course: &Course) -> String {
     let last = course.passes.last().copied().unwrap_or(course.base);
-    let turns = u32::try_from(course.passes.len()).unwrap_or(u32::MAX);
     let broke = match course.regressions.as_slice() {
         [] => "broke nothing".to_owned(),
         at => format!("broke something at {}", list(at)),
     };
-    format!(
-        "{} → {} of {} in {}, {broke}",
-        course.base,
-        last,
-        course.target,
-        format::count(turns, "iteration")
-    )
+    let Course { base, target, .. } = course;
+    let turns = format::count(course.passes.len(), "iteration");
+    format!("{base} → {last} of {target} in {turns}, {broke}")
 }
 
 /// "3", "3 and 7", "3, 5 and 7".

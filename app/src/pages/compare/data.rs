@@ -23,9 +23,8 @@ pub async fn compare(
     let task = task.map(swe_ci_core::task::TaskId::new).transpose();
     let task = task.map_err(|_| AppError::not_found("There is no task of this name."))?;
     let engine = crate::error::engine()?;
-    Ok(engine
-        .compare(&runs, gamma, convention, task.as_ref())
-        .await?)
+    let versus = engine.compare(&runs, gamma, convention, task.as_ref());
+    Ok(versus.await?)
 }
 
 /// The scored runs of a split: the requested one, else that of a run, else the
@@ -42,10 +41,8 @@ pub async fn comparable_runs(
         (None, Some(id)) => engine.run(&id).await.ok().map(|r| r.summary.config.split),
         _ => None,
     };
-    // Of several with equally many tasks, the first.
-    let largest = || splits.iter().rev().max_by_key(|s| s.tasks);
     let split = split.or(of_run);
-    let Some(split) = split.or_else(|| largest().map(|s| s.name.clone())) else {
+    let Some(split) = split.or_else(|| crate::pages::splits::largest(&splits)) else {
         return Ok(Comparable::default());
     };
     let sheet = engine.sheet(&split).await?;

@@ -5,10 +5,10 @@ use swe_ci_core::uncertainty::Interval;
 use swe_ci_views::leaderboard::{Intervals, Row, Versus};
 
 use super::names::{Letter, Name};
-use crate::components::{ScoreBar, Tag, Term, floor_of, heading};
+use crate::components::{ScoreBar, Term, floor_of, heading};
 use crate::format;
 use crate::glossary::Word;
-use crate::pages::mark::{MarkKey, MarkTag};
+use crate::pages::mark::{KindTag, MarkKey, MarkTag};
 use crate::pages::routes::run_href;
 use crate::words;
 
@@ -28,28 +28,17 @@ static LINES: [Line; 6] = [
     Line {
         name: "Zero regression",
         hint: "Share of tasks in which no passing test was ever broken",
-        of: |row| {
-            let interval = beside(row, 2, |i| i.zero_regression_rate);
-            (format::share(row.zero_regression_rate), interval)
-        },
+        of: |row| rate(row, row.zero_regression_rate, |i| i.zero_regression_rate, 2),
     },
     Line {
         name: "Solved",
         hint: "Share of tasks that ended with every target test passing",
-        of: |row| {
-            (
-                format::share(row.solved_rate),
-                beside(row, 2, |i| i.solved_rate),
-            )
-        },
+        of: |row| rate(row, row.solved_rate, |i| i.solved_rate, 2),
     },
     Line {
         name: "Turns",
         hint: "Iterations used, on average",
-        of: |row| {
-            let interval = beside(row, 1, |i| i.average_turns);
-            (format::decimals(row.average_turns, 1), interval)
-        },
+        of: |row| rate(row, row.average_turns, |i| i.average_turns, 1),
     },
     Line {
         name: TOKENS,
@@ -65,17 +54,22 @@ static LINES: [Line; 6] = [
         name: "Rank",
         hint: "On the leaderboard of the split; beside it, the range of ranks in 95 % of the resamples",
         of: |row| {
-            let ranks = row
-                .intervals
-                .map(|i| format!("[{}]", format::ranks(i.rank)));
+            let ranks = row.intervals.map(|i| format::ranks(i.rank));
+            let ranks = ranks.map(|ranks| format!("[{ranks}]"));
             (row.rank.to_string(), ranks.unwrap_or_default())
         },
     },
 ];
 
-fn beside(row: &Row, places: usize, of: fn(&Intervals) -> Interval) -> String {
-    let interval = row.intervals.as_ref().map(of);
-    interval.map_or_else(String::new, |i| format::interval(i, places))
+/// A rate with its interval beside it.
+fn rate(row: &Row, rate: f64, of: fn(Intervals) -> Interval, places: usize) -> (String, String) {
+    let interval = row.intervals.map(|i| format::interval(of(i), places));
+    (format::decimals(rate, places), interval.unwrap_or_default())
+}
+
+/// A figure with a note beside it.
+pub(super) fn figure_cell((text, beside): (String, String)) -> impl IntoView {
+    view! { <td><span class="versus-value">{text}</span>" "<small>{beside}</small></td> }
 }
 
 /// "1.9 M in", "12 k out".
@@ -113,29 +107,27 @@ fn about(n: u64) -> String {
 
 #[component]
 pub(super) fn Heads(versus: Versus, names: Vec<Name>) -> impl IntoView {
-    let columns = || names.iter().zip(&versus.runs);
+    let runs = &versus.runs;
+    let columns = || names.iter().zip(runs);
     let heads = columns().map(|(name, row)| view! { <Head name=name.clone() row=row.clone()/> });
     let heads = heads.collect_view();
-    let lows = versus
-        .runs
+    let lows = runs
         .iter()
         .map(|r| r.intervals.map_or(r.evoscore, |i| i.evoscore.low));
     let floor = floor_of(lows);
-    let scores = columns()
-        .map(|(name, row)| view! { <ScoreCell row=row.clone() series=name.series floor/> })
-        .collect_view();
-    let counted = versus.runs.iter().any(|row| row.usage.is_some());
-    let priced = versus.runs.iter().any(|row| row.micro_usd.is_some());
+    let score = |(name, row): (&Name, &Row)| {
+        view! { <ScoreCell row=row.clone() series=name.series floor/> }
+    };
+    let scores = columns().map(score).collect_view();
+    let counted = runs.iter().any(|row| row.usage.is_some());
+    let priced = runs.iter().any(|row| row.micro_usd.is_some());
     let known = LINES.iter().filter(|line| match line.name {
         TOKENS => counted,
         COST => priced,
         _ => true,
     });
     let lines = known.map(|line| {
-        let cells = versus.runs.iter().map(|row| {
-            let (text, beside) = (line.of)(row);
-            view! { <td><span class="versus-value">{text}</span>" "<small>{beside}</small></td> }
-        });
+        let cells = runs.iter().map(|row| figure_cell((line.of)(row)));
         view! {
             <tr>
                 <th scope="row">{heading(line.name, line.hint)}</th>
@@ -144,16 +136,10 @@ pub(super) fn Heads(versus: Versus, names: Vec<Name>) -> impl IntoView {
         }
     });
     let lines = lines.collect_view();
-    let shared = versus
-        .runs
-        .iter()
-        .zip(&versus.left_out)
-        .map(|(row, left_out)| {
-            let (of, aside) = task_words(row, *left_out);
-            view! { <td><span class="versus-value">{of}</span>" "<small>{aside}</small></td> }
-        });
+    let shared = runs.iter().zip(&versus.left_out);
+    let shared = shared.map(|(row, left_out)| figure_cell(task_words(row, *left_out)));
     let shared = shared.collect_view();
-    let marks = words::marks(versus.runs.iter().map(|row| row.mark));
+    let marks = words::marks(runs.iter().map(|row| row.mark));
     view! {
         <MarkKey words=Signal::stored(marks)/>
         <div class="table-frame">
@@ -180,22 +166,16 @@ pub(super) fn Heads(versus: Versus, names: Vec<Name>) -> impl IntoView {
 
 /// "40 of 40", "all shared".
 fn task_words(row: &Row, left_out: u32) -> (String, String) {
-    let of = format!(
-        "{} of {}",
-        format::thousands(row.tasks),
-        format::thousands(row.tasks_total)
-    );
+    let [tasks, total] = [row.tasks, row.tasks_total].map(format::thousands);
     let aside = match left_out {
         0 => "all shared".to_owned(),
         n => format!("{} left out", format::thousands(n)),
     };
-    (of, aside)
+    (format!("{tasks} of {total}"), aside)
 }
 
 #[component]
 fn Head(name: Name, row: Row) -> impl IntoView {
-    let kind = words::kind(row.kind)
-        .map(|(word, hint, tone)| view! { <Tag text=word.to_owned() tone hint/> });
     view! {
         <th scope="col">
             <span class="versus-name">
@@ -203,7 +183,7 @@ fn Head(name: Name, row: Row) -> impl IntoView {
                 <a href=run_href(&row.run_id)>{row.model.clone()}</a>
             </span>
             <small>{words::origin(&row.harness, &row.provider)}</small>
-            <span class="tags">{kind}<MarkTag mark=row.mark/></span>
+            <span class="tags"><KindTag kind=row.kind/><MarkTag mark=row.mark/></span>
         </th>
     }
 }

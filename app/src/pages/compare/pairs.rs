@@ -1,5 +1,3 @@
-//! The result of each pair, as a sentence and a bar.
-
 use leptos::either::Either;
 use leptos::prelude::*;
 use swe_ci_core::uncertainty::Comparison;
@@ -11,6 +9,7 @@ use crate::components::{Choice, Choices, Tag, Term, Tone};
 use crate::format;
 use crate::glossary::Word;
 
+/// The result of each pair, as a sentence and a bar.
 #[component]
 pub(super) fn Pairs(
     pairs: Vec<Pair>,
@@ -61,21 +60,16 @@ fn choices(all: usize, apart: usize, query: Signal<CompareQuery>) -> Vec<Choice>
         label,
         hint: hint.to_owned(),
         href: Signal::derive(move || {
-            let query = CompareQuery {
-                only_significant,
-                ..query.get()
-            };
+            let mut query = query.get();
+            query.only_significant = only_significant;
             query.href()
         }),
         chosen: Signal::derive(move || query.with(|a| a.only_significant == only_significant)),
     };
+    let significant = format!("significant · {apart}");
     vec![
         choice(format!("all · {all}"), "Every pair", false),
-        choice(
-            format!("significant · {apart}"),
-            "Pairs whose interval leaves 0 out",
-            true,
-        ),
+        choice(significant, "Pairs whose interval leaves 0 out", true),
     ]
 }
 
@@ -130,11 +124,11 @@ fn unbroken(sentence: &str) -> String {
 /// Tasks won, tied and lost, as parts of a bar and in words.
 #[component]
 fn Balance(comparison: Comparison, first: Name, second: Name) -> impl IntoView {
-    let parts = parts(&comparison);
     let rect = |(class, series, (x, width)): (&'static str, Option<usize>, (String, String))| {
         view! { <rect class=class data-series=series x=x width=width height="10"/> }
     };
-    let [won, even, lost] = parts;
+    let tasks = |n| format::count(n, "task");
+    let [won, even, lost] = parts(&comparison);
     let rects = [
         ("balance-run", Some(first.series), won),
         ("balance-even", None, even),
@@ -152,10 +146,6 @@ fn Balance(comparison: Comparison, first: Name, second: Name) -> impl IntoView {
             </p>
         </div>
     }
-}
-
-fn tasks(n: u32) -> String {
-    format::count(n, "task")
 }
 
 /// The start and length of each part.

@@ -1,15 +1,12 @@
-//! The query of a comparison.
-
 use leptos_router::params::ParamsMap;
 use swe_ci_core::metrics::{Convention, Gamma};
 
-use crate::format;
-use crate::query::{Query, encode, gamma, named};
+use crate::query::{Query, encode, gamma_of, named, parsed};
 
 /// The value of `only=` that hides pairs without a clear difference.
 const SIGNIFICANT: &str = "significant";
 
-/// The query of the comparison. Runs come in one parameter with commas or in
+/// The query of a comparison. Runs come in one parameter with commas or in
 /// several, as forms send them.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct CompareQuery {
@@ -28,7 +25,6 @@ pub(super) struct CompareQuery {
 
 impl CompareQuery {
     pub(super) fn of(query: &ParamsMap) -> Self {
-        let convention = query.get_str("convention").and_then(|c| c.parse().ok());
         let runs = query.get_all("runs").unwrap_or_default();
         let ids = runs.iter().flat_map(|ids| ids.split(','));
         let ids = ids.map(str::trim).filter(|id| !id.is_empty());
@@ -36,8 +32,8 @@ impl CompareQuery {
             runs: ids.map(str::to_owned).collect(),
             with: named(query, "with"),
             split: named(query, "split"),
-            gamma: query.get_str("gamma").and_then(gamma).unwrap_or(Gamma::ONE),
-            convention: convention.unwrap_or_default(),
+            gamma: gamma_of(query),
+            convention: parsed(query, "convention").unwrap_or_default(),
             task: named(query, "task"),
             only_significant: query.get_str("only") == Some(SIGNIFICANT),
         }
@@ -51,18 +47,20 @@ impl CompareQuery {
         }
     }
 
+    /// The same in another convention.
+    pub(super) fn counted(self, convention: Convention) -> Self {
+        Self { convention, ..self }
+    }
+
     pub(super) fn href(&self) -> String {
         let mut query = self.counting();
-        query.add("task", self.task.as_deref());
         query.add("only", self.only_significant.then_some(SIGNIFICANT));
         format!("/compare{}", query.0)
     }
 
     /// The same comparison in the API.
     pub(super) fn api(&self, path: &str) -> String {
-        let mut query = self.counting();
-        query.add("task", self.task.as_deref());
-        format!("/api/v1/{path}{}", query.0)
+        format!("/api/v1/{path}{}", self.counting().0)
     }
 
     /// The hidden fields of a form that changes γ.
@@ -78,17 +76,13 @@ impl CompareQuery {
         fields
     }
 
-    /// `?runs=a,b&gamma=1.20&convention=reference`, without defaults.
+    /// `?runs=a,b&gamma=1.20&convention=reference&task=t`, without defaults.
     fn counting(&self) -> Query {
         let ids: Vec<String> = self.runs.iter().map(|id| encode(id)).collect();
         let mut query = Query(format!("?runs={}", ids.join(",")));
-        let gamma = format::gamma(self.gamma);
-        query.add("gamma", (self.gamma != Gamma::ONE).then_some(&gamma));
-        let convention = self.convention;
-        query.add(
-            "convention",
-            (convention != Convention::default()).then_some(convention.name()),
-        );
+        query.add_gamma(self.gamma);
+        query.add_convention(self.convention);
+        query.add("task", self.task.as_deref());
         query
     }
 }

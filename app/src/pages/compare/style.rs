@@ -1,11 +1,11 @@
 //! The code style of the runs compared with the oracle's, on the tasks that all
 //! of them solved.
 
-use leptos::either::Either;
 use leptos::prelude::*;
 use swe_ci_views::leaderboard::{StyleRates, WinRates};
 use swe_ci_views::style::StyleMetric;
 
+use super::heads::figure_cell;
 use super::names::{Letter, Name};
 use crate::components::Term;
 use crate::format;
@@ -49,22 +49,15 @@ fn wins(rates: WinRates) -> (String, String) {
 /// Empty where no task is measured in all runs.
 #[component]
 pub(super) fn Style(style: Vec<StyleRates>, names: Vec<Name>) -> impl IntoView {
-    if style.is_empty() {
-        return Either::Left(());
-    }
     let head = |name: Name| {
         view! { <th scope="col"><Letter letter=name.letter series=name.series/>" "{name.model}</th> }
     };
     let heads = names.into_iter().map(head).collect_view();
-    let known = LINES
-        .iter()
-        .filter(|line| style.iter().any(|rates| (line.of)(rates).is_some()));
+    let is_known = |line: &&Line| style.iter().any(|rates| (line.of)(rates).is_some());
+    let known = LINES.iter().filter(is_known);
     let lines = known.map(|line| {
-        let cell = |rates| {
-            let unknown = || ("–".to_owned(), String::new());
-            let (text, beside) = (line.of)(rates).unwrap_or_else(unknown);
-            view! { <td><span class="versus-value">{text}</span>" "<small>{beside}</small></td> }
-        };
+        let unknown = || ("–".to_owned(), String::new());
+        let cell = |rates| figure_cell((line.of)(rates).unwrap_or_else(unknown));
         view! {
             <tr>
                 <th scope="row"><Term word=line.word text=line.name/></th>
@@ -73,7 +66,7 @@ pub(super) fn Style(style: Vec<StyleRates>, names: Vec<Name>) -> impl IntoView {
         }
     });
     let lines = lines.collect_view();
-    Either::Right(view! {
+    (!style.is_empty()).then(|| view! {
         <section aria-labelledby="style-title">
             <h2 id="style-title">"Code style beside the oracle's"</h2>
             <p class="quiet">

@@ -1,5 +1,3 @@
-//! Every shared task with the result of each run.
-
 use leptos::either::Either;
 use leptos::prelude::*;
 use swe_ci_core::metrics::SAME;
@@ -10,6 +8,7 @@ use super::query::CompareQuery;
 use crate::format;
 use crate::pages::routes::{COURSE, evolution_href, task_href};
 
+/// Every shared task with the result of each run.
 #[component]
 pub(super) fn Tasks(
     tasks: Vec<SharedTask>,
@@ -23,20 +22,18 @@ pub(super) fn Tasks(
     } else {
         "Where the runs lie furthest apart comes first.".to_owned()
     };
-    let heads = names.iter().map(|name| {
+    let head = |name: &Name| {
         view! {
             <th scope="col" class="number" title=name.model.clone()>
                 <Letter letter=name.letter series=name.series/>
                 <span class="task-model">{name.model.clone()}</span>
             </th>
         }
-    });
-    let heads = heads.collect_view();
+    };
+    let heads = names.iter().map(head).collect_view();
     let widest = tasks.iter().map(|t| t.spread).fold(SAME, f64::max);
-    let rows = tasks.into_iter().map(|task| {
-        view! { <TaskRow task names=names.clone() widest query/> }
-    });
-    let rows = rows.collect_view();
+    let row = |task| view! { <TaskRow task names=names.clone() widest query/> };
+    let rows = tasks.into_iter().map(row).collect_view();
     let last = if two { "Difference" } else { "Apart by" };
     view! {
         <section aria-labelledby="tasks-title">
@@ -73,25 +70,14 @@ fn TaskRow(
     query: Signal<CompareQuery>,
 ) -> impl IntoView {
     let id = task.task_id.to_string();
-    let href = {
-        let id = id.clone();
-        move || {
-            let task = Some(id.clone());
-            let query = CompareQuery {
-                task,
-                ..query.get()
-            };
-            format!("{}#{COURSE}", query.href())
-        }
+    let chosen_id = StoredValue::new(Some(id.clone()));
+    let href = move || {
+        let mut query = query.get();
+        query.task = chosen_id.get_value();
+        format!("{}#{COURSE}", query.href())
     };
-    let chosen = {
-        let id = id.clone();
-        move || {
-            query
-                .with(|a| a.task.as_ref() == Some(&id))
-                .then_some("true")
-        }
-    };
+    let is_chosen = move || query.with(|a| chosen_id.with_value(|id| a.task == *id));
+    let chosen = move || is_chosen().then_some("true");
     let best = task.results.iter().map(|r| r.evoscore).fold(-1.0, f64::max);
     let cells = names.iter().zip(&task.results).map(|(name, result)| {
         let best = result.evoscore >= best - SAME && task.spread > SAME;
@@ -102,10 +88,7 @@ fn TaskRow(
     let apart = if names.len() == 2 {
         let difference = task.difference();
         Either::Left(view! {
-            <td class="number apart">
-                {signed(difference)}
-                <Lean difference widest/>
-            </td>
+            <td class="number apart">{format::signed(difference, 3)}<Lean difference widest/></td>
         })
     } else {
         Either::Right(view! { <td class="number apart">{format::score(task.spread)}</td> })
@@ -114,11 +97,7 @@ fn TaskRow(
         <tr aria-current=chosen>
             <th scope="row" class="col-model">
                 <a href=task_href(&id)>{id.clone()}</a>
-                <small>
-                    {task.repo}
-                    " · "
-                    <a class="task-curves" href=href>"curves"</a>
-                </small>
+                <small>{task.repo}" · "<a class="task-curves" href=href>"curves"</a></small>
             </th>
             {cells}
             {apart}
@@ -138,7 +117,7 @@ fn ResultCell(
             <span class="bad">
                 <span class="visually-hidden">"; iterations that broke something: "</span>
                 <span aria-hidden="true">"▼"</span>
-                {few(result.regressions)}
+                {format::few(result.regressions)}
             </span>
         }
     });
@@ -146,7 +125,7 @@ fn ResultCell(
         <td class="number">
             <a href=href class:strong=best>{format::score(result.evoscore)}</a>
             <small>
-                {few(result.turns)}
+                {format::few(result.turns)}
                 <span class="visually-hidden">" iterations"</span>
                 {solved(result.solved).map(|text| view! {
                     <span class="good">{text}<span class="visually-hidden">" solved"</span></span>
@@ -159,32 +138,10 @@ fn ResultCell(
 
 /// "✓", or the share of samples if only some are solved.
 fn solved(share: f64) -> Option<String> {
-    if share <= 0.0 {
-        None
-    } else if share >= 1.0 {
-        Some("✓".to_owned())
-    } else {
-        Some(format!("✓{}", format::share(share)))
-    }
-}
-
-/// Means over samples get a decimal only where they need it.
-fn few(value: f64) -> String {
-    let places = if (value - value.round()).abs() < 0.05 {
-        0
-    } else {
-        1
-    };
-    format::decimals(value, places)
-}
-
-/// "+0.120": the sign shows the direction without colour.
-fn signed(value: f64) -> String {
-    let text = format::score(value);
-    if value > 0.0 && text != "0.000" {
-        format!("+{text}")
-    } else {
-        text
+    match share {
+        ..=0.0 => None,
+        1.0.. => Some("✓".to_owned()),
+        _ => Some(format!("✓{}", format::share(share))),
     }
 }
 
@@ -204,11 +161,7 @@ fn Lean(difference: f64, widest: f64) -> impl IntoView {
 
 fn lean(difference: f64, widest: f64) -> (String, String) {
     let length = difference.abs() / widest * 35.0;
-    let start = if difference < 0.0 {
-        36.0 - length
-    } else {
-        36.0
-    };
+    let start = 36.0 - if difference < 0.0 { length } else { 0.0 };
     (format!("{start:.1}"), format!("{length:.1}"))
 }
 
@@ -219,7 +172,7 @@ mod tests {
     #[test]
     fn differences_lean_to_whoever_is_ahead() {
         let check = |difference, text: &str, x: &str, width: &str| {
-            assert_eq!(signed(difference), text);
+            assert_eq!(format::signed(difference, 3), text);
             assert_eq!(lean(difference, 0.5), (x.to_owned(), width.to_owned()));
         };
         check(0.5, "+0.500", "36.0", "35.0");
@@ -230,7 +183,7 @@ mod tests {
 
     #[test]
     fn means_over_samples() {
-        let check = |value, expect: &str| assert_eq!(few(value), expect);
+        let check = |value, expect: &str| assert_eq!(format::few(value), expect);
         check(3.0, "3");
         check(2.5, "2.5");
         check(20.0, "20");

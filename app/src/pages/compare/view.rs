@@ -1,7 +1,6 @@
-//! The page of a comparison.
+use std::collections::BTreeSet;
 
 use leptos::prelude::*;
-use swe_ci_core::metrics::Convention;
 use swe_ci_views::leaderboard::Versus;
 
 use super::course::CourseOfTask;
@@ -11,9 +10,10 @@ use super::pairs::Pairs;
 use super::query::CompareQuery;
 use super::style::Style;
 use super::tasks::Tasks;
-use crate::components::{Choice, Choices, GammaForm, PageHead};
+use crate::components::{Choices, GammaForm, PageHead};
 use crate::format;
-use crate::query::Query;
+use crate::pages::routes::compare_href;
+use crate::pages::splits::convention_choices;
 
 #[component]
 pub(super) fn SideBySide(
@@ -24,10 +24,8 @@ pub(super) fn SideBySide(
     let title = title(&names);
     let tab = format!("{} runs on {} compared", names.len(), versus.split);
     let basis = basis(&versus);
-    let course = versus.task.clone().map(|task| {
-        let names = names.clone();
-        view! { <CourseOfTask task names/> }
-    });
+    let course = versus.task.clone();
+    let course = course.map(|task| view! { <CourseOfTask task names=names.clone()/> });
     let (pairs, tasks) = (versus.pairs.clone(), versus.tasks.clone());
     let style = versus.style.clone();
     view! {
@@ -62,20 +60,13 @@ fn title(names: &[Name]) -> String {
 
 /// "Side by side on `full`: 36 tasks of 18 repositories are shared."
 fn basis(versus: &Versus) -> String {
-    let mut repos: Vec<&str> = versus.tasks.iter().map(|t| t.repo.as_str()).collect();
-    repos.sort_unstable();
-    repos.dedup();
-    let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
-    let repositories = match repos.len() {
-        1 => "1 repository".to_owned(),
-        n => format!("{n} repositories"),
-    };
-    let tasks = format::count(count(versus.tasks.len()), "task");
+    let repos: BTreeSet<&str> = versus.tasks.iter().map(|t| t.repo.as_str()).collect();
+    let repositories = format::repositories(repos.len());
+    let tasks = format::count(versus.tasks.len(), "task");
     let are = if versus.tasks.len() == 1 { "is" } else { "are" };
-    let left_out = versus.left_out.iter().filter(|n| **n > 0).count();
-    let left_out = match left_out {
-        0 => " None is left out.",
-        _ => {
+    let left_out = match versus.left_out.iter().all(|n| *n == 0) {
+        true => " None is left out.",
+        false => {
             " Tasks that not all of them were scored on are left out of the table below, and counted for each run."
         }
     };
@@ -88,29 +79,21 @@ fn basis(versus: &Versus) -> String {
 /// The controls, and links to the same comparison elsewhere.
 #[component]
 fn How(query: Signal<CompareQuery>, split: String) -> impl IntoView {
-    let conventions = Convention::ALL.into_iter().map(|convention| Choice {
-        label: convention.name().to_owned(),
-        hint: "How tests are counted".to_owned(),
-        href: Signal::derive(move || {
-            let query = CompareQuery {
-                convention,
-                ..query.get()
-            };
-            query.href()
-        }),
-        chosen: Signal::derive(move || query.with(|a| a.convention == convention)),
-    });
-    let conventions = conventions.collect();
+    let mut conventions = convention_choices(
+        move || query.with(|a| a.convention),
+        move |convention| query.get().counted(convention).href(),
+    );
+    for choice in &mut conventions {
+        choice.hint = "How tests are counted".to_owned();
+    }
     let gamma = Signal::derive(move || query.with(|a| a.gamma));
     let fields = Signal::derive(move || query.with(CompareQuery::but_gamma));
-    let mut others = Query::default();
-    others.add("split", Some(split));
     view! {
         <section class="controls" aria-label="How to compare">
             <GammaForm action="/compare" gamma others=fields/>
             <div class="controls-choices">
                 <Choices label="Counting" choices=conventions/>
-                <a class="controls-link" href=format!("/compare{}", others.0)>"Other runs"</a>
+                <a class="controls-link" href=compare_href(&split)>"Other runs"</a>
                 <a class="controls-link" href=move || query.with(|a| a.api("compare.csv")) rel="external" download="">"CSV"</a>
                 <a class="controls-link" href=move || query.with(|a| a.api("compare")) rel="external">"JSON"</a>
             </div>

@@ -1,5 +1,3 @@
-//! The page of a split.
-
 use leptos::prelude::*;
 use swe_ci_views::browse::Size;
 use swe_ci_views::dataset::{Counted, SplitDetail};
@@ -7,7 +5,7 @@ use swe_ci_views::dataset::{Counted, SplitDetail};
 use crate::components::{Funnel, PageHead, SpreadChart};
 use crate::format;
 use crate::pages::routes::{tasks_between, tasks_href};
-use crate::query::{Query, encode};
+use crate::query::encode;
 
 /// More repositories than this are summed up in one line.
 const MOST_NAMES: usize = 100;
@@ -16,7 +14,7 @@ const MOST_NAMES: usize = 100;
 pub fn Split(detail: SplitDetail) -> impl IntoView {
     let summary = detail.summary.clone();
     let name = summary.name.clone();
-    let repositories = u32::try_from(detail.repositories.len()).unwrap_or(u32::MAX);
+    let repositories = detail.repositories.len();
     let mean =
         |size: Size, words: fn(f64) -> String| detail.mean(size).map_or("–".to_owned(), words);
     let commits = mean(Size::Commits, |n| format::decimals(n, 0));
@@ -31,7 +29,7 @@ pub fn Split(detail: SplitDetail) -> impl IntoView {
     view! {
         <PageHead
             title=format!("Split {name}")
-            description=format!("{} from {}: what they are like, where they come from, and their datasheet.", format::count(summary.tasks, "task"), repository_count(repositories))
+            description=format!("{} from {}: what they are like, where they come from, and their datasheet.", format::count(summary.tasks, "task"), format::repositories(repositories))
         />
         <nav class="crumbs" aria-label="Where this is"><a href="/datasets">"Datasets"</a></nav>
         <div class="hero">
@@ -41,7 +39,7 @@ pub fn Split(detail: SplitDetail) -> impl IntoView {
         <dl class="facts">
             <div><dt>"Tasks"</dt><dd><a href=tasks_href(&name)>{format::thousands(summary.tasks)}</a></dd></div>
             <div><dt>"Can be run"</dt><dd>{format::thousands(summary.ready)}</dd></div>
-            <div><dt>"Repositories"</dt><dd>{format::thousands(repositories)}</dd></div>
+            <div><dt>"Repositories"</dt><dd>{format::thousands(repositories as u64)}</dd></div>
             <div><dt>"Mean time between"</dt><dd>{days}</dd></div>
             <div><dt>"Mean commits between"</dt><dd>{commits}</dd></div>
             <div><dt>"Mean lines modified"</dt><dd>{lines}</dd></div>
@@ -76,13 +74,6 @@ pub fn Split(detail: SplitDetail) -> impl IntoView {
     }
 }
 
-fn repository_count(n: u32) -> String {
-    match n {
-        1 => "1 repository".into(),
-        n => format!("{} repositories", format::thousands(n)),
-    }
-}
-
 /// Names with their numbers of tasks, each with a link to them.
 #[component]
 fn Names(
@@ -95,12 +86,11 @@ fn Names(
     (!names.is_empty()).then(|| {
         let rest = names.len().saturating_sub(MOST_NAMES);
         let more = (rest > 0).then(|| view! { <li>{format!("and {rest} others")}</li> });
+        let of_split = tasks_href(&split);
         let item = |Counted { name, tasks }: Counted| {
-            let mut query = Query::default();
-            query.add("split", Some(&split));
-            query.add(parameter, Some(&name));
+            let href = format!("{of_split}&{parameter}={}", encode(&name));
             view! {
-                <li><a href=format!("/tasks{}", query.0)>{name}</a>" "<span class="quiet">{format::count(tasks, "task")}</span></li>
+                <li><a href=href>{name}</a>" "<span class="quiet">{format::count(tasks, "task")}</span></li>
             }
         };
         let title_id = format!("{id}-title");
@@ -115,7 +105,7 @@ fn Names(
 
 #[component]
 fn Findings(findings: Vec<Counted>, split: String) -> impl IntoView {
-    let href = format!("/tasks?split={}&findings=some", encode(&split));
+    let href = format!("{}&findings=some", tasks_href(&split));
     (!findings.is_empty()).then(|| {
         let item = |Counted { name, tasks }: Counted| {
             view! { <li>{format!("{name}: {}", format::count(tasks, "task"))}</li> }

@@ -6,16 +6,15 @@ use swe_ci_views::account::AccountRole;
 use swe_ci_views::view::SplitSummary;
 
 use crate::components::{Empty, ListTable, PageHead, loaded};
-use crate::error::AppError;
 use crate::fetched::fetched;
 use crate::format;
-use crate::pages::leaderboard::splits;
 use crate::pages::routes::{dataset_href, tasks_href};
+use crate::pages::splits::splits;
 use crate::reader::Reader;
 
 #[component]
 pub fn DatasetsPage() -> impl IntoView {
-    let resource = fetched(|| (), |()| all());
+    let resource = fetched(|| (), |()| splits());
     let new = Reader::at_hand()
         .is(AccountRole::Admin)
         .then(|| view! { <p><a class="button" href="/datasets/new">"New dataset"</a></p> });
@@ -30,10 +29,6 @@ pub fn DatasetsPage() -> impl IntoView {
         </div>
         {loaded(resource, |splits| view! { <Splits splits/> })}
     }
-}
-
-async fn all() -> Result<Vec<SplitSummary>, AppError> {
-    splits().await
 }
 
 #[component]

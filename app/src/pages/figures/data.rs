@@ -1,5 +1,3 @@
-//! The data of the figures.
-
 use leptos::prelude::*;
 use leptos::server_fn::codec::GetUrl;
 use serde::{Deserialize, Serialize};
@@ -8,7 +6,6 @@ use swe_ci_views::figures::{Basis, Data, Figure};
 use swe_ci_views::view::SplitSummary;
 
 use crate::error::AppError;
-use crate::format;
 use crate::query::{Query, Reading};
 
 /// The figures of a split.
@@ -30,13 +27,8 @@ pub struct Shown {
 }
 
 pub(super) async fn shown(reading: Reading, only: Option<Figure>) -> Result<Shown, AppError> {
-    let Reading {
-        split,
-        gamma,
-        convention,
-        ..
-    } = reading;
-    figures(split, gamma.get(), convention, only).await
+    let gamma = reading.gamma.get();
+    figures(reading.split, gamma, reading.convention, only).await
 }
 
 /// The figures, or one of them, of the requested split; by default of the one
@@ -51,6 +43,8 @@ pub async fn figures(
     use std::sync::Arc;
 
     use swe_ci_views::figures::Study;
+
+    use crate::pages::splits::choose;
 
     let gamma = Gamma::new(gamma).map_err(|e| AppError::invalid(format!("{e}.")))?;
     let engine = crate::error::engine()?;
@@ -71,15 +65,13 @@ pub async fn figures(
         convention,
         rows,
     };
-    let wanted = Figure::ALL
-        .into_iter()
-        .filter(|figure| only.is_none_or(|only| only == *figure));
+    let wanted = only.map_or_else(|| Figure::ALL.to_vec(), |one| vec![one]);
     let unscored = sheet.unranked(convention);
     let published = &sheet.published;
     Ok(Shown {
         basis: study.basis(),
         series: swe_ci_plots::series(&sheet.entries),
-        figures: wanted.map(|figure| (figure, figure.data(&study))).collect(),
+        figures: wanted.into_iter().map(|f| (f, f.data(&study))).collect(),
         unscored: unscored.map(|entry| entry.model.clone()).collect(),
         published: (published.split.clone(), published.tasks),
         splits,
@@ -87,20 +79,6 @@ pub async fn figures(
         gamma,
         convention,
     })
-}
-
-#[cfg(any(feature = "ssr", test))]
-fn choose(splits: &[SplitSummary], asked: Option<String>) -> Result<Option<String>, AppError> {
-    match asked {
-        // Of several with equally many tasks, the first.
-        None => Ok(splits
-            .iter()
-            .rev()
-            .max_by_key(|split| split.tasks)
-            .map(|split| split.name.clone())),
-        Some(asked) if splits.iter().any(|split| split.name == asked) => Ok(Some(asked)),
-        Some(asked) => Err(AppError::not_found(format!("There is no split `{asked}`."))),
-    }
 }
 
 impl Shown {
@@ -111,33 +89,7 @@ impl Shown {
 
     /// The address of a single figure: `api/v1/plots/x.svg`, `embed/x`.
     pub(super) fn address(&self, path: &str) -> String {
-        let mut query = Query::default();
-        query.add("split", self.split.as_deref());
-        query.add("gamma", Some(format::gamma(self.gamma)));
-        query.add("convention", Some(self.convention.name()));
+        let query = Query::of_ranking(self.split.as_deref(), self.gamma, self.convention);
         format!("/{path}{}", query.0)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_largest_split_unless_one_is_asked_for() {
-        let split = |name: &str, tasks| SplitSummary {
-            name: name.into(),
-            tasks,
-            ready: tasks,
-        };
-        let splits = [split("demo", 4), split("full", 100), split("other", 100)];
-        let check = |asked: Option<&str>, expect: Option<&str>| {
-            let chosen = choose(&splits, asked.map(str::to_owned));
-            assert_eq!(chosen.ok().flatten().as_deref(), expect, "{asked:?}");
-        };
-        check(None, Some("full"));
-        check(Some("demo"), Some("demo"));
-        check(Some("none"), None);
-        assert_eq!(choose(&[], None), Ok(None));
     }
 }

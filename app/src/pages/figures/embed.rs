@@ -1,5 +1,3 @@
-//! A single figure, for other sites to frame.
-
 use leptos::prelude::*;
 use leptos_router::hooks::{use_params_map, use_query_map};
 use swe_ci_views::figures::Figure;
@@ -12,6 +10,7 @@ use crate::fetched::fetched;
 use crate::format;
 use crate::query::Reading;
 
+/// A single figure, for other sites to frame.
 #[component]
 pub fn EmbedPage() -> impl IntoView {
     let params = use_params_map();

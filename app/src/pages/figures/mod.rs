@@ -3,7 +3,6 @@
 //! leaderboard data. `/embed/<figure>` has one of them for other sites to
 //! frame.
 
-mod controls;
 mod data;
 mod embed;
 mod section;

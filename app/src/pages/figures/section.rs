@@ -1,5 +1,3 @@
-//! One figure with its explanation, downloads and data.
-
 use leptos::either::Either;
 use leptos::prelude::*;
 use swe_ci_plots::{Layout, Size, Theme, figure};
@@ -14,28 +12,23 @@ use crate::format;
 /// The scales of PNG downloads: 2 for screens, more for print.
 const SCALES: [u32; 3] = [2, 3, 4];
 
-/// One figure: its explanation beside its picture, its numbers below.
 #[component]
 pub(super) fn Section(which: Figure, data: Data, shown: StoredValue<Shown>) -> impl IntoView {
     let origin = match which.number() {
         Some(number) => format!("Figure {number} of the paper"),
         None => "Our own, not in the paper".to_owned(),
     };
-    let notes = shown.with_value(|shown| notes(&data, shown));
-    let basis = shown.with_value(|shown| basis(which, shown));
+    let (notes, basis) = shown.with_value(|shown| (notes(&data, shown), basis(which, shown)));
     let slug = which.slug();
     let link = move |path: String| shown.with_value(|shown| shown.address(&path));
     let scales = SCALES.map(|scale| {
         let href = format!("{}&scale={scale}", link(format!("api/v1/plots/{slug}.png")));
-        let text = match scale {
-            2 => "PNG 2×".to_owned(),
-            _ => format!("{scale}×"),
-        };
+        let text = format!("{}{scale}×", if scale == 2 { "PNG " } else { "" });
         let hint = format!("PNG {scale}×, {} pixels wide", scale * Size::PRINT.width);
         view! { <a href=href rel="external" download=format!("{slug}-{scale}x.png") title=hint.clone() aria-label=hint>{text}</a> }
     });
-    let (empty, table) = (data.is_empty(), data.table());
-    let below = (!empty).then(|| view! { <Numbers table title=which.title()/> });
+    let table = data.table();
+    let below = (!data.is_empty()).then(|| view! { <Numbers table title=which.title()/> });
     view! {
         <figure class="figure figure-beside paper-figure" id=slug>
             <figcaption>
@@ -102,21 +95,16 @@ fn remedy(which: Figure) -> &'static str {
 
 /// "40 tasks of 20 repositories, 12 runs, at γ 1.00."
 fn basis(which: Figure, shown: &Shown) -> String {
-    let count = |n: usize, noun| format::count(u32::try_from(n).unwrap_or(u32::MAX), noun);
     let basis = shown.basis;
-    let repositories = match basis.repositories {
-        1 => "1 repository".to_owned(),
-        n => format!("{n} repositories"),
-    };
-    let gamma = if which.weighs() {
-        format!(", at γ\u{a0}{}", format::gamma(shown.gamma))
-    } else {
-        String::new()
+    let gamma = match which.weighs() {
+        true => format!(", at γ\u{a0}{}", format::gamma(shown.gamma)),
+        false => String::new(),
     };
     format!(
-        "{} of {repositories}, {}{gamma}.",
-        count(basis.tasks, "task"),
-        count(basis.runs, "run")
+        "{} of {}, {}{gamma}.",
+        format::count(basis.tasks, "task"),
+        format::repositories(basis.repositories),
+        format::count(basis.runs, "run")
     )
 }
 
@@ -144,7 +132,7 @@ fn as_published(published: &[PublishedRow], shown: &Shown) -> Option<String> {
     }
     Some(format!(
         "Small hollow marks on dashed lines: {} as published, read off a figure, on the {tasks} tasks of the split {split}; runs on other splits have other tasks.",
-        format::count(u32::try_from(published.len()).unwrap_or(u32::MAX), "model")
+        format::count(published.len(), "model")
     ))
 }
 

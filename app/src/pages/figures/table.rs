@@ -1,5 +1,3 @@
-//! The data of a figure as a table.
-
 use leptos::either::Either;
 use leptos::prelude::*;
 use swe_ci_views::figures::{Cell, Table};

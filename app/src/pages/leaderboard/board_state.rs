@@ -52,15 +52,9 @@ impl BoardState {
             if state.waiting.with_value(Option::is_some) {
                 return;
             }
-            if state.rested.get_untracked() != from_address.gamma {
-                state.rested.set(from_address.gamma);
-            }
-            if state.gamma.get_untracked() != from_address.gamma {
-                state.gamma.set(from_address.gamma);
-            }
-            if state.text.get_untracked() != from_address.view.text {
-                state.text.set(from_address.view.text);
-            }
+            follow(state.rested, from_address.gamma);
+            follow(state.gamma, from_address.gamma);
+            follow(state.text, from_address.view.text);
         });
         on_cleanup(move || state.stop_waiting());
         state
@@ -99,15 +93,14 @@ impl BoardState {
             let before = self.address.with_untracked(|r| r.view.text.is_empty());
             // Starting and ending a search add to the history; further typing
             // does not.
-            let step = if before == reading.view.text.is_empty() {
-                Step::Same
-            } else {
-                Step::New
+            let step = match before == reading.view.text.is_empty() {
+                true => Step::Same,
+                false => Step::New,
             };
             self.go.run((reading, step));
         };
-        self.waiting
-            .set_value(set_timeout_with_handle(arrive, SETTLED).ok());
+        let waiting = set_timeout_with_handle(arrive, SETTLED).ok();
+        self.waiting.set_value(waiting);
     }
 
     fn stop_waiting(self) {
@@ -115,5 +108,12 @@ impl BoardState {
         if let Some(handle) = waiting {
             handle.clear();
         }
+    }
+}
+
+/// Sets a signal to a new value only, so that equal ones wake nobody.
+fn follow<T: PartialEq + Send + Sync + 'static>(signal: RwSignal<T>, value: T) {
+    if signal.with_untracked(|now| *now != value) {
+        signal.set(value);
     }
 }

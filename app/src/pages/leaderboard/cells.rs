@@ -1,66 +1,51 @@
-//! The cells of a ranked row.
-
 use std::sync::Arc;
 
 use leptos::prelude::*;
 use swe_ci_core::uncertainty::Interval;
-use swe_ci_views::leaderboard::{Column, Intervals, Row};
+use swe_ci_views::leaderboard::{Column, Row};
 use swe_ci_views::style::StyleMetric;
 
 use super::tie::Tie;
 use super::words as names;
-use crate::components::ScoreBar;
 use crate::format;
+use crate::pages::score::Score;
 
 /// Tooltip of a row that is tied with the one above.
 const TIED: &str = "Tied with the row above: the 95 % interval of their difference spans 0, or their shared tasks are of one repository";
 
-type Value = fn(&Row) -> Option<f64>;
-type Ends = fn(&Intervals) -> Option<Interval>;
-
-/// A rate: its figure, its interval, and how to format both.
-#[derive(Clone, Copy)]
+/// A rate of a row: its figure, its interval, and how many decimals both have.
 struct Rate {
-    label: &'static str,
-    value: Value,
-    interval: Ends,
+    value: Option<f64>,
+    interval: Option<Interval>,
     places: usize,
 }
 
 impl Rate {
-    fn of(column: Column) -> Option<Self> {
-        let (value, interval, places): (Value, Ends, usize) = match column {
+    fn of(column: Column, row: &Row) -> Option<Self> {
+        let intervals = row.intervals.as_ref();
+        let wins = |metric| {
+            let value = row.wins(metric).map(|rates| rates.win);
+            let interval = intervals.and_then(|i| i.wins(metric)).map(|i| i.win);
+            (value, interval, 2)
+        };
+        let (value, interval, places) = match column {
             Column::ZeroRegression => (
-                |row| Some(row.zero_regression_rate),
-                |intervals| Some(intervals.zero_regression_rate),
+                Some(row.zero_regression_rate),
+                intervals.map(|i| i.zero_regression_rate),
                 2,
             ),
-            Column::NetZeroRegression => (|row| Some(row.net_zero_regression_rate), |_| None, 2),
-            Column::Solved => (
-                |row| Some(row.solved_rate),
-                |intervals| Some(intervals.solved_rate),
-                2,
-            ),
+            Column::NetZeroRegression => (Some(row.net_zero_regression_rate), None, 2),
+            Column::Solved => (Some(row.solved_rate), intervals.map(|i| i.solved_rate), 2),
             Column::Turns => (
-                |row| Some(row.average_turns),
-                |intervals| Some(intervals.average_turns),
+                Some(row.average_turns),
+                intervals.map(|i| i.average_turns),
                 1,
             ),
-            Column::MiWins => (
-                |row| row.wins(StyleMetric::Mi).map(|rates| rates.win),
-                |intervals| intervals.wins(StyleMetric::Mi).map(|i| i.win),
-                2,
-            ),
-            Column::PylintWins => (
-                |row| row.wins(StyleMetric::Pylint).map(|rates| rates.win),
-                |intervals| intervals.wins(StyleMetric::Pylint).map(|i| i.win),
-                2,
-            ),
+            Column::MiWins => wins(StyleMetric::Mi),
+            Column::PylintWins => wins(StyleMetric::Pylint),
             _ => return None,
         };
-        let label = names::column(column);
         Some(Self {
-            label,
             value,
             interval,
             places,
@@ -68,9 +53,13 @@ impl Rate {
     }
 
     /// "0.50"; a dash where it is unknown.
-    fn words(self, row: &Row) -> String {
-        let value = (self.value)(row);
-        value.map_or_else(|| "–".to_owned(), |v| format::decimals(v, self.places))
+    fn words(&self) -> String {
+        format::or_dash(self.value.map(|v| format::decimals(v, self.places)))
+    }
+
+    fn interval_in_words(&self) -> Option<String> {
+        let words = |interval| format::interval_in_words(interval, self.places);
+        self.interval.map(words)
     }
 }
 
@@ -85,23 +74,23 @@ pub(super) fn Cell(
     if column == Column::EvoScore {
         return view! { <ScoreCell current floor/> }.into_any();
     }
-    if let Some(rate) = Rate::of(column) {
-        return view! { <RateCell still rate/> }.into_any();
+    let label = names::column(column);
+    if still.with_untracked(|row| Rate::of(column, row).is_some()) {
+        return view! { <RateCell still column label/> }.into_any();
     }
     let text = move || still.with(|row| plain(column, row));
-    view! { <td role="cell" class="number" data-label=names::column(column)>{text}</td> }.into_any()
+    view! { <td role="cell" class="number" data-label=label>{text}</td> }.into_any()
 }
 
 /// The text of a cell without an interval.
 fn plain(column: Column, row: &Row) -> String {
-    let unknown = || "–".to_owned();
     match column {
-        Column::Tokens => row.tokens().map_or_else(unknown, names::tokens),
-        Column::Cost => row.micro_usd.map_or_else(unknown, format::dollars),
+        Column::Tokens => format::or_dash(row.tokens().map(names::tokens)),
+        Column::Cost => format::or_dash(row.micro_usd.map(format::dollars)),
         Column::Findings => format::thousands(row.findings),
         Column::Tasks => tasks(row),
-        Column::Released => row.release_date.clone().unwrap_or_else(unknown),
-        Column::Finished => row.finished_at.as_deref().map_or_else(unknown, format::day),
+        Column::Released => format::or_dash(row.release_date.clone()),
+        Column::Finished => format::or_dash(row.finished_at.as_deref().map(format::day)),
         _ => String::new(),
     }
 }
@@ -142,44 +131,24 @@ pub(super) fn RankCell(current: Memo<Arc<Row>>, tie: Memo<Tie>) -> impl IntoView
 
 #[component]
 fn ScoreCell(current: Memo<Arc<Row>>, floor: Signal<f64>) -> impl IntoView {
-    let score = Signal::derive(move || current.with(|row| row.evoscore));
+    let value = Signal::derive(move || current.with(|row| row.evoscore));
     let interval = Signal::derive(move || current.with(|row| row.intervals.map(|i| i.evoscore)));
-    let text = move || {
-        interval.get().map(|interval| {
-            view! {
-                <span class="score-interval">
-                    <span class="visually-hidden">", 95 % interval "</span>
-                    {format::interval(interval, 2)}
-                </span>
-            }
-        })
-    };
     view! {
-        <td role="cell" class="col-score">
-            <span class="score">
-                <span class="score-figures">
-                    <span class="score-number">{move || format::score(score.get())}</span>
-                    {text}
-                </span>
-                <ScoreBar value=score floor interval/>
-            </span>
-        </td>
+        <td role="cell" class="col-score"><Score value floor interval/></td>
     }
 }
 
 #[component]
-fn RateCell(still: Memo<Arc<Row>>, rate: Rate) -> impl IntoView {
-    let value = move || still.with(|row| rate.words(row));
-    let words = Memo::new(move |_| {
-        let interval = still.with(|row| row.intervals.as_ref().and_then(rate.interval));
-        interval.map(|interval| format::interval_in_words(interval, rate.places))
-    });
+fn RateCell(still: Memo<Arc<Row>>, column: Column, label: &'static str) -> impl IntoView {
+    let rate = move || still.with(|row| Rate::of(column, row));
+    let value = move || rate().map(|rate| rate.words());
+    let words = Memo::new(move |_| rate().and_then(|rate| rate.interval_in_words()));
     let hidden = move || {
         let words = words.get()?;
         Some(view! { <span class="visually-hidden">", "{words}</span> })
     };
     view! {
-        <td role="cell" class="number" data-label=rate.label title=move || words.get()>
+        <td role="cell" class="number" data-label=label title=move || words.get()>
             {value}
             {hidden}
         </td>
@@ -188,14 +157,10 @@ fn RateCell(still: Memo<Arc<Row>>, rate: Rate) -> impl IntoView {
 
 /// "4", or "3 / 4" while some are missing.
 fn tasks(row: &Row) -> String {
-    if row.tasks == row.tasks_total {
-        format::thousands(row.tasks)
-    } else {
-        format!(
-            "{} / {}",
-            format::thousands(row.tasks),
-            format::thousands(row.tasks_total)
-        )
+    let [tasks, total] = [row.tasks, row.tasks_total].map(format::thousands);
+    match row.tasks == row.tasks_total {
+        true => tasks,
+        false => format!("{tasks} / {total}"),
     }
 }
 
@@ -217,10 +182,10 @@ mod tests {
         check(Column::Findings, "0");
         check(Column::Tasks, "1");
         let written = |c: &Column| {
-            *c == Column::EvoScore || Rate::of(*c).is_some() || !plain(*c, &row).is_empty()
+            *c == Column::EvoScore || Rate::of(*c, &row).is_some() || !plain(*c, &row).is_empty()
         };
         assert!(Columns::ALL.shown().all(|column| written(&column)));
-        let rate = |column| Rate::of(column).unwrap().words(&row);
+        let rate = |column| Rate::of(column, &row).unwrap().words();
         assert_eq!(
             (rate(Column::MiWins), rate(Column::PylintWins)),
             ("–".into(), "–".into())

@@ -1,7 +1,6 @@
-//! The controls of the ranking: γ, split, convention, published rows.
-
 use leptos::prelude::*;
 use swe_ci_core::metrics::{Convention, Gamma};
+use swe_ci_core::run::Kind;
 use swe_ci_plots::{GAMMA_MAX, GAMMA_MIN};
 use swe_ci_views::view::SplitSummary;
 
@@ -9,10 +8,9 @@ use super::board_state::BoardState;
 use crate::components::{Choice, Choices};
 use crate::format;
 use crate::glossary::Word;
-use crate::query::{self, EXCLUDE, GAMMA_LEAST, GAMMA_MOST, OFF, Reading};
+use crate::pages::splits::{convention_choices, split_choices};
+use crate::query::{self, EXCLUDE, GAMMA_LEAST, GAMMA_MOST, OFF};
 
-/// The settings of the ranking: γ, convention, split, and whether published
-/// rows appear.
 #[component]
 pub fn Controls(
     splits: Vec<SplitSummary>,
@@ -20,18 +18,23 @@ pub fn Controls(
     /// Whether there are published rows to show or hide.
     any_published: bool,
     state: BoardState,
-    /// The effect of the present γ, in words.
-    #[prop(into)]
-    weights: Signal<String>,
+    /// N: how many iterations the words about γ are for.
+    iterations: u32,
 ) -> impl IntoView {
     let several = splits.len() > 1;
-    let choices = split_choices(&splits, &split, state);
+    let choices = split_choices(&splits, &split, move |name| {
+        state.href(|reading| reading.split = Some(name.to_owned()))
+    });
+    let conventions = convention_choices(
+        move || state.get().convention,
+        move |convention| state.href(|reading| reading.convention = convention),
+    );
     let published = published_choices(state);
     view! {
         <section class="controls" aria-label="How to rank">
-            <GammaControl state weights/>
+            <GammaControl state iterations/>
             <div class="controls-choices">
-                <Choices label="Counting" word=Word::Convention choices=convention_choices(state)/>
+                <Choices label="Counting" word=Word::Convention choices=conventions/>
                 {several.then(|| view! { <Choices label="Split" choices/> })}
                 {any_published.then(|| view! { <Choices label="Published" choices=published/> })}
             </div>
@@ -43,7 +46,7 @@ pub fn Controls(
 /// exact γ. The address follows once it rests. Without JavaScript, the field
 /// and the form's button take over.
 #[component]
-fn GammaControl(state: BoardState, weights: Signal<String>) -> impl IntoView {
+fn GammaControl(state: BoardState, iterations: u32) -> impl IntoView {
     let gamma = state.gamma;
     let on_input = move |event| {
         if let Some(wanted) = query::gamma(&event_target_value(&event)) {
@@ -56,6 +59,7 @@ fn GammaControl(state: BoardState, weights: Signal<String>) -> impl IntoView {
         let wanted = query::gamma(&event_target_value(&event));
         gamma.set(wanted.unwrap_or(gamma.get_untracked()));
         gamma.notify();
+        state.later();
     };
     let first = format::gamma(gamma.get_untracked());
     view! {
@@ -91,13 +95,10 @@ fn GammaControl(state: BoardState, weights: Signal<String>) -> impl IntoView {
                 prop:value=move || format::gamma(gamma.get())
                 title="Any γ from 0.1 to 10"
                 aria-describedby="gamma-words"
-                on:change=move |event| {
-                    on_change(event);
-                    state.later();
-                }
+                on:change=on_change
             />
             <button class="button no-js">"Rank"</button>
-            <span id="gamma-words" class="gamma-words">{move || weights.get()}</span>
+            <span id="gamma-words" class="gamma-words">{move || weight_words(gamma.get(), iterations)}</span>
         </form>
     }
 }
@@ -107,13 +108,12 @@ fn GammaControl(state: BoardState, weights: Signal<String>) -> impl IntoView {
 pub(super) fn Hidden(state: BoardState, gamma: bool, view: bool) -> impl IntoView {
     move || {
         let reading = state.get();
-        let usual = reading.convention == Convention::default();
         let mut kept: Vec<(&str, String)> = Vec::new();
         kept.extend(reading.split.map(|split| ("split", split)));
         if gamma && reading.gamma != Gamma::ONE {
             kept.push(("gamma", format::gamma(reading.gamma)));
         }
-        if !usual {
+        if reading.convention != Convention::default() {
             kept.push(("convention", reading.convention.name().to_owned()));
         }
         if !reading.published {
@@ -121,11 +121,8 @@ pub(super) fn Hidden(state: BoardState, gamma: bool, view: bool) -> impl IntoVie
         }
         if view {
             let view = reading.view;
-            kept.extend(
-                view.kinds
-                    .iter()
-                    .map(|kind| ("kind", kind.name().to_owned())),
-            );
+            let kind = |kind: &Kind| ("kind", kind.name().to_owned());
+            kept.extend(view.kinds.iter().map(kind));
             kept.extend(view.provider.map(|provider| ("provider", provider)));
             kept.extend(view.mark.map(|mark| ("mark", mark.name().to_owned())));
             kept.extend((!view.text.is_empty()).then_some(("text", view.text)));
@@ -138,69 +135,22 @@ pub(super) fn Hidden(state: BoardState, gamma: bool, view: bool) -> impl IntoVie
     }
 }
 
-/// A link to the present board with one change.
-fn choice(
-    label: &str,
-    hint: &str,
-    state: BoardState,
-    change: impl Fn(&mut Reading) + Send + Sync + 'static,
-    chosen: Signal<bool>,
-) -> Choice {
-    Choice {
+fn published_choices(state: BoardState) -> Vec<Choice> {
+    let choice = |label: &str, hint: &str, published| Choice {
         label: label.to_owned(),
         hint: hint.to_owned(),
-        href: Signal::derive(move || state.href(&change)),
-        chosen,
-    }
-}
-
-fn convention_choices(state: BoardState) -> Vec<Choice> {
-    let each = |convention: Convention| {
-        let hint = match convention {
-            Convention::Paper => {
-                "Counts the tests the target passes, and finds regressions test by test"
-            }
-            Convention::Reference => {
-                "Counts as the authors' program does: every passing test, regressions by net count"
-            }
-        };
-        let chosen = Signal::derive(move || state.get().convention == convention);
-        let change = move |reading: &mut Reading| reading.convention = convention;
-        choice(convention.name(), hint, state, change, chosen)
+        href: Signal::derive(move || state.href(|reading| reading.published = published)),
+        chosen: Signal::derive(move || state.get().published == published),
     };
-    Convention::ALL.into_iter().map(each).collect()
-}
-
-fn published_choices(state: BoardState) -> Vec<Choice> {
-    let each = |label: &str, hint: &str, published| {
-        let chosen = Signal::derive(move || state.get().published == published);
-        let change = move |reading: &mut Reading| reading.published = published;
-        choice(label, hint, state, change, chosen)
-    };
+    let shown = "Shows results that are only known from publications, below the ranking";
     vec![
-        each(
-            "shown",
-            "Shows results that are only known from publications, below the ranking",
-            true,
-        ),
-        each("hidden", "Only runs this site can rank", false),
+        choice("shown", shown, true),
+        choice("hidden", "Only runs this site can rank", false),
     ]
 }
 
-fn split_choices(splits: &[SplitSummary], chosen: &str, state: BoardState) -> Vec<Choice> {
-    let each = |split: &SplitSummary| {
-        let name = split.name.clone();
-        let label = format!("{} · {}", split.name, split.tasks);
-        let hint = format!("{} of {} tasks can be run", split.ready, split.tasks);
-        let chosen = Signal::stored(name == chosen);
-        let change = move |reading: &mut Reading| reading.split = Some(name.clone());
-        choice(&label, &hint, state, change, chosen)
-    };
-    splits.iter().map(each).collect()
-}
-
 /// The weights that γ gives to this many iterations, in words.
-pub(super) fn weight_words(gamma: Gamma, iterations: u32) -> String {
+fn weight_words(gamma: Gamma, iterations: u32) -> String {
     if gamma == Gamma::ONE {
         return "all iterations weigh the same".to_owned();
     }
@@ -210,12 +160,10 @@ pub(super) fn weight_words(gamma: Gamma, iterations: u32) -> String {
     } else {
         ("first", "last", gamma.get().recip().powi(exponent))
     };
-    let times = if factor < 9.95 {
-        format!("{factor:.1}")
-    } else if factor < 10_000.0 {
-        format!("{factor:.0}")
-    } else {
-        "over 10 000".to_owned()
+    let times = match factor {
+        ..9.95 => format!("{factor:.1}"),
+        9.95..10_000.0 => format!("{factor:.0}"),
+        _ => "over 10 000".to_owned(),
     };
     format!("the {heavy} of {iterations} iterations weighs {times}× the {light}")
 }

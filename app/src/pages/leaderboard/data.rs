@@ -1,5 +1,3 @@
-//! The data of the leaderboard.
-
 use std::collections::BTreeSet;
 
 use leptos::prelude::*;
@@ -11,12 +9,9 @@ use swe_ci_views::leaderboard::{LeaderboardData, LeftOut, Published, Row};
 use swe_ci_views::view::SplitSummary;
 
 use crate::error::AppError;
+#[cfg(feature = "ssr")]
+use crate::pages::splits::{choose, splits};
 use crate::query::Reading;
-
-#[server(prefix = "/api/pages", endpoint = "splits", input = GetUrl)]
-pub async fn splits() -> Result<Vec<SplitSummary>, AppError> {
-    Ok(crate::error::engine()?.splits().await?)
-}
 
 /// The leaderboard data of a split, from which the browser ranks.
 #[server(prefix = "/api/pages", endpoint = "sheet", input = GetUrl)]
@@ -98,9 +93,8 @@ impl Scene {
 }
 
 fn unranked(sheet: &LeaderboardData, convention: Convention) -> Vec<String> {
-    let known = sheet
-        .unranked(convention)
-        .filter(|entry| entry.counts_only());
+    let unranked = sheet.unranked(convention);
+    let known = unranked.filter(|entry| entry.counts_only());
     known.map(|entry| entry.model.clone()).collect()
 }
 
@@ -149,44 +143,10 @@ pub async fn board_of(
     Ok(board)
 }
 
-#[cfg(feature = "ssr")]
-fn choose(splits: &[SplitSummary], requested: Option<String>) -> Result<Option<String>, AppError> {
-    let Some(requested) = requested else {
-        // Of several with equally many tasks, the first.
-        let largest = splits.iter().rev().max_by_key(|s| s.tasks);
-        return Ok(largest.map(|s| s.name.clone()));
-    };
-    if splits.iter().any(|s| s.name == requested) {
-        Ok(Some(requested))
-    } else {
-        Err(AppError::not_found(format!(
-            "There is no split `{requested}`."
-        )))
-    }
-}
-
 #[cfg(all(test, feature = "ssr"))]
 mod tests {
     use super::*;
     use swe_ci_plots::fixture::sheet;
-
-    #[test]
-    fn the_largest_split_unless_one_is_asked_for() {
-        let split = |name: &str, tasks| SplitSummary {
-            name: name.into(),
-            tasks,
-            ready: tasks,
-        };
-        let splits = [split("demo", 4), split("full", 100), split("other", 100)];
-        let chosen = |requested: Option<&str>| choose(&splits, requested.map(str::to_owned));
-        assert_eq!(chosen(None).unwrap().as_deref(), Some("full"));
-        assert_eq!(chosen(Some("demo")).unwrap().as_deref(), Some("demo"));
-        assert_eq!(
-            chosen(Some("none")).unwrap_err().kind,
-            crate::ErrorKind::NotFound
-        );
-        assert_eq!(choose(&[], None).unwrap(), None);
-    }
 
     #[test]
     fn counts_alone_are_ranked_in_the_other_convention() {

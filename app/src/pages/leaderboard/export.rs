@@ -46,11 +46,10 @@ pub(super) fn Shown(
 }
 
 fn how_many(shown: usize, all: usize) -> String {
-    let row = if all == 1 { "row" } else { "rows" };
-    if shown == all {
-        format!("{all} {row}")
-    } else {
-        format!("{shown} of {all} {row}")
+    let rows = format::count(all, "row");
+    match shown == all {
+        true => rows,
+        false => format!("{shown} of {rows}"),
     }
 }
 
@@ -119,11 +118,7 @@ fn view_href(path: &str, split: &str, reading: &Reading) -> String {
 }
 
 fn ranking(split: &str, reading: &Reading) -> Query {
-    let mut query = Query::default();
-    query.add("split", Some(split));
-    query.add("gamma", Some(format::gamma(reading.gamma)));
-    query.add("convention", Some(reading.convention.name()));
-    query
+    Query::of_ranking(Some(split), reading.gamma, reading.convention)
 }
 
 #[cfg(test)]

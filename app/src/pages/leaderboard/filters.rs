@@ -1,5 +1,3 @@
-//! Selecting rows, their order, and columns.
-
 use std::sync::Arc;
 
 use leptos::prelude::*;
@@ -17,6 +15,20 @@ use crate::query::EXCLUDE;
 /// JavaScript the button does. Folded on narrow screens.
 #[component]
 pub(super) fn Filters(rows: Memo<Vec<Arc<Row>>>, state: BoardState) -> impl IntoView {
+    let unseen = checkbox(
+        ("seen", EXCLUDE, "Unseen tasks only"),
+        Some("Only tasks whose target was committed after the model was released"),
+        state,
+        |view| view.unseen,
+        |view, on| view.unseen = on,
+    );
+    let verified = checkbox(
+        ("mark", Mark::Verified.name(), "Verified only"),
+        Some("Only results whose tests were run again here and came out as recorded"),
+        state,
+        |view| view.mark == Some(Mark::Verified),
+        |view, on| view.mark = on.then_some(Mark::Verified),
+    );
     view! {
         <details class="filters">
             <summary>
@@ -35,8 +47,8 @@ pub(super) fn Filters(rows: Memo<Vec<Arc<Row>>>, state: BoardState) -> impl Into
                 {view! { <Providers rows state/> }.into_any()}
                 {view! { <Kinds state/> }.into_any()}
                 {view! { <Order state/> }.into_any()}
-                {view! { <Unseen state/> }.into_any()}
-                {view! { <VerifiedOnly state/> }.into_any()}
+                {unseen.into_any()}
+                {verified.into_any()}
                 {view! { <ColumnChooser state/> }.into_any()}
                 <button class="button no-js">"Show"</button>
             </form>
@@ -88,8 +100,8 @@ fn Search(state: BoardState) -> impl IntoView {
 fn Providers(rows: Memo<Vec<Arc<Row>>>, state: BoardState) -> impl IntoView {
     let chosen = Memo::new(move |_| state.get().view.provider);
     let names = Memo::new(move |_| {
-        let of_rows = rows.with(|rows| rows.iter().map(|r| r.provider.clone()).collect::<Vec<_>>());
-        let mut names: Vec<String> = of_rows.into_iter().chain(chosen.get()).collect();
+        let mut names: Vec<String> = rows.with(|r| r.iter().map(|r| r.provider.clone()).collect());
+        names.extend(chosen.get());
         names.retain(|name| !name.is_empty());
         names.sort_by_key(|name| name.to_lowercase());
         names.dedup();
@@ -117,30 +129,47 @@ fn Providers(rows: Memo<Vec<Arc<Row>>>, state: BoardState) -> impl IntoView {
 #[component]
 fn Kinds(state: BoardState) -> impl IntoView {
     let boxes = [Kind::Measured, Kind::Imported, Kind::Human].map(|kind| {
-        let shown = Memo::new(move |_| wants(&state.get().view, kind));
-        let on_change = move |event| {
-            let on = event_target_checked(&event);
-            state.choose(|reading| toggle(&mut reading.view, kind, on));
-        };
-        view! {
-            <label class="box">
-                <input
-                    type="checkbox"
-                    name="kind"
-                    value=kind.name()
-                    checked=shown.get_untracked()
-                    prop:checked=move || shown.get()
-                    on:change=on_change
-                />
-                {kind.name()}
-            </label>
-        }
+        checkbox(
+            ("kind", kind.name(), kind.name()),
+            None,
+            state,
+            move |view| wants(view, kind),
+            move |view, on| toggle(view, kind, on),
+        )
     });
     view! {
         <fieldset class="field boxes">
             <legend>"Runs"</legend>
             {boxes.collect_view()}
         </fieldset>
+    }
+}
+
+/// A checkbox that acts at once.
+fn checkbox(
+    (name, value, label): (&'static str, &'static str, &'static str),
+    hint: Option<&'static str>,
+    state: BoardState,
+    is_on: impl Fn(&View) -> bool + Send + Sync + 'static,
+    set: impl Fn(&mut View, bool) + 'static,
+) -> impl IntoView {
+    let checked = Memo::new(move |_| is_on(&state.get().view));
+    let on_change = move |event| {
+        let on = event_target_checked(&event);
+        state.choose(|reading| set(&mut reading.view, on));
+    };
+    view! {
+        <label class="box" title=hint>
+            <input
+                type="checkbox"
+                name=name
+                value=value
+                checked=checked.get_untracked()
+                prop:checked=move || checked.get()
+                on:change=on_change
+            />
+            {label}
+        </label>
     }
 }
 
@@ -197,77 +226,16 @@ fn Order(state: BoardState) -> impl IntoView {
 }
 
 #[component]
-fn Unseen(state: BoardState) -> impl IntoView {
-    let on = Memo::new(move |_| state.get().view.unseen);
-    let on_change = move |event| {
-        let unseen = event_target_checked(&event);
-        state.choose(|reading| reading.view.unseen = unseen);
-    };
-    view! {
-        <label
-            class="box"
-            title="Only tasks whose target was committed after the model was released"
-        >
-            <input
-                type="checkbox"
-                name="seen"
-                value=EXCLUDE
-                checked=on.get_untracked()
-                prop:checked=move || on.get()
-                on:change=on_change
-            />
-            "Unseen tasks only"
-        </label>
-    }
-}
-
-#[component]
-fn VerifiedOnly(state: BoardState) -> impl IntoView {
-    let on = Memo::new(move |_| state.get().view.mark == Some(Mark::Verified));
-    let on_change = move |event| {
-        let mark = event_target_checked(&event).then_some(Mark::Verified);
-        state.choose(|reading| reading.view.mark = mark);
-    };
-    view! {
-        <label
-            class="box"
-            title="Only results whose tests were run again here and came out as recorded"
-        >
-            <input
-                type="checkbox"
-                name="mark"
-                value=Mark::Verified.name()
-                checked=on.get_untracked()
-                prop:checked=move || on.get()
-                on:change=on_change
-            />
-            "Verified only"
-        </label>
-    }
-}
-
-#[component]
 fn ColumnChooser(state: BoardState) -> impl IntoView {
     let optional = Column::ALL.into_iter().filter(|c| c.is_optional());
     let boxes = optional.map(|column| {
-        let shown = Memo::new(move |_| state.get().view.columns.has(column));
-        let on_change = move |event| {
-            let on = event_target_checked(&event);
-            state.choose(|r| r.view.columns = r.view.columns.with(column, on));
-        };
-        view! {
-            <label class="box">
-                <input
-                    type="checkbox"
-                    name="columns"
-                    value=column.name()
-                    checked=shown.get_untracked()
-                    prop:checked=move || shown.get()
-                    on:change=on_change
-                />
-                {words::column(column)}
-            </label>
-        }
+        checkbox(
+            ("columns", column.name(), words::column(column)),
+            None,
+            state,
+            move |view| view.columns.has(column),
+            move |view, on| view.columns = view.columns.with(column, on),
+        )
     });
     let boxes = boxes.collect_view();
     view! {

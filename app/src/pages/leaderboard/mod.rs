@@ -4,7 +4,6 @@
 
 mod board_state;
 mod cells;
-mod chart;
 mod controls;
 mod data;
 mod export;
@@ -17,14 +16,11 @@ mod row;
 mod table;
 mod tie;
 mod view;
-mod visible_rows;
 mod words;
 
 use leptos::prelude::*;
 use leptos_router::NavigateOptions;
 use leptos_router::hooks::{use_navigate, use_query_map};
-
-pub(super) use self::data::splits;
 
 use self::board_state::Step;
 use self::data::{RankingSettings, board_of};

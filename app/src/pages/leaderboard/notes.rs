@@ -31,10 +31,10 @@ pub(super) fn Reader(rows: Memo<Vec<Arc<Row>>>) -> impl IntoView {
 
 fn in_words(row: &Row) -> String {
     let percent = |share: f64| format!("{:.0} %", share * 100.0);
-    let interval = row.intervals.map(|intervals| {
-        let interval = format::interval_in_words(intervals.evoscore, 2);
-        format!(" ({interval})")
-    });
+    let interval = row
+        .intervals
+        .map(|i| format::interval_in_words(i.evoscore, 2));
+    let interval = interval.map(|words| format!(" ({words})"));
     format!(
         "{} scores {}{}. In {} of its {} no passing test was ever broken, {} ended solved, \
          and a task took {} iterations on average.",
@@ -103,7 +103,7 @@ fn warning(repositories: usize) -> Option<String> {
 pub(super) fn Unranked(scene: Memo<Scene>, state: BoardState) -> impl IntoView {
     let models = Memo::new(move |_| scene.with(|scene| scene.unranked.join(", ")));
     let href = move || state.href(|r| r.convention = Convention::Reference);
-    let line = move || {
+    move || {
         let models = models.get();
         (!models.is_empty()).then(|| view! {
             <p class="footnote unranked">
@@ -113,15 +113,14 @@ pub(super) fn Unranked(scene: Memo<Scene>, state: BoardState) -> impl IntoView {
                 <a href=href data-noscroll="">"Rank in the reference convention"</a>
             </p>
         })
-    };
-    view! { {line} }
+    }
 }
 
 /// Explains counting only unseen tasks, and which models it leaves out.
 #[component]
 pub(super) fn OnlyUnseen(scene: Memo<Scene>) -> impl IntoView {
     let left_out = Memo::new(move |_| scene.with(|scene| scene.left_out.clone()));
-    let line = move || {
+    move || {
         left_out.get().map(|left_out| view! {
             <p class="footnote">
                 <strong>"Unseen tasks only: "</strong>
@@ -131,8 +130,7 @@ pub(super) fn OnlyUnseen(scene: Memo<Scene>) -> impl IntoView {
                 {named(" No date, so not counted: ", &left_out.undated_tasks)}
             </p>
         })
-    };
-    view! { {line} }
+    }
 }
 
 /// How many names are listed; the others are counted.
@@ -142,14 +140,12 @@ fn named(what: &str, names: &[String]) -> Option<String> {
     if names.is_empty() {
         return None;
     }
-    let listed = names.iter().take(NAMED).cloned().collect::<Vec<_>>();
-    let rest = names.len().saturating_sub(NAMED);
-    let more = (rest > 0).then(|| format!(" and {rest} more"));
-    Some(format!(
-        "{what}{}{}.",
-        listed.join(", "),
-        more.unwrap_or_default()
-    ))
+    let (listed, rest) = names.split_at(names.len().min(NAMED));
+    let more = match rest.len() {
+        0 => String::new(),
+        n => format!(" and {n} more"),
+    };
+    Some(format!("{what}{}{more}.", listed.join(", ")))
 }
 
 /// Tells screen readers that the order of the rows has changed.
@@ -157,19 +153,13 @@ fn named(what: &str, names: &[String]) -> Option<String> {
 pub(super) fn Announcer(rows: Memo<Vec<Arc<Row>>>, gamma: RwSignal<Gamma>) -> impl IntoView {
     let said = RwSignal::new(String::new());
     Effect::new(move |before: Option<Vec<String>>| {
-        let order: Vec<String> = rows.with(|rows| rows.iter().map(|r| r.run_id.clone()).collect());
+        let rows = rows.get();
+        let order: Vec<String> = rows.iter().map(|row| row.run_id.clone()).collect();
         if before.is_some_and(|before| before != order) {
-            let first = rows.with_untracked(|rows| {
-                let named = rows
-                    .iter()
-                    .take(3)
-                    .map(|r| format!("{} {}", r.rank, r.model));
-                named.collect::<Vec<_>>().join(", ")
-            });
-            said.set(format!(
-                "New order at γ {}: {first}",
-                format::gamma(gamma.get_untracked())
-            ));
+            let named = |row: &Arc<Row>| format!("{} {}", row.rank, row.model);
+            let first: Vec<String> = rows.iter().take(3).map(named).collect();
+            let gamma = format::gamma(gamma.get_untracked());
+            said.set(format!("New order at γ {gamma}: {}", first.join(", ")));
         }
         order
     });

@@ -1,5 +1,3 @@
-//! Published results below the ranking.
-
 use leptos::prelude::*;
 use swe_ci_views::leaderboard::{Column, Columns, Published, PublishedRow};
 use swe_ci_views::view::SplitSummary;
@@ -98,11 +96,8 @@ fn cell(column: Column, row: &PublishedRow, tasks: u32, error: f64, floor: Signa
         Column::Released => Some(row.release_date.clone()),
         _ => None,
     };
-    let class = match known {
-        Some(_) => "number",
-        None => "number unknown",
-    };
-    let text = known.unwrap_or_else(|| "–".to_owned());
+    let class = known.as_ref().map_or("number unknown", |_| "number");
+    let text = format::or_dash(known);
     view! { <td role="cell" class=class data-label=names::column(column)>{text}</td> }.into_any()
 }
 
@@ -110,10 +105,7 @@ fn cell(column: Column, row: &PublishedRow, tasks: u32, error: f64, floor: Signa
 fn what(published: &Published) -> String {
     format!(
         "{} on the split {} ({}), at γ = 1, independent of the control.",
-        format::count(
-            u32::try_from(published.rows.len()).unwrap_or(u32::MAX),
-            "model"
-        ),
+        format::count(published.rows.len(), "model"),
         published.split,
         format::count(published.tasks, "task"),
     )

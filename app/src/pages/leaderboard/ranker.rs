@@ -66,12 +66,10 @@ impl Ranker for OfSplit {
     }
 
     fn scene(&self, settings: RankingSettings) -> Scene {
-        let counted = self.counted(settings);
-        Scene::of(
-            &counted.sheet,
-            counted.left_out.clone(),
-            settings.convention,
-        )
+        let Counted {
+            sheet, left_out, ..
+        } = self.counted(settings);
+        Scene::of(sheet, left_out.clone(), settings.convention)
     }
 }
 
@@ -94,16 +92,12 @@ impl Counted {
     }
 
     fn rank(&self, settings: RankingSettings, rests: bool) -> Vec<Row> {
-        let RankingSettings {
-            gamma, convention, ..
-        } = settings;
-        if rests || self.sheet.entries.len() * self.repositories <= QUICK {
-            let judge = self
-                .judge
-                .get_or_init(|| UncertaintyModel::new(&self.sheet));
-            judge.rank(&self.sheet, gamma, convention)
+        let (sheet, gamma, convention) = (&self.sheet, settings.gamma, settings.convention);
+        if rests || sheet.entries.len() * self.repositories <= QUICK {
+            let judge = self.judge.get_or_init(|| UncertaintyModel::new(sheet));
+            judge.rank(sheet, gamma, convention)
         } else {
-            self.sheet.rank(gamma, convention)
+            sheet.rank(gamma, convention)
         }
     }
 }

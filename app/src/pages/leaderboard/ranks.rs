@@ -31,10 +31,8 @@ impl Ranks {
         }
         let sent = board.settings;
         let rows_sent: Vec<Arc<Row>> = board.rows.iter().cloned().map(Arc::new).collect();
-        let (rows_sent, scene_sent) = (
-            StoredValue::new(rows_sent),
-            StoredValue::new(board.scene.clone()),
-        );
+        let rows_sent = StoredValue::new(rows_sent);
+        let scene_sent = StoredValue::new(board.scene.clone());
         let settings = Memo::new(move |_| RankingSettings::of(&state.get()));
         let rows = Memo::new(move |_| {
             let settings = settings.get();

@@ -1,5 +1,3 @@
-//! The rows of the ranking.
-
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -70,26 +68,24 @@ fn still(current: Memo<Arc<Row>>) -> Memo<Arc<Row>> {
 }
 
 fn moved_by_gamma_alone(before: &Row, now: &Row) -> bool {
-    let rates = |i: &Intervals| {
-        let Intervals {
-            zero_regression_rate,
-            solved_rate,
-            average_turns,
-            style,
-            ..
-        } = *i;
-        (zero_regression_rate, solved_rate, average_turns, style)
+    let intervals = match (now.intervals, before.intervals) {
+        (Some(now), Some(before)) => Some(Intervals {
+            evoscore: before.evoscore,
+            rank: before.rank,
+            ..now
+        }),
+        // None while they are not recomputed.
+        (None, before) => before,
+        (now, None) => now,
     };
-    let intervals = now.intervals.as_ref().map(rates);
-    let same_intervals = intervals.is_none() || intervals == before.intervals.as_ref().map(rates);
     let as_before = Row {
         rank: before.rank,
         tie_group: before.tie_group,
         evoscore: before.evoscore,
-        intervals: before.intervals,
+        intervals,
         ..now.clone()
     };
-    same_intervals && as_before == *before
+    as_before == *before
 }
 
 /// "replay · acme · released 2026-01-31".

@@ -1,22 +1,21 @@
-//! The table of the ranking.
-
+use std::ops::Range;
 use std::sync::Arc;
 
+use leptos::html::Tbody;
 use leptos::prelude::*;
 use swe_ci_plots::Curves;
-use swe_ci_views::leaderboard::{Column, Columns, Published, Row, Sort};
+use swe_ci_views::leaderboard::{Column, Columns, Published, Row};
 use swe_ci_views::view::SplitSummary;
 
 use super::board_state::BoardState;
 use super::published::PublishedRows;
 use super::row::RankedRow;
 use super::tie::Places;
-use super::visible_rows::visible_rows;
 use super::words;
 use crate::components::{Explained, Key, floor_of};
 use crate::glossary::Word;
 use crate::pages::mark::MarkKey;
-use crate::words::marks;
+use crate::words::{aria_sort, marks};
 
 /// With more columns, the table scrolls inside its frame.
 const FITTING: usize = 6;
@@ -45,17 +44,16 @@ pub fn Ranking(
     let shown = Memo::new(move |_| any_published && state.get().published);
     let published = StoredValue::new(published);
     let second = move || {
-        let split = split.clone();
-        let rows =
-            move || view! { <PublishedRows published=published.get_value() split columns floor/> };
-        shown.get().then(rows)
+        shown.get().then(|| {
+            let (published, split) = (published.get_value(), split.clone());
+            view! { <PublishedRows published split columns floor/> }
+        })
     };
     let wide = move || columns.get().shown().count() > FITTING;
     let words = Signal::derive(move || {
         let heads = [Column::Rank].into_iter().chain(columns.get().shown());
-        heads
-            .filter_map(|column| Word::headed(words::column(column)))
-            .collect()
+        let words = heads.filter_map(|column| Word::headed(words::column(column)));
+        words.collect()
     });
     let marked = Memo::new(move |_| rows.with(|rows| marks(rows.iter().map(|row| row.mark))));
     view! {
@@ -124,10 +122,8 @@ fn Nothing(rows: Memo<Vec<Arc<Row>>>, columns: Memo<Columns>, state: BoardState)
 fn Head(columns: Memo<Columns>, state: BoardState) -> impl IntoView {
     let heads = move || {
         let always = [Column::Rank, Column::Model].into_iter();
-        let heads = always.chain(columns.get().shown());
-        heads
-            .map(|column| view! { <HeadCell column state/> })
-            .collect_view()
+        let head = |column| view! { <HeadCell column state/> };
+        always.chain(columns.get().shown()).map(head).collect_view()
     };
     view! {
         <thead role="rowgroup">
@@ -140,15 +136,8 @@ fn Head(columns: Memo<Columns>, state: BoardState) -> impl IntoView {
 fn HeadCell(column: Column, state: BoardState) -> impl IntoView {
     let sort = Memo::new(move |_| state.get().view.sort);
     let order = move || {
-        let Sort {
-            column: sorted,
-            descending,
-        } = sort.get();
-        (sorted == column).then_some(if descending {
-            "descending"
-        } else {
-            "ascending"
-        })
+        let sort = sort.get();
+        (sort.column == column).then(|| aria_sort(sort.descending))
     };
     let href = move || state.href(|r| r.view.sort = r.view.sort.toggled(column));
     let class = match column {
@@ -169,5 +158,69 @@ fn HeadCell(column: Column, state: BoardState) -> impl IntoView {
                 </a>
             </Explained>
         </th>
+    }
+}
+
+/// Rows beyond either edge of the screen that follow too: a new order can move
+/// them in, and cards differ in height.
+const MARGIN: usize = 8;
+
+/// All rows.
+const EVERY: Range<usize> = 0..usize::MAX;
+
+/// The positions in the table that follow the slider. Updating a hundred rows
+/// takes longer than a frame; a screen shows twenty. The others wait until the
+/// slider rests.
+fn visible_rows(rows: NodeRef<Tbody>, state: BoardState) -> Memo<Range<usize>> {
+    let moves = Memo::new(move |_| state.gamma.get() != state.rested.get());
+    // Computed once per movement: nobody scrolls while dragging the slider, and
+    // measuring in between would force the browser to lay out the page twice.
+    Memo::new(move |_| {
+        if !moves.get() {
+            return EVERY;
+        }
+        rows.get_untracked().map_or(EVERY, |rows| {
+            let area = rows.get_bounding_client_rect();
+            let screen = window().inner_height().ok().and_then(|h| h.as_f64());
+            let count = rows.child_element_count() as usize;
+            screen.map_or(EVERY, |screen| {
+                on_screen(area.top(), area.height(), screen, count)
+            })
+        })
+    })
+}
+
+/// The visible rows of a table whose top is `top` below the upper edge of the
+/// screen, as if all rows were equally high.
+fn on_screen(top: f64, height: f64, screen: f64, rows: usize) -> Range<usize> {
+    if height <= 0.0 || rows == 0 {
+        return EVERY;
+    }
+    let row = height / rows as f64;
+    // A negative position is above the first row; `as` turns it into 0.
+    let first = (-top / row).floor() as usize;
+    let beyond = ((screen - top) / row).ceil() as usize;
+    first.saturating_sub(MARGIN)..beyond.saturating_add(MARGIN)
+}
+
+#[cfg(all(test, feature = "ssr"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_on_the_screen_and_a_few_around() {
+        let check = |top, expect: Range<usize>| {
+            assert_eq!(on_screen(top, 6_000.0, 1_000.0, 100), expect, "{top}");
+        };
+        // Sixty pixels a row.
+        check(400.0, 0..18);
+        check(0.0, 0..25);
+        check(-600.0, 2..35);
+        check(-5_400.0, 82..115);
+        // Entirely below the screen, and entirely above.
+        check(2_000.0, 0..8);
+        check(-9_000.0, 142..175);
+        assert_eq!(on_screen(0.0, 0.0, 1_000.0, 3), EVERY);
+        assert_eq!(on_screen(0.0, 10.0, 1_000.0, 0), EVERY);
     }
 }

@@ -79,16 +79,18 @@ fn joined(all: &[Arc<Row>], view: &View) -> Vec<Place> {
     let rows = view.apply(all);
     let at: HashMap<&str, usize> = all.iter().map(|r| r.run_id.as_str()).zip(0..).collect();
     let at = |row: &Row| at.get(row.run_id.as_str()).copied().unwrap_or_default();
-    let joined = |pair: &[Arc<Row>]| {
-        let [above, below] = pair else { return false };
+    // Whether a row is joined with the one below.
+    let joined = |above: usize| {
+        let Some([above, below]) = rows.get(above..=above + 1) else {
+            return false;
+        };
         view.is_ranking() && above.tie_group == below.tie_group && at(below) == at(above) + 1
     };
-    let joins: Vec<bool> = rows.windows(2).map(joined).collect();
-    let join = |at: Option<usize>| at.and_then(|at| joins.get(at)).copied() == Some(true);
-    let ties = (0..rows.len()).map(|i| Tie::new(join(i.checked_sub(1)), join(Some(i))));
-    let ties: Vec<Tie> = ties.collect();
-    let places = rows.into_iter().zip(ties);
-    places.map(|(row, tie)| Place { row, tie }).collect()
+    let place = |(i, row): (usize, &Arc<Row>)| Place {
+        row: row.clone(),
+        tie: Tie::new(i.checked_sub(1).is_some_and(joined), joined(i)),
+    };
+    rows.iter().enumerate().map(place).collect()
 }
 
 #[cfg(test)]

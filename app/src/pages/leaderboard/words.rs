@@ -1,5 +1,3 @@
-//! The names of the table's columns.
-
 use swe_ci_views::leaderboard::{Column, Sort};
 
 pub(super) fn column(column: Column) -> &'static str {

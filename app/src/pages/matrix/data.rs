@@ -28,9 +28,7 @@ pub async fn matrix_of(
 ) -> Result<Found, AppError> {
     let engine = crate::error::engine()?;
     let splits = engine.splits().await?;
-    // Of several with equally many tasks, the first.
-    let largest = || splits.iter().rev().max_by_key(|s| s.tasks);
-    let Some(split) = split.or_else(|| largest().map(|s| s.name.clone())) else {
+    let Some(split) = split.or_else(|| crate::pages::splits::largest(&splits)) else {
         return Ok(Found::default());
     };
     let order = sort.parse().unwrap_or_default();

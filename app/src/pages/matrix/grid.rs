@@ -84,10 +84,9 @@ impl Cell {
         let Some(cell) = cell else {
             return "-".to_owned();
         };
-        let mut word = cell.hundredths.to_string();
-        word.push_str(if cell.solved { "s" } else { "" });
-        word.push_str(if cell.never_regressed { "z" } else { "" });
-        word
+        let solved = if cell.solved { "s" } else { "" };
+        let never_regressed = if cell.never_regressed { "z" } else { "" };
+        format!("{}{solved}{never_regressed}", cell.hundredths)
     }
 }
 
@@ -104,10 +103,8 @@ impl Cell {
 }
 
 fn strip(word: &str, sign: char) -> (&str, bool) {
-    match word.strip_suffix(sign) {
-        Some(rest) => (rest, true),
-        None => (word, false),
-    }
+    let rest = word.strip_suffix(sign);
+    (rest.unwrap_or(word), rest.is_some())
 }
 
 #[cfg(all(test, feature = "ssr"))]

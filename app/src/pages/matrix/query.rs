@@ -1,11 +1,9 @@
-//! The query of the matrix.
-
 use leptos_router::params::ParamsMap;
 use swe_ci_core::metrics::{Convention, Gamma};
 use swe_ci_views::leaderboard::{TaskKey, TaskOrder};
 
 use crate::format;
-use crate::query::{Query, gamma, named};
+use crate::query::{Query, gamma_of, named, parsed};
 
 /// The query of the matrix; invalid values count as absent.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,13 +17,11 @@ pub struct MatrixQuery {
 
 impl MatrixQuery {
     pub(super) fn of(query: &ParamsMap) -> Self {
-        let convention = query.get_str("convention").and_then(|c| c.parse().ok());
-        let order = query.get_str("sort").and_then(|sort| sort.parse().ok());
         Self {
             split: named(query, "split"),
-            gamma: query.get_str("gamma").and_then(gamma).unwrap_or(Gamma::ONE),
-            convention: convention.unwrap_or_default(),
-            order: order.unwrap_or_default(),
+            gamma: gamma_of(query),
+            convention: parsed(query, "convention").unwrap_or_default(),
+            order: parsed(query, "sort").unwrap_or_default(),
         }
     }
 
@@ -68,11 +64,9 @@ impl MatrixQuery {
     pub(super) fn sorted(&self, key: TaskKey) -> Self {
         // Means and names start ascending, so that the hardest come first;
         // spreads and shares start descending.
-        let first = matches!(key, TaskKey::Spread | TaskKey::Solved);
-        let descending = if self.order.key == key {
-            !self.order.descending
-        } else {
-            first
+        let descending = match self.order.key == key {
+            true => !self.order.descending,
+            false => matches!(key, TaskKey::Spread | TaskKey::Solved),
         };
         Self {
             order: TaskOrder { key, descending },

@@ -28,7 +28,7 @@ pub(super) fn rows(grid: &Grid) -> String {
 
 fn head(html: &mut String, task: &GridTask) {
     let (id, repo) = (escape(&task.id), escape(&task.repo));
-    let number = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), format::share);
+    let number = |value: Option<f64>| format::or_dash(value.map(format::share));
     // Writing to a string cannot fail.
     let _ = write!(
         html,

@@ -1,5 +1,3 @@
-//! The page of the matrix.
-
 use leptos::either::EitherOf3;
 use leptos::prelude::*;
 use swe_ci_core::metrics::Convention;
@@ -11,9 +9,11 @@ use super::data::Found;
 use super::grid::Grid;
 use super::query::MatrixQuery;
 use super::table::{CALM, SOLVED, absence, rows};
-use crate::components::{Choice, Choices, GammaForm, NoTasks};
+use crate::components::{Choices, GammaForm, NoTasks};
 use crate::format;
+use crate::pages::mark::KnownByCounts;
 use crate::pages::routes::{model_href, run_href};
+use crate::pages::splits::{convention_choices, split_choices};
 use crate::words;
 
 /// With more runs, their names are vertical.
@@ -21,18 +21,12 @@ const FEW_RUNS: usize = 6;
 
 #[component]
 pub(super) fn MatrixView(found: Found, #[prop(into)] query: Signal<MatrixQuery>) -> impl IntoView {
-    let Found {
-        splits,
-        split,
-        grid,
-    } = found;
+    let Found { splits, grid, .. } = found;
     if splits.is_empty() {
-        return EitherOf3::A(view! {
-            <NoTasks will="This page will compare tasks and runs."/>
-        });
+        return EitherOf3::A(view! { <NoTasks will="This page will compare tasks and runs."/> });
     }
-    let left_out = left_out(grid.left_out);
-    let how = view! { <How splits split query/> };
+    let left_out = view! { <KnownByCounts runs=grid.left_out/> };
+    let how = view! { <How splits split=found.split query/> };
     if grid.tasks.is_empty() {
         return EitherOf3::B(view! {
             {how}
@@ -56,13 +50,6 @@ pub(super) fn MatrixView(found: Found, #[prop(into)] query: Signal<MatrixQuery>)
     })
 }
 
-fn left_out(runs: u32) -> Option<impl IntoView> {
-    (runs > 0).then(|| {
-        let runs = format::count(runs, "run");
-        view! { <p class="quiet">{format!("Not listed: {runs} known by counts alone, scored in the reference convention only.")}</p> }
-    })
-}
-
 /// The controls, and links to the same matrix elsewhere.
 #[component]
 fn How(splits: Vec<SplitSummary>, split: String, query: Signal<MatrixQuery>) -> impl IntoView {
@@ -71,52 +58,33 @@ fn How(splits: Vec<SplitSummary>, split: String, query: Signal<MatrixQuery>) -> 
         let fields = query.with(MatrixQuery::fields).into_iter();
         fields.filter(|(name, _)| *name != "gamma").collect()
     });
+    let mut by_split = split_choices(&splits, &split, move |name| {
+        let mut query = query.get();
+        query.split = Some(name.to_owned());
+        query.href()
+    });
+    for (choice, split) in by_split.iter_mut().zip(splits) {
+        choice.label = split.name;
+    }
+    let by_convention = convention_choices(
+        move || query.with(|a| a.convention),
+        move |convention| {
+            let mut query = query.get();
+            query.convention = convention;
+            query.href()
+        },
+    );
     view! {
         <section class="controls" aria-label="How to read the matrix">
             <GammaForm action="/matrix" gamma others/>
             <div class="controls-choices">
-                <Choices label="Split" choices=split_choices(&splits, &split, query)/>
-                <Choices label="Counting" choices=convention_choices(query)/>
+                <Choices label="Split" choices=by_split/>
+                <Choices label="Counting" choices=by_convention/>
                 <a class="controls-link" href=move || query.with(|a| a.api("matrix.csv")) rel="external" download="">"CSV"</a>
                 <a class="controls-link" href=move || query.with(|a| a.api("matrix")) rel="external">"JSON"</a>
             </div>
         </section>
     }
-}
-
-fn split_choices(splits: &[SplitSummary], shown: &str, query: Signal<MatrixQuery>) -> Vec<Choice> {
-    let choice = |split: &SplitSummary| {
-        let name = split.name.clone();
-        Choice {
-            label: name.clone(),
-            hint: format!("{} of {} tasks can be run", split.ready, split.tasks),
-            chosen: Signal::stored(name == shown),
-            href: Signal::derive(move || {
-                let query = MatrixQuery {
-                    split: Some(name.clone()),
-                    ..query.get()
-                };
-                query.href()
-            }),
-        }
-    };
-    splits.iter().map(choice).collect()
-}
-
-fn convention_choices(query: Signal<MatrixQuery>) -> Vec<Choice> {
-    let choice = |convention: Convention| Choice {
-        label: convention.name().to_owned(),
-        hint: words::convention(convention).to_owned(),
-        href: Signal::derive(move || {
-            let query = MatrixQuery {
-                convention,
-                ..query.get()
-            };
-            query.href()
-        }),
-        chosen: Signal::derive(move || query.with(|a| a.convention == convention)),
-    };
-    Convention::ALL.map(choice).to_vec()
 }
 
 #[component]
@@ -184,14 +152,11 @@ fn model_head(run: &MatrixRun) -> impl IntoView + use<> {
 
 /// The run's score over all tasks, with a link to the run.
 fn run_head(run: &MatrixRun) -> impl IntoView + use<> {
-    let label = format!(
-        "{}: EvoScore {} over all its tasks, rank {}",
-        run.model,
-        format::share(run.evoscore),
-        run.rank
-    );
+    let score = format::share(run.evoscore);
+    let (model, rank) = (&run.model, run.rank);
+    let label = format!("{model}: EvoScore {score} over all its tasks, rank {rank}");
     view! {
-        <td><a href=run_href(&run.run_id) aria-label=label>{format::share(run.evoscore)}</a></td>
+        <td><a href=run_href(&run.run_id) aria-label=label>{score}</a></td>
     }
 }
 
@@ -202,11 +167,9 @@ fn SortHead(
     hint: &'static str,
     query: Signal<MatrixQuery>,
 ) -> impl IntoView {
-    let order = move || query.with(|a| (a.order.key == key).then_some(a.order.descending));
-    let sorted = move || match order() {
-        None => None,
-        Some(false) => Some("ascending"),
-        Some(true) => Some("descending"),
+    let sorted = move || {
+        let order = query.with(|a| a.order);
+        (order.key == key).then(|| words::aria_sort(order.descending))
     };
     view! {
         <th scope="col" aria-sort=sorted class:margin=key != TaskKey::Task>

@@ -5,8 +5,9 @@ use leptos::prelude::*;
 use swe_ci_core::metrics::Convention;
 use swe_ci_views::leaderboard::{Common, FEW, Group, Strengths};
 
-use crate::components::{ScoreBar, Tag, floor_of};
+use crate::components::{Tag, floor_of};
 use crate::format;
+use crate::pages::score::Score;
 
 /// One table: its kind of groups, and which groups belong to it.
 struct Grouping {
@@ -44,17 +45,12 @@ pub(super) fn StrengthsOfModel(
 ) -> impl IntoView {
     let tables = move || {
         let chosen = strengths.iter().find(|s| s.convention == convention.get());
-        match chosen {
-            None => Either::Left(view! {
-                <p class="quiet">"Nothing is scored in this convention yet."</p>
-            }),
-            Some(strengths) => Either::Right(
-                GROUPINGS
-                    .iter()
-                    .map(|grouping| table(grouping, &strengths.groups))
-                    .collect_view(),
-            ),
-        }
+        let Some(Strengths { groups, .. }) = chosen else {
+            let none = "Nothing is scored in this convention yet.";
+            return Either::Left(view! { <p class="quiet">{none}</p> });
+        };
+        let tables = GROUPINGS.iter().map(|grouping| table(grouping, groups));
+        Either::Right(tables.collect_view())
     };
     view! {
         <section class="strengths" aria-labelledby="strengths-title">
@@ -69,18 +65,17 @@ pub(super) fn StrengthsOfModel(
 
 fn table(grouping: &'static Grouping, groups: &[Group]) -> impl IntoView + use<> {
     let floor = floor_of(groups.iter().map(|group| group.evoscore));
-    let mut of_table: Vec<Group> = groups
+    let mut groups: Vec<&Group> = groups
         .iter()
-        .filter(|group| (grouping.has)(&group.common))
-        .cloned()
+        .filter(|g| (grouping.has)(&g.common))
         .collect();
     // Repositories are sorted best first, sizes from small to large.
     if grouping.id == "by-repository" {
-        of_table.sort_by(|a, b| b.evoscore.total_cmp(&a.evoscore));
+        groups.sort_by(|a, b| b.evoscore.total_cmp(&a.evoscore));
     }
-    let rows = of_table
+    let rows = groups
         .into_iter()
-        .map(|group| row(&group, floor))
+        .map(|group| row(group, floor))
         .collect_view();
     view! {
         <div class="strengths-table">
@@ -112,14 +107,7 @@ fn row(group: &Group, floor: f64) -> impl IntoView + use<> {
         <tr role="row" data-few=group.is_small().then_some("")>
             <th role="rowheader" scope="row">{name(&group.common)}" "{few}</th>
             <td role="cell" class="number" data-label="Number">{format::thousands(group.tasks)}</td>
-            <td role="cell" class="col-score" data-label="EvoScore">
-                <span class="score">
-                    <span class="score-figures">
-                        <span class="score-number">{format::score(group.evoscore)}</span>
-                    </span>
-                    <ScoreBar value=group.evoscore floor/>
-                </span>
-            </td>
+            <td role="cell" class="col-score" data-label="EvoScore"><Score value=group.evoscore floor/></td>
             <td role="cell" class="number" data-label="Solved">{format::share(group.solved_rate)}</td>
             <td role="cell" class="number" data-label="Zero regression">{format::share(group.zero_regression_rate)}</td>
         </tr>
@@ -136,14 +124,10 @@ fn name(common: &Common) -> String {
 }
 
 fn range(least: u32, most: u32) -> String {
-    if least == most {
-        format::count(least, "test")
-    } else {
-        format!(
-            "{} to {}",
-            format::thousands(least),
-            format::count(most, "test")
-        )
+    let tests = format::count(most, "test");
+    match least == most {
+        true => tests,
+        false => format!("{} to {tests}", format::thousands(least)),
     }
 }
 

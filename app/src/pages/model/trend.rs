@@ -18,16 +18,11 @@ pub(super) fn TrendOfModel(
 ) -> impl IntoView {
     let lines = Memo::new(move |_| runs.with_value(|runs| lines(runs, convention.get())));
     let any = Memo::new(move |_| lines.with(|data| !data.lines.is_empty()));
-    let entries = move || {
-        let entries = lines.with(|data| data.lines.iter().map(in_words).collect::<Vec<_>>());
-        entries
-            .into_iter()
-            .map(|words| view! { <li>{words}</li> })
-            .collect_view()
-    };
+    let entry = |line: &Line| view! { <li>{in_words(line)}</li> };
+    let entries = move || lines.with(|data| data.lines.iter().map(entry).collect_view());
     let drawn = move |layout| Signal::derive(move || lines.with(|data| trend(data, layout)));
     let (wide, narrow) = (drawn(Layout::Wide), drawn(Layout::Narrow));
-    let figure = move || {
+    move || {
         any.get().then(|| view! {
             <section aria-labelledby="trend-title">
                 <figure class="figure figure-beside">
@@ -45,8 +40,7 @@ pub(super) fn TrendOfModel(
                 </figure>
             </section>
         })
-    };
-    view! { {figure} }
+    }
 }
 
 /// Best final value first, each named by split and day.
@@ -86,21 +80,12 @@ fn in_words(line: &Line) -> String {
     // Of equal values the first: when it got there.
     let best = line.values.iter().copied().enumerate().rev();
     let best = best.max_by(|a, b| a.1.total_cmp(&b.1));
-    let iterations = u32::try_from(line.values.len()).unwrap_or(u32::MAX);
-    let ended = format!(
-        "{}: {} after {}",
-        line.run.model,
-        format::score(end),
-        format::count(iterations, "iteration")
-    );
+    let best = best.map(|(at, best)| (at + 1, format::score(best)));
+    let end = format::score(end);
+    let iterations = format::count(line.values.len(), "iteration");
+    let ended = format!("{}: {end} after {iterations}", line.run.model);
     match best {
-        Some((at, best)) if format::score(best) != format::score(end) => {
-            format!(
-                "{ended}, at its best {} after {}.",
-                format::score(best),
-                at + 1
-            )
-        }
+        Some((at, best)) if best != end => format!("{ended}, at its best {best} after {at}."),
         _ => format!("{ended}, its best."),
     }
 }

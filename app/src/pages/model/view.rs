@@ -1,29 +1,32 @@
-//! The page of a model.
+use std::collections::BTreeSet;
 
+use leptos::either::Either;
 use leptos::prelude::*;
 use swe_ci_core::metrics::Convention;
 use swe_ci_views::leaderboard::{ModelDetail, ModelRun, Standing};
 
 use super::strengths::StrengthsOfModel;
 use super::trend::TrendOfModel;
-use crate::components::{Choice, Choices, Key, PageHead, ScoreBar, Tag, Term, floor_of};
+use crate::components::{Choices, Key, PageHead, Tag, floor_of};
 use crate::format;
 use crate::glossary::Word;
-use crate::pages::mark::{MarkKey, MarkTag};
+use crate::pages::mark::{KindTag, MarkKey, MarkTag};
 use crate::pages::routes::{model_href, run_href};
+use crate::pages::score::{Column, Score, heads, words_of};
+use crate::pages::splits::convention_choices;
 use crate::query::encode;
 use crate::words;
 
-/// The words of the column headings.
-const HEADS: [Word; 8] = [
-    Word::Split,
-    Word::RankInterval,
-    Word::EvoScore,
-    Word::ZeroRegression,
-    Word::Solved,
-    Word::Turns,
-    Word::Scored,
-    Word::Cost,
+/// The last appears only where a run has prices.
+const COLUMNS: [Column; 8] = [
+    Column::text(Word::Split, "Split"),
+    Column::text(Word::RankInterval, "Rank"),
+    Column::text(Word::EvoScore, "EvoScore"),
+    Column::number(Word::ZeroRegression, "Zero regression"),
+    Column::number(Word::Solved, "Solved"),
+    Column::number(Word::Turns, "Turns"),
+    Column::number(Word::Scored, "Tasks"),
+    Column::number(Word::Cost, "Cost"),
 ];
 
 #[component]
@@ -31,12 +34,12 @@ pub fn ModelView(
     detail: ModelDetail,
     #[prop(into)] convention: Signal<Convention>,
 ) -> impl IntoView {
-    let ModelDetail {
-        model,
-        runs,
-        strengths,
-    } = detail;
-    let choices = convention_choices(&model, convention);
+    let ModelDetail { model, runs, .. } = detail;
+    let name = StoredValue::new(model.clone());
+    let choices = convention_choices(
+        move || convention.get(),
+        move |convention| name.with_value(|name| model_href(name, convention)),
+    );
     let lede = lede(&runs);
     let runs = StoredValue::new(runs);
     let json = format!("/api/v1/models/{}", encode(&model));
@@ -58,31 +61,19 @@ pub fn ModelView(
         </section>
         <Runs runs convention/>
         <TrendOfModel runs convention/>
-        <StrengthsOfModel strengths convention/>
+        <StrengthsOfModel strengths=detail.strengths convention/>
     }
 }
 
 /// "3 runs on 2 splits."
 fn lede(runs: &[ModelRun]) -> String {
-    let count = |n: usize, noun| format::count(u32::try_from(n).unwrap_or(u32::MAX), noun);
-    let mut splits: Vec<&str> = runs
-        .iter()
-        .map(|r| r.summary.config.split.as_str())
-        .collect();
-    splits.sort_unstable();
-    splits.dedup();
-    let (runs, splits) = (count(runs.len(), "run"), count(splits.len(), "split"));
-    format!("{runs} on {splits}. Scores are at γ = 1, with 95 % intervals.")
-}
-
-fn convention_choices(model: &str, chosen: Signal<Convention>) -> Vec<Choice> {
-    let choice = |convention: Convention| Choice {
-        label: convention.name().to_owned(),
-        hint: words::convention(convention).to_owned(),
-        href: Signal::stored(model_href(model, convention)),
-        chosen: Signal::derive(move || chosen.get() == convention),
-    };
-    Convention::ALL.map(choice).to_vec()
+    let splits = runs.iter().map(|run| &run.summary.config.split);
+    let splits = splits.collect::<BTreeSet<_>>().len();
+    format!(
+        "{} on {}. Scores are at γ = 1, with 95 % intervals.",
+        format::count(runs.len(), "run"),
+        format::count(splits, "split")
+    )
 }
 
 #[component]
@@ -91,39 +82,26 @@ fn Runs(runs: StoredValue<Vec<ModelRun>>, convention: Signal<Convention>) -> imp
     let rows = move || {
         let runs = runs.get_value();
         let standing = |run: &ModelRun| {
-            let all = run.standings.iter();
-            all.into_iter()
-                .find(|s| s.convention == convention.get())
-                .cloned()
+            let mut all = run.standings.iter();
+            all.find(|s| s.convention == convention.get()).cloned()
         };
         let standings: Vec<Option<Standing>> = runs.iter().map(standing).collect();
         let floor = floor_of(standings.iter().flatten().map(|s| s.row.evoscore));
-        let pairs = runs.into_iter().zip(standings);
-        pairs
-            .map(|(run, standing)| view! { <RunRow run standing floor priced/> })
-            .collect_view()
+        let row = |(run, standing)| view! { <RunRow run standing floor priced/> };
+        runs.into_iter().zip(standings).map(row).collect_view()
     };
     let marks = runs.with_value(|runs| words::marks(runs.iter().map(|run| run.summary.mark)));
-    let cost = priced.then(|| {
-        view! { <th role="columnheader" scope="col" class="number"><Term word=Word::Cost text="Cost"/></th> }
-    });
+    let columns = &COLUMNS[..if priced { 8 } else { 7 }];
     view! {
         <section aria-labelledby="runs-title">
             <h2 id="runs-title">"Runs"</h2>
-            <Key words=Signal::stored(heads(priced))/>
+            <Key words=Signal::stored(words_of(columns))/>
             <MarkKey words=Signal::stored(marks)/>
             <div class="table-frame">
                 <table class="cards model-runs" role="table">
                     <thead role="rowgroup">
                         <tr role="row">
-                            <th role="columnheader" scope="col"><Term word=Word::Split text="Split"/></th>
-                            <th role="columnheader" scope="col"><Term word=Word::RankInterval text="Rank"/></th>
-                            <th role="columnheader" scope="col"><Term word=Word::EvoScore/></th>
-                            <th role="columnheader" scope="col" class="number"><Term word=Word::ZeroRegression text="Zero regression"/></th>
-                            <th role="columnheader" scope="col" class="number"><Term word=Word::Solved text="Solved"/></th>
-                            <th role="columnheader" scope="col" class="number"><Term word=Word::Turns text="Turns"/></th>
-                            <th role="columnheader" scope="col" class="number"><Term word=Word::Scored text="Tasks"/></th>
-                            {cost}
+                            {heads(columns)}
                         </tr>
                     </thead>
                     <tbody role="rowgroup">{rows}</tbody>
@@ -143,24 +121,27 @@ fn RunRow(
 ) -> impl IntoView {
     let summary = run.summary;
     let config = summary.config;
-    let kind = words::kind(config.kind)
-        .map(|(text, hint, tone)| view! { <Tag text=text.to_owned() tone hint=hint.to_owned()/> });
-    let mark = summary.mark;
     let progress = summary.progress;
     let tone = words::progress_tone(progress);
     let origin = words::origin(config.harness.name(), &config.provider);
     let created = format::day(&summary.created_at);
     let figure = |of: fn(&Standing) -> String| standing.as_ref().map_or_else(none, of);
-    let score = standing.as_ref().map(|standing| score(standing, floor));
+    let score = match standing.as_ref().map(|standing| &standing.row) {
+        Some(row) => {
+            let interval = Signal::stored(row.intervals.map(|i| i.evoscore));
+            Either::Left(view! { <Score value=row.evoscore floor interval/> })
+        }
+        None => Either::Right(none()),
+    };
     view! {
         <tr role="row">
             <th role="rowheader" scope="row" class="col-model">
                 <a href=run_href(&summary.run_id)>{config.split}</a>
-                <span class="tags"><Tag text=progress.name().to_owned() tone/>{kind}<MarkTag mark/></span>
+                <span class="tags"><Tag text=progress.name().to_owned() tone/><KindTag kind=config.kind/><MarkTag mark=summary.mark/></span>
                 <small>{format!("{origin} · {created}")}</small>
             </th>
             <td role="cell" data-label="Rank">{figure(rank)}</td>
-            <td role="cell" class="col-score" data-label="EvoScore">{score.map_or_else(|| none().into_any(), IntoAny::into_any)}</td>
+            <td role="cell" class="col-score" data-label="EvoScore">{score}</td>
             <td role="cell" class="number" data-label="Zero regression">{figure(|s| format::share(s.row.zero_regression_rate))}</td>
             <td role="cell" class="number" data-label="Solved">{figure(|s| format::share(s.row.solved_rate))}</td>
             <td role="cell" class="number" data-label="Turns">{figure(|s| format::decimals(s.row.average_turns, 1))}</td>
@@ -174,14 +155,8 @@ fn is_priced(run: &ModelRun) -> bool {
     run.standings.iter().any(|s| s.row.micro_usd.is_some())
 }
 
-/// The words of the present columns: the last is about cost.
-fn heads(priced: bool) -> Vec<Word> {
-    let heads = HEADS.into_iter();
-    heads.filter(|word| priced || *word != Word::Cost).collect()
-}
-
 fn cost(standing: &Standing) -> String {
-    standing.row.micro_usd.map_or_else(none, format::dollars)
+    format::or_dash(standing.row.micro_usd.map(format::dollars))
 }
 
 fn none() -> String {
@@ -194,28 +169,6 @@ fn rank(standing: &Standing) -> String {
     match standing.row.intervals.map(|i| i.rank) {
         Some(open) if open.best != open.worst => format!("{rank} · {}", format::ranks(open)),
         _ => rank,
-    }
-}
-
-fn score(standing: &Standing, floor: f64) -> impl IntoView + use<> {
-    let value = standing.row.evoscore;
-    let interval = standing.row.intervals.map(|i| i.evoscore);
-    let text = interval.map(|interval| {
-        view! {
-            <span class="score-interval">
-                <span class="visually-hidden">", 95 % interval "</span>
-                {format::interval(interval, 2)}
-            </span>
-        }
-    });
-    view! {
-        <span class="score">
-            <span class="score-figures">
-                <span class="score-number">{format::score(value)}</span>
-                {text}
-            </span>
-            <ScoreBar value floor interval=Signal::stored(interval)/>
-        </span>
     }
 }
 

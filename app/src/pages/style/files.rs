@@ -1,9 +1,7 @@
-//! The files that differ from the oracle's.
-
 use leptos::prelude::*;
 use swe_ci_views::style::{FileBeside, FileLines, FileStyle};
 
-use super::versions::{lines_of, number, signed};
+use super::versions::number;
 use crate::components::ListTable;
 use crate::format;
 
@@ -34,11 +32,10 @@ fn Row(file: FileBeside) -> impl IntoView {
     let mi = |file: &Option<FileStyle>| Some(file.as_ref()?.radon?.mi);
     let messages = |file: &Option<FileStyle>| {
         let counts = file.as_ref().and_then(|file| file.pylint);
-        counts.map_or_else(|| "–".to_owned(), |counts| counts.messages().to_string())
+        format::or_dash(counts.map(|counts| counts.messages().to_string()))
     };
-    let lost = file
-        .mi_lost()
-        .map(|lost| format!(" ({})", signed(-lost, 2)));
+    let lost = file.mi_lost().map(|lost| format::signed(-lost, 2));
+    let lost = lost.map(|lost| format!(" ({lost})"));
     let note = note(&file);
     view! {
         <tr role="row">
@@ -55,7 +52,7 @@ fn Row(file: FileBeside) -> impl IntoView {
 
 /// Empty where the file is the base's.
 fn changed(file: Option<FileLines>) -> String {
-    file.map_or_else(|| "–".to_owned(), |file| lines_of(file.added, file.deleted))
+    format::or_dash(file.map(|file| format::added_deleted(file.added, file.deleted)))
 }
 
 fn note(file: &FileBeside) -> String {
@@ -63,7 +60,7 @@ fn note(file: &FileBeside) -> String {
     match (&file.own, &file.oracle) {
         (Some(_), None) => "Not in the oracle.".to_owned(),
         (None, Some(_)) => "Only in the oracle.".to_owned(),
-        _ => match (problem(&file.own), problem(&file.oracle)) {
+        (own, oracle) => match (problem(own), problem(oracle)) {
             (Some(own), _) => format!("It cannot be parsed: {own}"),
             (None, Some(oracle)) => format!("The oracle's cannot be parsed: {oracle}"),
             (None, None) => String::new(),

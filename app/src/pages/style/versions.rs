@@ -23,8 +23,8 @@ const COLUMNS: [&str; 9] = [
 #[component]
 pub(super) fn StyleVersions(style: EvolutionStyle) -> impl IntoView {
     let oracle = style.version(CodeVersion::Oracle);
-    let oracle = oracle.map(|found| found.style.clone()).unwrap_or_default();
-    let oracle = StoredValue::new(oracle);
+    let oracle = oracle.map(|found| found.style.clone());
+    let oracle = StoredValue::new(oracle.unwrap_or_default());
     let row = move |version: VersionStyle| view! { <Row version oracle/> };
     view! {
         <ListTable caption="Code style of each version" columns=&COLUMNS class="style-versions">
@@ -35,26 +35,20 @@ pub(super) fn StyleVersions(style: EvolutionStyle) -> impl IntoView {
 
 #[component]
 fn Row(version: VersionStyle, oracle: StoredValue<CodeStyle>) -> impl IntoView {
-    let VersionStyle {
-        version,
-        style,
-        lines,
-        ..
-    } = version;
-    let oracle = oracle.get_value();
+    let VersionStyle { style, lines, .. } = version;
+    let (version, oracle) = (version.version, oracle.get_value());
     let beside = !matches!(version, CodeVersion::Oracle);
     let cell = |label: &'static str, own: Option<f64>, oracle: Option<f64>, places: usize| {
         let difference = own.zip(oracle).filter(|_| beside).map(|(own, oracle)| {
-            let text = signed(own - oracle, places);
+            let text = format::signed(own - oracle, places);
             view! { " "<span class="quiet style-difference">{text}</span> }
         });
         view! { <td role="cell" data-label=label>{number(own, places)}{difference}</td> }
     };
-    let plain =
-        |label: &'static str, text: String| view! { <td role="cell" data-label=label>{text}</td> };
+    let plain = |label, text: String| view! { <td role="cell" data-label=label>{text}</td> };
     let changed = match version {
         CodeVersion::Base => "–".to_owned(),
-        _ => lines_of(lines.added, lines.deleted),
+        _ => format::added_deleted(lines.added, lines.deleted),
     };
     let problems = problems(&style);
     view! {
@@ -73,15 +67,10 @@ fn Row(version: VersionStyle, oracle: StoredValue<CodeStyle>) -> impl IntoView {
 }
 
 fn problems(style: &CodeStyle) -> Option<impl IntoView + use<>> {
-    let unparsed = (style.unparsed > 0).then(|| {
-        format!(
-            "{} of {} cannot be parsed",
-            style.unparsed,
-            format::count(style.files, "file")
-        )
-    });
-    let pylint = style.problem.clone();
-    let problems: Vec<String> = unparsed.into_iter().chain(pylint).collect();
+    let files = format::count(style.files, "file");
+    let unparsed = format!("{} of {files} cannot be parsed", style.unparsed);
+    let unparsed = (style.unparsed > 0).then_some(unparsed);
+    let problems: Vec<String> = unparsed.into_iter().chain(style.problem.clone()).collect();
     (!problems.is_empty())
         .then(|| view! { <span class="quiet style-problem">{problems.join("; ")}</span> })
 }
@@ -94,24 +83,8 @@ pub(super) fn named(version: CodeVersion) -> String {
     }
 }
 
-/// Lines added and deleted since the base.
-pub(super) fn lines_of(added: u32, deleted: u32) -> String {
-    let [added, deleted] = [added, deleted].map(format::thousands);
-    format!("+{added} \u{2212}{deleted}")
-}
-
 pub(super) fn number(value: Option<f64>, places: usize) -> String {
-    value.map_or_else(|| "–".to_owned(), |value| format::decimals(value, places))
-}
-
-/// With its sign; none before zero.
-pub(super) fn signed(value: f64, places: usize) -> String {
-    let text = format::decimals(value, places);
-    let is_zero = text.bytes().all(|b| matches!(b, b'0' | b'.'));
-    match value > 0.0 && !is_zero {
-        true => format!("+{text}"),
-        false => text,
-    }
+    format::or_dash(value.map(|value| format::decimals(value, places)))
 }
 
 #[cfg(test)]
@@ -120,7 +93,7 @@ mod tests {
 
     #[test]
     fn differences_have_signs() {
-        let check = |value, expect: &str| assert_eq!(signed(value, 2), expect);
+        let check = |value, expect: &str| assert_eq!(format::signed(value, 2), expect);
         check(1.234, "+1.23");
         check(-1.234, "\u{2212}1.23");
         check(0.001, "0.00");

@@ -1,5 +1,3 @@
-//! The page of an evolution's code style.
-
 use leptos::either::{Either, EitherOf3};
 use leptos::prelude::*;
 use swe_ci_views::style::{CodeVersion, StyleBeside, StyleTools};
@@ -55,12 +53,7 @@ pub(super) fn StylePageView(shown: Shown, #[prop(into)] split: Signal<bool>) -> 
 
 #[component]
 fn Measured(found: StyleBeside, api: String, layout: Layout) -> impl IntoView {
-    let StyleBeside {
-        style,
-        files,
-        more_files,
-        diff,
-    } = found;
+    let StyleBeside { style, files, .. } = found;
     let tools = style.tools.clone();
     let last = style.last().map_or(CodeVersion::Base, |last| last.version);
     let own = named(last).to_lowercase();
@@ -68,14 +61,13 @@ fn Measured(found: StyleBeside, api: String, layout: Layout) -> impl IntoView {
     let [of_own, of_oracle] =
         [last, CodeVersion::Oracle].map(|version| format!("{api}/{}", version.name()));
     let own_link = format!("after {own}");
+    let same = format!("The source after {own} is the oracle's, file by file.");
     let files = match files.is_empty() {
-        true => Either::Left(view! {
-            <p>{format!("The source after {own} is the oracle's, file by file.")}</p>
-        }),
-        false => Either::Right(view! { <Files files more=more_files/> }),
+        true => Either::Left(view! { <p>{same}</p> }),
+        false => Either::Right(view! { <Files files more=found.more_files/> }),
     };
     let beyond = StoredValue::new(api);
-    let diff = diff.filter(|diff| diff.changed() > 0).map(|diff| {
+    let diff = found.diff.filter(|diff| diff.changed() > 0).map(|diff| {
         view! {
             <section aria-labelledby="side-title">
                 <h2 id="side-title">"Side by side"</h2>

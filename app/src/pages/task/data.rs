@@ -1,5 +1,3 @@
-//! The data and the query of the page of a task.
-
 use leptos::prelude::*;
 use leptos::server_fn::codec::GetUrl;
 use leptos_router::params::ParamsMap;
@@ -9,21 +7,24 @@ use swe_ci_views::leaderboard::TaskResult;
 use swe_ci_views::view::TaskDetail;
 
 use crate::error::AppError;
-use crate::query::{Query, encode};
+use crate::query::{Query, encode, parsed};
 
 #[server(prefix = "/api/pages", endpoint = "task", input = GetUrl)]
 pub async fn task(id: String) -> Result<TaskDetail, AppError> {
-    // An invalid name matches no task.
-    let id = swe_ci_core::task::TaskId::new(id)
-        .map_err(|_| AppError::not_found("There is no task of this name."))?;
-    Ok(crate::error::engine()?.task(&id).await?)
+    Ok(crate::error::engine()?.task(&task_id(id)?).await?)
 }
 
 #[server(prefix = "/api/pages", endpoint = "task-results", input = GetUrl)]
 pub async fn results_of(id: String) -> Result<Vec<TaskResult>, AppError> {
-    let id = swe_ci_core::task::TaskId::new(id)
-        .map_err(|_| AppError::not_found("There is no task of this name."))?;
-    Ok(crate::error::engine()?.results_of_task(&id).await?)
+    let engine = crate::error::engine()?;
+    Ok(engine.results_of_task(&task_id(id)?).await?)
+}
+
+/// An invalid name matches no task.
+#[cfg(feature = "ssr")]
+fn task_id(id: String) -> Result<swe_ci_core::task::TaskId, AppError> {
+    let id = swe_ci_core::task::TaskId::new(id);
+    id.map_err(|_| AppError::not_found("There is no task of this name."))
 }
 
 /// A task with the runs' results on it.
@@ -49,10 +50,9 @@ pub struct Reading {
 
 impl Reading {
     pub(super) fn of(query: &ParamsMap) -> Self {
-        let convention = query.get_str("convention").and_then(|c| c.parse().ok());
         Self {
             all_tests: query.get_str("tests") == Some("all"),
-            convention: convention.unwrap_or_default(),
+            convention: parsed(query, "convention").unwrap_or_default(),
         }
     }
 
@@ -60,8 +60,7 @@ impl Reading {
     pub(super) fn href(self, task: &str) -> String {
         let mut query = Query::default();
         query.add("tests", self.all_tests.then_some("all"));
-        let other = self.convention != Convention::default();
-        query.add("convention", other.then_some(self.convention.name()));
+        query.add_convention(self.convention);
         format!("/tasks/{}{}", encode(task), query.0)
     }
 }

@@ -1,5 +1,3 @@
-//! The gap by test file.
-
 use std::collections::HashMap;
 
 use leptos::prelude::*;
@@ -33,9 +31,9 @@ pub(super) fn GapByFile<'a>(tests: &'a [TaskTest]) -> impl IntoView + use<> {
     let rest = counts.get(MOST_FILES..).unwrap_or_default();
     let rest_tests: u32 = rest.iter().map(|(_, n)| n).sum();
     let more = (!rest.is_empty()).then(|| {
-        let files = u32::try_from(rest.len()).unwrap_or(u32::MAX);
-        let files = format::count(files, "more file");
-        format!("And {files} with {}.", format::count(rest_tests, "test"))
+        let files = format::count(rest.len(), "more file");
+        let tests = format::count(rest_tests, "test");
+        view! { <p class="quiet">{format!("And {files} with {tests}.")}</p> }
     });
     let row = |(file, n): Count| {
         view! {
@@ -65,7 +63,7 @@ pub(super) fn GapByFile<'a>(tests: &'a [TaskTest]) -> impl IntoView + use<> {
                         <tbody>{rows}</tbody>
                     </table>
                 </div>
-                {more.map(|more| view! { <p class="quiet">{more}</p> })}
+                {more}
             </section>
         }
     })

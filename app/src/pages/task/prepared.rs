@@ -7,10 +7,9 @@ use crate::format;
 
 #[component]
 pub(super) fn Prepared(preparation: Preparation) -> impl IntoView {
-    let runs = u32::try_from(preparation.suite_seconds.len()).unwrap_or(u32::MAX);
-    (runs > 0).then(|| {
-        let times = preparation.suite_seconds.iter().copied();
-        let times: Vec<String> = times.map(format::seconds).collect();
+    let runs = preparation.suite_seconds;
+    (!runs.is_empty()).then(|| {
+        let times: Vec<String> = runs.iter().copied().map(format::seconds).collect();
         let lines = preparation.lines.map(|lines| {
             view! {
                 <Changed label="Source lines" lines=lines.source/>
@@ -23,8 +22,8 @@ pub(super) fn Prepared(preparation: Preparation) -> impl IntoView {
         });
         let findings = preparation.findings;
         let found = match findings.is_empty() {
-            true => "No known issues.".to_owned(),
-            false => String::new(),
+            true => "No known issues.",
+            false => "",
         };
         let findings = findings.into_iter().map(|finding| view! { <Found finding/> });
         view! {
@@ -32,7 +31,7 @@ pub(super) fn Prepared(preparation: Preparation) -> impl IntoView {
                 <h2 id="prepared-title">"How it was prepared"</h2>
                 <p class="quiet">
                     "Its suite ran on the base once and on the target "
-                    {format::count(runs, "time")}
+                    {format::count(runs.len(), "time")}
                     ". Tests that did not pass every time are not counted. "
                     {found}
                 </p>
@@ -51,28 +50,18 @@ pub(super) fn Prepared(preparation: Preparation) -> impl IntoView {
 
 #[component]
 fn Changed(label: &'static str, lines: Lines) -> impl IntoView {
-    let Lines {
-        files,
-        added,
-        deleted,
-    } = lines;
-    let words = format!(
-        "+{} \u{2212}{} in {}",
-        format::thousands(added),
-        format::thousands(deleted),
-        format::count(files, "file")
-    );
+    let files = format::count(lines.files, "file");
+    let changed = format::added_deleted(lines.added, lines.deleted);
+    let words = format!("{changed} in {files}");
     view! { <div><dt>{label}</dt><dd>{words}</dd></div> }
 }
 
 #[component]
 fn Found(finding: TaskFinding) -> impl IntoView {
     let names = finding.tests().map(|tests| {
-        let rest = tests
-            .count
-            .saturating_sub(u32::try_from(tests.first.len()).unwrap_or(0));
-        let more = (rest > 0)
-            .then(|| view! { <li>{format!("and {}", format::count(rest, "other"))}</li> });
+        let rest = (tests.count as usize).saturating_sub(tests.first.len());
+        let more = format!("and {}", format::count(rest, "other"));
+        let more = (rest > 0).then(|| view! { <li>{more}</li> });
         let name = |name: &String| view! { <li><code>{name.clone()}</code></li> };
         view! {
             <details>
@@ -83,17 +72,9 @@ fn Found(finding: TaskFinding) -> impl IntoView {
     });
     view! {
         <li>
-            <strong>{capital(finding.title())}</strong>
+            <strong>{format::capital(finding.title())}</strong>
             <p>{finding.text()}</p>
             {names}
         </li>
-    }
-}
-
-fn capital(text: &str) -> String {
-    let mut chars = text.chars();
-    match chars.next() {
-        Some(first) => first.to_uppercase().chain(chars).collect(),
-        None => String::new(),
     }
 }

@@ -1,24 +1,25 @@
-//! The models' results on the task.
-
 use leptos::either::Either;
 use leptos::prelude::*;
 use swe_ci_core::metrics::Convention;
 use swe_ci_views::leaderboard::{TaskResult, TaskScore};
 
 use super::data::Reading;
-use crate::components::{Choice, Choices, Key, ScoreBar, Tag, Term, floor_of};
+use crate::components::{Choices, Key, floor_of};
 use crate::format;
 use crate::glossary::Word;
+use crate::pages::mark::{KindTag, KnownByCounts};
 use crate::pages::routes::{evolution_href, matrix_href, run_href};
+use crate::pages::score::{Column, Score, heads, words_of};
+use crate::pages::splits::convention_choices;
 use crate::words;
 
-/// The words of the column headings.
-const HEADS: [Word; 5] = [
-    Word::EvoScore,
-    Word::Solved,
-    Word::ZeroRegression,
-    Word::Turns,
-    Word::Evolution,
+/// After the model.
+const COLUMNS: [Column; 5] = [
+    Column::text(Word::EvoScore, "EvoScore"),
+    Column::number(Word::Solved, "Solved"),
+    Column::number(Word::ZeroRegression, "Zero regression"),
+    Column::number(Word::Turns, "Turns"),
+    Column::text(Word::Evolution, "Evolution"),
 ];
 
 #[component]
@@ -58,11 +59,11 @@ fn beside(splits: &[String]) -> impl IntoView + use<> {
 
 /// The results of one convention, best first.
 fn ranked(results: &[TaskResult], convention: Convention) -> Vec<(TaskResult, TaskScore)> {
-    let scored = results.iter().filter_map(|result| {
+    let score = |result: &TaskResult| {
         let score = result.scores.iter().find(|s| s.convention == convention)?;
         Some((result.clone(), *score))
-    });
-    let mut scored: Vec<_> = scored.collect();
+    };
+    let mut scored: Vec<_> = results.iter().filter_map(score).collect();
     scored.sort_by(|(a, x), (b, y)| {
         let order = y.evoscore.total_cmp(&x.evoscore);
         order.then_with(|| a.model.cmp(&b.model))
@@ -72,7 +73,20 @@ fn ranked(results: &[TaskResult], convention: Convention) -> Vec<(TaskResult, Ta
 
 #[component]
 fn Results(task: String, results: Vec<TaskResult>, reading: Signal<Reading>) -> impl IntoView {
-    let choices = convention_choices(&task, reading);
+    let name = StoredValue::new(task.clone());
+    let choices = convention_choices(
+        move || reading.with(|r| r.convention),
+        move |convention| {
+            let reading = reading.get();
+            name.with_value(|task| {
+                Reading {
+                    convention,
+                    ..reading
+                }
+                .href(task)
+            })
+        },
+    );
     let results = StoredValue::new(results);
     let convention = Memo::new(move |_| reading.with(|r| r.convention));
     let rows = move || {
@@ -83,26 +97,19 @@ fn Results(task: String, results: Vec<TaskResult>, reading: Signal<Reading>) -> 
     };
     let missing = move || {
         let without = |r: &Vec<TaskResult>| r.len() - ranked(r, convention.get()).len();
-        let without = u32::try_from(results.with_value(without)).unwrap_or(u32::MAX);
-        (without > 0).then(|| {
-            let runs = format::count(without, "run");
-            view! { <p class="quiet">{format!("Not listed: {runs} known by counts alone, scored in the reference convention only.")}</p> }
-        })
+        let runs = u32::try_from(results.with_value(without)).unwrap_or(u32::MAX);
+        view! { <KnownByCounts runs/> }
     };
     view! {
         <p class="quiet">"At γ = 1, on this task alone: an anecdote, not a ranking."</p>
         <div class="controls controls-plain"><Choices label="Counting" word=Word::Convention choices/></div>
-        <Key words=Signal::stored(HEADS.to_vec())/>
+        <Key words=Signal::stored(words_of(&COLUMNS))/>
         <div class="table-frame">
             <table class="cards fared" role="table">
                 <thead role="rowgroup">
                     <tr role="row">
                         <th role="columnheader" scope="col">"Model"</th>
-                        <th role="columnheader" scope="col"><Term word=Word::EvoScore/></th>
-                        <th role="columnheader" scope="col" class="number"><Term word=Word::Solved text="Solved"/></th>
-                        <th role="columnheader" scope="col" class="number"><Term word=Word::ZeroRegression text="Zero regression"/></th>
-                        <th role="columnheader" scope="col" class="number"><Term word=Word::Turns text="Turns"/></th>
-                        <th role="columnheader" scope="col"><Term word=Word::Evolution text="Evolution"/></th>
+                        {heads(&COLUMNS)}
                     </tr>
                 </thead>
                 <tbody role="rowgroup">{rows}</tbody>
@@ -116,8 +123,6 @@ fn Results(task: String, results: Vec<TaskResult>, reading: Signal<Reading>) -> 
 fn ResultRow(task: String, result: TaskResult, score: TaskScore, floor: f64) -> impl IntoView {
     let run = run_href(&result.run_id);
     let evolution = evolution_href(&result.run_id, &task, 1);
-    let kind = words::kind(result.kind)
-        .map(|(text, hint, tone)| view! { <Tag text=text.to_owned() tone hint=hint.to_owned()/> });
     let origin = words::origin(&result.harness, &result.provider);
     let samples = match result.samples {
         1 => "See it".to_owned(),
@@ -129,20 +134,13 @@ fn ResultRow(task: String, result: TaskResult, score: TaskScore, floor: f64) -> 
         <tr role="row">
             <th role="rowheader" scope="row" class="col-model">
                 <a href=run>{result.model}</a>
-                {kind}
+                <KindTag kind=result.kind/>
                 <small>{format!("{origin} · {}", result.split)}</small>
             </th>
-            <td role="cell" class="col-score" data-label="EvoScore">
-                <span class="score">
-                    <span class="score-figures">
-                        <span class="score-number">{format::score(score.evoscore)}</span>
-                    </span>
-                    <ScoreBar value=score.evoscore floor/>
-                </span>
-            </td>
+            <td role="cell" class="col-score" data-label="EvoScore"><Score value=score.evoscore floor/></td>
             <td role="cell" class="number" data-label="Solved">{yes_no(score.solved)}</td>
             <td role="cell" class="number" data-label="Zero regression">{yes_no(score.zero_regression)}</td>
-            <td role="cell" class="number" data-label="Turns">{turns(score.turns)}</td>
+            <td role="cell" class="number" data-label="Turns">{format::few(score.turns)}</td>
             <td role="cell" data-label="Evolution"><a href=evolution aria-label=label>{samples}</a></td>
         </tr>
     }
@@ -150,37 +148,11 @@ fn ResultRow(task: String, result: TaskResult, score: TaskScore, floor: f64) -> 
 
 /// "yes", "no", or the share of the samples.
 fn yes_no(share: f64) -> String {
-    if share >= 1.0 {
-        "yes".to_owned()
-    } else if share <= 0.0 {
-        "no".to_owned()
-    } else {
-        format::share(share)
+    match share {
+        1.0.. => "yes".to_owned(),
+        ..=0.0 => "no".to_owned(),
+        _ => format::share(share),
     }
-}
-
-fn turns(turns: f64) -> String {
-    let text = format::decimals(turns, 1);
-    text.strip_suffix(".0").unwrap_or(&text).to_owned()
-}
-
-fn convention_choices(task: &str, reading: Signal<Reading>) -> Vec<Choice> {
-    let choice = |convention: Convention| {
-        let task = task.to_owned();
-        Choice {
-            label: convention.name().to_owned(),
-            hint: words::convention(convention).to_owned(),
-            href: Signal::derive(move || {
-                let reading = Reading {
-                    convention,
-                    ..reading.get()
-                };
-                reading.href(&task)
-            }),
-            chosen: Signal::derive(move || reading.with(|r| r.convention == convention)),
-        }
-    };
-    Convention::ALL.map(choice).to_vec()
 }
 
 #[cfg(test)]
@@ -213,6 +185,6 @@ mod tests {
             [yes_no(1.0), yes_no(0.0), yes_no(0.5)],
             ["yes", "no", "0.50"]
         );
-        assert_eq!([turns(3.0), turns(2.5)], ["3", "2.5"]);
+        assert_eq!([3.0, 2.5].map(format::few), ["3", "2.5"]);
     }
 }

@@ -1,5 +1,3 @@
-//! The page of a task.
-
 use leptos::prelude::*;
 use swe_ci_views::view::{Commit, TaskState, TaskTest};
 
@@ -27,8 +25,7 @@ pub fn TaskView(whole: PageData, #[prop(into)] reading: Signal<Reading>) -> impl
         }),
     };
     let splits = detail.splits.iter().map(|split| {
-        let href = tasks_href(split);
-        view! { <a class="tag-link" href=href><Tag text=split.clone()/></a> }
+        view! { <a class="tag-link" href=tasks_href(split)><Tag text=split.clone()/></a> }
     });
     let extra = detail.extra.into_iter().map(|(name, value)| {
         view! { <div><dt>{name}</dt><dd>{value}</dd></div> }
@@ -81,16 +78,13 @@ fn History(history: Vec<Commit>, base: String, target: String) -> impl IntoView 
     });
     let item = |commit: Commit| {
         let ends = [("base", &base), ("target", &target)];
-        let end = ends
-            .into_iter()
-            .find(|(_, sha)| **sha == commit.sha)
-            .map(|(end, _)| end);
+        let end = ends.into_iter().find(|(_, sha)| **sha == commit.sha);
         view! {
             <li>
                 {(!commit.date.is_empty()).then(|| view! { <span class="commit-date">{format::day(&commit.date)}</span> })}
                 <code class="commit-sha">{format::short(&commit.sha)}</code>
                 <span class="commit-subject">{commit.subject}</span>
-                {end.map(|end| view! { <Tag text=end.to_owned() tone=Tone::Accent/> })}
+                {end.map(|(end, _)| view! { <Tag text=end.to_owned() tone=Tone::Accent/> })}
             </li>
         }
     };
@@ -105,32 +99,32 @@ fn History(history: Vec<Commit>, base: String, target: String) -> impl IntoView 
 #[component]
 fn Tests(id: String, tests: Vec<TaskTest>, reading: Signal<Reading>) -> impl IntoView {
     let all = Memo::new(move |_| reading.with(|r| r.all_tests));
-    let href = |all_tests| {
-        let id = id.clone();
-        let with = move |reading: Reading| {
-            Reading {
-                all_tests,
-                ..reading
-            }
-            .href(&id)
-        };
-        Signal::derive(move || with(reading.get()))
-    };
     let in_gap = |test: &TaskTest| test.base != "passed";
     let gap = tests.iter().filter(|t| in_gap(t)).count();
+    let choice = |all_tests, label: String, hint: &str| {
+        let id = id.clone();
+        Choice {
+            label,
+            hint: hint.to_owned(),
+            href: Signal::derive(move || {
+                let reading = reading.get();
+                Reading {
+                    all_tests,
+                    ..reading
+                }
+                .href(&id)
+            }),
+            chosen: Signal::derive(move || all.get() == all_tests),
+        }
+    };
+    let of_gap = "Tests the target passes and the base does not";
     let choices = vec![
-        Choice {
-            label: format!("gap · {gap}"),
-            hint: "Tests the target passes and the base does not".into(),
-            href: href(false),
-            chosen: Signal::derive(move || !all.get()),
-        },
-        Choice {
-            label: format!("all · {}", tests.len()),
-            hint: "Every test the target passes".into(),
-            href: href(true),
-            chosen: all.into(),
-        },
+        choice(false, format!("gap · {gap}"), of_gap),
+        choice(
+            true,
+            format!("all · {}", tests.len()),
+            "Every test the target passes",
+        ),
     ];
     let tests = StoredValue::new(tests);
     let shown = Memo::new(move |_| {
@@ -144,9 +138,8 @@ fn Tests(id: String, tests: Vec<TaskTest>, reading: Signal<Reading>) -> impl Int
         view! { <li><code>{test.node_id}</code><span class="test-base" data-base=test.base.clone()>{test.base.clone()}</span></li> }
     };
     let cut = move || {
-        (shown.with(Vec::len) == MOST_TESTS).then(|| {
-            view! { <p class="quiet">{format!("The first {MOST_TESTS}; the JSON has all.")}</p> }
-        })
+        let is_cut = shown.with(Vec::len) == MOST_TESTS;
+        is_cut.then(|| view! { <p class="quiet">{format!("The first {MOST_TESTS}; the JSON has all.")}</p> })
     };
     view! {
         <section aria-labelledby="tests-title">

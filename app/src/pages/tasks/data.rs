@@ -1,5 +1,3 @@
-//! The data and the query of the list of tasks.
-
 use leptos::prelude::*;
 use leptos::server_fn::codec::GetUrl;
 use leptos_router::params::ParamsMap;
@@ -17,24 +15,19 @@ pub async fn tasks(
     #[server(default)] asked: Vec<(String, String)>,
 ) -> Result<Found, AppError> {
     let query = TasksQuery::of(&asked.into_iter().collect());
-    let splits = crate::pages::leaderboard::splits().await?;
-    if let Some(name) = &query.split
-        && !splits.iter().any(|s| s.name == *name)
-    {
-        return Err(AppError::not_found(format!("There is no split `{name}`.")));
-    }
     let wanted = swe_ci_engine::TasksWanted {
-        split: query.split.clone(),
-        filter: query.filter.clone(),
+        split: query.split,
+        filter: query.filter,
         order: query.order,
     };
     let page = swe_ci_engine::PageRequest {
         limit: Some(100),
         after: query.after,
     };
-    let found = crate::error::engine()?.tasks(&wanted, &page).await?;
+    let engine = crate::error::engine()?;
+    let found = engine.tasks(&wanted, &page).await?;
     Ok(Found {
-        splits,
+        splits: engine.splits().await?,
         page: found.page,
         found: found.found,
         all: found.all,
@@ -56,27 +49,22 @@ pub struct TasksQuery {
 impl TasksQuery {
     /// Invalid values count as absent.
     pub(super) fn of(query: &ParamsMap) -> Self {
-        let order = query.get("sort");
+        let order = query.get_str("sort").and_then(ListOrder::from_name);
         Self {
             split: named(query, "split"),
             filter: TaskFilter::read(|name| query.get(name)).0,
-            order: order
-                .and_then(|name| ListOrder::from_name(&name))
-                .unwrap_or_default(),
+            order: order.unwrap_or_default(),
             after: named(query, "after"),
         }
     }
 
     fn pairs(&self) -> Vec<(String, String)> {
-        let one = |name: &str, value: &Option<String>| {
-            let value = value.as_ref()?;
-            Some((name.to_owned(), value.clone()))
-        };
+        let one = |name: &str, value: Option<String>| value.map(|value| (name.to_owned(), value));
         let sort = Some(self.order.name()).filter(|name| !name.is_empty());
-        let mut pairs: Vec<_> = one("split", &self.split).into_iter().collect();
-        pairs.extend(self.filter.pairs());
-        pairs.extend(one("sort", &sort));
-        pairs.extend(one("after", &self.after));
+        let mut pairs = self.filter.pairs();
+        pairs.splice(..0, one("split", self.split.clone()));
+        pairs.extend(one("sort", sort));
+        pairs.extend(one("after", self.after.clone()));
         pairs
     }
 

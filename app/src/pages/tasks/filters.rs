@@ -23,15 +23,16 @@ pub(super) fn Filters<'a>(query: &'a TasksQuery, found: &'a Found) -> impl IntoV
     let everything = query
         .with(|query| query.filter = TaskFilter::default())
         .href();
-    let findings = [
-        ("", "any", filter.findings.is_none()),
-        ("none", "without findings", filter.findings == Some(false)),
-        ("some", "with findings", filter.findings == Some(true)),
+    let option = |value: &str, words: &str, chosen| (value.to_owned(), words.to_owned(), chosen);
+    let findings = vec![
+        option("", "any", filter.findings.is_none()),
+        option("none", "without findings", filter.findings == Some(false)),
+        option("some", "with findings", filter.findings == Some(true)),
     ];
-    let states = [
-        ("", "any", filter.ready.is_none()),
-        ("ready", "can be run", filter.ready == Some(true)),
-        ("unusable", "unusable", filter.ready == Some(false)),
+    let states = vec![
+        option("", "any", filter.ready.is_none()),
+        option("ready", "can be run", filter.ready == Some(true)),
+        option("unusable", "unusable", filter.ready == Some(false)),
     ];
     let sizes = Size::ALL.map(|size| view! { <Range filter=filter size/> });
     view! {
@@ -49,8 +50,8 @@ pub(super) fn Filters<'a>(query: &'a TasksQuery, found: &'a Found) -> impl IntoV
                 </label>
                 <Names name="repo" label="Repository" known=found.repositories.clone() chosen=filter.repo.clone()/>
                 <Names name="licence" label="Licence" known=found.licences.clone() chosen=filter.licence.clone()/>
-                <OneOf name="findings" label="Findings" options=findings.to_vec()/>
-                <OneOf name="state" label="State" options=states.to_vec()/>
+                <OneOf name="findings" label="Findings" options=findings/>
+                <OneOf name="state" label="State" options=states/>
                 {sizes.collect_view()}
                 <div class="narrowing-deeds">
                     <button class="button">"Show"</button>
@@ -68,23 +69,17 @@ fn Names(
     known: Vec<Counted>,
     chosen: Option<String>,
 ) -> impl IntoView {
-    let there = |chosen: &String| known.iter().any(|known| known.name == *chosen);
-    let stranger = chosen.clone().filter(|chosen| !there(chosen));
-    let option = |Counted { name, tasks }: Counted| {
-        let selected = chosen.as_ref() == Some(&name);
-        view! { <option value=name.clone() selected=selected>{format!("{name} · {tasks}")}</option> }
+    let is_known = |chosen: &String| known.iter().any(|known| known.name == *chosen);
+    let stranger = chosen.clone().filter(|chosen| !is_known(chosen));
+    let option = |Counted { name, tasks }: &Counted| {
+        let (text, is_chosen) = (format!("{name} · {tasks}"), chosen.as_ref() == Some(name));
+        (name.clone(), text, is_chosen)
     };
-    let options = known.iter().take(MOST_NAMES).cloned().map(option);
-    view! {
-        <label class="field">
-            <span>{label}</span>
-            <select name=name>
-                <option value="">"any"</option>
-                {options.collect_view()}
-                {stranger.map(|name| view! { <option value=name.clone() selected=true>{name.clone()}</option> })}
-            </select>
-        </label>
-    }
+    let any = (String::new(), "any".to_owned(), false);
+    let mut options = vec![any];
+    options.extend(known.iter().take(MOST_NAMES).map(option));
+    options.extend(stranger.map(|name| (name.clone(), name, true)));
+    view! { <OneOf name label options/> }
 }
 
 #[component]
@@ -92,7 +87,7 @@ fn OneOf(
     name: &'static str,
     label: &'static str,
     /// Value, label, and whether it is selected.
-    options: Vec<(&'static str, &'static str, bool)>,
+    options: Vec<(String, String, bool)>,
 ) -> impl IntoView {
     let options = options.into_iter().map(|(value, words, chosen)| {
         view! { <option value=value selected=chosen>{words}</option> }
@@ -108,33 +103,26 @@ fn OneOf(
 #[component]
 fn Range<'a>(filter: &'a TaskFilter, size: Size) -> impl IntoView + use<> {
     let between = filter.sizes.get(&size);
-    let shown = |value: Option<f64>| {
-        let value = value.filter(|value| value.is_finite());
-        value.map(|value| value.to_string())
-    };
-    let (from, to) = (shown(between.map(|b| b.from)), shown(between.map(|b| b.to)));
     let label = spread_title(size);
+    let input = |end: &str, least: &str, placeholder: &'static str, value: Option<f64>| {
+        let value = value.filter(|value| value.is_finite());
+        view! {
+            <input
+                type="number"
+                name=format!("{end}_{}", size.name())
+                aria-label=format!("{label}, {least}")
+                placeholder=placeholder
+                min="0"
+                step="any"
+                value=value.map(|value| value.to_string())
+            />
+        }
+    };
     view! {
         <fieldset class="field range">
             <legend>{label}</legend>
-            <input
-                type="number"
-                name=format!("min_{}", size.name())
-                aria-label=format!("{label}, at least")
-                placeholder="from"
-                min="0"
-                step="any"
-                value=from
-            />
-            <input
-                type="number"
-                name=format!("max_{}", size.name())
-                aria-label=format!("{label}, at most")
-                placeholder="to"
-                min="0"
-                step="any"
-                value=to
-            />
+            {input("min", "at least", "from", between.map(|b| b.from))}
+            {input("max", "at most", "to", between.map(|b| b.to))}
         </fieldset>
     }
 }

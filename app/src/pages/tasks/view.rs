@@ -1,5 +1,3 @@
-//! The list of tasks.
-
 use leptos::either::{Either, EitherOf3};
 use leptos::prelude::*;
 use swe_ci_views::browse::{Between, ListOrder, Size, Spread};
@@ -11,6 +9,7 @@ use crate::components::{Choice, Choices, Empty, Key, NextPage, SpreadChart, Tag,
 use crate::format;
 use crate::glossary::Word;
 use crate::pages::routes::{dataset_href, matrix_href, task_href};
+use crate::pages::splits::split_choices;
 
 #[component]
 pub fn TaskList(query: TasksQuery, found: Found) -> impl IntoView {
@@ -26,10 +25,8 @@ pub fn TaskList(query: TasksQuery, found: Found) -> impl IntoView {
         });
     }
     let matrix = matrix_href(query.split.as_deref());
-    let dataset = match &query.split {
-        Some(split) => dataset_href(split),
-        None => "/datasets".to_owned(),
-    };
+    let dataset = query.split.as_deref().map(dataset_href);
+    let dataset = dataset.unwrap_or_else(|| "/datasets".to_owned());
     let choices = choices(&found.splits, &query);
     Either::Right(view! {
         <div class="controls controls-plain">
@@ -47,8 +44,9 @@ pub fn TaskList(query: TasksQuery, found: Found) -> impl IntoView {
 #[component]
 fn Spreads(query: TasksQuery, spreads: Vec<Spread>) -> impl IntoView {
     let narrowed = Callback::new(move |(size, from, to): (Size, f64, f64)| {
+        let range = Between { from, to };
         let narrowed = query.with(|query| {
-            query.filter.sizes.insert(size, Between { from, to });
+            query.filter.sizes.insert(size, range);
         });
         narrowed.href()
     });
@@ -62,28 +60,21 @@ fn Spreads(query: TasksQuery, spreads: Vec<Spread>) -> impl IntoView {
 fn Rows(query: TasksQuery, found: Found) -> impl IntoView {
     if found.page.items.is_empty() {
         let everything = TasksQuery {
-            split: query.split.clone(),
+            split: query.split,
             ..TasksQuery::default()
         };
-        return Either::Left(view! {
-            <p class="note">
-                "No task matches. "
-                <a href=everything.href()>"Show all of them"</a>
-            </p>
-        });
+        let all = view! { <a href=everything.href()>"Show all of them"</a> };
+        return Either::Left(view! { <p class="note">"No task matches. "{all}</p> });
     }
-    let next = found.page.next.clone();
+    let next = found.page.next;
     let next = next.map(|after| query.with(|query| query.after = Some(after)).href());
+    let all = format::count(found.all, "task");
     let shown = match found.found == found.all {
-        true => format::count(found.all, "task"),
-        false => format!(
-            "{} of {}",
-            format::thousands(found.found),
-            format::count(found.all, "task")
-        ),
+        true => all,
+        false => format!("{} of {all}", format::thousands(found.found)),
     };
-    let rows = found.page.items.into_iter();
-    let rows = rows.map(|task| view! { <TaskRow task/> }).collect_view();
+    let row = |task| view! { <TaskRow task/> };
+    let rows = found.page.items.into_iter().map(row).collect_view();
     Either::Right(view! {
         <p class="quiet" role="status">{shown}</p>
         <div class="table-frame">
@@ -145,25 +136,21 @@ fn Head<'a>(
 }
 
 fn choices(splits: &[SplitSummary], query: &TasksQuery) -> Vec<Choice> {
-    let of = |split: Option<&str>| {
-        let split = split.map(str::to_owned);
-        let query = query.with(|query| query.split = split);
-        Signal::stored(query.href())
+    let (all, chosen) = (query.clone(), query.split.as_deref());
+    let of = move |split: Option<&str>| {
+        all.with(|query| query.split = split.map(str::to_owned))
+            .href()
     };
-    let chosen = query.split.as_deref();
     let all = Choice {
         label: "all".into(),
         hint: "Tasks of every split".into(),
-        href: of(None),
+        href: Signal::stored(of(None)),
         chosen: Signal::stored(chosen.is_none()),
     };
-    let one = |split: &SplitSummary| Choice {
-        label: format!("{} · {}", split.name, split.tasks),
-        hint: format!("{} of {} tasks can be run", split.ready, split.tasks),
-        href: of(Some(&split.name)),
-        chosen: Signal::stored(chosen == Some(split.name.as_str())),
-    };
-    std::iter::once(all).chain(splits.iter().map(one)).collect()
+    let each = split_choices(splits, chosen.unwrap_or_default(), move |name| {
+        of(Some(name))
+    });
+    std::iter::once(all).chain(each).collect()
 }
 
 #[component]
@@ -189,7 +176,7 @@ fn TaskRow(task: TaskSummary) -> impl IntoView {
             <td role="cell" class="number strong" data-label="Gap">{format::thousands(task.gap)}</td>
             <td role="cell" class="number" data-label="Commits">{format::thousands(task.commits)}</td>
             <td role="cell" class="number" data-label="Time between">{format::span(task.span_days)}</td>
-            <td role="cell" class="number" data-label="Lines">{lines.unwrap_or_else(|| "–".into())}</td>
+            <td role="cell" class="number" data-label="Lines">{format::or_dash(lines)}</td>
             <td role="cell" class="number" data-label="Suite">{format::seconds(task.suite_seconds)}</td>
         </tr>
     }
