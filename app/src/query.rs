@@ -90,7 +90,7 @@ fn view(query: &ParamsMap) -> View {
         text: named(query, "text").unwrap_or_default(),
         unseen: query.get_str("seen") == Some(EXCLUDE),
         sort: sort.unwrap_or_default(),
-        columns: Columns::of_names(columns)
+        columns: Columns::of_names(columns.iter().map(String::as_str))
             .ok()
             .filter(|_| !columns.is_empty())
             .unwrap_or_default(),
