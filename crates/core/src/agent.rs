@@ -26,17 +26,12 @@ pub enum Protocol {
     Gemini,
 }
 
-impl Protocol {
-    pub const ALL: [Self; 4] = [Self::Chat, Self::Responses, Self::Messages, Self::Gemini];
-
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Chat => "chat",
-            Self::Responses => "responses",
-            Self::Messages => "messages",
-            Self::Gemini => "gemini",
-        }
+crate::named! {
+    Protocol {
+        Chat => "chat",
+        Responses => "responses",
+        Messages => "messages",
+        Gemini => "gemini",
     }
 }
 

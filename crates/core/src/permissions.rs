@@ -67,19 +67,9 @@ impl Keyring {
     }
 }
 
-impl Reach {
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Anywhere => "anywhere",
-            Self::Public => "public",
-        }
-    }
-
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<Self> {
-        [Self::Anywhere, Self::Public]
-            .into_iter()
-            .find(|reach| reach.name() == name)
+crate::named! {
+    Reach {
+        Anywhere => "anywhere",
+        Public => "public",
     }
 }

@@ -26,21 +26,11 @@ pub enum Kind {
     Imported,
 }
 
-impl Kind {
-    pub const ALL: [Self; 3] = [Self::Human, Self::Measured, Self::Imported];
-
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Human => "human",
-            Self::Measured => "measured",
-            Self::Imported => "imported",
-        }
-    }
-
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.name() == name)
+crate::named! {
+    Kind {
+        Human => "human",
+        Measured => "measured",
+        Imported => "imported",
     }
 }
 
@@ -264,24 +254,16 @@ pub enum Progress {
     Cancelled,
 }
 
+crate::named! {
+    Progress {
+        Queued => "queued",
+        Running => "running",
+        Finished => "finished",
+        Cancelled => "cancelled",
+    }
+}
+
 impl Progress {
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Queued => "queued",
-            Self::Running => "running",
-            Self::Finished => "finished",
-            Self::Cancelled => "cancelled",
-        }
-    }
-
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<Self> {
-        [Self::Queued, Self::Running, Self::Finished, Self::Cancelled]
-            .into_iter()
-            .find(|p| p.name() == name)
-    }
-
     #[must_use]
     pub fn is_over(self) -> bool {
         matches!(self, Self::Finished | Self::Cancelled)

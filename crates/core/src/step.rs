@@ -52,16 +52,15 @@ pub enum Role {
     Test,
 }
 
-impl Role {
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Architect => "architect",
-            Self::Programmer => "programmer",
-            Self::Test => "test",
-        }
+crate::named! {
+    Role {
+        Architect => "architect",
+        Programmer => "programmer",
+        Test => "test",
     }
+}
 
+impl Role {
     /// The step after this one, in the same iteration or the next.
     #[must_use]
     pub fn next(self) -> Self {
@@ -154,32 +153,20 @@ pub enum Ending {
     Cancelled,
 }
 
-impl Ending {
-    pub const ALL: [Self; 8] = [
-        Self::Solved,
-        Self::IterationsSpent,
-        Self::NothingLeft,
-        Self::AgentGaveUp,
-        Self::BudgetSpent,
-        Self::CutShort,
-        Self::Blocked,
-        Self::Cancelled,
-    ];
-
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Solved => "solved",
-            Self::IterationsSpent => "iterations_spent",
-            Self::NothingLeft => "nothing_left",
-            Self::AgentGaveUp => "agent_gave_up",
-            Self::BudgetSpent => "budget_spent",
-            Self::CutShort => "cut_short",
-            Self::Blocked => "blocked",
-            Self::Cancelled => "cancelled",
-        }
+crate::named! {
+    Ending {
+        Solved => "solved",
+        IterationsSpent => "iterations_spent",
+        NothingLeft => "nothing_left",
+        AgentGaveUp => "agent_gave_up",
+        BudgetSpent => "budget_spent",
+        CutShort => "cut_short",
+        Blocked => "blocked",
+        Cancelled => "cancelled",
     }
+}
 
+impl Ending {
     /// Whether an evolution with this ending counts in scores.
     #[must_use]
     pub fn is_scored(self) -> bool {
@@ -190,11 +177,6 @@ impl Ending {
     #[must_use]
     pub fn can_be_retried(self) -> bool {
         matches!(self, Self::BudgetSpent | Self::Blocked)
-    }
-
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|ending| ending.name() == name)
     }
 }
 

@@ -130,32 +130,18 @@ pub enum Wanted {
     All,
 }
 
+// As URLs write them.
+crate::named! {
+    Wanted {
+        Regressed => "regressed",
+        NeverPassed => "never",
+        Gained => "gained",
+        Flaky => "flaky",
+        All => "all",
+    }
+}
+
 impl Wanted {
-    pub const ALL: [Self; 5] = [
-        Self::Regressed,
-        Self::NeverPassed,
-        Self::Gained,
-        Self::Flaky,
-        Self::All,
-    ];
-
-    /// The name in URLs.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Regressed => "regressed",
-            Self::NeverPassed => "never",
-            Self::Gained => "gained",
-            Self::Flaky => "flaky",
-            Self::All => "all",
-        }
-    }
-
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|wanted| wanted.name() == name)
-    }
-
     #[must_use]
     pub fn wants(self, history: TestHistory) -> bool {
         match self {

@@ -6,6 +6,7 @@ use swe_ci_views::account::{Actor, AuditEntry};
 
 use super::Store;
 use super::rows::accounts::read_audit_entry;
+use super::sql::query;
 
 /// Logs an action in the transaction that performs it, so that neither exists
 /// without the other. `action` is a dotted name (`run.cancel`), `subject` is
@@ -17,19 +18,14 @@ pub(super) async fn note(
     subject: &str,
     detail: &str,
 ) -> Result<()> {
-    sqlx::query(
+    query(
         "INSERT INTO audit (id, at, actor, action, subject, detail)
          VALUES ($1, $2, $3, $4, $5, $6)",
     )
-    .bind(uuid::Uuid::now_v7().to_string())
-    .bind(now_ms())
-    .bind(by.name())
-    .bind(action)
-    .bind(subject)
-    .bind(detail)
-    .execute(tx)
-    .await?;
-    Ok(())
+    .with((uuid::Uuid::now_v7().to_string(), now_ms(), by.name()))
+    .with((action, subject, detail))
+    .run(tx)
+    .await
 }
 
 impl Store {
@@ -41,17 +37,14 @@ impl Store {
         before: &str,
         limit: u32,
     ) -> Result<Vec<AuditEntry>> {
-        let rows = sqlx::query(
+        query(
             "SELECT id, at, actor, action, subject, detail FROM audit
              WHERE ($1 = '' OR id < $1) AND ($3 = 0 OR subject = $4)
              ORDER BY id DESC LIMIT $2",
         )
-        .bind(before)
-        .bind(i64::from(limit))
-        .bind(i64::from(subject.is_some()))
-        .bind(subject.unwrap_or_default())
-        .fetch_all(&self.pool)
-        .await?;
-        rows.iter().map(read_audit_entry).collect()
+        .with((before, limit, subject.is_some()))
+        .with(subject.unwrap_or_default())
+        .all(&self.pool, read_audit_entry)
+        .await
     }
 }

@@ -3,7 +3,6 @@
 //! files.
 
 pub mod otter;
-
 pub mod reference;
 
 use serde::{Deserialize, Serialize};
@@ -28,15 +27,10 @@ pub enum Layout {
     Otter,
 }
 
-impl Layout {
-    pub const ALL: [Self; 2] = [Self::Reference, Self::Otter];
-
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Reference => "reference",
-            Self::Otter => "otter",
-        }
+crate::named! {
+    Layout {
+        Reference => "reference",
+        Otter => "otter",
     }
 }
 
@@ -44,9 +38,7 @@ impl std::str::FromStr for Layout {
     type Err = String;
 
     fn from_str(name: &str) -> Result<Self, String> {
-        Self::ALL
-            .into_iter()
-            .find(|layout| layout.name() == name)
+        Self::from_name(name)
             .ok_or_else(|| format!("`{name}` is not a layout: use reference or otter"))
     }
 }
