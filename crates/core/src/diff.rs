@@ -70,13 +70,12 @@ pub enum Body {
     LeftOut,
 }
 
-crate::named! {
-    FileChange {
-        Added => "added",
-        Removed => "removed",
-        Modified => "modified",
-    }
-}
+crate::named!(
+    FileChange,
+    Added = "added",
+    Removed = "removed",
+    Modified = "modified"
+);
 
 impl Diff {
     /// Number of changed files, listed or not.

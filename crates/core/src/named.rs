@@ -4,21 +4,21 @@
 /// `from_name`.
 #[macro_export]
 macro_rules! named {
-    ($type:ident { $($variant:ident => $name:literal),* $(,)? }) => {
+    ($type:ident, $($variant:ident = $name:literal),+ $(,)?) => {
         impl $type {
-            pub const ALL: [Self; [$($name),*].len()] = [$(Self::$variant),*];
+            pub const ALL: [Self; [$($name),+].len()] = [$(Self::$variant),+];
 
             #[must_use]
             pub fn name(self) -> &'static str {
                 match self {
-                    $(Self::$variant => $name,)*
+                    $(Self::$variant => $name,)+
                 }
             }
 
             #[must_use]
             pub fn from_name(name: &str) -> Option<Self> {
                 match name {
-                    $($name => Some(Self::$variant),)*
+                    $($name => Some(Self::$variant),)+
                     _ => None,
                 }
             }

@@ -61,15 +61,9 @@ impl Keyring {
     pub fn full_name(&self, name: &str) -> String {
         match self {
             Self::Operator => name.to_owned(),
-            Self::Account(id) => format!("{id}/{name}"),
-            Self::Webhooks => format!("{WEBHOOKS}/{name}"),
+            _ => format!("{}/{name}", self.owner()),
         }
     }
 }
 
-crate::named! {
-    Reach {
-        Anywhere => "anywhere",
-        Public => "public",
-    }
-}
+crate::named!(Reach, Anywhere = "anywhere", Public = "public");

@@ -23,17 +23,16 @@ pub enum Outcome {
     Missing,
 }
 
-crate::named! {
-    Outcome {
-        Passed => "passed",
-        Failed => "failed",
-        Error => "error",
-        Skipped => "skipped",
-        Xfailed => "xfailed",
-        Xpassed => "xpassed",
-        Missing => "missing",
-    }
-}
+crate::named!(
+    Outcome,
+    Passed = "passed",
+    Failed = "failed",
+    Error = "error",
+    Skipped = "skipped",
+    Xfailed = "xfailed",
+    Xpassed = "xpassed",
+    Missing = "missing"
+);
 
 /// One test of a report.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -81,14 +80,10 @@ impl Report {
             let (node_id, result) = test.into_result();
             // A duplicate node id keeps the worse outcome, so that it cannot
             // hide a failure.
-            tests
-                .entry(node_id)
-                .and_modify(|earlier: &mut TestResult| {
-                    if earlier.outcome == Outcome::Passed {
-                        *earlier = result.clone();
-                    }
-                })
-                .or_insert(result);
+            let earlier: Option<&TestResult> = tests.get(&node_id);
+            if earlier.is_none_or(|earlier| earlier.outcome == Outcome::Passed) {
+                tests.insert(node_id, result);
+            }
         }
         Ok(Self {
             exit_code: raw.exitcode,

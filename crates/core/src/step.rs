@@ -52,13 +52,12 @@ pub enum Role {
     Test,
 }
 
-crate::named! {
-    Role {
-        Architect => "architect",
-        Programmer => "programmer",
-        Test => "test",
-    }
-}
+crate::named!(
+    Role,
+    Architect = "architect",
+    Programmer = "programmer",
+    Test = "test"
+);
 
 impl Role {
     /// The step after this one, in the same iteration or the next.
@@ -153,18 +152,17 @@ pub enum Ending {
     Cancelled,
 }
 
-crate::named! {
-    Ending {
-        Solved => "solved",
-        IterationsSpent => "iterations_spent",
-        NothingLeft => "nothing_left",
-        AgentGaveUp => "agent_gave_up",
-        BudgetSpent => "budget_spent",
-        CutShort => "cut_short",
-        Blocked => "blocked",
-        Cancelled => "cancelled",
-    }
-}
+crate::named!(
+    Ending,
+    Solved = "solved",
+    IterationsSpent = "iterations_spent",
+    NothingLeft = "nothing_left",
+    AgentGaveUp = "agent_gave_up",
+    BudgetSpent = "budget_spent",
+    CutShort = "cut_short",
+    Blocked = "blocked",
+    Cancelled = "cancelled"
+);
 
 impl Ending {
     /// Whether an evolution with this ending counts in scores.
@@ -235,11 +233,12 @@ impl State {
     /// [`UnexpectedOutcome`] when the current step cannot have this outcome, or
     /// the evolution has ended.
     pub fn after(self, plan: Plan, outcome: StepOutcome) -> Result<Self, UnexpectedOutcome> {
+        let unexpected = UnexpectedOutcome {
+            state: self,
+            outcome,
+        };
         let Self::Active(at) = self else {
-            return Err(UnexpectedOutcome {
-                state: self,
-                outcome,
-            });
+            return Err(unexpected);
         };
         let next = match (at.role, outcome) {
             (_, StepOutcome::Cancelled) => Self::Ended(Ending::Cancelled),
@@ -271,12 +270,7 @@ impl State {
                 at.next_iteration(plan, at.iteration)
             }
             (Role::Test, StepOutcome::Collapsed) => at.next_iteration(plan, at.code_of),
-            _ => {
-                return Err(UnexpectedOutcome {
-                    state: self,
-                    outcome,
-                });
-            }
+            _ => return Err(unexpected),
         };
         Ok(next)
     }
@@ -356,10 +350,8 @@ impl Cursor {
         if self.iteration < plan.max_iterations {
             State::Active(Self {
                 iteration: self.iteration + 1,
-                role: Role::Architect,
-                attempt: 1,
-                forgiven: 0,
                 code_of,
+                ..Self::START
             })
         } else {
             State::Ended(Ending::IterationsSpent)

@@ -23,8 +23,7 @@ pub fn cells<'a>(
     iterations: &'a [Option<Outcomes>],
     test: usize,
 ) -> impl Iterator<Item = Cell> + 'a {
-    let letter = move |outcomes: &Outcomes| outcomes.at(test);
-    let mut before = letter(base);
+    let mut before = base.at(test);
     let first = Cell::Tested {
         outcome: before,
         lost: false,
@@ -33,7 +32,7 @@ pub fn cells<'a>(
         let Some(outcomes) = outcomes else {
             return Cell::Collapsed;
         };
-        let outcome = letter(outcomes);
+        let outcome = outcomes.at(test);
         let lost = before == Outcome::Passed && outcome != Outcome::Passed;
         before = outcome;
         Cell::Tested { outcome, lost }
@@ -96,14 +95,13 @@ pub fn test_histories(
     same_code: &[Option<u32>],
 ) -> Vec<TestHistory> {
     let twins = twins(iterations, same_code);
-    let tests = base.letters().len();
     let history = |test| TestHistory {
         wavered: twins
             .iter()
             .any(|(a, b)| (a.at(test) == Outcome::Passed) != (b.at(test) == Outcome::Passed)),
         ..TestHistory::from_cells(cells(base, iterations, test))
     };
-    (0..tests).map(history).collect()
+    (0..base.letters().len()).map(history).collect()
 }
 
 /// Pairs of outcomes on identical code.
@@ -131,15 +129,14 @@ pub enum Wanted {
 }
 
 // As URLs write them.
-crate::named! {
-    Wanted {
-        Regressed => "regressed",
-        NeverPassed => "never",
-        Gained => "gained",
-        Flaky => "flaky",
-        All => "all",
-    }
-}
+crate::named!(
+    Wanted,
+    Regressed = "regressed",
+    NeverPassed = "never",
+    Gained = "gained",
+    Flaky = "flaky",
+    All = "all"
+);
 
 impl Wanted {
     #[must_use]

@@ -8,12 +8,12 @@ use swe_ci_base::error::{Error, Result};
 use swe_ci_views::account::{AccountRole, AccountView, Actor, Identity};
 use swe_ci_views::credentials::lock_seconds;
 
-use super::Store;
-use super::audit::note;
+use super::audit::{note, note_and_commit};
 use super::identities::{ProvenIdentity, insert_identity};
 use super::rows::accounts::{read_account, read_identity};
 use super::rows::columns::Columns;
-use super::sql::{only, query};
+use super::sql::{Tx, only, query};
+use super::{Store, new_id};
 
 /// The stored credentials that a password is checked against.
 #[derive(Clone)]
@@ -63,7 +63,8 @@ impl Store {
         query(
             "SELECT id, name, role, created_at, signed_in_at, disabled_at FROM accounts ORDER BY name",
         )
-        .all(&self.pool, read_account).await
+        .all(&self.pool, read_account)
+        .await
     }
 
     /// The identity of an account; `None` if it is deleted or disabled.
@@ -152,17 +153,14 @@ impl Store {
             return Ok(false);
         }
         let by = Actor::Account(who.clone());
-        note(&mut tx, &by, "account.sign_in", &who.name, "").await?;
-        tx.commit().await?;
+        note_and_commit(tx, &by, "account.sign_in", &who.name, "").await?;
         Ok(true)
     }
 
     /// Records a failed sign-in; `name` is an account's, or empty.
     pub async fn note_refusal(&self, name: &str, why: &str, by: &Actor) -> Result<()> {
-        let mut tx = self.pool.begin().await?;
-        note(&mut tx, by, "account.sign_in_failed", name, why).await?;
-        tx.commit().await?;
-        Ok(())
+        let tx = self.pool.begin().await?;
+        note_and_commit(tx, by, "account.sign_in_failed", name, why).await
     }
 
     /// Changes the role of an account.
@@ -184,9 +182,7 @@ impl Store {
             .run(&mut *tx)
             .await?;
         let detail = format!("from {} to {}", account.role.name(), role.name());
-        note(&mut tx, by, "account.set_role", name, &detail).await?;
-        tx.commit().await?;
-        Ok(())
+        note_and_commit(tx, by, "account.set_role", name, &detail).await
     }
 
     /// Disables an account and ends its sessions, or enables it again.
@@ -213,9 +209,7 @@ impl Store {
         } else {
             "account.enable"
         };
-        note(&mut tx, by, action, name, "").await?;
-        tx.commit().await?;
-        Ok(())
+        note_and_commit(tx, by, action, name, "").await
     }
 
     /// Changes the password of an account, ends its sessions, and resets its
@@ -240,9 +234,7 @@ impl Store {
         .await?;
         let id = id.ok_or_else(|| Error::not_found("account", name))?;
         end_sessions(&mut tx, &id).await?;
-        note(&mut tx, by, action, name, "").await?;
-        tx.commit().await?;
-        Ok(())
+        note_and_commit(tx, by, action, name, "").await
     }
 
     /// Sets the password of an account that has none, and ends its sessions.
@@ -269,9 +261,7 @@ impl Store {
             )
         })?;
         end_sessions(&mut tx, account_id).await?;
-        note(&mut tx, by, "account.set_password", &name, "").await?;
-        tx.commit().await?;
-        Ok(())
+        note_and_commit(tx, by, "account.set_password", &name, "").await
     }
 
     /// A transaction that locks all administrators: otherwise two of them could
@@ -292,12 +282,12 @@ impl Store {
 /// [`Error::Conflict`] when all its names are taken, or its identity is linked
 /// to another account.
 pub(super) async fn insert_account(
-    tx: &mut sqlx::AnyConnection,
+    tx: &mut Tx,
     new: &NewAccount<'_>,
     role: AccountRole,
     how: &str,
 ) -> Result<Identity> {
-    let account_id = uuid::Uuid::now_v7().to_string();
+    let account_id = new_id();
     let now = now_ms();
     for name in new.names {
         let inserted = query(
@@ -330,16 +320,18 @@ pub(super) async fn insert_account(
     )))
 }
 
-async fn account_by_name(tx: &mut sqlx::AnyConnection, name: &str) -> Result<AccountView> {
+async fn account_by_name(tx: &mut Tx, name: &str) -> Result<AccountView> {
     query(
         "SELECT id, name, role, created_at, signed_in_at, disabled_at FROM accounts WHERE name = $1",
     )
     .with(name)
-    .first(tx, read_account).await?.ok_or_else(|| Error::not_found("account", name))
+    .first(tx, read_account)
+    .await?
+    .ok_or_else(|| Error::not_found("account", name))
 }
 
 /// Fails if this is the only administrator that can sign in.
-async fn ensure_not_last_admin(tx: &mut sqlx::AnyConnection, account: &AccountView) -> Result<()> {
+async fn ensure_not_last_admin(tx: &mut Tx, account: &AccountView) -> Result<()> {
     if account.role != AccountRole::Admin {
         return Ok(());
     }
@@ -357,7 +349,7 @@ async fn ensure_not_last_admin(tx: &mut sqlx::AnyConnection, account: &AccountVi
     })
 }
 
-async fn end_sessions(tx: &mut sqlx::AnyConnection, account_id: &str) -> Result<()> {
+async fn end_sessions(tx: &mut Tx, account_id: &str) -> Result<()> {
     query("DELETE FROM sessions WHERE account_id = $1")
         .with(account_id)
         .run(tx)

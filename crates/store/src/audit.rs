@@ -1,18 +1,19 @@
 //! The audit log: who did what. It is append-only.
 
+use sqlx::{Any, Transaction};
 use swe_ci_base::clock::now_ms;
 use swe_ci_base::error::Result;
 use swe_ci_views::account::{Actor, AuditEntry};
 
-use super::Store;
 use super::rows::accounts::read_audit_entry;
-use super::sql::query;
+use super::sql::{Tx, query};
+use super::{Store, new_id};
 
 /// Logs an action in the transaction that performs it, so that neither exists
 /// without the other. `action` is a dotted name (`run.cancel`), `subject` is
 /// the object of the action, and `detail` adds free text, never a secret.
 pub(super) async fn note(
-    tx: &mut sqlx::AnyConnection,
+    tx: &mut Tx,
     by: &Actor,
     action: &str,
     subject: &str,
@@ -22,10 +23,23 @@ pub(super) async fn note(
         "INSERT INTO audit (id, at, actor, action, subject, detail)
          VALUES ($1, $2, $3, $4, $5, $6)",
     )
-    .with((uuid::Uuid::now_v7().to_string(), now_ms(), by.name()))
+    .with((new_id(), now_ms(), by.name()))
     .with((action, subject, detail))
     .run(tx)
     .await
+}
+
+/// Logs the action of a transaction, and commits it.
+pub(super) async fn note_and_commit(
+    mut tx: Transaction<'_, Any>,
+    by: &Actor,
+    action: &str,
+    subject: &str,
+    detail: &str,
+) -> Result<()> {
+    note(&mut tx, by, action, subject, detail).await?;
+    tx.commit().await?;
+    Ok(())
 }
 
 impl Store {

@@ -4,7 +4,7 @@ use sqlx::{Any, Transaction};
 use swe_ci_base::error::Result;
 
 use super::Store;
-use super::sql::{only, query};
+use super::sql::{Tx, only, query};
 
 /// Counts a change and commits it. The change is counted last, to hold the lock
 /// on its row as briefly as possible.
@@ -15,7 +15,7 @@ pub(super) async fn commit_change(mut tx: Transaction<'_, Any>) -> Result<()> {
 }
 
 /// Counts a change. Call it last in a transaction.
-pub(super) async fn count_up(tx: &mut sqlx::AnyConnection) -> Result<()> {
+pub(super) async fn count_up(tx: &mut Tx) -> Result<()> {
     query("UPDATE changes SET n = n + 1").run(tx).await
 }
 

@@ -17,7 +17,7 @@ use swe_ci_views::pace::Pace;
 use super::Store;
 use super::changes::count_up;
 use super::rows::columns::{read_progress, read_task_id};
-use super::sql::{composed, query};
+use super::sql::{Tx, composed, query};
 
 /// An evolution claimed by a worker.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -154,10 +154,7 @@ impl Store {
 }
 
 /// Locks the run of the next evolution until the end of the transaction.
-async fn lock_next_run(
-    tx: &mut sqlx::AnyConnection,
-    now: i64,
-) -> Result<Option<(String, Progress)>> {
+async fn lock_next_run(tx: &mut Tx, now: i64) -> Result<Option<(String, Progress)>> {
     composed(format!(
         "UPDATE runs SET started_at = coalesce(started_at, $1)
          WHERE id = (SELECT run_id FROM (

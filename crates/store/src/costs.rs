@@ -9,7 +9,7 @@ use swe_ci_views::account::Actor;
 use swe_ci_views::submission::IterationCost;
 
 use super::Store;
-use super::audit::note;
+use super::audit::note_and_commit;
 use super::rows::columns::Columns;
 use super::sql::{composed, query};
 
@@ -53,29 +53,24 @@ const SUMMED: [&str; 8] = [
 impl Store {
     /// Inserts a line or replaces its prices.
     pub async fn put_price(&self, line: &PriceLine, by: &Actor) -> Result<()> {
+        let Prices {
+            input,
+            cached,
+            output,
+        } = line.prices;
         let mut tx = self.pool.begin().await?;
         query(
             "INSERT INTO prices (model, from_day, input, cached, output) VALUES ($1, $2, $3, $4, $5)
              ON CONFLICT (model, from_day)
              DO UPDATE SET input = excluded.input, cached = excluded.cached, output = excluded.output",
         )
-        .with((&line.model, &line.from, line.prices.input))
-        .with((line.prices.cached, line.prices.output))
-        // Postgres would cache the statement with the type of this `cached`,
-        // which differs between a value and `None`.
+        .with((&line.model, &line.from, input, cached, output))
         .unprepared()
         .run(&mut *tx)
         .await?;
-        let Prices {
-            input,
-            cached,
-            output,
-        } = line.prices;
         let cached = cached.map_or_else(String::new, |cached| format!(", cached {cached}"));
         let detail = format!("from {}: input {input}{cached}, output {output}", line.from);
-        note(&mut tx, by, "price.set", &line.model, &detail).await?;
-        tx.commit().await?;
-        Ok(())
+        note_and_commit(tx, by, "price.set", &line.model, &detail).await
     }
 
     /// All lines, by model, the latest first.
@@ -114,9 +109,7 @@ impl Store {
         if removed == 0 {
             return Err(Error::not_found("price", format!("{model} from {from}")));
         }
-        note(&mut tx, by, "price.remove", model, &format!("from {from}")).await?;
-        tx.commit().await?;
-        Ok(())
+        note_and_commit(tx, by, "price.remove", model, &format!("from {from}")).await
     }
 
     /// The cost of each iteration of a run, over all its attempts.

@@ -8,10 +8,10 @@ use swe_ci_base::error::{Error, Result};
 use swe_ci_views::account::Actor;
 use swe_ci_views::curation::{BuildAttempt, CurationState, Fate};
 
-use super::audit::note;
+use super::audit::{note, note_and_commit};
 use super::rows::columns::Columns;
 use super::rows::tasks::TaskRow;
-use super::sql::query;
+use super::sql::{Tx, query};
 use super::{Store, to_json};
 
 /// A curation.
@@ -73,9 +73,7 @@ impl Store {
         .with((id, split, plan, account, now_ms()))
         .run(&mut *tx)
         .await?;
-        note(&mut tx, by, "dataset.curate", id, &format!("split {split}")).await?;
-        tx.commit().await?;
-        Ok(())
+        note_and_commit(tx, by, "dataset.curate", id, &format!("split {split}")).await
     }
 
     /// Cancels a curation that is not over; returns whether there was one.
@@ -88,12 +86,11 @@ impl Store {
         .with((now_ms(), id))
         .changed(&mut *tx)
         .await?;
-        let ended = ended > 0;
-        if ended {
+        if ended > 0 {
             note(&mut tx, by, "dataset.curate.cancel", id, "").await?;
         }
         tx.commit().await?;
-        Ok(ended)
+        Ok(ended > 0)
     }
 
     pub async fn curation(&self, id: &str) -> Result<CurationRow> {
@@ -113,10 +110,11 @@ impl Store {
 
     /// The oldest curation that is not over.
     pub async fn next_curation(&self) -> Result<Option<CurationRow>> {
-        let row = query(
+        query(
             "SELECT * FROM curations WHERE state IN ('queued', 'running') ORDER BY created_at, id LIMIT 1",
-        );
-        row.first(&self.pool, read_curation).await
+        )
+        .first(&self.pool, read_curation)
+        .await
     }
 
     /// Changes the state of a curation unless it is over; returns whether it
@@ -158,9 +156,8 @@ impl Store {
     }
 
     pub async fn curated_repositories(&self, curation: &str) -> Result<Vec<CuratedRepository>> {
-        let rows =
-            query("SELECT * FROM curation_repositories WHERE curation_id = $1 ORDER BY position");
-        rows.with(curation)
+        query("SELECT * FROM curation_repositories WHERE curation_id = $1 ORDER BY position")
+            .with(curation)
             .all(&self.pool, read_curated_repository)
             .await
     }
@@ -192,11 +189,13 @@ impl Store {
     }
 
     pub async fn candidates(&self, curation: &str) -> Result<Vec<CandidateRow>> {
-        let rows = query(
+        query(
             "SELECT * FROM curation_candidates WHERE curation_id = $1
              ORDER BY modified_lines DESC, task_id",
-        );
-        rows.with(curation).all(&self.pool, read_candidate).await
+        )
+        .with(curation)
+        .all(&self.pool, read_candidate)
+        .await
     }
 
     /// Records the progress of a candidate.
@@ -215,11 +214,7 @@ impl Store {
     }
 }
 
-async fn insert_candidate(
-    tx: &mut sqlx::AnyConnection,
-    curation: &str,
-    candidate: &CandidateRow,
-) -> Result<()> {
+async fn insert_candidate(tx: &mut Tx, curation: &str, candidate: &CandidateRow) -> Result<()> {
     query(
         "INSERT INTO curation_candidates (curation_id, task_id, repository, base_sha, target_sha, commits, days,
                                           modified_lines, environment, filtered, image, attempts, prepared)

@@ -5,8 +5,9 @@ use swe_ci_base::clock::now_ms;
 use swe_ci_base::error::Result;
 use swe_ci_views::notification::{Channel, DeliveryState, DeliveryView, News, Occasion};
 
-use super::rows::notifications::{read_channel, read_delivery, read_event, read_news};
-use super::sql::query;
+use super::rows::columns::Columns;
+use super::rows::notifications::read_delivery;
+use super::sql::{only, query};
 use super::{Store, count};
 
 /// A delivery to attempt now.
@@ -54,25 +55,23 @@ impl Store {
         .await?;
         let Some(row) = row else { return Ok(None) };
         let id: String = row.try_get("id")?;
-        let claimed = query(
+        let tries: Option<i64> = query(
             "UPDATE deliveries SET tries = tries + 1, tried_at = $2, next_try_at = $3
              WHERE id = $1 AND state = 'waiting' AND next_try_at <= $2
              RETURNING tries",
         )
         .with((&id, now, now + hold_ms))
-        .row(&self.pool)
+        .first(&self.pool, only)
         .await?;
         // Another dispatcher was faster.
-        let Some(claimed) = claimed else {
-            return Ok(None);
-        };
+        let Some(tries) = tries else { return Ok(None) };
         Ok(Some(Due {
-            event: read_event(&row)?,
-            news: read_news(&row)?,
+            event: row.named("event", "event", Occasion::from_name)?,
+            news: row.optional_json("news", "a delivery's news")?,
             made_at: row.try_get("made_at")?,
-            tries: count(claimed.try_get("tries")?),
+            tries: count(tries),
             target_id: row.try_get("target_id")?,
-            channel: read_channel(&row)?,
+            channel: row.named("channel", "channel", Channel::from_name)?,
             address: row.try_get("address")?,
             of_admin: row.try_get::<String, _>("role")? == "admin",
             delivery_id: id,

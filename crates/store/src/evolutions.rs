@@ -13,7 +13,7 @@ use super::rows::evolutions::{
 };
 use super::rows::suites::COUNTS;
 use super::run_end::on_run_end;
-use super::sql::{Parameters, Statement, composed, only, query};
+use super::sql::{Parameters, Statement, Tx, composed, only, query};
 use super::steering::lock_run;
 use super::{Claim, Store, to_json};
 
@@ -37,13 +37,14 @@ impl Store {
     ) -> Result<()> {
         let mut tx = self.pool.begin().await?;
         let id = claim.evolution_id.as_str();
-        let (progress, ending, reason, at) = match record.next {
-            Ok(at) => ("running", None, None, Some(at)),
-            Err((Ending::Cancelled, reason)) => {
-                ("cancelled", Some(Ending::Cancelled), reason, None)
-            }
-            Err((ending, reason)) => ("finished", Some(ending), reason, None),
+        let at = record.next.ok();
+        let (ending, reason) = record.next.err().unzip();
+        let progress = match ending {
+            None => "running",
+            Some(Ending::Cancelled) => "cancelled",
+            Some(_) => "finished",
         };
+        let reason = reason.flatten();
         if ending.is_some() {
             lock_run(&mut tx, &claim.run_id).await?;
         }
@@ -55,8 +56,7 @@ impl Store {
         )
         .with((id, worker, progress, ending.map(Ending::name), reason))
         .with(ending.map(|_| record.step.finished_at))
-        .with(at.map(|a| a.iteration))
-        .with(at.map(|a| a.role.name()))
+        .with((at.map(|a| a.iteration), at.map(|a| a.role.name())))
         .with(at.map(|a| a.attempt))
         .changed(&mut *tx)
         .await?;
@@ -140,9 +140,13 @@ impl Store {
 
     /// Digests of the images the harnesses of a run were installed in.
     pub async fn layers_of_run(&self, run_id: &str) -> Result<Vec<String>> {
-        let sql = "SELECT DISTINCT s.layer FROM steps s JOIN evolutions e ON e.id = s.evolution_id
-                   WHERE e.run_id = $1 AND s.layer IS NOT NULL ORDER BY s.layer";
-        query(sql).with(run_id).all(&self.pool, only).await
+        query(
+            "SELECT DISTINCT s.layer FROM steps s JOIN evolutions e ON e.id = s.evolution_id
+             WHERE e.run_id = $1 AND s.layer IS NOT NULL ORDER BY s.layer",
+        )
+        .with(run_id)
+        .all(&self.pool, only)
+        .await
     }
 
     pub async fn iterations(&self, evolution_id: &str) -> Result<Vec<IterationRow>> {
@@ -185,7 +189,7 @@ impl Store {
 /// that the budget stops; others may follow. A retry resets both counts. The
 /// caller has locked the run.
 async fn notify_of_ending(
-    tx: &mut sqlx::AnyConnection,
+    tx: &mut Tx,
     claim: &Claim,
     ending: Ending,
     reason: Option<&str>,
@@ -210,11 +214,7 @@ async fn notify_of_ending(
     notify_owner(tx, &claim.run_id, about, Some(cause)).await
 }
 
-pub(super) async fn insert_step(
-    tx: &mut sqlx::AnyConnection,
-    evolution_id: &str,
-    step: &StepRow,
-) -> Result<()> {
+pub(super) async fn insert_step(tx: &mut Tx, evolution_id: &str, step: &StepRow) -> Result<()> {
     query(
         "INSERT INTO steps (evolution_id, seq, iteration, role, attempt, outcome, detail, product, log, started_at, finished_at,
                             input_tokens, output_tokens, cached_tokens, reasoning_tokens,
@@ -252,7 +252,7 @@ impl Parameters for Verdict {
 }
 
 pub(super) async fn insert_iteration(
-    tx: &mut sqlx::AnyConnection,
+    tx: &mut Tx,
     evolution_id: &str,
     iteration: &IterationRow,
 ) -> Result<()> {

@@ -5,10 +5,10 @@ use swe_ci_base::error::{Error, Result};
 use swe_ci_views::account::{Actor, Identity, LinkedIdentity, WaysIn};
 
 use super::Store;
-use super::audit::note;
+use super::audit::note_and_commit;
 use super::rows::accounts::{read_identity, read_linked_identity};
 use super::rows::columns::Columns;
-use super::sql::{only, query};
+use super::sql::{Tx, only, query};
 
 /// A proven identity at another site.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,15 +59,8 @@ impl Store {
             return Ok(Entry::Disabled(identity.name));
         }
         let by = Actor::Account(identity.clone());
-        note(
-            &mut tx,
-            &by,
-            "account.sign_in",
-            &identity.name,
-            &audit_detail(who),
-        )
-        .await?;
-        tx.commit().await?;
+        let detail = audit_detail(who);
+        note_and_commit(tx, &by, "account.sign_in", &identity.name, &detail).await?;
         Ok(Entry::In(identity))
     }
 
@@ -100,16 +93,8 @@ impl Store {
             )));
         }
         insert_identity(&mut tx, account_id, who).await?;
-        note(
-            &mut tx,
-            by,
-            "account.link_identity",
-            &name,
-            &audit_detail(who),
-        )
-        .await?;
-        tx.commit().await?;
-        Ok(())
+        let detail = audit_detail(who);
+        note_and_commit(tx, by, "account.link_identity", &name, &detail).await
     }
 
     /// The sign-in methods of an account.
@@ -158,15 +143,13 @@ impl Store {
             ));
         }
         let detail = format!("{provider}: {shown_as}");
-        note(&mut tx, by, "account.unlink_identity", &name, &detail).await?;
-        tx.commit().await?;
-        Ok(())
+        note_and_commit(tx, by, "account.unlink_identity", &name, &detail).await
     }
 }
 
 /// Links an identity to an account that is being created, or is locked.
 pub(super) async fn insert_identity(
-    tx: &mut sqlx::AnyConnection,
+    tx: &mut Tx,
     account_id: &str,
     who: &ProvenIdentity,
 ) -> Result<()> {
@@ -178,18 +161,18 @@ pub(super) async fn insert_identity(
     .with(now_ms())
     .changed(tx)
     .await?;
-    match inserted {
-        0 => Err(Error::Conflict(format!(
-            "`{}` is linked to another account already",
-            who.shown_as
-        ))),
-        _ => Ok(()),
+    if inserted == 0 {
+        let shown_as = &who.shown_as;
+        return Err(Error::Conflict(format!(
+            "`{shown_as}` is linked to another account already"
+        )));
     }
+    Ok(())
 }
 
 /// Locks an account's sign-in methods until the end of the transaction; returns
 /// its name.
-async fn lock_account(tx: &mut sqlx::AnyConnection, account_id: &str) -> Result<String> {
+async fn lock_account(tx: &mut Tx, account_id: &str) -> Result<String> {
     query("UPDATE accounts SET name = name WHERE id = $1 RETURNING name")
         .with(account_id)
         .first(tx, only)
@@ -197,7 +180,7 @@ async fn lock_account(tx: &mut sqlx::AnyConnection, account_id: &str) -> Result<
         .ok_or_else(|| Error::not_found("account", account_id))
 }
 
-async fn has_password(connection: &mut sqlx::AnyConnection, account_id: &str) -> Result<bool> {
+async fn has_password(connection: &mut Tx, account_id: &str) -> Result<bool> {
     let row = query("SELECT 1 FROM accounts WHERE id = $1 AND password <> ''")
         .with(account_id)
         .row(connection)
@@ -205,10 +188,7 @@ async fn has_password(connection: &mut sqlx::AnyConnection, account_id: &str) ->
     Ok(row.is_some())
 }
 
-async fn linked_identities(
-    connection: &mut sqlx::AnyConnection,
-    account_id: &str,
-) -> Result<Vec<LinkedIdentity>> {
+async fn linked_identities(connection: &mut Tx, account_id: &str) -> Result<Vec<LinkedIdentity>> {
     query(
         "SELECT provider, subject, shown_as, linked_at, last_used FROM identities
          WHERE account_id = $1 ORDER BY linked_at, provider, subject",

@@ -13,9 +13,9 @@ use super::evolutions::{insert_iteration, insert_step};
 use super::rows::evolutions::{IterationRow, StepRow};
 use super::rows::suites::Suite;
 use super::rows::tasks::TaskRow;
-use super::sql::{only, query};
+use super::sql::{Tx, only, query};
 use super::suites::put_suite;
-use super::{Store, tasks, to_json};
+use super::{Store, new_id, tasks, to_json};
 
 /// A finished run with all its evolutions.
 #[derive(Debug, Clone)]
@@ -60,19 +60,19 @@ impl Store {
     pub async fn put_import(&self, run: &ImportedRun) -> Result<(String, Put)> {
         let mut tx = self.pool.begin().await?;
         tasks::put_split(&mut tx, &run.config.split).await?;
-        let before = query("SELECT id, config, provenance FROM runs WHERE source = $1")
-            .with(&run.source)
-            .row(&mut *tx)
-            .await?;
+        let content = [to_json(&run.config)?, to_json(&run.provenance)?];
+        let before: Option<(String, [String; 2])> =
+            query("SELECT id, config, provenance FROM runs WHERE source = $1")
+                .with(&run.source)
+                .first(&mut *tx, |row| {
+                    let content = [row.try_get("config")?, row.try_get("provenance")?];
+                    Ok((row.try_get("id")?, content))
+                })
+                .await?;
         let (id, put) = match before {
-            None => (uuid::Uuid::now_v7().to_string(), Put::New),
-            Some(row) => {
-                let id: String = row.try_get("id")?;
-                let config: String = row.try_get("config")?;
-                let provenance: String = row.try_get("provenance")?;
-                if config == to_json(&run.config)? && provenance == to_json(&run.provenance)? {
-                    return Ok((id, Put::Unchanged));
-                }
+            None => (new_id(), Put::New),
+            Some((id, before)) if before == content => return Ok((id, Put::Unchanged)),
+            Some((id, _)) => {
                 remove_evolutions(&mut tx, &id).await?;
                 (id, Put::Replaced)
             }
@@ -87,7 +87,7 @@ impl Store {
     }
 }
 
-async fn remove_evolutions(tx: &mut sqlx::AnyConnection, run_id: &str) -> Result<()> {
+async fn remove_evolutions(tx: &mut Tx, run_id: &str) -> Result<()> {
     for sql in [
         "DELETE FROM evolution_styles WHERE evolution_id IN (SELECT id FROM evolutions WHERE run_id = $1)",
         "DELETE FROM iterations WHERE evolution_id IN (SELECT id FROM evolutions WHERE run_id = $1)",
@@ -103,7 +103,7 @@ async fn remove_evolutions(tx: &mut sqlx::AnyConnection, run_id: &str) -> Result
 
 /// Adds the missing tasks. A split that already has tasks gets no others, or
 /// its other runs would no longer belong to the same split.
-async fn put_tasks(tx: &mut sqlx::AnyConnection, run: &ImportedRun) -> Result<()> {
+async fn put_tasks(tx: &mut Tx, run: &ImportedRun) -> Result<()> {
     let split = &run.config.split;
     let split_tasks: Vec<String> = query("SELECT task_id FROM split_tasks WHERE split = $1")
         .with(split)
@@ -116,17 +116,14 @@ async fn put_tasks(tx: &mut sqlx::AnyConnection, run: &ImportedRun) -> Result<()
                 "the split `{split}` exists and has no task `{id}`; choose another split with --split"
             )));
         }
-        let known = query("SELECT base_sha, target_sha FROM tasks WHERE id = $1")
-            .with(id)
-            .row(&mut *tx)
-            .await?;
+        let known: Option<(String, String)> =
+            query("SELECT base_sha, target_sha FROM tasks WHERE id = $1")
+                .with(id)
+                .first(&mut *tx, |row| Ok((row.try_get(0)?, row.try_get(1)?)))
+                .await?;
         match known {
             None => tasks::upsert_task(&mut *tx, task).await?,
-            Some(row) => ensure_same_commits(
-                task,
-                &row.try_get::<String, _>("base_sha")?,
-                &row.try_get::<String, _>("target_sha")?,
-            )?,
+            Some((base, target)) => ensure_same_commits(task, &base, &target)?,
         }
         if split_tasks.is_empty() {
             tasks::put_in_split(&mut *tx, split, position, &task.id).await?;
@@ -146,7 +143,7 @@ fn ensure_same_commits(task: &TaskRow, base: &str, target: &str) -> Result<()> {
     )))
 }
 
-async fn put_run(tx: &mut sqlx::AnyConnection, id: &str, run: &ImportedRun) -> Result<()> {
+async fn put_run(tx: &mut Tx, id: &str, run: &ImportedRun) -> Result<()> {
     query(
         "INSERT INTO runs (id, split, kind, config, provenance, progress, created_at, finished_at, source)
          VALUES ($1, $2, $3, $4, $5, 'finished', $6, $6, $7)
@@ -160,12 +157,8 @@ async fn put_run(tx: &mut sqlx::AnyConnection, id: &str, run: &ImportedRun) -> R
     .await
 }
 
-async fn put_evolution(
-    tx: &mut sqlx::AnyConnection,
-    run_id: &str,
-    evolution: &ImportedEvolution,
-) -> Result<()> {
-    let id = uuid::Uuid::now_v7().to_string();
+async fn put_evolution(tx: &mut Tx, run_id: &str, evolution: &ImportedEvolution) -> Result<()> {
+    let id = new_id();
     let suite = put_suite(&mut *tx, &evolution.suite).await?;
     query(
         "INSERT INTO evolutions (id, run_id, task_id, sample, progress, ending, reason, lease_until, expected_seconds,

@@ -1,15 +1,15 @@
 //! Invitations: links that create one account each.
 
 use sqlx::Row;
-use swe_ci_base::clock::{now_ms, rfc3339};
+use swe_ci_base::clock::now_ms;
 use swe_ci_base::error::{Error, Result};
 use swe_ci_views::account::{AccountRole, Actor, Identity, InvitationView};
 
-use super::Store;
 use super::accounts::{NewAccount, insert_account};
-use super::audit::note;
+use super::audit::note_and_commit;
 use super::rows::accounts::{read_account_role, read_invitation};
-use super::sql::{composed, query};
+use super::sql::{Tx, composed, query};
+use super::{Store, new_id};
 
 /// An invitation to create.
 #[derive(Debug, Clone)]
@@ -58,8 +58,7 @@ impl Store {
         let mut tx = self.pool.begin().await?;
         let view = insert(&mut tx, new, by.name()).await?;
         let detail = format!("as {}: {}", new.role.name(), new.note);
-        note(&mut tx, by, "invitation.make", &view.invitation_id, &detail).await?;
-        tx.commit().await?;
+        note_and_commit(tx, by, "invitation.make", &view.invitation_id, &detail).await?;
         Ok(view)
     }
 
@@ -68,7 +67,7 @@ impl Store {
         composed(format!(
             "SELECT id, role, note, created_at, expires_at FROM invitations WHERE {OPEN} ORDER BY id DESC"
         ))
-            .with(now_ms())
+        .with(now_ms())
             .all(&self.pool, read_invitation)
             .await
     }
@@ -78,7 +77,7 @@ impl Store {
         composed(format!(
             "SELECT id, role, note, created_at, expires_at FROM invitations WHERE digest = $2 AND {OPEN}"
         ))
-            .with((now_ms(), digest))
+        .with((now_ms(), digest))
             .first(&self.pool, read_invitation)
             .await
     }
@@ -94,9 +93,7 @@ impl Store {
         if removed == 0 {
             return Err(Error::not_found("open invitation", id));
         }
-        note(&mut tx, by, "invitation.withdraw", id, "").await?;
-        tx.commit().await?;
-        Ok(())
+        note_and_commit(tx, by, "invitation.withdraw", id, "").await
     }
 
     /// Creates the account an invitation is for. If several people follow it at
@@ -126,26 +123,14 @@ impl Store {
     }
 }
 
-async fn insert(
-    tx: &mut sqlx::AnyConnection,
-    new: &NewInvitation,
-    made_by: &str,
-) -> Result<InvitationView> {
-    let id = uuid::Uuid::now_v7().to_string();
-    let now = now_ms();
+async fn insert(tx: &mut Tx, new: &NewInvitation, made_by: &str) -> Result<InvitationView> {
     query(
         "INSERT INTO invitations (id, digest, role, note, made_by, created_at, expires_at)
-         VALUES ($1, $2, $3, $4, $5, $6, $7)",
+         VALUES ($1, $2, $3, $4, $5, $6, $7)
+         RETURNING id, role, note, created_at, expires_at",
     )
-    .with((&id, &new.digest, new.role.name(), &new.note, made_by, now))
-    .with(new.expires_at)
-    .run(tx)
-    .await?;
-    Ok(InvitationView {
-        invitation_id: id,
-        role: new.role,
-        note: new.note.clone(),
-        created_at: rfc3339(now),
-        expires_at: rfc3339(new.expires_at),
-    })
+    .with((new_id(), &new.digest, new.role.name(), &new.note))
+    .with((made_by, now_ms(), new.expires_at))
+    .one(tx, read_invitation)
+    .await
 }

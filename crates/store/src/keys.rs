@@ -8,10 +8,10 @@ use swe_ci_core::run::RunConfig;
 use swe_ci_views::account::Actor;
 
 use super::Store;
-use super::audit::note;
+use super::audit::{note, note_and_commit};
 use super::rows::columns::read_config;
 use super::rows::runs::read_permissions;
-use super::sql::{only, query};
+use super::sql::{Tx, only, query};
 
 /// A sealed key and the master key that opens it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -88,9 +88,7 @@ impl Store {
         if removed == 0 {
             return Err(Error::not_found("key", name));
         }
-        note(&mut tx, by, "key.remove", name, "").await?;
-        tx.commit().await?;
-        Ok(())
+        note_and_commit(tx, by, "key.remove", name, "").await
     }
 
     /// The permissions of a run: its keys and its network reach.
@@ -120,7 +118,7 @@ impl Store {
 
 impl KeysAlone {
     /// The transaction, for rows written together with a key.
-    pub(super) fn tx(&mut self) -> &mut sqlx::AnyConnection {
+    pub(super) fn tx(&mut self) -> &mut Tx {
         &mut self.tx
     }
 
@@ -177,7 +175,7 @@ impl KeysAlone {
 
 /// Removes the keys meant for this run alone, if they belong to its owner and
 /// no unfinished run uses them.
-pub(super) async fn forget_keys(tx: &mut sqlx::AnyConnection, run_id: &str) -> Result<()> {
+pub(super) async fn forget_keys(tx: &mut Tx, run_id: &str) -> Result<()> {
     let row = query(
         "SELECT keys_of, config FROM runs
          WHERE id = $1 AND forget_keys = 1 AND keys_of = coalesce(owner, '')",
@@ -206,10 +204,7 @@ pub(super) async fn forget_keys(tx: &mut sqlx::AnyConnection, run_id: &str) -> R
 }
 
 /// Unfinished runs that use keys of this keyring, oldest first.
-async fn unfinished_runs_with(
-    tx: &mut sqlx::AnyConnection,
-    ring: &Keyring,
-) -> Result<Vec<(String, RunConfig)>> {
+async fn unfinished_runs_with(tx: &mut Tx, ring: &Keyring) -> Result<Vec<(String, RunConfig)>> {
     query(
         "SELECT id, config FROM runs
          WHERE progress IN ('queued', 'running') AND keys_of = $1 ORDER BY id",

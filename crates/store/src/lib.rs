@@ -119,14 +119,14 @@ impl Store {
     }
 }
 
+/// An id that rises with time.
+fn new_id() -> String {
+    uuid::Uuid::now_v7().to_string()
+}
+
 /// JSON for a TEXT column.
 fn to_json<T: serde::Serialize>(value: &T) -> Result<String> {
     Ok(serde_json::to_string(value).context("cannot write JSON for the database")?)
-}
-
-fn from_json<T: serde::de::DeserializeOwned>(what: &str, text: &str) -> Result<T> {
-    Ok(serde_json::from_str(text)
-        .with_context(|| format!("the database holds {what} that cannot be read"))?)
 }
 
 /// A count from a BIGINT column.

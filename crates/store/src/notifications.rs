@@ -1,19 +1,19 @@
 //! Notification targets: where accounts receive news of their runs.
 
 use sqlx::Row;
-use swe_ci_base::clock::{now_ms, rfc3339};
+use swe_ci_base::clock::now_ms;
 use swe_ci_base::error::{Error, Result};
 use swe_ci_core::permissions::Keyring;
 use swe_ci_views::account::Actor;
 use swe_ci_views::notification::{Channel, Occasion, TargetView};
 
-use super::audit::note;
+use super::audit::{note, note_and_commit};
 use super::keys::KeysAlone;
 use super::outbox::insert_delivery;
 use super::rows::columns::Columns;
-use super::rows::notifications::{read_channel, read_target};
-use super::sql::{composed, query};
-use super::{Store, to_json};
+use super::rows::notifications::read_target;
+use super::sql::{Tx, composed, query};
+use super::{Store, new_id, to_json};
 
 /// The result of entering a mailbox's code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,8 +70,7 @@ impl Store {
         let id = &target.target_id;
         insert_delivery(&mut tx, id, Occasion::Code, None).await?;
         note(&mut tx, by, "notification.add", id, new.address).await?;
-        note(&mut tx, by, "notification.code", id, "").await?;
-        tx.commit().await?;
+        note_and_commit(tx, by, "notification.code", id, "").await?;
         Ok(target)
     }
 
@@ -80,9 +79,7 @@ impl Store {
         let mut tx = self.pool.begin().await?;
         insert_delivery(&mut tx, target_id, about, None).await?;
         let action = format!("notification.{}", about.name());
-        note(&mut tx, by, &action, target_id, "").await?;
-        tx.commit().await?;
-        Ok(())
+        note_and_commit(tx, by, &action, target_id, "").await
     }
 
     /// How often an actor did something after a moment, by the audit log.
@@ -119,10 +116,11 @@ impl Store {
         ] {
             query(sql).with(id).run(&mut *tx).await?;
         }
-        let address = public_address(read_channel(&row)?, &row.try_get::<String, _>("address")?);
-        note(&mut tx, by, "notification.remove", id, &address).await?;
-        tx.commit().await?;
-        Ok(())
+        let address = public_address(
+            row.named("channel", "channel", Channel::from_name)?,
+            &row.try_get::<String, _>("address")?,
+        );
+        note_and_commit(tx, by, "notification.remove", id, &address).await
     }
 
     /// Sets the code that confirms a mailbox, valid until `until`.
@@ -200,31 +198,22 @@ impl KeysAlone {
 }
 
 async fn insert_target(
-    tx: &mut sqlx::AnyConnection,
+    tx: &mut Tx,
     channel: Channel,
     new: &NewTarget<'_>,
     confirmed_at: Option<i64>,
 ) -> Result<TargetView> {
-    let (id, now) = (uuid::Uuid::now_v7().to_string(), now_ms());
-    query(
+    composed(format!(
         "INSERT INTO notification_targets (id, account_id, channel, address, events, created_at, confirmed_at,
                                            code, code_until, code_tries)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, '', 0, 0)",
-    )
-    .with((&id, new.account_id, channel.name(), new.address))
-    .with((to_json(&new.events)?, now, confirmed_at))
-    // Postgres would cache the statement with the type of this `None`.
+         VALUES ($1, $2, $3, $4, $5, $6, $7, '', 0, 0)
+         RETURNING {COLUMNS}"
+    ))
+    .with((new_id(), new.account_id, channel.name(), new.address))
+    .with((to_json(&new.events)?, now_ms(), confirmed_at))
     .unprepared()
-    .run(tx)
-    .await?;
-    Ok(TargetView {
-        target_id: id,
-        channel,
-        address: new.address.to_owned(),
-        events: new.events.to_vec(),
-        confirmed: confirmed_at.is_some(),
-        created_at: rfc3339(now),
-    })
+    .one(tx, read_target)
+    .await
 }
 
 /// The part of an address that others may see: the path of a webhook is often

@@ -8,8 +8,8 @@ use swe_ci_views::notification::{Cause, News, Occasion};
 
 use super::rows::columns::{Columns, read_config, read_progress};
 use super::rows::notifications::read_events;
-use super::sql::query;
-use super::to_json;
+use super::sql::{Tx, query};
+use super::{new_id, to_json};
 
 /// The longest reason in a notification, in characters.
 const LONGEST_REASON: usize = 500;
@@ -17,7 +17,7 @@ const LONGEST_REASON: usize = 500;
 /// Notifies the owner of a run, at each target that subscribes to this event.
 /// Runs of the operator have no owner to notify.
 pub(super) async fn notify_owner(
-    tx: &mut sqlx::AnyConnection,
+    tx: &mut Tx,
     run_id: &str,
     event: Occasion,
     cause: Option<Cause>,
@@ -44,7 +44,7 @@ pub(super) async fn notify_owner(
 }
 
 pub(super) async fn insert_delivery(
-    tx: &mut sqlx::AnyConnection,
+    tx: &mut Tx,
     target_id: &str,
     event: Occasion,
     news: Option<&News>,
@@ -54,7 +54,7 @@ pub(super) async fn insert_delivery(
         "INSERT INTO deliveries (id, target_id, event, news, made_at, state, tries, next_try_at, answer)
          VALUES ($1, $2, $3, $4, $5, 'waiting', 0, $5, '')",
     )
-    .with((uuid::Uuid::now_v7().to_string(), target_id, event.name()))
+    .with((new_id(), target_id, event.name()))
     .with((news.map(to_json).transpose()?, now))
     .unprepared()
     .run(tx)
@@ -62,11 +62,7 @@ pub(super) async fn insert_delivery(
 }
 
 /// The state of a run in this transaction.
-async fn news_of_run(
-    tx: &mut sqlx::AnyConnection,
-    run_id: &str,
-    cause: Option<Cause>,
-) -> Result<News> {
+async fn news_of_run(tx: &mut Tx, run_id: &str, cause: Option<Cause>) -> Result<News> {
     let cause = cause.map(|cause| Cause {
         reason: cause.reason.chars().take(LONGEST_REASON).collect(),
         ..cause

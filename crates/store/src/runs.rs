@@ -11,12 +11,12 @@ use swe_ci_views::view::{Provenance, RunSummary};
 
 use super::audit::note;
 use super::changes::commit_change;
-use super::rows::columns::read_progress;
+use super::rows::columns::{Columns, read_progress};
 use super::rows::runs::{
     RunListing, RunToExecute, read_listing, read_run_summary, read_run_to_execute, read_visibility,
 };
 use super::sql::{composed, only, query};
-use super::{Store, from_json, to_json};
+use super::{Store, new_id, to_json};
 
 /// A run to queue with all its evolutions.
 #[derive(Debug, Clone)]
@@ -58,7 +58,7 @@ const SUMMARY: &str = "
 impl Store {
     /// Writes a run and its evolutions in one transaction; returns its id.
     pub async fn insert_run(&self, run: &NewRun, by: &Actor) -> Result<String> {
-        let id = uuid::Uuid::now_v7().to_string();
+        let id = new_id();
         let now = now_ms();
         let mut tx = self.pool.begin().await?;
         query(
@@ -81,7 +81,7 @@ impl Store {
                      VALUES ($1, $2, $3, $4, 'queued', 0, $5, $6, 1, 'architect', 1,
                              (SELECT suite FROM tasks WHERE id = $3))",
                 )
-                .with((uuid::Uuid::now_v7().to_string(), &id, task.as_str()))
+                .with((new_id(), &id, task.as_str()))
                 .with((sample, *expected_seconds, now))
                 .run(&mut *tx)
                 .await?;
@@ -164,12 +164,13 @@ impl Store {
 
     /// Makes a run public.
     pub async fn publish(&self, id: &str, by: &Actor) -> Result<()> {
-        self.set_visibility(id, Visibility::Public, "", by).await
+        self.set_visibility(id, Visibility::Public, "", "run.publish", by)
+            .await
     }
 
     /// Withdraws a public run; `why` is shown to those who can still see it.
     pub async fn withdraw(&self, id: &str, why: &str, by: &Actor) -> Result<()> {
-        self.set_visibility(id, Visibility::Withdrawn, why, by)
+        self.set_visibility(id, Visibility::Withdrawn, why, "run.withdraw", by)
             .await
     }
 
@@ -178,13 +179,9 @@ impl Store {
         id: &str,
         visibility: Visibility,
         why: &str,
+        action: &str,
         by: &Actor,
     ) -> Result<()> {
-        let action = match visibility {
-            Visibility::Public => "run.publish",
-            Visibility::Withdrawn => "run.withdraw",
-            Visibility::Private => "run.hide",
-        };
         let mut tx = self.pool.begin().await?;
         let changed = query(
             "UPDATE runs SET visibility = $2, withdrawn = $3 WHERE id = $1 AND visibility <> $2",
@@ -231,12 +228,13 @@ impl Store {
     }
 
     pub async fn provenance(&self, run_id: &str) -> Result<Provenance> {
-        let text: Option<String> = query("SELECT provenance FROM runs WHERE id = $1")
+        query("SELECT provenance FROM runs WHERE id = $1")
             .with(run_id)
-            .first(&self.pool, only)
-            .await?;
-        let text = text.ok_or_else(|| Error::not_found("run", run_id))?;
-        from_json("a run's provenance", &text)
+            .first(&self.pool, |row| {
+                row.json("provenance", "a run's provenance")
+            })
+            .await?
+            .ok_or_else(|| Error::not_found("run", run_id))
     }
 
     pub async fn run_progress(&self, id: &str) -> Result<Progress> {

@@ -5,6 +5,9 @@ use sqlx::query::Query;
 use sqlx::{Any, AnyExecutor, AssertSqlSafe, Decode, Row, SqlSafeStr, Type};
 use swe_ci_base::error::Result;
 
+/// What statements run on; in a transaction unless a caller says otherwise.
+pub(crate) type Tx = sqlx::AnyConnection;
+
 /// A statement of this text, without parameters.
 pub(crate) fn query(text: impl SqlSafeStr) -> Statement {
     Statement(sqlx::query(text))

@@ -13,7 +13,7 @@ use super::changes::commit_change;
 use super::rows::columns::Columns;
 use super::rows::runs::read_run_state;
 use super::run_end::on_run_end;
-use super::sql::{only, query};
+use super::sql::{Tx, only, query};
 use super::{Store, to_json};
 
 /// How many evolutions of a run a retry would resume.
@@ -156,10 +156,7 @@ impl Store {
 
 /// Locks a run until the end of the transaction, as its first statement.
 /// Returns its progress and steering.
-pub(super) async fn lock_run(
-    tx: &mut sqlx::AnyConnection,
-    run_id: &str,
-) -> Result<(Progress, Steering)> {
+pub(super) async fn lock_run(tx: &mut Tx, run_id: &str) -> Result<(Progress, Steering)> {
     query(
         "UPDATE runs SET progress = progress WHERE id = $1
          RETURNING progress, config, paused_at, at_once, budget",
@@ -171,11 +168,7 @@ pub(super) async fn lock_run(
 }
 
 /// Adds a row to the steps of each retried evolution, at its current step.
-async fn insert_retried_steps(
-    tx: &mut sqlx::AnyConnection,
-    run_id: &str,
-    by: &Actor,
-) -> Result<()> {
+async fn insert_retried_steps(tx: &mut Tx, run_id: &str, by: &Actor) -> Result<()> {
     query(
         "INSERT INTO steps (evolution_id, seq, iteration, role, attempt, outcome, detail, started_at, finished_at)
          SELECT e.id, (SELECT count(*) FROM steps s WHERE s.evolution_id = e.id),

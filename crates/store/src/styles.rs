@@ -113,7 +113,8 @@ impl Store {
             "SELECT style, reason FROM evolution_styles WHERE evolution_id = $1 AND method = $2 AND claimed_until = 0",
         )
         .with((evolution, method))
-        .first(&self.pool, read_measured).await
+        .first(&self.pool, read_measured)
+        .await
     }
 
     /// The styles of a run's evolutions that were measured by this method.

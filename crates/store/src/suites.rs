@@ -3,11 +3,11 @@
 use swe_ci_base::error::{Error, Result};
 
 use super::rows::suites::{Suite, read_suite};
-use super::sql::query;
+use super::sql::{Tx, query};
 use super::{Store, to_json};
 
 /// Stores a suite unless it exists; returns its id.
-pub(super) async fn put_suite(tx: &mut sqlx::AnyConnection, suite: &Suite) -> Result<String> {
+pub(super) async fn put_suite(tx: &mut Tx, suite: &Suite) -> Result<String> {
     let tests = to_json(&suite.tests)?;
     let id = suite.id(&tests);
     query(

@@ -12,9 +12,9 @@ use swe_ci_views::view::{SplitSummary, TaskState, TaskSummary};
 use super::changes::commit_change;
 use super::rows::columns::{Columns, read_task_id};
 use super::rows::tasks::{TaskRow, read_preparation, read_task, read_task_summary};
-use super::sql::{composed, only, query};
+use super::sql::{Tx, composed, only, query};
 use super::suites::put_suite;
-use super::{Store, from_json, to_json};
+use super::{Store, to_json};
 
 const INSERT_TASK: &str = "
     INSERT INTO tasks (id, repo, base_sha, target_sha, state, reason, image, suite, suite_seconds, commits, span_days,
@@ -31,10 +31,9 @@ const SELECT_TASK: &str = "
     SELECT t.*, u.base_in_target, u.target_passed, u.base_passed, u.counts_only, u.tests, u.base_outcomes
     FROM tasks t JOIN suites u ON u.id = t.suite";
 
-/// All columns of [`TaskSummary`].
+/// The same without its tests, which are most of it.
 const SELECT_SUMMARY: &str = "
-    SELECT t.id, t.repo, t.base_sha, t.target_sha, t.state, t.reason, t.suite_seconds, t.commits, t.span_days,
-           t.preparation, u.base_in_target, u.target_passed, u.base_passed, u.counts_only
+    SELECT t.*, u.base_in_target, u.target_passed, u.base_passed, u.counts_only
     FROM tasks t JOIN suites u ON u.id = t.suite";
 
 impl Store {
@@ -124,10 +123,7 @@ impl Store {
         query("SELECT source, created_at FROM splits WHERE name = $1")
             .with(split)
             .first(&self.pool, |row| {
-                let source = match row.try_get::<String, _>("source")?.as_str() {
-                    "" => None,
-                    json => Some(from_json("where a split came from", json)?),
-                };
+                let source = row.optional_json("source", "where a split came from")?;
                 Ok((source, row.try_get("created_at")?))
             })
             .await?
@@ -160,7 +156,7 @@ impl Store {
         let tasks = composed(format!(
             "{SELECT_TASK} JOIN split_tasks s ON s.task_id = t.id WHERE s.split = $1 ORDER BY s.position, t.id"
         ))
-            .with(split)
+        .with(split)
             .all(&self.pool, read_task)
             .await?;
         if tasks.is_empty() {
@@ -215,14 +211,14 @@ impl Store {
     }
 }
 
-pub(super) async fn put_split(tx: &mut sqlx::AnyConnection, split: &str) -> Result<()> {
+pub(super) async fn put_split(tx: &mut Tx, split: &str) -> Result<()> {
     query("INSERT INTO splits (name, created_at) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING")
         .with((split, now_ms()))
         .run(tx)
         .await
 }
 
-pub(super) async fn upsert_task(tx: &mut sqlx::AnyConnection, task: &TaskRow) -> Result<()> {
+pub(super) async fn upsert_task(tx: &mut Tx, task: &TaskRow) -> Result<()> {
     let suite = put_suite(&mut *tx, &task.suite).await?;
     let (state, reason) = match &task.state {
         TaskState::Ready => ("ready", ""),
@@ -239,7 +235,7 @@ pub(super) async fn upsert_task(tx: &mut sqlx::AnyConnection, task: &TaskRow) ->
 }
 
 pub(super) async fn put_in_split(
-    tx: &mut sqlx::AnyConnection,
+    tx: &mut Tx,
     split: &str,
     position: u32,
     task: &TaskId,

@@ -1,15 +1,15 @@
 //! API tokens. The store holds only the digest of a token.
 
 use sqlx::Row;
-use swe_ci_base::clock::{now_ms, rfc3339};
+use swe_ci_base::clock::now_ms;
 use swe_ci_base::error::{Error, Result};
 use swe_ci_views::account::{AccountRole, Actor, Identity, TokenView};
 
-use super::Store;
-use super::audit::note;
+use super::audit::note_and_commit;
 use super::rows::accounts::{read_account_role, read_token};
 use super::rows::columns::Columns;
 use super::sql::{only, query};
+use super::{Store, new_id};
 
 /// A token to create.
 #[derive(Debug, Clone)]
@@ -25,28 +25,19 @@ pub struct NewToken<'a> {
 
 impl Store {
     pub async fn insert_token(&self, new: &NewToken<'_>, by: &Actor) -> Result<TokenView> {
-        let id = uuid::Uuid::now_v7().to_string();
-        let now = now_ms();
         let mut tx = self.pool.begin().await?;
-        query(
+        let token = query(
             "INSERT INTO api_tokens (id, account_id, digest, name, scope, created_at, expires_at)
-             VALUES ($1, $2, $3, $4, $5, $6, $7)",
+             VALUES ($1, $2, $3, $4, $5, $6, $7)
+             RETURNING id, name, scope, created_at, expires_at, used_at",
         )
-        .with((&id, new.account_id, new.digest, new.name))
-        .with((new.scope.name(), now, new.expires_at))
-        .run(&mut *tx)
+        .with((new_id(), new.account_id, new.digest, new.name))
+        .with((new.scope.name(), now_ms(), new.expires_at))
+        .one(&mut *tx, read_token)
         .await?;
         let detail = format!("{}, as {}", new.name, new.scope.name());
-        note(&mut tx, by, "token.make", &id, &detail).await?;
-        tx.commit().await?;
-        Ok(TokenView {
-            token_id: id,
-            name: new.name.to_owned(),
-            scope: new.scope,
-            created_at: rfc3339(now),
-            expires_at: rfc3339(new.expires_at),
-            used_at: None,
-        })
+        note_and_commit(tx, by, "token.make", &token.token_id, &detail).await?;
+        Ok(token)
     }
 
     /// The valid tokens of an account, newest first.
@@ -73,9 +64,7 @@ impl Store {
         .first(&mut *tx, only)
         .await?;
         let name = name.ok_or_else(|| Error::not_found("token", id))?;
-        note(&mut tx, by, "token.revoke", id, &name).await?;
-        tx.commit().await?;
-        Ok(())
+        note_and_commit(tx, by, "token.revoke", id, &name).await
     }
 
     /// The owner of a token, with the lower of the account's role and the
@@ -92,13 +81,12 @@ impl Store {
         .row(&self.pool)
         .await?;
         let Some(row) = row else { return Ok(None) };
-        let minute = now - 60_000;
-        if row
-            .try_get::<Option<i64>, _>("used_at")?
-            .is_none_or(|at| at <= minute)
-        {
-            let token: String = row.try_get("token")?;
-            self.note_token_use(&token, now).await?;
+        let used_at: Option<i64> = row.try_get("used_at")?;
+        if used_at.is_none_or(|at| at <= now - 60_000) {
+            query("UPDATE api_tokens SET used_at = $2 WHERE id = $1")
+                .with((row.try_get::<String, _>("token")?, now))
+                .run(&self.pool)
+                .await?;
         }
         Ok(Some(Identity {
             account_id: row.try_get("id")?,
@@ -106,12 +94,5 @@ impl Store {
             role: read_account_role(&row, "role")?.min(read_account_role(&row, "scope")?),
             until: Some(row.time("expires_at")?),
         }))
-    }
-
-    async fn note_token_use(&self, id: &str, now: i64) -> Result<()> {
-        query("UPDATE api_tokens SET used_at = $2 WHERE id = $1")
-            .with((id, now))
-            .run(&self.pool)
-            .await
     }
 }

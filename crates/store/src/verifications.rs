@@ -1,15 +1,15 @@
 //! Verifications of runs, and the marks that administrators gave.
 
-use sqlx::AnyConnection;
 use swe_ci_base::error::{Error, Result};
 use swe_ci_views::account::Actor;
 use swe_ci_views::verification::{Verification, Verified};
 
+use super::audit::note;
 use super::changes::commit_change;
 use super::rows::columns::Columns;
-use super::sql::query;
+use super::sql::{Tx, query};
 use super::steering::lock_run;
-use super::{Store, audit, to_json};
+use super::{Store, to_json};
 
 impl Store {
     /// Records the result of verifying a run, replacing an earlier one.
@@ -34,10 +34,10 @@ impl Store {
             verification.iterations,
             verification.differences.len()
         );
-        audit::note(&mut tx, by, "run.verify", run_id, &detail).await?;
+        note(&mut tx, by, "run.verify", run_id, &detail).await?;
         if !verification.holds() && set_verified(&mut tx, run_id, None).await? {
             let why = "it came out otherwise when it was checked again";
-            audit::note(&mut tx, by, "run.unmark", run_id, why).await?;
+            note(&mut tx, by, "run.unmark", run_id, why).await?;
         }
         commit_change(tx).await
     }
@@ -61,7 +61,7 @@ impl Store {
             return Ok(());
         }
         set_verified(&mut tx, run_id, Some(mark)).await?;
-        audit::note(&mut tx, by, "run.mark", run_id, "verified").await?;
+        note(&mut tx, by, "run.mark", run_id, "verified").await?;
         commit_change(tx).await
     }
 
@@ -70,7 +70,7 @@ impl Store {
         let mut tx = self.pool.begin().await?;
         lock_run(&mut tx, run_id).await?;
         if set_verified(&mut tx, run_id, None).await? {
-            audit::note(&mut tx, by, "run.unmark", run_id, "").await?;
+            note(&mut tx, by, "run.unmark", run_id, "").await?;
             commit_change(tx).await?;
         }
         Ok(())
@@ -93,14 +93,14 @@ fn ensure_verifiable(run_id: &str, verification: Option<&Verification>) -> Resul
     )))
 }
 
-async fn verification(tx: &mut AnyConnection, run_id: &str) -> Result<Option<Verification>> {
+async fn verification(tx: &mut Tx, run_id: &str) -> Result<Option<Verification>> {
     query("SELECT found FROM verifications WHERE run_id = $1")
         .with(run_id)
         .first(tx, |row| row.json("found", "a run's verification"))
         .await
 }
 
-async fn verified_mark(tx: &mut AnyConnection, run_id: &str) -> Result<Option<Verified>> {
+async fn verified_mark(tx: &mut Tx, run_id: &str) -> Result<Option<Verified>> {
     query("SELECT verified FROM runs WHERE id = $1")
         .with(run_id)
         .one(tx, |row| row.optional_json("verified", "the mark of a run"))
@@ -108,11 +108,7 @@ async fn verified_mark(tx: &mut AnyConnection, run_id: &str) -> Result<Option<Ve
 }
 
 /// Sets or clears the mark; returns whether that changed anything.
-async fn set_verified(
-    tx: &mut AnyConnection,
-    run_id: &str,
-    mark: Option<&Verified>,
-) -> Result<bool> {
+async fn set_verified(tx: &mut Tx, run_id: &str, mark: Option<&Verified>) -> Result<bool> {
     let json = mark.map(to_json).transpose()?.unwrap_or_default();
     let changed = query("UPDATE runs SET verified = $2 WHERE id = $1 AND verified <> $2")
         .with((run_id, json))

@@ -24,16 +24,15 @@ pub struct Coloured {
     pub token: Token,
 }
 
-crate::named! {
-    Token {
-        Keyword => "keyword",
-        String => "string",
-        Comment => "comment",
-        Constant => "constant",
-        Function => "function",
-        Type => "type",
-    }
-}
+crate::named!(
+    Token,
+    Keyword = "keyword",
+    String = "string",
+    Comment = "comment",
+    Constant = "constant",
+    Function = "function",
+    Type = "type"
+);
 
 /// The compact form of words for the browser: for each, its distance from the
 /// last, and its length combined with its token. It takes a third of the plain

@@ -99,12 +99,7 @@ pub enum Convention {
     Reference,
 }
 
-crate::named! {
-    Convention {
-        Paper => "paper",
-        Reference => "reference",
-    }
-}
+crate::named!(Convention, Paper = "paper", Reference = "reference");
 
 impl std::str::FromStr for Convention {
     type Err = String;

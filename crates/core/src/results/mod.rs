@@ -27,12 +27,7 @@ pub enum Layout {
     Otter,
 }
 
-crate::named! {
-    Layout {
-        Reference => "reference",
-        Otter => "otter",
-    }
-}
+crate::named!(Layout, Reference = "reference", Otter = "otter");
 
 impl std::str::FromStr for Layout {
     type Err = String;
@@ -97,15 +92,11 @@ fn bad(line: u32, problem: impl Into<String>) -> BadLine {
 
 /// A plausible count of tests.
 fn count(line: u32, name: &str, value: i64) -> Result<u32, BadLine> {
-    u32::try_from(value)
-        .ok()
-        .filter(|n| *n <= MAX_TESTS)
-        .ok_or_else(|| {
-            bad(
-                line,
-                format!("`{name}` is {value}; a count of tests is 0 to {MAX_TESTS}"),
-            )
-        })
+    let count = u32::try_from(value).ok().filter(|n| *n <= MAX_TESTS);
+    count.ok_or_else(|| {
+        let problem = format!("`{name}` is {value}; a count of tests is 0 to {MAX_TESTS}");
+        bad(line, problem)
+    })
 }
 
 /// The text of a UTF-8 file, without a byte order mark.
@@ -126,10 +117,8 @@ fn json<'a, T: Deserialize<'a>>(first_line: u32, text: &'a str) -> Result<T, Bad
         // of the file.
         let message = e.to_string();
         let problem = message.split(" at line ").next().unwrap_or(&message);
-        bad(
-            first_line + within,
-            format!("column {}: {problem}", e.column()),
-        )
+        let problem = format!("column {}: {problem}", e.column());
+        bad(first_line + within, problem)
     })
 }
 

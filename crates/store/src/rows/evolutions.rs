@@ -118,7 +118,7 @@ pub(crate) fn read_evolution(row: &AnyRow) -> Result<EvolutionRow> {
         finished_at: row.try_get("finished_at")?,
         at: (
             row.count("at_iteration")?,
-            read_step_role(row, "at_role")?,
+            row.named("at_role", "role", Role::from_name)?,
             row.count("at_attempt")?,
         ),
     })
@@ -127,7 +127,7 @@ pub(crate) fn read_evolution(row: &AnyRow) -> Result<EvolutionRow> {
 pub(crate) fn read_step(row: &AnyRow) -> Result<StepRow> {
     Ok(StepRow {
         iteration: row.count("iteration")?,
-        role: read_step_role(row, "role")?,
+        role: row.named("role", "role", Role::from_name)?,
         attempt: row.count("attempt")?,
         outcome: row.json("outcome", "a step's outcome")?,
         detail: row.try_get("detail")?,
@@ -167,10 +167,6 @@ pub(crate) fn read_verdict(row: &AnyRow) -> Result<Verdict> {
         passed: row.count("passed")?,
         lost,
     })
-}
-
-fn read_step_role(row: &AnyRow, column: &str) -> Result<Role> {
-    row.named(column, "role", Role::from_name)
 }
 
 /// Needs input and output tokens; `None` if either is missing.

@@ -12,7 +12,7 @@ use super::columns::Columns;
 pub(crate) fn read_target(row: &AnyRow) -> Result<TargetView> {
     Ok(TargetView {
         target_id: row.try_get("id")?,
-        channel: read_channel(row)?,
+        channel: row.named("channel", "channel", Channel::from_name)?,
         address: row.try_get("address")?,
         events: read_events(row)?,
         confirmed: row.is_set("confirmed_at")?,
@@ -24,19 +24,16 @@ pub(crate) fn read_events(row: &AnyRow) -> Result<Vec<Occasion>> {
     row.json("events", "a target's events")
 }
 
-pub(crate) fn read_channel(row: &AnyRow) -> Result<Channel> {
-    row.named("channel", "channel", Channel::from_name)
-}
-
 pub(crate) fn read_delivery(row: &AnyRow) -> Result<DeliveryView> {
     let state = row.named("state", "delivery state", DeliveryState::from_name)?;
+    let news: Option<News> = row.optional_json("news", "a delivery's news")?;
     let next_try_at = row.time("next_try_at")?;
     Ok(DeliveryView {
         delivery_id: row.try_get("id")?,
         target_id: row.try_get("target_id")?,
         address: row.try_get("address")?,
-        event: read_event(row)?,
-        run_id: read_news(row)?.map(|news| news.run_id),
+        event: row.named("event", "event", Occasion::from_name)?,
+        run_id: news.map(|news| news.run_id),
         state,
         tries: row.count("tries")?,
         made_at: row.time("made_at")?,
@@ -44,12 +41,4 @@ pub(crate) fn read_delivery(row: &AnyRow) -> Result<DeliveryView> {
         answer: row.try_get("answer")?,
         next_try_at: (state == DeliveryState::Waiting).then_some(next_try_at),
     })
-}
-
-pub(crate) fn read_event(row: &AnyRow) -> Result<Occasion> {
-    row.named("event", "event", Occasion::from_name)
-}
-
-pub(crate) fn read_news(row: &AnyRow) -> Result<Option<News>> {
-    row.optional_json("news", "a delivery's news")
 }
