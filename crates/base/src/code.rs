@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::{Component, Path};
 
-use anyhow::{Context, bail, ensure};
+use anyhow::{Context, ensure};
 use sha2::{Digest, Sha256};
 
 use crate::digest::hex;
@@ -143,16 +143,14 @@ impl CodeTree {
         archive: &mut tar::Builder<Vec<u8>>,
         prefix: &str,
     ) -> anyhow::Result<()> {
+        let mut folder = String::new();
         if !prefix.is_empty() {
+            folder = format!("{prefix}/");
             let mut header = header(tar::EntryType::Directory, 0o755, 0);
-            archive.append_data(&mut header, format!("{prefix}/"), std::io::empty())?;
+            archive.append_data(&mut header, &folder, std::io::empty())?;
         }
         for (path, entry) in &self.entries {
-            let path = if prefix.is_empty() {
-                path.clone()
-            } else {
-                format!("{prefix}/{path}")
-            };
+            let path = format!("{folder}{path}");
             match entry {
                 Entry::File { bytes, executable } => {
                     let mode = if *executable { 0o755 } else { 0o644 };
@@ -175,6 +173,16 @@ impl CodeTree {
     pub fn from_tar(reader: impl Read, strip: usize, max_bytes: u64) -> anyhow::Result<Self> {
         let mut tree = Self::default();
         let mut total_bytes = 0u64;
+        let mut add_bytes = |bytes: u64| {
+            total_bytes = total_bytes.saturating_add(bytes);
+            ensure!(
+                total_bytes <= max_bytes,
+                "the code is larger than {} MiB",
+                max_bytes >> 20
+            );
+            Ok(())
+        };
+
         let mut archive = tar::Archive::new(reader);
         for entry in archive.entries().context("not a tar archive")? {
             let mut entry = entry.context("damaged tar archive")?;
@@ -184,10 +192,7 @@ impl CodeTree {
             };
             let kind = entry.header().entry_type();
             let item = if kind.is_file() || kind.is_contiguous() || kind.is_gnu_sparse() {
-                total_bytes = total_bytes.saturating_add(entry.size());
-                if total_bytes > max_bytes {
-                    bail!("the code is larger than {} MiB", max_bytes / (1024 * 1024));
-                }
+                add_bytes(entry.size())?;
                 let executable = entry.header().mode().unwrap_or(0o644) & 0o100 != 0;
                 let mut bytes = Vec::new();
                 entry
@@ -206,18 +211,12 @@ impl CodeTree {
                     continue;
                 };
                 let target: std::path::PathBuf = target.components().skip(strip).collect();
-                match normal_path(&target).and_then(|path| tree.entries.get(&path).cloned()) {
-                    Some(same) => {
-                        if let Entry::File { bytes, .. } = &same {
-                            total_bytes = total_bytes.saturating_add(bytes.len() as u64);
-                        }
-                        if total_bytes > max_bytes {
-                            bail!("the code is larger than {} MiB", max_bytes / (1024 * 1024));
-                        }
-                        same
-                    }
-                    None => continue,
+                let same = normal_path(&target).and_then(|path| tree.entries.get(&path).cloned());
+                let Some(same) = same else { continue };
+                if let Entry::File { bytes, .. } = &same {
+                    add_bytes(bytes.len() as u64)?;
                 }
+                same
             } else {
                 continue; // folders come with their files; devices and pipes are not code
             };

@@ -194,10 +194,8 @@ fn stays_below(name: &str) -> bool {
 fn set_executable(path: &Path, mode: Option<u32>) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt;
     let executable = mode.is_some_and(|mode| mode & 0o100 != 0);
-    std::fs::set_permissions(
-        path,
-        std::fs::Permissions::from_mode(if executable { 0o755 } else { 0o644 }),
-    )
+    let mode = if executable { 0o755 } else { 0o644 };
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode))
 }
 
 /// Packs a folder into a zip, with sorted paths and no times, so that equal

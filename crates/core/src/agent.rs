@@ -5,8 +5,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::day::is_day;
 use crate::problems::{BadConfig, Problems};
+use crate::task::is_plain_name;
 use crate::usage::Prices;
 
 /// The protocol between a harness and its model. The gateway forwards a
@@ -26,19 +26,13 @@ pub enum Protocol {
     Gemini,
 }
 
-impl Protocol {
-    pub const ALL: [Self; 4] = [Self::Chat, Self::Responses, Self::Messages, Self::Gemini];
-
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Chat => "chat",
-            Self::Responses => "responses",
-            Self::Messages => "messages",
-            Self::Gemini => "gemini",
-        }
-    }
-}
+crate::named!(
+    Protocol,
+    Chat = "chat",
+    Responses = "responses",
+    Messages = "messages",
+    Gemini = "gemini"
+);
 
 impl fmt::Display for Protocol {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -107,7 +101,7 @@ impl TryFrom<HarnessFields> for HarnessConfig {
                 program: fields.program.ok_or_else(|| missing("program"))?,
             }),
             "builtin" => Ok(Self::Builtin),
-            name if crate::task::is_plain_name(name) => Ok(Self::Program {
+            name if is_plain_name(name) => Ok(Self::Program {
                 program: fields.name,
                 version: fields.version,
             }),
@@ -118,26 +112,17 @@ impl TryFrom<HarnessFields> for HarnessConfig {
 
 impl From<HarnessConfig> for HarnessFields {
     fn from(config: HarnessConfig) -> Self {
-        let named = |name: &str| Self {
-            name: name.to_owned(),
-            max_chunks: None,
-            program: None,
-            version: None,
+        let (name, max_chunks, program, version) = match config {
+            HarnessConfig::Replay { max_chunks } => ("replay".into(), Some(max_chunks), None, None),
+            HarnessConfig::Elsewhere { program } => ("elsewhere".into(), None, Some(program), None),
+            HarnessConfig::Builtin => ("builtin".into(), None, None, None),
+            HarnessConfig::Program { program, version } => (program, None, None, version),
         };
-        match config {
-            HarnessConfig::Replay { max_chunks } => Self {
-                max_chunks: Some(max_chunks),
-                ..named("replay")
-            },
-            HarnessConfig::Elsewhere { program } => Self {
-                program: Some(program),
-                ..named("elsewhere")
-            },
-            HarnessConfig::Builtin => named("builtin"),
-            HarnessConfig::Program { program, version } => Self {
-                version,
-                ..named(&program)
-            },
+        Self {
+            name,
+            max_chunks,
+            program,
+            version,
         }
     }
 }
@@ -244,32 +229,22 @@ impl Endpoint {
         problems.ensure("endpoint.url", self.has_valid_url(), || {
             "needs the provider's address up to its version, such as https://api.example.org/v1, without user, query or fragment".into()
         });
-        let key = self.key.as_deref();
-        problems.ensure(
-            "endpoint.key",
-            key.is_none_or(crate::task::is_plain_name),
-            || {
+        let key = self.key.as_deref().is_none_or(is_plain_name);
+        problems.ensure("endpoint.key", key, || {
                 "must be the name of a stored key, never the key itself; `swe-ci key set NAME` stores one".into()
-            },
-        );
-        problems.ensure(
-            "endpoint.prices",
-            self.prices.is_none_or(Prices::are_valid),
-            || "must be US dollars per million tokens, each 0 to 100,000".into(),
-        );
+        });
+        let prices = self.prices.is_none_or(Prices::are_valid);
+        problems.ensure("endpoint.prices", prices, price_range);
         let bytes = serde_json::to_string(&self.parameters).map_or(0, |text| text.len());
         problems.ensure("endpoint.parameters", bytes <= 10_000, || {
             format!("have {bytes} bytes; at most 10,000 are allowed")
         });
         let reserved = ["model", "stream", "messages", "input", "contents", "tools"];
-        let used = reserved
-            .iter()
-            .find(|name| self.parameters.contains_key(**name));
+        let mut used = reserved.into_iter();
+        let used = used.find(|name| self.parameters.contains_key(*name));
         problems.ensure("endpoint.parameters", used.is_none(), || {
-            format!(
-                "`{}` is reserved for the harness and the gateway",
-                used.copied().unwrap_or_default()
-            )
+            let name = used.unwrap_or_default();
+            format!("`{name}` is reserved for the harness and the gateway")
         });
     }
 
@@ -282,6 +257,10 @@ impl Endpoint {
             && self.url.len() <= 500
             && self.url.chars().all(plain)
     }
+}
+
+fn price_range() -> String {
+    "must be US dollars per million tokens, each 0 to 100,000".into()
 }
 
 /// The limits of a run; an absent one is unlimited. When one is spent, the
@@ -349,12 +328,8 @@ impl PriceLine {
     pub fn check(&self) -> Result<(), BadConfig> {
         Problems::first(|problems| {
             problems.one_line("model", &self.model, 1);
-            problems.ensure("from", is_day(&self.from), || {
-                format!("`{}` is not a date in the form YYYY-MM-DD", self.from)
-            });
-            problems.ensure("prices", self.prices.are_valid(), || {
-                "must be US dollars per million tokens, each 0 to 100,000".into()
-            });
+            problems.day("from", Some(&self.from));
+            problems.ensure("prices", self.prices.are_valid(), price_range);
         })
     }
 }

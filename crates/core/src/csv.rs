@@ -14,18 +14,12 @@ pub fn text(value: &str) -> String {
 
 /// Adds a line of cells to a table.
 pub fn line(table: &mut String, cells: impl IntoIterator<Item = String>) {
-    for (column, cell) in cells.into_iter().enumerate() {
-        if column > 0 {
-            table.push(',');
-        }
-        if cell.contains([',', '"', '\r', '\n']) {
-            table.push('"');
-            table.push_str(&cell.replace('"', "\"\""));
-            table.push('"');
-        } else {
-            table.push_str(&cell);
-        }
-    }
+    let quoted = |cell: String| match cell.contains([',', '"', '\r', '\n']) {
+        true => format!("\"{}\"", cell.replace('"', "\"\"")),
+        false => cell,
+    };
+    let cells: Vec<String> = cells.into_iter().map(quoted).collect();
+    table.push_str(&cells.join(","));
     table.push_str("\r\n");
 }
 

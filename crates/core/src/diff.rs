@@ -70,16 +70,12 @@ pub enum Body {
     LeftOut,
 }
 
-impl FileChange {
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Added => "added",
-            Self::Removed => "removed",
-            Self::Modified => "modified",
-        }
-    }
-}
+crate::named!(
+    FileChange,
+    Added = "added",
+    Removed = "removed",
+    Modified = "modified"
+);
 
 impl Diff {
     /// Number of changed files, listed or not.

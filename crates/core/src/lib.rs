@@ -5,44 +5,26 @@
 //!
 //! `docs/glossary.md` defines the terms.
 
-pub mod task;
-
-pub mod day;
-
-pub mod report;
-
-pub mod outcomes;
-
-pub mod test_history;
-
-pub mod gap;
-
-pub mod requirement;
-
-pub mod step;
-
-pub mod run;
-
 pub mod agent;
-
-mod budget;
-
+pub mod csv;
+pub mod day;
+pub mod diff;
+pub mod gap;
+pub mod key;
+pub mod metrics;
+pub mod outcomes;
 pub mod permissions;
-
 pub mod problems;
-
+pub mod report;
+pub mod requirement;
+pub mod results;
+pub mod run;
+pub mod step;
+pub mod task;
+pub mod test_history;
+pub mod text;
+pub mod uncertainty;
 pub mod usage;
 
-pub mod key;
-
-pub mod metrics;
-
-pub mod uncertainty;
-
-pub mod results;
-
-pub mod diff;
-
-pub mod text;
-
-pub mod csv;
+mod budget;
+mod named;

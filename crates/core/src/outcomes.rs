@@ -69,11 +69,8 @@ impl Outcomes {
     #[must_use]
     pub fn of(list: &TestList, report: &Report) -> Self {
         let letter = |id: &String| {
-            report
-                .tests
-                .get(id)
-                .map_or(Outcome::Missing, |t| t.outcome)
-                .letter()
+            let test = report.tests.get(id);
+            test.map_or(Outcome::Missing, |test| test.outcome).letter()
         };
         Self(list.0.iter().map(letter).collect())
     }
@@ -121,13 +118,8 @@ impl Outcomes {
     /// Tests that pass on `before` and not here: the regressions.
     #[must_use]
     pub fn lost_since(&self, before: &Self) -> u32 {
-        count(
-            before
-                .0
-                .bytes()
-                .zip(self.0.bytes())
-                .filter(|(b, n)| *b == b'p' && *n != b'p'),
-        )
+        let both = before.0.bytes().zip(self.0.bytes());
+        count(both.filter(|(before, now)| *before == b'p' && *now != b'p'))
     }
 
     /// Tests that pass here and not on `before`.
@@ -137,33 +129,22 @@ impl Outcomes {
     }
 }
 
+/// The letters of [`Outcome::ALL`].
+const LETTERS: &str = "pfesxX-";
+
 fn count<T>(items: impl Iterator<Item = T>) -> u32 {
     u32::try_from(items.count()).unwrap_or(u32::MAX)
 }
 
 impl Outcome {
     fn letter(self) -> char {
-        match self {
-            Self::Passed => 'p',
-            Self::Failed => 'f',
-            Self::Error => 'e',
-            Self::Skipped => 's',
-            Self::Xfailed => 'x',
-            Self::Xpassed => 'X',
-            Self::Missing => '-',
-        }
+        char::from(LETTERS.as_bytes()[self as usize])
     }
 
     fn from_letter(letter: char) -> Self {
-        match letter {
-            'p' => Self::Passed,
-            'f' => Self::Failed,
-            'e' => Self::Error,
-            's' => Self::Skipped,
-            'x' => Self::Xfailed,
-            'X' => Self::Xpassed,
-            _ => Self::Missing,
-        }
+        LETTERS
+            .find(letter)
+            .map_or(Self::Missing, |at| Self::ALL[at])
     }
 }
 

@@ -61,25 +61,9 @@ impl Keyring {
     pub fn full_name(&self, name: &str) -> String {
         match self {
             Self::Operator => name.to_owned(),
-            Self::Account(id) => format!("{id}/{name}"),
-            Self::Webhooks => format!("{WEBHOOKS}/{name}"),
+            _ => format!("{}/{name}", self.owner()),
         }
     }
 }
 
-impl Reach {
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Anywhere => "anywhere",
-            Self::Public => "public",
-        }
-    }
-
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<Self> {
-        [Self::Anywhere, Self::Public]
-            .into_iter()
-            .find(|reach| reach.name() == name)
-    }
-}
+crate::named!(Reach, Anywhere = "anywhere", Public = "public");

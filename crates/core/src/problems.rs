@@ -5,6 +5,8 @@ use std::ops::RangeInclusive;
 
 use serde::{Deserialize, Serialize};
 
+use crate::day::is_day;
+
 /// An invalid field.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -44,10 +46,8 @@ impl Problems {
 
     /// Fails with the first problem that a check reports.
     pub fn first(check: impl FnOnce(&mut Self)) -> Result<(), BadConfig> {
-        match Self::collect(check).into_iter().next() {
-            Some(first) => Err(first),
-            None => Ok(()),
-        }
+        let first = Self::collect(check).into_iter().next();
+        first.map_or(Ok(()), Err)
     }
 
     /// Checks one part of the configuration under a prefix.
@@ -67,11 +67,16 @@ impl Problems {
     pub fn range(&mut self, field: &str, value: impl Into<u64>, range: RangeInclusive<u64>) {
         let value = value.into();
         self.ensure(field, range.contains(&value), || {
-            format!(
-                "{value} is not between {} and {}",
-                range.start(),
-                range.end()
-            )
+            let (start, end) = range.into_inner();
+            format!("{value} is not between {start} and {end}")
+        });
+    }
+
+    /// A day of the calendar; a missing one is valid.
+    pub fn day(&mut self, field: &str, day: Option<&str>) {
+        self.ensure(field, day.is_none_or(is_day), || {
+            let day = day.unwrap_or_default();
+            format!("`{day}` is not a date in the form YYYY-MM-DD")
         });
     }
 

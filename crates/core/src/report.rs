@@ -23,20 +23,16 @@ pub enum Outcome {
     Missing,
 }
 
-impl Outcome {
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Passed => "passed",
-            Self::Failed => "failed",
-            Self::Error => "error",
-            Self::Skipped => "skipped",
-            Self::Xfailed => "xfailed",
-            Self::Xpassed => "xpassed",
-            Self::Missing => "missing",
-        }
-    }
-}
+crate::named!(
+    Outcome,
+    Passed = "passed",
+    Failed = "failed",
+    Error = "error",
+    Skipped = "skipped",
+    Xfailed = "xfailed",
+    Xpassed = "xpassed",
+    Missing = "missing"
+);
 
 /// One test of a report.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -84,14 +80,10 @@ impl Report {
             let (node_id, result) = test.into_result();
             // A duplicate node id keeps the worse outcome, so that it cannot
             // hide a failure.
-            tests
-                .entry(node_id)
-                .and_modify(|earlier: &mut TestResult| {
-                    if earlier.outcome == Outcome::Passed {
-                        *earlier = result.clone();
-                    }
-                })
-                .or_insert(result);
+            let earlier: Option<&TestResult> = tests.get(&node_id);
+            if earlier.is_none_or(|earlier| earlier.outcome == Outcome::Passed) {
+                tests.insert(node_id, result);
+            }
         }
         Ok(Self {
             exit_code: raw.exitcode,
@@ -103,12 +95,7 @@ impl Report {
     /// Number of tests that passed, in T or not.
     #[must_use]
     pub fn passed(&self) -> u32 {
-        let n = self
-            .tests
-            .values()
-            .filter(|t| t.outcome == Outcome::Passed)
-            .count();
-        u32::try_from(n).unwrap_or(u32::MAX)
+        u32::try_from(self.passing().count()).unwrap_or(u32::MAX)
     }
 
     /// Node ids of the tests that passed, in order.
@@ -180,15 +167,10 @@ mod raw {
 
     impl Test {
         pub fn into_result(self) -> (String, TestResult) {
-            let outcome = match self.outcome.as_str() {
-                "passed" => Outcome::Passed,
-                "failed" => Outcome::Failed,
-                "skipped" => Outcome::Skipped,
-                "xfailed" => Outcome::Xfailed,
-                "xpassed" => Outcome::Xpassed,
-                // "error", and any outcome of a future pytest: not a pass.
-                _ => Outcome::Error,
-            };
+            // The outcome of a future pytest is not a pass.
+            let outcome = Outcome::from_name(&self.outcome)
+                .filter(|outcome| *outcome != Outcome::Missing)
+                .unwrap_or(Outcome::Error);
             let message = [self.call, self.setup, self.teardown]
                 .into_iter()
                 .flatten()

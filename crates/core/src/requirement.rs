@@ -117,27 +117,26 @@ impl Requirement {
         ]
     }
 
+    fn parts_mut(&mut self) -> [(&'static str, &mut String); 4] {
+        [
+            ("location", &mut self.location),
+            ("description", &mut self.description),
+            ("contract", &mut self.contract),
+            ("acceptance", &mut self.acceptance),
+        ]
+    }
+
     /// Removes characters that XML does not allow, and surrounding space.
     fn tidy(&mut self) {
-        for part in [
-            &mut self.location,
-            &mut self.description,
-            &mut self.contract,
-            &mut self.acceptance,
-        ] {
+        for (_, part) in self.parts_mut() {
             part.retain(is_xml_char);
             *part = part.trim().to_owned();
         }
     }
 
     fn part_mut(&mut self, field: &str) -> Option<&mut String> {
-        match field {
-            "location" => Some(&mut self.location),
-            "description" => Some(&mut self.description),
-            "contract" => Some(&mut self.contract),
-            "acceptance" => Some(&mut self.acceptance),
-            _ => None,
-        }
+        let mut parts = self.parts_mut().into_iter();
+        parts.find_map(|(name, part)| (name == field).then_some(part))
     }
 }
 

@@ -26,23 +26,12 @@ pub enum Kind {
     Imported,
 }
 
-impl Kind {
-    pub const ALL: [Self; 3] = [Self::Human, Self::Measured, Self::Imported];
-
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Human => "human",
-            Self::Measured => "measured",
-            Self::Imported => "imported",
-        }
-    }
-
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.name() == name)
-    }
-}
+crate::named!(
+    Kind,
+    Human = "human",
+    Measured = "measured",
+    Imported = "imported"
+);
 
 /// The configuration of a run; stored with it as JSON.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -128,10 +117,8 @@ impl RunConfig {
     /// programmer only if it has its own configuration.
     pub fn own_agents(&self) -> impl Iterator<Item = (&'static str, AgentConfig)> {
         let architect = self.agent(Role::Architect).map(|agent| ("", agent));
-        let programmer = self.programmer.clone();
-        architect
-            .into_iter()
-            .chain(programmer.map(|agent| (PROGRAMMER, agent)))
+        let programmer = self.programmer.clone().map(|agent| (PROGRAMMER, agent));
+        architect.into_iter().chain(programmer)
     }
 
     /// The names of the keys that its agents use.
@@ -158,22 +145,14 @@ impl RunConfig {
     fn validate(&self, problems: &mut Problems) {
         problems.one_line("model", &self.model, 1);
         problems.one_line("provider", &self.provider, 0);
-        let day = self.release_date.as_deref();
-        problems.ensure("release_date", day.is_none_or(is_day), || {
-            format!(
-                "`{}` is not a date in the form YYYY-MM-DD",
-                day.unwrap_or_default()
-            )
-        });
+        problems.day("release_date", self.release_date.as_deref());
         self.validate_agents(problems);
         let split = crate::task::is_plain_name(&self.split);
         problems.ensure("split", split, || "is not the name of a split".into());
         let duplicate = self.duplicate_task();
         problems.ensure("tasks", duplicate.is_none(), || {
-            format!(
-                "`{}` appears more than once",
-                duplicate.map_or("", TaskId::as_str)
-            )
+            let name = duplicate.map_or("", TaskId::as_str);
+            format!("`{name}` appears more than once")
         });
         problems.range("samples", self.samples, 1..=100);
         problems.range("plan.max_iterations", self.plan.max_iterations, 1..=1_000);
@@ -264,24 +243,15 @@ pub enum Progress {
     Cancelled,
 }
 
+crate::named!(
+    Progress,
+    Queued = "queued",
+    Running = "running",
+    Finished = "finished",
+    Cancelled = "cancelled"
+);
+
 impl Progress {
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Queued => "queued",
-            Self::Running => "running",
-            Self::Finished => "finished",
-            Self::Cancelled => "cancelled",
-        }
-    }
-
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<Self> {
-        [Self::Queued, Self::Running, Self::Finished, Self::Cancelled]
-            .into_iter()
-            .find(|p| p.name() == name)
-    }
-
     #[must_use]
     pub fn is_over(self) -> bool {
         matches!(self, Self::Finished | Self::Cancelled)

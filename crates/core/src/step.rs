@@ -52,16 +52,14 @@ pub enum Role {
     Test,
 }
 
-impl Role {
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Architect => "architect",
-            Self::Programmer => "programmer",
-            Self::Test => "test",
-        }
-    }
+crate::named!(
+    Role,
+    Architect = "architect",
+    Programmer = "programmer",
+    Test = "test"
+);
 
+impl Role {
     /// The step after this one, in the same iteration or the next.
     #[must_use]
     pub fn next(self) -> Self {
@@ -154,32 +152,19 @@ pub enum Ending {
     Cancelled,
 }
 
+crate::named!(
+    Ending,
+    Solved = "solved",
+    IterationsSpent = "iterations_spent",
+    NothingLeft = "nothing_left",
+    AgentGaveUp = "agent_gave_up",
+    BudgetSpent = "budget_spent",
+    CutShort = "cut_short",
+    Blocked = "blocked",
+    Cancelled = "cancelled"
+);
+
 impl Ending {
-    pub const ALL: [Self; 8] = [
-        Self::Solved,
-        Self::IterationsSpent,
-        Self::NothingLeft,
-        Self::AgentGaveUp,
-        Self::BudgetSpent,
-        Self::CutShort,
-        Self::Blocked,
-        Self::Cancelled,
-    ];
-
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Solved => "solved",
-            Self::IterationsSpent => "iterations_spent",
-            Self::NothingLeft => "nothing_left",
-            Self::AgentGaveUp => "agent_gave_up",
-            Self::BudgetSpent => "budget_spent",
-            Self::CutShort => "cut_short",
-            Self::Blocked => "blocked",
-            Self::Cancelled => "cancelled",
-        }
-    }
-
     /// Whether an evolution with this ending counts in scores.
     #[must_use]
     pub fn is_scored(self) -> bool {
@@ -190,11 +175,6 @@ impl Ending {
     #[must_use]
     pub fn can_be_retried(self) -> bool {
         matches!(self, Self::BudgetSpent | Self::Blocked)
-    }
-
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|ending| ending.name() == name)
     }
 }
 
@@ -253,11 +233,12 @@ impl State {
     /// [`UnexpectedOutcome`] when the current step cannot have this outcome, or
     /// the evolution has ended.
     pub fn after(self, plan: Plan, outcome: StepOutcome) -> Result<Self, UnexpectedOutcome> {
+        let unexpected = UnexpectedOutcome {
+            state: self,
+            outcome,
+        };
         let Self::Active(at) = self else {
-            return Err(UnexpectedOutcome {
-                state: self,
-                outcome,
-            });
+            return Err(unexpected);
         };
         let next = match (at.role, outcome) {
             (_, StepOutcome::Cancelled) => Self::Ended(Ending::Cancelled),
@@ -289,12 +270,7 @@ impl State {
                 at.next_iteration(plan, at.iteration)
             }
             (Role::Test, StepOutcome::Collapsed) => at.next_iteration(plan, at.code_of),
-            _ => {
-                return Err(UnexpectedOutcome {
-                    state: self,
-                    outcome,
-                });
-            }
+            _ => return Err(unexpected),
         };
         Ok(next)
     }
@@ -374,10 +350,8 @@ impl Cursor {
         if self.iteration < plan.max_iterations {
             State::Active(Self {
                 iteration: self.iteration + 1,
-                role: Role::Architect,
-                attempt: 1,
-                forgiven: 0,
                 code_of,
+                ..Self::START
             })
         } else {
             State::Ended(Ending::IterationsSpent)

@@ -23,8 +23,7 @@ pub fn cells<'a>(
     iterations: &'a [Option<Outcomes>],
     test: usize,
 ) -> impl Iterator<Item = Cell> + 'a {
-    let letter = move |outcomes: &Outcomes| outcomes.at(test);
-    let mut before = letter(base);
+    let mut before = base.at(test);
     let first = Cell::Tested {
         outcome: before,
         lost: false,
@@ -33,7 +32,7 @@ pub fn cells<'a>(
         let Some(outcomes) = outcomes else {
             return Cell::Collapsed;
         };
-        let outcome = letter(outcomes);
+        let outcome = outcomes.at(test);
         let lost = before == Outcome::Passed && outcome != Outcome::Passed;
         before = outcome;
         Cell::Tested { outcome, lost }
@@ -96,14 +95,13 @@ pub fn test_histories(
     same_code: &[Option<u32>],
 ) -> Vec<TestHistory> {
     let twins = twins(iterations, same_code);
-    let tests = base.letters().len();
     let history = |test| TestHistory {
         wavered: twins
             .iter()
             .any(|(a, b)| (a.at(test) == Outcome::Passed) != (b.at(test) == Outcome::Passed)),
         ..TestHistory::from_cells(cells(base, iterations, test))
     };
-    (0..tests).map(history).collect()
+    (0..base.letters().len()).map(history).collect()
 }
 
 /// Pairs of outcomes on identical code.
@@ -130,32 +128,17 @@ pub enum Wanted {
     All,
 }
 
+// As URLs write them.
+crate::named!(
+    Wanted,
+    Regressed = "regressed",
+    NeverPassed = "never",
+    Gained = "gained",
+    Flaky = "flaky",
+    All = "all"
+);
+
 impl Wanted {
-    pub const ALL: [Self; 5] = [
-        Self::Regressed,
-        Self::NeverPassed,
-        Self::Gained,
-        Self::Flaky,
-        Self::All,
-    ];
-
-    /// The name in URLs.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Regressed => "regressed",
-            Self::NeverPassed => "never",
-            Self::Gained => "gained",
-            Self::Flaky => "flaky",
-            Self::All => "all",
-        }
-    }
-
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|wanted| wanted.name() == name)
-    }
-
     #[must_use]
     pub fn wants(self, history: TestHistory) -> bool {
         match self {

@@ -8,10 +8,12 @@ use swe_ci_base::error::{Error, Result};
 use swe_ci_views::account::{AccountRole, AccountView, Actor, Identity};
 use swe_ci_views::credentials::lock_seconds;
 
-use super::audit::note;
+use super::audit::{note, note_and_commit};
 use super::identities::{ProvenIdentity, insert_identity};
 use super::rows::accounts::{read_account, read_identity};
-use super::{Store, count};
+use super::rows::columns::Columns;
+use super::sql::{Tx, only, query};
+use super::{Store, new_id};
 
 /// The stored credentials that a password is checked against.
 #[derive(Clone)]
@@ -58,23 +60,19 @@ pub enum Attempt {
 impl Store {
     /// All accounts, by name.
     pub async fn accounts(&self) -> Result<Vec<AccountView>> {
-        let rows = sqlx::query(
+        query(
             "SELECT id, name, role, created_at, signed_in_at, disabled_at FROM accounts ORDER BY name",
         )
-        .fetch_all(&self.pool)
-        .await?;
-        rows.iter().map(read_account).collect()
+        .all(&self.pool, read_account)
+        .await
     }
 
     /// The identity of an account; `None` if it is deleted or disabled.
     pub async fn identity(&self, account_id: &str) -> Result<Option<Identity>> {
-        let row = sqlx::query(
-            "SELECT id, name, role FROM accounts WHERE id = $1 AND disabled_at IS NULL",
-        )
-        .bind(account_id)
-        .fetch_optional(&self.pool)
-        .await?;
-        row.as_ref().map(read_identity).transpose()
+        query("SELECT id, name, role FROM accounts WHERE id = $1 AND disabled_at IS NULL")
+            .with(account_id)
+            .first(&self.pool, read_identity)
+            .await
     }
 
     /// Creates an account for somebody who signs in from another site without
@@ -101,31 +99,29 @@ impl Store {
     pub async fn attempt(&self, name: &str) -> Result<Attempt> {
         let now = now_ms();
         let mut tx = self.pool.begin().await?;
-        let row = sqlx::query(
+        let row = query(
             "UPDATE accounts SET failures = failures + 1 WHERE name = $1 AND locked_until <= $2
              RETURNING id, name, role, password, disabled_at, failures",
         )
-        .bind(name)
-        .bind(now)
-        .fetch_optional(&mut *tx)
+        .with((name, now))
+        .row(&mut *tx)
         .await?;
         let Some(row) = row else {
             tx.rollback().await?;
             return self.refused_attempt(name).await;
         };
-        let locks_for = lock_seconds(count(row.try_get("failures")?));
+        let locks_for = lock_seconds(row.count("failures")?);
         let credentials = Credentials {
             identity: read_identity(&row)?,
             password: row.try_get("password")?,
-            disabled: row.try_get::<Option<i64>, _>("disabled_at")?.is_some(),
+            disabled: row.is_set("disabled_at")?,
             locks_for,
         };
         if locks_for > 0 {
             let until = now + i64::try_from(locks_for * 1_000).unwrap_or(i64::MAX);
-            sqlx::query("UPDATE accounts SET locked_until = $2 WHERE id = $1")
-                .bind(&credentials.identity.account_id)
-                .bind(until)
-                .execute(&mut *tx)
+            query("UPDATE accounts SET locked_until = $2 WHERE id = $1")
+                .with((&credentials.identity.account_id, until))
+                .run(&mut *tx)
                 .await?;
         }
         tx.commit().await?;
@@ -133,16 +129,11 @@ impl Store {
     }
 
     async fn refused_attempt(&self, name: &str) -> Result<Attempt> {
-        let row = sqlx::query("SELECT locked_until FROM accounts WHERE name = $1")
-            .bind(name)
-            .fetch_optional(&self.pool)
+        let until = query("SELECT locked_until FROM accounts WHERE name = $1")
+            .with(name)
+            .first(&self.pool, only)
             .await?;
-        Ok(match row {
-            Some(row) => Attempt::Locked {
-                until: row.try_get("locked_until")?,
-            },
-            None => Attempt::Unknown,
-        })
+        Ok(until.map_or(Attempt::Unknown, |until| Attempt::Locked { until }))
     }
 
     /// Records a sign-in with the right password; `false` if the password
@@ -150,31 +141,26 @@ impl Store {
     pub async fn let_in(&self, credentials: &Credentials) -> Result<bool> {
         let who = &credentials.identity;
         let mut tx = self.pool.begin().await?;
-        let changed = sqlx::query(
+        let changed = query(
             "UPDATE accounts SET failures = 0, locked_until = 0, signed_in_at = $3
              WHERE id = $1 AND password = $2 AND disabled_at IS NULL",
         )
-        .bind(&who.account_id)
-        .bind(&credentials.password)
-        .bind(now_ms())
-        .execute(&mut *tx)
+        .with((&who.account_id, &credentials.password, now_ms()))
+        .changed(&mut *tx)
         .await?;
-        if changed.rows_affected() == 0 {
+        if changed == 0 {
             tx.rollback().await?;
             return Ok(false);
         }
         let by = Actor::Account(who.clone());
-        note(&mut tx, &by, "account.sign_in", &who.name, "").await?;
-        tx.commit().await?;
+        note_and_commit(tx, &by, "account.sign_in", &who.name, "").await?;
         Ok(true)
     }
 
     /// Records a failed sign-in; `name` is an account's, or empty.
     pub async fn note_refusal(&self, name: &str, why: &str, by: &Actor) -> Result<()> {
-        let mut tx = self.pool.begin().await?;
-        note(&mut tx, by, "account.sign_in_failed", name, why).await?;
-        tx.commit().await?;
-        Ok(())
+        let tx = self.pool.begin().await?;
+        note_and_commit(tx, by, "account.sign_in_failed", name, why).await
     }
 
     /// Changes the role of an account.
@@ -191,15 +177,12 @@ impl Store {
         if !account.disabled {
             ensure_not_last_admin(&mut tx, &account).await?;
         }
-        sqlx::query("UPDATE accounts SET role = $2 WHERE id = $1")
-            .bind(&account.account_id)
-            .bind(role.name())
-            .execute(&mut *tx)
+        query("UPDATE accounts SET role = $2 WHERE id = $1")
+            .with((&account.account_id, role.name()))
+            .run(&mut *tx)
             .await?;
         let detail = format!("from {} to {}", account.role.name(), role.name());
-        note(&mut tx, by, "account.set_role", name, &detail).await?;
-        tx.commit().await?;
-        Ok(())
+        note_and_commit(tx, by, "account.set_role", name, &detail).await
     }
 
     /// Disables an account and ends its sessions, or enables it again.
@@ -216,11 +199,9 @@ impl Store {
         if disabled {
             ensure_not_last_admin(&mut tx, &account).await?;
         }
-        sqlx::query("UPDATE accounts SET disabled_at = CASE WHEN $2 = 1 THEN $3 END WHERE id = $1")
-            .bind(&account.account_id)
-            .bind(i64::from(disabled))
-            .bind(now_ms())
-            .execute(&mut *tx)
+        query("UPDATE accounts SET disabled_at = CASE WHEN $2 = 1 THEN $3 END WHERE id = $1")
+            .with((&account.account_id, disabled, now_ms()))
+            .run(&mut *tx)
             .await?;
         let action = if disabled {
             end_sessions(&mut tx, &account.account_id).await?;
@@ -228,9 +209,7 @@ impl Store {
         } else {
             "account.enable"
         };
-        note(&mut tx, by, action, name, "").await?;
-        tx.commit().await?;
-        Ok(())
+        note_and_commit(tx, by, action, name, "").await
     }
 
     /// Changes the password of an account, ends its sessions, and resets its
@@ -246,19 +225,16 @@ impl Store {
         by: &Actor,
     ) -> Result<()> {
         let mut tx = self.pool.begin().await?;
-        let row = sqlx::query(
+        let id: Option<String> = query(
             "UPDATE accounts SET password = $2, failures = 0, locked_until = 0 WHERE name = $1
              RETURNING id",
         )
-        .bind(name)
-        .bind(password)
-        .fetch_optional(&mut *tx)
+        .with((name, password))
+        .first(&mut *tx, only)
         .await?;
-        let row = row.ok_or_else(|| Error::not_found("account", name))?;
-        end_sessions(&mut tx, &row.try_get::<String, _>("id")?).await?;
-        note(&mut tx, by, action, name, "").await?;
-        tx.commit().await?;
-        Ok(())
+        let id = id.ok_or_else(|| Error::not_found("account", name))?;
+        end_sessions(&mut tx, &id).await?;
+        note_and_commit(tx, by, action, name, "").await
     }
 
     /// Sets the password of an account that has none, and ends its sessions.
@@ -272,32 +248,28 @@ impl Store {
         by: &Actor,
     ) -> Result<()> {
         let mut tx = self.pool.begin().await?;
-        let row = sqlx::query(
+        let name: Option<String> = query(
             "UPDATE accounts SET password = $2, failures = 0, locked_until = 0
              WHERE id = $1 AND password = '' RETURNING name",
         )
-        .bind(account_id)
-        .bind(password)
-        .fetch_optional(&mut *tx)
+        .with((account_id, password))
+        .first(&mut *tx, only)
         .await?;
-        let row = row.ok_or_else(|| {
+        let name = name.ok_or_else(|| {
             Error::Conflict(
                 "the account already has a password; send the old one to change it".into(),
             )
         })?;
         end_sessions(&mut tx, account_id).await?;
-        let name: String = row.try_get("name")?;
-        note(&mut tx, by, "account.set_password", &name, "").await?;
-        tx.commit().await?;
-        Ok(())
+        note_and_commit(tx, by, "account.set_password", &name, "").await
     }
 
     /// A transaction that locks all administrators: otherwise two of them could
     /// each remove the other, and none would remain.
     async fn lock_admins(&self) -> Result<Transaction<'static, Any>> {
         let mut tx = self.pool.begin().await?;
-        sqlx::query("UPDATE accounts SET role = role WHERE role = 'admin'")
-            .execute(&mut *tx)
+        query("UPDATE accounts SET role = role WHERE role = 'admin'")
+            .run(&mut *tx)
             .await?;
         Ok(tx)
     }
@@ -310,26 +282,22 @@ impl Store {
 /// [`Error::Conflict`] when all its names are taken, or its identity is linked
 /// to another account.
 pub(super) async fn insert_account(
-    tx: &mut sqlx::AnyConnection,
+    tx: &mut Tx,
     new: &NewAccount<'_>,
     role: AccountRole,
     how: &str,
 ) -> Result<Identity> {
-    let account_id = uuid::Uuid::now_v7().to_string();
+    let account_id = new_id();
     let now = now_ms();
     for name in new.names {
-        let inserted = sqlx::query(
+        let inserted = query(
             "INSERT INTO accounts (id, name, password, role, created_at, failures, locked_until)
              VALUES ($1, $2, $3, $4, $5, 0, 0) ON CONFLICT (name) DO NOTHING",
         )
-        .bind(&account_id)
-        .bind(name)
-        .bind(new.password)
-        .bind(role.name())
-        .bind(now)
-        .execute(&mut *tx)
+        .with((&account_id, name, new.password, role.name(), now))
+        .changed(&mut *tx)
         .await?;
-        if inserted.rows_affected() == 0 {
+        if inserted == 0 {
             continue;
         }
         let who = Identity {
@@ -352,29 +320,26 @@ pub(super) async fn insert_account(
     )))
 }
 
-async fn account_by_name(tx: &mut sqlx::AnyConnection, name: &str) -> Result<AccountView> {
-    let row = sqlx::query(
+async fn account_by_name(tx: &mut Tx, name: &str) -> Result<AccountView> {
+    query(
         "SELECT id, name, role, created_at, signed_in_at, disabled_at FROM accounts WHERE name = $1",
     )
-    .bind(name)
-    .fetch_optional(tx)
-    .await?;
-    row.as_ref()
-        .map(read_account)
-        .transpose()?
-        .ok_or_else(|| Error::not_found("account", name))
+    .with(name)
+    .first(tx, read_account)
+    .await?
+    .ok_or_else(|| Error::not_found("account", name))
 }
 
 /// Fails if this is the only administrator that can sign in.
-async fn ensure_not_last_admin(tx: &mut sqlx::AnyConnection, account: &AccountView) -> Result<()> {
+async fn ensure_not_last_admin(tx: &mut Tx, account: &AccountView) -> Result<()> {
     if account.role != AccountRole::Admin {
         return Ok(());
     }
-    let others = sqlx::query(
+    let others = query(
         "SELECT 1 FROM accounts WHERE role = 'admin' AND disabled_at IS NULL AND id <> $1 LIMIT 1",
     )
-    .bind(&account.account_id)
-    .fetch_optional(tx)
+    .with(&account.account_id)
+    .row(tx)
     .await?;
     others.map(|_| ()).ok_or_else(|| {
         Error::Conflict(format!(
@@ -384,10 +349,9 @@ async fn ensure_not_last_admin(tx: &mut sqlx::AnyConnection, account: &AccountVi
     })
 }
 
-async fn end_sessions(tx: &mut sqlx::AnyConnection, account_id: &str) -> Result<()> {
-    sqlx::query("DELETE FROM sessions WHERE account_id = $1")
-        .bind(account_id)
-        .execute(tx)
-        .await?;
-    Ok(())
+async fn end_sessions(tx: &mut Tx, account_id: &str) -> Result<()> {
+    query("DELETE FROM sessions WHERE account_id = $1")
+        .with(account_id)
+        .run(tx)
+        .await
 }

@@ -17,6 +17,7 @@ use swe_ci_views::pace::Pace;
 use super::Store;
 use super::changes::count_up;
 use super::rows::columns::{read_progress, read_task_id};
+use super::sql::{Tx, composed, query};
 
 /// An evolution claimed by a worker.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,7 +50,7 @@ impl Store {
         let Some((run_id, progress)) = lock_next_run(&mut tx, now).await? else {
             return Ok(None);
         };
-        let sql = format!(
+        let row = composed(format!(
             "UPDATE evolutions SET progress = 'running', worker = $2, lease_until = $3,
                     started_at = coalesce(started_at, $1)
              WHERE id = (SELECT id FROM evolutions WHERE run_id = $4 AND {UNCLAIMED}
@@ -57,25 +58,21 @@ impl Store {
                          ORDER BY {ORDER} LIMIT 1)
                AND {UNCLAIMED}
              RETURNING id, task_id"
-        );
-        let row = sqlx::query(sqlx::AssertSqlSafe(sql))
-            .bind(now)
-            .bind(worker)
-            .bind(now + lease_ms)
-            .bind(&run_id)
-            .fetch_optional(&mut *tx)
-            .await?;
+        ))
+        .with((now, worker, now + lease_ms, &run_id))
+        .row(&mut *tx)
+        .await?;
         // Another worker was faster.
         let Some(row) = row else { return Ok(None) };
         let claim = Claim {
             evolution_id: row.try_get("id")?,
-            task_id: read_task_id(&row)?,
+            task_id: read_task_id(&row, "task_id")?,
             run_id,
         };
         if progress == Progress::Queued {
-            sqlx::query("UPDATE runs SET progress = 'running' WHERE id = $1")
-                .bind(&claim.run_id)
-                .execute(&mut *tx)
+            query("UPDATE runs SET progress = 'running' WHERE id = $1")
+                .with(&claim.run_id)
+                .run(&mut *tx)
                 .await?;
             count_up(&mut tx).await?;
         }
@@ -85,59 +82,57 @@ impl Store {
 
     /// Renews a lease; `false` when this worker no longer holds it.
     pub async fn heartbeat(&self, evolution_id: &str, worker: &str, lease_ms: i64) -> Result<bool> {
-        let held = sqlx::query(
+        let held = query(
             "UPDATE evolutions SET lease_until = $3 WHERE id = $1 AND worker = $2 AND progress = 'running'",
         )
-        .bind(evolution_id)
-        .bind(worker)
-        .bind(now_ms() + lease_ms)
-        .execute(&self.pool)
+        .with((evolution_id, worker, now_ms() + lease_ms))
+        .changed(&self.pool)
         .await?;
-        Ok(held.rows_affected() == 1)
+        Ok(held == 1)
     }
 
     /// Releases a claim, so that other workers can claim the evolution at once;
     /// `false` when this worker no longer holds it.
     pub async fn release_claim(&self, evolution_id: &str, worker: &str) -> Result<bool> {
-        let released = sqlx::query(
+        let released = query(
             "UPDATE evolutions SET progress = 'queued', worker = NULL, lease_until = 0
              WHERE id = $1 AND worker = $2 AND progress = 'running'",
         )
-        .bind(evolution_id)
-        .bind(worker)
-        .execute(&self.pool)
+        .with((evolution_id, worker))
+        .changed(&self.pool)
         .await?;
-        Ok(released.rows_affected() == 1)
+        Ok(released == 1)
     }
 
     /// Releases all claims of workers whose names start with `prefix`; returns
     /// how many.
     pub async fn release(&self, prefix: &str) -> Result<u64> {
-        let released = sqlx::query(
+        query(
             "UPDATE evolutions SET progress = 'queued', worker = NULL, lease_until = 0
              WHERE progress = 'running' AND substr(worker, 1, length($1)) = $1",
         )
-        .bind(prefix)
-        .execute(&self.pool)
-        .await?;
-        Ok(released.rows_affected())
+        .with(prefix)
+        .changed(&self.pool)
+        .await
     }
 
     /// The time spent on each evolution of a run: the sum of its steps, without
     /// the waiting between them.
     pub async fn pace(&self, run_id: &str) -> Result<Pace> {
-        let rows = sqlx::query(
+        let evolutions = query(
             "SELECT e.progress AS progress, CAST(coalesce(sum(s.finished_at - s.started_at), 0) AS BIGINT) AS taken
              FROM evolutions e LEFT JOIN steps s ON s.evolution_id = e.id
              WHERE e.run_id = $1 GROUP BY e.id, e.progress",
         )
-        .bind(run_id)
-        .fetch_all(&self.pool)
+        .with(run_id)
+        .all(&self.pool, |row| {
+            let seconds = seconds_between(0, row.try_get("taken")?);
+            Ok((read_progress(row)?, seconds))
+        })
         .await?;
         let mut pace = Pace::default();
-        for row in rows {
-            let worked = seconds_between(0, row.try_get("taken")?);
-            match read_progress(&row)? {
+        for (progress, worked) in evolutions {
+            match progress {
                 Progress::Queued => pace.waiting.push(worked),
                 Progress::Running => pace.at_work.push(worked),
                 Progress::Finished => pace.over.push(worked),
@@ -149,35 +144,25 @@ impl Store {
 
     /// Records the current step, for display.
     pub async fn note_step(&self, evolution_id: &str, at: Cursor) -> Result<()> {
-        sqlx::query(
+        query(
             "UPDATE evolutions SET at_iteration = $2, at_role = $3, at_attempt = $4 WHERE id = $1",
         )
-        .bind(evolution_id)
-        .bind(i64::from(at.iteration))
-        .bind(at.role.name())
-        .bind(i64::from(at.attempt))
-        .execute(&self.pool)
-        .await?;
-        Ok(())
+        .with((evolution_id, at.iteration, at.role.name(), at.attempt))
+        .run(&self.pool)
+        .await
     }
 }
 
 /// Locks the run of the next evolution until the end of the transaction.
-async fn lock_next_run(
-    tx: &mut sqlx::AnyConnection,
-    now: i64,
-) -> Result<Option<(String, Progress)>> {
-    let sql = format!(
+async fn lock_next_run(tx: &mut Tx, now: i64) -> Result<Option<(String, Progress)>> {
+    composed(format!(
         "UPDATE runs SET started_at = coalesce(started_at, $1)
          WHERE id = (SELECT run_id FROM (
                          SELECT e.* FROM evolutions e JOIN runs r ON r.id = e.run_id WHERE {CLAIMABLE}) free
                      WHERE {UNCLAIMED} ORDER BY {ORDER} LIMIT 1)
          RETURNING id, progress"
-    );
-    let row = sqlx::query(sqlx::AssertSqlSafe(sql))
-        .bind(now)
-        .fetch_optional(tx)
-        .await?;
-    row.map(|row| Ok((row.try_get("id")?, read_progress(&row)?)))
-        .transpose()
+    ))
+    .with(now)
+    .first(tx, |row| Ok((row.try_get("id")?, read_progress(row)?)))
+    .await
 }

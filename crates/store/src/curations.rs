@@ -1,81 +1,120 @@
 //! Curations, their repositories and candidates.
 
 use serde::Serialize;
+use sqlx::Row;
+use sqlx::any::AnyRow;
 use swe_ci_base::clock::now_ms;
 use swe_ci_base::error::{Error, Result};
 use swe_ci_views::account::Actor;
-use swe_ci_views::curation::{CurationState, Fate};
+use swe_ci_views::curation::{BuildAttempt, CurationState, Fate};
 
-use super::audit::note;
-use super::rows::curations::{
-    CandidateRow, CuratedRepository, CurationRow, read_candidate, read_curated_repository,
-    read_curation,
-};
+use super::audit::{note, note_and_commit};
+use super::rows::columns::Columns;
+use super::rows::tasks::TaskRow;
+use super::sql::{Tx, query};
 use super::{Store, to_json};
+
+/// A curation.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CurationRow {
+    pub id: String,
+    pub split: String,
+    /// As TOML.
+    pub plan: String,
+    pub state: CurationState,
+    /// In unix milliseconds.
+    pub created_at: i64,
+    pub finished_at: Option<i64>,
+}
+
+/// A repository of a curation.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CuratedRepository {
+    pub position: u32,
+    pub name: String,
+    /// Its origin, as JSON.
+    pub source: String,
+    pub fate: Fate,
+    pub licence: Option<String>,
+    pub commits: u32,
+    /// Why parts of its history yielded no candidates, with counts; `None`
+    /// before the search.
+    pub spans: Option<Vec<(String, u32)>>,
+}
+
+/// A candidate of a curation.
+#[derive(Debug, Clone)]
+pub struct CandidateRow {
+    pub task_id: String,
+    /// Position of its repository.
+    pub repository: u32,
+    pub base_sha: String,
+    pub target_sha: String,
+    pub commits: u32,
+    pub days: f64,
+    pub modified_lines: u32,
+    pub environment: Fate,
+    pub filtered: Fate,
+    /// Content digest; empty before it is built.
+    pub image: String,
+    pub attempts: Vec<BuildAttempt>,
+    /// The task as it was tested.
+    pub prepared: Option<TaskRow>,
+}
 
 impl Store {
     pub async fn put_curation(&self, id: &str, split: &str, plan: &str, by: &Actor) -> Result<()> {
         let mut tx = self.pool.begin().await?;
         let account = by.identity().map(|who| who.account_id.as_str());
-        sqlx::query(
+        query(
             "INSERT INTO curations (id, split, plan, state, reason, account_id, created_at)
              VALUES ($1, $2, $3, 'queued', '', $4, $5)",
         )
-        .bind(id)
-        .bind(split)
-        .bind(plan)
-        .bind(account)
-        .bind(now_ms())
-        .execute(&mut *tx)
+        .with((id, split, plan, account, now_ms()))
+        .run(&mut *tx)
         .await?;
-        note(&mut tx, by, "dataset.curate", id, &format!("split {split}")).await?;
-        tx.commit().await?;
-        Ok(())
+        note_and_commit(tx, by, "dataset.curate", id, &format!("split {split}")).await
     }
 
     /// Cancels a curation that is not over; returns whether there was one.
     pub async fn cancel_curation(&self, id: &str, by: &Actor) -> Result<bool> {
         let mut tx = self.pool.begin().await?;
-        let ended = sqlx::query(
+        let ended = query(
             "UPDATE curations SET state = 'cancelled', finished_at = $1
              WHERE id = $2 AND state IN ('queued', 'running')",
         )
-        .bind(now_ms())
-        .bind(id)
-        .execute(&mut *tx)
+        .with((now_ms(), id))
+        .changed(&mut *tx)
         .await?;
-        let ended = ended.rows_affected() > 0;
-        if ended {
+        if ended > 0 {
             note(&mut tx, by, "dataset.curate.cancel", id, "").await?;
         }
         tx.commit().await?;
-        Ok(ended)
+        Ok(ended > 0)
     }
 
     pub async fn curation(&self, id: &str) -> Result<CurationRow> {
-        let row = sqlx::query("SELECT * FROM curations WHERE id = $1")
-            .bind(id)
-            .fetch_optional(&self.pool)
-            .await?;
-        let row = row.ok_or_else(|| Error::not_found("curation", id))?;
-        read_curation(&row)
+        query("SELECT * FROM curations WHERE id = $1")
+            .with(id)
+            .first(&self.pool, read_curation)
+            .await?
+            .ok_or_else(|| Error::not_found("curation", id))
     }
 
     /// All curations, newest first.
     pub async fn curations(&self) -> Result<Vec<CurationRow>> {
-        let rows = sqlx::query("SELECT * FROM curations ORDER BY created_at DESC, id DESC")
-            .fetch_all(&self.pool)
-            .await?;
-        rows.iter().map(read_curation).collect()
+        query("SELECT * FROM curations ORDER BY created_at DESC, id DESC")
+            .all(&self.pool, read_curation)
+            .await
     }
 
     /// The oldest curation that is not over.
     pub async fn next_curation(&self) -> Result<Option<CurationRow>> {
-        let row = sqlx::query(
+        query(
             "SELECT * FROM curations WHERE state IN ('queued', 'running') ORDER BY created_at, id LIMIT 1",
-        );
-        let row = row.fetch_optional(&self.pool).await?;
-        row.as_ref().map(read_curation).transpose()
+        )
+        .first(&self.pool, read_curation)
+        .await
     }
 
     /// Changes the state of a curation unless it is over; returns whether it
@@ -85,18 +124,15 @@ impl Store {
             CurationState::Failed { reason } => reason.as_str(),
             _ => "",
         };
-        let moved = sqlx::query(
+        let moved = query(
             "UPDATE curations SET state = $1, reason = $2, finished_at = $3
              WHERE id = $4 AND state IN ('queued', 'running')",
         )
-        .bind(state.name())
-        .bind(reason)
-        .bind(state.is_over().then(now_ms))
-        .bind(id)
-        .persistent(false)
-        .execute(&self.pool)
+        .with((state.name(), reason, state.is_over().then(now_ms), id))
+        .unprepared()
+        .changed(&self.pool)
         .await?;
-        Ok(moved.rows_affected() > 0)
+        Ok(moved > 0)
     }
 
     /// Records the repositories of a curation; those already recorded stay.
@@ -107,16 +143,12 @@ impl Store {
     ) -> Result<()> {
         let mut tx = self.pool.begin().await?;
         for (position, (name, source)) in (0i64..).zip(repositories) {
-            sqlx::query(
+            query(
                 "INSERT INTO curation_repositories (curation_id, position, name, source, fate, licence, commits, spans)
                  VALUES ($1, $2, $3, $4, $5, '', 0, '') ON CONFLICT (curation_id, position) DO NOTHING",
             )
-            .bind(curation)
-            .bind(position)
-            .bind(name)
-            .bind(source)
-            .bind(to_json(&Fate::Waiting)?)
-            .execute(&mut *tx)
+            .with((curation, position, name, source, to_json(&Fate::Waiting)?))
+            .run(&mut *tx)
             .await?;
         }
         tx.commit().await?;
@@ -124,11 +156,10 @@ impl Store {
     }
 
     pub async fn curated_repositories(&self, curation: &str) -> Result<Vec<CuratedRepository>> {
-        let rows = sqlx::query(
-            "SELECT * FROM curation_repositories WHERE curation_id = $1 ORDER BY position",
-        );
-        let rows = rows.bind(curation).fetch_all(&self.pool).await?;
-        rows.iter().map(read_curated_repository).collect()
+        query("SELECT * FROM curation_repositories WHERE curation_id = $1 ORDER BY position")
+            .with(curation)
+            .all(&self.pool, read_curated_repository)
+            .await
     }
 
     /// Records the findings for a repository, and its candidates, in one
@@ -140,17 +171,15 @@ impl Store {
         candidates: &[CandidateRow],
     ) -> Result<()> {
         let mut tx = self.pool.begin().await?;
-        sqlx::query(
+        query(
             "UPDATE curation_repositories SET fate = $1, licence = $2, commits = $3, spans = $4
              WHERE curation_id = $5 AND position = $6",
         )
-        .bind(to_json(&repository.fate)?)
-        .bind(repository.licence.as_deref().unwrap_or_default())
-        .bind(i64::from(repository.commits))
-        .bind(to_text(repository.spans.as_ref())?)
-        .bind(curation)
-        .bind(i64::from(repository.position))
-        .execute(&mut *tx)
+        .with(to_json(&repository.fate)?)
+        .with(repository.licence.as_deref().unwrap_or_default())
+        .with((repository.commits, to_text(repository.spans.as_ref())?))
+        .with((curation, repository.position))
+        .run(&mut *tx)
         .await?;
         for candidate in candidates {
             insert_candidate(&mut tx, curation, candidate).await?;
@@ -160,63 +189,98 @@ impl Store {
     }
 
     pub async fn candidates(&self, curation: &str) -> Result<Vec<CandidateRow>> {
-        let rows = sqlx::query(
+        query(
             "SELECT * FROM curation_candidates WHERE curation_id = $1
              ORDER BY modified_lines DESC, task_id",
-        );
-        let rows = rows.bind(curation).fetch_all(&self.pool).await?;
-        rows.iter().map(read_candidate).collect()
+        )
+        .with(curation)
+        .all(&self.pool, read_candidate)
+        .await
     }
 
     /// Records the progress of a candidate.
     pub async fn put_candidate(&self, curation: &str, candidate: &CandidateRow) -> Result<()> {
-        sqlx::query(
+        query(
             "UPDATE curation_candidates SET environment = $1, filtered = $2, image = $3, attempts = $4, prepared = $5
              WHERE curation_id = $6 AND task_id = $7",
         )
-        .bind(to_json(&candidate.environment)?)
-        .bind(to_json(&candidate.filtered)?)
-        .bind(&candidate.image)
-        .bind(to_json(&candidate.attempts)?)
-        .bind(to_text(candidate.prepared.as_ref())?)
-        .bind(curation)
-        .bind(&candidate.task_id)
-        .execute(&self.pool)
-        .await?;
-        Ok(())
+        .with(to_json(&candidate.environment)?)
+        .with((to_json(&candidate.filtered)?, &candidate.image))
+        .with(to_json(&candidate.attempts)?)
+        .with((to_text(candidate.prepared.as_ref())?, curation))
+        .with(&candidate.task_id)
+        .run(&self.pool)
+        .await
     }
 }
 
-async fn insert_candidate(
-    tx: &mut sqlx::AnyConnection,
-    curation: &str,
-    candidate: &CandidateRow,
-) -> Result<()> {
-    sqlx::query(
+async fn insert_candidate(tx: &mut Tx, curation: &str, candidate: &CandidateRow) -> Result<()> {
+    query(
         "INSERT INTO curation_candidates (curation_id, task_id, repository, base_sha, target_sha, commits, days,
                                           modified_lines, environment, filtered, image, attempts, prepared)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
          ON CONFLICT (curation_id, task_id) DO NOTHING",
     )
-    .bind(curation)
-    .bind(&candidate.task_id)
-    .bind(i64::from(candidate.repository))
-    .bind(&candidate.base_sha)
-    .bind(&candidate.target_sha)
-    .bind(i64::from(candidate.commits))
-    .bind(candidate.days)
-    .bind(i64::from(candidate.modified_lines))
-    .bind(to_json(&candidate.environment)?)
-    .bind(to_json(&candidate.filtered)?)
-    .bind(&candidate.image)
-    .bind(to_json(&candidate.attempts)?)
-    .bind(to_text(candidate.prepared.as_ref())?)
-    .execute(tx)
-    .await?;
-    Ok(())
+    .with((curation, &candidate.task_id, candidate.repository))
+    .with((&candidate.base_sha, &candidate.target_sha))
+    .with((candidate.commits, candidate.days))
+    .with((candidate.modified_lines, to_json(&candidate.environment)?))
+    .with((to_json(&candidate.filtered)?, &candidate.image))
+    .with(to_json(&candidate.attempts)?)
+    .with(to_text(candidate.prepared.as_ref())?)
+    .run(tx)
+    .await
 }
 
 /// JSON, or the empty string for `None`.
 fn to_text<T: Serialize>(value: Option<&T>) -> Result<String> {
     value.map_or(Ok(String::new()), to_json)
+}
+
+fn read_curation(row: &AnyRow) -> Result<CurationRow> {
+    Ok(CurationRow {
+        id: row.try_get("id")?,
+        split: row.try_get("split")?,
+        plan: row.try_get("plan")?,
+        state: match row.try_get::<String, _>("state")?.as_str() {
+            "queued" => CurationState::Queued,
+            "running" => CurationState::Running,
+            "finished" => CurationState::Finished,
+            "cancelled" => CurationState::Cancelled,
+            _ => CurationState::Failed {
+                reason: row.try_get("reason")?,
+            },
+        },
+        created_at: row.try_get("created_at")?,
+        finished_at: row.try_get("finished_at")?,
+    })
+}
+
+fn read_curated_repository(row: &AnyRow) -> Result<CuratedRepository> {
+    Ok(CuratedRepository {
+        position: row.count("position")?,
+        name: row.try_get("name")?,
+        source: row.try_get("source")?,
+        fate: row.json("fate", "fate")?,
+        licence: row.optional_text("licence")?,
+        commits: row.count("commits")?,
+        spans: row.optional_json("spans", "spans")?,
+    })
+}
+
+fn read_candidate(row: &AnyRow) -> Result<CandidateRow> {
+    Ok(CandidateRow {
+        task_id: row.try_get("task_id")?,
+        repository: row.count("repository")?,
+        base_sha: row.try_get("base_sha")?,
+        target_sha: row.try_get("target_sha")?,
+        commits: row.count("commits")?,
+        days: row.try_get("days")?,
+        modified_lines: row.count("modified_lines")?,
+        environment: row.json("environment", "environment")?,
+        filtered: row.json("filtered", "filtered")?,
+        image: row.try_get("image")?,
+        attempts: row.json("attempts", "attempts")?,
+        prepared: row.optional_json("prepared", "prepared")?,
+    })
 }

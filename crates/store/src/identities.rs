@@ -1,13 +1,14 @@
 //! Identities at other sites, by which accounts sign in.
 
-use sqlx::Row;
 use swe_ci_base::clock::now_ms;
 use swe_ci_base::error::{Error, Result};
 use swe_ci_views::account::{Actor, Identity, LinkedIdentity, WaysIn};
 
 use super::Store;
-use super::audit::note;
+use super::audit::note_and_commit;
 use super::rows::accounts::{read_identity, read_linked_identity};
+use super::rows::columns::Columns;
+use super::sql::{Tx, only, query};
 
 /// A proven identity at another site.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,42 +36,31 @@ impl Store {
     pub async fn enter(&self, who: &ProvenIdentity) -> Result<Entry> {
         let now = now_ms();
         let mut tx = self.pool.begin().await?;
-        let linked = sqlx::query(
+        let account: Option<String> = query(
             "UPDATE identities SET last_used = $3, shown_as = $4 WHERE provider = $1 AND subject = $2
              RETURNING account_id",
         )
-        .bind(&who.provider)
-        .bind(&who.subject)
-        .bind(now)
-        .bind(&who.shown_as)
-        .fetch_optional(&mut *tx)
+        .with((&who.provider, &who.subject, now, &who.shown_as))
+        .first(&mut *tx, only)
         .await?;
-        let Some(linked) = linked else {
+        let Some(account) = account else {
             return Ok(Entry::Unknown);
         };
-        let account: String = linked.try_get("account_id")?;
-        let row = sqlx::query(
+        let (identity, disabled) = query(
             "UPDATE accounts SET signed_in_at = CASE WHEN disabled_at IS NULL THEN $2 ELSE signed_in_at END
              WHERE id = $1 RETURNING id, name, role, disabled_at",
         )
-        .bind(&account)
-        .bind(now)
-        .fetch_one(&mut *tx)
+        .with((&account, now))
+        .one(&mut *tx, |row| {
+            Ok((read_identity(row)?, row.is_set("disabled_at")?))
+        })
         .await?;
-        let identity = read_identity(&row)?;
-        if row.try_get::<Option<i64>, _>("disabled_at")?.is_some() {
+        if disabled {
             return Ok(Entry::Disabled(identity.name));
         }
         let by = Actor::Account(identity.clone());
-        note(
-            &mut tx,
-            &by,
-            "account.sign_in",
-            &identity.name,
-            &audit_detail(who),
-        )
-        .await?;
-        tx.commit().await?;
+        let detail = audit_detail(who);
+        note_and_commit(tx, &by, "account.sign_in", &identity.name, &detail).await?;
         Ok(Entry::In(identity))
     }
 
@@ -89,14 +79,12 @@ impl Store {
     ) -> Result<()> {
         let mut tx = self.pool.begin().await?;
         let name = lock_account(&mut tx, account_id).await?;
-        let owner =
-            sqlx::query("SELECT account_id FROM identities WHERE provider = $1 AND subject = $2")
-                .bind(&who.provider)
-                .bind(&who.subject)
-                .fetch_optional(&mut *tx)
+        let owner: Option<String> =
+            query("SELECT account_id FROM identities WHERE provider = $1 AND subject = $2")
+                .with((&who.provider, &who.subject))
+                .first(&mut *tx, only)
                 .await?;
-        let owner = owner.map(|row| row.try_get::<String, _>("account_id"));
-        if owner.transpose()?.is_some_and(|owner| owner == account_id) {
+        if owner.is_some_and(|owner| owner == account_id) {
             return Ok(());
         }
         if linked_identities(&mut tx, account_id).await?.len() >= most {
@@ -105,16 +93,8 @@ impl Store {
             )));
         }
         insert_identity(&mut tx, account_id, who).await?;
-        note(
-            &mut tx,
-            by,
-            "account.link_identity",
-            &name,
-            &audit_detail(who),
-        )
-        .await?;
-        tx.commit().await?;
-        Ok(())
+        let detail = audit_detail(who);
+        note_and_commit(tx, by, "account.link_identity", &name, &detail).await
     }
 
     /// The sign-in methods of an account.
@@ -144,16 +124,14 @@ impl Store {
         // Without the lock, two parallel removals would each see the other
         // identity.
         let name = lock_account(&mut tx, account_id).await?;
-        let removed = sqlx::query(
+        let removed: Option<String> = query(
             "DELETE FROM identities WHERE account_id = $1 AND provider = $2 AND subject = $3
              RETURNING shown_as",
         )
-        .bind(account_id)
-        .bind(provider)
-        .bind(subject)
-        .fetch_optional(&mut *tx)
+        .with((account_id, provider, subject))
+        .first(&mut *tx, only)
         .await?;
-        let removed = removed.ok_or_else(|| Error::not_found("linked identity", subject))?;
+        let shown_as = removed.ok_or_else(|| Error::not_found("linked identity", subject))?;
         let remaining = linked_identities(&mut tx, account_id).await?;
         let can_sign_in = remaining
             .iter()
@@ -164,70 +142,60 @@ impl Store {
                     .into(),
             ));
         }
-        let detail = format!("{provider}: {}", removed.try_get::<String, _>("shown_as")?);
-        note(&mut tx, by, "account.unlink_identity", &name, &detail).await?;
-        tx.commit().await?;
-        Ok(())
+        let detail = format!("{provider}: {shown_as}");
+        note_and_commit(tx, by, "account.unlink_identity", &name, &detail).await
     }
 }
 
 /// Links an identity to an account that is being created, or is locked.
 pub(super) async fn insert_identity(
-    tx: &mut sqlx::AnyConnection,
+    tx: &mut Tx,
     account_id: &str,
     who: &ProvenIdentity,
 ) -> Result<()> {
-    let inserted = sqlx::query(
+    let inserted = query(
         "INSERT INTO identities (provider, subject, account_id, shown_as, linked_at)
          VALUES ($1, $2, $3, $4, $5) ON CONFLICT (provider, subject) DO NOTHING",
     )
-    .bind(&who.provider)
-    .bind(&who.subject)
-    .bind(account_id)
-    .bind(&who.shown_as)
-    .bind(now_ms())
-    .execute(tx)
+    .with((&who.provider, &who.subject, account_id, &who.shown_as))
+    .with(now_ms())
+    .changed(tx)
     .await?;
-    match inserted.rows_affected() {
-        0 => Err(Error::Conflict(format!(
-            "`{}` is linked to another account already",
-            who.shown_as
-        ))),
-        _ => Ok(()),
+    if inserted == 0 {
+        let shown_as = &who.shown_as;
+        return Err(Error::Conflict(format!(
+            "`{shown_as}` is linked to another account already"
+        )));
     }
+    Ok(())
 }
 
 /// Locks an account's sign-in methods until the end of the transaction; returns
 /// its name.
-async fn lock_account(tx: &mut sqlx::AnyConnection, account_id: &str) -> Result<String> {
-    let row = sqlx::query("UPDATE accounts SET name = name WHERE id = $1 RETURNING name")
-        .bind(account_id)
-        .fetch_optional(tx)
-        .await?;
-    let row = row.ok_or_else(|| Error::not_found("account", account_id))?;
-    Ok(row.try_get("name")?)
+async fn lock_account(tx: &mut Tx, account_id: &str) -> Result<String> {
+    query("UPDATE accounts SET name = name WHERE id = $1 RETURNING name")
+        .with(account_id)
+        .first(tx, only)
+        .await?
+        .ok_or_else(|| Error::not_found("account", account_id))
 }
 
-async fn has_password(connection: &mut sqlx::AnyConnection, account_id: &str) -> Result<bool> {
-    let row = sqlx::query("SELECT 1 FROM accounts WHERE id = $1 AND password <> ''")
-        .bind(account_id)
-        .fetch_optional(connection)
+async fn has_password(connection: &mut Tx, account_id: &str) -> Result<bool> {
+    let row = query("SELECT 1 FROM accounts WHERE id = $1 AND password <> ''")
+        .with(account_id)
+        .row(connection)
         .await?;
     Ok(row.is_some())
 }
 
-async fn linked_identities(
-    connection: &mut sqlx::AnyConnection,
-    account_id: &str,
-) -> Result<Vec<LinkedIdentity>> {
-    let rows = sqlx::query(
+async fn linked_identities(connection: &mut Tx, account_id: &str) -> Result<Vec<LinkedIdentity>> {
+    query(
         "SELECT provider, subject, shown_as, linked_at, last_used FROM identities
          WHERE account_id = $1 ORDER BY linked_at, provider, subject",
     )
-    .bind(account_id)
-    .fetch_all(connection)
-    .await?;
-    rows.iter().map(read_linked_identity).collect()
+    .with(account_id)
+    .all(connection, read_linked_identity)
+    .await
 }
 
 /// The identity as text for the audit log.

@@ -8,13 +8,14 @@ use swe_ci_core::step::Ending;
 use swe_ci_core::task::TaskId;
 use swe_ci_views::view::Provenance;
 
-use super::changes::count_up;
+use super::changes::commit_change;
 use super::evolutions::{insert_iteration, insert_step};
 use super::rows::evolutions::{IterationRow, StepRow};
 use super::rows::suites::Suite;
 use super::rows::tasks::TaskRow;
+use super::sql::{Tx, only, query};
 use super::suites::put_suite;
-use super::{Store, tasks, to_json};
+use super::{Store, new_id, tasks, to_json};
 
 /// A finished run with all its evolutions.
 #[derive(Debug, Clone)]
@@ -71,19 +72,19 @@ impl Store {
     pub async fn put_import(&self, run: &ImportedRun) -> Result<(String, Put)> {
         let mut tx = self.pool.begin().await?;
         tasks::put_split(&mut tx, &run.config.split).await?;
-        let before = sqlx::query("SELECT id, config, provenance FROM runs WHERE source = $1")
-            .bind(&run.source)
-            .fetch_optional(&mut *tx)
-            .await?;
+        let content = [to_json(&run.config)?, to_json(&run.provenance)?];
+        let before: Option<(String, [String; 2])> =
+            query("SELECT id, config, provenance FROM runs WHERE source = $1")
+                .with(&run.source)
+                .first(&mut *tx, |row| {
+                    let content = [row.try_get("config")?, row.try_get("provenance")?];
+                    Ok((row.try_get("id")?, content))
+                })
+                .await?;
         let (id, put) = match before {
-            None => (uuid::Uuid::now_v7().to_string(), Put::New),
-            Some(row) => {
-                let id: String = row.try_get("id")?;
-                let config: String = row.try_get("config")?;
-                let provenance: String = row.try_get("provenance")?;
-                if config == to_json(&run.config)? && provenance == to_json(&run.provenance)? {
-                    return Ok((id, Put::Unchanged));
-                }
+            None => (new_id(), Put::New),
+            Some((id, before)) if before == content => return Ok((id, Put::Unchanged)),
+            Some((id, _)) => {
                 remove_evolutions(&mut tx, &id).await?;
                 (id, Put::Replaced)
             }
@@ -93,13 +94,12 @@ impl Store {
         for evolution in &run.evolutions {
             put_evolution(&mut tx, &id, evolution).await?;
         }
-        count_up(&mut tx).await?;
-        tx.commit().await?;
+        commit_change(tx).await?;
         Ok((id, put))
     }
 }
 
-async fn remove_evolutions(tx: &mut sqlx::AnyConnection, run_id: &str) -> Result<()> {
+async fn remove_evolutions(tx: &mut Tx, run_id: &str) -> Result<()> {
     for sql in [
         "DELETE FROM evolution_styles WHERE evolution_id IN (SELECT id FROM evolutions WHERE run_id = $1)",
         "DELETE FROM iterations WHERE evolution_id IN (SELECT id FROM evolutions WHERE run_id = $1)",
@@ -108,23 +108,19 @@ async fn remove_evolutions(tx: &mut sqlx::AnyConnection, run_id: &str) -> Result
         // Earlier verifications do not apply to the new results.
         "DELETE FROM verifications WHERE run_id = $1",
     ] {
-        sqlx::query(sql).bind(run_id).execute(&mut *tx).await?;
+        query(sql).with(run_id).run(&mut *tx).await?;
     }
     Ok(())
 }
 
 /// Adds the missing tasks. A split that already has tasks gets no others, or
 /// its other runs would no longer belong to the same split.
-async fn put_tasks(tx: &mut sqlx::AnyConnection, run: &ImportedRun) -> Result<()> {
+async fn put_tasks(tx: &mut Tx, run: &ImportedRun) -> Result<()> {
     let split = &run.config.split;
-    let rows = sqlx::query("SELECT task_id FROM split_tasks WHERE split = $1")
-        .bind(split)
-        .fetch_all(&mut *tx)
+    let split_tasks: Vec<String> = query("SELECT task_id FROM split_tasks WHERE split = $1")
+        .with(split)
+        .all(&mut *tx, only)
         .await?;
-    let split_tasks: Vec<String> = rows
-        .iter()
-        .map(|row| row.try_get("task_id"))
-        .collect::<std::result::Result<_, _>>()?;
     for (position, task) in (0u32..).zip(&run.tasks) {
         let id = task.id.as_str();
         if !split_tasks.is_empty() && !split_tasks.iter().any(|known| known == id) {
@@ -132,17 +128,14 @@ async fn put_tasks(tx: &mut sqlx::AnyConnection, run: &ImportedRun) -> Result<()
                 "the split `{split}` exists and has no task `{id}`; choose another split with --split"
             )));
         }
-        let known = sqlx::query("SELECT base_sha, target_sha FROM tasks WHERE id = $1")
-            .bind(id)
-            .fetch_optional(&mut *tx)
-            .await?;
+        let known: Option<(String, String)> =
+            query("SELECT base_sha, target_sha FROM tasks WHERE id = $1")
+                .with(id)
+                .first(&mut *tx, |row| Ok((row.try_get(0)?, row.try_get(1)?)))
+                .await?;
         match known {
             None => tasks::upsert_task(&mut *tx, task).await?,
-            Some(row) => ensure_same_commits(
-                task,
-                &row.try_get::<String, _>("base_sha")?,
-                &row.try_get::<String, _>("target_sha")?,
-            )?,
+            Some((base, target)) => ensure_same_commits(task, &base, &target)?,
         }
         if split_tasks.is_empty() {
             tasks::put_in_split(&mut *tx, split, position, &task.id).await?;
@@ -162,46 +155,32 @@ fn ensure_same_commits(task: &TaskRow, base: &str, target: &str) -> Result<()> {
     )))
 }
 
-async fn put_run(tx: &mut sqlx::AnyConnection, id: &str, run: &ImportedRun) -> Result<()> {
-    sqlx::query(
+async fn put_run(tx: &mut Tx, id: &str, run: &ImportedRun) -> Result<()> {
+    query(
         "INSERT INTO runs (id, split, kind, config, provenance, progress, created_at, finished_at, source)
          VALUES ($1, $2, $3, $4, $5, 'finished', $6, $6, $7)
          ON CONFLICT (id) DO UPDATE SET config = excluded.config, provenance = excluded.provenance,
              finished_at = excluded.finished_at, verified = ''",
     )
-    .bind(id)
-    .bind(&run.config.split)
-    .bind(run.config.kind.name())
-    .bind(to_json(&run.config)?)
-    .bind(to_json(&run.provenance)?)
-    .bind(now_ms())
-    .bind(&run.source)
-    .execute(tx)
-    .await?;
-    Ok(())
+    .with((id, &run.config.split, run.config.kind.name()))
+    .with((to_json(&run.config)?, to_json(&run.provenance)?, now_ms()))
+    .with(&run.source)
+    .run(tx)
+    .await
 }
 
-async fn put_evolution(
-    tx: &mut sqlx::AnyConnection,
-    run_id: &str,
-    evolution: &ImportedEvolution,
-) -> Result<()> {
-    let id = uuid::Uuid::now_v7().to_string();
+async fn put_evolution(tx: &mut Tx, run_id: &str, evolution: &ImportedEvolution) -> Result<()> {
+    let id = new_id();
     let suite = put_suite(&mut *tx, &evolution.suite).await?;
-    sqlx::query(
+    query(
         "INSERT INTO evolutions (id, run_id, task_id, sample, progress, ending, reason, lease_until, expected_seconds,
                                  queued_at, finished_at, at_iteration, at_role, at_attempt, suite)
          VALUES ($1, $2, $3, $4, 'finished', $5, $6, 0, 0.0, $7, $7, 1, 'architect', 1, $8)",
     )
-    .bind(&id)
-    .bind(run_id)
-    .bind(evolution.task_id.as_str())
-    .bind(i64::from(evolution.sample))
-    .bind(evolution.ending.name())
-    .bind(&evolution.reason)
-    .bind(now_ms())
-    .bind(suite)
-    .execute(&mut *tx)
+    .with((&id, run_id, evolution.task_id.as_str(), evolution.sample))
+    .with((evolution.ending.name(), &evolution.reason, now_ms()))
+    .with(suite)
+    .run(&mut *tx)
     .await?;
     for step in &evolution.steps {
         insert_step(&mut *tx, &id, step).await?;

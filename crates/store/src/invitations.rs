@@ -1,14 +1,15 @@
 //! Invitations: links that create one account each.
 
 use sqlx::Row;
-use swe_ci_base::clock::{now_ms, rfc3339};
+use swe_ci_base::clock::now_ms;
 use swe_ci_base::error::{Error, Result};
 use swe_ci_views::account::{AccountRole, Actor, Identity, InvitationView};
 
-use super::Store;
 use super::accounts::{NewAccount, insert_account};
-use super::audit::note;
+use super::audit::note_and_commit;
 use super::rows::accounts::{read_account_role, read_invitation};
+use super::sql::{Tx, composed, query};
+use super::{Store, new_id};
 
 /// An invitation to create.
 #[derive(Debug, Clone)]
@@ -35,12 +36,12 @@ impl Store {
     /// is an account.
     pub async fn put_first_invitation(&self, new: &NewInvitation) -> Result<bool> {
         let mut tx = self.pool.begin().await?;
-        sqlx::query("DELETE FROM invitations WHERE made_by = $1 AND used_at IS NULL")
-            .bind(FIRST_START)
-            .execute(&mut *tx)
+        query("DELETE FROM invitations WHERE made_by = $1 AND used_at IS NULL")
+            .with(FIRST_START)
+            .run(&mut *tx)
             .await?;
-        let any_account = sqlx::query("SELECT 1 FROM accounts LIMIT 1")
-            .fetch_optional(&mut *tx)
+        let any_account = query("SELECT 1 FROM accounts LIMIT 1")
+            .row(&mut *tx)
             .await?;
         if any_account.is_none() {
             insert(&mut tx, new, FIRST_START).await?;
@@ -57,50 +58,42 @@ impl Store {
         let mut tx = self.pool.begin().await?;
         let view = insert(&mut tx, new, by.name()).await?;
         let detail = format!("as {}: {}", new.role.name(), new.note);
-        note(&mut tx, by, "invitation.make", &view.invitation_id, &detail).await?;
-        tx.commit().await?;
+        note_and_commit(tx, by, "invitation.make", &view.invitation_id, &detail).await?;
         Ok(view)
     }
 
     /// The open invitations, newest first.
     pub async fn invitations(&self) -> Result<Vec<InvitationView>> {
-        let sql = format!(
+        composed(format!(
             "SELECT id, role, note, created_at, expires_at FROM invitations WHERE {OPEN} ORDER BY id DESC"
-        );
-        let rows = sqlx::query(sqlx::AssertSqlSafe(sql))
-            .bind(now_ms())
-            .fetch_all(&self.pool)
-            .await?;
-        rows.iter().map(read_invitation).collect()
+        ))
+        .with(now_ms())
+            .all(&self.pool, read_invitation)
+            .await
     }
 
     /// `None` if it was used, withdrawn, expired or never existed.
     pub async fn invitation(&self, digest: &str) -> Result<Option<InvitationView>> {
-        let sql = format!(
+        composed(format!(
             "SELECT id, role, note, created_at, expires_at FROM invitations WHERE digest = $2 AND {OPEN}"
-        );
-        let row = sqlx::query(sqlx::AssertSqlSafe(sql))
-            .bind(now_ms())
-            .bind(digest)
-            .fetch_optional(&self.pool)
-            .await?;
-        row.as_ref().map(read_invitation).transpose()
+        ))
+        .with((now_ms(), digest))
+            .first(&self.pool, read_invitation)
+            .await
     }
 
     /// # Errors
     /// [`Error::NotFound`] when it is not open any more.
     pub async fn withdraw_invitation(&self, id: &str, by: &Actor) -> Result<()> {
         let mut tx = self.pool.begin().await?;
-        let removed = sqlx::query("DELETE FROM invitations WHERE id = $1 AND used_at IS NULL")
-            .bind(id)
-            .execute(&mut *tx)
+        let removed = query("DELETE FROM invitations WHERE id = $1 AND used_at IS NULL")
+            .with(id)
+            .changed(&mut *tx)
             .await?;
-        if removed.rows_affected() == 0 {
+        if removed == 0 {
             return Err(Error::not_found("open invitation", id));
         }
-        note(&mut tx, by, "invitation.withdraw", id, "").await?;
-        tx.commit().await?;
-        Ok(())
+        note_and_commit(tx, by, "invitation.withdraw", id, "").await
     }
 
     /// Creates the account an invitation is for. If several people follow it at
@@ -116,14 +109,12 @@ impl Store {
         new: &NewAccount<'_>,
     ) -> Result<Option<Identity>> {
         let mut tx = self.pool.begin().await?;
-        let sql = format!(
+        let row = composed(format!(
             "UPDATE invitations SET used_at = $1 WHERE digest = $2 AND {OPEN} RETURNING id, role"
-        );
-        let row = sqlx::query(sqlx::AssertSqlSafe(sql))
-            .bind(now_ms())
-            .bind(digest)
-            .fetch_optional(&mut *tx)
-            .await?;
+        ))
+        .with((now_ms(), digest))
+        .row(&mut *tx)
+        .await?;
         let Some(row) = row else { return Ok(None) };
         let how = format!("the invitation {}", row.try_get::<String, _>("id")?);
         let who = insert_account(&mut tx, new, read_account_role(&row, "role")?, &how).await?;
@@ -132,31 +123,14 @@ impl Store {
     }
 }
 
-async fn insert(
-    tx: &mut sqlx::AnyConnection,
-    new: &NewInvitation,
-    made_by: &str,
-) -> Result<InvitationView> {
-    let id = uuid::Uuid::now_v7().to_string();
-    let now = now_ms();
-    sqlx::query(
+async fn insert(tx: &mut Tx, new: &NewInvitation, made_by: &str) -> Result<InvitationView> {
+    query(
         "INSERT INTO invitations (id, digest, role, note, made_by, created_at, expires_at)
-         VALUES ($1, $2, $3, $4, $5, $6, $7)",
+         VALUES ($1, $2, $3, $4, $5, $6, $7)
+         RETURNING id, role, note, created_at, expires_at",
     )
-    .bind(&id)
-    .bind(&new.digest)
-    .bind(new.role.name())
-    .bind(&new.note)
-    .bind(made_by)
-    .bind(now)
-    .bind(new.expires_at)
-    .execute(tx)
-    .await?;
-    Ok(InvitationView {
-        invitation_id: id,
-        role: new.role,
-        note: new.note.clone(),
-        created_at: rfc3339(now),
-        expires_at: rfc3339(new.expires_at),
-    })
+    .with((new_id(), &new.digest, new.role.name(), &new.note))
+    .with((made_by, now_ms(), new.expires_at))
+    .one(tx, read_invitation)
+    .await
 }

@@ -1,6 +1,5 @@
 //! API keys of model providers, sealed with one master key.
 
-use sqlx::any::AnyRow;
 use sqlx::{Any, Row, Transaction};
 use swe_ci_base::clock::now_ms;
 use swe_ci_base::error::{Error, Result};
@@ -9,10 +8,10 @@ use swe_ci_core::run::RunConfig;
 use swe_ci_views::account::Actor;
 
 use super::Store;
-use super::audit::note;
+use super::audit::{note, note_and_commit};
 use super::rows::columns::read_config;
-use super::rows::keys::{KeyRow, read_key};
 use super::rows::runs::read_permissions;
+use super::sql::{Tx, only, query};
 
 /// A sealed key and the master key that opens it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,69 +29,75 @@ pub struct KeysAlone {
     master: Option<String>,
 }
 
+/// A key without its value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeyRow {
+    pub name: String,
+    pub created_at: i64,
+    pub changed_at: i64,
+    pub used_at: Option<i64>,
+}
+
 impl Store {
     /// The keys of one keyring, by name.
     pub async fn keys(&self, ring: &Keyring) -> Result<Vec<KeyRow>> {
-        let rows = sqlx::query(
+        query(
             "SELECT name, created_at, changed_at, used_at FROM keys WHERE owner = $1 ORDER BY name",
         )
-        .bind(ring.owner())
-        .fetch_all(&self.pool)
-        .await?;
-        rows.iter().map(read_key).collect()
+        .with(ring.owner())
+        .all(&self.pool, |row| {
+            Ok(KeyRow {
+                name: row.try_get("name")?,
+                created_at: row.try_get("created_at")?,
+                changed_at: row.try_get("changed_at")?,
+                used_at: row.try_get("used_at")?,
+            })
+        })
+        .await
     }
 
     /// A key and its master key, read consistently.
     pub async fn sealed_key(&self, ring: &Keyring, name: &str) -> Result<Option<SealedKey>> {
-        let row = sqlx::query(
+        query(
             "SELECT k.sealed, m.id FROM keys k CROSS JOIN master_key m WHERE k.owner = $1 AND k.name = $2",
         )
-        .bind(ring.owner())
-        .bind(name)
-        .fetch_optional(&self.pool)
-        .await?;
-        row.map(|row| {
+        .with((ring.owner(), name))
+        .first(&self.pool, |row| {
             Ok(SealedKey {
                 sealed: row.try_get("sealed")?,
                 master: row.try_get("id")?,
             })
         })
-        .transpose()
+        .await
     }
 
     /// Records that a key was used now.
     pub async fn note_key_use(&self, ring: &Keyring, name: &str) -> Result<()> {
-        sqlx::query("UPDATE keys SET used_at = $3 WHERE owner = $1 AND name = $2")
-            .bind(ring.owner())
-            .bind(name)
-            .bind(now_ms())
-            .execute(&self.pool)
-            .await?;
-        Ok(())
+        query("UPDATE keys SET used_at = $3 WHERE owner = $1 AND name = $2")
+            .with((ring.owner(), name, now_ms()))
+            .run(&self.pool)
+            .await
     }
 
     pub async fn remove_key(&self, ring: &Keyring, name: &str, by: &Actor) -> Result<()> {
         let mut tx = self.pool.begin().await?;
-        let removed = sqlx::query("DELETE FROM keys WHERE owner = $1 AND name = $2")
-            .bind(ring.owner())
-            .bind(name)
-            .execute(&mut *tx)
+        let removed = query("DELETE FROM keys WHERE owner = $1 AND name = $2")
+            .with((ring.owner(), name))
+            .changed(&mut *tx)
             .await?;
-        if removed.rows_affected() == 0 {
+        if removed == 0 {
             return Err(Error::not_found("key", name));
         }
-        note(&mut tx, by, "key.remove", name, "").await?;
-        tx.commit().await?;
-        Ok(())
+        note_and_commit(tx, by, "key.remove", name, "").await
     }
 
     /// The permissions of a run: its keys and its network reach.
     pub async fn permissions(&self, run_id: &str) -> Result<RunPermissions> {
-        let row = sqlx::query("SELECT keys_of, reach FROM runs WHERE id = $1")
-            .bind(run_id)
-            .fetch_optional(&self.pool)
-            .await?;
-        read_permissions(&row.ok_or_else(|| Error::not_found("run", run_id))?)
+        query("SELECT keys_of, reach FROM runs WHERE id = $1")
+            .with(run_id)
+            .first(&self.pool, read_permissions)
+            .await?
+            .ok_or_else(|| Error::not_found("run", run_id))
     }
 
     /// Unfinished runs that use keys of this keyring, oldest first.
@@ -102,21 +107,18 @@ impl Store {
 
     pub async fn keys_alone(&self) -> Result<KeysAlone> {
         let mut tx = self.pool.begin().await?;
-        sqlx::query("UPDATE master_key SET id = id")
-            .execute(&mut *tx)
-            .await?;
+        query("UPDATE master_key SET id = id").run(&mut *tx).await?;
         // Without keys, any master key is accepted.
-        let row = sqlx::query("SELECT id FROM master_key WHERE EXISTS (SELECT 1 FROM keys)")
-            .fetch_optional(&mut *tx)
+        let master = query("SELECT id FROM master_key WHERE EXISTS (SELECT 1 FROM keys)")
+            .first(&mut *tx, only)
             .await?;
-        let master = row.map(|row| row.try_get("id")).transpose()?;
         Ok(KeysAlone { tx, master })
     }
 }
 
 impl KeysAlone {
     /// The transaction, for rows written together with a key.
-    pub(super) fn tx(&mut self) -> &mut sqlx::AnyConnection {
+    pub(super) fn tx(&mut self) -> &mut Tx {
         &mut self.tx
     }
 
@@ -128,40 +130,31 @@ impl KeysAlone {
 
     /// Keyring, name and sealed value of every key.
     pub async fn all(&mut self) -> Result<Vec<(Keyring, String, String)>> {
-        let rows = sqlx::query("SELECT owner, name, sealed FROM keys ORDER BY owner, name")
-            .fetch_all(&mut *self.tx)
-            .await?;
-        let key = |row: &AnyRow| {
-            let ring = Keyring::of_owner(row.try_get("owner")?);
-            Ok((ring, row.try_get("name")?, row.try_get("sealed")?))
-        };
-        rows.iter().map(key).collect()
+        query("SELECT owner, name, sealed FROM keys ORDER BY owner, name")
+            .all(&mut *self.tx, |row| {
+                let ring = Keyring::of_owner(row.try_get("owner")?);
+                Ok((ring, row.try_get("name")?, row.try_get("sealed")?))
+            })
+            .await
     }
 
     /// Inserts a key or replaces its value.
     pub async fn put(&mut self, ring: &Keyring, name: &str, sealed: &str) -> Result<()> {
-        sqlx::query(
+        query(
             "INSERT INTO keys (owner, name, sealed, created_at, changed_at) VALUES ($1, $2, $3, $4, $4)
              ON CONFLICT (owner, name) DO UPDATE SET sealed = excluded.sealed, changed_at = excluded.changed_at",
         )
-        .bind(ring.owner())
-        .bind(name)
-        .bind(sealed)
-        .bind(now_ms())
-        .execute(&mut *self.tx)
-        .await?;
-        Ok(())
+        .with((ring.owner(), name, sealed, now_ms()))
+        .run(&mut *self.tx)
+        .await
     }
 
     /// Replaces the sealed form of an unchanged value.
     pub async fn reseal(&mut self, ring: &Keyring, name: &str, sealed: &str) -> Result<()> {
-        sqlx::query("UPDATE keys SET sealed = $3 WHERE owner = $1 AND name = $2")
-            .bind(ring.owner())
-            .bind(name)
-            .bind(sealed)
-            .execute(&mut *self.tx)
-            .await?;
-        Ok(())
+        query("UPDATE keys SET sealed = $3 WHERE owner = $1 AND name = $2")
+            .with((ring.owner(), name, sealed))
+            .run(&mut *self.tx)
+            .await
     }
 
     /// Logs a change to one key, or to all by the id of their master key.
@@ -171,9 +164,9 @@ impl KeysAlone {
 
     /// `master` is the id of the master key that now seals all keys.
     pub async fn commit(mut self, master: &str) -> Result<()> {
-        sqlx::query("UPDATE master_key SET id = $1")
-            .bind(master)
-            .execute(&mut *self.tx)
+        query("UPDATE master_key SET id = $1")
+            .with(master)
+            .run(&mut *self.tx)
             .await?;
         self.tx.commit().await?;
         Ok(())
@@ -182,13 +175,13 @@ impl KeysAlone {
 
 /// Removes the keys meant for this run alone, if they belong to its owner and
 /// no unfinished run uses them.
-pub(super) async fn forget_keys(tx: &mut sqlx::AnyConnection, run_id: &str) -> Result<()> {
-    let row = sqlx::query(
+pub(super) async fn forget_keys(tx: &mut Tx, run_id: &str) -> Result<()> {
+    let row = query(
         "SELECT keys_of, config FROM runs
          WHERE id = $1 AND forget_keys = 1 AND keys_of = coalesce(owner, '')",
     )
-    .bind(run_id)
-    .fetch_optional(&mut *tx)
+    .with(run_id)
+    .row(&mut *tx)
     .await?;
     let Some(row) = row else { return Ok(()) };
     let ring = Keyring::of_owner(row.try_get("keys_of")?);
@@ -198,12 +191,11 @@ pub(super) async fn forget_keys(tx: &mut sqlx::AnyConnection, run_id: &str) -> R
         names.retain(|name| !needed.contains(name));
     }
     for name in names {
-        let removed = sqlx::query("DELETE FROM keys WHERE owner = $1 AND name = $2")
-            .bind(ring.owner())
-            .bind(&name)
-            .execute(&mut *tx)
+        let removed = query("DELETE FROM keys WHERE owner = $1 AND name = $2")
+            .with((ring.owner(), &name))
+            .changed(&mut *tx)
             .await?;
-        if removed.rows_affected() > 0 {
+        if removed > 0 {
             let why = format!("run {run_id} is over");
             note(&mut *tx, &Actor::Operator, "key.remove", &name, &why).await?;
         }
@@ -212,17 +204,12 @@ pub(super) async fn forget_keys(tx: &mut sqlx::AnyConnection, run_id: &str) -> R
 }
 
 /// Unfinished runs that use keys of this keyring, oldest first.
-async fn unfinished_runs_with(
-    tx: &mut sqlx::AnyConnection,
-    ring: &Keyring,
-) -> Result<Vec<(String, RunConfig)>> {
-    let rows = sqlx::query(
+async fn unfinished_runs_with(tx: &mut Tx, ring: &Keyring) -> Result<Vec<(String, RunConfig)>> {
+    query(
         "SELECT id, config FROM runs
          WHERE progress IN ('queued', 'running') AND keys_of = $1 ORDER BY id",
     )
-    .bind(ring.owner())
-    .fetch_all(tx)
-    .await?;
-    let run = |row: &AnyRow| Ok((row.try_get("id")?, read_config(row)?));
-    rows.iter().map(run).collect()
+    .with(ring.owner())
+    .all(tx, |row| Ok((row.try_get("id")?, read_config(row)?)))
+    .await
 }

@@ -9,25 +9,27 @@ mod accounts;
 mod audit;
 mod changes;
 mod claims;
+mod costs;
 mod curations;
 mod deliveries;
 mod evolutions;
 mod identities;
 mod imports;
 mod invitations;
-mod iteration_costs;
+
 mod keys;
-mod listing;
+
 mod migrations;
 mod notifications;
 mod outbox;
 mod preflights;
-mod prices;
+
 mod recounts;
 mod rows;
 mod run_end;
 mod runs;
 mod sessions;
+mod sql;
 mod steering;
 mod styles;
 mod suites;
@@ -37,7 +39,7 @@ pub mod testing;
 #[cfg(test)]
 mod tests;
 mod tokens;
-mod totals;
+
 mod verifications;
 
 use anyhow::Context;
@@ -46,24 +48,26 @@ use sqlx::any::AnyPoolOptions;
 
 pub use accounts::{Attempt, Credentials, NewAccount};
 pub use claims::Claim;
+pub use curations::{CandidateRow, CuratedRepository, CurationRow};
 pub use deliveries::{AfterTry, Due};
 pub use evolutions::StepToRecord;
 pub use identities::{Entry, ProvenIdentity};
 pub use imports::{ImportedEvolution, ImportedRun, Put};
 pub use invitations::NewInvitation;
-pub use keys::{KeysAlone, SealedKey};
+pub use keys::{KeyRow, KeysAlone, SealedKey};
 pub use notifications::{Confirmation, NewTarget};
 pub use recounts::Recount;
-pub use rows::curations::{CandidateRow, CuratedRepository, CurationRow};
+
 pub use rows::evolutions::{EvolutionRow, IterationRow, StepRow};
-pub use rows::keys::KeyRow;
+
 pub use rows::runs::{RunListing, RunToExecute};
-pub use rows::styles::{CodeStyleRow, Measured};
+
 pub use rows::suites::Suite;
 pub use rows::tasks::TaskRow;
 pub use runs::{NewRun, Whose};
 pub use sessions::SessionData;
 pub use steering::Stuck;
+pub use styles::{CodeStyleRow, Measured};
 pub use tokens::NewToken;
 
 use swe_ci_base::error::Result;
@@ -115,14 +119,14 @@ impl Store {
     }
 }
 
+/// An id that rises with time.
+fn new_id() -> String {
+    uuid::Uuid::now_v7().to_string()
+}
+
 /// JSON for a TEXT column.
 fn to_json<T: serde::Serialize>(value: &T) -> Result<String> {
     Ok(serde_json::to_string(value).context("cannot write JSON for the database")?)
-}
-
-fn from_json<T: serde::de::DeserializeOwned>(what: &str, text: &str) -> Result<T> {
-    Ok(serde_json::from_str(text)
-        .with_context(|| format!("the database holds {what} that cannot be read"))?)
 }
 
 /// A count from a BIGINT column.

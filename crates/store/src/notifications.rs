@@ -1,17 +1,19 @@
 //! Notification targets: where accounts receive news of their runs.
 
 use sqlx::Row;
-use swe_ci_base::clock::{now_ms, rfc3339};
+use swe_ci_base::clock::now_ms;
 use swe_ci_base::error::{Error, Result};
 use swe_ci_core::permissions::Keyring;
 use swe_ci_views::account::Actor;
 use swe_ci_views::notification::{Channel, Occasion, TargetView};
 
-use super::audit::note;
+use super::audit::{note, note_and_commit};
 use super::keys::KeysAlone;
 use super::outbox::insert_delivery;
-use super::rows::notifications::{read_channel, read_target};
-use super::{Store, count, to_json};
+use super::rows::columns::Columns;
+use super::rows::notifications::read_target;
+use super::sql::{Tx, composed, query};
+use super::{Store, new_id, to_json};
 
 /// The result of entering a mailbox's code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,13 +41,12 @@ const MAX_CODE_TRIES: i64 = 5;
 impl Store {
     /// The targets of an account, oldest first.
     pub async fn targets(&self, account_id: &str) -> Result<Vec<TargetView>> {
-        let sql =
-            format!("SELECT {COLUMNS} FROM notification_targets WHERE account_id = $1 ORDER BY id");
-        let rows = sqlx::query(sqlx::AssertSqlSafe(sql))
-            .bind(account_id)
-            .fetch_all(&self.pool)
-            .await?;
-        rows.iter().map(read_target).collect()
+        composed(format!(
+            "SELECT {COLUMNS} FROM notification_targets WHERE account_id = $1 ORDER BY id"
+        ))
+        .with(account_id)
+        .all(&self.pool, read_target)
+        .await
     }
 
     /// A target of this account.
@@ -53,14 +54,13 @@ impl Store {
     /// # Errors
     /// [`Error::NotFound`].
     pub async fn target(&self, account_id: &str, id: &str) -> Result<TargetView> {
-        let sql =
-            format!("SELECT {COLUMNS} FROM notification_targets WHERE id = $1 AND account_id = $2");
-        let row = sqlx::query(sqlx::AssertSqlSafe(sql))
-            .bind(id)
-            .bind(account_id)
-            .fetch_optional(&self.pool)
-            .await?;
-        read_target(&row.ok_or_else(|| target_not_found(id))?)
+        composed(format!(
+            "SELECT {COLUMNS} FROM notification_targets WHERE id = $1 AND account_id = $2"
+        ))
+        .with((id, account_id))
+        .first(&self.pool, read_target)
+        .await?
+        .ok_or_else(|| target_not_found(id))
     }
 
     /// Adds a mailbox; a confirmation code is sent to it first.
@@ -70,8 +70,7 @@ impl Store {
         let id = &target.target_id;
         insert_delivery(&mut tx, id, Occasion::Code, None).await?;
         note(&mut tx, by, "notification.add", id, new.address).await?;
-        note(&mut tx, by, "notification.code", id, "").await?;
-        tx.commit().await?;
+        note_and_commit(tx, by, "notification.code", id, "").await?;
         Ok(target)
     }
 
@@ -80,22 +79,15 @@ impl Store {
         let mut tx = self.pool.begin().await?;
         insert_delivery(&mut tx, target_id, about, None).await?;
         let action = format!("notification.{}", about.name());
-        note(&mut tx, by, &action, target_id, "").await?;
-        tx.commit().await?;
-        Ok(())
+        note_and_commit(tx, by, &action, target_id, "").await
     }
 
     /// How often an actor did something after a moment, by the audit log.
     pub async fn times_done(&self, by: &Actor, action: &str, after: i64) -> Result<u32> {
-        let row = sqlx::query(
-            "SELECT count(*) AS n FROM audit WHERE at > $3 AND actor = $1 AND action = $2",
-        )
-        .bind(by.name())
-        .bind(action)
-        .bind(after)
-        .fetch_one(&self.pool)
-        .await?;
-        Ok(count(row.try_get("n")?))
+        query("SELECT count(*) AS n FROM audit WHERE at > $3 AND actor = $1 AND action = $2")
+            .with((by.name(), action, after))
+            .one(&self.pool, |row| row.count("n"))
+            .await
     }
 
     /// Removes a target of this account, its signing key, and all its
@@ -106,44 +98,40 @@ impl Store {
     pub async fn remove_target(&self, account_id: &str, id: &str, by: &Actor) -> Result<()> {
         let mut tx = self.pool.begin().await?;
         // Lock it first, so that no delivery is added meanwhile.
-        let row = sqlx::query(
+        let row = query(
             "UPDATE notification_targets SET events = '[]' WHERE id = $1 AND account_id = $2
              RETURNING address, channel",
         )
-        .bind(id)
-        .bind(account_id)
-        .fetch_optional(&mut *tx)
+        .with((id, account_id))
+        .row(&mut *tx)
         .await?;
         let row = row.ok_or_else(|| target_not_found(id))?;
-        sqlx::query("DELETE FROM keys WHERE owner = $2 AND name = $1")
-            .bind(id)
-            .bind(Keyring::Webhooks.owner())
-            .execute(&mut *tx)
+        query("DELETE FROM keys WHERE owner = $2 AND name = $1")
+            .with((id, Keyring::Webhooks.owner()))
+            .run(&mut *tx)
             .await?;
         for sql in [
             "DELETE FROM deliveries WHERE target_id = $1",
             "DELETE FROM notification_targets WHERE id = $1",
         ] {
-            sqlx::query(sql).bind(id).execute(&mut *tx).await?;
+            query(sql).with(id).run(&mut *tx).await?;
         }
-        let address = public_address(read_channel(&row)?, &row.try_get::<String, _>("address")?);
-        note(&mut tx, by, "notification.remove", id, &address).await?;
-        tx.commit().await?;
-        Ok(())
+        let address = public_address(
+            row.named("channel", "channel", Channel::from_name)?,
+            &row.try_get::<String, _>("address")?,
+        );
+        note_and_commit(tx, by, "notification.remove", id, &address).await
     }
 
     /// Sets the code that confirms a mailbox, valid until `until`.
     pub async fn set_code(&self, target_id: &str, digest: &str, until: i64) -> Result<()> {
-        sqlx::query(
+        query(
             "UPDATE notification_targets SET code = $2, code_until = $3, code_tries = 0
              WHERE id = $1 AND confirmed_at IS NULL",
         )
-        .bind(target_id)
-        .bind(digest)
-        .bind(until)
-        .execute(&self.pool)
-        .await?;
-        Ok(())
+        .with((target_id, digest, until))
+        .run(&self.pool)
+        .await
     }
 
     /// Checks the code that was sent to a mailbox of this account.
@@ -159,14 +147,13 @@ impl Store {
     ) -> Result<Confirmation> {
         let now = now_ms();
         let mut tx = self.pool.begin().await?;
-        let row = sqlx::query(
+        let row = query(
             "UPDATE notification_targets SET code_tries = code_tries + 1
              WHERE id = $1 AND account_id = $2 AND channel = 'mail'
              RETURNING code, code_until, code_tries, address",
         )
-        .bind(id)
-        .bind(account_id)
-        .fetch_optional(&mut *tx)
+        .with((id, account_id))
+        .row(&mut *tx)
         .await?;
         let row = row.ok_or_else(|| target_not_found(id))?;
         let code: String = row.try_get("code")?;
@@ -179,13 +166,10 @@ impl Store {
             false => Confirmation::Wrong,
         };
         if confirmation == Confirmation::Confirmed {
-            sqlx::query(
-                "UPDATE notification_targets SET confirmed_at = $2, code = '' WHERE id = $1",
-            )
-            .bind(id)
-            .bind(now)
-            .execute(&mut *tx)
-            .await?;
+            query("UPDATE notification_targets SET confirmed_at = $2, code = '' WHERE id = $1")
+                .with((id, now))
+                .run(&mut *tx)
+                .await?;
             let address: String = row.try_get("address")?;
             note(&mut tx, by, "notification.confirm", id, &address).await?;
         }
@@ -214,36 +198,22 @@ impl KeysAlone {
 }
 
 async fn insert_target(
-    tx: &mut sqlx::AnyConnection,
+    tx: &mut Tx,
     channel: Channel,
     new: &NewTarget<'_>,
     confirmed_at: Option<i64>,
 ) -> Result<TargetView> {
-    let (id, now) = (uuid::Uuid::now_v7().to_string(), now_ms());
-    sqlx::query(
+    composed(format!(
         "INSERT INTO notification_targets (id, account_id, channel, address, events, created_at, confirmed_at,
                                            code, code_until, code_tries)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, '', 0, 0)",
-    )
-    .bind(&id)
-    .bind(new.account_id)
-    .bind(channel.name())
-    .bind(new.address)
-    .bind(to_json(&new.events)?)
-    .bind(now)
-    .bind(confirmed_at)
-    // Postgres would cache the statement with the type of this `None`.
-    .persistent(false)
-    .execute(tx)
-    .await?;
-    Ok(TargetView {
-        target_id: id,
-        channel,
-        address: new.address.to_owned(),
-        events: new.events.to_vec(),
-        confirmed: confirmed_at.is_some(),
-        created_at: rfc3339(now),
-    })
+         VALUES ($1, $2, $3, $4, $5, $6, $7, '', 0, 0)
+         RETURNING {COLUMNS}"
+    ))
+    .with((new_id(), new.account_id, channel.name(), new.address))
+    .with((to_json(&new.events)?, now_ms(), confirmed_at))
+    .unprepared()
+    .one(tx, read_target)
+    .await
 }
 
 /// The part of an address that others may see: the path of a webhook is often

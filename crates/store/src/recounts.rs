@@ -1,13 +1,12 @@
 //! Recounts: corrected results of runs that are over.
 
-use sqlx::Row;
 use swe_ci_base::error::Result;
 use swe_ci_core::metrics::Verdict;
 use swe_ci_core::outcomes::Outcomes;
 use swe_ci_views::view::Provenance;
 
-use super::changes::count_up;
-use super::evolutions::Counts;
+use super::changes::commit_change;
+use super::sql::{only, query};
 use super::{Store, to_json};
 
 /// New counts of an iteration whose recorded counts were wrong.
@@ -23,12 +22,9 @@ pub struct Recount {
 impl Store {
     /// Ids of the runs that are over, oldest first.
     pub async fn finished_runs(&self) -> Result<Vec<String>> {
-        let rows = sqlx::query(
-            "SELECT id FROM runs WHERE progress IN ('finished', 'cancelled') ORDER BY id",
-        )
-        .fetch_all(&self.pool)
-        .await?;
-        rows.iter().map(|row| Ok(row.try_get("id")?)).collect()
+        query("SELECT id FROM runs WHERE progress IN ('finished', 'cancelled') ORDER BY id")
+            .all(&self.pool, only)
+            .await
     }
 
     /// Writes the changed iterations of a run and the provenance of the
@@ -40,30 +36,20 @@ impl Store {
         changes: &[Recount],
     ) -> Result<()> {
         let mut tx = self.pool.begin().await?;
-        sqlx::query("UPDATE runs SET provenance = $2 WHERE id = $1")
-            .bind(run_id)
-            .bind(to_json(provenance)?)
-            .execute(&mut *tx)
+        query("UPDATE runs SET provenance = $2 WHERE id = $1")
+            .with((run_id, to_json(provenance)?))
+            .run(&mut *tx)
             .await?;
         for change in changes {
-            let counts = Counts::from_verdict(change.verdict);
-            sqlx::query(
+            query(
                 "UPDATE iterations SET verdict = $3, in_target = $4, passed = $5, lost = $6, gained = $7, outcomes = $8
                  WHERE evolution_id = $1 AND iteration = $2",
             )
-            .bind(&change.evolution_id)
-            .bind(i64::from(change.iteration))
-            .bind(counts.verdict)
-            .bind(counts.in_target)
-            .bind(counts.passed)
-            .bind(counts.lost)
-            .bind(i64::from(change.gained))
-            .bind(change.outcomes.letters())
-            .execute(&mut *tx)
+            .with((&change.evolution_id, change.iteration, change.verdict))
+            .with((change.gained, change.outcomes.letters()))
+            .run(&mut *tx)
             .await?;
         }
-        count_up(&mut tx).await?;
-        tx.commit().await?;
-        Ok(())
+        commit_change(tx).await
     }
 }

@@ -5,10 +5,11 @@ use swe_ci_views::notification::Occasion;
 
 use super::keys::forget_keys;
 use super::outbox::notify_owner;
+use super::sql::Tx;
 
 /// Call when a run has finished or was cancelled: notifies its owner, and
 /// removes the keys that were meant for it alone.
-pub(super) async fn on_run_end(tx: &mut sqlx::AnyConnection, run_id: &str) -> Result<()> {
+pub(super) async fn on_run_end(tx: &mut Tx, run_id: &str) -> Result<()> {
     notify_owner(tx, run_id, Occasion::RunFinished, None).await?;
     forget_keys(tx, run_id).await
 }

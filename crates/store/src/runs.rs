@@ -10,10 +10,13 @@ use swe_ci_views::account::{Actor, Standing, Visibility};
 use swe_ci_views::view::{Provenance, RunSummary};
 
 use super::audit::note;
-use super::changes::count_up;
-use super::rows::columns::read_progress;
-use super::rows::runs::{RunToExecute, read_run_summary, read_run_to_execute, read_visibility};
-use super::{Store, from_json, to_json};
+use super::changes::commit_change;
+use super::rows::columns::{Columns, read_progress};
+use super::rows::runs::{
+    RunListing, RunToExecute, read_listing, read_run_summary, read_run_to_execute, read_visibility,
+};
+use super::sql::{composed, only, query};
+use super::{Store, new_id, to_json};
 
 /// A run to queue with all its evolutions.
 #[derive(Debug, Clone)]
@@ -55,58 +58,46 @@ const SUMMARY: &str = "
 impl Store {
     /// Writes a run and its evolutions in one transaction; returns its id.
     pub async fn insert_run(&self, run: &NewRun, by: &Actor) -> Result<String> {
-        let id = uuid::Uuid::now_v7().to_string();
+        let id = new_id();
         let now = now_ms();
         let mut tx = self.pool.begin().await?;
-        sqlx::query(
+        query(
             "INSERT INTO runs (id, split, kind, config, provenance, progress, created_at, owner, visibility,
                                keys_of, reach, forget_keys)
              VALUES ($1, $2, $3, $4, $5, 'queued', $6, $7, $8, $9, $10, $11)",
         )
-        .bind(&id)
-        .bind(&run.config.split)
-        .bind(run.config.kind.name())
-        .bind(to_json(&run.config)?)
-        .bind(to_json(&run.provenance)?)
-        .bind(now)
-        .bind(run.standing.owner.as_deref())
-        .bind(run.standing.visibility.name())
-        .bind(run.grant.keyring.owner())
-        .bind(run.grant.reach.name())
-        .bind(i64::from(run.forget_keys))
-        .execute(&mut *tx)
+        .with((&id, &run.config.split, run.config.kind.name()))
+        .with((to_json(&run.config)?, to_json(&run.provenance)?, now))
+        .with(run.standing.owner.as_deref())
+        .with((run.standing.visibility.name(), run.grant.keyring.owner()))
+        .with((run.grant.reach.name(), run.forget_keys))
+        .run(&mut *tx)
         .await?;
         for (task, expected_seconds) in &run.tasks {
             for sample in 1..=run.config.samples {
-                sqlx::query(
+                query(
                     "INSERT INTO evolutions (id, run_id, task_id, sample, progress, lease_until, expected_seconds,
                                              queued_at, at_iteration, at_role, at_attempt, suite)
                      VALUES ($1, $2, $3, $4, 'queued', 0, $5, $6, 1, 'architect', 1,
                              (SELECT suite FROM tasks WHERE id = $3))",
                 )
-                .bind(uuid::Uuid::now_v7().to_string())
-                .bind(&id)
-                .bind(task.as_str())
-                .bind(i64::from(sample))
-                .bind(*expected_seconds)
-                .bind(now)
-                .execute(&mut *tx)
+                .with((new_id(), &id, task.as_str()))
+                .with((sample, *expected_seconds, now))
+                .run(&mut *tx)
                 .await?;
             }
         }
         if run.preflight {
-            sqlx::query(
+            query(
                 "INSERT INTO preflights (run_id, state, at, findings) VALUES ($1, 'waiting', $2, '[]')",
             )
-            .bind(&id)
-            .bind(now)
-            .execute(&mut *tx)
+            .with((&id, now))
+            .run(&mut *tx)
             .await?;
         }
         let detail = format!("{}: {}", run.standing.visibility.name(), run.config.model);
         note(&mut tx, by, "run.submit", &id, &detail).await?;
-        count_up(&mut tx).await?;
-        tx.commit().await?;
+        commit_change(tx).await?;
         Ok(id)
     }
 
@@ -119,74 +110,67 @@ impl Store {
              ORDER BY r.id DESC LIMIT $2"
         );
         let (all, owner) = match whose {
-            Whose::Public => (0, ""),
-            Whose::Of(id) => (0, id.as_str()),
-            Whose::All => (1, ""),
+            Whose::Public => (false, ""),
+            Whose::Of(id) => (false, id.as_str()),
+            Whose::All => (true, ""),
         };
-        let rows = sqlx::query(sqlx::AssertSqlSafe(sql))
-            .bind(before)
-            .bind(i64::from(limit))
-            .bind(all)
-            .bind(owner)
-            .fetch_all(&self.pool)
-            .await?;
-        rows.iter().map(read_run_summary).collect()
+        composed(sql)
+            .with((before, limit, all, owner))
+            .all(&self.pool, read_run_summary)
+            .await
     }
 
     /// What a worker needs of a run to execute its evolutions.
     pub async fn run_to_execute(&self, id: &str) -> Result<RunToExecute> {
-        let row = sqlx::query(
+        query(
             "SELECT progress, config, paused_at, at_once, budget, keys_of, reach
              FROM runs WHERE id = $1",
         )
-        .bind(id)
-        .fetch_optional(&self.pool)
-        .await?;
-        read_run_to_execute(&row.ok_or_else(|| Error::not_found("run", id))?)
+        .with(id)
+        .first(&self.pool, read_run_to_execute)
+        .await?
+        .ok_or_else(|| Error::not_found("run", id))
     }
 
     /// When a worker first started on a run, in unix milliseconds.
     pub async fn run_began(&self, id: &str) -> Result<Option<i64>> {
-        let row = sqlx::query("SELECT started_at FROM runs WHERE id = $1")
-            .bind(id)
-            .fetch_one(&self.pool)
-            .await?;
-        Ok(row.try_get("started_at")?)
+        query("SELECT started_at FROM runs WHERE id = $1")
+            .with(id)
+            .one(&self.pool, only)
+            .await
     }
 
     pub async fn run(&self, id: &str) -> Result<RunSummary> {
-        let sql = format!("{SUMMARY} WHERE r.id = $1");
-        let row = sqlx::query(sqlx::AssertSqlSafe(sql))
-            .bind(id)
-            .fetch_optional(&self.pool)
-            .await?;
-        row.as_ref()
-            .map(read_run_summary)
-            .transpose()?
+        composed(format!("{SUMMARY} WHERE r.id = $1"))
+            .with(id)
+            .first(&self.pool, read_run_summary)
+            .await?
             .ok_or_else(|| Error::not_found("run", id))
     }
 
     /// The owner and visibility of a run.
     pub async fn standing(&self, id: &str) -> Result<Standing> {
-        let row = sqlx::query("SELECT owner, visibility FROM runs WHERE id = $1")
-            .bind(id)
-            .fetch_optional(&self.pool)
-            .await?;
-        let row = row.ok_or_else(|| Error::not_found("run", id))?;
-        Ok(Standing {
-            owner: row.try_get("owner")?,
-            visibility: read_visibility(&row)?,
-        })
+        query("SELECT owner, visibility FROM runs WHERE id = $1")
+            .with(id)
+            .first(&self.pool, |row| {
+                Ok(Standing {
+                    owner: row.try_get("owner")?,
+                    visibility: read_visibility(row)?,
+                })
+            })
+            .await?
+            .ok_or_else(|| Error::not_found("run", id))
     }
 
     /// Makes a run public.
     pub async fn publish(&self, id: &str, by: &Actor) -> Result<()> {
-        self.set_visibility(id, Visibility::Public, "", by).await
+        self.set_visibility(id, Visibility::Public, "", "run.publish", by)
+            .await
     }
 
     /// Withdraws a public run; `why` is shown to those who can still see it.
     pub async fn withdraw(&self, id: &str, why: &str, by: &Actor) -> Result<()> {
-        self.set_visibility(id, Visibility::Withdrawn, why, by)
+        self.set_visibility(id, Visibility::Withdrawn, why, "run.withdraw", by)
             .await
     }
 
@@ -195,59 +179,69 @@ impl Store {
         id: &str,
         visibility: Visibility,
         why: &str,
+        action: &str,
         by: &Actor,
     ) -> Result<()> {
-        let action = match visibility {
-            Visibility::Public => "run.publish",
-            Visibility::Withdrawn => "run.withdraw",
-            Visibility::Private => "run.hide",
-        };
         let mut tx = self.pool.begin().await?;
-        let changed = sqlx::query(
+        let changed = query(
             "UPDATE runs SET visibility = $2, withdrawn = $3 WHERE id = $1 AND visibility <> $2",
         )
-        .bind(id)
-        .bind(visibility.name())
-        .bind(why)
-        .execute(&mut *tx)
+        .with((id, visibility.name(), why))
+        .changed(&mut *tx)
         .await?;
-        if changed.rows_affected() == 0 {
+        if changed == 0 {
             return Ok(());
         }
         note(&mut tx, by, action, id, why).await?;
-        count_up(&mut tx).await?;
-        tx.commit().await?;
-        Ok(())
+        commit_change(tx).await
     }
 
     /// The public runs of a split, oldest first.
     pub async fn runs_of_split(&self, split: &str) -> Result<Vec<RunSummary>> {
-        let sql = format!("{SUMMARY} WHERE r.split = $1 AND r.visibility = 'public' ORDER BY r.id");
-        let rows = sqlx::query(sqlx::AssertSqlSafe(sql))
-            .bind(split)
-            .fetch_all(&self.pool)
-            .await?;
-        rows.iter().map(read_run_summary).collect()
+        composed(format!(
+            "{SUMMARY} WHERE r.split = $1 AND r.visibility = 'public' ORDER BY r.id"
+        ))
+        .with(split)
+        .all(&self.pool, read_run_summary)
+        .await
+    }
+
+    /// All public runs, newest first.
+    pub async fn list_runs(&self) -> Result<Vec<RunListing>> {
+        query(
+            "SELECT id, config, finished_at FROM runs WHERE visibility = 'public' ORDER BY id DESC",
+        )
+        .all(&self.pool, read_listing)
+        .await
+    }
+
+    /// Finished public runs, the latest first; with equal times, the younger
+    /// run first.
+    pub async fn latest_results(&self, limit: u32) -> Result<Vec<String>> {
+        query(
+            "SELECT id FROM runs WHERE progress = 'finished' AND visibility = 'public'
+             ORDER BY coalesce(finished_at, created_at) DESC, id DESC LIMIT $1",
+        )
+        .with(limit)
+        .all(&self.pool, only)
+        .await
     }
 
     pub async fn provenance(&self, run_id: &str) -> Result<Provenance> {
-        let row = sqlx::query("SELECT provenance FROM runs WHERE id = $1")
-            .bind(run_id)
-            .fetch_optional(&self.pool)
-            .await?;
-        let row = row.ok_or_else(|| Error::not_found("run", run_id))?;
-        from_json(
-            "a run's provenance",
-            &row.try_get::<String, _>("provenance")?,
-        )
+        query("SELECT provenance FROM runs WHERE id = $1")
+            .with(run_id)
+            .first(&self.pool, |row| {
+                row.json("provenance", "a run's provenance")
+            })
+            .await?
+            .ok_or_else(|| Error::not_found("run", run_id))
     }
 
     pub async fn run_progress(&self, id: &str) -> Result<Progress> {
-        let row = sqlx::query("SELECT progress FROM runs WHERE id = $1")
-            .bind(id)
-            .fetch_optional(&self.pool)
-            .await?;
-        let row = row.ok_or_else(|| Error::not_found("run", id))?;
-        read_progress(&row)
+        query("SELECT progress FROM runs WHERE id = $1")
+            .with(id)
+            .first(&self.pool, read_progress)
+            .await?
+            .ok_or_else(|| Error::not_found("run", id))
     }
 }

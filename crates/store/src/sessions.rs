@@ -8,6 +8,7 @@ use swe_ci_base::clock::now_ms;
 use swe_ci_base::error::Result;
 
 use super::Store;
+use super::sql::query;
 
 /// The stored state of a session.
 #[derive(Clone, PartialEq, Eq)]
@@ -32,59 +33,48 @@ impl fmt::Debug for SessionData {
 impl Store {
     /// `None` if it is unknown, ended or expired.
     pub async fn session(&self, digest: &str) -> Result<Option<SessionData>> {
-        let row = sqlx::query(
+        query(
             "SELECT account_id, data, expires_at FROM sessions WHERE digest = $1 AND expires_at > $2",
         )
-        .bind(digest)
-        .bind(now_ms())
-        .fetch_optional(&self.pool)
-        .await?;
-        row.map(|row| {
+        .with((digest, now_ms()))
+        .first(&self.pool, |row| {
             Ok(SessionData {
                 account_id: row.try_get("account_id")?,
                 data: row.try_get("data")?,
                 expires_at: row.try_get("expires_at")?,
             })
         })
-        .transpose()
+        .await
     }
 
     /// Inserts a session; `false` when the digest is taken.
     pub async fn insert_session(&self, digest: &str, session: &SessionData) -> Result<bool> {
-        let inserted = sqlx::query(
+        let inserted = query(
             "INSERT INTO sessions (digest, account_id, data, expires_at) VALUES ($1, $2, $3, $4)
              ON CONFLICT (digest) DO NOTHING",
         )
-        .bind(digest)
-        .bind(session.account_id.as_deref())
-        .bind(&session.data)
-        .bind(session.expires_at)
-        .execute(&self.pool)
+        .with((digest, session.account_id.as_deref(), &session.data))
+        .with(session.expires_at)
+        .changed(&self.pool)
         .await?;
-        Ok(inserted.rows_affected() == 1)
+        Ok(inserted == 1)
     }
 
     /// Updates a session only if it still exists: a request that began before
     /// the session ended must not recreate it.
     pub async fn update_session(&self, digest: &str, session: &SessionData) -> Result<()> {
-        sqlx::query(
-            "UPDATE sessions SET account_id = $2, data = $3, expires_at = $4 WHERE digest = $1",
-        )
-        .bind(digest)
-        .bind(session.account_id.as_deref())
-        .bind(&session.data)
-        .bind(session.expires_at)
-        .execute(&self.pool)
-        .await?;
-        Ok(())
+        query("UPDATE sessions SET account_id = $2, data = $3, expires_at = $4 WHERE digest = $1")
+            .with((digest, session.account_id.as_deref(), &session.data))
+            .with(session.expires_at)
+            .run(&self.pool)
+            .await
     }
 
     pub async fn end_session(&self, digest: &str) -> Result<()> {
-        sqlx::query("DELETE FROM sessions WHERE digest = $1")
-            .bind(digest)
-            .execute(&self.pool)
-            .await?;
-        Ok(())
+        query("DELETE FROM sessions WHERE digest = $1")
+            .with(digest)
+            .run(&self.pool)
+            .await
     }
 
     /// Removes expired sessions, invitations and tokens; returns how many.
@@ -96,8 +86,8 @@ impl Store {
             "DELETE FROM invitations WHERE expires_at <= $1",
             "DELETE FROM api_tokens WHERE expires_at <= $1",
         ] {
-            let removed = sqlx::query(sql).bind(now).execute(&self.pool).await?;
-            swept += removed.rows_affected();
+            let removed = query(sql).with(now).changed(&self.pool).await?;
+            swept += removed;
         }
         Ok(swept)
     }

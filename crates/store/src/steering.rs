@@ -1,7 +1,6 @@
 //! Steering of runs. Every action locks its run before it reads it, so that it
 //! conflicts with no other action and no worker's claim.
 
-use sqlx::Row;
 use swe_ci_base::clock::now_ms;
 use swe_ci_base::error::{Error, Result};
 use swe_ci_core::run::Progress;
@@ -10,10 +9,12 @@ use swe_ci_views::account::Actor;
 use swe_ci_views::steering::Steering;
 
 use super::audit::note;
-use super::changes::count_up;
+use super::changes::commit_change;
+use super::rows::columns::Columns;
 use super::rows::runs::read_run_state;
 use super::run_end::on_run_end;
-use super::{Store, count, to_json};
+use super::sql::{Tx, only, query};
+use super::{Store, to_json};
 
 /// How many evolutions of a run a retry would resume.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,13 +33,11 @@ impl Stuck {
 impl Store {
     /// A run's progress and steering.
     pub async fn steering(&self, run_id: &str) -> Result<(Progress, Steering)> {
-        let row = sqlx::query(
-            "SELECT progress, config, paused_at, at_once, budget FROM runs WHERE id = $1",
-        )
-        .bind(run_id)
-        .fetch_optional(&self.pool)
-        .await?;
-        read_run_state(&row.ok_or_else(|| Error::not_found("run", run_id))?)
+        query("SELECT progress, config, paused_at, at_once, budget FROM runs WHERE id = $1")
+            .with(run_id)
+            .first(&self.pool, read_run_state)
+            .await?
+            .ok_or_else(|| Error::not_found("run", run_id))
     }
 
     /// Replaces a run's steering by the result of `change`. Writes nothing when
@@ -56,17 +55,14 @@ impl Store {
         if now == before {
             return Ok(None);
         }
-        sqlx::query(
+        query(
             "UPDATE runs SET paused_at = CASE WHEN $2 = 1 THEN coalesce(paused_at, $3) END,
                     at_once = $4, budget = $5
              WHERE id = $1",
         )
-        .bind(run_id)
-        .bind(i64::from(now.paused))
-        .bind(now_ms())
-        .bind(now.at_once.map(i64::from))
-        .bind(to_json(&now.budget)?)
-        .execute(&mut *tx)
+        .with((run_id, now.paused, now_ms(), now.at_once))
+        .with(to_json(&now.budget)?)
+        .run(&mut *tx)
         .await?;
         for (action, detail) in audited_actions(before, now)? {
             note(&mut tx, by, action, run_id, &detail).await?;
@@ -87,23 +83,20 @@ impl Store {
                 return Err(Error::Conflict(format!("run {run_id} is finished already")));
             }
         }
-        sqlx::query("UPDATE runs SET progress = 'cancelled', finished_at = $2 WHERE id = $1")
-            .bind(run_id)
-            .bind(now)
-            .execute(&mut *tx)
+        query("UPDATE runs SET progress = 'cancelled', finished_at = $2 WHERE id = $1")
+            .with((run_id, now))
+            .run(&mut *tx)
             .await?;
-        sqlx::query(
+        query(
             "UPDATE evolutions SET progress = 'cancelled', ending = 'cancelled', finished_at = $2
              WHERE run_id = $1 AND progress = 'queued'",
         )
-        .bind(run_id)
-        .bind(now)
-        .execute(&mut *tx)
+        .with((run_id, now))
+        .run(&mut *tx)
         .await?;
         note(&mut tx, by, "run.cancel", run_id, "").await?;
         on_run_end(&mut tx, run_id).await?;
-        count_up(&mut tx).await?;
-        tx.commit().await?;
+        commit_change(tx).await?;
         Ok(true)
     }
 
@@ -119,86 +112,74 @@ impl Store {
             )));
         }
         insert_retried_steps(&mut tx, run_id, by).await?;
-        let rows = sqlx::query(
+        let ids: Vec<String> = query(
             "UPDATE evolutions SET progress = 'queued', ending = NULL, reason = NULL, finished_at = NULL,
                     worker = NULL, lease_until = 0
              WHERE run_id = $1 AND ending IN ('blocked', 'budget_spent')
              RETURNING id",
         )
-        .bind(run_id)
-        .fetch_all(&mut *tx)
+        .with(run_id)
+        .all(&mut *tx, only)
         .await?;
-        let ids = rows.iter().map(|row| Ok(row.try_get("id")?));
-        let ids: Vec<String> = ids.collect::<Result<_>>()?;
         if ids.is_empty() {
             return Ok(ids);
         }
-        sqlx::query(
+        query(
             "UPDATE runs SET progress = 'running', finished_at = NULL
              WHERE id = $1 AND progress = 'finished'",
         )
-        .bind(run_id)
-        .execute(&mut *tx)
+        .with(run_id)
+        .run(&mut *tx)
         .await?;
         let detail = format!("{} evolutions", ids.len());
         note(&mut tx, by, "run.retry", run_id, &detail).await?;
-        count_up(&mut tx).await?;
-        tx.commit().await?;
+        commit_change(tx).await?;
         Ok(ids)
     }
 
     pub async fn stuck(&self, run_id: &str) -> Result<Stuck> {
-        let row = sqlx::query(
+        query(
             "SELECT count(CASE WHEN ending = 'blocked' THEN 1 END) AS blocked,
                     count(CASE WHEN ending = 'budget_spent' THEN 1 END) AS budget_spent
              FROM evolutions WHERE run_id = $1",
         )
-        .bind(run_id)
-        .fetch_one(&self.pool)
-        .await?;
-        Ok(Stuck {
-            blocked: count(row.try_get("blocked")?),
-            budget_spent: count(row.try_get("budget_spent")?),
+        .with(run_id)
+        .one(&self.pool, |row| {
+            Ok(Stuck {
+                blocked: row.count("blocked")?,
+                budget_spent: row.count("budget_spent")?,
+            })
         })
+        .await
     }
 }
 
 /// Locks a run until the end of the transaction, as its first statement.
 /// Returns its progress and steering.
-pub(super) async fn lock_run(
-    tx: &mut sqlx::AnyConnection,
-    run_id: &str,
-) -> Result<(Progress, Steering)> {
-    let row = sqlx::query(
+pub(super) async fn lock_run(tx: &mut Tx, run_id: &str) -> Result<(Progress, Steering)> {
+    query(
         "UPDATE runs SET progress = progress WHERE id = $1
          RETURNING progress, config, paused_at, at_once, budget",
     )
-    .bind(run_id)
-    .fetch_optional(tx)
-    .await?;
-    read_run_state(&row.ok_or_else(|| Error::not_found("run", run_id))?)
+    .with(run_id)
+    .first(tx, read_run_state)
+    .await?
+    .ok_or_else(|| Error::not_found("run", run_id))
 }
 
 /// Adds a row to the steps of each retried evolution, at its current step.
-async fn insert_retried_steps(
-    tx: &mut sqlx::AnyConnection,
-    run_id: &str,
-    by: &Actor,
-) -> Result<()> {
-    sqlx::query(
+async fn insert_retried_steps(tx: &mut Tx, run_id: &str, by: &Actor) -> Result<()> {
+    query(
         "INSERT INTO steps (evolution_id, seq, iteration, role, attempt, outcome, detail, started_at, finished_at)
          SELECT e.id, (SELECT count(*) FROM steps s WHERE s.evolution_id = e.id),
                 e.at_iteration, e.at_role, e.at_attempt, $2, $3, $4, $4
          FROM evolutions e
          WHERE e.run_id = $1 AND e.ending IN ('blocked', 'budget_spent')",
     )
-    .bind(run_id)
-    .bind(to_json(&StepOutcome::Retried)?)
-    .bind(format!("{} had it tried again", by.name()))
-    .bind(now_ms())
-    .execute(tx)
-    .await?;
-    Ok(())
+    .with((run_id, to_json(&StepOutcome::Retried)?))
+    .with((format!("{} had it tried again", by.name()), now_ms()))
+    .run(tx)
+    .await
 }
 
 /// The audit log entries of a change: action and detail of each.

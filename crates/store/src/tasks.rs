@@ -1,19 +1,20 @@
 //! Tasks and the splits that list them.
 
 use sqlx::Row;
-use sqlx::any::AnyRow;
 use swe_ci_base::clock::now_ms;
 use swe_ci_base::error::{Error, Result};
 use swe_ci_core::task::TaskId;
 use swe_ci_views::card::TaskOnCard;
 use swe_ci_views::dataset::SplitSource;
-use swe_ci_views::preparation::{Preparation, TaskFinding};
+use swe_ci_views::preparation::TaskFinding;
 use swe_ci_views::view::{SplitSummary, TaskState, TaskSummary};
 
-use super::changes::count_up;
+use super::changes::commit_change;
+use super::rows::columns::{Columns, read_task_id};
 use super::rows::tasks::{TaskRow, read_preparation, read_task, read_task_summary};
+use super::sql::{Tx, composed, only, query};
 use super::suites::put_suite;
-use super::{Store, count, from_json, to_json};
+use super::{Store, to_json};
 
 const INSERT_TASK: &str = "
     INSERT INTO tasks (id, repo, base_sha, target_sha, state, reason, image, suite, suite_seconds, commits, span_days,
@@ -30,10 +31,9 @@ const SELECT_TASK: &str = "
     SELECT t.*, u.base_in_target, u.target_passed, u.base_passed, u.counts_only, u.tests, u.base_outcomes
     FROM tasks t JOIN suites u ON u.id = t.suite";
 
-/// All columns of [`TaskSummary`].
+/// The same without its tests, which are most of it.
 const SELECT_SUMMARY: &str = "
-    SELECT t.id, t.repo, t.base_sha, t.target_sha, t.state, t.reason, t.suite_seconds, t.commits, t.span_days,
-           t.preparation, u.base_in_target, u.target_passed, u.base_passed, u.counts_only
+    SELECT t.*, u.base_in_target, u.target_passed, u.base_passed, u.counts_only
     FROM tasks t JOIN suites u ON u.id = t.suite";
 
 impl Store {
@@ -43,9 +43,7 @@ impl Store {
         put_split(&mut tx, split).await?;
         upsert_task(&mut tx, task).await?;
         put_in_split(&mut tx, split, position, &task.id).await?;
-        count_up(&mut tx).await?;
-        tx.commit().await?;
-        Ok(())
+        commit_change(tx).await
     }
 
     pub async fn task(&self, id: &TaskId) -> Result<TaskRow> {
@@ -55,21 +53,24 @@ impl Store {
     }
 
     pub async fn find_task(&self, id: &TaskId) -> Result<Option<TaskRow>> {
-        let row = sqlx::query(sqlx::AssertSqlSafe(format!(
-            "{SELECT_TASK} WHERE t.id = $1"
-        )))
-        .bind(id.as_str())
-        .fetch_optional(&self.pool)
-        .await?;
-        row.as_ref().map(read_task).transpose()
+        composed(format!("{SELECT_TASK} WHERE t.id = $1"))
+            .with(id.as_str())
+            .first(&self.pool, read_task)
+            .await
+    }
+
+    /// All tasks, by name.
+    pub async fn list_tasks(&self) -> Result<Vec<String>> {
+        query("SELECT id FROM tasks ORDER BY id")
+            .all(&self.pool, only)
+            .await
     }
 
     /// Digests of the images of all tasks, each once.
     pub async fn task_images(&self) -> Result<Vec<String>> {
-        let rows = sqlx::query("SELECT DISTINCT image FROM tasks WHERE image <> '' ORDER BY image")
-            .fetch_all(&self.pool)
-            .await?;
-        rows.iter().map(|row| Ok(row.try_get("image")?)).collect()
+        query("SELECT DISTINCT image FROM tasks WHERE image <> '' ORDER BY image")
+            .all(&self.pool, only)
+            .await
     }
 
     /// Tasks without their tests, in the order of the split, or by id.
@@ -80,203 +81,170 @@ impl Store {
             ),
             None => format!("{SELECT_SUMMARY} WHERE $1 = '' ORDER BY t.id"),
         };
-        let rows = sqlx::query(sqlx::AssertSqlSafe(sql))
-            .bind(split.unwrap_or_default())
-            .fetch_all(&self.pool)
-            .await?;
-        rows.iter().map(read_task_summary).collect()
+        composed(sql)
+            .with(split.unwrap_or_default())
+            .all(&self.pool, read_task_summary)
+            .await
     }
 
     /// Ids, commits and images of the tasks, in the order of the split.
     pub async fn ends_of_split(&self, split: &str) -> Result<Vec<[String; 4]>> {
-        let rows = sqlx::query(
+        query(
             "SELECT t.id, t.base_sha, t.target_sha, t.image FROM tasks t
              JOIN split_tasks s ON s.task_id = t.id WHERE s.split = $1 ORDER BY s.position, t.id",
-        );
-        let rows = rows.bind(split).fetch_all(&self.pool).await?;
-        let ends = |row: &AnyRow| -> Result<[String; 4]> {
+        )
+        .with(split)
+        .all(&self.pool, |row| {
             Ok([
                 row.try_get("id")?,
                 row.try_get("base_sha")?,
                 row.try_get("target_sha")?,
                 row.try_get("image")?,
             ])
-        };
-        rows.iter().map(ends).collect()
+        })
+        .await
     }
 
     /// The findings from preparing a split's tasks, all together.
     pub async fn findings_of_split(&self, split: &str) -> Result<Vec<TaskFinding>> {
-        let rows = sqlx::query(
+        let preparations = query(
             "SELECT t.preparation FROM tasks t JOIN split_tasks s ON s.task_id = t.id WHERE s.split = $1",
-        );
-        let rows = rows.bind(split).fetch_all(&self.pool).await?;
-        let preparations = rows.iter().map(read_preparation);
-        let preparations = preparations
-            .collect::<Result<Vec<Preparation>>>()?
-            .into_iter();
-        Ok(preparations
-            .flat_map(|preparation| preparation.findings)
-            .collect())
+        )
+        .with(split)
+        .all(&self.pool, read_preparation)
+        .await?;
+        let findings = preparations.into_iter().flat_map(|made| made.findings);
+        Ok(findings.collect())
     }
 
     /// The source of a split, if known, and when it was first imported, in unix
     /// milliseconds.
     pub async fn split_origin(&self, split: &str) -> Result<(Option<SplitSource>, i64)> {
-        let row = sqlx::query("SELECT source, created_at FROM splits WHERE name = $1")
-            .bind(split)
-            .fetch_optional(&self.pool)
-            .await?;
-        let row = row.ok_or_else(|| Error::not_found("split", split))?;
-        let source = match row.try_get::<String, _>("source")?.as_str() {
-            "" => None,
-            json => Some(from_json("where a split came from", json)?),
-        };
-        Ok((source, row.try_get("created_at")?))
+        query("SELECT source, created_at FROM splits WHERE name = $1")
+            .with(split)
+            .first(&self.pool, |row| {
+                let source = row.optional_json("source", "where a split came from")?;
+                Ok((source, row.try_get("created_at")?))
+            })
+            .await?
+            .ok_or_else(|| Error::not_found("split", split))
     }
 
     /// Records the source of a split; creates the split if necessary.
     pub async fn put_origin(&self, split: &str, source: &SplitSource) -> Result<()> {
         let mut tx = self.pool.begin().await?;
         put_split(&mut tx, split).await?;
-        sqlx::query("UPDATE splits SET source = $1 WHERE name = $2")
-            .bind(to_json(source)?)
-            .bind(split)
-            .execute(&mut *tx)
+        query("UPDATE splits SET source = $1 WHERE name = $2")
+            .with((to_json(source)?, split))
+            .run(&mut *tx)
             .await?;
-        count_up(&mut tx).await?;
-        tx.commit().await?;
-        Ok(())
+        commit_change(tx).await
     }
 
     /// Images of the tasks that have running evolutions.
     pub async fn images_at_work(&self) -> Result<Vec<String>> {
-        let rows = sqlx::query(
+        query(
             "SELECT DISTINCT t.image FROM tasks t JOIN evolutions e ON e.task_id = t.id
              WHERE e.progress = 'running'",
-        );
-        let rows = rows.fetch_all(&self.pool).await?;
-        rows.iter().map(|row| Ok(row.try_get("image")?)).collect()
+        )
+        .all(&self.pool, only)
+        .await
     }
 
     /// All tasks of a split in its own order.
     pub async fn tasks_of_split(&self, split: &str) -> Result<Vec<TaskRow>> {
-        let sql = format!(
+        let tasks = composed(format!(
             "{SELECT_TASK} JOIN split_tasks s ON s.task_id = t.id WHERE s.split = $1 ORDER BY s.position, t.id"
-        );
-        let rows = sqlx::query(sqlx::AssertSqlSafe(sql))
-            .bind(split)
-            .fetch_all(&self.pool)
+        ))
+        .with(split)
+            .all(&self.pool, read_task)
             .await?;
-        if rows.is_empty() {
+        if tasks.is_empty() {
             return Err(Error::not_found("split", split));
         }
-        rows.iter().map(read_task).collect()
+        Ok(tasks)
     }
 
     /// The current commits and images of a run's tasks, in the order of its
     /// split.
     pub async fn tasks_of_run(&self, run_id: &str) -> Result<Vec<TaskOnCard>> {
-        let rows = sqlx::query(
+        query(
             "SELECT t.id, t.base_sha, t.target_sha, t.image FROM runs r
              JOIN tasks t ON t.id IN (SELECT e.task_id FROM evolutions e WHERE e.run_id = r.id)
              LEFT JOIN split_tasks s ON s.task_id = t.id AND s.split = r.split
              WHERE r.id = $1 ORDER BY coalesce(s.position, 1000000000), t.id",
-        );
-        let rows = rows.bind(run_id).fetch_all(&self.pool).await?;
-        let task = |row: &AnyRow| {
-            let id: String = row.try_get("id")?;
+        )
+        .with(run_id)
+        .all(&self.pool, |row| {
             Ok(TaskOnCard {
-                task_id: TaskId::new(id).map_err(anyhow::Error::new)?,
+                task_id: read_task_id(row, "id")?,
                 base_sha: row.try_get("base_sha")?,
                 target_sha: row.try_get("target_sha")?,
                 image: row.try_get("image")?,
             })
-        };
-        rows.iter().map(task).collect()
+        })
+        .await
     }
 
     pub async fn splits(&self) -> Result<Vec<SplitSummary>> {
-        let rows = sqlx::query(
+        query(
             "SELECT s.name AS name, count(t.id) AS tasks,
                     coalesce(sum(CASE WHEN t.state = 'ready' THEN 1 ELSE 0 END), 0) AS ready
              FROM splits s LEFT JOIN split_tasks m ON m.split = s.name LEFT JOIN tasks t ON t.id = m.task_id
              GROUP BY s.name ORDER BY s.name",
         )
-        .fetch_all(&self.pool)
-        .await?;
-        rows.iter()
-            .map(|row| {
-                Ok(SplitSummary {
-                    name: row.try_get("name")?,
-                    tasks: count(row.try_get("tasks")?),
-                    ready: count(row.try_get("ready")?),
-                })
+        .all(&self.pool, |row| {
+            Ok(SplitSummary {
+                name: row.try_get("name")?,
+                tasks: row.count("tasks")?,
+                ready: row.count("ready")?,
             })
-            .collect()
+        })
+        .await
     }
 
     pub async fn splits_of_task(&self, id: &TaskId) -> Result<Vec<String>> {
-        let rows = sqlx::query("SELECT split FROM split_tasks WHERE task_id = $1 ORDER BY split")
-            .bind(id.as_str())
-            .fetch_all(&self.pool)
-            .await?;
-        rows.iter().map(|row| Ok(row.try_get("split")?)).collect()
+        query("SELECT split FROM split_tasks WHERE task_id = $1 ORDER BY split")
+            .with(id.as_str())
+            .all(&self.pool, only)
+            .await
     }
 }
 
-pub(super) async fn put_split(tx: &mut sqlx::AnyConnection, split: &str) -> Result<()> {
-    sqlx::query(
-        "INSERT INTO splits (name, created_at) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING",
-    )
-    .bind(split)
-    .bind(now_ms())
-    .execute(tx)
-    .await?;
-    Ok(())
+pub(super) async fn put_split(tx: &mut Tx, split: &str) -> Result<()> {
+    query("INSERT INTO splits (name, created_at) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING")
+        .with((split, now_ms()))
+        .run(tx)
+        .await
 }
 
-pub(super) async fn upsert_task(tx: &mut sqlx::AnyConnection, task: &TaskRow) -> Result<()> {
+pub(super) async fn upsert_task(tx: &mut Tx, task: &TaskRow) -> Result<()> {
     let suite = put_suite(&mut *tx, &task.suite).await?;
     let (state, reason) = match &task.state {
         TaskState::Ready => ("ready", ""),
         TaskState::Unusable { reason } => ("unusable", reason.as_str()),
     };
-    sqlx::query(INSERT_TASK)
-        .bind(task.id.as_str())
-        .bind(&task.repo)
-        .bind(&task.base_sha)
-        .bind(&task.target_sha)
-        .bind(state)
-        .bind(reason)
-        .bind(&task.image)
-        .bind(suite)
-        .bind(task.suite_seconds)
-        .bind(i64::from(task.commits))
-        .bind(task.span_days)
-        .bind(task.target_time)
-        .bind(to_json(&task.preparation)?)
-        .bind(to_json(&task.extra)?)
-        .bind(now_ms())
-        .execute(tx)
-        .await?;
-    Ok(())
+    query(INSERT_TASK)
+        .with((task.id.as_str(), &task.repo, &task.base_sha))
+        .with((&task.target_sha, state, reason, &task.image, suite))
+        .with((task.suite_seconds, task.commits, task.span_days))
+        .with((task.target_time, to_json(&task.preparation)?))
+        .with((to_json(&task.extra)?, now_ms()))
+        .run(tx)
+        .await
 }
 
 pub(super) async fn put_in_split(
-    tx: &mut sqlx::AnyConnection,
+    tx: &mut Tx,
     split: &str,
     position: u32,
     task: &TaskId,
 ) -> Result<()> {
-    sqlx::query(
+    query(
         "INSERT INTO split_tasks (split, task_id, position) VALUES ($1, $2, $3)
          ON CONFLICT (split, task_id) DO UPDATE SET position = excluded.position",
     )
-    .bind(split)
-    .bind(task.as_str())
-    .bind(i64::from(position))
-    .execute(tx)
-    .await?;
-    Ok(())
+    .with((split, task.as_str(), position))
+    .run(tx)
+    .await
 }

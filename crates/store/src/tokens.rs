@@ -1,13 +1,15 @@
 //! API tokens. The store holds only the digest of a token.
 
 use sqlx::Row;
-use swe_ci_base::clock::{now_ms, rfc3339};
+use swe_ci_base::clock::now_ms;
 use swe_ci_base::error::{Error, Result};
 use swe_ci_views::account::{AccountRole, Actor, Identity, TokenView};
 
-use super::Store;
-use super::audit::note;
+use super::audit::note_and_commit;
 use super::rows::accounts::{read_account_role, read_token};
+use super::rows::columns::Columns;
+use super::sql::{only, query};
+use super::{Store, new_id};
 
 /// A token to create.
 #[derive(Debug, Clone)]
@@ -23,46 +25,30 @@ pub struct NewToken<'a> {
 
 impl Store {
     pub async fn insert_token(&self, new: &NewToken<'_>, by: &Actor) -> Result<TokenView> {
-        let id = uuid::Uuid::now_v7().to_string();
-        let now = now_ms();
         let mut tx = self.pool.begin().await?;
-        sqlx::query(
+        let token = query(
             "INSERT INTO api_tokens (id, account_id, digest, name, scope, created_at, expires_at)
-             VALUES ($1, $2, $3, $4, $5, $6, $7)",
+             VALUES ($1, $2, $3, $4, $5, $6, $7)
+             RETURNING id, name, scope, created_at, expires_at, used_at",
         )
-        .bind(&id)
-        .bind(new.account_id)
-        .bind(new.digest)
-        .bind(new.name)
-        .bind(new.scope.name())
-        .bind(now)
-        .bind(new.expires_at)
-        .execute(&mut *tx)
+        .with((new_id(), new.account_id, new.digest, new.name))
+        .with((new.scope.name(), now_ms(), new.expires_at))
+        .one(&mut *tx, read_token)
         .await?;
         let detail = format!("{}, as {}", new.name, new.scope.name());
-        note(&mut tx, by, "token.make", &id, &detail).await?;
-        tx.commit().await?;
-        Ok(TokenView {
-            token_id: id,
-            name: new.name.to_owned(),
-            scope: new.scope,
-            created_at: rfc3339(now),
-            expires_at: rfc3339(new.expires_at),
-            used_at: None,
-        })
+        note_and_commit(tx, by, "token.make", &token.token_id, &detail).await?;
+        Ok(token)
     }
 
     /// The valid tokens of an account, newest first.
     pub async fn tokens(&self, account_id: &str) -> Result<Vec<TokenView>> {
-        let rows = sqlx::query(
+        query(
             "SELECT id, name, scope, created_at, expires_at, used_at FROM api_tokens
              WHERE account_id = $1 AND expires_at > $2 ORDER BY id DESC",
         )
-        .bind(account_id)
-        .bind(now_ms())
-        .fetch_all(&self.pool)
-        .await?;
-        rows.iter().map(read_token).collect()
+        .with((account_id, now_ms()))
+        .all(&self.pool, read_token)
+        .await
     }
 
     /// Revokes a token: of this account, or of any when `of` is `None`.
@@ -71,58 +57,42 @@ impl Store {
     /// [`Error::NotFound`].
     pub async fn remove_token(&self, id: &str, of: Option<&str>, by: &Actor) -> Result<()> {
         let mut tx = self.pool.begin().await?;
-        let row = sqlx::query(
+        let name: Option<String> = query(
             "DELETE FROM api_tokens WHERE id = $1 AND ($2 = 0 OR account_id = $3) RETURNING name",
         )
-        .bind(id)
-        .bind(i64::from(of.is_some()))
-        .bind(of.unwrap_or_default())
-        .fetch_optional(&mut *tx)
+        .with((id, of.is_some(), of.unwrap_or_default()))
+        .first(&mut *tx, only)
         .await?;
-        let row = row.ok_or_else(|| Error::not_found("token", id))?;
-        let name: String = row.try_get("name")?;
-        note(&mut tx, by, "token.revoke", id, &name).await?;
-        tx.commit().await?;
-        Ok(())
+        let name = name.ok_or_else(|| Error::not_found("token", id))?;
+        note_and_commit(tx, by, "token.revoke", id, &name).await
     }
 
     /// The owner of a token, with the lower of the account's role and the
     /// token's scope. `None` when the token is not valid.
     pub async fn bearer(&self, digest: &str) -> Result<Option<Identity>> {
         let now = now_ms();
-        let row = sqlx::query(
+        let row = query(
             "SELECT t.id AS token, t.scope AS scope, t.used_at AS used_at,
                     t.expires_at AS expires_at, a.id AS id, a.name AS name, a.role AS role
              FROM api_tokens t JOIN accounts a ON a.id = t.account_id
              WHERE t.digest = $1 AND t.expires_at > $2 AND a.disabled_at IS NULL",
         )
-        .bind(digest)
-        .bind(now)
-        .fetch_optional(&self.pool)
+        .with((digest, now))
+        .row(&self.pool)
         .await?;
         let Some(row) = row else { return Ok(None) };
-        let minute = now - 60_000;
-        if row
-            .try_get::<Option<i64>, _>("used_at")?
-            .is_none_or(|at| at <= minute)
-        {
-            let token: String = row.try_get("token")?;
-            self.note_token_use(&token, now).await?;
+        let used_at: Option<i64> = row.try_get("used_at")?;
+        if used_at.is_none_or(|at| at <= now - 60_000) {
+            query("UPDATE api_tokens SET used_at = $2 WHERE id = $1")
+                .with((row.try_get::<String, _>("token")?, now))
+                .run(&self.pool)
+                .await?;
         }
         Ok(Some(Identity {
             account_id: row.try_get("id")?,
             name: row.try_get("name")?,
             role: read_account_role(&row, "role")?.min(read_account_role(&row, "scope")?),
-            until: Some(rfc3339(row.try_get("expires_at")?)),
+            until: Some(row.time("expires_at")?),
         }))
-    }
-
-    async fn note_token_use(&self, id: &str, now: i64) -> Result<()> {
-        sqlx::query("UPDATE api_tokens SET used_at = $2 WHERE id = $1")
-            .bind(id)
-            .bind(now)
-            .execute(&self.pool)
-            .await?;
-        Ok(())
     }
 }

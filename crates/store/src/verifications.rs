@@ -1,14 +1,15 @@
 //! Verifications of runs, and the marks that administrators gave.
 
-use sqlx::{AnyConnection, Row};
 use swe_ci_base::error::{Error, Result};
 use swe_ci_views::account::Actor;
 use swe_ci_views::verification::{Verification, Verified};
 
-use super::changes::count_up;
-use super::rows::runs::read_verification;
+use super::audit::note;
+use super::changes::commit_change;
+use super::rows::columns::Columns;
+use super::sql::{Tx, query};
 use super::steering::lock_run;
-use super::{Store, audit, from_json, to_json};
+use super::{Store, to_json};
 
 impl Store {
     /// Records the result of verifying a run, replacing an earlier one.
@@ -20,13 +21,12 @@ impl Store {
     ) -> Result<()> {
         let mut tx = self.pool.begin().await?;
         lock_run(&mut tx, run_id).await?;
-        sqlx::query(
+        query(
             "INSERT INTO verifications (run_id, found) VALUES ($1, $2)
              ON CONFLICT (run_id) DO UPDATE SET found = excluded.found",
         )
-        .bind(run_id)
-        .bind(to_json(verification)?)
-        .execute(&mut *tx)
+        .with((run_id, to_json(verification)?))
+        .run(&mut *tx)
         .await?;
         let detail = format!(
             "{} of {} iterations, {} otherwise than recorded",
@@ -34,23 +34,17 @@ impl Store {
             verification.iterations,
             verification.differences.len()
         );
-        audit::note(&mut tx, by, "run.verify", run_id, &detail).await?;
+        note(&mut tx, by, "run.verify", run_id, &detail).await?;
         if !verification.holds() && set_verified(&mut tx, run_id, None).await? {
             let why = "it came out otherwise when it was checked again";
-            audit::note(&mut tx, by, "run.unmark", run_id, why).await?;
+            note(&mut tx, by, "run.unmark", run_id, why).await?;
         }
-        count_up(&mut tx).await?;
-        tx.commit().await?;
-        Ok(())
+        commit_change(tx).await
     }
 
     /// The result of verifying a run, if it was verified.
     pub async fn verification(&self, run_id: &str) -> Result<Option<Verification>> {
-        let row = sqlx::query("SELECT found FROM verifications WHERE run_id = $1")
-            .bind(run_id)
-            .fetch_optional(&self.pool)
-            .await?;
-        row.as_ref().map(read_verification).transpose()
+        verification(&mut *self.pool.acquire().await?, run_id).await
     }
 
     /// Marks a run as verified. Does nothing if it is marked already.
@@ -61,20 +55,14 @@ impl Store {
     pub async fn mark_verified(&self, run_id: &str, mark: &Verified, by: &Actor) -> Result<()> {
         let mut tx = self.pool.begin().await?;
         lock_run(&mut tx, run_id).await?;
-        let row = sqlx::query("SELECT found FROM verifications WHERE run_id = $1")
-            .bind(run_id)
-            .fetch_optional(&mut *tx)
-            .await?;
-        let verification = row.as_ref().map(read_verification).transpose()?;
+        let verification = verification(&mut tx, run_id).await?;
         ensure_verifiable(run_id, verification.as_ref())?;
         if verified_mark(&mut tx, run_id).await?.is_some() {
             return Ok(());
         }
         set_verified(&mut tx, run_id, Some(mark)).await?;
-        audit::note(&mut tx, by, "run.mark", run_id, "verified").await?;
-        count_up(&mut tx).await?;
-        tx.commit().await?;
-        Ok(())
+        note(&mut tx, by, "run.mark", run_id, "verified").await?;
+        commit_change(tx).await
     }
 
     /// Removes the mark, if there is one.
@@ -82,17 +70,15 @@ impl Store {
         let mut tx = self.pool.begin().await?;
         lock_run(&mut tx, run_id).await?;
         if set_verified(&mut tx, run_id, None).await? {
-            audit::note(&mut tx, by, "run.unmark", run_id, "").await?;
-            count_up(&mut tx).await?;
-            tx.commit().await?;
+            note(&mut tx, by, "run.unmark", run_id, "").await?;
+            commit_change(tx).await?;
         }
         Ok(())
     }
 
     /// The mark of a verified run: by whom and when.
     pub async fn verified(&self, run_id: &str) -> Result<Option<Verified>> {
-        let mut connection = self.pool.acquire().await?;
-        verified_mark(&mut connection, run_id).await
+        verified_mark(&mut *self.pool.acquire().await?, run_id).await
     }
 }
 
@@ -107,29 +93,26 @@ fn ensure_verifiable(run_id: &str, verification: Option<&Verification>) -> Resul
     )))
 }
 
-async fn verified_mark(tx: &mut AnyConnection, run_id: &str) -> Result<Option<Verified>> {
-    let row = sqlx::query("SELECT verified FROM runs WHERE id = $1")
-        .bind(run_id)
-        .fetch_one(tx)
-        .await?;
-    let json: String = row.try_get("verified")?;
-    Some(json)
-        .filter(|json| !json.is_empty())
-        .map(|json| from_json("the mark of a run", &json))
-        .transpose()
+async fn verification(tx: &mut Tx, run_id: &str) -> Result<Option<Verification>> {
+    query("SELECT found FROM verifications WHERE run_id = $1")
+        .with(run_id)
+        .first(tx, |row| row.json("found", "a run's verification"))
+        .await
+}
+
+async fn verified_mark(tx: &mut Tx, run_id: &str) -> Result<Option<Verified>> {
+    query("SELECT verified FROM runs WHERE id = $1")
+        .with(run_id)
+        .one(tx, |row| row.optional_json("verified", "the mark of a run"))
+        .await
 }
 
 /// Sets or clears the mark; returns whether that changed anything.
-async fn set_verified(
-    tx: &mut AnyConnection,
-    run_id: &str,
-    mark: Option<&Verified>,
-) -> Result<bool> {
+async fn set_verified(tx: &mut Tx, run_id: &str, mark: Option<&Verified>) -> Result<bool> {
     let json = mark.map(to_json).transpose()?.unwrap_or_default();
-    let changed = sqlx::query("UPDATE runs SET verified = $2 WHERE id = $1 AND verified <> $2")
-        .bind(run_id)
-        .bind(json)
-        .execute(tx)
+    let changed = query("UPDATE runs SET verified = $2 WHERE id = $1 AND verified <> $2")
+        .with((run_id, json))
+        .changed(tx)
         .await?;
-    Ok(changed.rows_affected() > 0)
+    Ok(changed > 0)
 }

@@ -24,28 +24,15 @@ pub struct Coloured {
     pub token: Token,
 }
 
-impl Token {
-    const ALL: [Self; 6] = [
-        Self::Keyword,
-        Self::String,
-        Self::Comment,
-        Self::Constant,
-        Self::Function,
-        Self::Type,
-    ];
-
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Keyword => "keyword",
-            Self::String => "string",
-            Self::Comment => "comment",
-            Self::Constant => "constant",
-            Self::Function => "function",
-            Self::Type => "type",
-        }
-    }
-}
+crate::named!(
+    Token,
+    Keyword = "keyword",
+    String = "string",
+    Comment = "comment",
+    Constant = "constant",
+    Function = "function",
+    Type = "type"
+);
 
 /// The compact form of words for the browser: for each, its distance from the
 /// last, and its length combined with its token. It takes a third of the plain

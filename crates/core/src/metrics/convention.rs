@@ -99,25 +99,13 @@ pub enum Convention {
     Reference,
 }
 
-impl Convention {
-    pub const ALL: [Self; 2] = [Self::Paper, Self::Reference];
-
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Paper => "paper",
-            Self::Reference => "reference",
-        }
-    }
-}
+crate::named!(Convention, Paper = "paper", Reference = "reference");
 
 impl std::str::FromStr for Convention {
     type Err = String;
 
     fn from_str(name: &str) -> Result<Self, String> {
-        Self::ALL
-            .into_iter()
-            .find(|c| c.name() == name)
+        Self::from_name(name)
             .ok_or_else(|| format!("`{name}` is not a convention: use paper or reference"))
     }
 }

@@ -3,18 +3,12 @@
 //! intervals and comparisons.
 
 mod change;
-
 mod convention;
-
-mod regression;
-
-mod series;
-
-mod evoscore;
-
 mod correlation;
-
+mod evoscore;
 mod profile;
+mod regression;
+mod series;
 
 pub use change::normalized_change;
 pub use convention::{Convention, Verdict};

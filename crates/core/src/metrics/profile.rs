@@ -58,15 +58,15 @@ impl Profile {
     /// task are averaged first.
     #[must_use]
     pub fn from_tasks(tasks: &[Vec<&Series>], max_iterations: u32) -> Self {
-        let mut best: Vec<Vec<RunningBest<'_>>> = tasks
+        let mut best: Vec<Vec<_>> = tasks
             .iter()
-            .map(|samples| samples.iter().map(|s| RunningBest::new(s)).collect())
+            .map(|samples| samples.iter().map(|s| running_best(s)).collect())
             .collect();
         let iterations: Vec<IterationProfile> = (1..=max_iterations)
             .map(|i| {
                 let best_change = best
                     .iter_mut()
-                    .filter_map(|samples| mean(samples.iter_mut().map(|sample| sample.up_to(i))));
+                    .filter_map(|samples| mean(samples.iter_mut().filter_map(Iterator::next)));
                 iteration_profile(tasks, i, mean(best_change).unwrap_or(0.0))
             })
             .collect();
@@ -119,32 +119,17 @@ fn iteration_profile(tasks: &[Vec<&Series>], iteration: u32, best_change: f64) -
     }
 }
 
-/// The running maximum of a series; one that ended early keeps its maximum.
-struct RunningBest<'a> {
-    changes: std::slice::Iter<'a, f64>,
-    so_far: Option<f64>,
-    iteration: u32,
-}
-
-impl<'a> RunningBest<'a> {
-    fn new(series: &'a Series) -> Self {
-        Self {
-            changes: series.changes().iter(),
-            so_far: None,
-            iteration: 0,
+/// max(a_1..a_i) for each iteration i; a series that ended early keeps its
+/// maximum. 0, the base, when there is no iteration at all.
+fn running_best(series: &Series) -> impl Iterator<Item = f64> + '_ {
+    let mut changes = series.changes().iter();
+    let mut best: Option<f64> = None;
+    std::iter::repeat_with(move || {
+        if let Some(change) = changes.next() {
+            best = Some(best.map_or(*change, |best| best.max(*change)));
         }
-    }
-
-    /// max(a_1..a_i); 0, the base, when there is no iteration at all.
-    fn up_to(&mut self, iteration: u32) -> f64 {
-        while self.iteration < iteration {
-            self.iteration += 1;
-            if let Some(change) = self.changes.next() {
-                self.so_far = Some(self.so_far.map_or(*change, |best| best.max(*change)));
-            }
-        }
-        self.so_far.unwrap_or(0.0)
-    }
+        best.unwrap_or(0.0)
+    })
 }
 
 fn bins(iterations: &[IterationProfile]) -> Vec<Bin> {

@@ -3,7 +3,6 @@
 //! files.
 
 pub mod otter;
-
 pub mod reference;
 
 use serde::{Deserialize, Serialize};
@@ -28,25 +27,13 @@ pub enum Layout {
     Otter,
 }
 
-impl Layout {
-    pub const ALL: [Self; 2] = [Self::Reference, Self::Otter];
-
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Reference => "reference",
-            Self::Otter => "otter",
-        }
-    }
-}
+crate::named!(Layout, Reference = "reference", Otter = "otter");
 
 impl std::str::FromStr for Layout {
     type Err = String;
 
     fn from_str(name: &str) -> Result<Self, String> {
-        Self::ALL
-            .into_iter()
-            .find(|layout| layout.name() == name)
+        Self::from_name(name)
             .ok_or_else(|| format!("`{name}` is not a layout: use reference or otter"))
     }
 }
@@ -105,15 +92,11 @@ fn bad(line: u32, problem: impl Into<String>) -> BadLine {
 
 /// A plausible count of tests.
 fn count(line: u32, name: &str, value: i64) -> Result<u32, BadLine> {
-    u32::try_from(value)
-        .ok()
-        .filter(|n| *n <= MAX_TESTS)
-        .ok_or_else(|| {
-            bad(
-                line,
-                format!("`{name}` is {value}; a count of tests is 0 to {MAX_TESTS}"),
-            )
-        })
+    let count = u32::try_from(value).ok().filter(|n| *n <= MAX_TESTS);
+    count.ok_or_else(|| {
+        let problem = format!("`{name}` is {value}; a count of tests is 0 to {MAX_TESTS}");
+        bad(line, problem)
+    })
 }
 
 /// The text of a UTF-8 file, without a byte order mark.
@@ -134,10 +117,8 @@ fn json<'a, T: Deserialize<'a>>(first_line: u32, text: &'a str) -> Result<T, Bad
         // of the file.
         let message = e.to_string();
         let problem = message.split(" at line ").next().unwrap_or(&message);
-        bad(
-            first_line + within,
-            format!("column {}: {problem}", e.column()),
-        )
+        let problem = format!("column {}: {problem}", e.column());
+        bad(first_line + within, problem)
     })
 }
 

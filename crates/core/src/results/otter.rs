@@ -56,10 +56,8 @@ pub fn conclusion(bytes: &[u8]) -> Result<Recorded, BadLine> {
         (true, _) => None,
         (false, Some(n)) => Some(count(1, "num_passed", n)?),
         (false, None) => {
-            return Err(bad(
-                1,
-                "there is no `num_passed`, and `is_collapsed` is not set",
-            ));
+            let problem = "there is no `num_passed`, and `is_collapsed` is not set";
+            return Err(bad(1, problem));
         }
     };
     Ok(Recorded {

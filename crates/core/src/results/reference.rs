@@ -61,14 +61,11 @@ pub fn parse(bytes: &[u8]) -> Result<Record, BadLine> {
     };
     for (number, line) in lines {
         if record.iterations.len() == MAX_ITERATIONS as usize {
-            return Err(bad(
-                number,
-                format!("there are more than {MAX_ITERATIONS} iterations"),
-            ));
+            let problem = format!("there are more than {MAX_ITERATIONS} iterations");
+            return Err(bad(number, problem));
         }
-        record
-            .iterations
-            .push(recorded(number, &json(number, line)?)?);
+        let iteration = recorded(number, &json(number, line)?)?;
+        record.iterations.push(iteration);
     }
     Ok(record)
 }
@@ -78,10 +75,8 @@ fn recorded(number: u32, line: &Line) -> Result<Recorded, BadLine> {
     let passed = match (line.gap, counted) {
         (-1, None) => None,
         (-1, Some(_)) => {
-            return Err(bad(
-                number,
-                "a gap of -1 says the code collapsed, yet `pytest` counts tests",
-            ));
+            let problem = "a gap of -1 says the code collapsed, yet `pytest` counts tests";
+            return Err(bad(number, problem));
         }
         (gap, _) => {
             count(number, "gap", gap)?;

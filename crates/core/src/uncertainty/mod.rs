@@ -7,7 +7,6 @@
 //! output is fixed, and sums use one order.
 
 mod paired;
-
 mod resample;
 
 pub use paired::{Comparison, Difference, compare, is_tie};

@@ -1,9 +1,9 @@
 //! Rows of accounts, of the identities, tokens and invitations that belong to
 //! them, and of the audit log.
 
+use super::columns::Columns;
 use sqlx::Row;
 use sqlx::any::AnyRow;
-use swe_ci_base::clock::rfc3339;
 use swe_ci_base::error::Result;
 use swe_ci_views::account::{
     AccountRole, AccountView, AuditEntry, Identity, InvitationView, LinkedIdentity, TokenView,
@@ -14,9 +14,9 @@ pub(crate) fn read_account(row: &AnyRow) -> Result<AccountView> {
         account_id: row.try_get("id")?,
         name: row.try_get("name")?,
         role: read_account_role(row, "role")?,
-        created_at: rfc3339(row.try_get("created_at")?),
-        signed_in_at: row.try_get::<Option<i64>, _>("signed_in_at")?.map(rfc3339),
-        disabled: row.try_get::<Option<i64>, _>("disabled_at")?.is_some(),
+        created_at: row.time("created_at")?,
+        signed_in_at: row.optional_time("signed_in_at")?,
+        disabled: row.is_set("disabled_at")?,
     })
 }
 
@@ -30,9 +30,7 @@ pub(crate) fn read_identity(row: &AnyRow) -> Result<Identity> {
 }
 
 pub(crate) fn read_account_role(row: &AnyRow, column: &str) -> Result<AccountRole> {
-    let name: String = row.try_get(column)?;
-    AccountRole::from_name(&name)
-        .ok_or_else(|| anyhow::anyhow!("the database holds the role `{name}`").into())
+    row.named(column, "role", AccountRole::from_name)
 }
 
 pub(crate) fn read_linked_identity(row: &AnyRow) -> Result<LinkedIdentity> {
@@ -40,8 +38,8 @@ pub(crate) fn read_linked_identity(row: &AnyRow) -> Result<LinkedIdentity> {
         provider: row.try_get("provider")?,
         subject: row.try_get("subject")?,
         shown_as: row.try_get("shown_as")?,
-        linked_at: rfc3339(row.try_get("linked_at")?),
-        last_used: row.try_get::<Option<i64>, _>("last_used")?.map(rfc3339),
+        linked_at: row.time("linked_at")?,
+        last_used: row.optional_time("last_used")?,
     })
 }
 
@@ -50,9 +48,9 @@ pub(crate) fn read_token(row: &AnyRow) -> Result<TokenView> {
         token_id: row.try_get("id")?,
         name: row.try_get("name")?,
         scope: read_account_role(row, "scope")?,
-        created_at: rfc3339(row.try_get("created_at")?),
-        expires_at: rfc3339(row.try_get("expires_at")?),
-        used_at: row.try_get::<Option<i64>, _>("used_at")?.map(rfc3339),
+        created_at: row.time("created_at")?,
+        expires_at: row.time("expires_at")?,
+        used_at: row.optional_time("used_at")?,
     })
 }
 
@@ -61,15 +59,15 @@ pub(crate) fn read_invitation(row: &AnyRow) -> Result<InvitationView> {
         invitation_id: row.try_get("id")?,
         role: read_account_role(row, "role")?,
         note: row.try_get("note")?,
-        created_at: rfc3339(row.try_get("created_at")?),
-        expires_at: rfc3339(row.try_get("expires_at")?),
+        created_at: row.time("created_at")?,
+        expires_at: row.time("expires_at")?,
     })
 }
 
 pub(crate) fn read_audit_entry(row: &AnyRow) -> Result<AuditEntry> {
     Ok(AuditEntry {
         entry_id: row.try_get("id")?,
-        at: rfc3339(row.try_get("at")?),
+        at: row.time("at")?,
         actor: row.try_get("actor")?,
         action: row.try_get("action")?,
         subject: row.try_get("subject")?,

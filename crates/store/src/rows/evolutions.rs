@@ -13,9 +13,8 @@ use swe_ci_core::usage::{Traffic, Usage};
 use swe_ci_views::container::Container;
 use swe_ci_views::view::{IterationView, StepView};
 
-use super::columns::{read_optional_count, read_progress, read_task_id};
+use super::columns::{Columns, read_progress, read_task_id};
 use super::suites::read_counts;
-use crate::{count, from_json};
 
 #[derive(Debug, Clone)]
 pub struct EvolutionRow {
@@ -105,8 +104,8 @@ impl IterationRow {
 pub(crate) fn read_evolution(row: &AnyRow) -> Result<EvolutionRow> {
     Ok(EvolutionRow {
         id: row.try_get("id")?,
-        task_id: read_task_id(row)?,
-        sample: count(row.try_get("sample")?),
+        task_id: read_task_id(row, "task_id")?,
+        sample: row.count("sample")?,
         run_id: row.try_get("run_id")?,
         suite: row.try_get("suite_id")?,
         counts: read_counts(row)?,
@@ -118,19 +117,19 @@ pub(crate) fn read_evolution(row: &AnyRow) -> Result<EvolutionRow> {
         started_at: row.try_get("started_at")?,
         finished_at: row.try_get("finished_at")?,
         at: (
-            count(row.try_get("at_iteration")?),
-            read_step_role(row, "at_role")?,
-            count(row.try_get("at_attempt")?),
+            row.count("at_iteration")?,
+            row.named("at_role", "role", Role::from_name)?,
+            row.count("at_attempt")?,
         ),
     })
 }
 
 pub(crate) fn read_step(row: &AnyRow) -> Result<StepRow> {
     Ok(StepRow {
-        iteration: count(row.try_get("iteration")?),
-        role: read_step_role(row, "role")?,
-        attempt: count(row.try_get("attempt")?),
-        outcome: from_json("a step's outcome", &row.try_get::<String, _>("outcome")?)?,
+        iteration: row.count("iteration")?,
+        role: row.named("role", "role", Role::from_name)?,
+        attempt: row.count("attempt")?,
+        outcome: row.json("outcome", "a step's outcome")?,
         detail: row.try_get("detail")?,
         product: row.try_get("product")?,
         log: row.try_get("log")?,
@@ -138,7 +137,7 @@ pub(crate) fn read_step(row: &AnyRow) -> Result<StepRow> {
         traffic: read_traffic(row)?,
         trajectory: row.try_get("trajectory")?,
         layer: row.try_get("layer")?,
-        container: read_container(row)?,
+        container: row.optional_json("container", "a step's container")?,
         started_at: row.try_get("started_at")?,
         finished_at: row.try_get("finished_at")?,
     })
@@ -146,12 +145,12 @@ pub(crate) fn read_step(row: &AnyRow) -> Result<StepRow> {
 
 pub(crate) fn read_iteration(row: &AnyRow) -> Result<IterationRow> {
     Ok(IterationRow {
-        iteration: count(row.try_get("iteration")?),
+        iteration: row.count("iteration")?,
         verdict: read_verdict(row)?,
-        gained: count(row.try_get("gained")?),
+        gained: row.count("gained")?,
         outcomes: Outcomes::from_letters(row.try_get("outcomes")?),
         collapse: row.try_get("collapse")?,
-        findings: from_json("findings", &row.try_get::<String, _>("findings")?)?,
+        findings: row.json("findings", "findings")?,
         code: row.try_get("code")?,
         test_seconds: row.try_get("test_seconds")?,
         finished_at: row.try_get("finished_at")?,
@@ -159,54 +158,40 @@ pub(crate) fn read_iteration(row: &AnyRow) -> Result<IterationRow> {
 }
 
 pub(crate) fn read_verdict(row: &AnyRow) -> Result<Verdict> {
-    let lost = count(row.try_get("lost")?);
+    let lost = row.count("lost")?;
     if row.try_get::<String, _>("verdict")? != "scored" {
         return Ok(Verdict::Collapsed { lost });
     }
     Ok(Verdict::Scored {
-        in_target: count(row.try_get("in_target")?),
-        passed: count(row.try_get("passed")?),
+        in_target: row.count("in_target")?,
+        passed: row.count("passed")?,
         lost,
     })
 }
 
-fn read_step_role(row: &AnyRow, column: &str) -> Result<Role> {
-    let name: String = row.try_get(column)?;
-    [Role::Architect, Role::Programmer, Role::Test]
-        .into_iter()
-        .find(|role| role.name() == name)
-        .ok_or_else(|| anyhow::anyhow!("the database holds the role `{name}`").into())
-}
-
 /// Needs input and output tokens; `None` if either is missing.
 fn read_usage(row: &AnyRow) -> Result<Option<Usage>> {
-    let input = read_optional_count(row, "input_tokens")?;
-    let output = read_optional_count(row, "output_tokens")?;
+    let input = row.optional_number("input_tokens")?;
+    let output = row.optional_number("output_tokens")?;
     let Some((input_tokens, output_tokens)) = input.zip(output) else {
         return Ok(None);
     };
     Ok(Some(Usage {
         input_tokens,
         output_tokens,
-        cached_tokens: read_optional_count(row, "cached_tokens")?.unwrap_or(0),
-        reasoning_tokens: read_optional_count(row, "reasoning_tokens")?.unwrap_or(0),
+        cached_tokens: row.optional_number("cached_tokens")?.unwrap_or(0),
+        reasoning_tokens: row.optional_number("reasoning_tokens")?.unwrap_or(0),
     }))
 }
 
 fn read_traffic(row: &AnyRow) -> Result<Option<Traffic>> {
-    let Some(requests) = read_optional_count(row, "requests")? else {
+    let Some(requests) = row.optional_number("requests")? else {
         return Ok(None);
     };
     Ok(Some(Traffic {
         requests,
-        retries: read_optional_count(row, "retries")?.unwrap_or(0),
-        waiting_ms: read_optional_count(row, "waiting_ms")?.unwrap_or(0),
-        micro_usd: read_optional_count(row, "micro_usd")?,
+        retries: row.optional_number("retries")?.unwrap_or(0),
+        waiting_ms: row.optional_number("waiting_ms")?.unwrap_or(0),
+        micro_usd: row.optional_number("micro_usd")?,
     }))
-}
-
-fn read_container(row: &AnyRow) -> Result<Option<Container>> {
-    let json: Option<String> = row.try_get("container")?;
-    json.map(|json| from_json("a step's container", &json))
-        .transpose()
 }

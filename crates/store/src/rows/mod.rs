@@ -3,12 +3,11 @@
 
 pub(crate) mod accounts;
 pub(crate) mod columns;
-pub(crate) mod costs;
-pub(crate) mod curations;
+
 pub(crate) mod evolutions;
-pub(crate) mod keys;
+
 pub(crate) mod notifications;
 pub(crate) mod runs;
-pub(crate) mod styles;
+
 pub(crate) mod suites;
 pub(crate) mod tasks;

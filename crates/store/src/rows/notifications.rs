@@ -2,64 +2,43 @@
 
 use sqlx::Row;
 use sqlx::any::AnyRow;
-use swe_ci_base::clock::rfc3339;
 use swe_ci_base::error::Result;
 use swe_ci_views::notification::{
     Channel, DeliveryState, DeliveryView, News, Occasion, TargetView,
 };
 
-use crate::{count, from_json};
+use super::columns::Columns;
 
 pub(crate) fn read_target(row: &AnyRow) -> Result<TargetView> {
     Ok(TargetView {
         target_id: row.try_get("id")?,
-        channel: read_channel(row)?,
+        channel: row.named("channel", "channel", Channel::from_name)?,
         address: row.try_get("address")?,
         events: read_events(row)?,
-        confirmed: row.try_get::<Option<i64>, _>("confirmed_at")?.is_some(),
-        created_at: rfc3339(row.try_get("created_at")?),
+        confirmed: row.is_set("confirmed_at")?,
+        created_at: row.time("created_at")?,
     })
 }
 
 pub(crate) fn read_events(row: &AnyRow) -> Result<Vec<Occasion>> {
-    let events: String = row.try_get("events")?;
-    from_json("a target's events", &events)
-}
-
-pub(crate) fn read_channel(row: &AnyRow) -> Result<Channel> {
-    let name: String = row.try_get("channel")?;
-    Channel::from_name(&name)
-        .ok_or_else(|| anyhow::anyhow!("the database holds the channel `{name}`").into())
+    row.json("events", "a target's events")
 }
 
 pub(crate) fn read_delivery(row: &AnyRow) -> Result<DeliveryView> {
-    let name: String = row.try_get("state")?;
-    let state = DeliveryState::from_name(&name)
-        .ok_or_else(|| anyhow::anyhow!("the database holds the delivery state `{name}`"))?;
-    let next_try_at = rfc3339(row.try_get("next_try_at")?);
+    let state = row.named("state", "delivery state", DeliveryState::from_name)?;
+    let news: Option<News> = row.optional_json("news", "a delivery's news")?;
+    let next_try_at = row.time("next_try_at")?;
     Ok(DeliveryView {
         delivery_id: row.try_get("id")?,
         target_id: row.try_get("target_id")?,
         address: row.try_get("address")?,
-        event: read_event(row)?,
-        run_id: read_news(row)?.map(|news| news.run_id),
+        event: row.named("event", "event", Occasion::from_name)?,
+        run_id: news.map(|news| news.run_id),
         state,
-        tries: count(row.try_get("tries")?),
-        made_at: rfc3339(row.try_get("made_at")?),
-        tried_at: row.try_get::<Option<i64>, _>("tried_at")?.map(rfc3339),
+        tries: row.count("tries")?,
+        made_at: row.time("made_at")?,
+        tried_at: row.optional_time("tried_at")?,
         answer: row.try_get("answer")?,
         next_try_at: (state == DeliveryState::Waiting).then_some(next_try_at),
     })
-}
-
-pub(crate) fn read_event(row: &AnyRow) -> Result<Occasion> {
-    let name: String = row.try_get("event")?;
-    Occasion::from_name(&name)
-        .ok_or_else(|| anyhow::anyhow!("the database holds the event `{name}`").into())
-}
-
-pub(crate) fn read_news(row: &AnyRow) -> Result<Option<News>> {
-    let news: Option<String> = row.try_get("news")?;
-    news.map(|news| from_json("a delivery's news", &news))
-        .transpose()
 }

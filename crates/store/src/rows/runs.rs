@@ -2,17 +2,16 @@
 
 use sqlx::Row;
 use sqlx::any::AnyRow;
-use swe_ci_base::clock::rfc3339;
 use swe_ci_base::error::Result;
 use swe_ci_core::permissions::{Keyring, Reach, RunPermissions};
 use swe_ci_core::run::{Progress, RunConfig};
 use swe_ci_views::account::Visibility;
 use swe_ci_views::steering::Steering;
-use swe_ci_views::verification::{Mark, Verification};
+use swe_ci_views::verification::Mark;
 use swe_ci_views::view::RunSummary;
 
-use super::columns::{read_config, read_progress};
-use crate::{count, from_json};
+use super::columns::{Columns, read_config, read_progress};
+use crate::count;
 
 /// A run in a listing.
 #[derive(Debug, Clone)]
@@ -24,11 +23,10 @@ pub struct RunListing {
 }
 
 pub(crate) fn read_listing(row: &AnyRow) -> Result<RunListing> {
-    let config = read_config(row)?;
     Ok(RunListing {
         run_id: row.try_get("id")?,
-        model: config.model,
-        finished_at: row.try_get::<Option<i64>, _>("finished_at")?.map(rfc3339),
+        model: read_config(row)?.model,
+        finished_at: row.optional_time("finished_at")?,
     })
 }
 
@@ -37,28 +35,23 @@ pub(crate) fn read_run_summary(row: &AnyRow) -> Result<RunSummary> {
     Ok(RunSummary {
         run_id: row.try_get("id")?,
         steering: read_steering(row, &config)?,
-        mark: Mark::of(
-            config.kind,
-            !row.try_get::<String, _>("verified")?.is_empty(),
-        ),
+        mark: Mark::of(config.kind, row.optional_text("verified")?.is_some()),
         config,
         visibility: read_visibility(row)?,
-        withdrawn: Some(row.try_get("withdrawn")?).filter(|why: &String| !why.is_empty()),
+        withdrawn: row.optional_text("withdrawn")?,
         progress: read_progress(row)?,
-        created_at: rfc3339(row.try_get("created_at")?),
-        started_at: row.try_get::<Option<i64>, _>("started_at")?.map(rfc3339),
-        finished_at: row.try_get::<Option<i64>, _>("finished_at")?.map(rfc3339),
-        evolutions: count(row.try_get("evolutions")?),
-        evolutions_over: count(row.try_get("over")?),
-        evolutions_blocked: count(row.try_get("blocked")?),
-        iterations: count(row.try_get("iterations")?),
+        created_at: row.time("created_at")?,
+        started_at: row.optional_time("started_at")?,
+        finished_at: row.optional_time("finished_at")?,
+        evolutions: row.count("evolutions")?,
+        evolutions_over: row.count("over")?,
+        evolutions_blocked: row.count("blocked")?,
+        iterations: row.count("iterations")?,
     })
 }
 
 pub(crate) fn read_visibility(row: &AnyRow) -> Result<Visibility> {
-    let name: String = row.try_get("visibility")?;
-    Visibility::from_name(&name)
-        .ok_or_else(|| anyhow::anyhow!("the database holds the visibility `{name}`").into())
+    row.named("visibility", "visibility", Visibility::from_name)
 }
 
 /// A run as a worker executes it.
@@ -82,11 +75,9 @@ pub(crate) fn read_run_to_execute(row: &AnyRow) -> Result<RunToExecute> {
 }
 
 pub(crate) fn read_permissions(row: &AnyRow) -> Result<RunPermissions> {
-    let reach: String = row.try_get("reach")?;
     Ok(RunPermissions {
         keyring: Keyring::of_owner(row.try_get("keys_of")?),
-        reach: Reach::from_name(&reach)
-            .ok_or_else(|| anyhow::anyhow!("the database holds the reach `{reach}`"))?,
+        reach: row.named("reach", "reach", Reach::from_name)?,
     })
 }
 
@@ -97,17 +88,10 @@ pub(crate) fn read_run_state(row: &AnyRow) -> Result<(Progress, Steering)> {
 }
 
 fn read_steering(row: &AnyRow, config: &RunConfig) -> Result<Steering> {
-    let budget = match row.try_get::<Option<String>, _>("budget")? {
-        Some(raised) => from_json("a run's budget", &raised)?,
-        None => config.budget,
-    };
+    let raised = row.optional_json("budget", "a run's budget")?;
     Ok(Steering {
-        paused: row.try_get::<Option<i64>, _>("paused_at")?.is_some(),
+        paused: row.is_set("paused_at")?,
         at_once: row.try_get::<Option<i64>, _>("at_once")?.map(count),
-        budget,
+        budget: raised.unwrap_or(config.budget),
     })
-}
-
-pub(crate) fn read_verification(row: &AnyRow) -> Result<Verification> {
-    from_json("a run's verification", &row.try_get::<String, _>("found")?)
 }

@@ -10,7 +10,7 @@ use swe_ci_core::outcomes::{Outcomes, TestList};
 use swe_ci_core::report::Report;
 use swe_ci_core::task::SuiteCounts;
 
-use crate::{count, from_json};
+use super::columns::Columns;
 
 /// A test suite that evolutions are measured against.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -81,9 +81,9 @@ pub(crate) const COUNTS: &str =
 
 pub(crate) fn read_counts(row: &AnyRow) -> Result<SuiteCounts> {
     Ok(SuiteCounts {
-        base_in_target: count(row.try_get("base_in_target")?),
-        target: count(row.try_get("target_passed")?),
-        base_passed: count(row.try_get("base_passed")?),
+        base_in_target: row.count("base_in_target")?,
+        target: row.count("target_passed")?,
+        base_passed: row.count("base_passed")?,
         counts_only: row.try_get::<i64, _>("counts_only")? != 0,
     })
 }
@@ -91,7 +91,7 @@ pub(crate) fn read_counts(row: &AnyRow) -> Result<SuiteCounts> {
 pub(crate) fn read_suite(row: &AnyRow) -> Result<Suite> {
     Ok(Suite {
         counts: read_counts(row)?,
-        tests: from_json("a test list", &row.try_get::<String, _>("tests")?)?,
+        tests: row.json("tests", "a test list")?,
         base_outcomes: Outcomes::from_letters(row.try_get("base_outcomes")?),
     })
 }

@@ -8,8 +8,8 @@ use swe_ci_core::task::TaskId;
 use swe_ci_views::preparation::Preparation;
 use swe_ci_views::view::{TaskState, TaskSummary};
 
+use super::columns::{Columns, read_task_id};
 use super::suites::{Suite, read_counts, read_suite};
-use crate::{count, from_json};
 
 /// A task.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -54,62 +54,47 @@ impl TaskRow {
 
     /// The values that a result depends on: id, commits, image.
     pub fn ends(&self) -> [&str; 4] {
-        let Self {
-            id,
-            base_sha,
-            target_sha,
-            image,
-            ..
-        } = self;
-        [id.as_str(), base_sha, target_sha, image]
+        [
+            self.id.as_str(),
+            &self.base_sha,
+            &self.target_sha,
+            &self.image,
+        ]
     }
 }
 
 pub(crate) fn read_task(row: &AnyRow) -> Result<TaskRow> {
+    read_task_with(row, read_suite(row)?)
+}
+
+/// Needs no column with tests.
+pub(crate) fn read_task_summary(row: &AnyRow) -> Result<TaskSummary> {
+    let suite = Suite::counts_only(read_counts(row)?);
+    Ok(read_task_with(row, suite)?.summary())
+}
+
+fn read_task_with(row: &AnyRow, suite: Suite) -> Result<TaskRow> {
     Ok(TaskRow {
-        id: TaskId::new(row.try_get::<String, _>("id")?).map_err(anyhow::Error::new)?,
+        id: read_task_id(row, "id")?,
         repo: row.try_get("repo")?,
         base_sha: row.try_get("base_sha")?,
         target_sha: row.try_get("target_sha")?,
         state: read_task_state(row)?,
         image: row.try_get("image")?,
-        suite: read_suite(row)?,
+        suite,
         suite_seconds: row.try_get("suite_seconds")?,
-        commits: count(row.try_get("commits")?),
+        commits: row.count("commits")?,
         span_days: row.try_get("span_days")?,
         target_time: row.try_get("target_time")?,
         preparation: read_preparation(row)?,
-        extra: from_json("metadata", &row.try_get::<String, _>("extra")?)?,
-    })
-}
-
-pub(crate) fn read_task_summary(row: &AnyRow) -> Result<TaskSummary> {
-    let counts = read_counts(row)?;
-    let preparation = read_preparation(row)?;
-    Ok(TaskSummary {
-        task_id: TaskId::new(row.try_get::<String, _>("id")?).map_err(anyhow::Error::new)?,
-        repo: row.try_get("repo")?,
-        base_sha: row.try_get("base_sha")?,
-        target_sha: row.try_get("target_sha")?,
-        state: read_task_state(row)?,
-        base_passed: counts.base_passed,
-        target_passed: counts.target,
-        gap: counts.gap(),
-        commits: count(row.try_get("commits")?),
-        span_days: row.try_get("span_days")?,
-        suite_seconds: row.try_get("suite_seconds")?,
-        modified_lines: preparation.modified_lines(),
-        findings: preparation.number_of_findings(),
-        licence: preparation.licence,
+        extra: row.json("extra", "metadata")?,
     })
 }
 
 /// Empty for tasks imported before this column existed.
 pub(crate) fn read_preparation(row: &AnyRow) -> Result<Preparation> {
-    match row.try_get::<String, _>("preparation")?.as_str() {
-        "" => Ok(Preparation::default()),
-        json => from_json("how a task was prepared", json),
-    }
+    let preparation = row.optional_json("preparation", "how a task was prepared")?;
+    Ok(preparation.unwrap_or_default())
 }
 
 fn read_task_state(row: &AnyRow) -> Result<TaskState> {

@@ -1,0 +1,187 @@
+//! Costs: the price table, the totals of runs, and what past iterations took.
+
+use sqlx::Row;
+use sqlx::any::AnyRow;
+use swe_ci_base::error::{Error, Result};
+use swe_ci_core::agent::PriceLine;
+use swe_ci_core::usage::{Prices, Traffic, Usage};
+use swe_ci_views::account::Actor;
+use swe_ci_views::submission::IterationCost;
+
+use super::Store;
+use super::audit::note_and_commit;
+use super::rows::columns::Columns;
+use super::sql::{composed, query};
+
+/// Usage and findings of a run, over all its evolutions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RunTotals {
+    /// Tokens of the model, as far as they were counted.
+    pub taken: Usage,
+    /// Gateway traffic, as far as it was counted and prices are known.
+    pub traffic: Traffic,
+    all_counted: bool,
+    all_priced: bool,
+    /// Iterations with integrity findings.
+    pub findings: u32,
+}
+
+impl RunTotals {
+    /// Tokens; only when every agent's step was counted.
+    pub fn usage(&self) -> Option<Usage> {
+        self.all_counted.then_some(self.taken)
+    }
+
+    /// Millionths of a US dollar; only when every agent's step has a price.
+    pub fn micro_usd(&self) -> Option<u64> {
+        self.traffic.micro_usd.filter(|_| self.all_priced)
+    }
+}
+
+/// Columns of steps that are summed over a run.
+const SUMMED: [&str; 8] = [
+    "input_tokens",
+    "output_tokens",
+    "cached_tokens",
+    "reasoning_tokens",
+    "requests",
+    "retries",
+    "waiting_ms",
+    "micro_usd",
+];
+
+impl Store {
+    /// Inserts a line or replaces its prices.
+    pub async fn put_price(&self, line: &PriceLine, by: &Actor) -> Result<()> {
+        let Prices {
+            input,
+            cached,
+            output,
+        } = line.prices;
+        let mut tx = self.pool.begin().await?;
+        query(
+            "INSERT INTO prices (model, from_day, input, cached, output) VALUES ($1, $2, $3, $4, $5)
+             ON CONFLICT (model, from_day)
+             DO UPDATE SET input = excluded.input, cached = excluded.cached, output = excluded.output",
+        )
+        .with((&line.model, &line.from, input, cached, output))
+        .unprepared()
+        .run(&mut *tx)
+        .await?;
+        let cached = cached.map_or_else(String::new, |cached| format!(", cached {cached}"));
+        let detail = format!("from {}: input {input}{cached}, output {output}", line.from);
+        note_and_commit(tx, by, "price.set", &line.model, &detail).await
+    }
+
+    /// All lines, by model, the latest first.
+    pub async fn prices(&self) -> Result<Vec<PriceLine>> {
+        query(
+            "SELECT model, from_day, input, cached, output FROM prices
+             ORDER BY model, from_day DESC",
+        )
+        .all(&self.pool, |row| {
+            Ok(PriceLine {
+                model: row.try_get("model")?,
+                from: row.try_get("from_day")?,
+                prices: read_prices(row)?,
+            })
+        })
+        .await
+    }
+
+    /// The prices on a day (`YYYY-MM-DD`): the latest line not after it.
+    pub async fn price_on(&self, model: &str, day: &str) -> Result<Option<Prices>> {
+        query(
+            "SELECT input, cached, output FROM prices WHERE model = $1 AND from_day <= $2
+             ORDER BY from_day DESC LIMIT 1",
+        )
+        .with((model, day))
+        .first(&self.pool, read_prices)
+        .await
+    }
+
+    pub async fn remove_price(&self, model: &str, from: &str, by: &Actor) -> Result<()> {
+        let mut tx = self.pool.begin().await?;
+        let removed = query("DELETE FROM prices WHERE model = $1 AND from_day = $2")
+            .with((model, from))
+            .changed(&mut *tx)
+            .await?;
+        if removed == 0 {
+            return Err(Error::not_found("price", format!("{model} from {from}")));
+        }
+        note_and_commit(tx, by, "price.remove", model, &format!("from {from}")).await
+    }
+
+    /// The cost of each iteration of a run, over all its attempts.
+    pub async fn iteration_costs(&self, run_id: &str) -> Result<Vec<IterationCost>> {
+        query(
+            "SELECT CAST(sum(s.finished_at - s.started_at) AS BIGINT) AS ms,
+                    count(s.input_tokens) AS counted,
+                    CAST(coalesce(sum(s.input_tokens), 0) AS BIGINT) AS input_tokens,
+                    CAST(coalesce(sum(s.output_tokens), 0) AS BIGINT) AS output_tokens,
+                    CAST(coalesce(sum(s.cached_tokens), 0) AS BIGINT) AS cached_tokens,
+                    CAST(coalesce(sum(s.reasoning_tokens), 0) AS BIGINT) AS reasoning_tokens
+             FROM steps s JOIN evolutions e ON e.id = s.evolution_id
+             WHERE e.run_id = $1 GROUP BY s.evolution_id, s.iteration",
+        )
+        .with(run_id)
+        .all(&self.pool, |row| {
+            let usage = read_usage(row)?;
+            Ok(IterationCost {
+                ms: row.number("ms")?,
+                usage: (row.number("counted")? > 0).then_some(usage),
+            })
+        })
+        .await
+    }
+
+    /// The totals of a run.
+    pub async fn totals_of_run(&self, run_id: &str) -> Result<RunTotals> {
+        let sum =
+            |column: &str| format!("CAST(coalesce(sum(s.{column}), 0) AS BIGINT) AS {column}");
+        let sums = SUMMED.map(sum).join(", ");
+        composed(format!(
+            "SELECT count(*) AS steps, count(s.input_tokens) AS counted, count(s.micro_usd) AS priced, {sums},
+                    (SELECT count(*) FROM iterations i JOIN evolutions e ON e.id = i.evolution_id
+                     WHERE e.run_id = $1 AND i.findings <> '[]') AS findings
+             FROM steps s JOIN evolutions e ON e.id = s.evolution_id
+             WHERE e.run_id = $1 AND s.role <> 'test' AND s.outcome <> '\"retried\"'"
+        ))
+        .with(run_id)
+        .one(&self.pool, |row| {
+            let steps = row.number("steps")?;
+            let all = |counted: u64| counted > 0 && counted == steps;
+            Ok(RunTotals {
+                taken: read_usage(row)?,
+                traffic: Traffic {
+                    requests: row.number("requests")?,
+                    retries: row.number("retries")?,
+                    waiting_ms: row.number("waiting_ms")?,
+                    micro_usd: Some(row.number("micro_usd")?),
+                },
+                all_counted: all(row.number("counted")?),
+                all_priced: all(row.number("priced")?),
+                findings: row.count("findings")?,
+            })
+        })
+        .await
+    }
+}
+
+fn read_prices(row: &AnyRow) -> Result<Prices> {
+    Ok(Prices {
+        input: row.try_get("input")?,
+        cached: row.try_get("cached")?,
+        output: row.try_get("output")?,
+    })
+}
+
+/// Sums of columns.
+fn read_usage(row: &AnyRow) -> Result<Usage> {
+    Ok(Usage {
+        input_tokens: row.number("input_tokens")?,
+        output_tokens: row.number("output_tokens")?,
+        cached_tokens: row.number("cached_tokens")?,
+        reasoning_tokens: row.number("reasoning_tokens")?,
+    })
+}
