@@ -2,34 +2,20 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The role of an account; each role includes the ones before it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub enum AccountRole {
-    /// May read public results, even when the operator has closed the site.
-    Reader,
-    /// May submit runs and steer its own.
-    Submitter,
-    /// May steer all runs and manage accounts.
-    Admin,
-}
+use crate::names::named;
 
-impl AccountRole {
-    pub const ALL: [Self; 3] = [Self::Reader, Self::Submitter, Self::Admin];
-
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Reader => "reader",
-            Self::Submitter => "submitter",
-            Self::Admin => "admin",
-        }
-    }
-
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|role| role.name() == name)
+named! {
+    /// The role of an account; each role includes the ones before it.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+    pub enum AccountRole {
+        /// May read public results, even when the operator has closed the site.
+        Reader = "reader",
+        /// May submit runs and steer its own.
+        Submitter = "submitter",
+        /// May steer all runs and manage accounts.
+        Admin = "admin",
     }
 }
 
@@ -120,37 +106,21 @@ pub struct Standing {
     pub visibility: Visibility,
 }
 
-/// The visibility of a run.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub enum Visibility {
-    /// Visible to its owner and admins only; it appears in no ranking and in
-    /// no list of others.
-    Private,
-    /// Visible to everybody.
-    #[default]
-    Public,
-    /// Withdrawn after publication, with a reason; visible to its owner and
-    /// admins only.
-    Withdrawn,
-}
-
-impl Visibility {
-    pub const ALL: [Self; 3] = [Self::Private, Self::Public, Self::Withdrawn];
-
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Private => "private",
-            Self::Public => "public",
-            Self::Withdrawn => "withdrawn",
-        }
-    }
-
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|v| v.name() == name)
+named! {
+    /// The visibility of a run.
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+    pub enum Visibility {
+        /// Visible to its owner and admins only; it appears in no ranking and in
+        /// no list of others.
+        Private = "private",
+        /// Visible to everybody.
+        #[default]
+        Public = "public",
+        /// Withdrawn after publication, with a reason; visible to its owner and
+        /// admins only.
+        Withdrawn = "withdrawn",
     }
 }
 

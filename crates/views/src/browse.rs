@@ -1,54 +1,35 @@
 //! Browsing of tasks: filter, order, and the distribution of their sizes.
 
-use std::cmp::Ordering;
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::names::named;
 use crate::view::{TaskState, TaskSummary};
 
-/// A size of a task, for filters, orders and histograms.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub enum Size {
-    /// Tests of the gap.
-    Gap,
-    /// Tests the target passes.
-    Tests,
-    /// Commits between base and target.
-    Commits,
-    /// Days between base and target.
-    Days,
-    /// Lines that differ between base and target.
-    Lines,
-    /// Seconds the suite takes.
-    Suite,
+named! {
+    /// A size of a task, for filters, orders and histograms.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+    pub enum Size {
+        /// Tests of the gap.
+        Gap = "gap",
+        /// Tests the target passes.
+        Tests = "tests",
+        /// Commits between base and target.
+        Commits = "commits",
+        /// Days between base and target.
+        Days = "days",
+        /// Lines that differ between base and target.
+        Lines = "lines",
+        /// Seconds the suite takes.
+        Suite = "suite",
+    }
 }
 
 impl Size {
-    pub const ALL: [Self; 6] = [
-        Self::Gap,
-        Self::Tests,
-        Self::Commits,
-        Self::Days,
-        Self::Lines,
-        Self::Suite,
-    ];
-
-    /// The name in URLs: `min_gap`, `max_gap`, `sort=gap`.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Gap => "gap",
-            Self::Tests => "tests",
-            Self::Commits => "commits",
-            Self::Days => "days",
-            Self::Lines => "lines",
-            Self::Suite => "suite",
-        }
-    }
-
     /// Its value for this task; `None` if unknown.
     #[must_use]
     pub fn of(self, task: &TaskSummary) -> Option<f64> {
@@ -240,11 +221,10 @@ impl ListOrder {
     /// The inverse of [`ListOrder::name`].
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
-        let size = |name: &str| Size::ALL.into_iter().find(|size| size.name() == name);
         match name.strip_prefix('-') {
             _ if name.is_empty() => Some(Self::Listed),
-            Some(name) => size(name).map(Self::Largest),
-            None => size(name).map(Self::Smallest),
+            Some(name) => Size::from_name(name).map(Self::Largest),
+            None => Size::from_name(name).map(Self::Smallest),
         }
     }
 
@@ -353,10 +333,8 @@ pub fn counted<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<(String, u32
     }
     let mut counts: Vec<(String, u32)> =
         counts.into_iter().map(|(n, c)| (n.to_owned(), c)).collect();
-    counts.sort_by(|a, b| match b.1.cmp(&a.1) {
-        Ordering::Equal => a.0.cmp(&b.0),
-        other => other,
-    });
+    // Names are sorted already, and the sort is stable.
+    counts.sort_by_key(|(_, count)| Reverse(*count));
     counts
 }
 

@@ -3,35 +3,27 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The four stages, in order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub enum Stage {
-    /// Fetches repositories and checks them: age, licence, tests.
-    Collect,
-    /// Finds spans of the main branch with unchanged dependencies; their ends
-    /// are candidates.
-    Spans,
-    /// Builds an image in which the target's suite runs.
-    Environment,
-    /// Tests base and target, and selects the best candidates.
-    Filter,
+use crate::names::named;
+
+named! {
+    /// The four stages, in order.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+    pub enum Stage {
+        /// Fetches repositories and checks them: age, licence, tests.
+        Collect = "collect",
+        /// Finds spans of the main branch with unchanged dependencies; their ends
+        /// are candidates.
+        Spans = "spans",
+        /// Builds an image in which the target's suite runs.
+        Environment = "environment",
+        /// Tests base and target, and selects the best candidates.
+        Filter = "filter",
+    }
 }
 
 impl Stage {
-    pub const ALL: [Self; 4] = [Self::Collect, Self::Spans, Self::Environment, Self::Filter];
-
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Collect => "collect",
-            Self::Spans => "spans",
-            Self::Environment => "environment",
-            Self::Filter => "filter",
-        }
-    }
-
     /// A name of its results.
     #[must_use]
     pub fn yields(self) -> &'static str {
@@ -41,11 +33,6 @@ impl Stage {
             Self::Environment => "candidates with an environment",
             Self::Filter => "tasks",
         }
-    }
-
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|stage| stage.name() == name)
     }
 }
 

@@ -2,53 +2,30 @@
 //! comparisons, forms, transcripts, code style. Like `swe-ci-core`, it does no
 //! IO and compiles to native code and WebAssembly.
 
-pub mod view;
-
-pub mod event;
-
-pub mod leaderboard;
-
-pub mod figures;
-
-pub mod browse;
-
-pub mod dataset;
-
-pub mod curation;
-
-pub mod preparation;
-
-pub mod inspection;
-
-pub mod likely_tests;
-
-pub mod conversation;
-
-pub mod style;
-
-pub mod card;
-
-pub mod verification;
-
-pub mod submission;
-
-pub mod steering;
-
-pub mod preflight;
-
 pub mod account;
-
-pub mod credentials;
-
-pub mod notification;
-
-pub mod pace;
-
-pub mod host;
-
-pub mod disk;
-
+pub mod browse;
+pub mod card;
 pub mod container;
-
+pub mod conversation;
+pub mod credentials;
+pub mod curation;
+pub mod dataset;
+pub mod disk;
+pub mod event;
+pub mod figures;
+pub mod host;
+pub mod inspection;
+pub mod leaderboard;
+pub mod likely_tests;
+mod names;
+pub mod notification;
+pub mod pace;
+pub mod preflight;
+pub mod preparation;
+pub mod steering;
+pub mod style;
+pub mod submission;
 #[doc(hidden)]
 pub mod testing;
+pub mod verification;
+pub mod view;

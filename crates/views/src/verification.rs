@@ -9,6 +9,8 @@ use swe_ci_core::report::Outcome;
 use swe_ci_core::run::Kind;
 use swe_ci_core::task::TaskId;
 
+use crate::names::named;
+
 /// Maximum tests listed in a difference; it only counts the others.
 const MAX_TESTS: usize = 50;
 
@@ -38,16 +40,18 @@ impl Verification {
     }
 }
 
-/// The trustworthiness of a result, if it needs a mark.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub enum Mark {
-    /// An administrator confirms it: its tests ran again and matched the
-    /// record.
-    Verified,
-    /// Imported, and its tests have not run here.
-    SelfReported,
+named! {
+    /// The trustworthiness of a result, if it needs a mark.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+    pub enum Mark {
+        /// An administrator confirms it: its tests ran again and matched the
+        /// record.
+        Verified = "verified",
+        /// Imported, and its tests have not run here.
+        SelfReported = "self-reported",
+    }
 }
 
 impl Mark {
@@ -59,21 +63,6 @@ impl Mark {
             (true, _) => Some(Self::Verified),
             (false, Kind::Imported) => Some(Self::SelfReported),
             (false, Kind::Measured | Kind::Human) => None,
-        }
-    }
-
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<Self> {
-        [Self::Verified, Self::SelfReported]
-            .into_iter()
-            .find(|mark| mark.name() == name)
-    }
-
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Verified => "verified",
-            Self::SelfReported => "self-reported",
         }
     }
 }

@@ -10,6 +10,8 @@ use swe_ci_core::step::Role;
 use swe_ci_core::task::TaskId;
 use swe_ci_core::usage::Usage;
 
+use crate::names::named;
+
 pub use search::hits;
 
 /// Default number of messages on a page.
@@ -27,28 +29,18 @@ const MAX_PARTS: usize = 200;
 /// Bytes before the first hit in a text that is cut.
 const BEFORE_HIT: usize = 4 << 10;
 
-/// The sender of a message.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub enum Speaker {
-    System,
-    User,
-    /// The model.
-    Assistant,
-    /// The harness, with the result of a tool call.
-    Tool,
-}
-
-impl Speaker {
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::System => "system",
-            Self::User => "user",
-            Self::Assistant => "assistant",
-            Self::Tool => "tool",
-        }
+named! {
+    /// The sender of a message.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+    pub enum Speaker {
+        System = "system",
+        User = "user",
+        /// The model.
+        Assistant = "assistant",
+        /// The harness, with the result of a tool call.
+        Tool = "tool",
     }
 }
 

@@ -101,26 +101,11 @@ impl Bars {
     pub(super) fn table(&self) -> Table {
         let (name, title) = self.measure.name();
         let places = self.measure.places();
-        let mut columns = Subject::columns();
-        columns.extend([
-            Column::new(name, title),
-            Column::new("low", "95 % from"),
-            Column::new("high", "95 % to"),
-        ]);
-        let row = |bar: &Bar| {
-            let mut cells = bar.run.cells();
-            let value = |value| Cell::number(value, places);
-            cells.extend([
-                value(Some(bar.value)),
-                value(bar.interval.map(|i| i.low)),
-                value(bar.interval.map(|i| i.high)),
-            ]);
-            cells
-        };
-        Table {
-            columns,
-            rows: self.bars.iter().map(row).collect(),
-        }
+        let row = |bar: &Bar| Cell::with_interval(Some(bar.value), bar.interval, places);
+        Table::of_runs(
+            Column::with_interval(name, title),
+            self.bars.iter().map(|bar| (&bar.run, row(bar))),
+        )
     }
 }
 

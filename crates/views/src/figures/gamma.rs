@@ -8,8 +8,16 @@ use swe_ci_core::uncertainty::Interval;
 use super::{Cell, Column, Study, Subject, Table};
 use crate::leaderboard::Entry;
 
-/// Steps of γ from 0.5 to 2 in the table.
-const STEPS: u32 = 30;
+/// The γs of tables, from 0.5 to 2.
+pub(super) fn gammas() -> impl Iterator<Item = Gamma> {
+    let steps = (10..=40).map(|step| Gamma::new(f64::from(step) / 20.0));
+    steps.filter_map(Result::ok)
+}
+
+/// The column of a value at a γ.
+pub(super) fn gamma_column(name: &str, gamma: f64) -> Column {
+    Column::new(format!("{name}_gamma_{gamma:.2}"), format!("γ {gamma:.2}"))
+}
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Curves {
@@ -96,42 +104,16 @@ impl Curve {
 
 impl Curves {
     pub(super) fn table(&self) -> Table {
-        let gammas: Vec<Gamma> = (0..=STEPS)
-            .filter_map(|step| Gamma::new(f64::from(10 + step) / 20.0).ok())
-            .collect();
-        let mut columns = Subject::columns();
-        columns.extend([
-            Column::new("evoscore", format!("At γ {:.2}", self.gamma.get())),
-            Column::new("low", "95 % from"),
-            Column::new("high", "95 % to"),
-        ]);
-        let at = |gamma: &Gamma| {
-            let gamma = gamma.get();
-            Column::new(
-                format!("evoscore_gamma_{gamma:.2}"),
-                format!("γ {gamma:.2}"),
-            )
-        };
-        columns.extend(gammas.iter().map(at));
-        let row = |line: &ScoredCurve| {
-            let number = |value| Cell::number(value, 3);
-            let mut cells = line.run.cells();
-            cells.extend([
-                number(Some(line.curve.at(self.gamma))),
-                number(line.interval.map(|i| i.low)),
-                number(line.interval.map(|i| i.high)),
-            ]);
-            cells.extend(
-                gammas
-                    .iter()
-                    .map(|gamma| number(Some(line.curve.at(*gamma)))),
-            );
-            cells
-        };
-        Table {
-            columns,
-            rows: self.curves.iter().map(row).collect(),
-        }
+        let selected = format!("At γ {:.2}", self.gamma.get());
+        let columns = gammas().map(|gamma| gamma_column("evoscore", gamma.get()));
+        let rows = self.curves.iter().map(|line| {
+            let score = line.curve.at(self.gamma);
+            let at = move |gamma| Cell::number(Some(line.curve.at(gamma)), 3);
+            let selected = Cell::with_interval(Some(score), line.interval, 3);
+            (&line.run, selected.into_iter().chain(gammas().map(at)))
+        });
+        let selected = Column::with_interval("evoscore", selected);
+        Table::of_runs(selected.into_iter().chain(columns), rows)
     }
 }
 

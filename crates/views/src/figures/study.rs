@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use swe_ci_core::metrics::{Convention, Gamma};
 use swe_ci_core::run::Kind;
 
-use super::{Cell, Column, Table};
+use super::{Cell, Column};
 use crate::leaderboard::{Entry, LeaderboardData, Row, UncertaintyModel};
 
 /// A leaderboard with one γ and convention. Its ranking, with intervals, is
@@ -49,28 +49,6 @@ pub struct LeftOut {
     pub because: String,
 }
 
-/// A line per run over common steps.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Lines {
-    /// Label of the horizontal axis.
-    pub along: String,
-    /// Label of the vertical axis.
-    pub value: String,
-    /// Prefix of the names of the steps' columns.
-    pub prefix: String,
-    /// Names of the steps.
-    pub steps: Vec<String>,
-    /// Best first, by their last value.
-    pub lines: Vec<Line>,
-}
-
-/// The line of one run; shorter than the steps if its N is smaller.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Line {
-    pub run: Subject,
-    pub values: Vec<f64>,
-}
-
 impl<'a> Study<'a> {
     #[must_use]
     pub fn of(
@@ -103,6 +81,25 @@ impl<'a> Study<'a> {
         })
     }
 
+    /// What `make` gives for each run, best first, and the runs without it.
+    pub(super) fn each<T>(
+        &self,
+        because: &str,
+        make: impl Fn(Subject, &'a Entry, &Row) -> Option<T>,
+    ) -> (Vec<T>, LeftOut) {
+        let mut models = Vec::new();
+        let made = self.runs().filter_map(|(run, entry, row)| {
+            let made = make(run, entry, row);
+            if made.is_none() {
+                models.push(row.model.clone());
+            }
+            made
+        });
+        let made = made.collect();
+        let because = because.to_owned();
+        (made, LeftOut { models, because })
+    }
+
     #[must_use]
     pub fn basis(&self) -> Basis {
         let tasks = || self.runs().flat_map(|(_, entry, _)| &entry.tasks);
@@ -126,8 +123,8 @@ impl Subject {
     }
 
     /// The first columns of every table.
-    pub(super) fn columns() -> Vec<Column> {
-        vec![
+    pub(super) fn columns() -> [Column; 4] {
+        [
             Column::new("model", "Model"),
             Column::new("provider", "Provider"),
             Column::new("run_id", "Run"),
@@ -136,41 +133,9 @@ impl Subject {
     }
 
     /// Its cells under [`Subject::columns`].
-    pub(super) fn cells(&self) -> Vec<Cell> {
-        let text = |text: &str| Cell::Text(text.to_owned());
-        vec![
-            text(&self.model),
-            text(&self.provider),
-            text(&self.run_id),
-            text(self.kind.name()),
-        ]
-    }
-}
-
-impl Lines {
-    /// Sorts the lines by their last value, best first.
-    pub(super) fn sorted(mut self) -> Self {
-        let end = |line: &Line| line.values.last().copied().unwrap_or_default();
-        self.lines.sort_by(|a, b| end(b).total_cmp(&end(a)));
-        self
-    }
-
-    pub(super) fn table(&self) -> Table {
-        let mut columns = Subject::columns();
-        for step in &self.steps {
-            let name = format!("{}_{}", self.prefix, step.replace('–', "_"));
-            columns.push(Column::new(name, step.clone()));
-        }
-        let row = |line: &Line| {
-            let mut cells = line.run.cells();
-            let value = |at: usize| Cell::number(line.values.get(at).copied(), 3);
-            cells.extend((0..self.steps.len()).map(value));
-            cells
-        };
-        Table {
-            columns,
-            rows: self.lines.iter().map(row).collect(),
-        }
+    pub(super) fn cells(&self) -> [Cell; 4] {
+        [&self.model, &self.provider, &self.run_id, self.kind.name()]
+            .map(|text| Cell::Text(text.to_owned()))
     }
 }
 

@@ -3,33 +3,21 @@
 //! ([`LeaderboardData::rank`]), and their uncertainty ([`UncertaintyModel`]).
 //! Server and browser use the same code.
 
-mod uncertainty_model;
-
-mod published;
-
-mod row;
-
-mod rank;
-
-mod scores;
-
-mod task_scores;
+pub mod export;
 
 mod matrix;
-
-mod strengths;
-
-mod style;
-
-mod versus;
-
+mod published;
+mod rank;
+mod row;
+mod scores;
 mod sentence;
-
-mod view;
-
+mod strengths;
+mod style;
+mod task_scores;
+mod uncertainty_model;
 mod unseen_tasks;
-
-pub mod export;
+mod versus;
+mod view;
 
 use serde::{Deserialize, Serialize};
 

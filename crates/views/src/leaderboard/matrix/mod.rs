@@ -14,6 +14,8 @@ use swe_ci_core::metrics::{Convention, Gamma, mean};
 use swe_ci_core::run::Kind;
 use swe_ci_core::task::TaskId;
 
+use crate::names::named;
+
 /// The tasks of a split with at least one scored run, each with the result of
 /// every run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -42,18 +44,20 @@ pub struct MatrixRun {
     pub absence: Absence,
 }
 
-/// Why a run has no score on a task.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub enum Absence {
-    /// The run is not over.
-    NotYet,
-    /// The evolution is blocked, which has no score, or the task is not part
-    /// of the run.
-    BlockedOrNoPart,
-    /// The task is not part of the run.
-    NoPart,
+named! {
+    /// Why a run has no score on a task.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+    pub enum Absence {
+        /// The run is not over.
+        NotYet = "not_yet",
+        /// The evolution is blocked, which has no score, or the task is not part
+        /// of the run.
+        BlockedOrNoPart = "blocked_or_no_part",
+        /// The task is not part of the run.
+        NoPart = "no_part",
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -240,17 +244,6 @@ const HEADS: [&str; 13] = [
     "samples",
     "absence",
 ];
-
-impl Absence {
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::NotYet => "not_yet",
-            Self::BlockedOrNoPart => "blocked_or_no_part",
-            Self::NoPart => "no_part",
-        }
-    }
-}
 
 #[cfg(test)]
 mod tests {

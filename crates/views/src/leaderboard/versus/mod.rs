@@ -1,9 +1,7 @@
 //! Compares runs side by side, on the tasks all of them were scored on.
 
 mod refusal;
-
 mod shared_tasks;
-
 mod style;
 
 use serde::{Deserialize, Serialize};
