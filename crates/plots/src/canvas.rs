@@ -66,6 +66,13 @@ impl Area {
         } = self;
         [(left, top), (right, top), (right, bottom), (left, bottom)]
     }
+
+    pub(crate) fn meets(self, other: Self) -> bool {
+        self.left < other.right
+            && other.left < self.right
+            && self.top < other.bottom
+            && other.top < self.bottom
+    }
 }
 
 /// The look of text.
@@ -194,16 +201,7 @@ impl<'a> Canvas<'a> {
     }
 
     pub(crate) fn mark(&self, (x, y): (f64, f64), series: &str, label: String) -> Mark {
-        let (px, py) = self.pixel(x, y);
-        let series = series.to_owned();
-        Mark {
-            x,
-            y,
-            px,
-            py,
-            label,
-            series,
-        }
+        Mark::new((x, y), self.pixel(x, y), series, label)
     }
 
     /// A line through data.
@@ -283,6 +281,22 @@ impl<'a> Canvas<'a> {
             ];
             self.pixel_line(&ends, paint, width);
             foot += HATCH;
+        }
+    }
+
+    /// A horizontal interval with strokes up and down by `half` at its ends; the
+    /// widths are those of the interval and the strokes.
+    pub(crate) fn interval(
+        &self,
+        (low, high): (f64, f64),
+        y: f64,
+        half: f64,
+        paint: Paint,
+        (width, stroke): (f64, f64),
+    ) {
+        self.pixel_line(&[(low, y), (high, y)], paint, width);
+        for x in [low, high] {
+            self.pixel_line(&[(x, y - half), (x, y + half)], paint, stroke);
         }
     }
 

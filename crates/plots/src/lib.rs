@@ -21,6 +21,7 @@ mod scatter;
 mod style_trend;
 mod style_wins;
 
+mod axes;
 mod brush;
 mod canvas;
 mod labels;
@@ -66,6 +67,20 @@ pub struct Mark {
     pub label: String,
     /// Which series it belongs to.
     pub series: String,
+}
+
+impl Mark {
+    fn new((x, y): (f64, f64), (px, py): (f64, f64), series: &str, label: String) -> Self {
+        let series = series.to_owned();
+        Self {
+            x,
+            y,
+            px,
+            py,
+            label,
+            series,
+        }
+    }
 }
 
 /// Width and height of a picture in CSS pixels. Pages show it at about this

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::count;
 use crate::names::named;
 use crate::view::{TaskState, TaskSummary};
 
@@ -279,7 +280,6 @@ impl Spread {
         values.retain(|value| value.is_finite());
         values.sort_by(f64::total_cmp);
         let (min, max) = (*values.first()?, *values.last()?);
-        let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
         let edges = edges(max);
         let bins = edges.windows(2).map(|edge| {
             let below = |limit| values.partition_point(|value| *value < limit);

@@ -1,8 +1,11 @@
 //! Curation: making tasks from git histories, stage by stage (the paper,
 //! section 3.1 and figure 2).
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
+use crate::browse::counted;
 use crate::names::named;
 
 named! {
@@ -206,6 +209,7 @@ pub fn funnel<'a>(fates: impl IntoIterator<Item = (Stage, &'a Fate)>) -> Vec<Sta
         waiting: 0,
         dropped: Vec::new(),
     });
+    let mut reasons: BTreeMap<Stage, Vec<&str>> = BTreeMap::new();
     for (stage, fate) in fates {
         let Some(count) = stages.iter_mut().find(|count| count.stage == stage) else {
             continue;
@@ -214,25 +218,14 @@ pub fn funnel<'a>(fates: impl IntoIterator<Item = (Stage, &'a Fate)>) -> Vec<Sta
         match fate {
             Fate::Waiting => count.waiting += 1,
             Fate::Survived => count.survived += 1,
-            Fate::Dropped { reason, .. } => {
-                match count
-                    .dropped
-                    .iter_mut()
-                    .find(|known| known.reason == *reason)
-                {
-                    Some(known) => known.count += 1,
-                    None => count.dropped.push(Dropped {
-                        reason: reason.clone(),
-                        count: 1,
-                    }),
-                }
-            }
+            Fate::Dropped { reason, .. } => reasons.entry(stage).or_default().push(reason),
         }
     }
     for count in &mut stages {
-        count
-            .dropped
-            .sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.reason.cmp(&b.reason)));
+        let dropped = counted(reasons.remove(&count.stage).unwrap_or_default()).into_iter();
+        count.dropped = dropped
+            .map(|(reason, count)| Dropped { reason, count })
+            .collect();
     }
     stages.into()
 }

@@ -100,16 +100,13 @@ impl SplitDetail {
 
     fn write_datasheet(&self, to: &mut String) -> std::fmt::Result {
         let SplitSummary { name, tasks, ready } = &self.summary;
-        writeln!(to, "# Datasheet of the split `{name}`\n")?;
-        writeln!(to, "## Purpose\n")?;
         writeln!(
             to,
-            "To measure how well coding agents maintain a code base over many iterations: each task is a repository at two commits of its history, with the tests of the later one.\n"
-        )?;
-        writeln!(to, "## Composition\n")?;
-        writeln!(
-            to,
-            "- {tasks} tasks, {ready} of which can run, from {} repositories",
+            "# Datasheet of the split `{name}`\n\n\
+             ## Purpose\n\n\
+             To measure how well coding agents maintain a code base over many iterations: each task is a repository at two commits of its history, with the tests of the later one.\n\n\
+             ## Composition\n\n\
+             - {tasks} tasks, {ready} of which can run, from {} repositories",
             self.repositories.len()
         )?;
         for spread in &self.spreads {
@@ -124,35 +121,24 @@ impl SplitDetail {
             )?;
         }
         list(to, "Repositories", &self.repositories)?;
-        writeln!(to, "\n## Collection\n")?;
-        writeln!(to, "{}", self.origin())?;
-        for StageCount {
-            stage,
-            entered,
-            survived,
-            dropped,
-            ..
-        } in &self.funnel
-        {
-            let reasons: Vec<String> = dropped
-                .iter()
+        writeln!(to, "\n## Collection\n\n{}", self.origin())?;
+        for count in &self.funnel {
+            let (name, yields) = (count.stage.name(), count.stage.yields());
+            let (survived, entered) = (count.survived, count.entered);
+            let reasons = count.dropped.iter();
+            let reasons: Vec<String> = reasons
                 .map(|dropped| format!("{}: {}", dropped.reason, dropped.count))
                 .collect();
-            let reasons = match reasons.is_empty() {
-                true => String::new(),
-                false => format!(" (dropped: {})", reasons.join(", ")),
-            };
-            let name = stage.name();
-            writeln!(
-                to,
-                "- {name}: {survived} of {entered} {}{reasons}",
-                stage.yields()
-            )?;
+            write!(to, "- {name}: {survived} of {entered} {yields}")?;
+            match reasons.is_empty() {
+                true => writeln!(to)?,
+                false => writeln!(to, " (dropped: {})", reasons.join(", "))?,
+            }
         }
-        writeln!(to, "\n## Preparation\n")?;
         writeln!(
             to,
-            "Every suite ran in containers without a network, once on the base and several times on the target. Tests that did not pass every time do not count."
+            "\n## Preparation\n\n\
+             Every suite ran in containers without a network, once on the base and several times on the target. Tests that did not pass every time do not count."
         )?;
         match self.findings.is_empty() {
             true => writeln!(to, "There were no findings.")?,
@@ -163,14 +149,15 @@ impl SplitDetail {
             true => writeln!(to, "\nNone was recognised.")?,
             false => list(to, "Of the targets", &self.licences)?,
         }
-        writeln!(to, "\n## Use\n")?;
         writeln!(
             to,
-            "The repositories are public: a model may have been trained on them. Results show which tasks are older than a model's release. The code of the tasks belongs to its authors, under the licences above."
-        )?;
-        writeln!(to, "\n## Identity\n")?;
-        writeln!(to, "- digest: `{}`", self.digest)?;
-        writeln!(to, "- imported: {}", self.created_at)
+            "\n## Use\n\n\
+             The repositories are public: a model may have been trained on them. Results show which tasks are older than a model's release. The code of the tasks belongs to its authors, under the licences above.\n\n\
+             ## Identity\n\n\
+             - digest: `{}`\n\
+             - imported: {}",
+            self.digest, self.created_at
+        )
     }
 
     /// Its origin in a sentence.

@@ -6,6 +6,7 @@ use swe_ci_core::diff::Diff;
 use swe_ci_core::report::{Outcome, Report};
 use swe_ci_core::step::Role;
 
+use crate::count;
 use crate::view::IterationDetail;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -104,7 +105,7 @@ fn last_lines(text: &str, lines: usize, bytes: usize) -> (&str, u32) {
         start -= line.len();
     }
     let earlier = text[..start].lines().count();
-    (&text[start..], u32::try_from(earlier).unwrap_or(u32::MAX))
+    (&text[start..], count(earlier))
 }
 
 /// The code changes of an iteration, if they are known.

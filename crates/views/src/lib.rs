@@ -29,3 +29,8 @@ pub mod submission;
 pub mod testing;
 pub mod verification;
 pub mod view;
+
+/// A number of things; beyond `u32::MAX`, that many.
+pub(crate) fn count(n: usize) -> u32 {
+    u32::try_from(n).unwrap_or(u32::MAX)
+}

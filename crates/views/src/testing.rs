@@ -5,6 +5,7 @@ use swe_ci_core::metrics::{Convention, Series, Verdict};
 use swe_ci_core::run::Progress;
 use swe_ci_core::task::{SuiteCounts, TaskId};
 
+use crate::count;
 use crate::leaderboard::{Entry, LeaderboardData, Published, Sample, ScoredTask};
 use crate::style::{Beside, StylePoint};
 
@@ -75,7 +76,7 @@ pub fn run(model: &str, max_iterations: u32, tasks: Vec<ScoredTask>) -> Entry {
         harness_version: "1".to_owned(),
         progress: Progress::Finished,
         metric_version: 1,
-        tasks_total: u32::try_from(tasks.len()).unwrap_or(u32::MAX),
+        tasks_total: count(tasks.len()),
         tasks,
         ..Entry::none(max_iterations)
     }
@@ -97,7 +98,7 @@ pub fn entry(model: &str, tasks: &[(&str, &[&[f64]])]) -> Entry {
         samples: samples.iter().map(|changes| sample(changes)).collect(),
     };
     let tasks = tasks.iter().enumerate().map(task).collect();
-    run(model, u32::try_from(longest).unwrap_or(u32::MAX), tasks)
+    run(model, count(longest), tasks)
 }
 
 /// A finished run with one evolution for each list of changes, each with its

@@ -9,6 +9,7 @@ use swe_ci_core::report::Outcome;
 use swe_ci_core::run::Kind;
 use swe_ci_core::task::TaskId;
 
+use crate::count;
 use crate::names::named;
 
 /// Maximum tests listed in a difference; it only counts the others.
@@ -111,7 +112,7 @@ impl fmt::Display for Otherwise {
             Self::Collapsed { reason } => write!(f, "the code no longer ran, {reason}"),
             Self::Ran => f.write_str("the code ran, unlike before"),
             Self::Tests { tests, more } => {
-                let listed = u32::try_from(tests.len()).unwrap_or(u32::MAX);
+                let listed = count(tests.len());
                 match listed.saturating_add(*more) {
                     1 => f.write_str("1 test differs")?,
                     n => write!(f, "{n} tests differ")?,
@@ -171,7 +172,7 @@ pub fn compare(
             found: now.name().into(),
         })
         .collect();
-    let more = u32::try_from(tests.len().saturating_sub(MAX_TESTS)).unwrap_or(u32::MAX);
+    let more = count(tests.len().saturating_sub(MAX_TESTS));
     tests.truncate(MAX_TESTS);
     (!tests.is_empty()).then_some(Otherwise::Tests { tests, more })
 }

@@ -70,10 +70,7 @@ fn draw_row(canvas: &Canvas<'_>, bar: &Bar, y: f64, at: impl Fn(f64) -> f64) {
     }
     canvas.pixel_line(&[(at(0.0), y), (at(bar.value), y)], Paint::Axis, 2.0);
     if let Some(Interval { low, high }) = bar.interval {
-        canvas.pixel_line(&[(at(low), y), (at(high), y)], solid, 5.0);
-        for end in [low, high] {
-            canvas.pixel_line(&[(at(end), y - 9.0), (at(end), y + 9.0)], solid, 3.0);
-        }
+        canvas.interval((at(low), at(high)), y, 9.0, solid, (5.0, 3.0));
     }
     canvas.pixel_marker((at(bar.value), y), bar.series, 10.0, solid, true);
     let score = format::score(bar.value);

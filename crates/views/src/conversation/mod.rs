@@ -10,6 +10,7 @@ use swe_ci_core::step::Role;
 use swe_ci_core::task::TaskId;
 use swe_ci_core::usage::Usage;
 
+use crate::count;
 use crate::names::named;
 
 pub use search::hits;
@@ -385,10 +386,6 @@ impl Found {
             next: number(here + 1),
         }
     }
-}
-
-fn count(n: usize) -> u32 {
-    u32::try_from(n).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]

@@ -50,19 +50,12 @@ impl Measure {
         }
     }
 
-    fn value(self, row: &Row) -> f64 {
+    /// The value of a row, and the one of its intervals.
+    fn of(self, row: &Row) -> (f64, fn(Intervals) -> Interval) {
         match self {
-            Self::ZeroRegression => row.zero_regression_rate,
-            Self::Solved => row.solved_rate,
-            Self::Turns => row.average_turns,
-        }
-    }
-
-    fn interval(self, intervals: Intervals) -> Interval {
-        match self {
-            Self::ZeroRegression => intervals.zero_regression_rate,
-            Self::Solved => intervals.solved_rate,
-            Self::Turns => intervals.average_turns,
+            Self::ZeroRegression => (row.zero_regression_rate, |i| i.zero_regression_rate),
+            Self::Solved => (row.solved_rate, |i| i.solved_rate),
+            Self::Turns => (row.average_turns, |i| i.average_turns),
         }
     }
 }
@@ -70,14 +63,16 @@ impl Measure {
 impl Bars {
     #[must_use]
     pub fn new(study: &Study<'_>, measure: Measure) -> Self {
-        let runs = study.runs();
-        let mut bars: Vec<Bar> = runs
-            .map(|(run, _, row)| Bar {
+        let runs = study.runs().map(|(run, _, row)| {
+            let (value, interval) = measure.of(row);
+            let interval = row.intervals.map(interval);
+            Bar {
                 run,
-                value: measure.value(row),
-                interval: row.intervals.map(|i| measure.interval(i)),
-            })
-            .collect();
+                value,
+                interval,
+            }
+        });
+        let mut bars: Vec<Bar> = runs.collect();
         bars.sort_by(|a, b| {
             let rising = a.value.total_cmp(&b.value);
             let order = match measure {

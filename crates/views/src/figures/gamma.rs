@@ -6,6 +6,7 @@ use swe_ci_core::metrics::{Convention, Gamma, Weights};
 use swe_ci_core::uncertainty::Interval;
 
 use super::{Cell, Column, Study, Subject, Table};
+use crate::count;
 use crate::leaderboard::Entry;
 
 /// The γs of tables, from 0.5 to 2.
@@ -97,7 +98,7 @@ impl Curve {
     /// EvoScore at a γ.
     #[must_use]
     pub fn at(&self, gamma: Gamma) -> f64 {
-        let n = u32::try_from(self.changes.len()).unwrap_or(u32::MAX);
+        let n = count(self.changes.len());
         Weights::new(gamma, n).evoscore(&self.changes)
     }
 }

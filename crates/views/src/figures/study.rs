@@ -1,6 +1,6 @@
 //! The input of the figures, and the types that several figures share.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 use swe_ci_core::metrics::{Convention, Gamma};
@@ -67,16 +67,9 @@ impl<'a> Study<'a> {
 
     /// The runs with scores in the convention, best first.
     pub(super) fn runs(&self) -> impl Iterator<Item = (Subject, &'a Entry, &Row)> {
-        let data = self.sheet;
-        let entries: HashMap<&str, usize> = data
-            .entries
-            .iter()
-            .enumerate()
-            .map(|(index, entry)| (entry.run_id.as_str(), index))
-            .collect();
+        let entries = self.sheet.by_run();
         self.rows.iter().filter_map(move |row| {
-            let index = *entries.get(row.run_id.as_str())?;
-            let entry = &data.entries[index];
+            let (index, entry) = *entries.get(row.run_id.as_str())?;
             Some((Subject::new(index, entry), entry, row))
         })
     }

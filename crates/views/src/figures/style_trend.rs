@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use swe_ci_core::metrics::{Convention, mean};
 
 use super::{Cell, Column, LeftOut, Study, Subject, Table};
+use crate::count;
 use crate::leaderboard::{Entry, Sample};
 use crate::style::StylePoint;
 
@@ -76,7 +77,7 @@ fn steps(entry: &Entry, convention: Convention) -> Vec<StyleStep> {
     }
     let step = |(iteration, tasks): (u32, Vec<Changes>)| StyleStep {
         iteration,
-        tasks: u32::try_from(tasks.len()).unwrap_or(u32::MAX),
+        tasks: count(tasks.len()),
         changes: Changes::mean(&tasks),
     };
     tasks.into_iter().map(step).collect()

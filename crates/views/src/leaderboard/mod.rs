@@ -6,9 +6,7 @@
 pub mod export;
 
 mod matrix;
-mod published;
 mod rank;
-mod row;
 mod scores;
 mod sentence;
 mod strengths;
@@ -22,8 +20,7 @@ mod view;
 use serde::{Deserialize, Serialize};
 
 pub use matrix::{Absence, Matrix, MatrixCell, MatrixRun, MatrixTask, TaskKey, TaskOrder};
-pub use published::{Published, PublishedRow};
-pub use row::{Intervals, Row};
+pub use rank::{Intervals, Row};
 pub use scores::{EvolutionScore, RecoveryTime, Scores};
 pub use sentence::in_words;
 pub use strengths::{
@@ -50,6 +47,39 @@ pub struct LeaderboardData {
     pub entries: Vec<Entry>,
     /// Results that are known only from publications; never ranked.
     pub published: Published,
+}
+
+// Published results appear beside the ranking, never in it: without the raw data
+// there are no ties and no intervals, and no other γ or convention.
+
+/// Published results and their source.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Published {
+    /// The split of the measurements.
+    pub split: String,
+    /// Tasks in that split.
+    pub tasks: u32,
+    /// The location of the figures, and how they were read.
+    pub source: String,
+    /// Maximum error of `evoscore`.
+    pub evoscore_error: f64,
+    /// Best first.
+    pub rows: Vec<PublishedRow>,
+}
+
+/// One published model.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct PublishedRow {
+    pub model: String,
+    pub provider: String,
+    /// `YYYY-MM-DD`.
+    pub release_date: String,
+    /// Equation 3 at γ = 1, -1 to 1.
+    pub evoscore: f64,
+    /// Figure 6, 0 to 1; absent when not published.
+    pub zero_regression_rate: Option<f64>,
 }
 
 /// A run with at least one scored task.
@@ -125,6 +155,11 @@ impl ScoredTask {
             .iter()
             .filter_map(move |sample| sample.series(convention))
     }
+
+    /// The mean of a value of its samples; `None` without a scored one.
+    fn mean_of(&self, convention: Convention, value: impl Fn(&Series) -> f64) -> Option<f64> {
+        mean(self.series(convention).map(value))
+    }
 }
 
 impl Entry {
@@ -172,7 +207,7 @@ impl Entry {
     #[must_use]
     pub fn evoscore(&self, gamma: Gamma, convention: Convention) -> Option<f64> {
         let weights = Weights::new(gamma, self.max_iterations);
-        mean(self.by_task(convention, |series| weights.evoscore(series.changes())))
+        self.mean_of(convention, |series| weights.evoscore(series.changes()))
     }
 
     /// Its profile over the iterations.
@@ -198,7 +233,7 @@ impl Entry {
         let scored = self.is_scored(convention);
         let tasks = self.tasks.iter().filter(move |_| scored);
         // A scored task has at least one sample.
-        tasks.map(move |task| mean(task.series(convention).map(&value)).unwrap_or(0.0))
+        tasks.map(move |task| task.mean_of(convention, &value).unwrap_or(0.0))
     }
 }
 

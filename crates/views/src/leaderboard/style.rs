@@ -9,6 +9,7 @@ use swe_ci_core::metrics::{Convention, Series, mean};
 use swe_ci_core::uncertainty::Interval;
 
 use super::{Entry, LeaderboardData, Sample, ScoredTask};
+use crate::count;
 use crate::style::{Beside, StyleMetric, StylePoint};
 
 /// The comparison of a run's code with the oracle's, over the tasks it solved.
@@ -103,7 +104,7 @@ impl WinRates {
     fn average(tasks: &[Shares]) -> Option<Self> {
         let share = |index: usize| mean(tasks.iter().map(|shares| shares[index]));
         Some(Self {
-            tasks: u32::try_from(tasks.len()).unwrap_or(u32::MAX),
+            tasks: count(tasks.len()),
             win: share(0)?,
             tie: share(1)?,
             loss: share(2)?,

@@ -14,6 +14,7 @@ use swe_ci_core::metrics::{Convention, Gamma, mean};
 use swe_ci_core::run::Kind;
 use swe_ci_core::task::TaskId;
 
+use crate::count;
 use crate::names::named;
 
 /// The tasks of a split with at least one scored run, each with the result of
@@ -95,10 +96,10 @@ impl LeaderboardData {
     /// Every task against every run that has a score in the convention.
     #[must_use]
     pub fn matrix(&self, gamma: Gamma, convention: Convention, order: TaskOrder) -> Matrix {
-        let entries: HashMap<&str, &Entry> = self.entries.iter().map(|e| (&*e.run_id, e)).collect();
+        let entries = self.by_run();
         let ranking = self.rank(gamma, convention);
         let ranked = ranking.iter().filter_map(|row| {
-            let entry = entries.get(row.run_id.as_str())?;
+            let (_, entry) = entries.get(row.run_id.as_str())?;
             Some((row, *entry))
         });
         let ranked: Vec<(&Row, &Entry)> = ranked.collect();
@@ -115,7 +116,7 @@ impl LeaderboardData {
                     evoscore: score.evoscore,
                     solved: score.solved,
                     zero_regression: score.zero_regression,
-                    samples: u32::try_from(task.samples.len()).unwrap_or(u32::MAX),
+                    samples: count(task.samples.len()),
                 });
             }
         }
@@ -131,7 +132,7 @@ impl LeaderboardData {
                 .map(|(row, entry)| column(row, entry))
                 .collect(),
             rows,
-            left_out: u32::try_from(self.unranked(convention).count()).unwrap_or(u32::MAX),
+            left_out: count(self.unranked(convention).count()),
         }
     }
 }
@@ -180,7 +181,6 @@ impl MatrixTask {
         let cells = self.cells.iter().zip(models).filter(|(_, counts)| **counts);
         let cells: Vec<&MatrixCell> = cells.filter_map(|(cell, _)| cell.as_ref()).collect();
         let scores = || cells.iter().map(|cell| cell.evoscore);
-        let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
         let (low, high) = (scores().reduce(f64::min), scores().reduce(f64::max));
         Self {
             mean: mean(scores()),

@@ -16,6 +16,8 @@ use swe_ci_core::metrics::{Convention, Gamma, Series};
 use swe_ci_core::task::TaskId;
 use swe_ci_core::uncertainty::Comparison;
 
+use crate::count;
+
 /// Runs of one split side by side.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -186,10 +188,6 @@ impl Course {
             regressions: series.regressions().iter().map(|r| r.iteration).collect(),
         }
     }
-}
-
-fn count(n: usize) -> u32 {
-    u32::try_from(n).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]
