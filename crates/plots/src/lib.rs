@@ -6,7 +6,6 @@
 
 pub mod card;
 pub mod fixture;
-pub mod format;
 
 mod bars;
 mod changed;
@@ -30,6 +29,8 @@ mod paint;
 mod panels;
 mod shape;
 mod ticks;
+
+pub use swe_ci_views::format;
 
 pub use brush::Layout;
 pub use courses::courses;

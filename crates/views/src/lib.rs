@@ -13,6 +13,7 @@ pub mod dataset;
 pub mod disk;
 pub mod event;
 pub mod figures;
+pub mod format;
 pub mod host;
 pub mod inspection;
 pub mod leaderboard;

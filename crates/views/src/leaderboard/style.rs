@@ -68,10 +68,7 @@ pub struct WinIntervals {
 impl StyleRates {
     #[must_use]
     pub fn of(&self, metric: StyleMetric) -> Option<WinRates> {
-        match metric {
-            StyleMetric::Mi => self.mi,
-            StyleMetric::Pylint => self.pylint,
-        }
+        metric.pick(self.mi, self.pylint)
     }
 
     /// `None` when no task is solved and measured.
@@ -92,10 +89,7 @@ impl StyleRates {
 impl StyleIntervals {
     #[must_use]
     pub fn of(&self, metric: StyleMetric) -> Option<WinIntervals> {
-        match metric {
-            StyleMetric::Mi => self.mi,
-            StyleMetric::Pylint => self.pylint,
-        }
+        metric.pick(self.mi, self.pylint)
     }
 }
 

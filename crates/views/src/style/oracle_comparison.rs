@@ -34,10 +34,11 @@ pub enum StyleMetric {
 impl StyleMetric {
     pub const ALL: [Self; 2] = [Self::Mi, Self::Pylint];
 
-    fn value(self, point: StylePoint) -> Option<f64> {
+    /// The value of this metric.
+    pub(crate) fn pick<T>(self, mi: T, pylint: T) -> T {
         match self {
-            Self::Mi => point.mi,
-            Self::Pylint => point.pylint,
+            Self::Mi => mi,
+            Self::Pylint => pylint,
         }
     }
 }
@@ -47,8 +48,8 @@ impl Beside {
     /// is a tie. `None` unless both were measured.
     #[must_use]
     pub fn against(&self, metric: StyleMetric) -> Option<Ordering> {
-        let (own, oracle) = (metric.value(self.own)?, metric.value(self.oracle)?);
-        Some(match own - oracle {
+        let value = |point: StylePoint| metric.pick(point.mi, point.pylint);
+        Some(match value(self.own)? - value(self.oracle)? {
             difference if difference > SAME => Ordering::Greater,
             difference if difference < -SAME => Ordering::Less,
             _ => Ordering::Equal,
