@@ -44,7 +44,6 @@ pub(crate) fn upright(canvas: &Canvas<'_>, title: &str) {
     canvas.text(title, (2.0, 10.0), Anchor::Right, Paint::Muted);
 }
 
-/// The ticks of γ.
 pub(crate) fn gammas(canvas: &Canvas<'_>, frame: &Frame, wanted: u32) {
     let gammas = ticks(frame.x.clone(), wanted);
     for gamma in &gammas {

@@ -27,7 +27,6 @@ mod labels;
 mod legend;
 mod paint;
 mod panels;
-mod shape;
 mod ticks;
 
 pub use swe_ci_views::format;
@@ -64,9 +63,7 @@ pub struct Mark {
     /// In the units of the picture's [`Size`].
     pub px: f64,
     pub py: f64,
-    /// Its label, in words.
     pub label: String,
-    /// Which series it belongs to.
     pub series: String,
 }
 

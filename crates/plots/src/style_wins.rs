@@ -55,7 +55,6 @@ struct Panel {
     span: Span,
 }
 
-/// A part of a bar.
 struct Part {
     word: &'static str,
     fill: Fill,

@@ -14,7 +14,6 @@ use swe_ci_base::digest::sha256_hex;
 
 use crate::lock;
 
-/// The commit of its dataset.
 pub const COMMIT: &str = "5eed5eed5eed5eed5eed5eed5eed5eed5eed5eed";
 
 /// A server of the dataset `tiny/set`, from a folder in the official layout.

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::count;
 use crate::names::named;
 use crate::view::{TaskState, TaskSummary};
+use crate::{count, median};
 
 named! {
     /// A size of a task, for filters, orders and histograms.
@@ -292,17 +292,12 @@ impl Spread {
         let mut bins: Vec<SpreadBin> = bins.skip_while(|bin| bin.tasks == 0).collect();
         let end = bins.iter().rposition(|bin| bin.tasks > 0);
         bins.truncate(end.map_or(0, |last| last + 1));
-        let middle = values.len() / 2;
-        let median = match values.len() % 2 {
-            1 => values[middle],
-            _ => f64::midpoint(values[middle - 1], values[middle]),
-        };
         Some(Self {
             size,
             tasks: count(values.len()),
             min,
             mean: values.iter().sum::<f64>() / values.len() as f64,
-            median,
+            median: median(&values)?,
             max,
             bins,
         })

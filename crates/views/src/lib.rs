@@ -31,6 +31,13 @@ pub mod testing;
 pub mod verification;
 pub mod view;
 
+/// The median of sorted values: for an even number, the mean of the two in the
+/// middle.
+pub(crate) fn median(sorted: &[f64]) -> Option<f64> {
+    let upper = *sorted.get(sorted.len() / 2)?;
+    Some(f64::midpoint(sorted[(sorted.len() - 1) / 2], upper))
+}
+
 /// A number of things; beyond `u32::MAX`, that many.
 pub(crate) fn count(n: usize) -> u32 {
     u32::try_from(n).unwrap_or(u32::MAX)

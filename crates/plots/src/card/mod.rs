@@ -18,7 +18,6 @@ pub const SIZE: Size = Size {
     height: 630,
 };
 
-/// The margin at every edge.
 const EDGE: f64 = 64.0;
 /// The left edge of the picture beside the text.
 const BESIDE: f64 = 596.0;
@@ -33,7 +32,6 @@ const VALUE: Lettering = Lettering::of(46.0).bold();
 const LARGE_TITLE: Lettering = Lettering::of(68.0).bold();
 const LARGE_BODY: Lettering = Lettering::of(34.0);
 
-/// The content of a card.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Card {
     /// The kind of page, above the title.

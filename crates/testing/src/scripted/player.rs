@@ -30,7 +30,6 @@ impl Player {
         }
     }
 
-    /// The answer and its fault.
     pub fn answer(&self, request: &AgentRequest) -> (Answer, Option<Fault>) {
         let Some(mut conversation) = self.conversation(request) else {
             let (text, call) = side_request_answer(request);

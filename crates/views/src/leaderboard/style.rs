@@ -9,8 +9,8 @@ use swe_ci_core::metrics::{Convention, Series, mean};
 use swe_ci_core::uncertainty::Interval;
 
 use super::{Entry, LeaderboardData, Sample, ScoredTask};
-use crate::count;
 use crate::style::{Beside, StyleMetric, StylePoint};
+use crate::{count, median};
 
 /// The comparison of a run's code with the oracle's, over the tasks it solved.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
@@ -157,7 +157,7 @@ impl Entry {
     }
 }
 
-/// The median; for an even number, the mean of the two middle values.
+/// The median over the tasks.
 fn lines_ratio(tasks: &[&ScoredTask], convention: Convention) -> Option<f64> {
     let ratio = |task: &&ScoredTask| {
         let (own, oracle) = task.changed_lines(convention)?;
@@ -165,9 +165,7 @@ fn lines_ratio(tasks: &[&ScoredTask], convention: Convention) -> Option<f64> {
     };
     let mut ratios: Vec<f64> = tasks.iter().filter_map(ratio).collect();
     ratios.sort_unstable_by(f64::total_cmp);
-    let upper = *ratios.get(ratios.len() / 2)?;
-    let lower = ratios[(ratios.len() - 1) / 2];
-    Some(f64::midpoint(lower, upper))
+    median(&ratios)
 }
 
 impl LeaderboardData {
