@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use swe_ci_core::metrics::{Convention, Gamma};
 use swe_ci_core::run::Kind;
 
-use super::{Cell, Column};
+use super::{Cell, Column, Table};
 use crate::leaderboard::{Entry, LeaderboardData, Row, UncertaintyModel};
 
 /// A leaderboard with one γ and convention. Its ranking, with intervals, is
@@ -129,6 +129,20 @@ impl Subject {
     pub(super) fn cells(&self) -> [Cell; 4] {
         [&self.model, &self.provider, &self.run_id, self.kind.name()]
             .map(|text| Cell::Text(text.to_owned()))
+    }
+}
+
+impl Table {
+    /// A table with rows about runs: their first cells say which run.
+    pub(super) fn of_runs<'a, C: IntoIterator<Item = Cell>>(
+        columns: impl IntoIterator<Item = Column>,
+        rows: impl IntoIterator<Item = (&'a Subject, C)>,
+    ) -> Self {
+        let row = |(run, cells): (&Subject, C)| run.cells().into_iter().chain(cells).collect();
+        Self {
+            columns: Subject::columns().into_iter().chain(columns).collect(),
+            rows: rows.into_iter().map(row).collect(),
+        }
     }
 }
 

@@ -3,8 +3,6 @@
 use swe_ci_core::csv;
 use swe_ci_core::uncertainty::Interval;
 
-use super::Subject;
-
 #[derive(Debug, Clone, PartialEq)]
 pub struct Table {
     pub columns: Vec<Column>,
@@ -85,18 +83,6 @@ impl Cell {
 }
 
 impl Table {
-    /// A table with rows about runs: their first cells say which run.
-    pub(super) fn of_runs<'a, C: IntoIterator<Item = Cell>>(
-        columns: impl IntoIterator<Item = Column>,
-        rows: impl IntoIterator<Item = (&'a Subject, C)>,
-    ) -> Self {
-        let row = |(run, cells): (&Subject, C)| run.cells().into_iter().chain(cells).collect();
-        Self {
-            columns: Subject::columns().into_iter().chain(columns).collect(),
-            rows: rows.into_iter().map(row).collect(),
-        }
-    }
-
     /// The table in the form of RFC 4180, with a header and CRLF line ends.
     #[must_use]
     pub fn csv(&self) -> String {
