@@ -15,7 +15,6 @@ use crate::sign_in_providers::SignInProviders;
 
 /// The whole document around [`App`]; made on the server only. Without scripts
 /// it is a document that works by links and forms.
-#[must_use]
 pub fn shell(options: LeptosOptions, has_scripts: bool) -> impl IntoView {
     view! {
         <!DOCTYPE html>

@@ -42,12 +42,10 @@ impl ErrorKind {
         }
     }
 
-    #[must_use]
     pub fn status(self) -> u16 {
         self.entry().0
     }
 
-    #[must_use]
     pub fn title(self) -> &'static str {
         self.entry().1
     }

@@ -84,7 +84,6 @@ pub(crate) fn retries(n: u64) -> Option<String> {
 }
 
 /// "1 repository", "18 repositories".
-#[must_use]
 pub(crate) fn repositories(n: usize) -> String {
     match n {
         1 => "1 repository".to_owned(),
@@ -93,7 +92,6 @@ pub(crate) fn repositories(n: usize) -> String {
 }
 
 /// "+0.120", "0.000", "−0.120": the sign shows the direction without colour.
-#[must_use]
 pub(crate) fn signed(value: f64, places: usize) -> String {
     let text = decimals(value, places);
     let is_zero = text.bytes().all(|b| matches!(b, b'0' | b'.'));
@@ -104,26 +102,22 @@ pub(crate) fn signed(value: f64, places: usize) -> String {
 }
 
 /// "+12 −3": lines added and deleted.
-#[must_use]
 pub(crate) fn added_deleted(added: u32, deleted: u32) -> String {
     format!("+{} \u{2212}{}", thousands(added), thousands(deleted))
 }
 
 /// "3", "2.5": one decimal, only where it is needed.
-#[must_use]
 pub(crate) fn few(value: f64) -> String {
     let text = decimals(value, 1);
     text.strip_suffix(".0").unwrap_or(&text).to_owned()
 }
 
 /// A dash where nothing is known.
-#[must_use]
 pub(crate) fn or_dash(text: Option<String>) -> String {
     text.unwrap_or_else(|| "–".to_owned())
 }
 
 /// The text with its first letter in upper case.
-#[must_use]
 pub(crate) fn capital(text: &str) -> String {
     let mut letters = text.chars();
     let first = letters.next().into_iter().flat_map(char::to_uppercase);

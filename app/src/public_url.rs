@@ -15,13 +15,11 @@ impl PublicUrl {
         Self(origin)
     }
 
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
     /// The absolute address of a path, which starts with a slash.
-    #[must_use]
     pub fn at(&self, path: &str) -> String {
         format!("{}{path}", self.0)
     }

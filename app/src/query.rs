@@ -111,13 +111,11 @@ pub(crate) fn named(query: &ParamsMap, key: &str) -> Option<String> {
 }
 
 /// A parameter that reads as a value.
-#[must_use]
 pub(crate) fn parsed<T: FromStr>(query: &ParamsMap, key: &str) -> Option<T> {
     query.get_str(key)?.parse().ok()
 }
 
 /// γ, by default 1.
-#[must_use]
 pub(crate) fn gamma_of(query: &ParamsMap) -> Gamma {
     query.get_str("gamma").and_then(gamma).unwrap_or(Gamma::ONE)
 }
@@ -201,7 +199,6 @@ const RESERVED: AsciiSet = NON_ALPHANUMERIC
     .remove(b'~');
 
 /// Percent-encodes a text as one part of a path or query.
-#[must_use]
 pub fn encode(text: &str) -> String {
     utf8_percent_encode(text, &RESERVED).to_string()
 }

@@ -20,13 +20,11 @@ impl Reader {
         use_context().unwrap_or_default()
     }
 
-    #[must_use]
     pub fn identity(&self) -> Option<&Identity> {
         self.0.as_ref()
     }
 
     /// Whether the reader has at least this role.
-    #[must_use]
     pub fn is(&self, role: AccountRole) -> bool {
         self.0.as_ref().is_some_and(|who| who.role >= role)
     }

@@ -31,7 +31,6 @@ impl SignInProviders {
         use_context().unwrap_or_default()
     }
 
-    #[must_use]
     pub fn named(&self, id: &str) -> Option<&SignInProvider> {
         self.0.iter().find(|provider| provider.id == id)
     }
@@ -83,23 +82,19 @@ impl NotSignedIn {
         }
     }
 
-    #[must_use]
     pub fn word(self) -> &'static str {
         self.entry().0
     }
 
-    #[must_use]
     pub fn status(self) -> u16 {
         self.entry().1
     }
 
-    #[must_use]
     pub fn from_word(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|why| why.word() == word)
     }
 
     /// The message to the person; `name` is the provider's.
-    #[must_use]
     pub fn sentence(self, provider: &str) -> String {
         match self {
             Self::Denied => format!(

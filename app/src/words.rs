@@ -100,7 +100,6 @@ pub(crate) fn marks(marks: impl IntoIterator<Item = Option<Mark>>) -> Vec<Word> 
 }
 
 /// The value of `aria-sort` for a sorted column.
-#[must_use]
 pub(crate) fn aria_sort(descending: bool) -> &'static str {
     match descending {
         true => "descending",

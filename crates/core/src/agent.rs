@@ -9,30 +9,24 @@ use crate::problems::{BadConfig, Problems};
 use crate::task::is_plain_name;
 use crate::usage::Prices;
 
-/// The protocol between a harness and its model. The gateway forwards a
-/// conversation without translation, so an endpoint must use the protocol of
-/// the harness.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub enum Protocol {
-    /// OpenAI's Chat Completions, which most providers offer.
-    Chat,
-    /// OpenAI's Responses.
-    Responses,
-    /// Anthropic's Messages.
-    Messages,
-    /// Google's generateContent.
-    Gemini,
+crate::named! {
+    /// The protocol between a harness and its model. The gateway forwards a
+    /// conversation without translation, so an endpoint must use the protocol of
+    /// the harness.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+    pub enum Protocol {
+        /// OpenAI's Chat Completions, which most providers offer.
+        Chat = "chat",
+        /// OpenAI's Responses.
+        Responses = "responses",
+        /// Anthropic's Messages.
+        Messages = "messages",
+        /// Google's generateContent.
+        Gemini = "gemini",
+    }
 }
-
-crate::named!(
-    Protocol,
-    Chat = "chat",
-    Responses = "responses",
-    Messages = "messages",
-    Gemini = "gemini"
-);
 
 impl fmt::Display for Protocol {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -128,7 +122,6 @@ impl From<HarnessConfig> for HarnessFields {
 }
 
 impl HarnessConfig {
-    #[must_use]
     pub fn name(&self) -> &str {
         match self {
             Self::Replay { .. } => "replay",
@@ -138,7 +131,6 @@ impl HarnessConfig {
     }
 
     /// Whether it calls a model, and so needs an endpoint.
-    #[must_use]
     pub fn asks_a_model(&self) -> bool {
         matches!(self, Self::Builtin | Self::Program { .. })
     }
@@ -283,7 +275,6 @@ pub struct Budget {
 }
 
 impl Budget {
-    #[must_use]
     pub fn is_unlimited(&self) -> bool {
         *self == Self::default()
     }

@@ -3,7 +3,6 @@
 
 /// Untrusted text as a cell. Spreadsheets would run some text as a formula;
 /// a leading apostrophe prevents that.
-#[must_use]
 pub fn text(value: &str) -> String {
     if value.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']) {
         format!("'{value}")

@@ -1,7 +1,6 @@
 //! Dates of the calendar as text.
 
 /// Whether a text is a day of the calendar, `YYYY-MM-DD`.
-#[must_use]
 pub fn is_day(text: &str) -> bool {
     let number = |range: std::ops::Range<usize>| {
         let digits = text.get(range)?;

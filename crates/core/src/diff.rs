@@ -45,12 +45,14 @@ pub struct FileDiff {
     pub tokens: Vec<Coloured>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum FileChange {
-    Added,
-    Removed,
-    Modified,
+crate::named! {
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum FileChange {
+        Added = "added",
+        Removed = "removed",
+        Modified = "modified",
+    }
 }
 
 /// The displayable content of a changed file.
@@ -70,23 +72,14 @@ pub enum Body {
     LeftOut,
 }
 
-crate::named!(
-    FileChange,
-    Added = "added",
-    Removed = "removed",
-    Modified = "modified"
-);
-
 impl Diff {
     /// Number of changed files, listed or not.
-    #[must_use]
     pub fn changed(&self) -> u32 {
         let listed = u32::try_from(self.files.len()).unwrap_or(u32::MAX);
         listed.saturating_add(self.more_files)
     }
 
     /// Lines added and removed in the files that have counts.
-    #[must_use]
     pub fn lines(&self) -> (u32, u32) {
         self.files.iter().fold((0, 0), |(added, removed), file| {
             let added = u32::saturating_add(added, file.added);
@@ -95,7 +88,6 @@ impl Diff {
     }
 
     /// Whether it omits a displayable change.
-    #[must_use]
     pub fn is_cut(&self) -> bool {
         self.more_files > 0 || self.files.iter().any(|file| file.body == Body::LeftOut)
     }
@@ -143,7 +135,6 @@ impl Diff {
 
     /// One text for `patch -p1` and `git apply`; a file without hunks appears
     /// as a comment.
-    #[must_use]
     pub fn to_text(&self) -> String {
         let mut text = String::new();
         for file in &self.files {

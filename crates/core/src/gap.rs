@@ -24,7 +24,6 @@ pub struct GapFile {
 
 /// The tests of `list` that do not pass in `report`. Without a report (the
 /// code collapsed) every test is missing.
-#[must_use]
 pub fn non_passed(list: &TestList, report: Option<&Report>) -> Vec<NonPassed> {
     let missing = || (Outcome::Missing, String::new());
     list.node_ids()
@@ -44,7 +43,6 @@ pub fn non_passed(list: &TestList, report: Option<&Report>) -> Vec<NonPassed> {
 
 /// The gap as the files the architect reads. A line of the summary is
 /// `{"node_id", "outcome", "detail"}`, where `detail` names the other file.
-#[must_use]
 pub fn files(gap: &[NonPassed]) -> Vec<GapFile> {
     #[derive(Serialize)]
     struct Line<'a> {

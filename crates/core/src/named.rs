@@ -1,24 +1,32 @@
-//! Names for the variants of enums.
+//! Enums whose variants have names: in URLs, in the database, in exports.
 
-/// Gives each variant its name: adds `ALL` in this order, `name`, and
-/// `from_name`.
+/// Defines an enum and the name of each variant, with `ALL` variants in order,
+/// the `name` of one, and the inverse `from_name`.
 #[macro_export]
 macro_rules! named {
-    ($type:ident, $($variant:ident = $name:literal),+ $(,)?) => {
-        impl $type {
-            pub const ALL: [Self; [$($name),+].len()] = [$(Self::$variant),+];
+    (
+        $(#[$($attribute:tt)*])*
+        pub enum $Enum:ident {
+            $($(#[$($note:tt)*])* $Variant:ident = $name:literal,)+
+        }
+    ) => {
+        $(#[$($attribute)*])*
+        pub enum $Enum {
+            $($(#[$($note)*])* $Variant,)+
+        }
 
-            #[must_use]
+        impl $Enum {
+            pub const ALL: [Self; [$($name),+].len()] = [$(Self::$Variant),+];
+
             pub fn name(self) -> &'static str {
                 match self {
-                    $(Self::$variant => $name,)+
+                    $(Self::$Variant => $name,)+
                 }
             }
 
-            #[must_use]
             pub fn from_name(name: &str) -> Option<Self> {
                 match name {
-                    $($name => Some(Self::$variant),)+
+                    $($name => Some(Self::$Variant),)+
                     _ => None,
                 }
             }

@@ -38,22 +38,18 @@ impl TestList {
         Self(Vec::new())
     }
 
-    #[must_use]
     pub fn node_ids(&self) -> &[String] {
         &self.0
     }
 
-    #[must_use]
     pub fn into_node_ids(self) -> Vec<String> {
         self.0
     }
 
-    #[must_use]
     pub fn len(&self) -> u32 {
         u32::try_from(self.0.len()).unwrap_or(u32::MAX)
     }
 
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -93,7 +89,6 @@ impl Outcomes {
         Self(letters)
     }
 
-    #[must_use]
     pub fn letters(&self) -> &str {
         &self.0
     }
@@ -103,27 +98,23 @@ impl Outcomes {
     }
 
     /// The outcome of the test at this position; missing beyond the end.
-    #[must_use]
     pub fn at(&self, test: usize) -> Outcome {
         let letter = self.0.as_bytes().get(test).copied();
         Outcome::from_letter(letter.map_or('-', char::from))
     }
 
     /// n(c): how many tests of T pass (eq. 1).
-    #[must_use]
     pub fn passed(&self) -> u32 {
         count(self.0.bytes().filter(|b| *b == b'p'))
     }
 
     /// Tests that pass on `before` and not here: the regressions.
-    #[must_use]
     pub fn lost_since(&self, before: &Self) -> u32 {
         let both = before.0.bytes().zip(self.0.bytes());
         count(both.filter(|(before, now)| *before == b'p' && *now != b'p'))
     }
 
     /// Tests that pass here and not on `before`.
-    #[must_use]
     pub fn gained_since(&self, before: &Self) -> u32 {
         self.passed() + self.lost_since(before) - before.passed()
     }

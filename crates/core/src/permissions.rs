@@ -18,14 +18,16 @@ pub enum Keyring {
     Webhooks,
 }
 
-/// The addresses an endpoint may have.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Reach {
-    /// Any address, including this machine and private networks.
-    #[default]
-    Anywhere,
-    /// Public addresses only.
-    Public,
+crate::named! {
+    /// The addresses an endpoint may have.
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+    pub enum Reach {
+        /// Any address, including this machine and private networks.
+        #[default]
+        Anywhere = "anywhere",
+        /// Public addresses only.
+        Public = "public",
+    }
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -36,7 +38,6 @@ pub struct RunPermissions {
 
 impl Keyring {
     /// The owner column of stored rows.
-    #[must_use]
     pub fn owner(&self) -> &str {
         match self {
             Self::Operator => "",
@@ -57,7 +58,6 @@ impl Keyring {
     /// The unique name of a key. The seal of a key includes it, so that rows
     /// cannot be swapped. A key's own name has no `/`; the operator's keys
     /// have no prefix because their seals are older than accounts' keys.
-    #[must_use]
     pub fn full_name(&self, name: &str) -> String {
         match self {
             Self::Operator => name.to_owned(),
@@ -65,5 +65,3 @@ impl Keyring {
         }
     }
 }
-
-crate::named!(Reach, Anywhere = "anywhere", Public = "public");

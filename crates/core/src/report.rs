@@ -8,31 +8,22 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// How one test ended. `Missing` is not pytest's: the test was expected, but
-/// the report does not have it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub enum Outcome {
-    Passed,
-    Failed,
-    Error,
-    Skipped,
-    Xfailed,
-    Xpassed,
-    Missing,
+crate::named! {
+    /// How one test ended. `Missing` is not pytest's: the test was expected, but
+    /// the report does not have it.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+    pub enum Outcome {
+        Passed = "passed",
+        Failed = "failed",
+        Error = "error",
+        Skipped = "skipped",
+        Xfailed = "xfailed",
+        Xpassed = "xpassed",
+        Missing = "missing",
+    }
 }
-
-crate::named!(
-    Outcome,
-    Passed = "passed",
-    Failed = "failed",
-    Error = "error",
-    Skipped = "skipped",
-    Xfailed = "xfailed",
-    Xpassed = "xpassed",
-    Missing = "missing"
-);
 
 /// One test of a report.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -93,7 +84,6 @@ impl Report {
     }
 
     /// Number of tests that passed, in T or not.
-    #[must_use]
     pub fn passed(&self) -> u32 {
         u32::try_from(self.passing().count()).unwrap_or(u32::MAX)
     }

@@ -87,12 +87,10 @@ impl Document {
         Self::new(parse_requirements(xml)?)
     }
 
-    #[must_use]
     pub fn requirements(&self) -> &[Requirement] {
         &self.0
     }
 
-    #[must_use]
     pub fn to_xml(&self) -> String {
         let mut xml = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<requirements>\n");
         for requirement in &self.0 {

@@ -13,25 +13,20 @@ pub use crate::agent::HarnessConfig;
 pub use crate::day::is_day;
 pub use crate::problems::BadConfig;
 
-/// Where the numbers of a leaderboard row come from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub enum Kind {
-    /// The real commits between base and target, replayed.
-    Human,
-    /// A model evaluated by this platform.
-    Measured,
-    /// A model evaluated elsewhere: self-reported results.
-    Imported,
+crate::named! {
+    /// Where the numbers of a leaderboard row come from.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+    pub enum Kind {
+        /// The real commits between base and target, replayed.
+        Human = "human",
+        /// A model evaluated by this platform.
+        Measured = "measured",
+        /// A model evaluated elsewhere: self-reported results.
+        Imported = "imported",
+    }
 }
-
-crate::named!(
-    Kind,
-    Human = "human",
-    Measured = "measured",
-    Imported = "imported"
-);
 
 /// The configuration of a run; stored with it as JSON.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -100,7 +95,6 @@ impl RunConfig {
     }
 
     /// The agent of a role; none for the tests.
-    #[must_use]
     pub fn agent(&self, role: Role) -> Option<AgentConfig> {
         let own = || AgentConfig {
             harness: self.harness.clone(),
@@ -122,7 +116,6 @@ impl RunConfig {
     }
 
     /// The names of the keys that its agents use.
-    #[must_use]
     pub fn keys(&self) -> Vec<String> {
         let endpoints = self.own_agents().filter_map(|(_, agent)| agent.endpoint);
         endpoints.filter_map(|endpoint| endpoint.key).collect()
@@ -137,7 +130,6 @@ impl RunConfig {
     }
 
     /// Every field that is out of range.
-    #[must_use]
     pub fn problems(&self) -> Vec<BadConfig> {
         Problems::collect(|problems| self.validate(problems))
     }
@@ -232,27 +224,20 @@ impl Limits {
     }
 }
 
-/// The progress of a run or an evolution.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub enum Progress {
-    Queued,
-    Running,
-    Finished,
-    Cancelled,
+crate::named! {
+    /// The progress of a run or an evolution.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+    pub enum Progress {
+        Queued = "queued",
+        Running = "running",
+        Finished = "finished",
+        Cancelled = "cancelled",
+    }
 }
 
-crate::named!(
-    Progress,
-    Queued = "queued",
-    Running = "running",
-    Finished = "finished",
-    Cancelled = "cancelled"
-);
-
 impl Progress {
-    #[must_use]
     pub fn is_over(self) -> bool {
         matches!(self, Self::Finished | Self::Cancelled)
     }

@@ -42,22 +42,17 @@ impl Default for Plan {
     }
 }
 
-/// The three steps of an iteration.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub enum Role {
-    Architect,
-    Programmer,
-    Test,
+crate::named! {
+    /// The three steps of an iteration.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+    pub enum Role {
+        Architect = "architect",
+        Programmer = "programmer",
+        Test = "test",
+    }
 }
-
-crate::named!(
-    Role,
-    Architect = "architect",
-    Programmer = "programmer",
-    Test = "test"
-);
 
 impl Role {
     /// The step after this one, in the same iteration or the next.
@@ -135,44 +130,32 @@ pub struct Cursor {
     pub code_of: u32,
 }
 
-/// Why an evolution ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub enum Ending {
-    Solved,
-    IterationsSpent,
-    NothingLeft,
-    AgentGaveUp,
-    /// The run's budget was spent.
-    BudgetSpent,
-    /// Imported results that end before the last iteration without a reason.
-    CutShort,
-    Blocked,
-    Cancelled,
+crate::named! {
+    /// Why an evolution ended.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+    pub enum Ending {
+        Solved = "solved",
+        IterationsSpent = "iterations_spent",
+        NothingLeft = "nothing_left",
+        AgentGaveUp = "agent_gave_up",
+        /// The run's budget was spent.
+        BudgetSpent = "budget_spent",
+        /// Imported results that end before the last iteration without a reason.
+        CutShort = "cut_short",
+        Blocked = "blocked",
+        Cancelled = "cancelled",
+    }
 }
-
-crate::named!(
-    Ending,
-    Solved = "solved",
-    IterationsSpent = "iterations_spent",
-    NothingLeft = "nothing_left",
-    AgentGaveUp = "agent_gave_up",
-    BudgetSpent = "budget_spent",
-    CutShort = "cut_short",
-    Blocked = "blocked",
-    Cancelled = "cancelled"
-);
 
 impl Ending {
     /// Whether an evolution with this ending counts in scores.
-    #[must_use]
     pub fn is_scored(self) -> bool {
         !matches!(self, Self::BudgetSpent | Self::Blocked | Self::Cancelled)
     }
 
     /// Whether a retry can resume an evolution with this ending.
-    #[must_use]
     pub fn can_be_retried(self) -> bool {
         matches!(self, Self::BudgetSpent | Self::Blocked)
     }
@@ -189,13 +172,11 @@ pub struct UnexpectedOutcome {
 
 impl StepOutcome {
     /// Whether the step finished and left a product.
-    #[must_use]
     pub fn has_product(self) -> bool {
         matches!(self, Self::Done | Self::NoChange)
     }
 
     /// Whether an attempt failed for a reason other than the agent.
-    #[must_use]
     pub fn is_external_failure(self) -> bool {
         matches!(
             self,
@@ -330,7 +311,6 @@ impl Cursor {
     };
 
     /// The number of the attempt among those that count, from 1.
-    #[must_use]
     pub fn tries(self) -> u32 {
         self.attempt.saturating_sub(self.forgiven).max(1)
     }

@@ -32,14 +32,12 @@ impl TaskId {
         }
     }
 
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
 /// Whether a text may name a task or a split.
-#[must_use]
 pub fn is_plain_name(name: &str) -> bool {
     (1..=200).contains(&name.len())
         && !name.starts_with('.')
@@ -100,7 +98,6 @@ impl SuiteCounts {
     }
 
     /// Tests the target passes and the base does not.
-    #[must_use]
     pub fn gap(&self) -> u32 {
         self.target - self.base_in_target
     }

@@ -79,7 +79,6 @@ impl TestHistory {
     /// Whether it changed more often than one break and its repair explain.
     /// Each version of the code is tested once, so this is only a suspicion:
     /// the code may have caused every change.
-    #[must_use]
     pub fn looks_flaky(self) -> bool {
         self.changes > 2
     }
@@ -88,7 +87,6 @@ impl TestHistory {
 /// The histories of all tests, in the order of T. For each iteration,
 /// `same_code` names an earlier one (from 1) that was scored with identical
 /// code, if there is one.
-#[must_use]
 pub fn test_histories(
     base: &Outcomes,
     iterations: &[Option<Outcomes>],
@@ -116,30 +114,22 @@ fn twins<'a>(
     iterations.iter().zip(same_code).filter_map(twin).collect()
 }
 
-/// A filter of tests.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Wanted {
-    Regressed,
-    NeverPassed,
-    Gained,
-    /// Proven or suspected: [`TestHistory::wavered`], [`TestHistory::looks_flaky`].
-    Flaky,
-    #[default]
-    All,
+crate::named! {
+    /// A filter of tests.
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+    pub enum Wanted {
+        Regressed = "regressed",
+        NeverPassed = "never",
+        Gained = "gained",
+        /// Proven or suspected: [`TestHistory::wavered`], [`TestHistory::looks_flaky`].
+        Flaky = "flaky",
+        #[default]
+        All = "all",
+    }
 }
 
 // As URLs write them.
-crate::named!(
-    Wanted,
-    Regressed = "regressed",
-    NeverPassed = "never",
-    Gained = "gained",
-    Flaky = "flaky",
-    All = "all"
-);
-
 impl Wanted {
-    #[must_use]
     pub fn wants(self, history: TestHistory) -> bool {
         match self {
             Self::Regressed => history.regressed,
@@ -153,7 +143,6 @@ impl Wanted {
 
 /// Positions of the wanted tests whose node ids contain the text, ignoring
 /// case.
-#[must_use]
 pub fn choose(
     node_ids: &[String],
     histories: &[TestHistory],

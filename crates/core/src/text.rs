@@ -4,7 +4,6 @@ use std::borrow::Cow;
 
 /// The text with a visible mark in place of each character that would control
 /// a terminal or change the writing direction.
-#[must_use]
 pub fn visible(text: &str) -> Cow<'_, str> {
     if !text.chars().any(is_hidden) {
         return Cow::Borrowed(text);

@@ -21,7 +21,6 @@ pub struct Usage {
 
 impl Usage {
     /// Input and output together.
-    #[must_use]
     pub fn total(self) -> u64 {
         self.input_tokens.saturating_add(self.output_tokens)
     }
@@ -83,7 +82,6 @@ pub struct Prices {
 impl Prices {
     /// Millionths of a dollar for these tokens. Dollars per million tokens
     /// equal millionths of a dollar per token.
-    #[must_use]
     pub fn micro_usd(self, usage: Usage) -> u64 {
         let fresh = usage.input_tokens.saturating_sub(usage.cached_tokens);
         let cached = usage.input_tokens - fresh;
@@ -100,7 +98,6 @@ impl Prices {
     }
 
     /// Whether every price is a number within the range.
-    #[must_use]
     pub fn are_valid(self) -> bool {
         let all = [Some(self.input), self.cached, Some(self.output)];
         all.into_iter()

@@ -14,7 +14,6 @@ pub enum Class {
 }
 
 /// The class of a file by its path.
-#[must_use]
 pub fn class(path: &[u8]) -> Class {
     if is_test(path) {
         Class::Tests
@@ -29,7 +28,6 @@ pub fn class(path: &[u8]) -> Class {
 /// `test` (in any case), and `test_*.py`, `*_test.py`, `conftest.py`,
 /// `tests.py` and `test.py` anywhere. A folder `testing` does not count:
 /// packages such as `numpy.testing` support other projects' tests.
-#[must_use]
 pub fn is_test(path: &[u8]) -> bool {
     let (folders, file) = split(path);
     let is_tests = |folder: &[u8]| {

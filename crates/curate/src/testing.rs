@@ -43,7 +43,6 @@ impl History {
         })
     }
 
-    #[must_use]
     pub fn folder(&self) -> &Path {
         &self.folder
     }

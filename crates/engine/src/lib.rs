@@ -173,13 +173,11 @@ impl Engine {
         })
     }
 
-    #[must_use]
     pub fn config(&self) -> &Config {
         &self.config
     }
 
     /// Today's date in UTC: `YYYY-MM-DD`.
-    #[must_use]
     pub fn today(&self) -> String {
         clock::today()
     }

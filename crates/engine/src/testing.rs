@@ -15,7 +15,6 @@ use swe_ci_dataset::{CommitInfo, demo, write_history};
 use swe_ci_sandbox::{ContainerSpec, Purpose, Sandbox};
 
 /// For tests with containers: `workers` at a time.
-#[must_use]
 pub fn config(data: PathBuf, workers: usize) -> Config {
     Config {
         workers,
@@ -26,7 +25,6 @@ pub fn config(data: PathBuf, workers: usize) -> Config {
 }
 
 /// Runs each suite once on each end: the suites of these tests are not flaky.
-#[must_use]
 pub fn once() -> ImportOptions {
     ImportOptions {
         repeats: 1,

@@ -20,7 +20,6 @@ pub(super) struct NotPublic(String);
 
 /// Why a URL cannot be an endpoint, judged by its text alone. Another check
 /// rejects texts that are not URLs.
-#[must_use]
 pub fn refused_by_name(url: &str) -> Option<String> {
     let url = Url::parse(url).ok()?;
     let local = |host: &str| {

@@ -42,7 +42,6 @@ impl OpenGateway {
         Ok(Self { sessions })
     }
 
-    #[must_use]
     pub fn openings(&self) -> Vec<Opening> {
         let opening = |(session, socket_mount): &(GatewaySession, SocketMount)| Opening {
             socket: socket_mount.path().join(SOCKET),

@@ -69,7 +69,6 @@ impl Service {
 
 /// The value of `Authorization`, hidden from debug output; `None` for an
 /// impossible token.
-#[must_use]
 pub fn bearer(token: &SecretString) -> Option<HeaderValue> {
     let text = token.expose_secret();
     let plain = text.bytes().all(|byte| byte.is_ascii_graphic());
@@ -79,7 +78,6 @@ pub fn bearer(token: &SecretString) -> Option<HeaderValue> {
 }
 
 /// An address below an endpoint. No part may be `.` or `..`.
-#[must_use]
 pub fn below<'p>(endpoint: &Url, parts: impl IntoIterator<Item = &'p str>) -> Url {
     let mut url = endpoint.clone();
     // Addresses of http and https always have a path.

@@ -55,7 +55,6 @@ pub enum Mode {
 
 impl Mode {
     /// The tool's own spelling of its name.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Radon => "radon",
@@ -68,13 +67,11 @@ impl Mode {
 /// contains `measure.py` (the [`DRIVER`]) and `request.json`; the driver writes
 /// `found.json` there atomically. The folder must not be part of the measured
 /// code.
-#[must_use]
 pub fn command(mode: Mode, folder: &str) -> Vec<String> {
     command_in(LAYER, mode, folder)
 }
 
 /// Like [`command`], for a layer at another path.
-#[must_use]
 pub fn command_in(layer: &str, mode: Mode, folder: &str) -> Vec<String> {
     let mode = mode.name().to_lowercase();
     ["sh", "-c", START, "sh", layer, folder, &mode]
@@ -97,7 +94,6 @@ struct RadonLimits {
 }
 
 /// The content of `request.json`: the files to measure, below `root`.
-#[must_use]
 pub fn request(mode: Mode, root: &str, source: &Source) -> Vec<u8> {
     let limits = RadonLimits {
         processes: PROCESSES,

@@ -7,7 +7,6 @@ use crate::{Pylint, Radon, Source, file_digest};
 /// The style of a version, in total and by file, sorted by path. `radon` must
 /// contain all files' contents; `pylint` is the result for this source, or why
 /// Pylint did not finish.
-#[must_use]
 pub fn join(
     source: &Source,
     radon: &Radon,

@@ -11,7 +11,6 @@ pub type Source = BTreeMap<String, Vec<u8>>;
 
 /// Whether a file is part of the source: `*.py`, and not below a folder named
 /// `tests` or `test` at any depth.
-#[must_use]
 pub fn is_source(path: &str) -> bool {
     let (folders, file) = path.rsplit_once('/').unwrap_or(("", path));
     let is_tests = |folder: &str| matches!(folder, "tests" | "test");
@@ -19,14 +18,12 @@ pub fn is_source(path: &str) -> bool {
 }
 
 /// SHA-256 of a file's content, in hexadecimal.
-#[must_use]
 pub fn file_digest(bytes: &[u8]) -> String {
     sha256_hex(bytes)
 }
 
 /// SHA-256 of all paths and contents, in hexadecimal: in the same image, equal
 /// sources have equal results.
-#[must_use]
 pub fn digest(source: &Source) -> String {
     let mut all = Sha256::new();
     for (path, bytes) in source {

@@ -24,12 +24,9 @@ pub(crate) fn bars(brush: &Brush<'_>, data: &Bars, title: &str) -> Figure {
         x: 0.0..=data.most,
         y: 0.0..=f64::from(rows),
     };
-    let runs: Vec<String> = data
-        .bars
-        .iter()
-        .map(|bar| format!("{} {}", bar.run.model, number(data, bar.value)))
-        .collect();
-    frame.draw(brush.theme, summary(title, &runs), |canvas| {
+    let runs = data.bars.iter();
+    let runs = runs.map(|bar| format!("{} {}", bar.run.model, number(data, bar.value)));
+    frame.draw(brush.theme, summary(title, runs), |canvas| {
         scale(canvas, data, f64::from(rows));
         let row = |(number, bar): (usize, &Bar)| {
             let y = f64::from(rows) - number as f64 - 0.5;
@@ -60,25 +57,18 @@ fn draw_row(brush: &Brush<'_>, canvas: &Canvas<'_>, data: &Bars, bar: &Bar, y: f
     let (x, _) = canvas.pixel(bar.value, y);
     let (right, _) = canvas.pixel(data.most, y);
     let down = brush.either(0.0, 8.0);
-    let name = format::clip(&bar.run.model, brush.either(30, 40));
-    if brush.narrow() {
-        canvas.text(&name, (left, middle - 9.0), Anchor::Right, Paint::Ink);
-    } else {
-        canvas.text(&name, (left - 12.0, middle), Anchor::Left, Paint::Ink);
-    }
+    brush.name(
+        canvas,
+        &bar.run,
+        (left - 12.0, middle),
+        (left, middle - 9.0),
+    );
     let middle = middle + down;
     canvas.pixel_line(&[(left, middle), (x, middle)], Paint::Axis, 1.0);
     if let Some(interval) = bar.interval {
         let (low, _) = canvas.pixel(interval.low, y);
         let (high, _) = canvas.pixel(interval.high, y);
-        canvas.pixel_line(&[(low, middle), (high, middle)], brush.solid(&bar.run), 2.0);
-        for end in [low, high] {
-            canvas.pixel_line(
-                &[(end, middle - 3.5), (end, middle + 3.5)],
-                brush.solid(&bar.run),
-                1.5,
-            );
-        }
+        canvas.interval((low, high), middle, 3.5, brush.solid(&bar.run), (2.0, 1.5));
     }
     brush.marker(canvas, &bar.run, (x, middle), 5.0);
     let value = number(data, bar.value);
@@ -86,14 +76,8 @@ fn draw_row(brush: &Brush<'_>, canvas: &Canvas<'_>, data: &Bars, bar: &Bar, y: f
     let interval = bar.interval.map_or_else(String::new, |interval| {
         format!(" {}", format::interval(interval, data.measure.places()))
     });
-    Mark {
-        x: bar.value,
-        y,
-        px: x,
-        py: middle,
-        label: format!("{}: {value}{interval}", bar.run.model),
-        series: bar.run.run_id.clone(),
-    }
+    let label = format!("{}: {value}{interval}", bar.run.model);
+    Mark::new((bar.value, y), (x, middle), &bar.run.run_id, label)
 }
 
 fn number(data: &Bars, value: f64) -> String {

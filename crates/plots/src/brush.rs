@@ -4,7 +4,7 @@
 use swe_ci_views::figures::Subject;
 
 use crate::Size;
-use crate::canvas::Canvas;
+use crate::canvas::{Anchor, Canvas};
 use crate::format;
 use crate::paint::{Paint, SERIES_COLOURS, Theme};
 
@@ -76,6 +76,20 @@ impl<'a> Brush<'a> {
         Paint::Series(self.series(run) % SERIES_COLOURS)
     }
 
+    /// The name of a run's row, left of one place or, in narrow layouts, right
+    /// of another.
+    pub(crate) fn name(
+        &self,
+        canvas: &Canvas<'_>,
+        run: &Subject,
+        roomy: (f64, f64),
+        narrow: (f64, f64),
+    ) {
+        let name = format::clip(&run.model, self.either(30, 40));
+        let anchor = self.either(Anchor::Left, Anchor::Right);
+        canvas.text(&name, self.either(roomy, narrow), anchor, Paint::Ink);
+    }
+
     /// A run's marker in its colour.
     pub(crate) fn marker(&self, canvas: &Canvas<'_>, run: &Subject, at: (f64, f64), radius: f64) {
         canvas.pixel_marker(at, self.series(run), radius, self.solid(run), true);
@@ -83,18 +97,13 @@ impl<'a> Brush<'a> {
 }
 
 /// "Figure: 3 runs. a 0.5, b 0.4, c 0.1.", naming at most five.
-pub(crate) fn summary(title: &str, runs_in_words: &[String]) -> String {
-    let runs = format::count(
-        u32::try_from(runs_in_words.len()).unwrap_or(u32::MAX),
-        "run",
-    );
-    let first = runs_in_words.get(..5).unwrap_or(runs_in_words).join(", ");
-    let rest = if runs_in_words.len() > 5 {
-        ", …"
-    } else {
-        "."
-    };
-    format!("{title}: {runs}. {first}{rest}")
+pub(crate) fn summary(title: &str, runs_in_words: impl Iterator<Item = String>) -> String {
+    let words: Vec<String> = runs_in_words.collect();
+    let runs = format::count(u32::try_from(words.len()).unwrap_or(u32::MAX), "run");
+    match words.get(..5) {
+        Some(first) if words.len() > 5 => format!("{title}: {runs}. {}, …", first.join(", ")),
+        _ => format!("{title}: {runs}. {}.", words.join(", ")),
+    }
 }
 
 #[cfg(test)]
@@ -103,8 +112,8 @@ mod tests {
 
     #[test]
     fn summaries_name_a_few() {
-        let runs = |n: usize| (0..n).map(|i| i.to_string()).collect::<Vec<_>>();
-        assert_eq!(summary("T", &runs(1)), "T: 1 run. 0.");
-        assert_eq!(summary("T", &runs(6)), "T: 6 runs. 0, 1, 2, 3, 4, …");
+        let runs = |n: usize| (0..n).map(|i| i.to_string());
+        assert_eq!(summary("T", runs(1)), "T: 1 run. 0.");
+        assert_eq!(summary("T", runs(6)), "T: 6 runs. 0, 1, 2, 3, 4, …");
     }
 }

@@ -17,7 +17,6 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 use plotters::style::{Color, FontStyle, IntoFont, ShapeStyle};
 
 use crate::paint::{Paint, Theme, put_paints};
-use crate::shape::corners;
 use crate::{Figure, Mark, Size};
 
 /// Units of the drawing per pixel.
@@ -66,9 +65,15 @@ impl Area {
         } = self;
         [(left, top), (right, top), (right, bottom), (left, bottom)]
     }
+
+    pub(crate) fn meets(self, other: Self) -> bool {
+        self.left < other.right
+            && other.left < self.right
+            && self.top < other.bottom
+            && other.top < self.bottom
+    }
 }
 
-/// The look of text.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Lettering {
     /// In pixels.
@@ -96,7 +101,6 @@ pub(crate) struct Frame {
     pub y: RangeInclusive<f64>,
 }
 
-/// The drawing surface of one figure.
 pub(crate) struct Canvas<'a> {
     root: DrawingArea<SVGBackend<'a>, Shift>,
     plane: Plane<'a>,
@@ -194,16 +198,7 @@ impl<'a> Canvas<'a> {
     }
 
     pub(crate) fn mark(&self, (x, y): (f64, f64), series: &str, label: String) -> Mark {
-        let (px, py) = self.pixel(x, y);
-        let series = series.to_owned();
-        Mark {
-            x,
-            y,
-            px,
-            py,
-            label,
-            series,
-        }
+        Mark::new((x, y), self.pixel(x, y), series, label)
     }
 
     /// A line through data.
@@ -258,13 +253,11 @@ impl<'a> Canvas<'a> {
         }
     }
 
-    /// A filled rectangle.
     pub(crate) fn area(&self, area: Area, paint: Paint) {
         let corners: Vec<(i32, i32)> = area.corners().into_iter().map(units).collect();
         self.put(&Polygon::new(corners, paint.stand_in().filled()));
     }
 
-    /// The outline of a rectangle.
     pub(crate) fn outline(&self, area: Area, paint: Paint, width: f64) {
         let [first, second, third, fourth] = area.corners();
         self.pixel_line(&[first, second, third, fourth, first], paint, width);
@@ -286,7 +279,22 @@ impl<'a> Canvas<'a> {
         }
     }
 
-    /// A small cross.
+    /// A horizontal interval with strokes up and down by `half` at its ends; the
+    /// widths are those of the interval and the strokes.
+    pub(crate) fn interval(
+        &self,
+        (low, high): (f64, f64),
+        y: f64,
+        half: f64,
+        paint: Paint,
+        (width, stroke): (f64, f64),
+    ) {
+        self.pixel_line(&[(low, y), (high, y)], paint, width);
+        for x in [low, high] {
+            self.pixel_line(&[(x, y - half), (x, y + half)], paint, stroke);
+        }
+    }
+
     pub(crate) fn cross(&self, (x, y): (f64, f64), radius: f64, paint: Paint) {
         let r = radius;
         self.pixel_line(&[(x - r, y - r), (x + r, y + r)], paint, 2.0);
@@ -354,4 +362,30 @@ fn stroke(paint: Paint, width: f64) -> ShapeStyle {
 /// Removes control characters, which XML forbids even when escaped.
 fn printable(text: &str) -> String {
     text.chars().filter(|c| !c.is_control()).collect()
+}
+
+/// The corners of a marker around a point, or none for a circle: both shape and
+/// colour identify a series.
+fn corners(shape: usize, (x, y): (i32, i32), radius: i32) -> Option<Vec<(i32, i32)>> {
+    let around = |points: &[(f64, f64)]| {
+        let place = |(dx, dy): &(f64, f64)| {
+            let r = f64::from(radius);
+            (x + (dx * r).round() as i32, y + (dy * r).round() as i32)
+        };
+        Some(points.iter().map(place).collect())
+    };
+    match shape % 6 {
+        0 => None,
+        1 => around(&[(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)]),
+        2 => around(&[(0.0, -1.2), (1.1, 0.8), (-1.1, 0.8)]),
+        3 => around(&[(0.0, -1.25), (1.25, 0.0), (0.0, 1.25), (-1.25, 0.0)]),
+        4 => around(&[(0.0, 1.2), (1.1, -0.8), (-1.1, -0.8)]),
+        _ => around(&[
+            (0.0, -1.15),
+            (1.1, -0.35),
+            (0.7, 0.95),
+            (-0.7, 0.95),
+            (-1.1, -0.35),
+        ]),
+    }
 }

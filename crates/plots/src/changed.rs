@@ -3,12 +3,13 @@
 
 use swe_ci_views::figures::{Changed, ChangedLines, Subject};
 
+use crate::axes;
 use crate::brush::{Brush, summary};
 use crate::canvas::{Anchor, Canvas, Frame, Margins};
 use crate::format;
 use crate::legend::Legend;
 use crate::paint::Paint;
-use crate::scatter::{decades, tick, widened};
+use crate::scatter::{decades, widened};
 use crate::{Figure, Mark};
 
 /// This many points have marks, those furthest from the diagonal: more would be
@@ -47,14 +48,11 @@ pub(crate) fn changed_lines(brush: &Brush<'_>, data: &ChangedLines) -> Figure {
         x: powers.clone(),
         y: powers,
     };
-    let runs: Vec<String> = data
-        .runs
-        .iter()
-        .map(|by| format!("{} {}", by.run.model, above(&by.tasks)))
-        .collect();
+    let runs = data.runs.iter();
+    let runs = runs.map(|by| format!("{} {}", by.run.model, above(&by.tasks)));
     let title = "Lines changed by run and oracle on solved tasks";
-    frame.draw(brush.theme, summary(title, &runs), |canvas| {
-        axes(canvas, &frame);
+    frame.draw(brush.theme, summary(title, runs), |canvas| {
+        draw_axes(canvas, &frame);
         for point in &points {
             let at = canvas.pixel(point.at.0, point.at.1);
             brush.marker(canvas, point.run, at, 4.0);
@@ -88,7 +86,7 @@ fn above(tasks: &[Changed]) -> String {
     format!("{above} of {} above the diagonal", tasks.len())
 }
 
-fn axes(canvas: &Canvas<'_>, frame: &Frame) {
+fn draw_axes(canvas: &Canvas<'_>, frame: &Frame) {
     let (low, high) = (*frame.x.start(), *frame.x.end());
     for power in decades(&frame.x) {
         let text = lines(10f64.powf(power));
@@ -96,15 +94,12 @@ fn axes(canvas: &Canvas<'_>, frame: &Frame) {
         canvas.line(&[(power, low), (power, high)], Paint::Grid, 1.0);
         let (x, y) = canvas.pixel(low, power);
         canvas.text(&text, (x - 8.0, y), Anchor::Left, Paint::Muted);
-        tick(canvas, frame, power, &text);
+        axes::tick(canvas, frame, power, &text);
     }
-    canvas.line(&[(low, low), (high, low)], Paint::Axis, 1.0);
+    axes::bottom(canvas, frame);
     canvas.line(&[(low, low), (high, high)], Paint::Goal, 1.25);
-    let (middle, y) = canvas.pixel(f64::midpoint(low, high), low);
-    let title = "lines the oracle changed";
-    canvas.text(title, (middle, y + 28.0), Anchor::Below, Paint::Muted);
-    let title = "Lines the run changed";
-    canvas.text(title, (2.0, 10.0), Anchor::Right, Paint::Muted);
+    axes::along(canvas, frame, "lines the oracle changed", 28.0);
+    axes::upright(canvas, "Lines the run changed");
 }
 
 fn marks(canvas: &Canvas<'_>, mut points: Vec<Point<'_>>) -> Vec<Mark> {

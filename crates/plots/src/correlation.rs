@@ -21,11 +21,9 @@ pub(crate) fn correlations(brush: &Brush<'_>, data: &Correlations) -> Figure {
     };
     let frame = panels.frame(brush, data.runs.len());
     let runs = data.runs.iter();
-    let runs: Vec<String> = runs
-        .map(|run| format!("{} {}", run.run.model, both(run)))
-        .collect();
+    let runs = runs.map(|run| format!("{} {}", run.run.model, both(run)));
     let title = "Correlation of regression rate and magnitude with the iteration";
-    frame.draw(brush.theme, summary(title, &runs), |canvas| {
+    frame.draw(brush.theme, summary(title, runs), |canvas| {
         let spans = panels.spans(&frame);
         for (span, name) in spans.iter().zip(PANELS) {
             let ends = [-1.0, 1.0].map(|r| format::decimals(r, 0));
@@ -65,17 +63,10 @@ fn draw_row(
         }
         let text = number(value);
         canvas.text(&text, (span.right + 10.0, y), Anchor::Right, Paint::Muted);
-        Mark {
-            x: value.unwrap_or_default(),
-            y,
-            px: x,
-            py: y,
-            label: match value {
-                Some(_) => format!("{}: {name} {text}", run.run.model),
-                None => format!("{}: {name} undefined", run.run.model),
-            },
-            series: run.run.run_id.clone(),
-        }
+        let shown = value.map_or("undefined", |_| &text);
+        let label = format!("{}: {name} {shown}", run.run.model);
+        let at = (value.unwrap_or_default(), y);
+        Mark::new(at, (x, y), &run.run.run_id, label)
     };
     spans.into_iter().zip(values).zip(PANELS).map(dot).collect()
 }

@@ -7,13 +7,12 @@ use swe_ci_views::leaderboard::{Course, TaskCourses};
 use crate::canvas::{Anchor, Canvas, Frame, Margins};
 use crate::labels::spread;
 use crate::paint::{Paint, Theme};
-use crate::passing::axes;
+use crate::passing::{draw_axes, goal};
 use crate::{Figure, Mark, Size};
 
 /// A line for each sample of each run, the targets as dashed lines, hollow
 /// marks at regressions. Where an evolution ended before others, a thin line
 /// continues its last value. `names` are in the order of the runs.
-#[must_use]
 pub fn courses(task: &TaskCourses, names: &[String], size: Size, theme: Theme) -> Figure {
     let all = || task.runs.iter().flatten();
     let longest = all().map(|c| c.passes.len()).max().unwrap_or(0).max(1);
@@ -29,7 +28,7 @@ pub fn courses(task: &TaskCourses, names: &[String], size: Size, theme: Theme) -
         y: range(task),
     };
     frame.draw(theme, summary(task, names), |canvas| {
-        axes(canvas, &frame, 5);
+        draw_axes(canvas, &frame, 5);
         goals(canvas, &frame, task);
         for (run, samples) in task.runs.iter().enumerate() {
             for course in samples {
@@ -62,11 +61,7 @@ fn goals(canvas: &Canvas<'_>, frame: &Frame, task: &TaskCourses) {
     targets.sort_unstable();
     targets.dedup();
     for target in targets {
-        let goal = f64::from(target);
-        canvas.line(&[(0.0, goal), (*frame.x.end(), goal)], Paint::Goal, 1.25);
-        let (x, y) = canvas.pixel(0.0, goal);
-        let text = format!("target {target}");
-        canvas.text(&text, (x + 4.0, y - 9.0), Anchor::Right, Paint::Muted);
+        goal(canvas, frame, target);
     }
 }
 

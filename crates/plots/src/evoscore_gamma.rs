@@ -6,11 +6,12 @@ use swe_ci_core::run::Kind;
 use swe_ci_views::figures;
 use swe_ci_views::leaderboard::{Entry, LeaderboardData};
 
+use crate::axes;
 use crate::canvas::{Anchor, Canvas, Frame, Margins};
 use crate::format;
 use crate::labels::{self, End};
 use crate::paint::{Paint, SERIES_COLOURS, Theme};
-use crate::ticks::{places, score_ticks, ticks};
+use crate::ticks::score_ticks;
 use crate::{Figure, GAMMA_MAX, GAMMA_MIN, Mark, Size};
 
 /// Lines have a corner every this many hundredths of γ.
@@ -77,7 +78,6 @@ impl Curves {
     }
 
     /// The lowest of all scores, over every γ.
-    #[must_use]
     pub fn lowest(&self) -> Option<f64> {
         self.heights().min_by(f64::total_cmp)
     }
@@ -127,7 +127,6 @@ fn gamma_at(step: u32) -> Gamma {
 
 /// The human baseline always has the first colour. Models take the others in
 /// the order of the leaderboard data, and then again with dashes.
-#[must_use]
 pub fn series(entries: &[Entry]) -> Vec<usize> {
     let others = SERIES_COLOURS - 1;
     let mut models = 0;
@@ -143,7 +142,6 @@ pub fn series(entries: &[Entry]) -> Vec<usize> {
 }
 
 /// The picture, with a mark per run at the selected γ.
-#[must_use]
 pub fn evoscore_gamma(curves: &Curves, gamma: Gamma, size: Size, theme: Theme) -> Figure {
     let narrow = size.width < 500;
     let (low, high) = curves.range();
@@ -160,18 +158,13 @@ pub fn evoscore_gamma(curves: &Curves, gamma: Gamma, size: Size, theme: Theme) -
         y: low..=high,
     };
     frame.draw(theme, summary(curves, gamma), |canvas| {
-        axes(canvas, &frame, narrow);
+        draw_axes(canvas, &frame, narrow);
         if curves.0.is_empty() {
-            let (x, y) = canvas.pixel(1.25, f64::midpoint(low, high));
-            canvas.text(
-                "No run has a score yet",
-                (x, y),
-                Anchor::Above,
-                Paint::Muted,
-            );
+            let at = canvas.pixel(1.25, f64::midpoint(low, high));
+            canvas.text("No run has a score yet", at, Anchor::Above, Paint::Muted);
             return Vec::new();
         }
-        cursor(canvas, &frame, gamma);
+        axes::cursor(canvas, &frame, gamma.get());
         for curve in curves.iter() {
             canvas.line(&curve.points(), Paint::Series(curve.series), 2.25);
         }
@@ -183,50 +176,16 @@ pub fn evoscore_gamma(curves: &Curves, gamma: Gamma, size: Size, theme: Theme) -
     })
 }
 
-fn axes(canvas: &Canvas<'_>, frame: &Frame, narrow: bool) {
-    let (low, high) = (*frame.y.start(), *frame.y.end());
-    let scores = score_ticks(low..=high, 5);
-    let decimals = places(&scores).max(1);
-    for score in scores {
-        let is_zero = score.abs() < 1e-9;
-        let paint = if is_zero { Paint::Axis } else { Paint::Grid };
-        canvas.line(&[(GAMMA_MIN, score), (GAMMA_MAX, score)], paint, 1.0);
-        let (x, y) = canvas.pixel(GAMMA_MIN, score);
-        canvas.text(
-            &format::decimals(score, decimals),
-            (x - 8.0, y),
-            Anchor::Left,
-            Paint::Muted,
-        );
-    }
-    let gammas = ticks(GAMMA_MIN..=GAMMA_MAX, if narrow { 3 } else { 6 });
-    for gamma in &gammas {
-        let (x, y) = canvas.pixel(*gamma, low);
-        canvas.pixel_line(&[(x, y), (x, y + 4.0)], Paint::Axis, 1.0);
-        let text = format!("{gamma:.*}", places(&gammas));
-        canvas.text(&text, (x, y + 8.0), Anchor::Below, Paint::Muted);
-    }
-    canvas.line(&[(GAMMA_MIN, low), (GAMMA_MAX, low)], Paint::Axis, 1.0);
-    canvas.text("EvoScore", (2.0, 10.0), Anchor::Right, Paint::Muted);
-    let (middle, bottom) = canvas.pixel(1.25, low);
-    let title = if narrow {
-        "γ"
-    } else {
-        "γ: above 1, later iterations weigh more"
+fn draw_axes(canvas: &Canvas<'_>, frame: &Frame, narrow: bool) {
+    axes::values(canvas, frame, &score_ticks(frame.y.clone(), 5));
+    axes::gammas(canvas, frame, if narrow { 3 } else { 6 });
+    axes::bottom(canvas, frame);
+    axes::upright(canvas, "EvoScore");
+    let title = match narrow {
+        true => "γ",
+        false => "γ: above 1, later iterations weigh more",
     };
-    canvas.text(title, (middle, bottom + 26.0), Anchor::Below, Paint::Muted);
-}
-
-fn cursor(canvas: &Canvas<'_>, frame: &Frame, gamma: Gamma) {
-    let x = gamma.get().clamp(GAMMA_MIN, GAMMA_MAX);
-    canvas.line(
-        &[(x, *frame.y.start()), (x, *frame.y.end())],
-        Paint::Cursor,
-        1.5,
-    );
-    let (px, py) = canvas.pixel(x, *frame.y.end());
-    let text = format!("γ {}", format::gamma(gamma));
-    canvas.bold_text(&text, (px, py - 4.0), Anchor::Above, Paint::Cursor);
+    axes::along(canvas, frame, title, 26.0);
 }
 
 /// Names at the ends of the lines; only the best ones if space is short.

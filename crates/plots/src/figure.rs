@@ -12,7 +12,6 @@ use crate::{
 
 /// Draws a figure from its data; `series` has the colour of each entry of the
 /// leaderboard data ([`crate::series`]). A figure without data says so.
-#[must_use]
 pub fn figure(
     which: figures::Figure,
     data: &Data,

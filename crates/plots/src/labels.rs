@@ -1,6 +1,6 @@
 //! Names in a picture: at the ends of lines, and beside points.
 
-use crate::canvas::{Anchor, Canvas, Frame};
+use crate::canvas::{Anchor, Area, Canvas, Frame};
 use crate::format;
 use crate::paint::Paint;
 
@@ -57,23 +57,6 @@ pub(crate) struct Places {
     taken: Vec<Area>,
     width: f64,
     height: f64,
-}
-
-#[derive(Clone, Copy)]
-struct Area {
-    left: f64,
-    top: f64,
-    right: f64,
-    bottom: f64,
-}
-
-impl Area {
-    fn meets(self, other: Self) -> bool {
-        self.left < other.right
-            && other.left < self.right
-            && self.top < other.bottom
-            && other.top < self.bottom
-    }
 }
 
 impl Places {

@@ -6,7 +6,6 @@
 
 pub mod card;
 pub mod fixture;
-pub mod format;
 
 mod bars;
 mod changed;
@@ -21,14 +20,16 @@ mod scatter;
 mod style_trend;
 mod style_wins;
 
+mod axes;
 mod brush;
 mod canvas;
 mod labels;
 mod legend;
 mod paint;
 mod panels;
-mod shape;
 mod ticks;
+
+pub use swe_ci_views::format;
 
 pub use brush::Layout;
 pub use courses::courses;
@@ -62,10 +63,22 @@ pub struct Mark {
     /// In the units of the picture's [`Size`].
     pub px: f64,
     pub py: f64,
-    /// Its label, in words.
     pub label: String,
-    /// Which series it belongs to.
     pub series: String,
+}
+
+impl Mark {
+    fn new((x, y): (f64, f64), (px, py): (f64, f64), series: &str, label: String) -> Self {
+        let series = series.to_owned();
+        Self {
+            x,
+            y,
+            px,
+            py,
+            label,
+            series,
+        }
+    }
 }
 
 /// Width and height of a picture in CSS pixels. Pages show it at about this

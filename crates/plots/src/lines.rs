@@ -3,12 +3,13 @@
 
 use swe_ci_views::figures::{Line, Lines};
 
+use crate::axes;
 use crate::brush::{Brush, Layout, summary};
-use crate::canvas::{Anchor, Canvas, Frame, Margins};
+use crate::canvas::{Canvas, Frame, Margins};
 use crate::format;
 use crate::labels::{self, End};
 use crate::paint::{Paint, Theme};
-use crate::ticks::{places, ticks};
+use crate::ticks::ticks;
 use crate::{Figure, Mark};
 
 /// With more steps, only some have markers; the table has all.
@@ -16,7 +17,6 @@ const MOST_MARKED: usize = 8;
 
 /// The runs of one model, each a line that starts at the base's 0: the state of
 /// its code after each iteration.
-#[must_use]
 pub fn trend(data: &Lines, layout: Layout) -> Figure {
     let series: Vec<usize> = (0..data.lines.len()).collect();
     lines(
@@ -40,14 +40,17 @@ pub(crate) fn lines(brush: &Brush<'_>, data: &Lines, title: &str) -> Figure {
         x: 1.0..=steps.max(1.5),
         y: low..=high,
     };
-    let runs: Vec<String> = data
-        .lines
-        .iter()
-        .map(|line| format!("{} {}", line.run.model, format::score(end(line))))
-        .collect();
-    frame.draw(brush.theme, summary(title, &runs), |canvas| {
+    let runs = data.lines.iter();
+    let runs = runs.map(|line| format!("{} {}", line.run.model, format::score(end(line))));
+    frame.draw(brush.theme, summary(title, runs), |canvas| {
         let marked = marked(data.steps.len(), brush.narrow());
-        axes(canvas, &frame, data, &marked);
+        axes::values(canvas, &frame, &ticks(frame.y.clone(), 7));
+        axes::bottom(canvas, &frame);
+        for at in &marked {
+            axes::tick(canvas, &frame, *at as f64 + 1.0, &data.steps[*at]);
+        }
+        axes::along(canvas, &frame, &data.along, 28.0);
+        axes::upright(canvas, &data.value);
         // The best are drawn on top.
         for line in data.lines.iter().rev() {
             canvas.line(&points(line), Paint::Series(brush.series(&line.run)), 2.0);
@@ -105,30 +108,6 @@ pub(crate) fn marked(steps: usize, narrow: bool) -> Vec<usize> {
         marked.push(steps - 1);
     }
     marked
-}
-
-fn axes(canvas: &Canvas<'_>, frame: &Frame, data: &Lines, marked: &[usize]) {
-    let (left, right) = (*frame.x.start(), *frame.x.end());
-    let bottom = *frame.y.start();
-    let values = ticks(frame.y.clone(), 7);
-    let decimals = places(&values).max(1);
-    for value in values {
-        let is_zero = value.abs() < 1e-9;
-        let paint = if is_zero { Paint::Axis } else { Paint::Grid };
-        canvas.line(&[(left, value), (right, value)], paint, 1.0);
-        let (x, y) = canvas.pixel(left, value);
-        let text = format::decimals(value, decimals);
-        canvas.text(&text, (x - 8.0, y), Anchor::Left, Paint::Muted);
-    }
-    canvas.line(&[(left, bottom), (right, bottom)], Paint::Axis, 1.0);
-    for at in marked {
-        let (x, y) = canvas.pixel(*at as f64 + 1.0, bottom);
-        canvas.pixel_line(&[(x, y), (x, y + 4.0)], Paint::Axis, 1.0);
-        canvas.text(&data.steps[*at], (x, y + 8.0), Anchor::Below, Paint::Muted);
-    }
-    let (middle, y) = canvas.pixel(f64::midpoint(left, right), bottom);
-    canvas.text(&data.along, (middle, y + 28.0), Anchor::Below, Paint::Muted);
-    canvas.text(&data.value, (2.0, 10.0), Anchor::Right, Paint::Muted);
 }
 
 fn mark(brush: &Brush<'_>, canvas: &Canvas<'_>, data: &Lines, line: &Line, at: usize) -> Mark {

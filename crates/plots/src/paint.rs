@@ -5,7 +5,6 @@
 
 use plotters::style::RGBColor;
 
-/// Where a figure will appear.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Theme {
     /// Inside a page: colours are CSS variables of the style sheet.
@@ -39,15 +38,17 @@ pub(crate) enum Paint {
     Series(usize),
 }
 
-const PLAIN: [Paint; 8] = [
-    Paint::Ink,
-    Paint::Muted,
-    Paint::Grid,
-    Paint::Axis,
-    Paint::Surface,
-    Paint::Bad,
-    Paint::Goal,
-    Paint::Cursor,
+/// All paints but those of series, with their CSS variables and their colours on
+/// paper.
+const PLAIN: [(Paint, &str, &str); 8] = [
+    (Paint::Ink, "--ink", "#1c1b19"),
+    (Paint::Muted, "--ink-2", "#5f5b54"),
+    (Paint::Grid, "--plot-grid", "#eceae5"),
+    (Paint::Axis, "--plot-axis", "#c9c5bd"),
+    (Paint::Surface, "--surface", "#ffffff"),
+    (Paint::Bad, "--bad", "#b3402f"),
+    (Paint::Goal, "--plot-goal", "#857f75"),
+    (Paint::Cursor, "--accent", "#0b6e5f"),
 ];
 /// The first byte of every stand-in.
 const STAND_IN: u8 = 0x5E;
@@ -59,42 +60,36 @@ impl Paint {
     pub(crate) fn stand_in(self) -> RGBColor {
         match self {
             Self::Series(index) => RGBColor(STAND_IN, SERIES_KIND, (index % 256) as u8),
-            plain => {
-                let index = PLAIN.iter().position(|p| *p == plain).unwrap_or(0);
-                RGBColor(STAND_IN, PLAIN_KIND, index as u8)
-            }
+            plain => RGBColor(STAND_IN, PLAIN_KIND, plain.place() as u8),
         }
+    }
+
+    /// Its index in [`PLAIN`].
+    fn place(self) -> usize {
+        let place = PLAIN.iter().position(|(paint, ..)| *paint == self);
+        place.unwrap_or(0)
     }
 
     fn from_stand_in(kind: u8, index: u8) -> Option<Self> {
         match kind {
-            PLAIN_KIND => PLAIN.get(usize::from(index)).copied(),
+            PLAIN_KIND => PLAIN.get(usize::from(index)).map(|(paint, ..)| *paint),
             SERIES_KIND => Some(Self::Series(index.into())),
             _ => None,
         }
     }
 
     fn colour(self, theme: Theme) -> String {
-        let (variable, concrete) = match self {
-            Self::Ink => ("--ink", "#1c1b19"),
-            Self::Muted => ("--ink-2", "#5f5b54"),
-            Self::Grid => ("--plot-grid", "#eceae5"),
-            Self::Axis => ("--plot-axis", "#c9c5bd"),
-            Self::Surface => ("--surface", "#ffffff"),
-            Self::Bad => ("--bad", "#b3402f"),
-            Self::Goal => ("--plot-goal", "#857f75"),
-            Self::Cursor => ("--accent", "#0b6e5f"),
-            Self::Series(index) => {
-                let colour = index % SERIES_COLOURS;
-                return match theme {
-                    Theme::Page => format!("var(--plot-{})", colour + 1),
-                    Theme::Paper => ON_PAPER[colour].to_owned(),
-                };
-            }
-        };
+        if let Self::Series(index) = self {
+            let colour = index % SERIES_COLOURS;
+            return match theme {
+                Theme::Page => format!("var(--plot-{})", colour + 1),
+                Theme::Paper => ON_PAPER[colour].to_owned(),
+            };
+        }
+        let (_, variable, on_paper) = PLAIN[self.place()];
         match theme {
             Theme::Page => format!("var({variable})"),
-            Theme::Paper => concrete.to_owned(),
+            Theme::Paper => on_paper.to_owned(),
         }
     }
 
@@ -174,7 +169,7 @@ mod tests {
 
     #[test]
     fn every_plain_paint_has_its_own_stand_in() {
-        for paint in PLAIN {
+        for (paint, ..) in PLAIN {
             let RGBColor(_, kind, index) = paint.stand_in();
             assert_eq!(Paint::from_stand_in(kind, index), Some(paint));
         }

@@ -6,7 +6,6 @@ use swe_ci_views::figures::Subject;
 use crate::Mark;
 use crate::brush::Brush;
 use crate::canvas::{Anchor, Canvas, Frame, Margins};
-use crate::format;
 use crate::paint::Paint;
 
 /// How a figure lays out its panels, in pixels.
@@ -102,11 +101,6 @@ impl Span {
         run: &Subject,
         (y, above): (f64, f64),
     ) {
-        let name = format::clip(&run.model, brush.either(30, 40));
-        if brush.narrow() {
-            canvas.text(&name, (self.left, y - above), Anchor::Right, Paint::Ink);
-        } else {
-            canvas.text(&name, (self.left - 22.0, y), Anchor::Left, Paint::Ink);
-        }
+        brush.name(canvas, run, (self.left - 22.0, y), (self.left, y - above));
     }
 }

@@ -5,6 +5,7 @@ use std::ops::RangeInclusive;
 use swe_ci_core::metrics::Verdict;
 use swe_ci_views::view::{EvolutionView, IterationView};
 
+use crate::axes;
 use crate::canvas::{Anchor, Canvas, Frame, Margins};
 use crate::paint::{Paint, Theme};
 use crate::ticks::whole_ticks;
@@ -15,7 +16,6 @@ const MOST_DOTS: usize = 60;
 
 /// n(c) after each iteration, the target as a dashed line, regressions as
 /// hollow marks, collapsed code as crosses on the axis.
-#[must_use]
 pub fn passing(evolution: &EvolutionView, size: Size, theme: Theme) -> Figure {
     let scored = scored(evolution);
     let frame = Frame {
@@ -30,20 +30,13 @@ pub fn passing(evolution: &EvolutionView, size: Size, theme: Theme) -> Figure {
         y: range(evolution, &scored),
     };
     frame.draw(theme, summary(evolution), |canvas| {
-        axes(canvas, &frame, 4);
+        draw_axes(canvas, &frame, 4);
         goal(canvas, &frame, evolution.suite.target);
         canvas.line(&scored, Paint::Series(0), 2.25);
-        if let Some(last) = scored
-            .last()
-            .filter(|p| p.1 < f64::from(evolution.suite.target))
-        {
-            let (x, y) = canvas.pixel(last.0, last.1);
-            canvas.text(
-                &format!("{}", last.1),
-                (x + 8.0, y),
-                Anchor::Right,
-                Paint::Ink,
-            );
+        let target = f64::from(evolution.suite.target);
+        if let Some((iteration, tests)) = scored.last().filter(|last| last.1 < target) {
+            let (x, y) = canvas.pixel(*iteration, *tests);
+            canvas.text(&tests.to_string(), (x + 8.0, y), Anchor::Right, Paint::Ink);
         }
         marks(canvas, &frame, evolution)
     })
@@ -63,18 +56,12 @@ fn scored(evolution: &EvolutionView) -> Vec<(f64, f64)> {
 /// While the evolution runs there is room for all possible iterations;
 /// afterwards the picture ends with the last one.
 fn last_iteration(evolution: &EvolutionView) -> f64 {
-    let done = evolution
-        .iterations
-        .iter()
-        .map(|i| i.iteration)
-        .max()
-        .unwrap_or(0);
-    let last = if evolution.progress.is_over() {
-        done
-    } else {
-        evolution.max_iterations
+    let done = evolution.iterations.iter().map(|i| i.iteration).max();
+    let last = match evolution.progress.is_over() {
+        true => 1,
+        false => evolution.max_iterations,
     };
-    f64::from(last.max(done).max(1))
+    f64::from(last.max(done.unwrap_or(0)).max(1))
 }
 
 fn range(evolution: &EvolutionView, scored: &[(f64, f64)]) -> RangeInclusive<f64> {
@@ -86,43 +73,36 @@ fn range(evolution: &EvolutionView, scored: &[(f64, f64)]) -> RangeInclusive<f64
 
 /// Tests on the vertical axis with about this many lines, iterations from the
 /// base on the horizontal one.
-pub(crate) fn axes(canvas: &Canvas<'_>, frame: &Frame, lines: u32) {
-    let (low, last) = (*frame.y.start(), *frame.x.end());
+pub(crate) fn draw_axes(canvas: &Canvas<'_>, frame: &Frame, lines: u32) {
+    let last = *frame.x.end();
     for tests in whole_ticks(frame.y.clone(), lines) {
         canvas.line(&[(0.0, tests), (last, tests)], Paint::Grid, 1.0);
         let (x, y) = canvas.pixel(0.0, tests);
         canvas.text(
-            &format!("{tests}"),
+            &tests.to_string(),
             (x - 10.0, y),
             Anchor::Left,
             Paint::Muted,
         );
     }
     for iteration in whole_ticks(frame.x.clone(), 8) {
-        let (x, y) = canvas.pixel(iteration, low);
-        canvas.pixel_line(&[(x, y), (x, y + 4.0)], Paint::Axis, 1.0);
-        let text = if iteration == 0.0 {
-            "base".to_owned()
-        } else {
-            format!("{iteration}")
+        let text = match iteration {
+            0.0 => "base".to_owned(),
+            _ => iteration.to_string(),
         };
-        canvas.text(&text, (x, y + 8.0), Anchor::Below, Paint::Muted);
+        axes::tick(canvas, frame, iteration, &text);
     }
-    canvas.line(&[(0.0, low), (last, low)], Paint::Axis, 1.0);
-    let (x, y) = canvas.pixel(last / 2.0, low);
-    canvas.text("iteration", (x, y + 23.0), Anchor::Below, Paint::Muted);
+    axes::bottom(canvas, frame);
+    axes::along(canvas, frame, "iteration", 23.0);
 }
 
-fn goal(canvas: &Canvas<'_>, frame: &Frame, target: u32) {
+/// The dashed line of a target.
+pub(crate) fn goal(canvas: &Canvas<'_>, frame: &Frame, target: u32) {
     let goal = f64::from(target);
     canvas.line(&[(0.0, goal), (*frame.x.end(), goal)], Paint::Goal, 1.25);
     let (x, y) = canvas.pixel(0.0, goal);
-    canvas.text(
-        &format!("target {target}"),
-        (x + 4.0, y - 9.0),
-        Anchor::Right,
-        Paint::Muted,
-    );
+    let text = format!("target {target}");
+    canvas.text(&text, (x + 4.0, y - 9.0), Anchor::Right, Paint::Muted);
 }
 
 fn marks(canvas: &Canvas<'_>, frame: &Frame, evolution: &EvolutionView) -> Vec<Mark> {

@@ -3,12 +3,12 @@
 
 use swe_ci_views::figures::{RankLine, Ranks};
 
+use crate::axes;
 use crate::brush::{Brush, summary};
 use crate::canvas::{Anchor, Canvas, Frame, Margins};
 use crate::format;
 use crate::labels::{self, End};
 use crate::paint::Paint;
-use crate::ticks::{places, ticks};
 use crate::{Figure, GAMMA_MAX, GAMMA_MIN, Mark};
 
 /// Pixels per rank.
@@ -31,34 +31,36 @@ pub(crate) fn ranks(brush: &Brush<'_>, data: &Ranks) -> Figure {
         // The first rank is at the top.
         y: -(f64::from(runs) + 0.5)..=-0.5,
     };
-    let ranks_in_words: Vec<String> = data.lines.iter().map(words).collect();
     let title = format!("Ranks for γ from 0.5 to 2, at γ {:.2}", data.gamma);
-    frame.draw(brush.theme, summary(&title, &ranks_in_words), |canvas| {
-        axes(brush, canvas, &frame, data);
-        for line in data.lines.iter().rev() {
-            let ranks = line.ranks.iter().map(|rank| -f64::from(*rank));
-            let points: Vec<(f64, f64)> = data.gammas.iter().copied().zip(ranks).collect();
-            canvas.line(&points, Paint::Series(brush.series(&line.run)), 2.25);
-        }
-        let ends = data.lines.iter().map(|line| {
-            let last = line.ranks.last().copied().unwrap_or_default();
-            End {
-                at: canvas.pixel(GAMMA_MAX, -f64::from(last)),
-                name: &line.run.model,
-                paint: brush.solid(&line.run),
+    frame.draw(
+        brush.theme,
+        summary(&title, data.lines.iter().map(words)),
+        |canvas| {
+            draw_axes(brush, canvas, &frame, data);
+            for line in data.lines.iter().rev() {
+                let ranks = line.ranks.iter().map(|rank| -f64::from(*rank));
+                let points: Vec<(f64, f64)> = data.gammas.iter().copied().zip(ranks).collect();
+                canvas.line(&points, Paint::Series(brush.series(&line.run)), 2.25);
             }
-        });
-        labels::ends(canvas, &frame, ends.collect(), brush.either(26, 13));
-        if !brush.narrow() {
-            strip(brush, canvas, &frame, data);
-        }
-        let mark = |line| mark(brush, canvas, data, line);
-        data.lines.iter().map(mark).collect()
-    })
+            let ends = data.lines.iter().map(|line| {
+                let last = line.ranks.last().copied().unwrap_or_default();
+                End {
+                    at: canvas.pixel(GAMMA_MAX, -f64::from(last)),
+                    name: &line.run.model,
+                    paint: brush.solid(&line.run),
+                }
+            });
+            labels::ends(canvas, &frame, ends.collect(), brush.either(26, 13));
+            if !brush.narrow() {
+                strip(brush, canvas, &frame, data);
+            }
+            let mark = |line| mark(brush, canvas, data, line);
+            data.lines.iter().map(mark).collect()
+        },
+    )
 }
 
-fn axes(brush: &Brush<'_>, canvas: &Canvas<'_>, frame: &Frame, data: &Ranks) {
-    let bottom = *frame.y.start();
+fn draw_axes(brush: &Brush<'_>, canvas: &Canvas<'_>, frame: &Frame, data: &Ranks) {
     let every = data.lines.len().div_ceil(25).max(1);
     for rank in (1..=data.lines.len()).step_by(every) {
         let y = -(rank as f64);
@@ -66,27 +68,12 @@ fn axes(brush: &Brush<'_>, canvas: &Canvas<'_>, frame: &Frame, data: &Ranks) {
         let (x, y) = canvas.pixel(GAMMA_MIN, y);
         canvas.text(&rank.to_string(), (x - 10.0, y), Anchor::Left, Paint::Muted);
     }
-    let gammas = ticks(GAMMA_MIN..=GAMMA_MAX, brush.either(6, 3));
-    for gamma in &gammas {
-        let (x, y) = canvas.pixel(*gamma, bottom);
-        canvas.pixel_line(&[(x, y), (x, y + 4.0)], Paint::Axis, 1.0);
-        let text = format!("{gamma:.*}", places(&gammas));
-        canvas.text(&text, (x, y + 8.0), Anchor::Below, Paint::Muted);
-    }
-    canvas.line(
-        &[(GAMMA_MIN, bottom), (GAMMA_MAX, bottom)],
-        Paint::Axis,
-        1.0,
-    );
-    let (middle, y) = canvas.pixel(1.25, bottom);
+    axes::gammas(canvas, frame, brush.either(6, 3));
+    axes::bottom(canvas, frame);
     let title = brush.either("γ: above 1, later iterations weigh more", "γ");
-    canvas.text(title, (middle, y + 28.0), Anchor::Below, Paint::Muted);
-    canvas.text("Rank", (2.0, 10.0), Anchor::Right, Paint::Muted);
-    let x = data.gamma.clamp(GAMMA_MIN, GAMMA_MAX);
-    canvas.line(&[(x, bottom), (x, *frame.y.end())], Paint::Cursor, 1.5);
-    let (x, y) = canvas.pixel(x, *frame.y.end());
-    let text = format!("γ {:.2}", data.gamma);
-    canvas.bold_text(&text, (x, y - 4.0), Anchor::Above, Paint::Cursor);
+    axes::along(canvas, frame, title, 28.0);
+    axes::upright(canvas, "Rank");
+    axes::cursor(canvas, frame, data.gamma);
 }
 
 /// A bar per run over the ranks it holds in 95 % of the resamples.

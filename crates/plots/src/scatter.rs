@@ -7,12 +7,13 @@ use std::ops::RangeInclusive;
 use swe_ci_core::uncertainty::Interval;
 use swe_ci_views::figures::{Releases, Spending, Subject, day_number};
 
+use crate::axes;
 use crate::brush::{Brush, summary};
-use crate::canvas::{Anchor, Canvas, Frame, Margins};
+use crate::canvas::{Canvas, Frame, Margins};
 use crate::format;
 use crate::labels::Places;
 use crate::paint::Paint;
-use crate::ticks::{places, score_ticks};
+use crate::ticks::score_ticks;
 use crate::{Figure, Mark};
 
 /// Longest name beside a point, in characters.
@@ -43,28 +44,24 @@ pub(crate) fn releases(brush: &Brush<'_>, data: &Releases) -> Figure {
     let all = || dots.iter().map(|d| d.at).chain(hollow.iter().map(|h| h.at));
     let days = widened(all().map(|at| at.0), 0.05, 20.0);
     let frame = frame(brush, days, scores(&dots, all()));
-    let title = "EvoScore by release date";
-    frame.draw(
-        brush.theme,
-        summary(title, &runs_in_words(&dots)),
-        |canvas| {
-            axis_of_scores(canvas, &frame);
-            for (day, text) in dates(&frame.x, brush.either(8, 4)) {
-                tick(canvas, &frame, day, &text);
-            }
-            let providers = hollow.iter().map(|h| (h.provider, h.at));
-            join(canvas, providers, Paint::Goal, 1.0);
-            let providers = dots.iter().map(|d| (d.run.provider.as_str(), d.at));
-            join(canvas, providers, Paint::Axis, 1.75);
-            let mut marks = put(brush, canvas, &frame, &dots, all());
-            for point in &hollow {
-                let at = canvas.pixel(point.at.0, point.at.1);
-                canvas.pixel_marker(at, 0, 2.5, Paint::Muted, true);
-                marks.push(canvas.mark(point.at, "", point.words.clone()));
-            }
-            marks
-        },
-    )
+    let summary = in_words("EvoScore by release date", &dots);
+    frame.draw(brush.theme, summary, |canvas| {
+        axis_of_scores(canvas, &frame);
+        for (day, text) in dates(&frame.x, brush.either(8, 4)) {
+            axes::tick(canvas, &frame, day, &text);
+        }
+        let providers = hollow.iter().map(|h| (h.provider, h.at));
+        join(canvas, providers, Paint::Goal, 1.0);
+        let providers = dots.iter().map(|d| (d.run.provider.as_str(), d.at));
+        join(canvas, providers, Paint::Axis, 1.75);
+        let mut marks = put(brush, canvas, &frame, &dots, all());
+        for point in &hollow {
+            let at = canvas.pixel(point.at.0, point.at.1);
+            canvas.pixel_marker(at, 0, 2.5, Paint::Muted, true);
+            marks.push(canvas.mark(point.at, "", point.words.clone()));
+        }
+        marks
+    })
 }
 
 pub(crate) fn spending(brush: &Brush<'_>, data: &Spending) -> Figure {
@@ -85,25 +82,17 @@ pub(crate) fn spending(brush: &Brush<'_>, data: &Spending) -> Figure {
     let all = || dots.iter().map(|dot| dot.at);
     let powers = widened(all().map(|at| at.0), 0.08, 0.15);
     let frame = frame(brush, powers, scores(&dots, all()));
-    let title = "EvoScore against tokens per task";
-    frame.draw(
-        brush.theme,
-        summary(title, &runs_in_words(&dots)),
-        |canvas| {
-            axis_of_scores(canvas, &frame);
-            for power in decades(&frame.x) {
-                tick(canvas, &frame, power, &tokens(10f64.powf(power)));
-            }
-            let (middle, y) = canvas.pixel(
-                f64::midpoint(*frame.x.start(), *frame.x.end()),
-                *frame.y.start(),
-            );
-            let title = "tokens per task, sent and received";
-            canvas.text(title, (middle, y + 28.0), Anchor::Below, Paint::Muted);
-            canvas.line(&front(data, *frame.x.end()), Paint::Cursor, 1.5);
-            put(brush, canvas, &frame, &dots, all())
-        },
-    )
+    let summary = in_words("EvoScore against tokens per task", &dots);
+    frame.draw(brush.theme, summary, |canvas| {
+        axis_of_scores(canvas, &frame);
+        for power in decades(&frame.x) {
+            axes::tick(canvas, &frame, power, &tokens(10f64.powf(power)));
+        }
+        let title = "tokens per task, sent and received";
+        axes::along(canvas, &frame, title, 28.0);
+        canvas.line(&front(data, *frame.x.end()), Paint::Cursor, 1.5);
+        put(brush, canvas, &frame, &dots, all())
+    })
 }
 
 fn frame(brush: &Brush<'_>, x: RangeInclusive<f64>, y: RangeInclusive<f64>) -> Frame {
@@ -142,26 +131,9 @@ fn scores(dots: &[Dot<'_>], all: impl Iterator<Item = (f64, f64)>) -> RangeInclu
 }
 
 fn axis_of_scores(canvas: &Canvas<'_>, frame: &Frame) {
-    let (left, right) = (*frame.x.start(), *frame.x.end());
-    let values = score_ticks(frame.y.clone(), 6);
-    let decimals = places(&values).max(1);
-    for value in values {
-        let is_zero = value.abs() < 1e-9;
-        let paint = if is_zero { Paint::Axis } else { Paint::Grid };
-        canvas.line(&[(left, value), (right, value)], paint, 1.0);
-        let (x, y) = canvas.pixel(left, value);
-        let text = format::decimals(value, decimals);
-        canvas.text(&text, (x - 8.0, y), Anchor::Left, Paint::Muted);
-    }
-    let bottom = *frame.y.start();
-    canvas.line(&[(left, bottom), (right, bottom)], Paint::Axis, 1.0);
-    canvas.text("EvoScore", (2.0, 10.0), Anchor::Right, Paint::Muted);
-}
-
-pub(crate) fn tick(canvas: &Canvas<'_>, frame: &Frame, at: f64, text: &str) {
-    let (x, y) = canvas.pixel(at, *frame.y.start());
-    canvas.pixel_line(&[(x, y), (x, y + 4.0)], Paint::Axis, 1.0);
-    canvas.text(text, (x, y + 8.0), Anchor::Below, Paint::Muted);
+    axes::values(canvas, frame, &score_ticks(frame.y.clone(), 6));
+    axes::bottom(canvas, frame);
+    axes::upright(canvas, "EvoScore");
 }
 
 /// Intervals, markers and, where space permits, names.
@@ -206,9 +178,9 @@ fn join<'a>(
     }
 }
 
-fn runs_in_words(dots: &[Dot<'_>]) -> Vec<String> {
+fn in_words(title: &str, dots: &[Dot<'_>]) -> String {
     let words = |dot: &Dot<'_>| format!("{} {}", dot.run.model, format::score(dot.at.1));
-    dots.iter().map(words).collect()
+    summary(title, dots.iter().map(words))
 }
 
 struct Hollow<'a> {

@@ -84,21 +84,24 @@ pub(crate) fn style_trends(brush: &Brush<'_>, data: &StyleTrends) -> Figure {
         x: 0.0..=1.0,
         y: 0.0..=1.0,
     };
-    let runs: Vec<String> = data.runs.iter().map(end).collect();
     let title = "Change of code style since the base, by iteration";
-    frame.draw(brush.theme, summary(title, &runs), |canvas| {
-        let panels = panels(&frame, data, columns);
-        let width = f64::from(frame.size.width);
-        let below = f64::from(panels_height);
-        let at = (width / 2.0, below);
-        canvas.text("iteration", at, Anchor::Below, Paint::Muted);
-        legend.draw(brush, canvas, (12.0, width - 8.0), below + 26.0);
-        let marks = panels.iter().flat_map(|panel| {
-            panel.axes(canvas);
-            panel.lines(brush, canvas, data)
-        });
-        marks.collect()
-    })
+    frame.draw(
+        brush.theme,
+        summary(title, data.runs.iter().map(end)),
+        |canvas| {
+            let panels = panels(&frame, data, columns);
+            let width = f64::from(frame.size.width);
+            let below = f64::from(panels_height);
+            let at = (width / 2.0, below);
+            canvas.text("iteration", at, Anchor::Below, Paint::Muted);
+            legend.draw(brush, canvas, (12.0, width - 8.0), below + 26.0);
+            let marks = panels.iter().flat_map(|panel| {
+                panel.axes(canvas);
+                panel.lines(brush, canvas, data)
+            });
+            marks.collect()
+        },
+    )
 }
 
 fn panels(frame: &Frame, data: &StyleTrends, columns: u32) -> Vec<Panel> {
@@ -215,8 +218,8 @@ impl Panel {
         step: &StyleStep,
         at: (f64, f64),
     ) -> Mark {
-        let (px, py) = self.at(at);
-        brush.marker(canvas, &trend.run, (px, py), 3.0);
+        let pixel = self.at(at);
+        brush.marker(canvas, &trend.run, pixel, 3.0);
         let label = format!(
             "{}, iteration {}: {} {}, {}",
             trend.run.model,
@@ -225,14 +228,7 @@ impl Panel {
             signed(at.1, self.followed.places),
             format::count(step.tasks, "task")
         );
-        Mark {
-            x: at.0,
-            y: at.1,
-            px,
-            py,
-            label,
-            series: trend.run.run_id.clone(),
-        }
+        Mark::new(at, pixel, &trend.run.run_id, label)
     }
 }
 

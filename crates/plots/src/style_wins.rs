@@ -26,24 +26,27 @@ pub(crate) fn style_wins(brush: &Brush<'_>, data: &StyleWins) -> Figure {
         numbers: 40.0,
     };
     let frame = layout.frame(brush, data.runs.len());
-    let runs: Vec<String> = data.runs.iter().map(both).collect();
     let title = "Share of solved tasks with better MI and Pylint score than the oracle";
-    frame.draw(brush.theme, summary(title, &runs), |canvas| {
-        let mut spans = layout.spans(&frame).into_iter();
-        let panels = PANELS.map(|(metric, name)| Panel {
-            metric,
-            name,
-            span: spans.next().expect("a span for each panel"),
-        });
-        for panel in &panels {
-            let lines = [(Paint::Axis, "0"), (Paint::Grid, "0.5"), (Paint::Grid, "1")];
-            panel.span.scale(canvas, &frame, panel.name, lines);
-        }
-        key(canvas, &frame);
-        layout.rows(&frame, &data.runs, |run, y| {
-            draw_row(brush, canvas, &panels, run, y)
-        })
-    })
+    frame.draw(
+        brush.theme,
+        summary(title, data.runs.iter().map(both)),
+        |canvas| {
+            let spans = layout.spans(&frame);
+            let panels = [0, 1].map(|index| Panel {
+                metric: PANELS[index].0,
+                name: PANELS[index].1,
+                span: spans[index],
+            });
+            for panel in &panels {
+                let lines = [(Paint::Axis, "0"), (Paint::Grid, "0.5"), (Paint::Grid, "1")];
+                panel.span.scale(canvas, &frame, panel.name, lines);
+            }
+            key(canvas, &frame);
+            layout.rows(&frame, &data.runs, |run, y| {
+                draw_row(brush, canvas, &panels, run, y)
+            })
+        },
+    )
 }
 
 struct Panel {
@@ -52,7 +55,6 @@ struct Panel {
     span: Span,
 }
 
-/// A part of a bar.
 struct Part {
     word: &'static str,
     fill: Fill,
@@ -98,11 +100,8 @@ impl Panel {
         }
         if let Some(interval) = run.interval(self.metric).map(|i| i.win) {
             let y = y + HALF + 3.5;
-            let ends = [interval.low, interval.high].map(|end| self.span.at(end));
-            canvas.pixel_line(&[(ends[0], y), (ends[1], y)], Paint::Ink, 1.5);
-            for x in ends {
-                canvas.pixel_line(&[(x, y - 2.5), (x, y + 2.5)], Paint::Ink, 1.5);
-            }
+            let ends = (self.span.at(interval.low), self.span.at(interval.high));
+            canvas.interval(ends, y, 2.5, Paint::Ink, (1.5, 1.5));
         }
         let win = format::share(rates.win);
         canvas.bold_text(&win, (self.span.right + 8.0, y), Anchor::Right, Paint::Ink);
@@ -113,34 +112,22 @@ impl Panel {
         let interval = part.interval.map_or_else(String::new, |interval| {
             format!(" {}", format::interval(interval, 2))
         });
-        Mark {
-            x: part.share,
-            y: at.1,
-            px: at.0,
-            py: at.1,
-            label: format!(
-                "{}: {} {} {}{interval}, {}",
-                run.run.model,
-                self.name,
-                part.word,
-                format::share(part.share),
-                format::count(tasks, "task")
-            ),
-            series: run.run.run_id.clone(),
-        }
+        let label = format!(
+            "{}: {} {} {}{interval}, {}",
+            run.run.model,
+            self.name,
+            part.word,
+            format::share(part.share),
+            format::count(tasks, "task")
+        );
+        Mark::new((part.share, at.1), at, &run.run.run_id, label)
     }
 
     /// For a run without data here.
     fn unmeasured(&self, canvas: &Canvas<'_>, run: &StyleBars, y: f64) -> Mark {
         canvas.text("–", (self.span.left + 6.0, y), Anchor::Right, Paint::Muted);
-        Mark {
-            x: 0.0,
-            y,
-            px: self.span.left,
-            py: y,
-            label: format!("{}: {} not measured", run.run.model, self.name),
-            series: run.run.run_id.clone(),
-        }
+        let label = format!("{}: {} not measured", run.run.model, self.name);
+        Mark::new((0.0, y), (self.span.left, y), &run.run.run_id, label)
     }
 }
 

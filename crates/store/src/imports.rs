@@ -52,7 +52,6 @@ pub enum Put {
 }
 
 impl Put {
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::New => "new",

@@ -123,7 +123,6 @@ impl KeysAlone {
     }
 
     /// Id of the master key that seals them; `None` without keys.
-    #[must_use]
     pub fn master(&self) -> Option<&str> {
         self.master.as_deref()
     }

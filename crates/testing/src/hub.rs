@@ -12,7 +12,8 @@ use axum::response::{IntoResponse, Response};
 use serde_json::json;
 use swe_ci_base::digest::sha256_hex;
 
-/// The commit of its dataset.
+use crate::lock;
+
 pub const COMMIT: &str = "5eed5eed5eed5eed5eed5eed5eed5eed5eed5eed";
 
 /// A server of the dataset `tiny/set`, from a folder in the official layout.
@@ -54,7 +55,6 @@ impl ScriptedHub {
     }
 
     /// Bytes of files that the client received, including those sent last.
-    #[must_use]
     pub fn sent(&self) -> u64 {
         lock(&self.state.sent).values().sum()
     }
@@ -62,11 +62,8 @@ impl ScriptedHub {
 
 async fn answer(State(hub): State<Arc<Hub>>, request: Request) -> Response {
     let received = request.headers().get(header::AUTHORIZATION);
-    let authorized = hub
-        .token
-        .as_ref()
-        .is_none_or(|token| received.is_some_and(|value| value.as_bytes() == token.as_bytes()));
-    if !authorized {
+    let token = hub.token.as_ref();
+    if token.is_some_and(|token| received.is_none_or(|value| value != token)) {
         return StatusCode::UNAUTHORIZED.into_response();
     }
     let path = request.uri().path().to_owned();
@@ -112,12 +109,9 @@ impl Hub {
         let Ok(bytes) = std::fs::read(self.folder.join(path)) else {
             return StatusCode::NOT_FOUND.into_response();
         };
-        let range = headers
-            .get(header::RANGE)
-            .and_then(|range| range.to_str().ok());
-        let from: Option<usize> = range.and_then(|range| {
-            let range = range.strip_prefix("bytes=")?.strip_suffix('-')?;
-            range.parse().ok()
+        let from: Option<usize> = headers.get(header::RANGE).and_then(|range| {
+            let range = range.to_str().ok()?.strip_prefix("bytes=")?;
+            range.strip_suffix('-')?.parse().ok()
         });
         let whole = bytes.len();
         let mut part = bytes[from.unwrap_or(0).min(whole)..].to_vec();
@@ -145,10 +139,4 @@ impl Hub {
             .body(axum::body::Body::from_stream(body))
             .unwrap_or_default()
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex
-        .lock()
-        .unwrap_or_else(std::sync::PoisonError::into_inner)
 }

@@ -2,3 +2,10 @@
 
 pub mod hub;
 pub mod scripted;
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Locks it even after a panic of another test.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

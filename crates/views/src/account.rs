@@ -2,34 +2,18 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The role of an account; each role includes the ones before it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub enum AccountRole {
-    /// May read public results, even when the operator has closed the site.
-    Reader,
-    /// May submit runs and steer its own.
-    Submitter,
-    /// May steer all runs and manage accounts.
-    Admin,
-}
-
-impl AccountRole {
-    pub const ALL: [Self; 3] = [Self::Reader, Self::Submitter, Self::Admin];
-
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Reader => "reader",
-            Self::Submitter => "submitter",
-            Self::Admin => "admin",
-        }
-    }
-
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|role| role.name() == name)
+swe_ci_core::named! {
+    /// The role of an account; each role includes the ones before it.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+    pub enum AccountRole {
+        /// May read public results, even when the operator has closed the site.
+        Reader = "reader",
+        /// May submit runs and steer its own.
+        Submitter = "submitter",
+        /// May steer all runs and manage accounts.
+        Admin = "admin",
     }
 }
 
@@ -61,7 +45,6 @@ pub struct Identity {
 
 impl Actor {
     /// Whether it has at least this role.
-    #[must_use]
     pub fn is(&self, role: AccountRole) -> bool {
         match self {
             Self::Visitor => false,
@@ -71,7 +54,6 @@ impl Actor {
     }
 
     /// The name in the audit log.
-    #[must_use]
     pub fn name(&self) -> &str {
         match self {
             Self::Visitor => "visitor",
@@ -80,7 +62,6 @@ impl Actor {
         }
     }
 
-    #[must_use]
     pub fn identity(&self) -> Option<&Identity> {
         match self {
             Self::Account(identity) => Some(identity),
@@ -89,19 +70,16 @@ impl Actor {
     }
 
     /// Whether it is the account with this id.
-    #[must_use]
     pub fn has_id(&self, account_id: &str) -> bool {
         self.identity().is_some_and(|i| i.account_id == account_id)
     }
 
     /// Whether it may see a run.
-    #[must_use]
     pub fn may_see(&self, standing: &Standing) -> bool {
         standing.visibility == Visibility::Public || self.owns(standing)
     }
 
     /// Whether it may pause, cancel, publish, … a run.
-    #[must_use]
     pub fn may_steer(&self, standing: &Standing) -> bool {
         self.is(AccountRole::Submitter) && self.owns(standing)
     }
@@ -120,37 +98,21 @@ pub struct Standing {
     pub visibility: Visibility,
 }
 
-/// The visibility of a run.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub enum Visibility {
-    /// Visible to its owner and admins only; it appears in no ranking and in
-    /// no list of others.
-    Private,
-    /// Visible to everybody.
-    #[default]
-    Public,
-    /// Withdrawn after publication, with a reason; visible to its owner and
-    /// admins only.
-    Withdrawn,
-}
-
-impl Visibility {
-    pub const ALL: [Self; 3] = [Self::Private, Self::Public, Self::Withdrawn];
-
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Private => "private",
-            Self::Public => "public",
-            Self::Withdrawn => "withdrawn",
-        }
-    }
-
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|v| v.name() == name)
+swe_ci_core::named! {
+    /// The visibility of a run.
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+    pub enum Visibility {
+        /// Visible to its owner and admins only; it appears in no ranking and in
+        /// no list of others.
+        Private = "private",
+        /// Visible to everybody.
+        #[default]
+        Public = "public",
+        /// Withdrawn after publication, with a reason; visible to its owner and
+        /// admins only.
+        Withdrawn = "withdrawn",
     }
 }
 

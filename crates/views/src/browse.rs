@@ -1,56 +1,36 @@
 //! Browsing of tasks: filter, order, and the distribution of their sizes.
 
-use std::cmp::Ordering;
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
 use crate::view::{TaskState, TaskSummary};
+use crate::{count, median};
 
-/// A size of a task, for filters, orders and histograms.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub enum Size {
-    /// Tests of the gap.
-    Gap,
-    /// Tests the target passes.
-    Tests,
-    /// Commits between base and target.
-    Commits,
-    /// Days between base and target.
-    Days,
-    /// Lines that differ between base and target.
-    Lines,
-    /// Seconds the suite takes.
-    Suite,
+swe_ci_core::named! {
+    /// A size of a task, for filters, orders and histograms.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+    pub enum Size {
+        /// Tests of the gap.
+        Gap = "gap",
+        /// Tests the target passes.
+        Tests = "tests",
+        /// Commits between base and target.
+        Commits = "commits",
+        /// Days between base and target.
+        Days = "days",
+        /// Lines that differ between base and target.
+        Lines = "lines",
+        /// Seconds the suite takes.
+        Suite = "suite",
+    }
 }
 
 impl Size {
-    pub const ALL: [Self; 6] = [
-        Self::Gap,
-        Self::Tests,
-        Self::Commits,
-        Self::Days,
-        Self::Lines,
-        Self::Suite,
-    ];
-
-    /// The name in URLs: `min_gap`, `max_gap`, `sort=gap`.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Gap => "gap",
-            Self::Tests => "tests",
-            Self::Commits => "commits",
-            Self::Days => "days",
-            Self::Lines => "lines",
-            Self::Suite => "suite",
-        }
-    }
-
     /// Its value for this task; `None` if unknown.
-    #[must_use]
     pub fn of(self, task: &TaskSummary) -> Option<f64> {
         match self {
             Self::Gap => Some(f64::from(task.gap)),
@@ -136,7 +116,6 @@ impl TaskFilter {
     }
 
     /// The URL parameters of the filter.
-    #[must_use]
     pub fn pairs(&self) -> Vec<(String, String)> {
         let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
         let mut pairs = Vec::new();
@@ -158,7 +137,6 @@ impl TaskFilter {
         pairs
     }
 
-    #[must_use]
     pub fn wants(&self, task: &TaskSummary) -> bool {
         let names = format!("{} {}", task.task_id, task.repo).to_lowercase();
         let words = self.search.to_lowercase();
@@ -228,7 +206,6 @@ pub enum ListOrder {
 
 impl ListOrder {
     /// The name in URLs: empty, `gap`, `-gap`.
-    #[must_use]
     pub fn name(self) -> String {
         match self {
             Self::Listed => String::new(),
@@ -238,13 +215,11 @@ impl ListOrder {
     }
 
     /// The inverse of [`ListOrder::name`].
-    #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
-        let size = |name: &str| Size::ALL.into_iter().find(|size| size.name() == name);
         match name.strip_prefix('-') {
             _ if name.is_empty() => Some(Self::Listed),
-            Some(name) => size(name).map(Self::Largest),
-            None => size(name).map(Self::Smallest),
+            Some(name) => Size::from_name(name).map(Self::Largest),
+            None => Size::from_name(name).map(Self::Smallest),
         }
     }
 
@@ -293,13 +268,11 @@ impl Spread {
     /// The distribution over these tasks; `None` when no size is known. Sizes
     /// differ by orders of magnitude: bins start at 0, 1, 2, 5, 10, 20, 50, …;
     /// empty bins at either end are omitted.
-    #[must_use]
     pub fn of(size: Size, tasks: &[TaskSummary]) -> Option<Self> {
         let mut values: Vec<f64> = tasks.iter().filter_map(|task| size.of(task)).collect();
         values.retain(|value| value.is_finite());
         values.sort_by(f64::total_cmp);
         let (min, max) = (*values.first()?, *values.last()?);
-        let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
         let edges = edges(max);
         let bins = edges.windows(2).map(|edge| {
             let below = |limit| values.partition_point(|value| *value < limit);
@@ -312,17 +285,12 @@ impl Spread {
         let mut bins: Vec<SpreadBin> = bins.skip_while(|bin| bin.tasks == 0).collect();
         let end = bins.iter().rposition(|bin| bin.tasks > 0);
         bins.truncate(end.map_or(0, |last| last + 1));
-        let middle = values.len() / 2;
-        let median = match values.len() % 2 {
-            1 => values[middle],
-            _ => f64::midpoint(values[middle - 1], values[middle]),
-        };
         Some(Self {
             size,
             tasks: count(values.len()),
             min,
             mean: values.iter().sum::<f64>() / values.len() as f64,
-            median,
+            median: median(&values)?,
             max,
             bins,
         })
@@ -345,7 +313,6 @@ fn edges(max: f64) -> Vec<f64> {
 }
 
 /// The distinct names with their counts, the most common first, then by name.
-#[must_use]
 pub fn counted<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<(String, u32)> {
     let mut counts: BTreeMap<&str, u32> = BTreeMap::new();
     for name in names {
@@ -353,10 +320,8 @@ pub fn counted<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<(String, u32
     }
     let mut counts: Vec<(String, u32)> =
         counts.into_iter().map(|(n, c)| (n.to_owned(), c)).collect();
-    counts.sort_by(|a, b| match b.1.cmp(&a.1) {
-        Ordering::Equal => a.0.cmp(&b.0),
-        other => other,
-    });
+    // Names are sorted already, and the sort is stable.
+    counts.sort_by_key(|(_, count)| Reverse(*count));
     counts
 }
 

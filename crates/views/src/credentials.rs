@@ -71,7 +71,6 @@ pub fn check_password(password: &str, name: &str) -> Result<(), &'static str> {
 
 /// Seconds of lockout after this many wrong passwords in a row: a minute after
 /// the fifth, twice as long after each further one, at most an hour.
-#[must_use]
 pub fn lock_seconds(failures: u32) -> u64 {
     let Some(further) = failures.checked_sub(MAX_FAILURES) else {
         return 0;

@@ -1,39 +1,32 @@
 //! Curation: making tasks from git histories, stage by stage (the paper,
 //! section 3.1 and figure 2).
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
-/// The four stages, in order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub enum Stage {
-    /// Fetches repositories and checks them: age, licence, tests.
-    Collect,
-    /// Finds spans of the main branch with unchanged dependencies; their ends
-    /// are candidates.
-    Spans,
-    /// Builds an image in which the target's suite runs.
-    Environment,
-    /// Tests base and target, and selects the best candidates.
-    Filter,
+use crate::browse::counted;
+
+swe_ci_core::named! {
+    /// The four stages, in order.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+    pub enum Stage {
+        /// Fetches repositories and checks them: age, licence, tests.
+        Collect = "collect",
+        /// Finds spans of the main branch with unchanged dependencies; their ends
+        /// are candidates.
+        Spans = "spans",
+        /// Builds an image in which the target's suite runs.
+        Environment = "environment",
+        /// Tests base and target, and selects the best candidates.
+        Filter = "filter",
+    }
 }
 
 impl Stage {
-    pub const ALL: [Self; 4] = [Self::Collect, Self::Spans, Self::Environment, Self::Filter];
-
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Collect => "collect",
-            Self::Spans => "spans",
-            Self::Environment => "environment",
-            Self::Filter => "filter",
-        }
-    }
-
     /// A name of its results.
-    #[must_use]
     pub fn yields(self) -> &'static str {
         match self {
             Self::Collect => "repositories",
@@ -41,11 +34,6 @@ impl Stage {
             Self::Environment => "candidates with an environment",
             Self::Filter => "tasks",
         }
-    }
-
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|stage| stage.name() == name)
     }
 }
 
@@ -67,12 +55,10 @@ pub enum CurationState {
 }
 
 impl CurationState {
-    #[must_use]
     pub fn is_over(&self) -> bool {
         !matches!(self, Self::Queued | Self::Running)
     }
 
-    #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
             Self::Queued => "queued",
@@ -210,7 +196,6 @@ pub struct BuildAttempt {
 }
 
 /// Counts the fates per stage.
-#[must_use]
 pub fn funnel<'a>(fates: impl IntoIterator<Item = (Stage, &'a Fate)>) -> Vec<StageCount> {
     let mut stages = Stage::ALL.map(|stage| StageCount {
         stage,
@@ -219,6 +204,7 @@ pub fn funnel<'a>(fates: impl IntoIterator<Item = (Stage, &'a Fate)>) -> Vec<Sta
         waiting: 0,
         dropped: Vec::new(),
     });
+    let mut reasons: BTreeMap<Stage, Vec<&str>> = BTreeMap::new();
     for (stage, fate) in fates {
         let Some(count) = stages.iter_mut().find(|count| count.stage == stage) else {
             continue;
@@ -227,25 +213,14 @@ pub fn funnel<'a>(fates: impl IntoIterator<Item = (Stage, &'a Fate)>) -> Vec<Sta
         match fate {
             Fate::Waiting => count.waiting += 1,
             Fate::Survived => count.survived += 1,
-            Fate::Dropped { reason, .. } => {
-                match count
-                    .dropped
-                    .iter_mut()
-                    .find(|known| known.reason == *reason)
-                {
-                    Some(known) => known.count += 1,
-                    None => count.dropped.push(Dropped {
-                        reason: reason.clone(),
-                        count: 1,
-                    }),
-                }
-            }
+            Fate::Dropped { reason, .. } => reasons.entry(stage).or_default().push(reason),
         }
     }
     for count in &mut stages {
-        count
-            .dropped
-            .sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.reason.cmp(&b.reason)));
+        let dropped = counted(reasons.remove(&count.stage).unwrap_or_default()).into_iter();
+        count.dropped = dropped
+            .map(|(reason, count)| Dropped { reason, count })
+            .collect();
     }
     stages.into()
 }

@@ -64,7 +64,6 @@ pub struct Counted {
 }
 
 impl Counted {
-    #[must_use]
     pub fn all<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<Self> {
         let counts = counted(names).into_iter();
         counts.map(|(name, tasks)| Self { name, tasks }).collect()
@@ -72,7 +71,6 @@ impl Counted {
 }
 
 /// The distributions of the sizes of the tasks that can run.
-#[must_use]
 pub fn spreads(tasks: &[TaskSummary]) -> Vec<Spread> {
     let ready = tasks.iter().filter(|task| task.state == TaskState::Ready);
     let ready: Vec<TaskSummary> = ready.cloned().collect();
@@ -82,7 +80,6 @@ pub fn spreads(tasks: &[TaskSummary]) -> Vec<Spread> {
 
 impl SplitDetail {
     /// The mean of a size, if known.
-    #[must_use]
     pub fn mean(&self, size: Size) -> Option<f64> {
         let spread = self.spreads.iter().find(|spread| spread.size == size);
         spread.map(|spread| spread.mean)
@@ -90,7 +87,6 @@ impl SplitDetail {
 
     /// A datasheet in Markdown: purpose, composition, collection, preparation,
     /// licences and use.
-    #[must_use]
     pub fn datasheet(&self) -> String {
         let mut sheet = String::new();
         // Writing to a String cannot fail.
@@ -100,16 +96,13 @@ impl SplitDetail {
 
     fn write_datasheet(&self, to: &mut String) -> std::fmt::Result {
         let SplitSummary { name, tasks, ready } = &self.summary;
-        writeln!(to, "# Datasheet of the split `{name}`\n")?;
-        writeln!(to, "## Purpose\n")?;
         writeln!(
             to,
-            "To measure how well coding agents maintain a code base over many iterations: each task is a repository at two commits of its history, with the tests of the later one.\n"
-        )?;
-        writeln!(to, "## Composition\n")?;
-        writeln!(
-            to,
-            "- {tasks} tasks, {ready} of which can run, from {} repositories",
+            "# Datasheet of the split `{name}`\n\n\
+             ## Purpose\n\n\
+             To measure how well coding agents maintain a code base over many iterations: each task is a repository at two commits of its history, with the tests of the later one.\n\n\
+             ## Composition\n\n\
+             - {tasks} tasks, {ready} of which can run, from {} repositories",
             self.repositories.len()
         )?;
         for spread in &self.spreads {
@@ -124,35 +117,24 @@ impl SplitDetail {
             )?;
         }
         list(to, "Repositories", &self.repositories)?;
-        writeln!(to, "\n## Collection\n")?;
-        writeln!(to, "{}", self.origin())?;
-        for StageCount {
-            stage,
-            entered,
-            survived,
-            dropped,
-            ..
-        } in &self.funnel
-        {
-            let reasons: Vec<String> = dropped
-                .iter()
+        writeln!(to, "\n## Collection\n\n{}", self.origin())?;
+        for count in &self.funnel {
+            let (name, yields) = (count.stage.name(), count.stage.yields());
+            let (survived, entered) = (count.survived, count.entered);
+            let reasons = count.dropped.iter();
+            let reasons: Vec<String> = reasons
                 .map(|dropped| format!("{}: {}", dropped.reason, dropped.count))
                 .collect();
-            let reasons = match reasons.is_empty() {
-                true => String::new(),
-                false => format!(" (dropped: {})", reasons.join(", ")),
-            };
-            let name = stage.name();
-            writeln!(
-                to,
-                "- {name}: {survived} of {entered} {}{reasons}",
-                stage.yields()
-            )?;
+            write!(to, "- {name}: {survived} of {entered} {yields}")?;
+            match reasons.is_empty() {
+                true => writeln!(to)?,
+                false => writeln!(to, " (dropped: {})", reasons.join(", "))?,
+            }
         }
-        writeln!(to, "\n## Preparation\n")?;
         writeln!(
             to,
-            "Every suite ran in containers without a network, once on the base and several times on the target. Tests that did not pass every time do not count."
+            "\n## Preparation\n\n\
+             Every suite ran in containers without a network, once on the base and several times on the target. Tests that did not pass every time do not count."
         )?;
         match self.findings.is_empty() {
             true => writeln!(to, "There were no findings.")?,
@@ -163,18 +145,18 @@ impl SplitDetail {
             true => writeln!(to, "\nNone was recognised.")?,
             false => list(to, "Of the targets", &self.licences)?,
         }
-        writeln!(to, "\n## Use\n")?;
         writeln!(
             to,
-            "The repositories are public: a model may have been trained on them. Results show which tasks are older than a model's release. The code of the tasks belongs to its authors, under the licences above."
-        )?;
-        writeln!(to, "\n## Identity\n")?;
-        writeln!(to, "- digest: `{}`", self.digest)?;
-        writeln!(to, "- imported: {}", self.created_at)
+            "\n## Use\n\n\
+             The repositories are public: a model may have been trained on them. Results show which tasks are older than a model's release. The code of the tasks belongs to its authors, under the licences above.\n\n\
+             ## Identity\n\n\
+             - digest: `{}`\n\
+             - imported: {}",
+            self.digest, self.created_at
+        )
     }
 
     /// Its origin in a sentence.
-    #[must_use]
     pub fn origin(&self) -> String {
         match &self.source {
             None => "Where it came from was not written down.".into(),

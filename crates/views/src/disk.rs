@@ -47,7 +47,6 @@ pub struct ImageUse {
 const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
 
 /// Formats a size, such as "3.2 GiB".
-#[must_use]
 pub fn size_shown(bytes: u64) -> String {
     let (mut value, mut unit) = (bytes as f64, 0);
     while value >= 1_023.95 && unit + 1 < UNITS.len() {

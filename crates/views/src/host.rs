@@ -30,7 +30,6 @@ pub enum Shortage {
 impl HostLoad {
     /// The most severe shortage: disk below 5 GiB, then more than nine tenths
     /// of the memory in use, then more than twice as many processes as cores.
-    #[must_use]
     pub fn shortage(&self) -> Option<Shortage> {
         if self.disk_free_bytes < MIN_FREE_DISK {
             Some(Shortage::Disk)

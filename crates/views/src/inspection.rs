@@ -6,6 +6,7 @@ use swe_ci_core::diff::Diff;
 use swe_ci_core::report::{Outcome, Report};
 use swe_ci_core::step::Role;
 
+use crate::count;
 use crate::view::IterationDetail;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -55,7 +56,6 @@ const MAX_MESSAGE_BYTES: usize = 128 << 10;
 impl ChangedTest {
     /// The results of these tests in the reports before and after an
     /// iteration; a test that a report does not have is missing there.
-    #[must_use]
     pub fn of(node_ids: &[&str], before: &Report, after: &Report) -> Vec<Self> {
         let mut bytes_left = MAX_MESSAGE_BYTES;
         let mut changed = Vec::with_capacity(node_ids.len());
@@ -104,7 +104,7 @@ fn last_lines(text: &str, lines: usize, bytes: usize) -> (&str, u32) {
         start -= line.len();
     }
     let earlier = text[..start].lines().count();
-    (&text[start..], u32::try_from(earlier).unwrap_or(u32::MAX))
+    (&text[start..], count(earlier))
 }
 
 /// The code changes of an iteration, if they are known.

@@ -2,53 +2,42 @@
 //! comparisons, forms, transcripts, code style. Like `swe-ci-core`, it does no
 //! IO and compiles to native code and WebAssembly.
 
-pub mod view;
-
-pub mod event;
-
-pub mod leaderboard;
-
-pub mod figures;
-
-pub mod browse;
-
-pub mod dataset;
-
-pub mod curation;
-
-pub mod preparation;
-
-pub mod inspection;
-
-pub mod likely_tests;
-
-pub mod conversation;
-
-pub mod style;
-
-pub mod card;
-
-pub mod verification;
-
-pub mod submission;
-
-pub mod steering;
-
-pub mod preflight;
-
 pub mod account;
-
-pub mod credentials;
-
-pub mod notification;
-
-pub mod pace;
-
-pub mod host;
-
-pub mod disk;
-
+pub mod browse;
+pub mod card;
 pub mod container;
-
+pub mod conversation;
+pub mod credentials;
+pub mod curation;
+pub mod dataset;
+pub mod disk;
+pub mod event;
+pub mod figures;
+pub mod format;
+pub mod host;
+pub mod inspection;
+pub mod leaderboard;
+pub mod likely_tests;
+pub mod notification;
+pub mod pace;
+pub mod preflight;
+pub mod preparation;
+pub mod steering;
+pub mod style;
+pub mod submission;
 #[doc(hidden)]
 pub mod testing;
+pub mod verification;
+pub mod view;
+
+/// The median of sorted values: for an even number, the mean of the two in the
+/// middle.
+pub(crate) fn median(sorted: &[f64]) -> Option<f64> {
+    let upper = *sorted.get(sorted.len() / 2)?;
+    Some(f64::midpoint(sorted[(sorted.len() - 1) / 2], upper))
+}
+
+/// A number of things; beyond `u32::MAX`, that many.
+pub(crate) fn count(n: usize) -> u32 {
+    u32::try_from(n).unwrap_or(u32::MAX)
+}

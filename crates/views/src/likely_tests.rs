@@ -5,7 +5,6 @@ use swe_ci_core::requirement::Requirement;
 
 /// Whether a requirement names a test, or a file that a test is named after.
 /// Pages must present it as a guess.
-#[must_use]
 pub fn is_about(requirement: &Requirement, node_id: &str) -> bool {
     let test = NodeId::parse(node_id);
     let goals = [&requirement.acceptance, &requirement.contract];

@@ -9,110 +9,57 @@ pub const MOST_WEBHOOKS: usize = 10;
 /// Maximum bytes of a webhook's URL.
 pub const LONGEST_URL: usize = 2_000;
 
-/// The event that a message reports.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub enum Occasion {
-    /// A run finished or was cancelled.
-    #[serde(rename = "run.finished")]
-    RunFinished,
-    /// The first evolution of a run is blocked; it can be retried.
-    #[serde(rename = "run.blocked")]
-    RunBlocked,
-    /// A run has spent its budget; no further step of it starts.
-    #[serde(rename = "run.budget")]
-    RunBudget,
-    /// A user tests whether messages arrive.
-    #[serde(rename = "test")]
-    Test,
-    /// A code that proves the ownership of a mailbox.
-    #[serde(rename = "code")]
-    Code,
+swe_ci_core::named! {
+    /// The event that a message reports.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+    pub enum Occasion {
+        /// A run finished or was cancelled.
+        #[serde(rename = "run.finished")]
+        RunFinished = "run.finished",
+        /// The first evolution of a run is blocked; it can be retried.
+        #[serde(rename = "run.blocked")]
+        RunBlocked = "run.blocked",
+        /// A run has spent its budget; no further step of it starts.
+        #[serde(rename = "run.budget")]
+        RunBudget = "run.budget",
+        /// A user tests whether messages arrive.
+        #[serde(rename = "test")]
+        Test = "test",
+        /// A code that proves the ownership of a mailbox.
+        #[serde(rename = "code")]
+        Code = "code",
+    }
 }
 
 impl Occasion {
     /// The events an account may subscribe to; the others need a request each.
     pub const OF_RUNS: [Self; 3] = [Self::RunFinished, Self::RunBlocked, Self::RunBudget];
+}
 
-    const ALL: [Self; 5] = [
-        Self::RunFinished,
-        Self::RunBlocked,
-        Self::RunBudget,
-        Self::Test,
-        Self::Code,
-    ];
-
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::RunFinished => "run.finished",
-            Self::RunBlocked => "run.blocked",
-            Self::RunBudget => "run.budget",
-            Self::Test => "test",
-            Self::Code => "code",
-        }
-    }
-
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|event| event.name() == name)
+swe_ci_core::named! {
+    /// A kind of delivery.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+    pub enum Channel {
+        /// A signed POST.
+        Webhook = "webhook",
+        Mail = "mail",
     }
 }
 
-/// A kind of delivery.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub enum Channel {
-    /// A signed POST.
-    Webhook,
-    Mail,
-}
-
-impl Channel {
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Webhook => "webhook",
-            Self::Mail => "mail",
-        }
-    }
-
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<Self> {
-        [Self::Webhook, Self::Mail]
-            .into_iter()
-            .find(|channel| channel.name() == name)
-    }
-}
-
-/// The state of a message to a target.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub enum DeliveryState {
-    /// Delivery and retries are pending.
-    Waiting,
-    Delivered,
-    /// The retries are exhausted.
-    GivenUp,
-}
-
-impl DeliveryState {
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Waiting => "waiting",
-            Self::Delivered => "delivered",
-            Self::GivenUp => "given_up",
-        }
-    }
-
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<Self> {
-        [Self::Waiting, Self::Delivered, Self::GivenUp]
-            .into_iter()
-            .find(|state| state.name() == name)
+swe_ci_core::named! {
+    /// The state of a message to a target.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+    pub enum DeliveryState {
+        /// Delivery and retries are pending.
+        Waiting = "waiting",
+        Delivered = "delivered",
+        /// The retries are exhausted.
+        GivenUp = "given_up",
     }
 }
 

@@ -19,7 +19,6 @@ impl Pace {
     /// Seconds until the run is over, if the other evolutions take as long as
     /// the finished ones and the concurrency stays the same. Absent while no
     /// evolution is finished, or none is at work.
-    #[must_use]
     pub fn remaining(&self) -> Option<f64> {
         if self.over.is_empty() || self.at_work.is_empty() {
             return None;

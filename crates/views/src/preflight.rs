@@ -15,18 +15,20 @@ pub struct Preflight {
     pub findings: Vec<Finding>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub enum PreflightState {
-    /// It is pending or in progress; the run has not started.
-    Waiting,
-    /// Every check passed; the run may start.
-    Passed,
-    /// A check failed; the run waits for a user's decision.
-    Failed,
-    /// A user started the run without it.
-    Skipped,
+swe_ci_core::named! {
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+    pub enum PreflightState {
+        /// It is pending or in progress; the run has not started.
+        Waiting = "waiting",
+        /// Every check passed; the run may start.
+        Passed = "passed",
+        /// A check failed; the run waits for a user's decision.
+        Failed = "failed",
+        /// A user started the run without it.
+        Skipped = "skipped",
+    }
 }
 
 /// One check.
@@ -46,33 +48,14 @@ pub struct Finding {
 
 impl Preflight {
     /// Whether the run has to wait for it.
-    #[must_use]
     pub fn holds_up(&self) -> bool {
         self.state.holds_up()
     }
 }
 
 impl PreflightState {
-    pub const ALL: [Self; 4] = [Self::Waiting, Self::Passed, Self::Failed, Self::Skipped];
-
-    #[must_use]
     pub fn holds_up(self) -> bool {
         matches!(self, Self::Waiting | Self::Failed)
-    }
-
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Waiting => "waiting",
-            Self::Passed => "passed",
-            Self::Failed => "failed",
-            Self::Skipped => "skipped",
-        }
-    }
-
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|state| state.name() == name)
     }
 
     /// The state that follows from the findings.

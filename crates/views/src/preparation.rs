@@ -7,6 +7,8 @@ use serde::{Deserialize, Serialize};
 use swe_ci_core::outcomes::TestList;
 use swe_ci_core::report::{Outcome, Report};
 
+use crate::count;
+
 /// Maximum names of tests in a finding; it only counts the others.
 const MAX_NAMES: usize = 50;
 
@@ -51,7 +53,6 @@ pub struct Lines {
 
 impl Lines {
     /// Added and deleted together.
-    #[must_use]
     pub fn modified(self) -> u32 {
         self.added.saturating_add(self.deleted)
     }
@@ -59,7 +60,6 @@ impl Lines {
 
 impl LinesChanged {
     /// Added and deleted in files of every kind (the paper, section 3.1).
-    #[must_use]
     pub fn modified(self) -> u32 {
         [self.source, self.tests, self.other]
             .into_iter()
@@ -102,14 +102,13 @@ impl Named {
     fn from_names<'a>(names: impl IntoIterator<Item = &'a str>) -> Option<Self> {
         let mut names = names.into_iter();
         let first: Vec<String> = names.by_ref().take(MAX_NAMES).map(str::to_owned).collect();
-        let count = u32::try_from(first.len() + names.count()).unwrap_or(u32::MAX);
+        let count = count(first.len() + names.count());
         (count > 0).then_some(Self { count, first })
     }
 }
 
 impl TaskFinding {
     /// A short title.
-    #[must_use]
     pub fn title(&self) -> &'static str {
         match self {
             Self::Flaky { .. } => "flaky tests",
@@ -122,7 +121,6 @@ impl TaskFinding {
     }
 
     /// An explanation in one sentence.
-    #[must_use]
     pub fn text(&self) -> String {
         match self {
             Self::Flaky { tests } => format!(
@@ -149,7 +147,6 @@ impl TaskFinding {
     }
 
     /// The affected tests.
-    #[must_use]
     pub fn tests(&self) -> Option<&Named> {
         match self {
             Self::Flaky { tests }
@@ -172,57 +169,42 @@ fn subject(tests: &Named, verb: &str) -> String {
 
 impl Preparation {
     /// Lines added and deleted in files of every kind, if they were counted.
-    #[must_use]
     pub fn modified_lines(&self) -> Option<u32> {
         self.lines.map(LinesChanged::modified)
     }
 
-    #[must_use]
     pub fn number_of_findings(&self) -> u32 {
-        u32::try_from(self.findings.len()).unwrap_or(u32::MAX)
+        count(self.findings.len())
     }
 
     /// T and the findings, from the reports of the suite on the target (one
     /// per run, at least one) and on the base. T has the tests that passed in
     /// every run, so that no result depends on chance.
-    #[must_use]
     pub fn of(target: &[Report], base: &Report, declared_gap: Option<u32>) -> (TestList, Self) {
         let tests = TestList::passing_in_all(target);
         let at_target = count_runs(target);
         let runs = target.len();
         let inconsistent = |in_all: bool| {
-            let names = at_target
-                .iter()
-                .filter(move |(_, (had, passed))| {
-                    *passed > 0 && *passed < runs && (*had == runs) == in_all
-                })
-                .map(|(name, _)| *name);
-            Named::from_names(names)
+            let names = at_target.iter().filter(|(_, (had, passed))| {
+                (1..runs).contains(passed) && (*had == runs) == in_all
+            });
+            Named::from_names(names.map(|(name, _)| *name))
         };
         let at_base: BTreeSet<&str> = base.tests.keys().map(String::as_str).collect();
-        let only_target = at_target
-            .keys()
-            .copied()
-            .filter(|name| !at_base.contains(name));
-        let only_base = at_base
-            .iter()
-            .copied()
-            .filter(|name| !at_target.contains_key(name));
-        let gap = gap(&tests, base);
+        let only_target = at_target.keys().filter(|name| !at_base.contains(*name));
+        let only_base = at_base.iter().filter(|name| !at_target.contains_key(*name));
+        let found = gap(&tests, base);
         let findings = [
             inconsistent(true).map(|tests| TaskFinding::Flaky { tests }),
             inconsistent(false).map(|tests| TaskFinding::Unsteady { tests }),
-            Named::from_names(only_target).map(|tests| TaskFinding::OnlyAtTarget { tests }),
-            Named::from_names(only_base).map(|tests| TaskFinding::OnlyAtBase { tests }),
+            Named::from_names(only_target.copied())
+                .map(|tests| TaskFinding::OnlyAtTarget { tests }),
+            Named::from_names(only_base.copied()).map(|tests| TaskFinding::OnlyAtBase { tests }),
             declared_gap
-                .filter(|declared| *declared != gap)
-                .map(|declared| TaskFinding::GapDiffers {
-                    declared,
-                    found: gap,
-                }),
-            (gap == 0).then_some(TaskFinding::NoGap),
+                .filter(|declared| *declared != found)
+                .map(|declared| TaskFinding::GapDiffers { declared, found }),
+            (found == 0).then_some(TaskFinding::NoGap),
         ];
-        let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
         let preparation = Self {
             target_collected: count(at_target.len()),
             base_collected: count(at_base.len()),
@@ -247,8 +229,7 @@ fn count_runs(reports: &[Report]) -> BTreeMap<&str, (usize, usize)> {
 fn gap(tests: &TestList, base: &Report) -> u32 {
     let passing: BTreeSet<&str> = base.passing().collect();
     let ids = tests.node_ids().iter();
-    let not_passing = ids.filter(|id| !passing.contains(id.as_str())).count();
-    u32::try_from(not_passing).unwrap_or(u32::MAX)
+    count(ids.filter(|id| !passing.contains(id.as_str())).count())
 }
 
 #[cfg(test)]

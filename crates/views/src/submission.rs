@@ -41,7 +41,6 @@ fn private() -> Visibility {
 /// The first field of the input that the parsed form lacks, as a path with
 /// dots: a typing error must not silently leave a default in place. Empty
 /// fields do not count, because serialisation omits them.
-#[must_use]
 pub fn unknown_field(given: &Value, understood: &Value) -> Option<String> {
     let (Value::Object(given), Value::Object(understood)) = (given, understood) else {
         return None;

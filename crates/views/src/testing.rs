@@ -5,6 +5,7 @@ use swe_ci_core::metrics::{Convention, Series, Verdict};
 use swe_ci_core::run::Progress;
 use swe_ci_core::task::{SuiteCounts, TaskId};
 
+use crate::count;
 use crate::leaderboard::{Entry, LeaderboardData, Published, Sample, ScoredTask};
 use crate::style::{Beside, StylePoint};
 
@@ -13,7 +14,6 @@ use crate::style::{Beside, StylePoint};
 ///
 /// # Panics
 /// Never: the reference convention needs only counts.
-#[must_use]
 pub fn series(changes: &[f64]) -> Series {
     let suite = SuiteCounts::counts_only(100, 100);
     let passed = |change: &f64| Some((100.0 + change * 100.0).round() as u32);
@@ -23,7 +23,6 @@ pub fn series(changes: &[f64]) -> Series {
 }
 
 /// The same in both conventions.
-#[must_use]
 pub fn sample(changes: &[f64]) -> Sample {
     let series = series(changes);
     Sample {
@@ -36,7 +35,6 @@ pub fn sample(changes: &[f64]) -> Sample {
 /// The style of an evolution, its own first, then the oracle's: maintainability
 /// index, Pylint's score, changed lines. The base has 70, 7 and a mean
 /// complexity of 3.
-#[must_use]
 pub fn beside(mi: [f64; 2], pylint: [f64; 2], lines: [u32; 2]) -> Beside {
     let point = |mi, pylint| StylePoint {
         mi: Some(mi),
@@ -55,7 +53,6 @@ pub fn beside(mi: [f64; 2], pylint: [f64; 2], lines: [u32; 2]) -> Beside {
 
 /// The run with a style for each evolution; `style` gets the indices of the
 /// task and of the sample, from 0.
-#[must_use]
 pub fn styled(mut run: Entry, style: impl Fn(usize, usize) -> Option<Beside>) -> Entry {
     for (task_index, task) in run.tasks.iter_mut().enumerate() {
         for (sample_index, sample) in task.samples.iter_mut().enumerate() {
@@ -66,7 +63,6 @@ pub fn styled(mut run: Entry, style: impl Fn(usize, usize) -> Option<Beside>) ->
 }
 
 /// A finished run over these tasks.
-#[must_use]
 pub fn run(model: &str, max_iterations: u32, tasks: Vec<ScoredTask>) -> Entry {
     Entry {
         run_id: format!("run-{model}"),
@@ -75,7 +71,7 @@ pub fn run(model: &str, max_iterations: u32, tasks: Vec<ScoredTask>) -> Entry {
         harness_version: "1".to_owned(),
         progress: Progress::Finished,
         metric_version: 1,
-        tasks_total: u32::try_from(tasks.len()).unwrap_or(u32::MAX),
+        tasks_total: count(tasks.len()),
         tasks,
         ..Entry::none(max_iterations)
     }
@@ -86,7 +82,6 @@ pub fn run(model: &str, max_iterations: u32, tasks: Vec<ScoredTask>) -> Entry {
 ///
 /// # Panics
 /// Never: the names it makes are valid.
-#[must_use]
 pub fn entry(model: &str, tasks: &[(&str, &[&[f64]])]) -> Entry {
     let lengths = tasks.iter().flat_map(|(_, samples)| *samples);
     let longest = lengths.map(|changes| changes.len()).max().unwrap_or(1);
@@ -97,12 +92,11 @@ pub fn entry(model: &str, tasks: &[(&str, &[&[f64]])]) -> Entry {
         samples: samples.iter().map(|changes| sample(changes)).collect(),
     };
     let tasks = tasks.iter().enumerate().map(task).collect();
-    run(model, u32::try_from(longest).unwrap_or(u32::MAX), tasks)
+    run(model, count(longest), tasks)
 }
 
 /// A finished run with one evolution for each list of changes, each with its
 /// own task and repository.
-#[must_use]
 pub fn spread_run(model: &str, evolutions: &[&[f64]]) -> Entry {
     let repos: Vec<String> = (0..evolutions.len()).map(|n| format!("r{n}")).collect();
     let samples = evolutions.iter().map(std::slice::from_ref);
@@ -111,7 +105,6 @@ pub fn spread_run(model: &str, evolutions: &[&[f64]]) -> Entry {
 }
 
 /// The leaderboard data of a split named `s`.
-#[must_use]
 pub fn sheet(entries: Vec<Entry>) -> LeaderboardData {
     LeaderboardData {
         split: "s".to_owned(),

@@ -9,6 +9,8 @@ use swe_ci_core::report::Outcome;
 use swe_ci_core::run::Kind;
 use swe_ci_core::task::TaskId;
 
+use crate::count;
+
 /// Maximum tests listed in a difference; it only counts the others.
 const MAX_TESTS: usize = 50;
 
@@ -32,48 +34,33 @@ pub struct Verification {
 impl Verification {
     /// Whether it confirms the result: it checked something, and everything
     /// matched.
-    #[must_use]
     pub fn holds(&self) -> bool {
         self.checked > 0 && self.differences.is_empty()
     }
 }
 
-/// The trustworthiness of a result, if it needs a mark.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub enum Mark {
-    /// An administrator confirms it: its tests ran again and matched the
-    /// record.
-    Verified,
-    /// Imported, and its tests have not run here.
-    SelfReported,
+swe_ci_core::named! {
+    /// The trustworthiness of a result, if it needs a mark.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+    pub enum Mark {
+        /// An administrator confirms it: its tests ran again and matched the
+        /// record.
+        Verified = "verified",
+        /// Imported, and its tests have not run here.
+        SelfReported = "self-reported",
+    }
 }
 
 impl Mark {
     /// The mark of a run of this kind; `verified` is an administrator's
     /// confirmation.
-    #[must_use]
     pub fn of(kind: Kind, verified: bool) -> Option<Self> {
         match (verified, kind) {
             (true, _) => Some(Self::Verified),
             (false, Kind::Imported) => Some(Self::SelfReported),
             (false, Kind::Measured | Kind::Human) => None,
-        }
-    }
-
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<Self> {
-        [Self::Verified, Self::SelfReported]
-            .into_iter()
-            .find(|mark| mark.name() == name)
-    }
-
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Verified => "verified",
-            Self::SelfReported => "self-reported",
         }
     }
 }
@@ -122,7 +109,7 @@ impl fmt::Display for Otherwise {
             Self::Collapsed { reason } => write!(f, "the code no longer ran, {reason}"),
             Self::Ran => f.write_str("the code ran, unlike before"),
             Self::Tests { tests, more } => {
-                let listed = u32::try_from(tests.len()).unwrap_or(u32::MAX);
+                let listed = count(tests.len());
                 match listed.saturating_add(*more) {
                     1 => f.write_str("1 test differs")?,
                     n => write!(f, "{n} tests differ")?,
@@ -153,7 +140,6 @@ pub struct Changed {
 /// every score, only passing or not passing counts. `recorded` is none when
 /// the code had collapsed; an error in `found` is the reason why it collapses
 /// now.
-#[must_use]
 pub fn compare(
     tests: &TestList,
     recorded: Option<&Outcomes>,
@@ -182,7 +168,7 @@ pub fn compare(
             found: now.name().into(),
         })
         .collect();
-    let more = u32::try_from(tests.len().saturating_sub(MAX_TESTS)).unwrap_or(u32::MAX);
+    let more = count(tests.len().saturating_sub(MAX_TESTS));
     tests.truncate(MAX_TESTS);
     (!tests.is_empty()).then_some(Otherwise::Tests { tests, more })
 }

@@ -354,7 +354,6 @@ pub struct StepView {
 impl StepView {
     /// Whether a transcript exists: the gateway records every step that calls
     /// a model.
-    #[must_use]
     pub fn is_recorded(&self) -> bool {
         self.traffic.is_some_and(|traffic| traffic.requests > 0)
     }

@@ -25,7 +25,6 @@ pub struct Look {
 }
 
 impl Look {
-    #[must_use]
     pub fn scheme(self) -> &'static str {
         if self.dark { "dark" } else { "light" }
     }

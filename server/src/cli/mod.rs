@@ -126,7 +126,6 @@ enum Command {
 }
 
 /// The whole program.
-#[must_use]
 pub fn main() -> ExitCode {
     // Prints help, version and usage errors, with exit code 0 or 2.
     let cli = Cli::parse();

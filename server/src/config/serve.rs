@@ -97,19 +97,16 @@ enum YesNo {
 
 impl ServeOptions {
     /// The number of evolutions to run at the same time.
-    #[must_use]
     pub fn workers(&self) -> usize {
         self.workers.map_or_else(default_workers, usize::from)
     }
 
     /// Whether to measure code style.
-    #[must_use]
     pub fn measure_style(&self) -> bool {
         self.code_style == YesNo::Yes
     }
 
     /// Whether visitors see only the sign-in page.
-    #[must_use]
     pub fn closed(&self) -> bool {
         self.closed || self.public == YesNo::No
     }
@@ -132,7 +129,6 @@ impl ServeOptions {
     }
 
     /// The folder of the built site; it may not exist.
-    #[must_use]
     pub fn site(&self) -> PathBuf {
         let given = self.site.clone().filter(|p| !p.as_os_str().is_empty());
         given.unwrap_or_else(|| default_site(std::env::current_exe().ok().as_deref()))
@@ -163,7 +159,6 @@ impl ServeOptions {
 
     /// The site's public URL. Never taken from a request: its sender controls
     /// the `Host` header, and the page cache shows responses to everybody.
-    #[must_use]
     pub fn public_url(&self) -> Option<PublicUrl> {
         self.public_url.clone().and_then(|OrNone(url)| url)
     }

@@ -35,7 +35,7 @@ fn svg_size(svg: &str, name: &str) -> u32 {
 async fn every_figure_is_a_png_of_the_size_asked_for() {
     let app = TestApp::seeded().await;
     for figure in swe_ci_views::figures::Figure::ALL {
-        let plot = format!("/api/v1/plots/{}", figure.slug());
+        let plot = format!("/api/v1/plots/{}", figure.name());
         let svg = app.get(&format!("{plot}.svg?split=demo")).await.text();
         let size = ["width", "height"].map(|name| svg_size(&svg, name));
         let mut ink = Vec::new();

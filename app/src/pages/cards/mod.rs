@@ -54,7 +54,6 @@ pub const PLAIN: [Plain; 6] = [
 ];
 
 impl Plain {
-    #[must_use]
     pub fn card(&self) -> Card {
         Card {
             kind: "SWE-CI".into(),

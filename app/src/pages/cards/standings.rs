@@ -16,7 +16,6 @@ use swe_ci_plots::{self as plots, Figure, Layout, Theme};
 const MOST_ROWS: usize = 8;
 
 /// The top of a leaderboard.
-#[must_use]
 pub fn leaderboard(study: &Study<'_>) -> Card {
     let series = plots::series(&study.sheet.entries);
     let bars = study.rows.iter().map(|row| {
@@ -61,7 +60,6 @@ fn kind(what: &str, split: &str, gamma: Gamma, convention: Convention) -> String
 }
 
 /// A figure, with its explanation.
-#[must_use]
 pub fn figure(which: Which, study: &Study<'_>) -> Card {
     let origin = match which.number() {
         Some(number) => format!("Figure {number} of the paper"),
@@ -94,7 +92,6 @@ fn drawn(which: Which, study: &Study<'_>) -> Figure {
 }
 
 /// A run: its rank, and its score by iterations.
-#[must_use]
 pub fn run(summary: &RunSummary, standing: Option<&Standing>, sheet: &LeaderboardData) -> Card {
     let config = &summary.config;
     let what = match words::kind(config.kind) {
@@ -109,7 +106,6 @@ pub fn run(summary: &RunSummary, standing: Option<&Standing>, sheet: &Leaderboar
 }
 
 /// A model, represented by its run with the most scored tasks.
-#[must_use]
 pub fn model(
     model: &ModelDetail,
     run: &RunSummary,
@@ -130,7 +126,6 @@ pub fn model(
 
 /// The run that represents a model, and its standing; in the paper's convention
 /// if it has a score there.
-#[must_use]
 pub fn best_run(model: &ModelDetail) -> Option<(&RunSummary, Option<&Standing>)> {
     let tasks = |run: &&ModelRun| standing(run).map(|standing| standing.row.tasks);
     // Of several with equally many tasks, the first.
@@ -201,7 +196,6 @@ fn rank_in_words(summary: &RunSummary, row: &Row, of: u32) -> String {
 }
 
 /// Runs side by side.
-#[must_use]
 pub fn comparison(versus: &Versus, sheet: &LeaderboardData) -> Card {
     let runs = &versus.runs;
     let study = Study {

@@ -17,7 +17,6 @@ const CURVE: Size = Size {
 };
 
 /// The evolution of a task.
-#[must_use]
 pub fn evolution(detail: &EvolutionDetail) -> Card {
     let view = &detail.view;
     let last = view.iterations.last();
@@ -54,7 +53,6 @@ fn curve(view: &EvolutionView) -> Shown {
 }
 
 /// One iteration of an evolution, if it exists.
-#[must_use]
 pub fn iteration(run: &RunDetail, evolution_id: &str, number: u32) -> Option<Card> {
     let mut evolutions = run.evolution_list.iter();
     let view = evolutions.find(|view| view.evolution_id == evolution_id)?;
@@ -84,7 +82,6 @@ pub fn iteration(run: &RunDetail, evolution_id: &str, number: u32) -> Option<Car
 }
 
 /// A task: the distance between base and target.
-#[must_use]
 pub fn task(detail: &TaskDetail) -> Card {
     let summary = &detail.summary;
     let card = Card {

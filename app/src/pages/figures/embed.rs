@@ -40,7 +40,7 @@ fn EmbedView(shown: Shown) -> impl IntoView {
     let figures = shown.figures.clone();
     let shown = StoredValue::new(shown);
     let figure = move |(which, data): (Figure, _)| {
-        let href = format!("{whole}#{}", which.slug());
+        let href = format!("{whole}#{}", which.name());
         view! {
             <PageHead title=which.title() description=which.reading()/>
             <figure class="embed">

@@ -19,7 +19,7 @@ pub(super) fn Section(which: Figure, data: Data, shown: StoredValue<Shown>) -> i
         None => "Our own, not in the paper".to_owned(),
     };
     let (notes, basis) = shown.with_value(|shown| (notes(&data, shown), basis(which, shown)));
-    let slug = which.slug();
+    let slug = which.name();
     let link = move |path: String| shown.with_value(|shown| shown.address(&path));
     let scales = SCALES.map(|scale| {
         let href = format!("{}&scale={scale}", link(format!("api/v1/plots/{slug}.png")));

@@ -49,7 +49,7 @@ fn Contents() -> impl IntoView {
         };
         view! {
             <li>
-                <a href=format!("#{}", figure.slug())>
+                <a href=format!("#{}", figure.name())>
                     <span class="figures-number">{number}</span>
                     {figure.title()}
                 </a>

@@ -52,7 +52,6 @@ pub struct Piece {
 pub type Pair<'a> = (Option<&'a Line>, Option<&'a Line>);
 
 /// The hunks of [`super::Body::Text`].
-#[must_use]
 pub fn hunks(text: &str, words: &[(u32, u32)], tokens: &[Coloured]) -> Vec<Hunk> {
     let mut hunks: Vec<Hunk> = Vec::new();
     let (mut old, mut new) = (0, 0);
@@ -157,7 +156,6 @@ fn range_at<T>(ranges: &[T], range: fn(&T) -> (u32, u32), byte: usize) -> (Optio
 impl Hunk {
     /// Its lines side by side: in a changed section, the first removed line is
     /// beside the first added one, and so on.
-    #[must_use]
     pub fn pairs(&self) -> Vec<Pair<'_>> {
         let mut pairs = Vec::new();
         for section in self.lines.chunk_by(|a, b| !is_boundary(a.sign, b.sign)) {

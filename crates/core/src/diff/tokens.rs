@@ -2,18 +2,20 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The kinds of words that have a colour; all others are plain.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Token {
-    Keyword,
-    String,
-    Comment,
-    /// A number, or a named value such as `None`.
-    Constant,
-    /// The name of a function in its definition, and its decorators.
-    Function,
-    /// The name of a class in its definition.
-    Type,
+crate::named! {
+    /// The kinds of words that have a colour; all others are plain.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Token {
+        Keyword = "keyword",
+        String = "string",
+        Comment = "comment",
+        /// A number, or a named value such as `None`.
+        Constant = "constant",
+        /// The name of a function in its definition, and its decorators.
+        Function = "function",
+        /// The name of a class in its definition.
+        Type = "type",
+    }
 }
 
 /// A word in the text of hunks: its range of bytes.
@@ -23,16 +25,6 @@ pub struct Coloured {
     pub to: u32,
     pub token: Token,
 }
-
-crate::named!(
-    Token,
-    Keyword = "keyword",
-    String = "string",
-    Comment = "comment",
-    Constant = "constant",
-    Function = "function",
-    Type = "type"
-);
 
 /// The compact form of words for the browser: for each, its distance from the
 /// last, and its length combined with its token. It takes a third of the plain

@@ -26,7 +26,6 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    #[must_use]
     pub fn lost(self) -> u32 {
         match self {
             Self::Scored { lost, .. } | Self::Collapsed { lost } => lost,
@@ -34,7 +33,6 @@ impl Verdict {
     }
 
     /// Tests of T that pass; none on collapsed code.
-    #[must_use]
     pub fn in_target(self) -> u32 {
         match self {
             Self::Scored { in_target, .. } => in_target,
@@ -43,7 +41,6 @@ impl Verdict {
     }
 
     /// All tests that pass; none on collapsed code.
-    #[must_use]
     pub fn passed(self) -> u32 {
         match self {
             Self::Scored { passed, .. } => passed,
@@ -53,7 +50,6 @@ impl Verdict {
 
     /// Tests of T that pass here and not on the last scored code, where
     /// `before` of them passed.
-    #[must_use]
     pub fn gained(self, before: u32) -> u32 {
         (self.in_target() + self.lost()).saturating_sub(before)
     }
@@ -61,7 +57,6 @@ impl Verdict {
     /// The verdicts of an evolution when only the numbers of passing tests
     /// are known, `None` where the code collapsed. The losses are then the net
     /// fall since the last scored code.
-    #[must_use]
     pub fn by_count(
         suite: SuiteCounts,
         passed: impl IntoIterator<Item = Option<u32>>,
@@ -84,22 +79,22 @@ impl Verdict {
     }
 }
 
-/// How tests are counted.
-///
-/// `Paper` (the default) counts only T, the tests the target passes, and
-/// counts regressions test by test. `Reference` counts as the authors'
-/// program does: every passing test of the report, clipped to the target,
-/// regressions by net count, solved if the target was *ever* reached.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub enum Convention {
-    #[default]
-    Paper,
-    Reference,
+crate::named! {
+    /// How tests are counted.
+    ///
+    /// `Paper` (the default) counts only T, the tests the target passes, and
+    /// counts regressions test by test. `Reference` counts as the authors'
+    /// program does: every passing test of the report, clipped to the target,
+    /// regressions by net count, solved if the target was *ever* reached.
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+    pub enum Convention {
+        #[default]
+        Paper = "paper",
+        Reference = "reference",
+    }
 }
-
-crate::named!(Convention, Paper = "paper", Reference = "reference");
 
 impl std::str::FromStr for Convention {
     type Err = String;

@@ -5,7 +5,6 @@ use super::SAME;
 /// The correlation of the two coordinates, -1 to 1. `None` with fewer than
 /// three points, or when one coordinate does not vary: then it is undefined,
 /// not 0.
-#[must_use]
 pub fn pearson(points: &[(f64, f64)]) -> Option<f64> {
     if points.len() < 3 {
         return None;

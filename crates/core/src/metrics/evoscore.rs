@@ -36,7 +36,6 @@ impl Gamma {
         }
     }
 
-    #[must_use]
     pub fn get(self) -> f64 {
         self.0
     }
@@ -108,7 +107,6 @@ impl Weights {
 
     /// EvoScore of one evolution. The last value pads a sequence shorter than
     /// N; an empty one stayed at the base: 0. Values beyond N do not count.
-    #[must_use]
     pub fn evoscore(&self, changes: &[f64]) -> f64 {
         let used = &changes[..changes.len().min(self.normalized.len())];
         let Some(last) = used.last() else { return 0.0 };

@@ -28,7 +28,6 @@ pub const METRIC_VERSION: u32 = 1;
 pub const SAME: f64 = 1e-9;
 
 /// The arithmetic mean; `None` without values.
-#[must_use]
 pub fn mean(values: impl IntoIterator<Item = f64>) -> Option<f64> {
     let (sum, count) = values
         .into_iter()

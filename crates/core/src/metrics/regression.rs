@@ -23,7 +23,6 @@ impl Regression {
     /// In the paper's convention this is the share that *broke*; the net
     /// fall (n_prev − n_i) / n_prev would be negative when more tests were
     /// gained in the same iteration. By net count both are the same.
-    #[must_use]
     pub fn magnitude(self) -> f64 {
         f64::from(self.lost) / f64::from(self.of)
     }
@@ -45,7 +44,6 @@ pub struct Recovery {
 /// test, so they repair nothing.
 ///
 /// `iterations` are the outcomes after each one, `None` where it collapsed.
-#[must_use]
 pub fn recoveries(base: &Outcomes, iterations: &[Option<&Outcomes>]) -> Vec<Recovery> {
     let mut before = base;
     let mut result = Vec::new();

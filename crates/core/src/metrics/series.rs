@@ -74,7 +74,6 @@ impl From<Series> for Packed {
 impl Series {
     /// Counts an evolution; iterations beyond `max_iterations` (N) do not
     /// count. `None` in the paper's convention when only counts are known.
-    #[must_use]
     pub fn count(
         convention: Convention,
         suite: SuiteCounts,
@@ -91,49 +90,41 @@ impl Series {
     }
 
     /// Passing tests of the base.
-    #[must_use]
     pub fn base(&self) -> u32 {
         self.counts.base
     }
 
     /// Passing tests of the target.
-    #[must_use]
     pub fn target(&self) -> u32 {
         self.counts.target
     }
 
     /// n(c) after each iteration; 0 where the code collapsed.
-    #[must_use]
     pub fn passes(&self) -> &[u32] {
         &self.counts.passes
     }
 
     /// Normalized change after each iteration (equation 2).
-    #[must_use]
     pub fn changes(&self) -> &[f64] {
         &self.changes
     }
 
     /// The iterations that broke something.
-    #[must_use]
     pub fn regressions(&self) -> &[Regression] {
         &self.counts.regressions
     }
 
     /// No iteration broke a passing test (Figure 6).
-    #[must_use]
     pub fn zero_regression(&self) -> bool {
         self.counts.regressions.is_empty()
     }
 
     /// Figure 10; [`Convention`] has the definition of each convention.
-    #[must_use]
     pub fn solved(&self) -> bool {
         self.counts.solved
     }
 
     /// Iterations used (Figure 11).
-    #[must_use]
     pub fn turns(&self) -> u32 {
         u32::try_from(self.counts.passes.len()).unwrap_or(u32::MAX)
     }

@@ -17,17 +17,17 @@ pub const MAX_TESTS: u32 = 10_000_000;
 /// Maximum iterations of an evolution.
 pub const MAX_ITERATIONS: u32 = 1_000;
 
-/// The program that wrote the files.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Layout {
-    /// The paper's authors' program: `<task>/iteration.jsonl`.
-    Reference,
-    /// Their later framework: `<task>#<sample>/{meta.json,turn_<n>/conclusion.json}`.
-    Otter,
+crate::named! {
+    /// The program that wrote the files.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Layout {
+        /// The paper's authors' program: `<task>/iteration.jsonl`.
+        Reference = "reference",
+        /// Their later framework: `<task>#<sample>/{meta.json,turn_<n>/conclusion.json}`.
+        Otter = "otter",
+    }
 }
-
-crate::named!(Layout, Reference = "reference", Otter = "otter");
 
 impl std::str::FromStr for Layout {
     type Err = String;
@@ -61,14 +61,12 @@ pub struct Recorded {
 }
 
 impl Record {
-    #[must_use]
     pub fn suite(&self) -> SuiteCounts {
         SuiteCounts::counts_only(self.base_passed, self.gap)
     }
 
     /// The verdicts of the iterations by count. Losses are net, because the
     /// names of the tests are unknown.
-    #[must_use]
     pub fn verdicts(&self) -> Vec<Verdict> {
         Verdict::by_count(self.suite(), self.iterations.iter().map(|i| i.passed))
     }

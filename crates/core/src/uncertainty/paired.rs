@@ -47,13 +47,11 @@ pub struct Comparison {
 impl Comparison {
     /// Whether the permutation test finds a difference this large unlikely to
     /// be chance, at the usual 5 %.
-    #[must_use]
     pub fn is_unlikely_chance(&self) -> bool {
         self.p_value < 0.05
     }
 
     /// Whether the data does not decide which of the two is ahead.
-    #[must_use]
     pub fn is_tie(&self) -> bool {
         is_undecided(self.interval)
     }
@@ -61,7 +59,6 @@ impl Comparison {
 
 /// [`Comparison::is_tie`] without the p-value: the sign flips take ten times
 /// as long as the rest, and a ranking needs this for every row.
-#[must_use]
 pub fn is_tie(differences: &[Difference], repositories: usize, resamples: &Resamples) -> bool {
     is_undecided(resamples.interval(&by_repository(differences, repositories)))
 }
@@ -79,7 +76,6 @@ fn by_repository(differences: &[Difference], repositories: usize) -> Clusters {
 }
 
 /// Compares two runs; `None` when they share no task.
-#[must_use]
 pub fn compare(
     differences: &[Difference],
     repositories: usize,

@@ -17,7 +17,6 @@ pub struct Interval {
 impl Interval {
     /// The 2.5 % and 97.5 % quantiles of [`Resamples::means`]. `None` when no
     /// resample drew any of the tasks.
-    #[must_use]
     pub fn from_means(means: &[f64]) -> Option<Self> {
         let mut values: Vec<f64> = means.iter().copied().filter(|v| !v.is_nan()).collect();
         Some(Self {
@@ -27,7 +26,6 @@ impl Interval {
     }
 
     /// Whether it contains zero: no difference.
-    #[must_use]
     pub fn spans_zero(self) -> bool {
         self.low <= SAME && self.high >= -SAME
     }
@@ -68,7 +66,6 @@ impl Clusters {
     }
 
     /// Repositories with at least one task.
-    #[must_use]
     pub fn used(&self) -> usize {
         self.counts.iter().filter(|n| **n > 0.0).count()
     }
@@ -109,7 +106,6 @@ impl Resamples {
         }
     }
 
-    #[must_use]
     pub fn seed(&self) -> u64 {
         self.seed
     }
@@ -119,7 +115,6 @@ impl Resamples {
     ///
     /// # Panics
     /// When the number of repositories differs.
-    #[must_use]
     pub fn means(&self, clusters: &Clusters) -> Vec<f64> {
         assert_eq!(self.drawn.len(), clusters.sums.len() * self.resamples);
         let mut sums = vec![0.0; self.resamples];
@@ -142,7 +137,6 @@ impl Resamples {
 
     /// The 95 % interval of the mean over tasks. `None` with fewer than two
     /// repositories: one says nothing about their variance.
-    #[must_use]
     pub fn interval(&self, clusters: &Clusters) -> Option<Interval> {
         if clusters.used() < 2 {
             return None;
@@ -170,7 +164,6 @@ fn quantile(values: &mut [f64], share: f64) -> Option<f64> {
 /// The 95 % intervals of the ranks of several rows. The best score has rank 1;
 /// equal scores share the better rank. `means` holds [`Resamples::means`] of
 /// each row; a row that is NaN in a resample has no rank there.
-#[must_use]
 pub fn rank_intervals(means: &[Vec<f64>]) -> Vec<Option<RankInterval>> {
     let resamples = means.first().map_or(0, Vec::len);
     let mut ranks: Vec<Vec<u32>> = vec![Vec::with_capacity(resamples); means.len()];

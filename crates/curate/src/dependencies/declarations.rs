@@ -78,7 +78,6 @@ impl DeclaredDependencies {
     }
 
     /// Whether no requirement is declared; a library may need none.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.places.is_empty()
     }

@@ -7,7 +7,6 @@
 /// The normal form of a requirement: name as in PEP 503, sorted versions and
 /// extras, no redundant blanks. For text that is not a requirement, the text
 /// without redundant blanks.
-#[must_use]
 pub fn normalized(text: &str) -> String {
     let (requirement, marker) = match text.split_once(';') {
         Some((requirement, marker)) => (requirement, squeezed(marker)),
@@ -43,7 +42,6 @@ pub fn normalized(text: &str) -> String {
 
 /// The project that a requirement names; none for pip options, paths and
 /// addresses.
-#[must_use]
 pub fn required_project(spec: &str) -> Option<String> {
     let (name, rest) = name_and_rest(spec.trim());
     let starts_well = name.starts_with(|c: char| c.is_ascii_alphanumeric());
@@ -58,7 +56,6 @@ fn name_and_rest(requirement: &str) -> (&str, &str) {
 }
 
 /// The name of a project in the normal form of PEP 503.
-#[must_use]
 pub fn project_name(name: &str) -> String {
     let mut plain = String::with_capacity(name.len());
     for c in name.trim().chars() {

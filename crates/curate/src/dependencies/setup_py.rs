@@ -58,7 +58,6 @@ pub enum Argument {
 }
 
 /// An argument of the `setup` call.
-#[must_use]
 pub fn argument(text: &str, name: &str) -> Argument {
     match setup_py::argument(text, name, Names::UsedOnce) {
         Ok(Some(literal)) => Argument::Strings(literal.strings_and_keys()),

@@ -17,7 +17,6 @@ pub enum Source {
 /// The kind of declarations in a file, by its path from the repository root;
 /// none if it declares nothing. Only files in the root count, and requirements
 /// anywhere below a root folder `requirements`.
-#[must_use]
 pub fn is_declaration(path: &str) -> Option<Source> {
     let (folder, file) = path.rsplit_once('/').unwrap_or(("", path));
     let is_text = file.ends_with(".txt") || file.ends_with(".in");
@@ -40,14 +39,12 @@ pub fn is_declaration(path: &str) -> Option<Source> {
 }
 
 impl Source {
-    #[must_use]
     pub fn is_lock(self) -> bool {
         matches!(self, Self::PipfileLock | Self::Lock)
     }
 
     /// Whether a file with this text lists the project's needs, even if the
     /// list is empty. A `setup.cfg` may only configure linters.
-    #[must_use]
     pub fn is_manifest(self, text: &str) -> bool {
         match self {
             Self::SetupPy | Self::Requirements | Self::Pipfile => true,

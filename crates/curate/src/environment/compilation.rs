@@ -37,7 +37,6 @@ const WORDS: [(&str, &str); 8] = [
 
 /// Why the project's modules must be compiled; none if no file indicates it.
 /// Building the project's wheel detects the remaining cases.
-#[must_use]
 pub fn reason(build: &BuildSystem, files: &Files) -> Option<String> {
     let requires = build.requires.iter();
     for project in requires.filter_map(|spec| required_project(spec)) {

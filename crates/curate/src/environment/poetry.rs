@@ -5,7 +5,6 @@ use super::version::Version;
 /// A requirement from a name and the constraint Poetry or Pipenv gives it.
 /// Alternatives (`||`) and other constraints PEP 440 cannot express leave the
 /// name alone: the newest release of the target's day is then the best guess.
-#[must_use]
 pub(super) fn requirement(name: &str, constraint: &str) -> String {
     let parts: Option<Vec<String>> = constraint.split(',').map(specifiers).collect();
     let mut parts = parts.unwrap_or_default();

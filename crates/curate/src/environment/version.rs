@@ -10,7 +10,6 @@ pub struct Version(pep440_rs::Version);
 
 impl Version {
     /// None if the text is not a version.
-    #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let version: pep440_rs::Version = text.trim().parse().ok()?;
         Some(Self(version.without_local()))
@@ -18,7 +17,6 @@ impl Version {
 
     /// Whether this is a development or pre-release, which pip installs only on
     /// request.
-    #[must_use]
     pub fn is_pre(&self) -> bool {
         self.0.any_prerelease()
     }

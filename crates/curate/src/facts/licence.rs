@@ -32,7 +32,6 @@ const PERMISSIVE: [&str; 14] = [
 impl Licence {
     /// Whether the licence is permissive. Of alternatives, one permissive
     /// licence is enough.
-    #[must_use]
     pub fn permissive(&self) -> bool {
         self.allowed_by(|spdx| PERMISSIVE.contains(&spdx))
     }

@@ -95,7 +95,6 @@ fn no_licence(unknown: &[String]) -> String {
 
 impl Refusal {
     /// A short name, under which curation stores the refusal.
-    #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
             Self::TooYoung { .. } => "too young",
@@ -114,7 +113,6 @@ impl Refusal {
 
 impl CollectRules {
     /// All reasons to refuse a repository; empty if it is accepted.
-    #[must_use]
     pub fn refuse(&self, facts: &Facts) -> Vec<Refusal> {
         let (years, least) = (facts.age_years, self.min_age_years);
         let (test_files, files) = (facts.test_files, facts.files);

@@ -64,7 +64,6 @@ impl From<GitHubError> for Failure<GitHubError> {
 
 impl GitHubError {
     /// Whether requests for other repositories would fail as well.
-    #[must_use]
     pub fn concerns_all(&self) -> bool {
         match self {
             Self::Denied { status, .. } => *status == 401,

@@ -25,7 +25,6 @@ pub struct Change {
 
 impl Change {
     /// Modified lines: added plus deleted.
-    #[must_use]
     pub fn modified(self) -> usize {
         self.added + self.deleted
     }
@@ -58,7 +57,6 @@ pub struct Changes {
 }
 
 impl Changes {
-    #[must_use]
     pub fn total(&self) -> Change {
         let mut total = self.source;
         total += self.tests;

@@ -99,7 +99,6 @@ pub enum Reason {
 
 impl Reason {
     /// A stable short name, the same as in JSON.
-    #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
             Self::TooFewCommits { .. } => "too_few_commits",
@@ -135,7 +134,6 @@ impl SpanReport {
     /// The number of dropped spans by [`Reason::name`]. Together with
     /// [`Self::singles`] and the kept spans they add up to
     /// [`Self::subsequences`].
-    #[must_use]
     pub fn reasons(&self) -> BTreeMap<&'static str, usize> {
         let mut counts = BTreeMap::new();
         for dropped in &self.dropped {

@@ -22,7 +22,6 @@ impl Engine {
         }
     }
 
-    #[must_use]
     pub fn by(&self) -> &Actor {
         &self.by
     }

@@ -17,7 +17,6 @@ pub struct Radon {
 }
 
 impl Radon {
-    #[must_use]
     pub fn knows(&self, digest: &str) -> bool {
         self.files.contains_key(digest)
     }

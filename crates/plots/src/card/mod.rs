@@ -18,7 +18,6 @@ pub const SIZE: Size = Size {
     height: 630,
 };
 
-/// The margin at every edge.
 const EDGE: f64 = 64.0;
 /// The left edge of the picture beside the text.
 const BESIDE: f64 = 596.0;
@@ -33,7 +32,6 @@ const VALUE: Lettering = Lettering::of(46.0).bold();
 const LARGE_TITLE: Lettering = Lettering::of(68.0).bold();
 const LARGE_BODY: Lettering = Lettering::of(34.0);
 
-/// The content of a card.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Card {
     /// The kind of page, above the title.
@@ -58,7 +56,6 @@ pub enum Shown {
 }
 
 impl Card {
-    #[must_use]
     pub fn draw(&self) -> Figure {
         let frame = Frame {
             size: SIZE,
@@ -172,7 +169,7 @@ impl Pen<'_, '_> {
         let height = line_height(lettering);
         for line in text::fit(text, lettering, self.width, lines) {
             let at = (EDGE, self.y + height / 2.0);
-            write(self.canvas, &line, at, Anchor::Right, paint, lettering);
+            write(self.canvas, &line, at, paint, lettering);
             self.y += height;
         }
     }
@@ -183,29 +180,29 @@ impl Pen<'_, '_> {
             self.y += 20.0;
             for (place, (value, name)) in row.iter().enumerate() {
                 let x = EDGE + place as f64 * width;
-                let canvas = self.canvas;
-                let value_at = (x, self.y + 26.0);
-                let name_at = (x, self.y + 68.0);
-                write(canvas, value, value_at, Anchor::Right, Paint::Ink, VALUE);
-                write(canvas, name, name_at, Anchor::Right, Paint::Muted, SMALL);
+                write(self.canvas, value, (x, self.y + 26.0), Paint::Ink, VALUE);
+                write(self.canvas, name, (x, self.y + 68.0), Paint::Muted, SMALL);
             }
             self.y += NUMBER - 20.0;
         }
     }
 }
 
-/// Writes text centred on a height. The backend centres it on half an `ex`,
-/// which places large letters visibly too high.
-fn write(
-    canvas: &Canvas<'_>,
-    text: &str,
-    (x, y): (f64, f64),
-    anchor: Anchor,
-    paint: Paint,
-    lettering: Lettering,
-) {
-    let lower = y + lettering.size * 0.09;
-    canvas.styled_text(text, (x, lower), anchor, paint, lettering);
+/// Writes text right of a point.
+fn write(canvas: &Canvas<'_>, text: &str, at: (f64, f64), paint: Paint, lettering: Lettering) {
+    canvas.styled_text(
+        text,
+        lowered(at, lettering),
+        Anchor::Right,
+        paint,
+        lettering,
+    );
+}
+
+/// Where to write text that is to be centred on a height. The backend centres
+/// it on half an `ex`, which places large letters visibly too high.
+fn lowered((x, y): (f64, f64), lettering: Lettering) -> (f64, f64) {
+    (x, y + lettering.size * 0.09)
 }
 
 /// A line over the whole width, and the name of the site.
@@ -215,23 +212,10 @@ fn foot(canvas: &Canvas<'_>) {
     let y = height - 46.0;
     mark(canvas, (EDGE, y - 20.0), 1.7);
     let name = Lettering::of(29.0).bold();
-    write(
-        canvas,
-        "swe-ci",
-        (EDGE + 46.0, y),
-        Anchor::Right,
-        Paint::Ink,
-        name,
-    );
+    write(canvas, "swe-ci", (EDGE + 46.0, y), Paint::Ink, name);
     let words = "how well coding agents maintain code";
-    write(
-        canvas,
-        words,
-        (width - EDGE, y),
-        Anchor::Left,
-        Paint::Muted,
-        SMALL,
-    );
+    let end = lowered((width - EDGE, y), SMALL);
+    canvas.styled_text(words, end, Anchor::Left, Paint::Muted, SMALL);
 }
 
 /// The human baseline's colour is the site's.

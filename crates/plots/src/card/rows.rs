@@ -4,7 +4,7 @@ use swe_ci_core::uncertainty::Interval;
 use swe_ci_views::leaderboard::Row;
 
 use super::{EDGE, text, write};
-use crate::canvas::{Anchor, Canvas, Lettering};
+use crate::canvas::{Canvas, Lettering};
 use crate::format;
 use crate::paint::{Paint, SERIES_COLOURS};
 
@@ -64,27 +64,17 @@ pub(super) fn draw(canvas: &Canvas<'_>, bars: &[Bar], (top, bottom): (f64, f64))
 fn draw_row(canvas: &Canvas<'_>, bar: &Bar, y: f64, at: impl Fn(f64) -> f64) {
     let solid = Paint::Series(bar.series % SERIES_COLOURS);
     let rank = bar.rank.to_string();
-    write(canvas, &rank, (EDGE, y), Anchor::Right, Paint::Muted, RANK);
+    write(canvas, &rank, (EDGE, y), Paint::Muted, RANK);
     for name in text::fit(&bar.name, NAME, SCALE_FROM - NAMES - 24.0, 1) {
-        write(canvas, &name, (NAMES, y), Anchor::Right, Paint::Ink, NAME);
+        write(canvas, &name, (NAMES, y), Paint::Ink, NAME);
     }
     canvas.pixel_line(&[(at(0.0), y), (at(bar.value), y)], Paint::Axis, 2.0);
     if let Some(Interval { low, high }) = bar.interval {
-        canvas.pixel_line(&[(at(low), y), (at(high), y)], solid, 5.0);
-        for end in [low, high] {
-            canvas.pixel_line(&[(at(end), y - 9.0), (at(end), y + 9.0)], solid, 3.0);
-        }
+        canvas.interval((at(low), at(high)), y, 9.0, solid, (5.0, 3.0));
     }
     canvas.pixel_marker((at(bar.value), y), bar.series, 10.0, solid, true);
     let score = format::score(bar.value);
-    write(
-        canvas,
-        &score,
-        (SCORES, y),
-        Anchor::Right,
-        Paint::Ink,
-        SCORE,
-    );
+    write(canvas, &score, (SCORES, y), Paint::Ink, SCORE);
 }
 
 /// From 0, or a lower value, to the best.

@@ -41,7 +41,6 @@ const CA_BUNDLES: [&str; 4] = [
 ];
 
 /// The host's CA bundle, if it is in one of the common places.
-#[must_use]
 pub fn usual_ca_bundle() -> Option<PathBuf> {
     CA_BUNDLES
         .map(PathBuf::from)

@@ -68,7 +68,6 @@ impl ScriptedLlm {
     }
 
     /// The address of a protocol, for an `Endpoint`.
-    #[must_use]
     pub fn url(&self, protocol: Protocol) -> String {
         let version = match protocol {
             Protocol::Gemini => "v1beta",
@@ -78,7 +77,6 @@ impl ScriptedLlm {
     }
 
     /// All requests so far, in the order of arrival.
-    #[must_use]
     pub fn seen(&self) -> Vec<Seen> {
         self.server.seen()
     }

@@ -2,7 +2,7 @@
 //! of its harness.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use super::answer::Answer;
 use super::request::AgentRequest;
@@ -10,6 +10,7 @@ use super::schema::smallest_value;
 use super::script::{Conversation, Fault, Script, Turn, usage};
 use super::tool_calls::{carry_out, for_aider};
 use super::tools::Call;
+use crate::lock;
 
 /// Maximum turns of a script that is sent in one answer and does not end.
 const MAX_TURNS: usize = 100;
@@ -29,7 +30,6 @@ impl Player {
         }
     }
 
-    /// The answer and its fault.
     pub fn answer(&self, request: &AgentRequest) -> (Answer, Option<Fault>) {
         let Some(mut conversation) = self.conversation(request) else {
             let (text, call) = side_request_answer(request);
@@ -56,7 +56,7 @@ impl Player {
     fn conversation(&self, request: &AgentRequest) -> Option<Conversation> {
         let (role, turn) = request.turn()?;
         let text = request.text();
-        let mut counts = self.repeats.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut counts = lock(&self.repeats);
         let count = counts.entry(text.clone()).or_default();
         *count += 1;
         Some(Conversation {

@@ -133,7 +133,6 @@ impl fmt::Debug for Script {
 
 /// The reported usage of an answer; `None` stands for side requests, such as one
 /// for a title. Anthropic's protocol has no field for reasoning.
-#[must_use]
 pub fn usage(turn: Option<usize>) -> Usage {
     match turn {
         Some(turn) => Usage {

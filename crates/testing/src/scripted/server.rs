@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::net::{Shutdown, TcpStream};
 use std::os::fd::AsFd;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use axum::body::{Body, Bytes};
 use axum::extract::connect_info::Connected;
@@ -26,6 +26,7 @@ use super::answer::error;
 use super::player::Player;
 use super::request::{AgentRequest, Operation, operation};
 use super::script::{Fault, Script, usage};
+use crate::lock;
 
 #[derive(Debug)]
 pub(super) struct Server {
@@ -108,10 +109,6 @@ impl Server {
         };
         (reply, injected.or(scripted))
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 async fn handle(

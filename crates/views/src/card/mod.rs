@@ -94,7 +94,6 @@ pub struct TaskOnCard {
 
 impl TaskOnCard {
     /// Id, commits and image: the input of the dataset's digest.
-    #[must_use]
     pub fn ends(&self) -> [&str; 4] {
         let image = self.image.as_deref().unwrap_or_default();
         [
@@ -108,7 +107,6 @@ impl TaskOnCard {
 
 impl Card {
     /// The card of a run, from its records.
-    #[must_use]
     pub fn new(
         run: RunSummary,
         provenance: Provenance,

@@ -12,7 +12,6 @@ use super::{AgentOnCard, Card, TaskOnCard};
 
 impl Card {
     /// The card as text, one fact per line, for a paper's appendix.
-    #[must_use]
     pub fn to_text(&self) -> String {
         let mut text = CardText::default();
         text.run(self);

@@ -10,6 +10,8 @@ use swe_ci_core::step::Role;
 use swe_ci_core::task::TaskId;
 use swe_ci_core::usage::Usage;
 
+use crate::count;
+
 pub use search::hits;
 
 /// Default number of messages on a page.
@@ -27,28 +29,18 @@ const MAX_PARTS: usize = 200;
 /// Bytes before the first hit in a text that is cut.
 const BEFORE_HIT: usize = 4 << 10;
 
-/// The sender of a message.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub enum Speaker {
-    System,
-    User,
-    /// The model.
-    Assistant,
-    /// The harness, with the result of a tool call.
-    Tool,
-}
-
-impl Speaker {
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::System => "system",
-            Self::User => "user",
-            Self::Assistant => "assistant",
-            Self::Tool => "tool",
-        }
+swe_ci_core::named! {
+    /// The sender of a message.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+    pub enum Speaker {
+        System = "system",
+        User = "user",
+        /// The model.
+        Assistant = "assistant",
+        /// The harness, with the result of a tool call.
+        Tool = "tool",
     }
 }
 
@@ -322,7 +314,6 @@ impl Message {
     }
 
     /// Total bytes of its texts.
-    #[must_use]
     pub fn weight(&self) -> usize {
         let texts = self.parts.iter().flat_map(Part::texts);
         texts.map(str::len).sum()
@@ -331,7 +322,6 @@ impl Message {
 
 impl Messages {
     /// The messages of a window, with the hits of its search.
-    #[must_use]
     pub fn page(&self, step: RecordedStep, window: &Window) -> MessagesPage {
         let total = count(self.messages.len());
         let q = window.q.trim();
@@ -393,10 +383,6 @@ impl Found {
             next: number(here + 1),
         }
     }
-}
-
-fn count(n: usize) -> u32 {
-    u32::try_from(n).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]

@@ -42,7 +42,6 @@ impl Measure {
     }
 
     /// Decimals to show.
-    #[must_use]
     pub fn places(self) -> usize {
         match self {
             Self::Turns => 1,
@@ -50,19 +49,12 @@ impl Measure {
         }
     }
 
-    fn value(self, row: &Row) -> f64 {
+    /// The value of a row, and the one of its intervals.
+    fn of(self, row: &Row) -> (f64, fn(Intervals) -> Interval) {
         match self {
-            Self::ZeroRegression => row.zero_regression_rate,
-            Self::Solved => row.solved_rate,
-            Self::Turns => row.average_turns,
-        }
-    }
-
-    fn interval(self, intervals: Intervals) -> Interval {
-        match self {
-            Self::ZeroRegression => intervals.zero_regression_rate,
-            Self::Solved => intervals.solved_rate,
-            Self::Turns => intervals.average_turns,
+            Self::ZeroRegression => (row.zero_regression_rate, |i| i.zero_regression_rate),
+            Self::Solved => (row.solved_rate, |i| i.solved_rate),
+            Self::Turns => (row.average_turns, |i| i.average_turns),
         }
     }
 }
@@ -70,14 +62,16 @@ impl Measure {
 impl Bars {
     #[must_use]
     pub fn new(study: &Study<'_>, measure: Measure) -> Self {
-        let runs = study.runs();
-        let mut bars: Vec<Bar> = runs
-            .map(|(run, _, row)| Bar {
+        let runs = study.runs().map(|(run, _, row)| {
+            let (value, interval) = measure.of(row);
+            let interval = row.intervals.map(interval);
+            Bar {
                 run,
-                value: measure.value(row),
-                interval: row.intervals.map(|i| measure.interval(i)),
-            })
-            .collect();
+                value,
+                interval,
+            }
+        });
+        let mut bars: Vec<Bar> = runs.collect();
         bars.sort_by(|a, b| {
             let rising = a.value.total_cmp(&b.value);
             let order = match measure {
@@ -101,26 +95,11 @@ impl Bars {
     pub(super) fn table(&self) -> Table {
         let (name, title) = self.measure.name();
         let places = self.measure.places();
-        let mut columns = Subject::columns();
-        columns.extend([
-            Column::new(name, title),
-            Column::new("low", "95 % from"),
-            Column::new("high", "95 % to"),
-        ]);
-        let row = |bar: &Bar| {
-            let mut cells = bar.run.cells();
-            let value = |value| Cell::number(value, places);
-            cells.extend([
-                value(Some(bar.value)),
-                value(bar.interval.map(|i| i.low)),
-                value(bar.interval.map(|i| i.high)),
-            ]);
-            cells
-        };
-        Table {
-            columns,
-            rows: self.bars.iter().map(row).collect(),
-        }
+        let row = |bar: &Bar| Cell::with_interval(Some(bar.value), bar.interval, places);
+        Table::of_runs(
+            Column::with_interval(name, title),
+            self.bars.iter().map(|bar| (&bar.run, row(bar))),
+        )
     }
 }
 

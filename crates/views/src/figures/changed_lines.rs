@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 use swe_ci_core::task::TaskId;
 
-use super::style_wins::left_out;
+use super::style_wins::UNMEASURED;
 use super::{Cell, Column, LeftOut, Study, Subject, Table};
 
 /// Best run first, as on the leaderboard.
@@ -30,11 +30,8 @@ pub struct Changed {
     pub oracle: f64,
 }
 
-#[must_use]
 pub fn changed_lines(study: &Study<'_>) -> ChangedLines {
-    let mut runs = Vec::new();
-    let mut unmeasured = Vec::new();
-    for (run, entry, _) in study.runs() {
+    let (runs, left_out) = study.each(UNMEASURED, |run, entry, _| {
         let tasks = entry.tasks.iter().filter_map(|task| {
             let (own, oracle) = task.changed_lines(study.convention)?;
             Some(Changed {
@@ -44,43 +41,30 @@ pub fn changed_lines(study: &Study<'_>) -> ChangedLines {
             })
         });
         let tasks: Vec<Changed> = tasks.collect();
-        if tasks.is_empty() {
-            unmeasured.push(run.model);
-        } else {
-            runs.push(ChangedBy { run, tasks });
-        }
-    }
-    ChangedLines {
-        runs,
-        left_out: left_out(unmeasured),
-    }
+        (!tasks.is_empty()).then_some(ChangedBy { run, tasks })
+    });
+    ChangedLines { runs, left_out }
 }
 
 impl ChangedLines {
     pub(super) fn table(&self) -> Table {
-        let mut columns = Subject::columns();
-        columns.extend([
+        let columns = [
             Column::new("task_id", "Task"),
             Column::new("oracle_lines", "Lines of the oracle"),
             Column::new("own_lines", "Lines of the run"),
-        ]);
-        let row = |run: &Subject, task: &Changed| {
-            let mut cells = run.cells();
-            cells.extend([
+        ];
+        let cells = |task: &Changed| {
+            [
                 Cell::Text(task.task_id.to_string()),
                 Cell::number(Some(task.oracle), 0),
                 Cell::number(Some(task.own), 0),
-            ]);
-            cells
+            ]
         };
         let rows = self.runs.iter().flat_map(|changed| {
-            let rows = changed.tasks.iter();
-            rows.map(move |task| row(&changed.run, task))
+            let tasks = changed.tasks.iter();
+            tasks.map(move |task| (&changed.run, cells(task)))
         });
-        Table {
-            columns,
-            rows: rows.collect(),
-        }
+        Table::of_runs(columns, rows)
     }
 }
 

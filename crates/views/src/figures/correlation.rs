@@ -18,7 +18,6 @@ pub struct Correlated {
     pub magnitude: Option<f64>,
 }
 
-#[must_use]
 pub fn correlations(study: &Study<'_>) -> Correlations {
     let mut runs: Vec<Correlated> = study
         .runs()
@@ -41,21 +40,15 @@ pub fn correlations(study: &Study<'_>) -> Correlations {
 
 impl Correlations {
     pub(super) fn table(&self) -> Table {
-        let mut columns = Subject::columns();
-        columns.extend([
+        let columns = [
             Column::new("rate_correlation", "r of the rate"),
             Column::new("magnitude_correlation", "r of the magnitude"),
-        ]);
-        let row = |correlated: &Correlated| {
-            let mut cells = correlated.run.cells();
-            cells.push(Cell::number(correlated.rate, 2));
-            cells.push(Cell::number(correlated.magnitude, 2));
-            cells
-        };
-        Table {
-            columns,
-            rows: self.runs.iter().map(row).collect(),
-        }
+        ];
+        let rows = self.runs.iter().map(|correlated| {
+            let values = [correlated.rate, correlated.magnitude];
+            (&correlated.run, values.map(|r| Cell::number(r, 2)))
+        });
+        Table::of_runs(columns, rows)
     }
 }
 

@@ -6,10 +6,19 @@ use swe_ci_core::metrics::{Convention, Gamma, Weights};
 use swe_ci_core::uncertainty::Interval;
 
 use super::{Cell, Column, Study, Subject, Table};
+use crate::count;
 use crate::leaderboard::Entry;
 
-/// Steps of γ from 0.5 to 2 in the table.
-const STEPS: u32 = 30;
+/// The γs of tables, from 0.5 to 2.
+pub(super) fn gammas() -> impl Iterator<Item = Gamma> {
+    let steps = (10..=40).map(|step| Gamma::new(f64::from(step) / 20.0));
+    steps.filter_map(Result::ok)
+}
+
+/// The column of a value at a γ.
+pub(super) fn gamma_column(name: &str, gamma: f64) -> Column {
+    Column::new(format!("{name}_gamma_{gamma:.2}"), format!("γ {gamma:.2}"))
+}
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Curves {
@@ -37,7 +46,6 @@ pub struct Curve {
     changes: Vec<f64>,
 }
 
-#[must_use]
 pub fn curves(study: &Study<'_>) -> Curves {
     let curves = study.runs().filter_map(|(run, entry, row)| {
         Some(ScoredCurve {
@@ -54,7 +62,6 @@ pub fn curves(study: &Study<'_>) -> Curves {
 
 impl Curve {
     /// `None` without a score in the convention.
-    #[must_use]
     pub fn of(entry: &Entry, convention: Convention) -> Option<Self> {
         let after = |i: usize| {
             // An evolution that ended early keeps its last value.
@@ -71,7 +78,6 @@ impl Curve {
     }
 
     /// After iterations 1 to N, -1 to 1. Their mean is the score at γ = 1.
-    #[must_use]
     pub fn changes(&self) -> &[f64] {
         &self.changes
     }
@@ -87,51 +93,24 @@ impl Curve {
     }
 
     /// EvoScore at a γ.
-    #[must_use]
     pub fn at(&self, gamma: Gamma) -> f64 {
-        let n = u32::try_from(self.changes.len()).unwrap_or(u32::MAX);
+        let n = count(self.changes.len());
         Weights::new(gamma, n).evoscore(&self.changes)
     }
 }
 
 impl Curves {
     pub(super) fn table(&self) -> Table {
-        let gammas: Vec<Gamma> = (0..=STEPS)
-            .filter_map(|step| Gamma::new(f64::from(10 + step) / 20.0).ok())
-            .collect();
-        let mut columns = Subject::columns();
-        columns.extend([
-            Column::new("evoscore", format!("At γ {:.2}", self.gamma.get())),
-            Column::new("low", "95 % from"),
-            Column::new("high", "95 % to"),
-        ]);
-        let at = |gamma: &Gamma| {
-            let gamma = gamma.get();
-            Column::new(
-                format!("evoscore_gamma_{gamma:.2}"),
-                format!("γ {gamma:.2}"),
-            )
-        };
-        columns.extend(gammas.iter().map(at));
-        let row = |line: &ScoredCurve| {
-            let number = |value| Cell::number(value, 3);
-            let mut cells = line.run.cells();
-            cells.extend([
-                number(Some(line.curve.at(self.gamma))),
-                number(line.interval.map(|i| i.low)),
-                number(line.interval.map(|i| i.high)),
-            ]);
-            cells.extend(
-                gammas
-                    .iter()
-                    .map(|gamma| number(Some(line.curve.at(*gamma)))),
-            );
-            cells
-        };
-        Table {
-            columns,
-            rows: self.curves.iter().map(row).collect(),
-        }
+        let selected = format!("At γ {:.2}", self.gamma.get());
+        let columns = gammas().map(|gamma| gamma_column("evoscore", gamma.get()));
+        let rows = self.curves.iter().map(|line| {
+            let score = line.curve.at(self.gamma);
+            let at = move |gamma| Cell::number(Some(line.curve.at(gamma)), 3);
+            let selected = Cell::with_interval(Some(score), line.interval, 3);
+            (&line.run, selected.into_iter().chain(gammas().map(at)))
+        });
+        let selected = Column::with_interval("evoscore", selected);
+        Table::of_runs(selected.into_iter().chain(columns), rows)
     }
 }
 

@@ -4,63 +4,52 @@
 //! far smaller than the leaderboard it comes from.
 
 mod bars;
-
-mod budget;
-
-mod change;
-
 mod changed_lines;
-
 mod correlation;
-
 mod gamma;
-
+mod lines;
 mod ranks;
-
 mod release;
-
 mod study;
-
 mod style_trend;
-
 mod style_wins;
-
 mod table;
-
 mod tokens;
 
 use serde::{Deserialize, Serialize};
 
 pub use bars::{Bar, Bars, Measure};
-pub use budget::budget;
-pub use change::best_change;
 pub use changed_lines::{Changed, ChangedBy, ChangedLines, changed_lines};
 pub use correlation::{Correlated, Correlations, correlations};
 pub use gamma::{Curve, Curves, ScoredCurve, curves};
+pub use lines::{Line, Lines, best_change, budget};
 pub use ranks::{RankLine, Ranks, ranks};
 pub use release::{Released, Releases, day_number, releases};
-pub use study::{Basis, LeftOut, Line, Lines, Study, Subject};
+pub use study::{Basis, LeftOut, Study, Subject};
 pub use style_trend::{Changes, StyleStep, StyleTrend, StyleTrends, style_trends};
 pub use style_wins::{StyleBars, StyleWins, style_wins};
 pub use table::{Cell, Column, Table};
 pub use tokens::{Spending, Spent, spending};
 
-/// A figure.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum Figure {
-    EvoscoreByRelease,
-    RankByGamma,
-    ZeroRegression,
-    RegressionCorrelation,
-    StyleWins,
-    ChangedLines,
-    Solved,
-    Turns,
-    BestChange,
-    EvoscoreGamma,
-    ScoreByTokens,
-    ScoreByBudget,
-    StyleTrend,
+swe_ci_core::named! {
+    /// A figure, and its name in URLs: those of the paper in its order, then the
+    /// additional ones.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    pub enum Figure {
+        EvoscoreByRelease = "evoscore-by-release",
+        RankByGamma = "rank-by-gamma",
+        ZeroRegression = "zero-regression",
+        RegressionCorrelation = "regression-correlation",
+        StyleWins = "style-wins",
+        ChangedLines = "changed-lines",
+        Solved = "solved",
+        Turns = "turns",
+        BestChange = "best-change",
+        EvoscoreGamma = "evoscore-gamma",
+        ScoreByTokens = "score-by-tokens",
+        ScoreByBudget = "score-by-budget",
+        StyleTrend = "style-trend",
+    }
 }
 
 /// The data of a figure, by shape.
@@ -80,48 +69,10 @@ pub enum Data {
 
 /// An unknown name of a figure.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("there is no figure `{0}`; there are {known}", known = Figure::slugs())]
+#[error("there is no figure `{0}`; there are {known}", known = Figure::names())]
 pub struct NoSuchFigure(pub String);
 
 impl Figure {
-    /// In the order of the paper, then the additional ones.
-    pub const ALL: [Self; 13] = [
-        Self::EvoscoreByRelease,
-        Self::RankByGamma,
-        Self::ZeroRegression,
-        Self::RegressionCorrelation,
-        Self::StyleWins,
-        Self::ChangedLines,
-        Self::Solved,
-        Self::Turns,
-        Self::BestChange,
-        Self::EvoscoreGamma,
-        Self::ScoreByTokens,
-        Self::ScoreByBudget,
-        Self::StyleTrend,
-    ];
-
-    /// Its name in URLs.
-    #[must_use]
-    pub fn slug(self) -> &'static str {
-        match self {
-            Self::EvoscoreByRelease => "evoscore-by-release",
-            Self::RankByGamma => "rank-by-gamma",
-            Self::ZeroRegression => "zero-regression",
-            Self::RegressionCorrelation => "regression-correlation",
-            Self::StyleWins => "style-wins",
-            Self::ChangedLines => "changed-lines",
-            Self::Solved => "solved",
-            Self::Turns => "turns",
-            Self::BestChange => "best-change",
-            Self::EvoscoreGamma => "evoscore-gamma",
-            Self::ScoreByTokens => "score-by-tokens",
-            Self::ScoreByBudget => "score-by-budget",
-            Self::StyleTrend => "style-trend",
-        }
-    }
-
-    #[must_use]
     pub fn title(self) -> &'static str {
         match self {
             Self::EvoscoreByRelease => "EvoScore by release date",
@@ -141,7 +92,6 @@ impl Figure {
     }
 
     /// One sentence that explains how to read it.
-    #[must_use]
     pub fn reading(self) -> &'static str {
         match self {
             Self::EvoscoreByRelease => {
@@ -187,7 +137,6 @@ impl Figure {
     }
 
     /// The message in its place when it has no data.
-    #[must_use]
     pub fn nothing(self) -> &'static str {
         match self {
             Self::EvoscoreByRelease => "No scored run has a release date",
@@ -199,27 +148,14 @@ impl Figure {
         }
     }
 
-    /// Its number in the paper; none for additional figures.
-    #[must_use]
+    /// Its number in the paper, whose figures 4 to 12 come first in
+    /// [`Figure::ALL`]; none for additional figures.
     pub fn number(self) -> Option<u8> {
-        match self {
-            Self::EvoscoreByRelease => Some(4),
-            Self::RankByGamma => Some(5),
-            Self::ZeroRegression => Some(6),
-            Self::RegressionCorrelation => Some(7),
-            Self::StyleWins => Some(8),
-            Self::ChangedLines => Some(9),
-            Self::Solved => Some(10),
-            Self::Turns => Some(11),
-            Self::BestChange => Some(12),
-            Self::EvoscoreGamma | Self::ScoreByTokens | Self::ScoreByBudget | Self::StyleTrend => {
-                None
-            }
-        }
+        let number = 4 + self as u8;
+        (number <= 12).then_some(number)
     }
 
     /// Whether it depends on γ.
-    #[must_use]
     pub fn weighs(self) -> bool {
         matches!(
             self,
@@ -231,7 +167,6 @@ impl Figure {
         )
     }
 
-    #[must_use]
     pub fn data(self, study: &Study<'_>) -> Data {
         match self {
             Self::EvoscoreByRelease => Data::Releases(releases(study)),
@@ -250,26 +185,22 @@ impl Figure {
         }
     }
 
-    fn slugs() -> String {
-        Self::ALL.map(Self::slug).join(", ")
+    fn names() -> String {
+        Self::ALL.map(Self::name).join(", ")
     }
 }
 
 impl std::str::FromStr for Figure {
     type Err = NoSuchFigure;
 
-    fn from_str(slug: &str) -> Result<Self, NoSuchFigure> {
-        let shown = || slug.chars().take(100).collect();
-        Self::ALL
-            .into_iter()
-            .find(|figure| figure.slug() == slug)
-            .ok_or_else(|| NoSuchFigure(shown()))
+    fn from_str(name: &str) -> Result<Self, NoSuchFigure> {
+        let shown = || name.chars().take(100).collect();
+        Self::from_name(name).ok_or_else(|| NoSuchFigure(shown()))
     }
 }
 
 impl Data {
     /// Whether there is nothing to draw.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         match self {
             Self::Releases(data) => data.points.is_empty() && data.published.is_empty(),
@@ -289,7 +220,6 @@ impl Data {
     }
 
     /// The runs it omits, and the reason.
-    #[must_use]
     pub fn left_out(&self) -> Option<&LeftOut> {
         let left_out = match self {
             Self::Releases(data) => &data.left_out,
@@ -302,7 +232,6 @@ impl Data {
         (!left_out.models.is_empty()).then_some(left_out)
     }
 
-    #[must_use]
     pub fn table(&self) -> Table {
         match self {
             Self::Releases(data) => data.table(),
@@ -330,7 +259,7 @@ mod tests {
     #[test]
     fn slugs_round_trip() {
         for figure in Figure::ALL {
-            assert_eq!(figure.slug().parse(), Ok(figure));
+            assert_eq!(figure.name().parse(), Ok(figure));
             assert!(figure.reading().ends_with('.') && !figure.title().is_empty());
         }
         let wrong = "evoscore".parse::<Figure>().unwrap_err().to_string();

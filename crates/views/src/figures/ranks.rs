@@ -6,10 +6,8 @@ use serde::{Deserialize, Serialize};
 use swe_ci_core::metrics::Gamma;
 use swe_ci_core::uncertainty::RankInterval;
 
+use super::gamma::{gamma_column, gammas};
 use super::{Cell, Column, Study, Subject, Table};
-
-/// Steps of γ from 0.5 to 2.
-const STEPS: u32 = 30;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Ranks {
@@ -33,14 +31,9 @@ pub struct RankLine {
     pub interval: Option<RankInterval>,
 }
 
-#[must_use]
 pub fn ranks(study: &Study<'_>) -> Ranks {
-    let gammas: Vec<f64> = (0..=STEPS)
-        .map(|step| f64::from(10 + step) / 20.0)
-        .collect();
     let mut by_run: HashMap<String, Vec<u32>> = HashMap::new();
-    for gamma in &gammas {
-        let gamma = Gamma::new(*gamma).unwrap_or(Gamma::ONE);
+    for gamma in gammas() {
         for row in study.sheet.rank(gamma, study.convention) {
             by_run.entry(row.run_id).or_default().push(row.rank);
         }
@@ -53,36 +46,29 @@ pub fn ranks(study: &Study<'_>) -> Ranks {
     });
     Ranks {
         gamma: study.gamma.get(),
+        gammas: gammas().map(Gamma::get).collect(),
         lines: lines.collect(),
-        gammas,
     }
 }
 
 impl Ranks {
     pub(super) fn table(&self) -> Table {
-        let mut columns = Subject::columns();
-        columns.extend([
+        let selected = [
             Column::new("rank", format!("Rank at γ {:.2}", self.gamma)),
             Column::new("rank_best", "95 % from"),
             Column::new("rank_worst", "95 % to"),
-        ]);
-        let at =
-            |gamma: &f64| Column::new(format!("rank_gamma_{gamma:.2}"), format!("γ {gamma:.2}"));
-        columns.extend(self.gammas.iter().map(at));
-        let row = |line: &RankLine| {
-            let mut cells = line.run.cells();
-            cells.extend([
-                Cell::whole(Some(line.rank)),
-                Cell::whole(line.interval.map(|i| i.best)),
-                Cell::whole(line.interval.map(|i| i.worst)),
-            ]);
-            cells.extend(line.ranks.iter().map(|rank| Cell::whole(Some(*rank))));
-            cells
-        };
-        Table {
-            columns,
-            rows: self.lines.iter().map(row).collect(),
-        }
+        ];
+        let columns = self.gammas.iter().map(|gamma| gamma_column("rank", *gamma));
+        let rows = self.lines.iter().map(|line| {
+            let ends = [
+                line.interval.map(|i| i.best),
+                line.interval.map(|i| i.worst),
+            ];
+            let ranks = line.ranks.iter().map(|rank| Some(*rank));
+            let cells = [Some(line.rank)].into_iter().chain(ends).chain(ranks);
+            (&line.run, cells.map(Cell::whole))
+        });
+        Table::of_runs(selected.into_iter().chain(columns), rows)
     }
 }
 

@@ -28,23 +28,17 @@ pub struct Released {
     pub interval: Option<Interval>,
 }
 
-#[must_use]
 pub fn releases(study: &Study<'_>) -> Releases {
-    let mut points = Vec::new();
-    let mut undated = Vec::new();
-    for (run, entry, row) in study.runs() {
-        let day = entry.release_date.as_deref().and_then(day_number);
-        match (day, &entry.release_date) {
-            (Some(day), Some(date)) => points.push(Released {
-                run,
-                date: date.clone(),
-                day,
-                evoscore: row.evoscore,
-                interval: row.intervals.map(|i| i.evoscore),
-            }),
-            _ => undated.push(run.model),
-        }
-    }
+    let (mut points, left_out) = study.each("no release date is known", |run, entry, row| {
+        let date = entry.release_date.as_deref()?;
+        Some(Released {
+            run,
+            date: date.to_owned(),
+            day: day_number(date)?,
+            evoscore: row.evoscore,
+            interval: row.intervals.map(|i| i.evoscore),
+        })
+    });
     points.sort_by(|a, b| {
         a.day
             .cmp(&b.day)
@@ -57,33 +51,20 @@ pub fn releases(study: &Study<'_>) -> Releases {
     Releases {
         points,
         published,
-        left_out: LeftOut {
-            models: undated,
-            because: "no release date is known".into(),
-        },
+        left_out,
     }
 }
 
 impl Releases {
     pub(super) fn table(&self) -> Table {
-        let mut columns = Subject::columns();
-        columns.extend([
-            Column::new("release_date", "Released"),
-            Column::new("evoscore", "EvoScore"),
-            Column::new("low", "95 % from"),
-            Column::new("high", "95 % to"),
-        ]);
-        let number = |value| Cell::number(value, 3);
-        let row = |point: &Released| {
-            let mut cells = point.run.cells();
-            cells.extend([
-                Cell::Text(point.date.clone()),
-                number(Some(point.evoscore)),
-                number(point.interval.map(|i| i.low)),
-                number(point.interval.map(|i| i.high)),
-            ]);
-            cells
-        };
+        let date = Column::new("release_date", "Released");
+        let score = Column::with_interval("evoscore", "EvoScore");
+        let rows = self.points.iter().map(|point| {
+            let date = Cell::Text(point.date.clone());
+            let score = Cell::with_interval(Some(point.evoscore), point.interval, 3);
+            (&point.run, [date].into_iter().chain(score))
+        });
+        let mut table = Table::of_runs([date].into_iter().chain(score), rows);
         let published = |row: &PublishedRow| {
             let text = |text: &str| Cell::Text(text.to_owned());
             vec![
@@ -92,21 +73,17 @@ impl Releases {
                 Cell::Nothing,
                 text("published"),
                 text(&row.release_date),
-                number(Some(row.evoscore)),
+                Cell::number(Some(row.evoscore), 3),
                 Cell::Nothing,
                 Cell::Nothing,
             ]
         };
-        let runs = self.points.iter().map(row);
-        Table {
-            columns,
-            rows: runs.chain(self.published.iter().map(published)).collect(),
-        }
+        table.rows.extend(self.published.iter().map(published));
+        table
     }
 }
 
 /// Days from 1970-01-01 to a `YYYY-MM-DD` of the Gregorian calendar.
-#[must_use]
 pub fn day_number(date: &str) -> Option<i64> {
     let mut parts = date.splitn(3, '-');
     let mut next = || parts.next()?.parse::<u32>().ok().map(i64::from);

@@ -1,6 +1,6 @@
 //! The input of the figures, and the types that several figures share.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 use swe_ci_core::metrics::{Convention, Gamma};
@@ -49,30 +49,7 @@ pub struct LeftOut {
     pub because: String,
 }
 
-/// A line per run over common steps.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Lines {
-    /// Label of the horizontal axis.
-    pub along: String,
-    /// Label of the vertical axis.
-    pub value: String,
-    /// Prefix of the names of the steps' columns.
-    pub prefix: String,
-    /// Names of the steps.
-    pub steps: Vec<String>,
-    /// Best first, by their last value.
-    pub lines: Vec<Line>,
-}
-
-/// The line of one run; shorter than the steps if its N is smaller.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Line {
-    pub run: Subject,
-    pub values: Vec<f64>,
-}
-
 impl<'a> Study<'a> {
-    #[must_use]
     pub fn of(
         data: &'a LeaderboardData,
         model: &UncertaintyModel,
@@ -89,21 +66,32 @@ impl<'a> Study<'a> {
 
     /// The runs with scores in the convention, best first.
     pub(super) fn runs(&self) -> impl Iterator<Item = (Subject, &'a Entry, &Row)> {
-        let data = self.sheet;
-        let entries: HashMap<&str, usize> = data
-            .entries
-            .iter()
-            .enumerate()
-            .map(|(index, entry)| (entry.run_id.as_str(), index))
-            .collect();
+        let entries = self.sheet.by_run();
         self.rows.iter().filter_map(move |row| {
-            let index = *entries.get(row.run_id.as_str())?;
-            let entry = &data.entries[index];
+            let (index, entry) = *entries.get(row.run_id.as_str())?;
             Some((Subject::new(index, entry), entry, row))
         })
     }
 
-    #[must_use]
+    /// What `make` gives for each run, best first, and the runs without it.
+    pub(super) fn each<T>(
+        &self,
+        because: &str,
+        make: impl Fn(Subject, &'a Entry, &Row) -> Option<T>,
+    ) -> (Vec<T>, LeftOut) {
+        let mut models = Vec::new();
+        let made = self.runs().filter_map(|(run, entry, row)| {
+            let made = make(run, entry, row);
+            if made.is_none() {
+                models.push(row.model.clone());
+            }
+            made
+        });
+        let made = made.collect();
+        let because = because.to_owned();
+        (made, LeftOut { models, because })
+    }
+
     pub fn basis(&self) -> Basis {
         let tasks = || self.runs().flat_map(|(_, entry, _)| &entry.tasks);
         Basis {
@@ -126,8 +114,8 @@ impl Subject {
     }
 
     /// The first columns of every table.
-    pub(super) fn columns() -> Vec<Column> {
-        vec![
+    pub(super) fn columns() -> [Column; 4] {
+        [
             Column::new("model", "Model"),
             Column::new("provider", "Provider"),
             Column::new("run_id", "Run"),
@@ -136,40 +124,22 @@ impl Subject {
     }
 
     /// Its cells under [`Subject::columns`].
-    pub(super) fn cells(&self) -> Vec<Cell> {
-        let text = |text: &str| Cell::Text(text.to_owned());
-        vec![
-            text(&self.model),
-            text(&self.provider),
-            text(&self.run_id),
-            text(self.kind.name()),
-        ]
+    pub(super) fn cells(&self) -> [Cell; 4] {
+        [&self.model, &self.provider, &self.run_id, self.kind.name()]
+            .map(|text| Cell::Text(text.to_owned()))
     }
 }
 
-impl Lines {
-    /// Sorts the lines by their last value, best first.
-    pub(super) fn sorted(mut self) -> Self {
-        let end = |line: &Line| line.values.last().copied().unwrap_or_default();
-        self.lines.sort_by(|a, b| end(b).total_cmp(&end(a)));
-        self
-    }
-
-    pub(super) fn table(&self) -> Table {
-        let mut columns = Subject::columns();
-        for step in &self.steps {
-            let name = format!("{}_{}", self.prefix, step.replace('–', "_"));
-            columns.push(Column::new(name, step.clone()));
-        }
-        let row = |line: &Line| {
-            let mut cells = line.run.cells();
-            let value = |at: usize| Cell::number(line.values.get(at).copied(), 3);
-            cells.extend((0..self.steps.len()).map(value));
-            cells
-        };
-        Table {
-            columns,
-            rows: self.lines.iter().map(row).collect(),
+impl Table {
+    /// A table with rows about runs: their first cells say which run.
+    pub(super) fn of_runs<'a, C: IntoIterator<Item = Cell>>(
+        columns: impl IntoIterator<Item = Column>,
+        rows: impl IntoIterator<Item = (&'a Subject, C)>,
+    ) -> Self {
+        let row = |(run, cells): (&Subject, C)| run.cells().into_iter().chain(cells).collect();
+        Self {
+            columns: Subject::columns().into_iter().chain(columns).collect(),
+            rows: rows.into_iter().map(row).collect(),
         }
     }
 }

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use swe_ci_core::metrics::{Convention, mean};
 
 use super::{Cell, Column, LeftOut, Study, Subject, Table};
+use crate::count;
 use crate::leaderboard::{Entry, Sample};
 use crate::style::StylePoint;
 
@@ -49,25 +50,13 @@ pub struct Changes {
     pub tests: Option<f64>,
 }
 
-#[must_use]
 pub fn style_trends(study: &Study<'_>) -> StyleTrends {
-    let mut runs = Vec::new();
-    let mut unmeasured = Vec::new();
-    for (run, entry, _) in study.runs() {
+    let because = "no evolution of theirs has its code style measured";
+    let (runs, left_out) = study.each(because, |run, entry, _| {
         let steps = steps(entry, study.convention);
-        if steps.is_empty() {
-            unmeasured.push(run.model);
-        } else {
-            runs.push(StyleTrend { run, steps });
-        }
-    }
-    StyleTrends {
-        runs,
-        left_out: LeftOut {
-            models: unmeasured,
-            because: "no evolution of theirs has its code style measured".into(),
-        },
-    }
+        (!steps.is_empty()).then_some(StyleTrend { run, steps })
+    });
+    StyleTrends { runs, left_out }
 }
 
 /// The changes of several samples or tasks by iteration.
@@ -87,7 +76,7 @@ fn steps(entry: &Entry, convention: Convention) -> Vec<StyleStep> {
     }
     let step = |(iteration, tasks): (u32, Vec<Changes>)| StyleStep {
         iteration,
-        tasks: u32::try_from(tasks.len()).unwrap_or(u32::MAX),
+        tasks: count(tasks.len()),
         changes: Changes::mean(&tasks),
     };
     tasks.into_iter().map(step).collect()
@@ -136,36 +125,30 @@ impl Changes {
 
 impl StyleTrends {
     pub(super) fn table(&self) -> Table {
-        let mut columns = Subject::columns();
-        columns.extend([
+        let columns = [
             Column::new("iteration", "Iteration"),
             Column::new("tasks", "Tasks"),
             Column::new("mi_change", "MI"),
             Column::new("pylint_change", "Pylint score"),
             Column::new("complexity_change", "Mean complexity"),
             Column::new("tests_change", "Normalized change"),
-        ]);
-        let row = |run: &Subject, step: &StyleStep| {
-            let mut cells = run.cells();
+        ];
+        let cells = |step: &StyleStep| {
             let changes = step.changes;
-            cells.extend([
+            [
                 Cell::whole(Some(step.iteration)),
                 Cell::whole(Some(step.tasks)),
                 Cell::number(changes.mi, 2),
                 Cell::number(changes.pylint, 2),
                 Cell::number(changes.complexity, 2),
                 Cell::number(changes.tests, 3),
-            ]);
-            cells
+            ]
         };
         let rows = self.runs.iter().flat_map(|trend| {
             let steps = trend.steps.iter();
-            steps.map(move |step| row(&trend.run, step))
+            steps.map(move |step| (&trend.run, cells(step)))
         });
-        Table {
-            columns,
-            rows: rows.collect(),
-        }
+        Table::of_runs(columns, rows)
     }
 }
 

@@ -6,6 +6,9 @@ use super::{Cell, Column, LeftOut, Study, Subject, Table};
 use crate::leaderboard::{StyleIntervals, StyleRates, WinIntervals, WinRates};
 use crate::style::StyleMetric;
 
+/// Why runs without a task that is both solved and measured are left out.
+pub(super) const UNMEASURED: &str = "no task they solved has its code style measured";
+
 /// In descending order of wins by maintainability index, then by Pylint's
 /// score.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -23,21 +26,15 @@ pub struct StyleBars {
     pub intervals: Option<StyleIntervals>,
 }
 
-#[must_use]
 pub fn style_wins(study: &Study<'_>) -> StyleWins {
-    let mut runs = Vec::new();
-    let mut unmeasured = Vec::new();
-    for (run, _, row) in study.runs() {
+    let (mut runs, left_out) = study.each(UNMEASURED, |run, _, row| {
         let measured = row.style.filter(|s| s.mi.is_some() || s.pylint.is_some());
-        match measured {
-            None => unmeasured.push(run.model),
-            Some(rates) => runs.push(StyleBars {
-                run,
-                rates,
-                intervals: row.intervals.and_then(|i| i.style),
-            }),
-        }
-    }
+        Some(StyleBars {
+            run,
+            rates: measured?,
+            intervals: row.intervals.and_then(|i| i.style),
+        })
+    });
     let wins = |bars: &StyleBars, metric| {
         let rates = bars.rates.of(metric);
         rates.map_or(f64::NEG_INFINITY, |rates| rates.win)
@@ -48,27 +45,14 @@ pub fn style_wins(study: &Study<'_>) -> StyleWins {
             .then_with(|| falling(StyleMetric::Pylint))
             .then_with(|| a.run.model.cmp(&b.run.model))
     });
-    StyleWins {
-        runs,
-        left_out: left_out(unmeasured),
-    }
-}
-
-/// Runs without a task that is both solved and measured.
-pub(super) fn left_out(models: Vec<String>) -> LeftOut {
-    LeftOut {
-        models,
-        because: "no task they solved has its code style measured".into(),
-    }
+    StyleWins { runs, left_out }
 }
 
 impl StyleBars {
-    #[must_use]
     pub fn wins(&self, metric: StyleMetric) -> Option<WinRates> {
         self.rates.of(metric)
     }
 
-    #[must_use]
     pub fn interval(&self, metric: StyleMetric) -> Option<WinIntervals> {
         self.intervals.and_then(|intervals| intervals.of(metric))
     }
@@ -84,8 +68,7 @@ impl StyleBars {
             (rates.map(|r| r.loss), intervals.map(|i| i.loss)),
         ];
         for (share, interval) in shares {
-            let ends = [share, interval.map(|i| i.low), interval.map(|i| i.high)];
-            cells.extend(ends.map(|value| Cell::number(value, 2)));
+            cells.extend(Cell::with_interval(share, interval, 2));
         }
         cells
     }
@@ -111,17 +94,13 @@ fn columns(metric: StyleMetric) -> Vec<Column> {
 
 impl StyleWins {
     pub(super) fn table(&self) -> Table {
-        let mut heads = Subject::columns();
-        heads.extend(StyleMetric::ALL.into_iter().flat_map(columns));
-        let row = |bars: &StyleBars| {
-            let mut cells = bars.run.cells();
-            cells.extend(StyleMetric::ALL.into_iter().flat_map(|m| bars.cells(m)));
-            cells
-        };
-        Table {
-            columns: heads,
-            rows: self.runs.iter().map(row).collect(),
-        }
+        let rows = self.runs.iter().map(|bars| {
+            let cells = StyleMetric::ALL
+                .into_iter()
+                .flat_map(move |m| bars.cells(m));
+            (&bars.run, cells)
+        });
+        Table::of_runs(StyleMetric::ALL.into_iter().flat_map(columns), rows)
     }
 }
 

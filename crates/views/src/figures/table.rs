@@ -1,6 +1,7 @@
 //! The numbers of a figure, for a data table and for CSV.
 
 use swe_ci_core::csv;
+use swe_ci_core::uncertainty::Interval;
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Table {
@@ -38,12 +39,31 @@ impl Column {
             title: title.into(),
         }
     }
+
+    /// The columns of a value and its interval.
+    pub(super) fn with_interval(name: &str, title: impl Into<String>) -> [Self; 3] {
+        [
+            Self::new(name, title),
+            Self::new("low", "95 % from"),
+            Self::new("high", "95 % to"),
+        ]
+    }
 }
 
 impl Cell {
     #[must_use]
     pub fn number(value: Option<f64>, places: usize) -> Self {
         value.map_or(Self::Nothing, |value| Self::Number { value, places })
+    }
+
+    /// The cells under [`Column::with_interval`].
+    pub(super) fn with_interval(
+        value: Option<f64>,
+        interval: Option<Interval>,
+        places: usize,
+    ) -> [Self; 3] {
+        let ends = [value, interval.map(|i| i.low), interval.map(|i| i.high)];
+        ends.map(|value| Self::number(value, places))
     }
 
     #[must_use]
@@ -64,7 +84,6 @@ impl Cell {
 
 impl Table {
     /// The table in the form of RFC 4180, with a header and CRLF line ends.
-    #[must_use]
     pub fn csv(&self) -> String {
         let mut table = String::new();
         csv::line(&mut table, self.columns.iter().map(|c| csv::text(&c.name)));

@@ -23,27 +23,19 @@ pub struct Spent {
     pub on_front: bool,
 }
 
-#[must_use]
 pub fn spending(study: &Study<'_>) -> Spending {
-    let mut points = Vec::new();
-    let mut uncounted = Vec::new();
-    for (run, entry, row) in study.runs() {
-        let total = entry.usage.map_or(0.0, |usage| {
-            usage.input_tokens as f64 + usage.output_tokens as f64
-        });
+    let (mut points, left_out) = study.each("their tokens were not counted", |run, entry, row| {
+        let usage = entry.usage?;
+        let total = usage.input_tokens as f64 + usage.output_tokens as f64;
         let evolutions: usize = entry.tasks.iter().map(|task| task.samples.len()).sum();
-        if total > 0.0 && evolutions > 0 {
-            points.push(Spent {
-                run,
-                tokens: total / evolutions as f64,
-                evoscore: row.evoscore,
-                interval: row.intervals.map(|i| i.evoscore),
-                on_front: false,
-            });
-        } else {
-            uncounted.push(run.model);
-        }
-    }
+        (total > 0.0 && evolutions > 0).then(|| Spent {
+            run,
+            tokens: total / evolutions as f64,
+            evoscore: row.evoscore,
+            interval: row.intervals.map(|i| i.evoscore),
+            on_front: false,
+        })
+    });
     points.sort_by(|a, b| {
         let cheaper = a.tokens.total_cmp(&b.tokens);
         cheaper.then_with(|| b.evoscore.total_cmp(&a.evoscore))
@@ -53,41 +45,22 @@ pub fn spending(study: &Study<'_>) -> Spending {
         point.on_front = point.evoscore > best;
         best = best.max(point.evoscore);
     }
-    Spending {
-        points,
-        left_out: LeftOut {
-            models: uncounted,
-            because: "their tokens were not counted".into(),
-        },
-    }
+    Spending { points, left_out }
 }
 
 impl Spending {
     pub(super) fn table(&self) -> Table {
-        let mut columns = Subject::columns();
-        columns.extend([
-            Column::new("tokens_per_task", "Tokens per task"),
-            Column::new("evoscore", "EvoScore"),
-            Column::new("low", "95 % from"),
-            Column::new("high", "95 % to"),
-            Column::new("on_front", "On the front"),
-        ]);
-        let row = |point: &Spent| {
-            let mut cells = point.run.cells();
-            let number = |value| Cell::number(value, 3);
-            cells.extend([
-                Cell::number(Some(point.tokens), 0),
-                number(Some(point.evoscore)),
-                number(point.interval.map(|i| i.low)),
-                number(point.interval.map(|i| i.high)),
-                Cell::Text(if point.on_front { "yes" } else { "no" }.to_owned()),
-            ]);
-            cells
-        };
-        Table {
-            columns,
-            rows: self.points.iter().map(row).collect(),
-        }
+        let [score, low, high] = Column::with_interval("evoscore", "EvoScore");
+        let tokens = Column::new("tokens_per_task", "Tokens per task");
+        let on_front = Column::new("on_front", "On the front");
+        let rows = self.points.iter().map(|point| {
+            let [score, low, high] = Cell::with_interval(Some(point.evoscore), point.interval, 3);
+            let tokens = Cell::number(Some(point.tokens), 0);
+            let on_front = if point.on_front { "yes" } else { "no" };
+            let on_front = Cell::Text(on_front.to_owned());
+            (&point.run, [tokens, score, low, high, on_front])
+        });
+        Table::of_runs([tokens, score, low, high, on_front], rows)
     }
 }
 

@@ -6,6 +6,7 @@ use swe_ci_core::uncertainty::Interval;
 
 use super::{Column, Columns, Intervals, Row, WinRates};
 use crate::style::StyleMetric;
+use crate::verification::Mark;
 
 /// The basis of the ranking in a table or a citation.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,14 +20,10 @@ pub struct Basis {
 
 /// The rows as CSV (RFC 4180, with a header): the basis of the ranking, the
 /// identity of the run, and the selected columns, scores with their intervals.
-#[must_use]
 pub fn csv(rows: &[Row], columns: Columns, basis: &Basis) -> String {
     let mut table = String::new();
-    let heads = columns.shown().flat_map(|column| heads(column).iter());
-    line(
-        &mut table,
-        IDENTITY.iter().chain(heads).map(|head| (*head).to_owned()),
-    );
+    let heads = IDENTITY.split(',').chain(columns.shown().flat_map(heads));
+    line(&mut table, heads.map(str::to_owned));
     for row in rows {
         let cells = columns.shown().flat_map(|column| cells(column, row));
         line(&mut table, identity(row, basis).into_iter().chain(cells));
@@ -34,26 +31,8 @@ pub fn csv(rows: &[Row], columns: Columns, basis: &Basis) -> String {
     table
 }
 
-const IDENTITY: [&str; 18] = [
-    "split",
-    "gamma",
-    "convention",
-    "seen",
-    "rank",
-    "rank_best",
-    "rank_worst",
-    "tie_group",
-    "run_id",
-    "model",
-    "provider",
-    "harness",
-    "harness_version",
-    "kind",
-    "mark",
-    "progress",
-    "metric_version",
-    "counts_only",
-];
+const IDENTITY: &str = "split,gamma,convention,seen,rank,rank_best,rank_worst,tie_group,\
+    run_id,model,provider,harness,harness_version,kind,mark,progress,metric_version,counts_only";
 
 fn identity(row: &Row, basis: &Basis) -> Vec<String> {
     let ranks = row.intervals.map(|i| i.rank);
@@ -72,8 +51,7 @@ fn identity(row: &Row, basis: &Basis) -> Vec<String> {
         text(&row.harness),
         text(&row.harness_version),
         row.kind.name().to_owned(),
-        row.mark
-            .map_or_else(String::new, |mark| mark.name().to_owned()),
+        or_empty(row.mark.map(Mark::name)),
         row.progress.name().to_owned(),
         row.metric_version.to_string(),
         row.counts_only.to_string(),
@@ -81,41 +59,31 @@ fn identity(row: &Row, basis: &Basis) -> Vec<String> {
 }
 
 /// The headers of a column, one for each of its [`cells`].
-fn heads(column: Column) -> &'static [&'static str] {
-    match column {
-        Column::Rank | Column::Model => &[],
-        Column::EvoScore => &["evoscore", "evoscore_low", "evoscore_high"],
-        Column::ZeroRegression => &[
-            "zero_regression_rate",
-            "zero_regression_rate_low",
-            "zero_regression_rate_high",
-        ],
-        Column::NetZeroRegression => &["net_zero_regression_rate"],
-        Column::Solved => &["solved_rate", "solved_rate_low", "solved_rate_high"],
-        Column::Turns => &["average_turns", "average_turns_low", "average_turns_high"],
-        Column::MiWins => &[
-            "mi_win_rate",
-            "mi_win_rate_low",
-            "mi_win_rate_high",
-            "mi_tie_rate",
-            "mi_loss_rate",
-            "mi_tasks",
-        ],
-        Column::PylintWins => &[
-            "pylint_win_rate",
-            "pylint_win_rate_low",
-            "pylint_win_rate_high",
-            "pylint_tie_rate",
-            "pylint_loss_rate",
-            "pylint_tasks",
-        ],
-        Column::Tokens => &["input_tokens", "output_tokens"],
-        Column::Cost => &["cost_usd"],
-        Column::Findings => &["findings"],
-        Column::Tasks => &["tasks", "tasks_total", "tasks_blocked"],
-        Column::Released => &["release_date"],
-        Column::Finished => &["finished_at"],
-    }
+fn heads(column: Column) -> Vec<&'static str> {
+    let heads = match column {
+        Column::Rank | Column::Model => return Vec::new(),
+        Column::EvoScore => "evoscore,evoscore_low,evoscore_high",
+        Column::ZeroRegression => {
+            "zero_regression_rate,zero_regression_rate_low,zero_regression_rate_high"
+        }
+        Column::NetZeroRegression => "net_zero_regression_rate",
+        Column::Solved => "solved_rate,solved_rate_low,solved_rate_high",
+        Column::Turns => "average_turns,average_turns_low,average_turns_high",
+        Column::MiWins => {
+            "mi_win_rate,mi_win_rate_low,mi_win_rate_high,mi_tie_rate,mi_loss_rate,mi_tasks"
+        }
+        Column::PylintWins => {
+            "pylint_win_rate,pylint_win_rate_low,pylint_win_rate_high,pylint_tie_rate,\
+             pylint_loss_rate,pylint_tasks"
+        }
+        Column::Tokens => "input_tokens,output_tokens",
+        Column::Cost => "cost_usd",
+        Column::Findings => "findings",
+        Column::Tasks => "tasks,tasks_total,tasks_blocked",
+        Column::Released => "release_date",
+        Column::Finished => "finished_at",
+    };
+    heads.split(',').collect()
 }
 
 fn cells(column: Column, row: &Row) -> Vec<String> {
@@ -190,7 +158,6 @@ pub struct Citation {
 
 impl Citation {
     /// Plain sentences for a bibliography.
-    #[must_use]
     pub fn plain(&self) -> String {
         format!(
             "SWE-CI leaderboard, split {}, γ = {:.2}, {} convention{}. {}. {}, seen {}.",
@@ -204,7 +171,6 @@ impl Citation {
         )
     }
 
-    #[must_use]
     pub fn bibtex(&self) -> String {
         let Basis {
             split,

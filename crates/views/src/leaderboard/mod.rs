@@ -3,39 +3,24 @@
 //! ([`LeaderboardData::rank`]), and their uncertainty ([`UncertaintyModel`]).
 //! Server and browser use the same code.
 
-mod uncertainty_model;
-
-mod published;
-
-mod row;
-
-mod rank;
-
-mod scores;
-
-mod task_scores;
+pub mod export;
 
 mod matrix;
-
-mod strengths;
-
-mod style;
-
-mod versus;
-
+mod rank;
+mod scores;
 mod sentence;
-
-mod view;
-
+mod strengths;
+mod style;
+mod task_scores;
+mod uncertainty_model;
 mod unseen_tasks;
-
-pub mod export;
+mod versus;
+mod view;
 
 use serde::{Deserialize, Serialize};
 
 pub use matrix::{Absence, Matrix, MatrixCell, MatrixRun, MatrixTask, TaskKey, TaskOrder};
-pub use published::{Published, PublishedRow};
-pub use row::{Intervals, Row};
+pub use rank::{Intervals, Row};
 pub use scores::{EvolutionScore, RecoveryTime, Scores};
 pub use sentence::in_words;
 pub use strengths::{
@@ -62,6 +47,39 @@ pub struct LeaderboardData {
     pub entries: Vec<Entry>,
     /// Results that are known only from publications; never ranked.
     pub published: Published,
+}
+
+// Published results appear beside the ranking, never in it: without the raw data
+// there are no ties and no intervals, and no other γ or convention.
+
+/// Published results and their source.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Published {
+    /// The split of the measurements.
+    pub split: String,
+    /// Tasks in that split.
+    pub tasks: u32,
+    /// The location of the figures, and how they were read.
+    pub source: String,
+    /// Maximum error of `evoscore`.
+    pub evoscore_error: f64,
+    /// Best first.
+    pub rows: Vec<PublishedRow>,
+}
+
+/// One published model.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct PublishedRow {
+    pub model: String,
+    pub provider: String,
+    /// `YYYY-MM-DD`.
+    pub release_date: String,
+    /// Equation 3 at γ = 1, -1 to 1.
+    pub evoscore: f64,
+    /// Figure 6, 0 to 1; absent when not published.
+    pub zero_regression_rate: Option<f64>,
 }
 
 /// A run with at least one scored task.
@@ -122,7 +140,6 @@ pub struct Sample {
 }
 
 impl Sample {
-    #[must_use]
     pub fn series(&self, convention: Convention) -> Option<&Series> {
         match convention {
             Convention::Paper => self.paper.as_ref(),
@@ -136,6 +153,11 @@ impl ScoredTask {
         self.samples
             .iter()
             .filter_map(move |sample| sample.series(convention))
+    }
+
+    /// The mean of a value of its samples; `None` without a scored one.
+    fn mean_of(&self, convention: Convention, value: impl Fn(&Series) -> f64) -> Option<f64> {
+        mean(self.series(convention).map(value))
     }
 }
 
@@ -168,27 +190,23 @@ impl Entry {
     /// Whether it has scores only in the reference convention: one counts-only
     /// evolution makes the whole run counts-only, so that a score never
     /// silently omits tasks.
-    #[must_use]
     pub fn counts_only(&self) -> bool {
         let mut samples = self.tasks.iter().flat_map(|task| &task.samples);
         samples.any(|sample| sample.paper.is_none())
     }
 
     /// Whether it has scores in a convention.
-    #[must_use]
     pub fn is_scored(&self, convention: Convention) -> bool {
         !self.tasks.is_empty() && (convention == Convention::Reference || !self.counts_only())
     }
 
     /// EvoScore of the run; `None` before its first scored task.
-    #[must_use]
     pub fn evoscore(&self, gamma: Gamma, convention: Convention) -> Option<f64> {
         let weights = Weights::new(gamma, self.max_iterations);
-        mean(self.by_task(convention, |series| weights.evoscore(series.changes())))
+        self.mean_of(convention, |series| weights.evoscore(series.changes()))
     }
 
     /// Its profile over the iterations.
-    #[must_use]
     pub fn profile(&self, convention: Convention) -> Profile {
         let tasks = self.tasks.iter().map(|t| t.series(convention).collect());
         Profile::from_tasks(&tasks.collect::<Vec<_>>(), self.max_iterations)
@@ -196,7 +214,6 @@ impl Entry {
 
     /// The mean of a value of its evolutions, like every score of a run: over
     /// the samples of a task first.
-    #[must_use]
     pub fn mean_of(&self, convention: Convention, value: impl Fn(&Series) -> f64) -> Option<f64> {
         mean(self.by_task(convention, value))
     }
@@ -210,7 +227,7 @@ impl Entry {
         let scored = self.is_scored(convention);
         let tasks = self.tasks.iter().filter(move |_| scored);
         // A scored task has at least one sample.
-        tasks.map(move |task| mean(task.series(convention).map(&value)).unwrap_or(0.0))
+        tasks.map(move |task| task.mean_of(convention, &value).unwrap_or(0.0))
     }
 }
 

@@ -1,15 +1,118 @@
-//! Ranks the rows of a leaderboard.
+//! The rows of a leaderboard, with their intervals and ranks.
 
-use swe_ci_core::metrics::{Convention, Gamma, SAME, Series, mean};
+use std::collections::HashMap;
 
-use super::row::Row;
+use serde::{Deserialize, Serialize};
+use swe_ci_core::metrics::{Convention, Gamma, SAME, Series};
+use swe_ci_core::run::{Kind, Progress};
+use swe_ci_core::uncertainty::{Interval, RankInterval};
+use swe_ci_core::usage::Usage;
+
+use super::style::{StyleIntervals, StyleRates, WinIntervals, WinRates};
 use super::{Entry, LeaderboardData};
+use crate::count;
+use crate::style::StyleMetric;
+use crate::verification::Mark;
+
+/// A row of the leaderboard. Scores and rates are means over the scored
+/// tasks; within a task, over its samples first.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Row {
+    /// From 1; equal scores share a rank.
+    pub rank: u32,
+    /// The data does not tell a row from the one above it in the same group:
+    /// the 95 % interval of their paired difference spans 0. From 1.
+    pub tie_group: u32,
+    pub run_id: String,
+    pub model: String,
+    pub provider: String,
+    pub harness: String,
+    pub harness_version: String,
+    /// The day the model was released, `YYYY-MM-DD`.
+    pub release_date: Option<String>,
+    pub kind: Kind,
+    /// A mark of its trustworthiness, if it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mark: Option<Mark>,
+    pub progress: Progress,
+    /// Version of the metric definitions of its scores.
+    pub metric_version: u32,
+    /// Only counts are known, so it has no score in the paper's convention.
+    pub counts_only: bool,
+    /// Tasks scored.
+    pub tasks: u32,
+    pub tasks_total: u32,
+    pub tasks_blocked: u32,
+    /// Equation 3, -1 to 1.
+    pub evoscore: f64,
+    /// Share of tasks without any regression (Figure 6), 0 to 1.
+    pub zero_regression_rate: f64,
+    /// The same in the reference convention, gains against losses, 0 to 1.
+    pub net_zero_regression_rate: f64,
+    /// Share of tasks solved (Figure 10), 0 to 1.
+    pub solved_rate: f64,
+    /// Mean number of iterations used (Figure 11).
+    pub average_turns: f64,
+    /// Its code style against the oracle's on the tasks it solved (Figure 8);
+    /// absent when none of them was measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub style: Option<StyleRates>,
+    /// The model usage of all its evolutions; absent when not counted.
+    pub usage: Option<Usage>,
+    /// Their cost in millionths of a US dollar; absent unless it is known for
+    /// all of them.
+    #[serde(default)]
+    pub micro_usd: Option<u64>,
+    /// Iterations that changed the configuration of the tests.
+    pub findings: u32,
+    /// The end of the run, RFC 3339; absent while it is not over.
+    pub finished_at: Option<String>,
+    /// 95 % intervals; absent when the tasks are of fewer than two
+    /// repositories, or nobody requested intervals.
+    pub intervals: Option<Intervals>,
+}
+
+impl Row {
+    /// The comparison of its code with the oracle's; `None` when not measured.
+    pub fn wins(&self, metric: StyleMetric) -> Option<WinRates> {
+        self.style.and_then(|style| style.of(metric))
+    }
+
+    /// Input and output tokens, if they were counted.
+    pub fn tokens(&self) -> Option<u64> {
+        self.usage.map(Usage::total)
+    }
+}
+
+/// 95 % intervals of a row, by cluster bootstrap over repositories.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Intervals {
+    pub evoscore: Interval,
+    pub zero_regression_rate: Interval,
+    pub solved_rate: Interval,
+    pub average_turns: Interval,
+    /// Intervals of the row's style; absent when the measured tasks are of
+    /// fewer than two repositories.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub style: Option<StyleIntervals>,
+    pub rank: RankInterval,
+    /// Number of resampled repositories; with few of them the intervals are
+    /// too narrow.
+    pub repositories: u32,
+}
+
+impl Intervals {
+    pub fn wins(&self, metric: StyleMetric) -> Option<WinIntervals> {
+        self.style.and_then(|style| style.of(metric))
+    }
+}
 
 impl LeaderboardData {
     /// The rows, best first, without intervals: [`super::UncertaintyModel`] adds
     /// them. Equal scores are ordered by name, then by run, so that the order
     /// is deterministic.
-    #[must_use]
     pub fn rank(&self, gamma: Gamma, convention: Convention) -> Vec<Row> {
         let mut rows: Vec<Row> = self
             .entries
@@ -35,6 +138,14 @@ impl LeaderboardData {
         rows
     }
 
+    /// The entries with their indices, by the ids of their runs.
+    pub(crate) fn by_run(&self) -> HashMap<&str, (usize, &Entry)> {
+        let entries = self.entries.iter().enumerate();
+        entries
+            .map(|(index, entry)| (entry.run_id.as_str(), (index, entry)))
+            .collect()
+    }
+
     /// Runs without scores in this convention.
     pub fn unranked(&self, convention: Convention) -> impl Iterator<Item = &Entry> {
         self.entries
@@ -51,7 +162,7 @@ fn steps(score: f64) -> i64 {
 
 impl Entry {
     pub(super) fn row(&self, gamma: Gamma, convention: Convention) -> Option<Row> {
-        let average = |value: fn(&Series) -> f64| mean(self.by_task(convention, value));
+        let average = |value: fn(&Series) -> f64| self.mean_of(convention, value);
         Some(Row {
             rank: 0,
             tie_group: 0,
@@ -66,12 +177,12 @@ impl Entry {
             progress: self.progress,
             metric_version: self.metric_version,
             counts_only: self.counts_only(),
-            tasks: u32::try_from(self.tasks.len()).unwrap_or(u32::MAX),
+            tasks: count(self.tasks.len()),
             tasks_total: self.tasks_total,
             tasks_blocked: self.tasks_blocked,
             evoscore: self.evoscore(gamma, convention)?,
             zero_regression_rate: average(zero_regression)?,
-            net_zero_regression_rate: mean(self.by_task(Convention::Reference, zero_regression))?,
+            net_zero_regression_rate: self.mean_of(Convention::Reference, zero_regression)?,
             solved_rate: average(solved)?,
             average_turns: average(turns)?,
             style: self.style(convention),

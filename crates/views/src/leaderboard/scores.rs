@@ -6,6 +6,8 @@ use swe_ci_core::task::TaskId;
 
 use super::{Entry, Intervals, StyleRates};
 
+use crate::count;
+
 /// The scores of a run, down to its single evolutions.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -67,7 +69,6 @@ pub struct RecoveryTime {
 impl RecoveryTime {
     #[must_use]
     pub fn of(recoveries: &[Recovery]) -> Self {
-        let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
         let iterations: Vec<f64> = recoveries
             .iter()
             .filter_map(|r| r.after.map(f64::from))
@@ -84,20 +85,14 @@ impl Entry {
     /// All scores of the run except intervals and recovery: the caller adds
     /// them, because they need the leaderboard and the outcomes. Samples are
     /// numbered in order.
-    #[must_use]
     pub fn scores(&self, gamma: Gamma, convention: Convention) -> Scores {
         let row = self.row(gamma, convention);
         let weights = Weights::new(gamma, self.max_iterations);
         let scored = self.tasks.iter().filter(|_| row.is_some());
         let tasks = scored.flat_map(|task| {
             let samples = (1..).zip(task.series(convention));
-            samples.map(|(sample, series)| EvolutionScore {
-                task_id: task.task_id.clone(),
-                sample,
-                evoscore: weights.evoscore(series.changes()),
-                solved: series.solved(),
-                zero_regression: series.zero_regression(),
-                turns: series.turns(),
+            samples.map(|(sample, series)| {
+                EvolutionScore::new(task.task_id.clone(), sample, series, &weights)
             })
         });
         Scores {

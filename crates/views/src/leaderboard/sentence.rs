@@ -4,12 +4,13 @@
 use swe_ci_core::metrics::SAME;
 use swe_ci_core::uncertainty::{Comparison, Interval};
 
+use crate::format;
+
 /// With fewer repositories than this, the bootstrap intervals are too narrow.
 const FEW_REPOSITORIES: u32 = 10;
 
 /// "A is ahead of B by 0.08 [0.01, 0.15]; on these 40 tasks of 20
 /// repositories that is unlikely to be chance (p = 0.012)."
-#[must_use]
 pub fn in_words(comparison: &Comparison, first: &str, second: &str) -> String {
     let basis = format!(
         "{} of {}",
@@ -20,12 +21,15 @@ pub fn in_words(comparison: &Comparison, first: &str, second: &str) -> String {
         return format!("{first} and {second} score the same on {basis}.");
     }
     let far = comparison.difference.abs();
+    // Small differences have three decimals.
+    let places = if (SAME..0.01).contains(&far) { 3 } else { 2 };
+    let by = format::decimals(far, places);
     let lead = if far <= SAME {
         format!("{first} and {second} come to the same mean score")
     } else if comparison.difference > 0.0 {
-        format!("{first} is ahead of {second} by {}", figure(far, far))
+        format!("{first} is ahead of {second} by {by}")
     } else {
-        format!("{second} is ahead of {first} by {}", figure(far, far))
+        format!("{second} is ahead of {first} by {by}")
     };
     let Some(interval) = comparison.interval else {
         return format!(
@@ -34,7 +38,7 @@ pub fn in_words(comparison: &Comparison, first: &str, second: &str) -> String {
     };
     format!(
         "{lead} {}; on {basis} {}.{}",
-        bounds(ahead(comparison.difference, interval), far),
+        format::interval(ahead(comparison.difference, interval), places),
         verdict(comparison),
         caution(comparison.repositories)
     )
@@ -69,24 +73,6 @@ fn ahead(difference: f64, Interval { low, high }: Interval) -> Interval {
     } else {
         Interval { low, high }
     }
-}
-
-fn bounds(Interval { low, high }: Interval, far: f64) -> String {
-    format!("[{}, {}]", figure(low, far), figure(high, far))
-}
-
-/// Two decimals, or three for small differences; with a real minus sign, and
-/// none before zero.
-fn figure(value: f64, far: f64) -> String {
-    let places = if (SAME..0.01).contains(&far) { 3 } else { 2 };
-    let digits = format!("{:.places$}", value.abs());
-    let is_zero = digits.bytes().all(|b| matches!(b, b'0' | b'.'));
-    let sign = if value < 0.0 && !is_zero {
-        "\u{2212}"
-    } else {
-        ""
-    };
-    format!("{sign}{digits}")
 }
 
 /// "p = 0.012", "p = 0.41", "p < 0.001".

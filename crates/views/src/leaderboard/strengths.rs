@@ -8,6 +8,7 @@ use swe_ci_core::metrics::{Convention, Gamma, Series, mean};
 use swe_ci_core::task::TaskId;
 
 use super::{Entry, Row, ScoredTask};
+use crate::count;
 use crate::view::RunSummary;
 
 /// A group with fewer tasks than this is not significant.
@@ -79,7 +80,6 @@ pub struct Group {
 }
 
 impl Group {
-    #[must_use]
     pub fn is_small(&self) -> bool {
         self.tasks < FEW
     }
@@ -116,7 +116,6 @@ struct Task<'a> {
 }
 
 /// Thirds by gap, thirds by suite, repositories by name.
-#[must_use]
 pub fn strengths(runs: &[&Entry], gamma: Gamma, convention: Convention) -> Vec<Group> {
     let tasks = tasks(runs, gamma, convention);
     let gap = |least, most| Common::Gap { least, most };
@@ -185,7 +184,7 @@ fn group<'a>(common: Common, tasks: impl Iterator<Item = &'a Task<'a>>) -> Optio
     let average = |value: fn(&Task<'_>) -> f64| mean(tasks.iter().map(|task| value(task)));
     Some(Group {
         common,
-        tasks: u32::try_from(tasks.len()).unwrap_or(u32::MAX),
+        tasks: count(tasks.len()),
         evoscore: average(|task| task.evoscore)?,
         solved_rate: average(|task| task.solved)?,
         zero_regression_rate: average(|task| task.zero_regression)?,

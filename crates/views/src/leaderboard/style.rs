@@ -10,6 +10,7 @@ use swe_ci_core::uncertainty::Interval;
 
 use super::{Entry, LeaderboardData, Sample, ScoredTask};
 use crate::style::{Beside, StyleMetric, StylePoint};
+use crate::{count, median};
 
 /// The comparison of a run's code with the oracle's, over the tasks it solved.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
@@ -65,12 +66,8 @@ pub struct WinIntervals {
 }
 
 impl StyleRates {
-    #[must_use]
     pub fn of(&self, metric: StyleMetric) -> Option<WinRates> {
-        match metric {
-            StyleMetric::Mi => self.mi,
-            StyleMetric::Pylint => self.pylint,
-        }
+        metric.pick(self.mi, self.pylint)
     }
 
     /// `None` when no task is solved and measured.
@@ -89,12 +86,8 @@ impl StyleRates {
 }
 
 impl StyleIntervals {
-    #[must_use]
     pub fn of(&self, metric: StyleMetric) -> Option<WinIntervals> {
-        match metric {
-            StyleMetric::Mi => self.mi,
-            StyleMetric::Pylint => self.pylint,
-        }
+        metric.pick(self.mi, self.pylint)
     }
 }
 
@@ -103,7 +96,7 @@ impl WinRates {
     fn average(tasks: &[Shares]) -> Option<Self> {
         let share = |index: usize| mean(tasks.iter().map(|shares| shares[index]));
         Some(Self {
-            tasks: u32::try_from(tasks.len()).unwrap_or(u32::MAX),
+            tasks: count(tasks.len()),
             win: share(0)?,
             tie: share(1)?,
             loss: share(2)?,
@@ -132,7 +125,6 @@ impl ScoredTask {
 
     /// Lines of source changed since the base, the run's own first, then the
     /// oracle's: the mean over the solved and measured samples (Figure 9).
-    #[must_use]
     pub fn changed_lines(&self, convention: Convention) -> Option<(f64, f64)> {
         let lines = |value: fn(&Beside) -> u32| {
             let solved = self.solved(convention);
@@ -154,7 +146,6 @@ impl ScoredTask {
 impl Entry {
     /// Its code against the oracle's; `None` when no task is solved and
     /// measured.
-    #[must_use]
     pub fn style(&self, convention: Convention) -> Option<StyleRates> {
         let scored = self.is_scored(convention);
         let tasks: Vec<&ScoredTask> = self.tasks.iter().filter(|_| scored).collect();
@@ -162,7 +153,7 @@ impl Entry {
     }
 }
 
-/// The median; for an even number, the mean of the two middle values.
+/// The median over the tasks.
 fn lines_ratio(tasks: &[&ScoredTask], convention: Convention) -> Option<f64> {
     let ratio = |task: &&ScoredTask| {
         let (own, oracle) = task.changed_lines(convention)?;
@@ -170,9 +161,7 @@ fn lines_ratio(tasks: &[&ScoredTask], convention: Convention) -> Option<f64> {
     };
     let mut ratios: Vec<f64> = tasks.iter().filter_map(ratio).collect();
     ratios.sort_unstable_by(f64::total_cmp);
-    let upper = *ratios.get(ratios.len() / 2)?;
-    let lower = ratios[(ratios.len() - 1) / 2];
-    Some(f64::midpoint(lower, upper))
+    median(&ratios)
 }
 
 impl LeaderboardData {

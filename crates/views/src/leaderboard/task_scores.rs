@@ -1,13 +1,14 @@
 //! Scores of single evolutions, and of a run on one task.
 
 use serde::{Deserialize, Serialize};
-use swe_ci_core::metrics::{Convention, Gamma, Series, Verdict, Weights, mean};
+use swe_ci_core::metrics::{Convention, Gamma, Series, Verdict, Weights};
 use swe_ci_core::run::Kind;
 use swe_ci_core::step::Ending;
 use swe_ci_core::task::TaskId;
 
 use super::rank::{solved, turns, zero_regression};
 use super::{Entry, EvolutionScore, ScoredTask};
+use crate::count;
 use crate::view::EvolutionView;
 
 /// A run on one task: means over its scored samples.
@@ -43,7 +44,6 @@ pub struct TaskResult {
 
 impl Entry {
     /// The result of the run on a task; `None` when it has no score there.
-    #[must_use]
     pub fn on_task(&self, split: &str, task: &TaskId, gamma: Gamma) -> Option<TaskResult> {
         let task = self.tasks.iter().find(|t| t.task_id == *task)?;
         let scores: Vec<TaskScore> = Convention::ALL
@@ -58,7 +58,7 @@ impl Entry {
             harness: self.harness.clone(),
             kind: self.kind,
             split: split.to_owned(),
-            samples: u32::try_from(task.samples.len()).unwrap_or(u32::MAX),
+            samples: count(task.samples.len()),
             scores,
         })
     }
@@ -70,7 +70,7 @@ impl Entry {
         convention: Convention,
     ) -> Option<TaskScore> {
         let weights = Weights::new(gamma, self.max_iterations);
-        let average = |value: &dyn Fn(&Series) -> f64| mean(task.series(convention).map(value));
+        let average = |value: &dyn Fn(&Series) -> f64| task.mean_of(convention, value);
         Some(TaskScore {
             convention,
             evoscore: average(&|series| weights.evoscore(series.changes()))?,
@@ -84,20 +84,25 @@ impl Entry {
 impl EvolutionScore {
     /// The score of a displayed evolution; `None` while it has none in this
     /// convention.
-    #[must_use]
     pub fn of(evolution: &EvolutionView, gamma: Gamma, convention: Convention) -> Option<Self> {
         evolution.ending.filter(|e| Ending::is_scored(*e))?;
         let verdicts: Vec<Verdict> = evolution.iterations.iter().map(|i| i.verdict).collect();
         let most = evolution.max_iterations;
         let series = Series::count(convention, evolution.suite, most, &verdicts)?;
-        Some(Self {
-            task_id: evolution.task_id.clone(),
-            sample: evolution.sample,
-            evoscore: Weights::new(gamma, most).evoscore(series.changes()),
+        let weights = Weights::new(gamma, most);
+        let task_id = evolution.task_id.clone();
+        Some(Self::new(task_id, evolution.sample, &series, &weights))
+    }
+
+    pub(super) fn new(task_id: TaskId, sample: u32, series: &Series, weights: &Weights) -> Self {
+        Self {
+            task_id,
+            sample,
+            evoscore: weights.evoscore(series.changes()),
             solved: series.solved(),
             zero_regression: series.zero_regression(),
             turns: series.turns(),
-        })
+        }
     }
 }
 

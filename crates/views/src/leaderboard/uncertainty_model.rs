@@ -9,10 +9,10 @@ use swe_ci_core::uncertainty::{
     is_tie, rank_intervals,
 };
 
-use super::rank::{solved, turns, zero_regression};
-use super::row::{Intervals, Row};
+use super::rank::{Intervals, Row, solved, turns, zero_regression};
 use super::style::{StyleIntervals, WinIntervals};
 use super::{Entry, LeaderboardData};
+use crate::count;
 use crate::style::StyleMetric;
 
 /// The repositories of a leaderboard with their resamples: drawn once per
@@ -51,18 +51,13 @@ impl UncertaintyModel {
     }
 
     /// The ranking with its intervals and tie groups.
-    #[must_use]
     pub fn rank(&self, data: &LeaderboardData, gamma: Gamma, convention: Convention) -> Vec<Row> {
         let mut rows = data.rank(gamma, convention);
-        let entries: HashMap<&str, &Entry> = data
-            .entries
-            .iter()
-            .map(|e| (e.run_id.as_str(), e))
-            .collect();
+        let entries = data.by_run();
         let ranked: Vec<(&Entry, Values<'_>)> = rows
             .iter()
             .filter_map(|row| entries.get(row.run_id.as_str()))
-            .map(|entry| (*entry, self.values(entry, gamma, convention)))
+            .map(|(_, entry)| (*entry, self.values(entry, gamma, convention)))
             .collect();
         let means: Vec<Vec<f64>> = ranked.iter().map(|(_, v)| v.means.clone()).collect();
         let ranks = rank_intervals(&means);
@@ -74,14 +69,13 @@ impl UncertaintyModel {
             rows[at].tie_group = if is_tie(&differences, self.repositories.len(), &self.resamples) {
                 rows[at - 1].tie_group
             } else {
-                u32::try_from(at + 1).unwrap_or(u32::MAX)
+                count(at + 1)
             };
         }
         rows
     }
 
     /// Compares two runs on the tasks they share; `None` when they share none.
-    #[must_use]
     pub fn compare(
         &self,
         first: &Entry,
@@ -138,7 +132,7 @@ impl UncertaintyModel {
             average_turns: interval(turns)?,
             style: self.style(entry, convention),
             rank: rank?,
-            repositories: u32::try_from(used).unwrap_or(u32::MAX),
+            repositories: count(used),
         })
     }
 

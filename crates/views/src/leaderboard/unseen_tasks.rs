@@ -26,7 +26,6 @@ impl LeaderboardData {
     /// model's release date: no training data can contain them. Models and
     /// tasks without a date are omitted and listed. Runs keep their positions,
     /// even with no task left.
-    #[must_use]
     pub fn unseen(&self) -> Unseen {
         let mut left_out = LeftOut::default();
         let entries = self.entries.iter().map(|entry| {

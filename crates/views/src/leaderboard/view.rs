@@ -12,78 +12,34 @@ use super::Row;
 use crate::style::StyleMetric;
 use crate::verification::Mark;
 
-/// A column of the table. Rank and model are always visible.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Column {
-    Rank,
-    Model,
-    EvoScore,
-    ZeroRegression,
-    /// The rate of the reference convention, which nets gains against losses.
-    NetZeroRegression,
-    Solved,
-    Turns,
-    /// The share of tasks with a better maintainability index than the
-    /// oracle's.
-    MiWins,
-    PylintWins,
-    Tokens,
-    Cost,
-    Findings,
-    Tasks,
-    Released,
-    Finished,
+swe_ci_core::named! {
+    /// A column of the table, in its order, and the name in URLs. Rank and model
+    /// are always visible.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum Column {
+        Rank = "rank",
+        Model = "model",
+        EvoScore = "evoscore",
+        ZeroRegression = "zero-regression",
+        /// The rate of the reference convention, which nets gains against losses.
+        NetZeroRegression = "net-zero-regression",
+        Solved = "solved",
+        Turns = "turns",
+        /// The share of tasks with a better maintainability index than the
+        /// oracle's.
+        MiWins = "mi-wins",
+        PylintWins = "pylint-wins",
+        Tokens = "tokens",
+        Cost = "cost",
+        Findings = "findings",
+        Tasks = "tasks",
+        Released = "released",
+        Finished = "finished",
+    }
 }
 
 impl Column {
-    /// In the order of the table.
-    pub const ALL: [Self; 15] = [
-        Self::Rank,
-        Self::Model,
-        Self::EvoScore,
-        Self::ZeroRegression,
-        Self::NetZeroRegression,
-        Self::Solved,
-        Self::Turns,
-        Self::MiWins,
-        Self::PylintWins,
-        Self::Tokens,
-        Self::Cost,
-        Self::Findings,
-        Self::Tasks,
-        Self::Released,
-        Self::Finished,
-    ];
-
-    /// The name in URLs.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Rank => "rank",
-            Self::Model => "model",
-            Self::EvoScore => "evoscore",
-            Self::ZeroRegression => "zero-regression",
-            Self::NetZeroRegression => "net-zero-regression",
-            Self::Solved => "solved",
-            Self::Turns => "turns",
-            Self::MiWins => "mi-wins",
-            Self::PylintWins => "pylint-wins",
-            Self::Tokens => "tokens",
-            Self::Cost => "cost",
-            Self::Findings => "findings",
-            Self::Tasks => "tasks",
-            Self::Released => "released",
-            Self::Finished => "finished",
-        }
-    }
-
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|column| column.name() == name)
-    }
-
     /// Whether the table can omit it.
-    #[must_use]
     pub fn is_optional(self) -> bool {
         !matches!(self, Self::Rank | Self::Model)
     }
@@ -154,24 +110,22 @@ impl Columns {
     /// The name of an empty selection in URLs.
     pub const NONE_NAME: &'static str = "none";
 
-    #[must_use]
     pub fn has(self, column: Column) -> bool {
         !column.is_optional() || self.0 & bit(column) != 0
     }
 
     #[must_use]
     pub fn with(self, column: Column, shown: bool) -> Self {
-        Self(if shown {
-            self.0 | bit(column)
-        } else {
-            self.0 & !bit(column)
-        })
+        match shown {
+            true => Self(self.0 | bit(column)),
+            false => Self(self.0 & !bit(column)),
+        }
     }
 
     /// The visible columns after rank and model, in the order of the table.
     pub fn shown(self) -> impl Iterator<Item = Column> {
-        let optional = Column::ALL.into_iter().filter(|c| c.is_optional());
-        optional.filter(move |c| self.has(*c))
+        let shown = move |column: &Column| column.is_optional() && self.has(*column);
+        Column::ALL.into_iter().filter(shown)
     }
 
     /// The columns with these names.
@@ -269,11 +223,9 @@ impl FromStr for Sort {
     type Err = BadSort;
 
     fn from_str(text: &str) -> Result<Self, BadSort> {
-        let (descending, name) = match text.strip_prefix('-') {
-            Some(name) => (true, name),
-            None => (false, text),
-        };
-        let column = Column::from_name(name).ok_or(BadSort)?;
+        let name = text.strip_prefix('-');
+        let descending = name.is_some();
+        let column = Column::from_name(name.unwrap_or(text)).ok_or(BadSort)?;
         Ok(Self { column, descending })
     }
 }
@@ -297,7 +249,6 @@ pub struct View {
 
 impl View {
     /// The selected rows in their order. They keep their ranks.
-    #[must_use]
     pub fn apply<R: Borrow<Row> + Clone>(&self, rows: &[R]) -> Vec<R> {
         let wanted = rows.iter().filter(|row| self.wants((*row).borrow()));
         let mut selected: Vec<R> = wanted.cloned().collect();
@@ -308,7 +259,6 @@ impl View {
     }
 
     /// Whether it may omit rows.
-    #[must_use]
     pub fn filters(&self) -> bool {
         !self.kinds.is_empty()
             || self.provider.is_some()
@@ -330,7 +280,6 @@ impl View {
 
     /// Whether rows are in the order of their ranks, so that neighbours are
     /// neighbours in the ranking.
-    #[must_use]
     pub fn is_ranking(&self) -> bool {
         self.sort == Sort::default()
     }

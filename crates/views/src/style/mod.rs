@@ -35,7 +35,6 @@ pub struct PylintCounts {
 
 impl PylintCounts {
     /// Pylint's own evaluation, 0 to 10; none without statements.
-    #[must_use]
     pub fn score(self) -> Option<f64> {
         if self.statements == 0 {
             return None;
@@ -49,7 +48,6 @@ impl PylintCounts {
     }
 
     /// Messages of all categories.
-    #[must_use]
     pub fn messages(self) -> u32 {
         self.fatal + self.error + self.warning + self.refactor + self.convention
     }
@@ -165,24 +163,20 @@ impl CodeStyle {
     }
 
     /// Pylint's score, 0 to 10.
-    #[must_use]
     pub fn pylint_score(&self) -> Option<f64> {
         self.pylint.and_then(PylintCounts::score)
     }
 
     /// Mean cyclomatic complexity of functions, methods and classes.
-    #[must_use]
     pub fn mean_complexity(&self) -> Option<f64> {
         (self.blocks > 0).then(|| f64::from(self.complexity) / f64::from(self.blocks))
     }
 
     /// Lines with a comment per line of source.
-    #[must_use]
     pub fn comment_ratio(&self) -> Option<f64> {
         (self.sloc > 0).then(|| f64::from(self.comments) / f64::from(self.sloc))
     }
 
-    #[must_use]
     pub fn point(&self) -> StylePoint {
         StylePoint {
             mi: self.mi,

@@ -34,10 +34,11 @@ pub enum StyleMetric {
 impl StyleMetric {
     pub const ALL: [Self; 2] = [Self::Mi, Self::Pylint];
 
-    fn value(self, point: StylePoint) -> Option<f64> {
+    /// The value of this metric.
+    pub(crate) fn pick<T>(self, mi: T, pylint: T) -> T {
         match self {
-            Self::Mi => point.mi,
-            Self::Pylint => point.pylint,
+            Self::Mi => mi,
+            Self::Pylint => pylint,
         }
     }
 }
@@ -45,10 +46,9 @@ impl StyleMetric {
 impl Beside {
     /// Greater wins against the oracle, less loses; a difference by rounding
     /// is a tie. `None` unless both were measured.
-    #[must_use]
     pub fn against(&self, metric: StyleMetric) -> Option<Ordering> {
-        let (own, oracle) = (metric.value(self.own)?, metric.value(self.oracle)?);
-        Some(match own - oracle {
+        let value = |point: StylePoint| metric.pick(point.mi, point.pylint);
+        Some(match value(self.own)? - value(self.oracle)? {
             difference if difference > SAME => Ordering::Greater,
             difference if difference < -SAME => Ordering::Less,
             _ => Ordering::Equal,
@@ -74,14 +74,12 @@ pub struct FileBeside {
 impl FileBeside {
     /// The oracle's maintainability index minus the evolution's; absent unless
     /// both have one.
-    #[must_use]
     pub fn mi_lost(&self) -> Option<f64> {
         let mi = |file: &Option<FileStyle>| Some(file.as_ref()?.radon?.mi);
         Some(mi(&self.oracle)? - mi(&self.own)?)
     }
 
     /// Pylint's messages on the evolution's file minus those on the oracle's.
-    #[must_use]
     pub fn messages_gained(&self) -> Option<i64> {
         let messages = |file: &Option<FileStyle>| {
             let counts = file.as_ref()?.pylint?;
@@ -106,7 +104,6 @@ pub struct StyleBeside {
 
 /// The differing files in descending order of their loss of maintainability
 /// index; files that only one of the two has come last.
-#[must_use]
 pub fn beside(own: &VersionFiles, oracle: &VersionFiles) -> Vec<FileBeside> {
     let mut files: BTreeMap<&str, FileBeside> = BTreeMap::new();
     let empty = |path: &str| FileBeside {

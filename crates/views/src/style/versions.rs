@@ -18,7 +18,6 @@ pub enum CodeVersion {
 
 impl CodeVersion {
     /// Its name in URLs: `base`, `oracle`, or the number of an iteration.
-    #[must_use]
     pub fn name(self) -> String {
         match self {
             Self::Base => "base".to_owned(),
@@ -28,7 +27,6 @@ impl CodeVersion {
     }
 
     /// The inverse of [`CodeVersion::name`].
-    #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         match name {
             "base" => Some(Self::Base),
@@ -63,20 +61,17 @@ pub struct EvolutionStyle {
 }
 
 impl EvolutionStyle {
-    #[must_use]
     pub fn version(&self, version: CodeVersion) -> Option<&VersionStyle> {
         self.versions.iter().find(|v| v.version == version)
     }
 
     /// The code of the last scored iteration.
-    #[must_use]
     pub fn last(&self) -> Option<&VersionStyle> {
         let scored = |v: &&VersionStyle| matches!(v.version, CodeVersion::Iteration(_));
         self.versions.iter().rev().find(scored)
     }
 
     /// The comparison with the oracle for a leaderboard.
-    #[must_use]
     pub fn beside(&self) -> Option<Beside> {
         let (last, oracle) = (self.last()?, self.version(CodeVersion::Oracle)?);
         let course = self.versions.iter().filter_map(|v| match v.version {

@@ -63,7 +63,6 @@ impl RunForm {
     }
 
     /// The text of a field.
-    #[must_use]
     pub fn text(&self, name: &str) -> &str {
         self.0.get(name).map_or("", |text| text.trim())
     }

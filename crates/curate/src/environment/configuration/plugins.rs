@@ -132,7 +132,6 @@ fn find(table: &'static str, fits: impl Fn(&str) -> bool) -> Option<&'static str
 
 /// The distribution that provides an option such as `--cov=src`, `--cov-report`
 /// or `-n4`.
-#[must_use]
 pub fn plugin_of_option(option: &str) -> Option<&'static str> {
     let name = option.split('=').next().unwrap_or_default();
     let is_count = |rest: &str| rest == "auto" || rest.chars().all(|c| c.is_ascii_digit());
@@ -151,13 +150,11 @@ pub fn plugin_of_option(option: &str) -> Option<&'static str> {
 }
 
 /// The distribution that provides a fixture.
-#[must_use]
 pub fn plugin_of_fixture(fixture: &str) -> Option<&'static str> {
     find(FIXTURES, |name| name == fixture)
 }
 
 /// The distribution that provides a marker.
-#[must_use]
 pub fn plugin_of_marker(marker: &str) -> Option<&'static str> {
     find(MARKERS, |name| name == marker)
 }

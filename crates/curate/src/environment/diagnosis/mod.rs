@@ -76,7 +76,6 @@ pub enum Finding {
 /// `own` contains the top-level modules of the target's tree, from
 /// [`own_modules`]: a missing module of the project is not a missing
 /// distribution.
-#[must_use]
 pub fn diagnose(output: &str, own: &BTreeSet<String>) -> Vec<Finding> {
     let mut found: Vec<Finding> = Vec::new();
     let mut user_requirements = Vec::new();
@@ -125,7 +124,6 @@ pub enum SuspectedOutage {
 }
 
 /// The first such sign in the output of a failed build.
-#[must_use]
 pub fn suspected_outage(output: &str) -> Option<SuspectedOutage> {
     output
         .lines()
@@ -134,7 +132,6 @@ pub fn suspected_outage(output: &str) -> Option<SuspectedOutage> {
 
 /// The line that explains why a build failed: the last one that starts with
 /// `error:`, else the last one.
-#[must_use]
 pub fn last_error(output: &str) -> Option<String> {
     let lines = || output.lines().map(plain).filter(|line| !line.is_empty());
     let is_error = |line: &String| {
@@ -145,7 +142,6 @@ pub fn last_error(output: &str) -> Option<String> {
 }
 
 /// The modules to look up with a finder.
-#[must_use]
 pub fn missing_modules(findings: &[Finding]) -> Vec<&str> {
     let modules = findings.iter().filter_map(|finding| match finding {
         Finding::MissingModule { module } => Some(module.as_str()),
@@ -156,7 +152,6 @@ pub fn missing_modules(findings: &[Finding]) -> Vec<&str> {
 
 /// The top-level modules of a tree, from its paths: files and folders with
 /// modules in the root, `src`, `lib` and `python`, and in the tests.
-#[must_use]
 pub fn own_modules<'a>(paths: impl IntoIterator<Item = &'a str>) -> BTreeSet<String> {
     let mut own = BTreeSet::new();
     for path in paths.into_iter().filter(|path| path.ends_with(".py")) {

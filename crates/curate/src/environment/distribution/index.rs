@@ -70,12 +70,10 @@ struct Project {
 }
 
 impl IndexFile {
-    #[must_use]
     pub fn is_wheel(&self) -> bool {
         self.filename.ends_with(".whl")
     }
 
-    #[must_use]
     pub fn is_yanked(&self) -> bool {
         !matches!(
             self.yanked,
@@ -85,7 +83,6 @@ impl IndexFile {
 
     /// The version in the name of a wheel or a `.tar.gz`; other files are not
     /// used.
-    #[must_use]
     pub fn version(&self) -> Option<String> {
         if let Some(stem) = self.filename.strip_suffix(".whl") {
             return stem.split('-').nth(1).map(str::to_owned);

@@ -225,14 +225,12 @@ const STANDARD_LIBRARY: &str = "\
 
 /// Whether a module (with dots) belongs to Python itself, even if this Python
 /// lacks it.
-#[must_use]
 pub fn is_standard_library(module: &str) -> bool {
     let top = module.split('.').next().unwrap_or(module);
     STANDARD_LIBRARY.split(' ').any(|name| name == top)
 }
 
 /// The known distributions of a module (with dots).
-#[must_use]
 pub fn known_distributions(module: &str) -> &'static [&'static str] {
     let found = TABLE.iter().find(|(name, _)| *name == module);
     found.map_or(&[], |(_, distributions)| distributions)

@@ -33,7 +33,6 @@ impl Recipe {
     ///
     /// If the build fails, pass its whole output followed by the error message
     /// to [`diagnose`](crate::environment::diagnosis::diagnose).
-    #[must_use]
     pub fn lines(&self) -> Vec<String> {
         let cut_off = format!("{PIP_SETTINGS} PIP_UPLOADED_PRIOR_TO={}", self.cut_off);
         let mut lines = vec![format!(
@@ -122,7 +121,6 @@ impl Recipe {
 
     /// The files that the lines copy, as paths in the build context and texts.
     /// The caller adds the target's tree under [`CODE`].
-    #[must_use]
     pub fn files(&self) -> Vec<(String, String)> {
         let requirements = self.requirements.iter().map(|r| {
             let reason = r.reason.replace(['\n', '\r'], " ");

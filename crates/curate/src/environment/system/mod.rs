@@ -16,13 +16,11 @@ pub struct SystemPackage {
 }
 
 /// The packages a distribution needs even if it has a wheel.
-#[must_use]
 pub fn for_distribution(name: &str) -> &'static [&'static str] {
     exact(TO_RUN, &project_name(name)).unwrap_or_default()
 }
 
 /// The packages needed to build a distribution, including the compiler.
-#[must_use]
 pub fn for_building(name: &str) -> Vec<&'static str> {
     let name = project_name(name);
     let known = [exact(TO_RUN, &name), exact(TO_BUILD, &name)];
@@ -37,19 +35,16 @@ pub fn for_building(name: &str) -> Vec<&'static str> {
 }
 
 /// The packages that contain a shared library such as `libGL.so.1`.
-#[must_use]
 pub fn for_library(file: &str) -> Option<&'static [&'static str]> {
     beginning(LIBRARIES, file)
 }
 
 /// The packages that contain a header such as `libxml/xmlversion.h`.
-#[must_use]
 pub fn for_header(path: &str) -> Option<&'static [&'static str]> {
     beginning(HEADERS, path)
 }
 
 /// The packages that contain a command, by its name or path.
-#[must_use]
 pub fn for_command(command: &str) -> Option<&'static [&'static str]> {
     exact(COMMANDS, command.rsplit('/').next().unwrap_or(command))
 }

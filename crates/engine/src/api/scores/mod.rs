@@ -35,7 +35,6 @@ impl Engine {
     }
 
     /// Results known only from publication; uses no database.
-    #[must_use]
     pub fn published(&self) -> &'static Published {
         published()
     }

@@ -13,10 +13,8 @@ pub(super) fn whole(answer: &Answer) -> Value {
 
 pub(super) fn chunks(answer: &Answer) -> Vec<Value> {
     let texts = pieces(&answer.text).into_iter();
-    let texts = texts.map(|text| json!({"text": text}));
-    let parts: Vec<Value> = texts
-        .chain(answer.call.as_ref().map(function_call))
-        .collect();
+    let mut parts: Vec<Value> = texts.map(|text| json!({"text": text})).collect();
+    parts.extend(answer.call.as_ref().map(function_call));
     let last = parts.len().saturating_sub(1);
     let parts = parts.into_iter().enumerate();
     parts

@@ -34,17 +34,17 @@ impl Answer {
 
     /// The events of a stream, in wire format.
     pub fn streamed(&self, protocol: Protocol, wants_usage: bool) -> Vec<String> {
-        let unnamed = |events: Vec<Value>| events.iter().map(|data| event(&[], data)).collect();
-        match protocol {
-            Protocol::Chat => {
-                let mut events: Vec<String> = unnamed(chat::chunks(self, wants_usage));
-                events.push("data: [DONE]\n\n".into());
-                events
-            }
-            Protocol::Responses => named(&responses::events(self)),
-            Protocol::Messages => named(&messages::events(self)),
-            Protocol::Gemini => unnamed(gemini::chunks(self)),
+        let events = match protocol {
+            Protocol::Chat => chat::chunks(self, wants_usage),
+            Protocol::Responses => responses::events(self),
+            Protocol::Messages => messages::events(self),
+            Protocol::Gemini => gemini::chunks(self),
+        };
+        let mut events: Vec<String> = events.iter().map(event).collect();
+        if protocol == Protocol::Chat {
+            events.push("data: [DONE]\n\n".into());
         }
+        events
     }
 }
 
@@ -80,18 +80,12 @@ pub(super) fn error(protocol: Protocol, code: u16, message: &str) -> Value {
     }
 }
 
-/// Events named by their type.
-fn named(events: &[Value]) -> Vec<String> {
-    let name = |data: &Value| data["type"].as_str().unwrap_or_default().to_owned();
-    events
-        .iter()
-        .map(|data| event(&[name(data)], data))
-        .collect()
-}
-
-fn event(name: &[String], data: &Value) -> String {
-    let name: String = name.iter().map(|name| format!("event: {name}\n")).collect();
-    format!("{name}data: {data}\n\n")
+/// An event in wire format, named by its type if it has one.
+fn event(data: &Value) -> String {
+    match data["type"].as_str() {
+        Some(name) => format!("event: {name}\ndata: {data}\n\n"),
+        None => format!("data: {data}\n\n"),
+    }
 }
 
 /// Splits a text into a few pieces, like a streaming model.

@@ -14,6 +14,8 @@ use swe_ci_core::metrics::{Convention, Gamma, mean};
 use swe_ci_core::run::Kind;
 use swe_ci_core::task::TaskId;
 
+use crate::count;
+
 /// The tasks of a split with at least one scored run, each with the result of
 /// every run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -42,18 +44,20 @@ pub struct MatrixRun {
     pub absence: Absence,
 }
 
-/// Why a run has no score on a task.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub enum Absence {
-    /// The run is not over.
-    NotYet,
-    /// The evolution is blocked, which has no score, or the task is not part
-    /// of the run.
-    BlockedOrNoPart,
-    /// The task is not part of the run.
-    NoPart,
+swe_ci_core::named! {
+    /// Why a run has no score on a task.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+    pub enum Absence {
+        /// The run is not over.
+        NotYet = "not_yet",
+        /// The evolution is blocked, which has no score, or the task is not part
+        /// of the run.
+        BlockedOrNoPart = "blocked_or_no_part",
+        /// The task is not part of the run.
+        NoPart = "no_part",
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -89,12 +93,11 @@ pub struct MatrixCell {
 
 impl LeaderboardData {
     /// Every task against every run that has a score in the convention.
-    #[must_use]
     pub fn matrix(&self, gamma: Gamma, convention: Convention, order: TaskOrder) -> Matrix {
-        let entries: HashMap<&str, &Entry> = self.entries.iter().map(|e| (&*e.run_id, e)).collect();
+        let entries = self.by_run();
         let ranking = self.rank(gamma, convention);
         let ranked = ranking.iter().filter_map(|row| {
-            let entry = entries.get(row.run_id.as_str())?;
+            let (_, entry) = entries.get(row.run_id.as_str())?;
             Some((row, *entry))
         });
         let ranked: Vec<(&Row, &Entry)> = ranked.collect();
@@ -111,7 +114,7 @@ impl LeaderboardData {
                     evoscore: score.evoscore,
                     solved: score.solved,
                     zero_regression: score.zero_regression,
-                    samples: u32::try_from(task.samples.len()).unwrap_or(u32::MAX),
+                    samples: count(task.samples.len()),
                 });
             }
         }
@@ -127,7 +130,7 @@ impl LeaderboardData {
                 .map(|(row, entry)| column(row, entry))
                 .collect(),
             rows,
-            left_out: u32::try_from(self.unranked(convention).count()).unwrap_or(u32::MAX),
+            left_out: count(self.unranked(convention).count()),
         }
     }
 }
@@ -176,7 +179,6 @@ impl MatrixTask {
         let cells = self.cells.iter().zip(models).filter(|(_, counts)| **counts);
         let cells: Vec<&MatrixCell> = cells.filter_map(|(cell, _)| cell.as_ref()).collect();
         let scores = || cells.iter().map(|cell| cell.evoscore);
-        let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
         let (low, high) = (scores().reduce(f64::min), scores().reduce(f64::max));
         Self {
             mean: mean(scores()),
@@ -191,10 +193,9 @@ impl MatrixTask {
 impl Matrix {
     /// A line for each task and run (RFC 4180, with a header); a line without
     /// a score ends with the reason.
-    #[must_use]
     pub fn csv(&self, gamma: Gamma, convention: Convention) -> String {
         let mut table = String::new();
-        line(&mut table, HEADS.map(str::to_owned));
+        line(&mut table, HEADS.split(',').map(str::to_owned));
         for task in &self.rows {
             for (run, cell) in self.columns.iter().zip(&task.cells) {
                 let value =
@@ -225,32 +226,8 @@ impl Matrix {
     }
 }
 
-const HEADS: [&str; 13] = [
-    "split",
-    "gamma",
-    "convention",
-    "task_id",
-    "repo",
-    "run_id",
-    "model",
-    "kind",
-    "evoscore",
-    "solved",
-    "zero_regression",
-    "samples",
-    "absence",
-];
-
-impl Absence {
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::NotYet => "not_yet",
-            Self::BlockedOrNoPart => "blocked_or_no_part",
-            Self::NoPart => "no_part",
-        }
-    }
-}
+const HEADS: &str = "split,gamma,convention,task_id,repo,run_id,model,kind,\
+    evoscore,solved,zero_regression,samples,absence";
 
 #[cfg(test)]
 mod tests {

@@ -6,27 +6,15 @@ use std::str::FromStr;
 
 use super::MatrixTask;
 
-/// The sort key of tasks.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum TaskKey {
-    #[default]
-    Mean,
-    Spread,
-    Solved,
-    Task,
-}
-
-impl TaskKey {
-    pub const ALL: [Self; 4] = [Self::Mean, Self::Spread, Self::Solved, Self::Task];
-
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Mean => "mean",
-            Self::Spread => "spread",
-            Self::Solved => "solved",
-            Self::Task => "task",
-        }
+swe_ci_core::named! {
+    /// The sort key of tasks.
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+    pub enum TaskKey {
+        #[default]
+        Mean = "mean",
+        Spread = "spread",
+        Solved = "solved",
+        Task = "task",
     }
 }
 
@@ -42,15 +30,10 @@ impl FromStr for TaskOrder {
 
     /// "mean", or "-mean" in descending order.
     fn from_str(text: &str) -> Result<Self, ()> {
-        let (descending, name) = match text.strip_prefix('-') {
-            Some(name) => (true, name),
-            None => (false, text),
-        };
-        let key = TaskKey::ALL.into_iter().find(|key| key.name() == name);
-        Ok(Self {
-            key: key.ok_or(())?,
-            descending,
-        })
+        let name = text.strip_prefix('-');
+        let descending = name.is_some();
+        let key = TaskKey::from_name(name.unwrap_or(text)).ok_or(())?;
+        Ok(Self { key, descending })
     }
 }
 

@@ -1,9 +1,7 @@
 //! Compares runs side by side, on the tasks all of them were scored on.
 
 mod refusal;
-
 mod shared_tasks;
-
 mod style;
 
 use serde::{Deserialize, Serialize};
@@ -17,6 +15,8 @@ use style::style;
 use swe_ci_core::metrics::{Convention, Gamma, Series};
 use swe_ci_core::task::TaskId;
 use swe_ci_core::uncertainty::Comparison;
+
+use crate::count;
 
 /// Runs of one split side by side.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -188,10 +188,6 @@ impl Course {
             regressions: series.regressions().iter().map(|r| r.iteration).collect(),
         }
     }
-}
-
-fn count(n: usize) -> u32 {
-    u32::try_from(n).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]

@@ -4,10 +4,10 @@
 use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
-use swe_ci_core::metrics::{Convention, Gamma, SAME, Series, Weights, mean};
+use swe_ci_core::metrics::{Convention, Gamma, SAME, Series, Weights};
 use swe_ci_core::task::TaskId;
 
-use super::count;
+use crate::count;
 use crate::leaderboard::rank::{solved, turns};
 use crate::leaderboard::{Entry, ScoredTask, StyleRates};
 
@@ -41,34 +41,26 @@ pub struct SharedResult {
 }
 
 /// The tasks that all entries were scored on.
-pub(super) fn shared_tasks(
-    entries: &[&Entry],
+pub(super) fn shared_tasks<'a>(
+    entries: &[&'a Entry],
     gamma: Gamma,
     convention: Convention,
 ) -> Vec<SharedTask> {
     let Some((first, others)) = entries.split_first() else {
         return Vec::new();
     };
-    let others: Vec<(u32, HashMap<&TaskId, &ScoredTask>)> = others
-        .iter()
-        .map(|e| {
-            (
-                e.max_iterations,
-                e.tasks.iter().map(|t| (&t.task_id, t)).collect(),
-            )
-        })
-        .collect();
-    let weights = |iterations| Weights::new(gamma, iterations);
-    let own = weights(first.max_iterations);
-    let rest: Vec<Weights> = others.iter().map(|(n, _)| weights(*n)).collect();
+    let weights = |entry: &Entry| Weights::new(gamma, entry.max_iterations);
+    let by_id = |entry: &&'a Entry| {
+        let tasks = entry.tasks.iter().map(|task| (&task.task_id, task));
+        (weights(entry), tasks.collect())
+    };
+    let others: Vec<(Weights, HashMap<&TaskId, &ScoredTask>)> = others.iter().map(by_id).collect();
+    let own = weights(first);
     let task = |task: &ScoredTask| {
         let mut results = vec![SharedResult::average(task, &own, convention)];
-        for ((_, tasks), weights) in others.iter().zip(&rest) {
-            results.push(SharedResult::average(
-                tasks.get(&task.task_id)?,
-                weights,
-                convention,
-            ));
+        for (weights, tasks) in &others {
+            let task = tasks.get(&task.task_id)?;
+            results.push(SharedResult::average(task, weights, convention));
         }
         Some(SharedTask {
             task_id: task.task_id.clone(),
@@ -90,9 +82,8 @@ pub(super) fn shared_tasks(
 impl SharedResult {
     fn average(task: &ScoredTask, weights: &Weights, convention: Convention) -> Self {
         // A scored task has at least one sample.
-        let average = |value: &dyn Fn(&Series) -> f64| {
-            mean(task.series(convention).map(value)).unwrap_or(0.0)
-        };
+        let average =
+            |value: &dyn Fn(&Series) -> f64| task.mean_of(convention, value).unwrap_or_default();
         Self {
             evoscore: average(&|series| weights.evoscore(series.changes())),
             turns: average(&turns),
@@ -105,7 +96,6 @@ impl SharedResult {
 
 impl SharedTask {
     /// Score of the first run minus that of the second.
-    #[must_use]
     pub fn difference(&self) -> f64 {
         match self.results.as_slice() {
             [first, second, ..] => first.evoscore - second.evoscore,

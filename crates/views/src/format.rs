@@ -5,24 +5,20 @@ use swe_ci_core::metrics::Gamma;
 use swe_ci_core::uncertainty::{Interval, RankInterval};
 
 /// "1.07".
-#[must_use]
 pub fn gamma(gamma: Gamma) -> String {
     format!("{:.2}", gamma.get())
 }
 
 /// Three decimals, a true minus sign, and no minus before zero.
-#[must_use]
 pub fn score(value: f64) -> String {
     decimals(value, 3)
 }
 
 /// A share from 0 to 1, two decimals.
-#[must_use]
 pub fn share(value: f64) -> String {
     decimals(value, 2)
 }
 
-#[must_use]
 pub fn decimals(value: f64, places: usize) -> String {
     let digits = format!("{:.places$}", value.abs());
     let is_zero = digits.bytes().all(|b| matches!(b, b'0' | b'.'));
@@ -34,13 +30,11 @@ pub fn decimals(value: f64, places: usize) -> String {
 }
 
 /// "[0.51, 0.70]".
-#[must_use]
 pub fn interval(Interval { low, high }: Interval, places: usize) -> String {
     format!("[{}, {}]", decimals(low, places), decimals(high, places))
 }
 
 /// "2–4", or "2" where no other rank is possible.
-#[must_use]
 pub fn ranks(RankInterval { best, worst }: RankInterval) -> String {
     if best == worst {
         best.to_string()
@@ -50,7 +44,6 @@ pub fn ranks(RankInterval { best, worst }: RankInterval) -> String {
 }
 
 /// "1 task", "4 tasks".
-#[must_use]
 pub fn count(n: u32, noun: &str) -> String {
     if n == 1 {
         format!("1 {noun}")
@@ -60,7 +53,6 @@ pub fn count(n: u32, noun: &str) -> String {
 }
 
 /// "1 150": digits in groups of three, a thin space between.
-#[must_use]
 pub fn thousands(n: impl Into<u64>) -> String {
     let digits = n.into().to_string();
     let mut text = String::with_capacity(digits.len() + 3);
@@ -74,7 +66,6 @@ pub fn thousands(n: impl Into<u64>) -> String {
 }
 
 /// At most `most` characters, with an ellipsis if it was cut.
-#[must_use]
 pub fn clip(text: &str, most: usize) -> String {
     if text.chars().count() <= most {
         return text.to_owned();
