@@ -70,7 +70,6 @@ impl Writer {
             usage: exchange.usage,
             seconds: u32::try_from(took / 1_000).unwrap_or_default(),
             retries: count(exchange.retries.len()),
-            ..Answered::default()
         };
         let calls = turn.answer.message.calls.clone();
         let mut parts = parts(turn.answer.message);
