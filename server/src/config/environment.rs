@@ -10,9 +10,12 @@ const REGISTRIES: [&str; 4] = [
     "npm_config_registry",
 ];
 
+/// The value of a variable.
+type Read = dyn Fn(&str) -> Option<String>;
+
 /// The variables without an option of their own, behind a function so that
 /// tests need not touch the process.
-pub struct Environment(Box<dyn Fn(&str) -> Option<String>>);
+pub struct Environment(Box<Read>);
 
 impl Environment {
     #[expect(
