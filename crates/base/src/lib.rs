@@ -10,3 +10,11 @@ pub mod files;
 pub mod retry;
 
 pub use error::{Error, Result};
+
+/// Takes the lines that tell how long work goes on.
+pub type Say<'a> = &'a (dyn Fn(String) + Send + Sync);
+
+/// A number of things in a row or a view.
+pub fn as_u32(n: usize) -> u32 {
+    u32::try_from(n).unwrap_or(u32::MAX)
+}

@@ -10,6 +10,7 @@ mod metadata;
 pub mod pip;
 mod prepare;
 mod source;
+mod split;
 pub mod tiny;
 
 use std::path::{Path, PathBuf};
@@ -22,6 +23,7 @@ pub use metadata::TaskLine;
 pub use metadata::{read as read_metadata, table as metadata_table};
 pub use prepare::TaskPreparation;
 pub use source::{Download, ImportSource};
+pub use split::{dataset_digest, split_detail};
 pub use {history::write as write_history, metadata::write as write_metadata};
 
 /// The folder with the checkouts of imported tasks.

@@ -1,8 +1,7 @@
 //! The engine's configuration.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use anyhow::Context;
 use swe_ci_sandbox::images::BuildNetwork;
 
 use crate::notifications::Mailer;
@@ -68,14 +67,7 @@ impl Config {
     }
 
     pub(crate) fn build_network(&self) -> anyhow::Result<BuildNetwork> {
-        let read = |path: &Path| {
-            std::fs::read(path)
-                .with_context(|| format!("cannot read the CA bundle {}", path.display()))
-        };
-        Ok(BuildNetwork {
-            env: self.build_env.clone(),
-            ca_bundle: self.ca_bundle.as_deref().map(read).transpose()?,
-        })
+        BuildNetwork::read(self.build_env.clone(), self.ca_bundle.as_deref())
     }
 }
 

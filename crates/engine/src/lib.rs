@@ -9,7 +9,6 @@
 mod api;
 mod config;
 pub mod configuration;
-mod curation;
 mod diffs;
 mod doctor;
 mod harness_check;
@@ -31,7 +30,6 @@ use swe_ci_views::account::Actor;
 use swe_ci_views::event::RunEvent;
 
 pub use api::accounts::{Admission, FollowedInvitation};
-pub use api::curations::EXAMPLE_PLAN;
 pub use api::disk::GivenBack;
 pub use api::downloads::Pieces;
 pub use api::harnesses::{BuiltLayer, HarnessView, Installed};
@@ -47,9 +45,10 @@ pub use doctor::Check;
 pub use harness_check::{CheckNews, HarnessCheck};
 pub use notifications::Mailer;
 pub use results::{ImportRequest, ImportedResults, ScoreRequest, Scored, Skipped, score};
-pub use swe_ci_base::{Error, Result, error};
+pub use swe_ci_base::{Error, Result, Say, error};
 pub use swe_ci_core::key::KeyView;
 pub use swe_ci_core::metrics::METRIC_VERSION;
+pub use swe_ci_curation::EXAMPLE_PLAN;
 pub use swe_ci_dataset::{ImportOptions, ImportSource};
 pub use swe_ci_sandbox::images::usual_ca_bundle;
 pub use swe_ci_store::{ProvenIdentity, Put as Change, RunListing, SessionData};
@@ -58,7 +57,7 @@ use api::accounts::{Passwords, UnknownNameLockouts};
 use diffs::Diffs;
 use leaderboard_cache::LeaderboardCache;
 use notifications::dispatcher::{NotificationDispatcher, Pace};
-use swe_ci_base::clock;
+use swe_ci_base::{as_u32, clock};
 use swe_ci_dataset::TaskFolders;
 use swe_ci_gateway::trajectory::RecordingCache;
 use swe_ci_gateway::{Gateway, Ledgers};
@@ -70,9 +69,6 @@ use swe_ci_sandbox::images::Images;
 use swe_ci_sandbox::{Docker, Instance, Sandbox};
 use swe_ci_store::Store;
 use swe_ci_store::artifacts::Artifacts;
-
-/// Reports progress, a line at a time.
-pub type Say<'a> = &'a (dyn Fn(String) + Send + Sync);
 
 pub type RunEvents = Pin<Box<dyn Stream<Item = RunEvent> + Send>>;
 
@@ -229,11 +225,6 @@ fn instance(data: &std::path::Path) -> anyhow::Result<String> {
         )
     })?;
     Ok(name)
-}
-
-/// A number of things in a row or a view.
-fn as_u32(n: usize) -> u32 {
-    u32::try_from(n).unwrap_or(u32::MAX)
 }
 
 fn millis(time: Duration) -> i64 {

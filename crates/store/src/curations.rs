@@ -6,7 +6,7 @@ use sqlx::any::AnyRow;
 use swe_ci_base::clock::now_ms;
 use swe_ci_base::error::{Error, Result};
 use swe_ci_views::account::Actor;
-use swe_ci_views::curation::{BuildAttempt, CurationState, Fate};
+use swe_ci_views::curation::{BuildAttempt, CurationState, Fate, Stage, StageCount, funnel};
 
 use super::audit::{note, note_and_commit};
 use super::rows::columns::Columns;
@@ -283,4 +283,31 @@ fn read_candidate(row: &AnyRow) -> Result<CandidateRow> {
         attempts: row.json("attempts", "attempts")?,
         prepared: row.optional_json("prepared", "prepared")?,
     })
+}
+
+/// The number of candidates at each stage, and their fates.
+pub fn funnel_of(
+    repositories: &[CuratedRepository],
+    candidates: &[CandidateRow],
+) -> Vec<StageCount> {
+    let collected = repositories.iter().map(|r| (Stage::Collect, &r.fate));
+    let dropped: Vec<Fate> = repositories
+        .iter()
+        .flat_map(|repository| repository.spans.iter().flatten())
+        .flat_map(|(reason, n)| {
+            let fate = Fate::dropped(reason.as_str(), "");
+            std::iter::repeat_n(fate, *n as usize)
+        })
+        .collect();
+    let survived = Fate::Survived;
+    let spans = dropped.iter().chain(candidates.iter().map(|_| &survived));
+    let spans = spans.map(|fate| (Stage::Spans, fate));
+    let equipped = candidates
+        .iter()
+        .map(|c| (Stage::Environment, &c.environment));
+    let filtered = candidates
+        .iter()
+        .filter(|c| c.environment == Fate::Survived);
+    let filtered = filtered.map(|c| (Stage::Filter, &c.filtered));
+    funnel(collected.chain(spans).chain(equipped).chain(filtered))
 }

@@ -48,7 +48,7 @@ use sqlx::any::AnyPoolOptions;
 
 pub use accounts::{Attempt, Credentials, NewAccount};
 pub use claims::Claim;
-pub use curations::{CandidateRow, CuratedRepository, CurationRow};
+pub use curations::{CandidateRow, CuratedRepository, CurationRow, funnel_of};
 pub use deliveries::{AfterTry, Due};
 pub use evolutions::StepToRecord;
 pub use identities::{Entry, ProvenIdentity};

@@ -34,6 +34,12 @@ const CRATES: &[(&str, &[&str])] = &[
         &["core", "views", "base", "store", "sandbox", "hub", "curate"],
     ),
     (
+        "swe-ci-curation",
+        &[
+            "core", "views", "base", "store", "sandbox", "dataset", "curate",
+        ],
+    ),
+    (
         "swe-ci-runner",
         &[
             "core", "views", "base", "store", "sandbox", "gateway", "dataset",
@@ -43,7 +49,7 @@ const CRATES: &[(&str, &[&str])] = &[
         "swe-ci-engine",
         &[
             "core", "views", "base", "store", "sandbox", "gateway", "dataset", "runner", "hub",
-            "curate", "measure",
+            "curation", "measure",
         ],
     ),
     ("swe-ci-app", &["core", "views", "plots", "engine"]),
@@ -91,7 +97,6 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("api", &[]),
     ("config", &["notifications", "style_tools"]),
     ("configuration", &[]),
-    ("curation", &[]),
     ("diffs", &[]),
     ("doctor", &[]),
     ("harness_check", &["api"]),

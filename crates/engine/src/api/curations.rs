@@ -2,19 +2,19 @@
 
 use swe_ci_base::clock::rfc3339;
 use swe_ci_base::error::{Error, Result};
-use swe_ci_store::{CandidateRow, CuratedRepository, CurationRow};
+use swe_ci_sandbox::Sandbox;
+use swe_ci_store::{CandidateRow, CuratedRepository, CurationRow, funnel_of};
 use swe_ci_views::account::AccountRole;
 use swe_ci_views::curation::{
-    CandidateView, CurationDetail, CurationSummary, Fate, RepositoryView, Stage, StageCount, funnel,
+    CandidateView, CurationDetail, CurationState, CurationSummary, Fate, RepositoryView, Stage,
 };
 
-use crate::curation::plan::{Origin, Plan};
-use crate::{Engine, as_u32};
+use swe_ci_curation::{Curations, Origin, Plan, Settings};
+use tokio_util::sync::CancellationToken;
+
+use crate::{Engine, Say, as_u32};
 
 const MAX_CANDIDATES: usize = 500;
-
-/// An example plan, with comments.
-pub const EXAMPLE_PLAN: &str = include_str!("../curation/example.toml");
 
 impl Engine {
     /// Queues a plan; a working server executes it. Returns its id.
@@ -99,11 +99,51 @@ impl Engine {
         }
     }
 
-    /// How many candidates of a curation passed or failed each stage.
-    pub(crate) async fn funnel(&self, curation: &str) -> Result<Vec<StageCount>> {
-        let store = &self.store;
-        let repositories = store.curated_repositories(curation).await?;
-        Ok(count(&repositories, &store.candidates(curation).await?))
+    /// Carries out a curation in this process, or waits while another one does.
+    /// Returns its final state.
+    ///
+    /// # Errors
+    /// The failure that interrupts it; another call resumes it.
+    pub async fn curate(&self, id: &str, say: Say<'_>) -> Result<CurationState> {
+        let (settings, sandbox) = (self.curation_settings(), self.sandbox());
+        self.carried_out_with(&settings, &*sandbox)
+            .finish(id, say)
+            .await
+    }
+
+    /// Carries out queued curations until `stop`.
+    pub(crate) async fn curate_queued(&self, stop: &CancellationToken) {
+        let (settings, sandbox) = (self.curation_settings(), self.sandbox());
+        self.carried_out_with(&settings, &*sandbox).work(stop).await;
+    }
+
+    fn carried_out_with<'a>(
+        &'a self,
+        settings: &'a Settings,
+        sandbox: &'a dyn Sandbox,
+    ) -> Curations<'a> {
+        Curations {
+            settings,
+            store: &self.store,
+            artifacts: &self.artifacts,
+            sandbox,
+            images: &self.images,
+            image_cache: &self.image_cache,
+            folders: &self.folders,
+        }
+    }
+
+    fn curation_settings(&self) -> Settings {
+        let config = self.config();
+        Settings {
+            data: config.data.clone(),
+            base_image: config.base_image.clone(),
+            package_index: config.package_index.clone(),
+            github_endpoint: config.github_endpoint.clone(),
+            github_token: config.github_token.clone(),
+            build_env: config.build_env.clone(),
+            ca_bundle: config.ca_bundle.clone(),
+        }
     }
 
     async fn curation_summary(
@@ -113,7 +153,7 @@ impl Engine {
         let repositories = self.store.curated_repositories(&row.id).await?;
         let candidates = self.store.candidates(&row.id).await?;
         let summary = CurationSummary {
-            funnel: count(&repositories, &candidates),
+            funnel: funnel_of(&repositories, &candidates),
             curation_id: row.id,
             split: row.split,
             state: row.state,
@@ -122,30 +162,6 @@ impl Engine {
         };
         Ok((summary, repositories, candidates))
     }
-}
-
-/// The number of candidates at each stage, and their fates.
-fn count(repositories: &[CuratedRepository], candidates: &[CandidateRow]) -> Vec<StageCount> {
-    let collected = repositories.iter().map(|r| (Stage::Collect, &r.fate));
-    let dropped: Vec<Fate> = repositories
-        .iter()
-        .flat_map(|repository| repository.spans.iter().flatten())
-        .flat_map(|(reason, n)| {
-            let fate = Fate::dropped(reason.as_str(), "");
-            std::iter::repeat_n(fate, *n as usize)
-        })
-        .collect();
-    let survived = Fate::Survived;
-    let spans = dropped.iter().chain(candidates.iter().map(|_| &survived));
-    let spans = spans.map(|fate| (Stage::Spans, fate));
-    let equipped = candidates
-        .iter()
-        .map(|c| (Stage::Environment, &c.environment));
-    let filtered = candidates
-        .iter()
-        .filter(|c| c.environment == Fate::Survived);
-    let filtered = filtered.map(|c| (Stage::Filter, &c.filtered));
-    funnel(collected.chain(spans).chain(equipped).chain(filtered))
 }
 
 fn view(candidate: &CandidateRow, repository: String) -> CandidateView {

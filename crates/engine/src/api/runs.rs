@@ -17,8 +17,8 @@ use swe_ci_views::view::{
     CurrentStep, EvolutionDetail, EvolutionView, Page, RunDetail, RunSummary, Spent, StepView,
 };
 
-use crate::api::submission::dataset_digest;
 use crate::{Engine, as_u32};
+use swe_ci_dataset::dataset_digest;
 
 #[derive(Debug, Clone, Default)]
 pub struct PageRequest {

@@ -6,17 +6,15 @@ use swe_ci_base::blocking::blocking;
 use swe_ci_base::clock::rfc3339;
 use swe_ci_base::error::{Error, Result};
 use swe_ci_core::task::TaskId;
-use swe_ci_dataset::{TaskLine, export, metadata_table};
+use swe_ci_dataset::{TaskLine, export, metadata_table, split_detail};
 use swe_ci_store::TaskRow;
 use swe_ci_views::browse::{ListOrder, Spread, TaskFilter};
-use swe_ci_views::dataset::{Counted, SplitDetail, SplitSource, spreads};
-use swe_ci_views::preparation::TaskFinding;
+use swe_ci_views::dataset::{Counted, SplitDetail, spreads};
 use swe_ci_views::view::{
     Commit, Page, SplitSummary, TaskDetail, TaskState, TaskSummary, TaskTest,
 };
 
 use crate::api::runs::PageRequest;
-use crate::api::submission::dataset_digest;
 use crate::{Engine, Say, as_u32};
 
 #[derive(Debug, Clone, Default)]
@@ -86,27 +84,7 @@ impl Engine {
     }
 
     pub async fn split(&self, name: &str) -> Result<SplitDetail> {
-        let known = self.splits().await?.into_iter().find(|s| s.name == name);
-        let summary = known.ok_or_else(|| Error::not_found("split", name))?;
-        let (source, created_at) = self.store.split_origin(name).await?;
-        let tasks = self.store.task_summaries(Some(name)).await?;
-        let ends = self.store.ends_of_split(name).await?;
-        let findings = self.store.findings_of_split(name).await?;
-        let funnel = match &source {
-            Some(SplitSource::Curated { curation_id }) => self.funnel(curation_id).await?,
-            _ => Vec::new(),
-        };
-        Ok(SplitDetail {
-            summary,
-            digest: dataset_digest(ends.iter().map(|ends| ends.each_ref().map(String::as_str))),
-            source,
-            created_at: rfc3339(created_at),
-            repositories: Counted::all(tasks.iter().map(|task| task.repo.as_str())),
-            licences: Counted::all(tasks.iter().filter_map(|task| task.licence.as_deref())),
-            findings: Counted::all(findings.iter().map(TaskFinding::title)),
-            spreads: spreads(&tasks),
-            funnel,
-        })
+        split_detail(&self.store, name).await
     }
 
     /// A split's metadata file in the official form, with the gaps measured

@@ -79,6 +79,18 @@ pub struct BuildNetwork {
     pub ca_bundle: Option<Vec<u8>>,
 }
 
+impl BuildNetwork {
+    /// With the CA bundle of this file.
+    pub fn read(env: Vec<(String, String)>, ca_bundle: Option<&Path>) -> anyhow::Result<Self> {
+        let read = |path: &Path| {
+            std::fs::read(path)
+                .with_context(|| format!("cannot read the CA bundle {}", path.display()))
+        };
+        let ca_bundle = ca_bundle.map(read).transpose()?;
+        Ok(Self { env, ca_bundle })
+    }
+}
+
 impl Images {
     pub fn new(docker: Docker) -> Self {
         Self { docker }

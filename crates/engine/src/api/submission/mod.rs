@@ -1,16 +1,15 @@
 //! Submission of runs: reports all problems of a configuration at once, and
 //! decides a run's permissions.
 
-use sha2::{Digest, Sha256};
 use swe_ci_base::blocking::blocking;
 use swe_ci_base::clock;
-use swe_ci_base::digest::hex;
 use swe_ci_base::error::{Error, Result};
 use swe_ci_core::agent::{AgentConfig, Endpoint};
 use swe_ci_core::permissions::{Keyring, Reach, RunPermissions};
 use swe_ci_core::run::{BadConfig, Kind, Progress, RunConfig};
 use swe_ci_core::step::Role;
 use swe_ci_core::task::TaskId;
+use swe_ci_dataset::dataset_digest;
 use swe_ci_gateway::refused_by_name;
 use swe_ci_runner::evolve;
 use swe_ci_store::{NewRun, TaskRow};
@@ -360,16 +359,6 @@ fn live_endpoints(config: &RunConfig) -> impl Iterator<Item = (&'static str, End
         let endpoint = agent.endpoint?;
         endpoint.recording.is_none().then_some((part, endpoint))
     })
-}
-
-/// One digest over the identity of a run's tasks: names, commits, images.
-pub(crate) fn dataset_digest<'a>(tasks: impl IntoIterator<Item = [&'a str; 4]>) -> String {
-    let mut hash = Sha256::new();
-    for part in tasks.into_iter().flatten() {
-        hash.update(part.as_bytes());
-        hash.update([0]);
-    }
-    format!("sha256:{}", hex(&hash.finalize()))
 }
 
 #[cfg(test)]

@@ -9,6 +9,9 @@ use swe_ci_core::task::is_plain_name;
 use swe_ci_curate::github::Search;
 use swe_ci_curate::{CollectRules, SpanRules};
 
+/// An example plan, with comments.
+pub const EXAMPLE_PLAN: &str = include_str!("example.toml");
+
 const MAX_PLAN: usize = 1 << 20;
 const MAX_SOURCES: usize = 10_000;
 

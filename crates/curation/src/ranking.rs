@@ -5,7 +5,7 @@
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
-use super::plan::Filter;
+use crate::plan::Filter;
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ranked {

@@ -11,7 +11,7 @@ use jiff::Timestamp;
 use swe_ci_base::blocking::blocking;
 use swe_ci_base::digest::sha256_hex;
 use swe_ci_base::error::{Error, Result};
-use swe_ci_base::files;
+use swe_ci_base::{Say, as_u32, files};
 use swe_ci_core::run::Limits;
 use swe_ci_core::task::TaskId;
 use swe_ci_curate::environment::distribution::Finder;
@@ -25,17 +25,17 @@ use swe_ci_views::curation::{BuildAttempt, Fate};
 use swe_ci_views::view::TaskState;
 use tokio_util::sync::CancellationToken;
 
-use super::environment::Builder;
-use super::origin::{Fetcher, checkout, repository_folder};
-use super::plan::{Origin, Plan};
-use super::ranking::{self, Beyond, Ranked};
-use super::unavailable;
-use crate::{Engine, Say, as_u32};
+use crate::environment::Builder;
+use crate::origin::{Fetcher, checkout, repository_folder};
+use crate::plan::{Origin, Plan};
+use crate::queue::Curations;
+use crate::ranking::{self, Beyond, Ranked};
+use crate::unavailable;
 
 const REPOSITORIES_AT_A_TIME: usize = 2;
 
 pub struct Curator<'a> {
-    pub engine: &'a Engine,
+    pub curations: &'a Curations<'a>,
     pub id: &'a str,
     pub plan: &'a Plan,
     /// Folder for everything it creates.
@@ -54,7 +54,7 @@ pub struct Curator<'a> {
 impl Curator<'_> {
     /// The first two stages: examines the repositories that are still waiting.
     pub async fn examine_repositories(&self) -> Result<()> {
-        let store = &self.engine.store;
+        let store = self.curations.store;
         let waiting = store.curated_repositories(self.id).await?.into_iter();
         let waiting = waiting.filter(|repository| repository.fate == Fate::Waiting);
         futures::stream::iter(waiting.map(Ok))
@@ -81,7 +81,7 @@ impl Curator<'_> {
             ),
         };
         (self.say)(format!("{}: {result}", repository.name));
-        let store = &self.engine.store;
+        let store = self.curations.store;
         store.put_found(self.id, &repository, &candidates).await
     }
 
@@ -151,16 +151,15 @@ impl Curator<'_> {
 
     async fn build_environment(&self, mut candidate: CandidateRow) -> Result<()> {
         self.check_not_stopped()?;
-        let engine = self.engine;
-        let cache = &engine.image_cache;
+        let curations = self.curations;
+        let cache = curations.image_cache;
         cache.ensure_free_space(ENVIRONMENT_BYTES).await?;
         let folder = repository_folder(&self.home, candidate.repository);
         let (history, sha) = (History::new(folder), candidate.target_sha.clone());
         let read = blocking(move || Ok((history.code(&sha)?, history.commit(&sha)?.time)));
-        let sandbox = engine.sandbox();
         let builder = Builder {
-            images: &engine.images,
-            sandbox: &*sandbox,
+            images: curations.images,
+            sandbox: curations.sandbox,
             network: self.network,
             finder: self.finder,
             index_without_times: self.index_without_times,
@@ -189,7 +188,7 @@ impl Curator<'_> {
             }
             Err(why) => candidate.environment = Fate::dropped("unreadable", format!("{why:#}")),
         }
-        engine.store.put_candidate(self.id, &candidate).await
+        curations.store.put_candidate(self.id, &candidate).await
     }
 
     /// The last stage: tests both ends of candidates with an environment.
@@ -221,7 +220,10 @@ impl Curator<'_> {
             _ => format!("gap {gap}"),
         };
         (self.say)(format!("{}: {result}", candidate.task_id));
-        self.engine.store.put_candidate(self.id, &candidate).await
+        self.curations
+            .store
+            .put_candidate(self.id, &candidate)
+            .await
     }
 
     fn fate_of(&self, row: &TaskRow) -> Fate {
@@ -254,10 +256,10 @@ impl Curator<'_> {
         }
         self.write_image(candidate, &data).await?;
         let preparation = TaskPreparation {
-            artifacts: &self.engine.artifacts,
-            sandbox: &*self.engine.sandbox(),
-            image_cache: &self.engine.image_cache,
-            folders: &self.engine.folders,
+            artifacts: self.curations.artifacts,
+            sandbox: self.curations.sandbox,
+            image_cache: self.curations.image_cache,
+            folders: self.curations.folders,
             limits: Limits::default(),
             repeats: self.plan.filter.repeats,
             folder: &self.dataset(),
@@ -282,7 +284,7 @@ impl Curator<'_> {
     }
 
     async fn write_image(&self, candidate: &CandidateRow, data: &Path) -> Result<()> {
-        let (images, cache) = (&self.engine.images, &self.engine.image_cache);
+        let (images, cache) = (self.curations.images, self.curations.image_cache);
         let archive = data.join("image.tar.gz");
         let saved = images.save(&candidate.image, &archive).await;
         saved.map_err(unavailable)?;
@@ -310,7 +312,7 @@ impl Curator<'_> {
     /// Selects the best candidates and writes the split. Returns its number of
     /// tasks.
     pub async fn select(&self) -> Result<usize> {
-        let store = &self.engine.store;
+        let store = self.curations.store;
         let ready = |candidate: &CandidateRow| {
             candidate.prepared.is_some() && !matches!(candidate.filtered, Fate::Dropped { .. })
         };
@@ -361,13 +363,13 @@ impl Curator<'_> {
         &self,
         wanted: impl Fn(&CandidateRow) -> bool,
     ) -> Result<Vec<CandidateRow>> {
-        let mut all = self.engine.store.candidates(self.id).await?;
+        let mut all = self.curations.store.candidates(self.id).await?;
         all.retain(wanted);
         Ok(all)
     }
 
     /// Folder with `data/<task>/…` of every task that was tried.
-    pub(super) fn dataset(&self) -> PathBuf {
+    pub(crate) fn dataset(&self) -> PathBuf {
         self.home.join("dataset")
     }
 

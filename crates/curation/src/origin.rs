@@ -15,7 +15,7 @@ use swe_ci_curate::environment::version::Version;
 use swe_ci_dataset::{CommitInfo, write_history};
 use tokio::process::Command;
 
-use super::plan::{Limits, Origin};
+use crate::plan::{Limits, Origin};
 
 const CLONE_TIME_LIMIT: Duration = Duration::from_hours(2);
 const SIZE_CHECK_INTERVAL: Duration = Duration::from_secs(2);

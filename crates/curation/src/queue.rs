@@ -7,37 +7,71 @@ use std::time::Duration;
 
 use anyhow::Context;
 use jiff::Timestamp;
+use secrecy::SecretString;
 use swe_ci_base::blocking::blocking;
 use swe_ci_base::error::{Error, Result};
-use swe_ci_base::files;
+use swe_ci_base::{Say, files};
 use swe_ci_core::task::TaskId;
 use swe_ci_curate::environment::distribution::{Finder, Index};
 use swe_ci_curate::environment::python::BaseImages;
 use swe_ci_curate::github::{self, GitHub, RepositoryHit};
-use swe_ci_dataset::pip;
-use swe_ci_sandbox::images::names_a_user;
-use swe_ci_store::CurationRow;
+use swe_ci_dataset::{TaskFolders, pip};
+use swe_ci_sandbox::Sandbox;
+use swe_ci_sandbox::image_cache::ImageCache;
+use swe_ci_sandbox::images::{BuildNetwork, Images, names_a_user};
+use swe_ci_store::artifacts::Artifacts;
+use swe_ci_store::{CurationRow, Store};
 use swe_ci_views::curation::{CurationState, Fate};
 use tokio_util::sync::CancellationToken;
 
-use super::curator::Curator;
-use super::origin::Fetcher;
-use super::plan::{Origin, Plan, repository_name};
-use super::unavailable;
-use crate::{Engine, Say};
+use crate::curator::Curator;
+use crate::origin::Fetcher;
+use crate::plan::{Origin, Plan, repository_name};
+use crate::unavailable;
 
 /// How often a server looks for a curation, and whether one was cancelled.
 const POLL_INTERVAL: Duration = Duration::from_secs(2);
 /// The pause after a failure of the container engine or the network.
 const RETRY_DELAY: Duration = Duration::from_secs(30);
 
-impl Engine {
+/// What curations are carried out with.
+#[derive(Debug, Clone, Copy)]
+pub struct Curations<'a> {
+    pub settings: &'a Settings,
+    pub store: &'a Store,
+    pub artifacts: &'a Artifacts,
+    pub sandbox: &'a dyn Sandbox,
+    pub images: &'a Images,
+    pub image_cache: &'a ImageCache,
+    pub folders: &'a TaskFolders,
+}
+
+/// The settings of curations.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// The data folder.
+    pub data: PathBuf,
+    /// Image with the Python of candidates, unless the plan names others.
+    pub base_image: String,
+    /// Package index; pip's own in the base image when absent.
+    pub package_index: Option<String>,
+    /// Address of GitHub's API; its default when absent.
+    pub github_endpoint: Option<String>,
+    /// Sent only to that API.
+    pub github_token: Option<SecretString>,
+    /// Passed into image builds and to git.
+    pub build_env: Vec<(String, String)>,
+    /// The host's CA bundle, passed likewise.
+    pub ca_bundle: Option<PathBuf>,
+}
+
+impl Curations<'_> {
     /// Runs a curation to its end in this process, or waits while another one
     /// does. Returns its final state.
     ///
     /// # Errors
     /// The failure that interrupts it; another call resumes it.
-    pub async fn curate(&self, id: &str, say: Say<'_>) -> Result<CurationState> {
+    pub async fn finish(&self, id: &str, say: Say<'_>) -> Result<CurationState> {
         let mut reported = false;
         loop {
             let row = self.store.curation(id).await?;
@@ -56,7 +90,7 @@ impl Engine {
     }
 
     /// Runs queued curations, one after the other, until `stop`.
-    pub(crate) async fn curate_queued(&self, stop: &CancellationToken) {
+    pub async fn work(&self, stop: &CancellationToken) {
         while !stop.is_cancelled() {
             let wait = match self.curate_next(stop).await {
                 Ok(true) => continue,
@@ -85,7 +119,7 @@ impl Engine {
 
     /// One process at a time: images and folders are shared.
     fn curation_lock(&self) -> Result<Option<File>> {
-        Ok(files::lock(&self.config().data.join("curation.lock"))?)
+        Ok(files::lock(&self.settings.data.join("curation.lock"))?)
     }
 
     async fn carry_out(
@@ -94,7 +128,7 @@ impl Engine {
         say: Say<'_>,
         stop: &CancellationToken,
     ) -> Result<()> {
-        let store = &self.store;
+        let store = self.store;
         // Another process may have ended it since.
         let running = store.move_curation(&row.id, &CurationState::Running);
         if !running.await? {
@@ -152,8 +186,14 @@ impl Engine {
         Ok(())
     }
 
+    fn network(&self) -> Result<BuildNetwork> {
+        let settings = self.settings;
+        let ca_bundle = settings.ca_bundle.as_deref();
+        Ok(BuildNetwork::read(settings.build_env.clone(), ca_bundle)?)
+    }
+
     fn curation_home(&self, id: &str) -> Result<PathBuf> {
-        let home = self.config().data.join("curations").join(id);
+        let home = self.settings.data.join("curations").join(id);
         Ok(std::path::absolute(home).context("cannot resolve the path of the data folder")?)
     }
 
@@ -175,17 +215,16 @@ impl Engine {
         stop: &CancellationToken,
     ) -> Result<usize> {
         let plan = Plan::read(&row.plan).map_err(Error::Invalid)?;
-        let config = self.config();
-        let sandbox = self.sandbox();
-        let network = self.config.build_network()?;
+        let settings = self.settings;
+        let network = self.network()?;
         let ca = network.ca_bundle.as_deref();
-        let base_image = &config.base_image;
-        let url = match &config.package_index {
+        let base_image = &settings.base_image;
+        let url = match &settings.package_index {
             Some(url) => Ok(url.clone()),
-            None => pip::default_index(&*sandbox, base_image).await,
+            None => pip::default_index(self.sandbox, base_image).await,
         };
         let url = url.map_err(unavailable)?;
-        let cache = config.data.join("cache").join("index");
+        let cache = settings.data.join("cache").join("index");
         let index = Index::new(&url, &cache, ca)?;
         let finder = Finder::new(Index::new(&url, &cache, ca)?);
         // An image's history would disclose a user's name and password.
@@ -194,11 +233,11 @@ impl Engine {
         let index_without_times = without_times.filter(|url| !names_a_user(url));
         let mut bases: BaseImages = plan.environment.images.clone();
         if bases.is_empty() {
-            let version = pip::python_version(&*sandbox, base_image).await;
+            let version = pip::python_version(self.sandbox, base_image).await;
             bases.insert(version.map_err(unavailable)?, base_image.clone());
         }
         let curator = Curator {
-            engine: self,
+            curations: self,
             id: &row.id,
             plan: &plan,
             home: self.curation_home(&row.id)?,
@@ -206,8 +245,8 @@ impl Engine {
             fetcher: Fetcher {
                 index: &index,
                 limits: &plan.limits,
-                env: &config.build_env,
-                ca_bundle: config.ca_bundle.as_deref(),
+                env: &settings.build_env,
+                ca_bundle: settings.ca_bundle.as_deref(),
             },
             finder: &finder,
             index_without_times,
@@ -266,12 +305,12 @@ impl Engine {
         search: &github::Search,
         say: Say<'_>,
     ) -> Result<Vec<(String, Origin)>> {
-        let config = self.config();
-        let network = self.config.build_network()?;
-        let endpoint = config.github_endpoint.as_deref();
+        let settings = self.settings;
+        let endpoint = settings.github_endpoint.as_deref();
         let endpoint = endpoint.unwrap_or(github::DEFAULT_ENDPOINT);
+        let network = self.network()?;
         let ca = network.ca_bundle.as_deref();
-        let client = GitHub::new(endpoint, config.github_token.clone(), ca)?;
+        let client = GitHub::new(endpoint, settings.github_token.clone(), ca)?;
         let report = |progress| say(format!("GitHub: {progress:?}"));
         let found = client.search(search, Timestamp::now(), &report).await;
         let found = found.map_err(|error| match error.concerns_all() {

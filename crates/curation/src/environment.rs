@@ -23,7 +23,7 @@ use swe_ci_sandbox::images::{BuildNetwork, ImageBuild, Images};
 use swe_ci_sandbox::{ContainerSpec, Purpose, Sandbox, suite};
 use swe_ci_views::curation::{BuildAttempt, Fate};
 
-use super::unavailable;
+use crate::unavailable;
 
 /// The most output of a build or a suite that is analysed.
 const MAX_OUTPUT: usize = 4 << 20;

@@ -6,20 +6,20 @@ use anyhow::Context;
 use swe_ci_base::blocking::blocking;
 use swe_ci_base::error::Result;
 use swe_ci_base::files;
-use swe_ci_dataset::{TaskLine, export};
+use swe_ci_dataset::{TaskLine, export, split_detail};
 use swe_ci_store::TaskRow;
 use swe_ci_views::dataset::SplitSource;
 
-use super::curator::Curator;
+use crate::curator::Curator;
 
 impl Curator<'_> {
     /// Moves the tasks to their place among the datasets, with metadata, plan,
     /// datasheet and checksums, and adds the split to the store. Idempotent.
     pub async fn publish(&self, tasks: Vec<(TaskLine, TaskRow)>) -> Result<()> {
         let split = &self.plan.split;
-        let datasets = self.engine.config().data.join("datasets");
+        let datasets = self.curations.settings.data.join("datasets");
         let place = std::path::absolute(datasets.join(split)).context("cannot resolve its path")?;
-        let store = &self.engine.store;
+        let store = self.curations.store;
         for (position, (_, row)) in (0u32..).zip(&tasks) {
             store.put_task(split, position, row).await?;
         }
@@ -27,7 +27,7 @@ impl Curator<'_> {
             curation_id: self.id.to_owned(),
         };
         store.put_origin(split, &source).await?;
-        let datasheet = self.engine.split(split).await?.datasheet();
+        let datasheet = split_detail(store, split).await?.datasheet();
         let lines = tasks.into_iter().map(|(line, row)| TaskLine {
             declared_gap: Some(row.suite.counts.gap()),
             ..line
