@@ -93,9 +93,7 @@ pub async fn own_image(engine: &Engine, task: &Path) -> anyhow::Result<String> {
 /// Requests a container like an evolution's, and drops the request after
 /// `wait`.
 pub async fn abandon_a_container(engine: &Engine, image: &str, wait: Duration) {
-    let purpose = Purpose::Step {
-        evolution_id: "abandoned".into(),
-    };
+    let purpose = Purpose::Step("abandoned".into());
     let spec = ContainerSpec::new(image, Limits::default(), purpose);
     // Dropped before the answer, or with it.
     let _ = tokio::time::timeout(wait, engine.docker.open(&spec)).await;

@@ -29,8 +29,7 @@ use super::environment::Builder;
 use super::origin::{Fetcher, checkout, repository_folder};
 use super::plan::{Origin, Plan};
 use super::ranking::{self, Beyond, Ranked};
-use super::unavailable;
-use crate::{Engine, Say, as_u32};
+use crate::{Engine, Say, as_u32, unavailable};
 
 const REPOSITORIES_AT_A_TIME: usize = 2;
 
@@ -165,7 +164,6 @@ impl Curator<'_> {
             finder: self.finder,
             index_without_times: self.index_without_times,
             bases: self.bases,
-            limits: Limits::default(),
             repairs: self.plan.environment.repairs,
         };
         let name = candidate.task_id.clone();
@@ -258,7 +256,6 @@ impl Curator<'_> {
             sandbox: &*self.engine.sandbox(),
             image_cache: &self.engine.image_cache,
             folders: &self.engine.folders,
-            limits: Limits::default(),
             repeats: self.plan.filter.repeats,
             folder: &self.dataset(),
         };

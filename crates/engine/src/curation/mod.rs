@@ -11,10 +11,3 @@ pub(crate) mod plan;
 pub(crate) mod publication;
 pub(crate) mod queue;
 pub(crate) mod ranking;
-
-use swe_ci_base::error::Error;
-
-/// A failure that is not the curation's fault: the curation resumes after it.
-fn unavailable(error: impl Into<anyhow::Error>) -> Error {
-    Error::Unavailable(format!("{:#}", error.into()))
-}

@@ -23,8 +23,7 @@ use tokio_util::sync::CancellationToken;
 use super::curator::Curator;
 use super::origin::Fetcher;
 use super::plan::{Origin, Plan, repository_name};
-use super::unavailable;
-use crate::{Engine, Say};
+use crate::{Engine, Say, unavailable};
 
 /// How often a server looks for a curation, and whether one was cancelled.
 const POLL_INTERVAL: Duration = Duration::from_secs(2);

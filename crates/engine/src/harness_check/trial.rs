@@ -11,7 +11,7 @@ use swe_ci_base::error::{Error, Result};
 use swe_ci_base::files::{self, FileIdentity};
 use swe_ci_core::metrics::Verdict;
 use swe_ci_core::permissions::RunPermissions;
-use swe_ci_core::run::{Limits, RunConfig};
+use swe_ci_core::run::RunConfig;
 use swe_ci_core::step::{Role, StepOutcome};
 use swe_ci_dataset::tiny::{TinyTask, write_dataset};
 use swe_ci_dataset::{ImportOptions, Importer, TaskFolders, demo};
@@ -218,7 +218,6 @@ impl Trial {
             sandbox: self.evolver.sandbox.clone(),
             image_cache: &image_cache,
             folders: &self.evolver.folders,
-            limits: Limits::default(),
             options: &options,
         };
         let rows = importer.import(&dataset, SPLIT, &|_| {}).await?;
