@@ -1,6 +1,19 @@
-//! Decodes text of unknown encoding.
+//! Decodes text of unknown encoding, and reads the tables of this crate.
 
 use std::borrow::Cow;
+
+/// Names, each with its values.
+pub(crate) type Table = Vec<(String, Vec<&'static str>)>;
+
+/// Reads lines of `values: names`, which all have one blank between them.
+pub(crate) fn table(text: &'static str) -> Table {
+    let lines = text.lines().filter_map(|line| line.trim().split_once(": "));
+    let rows = lines.flat_map(|(values, names)| {
+        let row = move |name: &str| (name.to_owned(), values.split(' ').collect());
+        names.split(' ').map(row)
+    });
+    rows.collect()
+}
 
 /// Decodes UTF-16 with a byte order mark, else UTF-8, else Latin-1. The mark is
 /// not part of the text. Never fails.

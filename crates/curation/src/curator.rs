@@ -164,7 +164,6 @@ impl Curator<'_> {
             finder: self.finder,
             index_without_times: self.index_without_times,
             bases: self.bases,
-            limits: Limits::default(),
             repairs: self.plan.environment.repairs,
         };
         let name = candidate.task_id.clone();
@@ -260,7 +259,6 @@ impl Curator<'_> {
             sandbox: self.curations.sandbox,
             image_cache: self.curations.image_cache,
             folders: self.curations.folders,
-            limits: Limits::default(),
             repeats: self.plan.filter.repeats,
             folder: &self.dataset(),
         };

@@ -48,7 +48,6 @@ pub struct Builder<'a> {
     /// The package index, if builds need help to know the times of its files.
     pub index_without_times: Option<&'a str>,
     pub bases: &'a BaseImages,
-    pub limits: Limits,
     pub repairs: usize,
 }
 
@@ -235,12 +234,13 @@ impl Builder<'_> {
             }
         };
         let purpose = Purpose::Preparation(format!("curate {tag}"));
-        let spec = ContainerSpec::new(&image, self.limits, purpose);
+        let limits = Limits::default();
+        let spec = ContainerSpec::new(&image, limits, purpose);
         let sandbox = self.sandbox.open(&spec).await;
         let sandbox = sandbox.map_err(unavailable)?;
         output.clear();
         let mut on_line = |line: &str| append(&mut output, line);
-        let run = suite::run(sandbox.as_ref(), target, self.limits, &mut on_line).await;
+        let run = suite::run(sandbox.as_ref(), target, limits, &mut on_line).await;
         let run = run.map_err(unavailable)?;
         let (runs, outcome) = match run.result {
             Ok(report) => {

@@ -51,7 +51,6 @@ pub struct Importer<'a> {
     pub sandbox: Arc<dyn Sandbox>,
     pub image_cache: &'a ImageCache,
     pub folders: &'a TaskFolders,
-    pub limits: Limits,
     pub options: &'a ImportOptions,
 }
 
@@ -71,12 +70,11 @@ impl Importer<'_> {
             sandbox: &*self.sandbox,
             image_cache: self.image_cache,
             folders: self.folders,
-            limits: self.limits,
             repeats: self.options.repeats,
             folder,
         };
         let parallel = self.options.parallel;
-        let parallel = parallel.unwrap_or_else(|| host::carries(self.limits));
+        let parallel = parallel.unwrap_or_else(|| host::carries(Limits::default()));
         let mut done = 0;
         let total = lines.len();
         let one = |(position, line): (u32, TaskLine)| {

@@ -3,6 +3,9 @@
 use std::path::Path;
 
 use swe_ci_core::task::TaskId;
+use swe_ci_store::{Suite, TaskRow};
+use swe_ci_views::preparation::Preparation;
+use swe_ci_views::view::TaskState;
 
 /// A line of the file. Unknown columns stay unchanged in `extra`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,6 +32,25 @@ impl TaskLine {
         column("repo")
             .or_else(|| column("repo_name"))
             .unwrap_or_else(|| self.repo_from_name().to_owned())
+    }
+
+    /// A new row of which only this line is known.
+    pub fn row(&self, state: TaskState) -> TaskRow {
+        TaskRow {
+            id: self.task_id.clone(),
+            repo: self.repo(),
+            base_sha: self.base_sha.clone(),
+            target_sha: self.target_sha.clone(),
+            state,
+            image: String::new(),
+            suite: Suite::none(),
+            suite_seconds: 0.0,
+            commits: 0,
+            span_days: 0.0,
+            target_time: None,
+            preparation: Preparation::default(),
+            extra: self.extra.clone(),
+        }
     }
 
     fn repo_from_name(&self) -> &str {

@@ -33,7 +33,6 @@ pub struct TaskPreparation<'a> {
     pub sandbox: &'a dyn Sandbox,
     pub image_cache: &'a ImageCache,
     pub folders: &'a TaskFolders,
-    pub limits: Limits,
     /// How often to run the target's suite.
     pub repeats: u32,
     pub folder: &'a Path,
@@ -54,21 +53,7 @@ impl TaskPreparation<'_> {
     /// Prepares a task. The row is ready, or unusable with the reason. Only
     /// failures of the platform are errors.
     pub async fn prepare(&self, line: &TaskLine) -> Result<TaskRow> {
-        let mut row = TaskRow {
-            id: line.task_id.clone(),
-            repo: line.repo(),
-            base_sha: line.base_sha.clone(),
-            target_sha: line.target_sha.clone(),
-            state: TaskState::Ready,
-            image: String::new(),
-            suite: Suite::none(),
-            suite_seconds: 0.0,
-            commits: 0,
-            span_days: 0.0,
-            target_time: None,
-            preparation: Preparation::default(),
-            extra: line.extra.clone(),
-        };
+        let mut row = line.row(TaskState::Ready);
         match self.fill(line, &mut row).await {
             Ok(()) => {}
             Err(PrepareError::Platform(error)) => return Err(error),
@@ -162,7 +147,8 @@ impl TaskPreparation<'_> {
     /// Runs the suite on one end of a task.
     async fn test(&self, row: &TaskRow, code: &CodeTree, end: &str) -> Prepared<Tested> {
         let purpose = Purpose::Preparation(format!("import {} {end}", row.id));
-        let spec = ContainerSpec::new(&row.image, self.limits, purpose);
+        let limits = Limits::default();
+        let spec = ContainerSpec::new(&row.image, limits, purpose);
         let sandbox = self.sandbox.open(&spec).await?;
         let mut last_lines: Vec<String> = Vec::new();
         let mut on_line = |line: &str| {
@@ -171,7 +157,7 @@ impl TaskPreparation<'_> {
                 last_lines.remove(0);
             }
         };
-        let run = suite::run(sandbox.as_ref(), code, self.limits, &mut on_line).await?;
+        let run = suite::run(sandbox.as_ref(), code, limits, &mut on_line).await?;
         match run.result {
             Ok(report) => Ok(Tested {
                 report,

@@ -193,13 +193,7 @@ fn hub_error(error: HubError) -> Error {
         HubError::GaveUp { .. } | HubError::Busy { .. } => Error::Unavailable(error.to_string()),
         HubError::Disk { .. } => Error::Internal(error.into()),
         // Another name, token or mirror may work.
-        HubError::NotFound { .. }
-        | HubError::Denied { .. }
-        | HubError::Status { .. }
-        | HubError::Redirect { .. }
-        | HubError::Malformed { .. }
-        | HubError::TooLong { .. }
-        | HubError::Mismatch { .. } => Error::Invalid(error.to_string()),
+        _ => Error::Invalid(error.to_string()),
     }
 }
 

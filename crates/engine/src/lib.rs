@@ -7,6 +7,7 @@
 //! workers.
 
 mod api;
+mod byte_cache;
 mod config;
 pub mod configuration;
 mod diffs;
@@ -54,12 +55,12 @@ pub use swe_ci_sandbox::images::usual_ca_bundle;
 pub use swe_ci_store::{ProvenIdentity, Put as Change, RunListing, SessionData};
 
 use api::accounts::{Passwords, UnknownNameLockouts};
+use api::conversations::{Recordings, recordings};
 use diffs::Diffs;
 use leaderboard_cache::LeaderboardCache;
 use notifications::dispatcher::{NotificationDispatcher, Pace};
 use swe_ci_base::{as_u32, clock};
 use swe_ci_dataset::TaskFolders;
-use swe_ci_gateway::trajectory::RecordingCache;
 use swe_ci_gateway::{Gateway, Ledgers};
 use swe_ci_runner::events::Events;
 use swe_ci_runner::harness::{Harnesses, Layers};
@@ -105,7 +106,7 @@ pub struct Parts {
     dispatcher: NotificationDispatcher,
     leaderboards: LeaderboardCache,
     diffs: Diffs,
-    recordings: RecordingCache,
+    recordings: Recordings,
     passwords: Passwords,
     lockouts: UnknownNameLockouts,
 }
@@ -162,7 +163,7 @@ impl Engine {
                 keys,
                 leaderboards: LeaderboardCache::default(),
                 diffs: Diffs::default(),
-                recordings: RecordingCache::default(),
+                recordings: recordings(),
                 passwords: Passwords::default(),
                 lockouts: UnknownNameLockouts::default(),
             }),
@@ -234,6 +235,12 @@ fn millis(time: Duration) -> i64 {
 /// The moment after this time, in unix milliseconds.
 fn after(time: Duration) -> i64 {
     clock::now_ms().saturating_add(millis(time))
+}
+
+/// A failure of the container engine or the network: what needs it can be
+/// repeated later.
+fn unavailable(error: impl Into<anyhow::Error>) -> Error {
+    Error::Unavailable(format!("{:#}", error.into()))
 }
 
 /// Bytes that nobody can guess.

@@ -4,7 +4,6 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::Context;
 use swe_ci_core::run::Limits;
 
 pub use swe_ci_dataset::tiny::{TinyTask, write_dataset};
@@ -40,12 +39,10 @@ pub async fn image_archive(engine: &Engine, cache: &Path) -> anyhow::Result<Path
     let lock = tokio::task::spawn_blocking(move || lock.lock().map(|()| lock)).await??;
     let network = engine.config.build_network()?;
     let base = &engine.config().base_image;
-    let name = demo::build_image(&engine.images, base, &network, &|_| {}).await?;
-    let digest = engine.images.digest(name).await?;
-    let digest = digest.context("the image was built but is missing")?;
+    let digest = demo::build_image(&engine.images, base, &network, &|_| {}).await?;
     let archive = cache.join(format!("{}.tar.gz", digest.trim_start_matches("sha256:")));
     if !archive.exists() {
-        engine.images.save(name, &archive).await?;
+        engine.images.save(demo::IMAGE, &archive).await?;
     }
     drop(lock);
     Ok(archive)
@@ -79,11 +76,11 @@ pub fn commit_history(
 pub async fn own_image(engine: &Engine, task: &Path) -> anyhow::Result<String> {
     let network = engine.config.build_network()?;
     let (config, images) = (engine.config(), &engine.images);
-    let demo = demo::build_image(images, &config.base_image, &network, &|_| {}).await?;
+    demo::build_image(images, &config.base_image, &network, &|_| {}).await?;
     let name = format!("swe-ci/test:{}", uuid::Uuid::now_v7().simple());
     let line = format!("RUN echo {name} > /own");
     let digest = images
-        .build(&name, demo, &[&line], &network, &|_| {})
+        .build(&name, demo::IMAGE, &[&line], &network, &|_| {})
         .await?;
     images.save(&name, &task.join("image.tar.gz")).await?;
     images.remove(&digest).await?;
@@ -93,9 +90,7 @@ pub async fn own_image(engine: &Engine, task: &Path) -> anyhow::Result<String> {
 /// Requests a container like an evolution's, and drops the request after
 /// `wait`.
 pub async fn abandon_a_container(engine: &Engine, image: &str, wait: Duration) {
-    let purpose = Purpose::Step {
-        evolution_id: "abandoned".into(),
-    };
+    let purpose = Purpose::Step("abandoned".into());
     let spec = ContainerSpec::new(image, Limits::default(), purpose);
     // Dropped before the answer, or with it.
     let _ = tokio::time::timeout(wait, engine.docker.open(&spec)).await;

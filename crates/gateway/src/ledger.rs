@@ -145,29 +145,18 @@ impl Ledger {
 
     fn reached_limit(&self, book: &Book) -> Option<String> {
         let budget = &book.budget;
-        let count = |limit: Option<u64>, used| limit.filter(|limit| used >= *limit);
+        let count = |limit: Option<u64>, used: u64, unit: &str| {
+            let limit = limit.filter(|limit| used >= *limit)?;
+            Some(format!("{limit} {unit}"))
+        };
         let usd = budget.usd.filter(|usd| book.micro_usd as f64 >= usd * 1e6);
         let over = self.until(budget).is_some_and(|until| now_ms() >= until);
-        let limits = [
-            (
-                count(budget.tokens, book.tokens).map(|n| n.to_string()),
-                "tokens",
-            ),
-            (
-                count(budget.requests, book.requests).map(|n| n.to_string()),
-                "requests",
-            ),
-            (usd.map(|limit| limit.to_string()), "US dollars"),
-            (
-                budget.seconds.filter(|_| over).map(|n| n.to_string()),
-                "seconds",
-            ),
-        ];
-        let mut reached = limits
-            .into_iter()
-            .filter_map(|(limit, unit)| Some((limit?, unit)));
-        let (limit, unit) = reached.next()?;
-        Some(format!("the run's budget of {limit} {unit} is spent"))
+        let seconds = budget.seconds.filter(|_| over);
+        let limit = count(budget.tokens, book.tokens, "tokens")
+            .or_else(|| count(budget.requests, book.requests, "requests"))
+            .or_else(|| usd.map(|limit| format!("{limit} US dollars")))
+            .or_else(|| seconds.map(|limit| format!("{limit} seconds")))?;
+        Some(format!("the run's budget of {limit} is spent"))
     }
 
     fn lock(&self) -> MutexGuard<'_, Book> {

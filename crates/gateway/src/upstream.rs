@@ -193,15 +193,8 @@ fn is_retryable(status: StatusCode) -> bool {
     [408, 429].contains(&status.as_u16()) || (status.is_server_error() && status.as_u16() != 501)
 }
 
-/// `Retry-After`, in seconds or as a date.
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {
-    let text = headers.get(header::RETRY_AFTER)?.to_str().ok()?.trim();
-    if let Ok(seconds) = text.parse::<f64>() {
-        return Duration::try_from_secs_f64(seconds).ok();
-    }
-    let at = jiff::fmt::rfc2822::parse(text).ok()?.timestamp();
-    let left = at.as_millisecond() - swe_ci_base::clock::now_ms();
-    Some(Duration::from_millis(u64::try_from(left).unwrap_or(0)))
+    swe_ci_base::retry::retry_after(headers.get(header::RETRY_AFTER)?.to_str().ok()?)
 }
 
 /// Between half and all of a pause, so that requests refused together do not

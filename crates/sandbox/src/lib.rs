@@ -85,9 +85,8 @@ pub struct GatewayMount {
 /// the engine and for cleaning up.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Purpose {
-    Step {
-        evolution_id: String,
-    },
+    /// A step of the evolution with this id.
+    Step(String),
     /// Preparing tasks, or measuring code.
     Preparation(String),
 }
@@ -95,16 +94,14 @@ pub enum Purpose {
 impl Purpose {
     fn name(&self) -> &'static str {
         match self {
-            Self::Step { .. } => "step",
+            Self::Step(_) => "step",
             Self::Preparation(_) => "preparation",
         }
     }
 
     fn detail(&self) -> &str {
-        match self {
-            Self::Step { evolution_id } => evolution_id,
-            Self::Preparation(what) => what,
-        }
+        let (Self::Step(detail) | Self::Preparation(detail)) = self;
+        detail
     }
 }
 

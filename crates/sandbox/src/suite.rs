@@ -70,19 +70,10 @@ pub async fn run(
 }
 
 fn pytest(limits: Limits) -> Exec {
-    let report = format!("--json-report-file={REPORT_FILE}");
-    let command = [
-        "python",
-        "-m",
-        "pytest",
-        "-o",
-        "addopts=",
-        "--json-report",
-        &report,
-        TESTS,
-    ];
+    let options = format!("-o addopts= --json-report --json-report-file={REPORT_FILE}");
+    let command = format!("python -m pytest {options} {TESTS}");
     Exec {
-        command: command.map(str::to_owned).to_vec(),
+        command: command.split(' ').map(str::to_owned).collect(),
         env: vec!["PYTHONPATH=src:.".into()],
         working_dir: CODE_FOLDER.into(),
         time_limit: Duration::from_secs(limits.test_seconds.into()),

@@ -64,12 +64,8 @@ impl Ranking {
             return Ok(Vec::new());
         };
         let (gamma, convention) = (self.gamma, self.convention);
-        let rows = if view.unseen {
-            engine.ranking_of_unseen(&split, gamma, convention).await?
-        } else {
-            engine.ranking(&split, gamma, convention).await?
-        };
-        Ok(view.apply(&rows))
+        let rows = engine.ranked(&split, gamma, convention, view.unseen);
+        Ok(view.apply(&rows.await?))
     }
 
     /// The requested split, else the first one.

@@ -95,9 +95,10 @@ fn between_crates_dependencies_run_one_way() {
 /// façade: it may use all of them.
 const ROOMS: &[(&str, &[&str])] = &[
     ("api", &[]),
+    ("byte_cache", &[]),
     ("config", &["notifications", "style_tools"]),
     ("configuration", &[]),
-    ("diffs", &[]),
+    ("diffs", &["byte_cache"]),
     ("doctor", &[]),
     ("harness_check", &["api"]),
     ("leaderboard_cache", &[]),

@@ -128,12 +128,11 @@ pub async fn board_of(
         return Ok(board);
     };
     let sheet = engine.sheet(&split).await?;
+    board.rows = engine.ranked(&split, gamma, convention, unseen).await?;
     if unseen {
         let kept = engine.unseen(&split).await?;
-        board.rows = engine.ranking_of_unseen(&split, gamma, convention).await?;
         board.scene = Scene::of(&kept.sheet, Some(kept.left_out.clone()), convention);
     } else {
-        board.rows = engine.ranking(&split, gamma, convention).await?;
         board.scene = Scene::of(&sheet, None, convention);
     }
     let most = sheet.entries.iter().map(|entry| entry.max_iterations).max();

@@ -5,14 +5,9 @@ use crate::ini::{Entry, entries};
 
 /// The lists in the sections that declare requirements.
 pub(super) fn setup_cfg(text: &str) -> Vec<(String, String)> {
-    let options = [
-        "install_requires",
-        "tests_require",
-        "setup_requires",
-        "python_requires",
-    ];
+    let options = "install_requires tests_require setup_requires python_requires";
     let declares = |entry: &Entry<'_>| match entry.section {
-        "options" => options.contains(&entry.key.as_str()),
+        "options" => options.split(' ').any(|option| option == entry.key),
         section => section == "options.extras_require",
     };
     let entries = entries(text).into_iter().filter(declares);

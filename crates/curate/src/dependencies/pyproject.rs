@@ -15,16 +15,8 @@ pub(super) fn parsed(text: &str) -> Result<Value, (Unparsed, String)> {
 /// tool.
 pub(super) fn declares(text: &str) -> bool {
     let Ok(file) = parsed(text) else { return false };
-    let signs = [
-        "project",
-        "build-system",
-        "tool.poetry",
-        "tool.pdm",
-        "tool.hatch",
-        "tool.flit",
-        "tool.uv",
-    ];
-    signs.iter().any(|path| at(&file, path).is_some())
+    let signs = "project build-system tool.poetry tool.pdm tool.hatch tool.flit tool.uv";
+    signs.split(' ').any(|path| at(&file, path).is_some())
 }
 
 /// Lists of requirements: their names here, and where they are.

@@ -9,13 +9,8 @@ use crate::setup_py::{self, Computed, Names, string};
 /// without the lines that say nothing about dependencies.
 pub(super) fn declared(text: &str) -> Reading {
     let mut found = Vec::new();
-    for name in [
-        "install_requires",
-        "tests_require",
-        "setup_requires",
-        "extras_require",
-        "python_requires",
-    ] {
+    let lists = "install_requires tests_require setup_requires extras_require python_requires";
+    for name in lists.split(' ') {
         match argument(text, name) {
             Argument::Absent => {}
             Argument::Strings(all) => {

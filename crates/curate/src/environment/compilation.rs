@@ -24,16 +24,8 @@ const COMPILERS: [(&str, &str); 12] = [
 ];
 
 /// Words of `setup.py` that indicate compiled modules.
-const WORDS: [(&str, &str); 8] = [
-    ("ext_modules", "ext_modules"),
-    ("cffi_modules", "cffi_modules"),
-    ("rust_extensions", "rust_extensions"),
-    ("cythonize", "cythonize"),
-    ("mypycify", "mypycify"),
-    ("Extension(", "Extension"),
-    ("Pybind11Extension", "Pybind11Extension"),
-    ("CMakeExtension", "CMakeExtension"),
-];
+const WORDS: &str = "ext_modules cffi_modules rust_extensions cythonize mypycify Extension( \
+    Pybind11Extension CMakeExtension";
 
 /// Why the project's modules must be compiled; none if no file indicates it.
 /// Building the project's wheel detects the remaining cases.
@@ -49,8 +41,9 @@ pub fn reason(build: &BuildSystem, files: &Files) -> Option<String> {
         for line in text.lines() {
             let line = line.split('#').next().unwrap_or_default();
             let is_import = line.trim_start().starts_with("from ") || line.contains("import ");
-            let mut words = WORDS.iter().filter(|_| !is_import);
-            if let Some((_, shown)) = words.find(|(word, _)| line.contains(word)) {
+            let mut words = WORDS.split(' ').filter(|_| !is_import);
+            if let Some(word) = words.find(|word| line.contains(word)) {
+                let shown = word.trim_end_matches('(');
                 return Some(format!("{path} contains {shown}"));
             }
         }

@@ -12,28 +12,15 @@ pub struct Licence {
 
 /// Licences that permit use, modification and redistribution as long as names
 /// and licence texts are kept.
-const PERMISSIVE: [&str; 14] = [
-    "MIT",
-    "MIT-0",
-    "BSD-2-Clause",
-    "BSD-3-Clause",
-    "BSD-4-Clause",
-    "LicenseRef-BSD",
-    "Apache-2.0",
-    "ISC",
-    "Unlicense",
-    "0BSD",
-    "PSF-2.0",
-    "Zlib",
-    "BSL-1.0",
-    "CC0-1.0",
-];
+const PERMISSIVE: &str = "\
+    MIT MIT-0 BSD-2-Clause BSD-3-Clause BSD-4-Clause LicenseRef-BSD Apache-2.0 ISC Unlicense \
+    0BSD PSF-2.0 Zlib BSL-1.0 CC0-1.0";
 
 impl Licence {
     /// Whether the licence is permissive. Of alternatives, one permissive
     /// licence is enough.
     pub fn permissive(&self) -> bool {
-        self.allowed_by(|spdx| PERMISSIVE.contains(&spdx))
+        self.allowed_by(|spdx| PERMISSIVE.split(' ').any(|known| known == spdx))
     }
 
     /// Evaluates the expression: any side of `OR`, every side of `AND`.
@@ -54,87 +41,71 @@ pub(super) fn is_licence_file(path: &str) -> bool {
         && !others.iter().any(|other| name.contains(other))
 }
 
-/// A characteristic phrase and the licence it identifies.
-type Phrase = (&'static str, fn(&str) -> &'static str);
+/// Licences and their phrases, in the form [`plain`] returns.
+const PHRASES: &str = "
+    MIT: permission is hereby granted free of charge to any person obtaining a copy of this software
+    BSL-1.0: permission is hereby granted free of charge to any person or organization obtaining a copy of the software
+    BSD: redistribution and use in source and binary forms
+    Apache-2.0: apache license version 2 0 january 2004
+    Apache-2.0: licensed under the apache license version 2 0
+    ISC: permission to use copy modify and or distribute this software for any purpose with or without fee is hereby granted
+    ISC: permission to use copy modify and distribute this software for any purpose with or without fee is hereby granted
+    Unlicense: this is free and unencumbered software released into the public domain
+    PSF-2.0: python software foundation license version 2
+    Zlib: this software is provided as is without any express or implied warranty in no event will the authors be held liable
+    CC0-1.0: cc0 1 0 universal
+    MPL-2.0: mozilla public license version 2 0
+    MPL-1.1: mozilla public license version 1 1
+    EPL-2.0: eclipse public license v 2 0
+    AGPL-3.0: gnu affero general public license
+    LGPL: gnu lesser general public license
+    LGPL: gnu library general public license
+    GPL: gnu general public license
+    BUSL-1.1: business source license 1 1
+    SSPL-1.0: server side public license
+";
 
-/// Phrases of licences, in the form [`plain`] returns.
-const PHRASES: [Phrase; 20] = [
-    (
-        "permission is hereby granted free of charge to any person obtaining a copy of this software",
-        mit,
-    ),
-    (
-        "permission is hereby granted free of charge to any person or organization obtaining a copy of the software",
-        |_| "BSL-1.0",
-    ),
-    ("redistribution and use in source and binary forms", bsd),
-    ("apache license version 2 0 january 2004", |_| "Apache-2.0"),
-    (
-        "licensed under the apache license version 2 0",
-        |_| "Apache-2.0",
-    ),
-    (
-        "permission to use copy modify and or distribute this software for any purpose with or without fee is hereby granted",
-        isc,
-    ),
-    (
-        "permission to use copy modify and distribute this software for any purpose with or without fee is hereby granted",
-        isc,
-    ),
-    (
-        "this is free and unencumbered software released into the public domain",
-        |_| "Unlicense",
-    ),
-    (
-        "python software foundation license version 2",
-        |_| "PSF-2.0",
-    ),
-    (
-        "this software is provided as is without any express or implied warranty in no event will the authors be held liable",
-        |_| "Zlib",
-    ),
-    ("cc0 1 0 universal", |_| "CC0-1.0"),
-    ("mozilla public license version 2 0", |_| "MPL-2.0"),
-    ("mozilla public license version 1 1", |_| "MPL-1.1"),
-    ("eclipse public license v 2 0", |_| "EPL-2.0"),
-    ("gnu affero general public license", |text| {
-        gnu(text, &[], "AGPL-3.0")
-    }),
-    ("gnu lesser general public license", lgpl),
-    ("gnu library general public license", lgpl),
-    ("gnu general public license", |text| {
-        gnu(
-            text,
-            &[("3", "GPL-3.0"), ("2", "GPL-2.0"), ("1", "GPL-1.0")],
-            "GPL-1.0-or-later",
-        )
-    }),
-    ("business source license 1 1", |_| "BUSL-1.1"),
-    ("server side public license", |_| "SSPL-1.0"),
-];
+/// The same of licences that restrict the one around them.
+const RESTRICTIONS: &str = "
+    LicenseRef-Commons-Clause: commons clause license condition
+    JSON: shall be used for good not evil
+    LicenseRef-Noncommercial: attribution noncommercial
+";
 
-/// Phrases that restrict the licence around them.
-const RESTRICTIONS: [(&str, &str); 3] = [
-    (
-        "commons clause license condition",
-        "LicenseRef-Commons-Clause",
-    ),
-    ("shall be used for good not evil", "JSON"),
-    ("attribution noncommercial", "LicenseRef-Noncommercial"),
-];
+/// The licences with phrases in a text, and where these begin.
+fn found(phrases: &'static str, text: &str) -> Vec<(usize, &'static str)> {
+    let phrases = phrases
+        .lines()
+        .filter_map(|line| line.trim().split_once(": "));
+    let found = phrases.filter_map(|(licence, phrase)| Some((text.find(phrase)?, licence)));
+    found.collect()
+}
 
 /// The licence of a text. The first of several counts: licences of bundled code
 /// follow it.
 pub(super) fn recognised(text: &str) -> Option<&'static str> {
     let text = plain(text);
-    if let Some((_, spdx)) = RESTRICTIONS.iter().find(|(words, _)| text.contains(words)) {
+    if let Some((_, spdx)) = found(RESTRICTIONS, &text).first() {
         return Some(spdx);
     }
-    let found = PHRASES
-        .iter()
-        .filter_map(|(phrase, is)| Some((text.find(phrase)?, is)));
-    let (at, is) = found.min_by_key(|(at, _)| *at)?;
-    Some(is(&text[at..]))
+    let (at, licence) = found(PHRASES, &text)
+        .into_iter()
+        .min_by_key(|(at, _)| *at)?;
+    let text = &text[at..];
+    Some(match licence {
+        "MIT" if !text.contains("the above copyright notice and this permission notice") => "MIT-0",
+        "ISC" if !text.contains("provided that the above copyright notice") => "0BSD",
+        "BSD" => bsd(text),
+        "LGPL" => {
+            let versions = [("3", "LGPL-3.0"), ("2 1", "LGPL-2.1"), ("2", "LGPL-2.0")];
+            gnu(text, &versions, "LGPL-2.0-or-later")
+        }
+        "GPL" => {
+            let versions = [("3", "GPL-3.0"), ("2", "GPL-2.0"), ("1", "GPL-1.0")];
+            gnu(text, &versions, "GPL-1.0-or-later")
+        }
+        exact => exact,
+    })
 }
 
 /// The words in lower case separated by single blanks, so that line breaks,
@@ -143,22 +114,6 @@ pub(super) fn plain(text: &str) -> String {
     let words = text.split(|c: char| !c.is_ascii_alphanumeric());
     let words: Vec<_> = words.filter(|word| !word.is_empty()).collect();
     words.join(" ").to_ascii_lowercase()
-}
-
-fn mit(text: &str) -> &'static str {
-    if text.contains("the above copyright notice and this permission notice") {
-        "MIT"
-    } else {
-        "MIT-0"
-    }
-}
-
-fn isc(text: &str) -> &'static str {
-    if text.contains("provided that the above copyright notice") {
-        "ISC"
-    } else {
-        "0BSD"
-    }
 }
 
 /// Looks at one licence only: others may follow it.
@@ -174,11 +129,6 @@ fn bsd(text: &str) -> &'static str {
     } else {
         "BSD-2-Clause"
     }
-}
-
-fn lgpl(text: &str) -> &'static str {
-    let versions = [("3", "LGPL-3.0"), ("2 1", "LGPL-2.1"), ("2", "LGPL-2.0")];
-    gnu(text, &versions, "LGPL-2.0-or-later")
 }
 
 /// Chooses by the version number that follows closely.

@@ -116,43 +116,29 @@ impl CollectRules {
     pub fn refuse(&self, facts: &Facts) -> Vec<Refusal> {
         let (years, least) = (facts.age_years, self.min_age_years);
         let (test_files, files) = (facts.test_files, facts.files);
-        let forbids = |found: &PathSample, allowed: bool| found.count > 0 && !allowed;
-        let submodules = forbids(&facts.submodules, self.allow_submodules);
-        let lfs = forbids(&facts.lfs_pointers, self.allow_lfs);
-        let links = forbids(&facts.links_outside, self.allow_links_outside);
+        let forbidden = |found: &PathSample, allowed: bool| {
+            let some = found.count > 0 && !allowed;
+            some.then(|| found.clone())
+        };
+        let submodules = forbidden(&facts.submodules, self.allow_submodules);
+        let lfs = forbidden(&facts.lfs_pointers, self.allow_lfs);
+        let links = forbidden(&facts.links_outside, self.allow_links_outside);
+        let too_young = years.total_cmp(&least).is_lt();
         let no_manifest = self.require_manifest && facts.manifests.is_empty();
         let no_lock_file = self.require_lock_file && facts.lock_files.is_empty();
         let no_tests = self.require_tests && facts.test_modules == 0;
-        let rules = [
-            (
-                years.total_cmp(&least).is_lt(),
-                Refusal::TooYoung { years, least },
-            ),
-            (no_manifest, Refusal::NoManifest),
-            (no_lock_file, Refusal::NoLockFile),
-            (no_tests, Refusal::NoTests { test_files }),
-            (facts.source_files == 0, Refusal::NoSource { files }),
-            (
-                submodules,
-                Refusal::Submodules {
-                    found: facts.submodules.clone(),
-                },
-            ),
-            (
-                lfs,
-                Refusal::Lfs {
-                    found: facts.lfs_pointers.clone(),
-                },
-            ),
-            (
-                links,
-                Refusal::LinksOutside {
-                    found: facts.links_outside.clone(),
-                },
-            ),
+        let no_source = facts.source_files == 0;
+        let refusals = [
+            too_young.then_some(Refusal::TooYoung { years, least }),
+            no_manifest.then_some(Refusal::NoManifest),
+            no_lock_file.then_some(Refusal::NoLockFile),
+            no_tests.then_some(Refusal::NoTests { test_files }),
+            no_source.then_some(Refusal::NoSource { files }),
+            submodules.map(|found| Refusal::Submodules { found }),
+            lfs.map(|found| Refusal::Lfs { found }),
+            links.map(|found| Refusal::LinksOutside { found }),
         ];
-        let refused = rules.into_iter().filter(|(refused, _)| *refused);
-        let refusals = refused.map(|(_, refusal)| refusal);
+        let refusals = refusals.into_iter().flatten();
         refusals.chain(self.licences.refuse(facts)).collect()
     }
 }

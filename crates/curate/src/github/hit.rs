@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::error::sanitized;
 
-/// A repository as GitHub describes it. Owner and name are plain, and the clone
+/// A repository as GitHub describes it, also under its names of the fields. Owner and name are plain, and the clone
 /// address consists of them and the host of the same GitHub.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RepositoryHit {
@@ -15,15 +15,18 @@ pub struct RepositoryHit {
     pub full_name: String,
     /// Always HTTPS.
     pub clone_url: String,
+    #[serde(alias = "stargazers_count")]
     pub stars: u64,
     /// GitHub's key of the licence; `other` for an unknown one, None without a
     /// licence.
+    #[serde(default, alias = "license", deserialize_with = "licence_key")]
     pub licence: Option<String>,
     pub created_at: Timestamp,
     /// The last push to any branch.
     pub pushed_at: Timestamp,
     pub default_branch: String,
     /// In KiB, as GitHub stores it; a clone may be larger.
+    #[serde(alias = "size")]
     pub size_kb: u64,
     pub archived: bool,
     pub fork: bool,
@@ -37,32 +40,15 @@ pub struct Skipped {
     pub why: String,
 }
 
-/// GitHub's names of the fields.
-#[derive(Deserialize)]
-#[serde(remote = "RepositoryHit")]
-struct Raw {
-    full_name: String,
-    clone_url: String,
-    #[serde(rename = "stargazers_count")]
-    stars: u64,
-    #[serde(default, rename = "license", deserialize_with = "licence_key")]
-    licence: Option<String>,
-    created_at: Timestamp,
-    pushed_at: Timestamp,
-    default_branch: String,
-    #[serde(rename = "size")]
-    size_kb: u64,
-    archived: bool,
-    fork: bool,
-}
-
 fn licence_key<'de, D: Deserializer<'de>>(source: D) -> Result<Option<String>, D::Error> {
     #[derive(Deserialize)]
-    struct Licence {
-        key: String,
+    #[serde(untagged)]
+    enum Licence {
+        Key(String),
+        Described { key: String },
     }
     let licence = Option::<Licence>::deserialize(source)?;
-    Ok(licence.map(|licence| sanitized(&licence.key)))
+    Ok(licence.map(|(Licence::Key(key) | Licence::Described { key })| sanitized(&key)))
 }
 
 /// In characters; GitHub's own limits are 39 (plus a company suffix) and 100.
@@ -81,7 +67,7 @@ impl RepositoryHit {
             name: sanitized(name.unwrap_or("a repository without a name")),
             why,
         };
-        let hit = Raw::deserialize(value).map_err(|error| {
+        let hit = Self::deserialize(value).map_err(|error| {
             let why = sanitized(&error.to_string());
             skipped(format!("its description is incomplete: {why}"))
         })?;

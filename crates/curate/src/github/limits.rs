@@ -8,10 +8,44 @@ use jiff::Timestamp;
 use jiff::fmt::rfc2822;
 use reqwest::StatusCode;
 use reqwest::header::{DATE, HeaderMap, RETRY_AFTER};
-use swe_ci_base::retry::retry_after;
+use swe_ci_base::retry::{Retries, doubled, retry_after};
 
-use super::retry::Pace;
 use super::{Progress, ProgressListener};
+
+/// How the client deals with time.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Pace {
+    pub(super) connect: Duration,
+    /// For one answer.
+    pub(super) whole: Duration,
+    /// GitHub counts requests by the hour.
+    pub(super) retries: Retries,
+    /// When GitHub asks for less, and does not say how much: a minute at
+    /// least, by its documentation; doubled from then on.
+    pub(super) unannounced: Duration,
+    /// After the end of a rate limit: clocks differ.
+    pub(super) margin: Duration,
+    /// How often a search is tried that GitHub does not finish in time.
+    pub(super) searches: u32,
+}
+
+impl Default for Pace {
+    fn default() -> Self {
+        Self {
+            connect: Duration::from_secs(30),
+            whole: Duration::from_mins(2),
+            retries: Retries {
+                first_delay: Duration::from_secs(1),
+                max_delay: Duration::from_mins(1),
+                max_requested: Duration::from_mins(65),
+                tries: 7,
+            },
+            unannounced: Duration::from_mins(1),
+            margin: Duration::from_secs(1),
+            searches: 3,
+        }
+    }
+}
 
 /// GitHub's rate-limited resources. Search has a limit of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -118,7 +152,7 @@ impl Limit {
         let secondary = status == StatusCode::TOO_MANY_REQUESTS
             || message.contains("rate limit")
             || message.contains("abuse detection");
-        (refused && secondary).then(|| Self::secondary(pace.unannounced_pause(failures)))
+        (refused && secondary).then(|| Self::secondary(doubled(pace.unannounced, failures)))
     }
 
     fn secondary(pause: Duration) -> Self {

@@ -12,7 +12,6 @@ mod hit;
 mod limits;
 mod request;
 mod results;
-mod retry;
 mod search;
 mod stars;
 #[cfg(test)]
@@ -34,8 +33,7 @@ pub use results::{Gap, GapReason, SearchResults};
 pub use search::{MAX_HITS, Moment, Search};
 pub use stars::Stars;
 
-use limits::Gate;
-use retry::Pace;
+use limits::{Gate, Pace};
 
 /// The API of github.com. An enterprise server has its API at
 /// `https://host/api/v3`.

@@ -9,20 +9,9 @@ use super::{GitHubError, RepositoryHit, Stars};
 pub const MAX_HITS: usize = 100_000;
 
 /// The permissive licences of GitHub's list.
-const PERMISSIVE: [&str; 12] = [
-    "mit",
-    "apache-2.0",
-    "bsd-3-clause",
-    "bsd-2-clause",
-    "isc",
-    "unlicense",
-    "0bsd",
-    "mit-0",
-    "bsd-4-clause",
-    "zlib",
-    "bsl-1.0",
-    "cc0-1.0",
-];
+const PERMISSIVE: &str = "\
+    mit apache-2.0 bsd-3-clause bsd-2-clause isc unlicense 0bsd mit-0 bsd-4-clause zlib bsl-1.0 \
+    cc0-1.0";
 
 const HOURS_OF_YEAR: f64 = 365.25 * 24.0;
 const MAX_YEARS: f64 = 100.0;
@@ -68,7 +57,7 @@ impl Default for Search {
             min_stars: 500,
             created_before: Moment::YearsAgo(3.0),
             pushed_after: Moment::YearsAgo(1.0),
-            licences: PERMISSIVE.map(str::to_owned).to_vec(),
+            licences: PERMISSIVE.split(' ').map(str::to_owned).collect(),
             archived: false,
             forks: false,
             topics: Vec::new(),

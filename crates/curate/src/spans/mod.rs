@@ -6,17 +6,19 @@ mod change;
 mod declarations;
 mod lines;
 mod moves;
-mod subsequences;
 mod verdict;
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::path::Path;
 
+use anyhow::Context;
 use serde::{Deserialize, Serialize};
 
 pub use change::{Change, Changes};
 
-use crate::repository::Repository;
+use self::declarations::Declarations;
+use crate::repository::{Commit, PROGRESS_INTERVAL, Repository};
 use crate::watch::{Progress, Watch, notify};
 
 /// Requirements on a span. All must hold.
@@ -157,9 +159,9 @@ pub fn spans(
     let repository = Repository::open(folder)?;
     let head = repository.tip(branch)?;
     let chain = repository.first_parents(head, watch)?;
-    let mut declarations = declarations::Declarations::new(&repository);
-    let subsequences = subsequences::subsequences(&chain, &mut declarations, watch)?;
-    let of = subsequences.len();
+    let mut declarations = Declarations::new(&repository);
+    let found = subsequences(&chain, &mut declarations, watch)?;
+    let of = found.len();
     let mut report = SpanReport {
         head: head.to_string(),
         commits: chain.len(),
@@ -168,7 +170,7 @@ pub fn spans(
         kept: Vec::new(),
         dropped: Vec::new(),
     };
-    for (done, range) in subsequences.into_iter().enumerate() {
+    for (done, range) in found.into_iter().enumerate() {
         let check_stop = || notify(watch, Progress::Judged { done, of });
         check_stop()?;
         if range.len() < 2 {
@@ -176,7 +178,7 @@ pub fn spans(
             continue;
         }
         let (base, target) = (chain[range.start], chain[range.end - 1]);
-        let span = subsequences::span(base, target, range.len() - 1);
+        let span = span(base, target, range.len() - 1);
         match verdict::verdict(&mut declarations, rules, (base, target), &span, &check_stop)? {
             Ok(changes) => report.kept.push(KeptSpan { span, changes }),
             Err(reason) => report.dropped.push(Dropped { span, reason }),
@@ -203,6 +205,49 @@ pub fn changes(
     let (old, new) = (tree(base)?, tree(target)?);
     let check_stop = || notify(watch, Progress::Judged { done: 0, of: 1 });
     change::between(&repository, old, new, &check_stop)
+}
+
+const SECONDS_A_DAY: f64 = 86_400.0;
+
+/// The maximal subsequences of commits with the same declarations, in order.
+/// They cover the chain, and the declarations of neighbours differ.
+fn subsequences(
+    chain: &[Commit],
+    declarations: &mut Declarations<'_>,
+    watch: Watch<'_>,
+) -> anyhow::Result<Vec<Range<usize>>> {
+    let mut found = Vec::new();
+    let mut start = 0;
+    let mut before = None;
+    for (at, commit) in chain.iter().enumerate() {
+        if at % PROGRESS_INTERVAL == 0 {
+            let (done, of) = (at, chain.len());
+            notify(watch, Progress::Compared { done, of })?;
+        }
+        let files = declarations.files(commit.tree);
+        let files = files.with_context(|| format!("the declarations of {}", commit.id))?;
+        if let Some(before) = &before
+            && !declarations.same(before, &files)?
+        {
+            found.push(start..at);
+            start = at;
+        }
+        before = Some(files);
+    }
+    found.push(start..chain.len());
+    Ok(found)
+}
+
+fn span(base: Commit, target: Commit, commits: usize) -> Span {
+    let seconds = target.time.saturating_sub(base.time).max(0);
+    Span {
+        base: base.id.to_string(),
+        target: target.id.to_string(),
+        commits,
+        base_time: base.time,
+        target_time: target.time,
+        days: seconds as f64 / SECONDS_A_DAY,
+    }
 }
 
 #[cfg(test)]

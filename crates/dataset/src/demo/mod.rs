@@ -19,7 +19,7 @@ use super::{metadata_file, pip};
 
 pub const SPLIT: &str = "demo";
 /// Name of the image that its tasks share.
-const IMAGE: &str = "swe-ci/demo:1";
+pub const IMAGE: &str = "swe-ci/demo:1";
 /// The Dockerfile lines for the tests of all four packages.
 const IMAGE_LINES: [&str; 4] = [
     "RUN python3 -m venv /opt/venv",
@@ -157,13 +157,14 @@ impl DemoBuilder<'_> {
     }
 }
 
-/// Builds the image that the demo tasks share; quick if it was built before.
+/// Builds the image that the demo tasks share, and returns its digest; quick if
+/// it was built before.
 pub async fn build_image(
     images: &Images,
     base_image: &str,
     network: &BuildNetwork,
     say: &(dyn Fn(String) + Send + Sync),
-) -> anyhow::Result<&'static str> {
+) -> anyhow::Result<String> {
     let base = images.digest(base_image).await?;
     anyhow::ensure!(
         base.is_some(),
@@ -171,8 +172,7 @@ pub async fn build_image(
     );
     say(format!("building the image {IMAGE}"));
     let built = images.build(IMAGE, base_image, &IMAGE_LINES, network, say);
-    built.await?;
-    Ok(IMAGE)
+    built.await
 }
 
 /// The releases, grouped by package.

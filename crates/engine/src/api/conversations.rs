@@ -9,9 +9,32 @@ use swe_ci_core::step::Role;
 use swe_ci_gateway::trajectory::{About, atif, messages};
 use swe_ci_gateway::{Exchange, Lines};
 use swe_ci_store::StepRow;
-use swe_ci_views::conversation::{Messages, MessagesPage, RecordedStep, Window};
+use swe_ci_views::conversation::{Message, Messages, MessagesPage, RecordedStep, Window};
 
 use crate::Engine;
+use crate::byte_cache::{ByteCache, Weighed};
+
+/// Limits of the cache: recordings, bytes, and how many are parsed at once.
+const MAX_RECORDINGS: usize = 256;
+const CACHE_BYTES: u64 = 64 << 20;
+const AT_ONCE: usize = 2;
+/// Approximate bytes of a message without its texts.
+const MESSAGE_OVERHEAD: usize = 400;
+
+/// Messages by the artifact they were read from, and when the step that wrote
+/// it ended, in unix milliseconds.
+pub type Recordings = ByteCache<(String, i64), Messages>;
+
+pub fn recordings() -> Recordings {
+    ByteCache::new(MAX_RECORDINGS, CACHE_BYTES, AT_ONCE)
+}
+
+impl Weighed for Messages {
+    fn bytes(&self) -> usize {
+        let bytes = |message: &Message| MESSAGE_OVERHEAD + message.weight();
+        self.messages.iter().map(bytes).sum()
+    }
+}
 
 impl Engine {
     /// The exchanges of one attempt at a step, one JSON object a line, as the

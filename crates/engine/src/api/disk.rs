@@ -17,8 +17,8 @@ use swe_ci_views::disk::{DiskPart, DiskUse, ImageUse};
 
 use crate::Engine;
 
-/// The named parts; the rest is a part of its own.
-const PARTS: [(&str, &str, &[&str]); 5] = [
+/// The parts, what they hold and where; the last one is the rest.
+const PARTS: [(&str, &str, &[&str]); 6] = [
     (
         "results",
         "code, reports, logs and recordings of runs",
@@ -40,8 +40,8 @@ const PARTS: [(&str, &str, &[&str]); 5] = [
         "runs, scores, accounts",
         &["swe-ci.sqlite", "swe-ci.sqlite-wal", "swe-ci.sqlite-shm"],
     ),
+    ("other", "the gateway's spool, locks, keys", &[]),
 ];
-const REST: (&str, &str) = ("other", "the gateway's spool, locks, keys");
 
 impl Engine {
     /// The disk use by part; for administrators. Reads every file's size: slow
@@ -68,24 +68,22 @@ impl Engine {
 }
 
 fn parts(data: &Path) -> anyhow::Result<Vec<DiskPart>> {
-    let named = PARTS.map(|(name, holds, _)| (name, holds));
-    let part = |(name, holds): (&str, &str)| DiskPart {
+    let mut parts = PARTS.map(|(name, holds, _)| DiskPart {
         name: name.to_owned(),
         holds: holds.to_owned(),
         files: 0,
         bytes: 0,
-    };
-    let mut parts: Vec<DiskPart> = named.into_iter().chain([REST]).map(part).collect();
+    });
     let mut seen = HashSet::new();
     let entries = fs::read_dir(data).with_context(|| format!("cannot read {}", data.display()))?;
     for entry in entries {
         let entry = entry?;
         let file = entry.file_name();
         let known = |(_, _, files): &(_, _, &[&str])| files.iter().any(|known| file == *known);
-        let at = PARTS.iter().position(known).unwrap_or(PARTS.len());
+        let at = PARTS.iter().position(known).unwrap_or(PARTS.len() - 1);
         add(&mut parts[at], entry.path(), &mut seen);
     }
-    Ok(parts)
+    Ok(parts.into())
 }
 
 /// Files that vanish meanwhile count nothing.

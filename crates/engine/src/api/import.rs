@@ -4,7 +4,6 @@ use std::path::Path;
 
 use anyhow::Context;
 use swe_ci_base::error::{Error, Result};
-use swe_ci_core::run::Limits;
 use swe_ci_core::task::TaskId;
 use swe_ci_dataset::{Download, ImportOptions, ImportSource, Importer, demo};
 use swe_ci_hub::Hub;
@@ -98,7 +97,6 @@ impl Engine {
             sandbox: self.sandbox(),
             image_cache: &self.image_cache,
             folders: &self.folders,
-            limits: Limits::default(),
             options,
         };
         let rows = tokio::select! {

@@ -236,20 +236,15 @@ fn same_code(rows: &[IterationRow]) -> Vec<Option<u32>> {
         return Vec::new();
     }
     let mut first: HashMap<&str, u32> = HashMap::new();
-    let twin = |row| {
-        let IterationRow {
-            code,
-            iteration,
-            verdict,
-            ..
-        }: &IterationRow = row;
-        let found = first.get(code.as_str()).copied();
-        if found.is_none() && matches!(verdict, Verdict::Scored { .. }) {
-            first.insert(code, *iteration);
+    let mut same = Vec::new();
+    for row in rows {
+        let found = first.get(row.code.as_str()).copied();
+        if found.is_none() && matches!(row.verdict, Verdict::Scored { .. }) {
+            first.insert(&row.code, row.iteration);
         }
-        found
-    };
-    rows.iter().map(twin).collect()
+        same.push(found);
+    }
+    same
 }
 
 #[cfg(test)]

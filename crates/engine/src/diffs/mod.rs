@@ -8,15 +8,13 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use quick_cache::Weighter;
-use quick_cache::sync::Cache;
 use similar::{ChangeTag, TextDiff};
 use swe_ci_base::blocking::blocking;
 use swe_ci_base::code::{CodeTree, Entry};
 use swe_ci_core::diff::{Body, Coloured, Diff, FileChange, FileDiff, Words};
-use tokio::sync::Semaphore;
 
 use crate::as_u32;
+use crate::byte_cache::{ByteCache, Weighed};
 
 /// After this time the rest is compared less well: correctly, but with more
 /// changed lines than necessary.
@@ -45,16 +43,10 @@ type Ends = (String, String);
 /// Diffs by their ends. The key of a code artifact is its content, so a cached
 /// diff is never stale.
 #[derive(Debug)]
-pub struct Diffs {
-    cache: Cache<Ends, Arc<Diff>, Size>,
-    permits: Semaphore,
-}
+pub struct Diffs(ByteCache<Ends, Diff>);
 
-#[derive(Debug, Clone)]
-struct Size;
-
-impl Weighter<Ends, Arc<Diff>> for Size {
-    fn weight(&self, ends: &Ends, diff: &Arc<Diff>) -> u64 {
+impl Weighed for Diff {
+    fn bytes(&self) -> usize {
         let bytes = |file: &FileDiff| match &file.body {
             Body::Text(hunks) => {
                 file.path.len()
@@ -64,17 +56,13 @@ impl Weighter<Ends, Arc<Diff>> for Size {
             }
             _ => file.path.len(),
         };
-        let bytes: usize = diff.files.iter().map(bytes).sum();
-        (ends.0.len() + ends.1.len() + bytes) as u64
+        self.files.iter().map(bytes).sum()
     }
 }
 
 impl Default for Diffs {
     fn default() -> Self {
-        Self {
-            cache: Cache::with_weighter(MAX_ENTRIES, CACHE_BYTES, Size),
-            permits: Semaphore::new(AT_ONCE),
-        }
+        Self(ByteCache::new(MAX_ENTRIES, CACHE_BYTES, AT_ONCE))
     }
 }
 
@@ -86,18 +74,11 @@ impl Diffs {
         ends: Ends,
         codes: impl Future<Output = anyhow::Result<(CodeTree, CodeTree)>>,
     ) -> anyhow::Result<Arc<Diff>> {
-        if let Some(diff) = self.cache.get(&ends) {
-            return Ok(diff);
-        }
-        let _permit = self.permits.acquire().await?;
-        // Another task may have computed it meanwhile.
-        if let Some(diff) = self.cache.get(&ends) {
-            return Ok(diff);
-        }
-        let (before, after) = codes.await?;
-        let diff = blocking(move || Ok(Arc::new(diff(&before, &after)))).await?;
-        self.cache.insert(ends, diff.clone());
-        Ok(diff)
+        let computed = async {
+            let (before, after) = codes.await?;
+            blocking(move || Ok(diff(&before, &after))).await
+        };
+        self.0.of(ends, computed).await
     }
 }
 

@@ -11,7 +11,7 @@ use swe_ci_base::error::{Error, Result};
 use swe_ci_base::files::{self, FileIdentity};
 use swe_ci_core::metrics::Verdict;
 use swe_ci_core::permissions::RunPermissions;
-use swe_ci_core::run::{Limits, RunConfig};
+use swe_ci_core::run::RunConfig;
 use swe_ci_core::step::{Role, StepOutcome};
 use swe_ci_dataset::tiny::{TinyTask, write_dataset};
 use swe_ci_dataset::{ImportOptions, Importer, TaskFolders, demo};
@@ -199,9 +199,7 @@ impl Trial {
         let network = engine.config.build_network()?;
         let base = &engine.config().base_image;
         let images = &engine.images;
-        let image = demo::build_image(images, base, &network, &|_| {}).await?;
-        let digest = images.digest(image).await?;
-        let digest = digest.context("the image was built but is missing")?;
+        let digest = demo::build_image(images, base, &network, &|_| {}).await?;
         let dataset = self.folder.path().join("dataset");
         let to = dataset.clone();
         let (archive, identity) = blocking(move || write(&to)).await?;
@@ -218,7 +216,6 @@ impl Trial {
             sandbox: self.evolver.sandbox.clone(),
             image_cache: &image_cache,
             folders: &self.evolver.folders,
-            limits: Limits::default(),
             options: &options,
         };
         let rows = importer.import(&dataset, SPLIT, &|_| {}).await?;

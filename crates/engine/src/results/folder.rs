@@ -22,15 +22,6 @@ pub struct Folder {
     read: Sha256,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    Folder,
-    File,
-    Link,
-    /// A pipe, a socket, a device: reading it might never end.
-    Other,
-}
-
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Unread {
     Missing,
@@ -68,31 +59,33 @@ impl Folder {
     }
 
     /// The kind of entry at a path; a link there, or on the way, is refused.
-    pub fn kind(&self, path: &str) -> Result<Kind, Unread> {
-        let ends = path.match_indices('/').map(|(end, _)| end);
-        let mut kind = Kind::Folder;
-        for end in ends.chain([path.len()]).filter(|end| *end > 0) {
+    pub fn kind(&self, path: &str) -> Result<FileType, Unread> {
+        for (end, _) in path.match_indices('/') {
             let part = &path[..end];
-            kind = match std::fs::symlink_metadata(self.root.join(part)) {
-                Ok(data) => Kind::new(data.file_type()),
-                Err(e) if e.kind() == ErrorKind::NotFound => return Err(Unread::Missing),
-                Err(e) => return Err(failed(part, &e)),
-            };
-            if kind == Kind::Link {
-                let why = "is a symbolic link; put a copy of what it points to in its place";
-                return Err(refused(part, why));
-            }
-            if kind != Kind::Folder && end < path.len() {
+            if !self.kind_of(part)?.is_dir() {
                 return Err(refused(part, "is not a folder"));
             }
+        }
+        self.kind_of(path)
+    }
+
+    fn kind_of(&self, part: &str) -> Result<FileType, Unread> {
+        let kind = match std::fs::symlink_metadata(self.root.join(part)) {
+            Ok(data) => data.file_type(),
+            Err(e) if e.kind() == ErrorKind::NotFound => return Err(Unread::Missing),
+            Err(e) => return Err(failed(part, &e)),
+        };
+        if kind.is_symlink() {
+            let why = "is a symbolic link; put a copy of what it points to in its place";
+            return Err(refused(part, why));
         }
         Ok(kind)
     }
 
     /// The names in a folder with their kinds, in order. A name that is not
     /// UTF-8 becomes one that matches nothing here.
-    pub fn list(&self, path: &str) -> Result<Vec<(String, Kind)>, Unread> {
-        if self.kind(path)? != Kind::Folder {
+    pub fn list(&self, path: &str) -> Result<Vec<(String, FileType)>, Unread> {
+        if !self.kind(path)?.is_dir() {
             return Err(refused(path, "is not a folder"));
         }
         let entries = std::fs::read_dir(self.root.join(path)).map_err(|e| failed(path, &e))?;
@@ -105,7 +98,7 @@ impl Folder {
             let entry = entry.map_err(|e| failed(path, &e))?;
             let kind = entry.file_type().map_err(|e| failed(path, &e))?;
             let name = entry.file_name().to_string_lossy().into_owned();
-            names.push((name, Kind::new(kind)));
+            names.push((name, kind));
         }
         names.sort_unstable_by(|a, b| a.0.cmp(&b.0));
         Ok(names)
@@ -114,7 +107,7 @@ impl Folder {
     /// Whether there is a plain file; another kind of entry is an error.
     pub fn has_file(&self, path: &str) -> Result<bool, String> {
         match self.kind(path) {
-            Ok(Kind::File) => Ok(true),
+            Ok(kind) if kind.is_file() => Ok(true),
             Ok(_) => Err(format!("{path} {NO_FILE}")),
             Err(Unread::Missing) => Ok(false),
             Err(Unread::Refused(why)) => Err(why),
@@ -123,7 +116,8 @@ impl Folder {
 
     /// A whole file, up to `max_bytes`.
     pub fn read(&mut self, path: &str, max_bytes: u64) -> Result<Vec<u8>, Unread> {
-        if self.kind(path)? != Kind::File {
+        // Not a pipe, a socket or a device: reading it might never end.
+        if !self.kind(path)?.is_file() {
             return Err(refused(path, NO_FILE));
         }
         let bytes = read_limited(&self.root.join(path), max_bytes).map_err(|error| match error
@@ -146,15 +140,9 @@ impl Folder {
     }
 }
 
-impl Kind {
-    fn new(kind: FileType) -> Self {
-        match kind {
-            _ if kind.is_symlink() => Self::Link,
-            _ if kind.is_dir() => Self::Folder,
-            _ if kind.is_file() => Self::File,
-            _ => Self::Other,
-        }
-    }
+/// Whether it is a folder. A link counts as one, so that its refusal names it.
+pub fn holds_files(kind: FileType) -> bool {
+    kind.is_dir() || kind.is_symlink()
 }
 
 fn cannot_open(root: &Path) -> String {

@@ -12,7 +12,7 @@ use swe_ci_core::results::Layout;
 use swe_ci_core::run::{HarnessConfig, Kind, Limits, RunConfig};
 use swe_ci_core::step::Plan;
 use swe_ci_dataset::TaskLine;
-use swe_ci_store::{ImportedEvolution, ImportedRun, Put, Suite, TaskRow};
+use swe_ci_store::{ImportedEvolution, ImportedRun, Put, TaskRow};
 use swe_ci_views::view::{ImportedFrom, Provenance, TaskState};
 
 use super::{Detail, Experiment, Found, Skipped, TaskResults, evolution, read};
@@ -293,24 +293,10 @@ fn provenance(experiment: &Experiment, layout: Layout, notes: Vec<String>) -> Pr
     }
 }
 
-/// A new task of which only the metadata line is known.
+/// A new task without code and image.
 fn row(line: &TaskLine) -> TaskRow {
     let reason = "only its results were imported; `swe-ci dataset import` brings code and image";
-    TaskRow {
-        id: line.task_id.clone(),
-        repo: line.repo(),
-        base_sha: line.base_sha.clone(),
-        target_sha: line.target_sha.clone(),
-        state: TaskState::Unusable {
-            reason: reason.into(),
-        },
-        image: String::new(),
-        suite: Suite::none(),
-        suite_seconds: 0.0,
-        commits: 0,
-        span_days: 0.0,
-        target_time: None,
-        preparation: Default::default(),
-        extra: line.extra.clone(),
-    }
+    line.row(TaskState::Unusable {
+        reason: reason.into(),
+    })
 }

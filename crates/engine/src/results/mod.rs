@@ -14,6 +14,7 @@ mod score;
 mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs::FileType;
 use std::path::Path;
 
 use serde::Serialize;
@@ -23,7 +24,7 @@ use swe_ci_core::task::TaskId;
 pub use import::{ImportRequest, ImportedResults};
 pub use score::{ScoreRequest, Scored, score};
 
-use folder::{Folder, Kind, Unread};
+use folder::{Folder, Unread, holds_files};
 use reference::PerTest;
 use swe_ci_base::error::{Error, Result};
 use swe_ci_dataset::{self, TaskLine};
@@ -112,12 +113,11 @@ fn read(layout: Layout, root: &Path, metadata: &Path, detail: Detail) -> Result<
     })
 }
 
-/// Names of the folders by the task they seem to belong to. A link counts as a
-/// folder, so that its refusal names it.
-fn by_task(layout: Layout, names: Vec<(String, Kind)>) -> BTreeMap<String, Vec<String>> {
+/// Names of the folders by the task they seem to belong to.
+fn by_task(layout: Layout, names: Vec<(String, FileType)>) -> BTreeMap<String, Vec<String>> {
     let mut folders: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for (name, kind) in names {
-        if !matches!(kind, Kind::Folder | Kind::Link) {
+        if !holds_files(kind) {
             continue;
         }
         let task = match (layout, name.rsplit_once('#')) {

@@ -5,7 +5,7 @@ use swe_ci_core::results::otter::{conclusion, meta};
 use swe_ci_core::results::{MAX_ITERATIONS, Record, Recorded};
 use swe_ci_core::task::TaskId;
 
-use super::folder::{Folder, Kind, Unread};
+use super::folder::{Folder, Unread, holds_files};
 use super::{Evolution, Found};
 use crate::as_u32;
 
@@ -70,7 +70,7 @@ fn turns(folder: &Folder, name: &str) -> Result<u32, String> {
     let entries = entries.map_err(|unread| unread.why(|| format!("{name} has gone")))?;
     let mut numbers = Vec::new();
     for (entry, kind) in entries {
-        if !entry.starts_with("turn_") || !matches!(kind, Kind::Folder | Kind::Link) {
+        if !entry.starts_with("turn_") || !holds_files(kind) {
             continue;
         }
         let number = numbered(&entry, "turn_").filter(|n| *n > 0);

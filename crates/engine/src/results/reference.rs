@@ -15,7 +15,7 @@ use swe_ci_core::results::reference::parse;
 use swe_ci_core::task::TaskId;
 use swe_ci_store::Suite;
 
-use super::folder::{Folder, Kind, Unread};
+use super::folder::{Folder, Unread, holds_files};
 use super::{Detail, Evolution, Found};
 
 const MAX_BYTES: u64 = 64 << 20;
@@ -100,7 +100,7 @@ fn archived(folder: &Folder, task: &str) -> Result<Vec<String>, String> {
     let entries = entries.map_err(|unread| unread.why(|| format!("{task} has gone")))?;
     let stamped = entries
         .iter()
-        .filter(|(name, kind)| is_time(name) && matches!(kind, Kind::Folder | Kind::Link))
+        .filter(|(name, kind)| is_time(name) && holds_files(*kind))
         .map(|(name, _)| name.as_str());
     let mut reports = Vec::new();
     for name in stamped.chain(["current"]) {

@@ -26,15 +26,9 @@ impl Dialect for Chat {
         }
     }
 
-    fn varying(&self) -> &'static [&'static str] {
-        &[
-            "user",
-            "metadata",
-            "prompt_cache_key",
-            "safety_identifier",
-            "messages.*.tool_call_id",
-            "messages.*.tool_calls.*.id",
-        ]
+    fn varying(&self) -> &'static str {
+        "user metadata prompt_cache_key safety_identifier messages.*.tool_call_id \
+            messages.*.tool_calls.*.id"
     }
 
     fn event(&self, event: &Value, progress: &mut AnswerProgress) {

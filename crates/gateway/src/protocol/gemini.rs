@@ -63,11 +63,8 @@ impl Dialect for Gemini {
         }
     }
 
-    fn varying(&self) -> &'static [&'static str] {
-        &[
-            "contents.*.parts.*.functionCall.id",
-            "contents.*.parts.*.functionResponse.id",
-        ]
+    fn varying(&self) -> &'static str {
+        "contents.*.parts.*.functionCall.id contents.*.parts.*.functionResponse.id"
     }
 
     fn key_header(&self) -> (HeaderName, &'static str) {

@@ -30,12 +30,8 @@ impl Dialect for Messages {
         }
     }
 
-    fn varying(&self) -> &'static [&'static str] {
-        &[
-            "metadata",
-            "messages.*.content.*.id",
-            "messages.*.content.*.tool_use_id",
-        ]
+    fn varying(&self) -> &'static str {
+        "metadata messages.*.content.*.id messages.*.content.*.tool_use_id"
     }
 
     fn key_header(&self) -> (HeaderName, &'static str) {

@@ -93,15 +93,11 @@ impl Meter {
         {
             dialect(self.protocol).answer(&answer, &mut self.progress);
         }
-        let AnswerProgress {
-            counts,
-            ended,
-            error,
-        } = self.progress;
+        let found = self.progress;
         Metered {
-            usage: (counts != Counts::default()).then(|| counts.usage()),
-            complete: ended && error.is_none(),
-            error,
+            usage: (found.counts != Counts::default()).then(|| found.counts.usage()),
+            complete: found.ended && found.error.is_none(),
+            error: found.error,
         }
     }
 }

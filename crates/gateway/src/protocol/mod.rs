@@ -45,7 +45,7 @@ trait Dialect {
     fn request_usage(&self, _request: &AgentRequest, _body: &mut Fields) {}
 
     /// Paths of the fields that vary from run to run; `*` is each of a list.
-    fn varying(&self) -> &'static [&'static str];
+    fn varying(&self) -> &'static str;
 
     /// The header for the provider's key, and the prefix of its value.
     fn key_header(&self) -> (HeaderName, &'static str) {

@@ -18,17 +18,9 @@ impl Dialect for Responses {
         "/responses".into()
     }
 
-    fn varying(&self) -> &'static [&'static str] {
-        &[
-            "user",
-            "metadata",
-            "client_metadata",
-            "prompt_cache_key",
-            "safety_identifier",
-            "previous_response_id",
-            "input.*.id",
-            "input.*.call_id",
-        ]
+    fn varying(&self) -> &'static str {
+        "user metadata client_metadata prompt_cache_key safety_identifier previous_response_id \
+            input.*.id input.*.call_id"
     }
 
     fn event(&self, event: &Value, progress: &mut AnswerProgress) {

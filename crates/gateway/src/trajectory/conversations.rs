@@ -138,13 +138,13 @@ impl Link {
             && self.instructions == earlier.instructions
             && self.fingerprints.starts_with(&earlier.fingerprints);
         let repeated = messages.iter().skip(earlier.fingerprints.len());
-        let repeated = repeated.take_while(|message| message.speaker == Speaker::Agent);
+        let repeated = repeated.take_while(|message| message.speaker == Speaker::Assistant);
         is_repetition.then(|| earlier.fingerprints.len() + repeated.count())
     }
 }
 
 fn repeats(message: &Message, answer: &Message) -> bool {
-    if message.speaker != Speaker::Agent {
+    if message.speaker != Speaker::Assistant {
         return false;
     }
     let same = |(one, other): (&Call, &Call)| {
@@ -238,7 +238,7 @@ fn chain_conversation(chain: &[usize], whole: Request, links: &mut [Link]) -> Co
 /// Removes the results before the agent's next message; later results belong to
 /// that message.
 fn take_results(new: &mut Vec<Message>) -> Vec<CallResult> {
-    let is_agent = |message: &Message| message.speaker == Speaker::Agent;
+    let is_agent = |message: &Message| message.speaker == Speaker::Assistant;
     let next = new.iter().position(is_agent).unwrap_or(new.len());
     let is_tool = |message: &mut Message| message.speaker == Speaker::Tool;
     let results = new.extract_if(..next, is_tool);

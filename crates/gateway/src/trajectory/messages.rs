@@ -5,11 +5,11 @@ use std::borrow::Cow;
 use serde_json::Value;
 use swe_ci_base::clock::rfc3339;
 use swe_ci_views::conversation::{
-    Answered, Argument, Begin, Message as Shown, Messages, Part, Speaker as Who,
+    Answered, Argument, Begin, Message as Shown, Messages, Part, Speaker,
 };
 
 use super::conversations::{Conversation, Turn, read_conversations};
-use super::transcript::{Call, CallResult, Message, Speaker};
+use super::transcript::{Call, CallResult, Message};
 use crate::{Exchange, Lines};
 
 /// All messages of a step. Holds each message once in memory, however often the
@@ -74,20 +74,14 @@ impl Writer {
         let calls = turn.answer.message.calls.clone();
         let mut parts = parts(turn.answer.message);
         parts.extend(failure(&turn.exchange));
-        self.push(Who::Assistant, Some(answered), parts);
+        self.push(Speaker::Assistant, Some(answered), parts);
         for result in turn.results {
             self.result(result, &calls);
         }
     }
 
     fn message(&mut self, message: Message) {
-        let speaker = match message.speaker {
-            Speaker::System => Who::System,
-            Speaker::User => Who::User,
-            Speaker::Agent => Who::Assistant,
-            Speaker::Tool => Who::Tool,
-        };
-        self.push(speaker, None, parts(message));
+        self.push(message.speaker, None, parts(message));
     }
 
     /// Adds a result. Some protocols give only the call's id; this finds the tool.
@@ -96,10 +90,10 @@ impl Writer {
             let call = calls.iter().find(|call| call.id == result.call);
             result.name = call.map(|call| call.name.clone());
         }
-        self.push(Who::Tool, None, vec![result_part(result)]);
+        self.push(Speaker::Tool, None, vec![result_part(result)]);
     }
 
-    fn push(&mut self, speaker: Who, answered: Option<Answered>, parts: Vec<Part>) {
+    fn push(&mut self, speaker: Speaker, answered: Option<Answered>, parts: Vec<Part>) {
         self.all.messages.push(Shown {
             number: count(self.all.messages.len() + 1),
             conversation: count(self.all.conversations.len()),

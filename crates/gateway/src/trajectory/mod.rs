@@ -11,11 +11,9 @@ mod atif;
 mod conversations;
 mod messages;
 mod parsers;
-mod recording_cache;
 #[cfg(test)]
 mod tests;
 mod transcript;
 
 pub use atif::{About, atif};
 pub use messages::messages;
-pub use recording_cache::RecordingCache;

@@ -2,17 +2,7 @@
 //! parsers produce them from recorded exchanges.
 
 use serde_json::{Map, Value};
-
-/// The sender of a message.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
-pub enum Speaker {
-    System,
-    User,
-    #[default]
-    Agent,
-    /// The harness, with results of calls.
-    Tool,
-}
+pub use swe_ci_views::conversation::Speaker;
 
 /// One message. The agent's may hold reasoning and calls, a tool's only results.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -116,7 +106,9 @@ impl Request {
         }
         match self.messages.last_mut() {
             None if message.speaker == Speaker::System => self.instructions.push(message.text),
-            Some(last) if (last.speaker, message.speaker) == (Speaker::Agent, Speaker::Agent) => {
+            Some(last)
+                if (last.speaker, message.speaker) == (Speaker::Assistant, Speaker::Assistant) =>
+            {
                 last.append(message);
             }
             _ => self.messages.push(message),

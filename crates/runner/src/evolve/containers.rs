@@ -104,9 +104,7 @@ impl ContainerFactory {
             inside: INSIDE,
             relay: RELAY_COMMAND,
         });
-        let purpose = Purpose::Step {
-            evolution_id: self.evolution_id.clone(),
-        };
+        let purpose = Purpose::Step(self.evolution_id.clone());
         let spec = ContainerSpec {
             layer,
             gateway,

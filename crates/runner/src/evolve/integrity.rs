@@ -9,15 +9,8 @@ use swe_ci_sandbox::suite::TESTS;
 
 /// Besides these, all `*.pth`.
 const ANYWHERE: [&str; 3] = ["conftest.py", "sitecustomize.py", "usercustomize.py"];
-const AT_THE_ROOT: [&str; 7] = [
-    "pytest.ini",
-    ".pytest.ini",
-    "pytest.toml",
-    ".pytest.toml",
-    "tox.ini",
-    "setup.cfg",
-    "pyproject.toml",
-];
+const AT_THE_ROOT: &str = "\
+    pytest.ini .pytest.ini pytest.toml .pytest.toml tox.ini setup.cfg pyproject.toml";
 
 /// The changes in words, sorted by path.
 pub fn findings(code: &CodeTree, base: &CodeTree, oracle: &CodeTree) -> Vec<String> {
@@ -46,7 +39,8 @@ fn is_watched(path: &str) -> bool {
         return false; // the oracle's copy is in place
     }
     let name = path.rsplit('/').next().unwrap_or(path);
-    name.ends_with(".pth") || ANYWHERE.contains(&name) || AT_THE_ROOT.contains(&path)
+    let at_the_root = AT_THE_ROOT.split(' ').any(|known| known == path);
+    at_the_root || name.ends_with(".pth") || ANYWHERE.contains(&name)
 }
 
 /// The part of a file that configures pytest: all of it, or a section.

@@ -71,21 +71,9 @@ enum Product {
 }
 
 fn product(size: u64, step: &str) -> Product {
-    const SETTINGS: [&str; 13] = [
-        "ARG",
-        "CMD",
-        "ENTRYPOINT",
-        "ENV",
-        "EXPOSE",
-        "HEALTHCHECK",
-        "LABEL",
-        "MAINTAINER",
-        "ONBUILD",
-        "SHELL",
-        "STOPSIGNAL",
-        "USER",
-        "VOLUME",
-    ];
+    const SETTINGS: &str = "\
+        ARG CMD ENTRYPOINT ENV EXPOSE HEALTHCHECK LABEL MAINTAINER ONBUILD SHELL STOPSIGNAL \
+        USER VOLUME";
     // The older builder writes settings behind a marker, the newer one as they
     // are.
     let step = step
@@ -95,7 +83,7 @@ fn product(size: u64, step: &str) -> Product {
     match word {
         _ if size > 0 => Product::Layer,
         "WORKDIR" => Product::MaybeLayer,
-        word if SETTINGS.contains(&word) => Product::Setting,
+        word if SETTINGS.split(' ').any(|setting| setting == word) => Product::Setting,
         _ => Product::Layer,
     }
 }

@@ -20,6 +20,9 @@ use swe_ci_base::code::CodeTree;
 
 /// The file of a build context with the host's CA bundle.
 const CA_FILE: &str = "host-ca.crt";
+/// The variables that name it to programs.
+const TRUSTING: &str = "\
+    SSL_CERT_FILE PIP_CERT REQUESTS_CA_BUNDLE NODE_EXTRA_CA_CERTS CURL_CA_BUNDLE";
 /// Settings that the engine passes to `RUN` lines by itself, in either case,
 /// and keeps out of an image's history.
 const PROXIES: [&str; 4] = ["http_proxy", "https_proxy", "ftp_proxy", "no_proxy"];
@@ -359,15 +362,8 @@ fn context(from: &str, lines: &[&str], mut files: CodeTree, network: &BuildNetwo
     let trust = network.ca_bundle.as_ref().map(|bundle| {
         files.insert_file(CA_FILE, bundle.clone());
         dockerfile.push_str(&format!("COPY {CA_FILE} /tmp/{CA_FILE}\n"));
-        [
-            "SSL_CERT_FILE",
-            "PIP_CERT",
-            "REQUESTS_CA_BUNDLE",
-            "NODE_EXTRA_CA_CERTS",
-            "CURL_CA_BUNDLE",
-        ]
-        .map(|name| format!("export {name}=/tmp/{CA_FILE}; "))
-        .concat()
+        let trust = |name| format!("export {name}=/tmp/{CA_FILE}; ");
+        TRUSTING.split(' ').map(trust).collect::<String>()
     });
     for line in lines {
         match (line.strip_prefix("RUN "), &trust) {

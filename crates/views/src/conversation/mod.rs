@@ -31,13 +31,14 @@ const BEFORE_HIT: usize = 4 << 10;
 
 swe_ci_core::named! {
     /// The sender of a message.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
     #[serde(rename_all = "snake_case")]
     #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
     pub enum Speaker {
         System = "system",
         User = "user",
         /// The model.
+        #[default]
         Assistant = "assistant",
         /// The harness, with the result of a tool call.
         Tool = "tool",

@@ -35,15 +35,9 @@ pub(super) fn read(text: &str, read: &mut Configuration, lists: &mut Requirement
 /// Whether one of the requirements takes the version from tags
 /// (`setuptools-scm`, `hatch-vcs`, `pbr`, …).
 pub(super) fn takes_version_from_vcs(requires: &[String]) -> bool {
-    const TAKERS: [&str; 7] = [
-        "setuptools-scm",
-        "hatch-vcs",
-        "pbr",
-        "poetry-dynamic-versioning",
-        "setuptools-git-versioning",
-        "flit-scm",
-        "versioningit",
-    ];
+    const TAKERS: &str = "\
+        setuptools-scm hatch-vcs pbr poetry-dynamic-versioning setuptools-git-versioning \
+        flit-scm versioningit";
     let mut projects = requires.iter().filter_map(|spec| required_project(spec));
-    projects.any(|project| TAKERS.contains(&project.as_str()))
+    projects.any(|project| TAKERS.split(' ').any(|taker| taker == project))
 }

@@ -6,51 +6,23 @@ use super::{Configuration, Files, RequirementLists, TestRequirement, requirement
 use crate::dependencies::project_name;
 
 /// Names of extras, groups and environments for tests, in order of preference.
-pub const TEST_NAMES: [&str; 12] = [
-    "test",
-    "tests",
-    "testing",
-    "test-requires",
-    "unittest",
-    "unit",
-    "unit-test",
-    "pytest",
-    "hatch-test",
-    "tests-require",
-    "test-dependencies",
-    "ci",
-];
+pub const TEST_NAMES: &str = "\
+    test tests testing test-requires unittest unit unit-test pytest hatch-test tests-require \
+    test-dependencies ci";
 /// Names for everything developers need; less preferred than the former.
-pub const DEV_NAMES: [&str; 5] = ["dev", "develop", "development", "devel", "all"];
+pub const DEV_NAMES: &str = "dev develop development devel all";
 /// Extras that no test needs.
-const NOT_FOR_TESTS: [&str; 12] = [
-    "doc",
-    "docs",
-    "documentation",
-    "lint",
-    "linting",
-    "style",
-    "format",
-    "typing",
-    "types",
-    "build",
-    "release",
-    "publish",
-];
+const NOT_FOR_TESTS: &str = "\
+    doc docs documentation lint linting style format typing types build release publish";
 /// Requirements files for tests and for developers; `*` stands for the name.
-const FILES: [&str; 8] = [
-    "requirements-*.txt",
-    "requirements_*.txt",
-    "*-requirements.txt",
-    "*_requirements.txt",
-    "requirements/*.txt",
-    "requirements/requirements-*.txt",
-    "requirements.*.txt",
-    "requirements/*.in",
-];
+const FILES: &str = "\
+    requirements-*.txt requirements_*.txt *-requirements.txt *_requirements.txt \
+    requirements/*.txt requirements/requirements-*.txt requirements.*.txt requirements/*.in";
 
 pub(super) fn choose(files: &Files, lists: &RequirementLists, read: &mut Configuration) {
-    select_named(lists, &TEST_NAMES, read);
+    let [test_names, dev_names] =
+        [TEST_NAMES, DEV_NAMES].map(|names| names.split(' ').collect::<Vec<_>>());
+    select_named(lists, &test_names, read);
     if read.extras_for_tests.is_empty() && read.groups_for_tests.is_empty() {
         // Anything tox installs is for tests, whatever its name.
         let tox_extras: Vec<&str> = lists.tox_extras.iter().map(String::as_str).collect();
@@ -59,8 +31,8 @@ pub(super) fn choose(files: &Files, lists: &RequirementLists, read: &mut Configu
     if read.has_test_dependencies() {
         return;
     }
-    for names in [&TEST_NAMES[..], &DEV_NAMES[..]] {
-        if names == DEV_NAMES {
+    for names in [&test_names, &dev_names] {
+        if *names == dev_names {
             select_named(lists, names, read);
             if read.has_test_dependencies() {
                 return;
@@ -76,7 +48,8 @@ pub(super) fn choose(files: &Files, lists: &RequirementLists, read: &mut Configu
     read.require_for_tests(&list, "requirements.txt");
     if list.is_empty() {
         let others = lists.extras.keys();
-        let others = others.filter(|name| !NOT_FOR_TESTS.contains(&project_name(name).as_str()));
+        let is_apart = |name: &str| NOT_FOR_TESTS.split(' ').any(|other| other == name);
+        let others = others.filter(|name| !is_apart(&project_name(name)));
         read.extras_for_tests.extend(others.cloned());
     }
 }
@@ -93,8 +66,8 @@ fn from_tools(lists: &RequirementLists, names: &[&str]) -> Option<(String, Vec<S
 
 /// The requirements of a file with one of the names, and its path.
 fn from_file(files: &Files, names: &[&str]) -> Option<(String, Vec<String>)> {
-    let patterns = |name: &&str| FILES.map(|pattern| pattern.replace('*', name));
-    let paths = names.iter().flat_map(patterns);
+    let named = |name| FILES.split(' ').map(move |file| file.replace('*', name));
+    let paths = names.iter().copied().flat_map(named);
     let mut read = paths.map(|path| (requirements::read(files, &path), path));
     let (list, path) = read.find(|(list, _)| !list.is_empty())?;
     Some((path, list))

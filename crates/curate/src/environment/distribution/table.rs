@@ -1,219 +1,178 @@
 //! Modules whose distribution has a different name, or several, of which the
 //! likelier for tests comes first. Sorted.
 
-const TABLE: &[(&str, &[&str])] = &[
-    ("Crypto", &["pycryptodome"]),
-    ("Cryptodome", &["pycryptodomex"]),
-    ("Cython", &["Cython"]),
-    ("IPython", &["ipython"]),
-    ("Levenshtein", &["Levenshtein", "python-Levenshtein"]),
-    ("MySQLdb", &["mysqlclient"]),
-    ("OpenGL", &["PyOpenGL"]),
-    ("OpenSSL", &["pyOpenSSL"]),
-    ("PIL", &["Pillow"]),
-    ("PyInstaller", &["pyinstaller"]),
-    ("PyPDF2", &["PyPDF2"]),
-    ("PyQt5", &["PyQt5"]),
-    ("Xlib", &["python-xlib"]),
-    ("absl", &["absl-py"]),
-    ("airflow", &["apache-airflow"]),
-    ("antlr4", &["antlr4-python3-runtime"]),
-    ("asgi_lifespan", &["asgi-lifespan"]),
-    ("async_timeout", &["async-timeout"]),
-    ("attr", &["attrs"]),
-    ("attrs", &["attrs"]),
-    ("azure.core", &["azure-core"]),
-    ("azure.identity", &["azure-identity"]),
-    ("azure.storage.blob", &["azure-storage-blob"]),
-    ("barcode", &["python-barcode"]),
-    ("bitarray", &["bitarray"]),
-    ("bs4", &["beautifulsoup4"]),
-    ("bson", &["pymongo"]),
-    ("certifi", &["certifi"]),
-    ("charset_normalizer", &["charset-normalizer"]),
-    ("click_default_group", &["click-default-group"]),
-    ("clickhouse_driver", &["clickhouse-driver"]),
-    ("colorlog", &["colorlog"]),
-    ("compose", &["docker-compose"]),
-    ("constantly", &["constantly"]),
-    ("corsheaders", &["django-cors-headers"]),
-    ("cpuinfo", &["py-cpuinfo"]),
-    ("crontab", &["python-crontab"]),
-    ("cv2", &["opencv-python-headless"]),
-    ("dateutil", &["python-dateutil"]),
-    ("daemon", &["python-daemon"]),
-    ("dbus", &["dbus-python"]),
-    ("debug_toolbar", &["django-debug-toolbar"]),
-    ("decouple", &["python-decouple"]),
-    ("discord", &["discord.py"]),
-    ("django", &["Django"]),
-    ("django_extensions", &["django-extensions"]),
-    ("django_filters", &["django-filter"]),
-    ("dns", &["dnspython"]),
-    ("docx", &["python-docx"]),
-    ("dotenv", &["python-dotenv"]),
-    ("editor", &["python-editor"]),
-    ("elftools", &["pyelftools"]),
-    ("engineio", &["python-engineio"]),
-    ("environ", &["django-environ"]),
-    ("faker", &["Faker"]),
-    ("falcon", &["falcon"]),
-    ("fitz", &["PyMuPDF"]),
-    ("flask", &["Flask"]),
-    ("flask_cors", &["Flask-Cors"]),
-    ("flask_login", &["Flask-Login"]),
-    ("flask_migrate", &["Flask-Migrate"]),
-    ("flask_restful", &["Flask-RESTful"]),
-    ("flask_sqlalchemy", &["Flask-SQLAlchemy"]),
-    ("flask_testing", &["Flask-Testing"]),
-    ("flask_wtf", &["Flask-WTF"]),
-    ("freezegun", &["freezegun"]),
-    ("fs", &["fs"]),
-    ("genshi", &["Genshi"]),
-    ("gi", &["PyGObject"]),
-    ("git", &["GitPython"]),
-    ("gflags", &["python-gflags"]),
-    ("github", &["PyGithub"]),
-    ("gitlab", &["python-gitlab"]),
-    ("gnupg", &["python-gnupg"]),
-    ("google.api_core", &["google-api-core"]),
-    ("google.auth", &["google-auth"]),
-    ("google.cloud.bigquery", &["google-cloud-bigquery"]),
-    ("google.cloud.storage", &["google-cloud-storage"]),
-    ("google.oauth2", &["google-auth"]),
-    ("google.protobuf", &["protobuf"]),
-    ("google.rpc", &["googleapis-common-protos"]),
-    ("googleapiclient", &["google-api-python-client"]),
-    ("graphql", &["graphql-core"]),
-    ("graphql_relay", &["graphql-relay"]),
-    ("grpc", &["grpcio"]),
-    ("grpc_health", &["grpcio-health-checking"]),
-    ("grpc_status", &["grpcio-status"]),
-    ("grpc_tools", &["grpcio-tools"]),
-    ("hamcrest", &["PyHamcrest"]),
-    ("haystack", &["django-haystack"]),
-    ("hglib", &["python-hglib"]),
-    ("html5lib", &["html5lib"]),
-    ("igraph", &["igraph"]),
-    ("imblearn", &["imbalanced-learn"]),
-    ("importlib_metadata", &["importlib-metadata"]),
-    ("importlib_resources", &["importlib-resources"]),
-    ("jenkins", &["python-jenkins"]),
-    ("jinja2", &["Jinja2"]),
-    ("jose", &["python-jose"]),
-    ("josepy", &["josepy"]),
-    ("jwt", &["PyJWT"]),
-    ("kafka", &["kafka-python"]),
-    ("kazoo", &["kazoo"]),
-    ("ldap", &["python-ldap"]),
-    ("lsprotocol", &["lsprotocol"]),
-    ("lz4", &["lz4"]),
-    ("magic", &["python-magic"]),
-    ("markdown", &["Markdown"]),
-    ("markdown_it", &["markdown-it-py"]),
-    ("markupsafe", &["MarkupSafe"]),
-    ("mako", &["Mako"]),
-    ("mdit_py_plugins", &["mdit-py-plugins"]),
-    ("memcache", &["python-memcached"]),
-    ("mpl_toolkits", &["matplotlib"]),
-    ("mpd", &["python-mpd2"]),
-    ("msgpack", &["msgpack"]),
-    ("multipart", &["python-multipart", "multipart"]),
-    ("mypy_boto3", &["boto3-stubs"]),
-    ("mysql.connector", &["mysql-connector-python"]),
-    ("nacl", &["PyNaCl"]),
-    ("nbformat", &["nbformat"]),
-    ("neo4j", &["neo4j"]),
-    ("nmap", &["python-nmap"]),
-    ("novaclient", &["python-novaclient"]),
-    ("oauth2client", &["oauth2client"]),
-    ("odf", &["odfpy"]),
-    ("opentelemetry.sdk", &["opentelemetry-sdk"]),
-    ("opentelemetry", &["opentelemetry-api"]),
-    ("osgeo", &["GDAL"]),
-    ("paho", &["paho-mqtt"]),
-    ("past", &["future"]),
-    ("path", &["path"]),
-    ("peewee", &["peewee"]),
-    ("pep8ext_naming", &["pep8-naming"]),
-    ("pkg_resources", &["setuptools"]),
-    ("playhouse", &["peewee"]),
-    ("postgres", &["postgres"]),
-    ("pptx", &["python-pptx"]),
-    ("prometheus_client", &["prometheus-client"]),
-    ("prompt_toolkit", &["prompt-toolkit"]),
-    ("psycopg2", &["psycopg2-binary"]),
-    ("pvlib", &["pvlib"]),
-    ("pwiz", &["peewee"]),
-    ("pyasn1_modules", &["pyasn1-modules"]),
-    ("pydantic_settings", &["pydantic-settings"]),
-    ("pylab", &["matplotlib"]),
-    ("pymysql", &["PyMySQL"]),
-    ("pynvml", &["nvidia-ml-py", "pynvml"]),
-    ("pyrogram", &["Pyrogram"]),
-    ("pytest_asyncio", &["pytest-asyncio"]),
-    ("pytest_httpserver", &["pytest-httpserver"]),
-    ("pytest_mock", &["pytest-mock"]),
-    ("qrcode", &["qrcode"]),
-    ("ratelimit", &["ratelimit", "django-ratelimit"]),
-    ("redis", &["redis"]),
-    ("requests_mock", &["requests-mock"]),
-    ("requests_oauthlib", &["requests-oauthlib"]),
-    ("requests_toolbelt", &["requests-toolbelt"]),
-    ("rest_framework", &["djangorestframework"]),
-    (
-        "rest_framework_simplejwt",
-        &["djangorestframework-simplejwt"],
-    ),
-    ("rrdtool", &["rrdtool"]),
-    ("ruamel.yaml", &["ruamel.yaml"]),
-    ("sass", &["libsass"]),
-    ("scrapy", &["Scrapy"]),
-    ("serial", &["pyserial"]),
-    ("setuptools", &["setuptools"]),
-    ("shapefile", &["pyshp"]),
-    ("sklearn", &["scikit-learn"]),
-    ("skimage", &["scikit-image"]),
-    ("skopt", &["scikit-optimize"]),
-    ("slack", &["slackclient"]),
-    ("slugify", &["python-slugify"]),
-    ("smartcard", &["pyscard"]),
-    ("snappy", &["python-snappy"]),
-    ("socketio", &["python-socketio"]),
-    ("socks", &["PySocks"]),
-    ("sockshandler", &["PySocks"]),
-    ("speech_recognition", &["SpeechRecognition"]),
-    ("sphinx", &["Sphinx"]),
-    ("sphinx_rtd_theme", &["sphinx-rtd-theme"]),
-    ("sql_metadata", &["sql-metadata"]),
-    ("sqlalchemy", &["SQLAlchemy"]),
-    ("sqlalchemy_utils", &["SQLAlchemy-Utils"]),
-    ("stdnum", &["python-stdnum"]),
-    ("tables", &["tables"]),
-    ("telegram", &["python-telegram-bot"]),
-    ("tlz", &["toolz"]),
-    ("twisted", &["Twisted"]),
-    ("typing_extensions", &["typing-extensions"]),
-    ("tzlocal", &["tzlocal"]),
-    ("umap", &["umap-learn"]),
-    ("usb", &["pyusb"]),
-    ("uvloop", &["uvloop"]),
-    ("vlc", &["python-vlc"]),
-    ("webassets", &["webassets"]),
-    ("webtest", &["WebTest"]),
-    ("webob", &["WebOb"]),
-    ("websocket", &["websocket-client"]),
-    ("werkzeug", &["Werkzeug"]),
-    ("whoosh", &["Whoosh"]),
-    ("wtforms", &["WTForms"]),
-    ("wx", &["wxPython"]),
-    ("xdg", &["pyxdg", "xdg"]),
-    ("xdist", &["pytest-xdist"]),
-    ("yaml", &["PyYAML"]),
-    ("yapf_third_party", &["yapf"]),
-    ("zmq", &["pyzmq"]),
-    ("zope.interface", &["zope.interface"]),
-];
+use std::sync::LazyLock;
+
+use crate::text::{self, Table};
+
+/// A line lists the distributions, and after the colon their modules.
+const NAMES: &str = "
+    pycryptodome: Crypto
+    pycryptodomex: Cryptodome
+    ipython: IPython
+    Levenshtein python-Levenshtein: Levenshtein
+    mysqlclient: MySQLdb
+    PyOpenGL: OpenGL
+    pyOpenSSL: OpenSSL
+    Pillow: PIL
+    pyinstaller: PyInstaller
+    python-xlib: Xlib
+    absl-py: absl
+    apache-airflow: airflow
+    antlr4-python3-runtime: antlr4
+    attrs: attr
+    azure-core: azure.core
+    azure-identity: azure.identity
+    azure-storage-blob: azure.storage.blob
+    python-barcode: barcode
+    beautifulsoup4: bs4
+    pymongo: bson
+    docker-compose: compose
+    django-cors-headers: corsheaders
+    py-cpuinfo: cpuinfo
+    python-crontab: crontab
+    opencv-python-headless: cv2
+    python-daemon: daemon
+    python-dateutil: dateutil
+    dbus-python: dbus
+    django-debug-toolbar: debug_toolbar
+    python-decouple: decouple
+    discord.py: discord
+    Django: django
+    django-filter: django_filters
+    dnspython: dns
+    python-docx: docx
+    python-dotenv: dotenv
+    python-editor: editor
+    pyelftools: elftools
+    python-engineio: engineio
+    django-environ: environ
+    Faker: faker
+    PyMuPDF: fitz
+    Flask: flask
+    Flask-Cors: flask_cors
+    Flask-Login: flask_login
+    Flask-Migrate: flask_migrate
+    Flask-RESTful: flask_restful
+    Flask-SQLAlchemy: flask_sqlalchemy
+    Flask-Testing: flask_testing
+    Flask-WTF: flask_wtf
+    Genshi: genshi
+    python-gflags: gflags
+    PyGObject: gi
+    GitPython: git
+    PyGithub: github
+    python-gitlab: gitlab
+    python-gnupg: gnupg
+    google-api-core: google.api_core
+    google-auth: google.auth google.oauth2
+    google-cloud-bigquery: google.cloud.bigquery
+    google-cloud-storage: google.cloud.storage
+    protobuf: google.protobuf
+    googleapis-common-protos: google.rpc
+    google-api-python-client: googleapiclient
+    graphql-core: graphql
+    grpcio: grpc
+    grpcio-health-checking: grpc_health
+    grpcio-status: grpc_status
+    grpcio-tools: grpc_tools
+    PyHamcrest: hamcrest
+    django-haystack: haystack
+    python-hglib: hglib
+    imbalanced-learn: imblearn
+    python-jenkins: jenkins
+    Jinja2: jinja2
+    python-jose: jose
+    PyJWT: jwt
+    kafka-python: kafka
+    python-ldap: ldap
+    python-magic: magic
+    Mako: mako
+    Markdown: markdown
+    markdown-it-py: markdown_it
+    MarkupSafe: markupsafe
+    python-memcached: memcache
+    python-mpd2: mpd
+    matplotlib: mpl_toolkits pylab
+    python-multipart multipart: multipart
+    boto3-stubs: mypy_boto3
+    mysql-connector-python: mysql.connector
+    PyNaCl: nacl
+    python-nmap: nmap
+    python-novaclient: novaclient
+    odfpy: odf
+    opentelemetry-api: opentelemetry
+    opentelemetry-sdk: opentelemetry.sdk
+    GDAL: osgeo
+    paho-mqtt: paho
+    future: past
+    pep8-naming: pep8ext_naming
+    setuptools: pkg_resources
+    peewee: playhouse pwiz
+    python-pptx: pptx
+    psycopg2-binary: psycopg2
+    PyMySQL: pymysql
+    nvidia-ml-py pynvml: pynvml
+    Pyrogram: pyrogram
+    ratelimit django-ratelimit: ratelimit
+    djangorestframework: rest_framework
+    djangorestframework-simplejwt: rest_framework_simplejwt
+    libsass: sass
+    Scrapy: scrapy
+    pyserial: serial
+    pyshp: shapefile
+    scikit-image: skimage
+    scikit-learn: sklearn
+    scikit-optimize: skopt
+    slackclient: slack
+    python-slugify: slugify
+    pyscard: smartcard
+    python-snappy: snappy
+    python-socketio: socketio
+    PySocks: socks sockshandler
+    SpeechRecognition: speech_recognition
+    Sphinx: sphinx
+    SQLAlchemy: sqlalchemy
+    SQLAlchemy-Utils: sqlalchemy_utils
+    python-stdnum: stdnum
+    python-telegram-bot: telegram
+    toolz: tlz
+    Twisted: twisted
+    umap-learn: umap
+    pyusb: usb
+    python-vlc: vlc
+    WebOb: webob
+    websocket-client: websocket
+    WebTest: webtest
+    Werkzeug: werkzeug
+    Whoosh: whoosh
+    WTForms: wtforms
+    wxPython: wx
+    pyxdg xdg: xdg
+    pytest-xdist: xdist
+    PyYAML: yaml
+    yapf: yapf_third_party
+    pyzmq: zmq
+";
+
+/// Distributions with the name of their module, and `-` for `_`.
+const OWN_NAMES: &str = "
+    Cython PyPDF2 PyQt5 asgi-lifespan async-timeout attrs bitarray certifi
+    charset-normalizer click-default-group clickhouse-driver colorlog constantly
+    django-extensions falcon freezegun fs graphql-relay html5lib igraph importlib-metadata
+    importlib-resources josepy kazoo lsprotocol lz4 mdit-py-plugins msgpack nbformat neo4j
+    oauth2client path peewee postgres prometheus-client prompt-toolkit pvlib pyasn1-modules
+    pydantic-settings pytest-asyncio pytest-httpserver pytest-mock qrcode redis
+    requests-mock requests-oauthlib requests-toolbelt rrdtool ruamel.yaml setuptools
+    sphinx-rtd-theme sql-metadata tables typing-extensions tzlocal uvloop webassets
+    zope.interface
+";
+
+static TABLE: LazyLock<Table> = LazyLock::new(|| {
+    let own_names = OWN_NAMES.split_whitespace();
+    let own_names = own_names.map(|name| (name.replace('-', "_"), vec![name]));
+    text::table(NAMES).into_iter().chain(own_names).collect()
+});
 
 /// Modules of Python itself: of Python 2, of other versions, of other systems.
 /// Distributions with these names are something else.
@@ -232,8 +191,8 @@ pub fn is_standard_library(module: &str) -> bool {
 
 /// The known distributions of a module (with dots).
 pub fn known_distributions(module: &str) -> &'static [&'static str] {
-    let found = TABLE.iter().find(|(name, _)| *name == module);
-    found.map_or(&[], |(_, distributions)| distributions)
+    let found = TABLE.iter().find(|(name, _)| name == module);
+    found.map_or(&[], |(_, distributions)| distributions.as_slice())
 }
 
 #[cfg(test)]

@@ -99,14 +99,10 @@ impl Recipe {
     /// Builds the wheel from a copy of the code, so that files written by the
     /// build are not taken for code.
     fn wheel_lines(&self, cut_off: &str, with_times: &str) -> [String; 2] {
-        let names = [
-            "SETUPTOOLS_SCM_PRETEND_VERSION",
-            "PBR_VERSION",
-            "POETRY_DYNAMIC_VERSIONING_BYPASS",
-        ];
+        let names = "SETUPTOOLS_SCM_PRETEND_VERSION PBR_VERSION POETRY_DYNAMIC_VERSIONING_BYPASS";
         let version = self.version.as_deref().map_or(String::new(), |version| {
-            let version = quoted(version);
-            names.map(|name| format!(" {name}={version}")).concat()
+            let set = |name| format!(" {name}={}", quoted(version));
+            names.split(' ').map(set).collect()
         });
         [
             format!("COPY {CODE} /tmp/code"),

@@ -19,7 +19,7 @@ use secrecy::SecretString;
 use serde_json::{Value, json};
 use swe_ci_base::retry::Retries;
 
-use super::retry::Pace;
+use super::limits::Pace;
 use super::{GitHub, GitHubError, Progress, Search, SearchResults};
 
 const TOKEN: &str = "ghp_verysecret";

@@ -61,17 +61,8 @@ impl Engine {
         self.ranked(split, gamma, convention, false).await
     }
 
-    /// The same, counting only tasks younger than the model.
-    pub async fn ranking_of_unseen(
-        &self,
-        split: &str,
-        gamma: Gamma,
-        convention: Convention,
-    ) -> Result<Vec<Row>> {
-        self.ranked(split, gamma, convention, true).await
-    }
-
-    async fn ranked(
+    /// The same; if `unseen`, counting only tasks younger than the model.
+    pub async fn ranked(
         &self,
         split: &str,
         gamma: Gamma,

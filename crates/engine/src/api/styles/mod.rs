@@ -18,15 +18,15 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use swe_ci_base::blocking::blocking;
 use swe_ci_base::code::{CodeTree, Entry};
-use swe_ci_base::error::{Error, Result};
+use swe_ci_base::error::Result;
 use swe_ci_core::metrics::Verdict;
 use swe_ci_measure::{self as measure, Radon, Source, is_source};
-use swe_ci_sandbox::{SandboxError, host};
+use swe_ci_sandbox::host;
 use swe_ci_store::{CodeStyleRow, EvolutionRow, IterationRow, Measured, TaskRow};
 use swe_ci_views::style::{CodeVersion, EvolutionStyle, FileStyle, VersionStyle};
 
 use crate::style_tools::{METHOD, StyleMeter, recipe};
-use crate::{Engine, Say};
+use crate::{Engine, Say, unavailable};
 
 pub use queries::FolderStyle;
 pub use queue::StylesMeasured;
@@ -123,7 +123,7 @@ impl Engine {
             return Ok(Ok(rows));
         }
         let layer = self.harnesses.layer(&recipe(), say).await;
-        let layer = layer.map_err(|error| Error::Unavailable(format!("{error:#}")))?;
+        let layer = layer.map_err(unavailable)?;
         let sandbox = self.sandbox();
         let limits = self.config().style_limits;
         let meter = StyleMeter {
@@ -243,10 +243,6 @@ impl Engine {
 /// Key of the list of files that differ between two sources.
 fn changed_key(base: &str, source: &str) -> String {
     format!("styles/changed/{base}-{source}.json")
-}
-
-fn unavailable(error: SandboxError) -> Error {
-    Error::Unavailable(format!("{:#}", anyhow::Error::new(error)))
 }
 
 #[derive(Debug)]

@@ -11,7 +11,7 @@ use swe_ci_base::clock::rfc3339;
 use swe_ci_core::usage::{Prices, Usage};
 
 use super::conversations::{Conversation, Turn, conversations};
-use super::transcript::{Answer, Call, CallResult, Message, Speaker};
+use super::transcript::{Call, CallResult, Message, Speaker};
 use crate::Exchange;
 
 /// The metadata of a trajectory that is not in its exchanges.
@@ -133,7 +133,7 @@ impl Steps<'_> {
         match message.speaker {
             Speaker::System => drop(self.step(Source::System, message)),
             Speaker::User => drop(self.step(Source::User, message)),
-            Speaker::Agent => {
+            Speaker::Assistant => {
                 self.step(Source::Agent, message).is_copied_context = true;
             }
             Speaker::Tool => match self.steps.last_mut() {
@@ -147,18 +147,14 @@ impl Steps<'_> {
     }
 
     fn answer(&mut self, turn: &Turn) {
-        let Answer {
-            message,
-            model,
-            stopped,
-        } = &turn.answer;
-        let about = self.about;
-        let step = self.step(Source::Agent, message);
+        let (about, answer) = (self.about, &turn.answer);
+        let step = self.step(Source::Agent, &answer.message);
         step.llm_call_count = Some(1);
-        step.model_name = model.clone().filter(|model| *model != about.model);
+        let model = answer.model.clone();
+        step.model_name = model.filter(|model| *model != about.model);
         let usage = turn.exchange.usage;
         step.metrics = usage.map(|usage| metrics(usage, about.prices));
-        let stopped = stopped.clone().map(Value::from);
+        let stopped = answer.stopped.clone().map(Value::from);
         step.extra.extend(extra([("finish_reason", stopped)]));
         step.extra.extend(exchange_extra(&turn.exchange));
         step.observe(&turn.results);

@@ -16,7 +16,7 @@ fn parse_message(value: &Value) -> Message {
     let speaker = match value["role"].as_str() {
         Some("system" | "developer") => Speaker::System,
         Some("user") => Speaker::User,
-        Some("assistant") => Speaker::Agent,
+        Some("assistant") => Speaker::Assistant,
         Some("tool" | "function") => {
             return Message::result(CallResult {
                 call: string(&value["tool_call_id"]),
@@ -28,7 +28,7 @@ fn parse_message(value: &Value) -> Message {
         _ => return Message::unreadable(value),
     };
     let mut message = Message::new(speaker, text(&value["content"]));
-    if speaker == Speaker::Agent {
+    if speaker == Speaker::Assistant {
         message.add_reasoning(reasoning(value));
         for value in list(&value["tool_calls"]) {
             let function = &value["function"];

@@ -30,7 +30,7 @@ fn either<'a>(value: &'a Value, one: &str, other: &str) -> &'a Value {
 /// A content of the user may mix results and text; this splits them.
 fn parse_content(content: &Value, request: &mut Request) {
     let speaker = match content["role"].as_str() {
-        Some("model") => Speaker::Agent,
+        Some("model") => Speaker::Assistant,
         Some("user" | "function") | None if content.is_object() => Speaker::User,
         _ => return request.push(Message::unreadable(content)),
     };
@@ -63,8 +63,8 @@ fn add(message: &mut Message, part: &Value) {
         message.calls.push(call);
     } else if let Some(text) = part["text"].as_str() {
         match (message.speaker, part["thought"] == true) {
-            (Speaker::Agent, true) => message.reasoning.push_str(text),
-            (Speaker::Agent, false) => message.text.push_str(text),
+            (Speaker::Assistant, true) => message.reasoning.push_str(text),
+            (Speaker::Assistant, false) => message.text.push_str(text),
             _ => message.add_text(text),
         }
     } else if part.get("thoughtSignature").is_none() {

@@ -30,7 +30,7 @@ fn parse_message(value: &Value, request: &mut Request) {
     let speaker = match value["role"].as_str() {
         Some("system") => Speaker::System,
         Some("user") => Speaker::User,
-        Some("assistant") => Speaker::Agent,
+        Some("assistant") => Speaker::Assistant,
         _ => return request.push(Message::unreadable(value)),
     };
     let Value::Array(blocks) = &value["content"] else {

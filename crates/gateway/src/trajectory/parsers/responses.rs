@@ -34,20 +34,20 @@ fn parse_item(item: &Value) -> Message {
         Some("message") | None if !item["role"].is_null() => {
             let speaker = match item["role"].as_str() {
                 Some("system" | "developer") => Speaker::System,
-                Some("assistant") => Speaker::Agent,
+                Some("assistant") => Speaker::Assistant,
                 _ => Speaker::User,
             };
             Message::new(speaker, content_text(&item["content"]))
         }
         Some("reasoning") => {
-            let mut message = Message::new(Speaker::Agent, "");
+            let mut message = Message::new(Speaker::Assistant, "");
             message.add_reasoning(&text(&item["summary"]));
             message.add_reasoning(&text(&item["content"]));
             message
         }
         Some(kind) if kind.ends_with("_call") => Message {
             calls: vec![call(item, kind)],
-            ..Message::new(Speaker::Agent, "")
+            ..Message::new(Speaker::Assistant, "")
         },
         Some(kind) if kind.ends_with("_output") => Message::result(CallResult {
             call: string(&item["call_id"]),
@@ -159,11 +159,11 @@ impl Item {
     /// The item, completed with its pieces if no full version came.
     fn end(self) -> Message {
         let mut message = match &self.item {
-            Value::Null => Message::new(Speaker::Agent, ""),
+            Value::Null => Message::new(Speaker::Assistant, ""),
             item => parse_item(item),
         };
-        if message.speaker != Speaker::Agent {
-            message = Message::new(Speaker::Agent, other(&self.item));
+        if message.speaker != Speaker::Assistant {
+            message = Message::new(Speaker::Assistant, other(&self.item));
         }
         if message.text.is_empty() {
             message.text = self.text;

@@ -22,7 +22,7 @@ fn user(text: &str) -> Message {
 }
 
 fn agent(text: &str) -> Message {
-    Message::new(Speaker::Agent, text)
+    Message::new(Speaker::Assistant, text)
 }
 
 fn calling(text: &str, calls: &[(&str, &str, Value)]) -> Message {
@@ -147,7 +147,7 @@ fn line(message: &Message) -> String {
     let mut words = match message.speaker {
         Speaker::System => vec!["system:".to_owned()],
         Speaker::User => vec!["user:".to_owned()],
-        Speaker::Agent => vec!["agent:".to_owned()],
+        Speaker::Assistant => vec!["agent:".to_owned()],
         Speaker::Tool => vec!["tool:".to_owned()],
     };
     if !message.reasoning.is_empty() {

@@ -116,7 +116,7 @@ fn chat(message: &Message) -> Vec<Value> {
             let result = |result: &super::CallResult| json!({"role": "tool", "tool_call_id": result.call, "content": result.text});
             results.map(result).collect()
         }
-        Speaker::Agent => {
+        Speaker::Assistant => {
             let mut value = json!({"role": "assistant", "content": message.text});
             if !message.calls.is_empty() {
                 let calls = message.calls.iter().map(|call| {
@@ -168,7 +168,7 @@ fn items(message: &Message) -> Vec<Value> {
     let (role, kind) = match message.speaker {
         Speaker::System => ("developer", "input_text"),
         Speaker::User => ("user", "input_text"),
-        Speaker::Agent => ("assistant", "output_text"),
+        Speaker::Assistant => ("assistant", "output_text"),
         Speaker::Tool => ("", ""),
     };
     let mut items = Vec::new();
@@ -234,7 +234,7 @@ fn blocks(conversation: &[Message]) -> Vec<Value> {
     let mut messages: Vec<(&str, Vec<Value>)> = Vec::new();
     for message in conversation {
         let (role, blocks) = match message.speaker {
-            Speaker::Agent => ("assistant", agent_blocks(message)),
+            Speaker::Assistant => ("assistant", agent_blocks(message)),
             _ => ("user", user_blocks(message)),
         };
         match messages.last_mut() {
@@ -314,7 +314,7 @@ fn messages_stream(reply: &Message) -> String {
 
 fn content(message: &Message) -> Value {
     let role = match message.speaker {
-        Speaker::Agent => "model",
+        Speaker::Assistant => "model",
         _ => "user",
     };
     json!({"role": role, "parts": parts(message)})

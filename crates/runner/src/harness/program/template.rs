@@ -35,14 +35,7 @@ pub(super) struct Values<'a> {
 
 /// Commands get all values except the token, since process lists show commands,
 /// and the prompt, which may be longer than a command can be.
-const IN_COMMANDS: [&str; 6] = [
-    "gateway",
-    "home",
-    "layer",
-    "model",
-    "prompt_file",
-    "version",
-];
+const IN_COMMANDS: &str = "gateway home layer model prompt_file version";
 
 /// Files in which values are inside double quotes.
 const QUOTING: [&str; 4] = [".json", ".toml", ".yaml", ".yml"];
@@ -97,7 +90,7 @@ impl Values<'_> {
             let value = self.get(name).unwrap_or_default();
             format!("{name}='{}'\n", value.replace('\'', "'\\''"))
         };
-        IN_COMMANDS.map(line).concat()
+        IN_COMMANDS.split(' ').map(line).collect()
     }
 }
 
