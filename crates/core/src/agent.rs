@@ -13,11 +13,10 @@ crate::named! {
     /// The protocol between a harness and its model. The gateway forwards a
     /// conversation without translation, so an endpoint must use the protocol of
     /// the harness.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-    #[serde(rename_all = "snake_case")]
-    #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+    #[derive(Default)]
     pub enum Protocol {
         /// OpenAI's Chat Completions, which most providers offer.
+        #[default]
         Chat = "chat",
         /// OpenAI's Responses.
         Responses = "responses",
@@ -56,8 +55,7 @@ pub enum HarnessConfig {
 
 /// A harness in a configuration:
 /// `{ name = "opencode", version = "1.18.33" }`.
-#[derive(Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Serialize, Deserialize, utoipa::ToSchema)]
 struct HarnessFields {
     /// `replay`, `builtin`, `elsewhere`, or the name of a description.
     name: String,
@@ -72,14 +70,12 @@ struct HarnessFields {
     version: Option<String>,
 }
 
-#[cfg(feature = "openapi")]
 impl utoipa::PartialSchema for HarnessConfig {
     fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::schema::Schema> {
         HarnessFields::schema()
     }
 }
 
-#[cfg(feature = "openapi")]
 impl utoipa::ToSchema for HarnessConfig {}
 
 impl TryFrom<HarnessFields> for HarnessConfig {
@@ -137,10 +133,9 @@ impl HarnessConfig {
 }
 
 /// The address of a model, and how to call it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct Endpoint {
-    #[serde(default = "chat")]
+    #[serde(default)]
     pub protocol: Protocol,
     /// The provider's address up to its version, such as
     /// `https://api.example.org/v1`; the protocol adds its own path.
@@ -153,7 +148,7 @@ pub struct Endpoint {
     /// Parameters added to every request, overriding the harness's:
     /// `{ "temperature": 0 }`.
     #[serde(default, skip_serializing_if = "serde_json::Map::is_empty")]
-    #[cfg_attr(feature = "openapi", schema(value_type = Object))]
+    #[schema(value_type = Object)]
     pub parameters: serde_json::Map<String, serde_json::Value>,
     /// Prices of tokens; from the price table when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -164,14 +159,9 @@ pub struct Endpoint {
     pub recording: Option<String>,
 }
 
-fn chat() -> Protocol {
-    Protocol::Chat
-}
-
 /// A harness with its endpoint, for a programmer that differs from the
 /// architect.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct AgentConfig {
     pub harness: HarnessConfig,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -257,9 +247,8 @@ fn price_range() -> String {
 
 /// The limits of a run; an absent one is unlimited. When one is spent, the
 /// current step ends (`budget_spent`) and no further step starts.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(default, deny_unknown_fields)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Budget {
     /// Input and output tokens together.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -302,8 +291,7 @@ impl Budget {
 }
 
 /// A line of the price table: the prices of a model from a day on.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct PriceLine {
     /// The provider's name of the model.
     pub model: String,

@@ -11,7 +11,6 @@ pub fn text(value: &str) -> String {
     }
 }
 
-/// Adds a line of cells to a table.
 pub fn line(table: &mut String, cells: impl IntoIterator<Item = String>) {
     let quoted = |cell: String| match cell.contains([',', '"', '\r', '\n']) {
         true => format!("\"{}\"", cell.replace('"', "\"\"")),

@@ -46,8 +46,6 @@ pub struct FileDiff {
 }
 
 crate::named! {
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-    #[serde(rename_all = "snake_case")]
     pub enum FileChange {
         Added = "added",
         Removed = "removed",
@@ -64,7 +62,6 @@ pub enum Body {
     Text(String),
     /// It is not text, before or after.
     Binary,
-    /// It is text, but too long to compare.
     TooLong,
     /// Only its executable bit changed.
     Mode,
@@ -87,7 +84,6 @@ impl Diff {
         })
     }
 
-    /// Whether it omits a displayable change.
     pub fn is_cut(&self) -> bool {
         self.more_files > 0 || self.files.iter().any(|file| file.body == Body::LeftOut)
     }
@@ -95,7 +91,6 @@ impl Diff {
     /// The diff with at most `files` files and at most `bytes` bytes of hunks:
     /// those that fit, in order, so that one huge file does not hide small
     /// ones.
-    #[must_use]
     pub fn cut(&self, files: usize, bytes: usize) -> Self {
         let mut bytes_left = bytes;
         let mut colours_left = bytes / BYTES_PER_COLOUR;

@@ -6,7 +6,6 @@ use serde::Serialize;
 use crate::outcomes::TestList;
 use crate::report::{Outcome, Report};
 
-/// One test of the gap.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct NonPassed {
     pub node_id: String,
@@ -67,13 +66,11 @@ pub fn files(gap: &[NonPassed]) -> Vec<GapFile> {
             content: to_json(test),
         });
     }
-    files.insert(
-        0,
-        GapFile {
-            name: "summary.jsonl".into(),
-            content: summary,
-        },
-    );
+    let summary = GapFile {
+        name: "summary.jsonl".into(),
+        content: summary,
+    };
+    files.insert(0, summary);
     files
 }
 

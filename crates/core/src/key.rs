@@ -4,8 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// A stored key without its value, which the server sends to the provider
 /// only. Times are RFC 3339.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct KeyView {
     /// The name configurations use.
     pub name: String,

@@ -1,18 +1,20 @@
 //! Enums whose variants have names: in URLs, in the database, in exports.
 
-/// Defines an enum and the name of each variant, with `ALL` variants in order,
-/// the `name` of one, and the inverse `from_name`.
+/// Defines an enum and the name of each variant, which JSON has too, with `ALL`
+/// variants in order, the `name` of one, and the inverse `from_name`.
 #[macro_export]
 macro_rules! named {
     (
         $(#[$($attribute:tt)*])*
         pub enum $Enum:ident {
-            $($(#[$($note:tt)*])* $Variant:ident = $name:literal,)+
+            $($(#[$($note:tt)*])* $Variant:ident = $name:tt,)+
         }
     ) => {
         $(#[$($attribute)*])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        #[derive(serde::Serialize, serde::Deserialize, utoipa::ToSchema)]
         pub enum $Enum {
-            $($(#[$($note)*])* $Variant,)+
+            $($(#[$($note)*])* #[serde(rename = $name)] $Variant,)+
         }
 
         impl $Enum {

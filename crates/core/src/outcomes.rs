@@ -12,14 +12,12 @@ pub struct TestList(Vec<String>);
 
 impl TestList {
     /// T of a task from the report of its target code.
-    #[must_use]
     pub fn of_target(target: &Report) -> Self {
         Self(target.passing().map(str::to_owned).collect())
     }
 
     /// T of a task whose target ran several times: the tests that passed
     /// every time.
-    #[must_use]
     pub fn passing_in_all(targets: &[Report]) -> Self {
         let Some((first, others)) = targets.split_first() else {
             return Self::none();
@@ -33,7 +31,6 @@ impl TestList {
     }
 
     /// The empty list of a task that has not been tested.
-    #[must_use]
     pub fn none() -> Self {
         Self(Vec::new())
     }
@@ -62,7 +59,6 @@ impl TestList {
 pub struct Outcomes(String);
 
 impl Outcomes {
-    #[must_use]
     pub fn of(list: &TestList, report: &Report) -> Self {
         let letter = |id: &String| {
             let test = report.tests.get(id);
@@ -72,19 +68,15 @@ impl Outcomes {
     }
 
     /// All tests missing: the outcomes of a collapsed iteration.
-    #[must_use]
     pub fn none(list: &TestList) -> Self {
         Self("-".repeat(list.0.len()))
     }
 
     /// All tests pass: the target, by definition of T.
-    #[must_use]
     pub fn all_pass(list: &TestList) -> Self {
         Self("p".repeat(list.0.len()))
     }
 
-    /// Outcomes from the letters in the store.
-    #[must_use]
     pub fn from_letters(letters: String) -> Self {
         Self(letters)
     }
@@ -114,7 +106,6 @@ impl Outcomes {
         count(both.filter(|(before, now)| *before == b'p' && *now != b'p'))
     }
 
-    /// Tests that pass here and not on `before`.
     pub fn gained_since(&self, before: &Self) -> u32 {
         self.passed() + self.lost_since(before) - before.passed()
     }

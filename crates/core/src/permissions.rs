@@ -5,7 +5,6 @@
 /// Never the id of an account, because those are UUIDs.
 const WEBHOOKS: &str = "webhooks";
 
-/// The owner of the keys.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Keyring {
     /// Keys from the command line; administrators' runs may use them too.
@@ -20,7 +19,7 @@ pub enum Keyring {
 
 crate::named! {
     /// The addresses an endpoint may have.
-    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+    #[derive(Default)]
     pub enum Reach {
         /// Any address, including this machine and private networks.
         #[default]
@@ -46,7 +45,6 @@ impl Keyring {
         }
     }
 
-    #[must_use]
     pub fn of_owner(owner: String) -> Self {
         match owner.as_str() {
             "" => Self::Operator,

@@ -8,8 +8,9 @@ use serde::{Deserialize, Serialize};
 use crate::day::is_day;
 
 /// An invalid field.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(
+    Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize, Deserialize, utoipa::ToSchema,
+)]
 #[error("{field}: {problem}")]
 pub struct BadConfig {
     /// As configurations write it: `endpoint.url`, `limits.memory_mb`, ….
@@ -19,7 +20,6 @@ pub struct BadConfig {
 }
 
 impl BadConfig {
-    #[must_use]
     pub fn new(field: impl Into<String>, problem: impl Into<String>) -> Self {
         Self {
             field: field.into(),
@@ -37,7 +37,6 @@ pub struct Problems {
 }
 
 impl Problems {
-    /// All problems that a check reports.
     pub fn collect(check: impl FnOnce(&mut Self)) -> Vec<BadConfig> {
         let mut problems = Self::default();
         check(&mut problems);

@@ -6,14 +6,9 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
-
 crate::named! {
     /// How one test ended. `Missing` is not pytest's: the test was expected, but
     /// the report does not have it.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-    #[serde(rename_all = "snake_case")]
-    #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
     pub enum Outcome {
         Passed = "passed",
         Failed = "failed",
@@ -25,7 +20,6 @@ crate::named! {
     }
 }
 
-/// One test of a report.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TestResult {
     pub outcome: Outcome,
@@ -107,7 +101,6 @@ pub enum PytestExit {
 }
 
 impl PytestExit {
-    #[must_use]
     pub fn from_code(code: i64) -> Self {
         match code {
             0 | 1 => Self::Ran,

@@ -18,13 +18,10 @@ use quick_xml::escape::escape;
 use quick_xml::events::Event;
 use serde::{Deserialize, Serialize};
 
-/// The most requirements a document may hold.
 pub const MAX_REQUIREMENTS: usize = 5;
-/// The most bytes a document may have.
 pub const MAX_BYTES: usize = 256 * 1024;
 
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct Requirement {
     /// Source file and the class or function in it.
     pub location: String,

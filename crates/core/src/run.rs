@@ -15,13 +15,12 @@ pub use crate::problems::BadConfig;
 
 crate::named! {
     /// Where the numbers of a leaderboard row come from.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-    #[serde(rename_all = "snake_case")]
-    #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+    #[derive(Default)]
     pub enum Kind {
         /// The real commits between base and target, replayed.
         Human = "human",
         /// A model evaluated by this platform.
+        #[default]
         Measured = "measured",
         /// A model evaluated elsewhere: self-reported results.
         Imported = "imported",
@@ -29,8 +28,7 @@ crate::named! {
 }
 
 /// The configuration of a run; stored with it as JSON.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct RunConfig {
     /// The name shown on the leaderboard.
     pub model: String,
@@ -64,7 +62,6 @@ pub struct RunConfig {
     pub budget: Budget,
 }
 
-/// Prefix of the programmer's own fields.
 const PROGRAMMER: &str = "programmer.";
 
 fn one() -> u32 {
@@ -73,7 +70,6 @@ fn one() -> u32 {
 
 impl RunConfig {
     /// The human baseline of a split: the real history in the same loop.
-    #[must_use]
     pub fn human(split: &str) -> Self {
         Self {
             model: "Human (replayed history)".into(),
@@ -115,7 +111,6 @@ impl RunConfig {
         architect.into_iter().chain(programmer)
     }
 
-    /// The names of the keys that its agents use.
     pub fn keys(&self) -> Vec<String> {
         let endpoints = self.own_agents().filter_map(|(_, agent)| agent.endpoint);
         endpoints.filter_map(|endpoint| endpoint.key).collect()
@@ -176,9 +171,8 @@ impl RunConfig {
 }
 
 /// The limits of one step.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(default)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Limits {
     /// Thousandths of a processor.
     pub cpus_milli: u32,
@@ -226,10 +220,9 @@ impl Limits {
 
 crate::named! {
     /// The progress of a run or an evolution.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-    #[serde(rename_all = "snake_case")]
-    #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+    #[derive(Default)]
     pub enum Progress {
+        #[default]
         Queued = "queued",
         Running = "running",
         Finished = "finished",

@@ -24,8 +24,7 @@
 use serde::{Deserialize, Serialize};
 
 /// How far an evolution may go.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct Plan {
     /// N of the paper: 20 unless configured; 1 to 1,000.
     pub max_iterations: u32,
@@ -44,9 +43,6 @@ impl Default for Plan {
 
 crate::named! {
     /// The three steps of an iteration.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-    #[serde(rename_all = "snake_case")]
-    #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
     pub enum Role {
         Architect = "architect",
         Programmer = "programmer",
@@ -56,7 +52,6 @@ crate::named! {
 
 impl Role {
     /// The step after this one, in the same iteration or the next.
-    #[must_use]
     pub fn next(self) -> Self {
         match self {
             Self::Architect => Self::Programmer,
@@ -67,9 +62,8 @@ impl Role {
 }
 
 /// How one attempt at a step ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum StepOutcome {
     /// Architect: it wrote a valid document. Programmer: it changed the code.
     Done,
@@ -107,7 +101,6 @@ pub enum StepOutcome {
     Retried,
 }
 
-/// The state of an evolution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum State {
     Active(Cursor),
@@ -132,9 +125,6 @@ pub struct Cursor {
 
 crate::named! {
     /// Why an evolution ended.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-    #[serde(rename_all = "snake_case")]
-    #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
     pub enum Ending {
         Solved = "solved",
         IterationsSpent = "iterations_spent",
@@ -150,12 +140,10 @@ crate::named! {
 }
 
 impl Ending {
-    /// Whether an evolution with this ending counts in scores.
     pub fn is_scored(self) -> bool {
         !matches!(self, Self::BudgetSpent | Self::Blocked | Self::Cancelled)
     }
 
-    /// Whether a retry can resume an evolution with this ending.
     pub fn can_be_retried(self) -> bool {
         matches!(self, Self::BudgetSpent | Self::Blocked)
     }
@@ -186,7 +174,6 @@ impl StepOutcome {
 }
 
 impl State {
-    #[must_use]
     pub fn start() -> Self {
         Self::Active(Cursor::START)
     }
@@ -261,7 +248,6 @@ impl State {
 #[derive(Debug)]
 struct History {
     state: State,
-    /// The last attempted step.
     last_step: Cursor,
     /// External failures at that step.
     external_failures: u32,

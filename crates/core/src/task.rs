@@ -7,10 +7,11 @@ use serde::{Deserialize, Serialize};
 /// The name of a task: 1 to 200 letters, digits, `.`, `_`, `-`, not starting
 /// with a dot. It becomes a folder name and a part of URLs, which allow
 /// nothing else.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, utoipa::ToSchema,
+)]
 #[serde(try_from = "String", into = "String")]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "openapi", schema(value_type = String))]
+#[schema(value_type = String)]
 pub struct TaskId(String);
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -68,8 +69,7 @@ impl fmt::Display for TaskId {
 
 /// How many tests the base and the target of a task pass, in both conventions
 /// (see [`crate::metrics::Convention`]).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct SuiteCounts {
     /// Tests of T (those the target passes) that the base also passes.
     pub base_in_target: u32,
@@ -87,7 +87,6 @@ impl SuiteCounts {
     /// The counts of a task when only they are known: the tests the base
     /// passes, and how many more the target passes. T is then assumed to be
     /// exactly those.
-    #[must_use]
     pub fn counts_only(base_passed: u32, gap: u32) -> Self {
         Self {
             base_in_target: base_passed,

@@ -40,7 +40,6 @@ pub fn cells<'a>(
     std::iter::once(first).chain(later)
 }
 
-/// How one test behaved over an evolution.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct TestHistory {
     /// It was lost at some scored iteration. A collapse does not count here:
@@ -58,7 +57,6 @@ pub struct TestHistory {
 }
 
 impl TestHistory {
-    #[must_use]
     pub fn from_cells(cells: impl Iterator<Item = Cell>) -> Self {
         let mut history = Self::default();
         let mut before = None;
@@ -115,8 +113,7 @@ fn twins<'a>(
 }
 
 crate::named! {
-    /// A filter of tests.
-    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+    #[derive(Default)]
     pub enum Wanted {
         Regressed = "regressed",
         NeverPassed = "never",

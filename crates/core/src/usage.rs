@@ -3,8 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// Token counts of the provider.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct Usage {
     /// Tokens of the requests, including those from the provider's cache.
     pub input_tokens: u64,
@@ -20,7 +19,6 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// Input and output together.
     pub fn total(self) -> u64 {
         self.input_tokens.saturating_add(self.output_tokens)
     }
@@ -38,8 +36,7 @@ impl std::ops::AddAssign for Usage {
 
 /// The gateway's own measurements, beside the tokens. Imported results have
 /// none.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct Traffic {
     /// Requests of the harness, answered or given up.
     pub requests: u64,
@@ -67,8 +64,7 @@ impl std::ops::AddAssign for Traffic {
 }
 
 /// US dollars per million tokens; each 0 to 100,000.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct Prices {
     /// Input outside the provider's cache.
     pub input: f64,
@@ -97,7 +93,6 @@ impl Prices {
         rounded
     }
 
-    /// Whether every price is a number within the range.
     pub fn are_valid(self) -> bool {
         let all = [Some(self.input), self.cached, Some(self.output)];
         all.into_iter()

@@ -7,7 +7,6 @@ use swe_ci_views::style::FileLines;
 
 use crate::Source;
 
-/// The difference between a base and another version.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Changed {
     pub lines: Lines,
@@ -45,7 +44,6 @@ pub fn changed(base: &Source, other: &Source) -> anyhow::Result<Changed> {
     Ok(total)
 }
 
-/// Lines added and deleted.
 fn lines(old: &[u8], new: &[u8]) -> Result<(u32, u32), git2::Error> {
     let mut options = DiffOptions::new();
     options.context_lines(0);

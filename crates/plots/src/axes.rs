@@ -19,7 +19,6 @@ pub(crate) fn values(canvas: &Canvas<'_>, frame: &Frame, values: &[f64]) {
     }
 }
 
-/// The line below the data area.
 pub(crate) fn bottom(canvas: &Canvas<'_>, frame: &Frame) {
     let (left, right, low) = (*frame.x.start(), *frame.x.end(), *frame.y.start());
     canvas.line(&[(left, low), (right, low)], Paint::Axis, 1.0);
@@ -47,12 +46,8 @@ pub(crate) fn upright(canvas: &Canvas<'_>, title: &str) {
 pub(crate) fn gammas(canvas: &Canvas<'_>, frame: &Frame, wanted: u32) {
     let gammas = ticks(frame.x.clone(), wanted);
     for gamma in &gammas {
-        tick(
-            canvas,
-            frame,
-            *gamma,
-            &format!("{gamma:.*}", places(&gammas)),
-        );
+        let text = format!("{gamma:.*}", places(&gammas));
+        tick(canvas, frame, *gamma, &text);
     }
 }
 

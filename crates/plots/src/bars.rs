@@ -12,12 +12,7 @@ use crate::{Figure, Mark};
 pub(crate) fn bars(brush: &Brush<'_>, data: &Bars, title: &str) -> Figure {
     let rows = u32::try_from(data.bars.len()).unwrap_or(1);
     let row = brush.either(27, 40);
-    let margins = Margins {
-        top: 10,
-        right: brush.either(64, 56),
-        bottom: 30,
-        left: brush.either(214, 14),
-    };
+    let margins = Margins::new(10, brush.either(64, 56), 30, brush.either(214, 14));
     let frame = Frame {
         size: brush.size(margins.top + margins.bottom + rows * row),
         margins,
@@ -39,11 +34,8 @@ pub(crate) fn bars(brush: &Brush<'_>, data: &Bars, title: &str) -> Figure {
 fn scale(canvas: &Canvas<'_>, data: &Bars, top: f64) {
     let values = ticks(0.0..=data.most, 5);
     for value in &values {
-        let paint = if *value == 0.0 {
-            Paint::Axis
-        } else {
-            Paint::Grid
-        };
+        let is_zero = *value == 0.0;
+        let paint = if is_zero { Paint::Axis } else { Paint::Grid };
         canvas.line(&[(*value, 0.0), (*value, top)], paint, 1.0);
         let (x, y) = canvas.pixel(*value, 0.0);
         let text = format::decimals(*value, places(&values));
@@ -57,12 +49,8 @@ fn draw_row(brush: &Brush<'_>, canvas: &Canvas<'_>, data: &Bars, bar: &Bar, y: f
     let (x, _) = canvas.pixel(bar.value, y);
     let (right, _) = canvas.pixel(data.most, y);
     let down = brush.either(0.0, 8.0);
-    brush.name(
-        canvas,
-        &bar.run,
-        (left - 12.0, middle),
-        (left, middle - 9.0),
-    );
+    let (roomy, narrow) = ((left - 12.0, middle), (left, middle - 9.0));
+    brush.name(canvas, &bar.run, roomy, narrow);
     let middle = middle + down;
     canvas.pixel_line(&[(left, middle), (x, middle)], Paint::Axis, 1.0);
     if let Some(interval) = bar.interval {

@@ -56,10 +56,7 @@ impl<'a> Brush<'a> {
     }
 
     pub(crate) fn size(&self, height: u32) -> Size {
-        Size {
-            width: self.layout.width(),
-            height,
-        }
+        Size::of(self.layout.width(), height)
     }
 
     /// One of two values, by the width of the layout.
@@ -90,9 +87,8 @@ impl<'a> Brush<'a> {
         canvas.text(&name, self.either(roomy, narrow), anchor, Paint::Ink);
     }
 
-    /// A run's marker in its colour.
     pub(crate) fn marker(&self, canvas: &Canvas<'_>, run: &Subject, at: (f64, f64), radius: f64) {
-        canvas.pixel_marker(at, self.series(run), radius, self.solid(run), true);
+        canvas.marker(at, self.series(run), radius, self.solid(run), true);
     }
 }
 

@@ -25,7 +25,6 @@ pub(crate) const SCALE: u32 = 4;
 const FONT_FACTOR: f64 = 1.24;
 /// Pixels between the lines of a hatched area.
 const HATCH: f64 = 5.0;
-/// The lettering of figures.
 const PLAIN: Lettering = Lettering::of(12.0);
 
 /// Space around the data, in pixels.
@@ -35,6 +34,18 @@ pub(crate) struct Margins {
     pub right: u32,
     pub bottom: u32,
     pub left: u32,
+}
+
+impl Margins {
+    /// In the order of CSS.
+    pub(crate) const fn new(top: u32, right: u32, bottom: u32, left: u32) -> Self {
+        Self {
+            top,
+            right,
+            bottom,
+            left,
+        }
+    }
 }
 
 /// Where a text is relative to its point.
@@ -191,41 +202,26 @@ impl<'a> Canvas<'a> {
     /// The position of a datum, in pixels.
     pub(crate) fn pixel(&self, x: f64, y: f64) -> (f64, f64) {
         let (px, py) = self.at(x, y);
-        (
-            f64::from(px) / f64::from(SCALE),
-            f64::from(py) / f64::from(SCALE),
-        )
+        let scale = f64::from(SCALE);
+        (f64::from(px) / scale, f64::from(py) / scale)
     }
 
     pub(crate) fn mark(&self, (x, y): (f64, f64), series: &str, label: String) -> Mark {
         Mark::new((x, y), self.pixel(x, y), series, label)
     }
 
-    /// A line through data.
     pub(crate) fn line(&self, points: &[(f64, f64)], paint: Paint, width: f64) {
         let path: Vec<(i32, i32)> = points.iter().map(|(x, y)| self.at(*x, *y)).collect();
         self.path(path, paint, width);
     }
 
-    /// A line through points given in pixels.
     pub(crate) fn pixel_line(&self, points: &[(f64, f64)], paint: Paint, width: f64) {
         self.path(points.iter().map(|p| units(*p)).collect(), paint, width);
     }
 
-    /// A marker that covers what is beneath it, hollow or filled.
+    /// A marker that covers what is beneath it, hollow or filled, around a point
+    /// given in pixels.
     pub(crate) fn marker(
-        &self,
-        at: (f64, f64),
-        shape: usize,
-        radius: f64,
-        paint: Paint,
-        hollow: bool,
-    ) {
-        self.pixel_marker(self.pixel(at.0, at.1), shape, radius, paint, hollow);
-    }
-
-    /// Like [`Canvas::marker`], around a point given in pixels.
-    pub(crate) fn pixel_marker(
         &self,
         at: (f64, f64),
         shape: usize,
@@ -301,7 +297,6 @@ impl<'a> Canvas<'a> {
         self.pixel_line(&[(x - r, y + r), (x + r, y - r)], paint, 2.0);
     }
 
-    /// A text at a point given in pixels.
     pub(crate) fn text(&self, text: &str, at: (f64, f64), anchor: Anchor, paint: Paint) {
         self.styled_text(text, at, anchor, paint, PLAIN);
     }

@@ -39,12 +39,7 @@ pub(crate) fn changed_lines(brush: &Brush<'_>, data: &ChangedLines) -> Figure {
     let powers = widened(values, 0.06, 0.15);
     let frame = Frame {
         size: brush.size(brush.either(440, 380) + legend.height()),
-        margins: Margins {
-            top: 34,
-            right: brush.either(40, 18),
-            bottom: 60 + legend.height(),
-            left: 56,
-        },
+        margins: Margins::new(34, brush.either(40, 18), 60 + legend.height(), 56),
         x: powers.clone(),
         y: powers,
     };

@@ -10,7 +10,6 @@ use crate::paint::Paint;
 use crate::panels::{Panels, Span};
 use crate::{Figure, Mark};
 
-/// The panels from left to right.
 const PANELS: [&str; 2] = ["rate", "magnitude"];
 
 pub(crate) fn correlations(brush: &Brush<'_>, data: &Correlations) -> Figure {

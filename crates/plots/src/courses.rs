@@ -18,12 +18,7 @@ pub fn courses(task: &TaskCourses, names: &[String], size: Size, theme: Theme) -
     let longest = all().map(|c| c.passes.len()).max().unwrap_or(0).max(1);
     let frame = Frame {
         size,
-        margins: Margins {
-            top: 24,
-            right: 52,
-            bottom: 42,
-            left: 46,
-        },
+        margins: Margins::new(24, 52, 42, 46),
         x: 0.0..=longest as f64,
         y: range(task),
     };
@@ -88,10 +83,10 @@ fn line(canvas: &Canvas<'_>, frame: &Frame, run: usize, course: &Course) {
     for (at, passes) in points(course).into_iter().skip(1) {
         let broke = course.regressions.iter().any(|i| f64::from(*i) == at);
         if broke {
-            canvas.marker((at, passes), run, 4.0, Paint::Bad, true);
+            canvas.marker(canvas.pixel(at, passes), run, 4.0, Paint::Bad, true);
         }
     }
-    canvas.marker((x, y), run, 4.0, paint, false);
+    canvas.marker(canvas.pixel(x, y), run, 4.0, paint, false);
 }
 
 /// The letter of each run at the right, moved apart to avoid overlaps.

@@ -32,7 +32,6 @@ pub struct Curve {
 }
 
 impl Curves {
-    #[must_use]
     pub fn of(sheet: &LeaderboardData, convention: Convention) -> Self {
         let series = series(&sheet.entries);
         let curves = sheet
@@ -65,7 +64,6 @@ impl Curves {
     }
 
     /// The same lines in fewer digits, for sending.
-    #[must_use]
     pub fn rounded(mut self) -> Self {
         for curve in &mut self.0 {
             curve.changes = curve.changes.rounded();
@@ -77,12 +75,10 @@ impl Curves {
         self.0.iter()
     }
 
-    /// The lowest of all scores, over every γ.
     pub fn lowest(&self) -> Option<f64> {
         self.heights().min_by(f64::total_cmp)
     }
 
-    /// The range of all scores with a margin.
     fn range(&self) -> (f64, f64) {
         let (low, high) = self
             .heights()
@@ -148,12 +144,7 @@ pub fn evoscore_gamma(curves: &Curves, gamma: Gamma, size: Size, theme: Theme) -
     let right = if narrow { 108 } else { 196 };
     let frame = Frame {
         size,
-        margins: Margins {
-            top: 40,
-            right,
-            bottom: 46,
-            left: 42,
-        },
+        margins: Margins::new(40, right, 46, 42),
         x: GAMMA_MIN..=GAMMA_MAX,
         y: low..=high,
     };
@@ -205,7 +196,7 @@ fn mark(canvas: &Canvas<'_>, curve: &Curve, gamma: Gamma) -> Mark {
     let gamma = gamma.get().clamp(GAMMA_MIN, GAMMA_MAX);
     let at = (gamma, curve.at(Gamma::new(gamma).unwrap_or(Gamma::ONE)));
     let solid = Paint::Series(curve.series % SERIES_COLOURS);
-    canvas.marker(at, curve.series, 5.0, solid, true);
+    canvas.marker(canvas.pixel(at.0, at.1), curve.series, 5.0, solid, true);
     let label = format!("{}: {}", curve.model, format::score(at.1));
     canvas.mark(at, &curve.run_id, label)
 }

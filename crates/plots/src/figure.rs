@@ -43,12 +43,7 @@ pub fn figure(
 fn nothing(brush: &Brush<'_>, which: figures::Figure) -> Figure {
     let frame = Frame {
         size: brush.size(120),
-        margins: Margins {
-            top: 10,
-            right: 10,
-            bottom: 10,
-            left: 10,
-        },
+        margins: Margins::new(10, 10, 10, 10),
         x: 0.0..=1.0,
         y: 0.0..=1.0,
     };

@@ -4,13 +4,11 @@ use crate::canvas::{Anchor, Area, Canvas, Frame};
 use crate::format;
 use crate::paint::Paint;
 
-/// Pixels between two labels.
 const LABEL_GAP: f64 = 15.0;
 /// The approximate width of a letter in pixels.
 const LETTER: f64 = 6.4;
 const HEIGHT: f64 = 14.0;
 
-/// The name of a line.
 pub(crate) struct End<'a> {
     /// Where the line ends, in pixels.
     pub at: (f64, f64),
@@ -80,19 +78,12 @@ impl Places {
     pub(crate) fn write(&mut self, canvas: &Canvas<'_>, name: &str, at: (f64, f64), paint: Paint) {
         let width = name.chars().count() as f64 * LETTER;
         let (x, y) = at;
+        let (left, top) = (x - width / 2.0, y - HEIGHT / 2.0);
         let tries = [
-            (Anchor::Right, (x + 10.0, y), (x + 10.0, y - HEIGHT / 2.0)),
-            (
-                Anchor::Left,
-                (x - 10.0, y),
-                (x - 10.0 - width, y - HEIGHT / 2.0),
-            ),
-            (
-                Anchor::Above,
-                (x, y - 9.0),
-                (x - width / 2.0, y - 9.0 - HEIGHT),
-            ),
-            (Anchor::Below, (x, y + 9.0), (x - width / 2.0, y + 9.0)),
+            (Anchor::Right, (x + 10.0, y), (x + 10.0, top)),
+            (Anchor::Left, (x - 10.0, y), (x - 10.0 - width, top)),
+            (Anchor::Above, (x, y - 9.0), (left, y - 9.0 - HEIGHT)),
+            (Anchor::Below, (x, y + 9.0), (left, y + 9.0)),
         ];
         for (anchor, point, (left, top)) in tries {
             let area = Area {

@@ -5,6 +5,7 @@ use swe_ci_views::figures::Subject;
 use crate::brush::{Brush, Layout};
 use crate::canvas::{Anchor, Canvas};
 use crate::format;
+use crate::paint::Paint;
 
 /// The height of a line in pixels.
 const LINE: u32 = 20;
@@ -32,7 +33,6 @@ impl<'a> Legend<'a> {
         }
     }
 
-    /// Its height in pixels.
     pub(crate) fn height(&self) -> u32 {
         let runs = u32::try_from(self.runs.len()).unwrap_or(u32::MAX);
         runs.div_ceil(self.columns) * LINE
@@ -53,12 +53,7 @@ impl<'a> Legend<'a> {
             let y = top + f64::from(number / self.columns * LINE + LINE / 2);
             brush.marker(canvas, run, (x + 6.0, y), 4.5);
             let name = format::clip(&run.model, most);
-            canvas.text(
-                &name,
-                (x + MARKER, y),
-                Anchor::Right,
-                crate::paint::Paint::Ink,
-            );
+            canvas.text(&name, (x + MARKER, y), Anchor::Right, Paint::Ink);
         }
     }
 }

@@ -43,7 +43,6 @@ pub use passing::passing;
 pub const GAMMA_MIN: f64 = 0.5;
 pub const GAMMA_MAX: f64 = 2.0;
 
-/// A picture and the data in it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Figure {
     /// A whole `<svg>` element.
@@ -69,14 +68,13 @@ pub struct Mark {
 
 impl Mark {
     fn new((x, y): (f64, f64), (px, py): (f64, f64), series: &str, label: String) -> Self {
-        let series = series.to_owned();
         Self {
             x,
             y,
             px,
             py,
             label,
-            series,
+            series: series.to_owned(),
         }
     }
 }
@@ -91,23 +89,15 @@ pub struct Size {
 
 impl Size {
     /// Beside text, on a wide screen.
-    pub const WIDE: Self = Self {
-        width: 820,
-        height: 400,
-    };
+    pub const WIDE: Self = Self::of(820, 400);
     /// On a phone.
-    pub const NARROW: Self = Self {
-        width: 360,
-        height: 340,
-    };
+    pub const NARROW: Self = Self::of(360, 340);
     /// One of several, beside a table.
-    pub const SMALL: Self = Self {
-        width: 440,
-        height: 240,
-    };
+    pub const SMALL: Self = Self::of(440, 240);
     /// For a paper or a slide.
-    pub const PRINT: Self = Self {
-        width: 960,
-        height: 480,
-    };
+    pub const PRINT: Self = Self::of(960, 480);
+
+    const fn of(width: u32, height: u32) -> Self {
+        Self { width, height }
+    }
 }

@@ -19,11 +19,8 @@ const MOST_MARKED: usize = 8;
 /// its code after each iteration.
 pub fn trend(data: &Lines, layout: Layout) -> Figure {
     let series: Vec<usize> = (0..data.lines.len()).collect();
-    lines(
-        &Brush::new(layout, Theme::Page, &series),
-        data,
-        "Where its code stood",
-    )
+    let brush = Brush::new(layout, Theme::Page, &series);
+    lines(&brush, data, "Where its code stood")
 }
 
 pub(crate) fn lines(brush: &Brush<'_>, data: &Lines, title: &str) -> Figure {
@@ -31,12 +28,7 @@ pub(crate) fn lines(brush: &Brush<'_>, data: &Lines, title: &str) -> Figure {
     let steps = data.steps.len() as f64;
     let frame = Frame {
         size: brush.size(brush.either(420, 360)),
-        margins: Margins {
-            top: 34,
-            right: brush.either(204, 112),
-            bottom: 50,
-            left: 44,
-        },
+        margins: Margins::new(34, brush.either(204, 112), 50, 44),
         x: 1.0..=steps.max(1.5),
         y: low..=high,
     };
@@ -78,7 +70,6 @@ fn end(line: &Line) -> f64 {
     line.values.last().copied().unwrap_or_default()
 }
 
-/// The range of all values with a margin.
 fn range(data: &Lines) -> (f64, f64) {
     let all = || data.lines.iter().flat_map(|line| &line.values).copied();
     let low = all().fold(f64::INFINITY, f64::min);
@@ -88,11 +79,8 @@ fn range(data: &Lines) -> (f64, f64) {
     }
     let room = ((high - low) * 0.06).max(0.03);
     // A scale that nearly reaches 0 starts there.
-    let low = if (0.0..0.2).contains(&low) {
-        0.0
-    } else {
-        low - room
-    };
+    let near_zero = (0.0..0.2).contains(&low);
+    let low = if near_zero { 0.0 } else { low - room };
     (low.max(-1.04), (high + room).min(1.04))
 }
 

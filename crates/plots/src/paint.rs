@@ -64,7 +64,6 @@ impl Paint {
         }
     }
 
-    /// Its index in [`PLAIN`].
     fn place(self) -> usize {
         let place = PLAIN.iter().position(|(paint, ..)| *paint == self);
         place.unwrap_or(0)

@@ -11,15 +11,12 @@ use crate::paint::Paint;
 /// How a figure lays out its panels, in pixels.
 #[derive(Clone, Copy)]
 pub(crate) struct Panels {
-    /// The height of a row.
     pub row: u32,
-    /// The space below the rows.
     pub bottom: u32,
     /// The space right of each panel, for its numbers.
     pub numbers: f64,
 }
 
-/// The left and right end of a panel's scale.
 #[derive(Clone, Copy)]
 pub(crate) struct Span {
     pub left: f64,
@@ -29,12 +26,7 @@ pub(crate) struct Span {
 impl Panels {
     pub(crate) fn frame(self, brush: &Brush<'_>, runs: usize) -> Frame {
         let rows = u32::try_from(runs).unwrap_or(1);
-        let margins = Margins {
-            top: 34,
-            right: 8,
-            bottom: self.bottom,
-            left: brush.either(214, 8),
-        };
+        let margins = Margins::new(34, 8, self.bottom, brush.either(214, 8));
         Frame {
             size: brush.size(margins.top + margins.bottom + rows * self.row),
             margins,

@@ -20,12 +20,7 @@ pub fn passing(evolution: &EvolutionView, size: Size, theme: Theme) -> Figure {
     let scored = scored(evolution);
     let frame = Frame {
         size,
-        margins: Margins {
-            top: 22,
-            right: 40,
-            bottom: 40,
-            left: 46,
-        },
+        margins: Margins::new(22, 40, 40, 46),
         x: 0.0..=last_iteration(evolution),
         y: range(evolution, &scored),
     };
@@ -78,12 +73,8 @@ pub(crate) fn draw_axes(canvas: &Canvas<'_>, frame: &Frame, lines: u32) {
     for tests in whole_ticks(frame.y.clone(), lines) {
         canvas.line(&[(0.0, tests), (last, tests)], Paint::Grid, 1.0);
         let (x, y) = canvas.pixel(0.0, tests);
-        canvas.text(
-            &tests.to_string(),
-            (x - 10.0, y),
-            Anchor::Left,
-            Paint::Muted,
-        );
+        let text = tests.to_string();
+        canvas.text(&text, (x - 10.0, y), Anchor::Left, Paint::Muted);
     }
     for iteration in whole_ticks(frame.x.clone(), 8) {
         let text = match iteration {
@@ -96,7 +87,6 @@ pub(crate) fn draw_axes(canvas: &Canvas<'_>, frame: &Frame, lines: u32) {
     axes::along(canvas, frame, "iteration", 23.0);
 }
 
-/// The dashed line of a target.
 pub(crate) fn goal(canvas: &Canvas<'_>, frame: &Frame, target: u32) {
     let goal = f64::from(target);
     canvas.line(&[(0.0, goal), (*frame.x.end(), goal)], Paint::Goal, 1.25);
@@ -109,7 +99,8 @@ fn marks(canvas: &Canvas<'_>, frame: &Frame, evolution: &EvolutionView) -> Vec<M
     let many = evolution.iterations.len() > MOST_DOTS;
     let suite = evolution.suite;
     let base = (0.0, f64::from(suite.base_in_target));
-    canvas.marker(base, 0, 3.0, Paint::Series(0), false);
+    let at = canvas.pixel(base.0, base.1);
+    canvas.marker(at, 0, 3.0, Paint::Series(0), false);
     let label = format!(
         "Base: {} of {} target tests pass",
         suite.base_in_target, suite.target
@@ -123,9 +114,9 @@ fn marks(canvas: &Canvas<'_>, frame: &Frame, evolution: &EvolutionView) -> Vec<M
             } => {
                 let at = (x, f64::from(in_target));
                 if lost > 0 {
-                    canvas.marker(at, 0, 4.5, Paint::Bad, true);
+                    canvas.marker(canvas.pixel(at.0, at.1), 0, 4.5, Paint::Bad, true);
                 } else if !many {
-                    canvas.marker(at, 0, 3.0, Paint::Series(0), false);
+                    canvas.marker(canvas.pixel(at.0, at.1), 0, 3.0, Paint::Series(0), false);
                 }
                 at
             }

@@ -18,12 +18,7 @@ const STRIP: u32 = 132;
 
 pub(crate) fn ranks(brush: &Brush<'_>, data: &Ranks) -> Figure {
     let runs = u32::try_from(data.lines.len()).unwrap_or(1);
-    let margins = Margins {
-        top: 40,
-        right: brush.either(196 + STRIP, 112),
-        bottom: 50,
-        left: 34,
-    };
+    let margins = Margins::new(40, brush.either(196 + STRIP, 112), 50, 34);
     let frame = Frame {
         size: brush.size(margins.top + margins.bottom + runs.max(3) * ROW),
         margins,
@@ -32,32 +27,29 @@ pub(crate) fn ranks(brush: &Brush<'_>, data: &Ranks) -> Figure {
         y: -(f64::from(runs) + 0.5)..=-0.5,
     };
     let title = format!("Ranks for γ from 0.5 to 2, at γ {:.2}", data.gamma);
-    frame.draw(
-        brush.theme,
-        summary(&title, data.lines.iter().map(words)),
-        |canvas| {
-            draw_axes(brush, canvas, &frame, data);
-            for line in data.lines.iter().rev() {
-                let ranks = line.ranks.iter().map(|rank| -f64::from(*rank));
-                let points: Vec<(f64, f64)> = data.gammas.iter().copied().zip(ranks).collect();
-                canvas.line(&points, Paint::Series(brush.series(&line.run)), 2.25);
+    let summary = summary(&title, data.lines.iter().map(words));
+    frame.draw(brush.theme, summary, |canvas| {
+        draw_axes(brush, canvas, &frame, data);
+        for line in data.lines.iter().rev() {
+            let ranks = line.ranks.iter().map(|rank| -f64::from(*rank));
+            let points: Vec<(f64, f64)> = data.gammas.iter().copied().zip(ranks).collect();
+            canvas.line(&points, Paint::Series(brush.series(&line.run)), 2.25);
+        }
+        let ends = data.lines.iter().map(|line| {
+            let last = line.ranks.last().copied().unwrap_or_default();
+            End {
+                at: canvas.pixel(GAMMA_MAX, -f64::from(last)),
+                name: &line.run.model,
+                paint: brush.solid(&line.run),
             }
-            let ends = data.lines.iter().map(|line| {
-                let last = line.ranks.last().copied().unwrap_or_default();
-                End {
-                    at: canvas.pixel(GAMMA_MAX, -f64::from(last)),
-                    name: &line.run.model,
-                    paint: brush.solid(&line.run),
-                }
-            });
-            labels::ends(canvas, &frame, ends.collect(), brush.either(26, 13));
-            if !brush.narrow() {
-                strip(brush, canvas, &frame, data);
-            }
-            let mark = |line| mark(brush, canvas, data, line);
-            data.lines.iter().map(mark).collect()
-        },
-    )
+        });
+        labels::ends(canvas, &frame, ends.collect(), brush.either(26, 13));
+        if !brush.narrow() {
+            strip(brush, canvas, &frame, data);
+        }
+        let mark = |line| mark(brush, canvas, data, line);
+        data.lines.iter().map(mark).collect()
+    })
 }
 
 fn draw_axes(brush: &Brush<'_>, canvas: &Canvas<'_>, frame: &Frame, data: &Ranks) {
@@ -102,10 +94,8 @@ fn strip(brush: &Brush<'_>, canvas: &Canvas<'_>, frame: &Frame, data: &Ranks) {
 }
 
 fn mark(brush: &Brush<'_>, canvas: &Canvas<'_>, data: &Ranks, line: &RankLine) -> Mark {
-    let at = (
-        data.gamma.clamp(GAMMA_MIN, GAMMA_MAX),
-        -f64::from(line.rank),
-    );
+    let gamma = data.gamma.clamp(GAMMA_MIN, GAMMA_MAX);
+    let at = (gamma, -f64::from(line.rank));
     brush.marker(canvas, &line.run, canvas.pixel(at.0, at.1), 5.0);
     canvas.mark(at, &line.run.run_id, words(line))
 }

@@ -21,7 +21,6 @@ const LONGEST: usize = 24;
 /// The possible intervals between dates, in months.
 const MONTHS: [i64; 7] = [1, 2, 3, 6, 12, 24, 60];
 
-/// A run in the plane.
 struct Dot<'a> {
     run: &'a Subject,
     at: (f64, f64),
@@ -57,7 +56,7 @@ pub(crate) fn releases(brush: &Brush<'_>, data: &Releases) -> Figure {
         let mut marks = put(brush, canvas, &frame, &dots, all());
         for point in &hollow {
             let at = canvas.pixel(point.at.0, point.at.1);
-            canvas.pixel_marker(at, 0, 2.5, Paint::Muted, true);
+            canvas.marker(at, 0, 2.5, Paint::Muted, true);
             marks.push(canvas.mark(point.at, "", point.words.clone()));
         }
         marks
@@ -98,12 +97,7 @@ pub(crate) fn spending(brush: &Brush<'_>, data: &Spending) -> Figure {
 fn frame(brush: &Brush<'_>, x: RangeInclusive<f64>, y: RangeInclusive<f64>) -> Frame {
     Frame {
         size: brush.size(brush.either(440, 380)),
-        margins: Margins {
-            top: 34,
-            right: brush.either(40, 18),
-            bottom: 50,
-            left: 44,
-        },
+        margins: Margins::new(34, brush.either(40, 18), 50, 44),
         x,
         y,
     }
@@ -122,7 +116,6 @@ pub(crate) fn widened(
     low - room..=high + room
 }
 
-/// The scores with their intervals.
 fn scores(dots: &[Dot<'_>], all: impl Iterator<Item = (f64, f64)>) -> RangeInclusive<f64> {
     let intervals = dots.iter().filter_map(|dot| dot.interval);
     let ends = intervals.flat_map(|interval| [interval.low, interval.high]);
@@ -192,14 +185,11 @@ struct Hollow<'a> {
 fn published(data: &Releases) -> Vec<Hollow<'_>> {
     let rows = data.published.iter().filter_map(|row| {
         let day = day_number(&row.release_date)?;
+        let score = format::score(row.evoscore);
         Some(Hollow {
             at: (day as f64, row.evoscore),
             provider: &row.provider,
-            words: format!(
-                "{}: {}, as published",
-                row.model,
-                format::score(row.evoscore)
-            ),
+            words: format!("{}: {score}, as published", row.model),
         })
     });
     rows.collect()

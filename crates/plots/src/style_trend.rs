@@ -13,9 +13,7 @@ use crate::paint::Paint;
 use crate::ticks::{places, ticks, whole_ticks};
 use crate::{Figure, Mark};
 
-/// A quantity with a panel.
 struct Followed {
-    /// Above its panel.
     title: &'static str,
     /// Its name in labels of marks.
     name: &'static str,
@@ -55,7 +53,6 @@ const NUMBERS: f64 = 46.0;
 const ABOVE: f64 = 26.0;
 const BELOW: f64 = 28.0;
 
-/// The area of one panel.
 struct Panel {
     followed: &'static Followed,
     left: f64,
@@ -75,33 +72,25 @@ pub(crate) fn style_trends(brush: &Brush<'_>, data: &StyleTrends) -> Figure {
     let panels_height = height * 4 / columns;
     let frame = Frame {
         size: brush.size(panels_height + 34 + legend.height()),
-        margins: Margins {
-            top: 0,
-            right: 12,
-            bottom: 34 + legend.height(),
-            left: 0,
-        },
+        margins: Margins::new(0, 12, 34 + legend.height(), 0),
         x: 0.0..=1.0,
         y: 0.0..=1.0,
     };
     let title = "Change of code style since the base, by iteration";
-    frame.draw(
-        brush.theme,
-        summary(title, data.runs.iter().map(end)),
-        |canvas| {
-            let panels = panels(&frame, data, columns);
-            let width = f64::from(frame.size.width);
-            let below = f64::from(panels_height);
-            let at = (width / 2.0, below);
-            canvas.text("iteration", at, Anchor::Below, Paint::Muted);
-            legend.draw(brush, canvas, (12.0, width - 8.0), below + 26.0);
-            let marks = panels.iter().flat_map(|panel| {
-                panel.axes(canvas);
-                panel.lines(brush, canvas, data)
-            });
-            marks.collect()
-        },
-    )
+    let summary = summary(title, data.runs.iter().map(end));
+    frame.draw(brush.theme, summary, |canvas| {
+        let panels = panels(&frame, data, columns);
+        let width = f64::from(frame.size.width);
+        let below = f64::from(panels_height);
+        let at = (width / 2.0, below);
+        canvas.text("iteration", at, Anchor::Below, Paint::Muted);
+        legend.draw(brush, canvas, (12.0, width - 8.0), below + 26.0);
+        let marks = panels.iter().flat_map(|panel| {
+            panel.axes(canvas);
+            panel.lines(brush, canvas, data)
+        });
+        marks.collect()
+    })
 }
 
 fn panels(frame: &Frame, data: &StyleTrends, columns: u32) -> Vec<Panel> {
@@ -110,10 +99,8 @@ fn panels(frame: &Frame, data: &StyleTrends, columns: u32) -> Vec<Panel> {
     let height = f64::from(frame.inner_height()) / rows;
     let longest = steps(data).map(|step| step.iteration).max().unwrap_or(1);
     let panel = |(number, followed): (u32, &'static Followed)| {
-        let (left, top) = (
-            f64::from(number % columns) * width,
-            f64::from(number / columns) * height,
-        );
+        let left = f64::from(number % columns) * width;
+        let top = f64::from(number / columns) * height;
         let (low, high) = range(data, followed);
         Panel {
             followed,
@@ -145,12 +132,9 @@ fn range(data: &StyleTrends, followed: &Followed) -> (f64, f64) {
 
 impl Panel {
     fn at(&self, (iteration, value): (f64, f64)) -> (f64, f64) {
-        let across = iteration / self.longest;
+        let x = self.left + (self.right - self.left) * (iteration / self.longest);
         let up = (value - self.low) / (self.high - self.low);
-        (
-            self.left + (self.right - self.left) * across,
-            self.bottom - (self.bottom - self.top) * up,
-        )
+        (x, self.bottom - (self.bottom - self.top) * up)
     }
 
     fn axes(&self, canvas: &Canvas<'_>) {

@@ -14,9 +14,7 @@ use crate::paint::Paint;
 use crate::panels::{Panels, Span};
 use crate::{Figure, Mark};
 
-/// The panels from left to right.
 const PANELS: [(StyleMetric, &str); 2] = [(StyleMetric::Mi, "MI"), (StyleMetric::Pylint, "Pylint")];
-/// Half the height of a bar.
 const HALF: f64 = 6.0;
 
 pub(crate) fn style_wins(brush: &Brush<'_>, data: &StyleWins) -> Figure {
@@ -27,26 +25,23 @@ pub(crate) fn style_wins(brush: &Brush<'_>, data: &StyleWins) -> Figure {
     };
     let frame = layout.frame(brush, data.runs.len());
     let title = "Share of solved tasks with better MI and Pylint score than the oracle";
-    frame.draw(
-        brush.theme,
-        summary(title, data.runs.iter().map(both)),
-        |canvas| {
-            let spans = layout.spans(&frame);
-            let panels = [0, 1].map(|index| Panel {
-                metric: PANELS[index].0,
-                name: PANELS[index].1,
-                span: spans[index],
-            });
-            for panel in &panels {
-                let lines = [(Paint::Axis, "0"), (Paint::Grid, "0.5"), (Paint::Grid, "1")];
-                panel.span.scale(canvas, &frame, panel.name, lines);
-            }
-            key(canvas, &frame);
-            layout.rows(&frame, &data.runs, |run, y| {
-                draw_row(brush, canvas, &panels, run, y)
-            })
-        },
-    )
+    let summary = summary(title, data.runs.iter().map(both));
+    frame.draw(brush.theme, summary, |canvas| {
+        let spans = layout.spans(&frame);
+        let panels = [0, 1].map(|index| Panel {
+            metric: PANELS[index].0,
+            name: PANELS[index].1,
+            span: spans[index],
+        });
+        for panel in &panels {
+            let lines = [(Paint::Axis, "0"), (Paint::Grid, "0.5"), (Paint::Grid, "1")];
+            panel.span.scale(canvas, &frame, panel.name, lines);
+        }
+        key(canvas, &frame);
+        layout.rows(&frame, &data.runs, |run, y| {
+            draw_row(brush, canvas, &panels, run, y)
+        })
+    })
 }
 
 struct Panel {
@@ -70,7 +65,6 @@ enum Fill {
 }
 
 impl Panel {
-    /// The bar of a run, with the marks of its parts.
     fn bar(
         &self,
         brush: &Brush<'_>,
@@ -188,7 +182,6 @@ fn draw_row(
     panels.iter().flat_map(draw).collect()
 }
 
-/// The key of the fills, at the bottom.
 fn key(canvas: &Canvas<'_>, frame: &Frame) {
     let y = f64::from(frame.size.height) - 14.0;
     let mut x = f64::from(frame.margins.left) + 10.0;

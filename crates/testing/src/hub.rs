@@ -49,7 +49,6 @@ impl ScriptedHub {
         Ok(Self { url, state })
     }
 
-    /// Cuts the next `times` requests for a file in the middle.
     pub fn cut(&self, path: &str, times: u32) {
         lock(&self.state.cuts).insert(path.to_owned(), times);
     }

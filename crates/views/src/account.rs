@@ -4,9 +4,7 @@ use serde::{Deserialize, Serialize};
 
 swe_ci_core::named! {
     /// The role of an account; each role includes the ones before it.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-    #[serde(rename_all = "snake_case")]
-    #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+    #[derive(PartialOrd, Ord)]
     pub enum AccountRole {
         /// May read public results, even when the operator has closed the site.
         Reader = "reader",
@@ -30,8 +28,7 @@ pub enum Actor {
 }
 
 /// The account behind a request.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct Identity {
     pub account_id: String,
     /// The name for signing in.
@@ -44,7 +41,6 @@ pub struct Identity {
 }
 
 impl Actor {
-    /// Whether it has at least this role.
     pub fn is(&self, role: AccountRole) -> bool {
         match self {
             Self::Visitor => false,
@@ -53,7 +49,6 @@ impl Actor {
         }
     }
 
-    /// The name in the audit log.
     pub fn name(&self) -> &str {
         match self {
             Self::Visitor => "visitor",
@@ -69,12 +64,10 @@ impl Actor {
         }
     }
 
-    /// Whether it is the account with this id.
     pub fn has_id(&self, account_id: &str) -> bool {
         self.identity().is_some_and(|i| i.account_id == account_id)
     }
 
-    /// Whether it may see a run.
     pub fn may_see(&self, standing: &Standing) -> bool {
         standing.visibility == Visibility::Public || self.owns(standing)
     }
@@ -90,7 +83,6 @@ impl Actor {
     }
 }
 
-/// The owner and the visibility of a run.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Standing {
     /// Id of the account; absent for runs from the command line.
@@ -100,9 +92,7 @@ pub struct Standing {
 
 swe_ci_core::named! {
     /// The visibility of a run.
-    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-    #[serde(rename_all = "snake_case")]
-    #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+    #[derive(Default)]
     pub enum Visibility {
         /// Visible to its owner and admins only; it appears in no ranking and in
         /// no list of others.
@@ -117,8 +107,7 @@ swe_ci_core::named! {
 }
 
 /// An account in a list. Times are RFC 3339.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct AccountView {
     pub account_id: String,
     pub name: String,
@@ -130,8 +119,7 @@ pub struct AccountView {
 }
 
 /// An API token; its text is shown once, on creation.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct TokenView {
     pub token_id: String,
     /// The owner's name for it.
@@ -144,8 +132,7 @@ pub struct TokenView {
 }
 
 /// A pending invitation; its link is shown once.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct InvitationView {
     pub invitation_id: String,
     /// The role of the new account.
@@ -167,21 +154,17 @@ pub struct LinkedIdentity {
     /// Their last known login or address there.
     pub shown_as: String,
     pub linked_at: String,
-    /// The last sign-in with it.
     pub last_used: Option<String>,
 }
 
-/// The ways to sign in to an account.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WaysIn {
     pub has_password: bool,
-    /// In the order of linking.
     pub identities: Vec<LinkedIdentity>,
 }
 
 /// A line of the audit log.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct AuditEntry {
     pub entry_id: String,
     pub at: String,

@@ -6,13 +6,11 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::view::{TaskState, TaskSummary};
-use crate::{count, median};
+use crate::{count, median, missing_last};
 
 swe_ci_core::named! {
     /// A size of a task, for filters, orders and histograms.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-    #[serde(rename_all = "snake_case")]
-    #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+    #[derive(PartialOrd, Ord)]
     pub enum Size {
         /// Tests of the gap.
         Gap = "gap",
@@ -43,7 +41,6 @@ impl Size {
     }
 }
 
-/// A range that includes both ends.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Between {
     pub from: f64,
@@ -66,21 +63,17 @@ pub struct TaskFilter {
     pub licence: Option<String>,
     /// With or without findings of its preparation.
     pub findings: Option<bool>,
-    /// Ready or unusable.
     pub ready: Option<bool>,
     pub sizes: BTreeMap<Size, Between>,
 }
 
-/// An invalid parameter of a URL.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unusable {
     pub name: String,
     pub value: String,
-    /// The expected form.
     pub must: &'static str,
 }
 
-/// Maximum bytes of a text in a URL.
 const MAX_TEXT: usize = 200;
 
 impl TaskFilter {
@@ -115,7 +108,6 @@ impl TaskFilter {
         (filter, query.unusable)
     }
 
-    /// The URL parameters of the filter.
     pub fn pairs(&self) -> Vec<(String, String)> {
         let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
         let mut pairs = Vec::new();
@@ -153,7 +145,6 @@ impl TaskFilter {
     }
 }
 
-/// Parses the parameters of a URL and collects the invalid ones.
 struct QueryParser<G> {
     get: G,
     unusable: Vec<Unusable>,
@@ -194,7 +185,6 @@ impl<G: Fn(&str) -> Option<String>> QueryParser<G> {
     }
 }
 
-/// The order of tasks.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum ListOrder {
     /// The order of their split; by name without one.
@@ -226,10 +216,8 @@ impl ListOrder {
     /// Sorts tasks; unknown sizes come last, equal ones keep their order.
     pub fn sort(self, tasks: &mut [TaskSummary]) {
         let by = |size: Size, sign: f64| {
-            move |a: &TaskSummary, b: &TaskSummary| match (size.of(a), size.of(b)) {
-                (Some(a), Some(b)) => (sign * a).total_cmp(&(sign * b)),
-                (a, b) => b.is_some().cmp(&a.is_some()),
-            }
+            let compare = move |a: f64, b: f64| (sign * a).total_cmp(&(sign * b));
+            move |a: &TaskSummary, b: &TaskSummary| missing_last(size.of(a), size.of(b), compare)
         };
         match self {
             Self::Listed => {}
@@ -240,8 +228,7 @@ impl ListOrder {
 }
 
 /// The distribution of a size over tasks.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct Spread {
     pub size: Size,
     /// Number of tasks with a known size.
@@ -254,8 +241,7 @@ pub struct Spread {
 }
 
 /// A bin of tasks with similar size.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct SpreadBin {
     /// Inclusive.
     pub from: f64,

@@ -5,8 +5,7 @@ use swe_ci_core::run::Limits;
 use swe_ci_core::step::Role;
 
 /// Facts from the container engine; none come from inside the container.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct Container {
     /// Content digest of its image.
     pub image: String,
@@ -26,8 +25,7 @@ pub struct Container {
 }
 
 /// The limits of a container.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct ContainerLimits {
     /// Thousandths of a processor.
     pub cpus_milli: u32,
@@ -42,8 +40,6 @@ pub struct ContainerLimits {
 }
 
 impl ContainerLimits {
-    /// The limits of a run, for one of its steps.
-    #[must_use]
     pub fn of(limits: Limits, role: Role) -> Self {
         Self {
             cpus_milli: limits.cpus_milli,

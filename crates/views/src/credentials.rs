@@ -1,7 +1,6 @@
 //! Rules for names and passwords of accounts, and the lockout against password
 //! guessing.
 
-/// Length of an account's name.
 const NAME: std::ops::RangeInclusive<usize> = 2..=40;
 /// Length of a password in characters.
 const PASSWORD: std::ops::RangeInclusive<usize> = 10..=200;

@@ -9,9 +9,7 @@ use crate::browse::counted;
 
 swe_ci_core::named! {
     /// The four stages, in order.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-    #[serde(rename_all = "snake_case")]
-    #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+    #[derive(PartialOrd, Ord)]
     pub enum Stage {
         /// Fetches repositories and checks them: age, licence, tests.
         Collect = "collect",
@@ -26,7 +24,6 @@ swe_ci_core::named! {
 }
 
 impl Stage {
-    /// A name of its results.
     pub fn yields(self) -> &'static str {
         match self {
             Self::Collect => "repositories",
@@ -38,9 +35,8 @@ impl Stage {
 }
 
 /// The state of a curation.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(tag = "state", rename_all = "snake_case")]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum CurationState {
     /// Waits for a server that works on it.
     Queued,
@@ -71,9 +67,8 @@ impl CurationState {
 }
 
 /// The result of a stage for a repository or a candidate.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(tag = "fate", rename_all = "snake_case")]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum Fate {
     /// The stage has not processed it yet.
     Waiting,
@@ -87,7 +82,6 @@ pub enum Fate {
 }
 
 impl Fate {
-    #[must_use]
     pub fn dropped(reason: impl Into<String>, detail: impl Into<String>) -> Self {
         Self::Dropped {
             reason: reason.into(),
@@ -97,8 +91,7 @@ impl Fate {
 }
 
 /// The counts of one stage.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct StageCount {
     pub stage: Stage,
     pub entered: u32,
@@ -108,16 +101,14 @@ pub struct StageCount {
     pub dropped: Vec<Dropped>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct Dropped {
     pub reason: String,
     pub count: u32,
 }
 
 /// A curation in a list.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct CurationSummary {
     pub curation_id: String,
     /// The split it makes.
@@ -131,8 +122,7 @@ pub struct CurationSummary {
 }
 
 /// A curation with its repositories and candidates.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct CurationDetail {
     #[serde(flatten)]
     pub summary: CurationSummary,
@@ -144,8 +134,7 @@ pub struct CurationDetail {
 }
 
 /// A repository of a curation.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct RepositoryView {
     pub name: String,
     /// The address it was fetched from.
@@ -161,8 +150,7 @@ pub struct RepositoryView {
 }
 
 /// A candidate: the two ends of a span of history.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct CandidateView {
     /// The name of the resulting task.
     pub task: String,
@@ -181,8 +169,7 @@ pub struct CandidateView {
 }
 
 /// One attempt to build an environment.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct BuildAttempt {
     /// The change since the previous attempt, and the reason; empty for the
     /// first.
@@ -195,7 +182,6 @@ pub struct BuildAttempt {
     pub dockerfile: Vec<String>,
 }
 
-/// Counts the fates per stage.
 pub fn funnel<'a>(fates: impl IntoIterator<Item = (Stage, &'a Fate)>) -> Vec<StageCount> {
     let mut stages = Stage::ALL.map(|stage| StageCount {
         stage,

@@ -9,9 +9,8 @@ use crate::curation::StageCount;
 use crate::view::{SplitSummary, TaskState, TaskSummary};
 
 /// The origin of a split.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(tag = "from", rename_all = "snake_case")]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum SplitSource {
     /// A folder in the official layout.
     Folder,
@@ -30,8 +29,7 @@ pub enum SplitSource {
 }
 
 /// A split with statistics of its tasks.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct SplitDetail {
     #[serde(flatten)]
     pub summary: SplitSummary,
@@ -56,8 +54,7 @@ pub struct SplitDetail {
 }
 
 /// A name with the number of its tasks.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct Counted {
     pub name: String,
     pub tasks: u32,
@@ -70,7 +67,6 @@ impl Counted {
     }
 }
 
-/// The distributions of the sizes of the tasks that can run.
 pub fn spreads(tasks: &[TaskSummary]) -> Vec<Spread> {
     let ready = tasks.iter().filter(|task| task.state == TaskState::Ready);
     let ready: Vec<TaskSummary> = ready.cloned().collect();
@@ -79,7 +75,6 @@ pub fn spreads(tasks: &[TaskSummary]) -> Vec<Spread> {
 }
 
 impl SplitDetail {
-    /// The mean of a size, if known.
     pub fn mean(&self, size: Size) -> Option<f64> {
         let spread = self.spreads.iter().find(|spread| spread.size == size);
         spread.map(|spread| spread.mean)
@@ -156,7 +151,6 @@ impl SplitDetail {
         )
     }
 
-    /// Its origin in a sentence.
     pub fn origin(&self) -> String {
         match &self.source {
             None => "Where it came from was not written down.".into(),

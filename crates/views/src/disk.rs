@@ -3,8 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// Disk usage in bytes.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct DiskUse {
     /// The parts of the data folder.
     pub parts: Vec<DiskPart>,
@@ -18,8 +17,7 @@ pub struct DiskUse {
 }
 
 /// A part of the data folder.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct DiskPart {
     pub name: String,
     /// A description of its content.
@@ -30,8 +28,7 @@ pub struct DiskPart {
 }
 
 /// The images of the tasks.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct ImageUse {
     /// Images in the container engine.
     pub images: u64,

@@ -10,7 +10,6 @@ use crate::preflight::Preflight;
 use crate::steering::Steering;
 use crate::view::{IterationView, ProviderWait};
 
-/// One event of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunEvent {
     /// Sequence number since the start of the server; the SSE event id.
@@ -24,15 +23,22 @@ pub struct RunEvent {
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum What {
     /// A run was queued, started, finished or cancelled.
-    Run { progress: Progress },
+    Run {
+        progress: Progress,
+    },
     /// A run was paused or resumed, or its budget or concurrency changed.
-    Steered { steering: Steering },
+    Steered {
+        steering: Steering,
+    },
     /// A run's preflight is over, repeated or skipped.
-    Preflight { preflight: Preflight },
+    Preflight {
+        preflight: Preflight,
+    },
     /// An evolution is queued again: a pause released it, or a user retries it
     /// after it was blocked or stopped by the budget.
-    Queued { evolution_id: String },
-    /// A step of an evolution started.
+    Queued {
+        evolution_id: String,
+    },
     Step {
         evolution_id: String,
         iteration: u32,
@@ -44,20 +50,19 @@ pub enum What {
         evolution_id: String,
         waiting: Option<ProviderWait>,
     },
-    /// The load of the machine that works on the run.
-    Host { load: HostLoad },
+    Host {
+        load: HostLoad,
+    },
     /// A line of the step's output.
     Log {
         evolution_id: String,
         role: Role,
         line: String,
     },
-    /// The tests of an iteration ran.
     Iteration {
         evolution_id: String,
         iteration: IterationView,
     },
-    /// An evolution ended.
     Ended {
         evolution_id: String,
         ending: Ending,

@@ -3,8 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// Load of a machine at one moment.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct HostLoad {
     /// Runnable processes, averaged over the last minute; 0 or more.
     pub load: f64,
@@ -19,7 +18,6 @@ pub struct HostLoad {
 /// With less free disk than this, runs are about to fail.
 const MIN_FREE_DISK: u64 = 5 << 30;
 
-/// A scarce resource of a machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shortage {
     Cores,

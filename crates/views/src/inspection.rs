@@ -22,7 +22,6 @@ pub struct Inspection {
     pub logs: Vec<StepLog>,
 }
 
-/// The files of an iteration that can be downloaded.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KeptFiles {
     pub code: bool,
@@ -38,7 +37,6 @@ pub struct ChangedTest {
     pub after: Ended,
 }
 
-/// How a test ended on one version of the code.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ended {
     pub outcome: Outcome,
@@ -48,9 +46,7 @@ pub struct Ended {
     pub earlier: u32,
 }
 
-/// Maximum lines of a message.
 const MAX_MESSAGE_LINES: usize = 40;
-/// Maximum bytes of all messages together.
 const MAX_MESSAGE_BYTES: usize = 128 << 10;
 
 impl ChangedTest {
@@ -107,7 +103,6 @@ fn last_lines(text: &str, lines: usize, bytes: usize) -> (&str, u32) {
     (&text[start..], count(earlier))
 }
 
-/// The code changes of an iteration, if they are known.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CodeChange {
@@ -119,12 +114,10 @@ pub enum CodeChange {
     Unreadable(String),
 }
 
-/// The end of a step's output.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StepLog {
     pub role: Role,
     pub attempt: u32,
-    /// Its last lines.
     pub tail: String,
     /// Lines before them.
     pub earlier: u32,
@@ -132,7 +125,6 @@ pub struct StepLog {
 
 impl StepLog {
     /// At most `lines` lines and `bytes` bytes from the end of a log.
-    #[must_use]
     pub fn of(role: Role, attempt: u32, log: &str, lines: usize, bytes: usize) -> Self {
         let (tail, earlier) = last_lines(log, lines, bytes);
         Self {

@@ -2,6 +2,8 @@
 //! comparisons, forms, transcripts, code style. Like `swe-ci-core`, it does no
 //! IO and compiles to native code and WebAssembly.
 
+use std::cmp::Ordering;
+
 pub mod account;
 pub mod browse;
 pub mod card;
@@ -35,6 +37,18 @@ pub mod view;
 pub(crate) fn median(sorted: &[f64]) -> Option<f64> {
     let upper = *sorted.get(sorted.len() / 2)?;
     Some(f64::midpoint(sorted[(sorted.len() - 1) / 2], upper))
+}
+
+/// Compares two values; missing ones always come last.
+pub(crate) fn missing_last<T>(
+    a: Option<T>,
+    b: Option<T>,
+    compare: impl Fn(T, T) -> Ordering,
+) -> Ordering {
+    match (a, b) {
+        (Some(a), Some(b)) => compare(a, b),
+        (a, b) => b.is_some().cmp(&a.is_some()),
+    }
 }
 
 /// A number of things; beyond `u32::MAX`, that many.

@@ -4,30 +4,21 @@
 use serde::{Deserialize, Serialize};
 use swe_ci_core::run::Progress;
 
-/// Maximum webhooks of an account.
 pub const MOST_WEBHOOKS: usize = 10;
-/// Maximum bytes of a webhook's URL.
 pub const LONGEST_URL: usize = 2_000;
 
 swe_ci_core::named! {
     /// The event that a message reports.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-    #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
     pub enum Occasion {
         /// A run finished or was cancelled.
-        #[serde(rename = "run.finished")]
         RunFinished = "run.finished",
         /// The first evolution of a run is blocked; it can be retried.
-        #[serde(rename = "run.blocked")]
         RunBlocked = "run.blocked",
         /// A run has spent its budget; no further step of it starts.
-        #[serde(rename = "run.budget")]
         RunBudget = "run.budget",
         /// A user tests whether messages arrive.
-        #[serde(rename = "test")]
         Test = "test",
         /// A code that proves the ownership of a mailbox.
-        #[serde(rename = "code")]
         Code = "code",
     }
 }
@@ -39,9 +30,6 @@ impl Occasion {
 
 swe_ci_core::named! {
     /// A kind of delivery.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-    #[serde(rename_all = "snake_case")]
-    #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
     pub enum Channel {
         /// A signed POST.
         Webhook = "webhook",
@@ -51,9 +39,6 @@ swe_ci_core::named! {
 
 swe_ci_core::named! {
     /// The state of a message to a target.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-    #[serde(rename_all = "snake_case")]
-    #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
     pub enum DeliveryState {
         /// Delivery and retries are pending.
         Waiting = "waiting",
@@ -71,7 +56,6 @@ pub struct News {
     pub model: String,
     pub split: String,
     pub progress: Progress,
-    /// Number of evolutions.
     pub evolutions: u32,
     /// Number of evolutions that wait for a user to retry them.
     pub evolutions_blocked: u32,
@@ -93,8 +77,7 @@ pub struct Cause {
 
 /// A target of an account's notifications, with its events. Times are
 /// RFC 3339.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct TargetView {
     pub target_id: String,
     pub channel: Channel,
@@ -108,8 +91,7 @@ pub struct TargetView {
 }
 
 /// A message to a target, and the result of its delivery. Times are RFC 3339.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct DeliveryView {
     /// The `webhook-id` of a webhook.
     pub delivery_id: String,
@@ -131,8 +113,7 @@ pub struct DeliveryView {
 }
 
 /// The notification targets of an account, and its last deliveries.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct Notifications {
     pub targets: Vec<TargetView>,
     /// The newest 50, newest first.

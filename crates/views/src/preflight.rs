@@ -5,8 +5,7 @@
 use serde::{Deserialize, Serialize};
 
 /// The preflight of a run.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct Preflight {
     pub state: PreflightState,
     /// The time of this state, RFC 3339.
@@ -16,9 +15,6 @@ pub struct Preflight {
 }
 
 swe_ci_core::named! {
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-    #[serde(rename_all = "snake_case")]
-    #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
     pub enum PreflightState {
         /// It is pending or in progress; the run has not started.
         Waiting = "waiting",
@@ -32,8 +28,7 @@ swe_ci_core::named! {
 }
 
 /// One check.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct Finding {
     /// Its subject, such as `agents` or the name of a task.
     pub subject: String,
@@ -47,7 +42,6 @@ pub struct Finding {
 }
 
 impl Preflight {
-    /// Whether the run has to wait for it.
     pub fn holds_up(&self) -> bool {
         self.state.holds_up()
     }
@@ -58,8 +52,6 @@ impl PreflightState {
         matches!(self, Self::Waiting | Self::Failed)
     }
 
-    /// The state that follows from the findings.
-    #[must_use]
     pub fn of(findings: &[Finding]) -> Self {
         match findings.iter().all(|finding| finding.good) {
             true => Self::Passed,

@@ -13,8 +13,7 @@ use crate::count;
 const MAX_NAMES: usize = 50;
 
 /// The result of preparing a task.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(default)]
 pub struct Preparation {
     /// Seconds the suite took on the target, one value per run.
@@ -33,8 +32,7 @@ pub struct Preparation {
 }
 
 /// Lines added and deleted between base and target.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct LinesChanged {
     /// Python files outside the tests.
     pub source: Lines,
@@ -43,8 +41,7 @@ pub struct LinesChanged {
     pub other: Lines,
 }
 
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct Lines {
     pub files: u32,
     pub added: u32,
@@ -52,7 +49,6 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// Added and deleted together.
     pub fn modified(self) -> u32 {
         self.added.saturating_add(self.deleted)
     }
@@ -68,8 +64,7 @@ impl LinesChanged {
 }
 
 /// A peculiarity of a task.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum TaskFinding {
     /// Tests that passed in some runs on the target and not in others: they
@@ -90,8 +85,7 @@ pub enum TaskFinding {
 }
 
 /// A number of tests, with the names of the first.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct Named {
     pub count: u32,
     /// At most 50, in order.
@@ -108,7 +102,6 @@ impl Named {
 }
 
 impl TaskFinding {
-    /// A short title.
     pub fn title(&self) -> &'static str {
         match self {
             Self::Flaky { .. } => "flaky tests",
@@ -120,7 +113,6 @@ impl TaskFinding {
         }
     }
 
-    /// An explanation in one sentence.
     pub fn text(&self) -> String {
         match self {
             Self::Flaky { tests } => format!(
@@ -146,7 +138,6 @@ impl TaskFinding {
         }
     }
 
-    /// The affected tests.
     pub fn tests(&self) -> Option<&Named> {
         match self {
             Self::Flaky { tests }

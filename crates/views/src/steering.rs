@@ -6,12 +6,10 @@ use swe_ci_core::agent::Budget;
 use swe_ci_core::problems::Problems;
 use swe_ci_core::run::{BadConfig, RunConfig};
 
-/// Maximum number of concurrent evolutions of a run.
 pub const MOST_AT_ONCE: u32 = 256;
 
 /// The current steering of a run.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct Steering {
     /// No worker works on it until a user resumes it.
     pub paused: bool,
@@ -23,8 +21,6 @@ pub struct Steering {
 }
 
 impl Steering {
-    /// The initial steering of a run.
-    #[must_use]
     pub fn of(config: &RunConfig) -> Self {
         Self {
             paused: false,
@@ -35,9 +31,8 @@ impl Steering {
 }
 
 /// A change of a run's steering; absent fields stay.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(default, deny_unknown_fields)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Change {
     /// Limits to raise; none may fall, and omitted ones stay.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -48,7 +43,7 @@ pub struct Change {
         skip_serializing_if = "Option::is_none",
         deserialize_with = "null_as_some"
     )]
-    #[cfg_attr(feature = "openapi", schema(value_type = Option<u32>, minimum = 1, maximum = 256))]
+    #[schema(value_type = Option<u32>, minimum = 1, maximum = 256)]
     pub at_once: Option<Option<u32>>,
 }
 

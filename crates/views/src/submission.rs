@@ -13,8 +13,7 @@ pub use estimate::{Estimate, IterationCost};
 pub use form::{OWN_PROGRAMMER, RunForm};
 
 /// A run to be queued.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct Submission {
     pub config: RunConfig,
     /// `private` or `public`; only its owner sees a private one.

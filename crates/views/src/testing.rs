@@ -11,9 +11,6 @@ use crate::style::{Beside, StylePoint};
 
 /// An evolution with these normalized changes, each -1 to 1 in hundredths:
 /// the base passes 100 tests, the target 200.
-///
-/// # Panics
-/// Never: the reference convention needs only counts.
 pub fn series(changes: &[f64]) -> Series {
     let suite = SuiteCounts::counts_only(100, 100);
     let passed = |change: &f64| Some((100.0 + change * 100.0).round() as u32);
@@ -79,9 +76,6 @@ pub fn run(model: &str, max_iterations: u32, tasks: Vec<ScoredTask>) -> Entry {
 
 /// A finished run over tasks, each with its repository and its samples; a
 /// sample is a list of changes. N is the length of the longest.
-///
-/// # Panics
-/// Never: the names it makes are valid.
 pub fn entry(model: &str, tasks: &[(&str, &[&[f64]])]) -> Entry {
     let lengths = tasks.iter().flat_map(|(_, samples)| *samples);
     let longest = lengths.map(|changes| changes.len()).max().unwrap_or(1);

@@ -15,8 +15,7 @@ use crate::count;
 const MAX_TESTS: usize = 50;
 
 /// The verification of a run.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct Verification {
     /// RFC 3339.
     pub at: String,
@@ -41,9 +40,6 @@ impl Verification {
 
 swe_ci_core::named! {
     /// The trustworthiness of a result, if it needs a mark.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-    #[serde(rename_all = "kebab-case")]
-    #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
     pub enum Mark {
         /// An administrator confirms it: its tests ran again and matched the
         /// record.
@@ -66,8 +62,7 @@ impl Mark {
 }
 
 /// An administrator's confirmation of a result.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct Verified {
     /// RFC 3339.
     pub at: String,
@@ -76,8 +71,7 @@ pub struct Verified {
 }
 
 /// An iteration whose tests gave a different result.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct Difference {
     pub evolution_id: String,
     pub task_id: TaskId,
@@ -89,9 +83,8 @@ pub struct Difference {
 }
 
 /// The difference between two runs of the same tests on the same code.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(tag = "otherwise", rename_all = "snake_case")]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum Otherwise {
     /// Recorded as scored; this time the code did not run, for this reason.
     Collapsed { reason: String },
@@ -127,8 +120,7 @@ impl fmt::Display for Otherwise {
     }
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct Changed {
     pub node_id: String,
     /// `passed`, `failed`, `missing`, …

@@ -19,8 +19,7 @@ use crate::steering::Steering;
 use crate::verification::{Mark, Verification, Verified};
 
 /// A page of a longer list.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct Page<T> {
     pub items: Vec<T>,
     /// Pass it as `after` to get the next page; absent on the last one.
@@ -28,8 +27,7 @@ pub struct Page<T> {
 }
 
 /// A split in a list.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct SplitSummary {
     pub name: String,
     pub tasks: u32,
@@ -38,9 +36,8 @@ pub struct SplitSummary {
 }
 
 /// Whether a task can run.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(tag = "state", rename_all = "snake_case")]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum TaskState {
     /// Its image is loaded and its suite runs on base and target.
     Ready,
@@ -49,8 +46,7 @@ pub enum TaskState {
 }
 
 /// A task in a list.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct TaskSummary {
     pub task_id: TaskId,
     pub repo: String,
@@ -72,10 +68,8 @@ pub struct TaskSummary {
     pub suite_seconds: f64,
     /// Lines added and deleted between base and target, in files of every
     /// kind; unknown for old imports.
-    #[serde(default)]
     pub modified_lines: Option<u32>,
     /// Licence of the target, an SPDX name, if one was recognised.
-    #[serde(default)]
     pub licence: Option<String>,
     /// Number of findings of its preparation.
     #[serde(default)]
@@ -83,8 +77,7 @@ pub struct TaskSummary {
 }
 
 /// A task with its history and tests.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct TaskDetail {
     #[serde(flatten)]
     pub summary: TaskSummary,
@@ -102,8 +95,7 @@ pub struct TaskDetail {
     pub extra: Vec<(String, String)>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct Commit {
     pub sha: String,
     pub date: String,
@@ -111,8 +103,7 @@ pub struct Commit {
     pub subject: String,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct TaskTest {
     pub node_id: String,
     /// Outcome on the base: `passed`, `failed`, `missing`, …
@@ -120,8 +111,7 @@ pub struct TaskTest {
 }
 
 /// A run in a list.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct RunSummary {
     pub run_id: String,
     pub config: RunConfig,
@@ -146,8 +136,7 @@ pub struct RunSummary {
 }
 
 /// A run with its evolutions.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct RunDetail {
     #[serde(flatten)]
     pub summary: RunSummary,
@@ -176,8 +165,7 @@ pub struct RunDetail {
 }
 
 /// Model usage, where it was counted.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct Spent {
     pub usage: Usage,
     /// The gateway's measurements; absent without a gateway.
@@ -204,8 +192,7 @@ impl Spent {
 }
 
 /// Recorded with every run (reproducibility).
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct Provenance {
     pub platform_version: String,
     /// Version of the metric definitions behind the numbers.
@@ -222,8 +209,7 @@ pub struct Provenance {
 }
 
 /// The origin of imported results.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct ImportedFrom {
     /// Layout of the files: `reference` or `otter`.
     pub layout: String,
@@ -235,8 +221,7 @@ pub struct ImportedFrom {
     pub notes: Vec<String>,
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct EvolutionView {
     pub evolution_id: String,
     pub task_id: TaskId,
@@ -255,8 +240,7 @@ pub struct EvolutionView {
     pub iterations: Vec<IterationView>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct CurrentStep {
     pub iteration: u32,
     pub role: Role,
@@ -268,8 +252,7 @@ pub struct CurrentStep {
 
 /// A wait for a provider that does not answer or limits its rate. It does not
 /// count towards the agent's time limit.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct ProviderWait {
     pub since: String,
     /// The provider's last answer, in words; empty while the request still
@@ -277,8 +260,7 @@ pub struct ProviderWait {
     pub why: String,
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct IterationView {
     /// From 1.
     pub iteration: u32,
@@ -297,8 +279,7 @@ pub struct IterationView {
 /// An evolution with the outcomes of every test: one letter per test,
 /// in the order of the node ids: `p`assed, `f`ailed, `e`rror, `s`kipped,
 /// `x`failed, `X`passed, `-` missing.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct EvolutionDetail {
     pub run_id: String,
     pub model: String,
@@ -309,11 +290,11 @@ pub struct EvolutionDetail {
     pub view: EvolutionView,
     /// T; empty when only counts are known.
     pub node_ids: Vec<String>,
-    #[cfg_attr(feature = "openapi", schema(value_type = String))]
+    #[schema(value_type = String)]
     pub base_outcomes: Outcomes,
     /// For each iteration; null where the code collapsed. Empty when only
     /// counts are known.
-    #[cfg_attr(feature = "openapi", schema(value_type = Vec<Option<String>>))]
+    #[schema(value_type = Vec<Option<String>>)]
     pub outcomes: Vec<Option<Outcomes>>,
     /// For each iteration, an earlier one that was scored with identical code,
     /// or null. Empty when no code is known.
@@ -321,8 +302,7 @@ pub struct EvolutionDetail {
 }
 
 /// One iteration with its requirements and steps.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct IterationDetail {
     #[serde(flatten)]
     pub view: IterationView,
@@ -333,8 +313,7 @@ pub struct IterationDetail {
     pub gained_tests: Vec<String>,
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct StepView {
     pub iteration: u32,
     pub role: Role,

@@ -4,7 +4,6 @@
 use super::tokens::{Coloured, Token};
 use crate::text::visible;
 
-/// Maximum characters of a line to show.
 const MAX_LINE: usize = 1_000;
 
 /// The changed words within the lines of hunks: ranges of bytes of their text,
@@ -42,7 +41,6 @@ pub enum Sign {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Piece {
     pub text: String,
-    /// Whether it changed within the line.
     pub marked: bool,
     /// Its syntax; none without a colour.
     pub token: Option<Token>,

@@ -4,7 +4,6 @@ use serde::{Deserialize, Serialize};
 
 crate::named! {
     /// The kinds of words that have a colour; all others are plain.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum Token {
         Keyword = "keyword",
         String = "string",

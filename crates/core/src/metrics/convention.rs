@@ -6,9 +6,8 @@ use serde::{Deserialize, Serialize};
 use crate::task::SuiteCounts;
 
 /// The result of the test run after an iteration.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(tag = "verdict", rename_all = "snake_case")]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum Verdict {
     Scored {
         /// Tests of T that pass.
@@ -86,9 +85,7 @@ crate::named! {
     /// counts regressions test by test. `Reference` counts as the authors'
     /// program does: every passing test of the report, clipped to the target,
     /// regressions by net count, solved if the target was *ever* reached.
-    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-    #[serde(rename_all = "snake_case")]
-    #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+    #[derive(Default)]
     pub enum Convention {
         #[default]
         Paper = "paper",

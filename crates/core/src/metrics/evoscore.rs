@@ -23,7 +23,6 @@ pub struct BadGamma(String);
 impl Gamma {
     pub const ONE: Self = Self(1.0);
 
-    /// The values that γ may have.
     pub const RANGE: RangeInclusive<f64> = 0.1..=10.0;
 
     /// # Errors
@@ -80,7 +79,6 @@ impl Weights {
     ///
     /// The largest weight is scaled to 1 before summing (γ^(i−N) when γ > 1),
     /// so nothing overflows; what underflows weighs nothing anyway.
-    #[must_use]
     pub fn new(gamma: Gamma, iterations: u32) -> Self {
         let gamma = gamma.get();
         let n = iterations as usize;

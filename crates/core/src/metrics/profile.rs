@@ -9,8 +9,7 @@ use super::{Regression, Series, mean, pearson};
 const BIN: u32 = 4;
 
 /// One run in one convention, iteration by iteration.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct Profile {
     /// One for each iteration up to N.
     pub iterations: Vec<IterationProfile>,
@@ -24,8 +23,7 @@ pub struct Profile {
 }
 
 /// One iteration over all tasks.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct IterationProfile {
     /// From 1.
     pub iteration: u32,
@@ -42,8 +40,7 @@ pub struct IterationProfile {
 }
 
 /// The best change reached by the end of a turn interval.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct Bin {
     /// First turn of the interval.
     pub from: u32,
@@ -56,7 +53,6 @@ pub struct Bin {
 impl Profile {
     /// The profile of a run's tasks, each with its samples. The samples of a
     /// task are averaged first.
-    #[must_use]
     pub fn from_tasks(tasks: &[Vec<&Series>], max_iterations: u32) -> Self {
         let mut best: Vec<Vec<_>> = tasks
             .iter()
@@ -104,11 +100,8 @@ fn iteration_profile(tasks: &[Vec<&Series>], iteration: u32, best_change: f64) -
         };
         active += 1;
         rates.push(rate);
-        magnitudes.extend(mean(
-            active_samples()
-                .filter_map(|s| regression(s))
-                .map(Regression::magnitude),
-        ));
+        let regressions = active_samples().filter_map(|s| regression(s));
+        magnitudes.extend(mean(regressions.map(Regression::magnitude)));
     }
     IterationProfile {
         iteration,

@@ -6,8 +6,7 @@ use crate::outcomes::Outcomes;
 use crate::report::Outcome;
 
 /// An iteration that broke something.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct Regression {
     /// From 1.
     pub iteration: u32,
@@ -29,8 +28,7 @@ impl Regression {
 }
 
 /// How long an iteration's regression lasted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct Recovery {
     /// The iteration that broke something, from 1.
     pub iteration: u32,

@@ -11,28 +11,12 @@ use crate::task::SuiteCounts;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(from = "Packed", into = "Packed")]
 pub struct Series {
-    counts: Counts,
-    changes: Vec<f64>,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Counts {
     base: u32,
     target: u32,
     passes: Vec<u32>,
+    changes: Vec<f64>,
     regressions: Vec<Regression>,
     solved: bool,
-}
-
-impl From<Counts> for Series {
-    fn from(counts: Counts) -> Self {
-        let changes = counts
-            .passes
-            .iter()
-            .map(|n| normalized_change(*n, counts.base, counts.target))
-            .collect();
-        Self { counts, changes }
-    }
 }
 
 /// Base, target, passes, regressions (iteration, lost, of), solved.
@@ -41,33 +25,29 @@ struct Packed(u32, u32, Vec<u32>, Vec<(u32, u32, u32)>, bool);
 
 impl From<Packed> for Series {
     fn from(Packed(base, target, passes, regressions, solved): Packed) -> Self {
+        let change = |n: &u32| normalized_change(*n, base, target);
         let regression = |(iteration, lost, of)| Regression {
             iteration,
             lost,
             of,
         };
-        Counts {
+        Self {
             base,
             target,
+            changes: passes.iter().map(change).collect(),
             passes,
             regressions: regressions.into_iter().map(regression).collect(),
             solved,
         }
-        .into()
     }
 }
 
 impl From<Series> for Packed {
-    fn from(Series { counts, .. }: Series) -> Self {
-        let regressions = counts.regressions.iter();
-        let regressions = regressions.map(|r| (r.iteration, r.lost, r.of));
-        Self(
-            counts.base,
-            counts.target,
-            counts.passes,
-            regressions.collect(),
-            counts.solved,
-        )
+    fn from(series: Series) -> Self {
+        let regressions = series.regressions.iter();
+        let regressions = regressions.map(|r| (r.iteration, r.lost, r.of)).collect();
+        let Series { base, target, .. } = series;
+        Self(base, target, series.passes, regressions, series.solved)
     }
 }
 
@@ -89,19 +69,17 @@ impl Series {
         Some(counts.into())
     }
 
-    /// Passing tests of the base.
     pub fn base(&self) -> u32 {
-        self.counts.base
+        self.base
     }
 
-    /// Passing tests of the target.
     pub fn target(&self) -> u32 {
-        self.counts.target
+        self.target
     }
 
     /// n(c) after each iteration; 0 where the code collapsed.
     pub fn passes(&self) -> &[u32] {
-        &self.counts.passes
+        &self.passes
     }
 
     /// Normalized change after each iteration (equation 2).
@@ -111,73 +89,61 @@ impl Series {
 
     /// The iterations that broke something.
     pub fn regressions(&self) -> &[Regression] {
-        &self.counts.regressions
+        &self.regressions
     }
 
     /// No iteration broke a passing test (Figure 6).
     pub fn zero_regression(&self) -> bool {
-        self.counts.regressions.is_empty()
+        self.regressions.is_empty()
     }
 
     /// Figure 10; [`Convention`] has the definition of each convention.
     pub fn solved(&self) -> bool {
-        self.counts.solved
+        self.solved
     }
 
     /// Iterations used (Figure 11).
     pub fn turns(&self) -> u32 {
-        u32::try_from(self.counts.passes.len()).unwrap_or(u32::MAX)
+        u32::try_from(self.passes.len()).unwrap_or(u32::MAX)
     }
 }
 
 /// Tests of T, regressions test by test, solved at the end.
-fn paper(suite: SuiteCounts, verdicts: &[Verdict]) -> Counts {
-    let base = suite.base_in_target;
+fn paper(suite: SuiteCounts, verdicts: &[Verdict]) -> Packed {
+    let (base, target) = (suite.base_in_target, suite.target);
     let passes: Vec<u32> = verdicts.iter().map(|v| v.in_target()).collect();
-    Counts {
-        base,
-        target: suite.target,
-        regressions: regressions(base, verdicts, Verdict::in_target, |_, v| v.lost()),
-        solved: passes.last().copied().unwrap_or(base) >= suite.target,
-        passes,
-    }
+    let regressions = regressions(base, verdicts, Verdict::in_target, |_, v| v.lost());
+    let solved = passes.last().copied().unwrap_or(base) >= target;
+    Packed(base, target, passes, regressions, solved)
 }
 
 /// All tests, clipped to the target; regressions by net count; solved if the
 /// target was ever reached.
-fn reference(suite: SuiteCounts, verdicts: &[Verdict]) -> Counts {
+fn reference(suite: SuiteCounts, verdicts: &[Verdict]) -> Packed {
     let base = suite.base_passed;
     let target = base.saturating_add(suite.gap());
     let clipped = |v: Verdict| v.passed().min(target);
     let passes: Vec<u32> = verdicts.iter().map(|v| clipped(*v)).collect();
-    Counts {
-        base,
-        target,
-        regressions: regressions(base, verdicts, clipped, |before, v| {
-            before.saturating_sub(clipped(v))
-        }),
-        solved: passes.iter().copied().fold(base, u32::max) == target,
-        passes,
-    }
+    let lost = |before: u32, v| before.saturating_sub(clipped(v));
+    let regressions = regressions(base, verdicts, clipped, lost);
+    let solved = passes.iter().copied().fold(base, u32::max) == target;
+    Packed(base, target, passes, regressions, solved)
 }
 
-/// The iterations that lost tests against the last scored code before them.
+/// The iterations that lost tests against the last scored code before them, with
+/// the numbers of tests lost and before.
 fn regressions(
     base: u32,
     verdicts: &[Verdict],
     passing: impl Fn(Verdict) -> u32,
     lost: impl Fn(u32, Verdict) -> u32,
-) -> Vec<Regression> {
+) -> Vec<(u32, u32, u32)> {
     let mut before = base;
     let mut result = Vec::new();
     for (iteration, verdict) in (1..).zip(verdicts.iter().copied()) {
         let lost = lost(before, verdict);
         if lost > 0 {
-            result.push(Regression {
-                iteration,
-                lost,
-                of: before,
-            });
+            result.push((iteration, lost, before));
         }
         if let Verdict::Scored { .. } = verdict {
             before = passing(verdict);

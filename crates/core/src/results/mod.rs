@@ -5,7 +5,7 @@
 pub mod otter;
 pub mod reference;
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use crate::metrics::Verdict;
 use crate::task::SuiteCounts;
@@ -14,13 +14,10 @@ use crate::usage::Usage;
 /// Maximum tests of a suite; a larger count is an error.
 pub const MAX_TESTS: u32 = 10_000_000;
 
-/// Maximum iterations of an evolution.
 pub const MAX_ITERATIONS: u32 = 1_000;
 
 crate::named! {
     /// The program that wrote the files.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-    #[serde(rename_all = "snake_case")]
     pub enum Layout {
         /// The paper's authors' program: `<task>/iteration.jsonl`.
         Reference = "reference",
@@ -49,7 +46,6 @@ pub struct Record {
     pub iterations: Vec<Recorded>,
 }
 
-/// One recorded iteration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Recorded {
     /// Tests that pass; absent where the code collapsed.
@@ -72,7 +68,6 @@ impl Record {
     }
 }
 
-/// A problem in a file, with its line.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {problem}")]
 pub struct BadLine {

@@ -13,7 +13,6 @@ struct Meta {
 
 #[derive(Deserialize)]
 struct Conclusion {
-    #[serde(default)]
     num_passed: Option<i64>,
     #[serde(default)]
     is_collapsed: bool,

@@ -12,9 +12,7 @@ use crate::usage::Usage;
 struct Line {
     gap: i64,
     pytest: Pytest,
-    #[serde(default)]
     architect: Option<Agent>,
-    #[serde(default)]
     programmer: Option<Agent>,
 }
 

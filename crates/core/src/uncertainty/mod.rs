@@ -12,8 +12,6 @@ mod resample;
 pub use paired::{Comparison, Difference, compare, is_tie};
 pub use resample::{Clusters, Interval, RankInterval, Resamples, rank_intervals};
 
-/// The default seed.
 pub const SEED: u64 = 20_260_101;
 
-/// Number of resamples for every interval.
 pub const RESAMPLES: usize = 2_000;

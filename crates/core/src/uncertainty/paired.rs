@@ -22,8 +22,7 @@ pub struct Difference {
 }
 
 /// How two runs differ on the tasks they share.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct Comparison {
     /// Tasks both were scored on.
     pub tasks: u32,

@@ -7,8 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::metrics::SAME;
 
 /// A 95 % percentile interval.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct Interval {
     pub low: f64,
     pub high: f64,
@@ -32,8 +31,7 @@ impl Interval {
 }
 
 /// The range of ranks a row holds in 95 % of the resamples, from 1.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct RankInterval {
     pub best: u32,
     pub worst: u32,
@@ -48,7 +46,6 @@ pub struct Clusters {
 
 impl Clusters {
     /// For this many repositories, none with a task yet.
-    #[must_use]
     pub fn new(repositories: usize) -> Self {
         Self {
             sums: vec![0.0; repositories],
@@ -89,7 +86,6 @@ pub struct Resamples {
 impl Resamples {
     /// Draws as many repositories as there are, with replacement, `resamples`
     /// times.
-    #[must_use]
     pub fn new(repositories: usize, resamples: usize, seed: u64) -> Self {
         let mut random = Pcg32::seed_from_u64(seed);
         let mut drawn = vec![0.0; repositories * resamples];

@@ -67,7 +67,6 @@ fn parse<T: DeserializeOwned>(mode: Mode, text: &[u8]) -> Result<T, String> {
     result.map_err(|why| format!("the result of {} cannot be read: {why}", mode.name()))
 }
 
-/// Whether these are exactly the requested files.
 fn ensure_same_files<'a>(
     mut measured: impl Iterator<Item = &'a String>,
     mut requested: impl Iterator<Item = &'a String>,

@@ -33,7 +33,6 @@ impl Radon {
         }
     }
 
-    /// Adds the results of a new measurement.
     pub fn extend(&mut self, more: Self) {
         self.tools = more.tools;
         self.files.extend(more.files);

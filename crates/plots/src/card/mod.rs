@@ -13,10 +13,7 @@ use crate::{Figure, Size};
 pub use rows::Bar;
 
 /// The size that link previews expect: shown whole, and large.
-pub const SIZE: Size = Size {
-    width: 1200,
-    height: 630,
-};
+pub const SIZE: Size = Size::of(1200, 630);
 
 const EDGE: f64 = 64.0;
 /// The left edge of the picture beside the text.
@@ -37,7 +34,6 @@ pub struct Card {
     /// The kind of page, above the title.
     pub kind: String,
     pub title: String,
-    /// Below the title.
     pub sentence: String,
     /// Values and their labels, at most four.
     pub numbers: Vec<(String, &'static str)>,
@@ -59,12 +55,7 @@ impl Card {
     pub fn draw(&self) -> Figure {
         let frame = Frame {
             size: SIZE,
-            margins: Margins {
-                top: 0,
-                right: 0,
-                bottom: 0,
-                left: 0,
-            },
+            margins: Margins::new(0, 0, 0, 0),
             x: 0.0..=f64::from(SIZE.width),
             y: 0.0..=f64::from(SIZE.height),
         };
@@ -141,7 +132,6 @@ impl Card {
 /// Between the edges.
 const WHOLE: f64 = SIZE.width as f64 - 2.0 * EDGE;
 
-/// The space for the text of a card.
 struct Room {
     width: f64,
     /// The last value is the maximum number of lines.
@@ -156,7 +146,6 @@ fn line_height(lettering: Lettering) -> f64 {
     (lettering.size * 1.28).round()
 }
 
-/// Writes from the top down.
 struct Pen<'a, 'b> {
     canvas: &'a Canvas<'b>,
     width: f64,
@@ -190,13 +179,8 @@ impl Pen<'_, '_> {
 
 /// Writes text right of a point.
 fn write(canvas: &Canvas<'_>, text: &str, at: (f64, f64), paint: Paint, lettering: Lettering) {
-    canvas.styled_text(
-        text,
-        lowered(at, lettering),
-        Anchor::Right,
-        paint,
-        lettering,
-    );
+    let at = lowered(at, lettering);
+    canvas.styled_text(text, at, Anchor::Right, paint, lettering);
 }
 
 /// Where to write text that is to be centred on a height. The backend centres
@@ -228,7 +212,7 @@ fn mark(canvas: &Canvas<'_>, (left, top): (f64, f64), zoom: f64) {
     canvas.pixel_line(&goal, Paint::Goal, 1.4 * zoom);
     let line = [(3.0, 19.0), (9.0, 14.0), (14.0, 15.5), (21.0, 7.0)].map(at);
     canvas.pixel_line(&line, BRAND, 2.2 * zoom);
-    canvas.pixel_marker(at((14.0, 15.5)), 0, 2.2 * zoom, BRAND, false);
+    canvas.marker(at((14.0, 15.5)), 0, 2.2 * zoom, BRAND, false);
 }
 
 /// Puts a figure into the space on the right, as large as possible. A figure
@@ -244,10 +228,8 @@ fn put_beside(card: &mut String, figure: &Figure) {
         whole
     };
     let zoom = (room_x / width).min(room_y / height);
-    let (x, y) = (
-        BESIDE + (room_x - width * zoom),
-        top + (room_y - height * zoom) / 2.0,
-    );
+    let x = BESIDE + (room_x - width * zoom);
+    let y = top + (room_y - height * zoom) / 2.0;
     let units = |pixels: f64| (pixels * f64::from(crate::canvas::SCALE)).round();
     let inside = format!(
         "<svg x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" viewBox=\"0 0 {width} {height:.1}\">\n{}</svg>\n",

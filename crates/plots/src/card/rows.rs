@@ -22,7 +22,6 @@ const SCALE_FROM: f64 = 540.0;
 const SCALE_TO: f64 = 1000.0;
 const SCORES: f64 = 1030.0;
 
-/// A run and its EvoScore.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bar {
     pub rank: u32,
@@ -34,7 +33,6 @@ pub struct Bar {
 }
 
 impl Bar {
-    #[must_use]
     pub fn of(row: &Row, series: usize) -> Self {
         Self {
             rank: row.rank,
@@ -72,7 +70,7 @@ fn draw_row(canvas: &Canvas<'_>, bar: &Bar, y: f64, at: impl Fn(f64) -> f64) {
     if let Some(Interval { low, high }) = bar.interval {
         canvas.interval((at(low), at(high)), y, 9.0, solid, (5.0, 3.0));
     }
-    canvas.pixel_marker((at(bar.value), y), bar.series, 10.0, solid, true);
+    canvas.marker((at(bar.value), y), bar.series, 10.0, solid, true);
     let score = format::score(bar.value);
     write(canvas, &score, (SCORES, y), Paint::Ink, SCORE);
 }

@@ -15,7 +15,6 @@ pub(super) enum Operation {
     Answer,
     /// Count the tokens of a conversation.
     Count,
-    /// List the models.
     Models,
 }
 
@@ -37,7 +36,6 @@ pub(super) struct AgentRequest {
 pub(super) struct Message {
     pub is_answer: bool,
     pub text: String,
-    /// Names of the tools it calls.
     pub calls: Vec<String>,
 }
 
@@ -107,7 +105,6 @@ impl AgentRequest {
         texts.join("\n")
     }
 
-    /// Whether the last answer only read a file.
     pub fn has_just_read(&self) -> bool {
         let last = self.messages.iter().rfind(|message| message.is_answer);
         last.is_some_and(Message::only_reads)

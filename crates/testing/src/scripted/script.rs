@@ -36,24 +36,24 @@ pub enum Turn {
     Fault(Fault),
 }
 
-/// How an answer fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
     /// An error in the protocol's format; `retry_after` in seconds.
-    Status { code: u16, retry_after: Option<u64> },
+    Status {
+        code: u16,
+        retry_after: Option<u64>,
+    },
     /// A good answer that starts late.
     Slow(Duration),
     /// The head, and then nothing.
     Stall,
     /// The second half is missing, but the transfer ends normally.
     Truncated,
-    /// Invalid JSON.
     Malformed,
     /// The server closes the connection without an answer.
     Drop,
 }
 
-/// The input of a script.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Conversation {
     pub role: Role,
@@ -95,7 +95,6 @@ impl Turn {
 }
 
 impl Fault {
-    #[must_use]
     pub fn status(code: u16) -> Self {
         Self::Status {
             code,
@@ -106,7 +105,6 @@ impl Fault {
 
 impl Script {
     /// One list of turns per role; after its end the LLM answers "Done.".
-    #[must_use]
     pub fn new(architect: Vec<Turn>, programmer: Vec<Turn>) -> Self {
         Self::with(move |conversation| match conversation.role {
             Role::Architect => nth(&architect, conversation),

@@ -33,7 +33,6 @@ pub(super) struct Server {
     player: Player,
     key: String,
     seen: Mutex<Vec<Seen>>,
-    /// Faults of the next requests.
     faults: Mutex<VecDeque<Fault>>,
 }
 

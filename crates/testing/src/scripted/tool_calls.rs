@@ -15,7 +15,6 @@ code = file.read_bytes()
 assert code.count(old.encode()) == 1, f'{old!r} does not stand in {path} exactly once'
 file.write_bytes(code.replace(old.encode(), new.encode()))";
 
-/// The text and the tool call of a turn.
 pub(super) fn carry_out(turn: &Turn, request: &AgentRequest) -> (String, Option<Call>) {
     let tools = &request.tools;
     if let Turn::Write { path, .. } | Turn::Edit { path, .. } = turn

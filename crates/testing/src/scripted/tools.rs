@@ -8,11 +8,9 @@ use super::schema::smallest_value;
 #[derive(Debug)]
 pub(super) struct Tool {
     pub name: String,
-    /// A JSON schema.
     pub parameters: Value,
 }
 
-/// A tool call.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Call {
     pub name: String,
@@ -49,7 +47,6 @@ pub(super) fn can_work(tools: &[Tool]) -> bool {
     pick(tools, &SHELL, [""]).is_some()
 }
 
-/// Whether a tool of this name reads a file.
 pub(super) fn reads(name: &str) -> bool {
     name == READ.0
 }

@@ -13,8 +13,7 @@ use swe_ci_core::usage::Prices;
 
 use crate::view::{ImportedFrom, Provenance, RunSummary};
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct Card {
     pub run_id: String,
     /// The names on the leaderboard; the provider is empty for the human
@@ -54,8 +53,7 @@ pub struct Card {
     pub imported: Option<ImportedFrom>,
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct AgentOnCard {
     pub roles: Vec<Role>,
     pub harness: String,
@@ -65,15 +63,14 @@ pub struct AgentOnCard {
 }
 
 /// The endpoint of a model, without the key and its name.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct EndpointOnCard {
     pub protocol: Protocol,
     pub host: String,
     /// The provider's name of the model.
     pub model: String,
     /// Parameters of every request, such as a seed.
-    #[cfg_attr(feature = "openapi", schema(value_type = Object))]
+    #[schema(value_type = Object)]
     pub parameters: serde_json::Map<String, serde_json::Value>,
     pub prices: Option<Prices>,
     /// The run whose recorded answers were replayed instead of calling the
@@ -81,8 +78,7 @@ pub struct EndpointOnCard {
     pub recording: Option<String>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct TaskOnCard {
     pub task_id: TaskId,
     pub base_sha: String,
@@ -95,18 +91,13 @@ pub struct TaskOnCard {
 impl TaskOnCard {
     /// Id, commits and image: the input of the dataset's digest.
     pub fn ends(&self) -> [&str; 4] {
+        let task_id = self.task_id.as_str();
         let image = self.image.as_deref().unwrap_or_default();
-        [
-            self.task_id.as_str(),
-            &self.base_sha,
-            &self.target_sha,
-            image,
-        ]
+        [task_id, &self.base_sha, &self.target_sha, image]
     }
 }
 
 impl Card {
-    /// The card of a run, from its records.
     pub fn new(
         run: RunSummary,
         provenance: Provenance,

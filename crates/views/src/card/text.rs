@@ -24,7 +24,6 @@ impl Card {
     }
 }
 
-/// The text of a card during its construction.
 #[derive(Default)]
 struct CardText(String);
 

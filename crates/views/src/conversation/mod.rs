@@ -16,24 +16,18 @@ pub use search::hits;
 
 /// Default number of messages on a page.
 pub const PAGE: u32 = 50;
-/// Maximum number of messages on a page.
 pub const LONGEST_PAGE: u32 = 500;
 /// Maximum bytes of a page with more than one message.
 const PAGE_BYTES: usize = 384 << 10;
-/// Maximum bytes of one message.
 const MESSAGE_BYTES: usize = 128 << 10;
-/// Maximum bytes of one text in a message.
 const TEXT_BYTES: usize = 32 << 10;
-/// Maximum parts of one message.
 const MAX_PARTS: usize = 200;
 /// Bytes before the first hit in a text that is cut.
 const BEFORE_HIT: usize = 4 << 10;
 
 swe_ci_core::named! {
     /// The sender of a message.
-    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-    #[serde(rename_all = "snake_case")]
-    #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+    #[derive(Default)]
     pub enum Speaker {
         System = "system",
         User = "user",
@@ -46,8 +40,7 @@ swe_ci_core::named! {
 }
 
 /// A text, possibly cut.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct Text {
     pub text: String,
     /// Omitted bytes before it; 0 for a whole text.
@@ -66,9 +59,8 @@ impl From<String> for Text {
 }
 
 /// A part of a message.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum Part {
     Said {
         said: Text,
@@ -97,8 +89,7 @@ pub enum Part {
 }
 
 /// An argument of a tool call. A text is verbatim, any other value is JSON.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct Argument {
     /// Empty when the arguments are no object.
     pub name: String,
@@ -106,8 +97,7 @@ pub struct Argument {
 }
 
 /// The origin of a model's answer.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct Answered {
     /// The index of its exchange in the recording.
     pub exchange: u32,
@@ -122,8 +112,7 @@ pub struct Answered {
     pub retries: u32,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct Message {
     /// From 1, over all conversations of the step.
     pub number: u32,
@@ -139,8 +128,7 @@ pub struct Message {
 
 /// One of the conversations of a step: the main one comes first, then the
 /// auxiliary ones (titles, summaries, sub-agents).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct Begin {
     /// Number of its first message.
     pub first: u32,
@@ -149,7 +137,6 @@ pub struct Begin {
     pub tools: Vec<String>,
 }
 
-/// All messages of a step.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Messages {
     pub conversations: Vec<Begin>,
@@ -169,8 +156,7 @@ pub struct Window {
 }
 
 /// An attempt at a step with a recording.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct RecordedStep {
     pub run_id: String,
     pub model: String,
@@ -185,8 +171,7 @@ pub struct RecordedStep {
 }
 
 /// A page of messages of a step.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct MessagesPage {
     pub step: RecordedStep,
     /// Total number of messages.
@@ -204,8 +189,7 @@ pub struct MessagesPage {
 }
 
 /// The hits of a search.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct Found {
     pub q: String,
     /// Number of occurrences.
@@ -221,7 +205,6 @@ pub struct Found {
 }
 
 impl Part {
-    /// Its texts, in reading order.
     fn texts(&self) -> Vec<&str> {
         match self {
             Self::Said { said } | Self::Reasoning { said } | Self::Note { said } => {
@@ -314,7 +297,6 @@ impl Message {
         }
     }
 
-    /// Total bytes of its texts.
     pub fn weight(&self) -> usize {
         let texts = self.parts.iter().flat_map(Part::texts);
         texts.map(str::len).sum()

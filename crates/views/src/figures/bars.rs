@@ -6,7 +6,6 @@ use swe_ci_core::uncertainty::Interval;
 use super::{Cell, Column, Study, Subject, Table};
 use crate::leaderboard::{Intervals, Row};
 
-/// The number that bars show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Measure {
     ZeroRegression,
@@ -41,7 +40,6 @@ impl Measure {
         }
     }
 
-    /// Decimals to show.
     pub fn places(self) -> usize {
         match self {
             Self::Turns => 1,
@@ -60,7 +58,6 @@ impl Measure {
 }
 
 impl Bars {
-    #[must_use]
     pub fn new(study: &Study<'_>, measure: Measure) -> Self {
         let runs = study.runs().map(|(run, _, row)| {
             let (value, interval) = measure.of(row);

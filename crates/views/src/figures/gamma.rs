@@ -15,14 +15,12 @@ pub(super) fn gammas() -> impl Iterator<Item = Gamma> {
     steps.filter_map(Result::ok)
 }
 
-/// The column of a value at a γ.
 pub(super) fn gamma_column(name: &str, gamma: f64) -> Column {
     Column::new(format!("{name}_gamma_{gamma:.2}"), format!("γ {gamma:.2}"))
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Curves {
-    /// The selected γ.
     pub gamma: Gamma,
     /// Best first at the selected γ.
     pub curves: Vec<ScoredCurve>,
@@ -83,7 +81,6 @@ impl Curve {
     }
 
     /// The curve with few digits, for transfer.
-    #[must_use]
     pub fn rounded(&self) -> Self {
         // A millionth is invisible in pictures and labels.
         let round = |change: &f64| (change * 1e6).round() / 1e6;
@@ -92,7 +89,6 @@ impl Curve {
         }
     }
 
-    /// EvoScore at a γ.
     pub fn at(&self, gamma: Gamma) -> f64 {
         let n = count(self.changes.len());
         Weights::new(gamma, n).evoscore(&self.changes)

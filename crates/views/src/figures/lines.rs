@@ -7,7 +7,6 @@ use swe_ci_core::metrics::Bin;
 use super::{Cell, Column, Study, Subject, Table};
 use crate::leaderboard::Entry;
 
-/// A line per run over common steps.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Lines {
     /// Label of the horizontal axis.
@@ -16,7 +15,6 @@ pub struct Lines {
     pub value: String,
     /// Prefix of the names of the steps' columns.
     pub prefix: String,
-    /// Names of the steps.
     pub steps: Vec<String>,
     /// Best first, by their last value.
     pub lines: Vec<Line>,

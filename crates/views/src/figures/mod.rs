@@ -34,7 +34,6 @@ pub use tokens::{Spending, Spent, spending};
 swe_ci_core::named! {
     /// A figure, and its name in URLs: those of the paper in its order, then the
     /// additional ones.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
     pub enum Figure {
         EvoscoreByRelease = "evoscore-by-release",
         RankByGamma = "rank-by-gamma",
@@ -52,7 +51,6 @@ swe_ci_core::named! {
     }
 }
 
-/// The data of a figure, by shape.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Data {
     Releases(Releases),
@@ -67,7 +65,6 @@ pub enum Data {
     StyleTrends(StyleTrends),
 }
 
-/// An unknown name of a figure.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("there is no figure `{0}`; there are {known}", known = Figure::names())]
 pub struct NoSuchFigure(pub String);
@@ -155,7 +152,6 @@ impl Figure {
         (number <= 12).then_some(number)
     }
 
-    /// Whether it depends on γ.
     pub fn weighs(self) -> bool {
         matches!(
             self,
@@ -200,7 +196,6 @@ impl std::str::FromStr for Figure {
 }
 
 impl Data {
-    /// Whether there is nothing to draw.
     pub fn is_empty(&self) -> bool {
         match self {
             Self::Releases(data) => data.points.is_empty() && data.published.is_empty(),
@@ -219,7 +214,6 @@ impl Data {
         }
     }
 
-    /// The runs it omits, and the reason.
     pub fn left_out(&self) -> Option<&LeftOut> {
         let left_out = match self {
             Self::Releases(data) => &data.left_out,

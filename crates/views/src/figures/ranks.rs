@@ -11,7 +11,6 @@ use super::{Cell, Column, Study, Subject, Table};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Ranks {
-    /// The selected γ.
     pub gamma: f64,
     /// The γs of the ranks, ascending.
     pub gammas: Vec<f64>,

@@ -20,7 +20,6 @@ pub struct Study<'a> {
     pub rows: Vec<Row>,
 }
 
-/// The run of a value.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Subject {
     /// Its index among the entries of the leaderboard, which determines its
@@ -32,7 +31,6 @@ pub struct Subject {
     pub kind: Kind,
 }
 
-/// The amount of data behind a figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Basis {
     pub runs: usize,
@@ -41,7 +39,6 @@ pub struct Basis {
     pub repositories: usize,
 }
 
-/// Runs that a figure omits.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LeftOut {
     pub models: Vec<String>,
@@ -69,7 +66,14 @@ impl<'a> Study<'a> {
         let entries = self.sheet.by_run();
         self.rows.iter().filter_map(move |row| {
             let (index, entry) = *entries.get(row.run_id.as_str())?;
-            Some((Subject::new(index, entry), entry, row))
+            let run = Subject {
+                index,
+                run_id: entry.run_id.clone(),
+                model: entry.model.clone(),
+                provider: entry.provider.clone(),
+                kind: entry.kind,
+            };
+            Some((run, entry, row))
         })
     }
 
@@ -102,43 +106,25 @@ impl<'a> Study<'a> {
     }
 }
 
-impl Subject {
-    fn new(index: usize, entry: &Entry) -> Self {
-        Self {
-            index,
-            run_id: entry.run_id.clone(),
-            model: entry.model.clone(),
-            provider: entry.provider.clone(),
-            kind: entry.kind,
-        }
-    }
-
-    /// The first columns of every table.
-    pub(super) fn columns() -> [Column; 4] {
-        [
-            Column::new("model", "Model"),
-            Column::new("provider", "Provider"),
-            Column::new("run_id", "Run"),
-            Column::new("kind", "Kind"),
-        ]
-    }
-
-    /// Its cells under [`Subject::columns`].
-    pub(super) fn cells(&self) -> [Cell; 4] {
-        [&self.model, &self.provider, &self.run_id, self.kind.name()]
-            .map(|text| Cell::Text(text.to_owned()))
-    }
-}
-
 impl Table {
     /// A table with rows about runs: their first cells say which run.
     pub(super) fn of_runs<'a, C: IntoIterator<Item = Cell>>(
         columns: impl IntoIterator<Item = Column>,
         rows: impl IntoIterator<Item = (&'a Subject, C)>,
     ) -> Self {
-        let row = |(run, cells): (&Subject, C)| run.cells().into_iter().chain(cells).collect();
+        let of_run = [
+            Column::new("model", "Model"),
+            Column::new("provider", "Provider"),
+            Column::new("run_id", "Run"),
+            Column::new("kind", "Kind"),
+        ];
+        let row = |(run, cells): (&Subject, C)| {
+            let of_run = [&run.model, &run.provider, &run.run_id, run.kind.name()];
+            let of_run = of_run.map(|text| Cell::Text(text.to_owned()));
+            of_run.into_iter().chain(cells).collect()
+        };
         Self {
-            columns: Subject::columns().into_iter().chain(columns).collect(),
+            columns: of_run.into_iter().chain(columns).collect(),
             rows: rows.into_iter().map(row).collect(),
         }
     }

@@ -17,7 +17,6 @@ pub struct StyleWins {
     pub left_out: LeftOut,
 }
 
-/// The bars of one run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StyleBars {
     pub run: Subject,
@@ -75,10 +74,7 @@ impl StyleBars {
 }
 
 fn columns(metric: StyleMetric) -> Vec<Column> {
-    let (name, title) = match metric {
-        StyleMetric::Mi => ("mi", "MI"),
-        StyleMetric::Pylint => ("pylint", "Pylint"),
-    };
+    let (name, title) = (metric.name(), metric.pick("MI", "Pylint"));
     let tasks = Column::new(format!("{name}_tasks"), format!("{title}: tasks"));
     let mut columns = vec![tasks];
     for (share, label) in [("win", "better"), ("tie", "equal"), ("loss", "worse")] {

@@ -6,7 +6,6 @@ use swe_ci_core::uncertainty::Interval;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Table {
     pub columns: Vec<Column>,
-    /// Each row has one cell per column.
     pub rows: Vec<Vec<Cell>>,
 }
 
@@ -14,7 +13,6 @@ pub struct Table {
 pub struct Column {
     /// The name in CSV: one ASCII word.
     pub name: String,
-    /// The name for readers.
     pub title: String,
 }
 
@@ -32,7 +30,6 @@ pub enum Cell {
 }
 
 impl Column {
-    #[must_use]
     pub fn new(name: impl Into<String>, title: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -51,7 +48,6 @@ impl Column {
 }
 
 impl Cell {
-    #[must_use]
     pub fn number(value: Option<f64>, places: usize) -> Self {
         value.map_or(Self::Nothing, |value| Self::Number { value, places })
     }
@@ -66,7 +62,6 @@ impl Cell {
         ends.map(|value| Self::number(value, places))
     }
 
-    #[must_use]
     pub fn whole(value: Option<impl Into<u64>>) -> Self {
         value.map_or(Self::Nothing, |value| Self::Whole(value.into()))
     }

@@ -206,12 +206,8 @@ impl Citation {
 
     fn size(&self) -> String {
         let many = |n: usize, noun: &str| format!("{n} {noun}{}", if n == 1 { "" } else { "s" });
-        format!(
-            "{} on {}, metric version {}",
-            many(self.runs, "run"),
-            many(self.tasks as usize, "task"),
-            self.metric_version
-        )
+        let (runs, tasks) = (many(self.runs, "run"), many(self.tasks as usize, "task"));
+        format!("{runs} on {tasks}, metric version {}", self.metric_version)
     }
 }
 

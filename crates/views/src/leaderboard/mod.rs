@@ -53,8 +53,7 @@ pub struct LeaderboardData {
 // there are no ties and no intervals, and no other γ or convention.
 
 /// Published results and their source.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct Published {
     /// The split of the measurements.
     pub split: String,
@@ -69,8 +68,7 @@ pub struct Published {
 }
 
 /// One published model.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct PublishedRow {
     pub model: String,
     pub provider: String,
@@ -83,7 +81,7 @@ pub struct PublishedRow {
 }
 
 /// A run with at least one scored task.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Entry {
     pub run_id: String,
     pub model: String,
@@ -105,20 +103,17 @@ pub struct Entry {
     pub usage: Option<Usage>,
     /// Their cost in millionths of a US dollar; absent unless it is known for
     /// all of them.
-    #[serde(default)]
     pub micro_usd: Option<u64>,
     /// Iterations that changed the configuration of the tests.
     pub findings: u32,
     /// N: shorter evolutions are padded to it.
     pub max_iterations: u32,
-    /// Tasks of the run.
     pub tasks_total: u32,
     /// Tasks without an evolution that can be scored.
     pub tasks_blocked: u32,
     pub tasks: Vec<ScoredTask>,
 }
 
-/// The scored samples of one task.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ScoredTask {
     pub task_id: TaskId,
@@ -162,28 +157,10 @@ impl ScoredTask {
 }
 
 impl Entry {
-    /// An empty run.
-    #[must_use]
     pub fn none(max_iterations: u32) -> Self {
         Self {
-            run_id: String::new(),
-            model: String::new(),
-            provider: String::new(),
-            harness: String::new(),
-            harness_version: String::new(),
-            release_date: None,
-            kind: Kind::Measured,
-            mark: None,
-            progress: Progress::Queued,
-            metric_version: 0,
-            finished_at: None,
-            usage: None,
-            micro_usd: None,
-            findings: 0,
             max_iterations,
-            tasks_total: 0,
-            tasks_blocked: 0,
-            tasks: Vec::new(),
+            ..Self::default()
         }
     }
 
@@ -195,7 +172,6 @@ impl Entry {
         samples.any(|sample| sample.paper.is_none())
     }
 
-    /// Whether it has scores in a convention.
     pub fn is_scored(&self, convention: Convention) -> bool {
         !self.tasks.is_empty() && (convention == Convention::Reference || !self.counts_only())
     }
@@ -206,7 +182,6 @@ impl Entry {
         self.mean_of(convention, |series| weights.evoscore(series.changes()))
     }
 
-    /// Its profile over the iterations.
     pub fn profile(&self, convention: Convention) -> Profile {
         let tasks = self.tasks.iter().map(|t| t.series(convention).collect());
         Profile::from_tasks(&tasks.collect::<Vec<_>>(), self.max_iterations)

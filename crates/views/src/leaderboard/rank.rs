@@ -16,8 +16,7 @@ use crate::verification::Mark;
 
 /// A row of the leaderboard. Scores and rates are means over the scored
 /// tasks; within a task, over its samples first.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct Row {
     /// From 1; equal scores share a rank.
     pub rank: u32,
@@ -62,7 +61,6 @@ pub struct Row {
     pub usage: Option<Usage>,
     /// Their cost in millionths of a US dollar; absent unless it is known for
     /// all of them.
-    #[serde(default)]
     pub micro_usd: Option<u64>,
     /// Iterations that changed the configuration of the tests.
     pub findings: u32,
@@ -86,8 +84,7 @@ impl Row {
 }
 
 /// 95 % intervals of a row, by cluster bootstrap over repositories.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct Intervals {
     pub evoscore: Interval,
     pub zero_regression_rate: Interval,
@@ -138,7 +135,6 @@ impl LeaderboardData {
         rows
     }
 
-    /// The entries with their indices, by the ids of their runs.
     pub(crate) fn by_run(&self) -> HashMap<&str, (usize, &Entry)> {
         let entries = self.entries.iter().enumerate();
         entries
@@ -146,7 +142,6 @@ impl LeaderboardData {
             .collect()
     }
 
-    /// Runs without scores in this convention.
     pub fn unranked(&self, convention: Convention) -> impl Iterator<Item = &Entry> {
         self.entries
             .iter()

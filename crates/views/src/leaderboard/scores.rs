@@ -9,11 +9,10 @@ use super::{Entry, Intervals, StyleRates};
 use crate::count;
 
 /// The scores of a run, down to its single evolutions.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct Scores {
     pub convention: Convention,
-    #[cfg_attr(feature = "openapi", schema(value_type = f64))]
+    #[schema(value_type = f64)]
     pub gamma: Gamma,
     /// N: shorter evolutions are padded to it.
     pub max_iterations: u32,
@@ -41,8 +40,7 @@ pub struct Scores {
 }
 
 /// One evolution.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct EvolutionScore {
     pub task_id: TaskId,
     /// From 1.
@@ -55,8 +53,7 @@ pub struct EvolutionScore {
 }
 
 /// The duration of the regressions of a run.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct RecoveryTime {
     /// Iterations that broke something.
     pub regressions: u32,
@@ -67,7 +64,6 @@ pub struct RecoveryTime {
 }
 
 impl RecoveryTime {
-    #[must_use]
     pub fn of(recoveries: &[Recovery]) -> Self {
         let iterations: Vec<f64> = recoveries
             .iter()

@@ -12,11 +12,9 @@ const FEW_REPOSITORIES: u32 = 10;
 /// "A is ahead of B by 0.08 [0.01, 0.15]; on these 40 tasks of 20
 /// repositories that is unlikely to be chance (p = 0.012)."
 pub fn in_words(comparison: &Comparison, first: &str, second: &str) -> String {
-    let basis = format!(
-        "{} of {}",
-        these(comparison.tasks, "task", "tasks"),
-        several(comparison.repositories, "repository", "repositories")
-    );
+    let tasks = these(comparison.tasks, "task", "tasks");
+    let repositories = several(comparison.repositories, "repository", "repositories");
+    let basis = format!("{tasks} of {repositories}");
     if comparison.wins + comparison.losses == 0 {
         return format!("{first} and {second} score the same on {basis}.");
     }

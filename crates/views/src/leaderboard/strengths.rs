@@ -15,8 +15,7 @@ use crate::view::RunSummary;
 pub const FEW: u32 = 3;
 
 /// All results of one model.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct ModelDetail {
     pub model: String,
     /// All its runs on all splits, including those without scores.
@@ -26,8 +25,7 @@ pub struct ModelDetail {
 }
 
 /// One run of a model.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct ModelRun {
     #[serde(flatten)]
     pub summary: RunSummary,
@@ -38,8 +36,7 @@ pub struct ModelRun {
 }
 
 /// The progress of a run's code by iteration.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct Trend {
     pub convention: Convention,
     /// Mean normalized change (equation 2) of the scored tasks after
@@ -49,8 +46,7 @@ pub struct Trend {
 }
 
 /// The rank of a run on its split.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct Standing {
     pub convention: Convention,
     /// Number of rows in the ranking.
@@ -59,8 +55,7 @@ pub struct Standing {
 }
 
 /// The groups of one convention.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct Strengths {
     pub convention: Convention,
     pub groups: Vec<Group>,
@@ -68,8 +63,7 @@ pub struct Strengths {
 
 /// Tasks with a common property, and their results. Means are over tasks;
 /// within a task, over its samples and runs first.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct Group {
     pub common: Common,
     pub tasks: u32,
@@ -86,9 +80,8 @@ impl Group {
 }
 
 /// The common property of a group's tasks.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(tag = "by", rename_all = "snake_case")]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum Common {
     /// Tests the target passes and the base does not.
     Gap {
@@ -105,7 +98,6 @@ pub enum Common {
     },
 }
 
-/// One task, over all runs.
 struct Task<'a> {
     repo: &'a str,
     gap: u32,

@@ -13,8 +13,7 @@ use crate::style::{Beside, StyleMetric, StylePoint};
 use crate::{count, median};
 
 /// The comparison of a run's code with the oracle's, over the tasks it solved.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct StyleRates {
     /// By maintainability index; absent when no solved task has it on both
     /// sides.
@@ -31,8 +30,7 @@ pub struct StyleRates {
 
 /// Shares of the solved and measured tasks, 0 to 1 and together 1 (Figure 8).
 /// Within a task, over its solved and measured samples first.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct WinRates {
     /// Number of tasks behind the shares, from 1.
     pub tasks: u32,
@@ -45,8 +43,7 @@ pub struct WinRates {
 }
 
 /// 95 % intervals of [`StyleRates`].
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct StyleIntervals {
     /// Absent when the measured tasks are of fewer than two repositories.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -57,8 +54,7 @@ pub struct StyleIntervals {
 }
 
 /// 95 % intervals of [`WinRates`], each 0 to 1.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct WinIntervals {
     pub win: Interval,
     pub tie: Interval,
@@ -153,7 +149,6 @@ impl Entry {
     }
 }
 
-/// The median over the tasks.
 fn lines_ratio(tasks: &[&ScoredTask], convention: Convention) -> Option<f64> {
     let ratio = |task: &&ScoredTask| {
         let (own, oracle) = task.changed_lines(convention)?;
@@ -167,7 +162,6 @@ fn lines_ratio(tasks: &[&ScoredTask], convention: Convention) -> Option<f64> {
 impl LeaderboardData {
     /// The leaderboard without the style data that no ranking needs, which is
     /// most of it: the browser gets this to compute rankings.
-    #[must_use]
     pub fn for_ranking(&self) -> Self {
         let mut data = self.clone();
         let tasks = data.entries.iter_mut().flat_map(|entry| &mut entry.tasks);

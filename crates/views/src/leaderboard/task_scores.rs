@@ -12,8 +12,7 @@ use crate::count;
 use crate::view::EvolutionView;
 
 /// A run on one task: means over its scored samples.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct TaskScore {
     pub convention: Convention,
     /// Equation 3, -1 to 1.
@@ -27,8 +26,7 @@ pub struct TaskScore {
 }
 
 /// The result of a run on one task.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct TaskResult {
     pub run_id: String,
     pub model: String,

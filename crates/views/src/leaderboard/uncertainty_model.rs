@@ -26,18 +26,14 @@ pub struct UncertaintyModel {
 /// One run's task values under one γ and convention.
 struct Values<'a> {
     tasks: Vec<(&'a TaskId, usize, f64)>,
-    /// Its mean in every resample.
     means: Vec<f64>,
 }
 
 impl UncertaintyModel {
-    /// With the default seed and number of resamples.
-    #[must_use]
     pub fn new(data: &LeaderboardData) -> Self {
         Self::with(data, RESAMPLES, SEED)
     }
 
-    #[must_use]
     pub fn with(data: &LeaderboardData, resamples: usize, seed: u64) -> Self {
         let tasks = data.entries.iter().flat_map(|e| &e.tasks);
         // Sorted, so that the draws do not depend on the order of the runs.
@@ -50,7 +46,6 @@ impl UncertaintyModel {
         }
     }
 
-    /// The ranking with its intervals and tie groups.
     pub fn rank(&self, data: &LeaderboardData, gamma: Gamma, convention: Convention) -> Vec<Row> {
         let mut rows = data.rank(gamma, convention);
         let entries = data.by_run();
@@ -83,10 +78,8 @@ impl UncertaintyModel {
         gamma: Gamma,
         convention: Convention,
     ) -> Option<Comparison> {
-        let differences = differences(
-            &self.values(first, gamma, convention),
-            &self.values(second, gamma, convention),
-        );
+        let [first, second] = [first, second].map(|run| self.values(run, gamma, convention));
+        let differences = differences(&first, &second);
         compare(&differences, self.repositories.len(), &self.resamples)
     }
 

@@ -10,7 +10,6 @@ pub struct Unseen {
     pub left_out: LeftOut,
 }
 
-/// The omitted models and tasks, by reason.
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct LeftOut {
     /// Models with an unknown release date, in order of name.

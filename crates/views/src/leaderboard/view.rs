@@ -9,13 +9,14 @@ use std::str::FromStr;
 use swe_ci_core::run::Kind;
 
 use super::Row;
+use crate::missing_last;
 use crate::style::StyleMetric;
 use crate::verification::Mark;
 
 swe_ci_core::named! {
     /// A column of the table, in its order, and the name in URLs. Rank and model
     /// are always visible.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    #[derive(PartialOrd, Ord)]
     pub enum Column {
         Rank = "rank",
         Model = "model",
@@ -39,12 +40,10 @@ swe_ci_core::named! {
 }
 
 impl Column {
-    /// Whether the table can omit it.
     pub fn is_optional(self) -> bool {
         !matches!(self, Self::Rank | Self::Model)
     }
 
-    /// Whether its natural order is descending.
     fn largest_first(self) -> bool {
         !matches!(
             self,
@@ -57,9 +56,15 @@ impl Column {
     fn compare(self, a: &Row, b: &Row, descending: bool) -> Ordering {
         let directed = |order: Ordering| if descending { order.reverse() } else { order };
         let numbers = |value: fn(&Row) -> f64| directed(value(a).total_cmp(&value(b)));
+        let amounts = |amount: fn(&Row) -> Option<u64>| {
+            missing_last(amount(a), amount(b), |a, b| directed(a.cmp(&b)))
+        };
+        let times = |time: fn(&Row) -> Option<&String>| {
+            missing_last(time(a), time(b), |a, b| directed(a.cmp(b)))
+        };
         let wins = |metric| {
             let rate = |row: &Row| row.wins(metric).map(|rates| rates.win);
-            missing_last_by(rate(a), rate(b), |a, b| directed(a.total_cmp(&b)))
+            missing_last(rate(a), rate(b), |a, b| directed(a.total_cmp(&b)))
         };
         match self {
             Self::Rank => directed(a.rank.cmp(&b.rank)),
@@ -71,36 +76,16 @@ impl Column {
             Self::Turns => numbers(|row| row.average_turns),
             Self::MiWins => wins(StyleMetric::Mi),
             Self::PylintWins => wins(StyleMetric::Pylint),
-            Self::Tokens => missing_last(a.tokens(), b.tokens(), directed),
-            Self::Cost => missing_last(a.micro_usd, b.micro_usd, directed),
+            Self::Tokens => amounts(Row::tokens),
+            Self::Cost => amounts(|row| row.micro_usd),
             Self::Findings => directed(a.findings.cmp(&b.findings)),
             Self::Tasks => directed(a.tasks.cmp(&b.tasks)),
-            Self::Released => {
-                missing_last(a.release_date.as_ref(), b.release_date.as_ref(), directed)
-            }
-            Self::Finished => {
-                missing_last(a.finished_at.as_ref(), b.finished_at.as_ref(), directed)
-            }
+            Self::Released => times(|row| row.release_date.as_ref()),
+            Self::Finished => times(|row| row.finished_at.as_ref()),
         }
     }
 }
 
-fn missing_last<T: Ord>(
-    a: Option<T>,
-    b: Option<T>,
-    directed: impl Fn(Ordering) -> Ordering,
-) -> Ordering {
-    missing_last_by(a, b, |a, b| directed(a.cmp(&b)))
-}
-
-fn missing_last_by<T>(a: Option<T>, b: Option<T>, compare: impl Fn(T, T) -> Ordering) -> Ordering {
-    match (a, b) {
-        (Some(a), Some(b)) => compare(a, b),
-        (a, b) => b.is_some().cmp(&a.is_some()),
-    }
-}
-
-/// The visible optional columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Columns(u16);
 
@@ -114,7 +99,6 @@ impl Columns {
         !column.is_optional() || self.0 & bit(column) != 0
     }
 
-    #[must_use]
     pub fn with(self, column: Column, shown: bool) -> Self {
         match shown {
             true => Self(self.0 | bit(column)),
@@ -169,7 +153,6 @@ fn bit(column: Column) -> u16 {
     1 << column as u16
 }
 
-/// The column and the direction that order the rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sort {
     pub column: Column,
@@ -177,8 +160,6 @@ pub struct Sort {
 }
 
 impl Sort {
-    /// The natural order of a column.
-    #[must_use]
     pub fn natural(column: Column) -> Self {
         Self {
             column,
@@ -188,7 +169,6 @@ impl Sort {
 
     /// The order after a click on a column's header: the other direction if it
     /// is the current column, else its natural order.
-    #[must_use]
     pub fn toggled(self, column: Column) -> Self {
         if self.column == column {
             Self {
@@ -215,7 +195,6 @@ impl fmt::Display for Sort {
     }
 }
 
-/// An unknown order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BadSort;
 
@@ -230,14 +209,11 @@ impl FromStr for Sort {
     }
 }
 
-/// The selection of rows, and their presentation.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct View {
     /// Only runs of these kinds; all when empty.
     pub kinds: Vec<Kind>,
-    /// Only runs of this provider.
     pub provider: Option<String>,
-    /// Only runs with this mark.
     pub mark: Option<Mark>,
     /// Every word must occur in the name of model, provider or harness.
     pub text: String,
@@ -258,7 +234,6 @@ impl View {
         selected
     }
 
-    /// Whether it may omit rows.
     pub fn filters(&self) -> bool {
         !self.kinds.is_empty()
             || self.provider.is_some()
@@ -266,8 +241,6 @@ impl View {
             || !self.text.trim().is_empty()
     }
 
-    /// The view without its filters.
-    #[must_use]
     pub fn of_all(&self) -> Self {
         Self {
             kinds: Vec::new(),

@@ -12,8 +12,7 @@ pub use oracle_comparison::{Beside, FileBeside, StyleBeside, StyleMetric, beside
 pub use versions::{CodeVersion, EvolutionStyle, FileLines, VersionFiles, VersionStyle};
 
 /// Versions of the style tools.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct StyleTools {
     pub pylint: String,
     pub radon: String,
@@ -22,8 +21,7 @@ pub struct StyleTools {
 }
 
 /// Pylint's messages by category, and the number of statements.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct PylintCounts {
     pub fatal: u32,
     pub error: u32,
@@ -47,13 +45,10 @@ impl PylintCounts {
         Some((10.0 - weighed / f64::from(self.statements) * 10.0).max(0.0))
     }
 
-    /// Messages of all categories.
     pub fn messages(self) -> u32 {
         self.fatal + self.error + self.warning + self.refactor + self.convention
     }
 
-    /// The sum of both.
-    #[must_use]
     pub fn plus(self, other: Self) -> Self {
         Self {
             fatal: self.fatal.saturating_add(other.fatal),
@@ -67,8 +62,7 @@ impl PylintCounts {
 }
 
 /// Radon's measurements of one file.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct RadonCounts {
     /// Maintainability index with doc strings as comments, 0 to 100.
     pub mi: f64,
@@ -87,8 +81,7 @@ pub struct RadonCounts {
 }
 
 /// One file of the source.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct FileStyle {
     pub path: String,
     /// SHA-256 of its content: equal files have equal radon counts.
@@ -105,8 +98,7 @@ pub struct FileStyle {
 }
 
 /// Totals of one version's source.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct CodeStyle {
     pub files: u32,
     /// Files that radon cannot parse; only Pylint's counts include them.
@@ -132,7 +124,6 @@ pub struct CodeStyle {
 
 impl CodeStyle {
     /// `problem` is the reason why Pylint did not finish.
-    #[must_use]
     pub fn of(files: &[FileStyle], problem: Option<String>) -> Self {
         let mut all = Self {
             problem,
@@ -187,8 +178,7 @@ impl CodeStyle {
 }
 
 /// The three numbers of the style trend.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct StylePoint {
     /// Maintainability index, 0 to 100.
     pub mi: Option<f64>,

@@ -23,18 +23,15 @@ pub struct Beside {
     pub course: Vec<(u32, StylePoint)>,
 }
 
-/// A metric that is compared with the oracle (Figure 8).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum StyleMetric {
-    Mi,
-    Pylint,
+swe_ci_core::named! {
+    /// A metric that is compared with the oracle (Figure 8).
+    pub enum StyleMetric {
+        Mi = "mi",
+        Pylint = "pylint",
+    }
 }
 
 impl StyleMetric {
-    pub const ALL: [Self; 2] = [Self::Mi, Self::Pylint];
-
-    /// The value of this metric.
     pub(crate) fn pick<T>(self, mi: T, pylint: T) -> T {
         match self {
             Self::Mi => mi,
@@ -57,8 +54,7 @@ impl Beside {
 }
 
 /// One file of an evolution's last code against the oracle's.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct FileBeside {
     pub path: String,
     /// Absent if the evolution does not have the file.
@@ -95,7 +91,6 @@ pub struct StyleBeside {
     pub style: EvolutionStyle,
     /// The first differing files, those with the largest loss first.
     pub files: Vec<FileBeside>,
-    /// Number of further files.
     pub more_files: u32,
     /// Diff from the oracle's version to the evolution's, of the first files;
     /// absent when the code is not available.

@@ -6,8 +6,9 @@ use super::{Beside, CodeStyle, FileStyle, StyleTools};
 use crate::preparation::Lines;
 
 /// A version of an evolution's code.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, utoipa::ToSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum CodeVersion {
     Base,
@@ -37,8 +38,7 @@ impl CodeVersion {
 }
 
 /// The style of one version of an evolution's code.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct VersionStyle {
     pub version: CodeVersion,
     /// Digest of its source files: equal versions are measured once.
@@ -49,8 +49,7 @@ pub struct VersionStyle {
 }
 
 /// The style of an evolution's versions and of the oracle.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct EvolutionStyle {
     pub tools: StyleTools,
     /// Content digest of the image of the measurement; its packages determine
@@ -65,13 +64,11 @@ impl EvolutionStyle {
         self.versions.iter().find(|v| v.version == version)
     }
 
-    /// The code of the last scored iteration.
     pub fn last(&self) -> Option<&VersionStyle> {
         let scored = |v: &&VersionStyle| matches!(v.version, CodeVersion::Iteration(_));
         self.versions.iter().rev().find(scored)
     }
 
-    /// The comparison with the oracle for a leaderboard.
     pub fn beside(&self) -> Option<Beside> {
         let (last, oracle) = (self.last()?, self.version(CodeVersion::Oracle)?);
         let course = self.versions.iter().filter_map(|v| match v.version {
@@ -90,8 +87,7 @@ impl EvolutionStyle {
 }
 
 /// Lines of one file that differ from the base's.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct FileLines {
     pub path: String,
     pub added: u32,
@@ -99,8 +95,7 @@ pub struct FileLines {
 }
 
 /// One version of an evolution's code, file by file.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct VersionFiles {
     /// The style of each file, in the order of their paths.
     pub files: Vec<FileStyle>,

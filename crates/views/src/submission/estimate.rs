@@ -39,7 +39,6 @@ pub struct Estimate {
 
 impl Estimate {
     /// `tasks` is the number of tasks of the run.
-    #[must_use]
     pub fn of(config: &RunConfig, tasks: u32, iteration_costs: &[IterationCost]) -> Self {
         let evolutions = u64::from(tasks) * u64::from(config.samples);
         let iterations = evolutions * u64::from(config.plan.max_iterations);
@@ -69,12 +68,8 @@ impl Estimate {
 fn median(values: impl Iterator<Item = u64>) -> Option<u64> {
     let mut values: Vec<u64> = values.collect();
     values.sort_unstable();
-    let middle = values.len() / 2;
-    match values.len() {
-        0 => None,
-        n if n % 2 == 1 => Some(values[middle]),
-        _ => Some(u64::midpoint(values[middle - 1], values[middle])),
-    }
+    let upper = *values.get(values.len() / 2)?;
+    Some(u64::midpoint(values[(values.len() - 1) / 2], upper))
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use std::fmt::Display;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
 use swe_ci_core::agent::{AgentConfig, Budget, Endpoint, HarnessConfig, Protocol};
 use swe_ci_core::problems::BadConfig;
 use swe_ci_core::run::{Kind, Limits, RunConfig};
@@ -31,43 +32,40 @@ impl FromIterator<(String, String)> for RunForm {
 }
 
 impl RunForm {
-    /// The initial form.
-    #[must_use]
     pub fn fresh(split: &str) -> Self {
         let mut form = Self::default();
-        form.set("harness.name", "builtin");
-        form.set("endpoint.protocol", Protocol::Chat);
-        form.set("split", split);
-        form.set_common(1, Plan::default(), Limits::default(), Budget::default());
+        let initial = json!({
+            "harness": {"name": "builtin"},
+            "endpoint": {"protocol": Protocol::Chat},
+            "split": split,
+            "samples": 1,
+            "plan": Plan::default(),
+            "limits": Limits::default(),
+        });
+        form.set_all("", &initial);
         form
     }
 
-    /// The form of a configuration.
-    #[must_use]
     pub fn of_config(config: &RunConfig) -> Self {
         let mut form = Self::default();
-        form.set("model", &config.model);
-        form.set("provider", &config.provider);
-        form.set_some("release_date", config.release_date.as_ref());
+        form.set_all("", &json!(config));
+        // The harness determines it.
+        form.0.remove("kind");
         for (part, agent) in config.own_agents() {
-            form.set_agent(part, &agent);
+            form.set(&format!("{part}harness.name"), agent.harness.name());
         }
         if config.programmer.is_some() {
             form.set(OWN_PROGRAMMER, "on");
         }
-        form.set("split", &config.split);
         let tasks: Vec<&str> = config.tasks.iter().map(TaskId::as_str).collect();
         form.set("tasks", tasks.join("\n"));
-        form.set_common(config.samples, config.plan, config.limits, config.budget);
         form
     }
 
-    /// The text of a field.
     pub fn text(&self, name: &str) -> &str {
         self.0.get(name).map_or("", |text| text.trim())
     }
 
-    /// All fields, by name.
     pub fn fields(&self) -> impl Iterator<Item = (&str, &str)> {
         self.0
             .iter()
@@ -97,66 +95,31 @@ impl RunForm {
         }
     }
 
-    /// Replaces the text of a field.
     pub fn set(&mut self, name: &str, value: impl Display) {
         self.0.insert(name.to_owned(), value.to_string());
     }
 
-    fn set_some(&mut self, name: &str, value: Option<impl Display>) {
-        if let Some(value) = value {
-            self.set(name, value);
-        }
-    }
-
-    fn set_agent(&mut self, part: &str, agent: &AgentConfig) {
-        let at = |field: &str| format!("{part}{field}");
-        let harness = &agent.harness;
-        self.set(&at("harness.name"), harness.name());
-        match harness {
-            HarnessConfig::Replay { max_chunks } => self.set(&at("harness.max_chunks"), max_chunks),
-            HarnessConfig::Program { version, .. } => {
-                self.set_some(&at("harness.version"), version.as_ref());
+    /// Sets the fields of a part of a configuration, except lists; parameters of
+    /// an endpoint stay JSON.
+    fn set_all(&mut self, name: &str, value: &Value) {
+        match value {
+            Value::Object(fields) if !name.ends_with("endpoint.parameters") => {
+                for (field, value) in fields {
+                    let dot = if name.is_empty() { "" } else { "." };
+                    self.set_all(&format!("{name}{dot}{field}"), value);
+                }
             }
-            HarnessConfig::Builtin | HarnessConfig::Elsewhere { .. } => {}
+            Value::Null | Value::Array(_) => {}
+            Value::String(text) => self.set(name, text),
+            // JSON writes a whole price with a decimal.
+            Value::Number(number) if number.is_f64() => {
+                self.set(name, number.as_f64().unwrap_or_default());
+            }
+            value => self.set(name, value),
         }
-        let Some(endpoint) = &agent.endpoint else {
-            return;
-        };
-        self.set(&at("endpoint.url"), &endpoint.url);
-        self.set(&at("endpoint.protocol"), endpoint.protocol);
-        self.set(&at("endpoint.model"), &endpoint.model);
-        self.set_some(&at("endpoint.key"), endpoint.key.as_ref());
-        self.set_some(&at("endpoint.recording"), endpoint.recording.as_ref());
-        if !endpoint.parameters.is_empty() {
-            let parameters = serde_json::to_string(&endpoint.parameters);
-            self.set(&at("endpoint.parameters"), parameters.unwrap_or_default());
-        }
-        if let Some(prices) = endpoint.prices {
-            self.set(&at("endpoint.prices.input"), prices.input);
-            self.set_some(&at("endpoint.prices.cached"), prices.cached);
-            self.set(&at("endpoint.prices.output"), prices.output);
-        }
-    }
-
-    fn set_common(&mut self, samples: u32, plan: Plan, limits: Limits, budget: Budget) {
-        self.set("samples", samples);
-        self.set("plan.max_iterations", plan.max_iterations);
-        self.set("plan.max_attempts", plan.max_attempts);
-        self.set("limits.cpus_milli", limits.cpus_milli);
-        self.set("limits.memory_mb", limits.memory_mb);
-        self.set("limits.pids", limits.pids);
-        self.set("limits.disk_mb", limits.disk_mb);
-        self.set("limits.agent_seconds", limits.agent_seconds);
-        self.set("limits.test_seconds", limits.test_seconds);
-        self.set("limits.patience_seconds", limits.patience_seconds);
-        self.set_some("budget.tokens", budget.tokens);
-        self.set_some("budget.usd", budget.usd);
-        self.set_some("budget.requests", budget.requests);
-        self.set_some("budget.seconds", budget.seconds);
     }
 }
 
-/// Parses a form and collects its problems.
 struct Parser<'a> {
     form: &'a RunForm,
     problems: Vec<BadConfig>,
@@ -223,12 +186,12 @@ impl Parser<'_> {
     fn endpoint(&mut self, part: &str) -> Endpoint {
         let at = |field: &str| format!("{part}endpoint.{field}");
         let protocol = self.form.text(&at("protocol"));
-        let known = Protocol::ALL.into_iter().find(|p| p.name() == protocol);
+        let known = Protocol::from_name(protocol);
         if known.is_none() && !protocol.is_empty() {
             self.wrong(&at("protocol"), "is not a known protocol");
         }
         Endpoint {
-            protocol: known.unwrap_or(Protocol::Chat),
+            protocol: known.unwrap_or_default(),
             url: self.form.text(&at("url")).into(),
             model: self.form.text(&at("model")).into(),
             key: self.some_text(&at("key")),
@@ -238,14 +201,14 @@ impl Parser<'_> {
         }
     }
 
-    fn parameters(&mut self, name: &str) -> serde_json::Map<String, serde_json::Value> {
+    fn parameters(&mut self, name: &str) -> Map<String, Value> {
         let text = match self.form.text(name) {
             "" => "{}",
             text => text,
         };
         serde_json::from_str(text).unwrap_or_else(|_| {
             self.wrong(name, "must be a JSON object such as {\"temperature\": 0}");
-            serde_json::Map::new()
+            Map::new()
         })
     }
 

@@ -48,24 +48,16 @@ impl Answer {
     }
 }
 
-/// An error in the protocol's format.
 pub(super) fn error(protocol: Protocol, code: u16, message: &str) -> Value {
-    let kind = match code {
-        400 | 404 => "invalid_request_error",
-        401 => "authentication_error",
-        403 => "permission_error",
-        429 => "rate_limit_error",
-        503 | 529 => "overloaded_error",
-        _ => "api_error",
-    };
-    let status = match code {
-        400 => "INVALID_ARGUMENT",
-        401 => "UNAUTHENTICATED",
-        403 => "PERMISSION_DENIED",
-        404 => "NOT_FOUND",
-        429 => "RESOURCE_EXHAUSTED",
-        503 => "UNAVAILABLE",
-        _ => "INTERNAL",
+    let (kind, status) = match code {
+        400 => ("invalid_request_error", "INVALID_ARGUMENT"),
+        401 => ("authentication_error", "UNAUTHENTICATED"),
+        403 => ("permission_error", "PERMISSION_DENIED"),
+        404 => ("invalid_request_error", "NOT_FOUND"),
+        429 => ("rate_limit_error", "RESOURCE_EXHAUSTED"),
+        503 => ("overloaded_error", "UNAVAILABLE"),
+        529 => ("overloaded_error", "INTERNAL"),
+        _ => ("api_error", "INTERNAL"),
     };
     match protocol {
         Protocol::Chat | Protocol::Responses => {

@@ -18,8 +18,7 @@ use crate::count;
 
 /// The tasks of a split with at least one scored run, each with the result of
 /// every run.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct Matrix {
     pub split: String,
     /// The runs, in the order of the leaderboard.
@@ -30,8 +29,7 @@ pub struct Matrix {
     pub left_out: u32,
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct MatrixRun {
     pub rank: u32,
     pub run_id: String,
@@ -46,9 +44,6 @@ pub struct MatrixRun {
 
 swe_ci_core::named! {
     /// Why a run has no score on a task.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-    #[serde(rename_all = "snake_case")]
-    #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
     pub enum Absence {
         /// The run is not over.
         NotYet = "not_yet",
@@ -60,8 +55,7 @@ swe_ci_core::named! {
     }
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct MatrixTask {
     pub task_id: TaskId,
     pub repo: String,
@@ -79,8 +73,7 @@ pub struct MatrixTask {
 }
 
 /// The result of a run on a task: means over its scored samples.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct MatrixCell {
     /// Equation 3, -1 to 1.
     pub evoscore: f64,

@@ -5,10 +5,11 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::MatrixTask;
+use crate::missing_last;
 
 swe_ci_core::named! {
     /// The sort key of tasks.
-    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+    #[derive(Default)]
     pub enum TaskKey {
         #[default]
         Mean = "mean",
@@ -48,20 +49,14 @@ impl TaskOrder {
     /// Tasks without a value always come last; equal ones are in the order of
     /// names.
     pub(super) fn compare(self, a: &MatrixTask, b: &MatrixTask) -> Ordering {
+        let numbers = |a: f64, b: f64| self.directed(a.total_cmp(&b));
         let order = match self.key {
-            TaskKey::Mean => self.missing_last(a.mean, b.mean),
-            TaskKey::Spread => self.missing_last(a.spread, b.spread),
+            TaskKey::Mean => missing_last(a.mean, b.mean, numbers),
+            TaskKey::Spread => missing_last(a.spread, b.spread, numbers),
             TaskKey::Solved => self.directed(a.solved_by.cmp(&b.solved_by)),
             TaskKey::Task => self.directed(a.task_id.cmp(&b.task_id)),
         };
         order.then_with(|| a.task_id.cmp(&b.task_id))
-    }
-
-    fn missing_last(self, a: Option<f64>, b: Option<f64>) -> Ordering {
-        match (a, b) {
-            (Some(a), Some(b)) => self.directed(a.total_cmp(&b)),
-            (a, b) => b.is_some().cmp(&a.is_some()),
-        }
     }
 
     fn directed(self, order: Ordering) -> Ordering {

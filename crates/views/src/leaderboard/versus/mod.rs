@@ -19,12 +19,11 @@ use swe_ci_core::uncertainty::Comparison;
 use crate::count;
 
 /// Runs of one split side by side.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct Versus {
     pub split: String,
     pub convention: Convention,
-    #[cfg_attr(feature = "openapi", schema(value_type = f64))]
+    #[schema(value_type = f64)]
     pub gamma: Gamma,
     /// Their rows on the leaderboard, over all their tasks, in the requested
     /// order.
@@ -46,8 +45,7 @@ pub struct Versus {
 
 /// Two of the runs, compared on the tasks these two share, which may be more
 /// than all runs share.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct Pair {
     /// Index of the first in `runs`.
     pub first: u32,
@@ -57,8 +55,7 @@ pub struct Pair {
 }
 
 /// The evolutions of a task in each run, in the order of the runs.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct TaskCourses {
     pub task_id: TaskId,
     pub repo: String,
@@ -67,8 +64,7 @@ pub struct TaskCourses {
 }
 
 /// One evolution in the convention of the comparison.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct Course {
     /// Passing tests of the base.
     pub base: u32,

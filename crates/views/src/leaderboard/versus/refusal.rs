@@ -7,7 +7,6 @@ use swe_ci_core::task::TaskId;
 const MIN_RUNS: usize = 2;
 const MAX_RUNS: usize = 6;
 
-/// Why runs cannot be compared.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Incomparable {
     #[error("a comparison needs {MIN_RUNS} to {MAX_RUNS} runs, not {0}")]

@@ -4,16 +4,14 @@
 use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
-use swe_ci_core::metrics::{Convention, Gamma, SAME, Series, Weights};
+use swe_ci_core::metrics::{Convention, Gamma, SAME, Series};
 use swe_ci_core::task::TaskId;
 
 use crate::count;
-use crate::leaderboard::rank::{solved, turns};
 use crate::leaderboard::{Entry, ScoredTask, StyleRates};
 
 /// A task with the result of each run, in the order of the runs.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct SharedTask {
     pub task_id: TaskId,
     pub repo: String,
@@ -23,8 +21,7 @@ pub struct SharedTask {
 }
 
 /// Means over the samples of a task.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct SharedResult {
     /// Equation 3, -1 to 1.
     pub evoscore: f64,
@@ -40,28 +37,22 @@ pub struct SharedResult {
     pub style: Option<StyleRates>,
 }
 
-/// The tasks that all entries were scored on.
 pub(super) fn shared_tasks<'a>(
     entries: &[&'a Entry],
     gamma: Gamma,
     convention: Convention,
 ) -> Vec<SharedTask> {
-    let Some((first, others)) = entries.split_first() else {
-        return Vec::new();
+    let by_id = |entry: &&'a Entry| -> HashMap<&TaskId, &ScoredTask> {
+        let tasks = entry.tasks.iter();
+        tasks.map(|task| (&task.task_id, task)).collect()
     };
-    let weights = |entry: &Entry| Weights::new(gamma, entry.max_iterations);
-    let by_id = |entry: &&'a Entry| {
-        let tasks = entry.tasks.iter().map(|task| (&task.task_id, task));
-        (weights(entry), tasks.collect())
-    };
-    let others: Vec<(Weights, HashMap<&TaskId, &ScoredTask>)> = others.iter().map(by_id).collect();
-    let own = weights(first);
-    let task = |task: &ScoredTask| {
-        let mut results = vec![SharedResult::average(task, &own, convention)];
-        for (weights, tasks) in &others {
+    let by_id: Vec<_> = entries.iter().map(by_id).collect();
+    let shared = |task: &ScoredTask| {
+        let results = entries.iter().zip(&by_id).map(|(entry, tasks)| {
             let task = tasks.get(&task.task_id)?;
-            results.push(SharedResult::average(task, weights, convention));
-        }
+            SharedResult::of(entry, task, gamma, convention)
+        });
+        let results = results.collect::<Option<Vec<_>>>()?;
         Some(SharedTask {
             task_id: task.task_id.clone(),
             repo: task.repo.clone(),
@@ -69,7 +60,8 @@ pub(super) fn shared_tasks<'a>(
             results,
         })
     };
-    let mut tasks: Vec<SharedTask> = first.tasks.iter().filter_map(task).collect();
+    let first = entries.first().into_iter().flat_map(|entry| &entry.tasks);
+    let mut tasks: Vec<SharedTask> = first.filter_map(shared).collect();
     // Values that differ only by rounding are in the order of names.
     let steps = |task: &SharedTask| (task.sort_value() / SAME).round() as i64;
     tasks.sort_by(|a, b| {
@@ -80,22 +72,20 @@ pub(super) fn shared_tasks<'a>(
 }
 
 impl SharedResult {
-    fn average(task: &ScoredTask, weights: &Weights, convention: Convention) -> Self {
-        // A scored task has at least one sample.
-        let average =
-            |value: &dyn Fn(&Series) -> f64| task.mean_of(convention, value).unwrap_or_default();
-        Self {
-            evoscore: average(&|series| weights.evoscore(series.changes())),
-            turns: average(&turns),
-            solved: average(&solved),
-            regressions: average(&|series| f64::from(count(series.regressions().len()))),
+    fn of(entry: &Entry, task: &ScoredTask, gamma: Gamma, convention: Convention) -> Option<Self> {
+        let score = entry.task_score(task, gamma, convention)?;
+        let broken = |series: &Series| f64::from(count(series.regressions().len()));
+        Some(Self {
+            evoscore: score.evoscore,
+            turns: score.turns,
+            solved: score.solved,
+            regressions: task.mean_of(convention, broken)?,
             style: StyleRates::over(&[task], convention),
-        }
+        })
     }
 }
 
 impl SharedTask {
-    /// Score of the first run minus that of the second.
     pub fn difference(&self) -> f64 {
         match self.results.as_slice() {
             [first, second, ..] => first.evoscore - second.evoscore,

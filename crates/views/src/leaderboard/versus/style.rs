@@ -32,7 +32,6 @@ pub(super) fn style(entries: &[&Entry], convention: Convention) -> Vec<StyleRate
     rates
 }
 
-/// The tasks of each run that are measured in all runs.
 fn measured_in_all<'a>(
     entries: &[&'a Entry],
     measured: &dyn Fn(&ScoredTask) -> bool,
