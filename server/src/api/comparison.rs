@@ -10,10 +10,9 @@ use swe_ci_views::leaderboard::{Incomparable, ModelDetail, StyleRates, Versus, W
 use swe_ci_views::style::StyleMetric;
 use utoipa::IntoParams;
 
-use super::Result;
-use super::download::{CSV, download};
 use super::query::{Query, QueryParameters, QueryString};
 use super::responses::NotComparable;
+use super::{Answer, CSV, Result, download};
 use crate::extract::{ActorEngine, Path};
 use crate::problem::Problem;
 
@@ -77,7 +76,7 @@ impl ComparisonParameters {
 pub(crate) async fn compare(
     engine: ActorEngine,
     Query(comparing): Query<ComparisonParameters>,
-) -> Result<Json<Versus>> {
+) -> Answer<Versus> {
     Ok(Json(comparing.versus(&engine).await?))
 }
 
@@ -108,10 +107,7 @@ pub(crate) async fn compare_csv(
         (status = 404, description = "No run uses a model of this name"),
     ),
 )]
-pub(crate) async fn model(
-    engine: ActorEngine,
-    Path(name): Path<String>,
-) -> Result<Json<ModelDetail>> {
+pub(crate) async fn model(engine: ActorEngine, Path(name): Path<String>) -> Answer<ModelDetail> {
     Ok(Json(engine.model(&name).await?))
 }
 

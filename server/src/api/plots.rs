@@ -17,7 +17,6 @@ use crate::pictures::{self, Scale};
 use crate::problem::Problem;
 
 #[derive(Debug, Deserialize, IntoParams)]
-#[into_params(parameter_in = Path)]
 pub(crate) struct FilePath {
     /// The figure's name, then `.svg` or `.png` for a picture or `.csv` for
     /// its numbers. Figures are `evoscore-by-release`, `rank-by-gamma`,

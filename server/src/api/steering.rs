@@ -11,9 +11,9 @@ use swe_ci_views::steering::Change;
 use swe_ci_views::view::RunDetail;
 use utoipa::ToSchema;
 
-use super::Result;
 use super::addresses::RunPath;
 use super::responses::{Admin, NoSuchRun, NotInPreflight, RunOver, RunOwner};
+use super::{Answer, Result};
 use crate::app::App;
 use crate::extract::{ActorEngine, Body, Path};
 use crate::problem::Problem;
@@ -37,7 +37,7 @@ impl FromRequestParts<App> for SteeredRun {
 }
 
 impl SteeredRun {
-    async fn detail(&self) -> Result<Json<RunDetail>> {
+    async fn detail(&self) -> Answer<RunDetail> {
         Ok(Json(self.engine.run(&self.id).await?))
     }
 }
@@ -49,7 +49,7 @@ impl SteeredRun {
     params(RunPath),
     responses((status = 200, description = "The run, paused", body = RunDetail), RunOwner, RunOver),
 )]
-pub(crate) async fn pause(run: SteeredRun) -> Result<Json<RunDetail>> {
+pub(crate) async fn pause(run: SteeredRun) -> Answer<RunDetail> {
     run.engine.pause(&run.id).await?;
     run.detail().await
 }
@@ -60,7 +60,7 @@ pub(crate) async fn pause(run: SteeredRun) -> Result<Json<RunDetail>> {
     params(RunPath),
     responses((status = 200, description = "The run, no longer paused", body = RunDetail), RunOwner, RunOver),
 )]
-pub(crate) async fn resume(run: SteeredRun) -> Result<Json<RunDetail>> {
+pub(crate) async fn resume(run: SteeredRun) -> Answer<RunDetail> {
     run.engine.resume(&run.id).await?;
     run.detail().await
 }
@@ -76,7 +76,7 @@ pub(crate) async fn resume(run: SteeredRun) -> Result<Json<RunDetail>> {
         (status = 409, description = "The run is finished"),
     ),
 )]
-pub(crate) async fn cancel(run: SteeredRun) -> Result<Json<RunDetail>> {
+pub(crate) async fn cancel(run: SteeredRun) -> Answer<RunDetail> {
     run.engine.cancel(&run.id).await?;
     run.detail().await
 }
@@ -93,7 +93,7 @@ pub(crate) async fn cancel(run: SteeredRun) -> Result<Json<RunDetail>> {
         (status = 409, description = "The run is over with nothing to retry, or its budget is spent"),
     ),
 )]
-pub(crate) async fn retry(run: SteeredRun) -> Result<Json<RunDetail>> {
+pub(crate) async fn retry(run: SteeredRun) -> Answer<RunDetail> {
     run.engine.retry_blocked(&run.id).await?;
     run.detail().await
 }
@@ -107,7 +107,7 @@ pub(crate) async fn retry(run: SteeredRun) -> Result<Json<RunDetail>> {
         RunOwner, NotInPreflight,
     ),
 )]
-pub(crate) async fn preflight(run: SteeredRun) -> Result<Json<RunDetail>> {
+pub(crate) async fn preflight(run: SteeredRun) -> Answer<RunDetail> {
     run.engine.preflight_again(&run.id).await?;
     run.detail().await
 }
@@ -122,7 +122,7 @@ pub(crate) async fn preflight(run: SteeredRun) -> Result<Json<RunDetail>> {
         RunOwner, NotInPreflight,
     ),
 )]
-pub(crate) async fn begin(run: SteeredRun) -> Result<Json<RunDetail>> {
+pub(crate) async fn begin(run: SteeredRun) -> Answer<RunDetail> {
     run.engine.begin_anyway(&run.id).await?;
     run.detail().await
 }
@@ -140,7 +140,7 @@ pub(crate) async fn begin(run: SteeredRun) -> Result<Json<RunDetail>> {
         RunOver,
     ),
 )]
-pub(crate) async fn change(run: SteeredRun, body: Result<Body<Change>>) -> Result<Json<RunDetail>> {
+pub(crate) async fn change(run: SteeredRun, body: Result<Body<Change>>) -> Answer<RunDetail> {
     let Body(change) = body?;
     run.engine.change(&run.id, change).await?;
     run.detail().await
@@ -165,7 +165,7 @@ pub(crate) struct Withdrawal {
         (status = 403, description = "The run belongs to someone else, or was withdrawn"),
     ),
 )]
-pub(crate) async fn publish(run: SteeredRun) -> Result<Json<RunDetail>> {
+pub(crate) async fn publish(run: SteeredRun) -> Answer<RunDetail> {
     run.engine.publish(&run.id).await?;
     run.detail().await
 }
@@ -182,10 +182,7 @@ pub(crate) async fn publish(run: SteeredRun) -> Result<Json<RunDetail>> {
         (status = 409, description = "The run was never published"),
     ),
 )]
-pub(crate) async fn withdraw(
-    run: SteeredRun,
-    body: Result<Body<Withdrawal>>,
-) -> Result<Json<RunDetail>> {
+pub(crate) async fn withdraw(run: SteeredRun, body: Result<Body<Withdrawal>>) -> Answer<RunDetail> {
     let Body(Withdrawal { reason }) = body?;
     run.engine.unpublish(&run.id, &reason).await?;
     run.detail().await
@@ -202,7 +199,7 @@ pub(crate) async fn withdraw(
         (status = 409, description = "The run was never checked, or its last check found differences"),
     ),
 )]
-pub(crate) async fn mark(engine: ActorEngine, path: Path<RunPath>) -> Result<Json<RunDetail>> {
+pub(crate) async fn mark(engine: ActorEngine, path: Path<RunPath>) -> Answer<RunDetail> {
     engine.mark_verified(&path.id).await?;
     Ok(Json(engine.run(&path.id).await?))
 }
@@ -213,7 +210,7 @@ pub(crate) async fn mark(engine: ActorEngine, path: Path<RunPath>) -> Result<Jso
     params(RunPath),
     responses((status = 200, description = "The run, without the mark", body = RunDetail), Admin, NoSuchRun),
 )]
-pub(crate) async fn unmark(engine: ActorEngine, path: Path<RunPath>) -> Result<Json<RunDetail>> {
+pub(crate) async fn unmark(engine: ActorEngine, path: Path<RunPath>) -> Answer<RunDetail> {
     engine.unmark(&path.id).await?;
     Ok(Json(engine.run(&path.id).await?))
 }

@@ -8,22 +8,11 @@ use swe_ci_views::conversation::{MessagesPage, Window};
 use swe_ci_views::view::StepView;
 use utoipa::IntoParams;
 
-use super::Result;
 use super::addresses::TrajectoryPath;
-use super::download::download;
 use super::query::{Query, QueryParameters, QueryString};
 use super::responses::{Invalid, NoTrajectory};
+use super::{Answer, Result, download};
 use crate::extract::{ActorEngine, Path};
-
-/// The format of a trajectory.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) enum Format {
-    /// As recorded: one exchange per line.
-    #[default]
-    Jsonl,
-    /// The Agent Trajectory Interchange Format.
-    Atif,
-}
 
 /// The attempt and the format.
 #[derive(Debug, IntoParams)]
@@ -34,15 +23,15 @@ pub(crate) struct TrajectoryParameters {
     attempt: Option<u32>,
     /// `jsonl`: as recorded, an object with each request and its answer per
     /// line. `atif`: the Agent Trajectory Interchange Format.
-    #[param(value_type = Option<String>, default = "jsonl", example = "atif")]
-    format: Format,
+    #[param(rename = "format", value_type = Option<String>, default = "jsonl", example = "atif")]
+    atif: bool,
 }
 
 impl QueryParameters for TrajectoryParameters {
     fn read(query: &QueryString) -> Result<Self> {
         let attempt = query.count("attempt")?;
-        let format = query.word("format", [("jsonl", Format::Jsonl), ("atif", Format::Atif)])?;
-        Ok(Self { attempt, format })
+        let atif = query.word("format", [("jsonl", false), ("atif", true)])?;
+        Ok(Self { attempt, atif })
     }
 }
 
@@ -70,12 +59,12 @@ pub(crate) async fn trajectory(
         Some(attempt) => attempt,
         None => last_recorded(&engine, &id, n, role).await?,
     };
-    let (body, media_type, ending) = match wanted.format {
-        Format::Jsonl => {
+    let (body, media_type, ending) = match wanted.atif {
+        false => {
             let lines = engine.recording(&id, n, role, attempt).await?;
             (lines, "application/jsonl", "jsonl")
         }
-        Format::Atif => {
+        true => {
             let trajectory = engine.trajectory(&id, n, role, attempt).await?.to_string();
             (trajectory.into_bytes(), "application/json", "atif.json")
         }
@@ -135,7 +124,7 @@ pub(crate) async fn messages(
         limit,
         q,
     }): Query<MessageParameters>,
-) -> Result<Json<MessagesPage>> {
+) -> Answer<MessagesPage> {
     let role = path.role()?;
     let window = Window { from, limit, q };
     let page = engine.messages(&path.id, path.n, role, attempt, window);
