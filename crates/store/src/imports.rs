@@ -1,6 +1,5 @@
 //! Imported runs, written as a whole.
 
-use sqlx::Row;
 use swe_ci_base::clock::now_ms;
 use swe_ci_base::error::{Error, Result};
 use swe_ci_core::run::RunConfig;
@@ -10,6 +9,7 @@ use swe_ci_views::view::Provenance;
 
 use super::changes::commit_change;
 use super::evolutions::{insert_iteration, insert_step};
+use super::rows::columns::Columns;
 use super::rows::evolutions::{IterationRow, StepRow};
 use super::rows::suites::Suite;
 use super::rows::tasks::TaskRow;
@@ -76,8 +76,8 @@ impl Store {
             query("SELECT id, config, provenance FROM runs WHERE source = $1")
                 .with(&run.source)
                 .first(&mut *tx, |row| {
-                    let content = [row.try_get("config")?, row.try_get("provenance")?];
-                    Ok((row.try_get("id")?, content))
+                    let content = [row.read("config")?, row.read("provenance")?];
+                    Ok((row.read("id")?, content))
                 })
                 .await?;
         let (id, put) = match before {
@@ -130,7 +130,9 @@ async fn put_tasks(tx: &mut Tx, run: &ImportedRun) -> Result<()> {
         let known: Option<(String, String)> =
             query("SELECT base_sha, target_sha FROM tasks WHERE id = $1")
                 .with(id)
-                .first(&mut *tx, |row| Ok((row.try_get(0)?, row.try_get(1)?)))
+                .first(&mut *tx, |row| {
+                    Ok((row.read("base_sha")?, row.read("target_sha")?))
+                })
                 .await?;
         match known {
             None => tasks::upsert_task(&mut *tx, task).await?,

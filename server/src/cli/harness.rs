@@ -229,7 +229,7 @@ async fn config_of_options(engine: &Engine, options: Check) -> Result<RunConfig,
             .next("`swe-ci harness list` shows those there are")
     })?;
     let protocol = match options.protocol {
-        Some(name) => Protocol::ALL.into_iter().find(|p| p.name() == name),
+        Some(name) => Protocol::from_name(&name),
         None => harness.protocol,
     };
     let model = options.model.unwrap_or_default();
