@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize};
 use swe_ci_engine::KeyView;
 use swe_ci_views::account::{AccountRole, AccountView, AuditEntry, Identity, TokenView};
 use swe_ci_views::view::Page;
-use utoipa::{IntoParams, ToSchema};
+use utoipa::ToSchema;
 
-use super::query::{PageParameters, Query, QueryParameters, QueryString};
+use super::query::{PageParameters, Query, parameters};
 use super::responses::{Admin, Invalid, SignedIn, Submitter};
 use super::{Answer, Result};
 use crate::extract::{ActorEngine, Body, Path};
@@ -108,21 +108,16 @@ pub(crate) async fn accounts(engine: ActorEngine) -> Answer<Vec<AccountView>> {
     Ok(Json(engine.accounts().await?))
 }
 
-/// Which entries of the audit log.
-#[derive(Debug, IntoParams)]
-#[into_params(parameter_in = Query)]
-pub(crate) struct AuditParameters {
-    /// Only entries about this account, run, key, ….
-    subject: Option<String>,
-}
-
-impl QueryParameters for AuditParameters {
-    fn read(query: &QueryString) -> Result<Self> {
-        let subject = query.text("subject", SUBJECT)?;
-        if subject.as_deref() == Some("") {
-            return Err(Problem::parameter("subject", "", SUBJECT));
-        }
-        Ok(Self { subject })
+parameters! {
+    /// Which entries of the audit log.
+    struct AuditParameters of |query| {
+        /// Only entries about this account, run, key, ….
+        subject: Option<String> = match query.text("subject", SUBJECT)? {
+            Some(text) if text.is_empty() => {
+                return Err(Problem::parameter("subject", "", SUBJECT));
+            }
+            subject => subject,
+        },
     }
 }
 
@@ -150,19 +145,12 @@ pub(crate) struct KeyValue {
     value: SecretString,
 }
 
-/// Whether to remove a key that runs still need.
-#[derive(Debug, IntoParams)]
-#[into_params(parameter_in = Query)]
-pub(crate) struct RemovalParameters {
-    /// Removes the key even if runs need it; their steps will then fail.
-    #[param(value_type = Option<bool>, default = false)]
-    force: bool,
-}
-
-impl QueryParameters for RemovalParameters {
-    fn read(query: &QueryString) -> Result<Self> {
-        let force = query.word("force", [("true", true), ("false", false)])?;
-        Ok(Self { force })
+parameters! {
+    /// Whether to remove a key that runs still need.
+    struct RemovalParameters of |query| {
+        /// Removes the key even if runs need it; their steps will then fail.
+        #[param(value_type = Option<bool>, default = false)]
+        force: bool = query.word("force", [("true", true), ("false", false)])?,
     }
 }
 

@@ -12,34 +12,24 @@ use swe_ci_views::card::Card;
 use swe_ci_views::leaderboard::Scores;
 use swe_ci_views::submission::{Submission, unknown_field};
 use swe_ci_views::view::{EvolutionDetail, IterationDetail, Page, RunDetail, RunSummary, StepView};
-use utoipa::IntoParams;
 
 use super::addresses::{EvolutionPath, IterationPath, RunPath};
-use super::query::{PageParameters, Query, QueryParameters, QueryString};
+use super::query::{PageParameters, Query, parameters};
 use super::responses::{Invalid, NoSuchRun, Submitter};
 use super::{Answer, Result};
 use crate::app::App;
 use crate::extract::{ActorEngine, Path};
 use crate::problem::Problem;
 
-/// How tests and iterations count.
-#[derive(Debug, IntoParams)]
-#[into_params(parameter_in = Query)]
-pub(crate) struct CountingParameters {
-    /// Weight of later iterations: above 1 they count more, below 1 less.
-    #[param(value_type = Option<f64>, minimum = 0.1, maximum = 10, default = 1)]
-    gamma: Gamma,
-    /// How tests are counted.
-    #[param(value_type = Option<Convention>, default = "paper")]
-    convention: Convention,
-}
-
-impl QueryParameters for CountingParameters {
-    fn read(query: &QueryString) -> Result<Self> {
-        Ok(Self {
-            gamma: query.gamma()?,
-            convention: query.convention()?,
-        })
+parameters! {
+    /// How tests and iterations count.
+    struct CountingParameters of |query| {
+        /// Weight of later iterations: above 1 they count more, below 1 less.
+        #[param(value_type = Option<f64>, minimum = 0.1, maximum = 10, default = 1)]
+        gamma: Gamma = query.gamma()?,
+        /// How tests are counted.
+        #[param(value_type = Option<Convention>, default = "paper")]
+        convention: Convention = query.convention()?,
     }
 }
 
@@ -82,19 +72,12 @@ pub(crate) async fn scores(
     Ok(Json(app.engine.scores(&path.id, gamma, convention).await?))
 }
 
-/// A sample of a task.
-#[derive(Debug, IntoParams)]
-#[into_params(parameter_in = Query)]
-pub(crate) struct SampleParameter {
-    /// The sample, from 1.
-    #[param(value_type = Option<u32>, minimum = 1, default = 1)]
-    pub sample: u32,
-}
-
-impl QueryParameters for SampleParameter {
-    fn read(query: &QueryString) -> Result<Self> {
-        let sample = query.count("sample")?.unwrap_or(1);
-        Ok(Self { sample })
+parameters! {
+    /// A sample of a task.
+    struct SampleParameter of |query| {
+        /// The sample, from 1.
+        #[param(value_type = Option<u32>, minimum = 1, default = 1)]
+        sample: u32 = query.count("sample")?.unwrap_or(1),
     }
 }
 
@@ -149,19 +132,12 @@ pub(crate) async fn iteration(
     Ok(Json(engine.iteration(&path.id, path.n).await?))
 }
 
-/// The format of the card.
-#[derive(Debug, IntoParams)]
-#[into_params(parameter_in = Query)]
-pub(crate) struct CardParameters {
-    /// `json`, or `text`: one fact per line, to paste into a paper.
-    #[param(rename = "format", value_type = Option<String>, default = "json", example = "text")]
-    as_text: bool,
-}
-
-impl QueryParameters for CardParameters {
-    fn read(query: &QueryString) -> Result<Self> {
-        let as_text = query.word("format", [("json", false), ("text", true)])?;
-        Ok(Self { as_text })
+parameters! {
+    /// The format of the card.
+    struct CardParameters of |query| {
+        /// `json`, or `text`: one fact per line, to paste into a paper.
+        #[param(rename = "format", value_type = Option<String>, default = "json", example = "text")]
+        as_text: bool = query.word("format", [("json", false), ("text", true)])?,
     }
 }
 

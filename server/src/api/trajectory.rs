@@ -6,32 +6,23 @@ use swe_ci_core::step::Role;
 use swe_ci_engine::{Engine, Error};
 use swe_ci_views::conversation::{MessagesPage, Window};
 use swe_ci_views::view::StepView;
-use utoipa::IntoParams;
 
 use super::addresses::TrajectoryPath;
-use super::query::{Query, QueryParameters, QueryString};
+use super::query::{Query, parameters};
 use super::responses::{Invalid, NoTrajectory};
 use super::{Answer, Result, download};
 use crate::extract::{ActorEngine, Path};
 
-/// The attempt and the format.
-#[derive(Debug, IntoParams)]
-#[into_params(parameter_in = Query)]
-pub(crate) struct TrajectoryParameters {
-    /// The attempt at the step, from 1; the latest recorded one when absent.
-    #[param(value_type = Option<u32>, minimum = 1)]
-    attempt: Option<u32>,
-    /// `jsonl`: as recorded, an object with each request and its answer per
-    /// line. `atif`: the Agent Trajectory Interchange Format.
-    #[param(rename = "format", value_type = Option<String>, default = "jsonl", example = "atif")]
-    atif: bool,
-}
-
-impl QueryParameters for TrajectoryParameters {
-    fn read(query: &QueryString) -> Result<Self> {
-        let attempt = query.count("attempt")?;
-        let atif = query.word("format", [("jsonl", false), ("atif", true)])?;
-        Ok(Self { attempt, atif })
+parameters! {
+    /// The attempt and the format.
+    struct TrajectoryParameters of |query| {
+        /// The attempt at the step, from 1; the latest recorded one when absent.
+        #[param(value_type = Option<u32>, minimum = 1)]
+        attempt: Option<u32> = query.count("attempt")?,
+        /// `jsonl`: as recorded, an object with each request and its answer per
+        /// line. `atif`: the Agent Trajectory Interchange Format.
+        #[param(rename = "format", value_type = Option<String>, default = "jsonl", example = "atif")]
+        atif: bool = query.word("format", [("jsonl", false), ("atif", true)])?,
     }
 }
 
@@ -73,34 +64,21 @@ pub(crate) async fn trajectory(
     Ok(download(&name, media_type, body))
 }
 
-/// A range of messages, and a search text.
-#[derive(Debug, IntoParams)]
-#[into_params(parameter_in = Query)]
-pub(crate) struct MessageParameters {
-    /// The attempt at the step, from 1; the latest recorded one when absent.
-    #[param(value_type = Option<u32>, minimum = 1)]
-    attempt: Option<u32>,
-    /// Number of the first message; when absent, the first one with `q`.
-    #[param(value_type = Option<u32>, minimum = 1)]
-    from: Option<u32>,
-    /// The largest number of messages; long messages reduce it.
-    #[param(value_type = Option<u32>, minimum = 1, maximum = 500, default = 50)]
-    limit: Option<u32>,
-    /// A search text of at most 200 bytes; case does not matter.
-    #[param(value_type = Option<String>)]
-    q: String,
-}
-
-impl QueryParameters for MessageParameters {
-    fn read(query: &QueryString) -> Result<Self> {
-        Ok(Self {
-            attempt: query.count("attempt")?,
-            from: query.count("from")?,
-            limit: query.limit()?,
-            q: query
-                .text("q", "at most 200 bytes of text")?
-                .unwrap_or_default(),
-        })
+parameters! {
+    /// A range of messages, and a search text.
+    struct MessageParameters of |query| {
+        /// The attempt at the step, from 1; the latest recorded one when absent.
+        #[param(value_type = Option<u32>, minimum = 1)]
+        attempt: Option<u32> = query.count("attempt")?,
+        /// Number of the first message; when absent, the first one with `q`.
+        #[param(value_type = Option<u32>, minimum = 1)]
+        from: Option<u32> = query.count("from")?,
+        /// The largest number of messages; long messages reduce it.
+        #[param(value_type = Option<u32>, minimum = 1, maximum = 500, default = 50)]
+        limit: Option<u32> = query.limit()?,
+        /// A search text of at most 200 bytes; case does not matter.
+        #[param(value_type = Option<String>)]
+        q: String = query.text("q", "at most 200 bytes of text")?.unwrap_or_default(),
     }
 }
 
