@@ -40,24 +40,16 @@ pub struct ImportedEvolution {
     pub iterations: Vec<IterationRow>,
 }
 
-/// The effect of an import.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Put {
-    New,
-    /// It was imported before with other content.
-    Replaced,
-    /// It was imported before with the same content.
-    Unchanged,
-}
-
-impl Put {
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::New => "new",
-            Self::Replaced => "replaced",
-            Self::Unchanged => "unchanged",
-        }
+swe_ci_core::named! {
+    /// The effect of an import.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Put {
+        New = "new",
+        /// It was imported before with other content.
+        Replaced = "replaced",
+        /// It was imported before with the same content.
+        Unchanged = "unchanged",
     }
 }
 

@@ -82,8 +82,7 @@ impl Store {
             "DELETE FROM invitations WHERE expires_at <= $1",
             "DELETE FROM api_tokens WHERE expires_at <= $1",
         ] {
-            let removed = query(sql).with(now).changed(&self.pool).await?;
-            swept += removed;
+            swept += query(sql).with(now).changed(&self.pool).await?;
         }
         Ok(swept)
     }
