@@ -94,12 +94,11 @@ impl Store {
         )
         .with(split)
         .all(&self.pool, |row| {
-            let [id, base, target, image] = ["id", "base_sha", "target_sha", "image"];
             Ok([
-                row.read(id)?,
-                row.read(base)?,
-                row.read(target)?,
-                row.read(image)?,
+                row.read("id")?,
+                row.read("base_sha")?,
+                row.read("target_sha")?,
+                row.read("image")?,
             ])
         })
         .await

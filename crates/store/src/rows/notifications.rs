@@ -16,16 +16,16 @@ pub(crate) fn read_target(row: &AnyRow) -> Result<TargetView> {
 }
 
 pub(crate) fn read_delivery(row: &AnyRow) -> Result<DeliveryView> {
-    let state = row.read("state")?;
+    let now = row.read("state")?;
     let news: Option<News> = row.optional_json("news", "a delivery's news")?;
     let next_try_at = row.time("next_try_at")?;
     Ok(from_row!(row => DeliveryView {
         target_id, address, event, tries, answer;
         delivery_id: row.read("id")?,
         run_id: news.map(|news| news.run_id),
-        state: state,
+        state: now,
         made_at: row.time("made_at")?,
         tried_at: row.optional_time("tried_at")?,
-        next_try_at: (state == DeliveryState::Waiting).then_some(next_try_at)
+        next_try_at: (now == DeliveryState::Waiting).then_some(next_try_at)
     }))
 }

@@ -28,13 +28,13 @@ pub(crate) fn read_listing(row: &AnyRow) -> Result<RunListing> {
 }
 
 pub(crate) fn read_run_summary(row: &AnyRow) -> Result<RunSummary> {
-    let config: RunConfig = row.read("config")?;
+    let submitted: RunConfig = row.read("config")?;
     Ok(from_row!(row => RunSummary {
         visibility, progress, evolutions, iterations;
         run_id: row.read("id")?,
-        steering: read_steering(row, &config)?,
-        mark: Mark::of(config.kind, row.optional_text("verified")?.is_some()),
-        config: config,
+        steering: read_steering(row, &submitted)?,
+        mark: Mark::of(submitted.kind, row.optional_text("verified")?.is_some()),
+        config: submitted,
         withdrawn: row.optional_text("withdrawn")?,
         created_at: row.time("created_at")?,
         started_at: row.optional_time("started_at")?,

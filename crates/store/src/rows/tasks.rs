@@ -72,10 +72,10 @@ pub(crate) fn read_task_summary(row: &AnyRow) -> Result<TaskSummary> {
     Ok(read_task_with(row, suite)?.summary())
 }
 
-fn read_task_with(row: &AnyRow, suite: Suite) -> Result<TaskRow> {
+fn read_task_with(row: &AnyRow, known: Suite) -> Result<TaskRow> {
     Ok(from_row!(row => TaskRow {
         id, repo, base_sha, target_sha, image, suite_seconds, commits, span_days, target_time;
-        suite: suite,
+        suite: known,
         state: read_task_state(row)?,
         preparation: read_preparation(row)?,
         extra: row.json("extra", "metadata")?
