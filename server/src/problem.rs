@@ -29,23 +29,37 @@ pub struct Problem {
     problems: Vec<BadConfig>,
 }
 
-/// The kind of a problem; `type` in the body is `urn:swe-ci:problem:` and its
-/// name.
+/// The kind of a problem: its status, its name (`type` in the body is
+/// `urn:swe-ci:problem:` and the name) and its title.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    BadRequest,
-    BadParameter,
-    Unauthenticated,
-    Forbidden,
-    TooMany,
-    NotFound,
-    NoSuchAddress,
-    MethodNotAllowed,
-    Conflict,
-    TooLarge,
-    Internal,
-    Unavailable,
-    TimedOut,
+struct Kind(u16, &'static str, &'static str);
+
+impl Kind {
+    const BAD_REQUEST: Self = Self(400, "bad-request", "The request is invalid");
+    const BAD_PARAMETER: Self = Self(400, "bad-parameter", "A parameter is invalid");
+    const UNAUTHENTICATED: Self = Self(401, "unauthenticated", "Authentication is required");
+    const FORBIDDEN: Self = Self(403, "forbidden", "The account may not do this");
+    const TOO_MANY: Self = Self(429, "too-many", "Too many tries");
+    const NOT_FOUND: Self = Self(404, "not-found", "Not found");
+    const NO_SUCH_ADDRESS: Self = Self(404, "no-such-address", "There is no such address");
+    const METHOD_NOT_ALLOWED: Self = Self(
+        405,
+        "method-not-allowed",
+        "The address does not support this method",
+    );
+    const CONFLICT: Self = Self(409, "conflict", "Conflict with the current state");
+    const TOO_LARGE: Self = Self(413, "too-large", "The request is too large");
+    const INTERNAL: Self = Self(500, "internal", "Internal server error");
+    const UNAVAILABLE: Self = Self(
+        503,
+        "unavailable",
+        "A dependency of the server does not answer",
+    );
+    const TIMED_OUT: Self = Self(503, "timed-out", "The request timed out");
+
+    fn status(self) -> StatusCode {
+        StatusCode::from_u16(self.0).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
+    }
 }
 
 /// The body of an error (RFC 9457).
@@ -75,45 +89,6 @@ pub struct ProblemBody {
     problems: Vec<BadConfig>,
 }
 
-impl Kind {
-    fn status(self) -> StatusCode {
-        match self {
-            Self::BadRequest | Self::BadParameter => StatusCode::BAD_REQUEST,
-            Self::Unauthenticated => StatusCode::UNAUTHORIZED,
-            Self::Forbidden => StatusCode::FORBIDDEN,
-            Self::TooMany => StatusCode::TOO_MANY_REQUESTS,
-            Self::NotFound | Self::NoSuchAddress => StatusCode::NOT_FOUND,
-            Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
-            Self::Conflict => StatusCode::CONFLICT,
-            Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
-            Self::Internal => StatusCode::INTERNAL_SERVER_ERROR,
-            Self::Unavailable | Self::TimedOut => StatusCode::SERVICE_UNAVAILABLE,
-        }
-    }
-
-    /// Its name and its title.
-    fn named(self) -> [&'static str; 2] {
-        match self {
-            Self::BadRequest => ["bad-request", "The request is invalid"],
-            Self::BadParameter => ["bad-parameter", "A parameter is invalid"],
-            Self::Unauthenticated => ["unauthenticated", "Authentication is required"],
-            Self::Forbidden => ["forbidden", "The account may not do this"],
-            Self::TooMany => ["too-many", "Too many tries"],
-            Self::NotFound => ["not-found", "Not found"],
-            Self::NoSuchAddress => ["no-such-address", "There is no such address"],
-            Self::MethodNotAllowed => {
-                let title = "The address does not support this method";
-                ["method-not-allowed", title]
-            }
-            Self::Conflict => ["conflict", "Conflict with the current state"],
-            Self::TooLarge => ["too-large", "The request is too large"],
-            Self::Internal => ["internal", "Internal server error"],
-            Self::Unavailable => ["unavailable", "A dependency of the server does not answer"],
-            Self::TimedOut => ["timed-out", "The request timed out"],
-        }
-    }
-}
-
 impl Problem {
     /// An invalid parameter; `must` completes "it must be …".
     pub(crate) fn parameter(name: impl Into<String>, given: &str, must: &str) -> Self {
@@ -126,53 +101,53 @@ impl Problem {
     pub(crate) fn about_parameter(name: impl Into<String>, detail: String) -> Self {
         Self {
             parameter: Some(name.into()),
-            ..Self::new(Kind::BadParameter, detail)
+            ..Self::new(Kind::BAD_PARAMETER, detail)
         }
     }
 
     pub(crate) fn no_such_address(path: &str) -> Self {
         let detail = format!("nothing is at `{path}`; /api/v1/openapi.json lists the addresses");
-        Self::new(Kind::NoSuchAddress, detail)
+        Self::new(Kind::NO_SUCH_ADDRESS, detail)
     }
 
     pub(crate) fn method_not_allowed(method: &str) -> Self {
         let detail = format!(
             "this address does not support {method}; the `allow` header names the supported methods"
         );
-        Self::new(Kind::MethodNotAllowed, detail)
+        Self::new(Kind::METHOD_NOT_ALLOWED, detail)
     }
 
     pub(crate) fn too_large(limit_bytes: usize) -> Self {
         let detail = format!("a request body may have at most {limit_bytes} bytes");
-        Self::new(Kind::TooLarge, detail)
+        Self::new(Kind::TOO_LARGE, detail)
     }
 
     pub(crate) fn timed_out(seconds: u64) -> Self {
         let detail = format!("no response was ready after {seconds} seconds; try again later");
-        Self::new(Kind::TimedOut, detail)
+        Self::new(Kind::TIMED_OUT, detail)
     }
 
     /// Another site made a browser send the request, with the cookies of this
     /// site.
     pub(crate) fn cross_site() -> Self {
         let detail = "the request does not come from a page of this site; a program must send an API token, and no cookie";
-        Self::new(Kind::Forbidden, detail.into())
+        Self::new(Kind::FORBIDDEN, detail.into())
     }
 
     /// The operator has closed the site to visitors.
     pub(crate) fn closed() -> Self {
         let detail = "this site is closed to visitors; send an API token";
-        Self::new(Kind::Unauthenticated, detail.into())
+        Self::new(Kind::UNAUTHENTICATED, detail.into())
     }
 
     /// A body that this address does not accept.
     pub(crate) fn unreadable(detail: String) -> Self {
-        Self::new(Kind::BadRequest, detail)
+        Self::new(Kind::BAD_REQUEST, detail)
     }
 
     /// The cause is in the log; the client gets only the request id.
     pub(crate) fn internal() -> Self {
-        Self::new(Kind::Internal, String::new())
+        Self::new(Kind::INTERNAL, String::new())
     }
 
     fn new(kind: Kind, detail: String) -> Self {
@@ -189,24 +164,24 @@ impl Problem {
     /// error has.
     pub(crate) fn not_ready(error: Error) -> Self {
         let mut problem = Self::from(error);
-        if problem.kind == Kind::Internal {
+        if problem.kind == Kind::INTERNAL {
             problem.detail = "the database does not answer; the server's log has the reason".into();
         }
-        problem.kind = Kind::Unavailable;
+        problem.kind = Kind::UNAVAILABLE;
         problem
     }
 
     fn body(self, request_id: &str) -> ProblemBody {
         let failed = "the server failed; its log has the reason under request id";
         let detail = match self.kind {
-            Kind::Internal => format!("{failed} {request_id}"),
+            Kind::INTERNAL => format!("{failed} {request_id}"),
             _ => self.detail,
         };
-        let [name, title] = self.kind.named();
+        let Kind(status, name, title) = self.kind;
         ProblemBody {
             kind: format!("urn:swe-ci:problem:{name}"),
             title,
-            status: self.kind.status().as_u16(),
+            status,
             detail,
             instance: request_id.to_owned(),
             parameter: self.parameter,
@@ -220,15 +195,15 @@ impl Problem {
 impl From<Error> for Problem {
     fn from(error: Error) -> Self {
         let kind = match &error {
-            Error::NotFound { .. } => Kind::NotFound,
-            Error::Invalid(_) | Error::Rejected(_) => Kind::BadRequest,
-            Error::Unauthenticated(_) => Kind::Unauthenticated,
-            Error::Forbidden(_) => Kind::Forbidden,
-            Error::TooMany { .. } => Kind::TooMany,
-            Error::Conflict(_) => Kind::Conflict,
-            Error::Unavailable(_) => Kind::Unavailable,
+            Error::NotFound { .. } => Kind::NOT_FOUND,
+            Error::Invalid(_) | Error::Rejected(_) => Kind::BAD_REQUEST,
+            Error::Unauthenticated(_) => Kind::UNAUTHENTICATED,
+            Error::Forbidden(_) => Kind::FORBIDDEN,
+            Error::TooMany { .. } => Kind::TOO_MANY,
+            Error::Conflict(_) => Kind::CONFLICT,
+            Error::Unavailable(_) => Kind::UNAVAILABLE,
             Error::Internal(_) => {
-                tracing::error!(error = chain(&error), "a request failed");
+                tracing::error!(error = error.chain(), "a request failed");
                 return Self::internal();
             }
         };
@@ -247,7 +222,7 @@ impl From<Error> for Problem {
 /// The error's text lists the figures.
 impl From<NoSuchFigure> for Problem {
     fn from(error: NoSuchFigure) -> Self {
-        Self::new(Kind::NotFound, error.to_string())
+        Self::new(Kind::NOT_FOUND, error.to_string())
     }
 }
 
@@ -274,7 +249,7 @@ impl From<PathRejection> for Problem {
                 let detail = format!("`{key}` does not decode to UTF-8");
                 Self::about_parameter(key, detail)
             }
-            other => Self::new(Kind::BadRequest, other.to_string()),
+            other => Self::new(Kind::BAD_REQUEST, other.to_string()),
         }
     }
 }
@@ -285,25 +260,17 @@ impl IntoResponse for Problem {
         let mut response = self.kind.status().into_response();
         let headers = response.headers_mut();
         let soon = match self.kind {
-            Kind::Unavailable | Kind::TimedOut => Some(5),
+            Kind::UNAVAILABLE | Kind::TIMED_OUT => Some(5),
             _ => self.retry_after,
         };
         if let Some(seconds) = soon {
             headers.insert(header::RETRY_AFTER, seconds.into());
         }
-        if self.kind == Kind::Unauthenticated {
+        if self.kind == Kind::UNAUTHENTICATED {
             headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
         response.extensions_mut().insert(self);
         response
-    }
-}
-
-/// An error with its causes, for logs and terminals.
-pub(crate) fn chain(error: &Error) -> String {
-    match error {
-        Error::Internal(cause) => format!("{cause:#}"),
-        other => other.to_string(),
     }
 }
 

@@ -46,6 +46,14 @@ impl Error {
             id: id.to_string(),
         }
     }
+
+    /// The text with all causes, for logs and terminals.
+    pub fn chain(&self) -> String {
+        match self {
+            Self::Internal(cause) => format!("{cause:#}"),
+            other => other.to_string(),
+        }
+    }
 }
 
 #[cfg(feature = "sqlx")]

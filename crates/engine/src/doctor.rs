@@ -4,7 +4,7 @@ use swe_ci_sandbox::host;
 
 use crate::Engine;
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, serde::Serialize)]
 pub struct Check {
     pub name: &'static str,
     pub ok: bool,

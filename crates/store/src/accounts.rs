@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use sqlx::{Any, Row, Transaction};
+use sqlx::{Any, Transaction};
 use swe_ci_base::clock::now_ms;
 use swe_ci_base::error::{Error, Result};
 use swe_ci_views::account::{AccountRole, AccountView, Actor, Identity};
@@ -110,10 +110,10 @@ impl Store {
             tx.rollback().await?;
             return self.refused_attempt(name).await;
         };
-        let locks_for = lock_seconds(row.count("failures")?);
+        let locks_for = lock_seconds(row.read("failures")?);
         let credentials = Credentials {
             identity: read_identity(&row)?,
-            password: row.try_get("password")?,
+            password: row.read("password")?,
             disabled: row.is_set("disabled_at")?,
             locks_for,
         };

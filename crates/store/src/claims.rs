@@ -6,7 +6,6 @@
 //! workers together exceed the run's concurrency limit. Steering locks the run
 //! in the same way.
 
-use sqlx::Row;
 use swe_ci_base::clock::{now_ms, seconds_between};
 use swe_ci_base::error::Result;
 use swe_ci_core::run::Progress;
@@ -16,7 +15,7 @@ use swe_ci_views::pace::Pace;
 
 use super::Store;
 use super::changes::count_up;
-use super::rows::columns::{read_progress, read_task_id};
+use super::rows::columns::Columns;
 use super::sql::{Tx, composed, query};
 
 /// An evolution claimed by a worker.
@@ -65,8 +64,8 @@ impl Store {
         // Another worker was faster.
         let Some(row) = row else { return Ok(None) };
         let claim = Claim {
-            evolution_id: row.try_get("id")?,
-            task_id: read_task_id(&row, "task_id")?,
+            evolution_id: row.read("id")?,
+            task_id: row.read("task_id")?,
             run_id,
         };
         if progress == Progress::Queued {
@@ -126,8 +125,8 @@ impl Store {
         )
         .with(run_id)
         .all(&self.pool, |row| {
-            let seconds = seconds_between(0, row.try_get("taken")?);
-            Ok((read_progress(row)?, seconds))
+            let seconds = seconds_between(0, row.read("taken")?);
+            Ok((row.read("progress")?, seconds))
         })
         .await?;
         let mut pace = Pace::default();
@@ -163,6 +162,6 @@ async fn lock_next_run(tx: &mut Tx, now: i64) -> Result<Option<(String, Progress
          RETURNING id, progress"
     ))
     .with(now)
-    .first(tx, |row| Ok((row.try_get("id")?, read_progress(row)?)))
+    .first(tx, |row| Ok((row.read("id")?, row.read("progress")?)))
     .await
 }

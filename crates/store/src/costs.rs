@@ -1,6 +1,5 @@
 //! Costs: the price table, the totals of runs, and what past iterations took.
 
-use sqlx::Row;
 use sqlx::any::AnyRow;
 use swe_ci_base::error::{Error, Result};
 use swe_ci_core::agent::PriceLine;
@@ -10,7 +9,7 @@ use swe_ci_views::submission::IterationCost;
 
 use super::Store;
 use super::audit::note_and_commit;
-use super::rows::columns::Columns;
+use super::rows::columns::{Columns, from_row};
 use super::sql::{composed, query};
 
 /// Usage and findings of a run, over all its evolutions.
@@ -81,8 +80,8 @@ impl Store {
         )
         .all(&self.pool, |row| {
             Ok(PriceLine {
-                model: row.try_get("model")?,
-                from: row.try_get("from_day")?,
+                model: row.read("model")?,
+                from: row.read("from_day")?,
                 prices: read_prices(row)?,
             })
         })
@@ -128,8 +127,8 @@ impl Store {
         .all(&self.pool, |row| {
             let usage = read_usage(row)?;
             Ok(IterationCost {
-                ms: row.number("ms")?,
-                usage: (row.number("counted")? > 0).then_some(usage),
+                ms: row.read("ms")?,
+                usage: (row.read::<u64>("counted")? > 0).then_some(usage),
             })
         })
         .await
@@ -149,39 +148,25 @@ impl Store {
         ))
         .with(run_id)
         .one(&self.pool, |row| {
-            let steps = row.number("steps")?;
+            let steps: u64 = row.read("steps")?;
             let all = |counted: u64| counted > 0 && counted == steps;
-            Ok(RunTotals {
+            Ok(from_row!(row => RunTotals {
+                findings;
                 taken: read_usage(row)?,
-                traffic: Traffic {
-                    requests: row.number("requests")?,
-                    retries: row.number("retries")?,
-                    waiting_ms: row.number("waiting_ms")?,
-                    micro_usd: Some(row.number("micro_usd")?),
-                },
-                all_counted: all(row.number("counted")?),
-                all_priced: all(row.number("priced")?),
-                findings: row.count("findings")?,
-            })
+                traffic: from_row!(row => Traffic { requests, retries, waiting_ms, micro_usd }),
+                all_counted: all(row.read("counted")?),
+                all_priced: all(row.read("priced")?)
+            }))
         })
         .await
     }
 }
 
 fn read_prices(row: &AnyRow) -> Result<Prices> {
-    Ok(Prices {
-        input: row.try_get("input")?,
-        cached: row.try_get("cached")?,
-        output: row.try_get("output")?,
-    })
+    Ok(from_row!(row => Prices { input, cached, output }))
 }
 
 /// Sums of columns.
 fn read_usage(row: &AnyRow) -> Result<Usage> {
-    Ok(Usage {
-        input_tokens: row.number("input_tokens")?,
-        output_tokens: row.number("output_tokens")?,
-        cached_tokens: row.number("cached_tokens")?,
-        reasoning_tokens: row.number("reasoning_tokens")?,
-    })
+    Ok(from_row!(row => Usage { input_tokens, output_tokens, cached_tokens, reasoning_tokens }))
 }

@@ -1,7 +1,6 @@
 //! Curations, their repositories and candidates.
 
 use serde::Serialize;
-use sqlx::Row;
 use sqlx::any::AnyRow;
 use swe_ci_base::clock::now_ms;
 use swe_ci_base::error::{Error, Result};
@@ -9,7 +8,7 @@ use swe_ci_views::account::Actor;
 use swe_ci_views::curation::{BuildAttempt, CurationState, Fate, Stage, StageCount, funnel};
 
 use super::audit::{note, note_and_commit};
-use super::rows::columns::Columns;
+use super::rows::columns::{Columns, from_row};
 use super::rows::tasks::TaskRow;
 use super::sql::{Tx, query};
 use super::{Store, to_json};
@@ -238,51 +237,35 @@ fn to_text<T: Serialize>(value: Option<&T>) -> Result<String> {
 }
 
 fn read_curation(row: &AnyRow) -> Result<CurationRow> {
-    Ok(CurationRow {
-        id: row.try_get("id")?,
-        split: row.try_get("split")?,
-        plan: row.try_get("plan")?,
-        state: match row.try_get::<String, _>("state")?.as_str() {
+    Ok(from_row!(row => CurationRow {
+        id, split, plan, created_at, finished_at;
+        state: match row.read::<String>("state")?.as_str() {
             "queued" => CurationState::Queued,
             "running" => CurationState::Running,
             "finished" => CurationState::Finished,
             "cancelled" => CurationState::Cancelled,
-            _ => CurationState::Failed {
-                reason: row.try_get("reason")?,
-            },
-        },
-        created_at: row.try_get("created_at")?,
-        finished_at: row.try_get("finished_at")?,
-    })
+            _ => CurationState::Failed { reason: row.read("reason")? },
+        }
+    }))
 }
 
 fn read_curated_repository(row: &AnyRow) -> Result<CuratedRepository> {
-    Ok(CuratedRepository {
-        position: row.count("position")?,
-        name: row.try_get("name")?,
-        source: row.try_get("source")?,
+    Ok(from_row!(row => CuratedRepository {
+        position, name, source, commits;
         fate: row.json("fate", "fate")?,
         licence: row.optional_text("licence")?,
-        commits: row.count("commits")?,
-        spans: row.optional_json("spans", "spans")?,
-    })
+        spans: row.optional_json("spans", "spans")?
+    }))
 }
 
 fn read_candidate(row: &AnyRow) -> Result<CandidateRow> {
-    Ok(CandidateRow {
-        task_id: row.try_get("task_id")?,
-        repository: row.count("repository")?,
-        base_sha: row.try_get("base_sha")?,
-        target_sha: row.try_get("target_sha")?,
-        commits: row.count("commits")?,
-        days: row.try_get("days")?,
-        modified_lines: row.count("modified_lines")?,
+    Ok(from_row!(row => CandidateRow {
+        task_id, repository, base_sha, target_sha, commits, days, modified_lines, image;
         environment: row.json("environment", "environment")?,
         filtered: row.json("filtered", "filtered")?,
-        image: row.try_get("image")?,
         attempts: row.json("attempts", "attempts")?,
-        prepared: row.optional_json("prepared", "prepared")?,
-    })
+        prepared: row.optional_json("prepared", "prepared")?
+    }))
 }
 
 /// The number of candidates at each stage, and their fates.

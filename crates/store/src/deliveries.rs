@@ -1,14 +1,13 @@
 //! Deliveries of notifications: claimed, attempted, listed, swept.
 
-use sqlx::Row;
 use swe_ci_base::clock::now_ms;
 use swe_ci_base::error::Result;
 use swe_ci_views::notification::{Channel, DeliveryState, DeliveryView, News, Occasion};
 
+use super::Store;
 use super::rows::columns::Columns;
 use super::rows::notifications::read_delivery;
 use super::sql::{only, query};
-use super::{Store, count};
 
 /// A delivery to attempt now.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,8 +53,8 @@ impl Store {
         .row(&self.pool)
         .await?;
         let Some(row) = row else { return Ok(None) };
-        let id: String = row.try_get("id")?;
-        let tries: Option<i64> = query(
+        let id: String = row.read("id")?;
+        let tries: Option<u32> = query(
             "UPDATE deliveries SET tries = tries + 1, tried_at = $2, next_try_at = $3
              WHERE id = $1 AND state = 'waiting' AND next_try_at <= $2
              RETURNING tries",
@@ -66,14 +65,14 @@ impl Store {
         // Another dispatcher was faster.
         let Some(tries) = tries else { return Ok(None) };
         Ok(Some(Due {
-            event: row.named("event", "event", Occasion::from_name)?,
+            event: row.read("event")?,
             news: row.optional_json("news", "a delivery's news")?,
-            made_at: row.try_get("made_at")?,
-            tries: count(tries),
-            target_id: row.try_get("target_id")?,
-            channel: row.named("channel", "channel", Channel::from_name)?,
-            address: row.try_get("address")?,
-            of_admin: row.try_get::<String, _>("role")? == "admin",
+            made_at: row.read("made_at")?,
+            tries,
+            target_id: row.read("target_id")?,
+            channel: row.read("channel")?,
+            address: row.read("address")?,
+            of_admin: row.read::<String>("role")? == "admin",
             delivery_id: id,
         }))
     }
@@ -109,10 +108,9 @@ impl Store {
 
     /// Deletes the deliveries made before a moment; returns how many.
     pub async fn sweep_deliveries(&self, before: i64) -> Result<u64> {
-        let swept = query("DELETE FROM deliveries WHERE made_at < $1")
+        query("DELETE FROM deliveries WHERE made_at < $1")
             .with(before)
             .changed(&self.pool)
-            .await?;
-        Ok(swept)
+            .await
     }
 }

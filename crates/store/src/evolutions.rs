@@ -1,6 +1,5 @@
 //! Evolutions: their steps and iterations.
 
-use sqlx::Row;
 use swe_ci_base::error::{Error, Result};
 use swe_ci_core::metrics::Verdict;
 use swe_ci_core::step::{Cursor, Ending};
@@ -8,6 +7,7 @@ use swe_ci_views::notification::{Cause, Occasion};
 
 use super::changes::count_up;
 use super::outbox::notify_owner;
+use super::rows::columns::Columns;
 use super::rows::evolutions::{
     EvolutionRow, IterationRow, StepRow, read_evolution, read_iteration, read_step, read_verdict,
 };
@@ -166,7 +166,7 @@ impl Store {
         )
         .with(run_id)
         .all(&self.pool, |row| {
-            Ok((row.try_get("evolution_id")?, read_verdict(row)?))
+            Ok((row.read("evolution_id")?, read_verdict(row)?))
         })
         .await
     }
@@ -179,7 +179,7 @@ impl Store {
         )
         .with(run_id)
         .all(&self.pool, |row| {
-            Ok((row.try_get("evolution_id")?, read_iteration(row)?))
+            Ok((row.read("evolution_id")?, read_iteration(row)?))
         })
         .await
     }

@@ -1,6 +1,5 @@
 //! Imported runs, written as a whole.
 
-use sqlx::Row;
 use swe_ci_base::clock::now_ms;
 use swe_ci_base::error::{Error, Result};
 use swe_ci_core::run::RunConfig;
@@ -10,6 +9,7 @@ use swe_ci_views::view::Provenance;
 
 use super::changes::commit_change;
 use super::evolutions::{insert_iteration, insert_step};
+use super::rows::columns::Columns;
 use super::rows::evolutions::{IterationRow, StepRow};
 use super::rows::suites::Suite;
 use super::rows::tasks::TaskRow;
@@ -40,24 +40,16 @@ pub struct ImportedEvolution {
     pub iterations: Vec<IterationRow>,
 }
 
-/// The effect of an import.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Put {
-    New,
-    /// It was imported before with other content.
-    Replaced,
-    /// It was imported before with the same content.
-    Unchanged,
-}
-
-impl Put {
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::New => "new",
-            Self::Replaced => "replaced",
-            Self::Unchanged => "unchanged",
-        }
+swe_ci_core::named! {
+    /// The effect of an import.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Put {
+        New = "new",
+        /// It was imported before with other content.
+        Replaced = "replaced",
+        /// It was imported before with the same content.
+        Unchanged = "unchanged",
     }
 }
 
@@ -76,8 +68,8 @@ impl Store {
             query("SELECT id, config, provenance FROM runs WHERE source = $1")
                 .with(&run.source)
                 .first(&mut *tx, |row| {
-                    let content = [row.try_get("config")?, row.try_get("provenance")?];
-                    Ok((row.try_get("id")?, content))
+                    let content = [row.read("config")?, row.read("provenance")?];
+                    Ok((row.read("id")?, content))
                 })
                 .await?;
         let (id, put) = match before {
@@ -130,7 +122,9 @@ async fn put_tasks(tx: &mut Tx, run: &ImportedRun) -> Result<()> {
         let known: Option<(String, String)> =
             query("SELECT base_sha, target_sha FROM tasks WHERE id = $1")
                 .with(id)
-                .first(&mut *tx, |row| Ok((row.try_get(0)?, row.try_get(1)?)))
+                .first(&mut *tx, |row| {
+                    Ok((row.read("base_sha")?, row.read("target_sha")?))
+                })
                 .await?;
         match known {
             None => tasks::upsert_task(&mut *tx, task).await?,

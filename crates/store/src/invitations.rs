@@ -1,13 +1,13 @@
 //! Invitations: links that create one account each.
 
-use sqlx::Row;
 use swe_ci_base::clock::now_ms;
 use swe_ci_base::error::{Error, Result};
 use swe_ci_views::account::{AccountRole, Actor, Identity, InvitationView};
 
 use super::accounts::{NewAccount, insert_account};
 use super::audit::note_and_commit;
-use super::rows::accounts::{read_account_role, read_invitation};
+use super::rows::accounts::read_invitation;
+use super::rows::columns::Columns;
 use super::sql::{Tx, composed, query};
 use super::{Store, new_id};
 
@@ -116,8 +116,8 @@ impl Store {
         .row(&mut *tx)
         .await?;
         let Some(row) = row else { return Ok(None) };
-        let how = format!("the invitation {}", row.try_get::<String, _>("id")?);
-        let who = insert_account(&mut tx, new, read_account_role(&row, "role")?, &how).await?;
+        let how = format!("the invitation {}", row.read::<String>("id")?);
+        let who = insert_account(&mut tx, new, row.read("role")?, &how).await?;
         tx.commit().await?;
         Ok(Some(who))
     }

@@ -1,6 +1,6 @@
 //! API keys of model providers, sealed with one master key.
 
-use sqlx::{Any, Row, Transaction};
+use sqlx::{Any, Transaction};
 use swe_ci_base::clock::now_ms;
 use swe_ci_base::error::{Error, Result};
 use swe_ci_core::permissions::{Keyring, RunPermissions};
@@ -9,7 +9,7 @@ use swe_ci_views::account::Actor;
 
 use super::Store;
 use super::audit::{note, note_and_commit};
-use super::rows::columns::read_config;
+use super::rows::columns::{Columns, from_row};
 use super::rows::runs::read_permissions;
 use super::sql::{Tx, only, query};
 
@@ -46,12 +46,7 @@ impl Store {
         )
         .with(ring.owner())
         .all(&self.pool, |row| {
-            Ok(KeyRow {
-                name: row.try_get("name")?,
-                created_at: row.try_get("created_at")?,
-                changed_at: row.try_get("changed_at")?,
-                used_at: row.try_get("used_at")?,
-            })
+            Ok(from_row!(row => KeyRow { name, created_at, changed_at, used_at }))
         })
         .await
     }
@@ -64,8 +59,8 @@ impl Store {
         .with((ring.owner(), name))
         .first(&self.pool, |row| {
             Ok(SealedKey {
-                sealed: row.try_get("sealed")?,
-                master: row.try_get("id")?,
+                sealed: row.read("sealed")?,
+                master: row.read("id")?,
             })
         })
         .await
@@ -131,8 +126,8 @@ impl KeysAlone {
     pub async fn all(&mut self) -> Result<Vec<(Keyring, String, String)>> {
         query("SELECT owner, name, sealed FROM keys ORDER BY owner, name")
             .all(&mut *self.tx, |row| {
-                let ring = Keyring::of_owner(row.try_get("owner")?);
-                Ok((ring, row.try_get("name")?, row.try_get("sealed")?))
+                let ring = Keyring::of_owner(row.read("owner")?);
+                Ok((ring, row.read("name")?, row.read("sealed")?))
             })
             .await
     }
@@ -183,8 +178,8 @@ pub(super) async fn forget_keys(tx: &mut Tx, run_id: &str) -> Result<()> {
     .row(&mut *tx)
     .await?;
     let Some(row) = row else { return Ok(()) };
-    let ring = Keyring::of_owner(row.try_get("keys_of")?);
-    let mut names = read_config(&row)?.keys();
+    let ring = Keyring::of_owner(row.read("keys_of")?);
+    let mut names = row.read::<RunConfig>("config")?.keys();
     for (_, config) in unfinished_runs_with(&mut *tx, &ring).await? {
         let needed = config.keys();
         names.retain(|name| !needed.contains(name));
@@ -209,6 +204,6 @@ async fn unfinished_runs_with(tx: &mut Tx, ring: &Keyring) -> Result<Vec<(String
          WHERE progress IN ('queued', 'running') AND keys_of = $1 ORDER BY id",
     )
     .with(ring.owner())
-    .all(tx, |row| Ok((row.try_get("id")?, read_config(row)?)))
+    .all(tx, |row| Ok((row.read("id")?, row.read("config")?)))
     .await
 }

@@ -16,14 +16,11 @@ mod evolutions;
 mod identities;
 mod imports;
 mod invitations;
-
 mod keys;
-
 mod migrations;
 mod notifications;
 mod outbox;
 mod preflights;
-
 mod recounts;
 mod rows;
 mod run_end;
@@ -39,7 +36,6 @@ pub mod testing;
 #[cfg(test)]
 mod tests;
 mod tokens;
-
 mod verifications;
 
 use anyhow::Context;
@@ -57,11 +53,8 @@ pub use invitations::NewInvitation;
 pub use keys::{KeyRow, KeysAlone, SealedKey};
 pub use notifications::{Confirmation, NewTarget};
 pub use recounts::Recount;
-
 pub use rows::evolutions::{EvolutionRow, IterationRow, StepRow};
-
 pub use rows::runs::{RunListing, RunToExecute};
-
 pub use rows::suites::Suite;
 pub use rows::tasks::TaskRow;
 pub use runs::{NewRun, Whose};

@@ -1,6 +1,5 @@
 //! Notification targets: where accounts receive news of their runs.
 
-use sqlx::Row;
 use swe_ci_base::clock::now_ms;
 use swe_ci_base::error::{Error, Result};
 use swe_ci_core::permissions::Keyring;
@@ -12,7 +11,7 @@ use super::keys::KeysAlone;
 use super::outbox::insert_delivery;
 use super::rows::columns::Columns;
 use super::rows::notifications::read_target;
-use super::sql::{Tx, composed, query};
+use super::sql::{Tx, composed, only, query};
 use super::{Store, new_id, to_json};
 
 /// The result of entering a mailbox's code.
@@ -86,7 +85,7 @@ impl Store {
     pub async fn times_done(&self, by: &Actor, action: &str, after: i64) -> Result<u32> {
         query("SELECT count(*) AS n FROM audit WHERE at > $3 AND actor = $1 AND action = $2")
             .with((by.name(), action, after))
-            .one(&self.pool, |row| row.count("n"))
+            .one(&self.pool, only)
             .await
     }
 
@@ -116,10 +115,7 @@ impl Store {
         ] {
             query(sql).with(id).run(&mut *tx).await?;
         }
-        let address = public_address(
-            row.named("channel", "channel", Channel::from_name)?,
-            &row.try_get::<String, _>("address")?,
-        );
+        let address = public_address(row.read("channel")?, &row.read::<String>("address")?);
         note_and_commit(tx, by, "notification.remove", id, &address).await
     }
 
@@ -156,9 +152,9 @@ impl Store {
         .row(&mut *tx)
         .await?;
         let row = row.ok_or_else(|| target_not_found(id))?;
-        let code: String = row.try_get("code")?;
-        let spent = row.try_get::<i64, _>("code_until")? <= now
-            || row.try_get::<i64, _>("code_tries")? > MAX_CODE_TRIES;
+        let code: String = row.read("code")?;
+        let spent = row.read::<i64>("code_until")? <= now
+            || row.read::<i64>("code_tries")? > MAX_CODE_TRIES;
         let confirmation = match code == digest {
             _ if code.is_empty() => Confirmation::Wrong,
             _ if spent => Confirmation::Spent,
@@ -170,7 +166,7 @@ impl Store {
                 .with((id, now))
                 .run(&mut *tx)
                 .await?;
-            let address: String = row.try_get("address")?;
+            let address: String = row.read("address")?;
             note(&mut tx, by, "notification.confirm", id, &address).await?;
         }
         tx.commit().await?;

@@ -1,13 +1,12 @@
 //! The outbox: a delivery is written in the transaction of the change it
 //! reports, so that neither exists without the other.
 
-use sqlx::Row;
 use swe_ci_base::clock::now_ms;
 use swe_ci_base::error::Result;
+use swe_ci_core::run::RunConfig;
 use swe_ci_views::notification::{Cause, News, Occasion};
 
-use super::rows::columns::{Columns, read_config, read_progress};
-use super::rows::notifications::read_events;
+use super::rows::columns::Columns;
 use super::sql::{Tx, query};
 use super::{new_id, to_json};
 
@@ -30,7 +29,7 @@ pub(super) async fn notify_owner(
          ORDER BY t.id",
     )
     .with(run_id)
-    .all(&mut *tx, |row| Ok((row.try_get("id")?, read_events(row)?)))
+    .all(&mut *tx, |row| Ok((row.read("id")?, row.read("events")?)))
     .await?;
     targets.retain(|(_, events)| events.contains(&event));
     if targets.is_empty() {
@@ -76,15 +75,15 @@ async fn news_of_run(tx: &mut Tx, run_id: &str, cause: Option<Cause>) -> Result<
     )
     .with(run_id)
     .one(tx, |row| {
-        let config = read_config(row)?;
+        let config: RunConfig = row.read("config")?;
         Ok(News {
             run_id: run_id.to_owned(),
             model: config.model,
             split: config.split,
-            progress: read_progress(row)?,
-            evolutions: row.count("evolutions")?,
-            evolutions_blocked: row.count("blocked")?,
-            evolutions_out_of_budget: row.count("budget_spent")?,
+            progress: row.read("progress")?,
+            evolutions: row.read("evolutions")?,
+            evolutions_blocked: row.read("blocked")?,
+            evolutions_out_of_budget: row.read("budget_spent")?,
             cause,
         })
     })

@@ -28,7 +28,7 @@ impl Store {
             .with(run_id)
             .first(&self.pool, |row| {
                 Ok(Preflight {
-                    state: row.named("state", "preflight", PreflightState::from_name)?,
+                    state: row.read("state")?,
                     at: row.time("at")?,
                     findings: row.json("findings", "a preflight")?,
                 })

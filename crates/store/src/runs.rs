@@ -1,6 +1,5 @@
 //! Runs: submitted, listed, published.
 
-use sqlx::Row;
 use swe_ci_base::clock::now_ms;
 use swe_ci_base::error::{Error, Result};
 use swe_ci_core::permissions::RunPermissions;
@@ -11,9 +10,9 @@ use swe_ci_views::view::{Provenance, RunSummary};
 
 use super::audit::note;
 use super::changes::commit_change;
-use super::rows::columns::{Columns, read_progress};
+use super::rows::columns::from_row;
 use super::rows::runs::{
-    RunListing, RunToExecute, read_listing, read_run_summary, read_run_to_execute, read_visibility,
+    RunListing, RunToExecute, read_listing, read_run_summary, read_run_to_execute,
 };
 use super::sql::{composed, only, query};
 use super::{Store, new_id, to_json};
@@ -153,10 +152,7 @@ impl Store {
         query("SELECT owner, visibility FROM runs WHERE id = $1")
             .with(id)
             .first(&self.pool, |row| {
-                Ok(Standing {
-                    owner: row.try_get("owner")?,
-                    visibility: read_visibility(row)?,
-                })
+                Ok(from_row!(row => Standing { owner, visibility }))
             })
             .await?
             .ok_or_else(|| Error::not_found("run", id))
@@ -230,9 +226,7 @@ impl Store {
     pub async fn provenance(&self, run_id: &str) -> Result<Provenance> {
         query("SELECT provenance FROM runs WHERE id = $1")
             .with(run_id)
-            .first(&self.pool, |row| {
-                row.json("provenance", "a run's provenance")
-            })
+            .first(&self.pool, only)
             .await?
             .ok_or_else(|| Error::not_found("run", run_id))
     }
@@ -240,7 +234,7 @@ impl Store {
     pub async fn run_progress(&self, id: &str) -> Result<Progress> {
         query("SELECT progress FROM runs WHERE id = $1")
             .with(id)
-            .first(&self.pool, read_progress)
+            .first(&self.pool, only)
             .await?
             .ok_or_else(|| Error::not_found("run", id))
     }

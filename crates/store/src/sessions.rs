@@ -3,11 +3,11 @@
 
 use std::fmt;
 
-use sqlx::Row;
 use swe_ci_base::clock::now_ms;
 use swe_ci_base::error::Result;
 
 use super::Store;
+use super::rows::columns::from_row;
 use super::sql::query;
 
 /// The stored state of a session.
@@ -38,11 +38,7 @@ impl Store {
         )
         .with((digest, now_ms()))
         .first(&self.pool, |row| {
-            Ok(SessionData {
-                account_id: row.try_get("account_id")?,
-                data: row.try_get("data")?,
-                expires_at: row.try_get("expires_at")?,
-            })
+            Ok(from_row!(row => SessionData { account_id, data, expires_at }))
         })
         .await
     }
@@ -86,8 +82,7 @@ impl Store {
             "DELETE FROM invitations WHERE expires_at <= $1",
             "DELETE FROM api_tokens WHERE expires_at <= $1",
         ] {
-            let removed = query(sql).with(now).changed(&self.pool).await?;
-            swept += removed;
+            swept += query(sql).with(now).changed(&self.pool).await?;
         }
         Ok(swept)
     }

@@ -2,8 +2,10 @@
 
 use sqlx::any::{AnyArguments, AnyRow};
 use sqlx::query::Query;
-use sqlx::{Any, AnyExecutor, AssertSqlSafe, Decode, Row, SqlSafeStr, Type};
+use sqlx::{Any, AnyExecutor, AssertSqlSafe, SqlSafeStr};
 use swe_ci_base::error::Result;
+
+use super::rows::columns::Column;
 
 /// What statements run on; in a transaction unless a caller says otherwise.
 pub(crate) type Tx = sqlx::AnyConnection;
@@ -77,11 +79,8 @@ impl Statement {
 }
 
 /// Reads the only column of a row.
-pub(crate) fn only<T>(row: &AnyRow) -> Result<T>
-where
-    T: for<'r> Decode<'r, Any> + Type<Any>,
-{
-    Ok(row.try_get(0)?)
+pub(crate) fn only<T: Column>(row: &AnyRow) -> Result<T> {
+    T::of(row, 0)
 }
 
 /// A value, or a tuple of them.
@@ -113,7 +112,7 @@ columns! {
     Option<f64>: number => number,
     // Every integer is a BIGINT.
     u32: number => i64::from(number),
-        Option<u32>: number => number.map(i64::from),
+    Option<u32>: number => number.map(i64::from),
     Option<u64>: number => number.map(|n| i64::try_from(n).unwrap_or(i64::MAX)),
     bool: flag => i64::from(flag),
 }

@@ -10,7 +10,7 @@ use swe_ci_views::steering::Steering;
 
 use super::audit::note;
 use super::changes::commit_change;
-use super::rows::columns::Columns;
+use super::rows::columns::from_row;
 use super::rows::runs::read_run_state;
 use super::run_end::on_run_end;
 use super::sql::{Tx, only, query};
@@ -145,10 +145,7 @@ impl Store {
         )
         .with(run_id)
         .one(&self.pool, |row| {
-            Ok(Stuck {
-                blocked: row.count("blocked")?,
-                budget_spent: row.count("budget_spent")?,
-            })
+            Ok(from_row!(row => Stuck { blocked, budget_spent }))
         })
         .await
     }

@@ -1,13 +1,12 @@
 //! Code styles of code versions and of evolutions.
 
-use sqlx::Row;
 use sqlx::any::AnyRow;
 use swe_ci_base::clock::now_ms;
 use swe_ci_base::error::Result;
 use swe_ci_views::style::{CodeStyle, EvolutionStyle, StyleTools};
 
 use super::changes::commit_change;
-use super::rows::columns::Columns;
+use super::rows::columns::{Columns, from_row};
 use super::sql::{composed, only, query};
 use super::{Store, to_json};
 
@@ -129,7 +128,7 @@ impl Store {
         )
         .with((run_id, method))
         .all(&self.pool, |row| {
-            Ok((row.try_get("id")?, row.json("style", "a code style")?))
+            Ok((row.read("id")?, row.json("style", "a code style")?))
         })
         .await
     }
@@ -172,16 +171,14 @@ impl Store {
 fn read_measured(row: &AnyRow) -> Result<Measured> {
     Ok(match row.optional_json("style", "a code style")? {
         Some(style) => Ok(style),
-        None => Err(row.try_get("reason")?),
+        None => Err(row.read("reason")?),
     })
 }
 
 fn read_code_style(row: &AnyRow) -> Result<CodeStyleRow> {
-    Ok(CodeStyleRow {
-        source: row.try_get("source")?,
-        image: row.try_get("image")?,
+    Ok(from_row!(row => CodeStyleRow {
+        source, image, files;
         tools: row.json("tools", "style tools")?,
-        style: row.json("style", "a code style")?,
-        files: row.try_get("files")?,
-    })
+        style: row.json("style", "a code style")?
+    }))
 }

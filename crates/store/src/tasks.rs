@@ -1,6 +1,5 @@
 //! Tasks and the splits that list them.
 
-use sqlx::Row;
 use swe_ci_base::clock::now_ms;
 use swe_ci_base::error::{Error, Result};
 use swe_ci_core::task::TaskId;
@@ -10,7 +9,7 @@ use swe_ci_views::preparation::TaskFinding;
 use swe_ci_views::view::{SplitSummary, TaskState, TaskSummary};
 
 use super::changes::commit_change;
-use super::rows::columns::{Columns, read_task_id};
+use super::rows::columns::{Columns, from_row};
 use super::rows::tasks::{TaskRow, read_preparation, read_task, read_task_summary};
 use super::sql::{Tx, composed, only, query};
 use super::suites::put_suite;
@@ -96,10 +95,10 @@ impl Store {
         .with(split)
         .all(&self.pool, |row| {
             Ok([
-                row.try_get("id")?,
-                row.try_get("base_sha")?,
-                row.try_get("target_sha")?,
-                row.try_get("image")?,
+                row.read("id")?,
+                row.read("base_sha")?,
+                row.read("target_sha")?,
+                row.read("image")?,
             ])
         })
         .await
@@ -124,7 +123,7 @@ impl Store {
             .with(split)
             .first(&self.pool, |row| {
                 let source = row.optional_json("source", "where a split came from")?;
-                Ok((source, row.try_get("created_at")?))
+                Ok((source, row.read("created_at")?))
             })
             .await?
             .ok_or_else(|| Error::not_found("split", split))
@@ -176,12 +175,7 @@ impl Store {
         )
         .with(run_id)
         .all(&self.pool, |row| {
-            Ok(TaskOnCard {
-                task_id: read_task_id(row, "id")?,
-                base_sha: row.try_get("base_sha")?,
-                target_sha: row.try_get("target_sha")?,
-                image: row.try_get("image")?,
-            })
+            Ok(from_row!(row => TaskOnCard { base_sha, target_sha, image; task_id: row.read("id")? }))
         })
         .await
     }
@@ -194,11 +188,7 @@ impl Store {
              GROUP BY s.name ORDER BY s.name",
         )
         .all(&self.pool, |row| {
-            Ok(SplitSummary {
-                name: row.try_get("name")?,
-                tasks: row.count("tasks")?,
-                ready: row.count("ready")?,
-            })
+            Ok(from_row!(row => SplitSummary { name, tasks, ready }))
         })
         .await
     }

@@ -1,12 +1,11 @@
 //! API tokens. The store holds only the digest of a token.
 
-use sqlx::Row;
 use swe_ci_base::clock::now_ms;
 use swe_ci_base::error::{Error, Result};
 use swe_ci_views::account::{AccountRole, Actor, Identity, TokenView};
 
 use super::audit::note_and_commit;
-use super::rows::accounts::{read_account_role, read_token};
+use super::rows::accounts::read_token;
 use super::rows::columns::Columns;
 use super::sql::{only, query};
 use super::{Store, new_id};
@@ -81,17 +80,17 @@ impl Store {
         .row(&self.pool)
         .await?;
         let Some(row) = row else { return Ok(None) };
-        let used_at: Option<i64> = row.try_get("used_at")?;
+        let used_at: Option<i64> = row.read("used_at")?;
         if used_at.is_none_or(|at| at <= now - 60_000) {
             query("UPDATE api_tokens SET used_at = $2 WHERE id = $1")
-                .with((row.try_get::<String, _>("token")?, now))
+                .with((row.read::<String>("token")?, now))
                 .run(&self.pool)
                 .await?;
         }
         Ok(Some(Identity {
-            account_id: row.try_get("id")?,
-            name: row.try_get("name")?,
-            role: read_account_role(&row, "role")?.min(read_account_role(&row, "scope")?),
+            account_id: row.read("id")?,
+            name: row.read("name")?,
+            role: row.read::<AccountRole>("role")?.min(row.read("scope")?),
             until: Some(row.time("expires_at")?),
         }))
     }

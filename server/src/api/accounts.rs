@@ -1,16 +1,19 @@
-//! The caller's account and tokens; all accounts and the audit log for administrators.
+//! The caller's account, tokens and stored keys of model providers; all
+//! accounts and the audit log for administrators.
 
 use axum::Json;
+use axum::body::Bytes;
 use axum::http::StatusCode;
-use secrecy::ExposeSecret;
+use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Serialize};
+use swe_ci_engine::KeyView;
 use swe_ci_views::account::{AccountRole, AccountView, AuditEntry, Identity, TokenView};
 use swe_ci_views::view::Page;
-use utoipa::{IntoParams, ToSchema};
+use utoipa::ToSchema;
 
-use super::Result;
-use super::query::{PageParameters, Query, QueryParameters, QueryString};
-use super::responses::{Admin, Invalid, SignedIn};
+use super::query::{PageParameters, Query, parameters};
+use super::responses::{Admin, Invalid, SignedIn, Submitter};
+use super::{Answer, Result};
 use crate::extract::{ActorEngine, Body, Path};
 use crate::problem::Problem;
 
@@ -19,7 +22,7 @@ use crate::problem::Problem;
     get, path = "/api/v1/me", tag = "accounts",
     responses((status = 200, description = "The account, with its current role", body = Identity), SignedIn),
 )]
-pub(crate) async fn me(engine: ActorEngine) -> Result<Json<Identity>> {
+pub(crate) async fn me(engine: ActorEngine) -> Answer<Identity> {
     engine.require(AccountRole::Reader)?;
     let me = engine.by().identity().cloned();
     Ok(Json(me.ok_or_else(Problem::internal)?))
@@ -30,7 +33,7 @@ pub(crate) async fn me(engine: ActorEngine) -> Result<Json<Identity>> {
     get, path = "/api/v1/tokens", tag = "accounts",
     responses((status = 200, description = "The tokens", body = Vec<TokenView>), SignedIn),
 )]
-pub(crate) async fn tokens(engine: ActorEngine) -> Result<Json<Vec<TokenView>>> {
+pub(crate) async fn tokens(engine: ActorEngine) -> Answer<Vec<TokenView>> {
     Ok(Json(engine.tokens().await?))
 }
 
@@ -101,25 +104,20 @@ pub(crate) async fn revoke_token(
     get, path = "/api/v1/accounts", tag = "accounts",
     responses((status = 200, description = "The accounts", body = Vec<AccountView>), Admin),
 )]
-pub(crate) async fn accounts(engine: ActorEngine) -> Result<Json<Vec<AccountView>>> {
+pub(crate) async fn accounts(engine: ActorEngine) -> Answer<Vec<AccountView>> {
     Ok(Json(engine.accounts().await?))
 }
 
-/// Which entries of the audit log.
-#[derive(Debug, IntoParams)]
-#[into_params(parameter_in = Query)]
-pub(crate) struct AuditParameters {
-    /// Only entries about this account, run, key, ….
-    subject: Option<String>,
-}
-
-impl QueryParameters for AuditParameters {
-    fn read(query: &QueryString) -> Result<Self> {
-        let subject = query.text("subject", SUBJECT)?;
-        if subject.as_deref() == Some("") {
-            return Err(Problem::parameter("subject", "", SUBJECT));
-        }
-        Ok(Self { subject })
+parameters! {
+    /// Which entries of the audit log.
+    struct AuditParameters of |query| {
+        /// Only entries about this account, run, key, ….
+        subject: Option<String> = match query.text("subject", SUBJECT)? {
+            Some(text) if text.is_empty() => {
+                return Err(Problem::parameter("subject", "", SUBJECT));
+            }
+            subject => subject,
+        },
     }
 }
 
@@ -134,6 +132,77 @@ const SUBJECT: &str = "1 to 200 bytes of text";
 pub(crate) async fn audit(
     engine: ActorEngine,
     Query((AuditParameters { subject }, page)): Query<(AuditParameters, PageParameters)>,
-) -> Result<Json<Page<AuditEntry>>> {
+) -> Answer<Page<AuditEntry>> {
     Ok(Json(engine.audit(&page.into(), subject.as_deref()).await?))
+}
+
+/// A key to store.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct KeyValue {
+    /// The provider's key; the API never returns it.
+    #[schema(value_type = String, format = "password")]
+    value: SecretString,
+}
+
+parameters! {
+    /// Whether to remove a key that runs still need.
+    struct RemovalParameters of |query| {
+        /// Removes the key even if runs need it; their steps will then fail.
+        #[param(value_type = Option<bool>, default = false)]
+        force: bool = query.word("force", [("true", true), ("false", false)])?,
+    }
+}
+
+/// The stored keys your runs may use, without their values.
+#[utoipa::path(
+    get, path = "/api/v1/keys", tag = "runs",
+    responses((status = 200, description = "The keys", body = Vec<KeyView>), Submitter),
+)]
+pub(crate) async fn keys(engine: ActorEngine) -> Answer<Vec<KeyView>> {
+    Ok(Json(engine.key_names().await?))
+}
+
+/// Stores one of your keys under a name and replaces an earlier one.
+#[utoipa::path(
+    put, path = "/api/v1/keys/{name}", tag = "runs",
+    params(("name" = String, Path, description = "The key's name in configurations.")), request_body = KeyValue,
+    responses(
+        (status = 204, description = "The key is stored"),
+        Submitter,
+        (status = 400, description = "The name or the value is invalid"),
+    ),
+)]
+pub(crate) async fn set_key(
+    engine: ActorEngine,
+    Path(name): Path<String>,
+    body: Bytes,
+) -> Result<StatusCode> {
+    engine.require(AccountRole::Submitter)?;
+    // The parser's error would repeat the body, and the body is a secret.
+    let key: KeyValue = serde_json::from_slice(&body).map_err(|_| {
+        Problem::unreadable("the body is not a key, `{\"value\": \"…\"}`".to_owned())
+    })?;
+    engine.set_key(&name, &key.value).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Removes one of your keys.
+#[utoipa::path(
+    delete, path = "/api/v1/keys/{name}", tag = "runs",
+    params(("name" = String, Path, description = "The key's name in configurations."), RemovalParameters),
+    responses(
+        (status = 204, description = "It is removed"),
+        Submitter,
+        (status = 404, description = "You have no such key"),
+        (status = 409, description = "Unfinished runs need the key"),
+    ),
+)]
+pub(crate) async fn remove_key(
+    engine: ActorEngine,
+    Path(name): Path<String>,
+    Query(RemovalParameters { force }): Query<RemovalParameters>,
+) -> Result<StatusCode> {
+    engine.remove_key(&name, force).await?;
+    Ok(StatusCode::NO_CONTENT)
 }

@@ -9,7 +9,6 @@ use utoipa::IntoParams;
 use crate::problem::Problem;
 
 #[derive(Debug, Deserialize, IntoParams)]
-#[into_params(parameter_in = Path)]
 pub(crate) struct TaskPath {
     /// The task's id.
     #[param(example = "sqlparse-0.4.4-0.5.3")]
@@ -24,7 +23,6 @@ impl TaskPath {
 }
 
 #[derive(Debug, Deserialize, IntoParams)]
-#[into_params(parameter_in = Path)]
 pub(crate) struct SplitPath {
     /// The split's name.
     #[param(example = "demo")]
@@ -41,14 +39,12 @@ impl SplitPath {
 }
 
 #[derive(Debug, Deserialize, IntoParams)]
-#[into_params(parameter_in = Path)]
 pub(crate) struct RunPath {
     /// The run's id.
     pub id: String,
 }
 
 #[derive(Debug, Deserialize, IntoParams)]
-#[into_params(parameter_in = Path)]
 pub(crate) struct EvolutionPath {
     /// The run's id.
     pub id: String,
@@ -64,7 +60,6 @@ impl EvolutionPath {
 }
 
 #[derive(Debug, Deserialize, IntoParams)]
-#[into_params(parameter_in = Path)]
 pub(crate) struct IterationPath {
     /// The evolution's id.
     pub id: String,
@@ -74,7 +69,6 @@ pub(crate) struct IterationPath {
 }
 
 #[derive(Debug, Deserialize, IntoParams)]
-#[into_params(parameter_in = Path)]
 pub(crate) struct StylePath {
     /// The evolution's id.
     pub id: String,
@@ -92,7 +86,6 @@ impl StylePath {
 }
 
 #[derive(Debug, Deserialize, IntoParams)]
-#[into_params(parameter_in = Path)]
 pub(crate) struct TrajectoryPath {
     /// The evolution's id.
     pub id: String,
@@ -112,7 +105,6 @@ impl TrajectoryPath {
 }
 
 #[derive(Debug, Deserialize, IntoParams)]
-#[into_params(parameter_in = Path)]
 pub(crate) struct LogPath {
     /// The evolution's id.
     pub id: String,

@@ -8,41 +8,28 @@ use swe_ci_core::task::TaskId;
 use swe_ci_engine::Engine;
 use swe_ci_views::leaderboard::{Incomparable, ModelDetail, StyleRates, Versus, WinRates};
 use swe_ci_views::style::StyleMetric;
-use utoipa::IntoParams;
 
-use super::Result;
-use super::download::{CSV, download};
-use super::query::{Query, QueryParameters, QueryString};
+use super::query::{Query, QueryString, parameters};
 use super::responses::NotComparable;
+use super::{Answer, CSV, Result, download};
 use crate::extract::{ActorEngine, Path};
 use crate::problem::Problem;
 
-/// The runs, and how tests and iterations count.
-#[derive(Debug, IntoParams)]
-#[into_params(parameter_in = Query)]
-pub(crate) struct ComparisonParameters {
-    /// 2 to 6 ids of runs of one split, separated by commas.
-    #[param(value_type = String)]
-    runs: Vec<String>,
-    /// Weight of later iterations: above 1 they count more, below 1 less.
-    #[param(value_type = Option<f64>, minimum = 0.1, maximum = 10, default = 1)]
-    gamma: Gamma,
-    /// How tests are counted.
-    #[param(value_type = Option<Convention>, default = "paper")]
-    convention: Convention,
-    /// A shared task; the response then includes its evolutions.
-    #[param(value_type = Option<String>)]
-    task: Option<TaskId>,
-}
-
-impl QueryParameters for ComparisonParameters {
-    fn read(query: &QueryString) -> Result<Self> {
-        Ok(Self {
-            runs: run_ids(query)?,
-            gamma: query.gamma()?,
-            convention: query.convention()?,
-            task: query.task()?,
-        })
+parameters! {
+    /// The runs, and how tests and iterations count.
+    struct ComparisonParameters of |query| {
+        /// 2 to 6 ids of runs of one split, separated by commas.
+        #[param(value_type = String)]
+        runs: Vec<String> = run_ids(query)?,
+        /// Weight of later iterations: above 1 they count more, below 1 less.
+        #[param(value_type = Option<f64>, minimum = 0.1, maximum = 10, default = 1)]
+        gamma: Gamma = query.gamma()?,
+        /// How tests are counted.
+        #[param(value_type = Option<Convention>, default = "paper")]
+        convention: Convention = query.convention()?,
+        /// A shared task; the response then includes its evolutions.
+        #[param(value_type = Option<String>)]
+        task: Option<TaskId> = query.task()?,
     }
 }
 
@@ -77,7 +64,7 @@ impl ComparisonParameters {
 pub(crate) async fn compare(
     engine: ActorEngine,
     Query(comparing): Query<ComparisonParameters>,
-) -> Result<Json<Versus>> {
+) -> Answer<Versus> {
     Ok(Json(comparing.versus(&engine).await?))
 }
 
@@ -108,10 +95,7 @@ pub(crate) async fn compare_csv(
         (status = 404, description = "No run uses a model of this name"),
     ),
 )]
-pub(crate) async fn model(
-    engine: ActorEngine,
-    Path(name): Path<String>,
-) -> Result<Json<ModelDetail>> {
+pub(crate) async fn model(engine: ActorEngine, Path(name): Path<String>) -> Answer<ModelDetail> {
     Ok(Json(engine.model(&name).await?))
 }
 

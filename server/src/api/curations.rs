@@ -9,8 +9,8 @@ use swe_ci_views::account::AccountRole;
 use swe_ci_views::curation::{CurationDetail, CurationSummary};
 use utoipa::ToSchema;
 
-use super::Result;
 use super::responses::{Admin, NoSuchCuration};
+use super::{Answer, Result};
 use crate::extract::{ActorEngine, Path};
 use crate::problem::Problem;
 
@@ -33,7 +33,7 @@ pub(crate) struct Begun {
     get, path = "/api/v1/curations", tag = "tasks",
     responses((status = 200, description = "The curations", body = Vec<CurationSummary>), Admin),
 )]
-pub(crate) async fn curations(engine: ActorEngine) -> Result<Json<Vec<CurationSummary>>> {
+pub(crate) async fn curations(engine: ActorEngine) -> Answer<Vec<CurationSummary>> {
     Ok(Json(engine.curations().await?))
 }
 
@@ -66,7 +66,7 @@ pub(crate) async fn curate(engine: ActorEngine, body: Bytes) -> Result<Response>
 pub(crate) async fn curation(
     engine: ActorEngine,
     Path(id): Path<String>,
-) -> Result<Json<CurationDetail>> {
+) -> Answer<CurationDetail> {
     Ok(Json(engine.curation(&id).await?))
 }
 

@@ -1,15 +1,17 @@
-//! The files of an iteration for download, its change to the code, and its logs.
+//! The files of an iteration for download, its change to the code, and its
+//! logs; the style of the code.
 
+use axum::Json;
 use axum::body::Body;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use swe_ci_engine::{Error, Pieces};
 use swe_ci_views::inspection::CodeChange;
+use swe_ci_views::style::{EvolutionStyle, VersionFiles};
 
-use super::Result;
-use super::addresses::{IterationPath, LogPath};
-use super::download::download;
+use super::addresses::{IterationPath, LogPath, StylePath};
 use super::responses::{Invalid, NoCode};
+use super::{Answer, Result, download};
 use crate::extract::{ActorEngine, Path};
 
 /// Plain text in every browser, so that it never renders an agent's output as a
@@ -103,6 +105,38 @@ pub(crate) async fn diff(
 pub(crate) async fn log(engine: ActorEngine, path: Path<LogPath>) -> Result<impl IntoResponse> {
     let role = path.role()?;
     let log = engine.step_log(&path.id, path.n, role, path.attempt);
-    let log = log.await?;
-    Ok((TEXT, log))
+    Ok((TEXT, log.await?))
+}
+
+/// The code style of an evolution: base, oracle, and each scored iteration.
+#[utoipa::path(
+    get, path = "/api/v1/evolutions/{id}/style", tag = "results",
+    params(("id" = String, Path, description = "The evolution's id.")),
+    responses(
+        (status = 200, description = "The measurements", body = EvolutionStyle),
+        Invalid,
+        (status = 404, description = "There is no such evolution, or it is not measured yet, or it could not be measured"),
+    ),
+)]
+pub(crate) async fn style(engine: ActorEngine, Path(id): Path<String>) -> Answer<EvolutionStyle> {
+    let found = engine.style(&id).await?.and_then(Result::ok);
+    let style = found.ok_or_else(|| Error::not_found("code style of the evolution", &id))?;
+    Ok(Json(style))
+}
+
+/// The code style of one version of an evolution's code, file by file.
+///
+/// The response includes the files that differ from the base, and by how many
+/// lines.
+#[utoipa::path(
+    get, path = "/api/v1/evolutions/{id}/style/{version}", tag = "results",
+    params(StylePath),
+    responses(
+        (status = 200, description = "The findings in each file", body = VersionFiles),
+        Invalid,
+        (status = 404, description = "There is no such evolution, or that version of it was not measured"),
+    ),
+)]
+pub(crate) async fn files(engine: ActorEngine, path: Path<StylePath>) -> Answer<VersionFiles> {
+    Ok(Json(engine.style_files(&path.id, path.version()?).await?))
 }

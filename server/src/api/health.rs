@@ -5,7 +5,7 @@ use serde::Serialize;
 use swe_ci_engine::Error;
 use utoipa::ToSchema;
 
-use super::Result;
+use super::Answer;
 use crate::extract::ActorEngine;
 use crate::problem::Problem;
 
@@ -38,7 +38,7 @@ pub(crate) async fn live() -> Json<Health> {
         (status = 503, description = "The database or Docker does not answer; `detail` says which"),
     ),
 )]
-pub(crate) async fn ready(engine: ActorEngine) -> Result<Json<Health>> {
+pub(crate) async fn ready(engine: ActorEngine) -> Answer<Health> {
     let answer = tokio::time::timeout(PATIENCE, engine.ready()).await;
     let answer = answer.unwrap_or_else(|_| {
         let seconds = PATIENCE.as_secs();

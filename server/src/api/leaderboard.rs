@@ -1,51 +1,42 @@
-//! The leaderboard of a split, as JSON and as CSV.
+//! The leaderboard of a split, and its matrix of tasks and runs, as JSON and as
+//! CSV.
 
 use std::sync::Arc;
 
 use axum::Json;
 use axum::http::header;
-use axum::response::IntoResponse;
+use axum::response::{IntoResponse, Response};
 use swe_ci_core::metrics::{Convention, Gamma};
 use swe_ci_core::run::Kind;
 use swe_ci_engine::Engine;
 use swe_ci_views::leaderboard::export::{Basis, csv};
-use swe_ci_views::leaderboard::{Columns, LeaderboardData, Published, Row, Sort, View};
+use swe_ci_views::leaderboard::{
+    Columns, LeaderboardData, Matrix, Published, Row, Sort, TaskOrder, View,
+};
 use swe_ci_views::verification::Mark;
 use swe_ci_views::view::Page;
-use utoipa::IntoParams;
 
-use super::Result;
-use super::download::CSV;
-use super::query::{PageParameters, Query, QueryParameters, QueryString};
+use super::query::{PageParameters, Query, parameters};
 use super::responses::{Invalid, NoSuchSplit};
+use super::{Answer, CSV, Result, download};
 use crate::extract::ActorEngine;
 use crate::problem::Problem;
 
 /// Rows per page unless the request gives a limit.
 const LIMIT: u32 = 100;
 
-/// The leaderboard, and how tests and iterations count in it.
-#[derive(Debug, IntoParams)]
-#[into_params(parameter_in = Query)]
-pub(crate) struct Ranking {
-    /// The split; the first one when absent.
-    #[param(example = "demo")]
-    pub split: Option<String>,
-    /// Weight of later iterations: above 1 they count more, below 1 less.
-    #[param(value_type = Option<f64>, minimum = 0.1, maximum = 10, default = 1)]
-    pub gamma: Gamma,
-    /// How tests are counted.
-    #[param(value_type = Option<Convention>, default = "paper")]
-    pub convention: Convention,
-}
-
-impl QueryParameters for Ranking {
-    fn read(query: &QueryString) -> Result<Self> {
-        Ok(Self {
-            split: query.split()?,
-            gamma: query.gamma()?,
-            convention: query.convention()?,
-        })
+parameters! {
+    /// The leaderboard, and how tests and iterations count in it.
+    struct Ranking of |query| {
+        /// The split; the first one when absent.
+        #[param(example = "demo")]
+        split: Option<String> = query.split()?,
+        /// Weight of later iterations: above 1 they count more, below 1 less.
+        #[param(value_type = Option<f64>, minimum = 0.1, maximum = 10, default = 1)]
+        gamma: Gamma = query.gamma()?,
+        /// How tests are counted.
+        #[param(value_type = Option<Convention>, default = "paper")]
+        convention: Convention = query.convention()?,
     }
 }
 
@@ -77,55 +68,39 @@ impl Ranking {
     }
 }
 
-/// The rows and their order. Rows keep their ranks of the whole ranking.
-#[derive(Debug, IntoParams)]
-#[into_params(parameter_in = Query)]
-pub(crate) struct ViewParameters {
-    /// Kinds of runs, separated by commas; all when absent.
-    #[param(value_type = Option<String>, example = "measured,human")]
-    kind: Vec<Kind>,
-    /// Only runs of this provider.
-    provider: Option<String>,
-    /// Only runs with this mark: `verified` or `self-reported`.
-    #[param(value_type = Option<String>, example = "verified")]
-    mark: Option<Mark>,
-    /// Only runs with every word of it in the name of model, provider or
-    /// harness; case does not matter.
-    #[param(value_type = Option<String>)]
-    text: String,
-    /// `exclude`: a task counts for a model only if its target was committed
-    /// after the day the model was released; runs without a release date are
-    /// left out.
-    #[param(rename = "seen", value_type = Option<String>, example = "exclude")]
-    unseen: bool,
-    /// The column to sort by, with a leading `-` for descending order: rank,
-    /// model, evoscore, zero-regression, net-zero-regression, solved, turns,
-    /// mi-wins, pylint-wins, tokens, cost, findings, tasks, released, finished.
-    #[param(value_type = Option<String>, example = "-solved")]
-    sort: Sort,
-}
-
-impl QueryParameters for ViewParameters {
-    fn read(query: &QueryString) -> Result<Self> {
-        let kind = query.parse(
-            "kind",
-            "`human`, `measured`, `imported` or several of them, separated by commas",
-            |text| text.split(',').map(Kind::from_name).collect::<Option<_>>(),
-        )?;
-        let text = query.text("text", "at most 200 bytes of text")?;
-        let provider = query.text("provider", "the name of a provider")?;
-        let mark = query.parse("mark", "`verified` or `self-reported`", Mark::from_name)?;
-        let unseen = query.word("seen", [("include", false), ("exclude", true)])?;
-        let must = "the name of a column, with a leading `-` for descending order";
-        let sort = query.parse("sort", must, |text| text.parse().ok())?;
-        Ok(Self {
-            kind: kind.unwrap_or_default(),
-            provider,
-            mark,
-            text: text.unwrap_or_default(),
-            unseen,
-            sort: sort.unwrap_or_default(),
-        })
+parameters! {
+    /// The rows and their order. Rows keep their ranks of the whole ranking.
+    struct ViewParameters of |query| {
+        /// Kinds of runs, separated by commas; all when absent.
+        #[param(value_type = Option<String>, example = "measured,human")]
+        kind: Vec<Kind> = {
+            let must = "`human`, `measured`, `imported` or several of them, separated by commas";
+            let kinds = |text: &str| text.split(',').map(Kind::from_name).collect::<Option<_>>();
+            query.parse("kind", must, kinds)?.unwrap_or_default()
+        },
+        /// Only runs of this provider.
+        provider: Option<String> = query.text("provider", "the name of a provider")?,
+        /// Only runs with this mark: `verified` or `self-reported`.
+        #[param(value_type = Option<String>, example = "verified")]
+        mark: Option<Mark> =
+            query.parse("mark", "`verified` or `self-reported`", Mark::from_name)?,
+        /// Only runs with every word of it in the name of model, provider or
+        /// harness; case does not matter.
+        #[param(value_type = Option<String>)]
+        text: String = query.text("text", "at most 200 bytes of text")?.unwrap_or_default(),
+        /// `exclude`: a task counts for a model only if its target was committed
+        /// after the day the model was released; runs without a release date are
+        /// left out.
+        #[param(rename = "seen", value_type = Option<String>, example = "exclude")]
+        unseen: bool = query.word("seen", [("include", false), ("exclude", true)])?,
+        /// The column to sort by, with a leading `-` for descending order: rank,
+        /// model, evoscore, zero-regression, net-zero-regression, solved, turns,
+        /// mi-wins, pylint-wins, tokens, cost, findings, tasks, released, finished.
+        #[param(value_type = Option<String>, example = "-solved")]
+        sort: Sort = {
+            let must = "the name of a column, with a leading `-` for descending order";
+            query.parse("sort", must, |text| text.parse().ok())?.unwrap_or_default()
+        },
     }
 }
 
@@ -143,25 +118,19 @@ impl From<ViewParameters> for View {
     }
 }
 
-/// The columns of a table.
-#[derive(Debug, IntoParams)]
-#[into_params(parameter_in = Query)]
-pub(crate) struct ColumnParameters {
-    /// Columns by their names in `sort`, separated by commas, or `none`; all
-    /// when absent.
-    #[param(value_type = Option<String>, example = "evoscore,solved")]
-    columns: Columns,
-}
-
-impl QueryParameters for ColumnParameters {
-    fn read(query: &QueryString) -> Result<Self> {
-        let must = "`none` or names of columns, separated by commas: evoscore, zero-regression, \
-                    net-zero-regression, solved, turns, mi-wins, pylint-wins, tokens, cost, findings, \
-                    tasks, released, finished";
-        let of_names = |text: &str| Columns::of_names(text.split(',')).ok();
-        let columns = query.parse("columns", must, of_names)?;
-        let columns = columns.unwrap_or(Columns::ALL);
-        Ok(Self { columns })
+parameters! {
+    /// The columns of a table.
+    struct ColumnParameters of |query| {
+        /// Columns by their names in `sort`, separated by commas, or `none`; all
+        /// when absent.
+        #[param(value_type = Option<String>, example = "evoscore,solved")]
+        columns: Columns = {
+            let must = "`none` or names of columns, separated by commas: evoscore, \
+                        zero-regression, net-zero-regression, solved, turns, mi-wins, \
+                        pylint-wins, tokens, cost, findings, tasks, released, finished";
+            let of_names = |text: &str| Columns::of_names(text.split(',')).ok();
+            query.parse("columns", must, of_names)?.unwrap_or(Columns::ALL)
+        },
     }
 }
 
@@ -176,7 +145,7 @@ impl QueryParameters for ColumnParameters {
 pub(crate) async fn leaderboard(
     engine: ActorEngine,
     Query((ranking, (view, page))): Query<(Ranking, (ViewParameters, PageParameters))>,
-) -> Result<Json<Page<Row>>> {
+) -> Answer<Page<Row>> {
     let rows = ranking.rows(&engine, &view.into()).await?;
     page_of(rows, &page).map(Json)
 }
@@ -241,4 +210,60 @@ fn page_of(mut rows: Vec<Row>, page: &PageParameters) -> Result<Page<Row>> {
     rows.truncate(limit);
     let next = rows.last().filter(|_| more).map(|row| row.run_id.clone());
     Ok(Page { items: rows, next })
+}
+
+parameters! {
+    /// The order of the tasks.
+    struct OrderParameters of |query| {
+        /// The sort key of the tasks, with a leading `-` for descending order: mean
+        /// (the hardest task first), spread, solved, task.
+        #[param(value_type = Option<String>, default = "mean", example = "-spread")]
+        sort: TaskOrder = {
+            let must = "mean, spread, solved or task, with a leading `-` for descending order";
+            query.parse("sort", must, |text| text.parse().ok())?.unwrap_or_default()
+        },
+    }
+}
+
+/// The matrix; empty while there is no split at all.
+async fn matrix_of(engine: &Engine, ranking: &Ranking, order: TaskOrder) -> Result<Matrix> {
+    let Some(split) = ranking.split(engine).await? else {
+        return Ok(Matrix::default());
+    };
+    let matrix = engine.matrix(&split, ranking.gamma, ranking.convention, order);
+    Ok(matrix.await?)
+}
+
+/// Every task of a split against every run: rows are the tasks that some run is
+/// scored on, the hardest first; columns are the runs in the order of the
+/// leaderboard.
+#[utoipa::path(
+    get, path = "/api/v1/matrix", tag = "results",
+    params(Ranking, OrderParameters),
+    responses((status = 200, description = "The matrix", body = Matrix), Invalid, NoSuchSplit),
+)]
+pub(crate) async fn matrix(
+    engine: ActorEngine,
+    Query((ranking, order)): Query<(Ranking, OrderParameters)>,
+) -> Answer<Matrix> {
+    Ok(Json(matrix_of(&engine, &ranking, order.sort).await?))
+}
+
+/// The same as a table: a line for each task and run (RFC 4180, UTF-8). The
+/// last column says why a run has no score on a task.
+#[utoipa::path(
+    get, path = "/api/v1/matrix.csv", tag = "results",
+    params(Ranking, OrderParameters),
+    responses(
+        (status = 200, description = "split, gamma, convention, task_id, repo, run_id, model, kind, evoscore, solved, zero_regression, samples, absence", body = String, content_type = "text/csv"),
+        Invalid, NoSuchSplit,
+    ),
+)]
+pub(crate) async fn matrix_csv(
+    engine: ActorEngine,
+    Query((ranking, order)): Query<(Ranking, OrderParameters)>,
+) -> Result<Response> {
+    let matrix = matrix_of(&engine, &ranking, order.sort).await?;
+    let csv = matrix.csv(ranking.gamma, ranking.convention);
+    Ok(download("swe-ci-matrix.csv", CSV, csv))
 }

@@ -6,32 +6,26 @@
 
 mod accounts;
 mod addresses;
-mod card;
 mod comparison;
 mod curations;
-mod download;
 mod events;
 mod files;
 mod health;
-mod keys;
 mod leaderboard;
-mod matrix;
 mod notifications;
 mod plots;
 mod query;
 mod responses;
 mod runs;
-mod splits;
 mod steering;
-mod style;
-mod submission;
 mod tasks;
 mod trajectory;
 
-use axum::Router;
 use axum::http::header;
 use axum::middleware::from_fn;
+use axum::response::{IntoResponse, Response};
 use axum::routing::get;
+use axum::{Json, Router};
 use swe_ci_core::metrics::Convention;
 use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
@@ -46,6 +40,7 @@ use crate::app::App;
 use crate::problem::{Problem, ProblemBody};
 
 type Result<T, E = Problem> = std::result::Result<T, E>;
+type Answer<T> = Result<Json<T>>;
 
 #[derive(OpenApi)]
 #[openapi(
@@ -88,16 +83,13 @@ macro_rules! operations {
 fn annotated() -> OpenApiRouter<App> {
     let router = operations!(
         OpenApiRouter::with_openapi(Document::openapi()),
-        leaderboard: leaderboard, leaderboard_csv;
+        leaderboard: leaderboard, leaderboard_csv, matrix, matrix_csv;
         comparison: compare, compare_csv;
         plots: figure;
-        runs: runs, scores, evolution;
-        card: card;
+        runs: runs, scores, evolution, card;
         trajectory: trajectory, messages;
         tasks: tasks;
-        matrix: matrix, matrix_csv;
-        accounts: audit;
-        keys: remove_key;
+        accounts: audit, remove_key;
         health: live, ready;
     );
     router.merge(without_parameters())
@@ -108,20 +100,29 @@ fn without_parameters() -> OpenApiRouter<App> {
     let router = operations!(
         OpenApiRouter::default(),
         leaderboard: published;
-        submission: submit, config_toml;
-        runs: run, iteration, steps;
+        runs: submit, config_toml, run, iteration, steps;
         steering: pause, resume, cancel, retry, preflight, begin, change;
         steering: publish, withdraw, mark, unmark;
-        files: code, report, document, diff, log;
-        style: style, files;
+        files: code, report, document, diff, log, style, files;
         events: events;
         curations: curations, curate, curation, cancel;
-        splits: splits, split, metadata, datasheet, disk;
-        tasks: task, results;
+        tasks: task, results, splits, split, metadata, datasheet, disk;
         comparison: model;
-        accounts: me, tokens, make_token, revoke_token, accounts;
-        keys: keys, set_key;
+        accounts: me, tokens, make_token, revoke_token, accounts, keys, set_key;
         notifications: notifications, add_target, remove_target, test_target, confirm_mailbox;
     );
     router.route_layer(from_fn(refuse_parameters))
+}
+
+const CSV: &str = "text/csv; charset=utf-8";
+
+/// A response that a browser saves as a file and never renders, whoever wrote
+/// the content. `name` has only characters that need no quoting.
+fn download(name: &str, media_type: &'static str, content: impl IntoResponse) -> Response {
+    let disposition = format!("attachment; filename=\"{name}\"");
+    let headers = [
+        (header::CONTENT_TYPE, media_type.to_owned()),
+        (header::CONTENT_DISPOSITION, disposition),
+    ];
+    (headers, content).into_response()
 }

@@ -8,8 +8,8 @@ use swe_ci_views::account::AccountRole;
 use swe_ci_views::notification::{Channel, Notifications, Occasion, TargetView};
 use utoipa::ToSchema;
 
-use super::Result;
 use super::responses::{NoSuchTarget, Submitter};
+use super::{Answer, Result};
 use crate::extract::{ActorEngine, Body, Path};
 
 /// A notification target and its events.
@@ -45,7 +45,7 @@ pub(crate) struct SentCode {
     get, path = "/api/v1/notifications", tag = "accounts",
     responses((status = 200, description = "Targets and deliveries", body = Notifications), Submitter),
 )]
-pub(crate) async fn notifications(engine: ActorEngine) -> Result<Json<Notifications>> {
+pub(crate) async fn notifications(engine: ActorEngine) -> Answer<Notifications> {
     Ok(Json(engine.notifications().await?))
 }
 

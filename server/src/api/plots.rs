@@ -10,14 +10,13 @@ use utoipa::IntoParams;
 
 use super::Result;
 use super::leaderboard::Ranking;
-use super::query::{Query, QueryParameters, QueryString};
+use super::query::{Query, parameters};
 use super::responses::Invalid;
 use crate::extract::{ActorEngine, Path};
 use crate::pictures::{self, Scale};
 use crate::problem::Problem;
 
 #[derive(Debug, Deserialize, IntoParams)]
-#[into_params(parameter_in = Path)]
 pub(crate) struct FilePath {
     /// The figure's name, then `.svg` or `.png` for a picture or `.csv` for
     /// its numbers. Figures are `evoscore-by-release`, `rank-by-gamma`,
@@ -52,18 +51,11 @@ impl FilePath {
     }
 }
 
-#[derive(Debug, IntoParams)]
-#[into_params(parameter_in = Query)]
-pub(crate) struct ScaleParameter {
-    /// Only for PNG: the factor by which to enlarge its width of 960 pixels.
-    #[param(value_type = Option<u32>, minimum = 2, maximum = 4, default = 2)]
-    scale: Option<Scale>,
-}
-
-impl QueryParameters for ScaleParameter {
-    fn read(query: &QueryString) -> Result<Self> {
-        let scale = query.parse("scale", Scale::MUST, Scale::from_text)?;
-        Ok(Self { scale })
+parameters! {
+    struct ScaleParameter of |query| {
+        /// Only for PNG: the factor by which to enlarge its width of 960 pixels.
+        #[param(value_type = Option<u32>, minimum = 2, maximum = 4, default = 2)]
+        scale: Option<Scale> = query.parse("scale", Scale::MUST, Scale::from_text)?,
     }
 }
 

@@ -2,7 +2,7 @@
 //! invalid value is a [`Problem`] that says what would be valid. A typing error
 //! such as `?gama=2` must not silently return the numbers for γ = 1.
 //!
-//! A group of parameters is a struct: its documentation ([`IntoParams`])
+//! A group of [`parameters`] is a struct: its documentation ([`IntoParams`])
 //! decides which names [`Query`] accepts, and [`QueryParameters::read`] fills
 //! it. A handler takes one group, or pairs of them.
 
@@ -33,6 +33,33 @@ pub(crate) struct Query<T>(pub T);
 pub(crate) trait QueryParameters: IntoParams + Sized {
     fn read(query: &QueryString) -> Result<Self, Problem>;
 }
+
+/// Defines a group of parameters: of each its documentation, its type, and its
+/// value in a query.
+macro_rules! parameters {
+    (
+        $(#[$($note:tt)*])*
+        struct $Group:ident of |$query:ident| {
+            $($(#[$($about:tt)*])* $name:ident: $Type:ty = $value:expr,)+
+        }
+    ) => {
+        $(#[$($note)*])*
+        #[derive(Debug, utoipa::IntoParams)]
+        #[into_params(parameter_in = Query)]
+        pub(crate) struct $Group {
+            $($(#[$($about)*])* pub(crate) $name: $Type,)+
+        }
+
+        impl $crate::api::query::QueryParameters for $Group {
+            fn read(
+                $query: &$crate::api::query::QueryString,
+            ) -> Result<Self, $crate::problem::Problem> {
+                Ok(Self { $($name: $value,)+ })
+            }
+        }
+    };
+}
+pub(super) use parameters;
 
 /// One group of parameters, or a pair of which each may be a pair again.
 pub(crate) trait FromQuery: Sized {
@@ -189,26 +216,17 @@ pub(crate) async fn refuse_parameters(request: Request, next: Next) -> Result<Re
     Ok(next.run(request).await)
 }
 
-/// Which page of a list.
-#[derive(Debug, Clone, IntoParams)]
-#[into_params(parameter_in = Query)]
-pub(crate) struct PageParameters {
-    /// The largest number of items.
-    #[param(minimum = 1, maximum = 500, default = 100)]
-    pub limit: Option<u32>,
-    /// The `next` of the previous page.
-    pub after: Option<String>,
-}
-
-impl QueryParameters for PageParameters {
-    fn read(query: &QueryString) -> Result<Self, Problem> {
-        Ok(Self {
-            limit: query.limit()?,
-            after: query.parse("after", "the `next` of the previous page", |text| {
-                let fits = (1..=MAX_AFTER).contains(&text.len());
-                fits.then(|| text.to_owned())
-            })?,
-        })
+parameters! {
+    /// Which page of a list.
+    struct PageParameters of |query| {
+        /// The largest number of items.
+        #[param(minimum = 1, maximum = 500, default = 100)]
+        limit: Option<u32> = query.limit()?,
+        /// The `next` of the previous page.
+        after: Option<String> = query.parse("after", "the `next` of the previous page", |text| {
+            let fits = (1..=MAX_AFTER).contains(&text.len());
+            fits.then(|| text.to_owned())
+        })?,
     }
 }
 

@@ -1,37 +1,35 @@
-//! Runs, their scores, evolutions, iterations and steps.
+//! Runs: their submission, configuration, card, scores, evolutions, iterations
+//! and steps.
 
 use axum::Json;
+use axum::body::Bytes;
 use axum::extract::State;
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
 use swe_ci_core::metrics::{Convention, Gamma};
+use swe_ci_views::account::AccountRole;
+use swe_ci_views::card::Card;
 use swe_ci_views::leaderboard::Scores;
+use swe_ci_views::submission::{Submission, unknown_field};
 use swe_ci_views::view::{EvolutionDetail, IterationDetail, Page, RunDetail, RunSummary, StepView};
-use utoipa::IntoParams;
 
-use super::Result;
 use super::addresses::{EvolutionPath, IterationPath, RunPath};
-use super::query::{PageParameters, Query, QueryParameters, QueryString};
-use super::responses::{Invalid, NoSuchRun};
+use super::query::{PageParameters, Query, parameters};
+use super::responses::{Invalid, NoSuchRun, Submitter};
+use super::{Answer, Result};
 use crate::app::App;
 use crate::extract::{ActorEngine, Path};
+use crate::problem::Problem;
 
-/// How tests and iterations count.
-#[derive(Debug, IntoParams)]
-#[into_params(parameter_in = Query)]
-pub(crate) struct CountingParameters {
-    /// Weight of later iterations: above 1 they count more, below 1 less.
-    #[param(value_type = Option<f64>, minimum = 0.1, maximum = 10, default = 1)]
-    gamma: Gamma,
-    /// How tests are counted.
-    #[param(value_type = Option<Convention>, default = "paper")]
-    convention: Convention,
-}
-
-impl QueryParameters for CountingParameters {
-    fn read(query: &QueryString) -> Result<Self> {
-        Ok(Self {
-            gamma: query.gamma()?,
-            convention: query.convention()?,
-        })
+parameters! {
+    /// How tests and iterations count.
+    struct CountingParameters of |query| {
+        /// Weight of later iterations: above 1 they count more, below 1 less.
+        #[param(value_type = Option<f64>, minimum = 0.1, maximum = 10, default = 1)]
+        gamma: Gamma = query.gamma()?,
+        /// How tests are counted.
+        #[param(value_type = Option<Convention>, default = "paper")]
+        convention: Convention = query.convention()?,
     }
 }
 
@@ -44,7 +42,7 @@ impl QueryParameters for CountingParameters {
 pub(crate) async fn runs(
     engine: ActorEngine,
     Query(page): Query<PageParameters>,
-) -> Result<Json<Page<RunSummary>>> {
+) -> Answer<Page<RunSummary>> {
     Ok(Json(engine.runs(&page.into()).await?))
 }
 
@@ -54,7 +52,7 @@ pub(crate) async fn runs(
     params(RunPath),
     responses((status = 200, description = "The run", body = RunDetail), NoSuchRun),
 )]
-pub(crate) async fn run(engine: ActorEngine, path: Path<RunPath>) -> Result<Json<RunDetail>> {
+pub(crate) async fn run(engine: ActorEngine, path: Path<RunPath>) -> Answer<RunDetail> {
     Ok(Json(engine.run(&path.id).await?))
 }
 
@@ -69,24 +67,17 @@ pub(crate) async fn scores(
     State(app): State<App>,
     path: Path<RunPath>,
     Query(counting): Query<CountingParameters>,
-) -> Result<Json<Scores>> {
+) -> Answer<Scores> {
     let CountingParameters { gamma, convention } = counting;
     Ok(Json(app.engine.scores(&path.id, gamma, convention).await?))
 }
 
-/// A sample of a task.
-#[derive(Debug, IntoParams)]
-#[into_params(parameter_in = Query)]
-pub(crate) struct SampleParameter {
-    /// The sample, from 1.
-    #[param(value_type = Option<u32>, minimum = 1, default = 1)]
-    pub sample: u32,
-}
-
-impl QueryParameters for SampleParameter {
-    fn read(query: &QueryString) -> Result<Self> {
-        let sample = query.count("sample")?.unwrap_or(1);
-        Ok(Self { sample })
+parameters! {
+    /// A sample of a task.
+    struct SampleParameter of |query| {
+        /// The sample, from 1.
+        #[param(value_type = Option<u32>, minimum = 1, default = 1)]
+        sample: u32 = query.count("sample")?.unwrap_or(1),
     }
 }
 
@@ -104,7 +95,7 @@ pub(crate) async fn evolution(
     engine: ActorEngine,
     path: Path<EvolutionPath>,
     Query(SampleParameter { sample }): Query<SampleParameter>,
-) -> Result<Json<EvolutionDetail>> {
+) -> Answer<EvolutionDetail> {
     let task = path.task_id()?;
     Ok(Json(engine.evolution(&path.id, &task, sample).await?))
 }
@@ -119,10 +110,7 @@ pub(crate) async fn evolution(
         (status = 404, description = "There is no such evolution"),
     ),
 )]
-pub(crate) async fn steps(
-    engine: ActorEngine,
-    Path(id): Path<String>,
-) -> Result<Json<Vec<StepView>>> {
+pub(crate) async fn steps(engine: ActorEngine, Path(id): Path<String>) -> Answer<Vec<StepView>> {
     Ok(Json(engine.steps(&id).await?))
 }
 
@@ -140,6 +128,92 @@ pub(crate) async fn steps(
 pub(crate) async fn iteration(
     engine: ActorEngine,
     path: Path<IterationPath>,
-) -> Result<Json<IterationDetail>> {
+) -> Answer<IterationDetail> {
     Ok(Json(engine.iteration(&path.id, path.n).await?))
+}
+
+parameters! {
+    /// The format of the card.
+    struct CardParameters of |query| {
+        /// `json`, or `text`: one fact per line, to paste into a paper.
+        #[param(rename = "format", value_type = Option<String>, default = "json", example = "text")]
+        as_text: bool = query.word("format", [("json", false), ("text", true)])?,
+    }
+}
+
+/// The reproducibility card of a run: models, harnesses, prompts, tasks,
+/// images, limits, versions, seeds and dates. It contains neither a key nor a
+/// key's name.
+#[utoipa::path(
+    get, path = "/api/v1/runs/{id}/card", tag = "runs",
+    params(RunPath, CardParameters),
+    responses(
+        (status = 200, description = "The card", content(
+            (Card = "application/json"),
+            (String = "text/plain"),
+        )),
+        Invalid, NoSuchRun,
+    ),
+)]
+pub(crate) async fn card(
+    engine: ActorEngine,
+    path: Path<RunPath>,
+    Query(CardParameters { as_text }): Query<CardParameters>,
+) -> Result<Response> {
+    let card = engine.card(&path.id).await?;
+    Ok(match as_text {
+        true => card.to_text().into_response(),
+        false => Json(card).into_response(),
+    })
+}
+
+/// Queues a run. If its configuration is invalid, `problems` names every
+/// invalid field, not only the first.
+#[utoipa::path(
+    post, path = "/api/v1/runs", tag = "runs",
+    request_body = Submission,
+    responses(
+        (status = 201, description = "The run, queued", body = RunDetail, headers(("location" = String, description = "The address of the run"))),
+        Submitter,
+        (status = 400, description = "The configuration is invalid"),
+    ),
+)]
+pub(crate) async fn submit(engine: ActorEngine, body: Bytes) -> Result<Response> {
+    // Before reading the configuration: a caller without the role learns
+    // nothing.
+    engine.require(AccountRole::Submitter)?;
+    let id = engine.queue(read(&body)?).await?;
+    let location = [(header::LOCATION, format!("/api/v1/runs/{id}"))];
+    let run = Json(engine.run(&id).await?);
+    Ok((StatusCode::CREATED, location, run).into_response())
+}
+
+/// A run's configuration as a file for `swe-ci run submit`, without the names
+/// of its keys.
+#[utoipa::path(
+    get, path = "/api/v1/runs/{id}/config.toml", tag = "runs",
+    params(RunPath),
+    responses(
+        (status = 200, description = "The configuration", body = String, content_type = "application/toml"),
+        NoSuchRun,
+    ),
+)]
+pub(crate) async fn config_toml(engine: ActorEngine, path: Path<RunPath>) -> Result<Response> {
+    let media_type = [(header::CONTENT_TYPE, "application/toml")];
+    Ok((media_type, engine.configuration(&path.id).await?).into_response())
+}
+
+fn read(body: &[u8]) -> Result<Submission> {
+    let unreadable = |why: &dyn std::fmt::Display| {
+        Problem::unreadable(format!(
+            "the body is not a submission, `{{\"config\": …, \"visibility\": \"private\"}}`: {why}"
+        ))
+    };
+    let submission: Submission = serde_json::from_slice(body).map_err(|e| unreadable(&e))?;
+    let given = serde_json::from_slice(body).map_err(|e| unreadable(&e))?;
+    let understood = serde_json::to_value(&submission).map_err(|e| unreadable(&e))?;
+    match unknown_field(&given, &understood) {
+        Some(field) => Err(unreadable(&format_args!("there is no field `{field}`"))),
+        None => Ok(submission),
+    }
 }

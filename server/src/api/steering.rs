@@ -11,9 +11,9 @@ use swe_ci_views::steering::Change;
 use swe_ci_views::view::RunDetail;
 use utoipa::ToSchema;
 
-use super::Result;
 use super::addresses::RunPath;
 use super::responses::{Admin, NoSuchRun, NotInPreflight, RunOver, RunOwner};
+use super::{Answer, Result};
 use crate::app::App;
 use crate::extract::{ActorEngine, Body, Path};
 use crate::problem::Problem;
@@ -37,94 +37,67 @@ impl FromRequestParts<App> for SteeredRun {
 }
 
 impl SteeredRun {
-    async fn detail(&self) -> Result<Json<RunDetail>> {
+    async fn detail(&self) -> Answer<RunDetail> {
         Ok(Json(self.engine.run(&self.id).await?))
     }
 }
 
-/// Pauses a run: no evolution starts, and running steps stop within seconds and
-/// resume later from where they stood. Pausing twice has the effect of once.
-#[utoipa::path(
-    post, path = "/api/v1/runs/{id}/pause", tag = "runs",
-    params(RunPath),
-    responses((status = 200, description = "The run, paused", body = RunDetail), RunOwner, RunOver),
-)]
-pub(crate) async fn pause(run: SteeredRun) -> Result<Json<RunDetail>> {
-    run.engine.pause(&run.id).await?;
-    run.detail().await
+/// Handlers that do one thing with a run and answer with the run: of each its
+/// path, the engine's method, and what it answers: the run or an error.
+macro_rules! actions {
+    ($(
+        $(#[$($about:tt)*])*
+        $name:ident at $path:tt: $method:ident, $run:tt, [$($error:tt)+];
+    )+) => {$(
+        $(#[$($about)*])*
+        #[utoipa::path(
+            post, path = $path, tag = "runs",
+            params(RunPath),
+            responses((status = 200, description = $run, body = RunDetail), $($error)+),
+        )]
+        pub(crate) async fn $name(run: SteeredRun) -> Answer<RunDetail> {
+            run.engine.$method(&run.id).await?;
+            run.detail().await
+        }
+    )+};
 }
 
-/// Resumes a paused run. Resuming twice has the effect of once.
-#[utoipa::path(
-    post, path = "/api/v1/runs/{id}/resume", tag = "runs",
-    params(RunPath),
-    responses((status = 200, description = "The run, no longer paused", body = RunDetail), RunOwner, RunOver),
-)]
-pub(crate) async fn resume(run: SteeredRun) -> Result<Json<RunDetail>> {
-    run.engine.resume(&run.id).await?;
-    run.detail().await
-}
+actions! {
+    /// Pauses a run: no evolution starts, and running steps stop within seconds and
+    /// resume later from where they stood. Pausing twice has the effect of once.
+    pause at "/api/v1/runs/{id}/pause": pause, "The run, paused", [RunOwner, RunOver];
 
-/// Cancels a run irrevocably: running steps stop within seconds and are not
-/// scored. Cancelling twice has the effect of once.
-#[utoipa::path(
-    post, path = "/api/v1/runs/{id}/cancel", tag = "runs",
-    params(RunPath),
-    responses(
-        (status = 200, description = "The run, cancelled", body = RunDetail),
-        RunOwner,
-        (status = 409, description = "The run is finished"),
-    ),
-)]
-pub(crate) async fn cancel(run: SteeredRun) -> Result<Json<RunDetail>> {
-    run.engine.cancel(&run.id).await?;
-    run.detail().await
-}
+    /// Resumes a paused run. Resuming twice has the effect of once.
+    resume at "/api/v1/runs/{id}/resume":
+        resume, "The run, no longer paused", [RunOwner, RunOver];
 
-/// Returns evolutions to the queue that are blocked, or that stopped at a
-/// budget that has been raised since. They resume where they stood; a finished
-/// run is running again.
-#[utoipa::path(
-    post, path = "/api/v1/runs/{id}/retry", tag = "runs",
-    params(RunPath),
-    responses(
-        (status = 200, description = "The run, with the retried evolutions queued", body = RunDetail),
-        RunOwner,
-        (status = 409, description = "The run is over with nothing to retry, or its budget is spent"),
-    ),
-)]
-pub(crate) async fn retry(run: SteeredRun) -> Result<Json<RunDetail>> {
-    run.engine.retry_blocked(&run.id).await?;
-    run.detail().await
-}
+    /// Cancels a run irrevocably: running steps stop within seconds and are not
+    /// scored. Cancelling twice has the effect of once.
+    cancel at "/api/v1/runs/{id}/cancel":
+        cancel, "The run, cancelled",
+        [RunOwner, (status = 409, description = "The run is finished")];
 
-/// Repeats a failed preflight. Requesting it twice has the effect of once.
-#[utoipa::path(
-    post, path = "/api/v1/runs/{id}/preflight", tag = "runs",
-    params(RunPath),
-    responses(
-        (status = 200, description = "The run, waiting for its preflight", body = RunDetail),
-        RunOwner, NotInPreflight,
-    ),
-)]
-pub(crate) async fn preflight(run: SteeredRun) -> Result<Json<RunDetail>> {
-    run.engine.preflight_again(&run.id).await?;
-    run.detail().await
-}
+    /// Returns evolutions to the queue that are blocked, or that stopped at a
+    /// budget that has been raised since. They resume where they stood; a finished
+    /// run is running again.
+    retry at "/api/v1/runs/{id}/retry":
+        retry_blocked, "The run, with the retried evolutions queued",
+        [RunOwner, (status = 409, description = "The run is over with nothing to retry, or its budget is spent")];
 
-/// Starts a run whose preflight failed or is unfinished. Requesting it twice
-/// has the effect of once.
-#[utoipa::path(
-    post, path = "/api/v1/runs/{id}/begin", tag = "runs",
-    params(RunPath),
-    responses(
-        (status = 200, description = "The run, free to begin", body = RunDetail),
-        RunOwner, NotInPreflight,
-    ),
-)]
-pub(crate) async fn begin(run: SteeredRun) -> Result<Json<RunDetail>> {
-    run.engine.begin_anyway(&run.id).await?;
-    run.detail().await
+    /// Repeats a failed preflight. Requesting it twice has the effect of once.
+    preflight at "/api/v1/runs/{id}/preflight":
+        preflight_again, "The run, waiting for its preflight", [RunOwner, NotInPreflight];
+
+    /// Starts a run whose preflight failed or is unfinished. Requesting it twice
+    /// has the effect of once.
+    begin at "/api/v1/runs/{id}/begin":
+        begin_anyway, "The run, free to begin", [RunOwner, NotInPreflight];
+
+    /// Publishes a run. Publishing twice has the effect of once; a withdrawn run
+    /// requires an administrator.
+    publish at "/api/v1/runs/{id}/publish":
+        publish, "The run, public",
+        [RunOwner, (status = 403, description = "The run belongs to someone else, or was withdrawn")];
 }
 
 /// Raises a run's budget, and sets how many of its evolutions may run at the
@@ -140,7 +113,7 @@ pub(crate) async fn begin(run: SteeredRun) -> Result<Json<RunDetail>> {
         RunOver,
     ),
 )]
-pub(crate) async fn change(run: SteeredRun, body: Result<Body<Change>>) -> Result<Json<RunDetail>> {
+pub(crate) async fn change(run: SteeredRun, body: Result<Body<Change>>) -> Answer<RunDetail> {
     let Body(change) = body?;
     run.engine.change(&run.id, change).await?;
     run.detail().await
@@ -152,22 +125,6 @@ pub(crate) async fn change(run: SteeredRun, body: Result<Body<Change>>) -> Resul
 pub(crate) struct Withdrawal {
     /// 1 to 500 characters, for the people who may still see the run.
     reason: String,
-}
-
-/// Publishes a run. Publishing twice has the effect of once; a withdrawn run
-/// requires an administrator.
-#[utoipa::path(
-    post, path = "/api/v1/runs/{id}/publish", tag = "runs",
-    params(RunPath),
-    responses(
-        (status = 200, description = "The run, public", body = RunDetail),
-        RunOwner,
-        (status = 403, description = "The run belongs to someone else, or was withdrawn"),
-    ),
-)]
-pub(crate) async fn publish(run: SteeredRun) -> Result<Json<RunDetail>> {
-    run.engine.publish(&run.id).await?;
-    run.detail().await
 }
 
 /// Withdraws a public run: it leaves the rankings and every list, and stays
@@ -182,10 +139,7 @@ pub(crate) async fn publish(run: SteeredRun) -> Result<Json<RunDetail>> {
         (status = 409, description = "The run was never published"),
     ),
 )]
-pub(crate) async fn withdraw(
-    run: SteeredRun,
-    body: Result<Body<Withdrawal>>,
-) -> Result<Json<RunDetail>> {
+pub(crate) async fn withdraw(run: SteeredRun, body: Result<Body<Withdrawal>>) -> Answer<RunDetail> {
     let Body(Withdrawal { reason }) = body?;
     run.engine.unpublish(&run.id, &reason).await?;
     run.detail().await
@@ -202,7 +156,7 @@ pub(crate) async fn withdraw(
         (status = 409, description = "The run was never checked, or its last check found differences"),
     ),
 )]
-pub(crate) async fn mark(engine: ActorEngine, path: Path<RunPath>) -> Result<Json<RunDetail>> {
+pub(crate) async fn mark(engine: ActorEngine, path: Path<RunPath>) -> Answer<RunDetail> {
     engine.mark_verified(&path.id).await?;
     Ok(Json(engine.run(&path.id).await?))
 }
@@ -213,7 +167,7 @@ pub(crate) async fn mark(engine: ActorEngine, path: Path<RunPath>) -> Result<Jso
     params(RunPath),
     responses((status = 200, description = "The run, without the mark", body = RunDetail), Admin, NoSuchRun),
 )]
-pub(crate) async fn unmark(engine: ActorEngine, path: Path<RunPath>) -> Result<Json<RunDetail>> {
+pub(crate) async fn unmark(engine: ActorEngine, path: Path<RunPath>) -> Answer<RunDetail> {
     engine.unmark(&path.id).await?;
     Ok(Json(engine.run(&path.id).await?))
 }

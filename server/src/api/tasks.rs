@@ -1,18 +1,22 @@
-//! Tasks, filtered and ordered, and their results.
+//! Tasks, filtered and ordered, and their results; the splits, their files for
+//! download, and disk use.
 
 use axum::Json;
+use axum::response::Response;
 use swe_ci_engine::TasksWanted;
 use swe_ci_views::browse::{ListOrder, Size, TaskFilter};
+use swe_ci_views::dataset::SplitDetail;
+use swe_ci_views::disk::DiskUse;
 use swe_ci_views::leaderboard::TaskResult;
-use swe_ci_views::view::{Page, TaskDetail, TaskSummary};
+use swe_ci_views::view::{Page, SplitSummary, TaskDetail, TaskSummary};
 use utoipa::openapi::Required;
 use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
 use utoipa::{IntoParams, PartialSchema};
 
-use super::Result;
-use super::addresses::TaskPath;
+use super::addresses::{SplitPath, TaskPath};
 use super::query::{PageParameters, Query, QueryParameters, QueryString};
-use super::responses::{Invalid, NoSuchSplit, NoSuchTask};
+use super::responses::{Admin, Invalid, NoSuchSplit, NoSuchTask};
+use super::{Answer, CSV, Result, download};
 use crate::extract::{ActorEngine, Path};
 use crate::problem::Problem;
 
@@ -99,7 +103,7 @@ impl QueryParameters for TaskParameters {
 pub(crate) async fn tasks(
     engine: ActorEngine,
     Query((TaskParameters(wanted), page)): Query<(TaskParameters, PageParameters)>,
-) -> Result<Json<Page<TaskSummary>>> {
+) -> Answer<Page<TaskSummary>> {
     Ok(Json(engine.tasks(&wanted, &page.into()).await?.page))
 }
 
@@ -109,7 +113,7 @@ pub(crate) async fn tasks(
     params(TaskPath),
     responses((status = 200, description = "The task", body = TaskDetail), Invalid, NoSuchTask),
 )]
-pub(crate) async fn task(engine: ActorEngine, path: Path<TaskPath>) -> Result<Json<TaskDetail>> {
+pub(crate) async fn task(engine: ActorEngine, path: Path<TaskPath>) -> Answer<TaskDetail> {
     Ok(Json(engine.task(&path.task_id()?).await?))
 }
 
@@ -122,9 +126,65 @@ pub(crate) async fn task(engine: ActorEngine, path: Path<TaskPath>) -> Result<Js
         Invalid, NoSuchTask,
     ),
 )]
-pub(crate) async fn results(
-    engine: ActorEngine,
-    path: Path<TaskPath>,
-) -> Result<Json<Vec<TaskResult>>> {
+pub(crate) async fn results(engine: ActorEngine, path: Path<TaskPath>) -> Answer<Vec<TaskResult>> {
     Ok(Json(engine.results_of_task(&path.task_id()?).await?))
+}
+
+/// The splits.
+#[utoipa::path(
+    get, path = "/api/v1/splits", tag = "tasks",
+    responses((status = 200, description = "All splits", body = Vec<SplitSummary>)),
+)]
+pub(crate) async fn splits(engine: ActorEngine) -> Answer<Vec<SplitSummary>> {
+    Ok(Json(engine.splits().await?))
+}
+
+/// A split as a whole: its origin and the properties of its tasks.
+#[utoipa::path(
+    get, path = "/api/v1/splits/{split}", tag = "tasks",
+    params(SplitPath),
+    responses((status = 200, description = "The split", body = SplitDetail), Invalid, NoSuchSplit),
+)]
+pub(crate) async fn split(engine: ActorEngine, path: Path<SplitPath>) -> Answer<SplitDetail> {
+    Ok(Json(engine.split(path.name()?).await?))
+}
+
+/// The split's metadata file, in the official layout.
+#[utoipa::path(
+    get, path = "/api/v1/splits/{split}/metadata.csv", tag = "tasks",
+    params(SplitPath),
+    responses(
+        (status = 200, description = "One line for each task", content_type = "text/csv"),
+        Invalid, NoSuchSplit,
+    ),
+)]
+pub(crate) async fn metadata(engine: ActorEngine, path: Path<SplitPath>) -> Result<Response> {
+    let name = path.name()?;
+    let table = engine.split_metadata(name).await?;
+    Ok(download(&format!("{name}.csv"), CSV, table))
+}
+
+/// The split's datasheet: its purpose, its sources and how it was made.
+#[utoipa::path(
+    get, path = "/api/v1/splits/{split}/datasheet.md", tag = "tasks",
+    params(SplitPath),
+    responses(
+        (status = 200, description = "The datasheet", content_type = "text/markdown"),
+        Invalid, NoSuchSplit,
+    ),
+)]
+pub(crate) async fn datasheet(engine: ActorEngine, path: Path<SplitPath>) -> Result<Response> {
+    let name = path.name()?;
+    let sheet = engine.split(name).await?.datasheet();
+    let file = format!("{name}-datasheet.md");
+    Ok(download(&file, "text/markdown; charset=utf-8", sheet))
+}
+
+/// Disk use in bytes; for administrators.
+#[utoipa::path(
+    get, path = "/api/v1/disk", tag = "tasks",
+    responses((status = 200, description = "Disk use by content", body = DiskUse), Admin),
+)]
+pub(crate) async fn disk(engine: ActorEngine) -> Answer<DiskUse> {
+    Ok(Json(engine.disk_use().await?))
 }

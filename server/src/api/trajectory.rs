@@ -6,43 +6,23 @@ use swe_ci_core::step::Role;
 use swe_ci_engine::{Engine, Error};
 use swe_ci_views::conversation::{MessagesPage, Window};
 use swe_ci_views::view::StepView;
-use utoipa::IntoParams;
 
-use super::Result;
 use super::addresses::TrajectoryPath;
-use super::download::download;
-use super::query::{Query, QueryParameters, QueryString};
+use super::query::{Query, parameters};
 use super::responses::{Invalid, NoTrajectory};
+use super::{Answer, Result, download};
 use crate::extract::{ActorEngine, Path};
 
-/// The format of a trajectory.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) enum Format {
-    /// As recorded: one exchange per line.
-    #[default]
-    Jsonl,
-    /// The Agent Trajectory Interchange Format.
-    Atif,
-}
-
-/// The attempt and the format.
-#[derive(Debug, IntoParams)]
-#[into_params(parameter_in = Query)]
-pub(crate) struct TrajectoryParameters {
-    /// The attempt at the step, from 1; the latest recorded one when absent.
-    #[param(value_type = Option<u32>, minimum = 1)]
-    attempt: Option<u32>,
-    /// `jsonl`: as recorded, an object with each request and its answer per
-    /// line. `atif`: the Agent Trajectory Interchange Format.
-    #[param(value_type = Option<String>, default = "jsonl", example = "atif")]
-    format: Format,
-}
-
-impl QueryParameters for TrajectoryParameters {
-    fn read(query: &QueryString) -> Result<Self> {
-        let attempt = query.count("attempt")?;
-        let format = query.word("format", [("jsonl", Format::Jsonl), ("atif", Format::Atif)])?;
-        Ok(Self { attempt, format })
+parameters! {
+    /// The attempt and the format.
+    struct TrajectoryParameters of |query| {
+        /// The attempt at the step, from 1; the latest recorded one when absent.
+        #[param(value_type = Option<u32>, minimum = 1)]
+        attempt: Option<u32> = query.count("attempt")?,
+        /// `jsonl`: as recorded, an object with each request and its answer per
+        /// line. `atif`: the Agent Trajectory Interchange Format.
+        #[param(rename = "format", value_type = Option<String>, default = "jsonl", example = "atif")]
+        atif: bool = query.word("format", [("jsonl", false), ("atif", true)])?,
     }
 }
 
@@ -70,12 +50,12 @@ pub(crate) async fn trajectory(
         Some(attempt) => attempt,
         None => last_recorded(&engine, &id, n, role).await?,
     };
-    let (body, media_type, ending) = match wanted.format {
-        Format::Jsonl => {
+    let (body, media_type, ending) = match wanted.atif {
+        false => {
             let lines = engine.recording(&id, n, role, attempt).await?;
             (lines, "application/jsonl", "jsonl")
         }
-        Format::Atif => {
+        true => {
             let trajectory = engine.trajectory(&id, n, role, attempt).await?.to_string();
             (trajectory.into_bytes(), "application/json", "atif.json")
         }
@@ -84,34 +64,21 @@ pub(crate) async fn trajectory(
     Ok(download(&name, media_type, body))
 }
 
-/// A range of messages, and a search text.
-#[derive(Debug, IntoParams)]
-#[into_params(parameter_in = Query)]
-pub(crate) struct MessageParameters {
-    /// The attempt at the step, from 1; the latest recorded one when absent.
-    #[param(value_type = Option<u32>, minimum = 1)]
-    attempt: Option<u32>,
-    /// Number of the first message; when absent, the first one with `q`.
-    #[param(value_type = Option<u32>, minimum = 1)]
-    from: Option<u32>,
-    /// The largest number of messages; long messages reduce it.
-    #[param(value_type = Option<u32>, minimum = 1, maximum = 500, default = 50)]
-    limit: Option<u32>,
-    /// A search text of at most 200 bytes; case does not matter.
-    #[param(value_type = Option<String>)]
-    q: String,
-}
-
-impl QueryParameters for MessageParameters {
-    fn read(query: &QueryString) -> Result<Self> {
-        Ok(Self {
-            attempt: query.count("attempt")?,
-            from: query.count("from")?,
-            limit: query.limit()?,
-            q: query
-                .text("q", "at most 200 bytes of text")?
-                .unwrap_or_default(),
-        })
+parameters! {
+    /// A range of messages, and a search text.
+    struct MessageParameters of |query| {
+        /// The attempt at the step, from 1; the latest recorded one when absent.
+        #[param(value_type = Option<u32>, minimum = 1)]
+        attempt: Option<u32> = query.count("attempt")?,
+        /// Number of the first message; when absent, the first one with `q`.
+        #[param(value_type = Option<u32>, minimum = 1)]
+        from: Option<u32> = query.count("from")?,
+        /// The largest number of messages; long messages reduce it.
+        #[param(value_type = Option<u32>, minimum = 1, maximum = 500, default = 50)]
+        limit: Option<u32> = query.limit()?,
+        /// A search text of at most 200 bytes; case does not matter.
+        #[param(value_type = Option<String>)]
+        q: String = query.text("q", "at most 200 bytes of text")?.unwrap_or_default(),
     }
 }
 
@@ -135,7 +102,7 @@ pub(crate) async fn messages(
         limit,
         q,
     }): Query<MessageParameters>,
-) -> Result<Json<MessagesPage>> {
+) -> Answer<MessagesPage> {
     let role = path.role()?;
     let window = Window { from, limit, q };
     let page = engine.messages(&path.id, path.n, role, attempt, window);

@@ -17,7 +17,6 @@ use tower_sessions::session_store::{self, Error as StoreError};
 use tower_sessions::{Expiry, Session, SessionManagerLayer, SessionStore};
 
 use crate::app::App;
-use crate::problem::chain;
 
 /// A session expires after this long without use.
 const LASTS: Duration = Duration::days(14);
@@ -174,5 +173,5 @@ fn as_record(id: Id, session: &SessionData) -> session_store::Result<Record> {
 
 /// The session layer has no other kind of error for this.
 fn store_result<T>(result: Result<T, Error>) -> session_store::Result<T> {
-    result.map_err(|error| StoreError::Backend(chain(&error)))
+    result.map_err(|error| StoreError::Backend(error.chain()))
 }

@@ -143,9 +143,8 @@ pub(super) async fn execute(global: &GlobalOptions, command: Command) -> Result<
         return output::line(EXAMPLE_PLAN.trim_end());
     }
     let engine = super::open(global).await?;
-    let say = |line: String| output::note(line);
     match command {
-        Command::Demo { json } => imported(&engine.import_demo(&say).await?, json),
+        Command::Demo { json } => imported(&engine.import_demo(&output::say).await?, json),
         Command::Import(import) => {
             let options = ImportOptions {
                 repeats: import.repeats,
@@ -153,12 +152,12 @@ pub(super) async fn execute(global: &GlobalOptions, command: Command) -> Result<
                 only: import.tasks,
                 again: import.again,
             };
-            let done = engine.import(import.from, &import.split, &options, &say);
+            let done = engine.import(import.from, &import.split, &options, &output::say);
             imported(&done.await?, import.json)
         }
-        Command::Curate(options) => curate(&engine, options, &say).await,
+        Command::Curate(options) => curate(&engine, options).await,
         Command::Export { split, folder } => {
-            let tasks = engine.export(&split, &folder, &say).await?;
+            let tasks = engine.export(&split, &folder, &output::say).await?;
             output::note(format_args!("{tasks} tasks in {}", folder.display()));
             Ok(())
         }
@@ -191,11 +190,7 @@ fn imported(imported: &Imported, json: bool) -> Result<(), Failure> {
     Err(Failure::new(what).next("the list gives the reasons; `swe-ci doctor` may find more"))
 }
 
-async fn curate(
-    engine: &Engine,
-    options: Curate,
-    say: &(dyn Fn(String) + Send + Sync),
-) -> Result<(), Failure> {
+async fn curate(engine: &Engine, options: Curate) -> Result<(), Failure> {
     let id = match (options.go_on, options.plan) {
         (Some(id), _) => id,
         (None, Some(plan)) => {
@@ -206,7 +201,7 @@ async fn curate(
         (None, None) => return Ok(()),
     };
     output::note(format_args!("curation {id}"));
-    let state = engine.curate(&id, say).await.map_err(|error| {
+    let state = engine.curate(&id, &output::say).await.map_err(|error| {
         let next = format!("`swe-ci dataset curate --go-on {id}` resumes it");
         Failure::from(error).next(next)
     })?;

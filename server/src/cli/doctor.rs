@@ -1,4 +1,3 @@
-use serde_json::json;
 use swe_ci_engine::{Check, Engine};
 
 use super::failure::Failure;
@@ -20,15 +19,7 @@ pub(super) async fn execute(opened: Result<Engine, Failure>, json: bool) -> Resu
             advice: "fix this first; --data or SWE_CI_DATA chooses another data folder".into(),
         }],
     };
-    if json {
-        let list: Vec<_> = checks
-            .iter()
-            .map(|c| json!({"name": c.name, "ok": c.ok, "found": c.found, "advice": c.advice}))
-            .collect();
-        output::json(&list)?;
-    } else {
-        print(&checks)?;
-    }
+    output::show(&checks[..], json, print)?;
     match checks.iter().filter(|check| !check.ok).count() {
         0 => Ok(()),
         1 => Err(Failure::new("one check failed")),

@@ -4,8 +4,6 @@ use std::process::ExitCode;
 
 use swe_ci_engine::Error;
 
-use crate::problem::chain;
-
 /// Why a command failed: printed to stderr with the problem and, if there is
 /// one, the next step to take.
 #[derive(Debug)]
@@ -74,7 +72,7 @@ impl From<Error> for Failure {
         };
         Self {
             next: next.map(str::to_owned),
-            ..Self::new(chain(&error))
+            ..Self::new(error.chain())
         }
     }
 }

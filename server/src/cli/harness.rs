@@ -154,10 +154,9 @@ async fn build(engine: &Engine, options: &Build) -> Result<(), Failure> {
         true => available(&engine.harnesses().await?),
         false => options.names.clone(),
     };
-    let say = |line: String| output::note(line);
     let mut failed = Vec::new();
     for name in &names {
-        let built = engine.build_layer(name, options.version.as_deref(), &say);
+        let built = engine.build_layer(name, options.version.as_deref(), &output::say);
         match Box::pin(built).await {
             Ok(layer) => output::line(layer_line(&layer))?,
             Err(error) => {
@@ -229,7 +228,7 @@ async fn config_of_options(engine: &Engine, options: Check) -> Result<RunConfig,
             .next("`swe-ci harness list` shows those there are")
     })?;
     let protocol = match options.protocol {
-        Some(name) => Protocol::ALL.into_iter().find(|p| p.name() == name),
+        Some(name) => Protocol::from_name(&name),
         None => harness.protocol,
     };
     let model = options.model.unwrap_or_default();

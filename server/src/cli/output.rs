@@ -77,6 +77,11 @@ pub(super) fn note(text: impl std::fmt::Display) {
     eprintln!("{text}");
 }
 
+/// [`note`], of a line that the engine says while it works.
+pub(super) fn say(line: String) {
+    note(line);
+}
+
 /// Names and reasons come from outside and must not move the cursor.
 fn plain(text: &str) -> String {
     text.chars()

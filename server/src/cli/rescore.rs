@@ -50,8 +50,9 @@ fn print(rescored: &[Rescored]) -> Result<(), Failure> {
 }
 
 async fn measure(engine: &Engine, options: &Options) -> Result<(), Failure> {
-    let say = |line: String| output::note(line);
-    let measured = engine.measure_styles(options.run.as_deref(), &say).await?;
+    let measured = engine
+        .measure_styles(options.run.as_deref(), &output::say)
+        .await?;
     output::show(&measured, options.json, |measured| {
         let failed = match measured.failed.len() {
             0 => String::new(),

@@ -36,9 +36,10 @@ pub(super) struct Options {
 }
 
 pub(super) async fn execute(engine: &Engine, options: &Options) -> Result<(), Failure> {
-    let say = |line: String| output::note(line);
     let image = options.image.as_deref();
-    let found = engine.style_of_folder(&options.folder, image, &say).await?;
+    let found = engine
+        .style_of_folder(&options.folder, image, &output::say)
+        .await?;
     output::show(&found, options.json, |found| print(found, options.files))
 }
 

@@ -34,7 +34,7 @@ pub struct GlobalOptions {
     data: PathBuf,
 
     /// `postgres://…` or `sqlite://…`; a SQLite file in the data folder when absent
-    #[arg(long, env = "SWE_CI_DATABASE_URL", value_name = "URL", value_parser = secret)]
+    #[arg(long, env = "SWE_CI_DATABASE_URL", value_name = "URL")]
     database_url: Option<SecretString>,
 
     /// Base image for the environments of imported sources
@@ -104,12 +104,6 @@ impl GlobalOptions {
             ..swe_ci_engine::Config::new(self.data.clone())
         })
     }
-}
-
-/// Accepts any text: clap repeats a value that its parser refuses, and this one
-/// may contain a password.
-fn secret(text: &str) -> Result<SecretString, std::convert::Infallible> {
-    Ok(SecretString::from(text))
 }
 
 /// Checks only the scheme, and never repeats the text.

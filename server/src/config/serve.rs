@@ -10,7 +10,6 @@ use swe_ci_engine::Mailer;
 use url::Url;
 
 use super::environment::Environment;
-use super::secret;
 use crate::providers::{self, Providers};
 
 /// Options of `serve`.
@@ -77,7 +76,7 @@ pub struct ServeOptions {
     /// Mail server for notifications about runs, such as
     /// smtps://USER:PASSWORD@mail.example.org; without it the server sends no
     /// mails
-    #[arg(long, env = "SWE_CI_SMTP_URL", value_name = "URL", value_parser = secret)]
+    #[arg(long, env = "SWE_CI_SMTP_URL", value_name = "URL")]
     smtp_url: Option<SecretString>,
 
     /// Sender of mails, such as swe-ci@example.org

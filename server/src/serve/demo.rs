@@ -6,8 +6,6 @@ use swe_ci_engine::{Engine, PageRequest, Result};
 use swe_ci_views::account::Visibility;
 use swe_ci_views::view::TaskState;
 
-use crate::problem::chain;
-
 const SPLIT: &str = "demo";
 
 /// The server stays up in any case; the log advises on errors.
@@ -16,7 +14,7 @@ pub(super) async fn run(engine: Engine) {
         Ok(Some(run_id)) => tracing::info!(run_id, "demo: the human baseline is queued"),
         Ok(None) => tracing::debug!("demo: the human baseline exists"),
         Err(error) => tracing::error!(
-            error = chain(&error),
+            error = error.chain(),
             "demo: the demo split could not be prepared; `swe-ci doctor` finds what is missing, \
              and the next start (or `swe-ci dataset demo` and `swe-ci run submit --human`) tries again"
         ),

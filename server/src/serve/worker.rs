@@ -6,8 +6,6 @@ use std::time::Duration;
 use swe_ci_engine::{Engine, Error, Result};
 use tokio_util::sync::CancellationToken;
 
-use crate::problem::chain;
-
 const FIRST_PAUSE: Duration = Duration::from_secs(5);
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
@@ -29,7 +27,7 @@ pub(super) async fn run(engine: Engine, work: bool, shutdown: CancellationToken)
         match engine.work(shutdown.clone()).await {
             Err(conflict @ Error::Conflict(_)) => return Err(conflict),
             Err(error) => tracing::error!(
-                error = chain(&error),
+                error = error.chain(),
                 "the worker stopped; it restarts in {} s",
                 pause.as_secs()
             ),
@@ -50,7 +48,7 @@ pub(super) async fn sweep(engine: Engine) {
         match sweep_once(&engine).await {
             Ok(removed) => tracing::debug!(removed, "removed expired rows"),
             Err(error) => tracing::warn!(
-                error = chain(&error),
+                error = error.chain(),
                 "expired rows could not be removed; the server retries in an hour"
             ),
         }

@@ -1,31 +1,83 @@
 //! The kinds of columns that tables have.
 
-use anyhow::Context;
+use anyhow::{Context, anyhow};
 use serde::de::DeserializeOwned;
 use sqlx::any::AnyRow;
-use sqlx::{Any, Decode, Row, Type};
+use sqlx::{ColumnIndex, Row};
 use swe_ci_base::clock::rfc3339;
 use swe_ci_base::error::Result;
+use swe_ci_core::outcomes::{Outcomes, TestList};
+use swe_ci_core::permissions::Reach;
 use swe_ci_core::run::{Progress, RunConfig};
+use swe_ci_core::step::{Role, StepOutcome};
 use swe_ci_core::task::TaskId;
+use swe_ci_views::account::{AccountRole, Visibility};
+use swe_ci_views::notification::{Channel, DeliveryState, Occasion};
+use swe_ci_views::preflight::PreflightState;
+use swe_ci_views::view::Provenance;
+
+/// A value of a column.
+pub(crate) trait Column: Sized {
+    fn of(row: &AnyRow, column: impl ColumnIndex<AnyRow>) -> Result<Self>;
+}
+
+/// Implements [`Column`] for types whose columns hold another type.
+macro_rules! columns {
+    ($($Type:ty, from $Held:ty: |$held:ident| $value:expr;)+) => {$(
+        impl Column for $Type {
+            fn of(row: &AnyRow, column: impl ColumnIndex<AnyRow>) -> Result<Self> {
+                let $held: $Held = row.try_get(column)?;
+                Ok($value)
+            }
+        }
+    )+};
+}
+
+/// The same for enums, by their names.
+macro_rules! named {
+    ($($Enum:ident: $what:literal,)+) => {
+        columns! { $($Enum, from String: |name| $Enum::from_name(&name)
+            .ok_or_else(|| anyhow!("the database holds the {} `{name}`", $what))?;)+ }
+    };
+}
+
+columns! {
+    i64, from i64: |number| number;
+    Option<i64>, from Option<i64>: |number| number;
+    f64, from f64: |number| number;
+    Option<f64>, from Option<f64>: |number| number;
+    String, from String: |text| text;
+    Option<String>, from Option<String>: |text| text;
+    bool, from i64: |number| number != 0;
+    u32, from i64: |number| crate::count(number);
+    Option<u32>, from Option<i64>: |number| number.map(crate::count);
+    // 0 when it is negative.
+    u64, from i64: |number| u64::try_from(number).unwrap_or(0);
+    Option<u64>, from Option<i64>: |number| number.and_then(|number| u64::try_from(number).ok());
+    TaskId, from String: |id| TaskId::new(id).map_err(anyhow::Error::new)?;
+    Outcomes, from String: |letters| Outcomes::from_letters(letters);
+    RunConfig, from String: |json| from_json("a run's configuration", &json)?;
+    Provenance, from String: |json| from_json("a run's provenance", &json)?;
+    StepOutcome, from String: |json| from_json("a step's outcome", &json)?;
+    TestList, from String: |json| from_json("a test list", &json)?;
+    Vec<Occasion>, from String: |json| from_json("a target's events", &json)?;
+}
+
+named! {
+    AccountRole: "role",
+    Channel: "channel",
+    DeliveryState: "delivery state",
+    Occasion: "event",
+    PreflightState: "preflight",
+    Progress: "progress",
+    Reach: "reach",
+    Role: "role",
+    Visibility: "visibility",
+}
 
 /// Reads columns by their names.
 pub(crate) trait Columns {
-    fn read<'r, T: Decode<'r, Any> + Type<Any>>(&'r self, column: &str) -> Result<T>;
-
-    fn count(&self, column: &str) -> Result<u32> {
-        Ok(crate::count(self.read(column)?))
-    }
-
-    /// 0 when it is negative.
-    fn number(&self, column: &str) -> Result<u64> {
-        Ok(u64::try_from(self.read::<i64>(column)?).unwrap_or(0))
-    }
-
-    fn optional_number(&self, column: &str) -> Result<Option<u64>> {
-        let number: Option<i64> = self.read(column)?;
-        Ok(number.and_then(|number| u64::try_from(number).ok()))
-    }
+    fn read<T: Column>(&self, column: &str) -> Result<T>;
 
     /// Whether it has a value, a number.
     fn is_set(&self, column: &str) -> Result<bool> {
@@ -57,23 +109,11 @@ pub(crate) trait Columns {
         let json = self.optional_text(column)?;
         json.map(|json| from_json(what, &json)).transpose()
     }
-
-    /// The name of `what`.
-    fn named<T>(
-        &self,
-        column: &str,
-        what: &str,
-        from_name: impl FnOnce(&str) -> Option<T>,
-    ) -> Result<T> {
-        let name: String = self.read(column)?;
-        from_name(&name)
-            .ok_or_else(|| anyhow::anyhow!("the database holds the {what} `{name}`").into())
-    }
 }
 
 impl Columns for AnyRow {
-    fn read<'r, T: Decode<'r, Any> + Type<Any>>(&'r self, column: &str) -> Result<T> {
-        Ok(self.try_get(column)?)
+    fn read<T: Column>(&self, column: &str) -> Result<T> {
+        T::of(self, column)
     }
 }
 
@@ -82,15 +122,14 @@ fn from_json<T: DeserializeOwned>(what: &str, text: &str) -> Result<T> {
         .with_context(|| format!("the database holds {what} that cannot be read"))?)
 }
 
-pub(crate) fn read_task_id(row: &AnyRow, column: &str) -> Result<TaskId> {
-    let id: String = row.try_get(column)?;
-    Ok(TaskId::new(id).map_err(anyhow::Error::new)?)
+/// A struct from a row: first the fields that are named like their columns,
+/// then the others.
+macro_rules! from_row {
+    ($row:ident => $Type:ident { $($field:ident),* $(; $($other:ident: $value:expr),*)? $(,)? }) => {
+        $Type {
+            $($field: $crate::rows::columns::Column::of($row, stringify!($field))?,)*
+            $($($other: $value,)*)?
+        }
+    };
 }
-
-pub(crate) fn read_config(row: &AnyRow) -> Result<RunConfig> {
-    row.json("config", "a run's configuration")
-}
-
-pub(crate) fn read_progress(row: &AnyRow) -> Result<Progress> {
-    row.named("progress", "progress", Progress::from_name)
-}
+pub(crate) use from_row;

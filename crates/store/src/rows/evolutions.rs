@@ -1,6 +1,5 @@
 //! Rows of evolutions, their steps and iterations.
 
-use sqlx::Row;
 use sqlx::any::AnyRow;
 use swe_ci_base::clock::{rfc3339, seconds_between};
 use swe_ci_base::error::Result;
@@ -13,7 +12,7 @@ use swe_ci_core::usage::{Traffic, Usage};
 use swe_ci_views::container::Container;
 use swe_ci_views::view::{IterationView, StepView};
 
-use super::columns::{Columns, read_progress, read_task_id};
+use super::columns::{Columns, from_row};
 use super::suites::read_counts;
 
 #[derive(Debug, Clone)]
@@ -102,96 +101,77 @@ impl IterationRow {
 }
 
 pub(crate) fn read_evolution(row: &AnyRow) -> Result<EvolutionRow> {
-    Ok(EvolutionRow {
-        id: row.try_get("id")?,
-        task_id: read_task_id(row, "task_id")?,
-        sample: row.count("sample")?,
-        run_id: row.try_get("run_id")?,
-        suite: row.try_get("suite_id")?,
+    let ending: Option<String> = row.read("ending")?;
+    Ok(from_row!(row => EvolutionRow {
+        id, task_id, sample, run_id, progress, reason, started_at, finished_at;
+        suite: row.read("suite_id")?,
         counts: read_counts(row)?,
-        progress: read_progress(row)?,
-        ending: row
-            .try_get::<Option<String>, _>("ending")?
-            .and_then(|name| Ending::from_name(&name)),
-        reason: row.try_get("reason")?,
-        started_at: row.try_get("started_at")?,
-        finished_at: row.try_get("finished_at")?,
-        at: (
-            row.count("at_iteration")?,
-            row.named("at_role", "role", Role::from_name)?,
-            row.count("at_attempt")?,
-        ),
-    })
+        ending: ending.and_then(|name| Ending::from_name(&name)),
+        at: (row.read("at_iteration")?, row.read("at_role")?, row.read("at_attempt")?)
+    }))
 }
 
 pub(crate) fn read_step(row: &AnyRow) -> Result<StepRow> {
-    Ok(StepRow {
-        iteration: row.count("iteration")?,
-        role: row.named("role", "role", Role::from_name)?,
-        attempt: row.count("attempt")?,
-        outcome: row.json("outcome", "a step's outcome")?,
-        detail: row.try_get("detail")?,
-        product: row.try_get("product")?,
-        log: row.try_get("log")?,
+    Ok(from_row!(row => StepRow {
+        iteration, role, attempt, outcome, detail, product, log, trajectory, layer, started_at,
+        finished_at;
         usage: read_usage(row)?,
         traffic: read_traffic(row)?,
-        trajectory: row.try_get("trajectory")?,
-        layer: row.try_get("layer")?,
-        container: row.optional_json("container", "a step's container")?,
-        started_at: row.try_get("started_at")?,
-        finished_at: row.try_get("finished_at")?,
-    })
+        container: row.optional_json("container", "a step's container")?
+    }))
 }
 
 pub(crate) fn read_iteration(row: &AnyRow) -> Result<IterationRow> {
-    Ok(IterationRow {
-        iteration: row.count("iteration")?,
+    Ok(from_row!(row => IterationRow {
+        iteration, gained, outcomes, collapse, code, test_seconds, finished_at;
         verdict: read_verdict(row)?,
-        gained: row.count("gained")?,
-        outcomes: Outcomes::from_letters(row.try_get("outcomes")?),
-        collapse: row.try_get("collapse")?,
-        findings: row.json("findings", "findings")?,
-        code: row.try_get("code")?,
-        test_seconds: row.try_get("test_seconds")?,
-        finished_at: row.try_get("finished_at")?,
-    })
+        findings: row.json("findings", "findings")?
+    }))
 }
 
 pub(crate) fn read_verdict(row: &AnyRow) -> Result<Verdict> {
-    let lost = row.count("lost")?;
-    if row.try_get::<String, _>("verdict")? != "scored" {
-        return Ok(Verdict::Collapsed { lost });
+    if row.read::<String>("verdict")? != "scored" {
+        return Ok(Verdict::Collapsed {
+            lost: row.read("lost")?,
+        });
     }
     Ok(Verdict::Scored {
-        in_target: row.count("in_target")?,
-        passed: row.count("passed")?,
-        lost,
+        in_target: row.read("in_target")?,
+        passed: row.read("passed")?,
+        lost: row.read("lost")?,
     })
 }
 
 /// Needs input and output tokens; `None` if either is missing.
 fn read_usage(row: &AnyRow) -> Result<Option<Usage>> {
-    let input = row.optional_number("input_tokens")?;
-    let output = row.optional_number("output_tokens")?;
-    let Some((input_tokens, output_tokens)) = input.zip(output) else {
+    let (input, output) = (row.read("input_tokens")?, row.read("output_tokens")?);
+    let (Some(input_tokens), Some(output_tokens)) = (input, output) else {
         return Ok(None);
+    };
+    let number = |column| {
+        row.read::<Option<u64>>(column)
+            .map(Option::unwrap_or_default)
     };
     Ok(Some(Usage {
         input_tokens,
         output_tokens,
-        cached_tokens: row.optional_number("cached_tokens")?.unwrap_or(0),
-        reasoning_tokens: row.optional_number("reasoning_tokens")?.unwrap_or(0),
+        cached_tokens: number("cached_tokens")?,
+        reasoning_tokens: number("reasoning_tokens")?,
     }))
 }
 
 fn read_traffic(row: &AnyRow) -> Result<Option<Traffic>> {
-    let Some(requests) = row.optional_number("requests")? else {
+    let Some(requests) = row.read("requests")? else {
         return Ok(None);
+    };
+    let number = |column| {
+        row.read::<Option<u64>>(column)
+            .map(Option::unwrap_or_default)
     };
     Ok(Some(Traffic {
         requests,
-        retries: row.optional_number("retries")?.unwrap_or(0),
-        waiting_ms: row.optional_number("waiting_ms")?.unwrap_or(0),
-        micro_usd: row.optional_number("micro_usd")?,
+        retries: number("retries")?,
+        waiting_ms: number("waiting_ms")?,
+        micro_usd: row.read("micro_usd")?,
     }))
 }

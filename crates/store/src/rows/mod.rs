@@ -3,11 +3,8 @@
 
 pub(crate) mod accounts;
 pub(crate) mod columns;
-
 pub(crate) mod evolutions;
-
 pub(crate) mod notifications;
 pub(crate) mod runs;
-
 pub(crate) mod suites;
 pub(crate) mod tasks;

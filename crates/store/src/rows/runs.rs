@@ -1,17 +1,14 @@
 //! Rows of runs.
 
-use sqlx::Row;
 use sqlx::any::AnyRow;
 use swe_ci_base::error::Result;
-use swe_ci_core::permissions::{Keyring, Reach, RunPermissions};
+use swe_ci_core::permissions::{Keyring, RunPermissions};
 use swe_ci_core::run::{Progress, RunConfig};
-use swe_ci_views::account::Visibility;
 use swe_ci_views::steering::Steering;
 use swe_ci_views::verification::Mark;
 use swe_ci_views::view::RunSummary;
 
-use super::columns::{Columns, read_config, read_progress};
-use crate::count;
+use super::columns::{Columns, from_row};
 
 /// A run in a listing.
 #[derive(Debug, Clone)]
@@ -24,34 +21,27 @@ pub struct RunListing {
 
 pub(crate) fn read_listing(row: &AnyRow) -> Result<RunListing> {
     Ok(RunListing {
-        run_id: row.try_get("id")?,
-        model: read_config(row)?.model,
+        run_id: row.read("id")?,
+        model: row.read::<RunConfig>("config")?.model,
         finished_at: row.optional_time("finished_at")?,
     })
 }
 
 pub(crate) fn read_run_summary(row: &AnyRow) -> Result<RunSummary> {
-    let config = read_config(row)?;
-    Ok(RunSummary {
-        run_id: row.try_get("id")?,
-        steering: read_steering(row, &config)?,
-        mark: Mark::of(config.kind, row.optional_text("verified")?.is_some()),
-        config,
-        visibility: read_visibility(row)?,
+    let submitted: RunConfig = row.read("config")?;
+    Ok(from_row!(row => RunSummary {
+        visibility, progress, evolutions, iterations;
+        run_id: row.read("id")?,
+        steering: read_steering(row, &submitted)?,
+        mark: Mark::of(submitted.kind, row.optional_text("verified")?.is_some()),
+        config: submitted,
         withdrawn: row.optional_text("withdrawn")?,
-        progress: read_progress(row)?,
         created_at: row.time("created_at")?,
         started_at: row.optional_time("started_at")?,
         finished_at: row.optional_time("finished_at")?,
-        evolutions: row.count("evolutions")?,
-        evolutions_over: row.count("over")?,
-        evolutions_blocked: row.count("blocked")?,
-        iterations: row.count("iterations")?,
-    })
-}
-
-pub(crate) fn read_visibility(row: &AnyRow) -> Result<Visibility> {
-    row.named("visibility", "visibility", Visibility::from_name)
+        evolutions_over: row.read("over")?,
+        evolutions_blocked: row.read("blocked")?
+    }))
 }
 
 /// A run as a worker executes it.
@@ -65,10 +55,10 @@ pub struct RunToExecute {
 }
 
 pub(crate) fn read_run_to_execute(row: &AnyRow) -> Result<RunToExecute> {
-    let config = read_config(row)?;
+    let config: RunConfig = row.read("config")?;
     let budget = read_steering(row, &config)?.budget;
     Ok(RunToExecute {
-        progress: read_progress(row)?,
+        progress: row.read("progress")?,
         config: RunConfig { budget, ..config },
         permissions: read_permissions(row)?,
     })
@@ -76,22 +66,22 @@ pub(crate) fn read_run_to_execute(row: &AnyRow) -> Result<RunToExecute> {
 
 pub(crate) fn read_permissions(row: &AnyRow) -> Result<RunPermissions> {
     Ok(RunPermissions {
-        keyring: Keyring::of_owner(row.try_get("keys_of")?),
-        reach: row.named("reach", "reach", Reach::from_name)?,
+        keyring: Keyring::of_owner(row.read("keys_of")?),
+        reach: row.read("reach")?,
     })
 }
 
 /// A run's progress and its steering.
 pub(crate) fn read_run_state(row: &AnyRow) -> Result<(Progress, Steering)> {
-    let config = read_config(row)?;
-    Ok((read_progress(row)?, read_steering(row, &config)?))
+    let steering = read_steering(row, &row.read("config")?)?;
+    Ok((row.read("progress")?, steering))
 }
 
 fn read_steering(row: &AnyRow, config: &RunConfig) -> Result<Steering> {
     let raised = row.optional_json("budget", "a run's budget")?;
     Ok(Steering {
         paused: row.is_set("paused_at")?,
-        at_once: row.try_get::<Option<i64>, _>("at_once")?.map(count),
+        at_once: row.read("at_once")?,
         budget: raised.unwrap_or(config.budget),
     })
 }

@@ -2,7 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use sqlx::Row;
 use sqlx::any::AnyRow;
 use swe_ci_base::digest::hex;
 use swe_ci_base::error::Result;
@@ -10,7 +9,7 @@ use swe_ci_core::outcomes::{Outcomes, TestList};
 use swe_ci_core::report::Report;
 use swe_ci_core::task::SuiteCounts;
 
-use super::columns::Columns;
+use super::columns::{Columns, from_row};
 
 /// A test suite that evolutions are measured against.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -80,18 +79,12 @@ pub(crate) const COUNTS: &str =
      u.base_passed AS base_passed, u.counts_only AS counts_only";
 
 pub(crate) fn read_counts(row: &AnyRow) -> Result<SuiteCounts> {
-    Ok(SuiteCounts {
-        base_in_target: row.count("base_in_target")?,
-        target: row.count("target_passed")?,
-        base_passed: row.count("base_passed")?,
-        counts_only: row.try_get::<i64, _>("counts_only")? != 0,
-    })
+    Ok(from_row!(row => SuiteCounts {
+        base_in_target, base_passed, counts_only;
+        target: row.read("target_passed")?
+    }))
 }
 
 pub(crate) fn read_suite(row: &AnyRow) -> Result<Suite> {
-    Ok(Suite {
-        counts: read_counts(row)?,
-        tests: row.json("tests", "a test list")?,
-        base_outcomes: Outcomes::from_letters(row.try_get("base_outcomes")?),
-    })
+    Ok(from_row!(row => Suite { tests, base_outcomes; counts: read_counts(row)? }))
 }

@@ -1,14 +1,13 @@
 //! Rows of tasks.
 
 use serde::{Deserialize, Serialize};
-use sqlx::Row;
 use sqlx::any::AnyRow;
 use swe_ci_base::error::Result;
 use swe_ci_core::task::TaskId;
 use swe_ci_views::preparation::Preparation;
 use swe_ci_views::view::{TaskState, TaskSummary};
 
-use super::columns::{Columns, read_task_id};
+use super::columns::{Columns, from_row};
 use super::suites::{Suite, read_counts, read_suite};
 
 /// A task.
@@ -73,22 +72,14 @@ pub(crate) fn read_task_summary(row: &AnyRow) -> Result<TaskSummary> {
     Ok(read_task_with(row, suite)?.summary())
 }
 
-fn read_task_with(row: &AnyRow, suite: Suite) -> Result<TaskRow> {
-    Ok(TaskRow {
-        id: read_task_id(row, "id")?,
-        repo: row.try_get("repo")?,
-        base_sha: row.try_get("base_sha")?,
-        target_sha: row.try_get("target_sha")?,
+fn read_task_with(row: &AnyRow, known: Suite) -> Result<TaskRow> {
+    Ok(from_row!(row => TaskRow {
+        id, repo, base_sha, target_sha, image, suite_seconds, commits, span_days, target_time;
+        suite: known,
         state: read_task_state(row)?,
-        image: row.try_get("image")?,
-        suite,
-        suite_seconds: row.try_get("suite_seconds")?,
-        commits: row.count("commits")?,
-        span_days: row.try_get("span_days")?,
-        target_time: row.try_get("target_time")?,
         preparation: read_preparation(row)?,
-        extra: row.json("extra", "metadata")?,
-    })
+        extra: row.json("extra", "metadata")?
+    }))
 }
 
 /// Empty for tasks imported before this column existed.
@@ -98,11 +89,10 @@ pub(crate) fn read_preparation(row: &AnyRow) -> Result<Preparation> {
 }
 
 fn read_task_state(row: &AnyRow) -> Result<TaskState> {
-    let state: String = row.try_get("state")?;
-    Ok(match state.as_str() {
+    Ok(match row.read::<String>("state")?.as_str() {
         "ready" => TaskState::Ready,
         _ => TaskState::Unusable {
-            reason: row.try_get("reason")?,
+            reason: row.read("reason")?,
         },
     })
 }

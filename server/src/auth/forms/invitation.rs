@@ -1,7 +1,6 @@
 //! The form that accepts an invitation with a password.
 
 use axum::Extension;
-use axum::extract::{Request, State};
 use axum::response::Response;
 use secrecy::SecretString;
 use serde::Deserialize;
@@ -10,11 +9,12 @@ use swe_ci_views::account::Identity;
 use swe_ci_views::credentials;
 use tower_sessions::Session;
 
-use super::submitted_form::{FieldError, FormPage, Outcome, at_field, check_new_password};
-use crate::app::App;
+use super::submitted_form::{
+    FieldError, FormPage, Outcome, SubmittedForm, at_field, check_new_password,
+};
 use crate::auth::limits::Limits;
 use crate::auth::session;
-use crate::extract::{ActorEngine, Path};
+use crate::extract::Path;
 use crate::problem::Problem;
 
 #[derive(Deserialize, Default)]
@@ -27,14 +27,13 @@ pub(super) struct Acceptance {
 
 /// Creates the account and signs it in.
 pub(super) async fn accept(
-    State(app): State<App>,
-    engine: ActorEngine,
     Extension(limits): Extension<Limits>,
     session: Session,
     Path(secret): Path<String>,
-    request: Request,
+    form: SubmittedForm,
 ) -> Result<Response, Problem> {
-    let (fields, page) = FormPage::read::<Acceptance>(app, request).await?;
+    let engine = form.engine;
+    let (fields, page) = FormPage::read::<Acceptance>(form.app, form.request).await?;
     let may_try = limits.check(page.request().extensions());
     let made = async {
         may_try.map_err(at_field("name"))?;

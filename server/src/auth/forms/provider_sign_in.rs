@@ -2,7 +2,7 @@
 
 use axum::Extension;
 use axum::extract::rejection::QueryRejection;
-use axum::extract::{Query, Request, State};
+use axum::extract::{Query, State};
 use axum::http::{HeaderValue, header};
 use axum::response::{Html, IntoResponse, Redirect, Response};
 use openidconnect::AuthorizationCode;
@@ -13,7 +13,7 @@ use swe_ci_engine::{Engine, Error, FollowedInvitation};
 use swe_ci_views::account::Actor;
 use tower_sessions::Session;
 
-use super::submitted_form::{FormPage, at_field};
+use super::submitted_form::{FormPage, SubmittedForm, at_field};
 use crate::app::App;
 use crate::auth::limits::Limits;
 use crate::auth::pending_sign_in::{self, Pending, Purpose};
@@ -52,15 +52,14 @@ pub(super) struct CallbackQuery {
 
 /// Sends the browser to the provider.
 pub(super) async fn begin(
-    State(app): State<App>,
-    engine: ActorEngine,
     Extension(limits): Extension<Limits>,
     session: Session,
     Path(id): Path<String>,
-    request: Request,
+    form: SubmittedForm,
 ) -> Result<Response, Problem> {
-    let providers = app.providers.clone();
-    let (fields, page) = FormPage::read::<ProviderForm>(app, request).await?;
+    let engine = form.engine;
+    let providers = form.app.providers.clone();
+    let (fields, page) = FormPage::read::<ProviderForm>(form.app, form.request).await?;
     let provider = named(&providers, &id)?;
     let may_try = limits.check(page.request().extensions());
     let begun = async {

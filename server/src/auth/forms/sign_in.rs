@@ -1,15 +1,12 @@
 use axum::Extension;
-use axum::extract::{Request, State};
 use axum::response::{Redirect, Response};
 use secrecy::SecretString;
 use serde::Deserialize;
 use tower_sessions::Session;
 
-use super::submitted_form::{FormPage, Outcome, at_field};
-use crate::app::App;
+use super::submitted_form::{FormPage, Outcome, SubmittedForm, at_field};
 use crate::auth::limits::Limits;
 use crate::auth::{return_path, session};
-use crate::extract::ActorEngine;
 use crate::problem::Problem;
 
 /// Missing fields are empty; the page reports them as errors.
@@ -23,30 +20,23 @@ pub(super) struct SignIn {
 }
 
 pub(super) async fn sign_in(
-    State(app): State<App>,
-    engine: ActorEngine,
     Extension(limits): Extension<Limits>,
     session: Session,
-    request: Request,
+    form: SubmittedForm,
 ) -> Result<Response, Problem> {
-    let (
-        SignIn {
-            name,
-            password,
-            next,
-        },
-        page,
-    ) = FormPage::read(app, request).await?;
+    let engine = form.engine;
+    let (fields, page) = FormPage::read::<SignIn>(form.app, form.request).await?;
     let may_try = limits.check(page.request().extensions());
     let tried = async {
         may_try?;
-        let who = engine.sign_in(&name, &password).await?;
+        let who = engine.sign_in(&fields.name, &fields.password).await?;
         session::begin(&session, &who.account_id, &engine.today()).await?;
-        Ok(Outcome::Open(return_path::after_sign_in(&next).to_owned()))
+        let next = return_path::after_sign_in(&fields.next);
+        Ok(Outcome::Open(next.to_owned()))
     };
     let tried = tried.await.map_err(at_field("password"));
-    let page = page.of_form("sign-in").with_value("name", &name);
-    Ok(page.with_value("next", &next).respond(tried).await)
+    let page = page.of_form("sign-in").with_value("name", &fields.name);
+    Ok(page.with_value("next", &fields.next).respond(tried).await)
 }
 
 /// Ends the session, also for any copy of its cookie; no error without one.

@@ -59,7 +59,7 @@ pub(super) enum Outcome {
     Secret(SecretString),
 }
 
-/// A form that an account sends, whose role is checked before anything is read.
+/// A form whose body has not been read yet.
 #[derive(Debug)]
 pub(super) struct SubmittedForm {
     pub app: App,
