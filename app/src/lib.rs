@@ -15,6 +15,7 @@
 
 mod app;
 pub mod components;
+mod context;
 mod error;
 mod fetched;
 mod form_answer;
@@ -23,19 +24,14 @@ mod glossary;
 mod markup;
 pub mod pages;
 mod preview;
-mod public_url;
 mod query;
-mod reader;
-mod sign_in_providers;
 mod words;
 
 pub use app::{App, shell};
+pub use context::{NotSignedIn, PublicUrl, Reader, SignInProvider, SignInProviders};
 pub use error::{AppError, ErrorKind};
 pub use form_answer::FormAnswer;
-pub use public_url::PublicUrl;
 pub use query::encode;
-pub use reader::Reader;
-pub use sign_in_providers::{NotSignedIn, SignInProvider, SignInProviders};
 
 /// The entry point in the browser: takes over the page the server rendered.
 #[cfg(feature = "hydrate")]

@@ -2,7 +2,7 @@ use leptos::prelude::*;
 use leptos_meta::{Link, Meta, Title};
 use leptos_router::hooks::use_location;
 
-use crate::PublicUrl;
+use crate::context::PublicUrl;
 use crate::preview::{canonical, picture};
 
 /// The title and description of a page, for tabs and search engines, and its

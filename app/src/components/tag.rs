@@ -1,5 +1,7 @@
 use leptos::prelude::*;
 
+use crate::format;
+
 /// The look of a tag. Its word says the same: colour alone is not enough.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Tone {
@@ -40,5 +42,21 @@ pub fn Tag(
         <span class="tag" data-tone=move || tone.get().name() title=hint>
             {move || text.get()}
         </span>
+    }
+}
+
+/// A moment, to the minute, in UTC: the same text from server and browser.
+#[component]
+pub fn Time(
+    /// RFC 3339; a dash when there is none.
+    #[prop(into)]
+    at: Option<String>,
+) -> impl IntoView {
+    match at {
+        Some(at) => {
+            let text = format::minute(&at);
+            view! { <time datetime=at>{text}</time> }.into_any()
+        }
+        None => view! { <span class="none">"–"</span> }.into_any(),
     }
 }

@@ -9,10 +9,10 @@ use crate::components::{
     ActionButton, Confirmation, Field, ItemTable, ListTable, PageTop, PostForm, Refusal,
     RoleSelect, ShownOnce, Tag, Time, Tone, loaded,
 };
+use crate::context::Reader;
 use crate::error::AppError;
 use crate::fetched::fetched;
 use crate::form_answer::{Form, FormAnswer};
-use crate::reader::Reader;
 
 /// The values of `done=` and their messages.
 const DONE: [(&str, &str); 4] = [

@@ -5,10 +5,10 @@ use leptos_router::hooks::use_params_map;
 use swe_ci_views::account::InvitationView;
 
 use crate::components::{Field, NewPassword, PageHead, ProviderButtons, Time, loaded};
+use crate::context::SignInProviders;
 use crate::error::AppError;
 use crate::fetched::fetched;
 use crate::form_answer::{Form, FormAnswer};
-use crate::sign_in_providers::SignInProviders;
 use crate::words;
 
 // A POST, because addresses end up in logs.

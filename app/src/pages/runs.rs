@@ -9,6 +9,7 @@ use swe_ci_views::account::AccountRole;
 use swe_ci_views::view::{Page, RunSummary};
 
 use crate::components::{Empty, Key, Meter, NextPage, PageTop, Tag, Term, Time, Tone, loaded};
+use crate::context::Reader;
 use crate::error::AppError;
 use crate::fetched::fetched;
 use crate::format;
@@ -16,7 +17,6 @@ use crate::glossary::Word;
 use crate::pages::mark::{KindTag, MarkKey, MarkTag, VisibilityTag};
 use crate::pages::routes::{run_href, tasks_href};
 use crate::query::{Query, named};
-use crate::reader::Reader;
 use crate::words;
 
 #[server(prefix = "/api/pages", endpoint = "runs", input = GetUrl)]

@@ -6,11 +6,10 @@ use leptos_router::hooks::{use_params_map, use_query_map};
 use swe_ci_views::account::Identity;
 
 use crate::components::{Field, PageTop, ProviderButtons, Refusal};
+use crate::context::{NotSignedIn, Reader, SignInProviders};
 use crate::error::set_status;
 use crate::form_answer::{Form, FormAnswer};
 use crate::query::named;
-use crate::reader::Reader;
-use crate::sign_in_providers::{NotSignedIn, SignInProviders};
 
 #[component]
 pub fn SignInPage() -> impl IntoView {

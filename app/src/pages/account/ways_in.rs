@@ -6,8 +6,8 @@ use swe_ci_views::account::{LinkedIdentity, WaysIn};
 use crate::components::{
     ActionButton, Field, ItemTable, NewPassword, PostForm, ProviderButtons, Refusal, Time,
 };
+use crate::context::SignInProviders;
 use crate::form_answer::{Form, FormAnswer};
-use crate::sign_in_providers::SignInProviders;
 
 const UNLINK: &str = "unlink";
 

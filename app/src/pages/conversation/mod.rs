@@ -3,16 +3,20 @@
 mod data;
 mod finding;
 mod message;
-mod text;
-mod view;
 
 use leptos::prelude::*;
 use leptos_router::hooks::{use_params_map, use_query_map};
+use swe_ci_core::text::visible;
+use swe_ci_views::conversation::{Begin, Message, MessagesPage, RecordedStep};
 
-use self::data::{Address, messages_at};
-use self::view::ConversationView;
-use crate::components::loaded;
+use self::data::{Address, at, link_to, messages_at};
+use self::finding::Finding;
+use self::message::MessageView;
+use crate::components::{PageHead, Term, loaded};
 use crate::fetched::fetched;
+use crate::format;
+use crate::glossary::Word;
+use crate::pages::routes::{conversation_href, evolution_href, iteration_href, run_href};
 
 #[component]
 pub fn ConversationPage() -> impl IntoView {
@@ -20,4 +24,182 @@ pub fn ConversationPage() -> impl IntoView {
     let address = Memo::new(move |_| params.with(|p| query.with(|q| Address::of(p, q))));
     let resource = fetched(move || address.get(), messages_at);
     loaded(resource, |page| view! { <ConversationView page/> })
+}
+
+#[component]
+fn ConversationView(page: MessagesPage) -> impl IntoView {
+    let MessagesPage {
+        step,
+        total,
+        conversations,
+        from,
+        items,
+        previous,
+        next,
+        found,
+    } = page;
+    let q = found.as_ref().map_or("", |found| &found.q).to_owned();
+    let marked = StoredValue::new(q.clone());
+    let places = view! { <Places step=step.clone() total from items=items.len() previous next q/> };
+    let groups = groups(items).into_iter().map(|(number, messages)| {
+        let begin = conversations.get(number as usize - 1).cloned();
+        view! { <Group number begin messages q=marked/> }
+    });
+    let groups = groups.collect_view();
+    view! {
+        <Head step=step.clone() total conversations=conversations.len()/>
+        <Finding step=step.clone() found/>
+        <Conversations step conversations/>
+        {groups}
+        {places}
+    }
+}
+
+#[component]
+fn Head(step: RecordedStep, total: u32, conversations: usize) -> impl IntoView {
+    let RecordedStep {
+        run_id,
+        model,
+        task_id,
+        sample,
+        evolution_id,
+        iteration,
+        role,
+        attempt,
+        attempts,
+    } = step;
+    let (task, role_name) = (task_id.to_string(), role.name());
+    let messages = format::count(total, "message");
+    let summary = match conversations {
+        0 | 1 => messages,
+        n => format!("{messages} in {n} conversations"),
+    };
+    let files = format!(
+        "/api/v1/evolutions/{evolution_id}/iterations/{iteration}/{role_name}/trajectory?attempt={attempt}"
+    );
+    let own = iteration_href(&run_id, &evolution_id, iteration);
+    let others = (attempts.len() > 1).then(|| {
+        let one = |n: u32| {
+            let href = conversation_href(&run_id, &evolution_id, iteration, role, n);
+            let here = (n == attempt).then_some("page");
+            view! { <a href=href aria-current=here>{format!("attempt {n}")}</a> }
+        };
+        let links = attempts.into_iter().map(one).collect_view();
+        view! { <nav class="choices" aria-label="Attempts"><span class="choices-links">{links}</span></nav> }
+    });
+    view! {
+        <PageHead
+            title=format!("The {role_name} in iteration {iteration} of {task} · {model}")
+            description=format!("The transcript of the {role_name} and its model {model} in iteration {iteration} of {task}, message by message.")
+        />
+        <nav class="crumbs" aria-label="Where this is">
+            <a href="/runs">"Runs"</a>
+            <a href=run_href(&run_id)>{model.clone()}</a>
+            <a href=evolution_href(&run_id, &task, sample)>{task.clone()}</a>
+            <a href=own>{format!("Iteration {iteration}")}</a>
+        </nav>
+        <div class="hero">
+            <h1>{format!("Transcript of the {role_name}")}</h1>
+            <p class="lede">
+                {format!("Attempt {attempt}: {summary}. ")}
+                "The "<Term word=Word::Trajectory text="trajectory"/>" as a file: "
+                <a href=format!("{files}&format=jsonl") rel="external" download="">"JSON lines"</a>
+                " · "
+                <a href=format!("{files}&format=atif") rel="external" download="">"ATIF"</a>
+            </p>
+            {others}
+        </div>
+    }
+}
+
+/// Links to the start of the other conversations, with their tools.
+#[component]
+fn Conversations(step: RecordedStep, conversations: Vec<Begin>) -> impl IntoView {
+    const MOST: usize = 100;
+    (conversations.len() > 1).then(|| {
+        let count = format::count(conversations.len(), "conversation");
+        let listed = (1..).zip(conversations).take(MOST);
+        let one = |(number, begin): (u32, Begin)| {
+            let href = at(&step, begin.first, "");
+            let messages = format::count(begin.messages, "message");
+            view! { <li><a href=href>{called(number)}</a>{format!(": {messages}")}</li> }
+        };
+        let items = listed.map(one).collect_view();
+        view! {
+            <details class="fold">
+                <summary>{count}</summary>
+                <p class="quiet">
+                    "Between turns a harness makes other requests: for a title, a summary, or the work of a sub-agent. The main conversation comes first, then each of these."
+                </p>
+                <ol class="plain">{items}</ol>
+            </details>
+        }
+    })
+}
+
+/// Consecutive messages of one conversation.
+fn groups(items: Vec<Message>) -> Vec<(u32, Vec<Message>)> {
+    let mut groups: Vec<(u32, Vec<Message>)> = Vec::new();
+    for message in items {
+        match groups.last_mut() {
+            Some((number, group)) if *number == message.conversation => group.push(message),
+            _ => groups.push((message.conversation, vec![message])),
+        }
+    }
+    groups
+}
+
+fn called(number: u32) -> String {
+    match number {
+        1 => "Main conversation".to_owned(),
+        n => format!("Conversation {n}, beside it"),
+    }
+}
+
+#[component]
+fn Group(
+    number: u32,
+    begin: Option<Begin>,
+    messages: Vec<Message>,
+    q: StoredValue<String>,
+) -> impl IntoView {
+    let id = format!("conversation-{number}");
+    let tools = begin.map(|begin| begin.tools).unwrap_or_default();
+    let tools = (!tools.is_empty()).then(|| {
+        let names = visible(&tools.join(", ")).into_owned();
+        view! { <p class="quiet">{format!("Tools on offer: {}", format::clip(&names, 500))}</p> }
+    });
+    let messages = messages.into_iter();
+    let messages = messages.map(|message| view! { <MessageView message q/> });
+    view! {
+        <section class="messages" aria-labelledby=id>
+            <h2 id=id.clone()>{called(number)}</h2>
+            {tools}
+            {messages.collect_view()}
+        </section>
+    }
+}
+
+/// Links to the previous and next messages.
+#[component]
+fn Places(
+    step: RecordedStep,
+    total: u32,
+    from: u32,
+    items: usize,
+    previous: Option<u32>,
+    next: Option<u32>,
+    q: String,
+) -> impl IntoView {
+    let last = from + u32::try_from(items).unwrap_or(u32::MAX).saturating_sub(1);
+    let summary = (items > 0).then(|| {
+        view! { <p class="quiet">{format!("Messages {from} to {last} of {total}")}</p> }
+    });
+    view! {
+        <nav class="paging" aria-label="Messages">
+            {link_to(&step, previous, &q, "Earlier messages", "prev")}
+            {summary}
+            {link_to(&step, next, &q, "Later messages", "next")}
+        </nav>
+    }
 }

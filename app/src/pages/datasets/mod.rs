@@ -6,11 +6,11 @@ use swe_ci_views::account::AccountRole;
 use swe_ci_views::view::SplitSummary;
 
 use crate::components::{Empty, ListTable, PageHead, loaded};
+use crate::context::Reader;
 use crate::fetched::fetched;
 use crate::format;
 use crate::pages::routes::{dataset_href, tasks_href};
 use crate::pages::splits::splits;
-use crate::reader::Reader;
 
 #[component]
 pub fn DatasetsPage() -> impl IntoView {

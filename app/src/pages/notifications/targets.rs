@@ -4,7 +4,6 @@ use leptos::either::EitherOf3;
 use leptos::prelude::*;
 use swe_ci_views::notification::{Channel, Occasion, TargetView};
 
-use super::deliveries::event_words;
 use crate::components::{Field, ItemTable, PostForm, ShownOnce, Time};
 use crate::form_answer::{Form, FormAnswer};
 
@@ -172,4 +171,15 @@ fn of(targets: Vec<TargetView>, channel: Channel) -> Vec<TargetView> {
         .into_iter()
         .filter(|target| target.channel == channel)
         .collect()
+}
+
+/// An event, as the end of "tell me when".
+fn event_words(event: Occasion) -> &'static str {
+    match event {
+        Occasion::RunFinished => "a run is over",
+        Occasion::RunBlocked => "an evolution of it is blocked",
+        Occasion::RunBudget => "its budget is spent",
+        Occasion::Test => "a test is sent",
+        Occasion::Code => "a code is sent",
+    }
 }

@@ -11,10 +11,10 @@ use swe_ci_views::verification::Verification;
 use swe_ci_views::view::RunDetail;
 
 use crate::components::{ActionButton, Field, Refusal};
+use crate::context::Reader;
 use crate::form_answer::{Form, FormAnswer};
 use crate::format;
 use crate::pages::routes::run_href;
-use crate::reader::Reader;
 
 /// The actions available in the run's present state.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -1,17 +1,36 @@
+//! One split as a whole.
+
 use leptos::prelude::*;
+use leptos::server_fn::codec::GetUrl;
+use leptos_router::hooks::use_params_map;
 use swe_ci_views::browse::Size;
 use swe_ci_views::dataset::{Counted, SplitDetail};
 
-use crate::components::{Funnel, PageHead, SpreadChart};
+use crate::components::{Funnel, PageHead, SpreadChart, loaded};
+use crate::error::AppError;
+use crate::fetched::fetched;
 use crate::format;
 use crate::pages::routes::{tasks_between, tasks_href};
 use crate::query::encode;
+
+#[component]
+pub fn DatasetPage() -> impl IntoView {
+    let params = use_params_map();
+    let name = Memo::new(move |_| params.with(|p| p.get("split").unwrap_or_default()));
+    let resource = fetched(move || name.get(), split);
+    loaded(resource, |detail| view! { <Split detail/> })
+}
+
+#[server(prefix = "/api/pages", endpoint = "split", input = GetUrl)]
+pub async fn split(name: String) -> Result<SplitDetail, AppError> {
+    Ok(crate::error::engine()?.split(&name).await?)
+}
 
 /// More repositories than this are summed up in one line.
 const MOST_NAMES: usize = 100;
 
 #[component]
-pub fn Split(detail: SplitDetail) -> impl IntoView {
+fn Split(detail: SplitDetail) -> impl IntoView {
     let summary = detail.summary.clone();
     let name = summary.name.clone();
     let repositories = detail.repositories.len();

@@ -1,7 +1,62 @@
-//! Sign-in providers, and why a sign-in with one can fail.
+//! What pages find in their context: the reader, the public address, and the
+//! sign-in providers, with why a sign-in with one can fail.
 
 use leptos::prelude::*;
 use serde::{Deserialize, Serialize};
+use swe_ci_views::account::{AccountRole, Actor, Identity};
+
+/// The reader of the page: a signed-in account or a visitor.
+///
+/// Pages find it in their context, on the server and in the browser, and use it
+/// to decide what to offer. The engine enforces the permissions.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reader(Option<Identity>);
+
+impl Reader {
+    /// That of the current page; the server sends it to the browser.
+    pub(crate) fn of_page() -> Self {
+        let identity = || use_context::<Actor>()?.identity().cloned();
+        SharedValue::new(|| Self(identity())).into_inner()
+    }
+
+    pub(crate) fn at_hand() -> Self {
+        use_context().unwrap_or_default()
+    }
+
+    pub fn identity(&self) -> Option<&Identity> {
+        self.0.as_ref()
+    }
+
+    /// Whether the reader has at least this role.
+    pub fn is(&self, role: AccountRole) -> bool {
+        self.0.as_ref().is_some_and(|who| who.role >= role)
+    }
+}
+
+/// The public address of this site: a scheme, a host and, unless it is the
+/// default, a port. It is configured and never taken from a request.
+///
+/// Pages find it as `Option<PublicUrl>` in their context, on the server and in
+/// the browser. Without it, pages have no absolute addresses.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PublicUrl(String);
+
+impl PublicUrl {
+    /// `origin` has no trailing slash.
+    #[must_use]
+    pub fn new(origin: String) -> Self {
+        Self(origin)
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The absolute address of a path, which starts with a slash.
+    pub fn at(&self, path: &str) -> String {
+        format!("{}{path}", self.0)
+    }
+}
 
 /// The other sites people can sign in with.
 ///

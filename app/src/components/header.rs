@@ -5,8 +5,8 @@ use leptos_router::hooks::use_location;
 use swe_ci_views::account::{AccountRole, Identity};
 
 use super::Popup;
+use crate::context::Reader;
 use crate::query::encode;
-use crate::reader::Reader;
 
 /// In the header: a sign-in link for visitors, their own pages for accounts.
 #[component]
@@ -60,5 +60,65 @@ fn Menu(who: Identity) -> impl IntoView {
                 </form>
             </div>
         </Popup>
+    }
+}
+
+const KEY: &str = "swe-ci-theme";
+
+/// Runs in the head, before the first paint, so that a stored theme applies
+/// without a flash of the other one. Also tells the style sheet that scripts
+/// run.
+pub const THEME_SCRIPT: &str = "(d=>{d.dataset.js='';try{let t=localStorage.getItem('swe-ci-theme');\
+    if(t==='light'||t==='dark')d.dataset.theme=t}catch{}})(document.documentElement)";
+
+/// Switches between light and dark and stores the choice. Both icons are in the
+/// page; the style sheet shows that of the other theme.
+#[component]
+pub fn ThemeSwitch() -> impl IntoView {
+    view! {
+        <button
+            type="button"
+            class="theme-switch needs-js"
+            aria-label="Switch between light and dark"
+            title="Switch between light and dark"
+            on:click=|_| switch_theme()
+        >
+            <svg viewBox="0 0 20 20" width="18" height="18" aria-hidden="true" focusable="false">
+                <g class="icon-sun">
+                    <circle cx="10" cy="10" r="3.5"/>
+                    <path d="M10 1.5v2M10 16.5v2M1.5 10h2M16.5 10h2M4 4l1.4 1.4M14.6 14.6L16 16M4 16l1.4-1.4M14.6 5.4L16 4"/>
+                </g>
+                <path class="icon-moon" d="M16.5 12.2A7 7 0 0 1 7.8 3.5a7 7 0 1 0 8.7 8.7z"/>
+            </svg>
+        </button>
+    }
+}
+
+fn switch_theme() {
+    let window = window();
+    let Some(root) = document().document_element() else {
+        return;
+    };
+    let dark = match root.get_attribute("data-theme") {
+        Some(theme) => theme == "dark",
+        None => window
+            .match_media("(prefers-color-scheme: dark)")
+            .ok()
+            .flatten()
+            .is_some_and(|query| query.matches()),
+    };
+    let theme = if dark { "light" } else { "dark" };
+    // Without storage, the choice holds for this page.
+    let _ = root.set_attribute("data-theme", theme);
+    if let Ok(Some(storage)) = window.local_storage() {
+        let _ = storage.set_item(KEY, theme);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn script_and_switch_use_one_key() {
+        assert!(super::THEME_SCRIPT.contains(super::KEY));
     }
 }

@@ -1,8 +1,10 @@
 //! Fields of forms, with labels, hints and validation errors.
 
 use leptos::prelude::*;
+use leptos_router::hooks::use_query_map;
 use swe_ci_views::account::AccountRole;
 
+use crate::context::SignInProvider;
 use crate::form_answer::Form;
 use crate::words;
 
@@ -127,4 +129,107 @@ impl Described {
             </div>
         }
     }
+}
+
+/// A form of one button, which posts what to do and to what.
+#[component]
+pub fn ActionButton(
+    #[prop(into)] action: String,
+    /// The action's name, in the field `deed`.
+    deed: &'static str,
+    #[prop(optional)] fields: Vec<(&'static str, String)>,
+    #[prop(into)] text: String,
+    /// Read out in place of the text, where many buttons have the same.
+    #[prop(optional, into)]
+    label: Option<String>,
+) -> impl IntoView {
+    view! {
+        <form method="post" action=action>
+            <input type="hidden" name="deed" value=deed/>
+            <HiddenFields fields/>
+            <button class="button" type="submit" aria-label=label>{text}</button>
+        </form>
+    }
+}
+
+/// A form of a page, with the button that sends it.
+#[component]
+pub fn PostForm(
+    form: Form,
+    action: &'static str,
+    button: &'static str,
+    children: Children,
+) -> impl IntoView {
+    view! {
+        <form class="form" method="post" action=action>
+            <input type="hidden" name="deed" value=form.name/>
+            {children()}
+            <button class="button" type="submit">{button}</button>
+        </form>
+    }
+}
+
+#[component]
+pub fn HiddenFields(fields: Vec<(&'static str, String)>) -> impl IntoView {
+    let field = |(name, value)| view! { <input type="hidden" name=name value=value/> };
+    fields.into_iter().map(field).collect_view()
+}
+
+/// Confirms the action in the query's `done`. Anybody can write an address, so
+/// only known words count.
+#[component]
+pub fn Confirmation(
+    /// Values of `done` and their messages.
+    known: &'static [(&'static str, &'static str)],
+) -> impl IntoView {
+    let done = use_query_map().with_untracked(|query| query.get("done"));
+    let found = known.iter().find(|(word, _)| done.as_deref() == Some(word));
+    found.map(|(_, says)| view! { <p class="note" data-tone="good" role="status">{*says}</p> })
+}
+
+/// A secret that a form has just created, in a field to copy it from.
+#[component]
+pub fn ShownOnce(
+    form: Form,
+    label: &'static str,
+    #[prop(default = "Copy it now: it is not shown again and cannot be retrieved.")]
+    advice: &'static str,
+) -> impl IntoView {
+    form.read(|answer| answer.made.clone()).map(|text| view! {
+        <div class="note shown-once" data-tone="good" role="status">
+            <label for="shown-once">{label}</label>
+            <input id="shown-once" type="text" value=text readonly=true autofocus=true autocomplete="off" spellcheck="false"/>
+            <p>{advice}</p>
+        </div>
+    })
+}
+
+/// Why an action was refused.
+#[component]
+pub fn Refusal(
+    #[prop(into)] why: Option<String>,
+    #[prop(default = "bad")] tone: &'static str,
+) -> impl IntoView {
+    why.map(|why| view! { <p class="note" data-tone=tone role="alert">{why}</p> })
+}
+
+/// A button for each provider, which leads there and back.
+#[component]
+pub fn ProviderButtons(
+    providers: Vec<SignInProvider>,
+    /// The text before each name.
+    #[prop(default = "Sign in with")]
+    words: &'static str,
+    #[prop(optional)] along: Vec<(&'static str, String)>,
+) -> impl IntoView {
+    let form = |SignInProvider { id, name, .. }| {
+        view! {
+            <form method="post" action=format!("/sign-in/{id}")>
+                <HiddenFields fields=along.clone()/>
+                <button class="button" type="submit">{format!("{words} {name}")}</button>
+            </form>
+        }
+    };
+    let forms = providers.into_iter().map(form).collect_view();
+    view! { <div class="providers">{forms}</div> }
 }
