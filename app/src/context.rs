@@ -91,62 +91,38 @@ impl SignInProviders {
     }
 }
 
-/// Why a sign-in or link through a provider failed. The address of the page
-/// that shows the reason contains it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum NotSignedIn {
-    /// The person or the provider declined.
-    Denied,
-    /// The attempt expired, began in another browser, or never began.
-    Expired,
-    Unreachable,
-    /// Its answer cannot be verified.
-    Unverified,
-    /// No account is linked, and the provider does not admit new people.
-    NotLinked,
-    Disabled,
-    /// The invitation is no longer valid.
-    NoInvitation,
-    /// The identity belongs to another account, or the account has too many.
-    NotLinkable,
+swe_ci_core::named! {
+    /// Why a sign-in or link through a provider failed. The address of the page
+    /// that shows the reason contains its name.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum NotSignedIn {
+        /// The person or the provider declined.
+        Denied = "denied",
+        /// The attempt expired, began in another browser, or never began.
+        Expired = "expired",
+        Unreachable = "unreachable",
+        /// Its answer cannot be verified.
+        Unverified = "unverified",
+        /// No account is linked, and the provider does not admit new people.
+        NotLinked = "not-linked",
+        Disabled = "disabled",
+        /// The invitation is no longer valid.
+        NoInvitation = "no-invitation",
+        /// The identity belongs to another account, or the account has too many.
+        NotLinkable = "not-linkable",
+    }
 }
 
 impl NotSignedIn {
-    pub const ALL: [Self; 8] = [
-        Self::Denied,
-        Self::Expired,
-        Self::Unreachable,
-        Self::Unverified,
-        Self::NotLinked,
-        Self::Disabled,
-        Self::NoInvitation,
-        Self::NotLinkable,
-    ];
-
-    /// The value in the address, and the HTTP status of the page that shows it.
-    fn entry(self) -> (&'static str, u16) {
-        match self {
-            Self::Denied => ("denied", 403),
-            Self::Expired => ("expired", 400),
-            Self::Unreachable => ("unreachable", 503),
-            Self::Unverified => ("unverified", 403),
-            Self::NotLinked => ("not-linked", 403),
-            Self::Disabled => ("disabled", 403),
-            Self::NoInvitation => ("no-invitation", 404),
-            Self::NotLinkable => ("not-linkable", 409),
-        }
-    }
-
-    pub fn word(self) -> &'static str {
-        self.entry().0
-    }
-
+    /// The HTTP status of the page that shows it.
     pub fn status(self) -> u16 {
-        self.entry().1
-    }
-
-    pub fn from_word(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|why| why.word() == word)
+        match self {
+            Self::Denied | Self::Unverified | Self::NotLinked | Self::Disabled => 403,
+            Self::Expired => 400,
+            Self::Unreachable => 503,
+            Self::NoInvitation => 404,
+            Self::NotLinkable => 409,
+        }
     }
 
     /// The message to the person; `name` is the provider's.
@@ -181,11 +157,11 @@ mod tests {
     #[test]
     fn words_lead_back_and_no_answer_is_a_success_or_our_fault() {
         for why in NotSignedIn::ALL {
-            assert_eq!(NotSignedIn::from_word(why.word()), Some(why));
+            assert_eq!(NotSignedIn::from_name(why.name()), Some(why));
             let status = why.status();
             assert!((400..500).contains(&status) || status == 503, "{why:?}");
             assert!(why.sentence("Corp").ends_with('.'));
         }
-        assert_eq!(NotSignedIn::from_word("<script>"), None);
+        assert_eq!(NotSignedIn::from_name("<script>"), None);
     }
 }

@@ -5,7 +5,8 @@ use std::future::Future;
 
 use codee::{Decoder, Encoder};
 use leptos::prelude::*;
-use serde::{Serialize, de::DeserializeOwned};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 use crate::error::AppError;
 

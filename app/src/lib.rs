@@ -25,6 +25,7 @@ mod markup;
 pub mod pages;
 mod preview;
 mod query;
+mod rest;
 mod words;
 
 pub use app::{App, shell};

@@ -18,6 +18,22 @@ pub struct Choice {
     pub chosen: Signal<bool>,
 }
 
+impl Choice {
+    pub fn new(
+        label: impl Into<String>,
+        hint: impl Into<String>,
+        href: impl Fn() -> String + Send + Sync + 'static,
+        chosen: impl Fn() -> bool + Send + Sync + 'static,
+    ) -> Self {
+        Self {
+            label: label.into(),
+            hint: hint.into(),
+            href: Signal::derive(href),
+            chosen: Signal::derive(chosen),
+        }
+    }
+}
+
 #[component]
 pub fn Choices(
     #[prop(into)] label: String,

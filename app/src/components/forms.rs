@@ -47,6 +47,50 @@ pub fn Field(
     described.row(label, input)
 }
 
+/// A text of several lines. Scripts and browsers leave it as it is.
+#[component]
+pub fn LongText(
+    form: Form,
+    /// Its name in the form; its id on the page ends with it.
+    name: &'static str,
+    label: &'static str,
+    rows: u32,
+    #[prop(optional, into)] hint: Option<String>,
+    /// The text before anything was submitted.
+    #[prop(optional, into)]
+    value: String,
+) -> impl IntoView {
+    let described = Described::new(form, name, hint);
+    let wrong = described.problem.is_some();
+    let area = view! {
+        <textarea
+            id=described.id.clone()
+            name=name
+            rows=rows
+            spellcheck="false"
+            autocapitalize="none"
+            autofocus=wrong
+            aria-invalid=wrong.then_some("true")
+            aria-describedby=described.ids()
+        >
+            {form.kept(name).unwrap_or(value)}
+        </textarea>
+    };
+    described.row(label, area)
+}
+
+/// A file in TOML.
+#[component]
+pub fn TomlFile(name: &'static str, label: &'static str) -> impl IntoView {
+    let id = format!("field-{name}");
+    view! {
+        <div class="form-row">
+            <label for=id.clone()>{label}</label>
+            <input id=id type="file" name=name accept=".toml,application/toml,text/plain"/>
+        </div>
+    }
+}
+
 /// A new password, typed twice.
 #[component]
 pub fn NewPassword(
@@ -156,12 +200,16 @@ pub fn ActionButton(
 #[component]
 pub fn PostForm(
     form: Form,
-    action: &'static str,
+    #[prop(into)] action: String,
     button: &'static str,
+    #[prop(default = "form")] class: &'static str,
+    /// As in `<form autocomplete>`.
+    #[prop(optional)]
+    autocomplete: Option<&'static str>,
     children: Children,
 ) -> impl IntoView {
     view! {
-        <form class="form" method="post" action=action>
+        <form class=class method="post" action=action autocomplete=autocomplete>
             <input type="hidden" name="deed" value=form.name/>
             {children()}
             <button class="button" type="submit">{button}</button>

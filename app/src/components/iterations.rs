@@ -2,8 +2,7 @@ use leptos::prelude::*;
 use swe_ci_views::view::{EvolutionView, IterationView};
 
 use super::{Tag, Tone};
-use crate::format;
-use crate::words;
+use crate::{format, words};
 
 /// The table of an evolution's iterations.
 #[component]

@@ -21,15 +21,15 @@ mod term;
 pub use bars::{Hatching, Meter, PublishedBar, ScoreBar, floor_of};
 pub use choice::{Choice, Choices, GammaForm};
 pub use forms::{
-    ActionButton, Confirmation, Field, HiddenFields, NewPassword, PostForm, ProviderButtons,
-    Refusal, RoleSelect, ShownOnce,
+    ActionButton, Confirmation, Field, HiddenFields, LongText, NewPassword, PostForm,
+    ProviderButtons, Refusal, RoleSelect, ShownOnce, TomlFile,
 };
 pub use funnel::Funnel;
 pub use header::{AccountMenu, SignIn, THEME_SCRIPT, ThemeSwitch};
 pub use iterations::Iterations;
-pub use list_table::{ItemTable, ListTable, NextPage};
+pub use list_table::{CardTable, ItemTable, ListTable, NextPage, fact};
 pub use loaded::{Empty, NoRuns, NoTasks, Problem, loaded};
-pub use page_head::{PageHead, PageTop};
+pub use page_head::{PageHead, PageTop, crumb};
 pub use picture::Picture;
 pub use popup::Popup;
 pub use spread::{SpreadChart, title as spread_title};

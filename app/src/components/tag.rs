@@ -2,31 +2,19 @@ use leptos::prelude::*;
 
 use crate::format;
 
-/// The look of a tag. Its word says the same: colour alone is not enough.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Tone {
-    #[default]
-    Plain,
-    Accent,
-    Good,
-    Bad,
-    Warn,
-    Live,
-    /// Produced elsewhere.
-    Elsewhere,
-}
-
-impl Tone {
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Plain => "plain",
-            Self::Accent => "accent",
-            Self::Good => "good",
-            Self::Bad => "bad",
-            Self::Warn => "warn",
-            Self::Live => "live",
-            Self::Elsewhere => "elsewhere",
-        }
+swe_ci_core::named! {
+    /// The look of a tag. Its word says the same: colour alone is not enough.
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+    pub enum Tone {
+        #[default]
+        Plain = "plain",
+        Accent = "accent",
+        Good = "good",
+        Bad = "bad",
+        Warn = "warn",
+        Live = "live",
+        /// Produced elsewhere.
+        Elsewhere = "elsewhere",
     }
 }
 

@@ -2,21 +2,19 @@
 
 use leptos::prelude::*;
 use leptos::server_fn::codec::GetUrl;
-use leptos_router::hooks::use_params_map;
 use swe_ci_views::browse::Size;
 use swe_ci_views::dataset::{Counted, SplitDetail};
 
-use crate::components::{Funnel, PageHead, SpreadChart, loaded};
+use crate::components::{Funnel, PageTop, SpreadChart, crumb, loaded};
 use crate::error::AppError;
 use crate::fetched::fetched;
 use crate::format;
 use crate::pages::routes::{tasks_between, tasks_href};
-use crate::query::encode;
+use crate::query::{encode, path_part};
 
 #[component]
 pub fn DatasetPage() -> impl IntoView {
-    let params = use_params_map();
-    let name = Memo::new(move |_| params.with(|p| p.get("split").unwrap_or_default()));
+    let name = path_part("split");
     let resource = fetched(move || name.get(), split);
     loaded(resource, |detail| view! { <Split detail/> })
 }
@@ -46,15 +44,13 @@ fn Split(detail: SplitDetail) -> impl IntoView {
     let spreads = spreads.map(|spread| view! { <SpreadChart spread href/> });
     let api = format!("/api/v1/splits/{}", encode(&name));
     view! {
-        <PageHead
+        <PageTop
             title=format!("Split {name}")
             description=format!("{} from {}: what they are like, where they come from, and their datasheet.", format::count(summary.tasks, "task"), format::repositories(repositories))
+            crumbs=vec![crumb("/datasets", "Datasets")]
+            heading=name.clone()
+            lede=detail.origin()
         />
-        <nav class="crumbs" aria-label="Where this is"><a href="/datasets">"Datasets"</a></nav>
-        <div class="hero">
-            <h1>{name.clone()}</h1>
-            <p class="lede">{detail.origin()}</p>
-        </div>
         <dl class="facts">
             <div><dt>"Tasks"</dt><dd><a href=tasks_href(&name)>{format::thousands(summary.tasks)}</a></dd></div>
             <div><dt>"Can be run"</dt><dd>{format::thousands(summary.ready)}</dd></div>

@@ -5,7 +5,9 @@ use leptos::prelude::*;
 use leptos::server_fn::codec::GetUrl;
 use swe_ci_core::key::KeyView;
 
-use crate::components::{ActionButton, Confirmation, Field, ItemTable, PageTop, Time, loaded};
+use crate::components::{
+    ActionButton, Confirmation, Field, ItemTable, PageTop, PostForm, Time, loaded,
+};
 use crate::error::AppError;
 use crate::fetched::fetched;
 use crate::form_answer::{Form, FormAnswer};
@@ -55,8 +57,7 @@ fn Keys(keys: Vec<KeyView>, answer: StoredValue<FormAnswer>) -> impl IntoView {
         />
         <section>
             <h2>"Store a key"</h2>
-            <form class="form" method="post" action="/keys" autocomplete="off">
-                <input type="hidden" name="deed" value=SET/>
+            <PostForm form action="/keys" button="Store the key" autocomplete="off">
                 <Field
                     form
                     name="name"
@@ -72,8 +73,7 @@ fn Keys(keys: Vec<KeyView>, answer: StoredValue<FormAnswer>) -> impl IntoView {
                     hint="As the provider shows it. Give it a limit there."
                     required=true
                 />
-                <button class="button" type="submit">"Store the key"</button>
-            </form>
+            </PostForm>
         </section>
     }
 }

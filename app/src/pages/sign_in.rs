@@ -34,7 +34,7 @@ fn not_done(elsewhere: Form) -> Option<String> {
     elsewhere.problem("provider").or_else(|| {
         let id = use_params_map().with_untracked(|params| params.get("provider"))?;
         let problem = use_query_map().with_untracked(|query| named(query, "problem"))?;
-        let why = NotSignedIn::from_word(&problem)?;
+        let why = NotSignedIn::from_name(&problem)?;
         let providers = SignInProviders::at_hand();
         let name = providers.named(&id).map_or("the other site", |p| &p.name);
         set_status(why.status());

@@ -2,15 +2,14 @@
 
 use swe_ci_core::metrics::{Convention, Gamma};
 use swe_ci_plots::card::{Bar, Card, Shown};
+use swe_ci_plots::{self as plots, Figure, Layout, Theme};
 use swe_ci_views::figures::{Data, Figure as Which, Study};
 use swe_ci_views::leaderboard::{
     Entry, LeaderboardData, ModelDetail, ModelRun, Row, Standing, Versus,
 };
 use swe_ci_views::view::RunSummary;
 
-use crate::format;
-use crate::words;
-use swe_ci_plots::{self as plots, Figure, Layout, Theme};
+use crate::{format, words};
 
 /// More rows would be too small to read.
 const MOST_ROWS: usize = 8;

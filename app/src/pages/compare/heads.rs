@@ -6,11 +6,10 @@ use swe_ci_views::leaderboard::{Intervals, Row, Versus};
 
 use super::names::{Letter, Name};
 use crate::components::{ScoreBar, Term, floor_of, heading};
-use crate::format;
 use crate::glossary::Word;
 use crate::pages::mark::{KindTag, MarkKey, MarkTag};
 use crate::pages::routes::run_href;
-use crate::words;
+use crate::{format, words};
 
 /// A row of the table: its name, its explanation, its figure and a note beside
 /// it.

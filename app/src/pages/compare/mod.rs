@@ -14,7 +14,6 @@ use std::collections::BTreeSet;
 
 use leptos::either::Either;
 use leptos::prelude::*;
-use leptos_router::hooks::use_query_map;
 use swe_ci_views::leaderboard::Versus;
 
 use self::choose::Choose;
@@ -26,16 +25,16 @@ use self::pairs::Pairs;
 use self::query::CompareQuery;
 use self::style::Style;
 use self::tasks::Tasks;
-use crate::components::{Choices, GammaForm, PageHead, loaded};
+use crate::components::{Choices, GammaForm, PageTop, crumb, loaded};
 use crate::fetched::fetched;
 use crate::format;
 use crate::pages::routes::compare_href;
 use crate::pages::splits::convention_choices;
+use crate::query::of_query;
 
 #[component]
 pub fn ComparePage() -> impl IntoView {
-    let params = use_query_map();
-    let query = Memo::new(move |_| params.with(CompareQuery::of));
+    let query = of_query(CompareQuery::of);
     let needed = Memo::new(move |_| query.get().all_pairs());
     let resource = fetched(move || needed.get(), find);
     loaded(resource, move |found| match found {
@@ -59,17 +58,13 @@ fn SideBySide(versus: Versus, #[prop(into)] query: Signal<CompareQuery>) -> impl
     let (pairs, tasks) = (versus.pairs.clone(), versus.tasks.clone());
     let style = versus.style.clone();
     view! {
-        <PageHead
+        <PageTop
             title=tab
             description=format!("{title} on the split {}, side by side and task by task.", versus.split)
+            crumbs=vec![crumb("/compare", "Compare runs")]
+            heading=title
+            lede=basis
         />
-        <nav class="crumbs" aria-label="Where this is">
-            <a href="/compare">"Compare runs"</a>
-        </nav>
-        <div class="hero">
-            <h1>{title}</h1>
-            <p class="lede">{basis}</p>
-        </div>
         <How query split=versus.split.clone()/>
         <Heads versus names=names.clone()/>
         <Pairs pairs names=names.clone() query/>

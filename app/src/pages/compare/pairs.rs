@@ -56,15 +56,15 @@ fn many(pairs: usize) -> String {
 }
 
 fn choices(all: usize, apart: usize, query: Signal<CompareQuery>) -> Vec<Choice> {
-    let choice = |label: String, hint: &str, only_significant| Choice {
-        label,
-        hint: hint.to_owned(),
-        href: Signal::derive(move || {
+    let choice = |label: String, hint, only_significant| {
+        let href = move || {
             let mut query = query.get();
             query.only_significant = only_significant;
             query.href()
-        }),
-        chosen: Signal::derive(move || query.with(|a| a.only_significant == only_significant)),
+        };
+        Choice::new(label, hint, href, move || {
+            query.with(|query| query.only_significant == only_significant)
+        })
     };
     let significant = format!("significant · {apart}");
     vec![

@@ -5,23 +5,22 @@ mod finding;
 mod message;
 
 use leptos::prelude::*;
-use leptos_router::hooks::{use_params_map, use_query_map};
 use swe_ci_core::text::visible;
 use swe_ci_views::conversation::{Begin, Message, MessagesPage, RecordedStep};
 
 use self::data::{Address, at, link_to, messages_at};
 use self::finding::Finding;
 use self::message::MessageView;
-use crate::components::{PageHead, Term, loaded};
+use crate::components::{PageTop, Term, crumb, loaded};
 use crate::fetched::fetched;
 use crate::format;
 use crate::glossary::Word;
 use crate::pages::routes::{conversation_href, evolution_href, iteration_href, run_href};
+use crate::query::of_address;
 
 #[component]
 pub fn ConversationPage() -> impl IntoView {
-    let (params, query) = (use_params_map(), use_query_map());
-    let address = Memo::new(move |_| params.with(|p| query.with(|q| Address::of(p, q))));
+    let address = of_address(Address::of);
     let resource = fetched(move || address.get(), messages_at);
     loaded(resource, |page| view! { <ConversationView page/> })
 }
@@ -88,18 +87,17 @@ fn Head(step: RecordedStep, total: u32, conversations: usize) -> impl IntoView {
         view! { <nav class="choices" aria-label="Attempts"><span class="choices-links">{links}</span></nav> }
     });
     view! {
-        <PageHead
+        <PageTop
             title=format!("The {role_name} in iteration {iteration} of {task} · {model}")
             description=format!("The transcript of the {role_name} and its model {model} in iteration {iteration} of {task}, message by message.")
-        />
-        <nav class="crumbs" aria-label="Where this is">
-            <a href="/runs">"Runs"</a>
-            <a href=run_href(&run_id)>{model.clone()}</a>
-            <a href=evolution_href(&run_id, &task, sample)>{task.clone()}</a>
-            <a href=own>{format!("Iteration {iteration}")}</a>
-        </nav>
-        <div class="hero">
-            <h1>{format!("Transcript of the {role_name}")}</h1>
+            crumbs=vec![
+                crumb("/runs", "Runs"),
+                crumb(run_href(&run_id), &model),
+                crumb(evolution_href(&run_id, &task, sample), &task),
+                crumb(own, format!("Iteration {iteration}")),
+            ]
+            heading=format!("Transcript of the {role_name}")
+        >
             <p class="lede">
                 {format!("Attempt {attempt}: {summary}. ")}
                 "The "<Term word=Word::Trajectory text="trajectory"/>" as a file: "
@@ -108,7 +106,7 @@ fn Head(step: RecordedStep, total: u32, conversations: usize) -> impl IntoView {
                 <a href=format!("{files}&format=atif") rel="external" download="">"ATIF"</a>
             </p>
             {others}
-        </div>
+        </PageTop>
     }
 }
 

@@ -11,7 +11,7 @@ mod tests;
 use leptos::either::Either;
 use leptos::prelude::*;
 use leptos_router::NavigateOptions;
-use leptos_router::hooks::{use_navigate, use_params_map, use_query_map};
+use leptos_router::hooks::use_navigate;
 use swe_ci_core::run::Kind;
 use swe_ci_core::step::Ending;
 use swe_ci_core::test_history::choose;
@@ -28,7 +28,9 @@ use self::scores::ScoresOfEvolution;
 use self::symbols::Legend;
 use self::tests::Tests;
 use self::window::first_rows;
-use crate::components::{Choice, Choices, Iterations, PageHead, Picture, Tag, Term, Time, loaded};
+use crate::components::{
+    Choice, Choices, Iterations, PageTop, Picture, Tag, Term, Time, crumb, fact, loaded,
+};
 use crate::fetched::{Fetched, fetched};
 use crate::glossary::Word;
 use crate::pages::iteration::{Logs, Steps};
@@ -37,13 +39,13 @@ use crate::pages::routes::{
     EvolutionAddress, EvolutionQuery, ITERATION, TESTS, evolution_href, run_href, style_href,
     task_href,
 };
+use crate::query::{of_address, of_query};
 use crate::{format, words};
 
 #[component]
 pub fn EvolutionPage() -> impl IntoView {
-    let (params, query) = (use_params_map(), use_query_map());
-    let address = Memo::new(move |_| params.with(|p| query.with(|q| EvolutionAddress::of(p, q))));
-    let reading = Memo::new(move |_| query.with(EvolutionQuery::of));
+    let address = of_address(EvolutionAddress::of);
+    let reading = of_query(EvolutionQuery::of);
     let resource = fetched(move || address.get(), evolution_at);
     let iteration = Memo::new(move |_| reading.with(|r| r.iteration));
     let chosen = fetched(move || (address.get(), iteration.get()), chosen_of);
@@ -73,7 +75,7 @@ fn EvolutionPageView(
     go: Callback<EvolutionQuery>,
 ) -> impl IntoView {
     let Shown { detail, effort } = shown;
-    let (task, model) = (detail.view.task_id.to_string(), detail.model.clone());
+    let model = detail.model.clone();
     let evolution = detail.view.clone();
     let shown = StoredValue::new(detail.clone());
     let panel = move |chosen: Option<Chosen>| {
@@ -86,10 +88,6 @@ fn EvolutionPageView(
         view! { <p class="taken"><a href=href>"Code style beside the oracle's"</a></p> }
     });
     view! {
-        <PageHead
-            title=format!("{task} · {model}")
-            description=format!("How {model} evolved {task}: passing tests after each iteration, regressions, and the history of every test.")
-        />
         <Hero evolution=evolution.clone() model head/>
         <Facts evolution=evolution.clone() kind=detail.kind spent=effort.spent/>
         <Untested run_id=detail.run_id.clone() evolution=evolution.clone() effort imported=detail.kind == Kind::Imported/>
@@ -175,6 +173,7 @@ fn Hero(
     let task = evolution.task_id.to_string();
     let (word, tone) = words::standing(&evolution);
     let run = run_href(&run_id);
+    let iterations = format::count(evolution.iterations.len(), "iteration");
     let live = (!evolution.progress.is_over()).then(|| {
         view! {
             <p class="note">
@@ -188,21 +187,22 @@ fn Hero(
         view! { <div class="controls controls-plain"><Choices label="Sample" choices/></div> }
     });
     view! {
-        <nav class="crumbs" aria-label="Where this is">
-            <a href="/runs">"Runs"</a>
-            <a href=run.clone()>{model.clone()}</a>
-        </nav>
-        <div class="hero">
-            <h1 class="evolution-title">{task.clone()}</h1>
+        <PageTop
+            title=format!("{task} · {model}")
+            description=format!("How {model} evolved {task}: passing tests after each iteration, regressions, and the history of every test.")
+            crumbs=vec![crumb("/runs", "Runs"), crumb(&run, &model)]
+            heading=&task
+            class="evolution-title"
+        >
             <p class="tags"><Tag text=word tone/><KindTag kind/></p>
             <p class="lede">
                 "How "
                 <a href=run>{model}</a>
                 " took "
                 <a href=task_href(&task)>"this task"</a>
-                {format!(" towards its target, in {}.", format::count(evolution.iterations.len(), "iteration"))}
+                {format!(" towards its target, in {iterations}.")}
             </p>
-        </div>
+        </PageTop>
         {evolution.reason.clone().map(|reason| view! { <p class="note">"Why it ended: "{reason}</p> })}
         {live}
         {several}
@@ -222,15 +222,10 @@ fn sample_choices(run: &str, task: &str, chosen: u32, samples: u32) -> Vec<Choic
 #[component]
 fn Facts(evolution: EvolutionView, kind: Kind, spent: Option<Spent>) -> impl IntoView {
     let suite = evolution.suite;
-    let passing = evolution
-        .iterations
-        .last()
-        .map_or(suite.base_in_target, |i| i.verdict.in_target());
+    let passing = words::passing(&evolution);
     // Imported results have no finishing time: the import wrote these rows.
-    let finished = (kind != Kind::Imported).then(|| {
-        let at = evolution.finished_at.clone();
-        view! { <div><dt>"Finished"</dt><dd><Time at/></dd></div> }
-    });
+    let at = evolution.finished_at.clone();
+    let finished = (kind != Kind::Imported).then(|| fact("Finished", view! { <Time at/> }));
     view! {
         <dl class="facts">
             <div><dt><Term word=Word::Ending text="Ending"/></dt><dd>{words::standing(&evolution).0}</dd></div>
@@ -247,11 +242,13 @@ fn Facts(evolution: EvolutionView, kind: Kind, spent: Option<Spent>) -> impl Int
 #[component]
 fn Took(spent: Spent) -> impl IntoView {
     let Spent { usage, traffic } = spent;
-    let requests = traffic.map(|traffic| {
-        view! { <div><dt>"Requests"</dt><dd>{format::thousands(traffic.requests)}</dd></div> }
-    });
-    let cost = traffic.and_then(|traffic| traffic.micro_usd).map(|cost| {
-        view! { <div><dt><Term word=Word::Cost text="Cost"/></dt><dd>{format::dollars(cost)}</dd></div> }
+    let requests = traffic.map(|traffic| fact("Requests", format::thousands(traffic.requests)));
+    let cost = traffic.and_then(|traffic| traffic.micro_usd);
+    let cost = cost.map(|cost| {
+        fact(
+            view! { <Term word=Word::Cost text="Cost"/> },
+            format::dollars(cost),
+        )
     });
     view! {
         <div><dt><Term word=Word::Tokens text="Tokens"/></dt><dd>{words::tokens(usage)}</dd></div>

@@ -9,12 +9,11 @@ use swe_ci_views::view::EvolutionDetail;
 
 use super::data::Chosen;
 use crate::components::Tag;
-use crate::format;
 use crate::pages::iteration::{
     ChangedCode, ChangedTests, Downloads, Facts, Layout, Logs, Requirements, Steps,
 };
 use crate::pages::routes::{EvolutionAddress, EvolutionQuery, iteration_href};
-use crate::words;
+use crate::{format, words};
 
 #[component]
 pub(super) fn Panel(

@@ -10,36 +10,29 @@ use std::cmp::Ordering;
 
 use leptos::either::EitherOf3;
 use leptos::prelude::*;
-use leptos_router::hooks::{use_params_map, use_query_map};
 use swe_ci_core::metrics::{Convention, Gamma};
 use swe_ci_views::figures::Figure;
 
 use self::data::{Shown, shown};
 use self::section::{Drawing, Section};
-use crate::components::{Choice, Choices, NoRuns, NoTasks, PageHead, loaded};
+use crate::components::{Choice, Choices, NoRuns, NoTasks, PageHead, PageTop, loaded};
 use crate::error::AppError;
 use crate::fetched::fetched;
 use crate::format;
 use crate::glossary::Word;
 use crate::pages::splits::{convention_choices, split_choices};
-use crate::query::Reading;
+use crate::query::{Reading, of_query, path_part};
 
 #[component]
 pub fn FiguresPage() -> impl IntoView {
-    let query = use_query_map();
-    let reading = Memo::new(move |_| query.with(Reading::of));
+    let reading = of_query(Reading::of);
     let resource = fetched(move || reading.get(), |reading| shown(reading, None));
     view! {
-        <PageHead
+        <PageTop
             title="Figures"
             description="The figures of the SWE-CI paper, drawn from the runs on this site: EvoScore by release date, rank against γ, regressions, code style, solved tasks, iterations and tokens."
+            lede="The plots of the paper, drawn from the runs on this site, and four figures of our own. Every point has a label; the data is below each picture."
         />
-        <div class="hero">
-            <h1>"Figures"</h1>
-            <p class="lede">
-                "The plots of the paper, drawn from the runs on this site, and four figures of our own. Every point has a label; the data is below each picture."
-            </p>
-        </div>
         {loaded(resource, move |shown| view! { <FiguresView shown reading/> })}
     }
 }
@@ -179,10 +172,7 @@ fn gammas(now: &Reading) -> Vec<Choice> {
 /// A single figure, for other sites to frame.
 #[component]
 pub fn EmbedPage() -> impl IntoView {
-    let params = use_params_map();
-    let query = use_query_map();
-    let reading = Memo::new(move |_| query.with(Reading::of));
-    let slug = Memo::new(move |_| params.with(|p| p.get("figure").unwrap_or_default()));
+    let (slug, reading) = (path_part("figure"), of_query(Reading::of));
     let resource = fetched(move || (slug.get(), reading.get()), one);
     view! { {loaded(resource, move |shown| view! { <EmbedView shown/> })} }
 }

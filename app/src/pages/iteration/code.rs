@@ -60,19 +60,21 @@ fn Changes(diff: Diff, evolution_id: String, iteration: u32, layout: Layout) -> 
 #[component]
 fn LayoutChoice(layout: Layout) -> impl IntoView {
     let Layout { split, href } = layout;
-    let choice = |label: &str, hint: &str, wanted: bool| Choice {
-        label: label.to_owned(),
-        hint: hint.to_owned(),
-        href: Signal::derive(move || href.run(wanted)),
-        chosen: Signal::derive(move || split.get() == wanted),
+    let choice = |label, hint, wanted| {
+        Choice::new(
+            label,
+            hint,
+            move || href.run(wanted),
+            move || split.get() == wanted,
+        )
     };
+    let (unified, beside) = (
+        "Removed lines above added ones",
+        "Before on the left, after on the right",
+    );
     let choices = vec![
-        choice("Unified", "Removed lines above added ones", false),
-        choice(
-            "Side by side",
-            "Before on the left, after on the right",
-            true,
-        ),
+        choice("Unified", unified, false),
+        choice("Side by side", beside, true),
     ];
     let narrow = move || {
         split.get().then(|| {

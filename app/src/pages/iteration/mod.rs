@@ -8,7 +8,6 @@ mod tests;
 
 use leptos::prelude::*;
 use leptos::server_fn::codec::GetUrl;
-use leptos_router::hooks::{use_params_map, use_query_map};
 use leptos_router::params::ParamsMap;
 use serde::{Deserialize, Serialize};
 use swe_ci_core::run::Kind;
@@ -19,21 +18,20 @@ pub(super) use self::code::{ChangedCode, ChangedFiles, Layout};
 pub(super) use self::parts::{Downloads, Facts, Logs, Requirements};
 pub(super) use self::steps::Steps;
 pub(super) use self::tests::ChangedTests;
-use crate::components::{PageHead, Tag, loaded};
+use crate::components::{PageTop, Tag, crumb, loaded};
 use crate::error::AppError;
 use crate::fetched::fetched;
 use crate::pages::routes::{
     DIFF, SPLIT, evolution_href, iteration_href, run_href, task_href, test_href,
 };
 use crate::pages::run::run;
+use crate::query::{of_address, of_query};
 use crate::words;
 
 #[component]
 pub fn IterationPage() -> impl IntoView {
-    let params = use_params_map();
-    let address = Memo::new(move |_| params.with(Address::of));
-    let query = use_query_map();
-    let split = Memo::new(move |_| query.with(|query| query.get_str(DIFF) == Some(SPLIT)));
+    let address = of_address(|params, _| Address::of(params));
+    let split = of_query(|query| query.get_str(DIFF) == Some(SPLIT));
     let resource = fetched(move || address.get(), whole_iteration);
     loaded(
         resource,
@@ -143,19 +141,14 @@ fn IterationView(
     let test = Callback::new(move |node_id: String| test_href(&run, &of, sample, &node_id));
     let (sign, word, tone) = words::verdict(&iteration.view, evolution.suite.target);
     view! {
-        <PageHead
+        <PageTop
             title=format!("Iteration {number} of {task} · {model}")
             description=format!("The requirements and changes of {model} in iteration {number} of {task}, and the tests it gained and lost.")
-        />
-        <nav class="crumbs" aria-label="Where this is">
-            <a href="/runs">"Runs"</a>
-            <a href=run_href(&run_id)>{model.clone()}</a>
-            <a href=task_href(&task)>{task.clone()}</a>
-        </nav>
-        <div class="hero">
-            <h1>{format!("Iteration {number}")}</h1>
+            crumbs=vec![crumb("/runs", "Runs"), crumb(run_href(&run_id), &model), crumb(task_href(&task), &task)]
+            heading=format!("Iteration {number}")
+        >
             <p class="tags"><Tag text=format!("{sign} {word}") tone/></p>
-        </div>
+        </PageTop>
         <Facts iteration=iteration.view suite=evolution.suite imported/>
         <section aria-labelledby="requirements-title">
             <h2 id="requirements-title">"Requirements"</h2>

@@ -9,7 +9,7 @@ use swe_ci_views::inspection::{KeptFiles, StepLog};
 use swe_ci_views::likely_tests::is_about;
 use swe_ci_views::view::IterationView as Tested;
 
-use crate::components::{Term, Time};
+use crate::components::{Term, Time, fact};
 use crate::glossary::Word;
 use crate::{format, words};
 
@@ -30,12 +30,9 @@ pub(in crate::pages) fn Facts(
     // Imported results mostly lack the duration of a test run, and always its
     // time: the import wrote these rows.
     let took = iteration.test_seconds;
-    let took = (!imported || took > 0.0)
-        .then(|| view! { <div><dt>"Test run"</dt><dd>{format::seconds(took)}</dd></div> });
-    let finished = (!imported).then(|| {
-        let at = Some(iteration.finished_at);
-        view! { <div><dt>"Finished"</dt><dd><Time at/></dd></div> }
-    });
+    let took = (!imported || took > 0.0).then(|| fact("Test run", format::seconds(took)));
+    let at = Some(iteration.finished_at);
+    let finished = (!imported).then(|| fact("Finished", view! { <Time at/> }));
     let collapse = iteration.collapse.map(|why| {
         view! { <p class="note" data-tone="bad">"The code no longer runs: "{why}</p> }
     });

@@ -8,7 +8,7 @@ use swe_ci_core::usage::Traffic;
 use swe_ci_views::container::{Container, ContainerLimits};
 use swe_ci_views::view::StepView;
 
-use crate::components::{Tag, Tone};
+use crate::components::{Tag, Tone, fact};
 use crate::pages::routes::conversation_href;
 use crate::{format, words};
 
@@ -182,9 +182,12 @@ pub(super) fn ContainerFacts(container: Container) -> impl IntoView {
         Some(code) => format!("exit {code}"),
         None => "no exit code".to_owned(),
     };
-    let name = container.image_name.map(|name| {
-        let name = visible(&name).into_owned();
-        view! { <div><dt>"Image"</dt><dd><code>{name}</code></dd></div> }
+    let name = container.image_name;
+    let name = name.map(|name| {
+        fact(
+            "Image",
+            view! { <code>{visible(&name).into_owned()}</code> },
+        )
     });
     let limits = limits(container.limits);
     view! {

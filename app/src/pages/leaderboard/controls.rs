@@ -136,11 +136,11 @@ pub(super) fn Hidden(state: BoardState, gamma: bool, view: bool) -> impl IntoVie
 }
 
 fn published_choices(state: BoardState) -> Vec<Choice> {
-    let choice = |label: &str, hint: &str, published| Choice {
-        label: label.to_owned(),
-        hint: hint.to_owned(),
-        href: Signal::derive(move || state.href(|reading| reading.published = published)),
-        chosen: Signal::derive(move || state.get().published == published),
+    let choice = |label, hint, published| {
+        let href = move || state.href(|reading| reading.published = published);
+        Choice::new(label, hint, href, move || {
+            state.get().published == published
+        })
     };
     let shown = "Shows results that are only known from publications, below the ranking";
     vec![

@@ -18,7 +18,7 @@ mod words;
 
 use leptos::prelude::*;
 use leptos_router::NavigateOptions;
-use leptos_router::hooks::{use_navigate, use_query_map};
+use leptos_router::hooks::use_navigate;
 use swe_ci_plots::{Curves, Size, Theme, evoscore_gamma};
 
 use self::board_state::{BoardState, Step};
@@ -30,16 +30,15 @@ use self::notes::{Announcer, Certainty, OnlyUnseen, Reader, Unranked};
 use self::ranker::Ranks;
 use self::table::Ranking;
 use self::tie::Places;
-use crate::components::{NoRuns, NoTasks, PageHead, Picture, Problem, Term, loaded};
+use crate::components::{NoRuns, NoTasks, PageTop, Picture, Problem, Term, loaded};
 use crate::fetched::fetched;
 use crate::glossary::Word;
-use crate::query::{Reading, named};
+use crate::query::{Reading, named, of_query};
 
 #[component]
 pub fn LeaderboardPage() -> impl IntoView {
-    let query = use_query_map();
-    let reading = Memo::new(move |_| query.with(Reading::of));
-    let split = Memo::new(move |_| query.with(|q| named(q, "split")));
+    let reading = of_query(Reading::of);
+    let split = of_query(|query| named(query, "split"));
     // For later changes of the address, the browser ranks by itself.
     let resource = fetched(
         move || (split.get(), RankingSettings::of(&reading.get_untracked())),
@@ -55,17 +54,16 @@ pub fn LeaderboardPage() -> impl IntoView {
         navigate(&reading.href(), options);
     });
     view! {
-        <PageHead
+        <PageTop
             title="Leaderboard"
             description="How well LLM coding agents maintain code: EvoScore, regressions and solved tasks over many iterations on real repositories."
-        />
-        <div class="hero">
-            <h1>"How well do coding agents maintain code?"</h1>
+            heading="How well do coding agents maintain code?"
+        >
             <p class="lede">
                 "Each agent evolves a real repository from one commit towards another, in up to 20 iterations of requirements, code and tests. EvoScore rewards code that stays easy to change. "
                 <a href="/about">"How to read this"</a>
             </p>
-        </div>
+        </PageTop>
         {loaded(resource, move |board| view! { <BoardView board reading go/> }.into_any())}
     }
 }

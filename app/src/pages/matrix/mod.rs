@@ -7,7 +7,6 @@ mod table;
 use leptos::either::EitherOf3;
 use leptos::prelude::*;
 use leptos::server_fn::codec::GetUrl;
-use leptos_router::hooks::use_query_map;
 use serde::{Deserialize, Serialize};
 use swe_ci_core::metrics::{Convention, Gamma};
 use swe_ci_core::run::Kind;
@@ -17,31 +16,26 @@ use swe_ci_views::view::SplitSummary;
 use self::grid::Grid;
 use self::query::MatrixQuery;
 use self::table::{CALM, SOLVED, absence, rows};
-use crate::components::{Choices, GammaForm, NoTasks, PageHead, loaded};
+use crate::components::{Choices, GammaForm, NoTasks, PageTop, crumb, loaded};
 use crate::error::AppError;
 use crate::fetched::fetched;
 use crate::pages::mark::KnownByCounts;
 use crate::pages::routes::{model_href, run_href};
 use crate::pages::splits::{convention_choices, split_choices};
+use crate::query::of_query;
 use crate::{format, words};
 
 #[component]
 pub fn MatrixPage() -> impl IntoView {
-    let params = use_query_map();
-    let query = Memo::new(move |_| params.with(MatrixQuery::of));
+    let query = of_query(MatrixQuery::of);
     let resource = fetched(move || query.get(), find);
     view! {
-        <PageHead
+        <PageTop
             title="Tasks × runs"
             description="Every task of the benchmark against every run: which tasks are hard, and for whom."
+            crumbs=vec![crumb("/tasks", "Tasks")]
+            lede="Which tasks are hard, and for whom: a row for each task, a column for each run in the order of the leaderboard. A cell is the EvoScore of the run on the task, and links to its evolution."
         />
-        <nav class="crumbs" aria-label="Where this is"><a href="/tasks">"Tasks"</a></nav>
-        <div class="hero">
-            <h1>"Tasks × runs"</h1>
-            <p class="lede">
-                "Which tasks are hard, and for whom: a row for each task, a column for each run in the order of the leaderboard. A cell is the EvoScore of the run on the task, and links to its evolution."
-            </p>
-        </div>
         {loaded(resource, move |found| view! { <MatrixView found query/> })}
     }
 }
@@ -92,7 +86,8 @@ fn MatrixView(found: Found, #[prop(into)] query: Signal<MatrixQuery>) -> impl In
     if splits.is_empty() {
         return EitherOf3::A(view! { <NoTasks will="This page will compare tasks and runs."/> });
     }
-    let left_out = view! { <KnownByCounts runs=grid.left_out/> };
+    let runs = grid.left_out as usize;
+    let left_out = view! { <KnownByCounts runs/> };
     let how = view! { <How splits split=found.split query/> };
     if grid.tasks.is_empty() {
         return EitherOf3::B(view! {

@@ -8,29 +8,25 @@ use std::collections::BTreeSet;
 use leptos::either::Either;
 use leptos::prelude::*;
 use leptos::server_fn::codec::GetUrl;
-use leptos_router::hooks::{use_params_map, use_query_map};
 use swe_ci_core::metrics::Convention;
 use swe_ci_views::leaderboard::{ModelDetail, ModelRun, Standing};
 
 use self::strengths::StrengthsOfModel;
 use self::trend::TrendOfModel;
-use crate::components::{Choices, Key, PageHead, Tag, floor_of, loaded};
+use crate::components::{CardTable, Choices, Key, PageTop, Tag, crumb, floor_of, loaded};
 use crate::error::{AppError, ErrorKind};
 use crate::fetched::fetched;
 use crate::glossary::Word;
-use crate::pages::mark::{KindTag, MarkKey, MarkTag};
+use crate::pages::mark::{Column, KindTag, MarkKey, MarkTag, Score, heads, words_of};
 use crate::pages::routes::{model_href, run_href};
-use crate::pages::score::{Column, Score, heads, words_of};
 use crate::pages::splits::convention_choices;
-use crate::query::{encode, parsed};
+use crate::query::{encode, of_query, parsed, path_part};
 use crate::{format, words};
 
 #[component]
 pub fn ModelPage() -> impl IntoView {
-    let (params, query) = (use_params_map(), use_query_map());
-    let name = Memo::new(move |_| params.with(|p| p.get("name").unwrap_or_default()));
-    let convention =
-        Memo::new(move |_| query.with(|q| parsed(q, "convention").unwrap_or_default()));
+    let name = path_part("name");
+    let convention = of_query(|query| parsed(query, "convention").unwrap_or_default());
     let resource = fetched(move || name.get(), model);
     loaded(
         resource,
@@ -76,15 +72,13 @@ fn ModelView(detail: ModelDetail, #[prop(into)] convention: Signal<Convention>) 
     let runs = StoredValue::new(runs);
     let json = format!("/api/v1/models/{}", encode(&model));
     view! {
-        <PageHead
+        <PageTop
             title=model.clone()
             description=format!("All runs of {model} over all splits, and its strengths.")
+            crumbs=vec![crumb("/", "Leaderboard")]
+            class="model-name"
+            lede
         />
-        <nav class="crumbs" aria-label="Where this is"><a href="/">"Leaderboard"</a></nav>
-        <div class="hero">
-            <h1 class="model-name">{model}</h1>
-            <p class="lede">{lede}</p>
-        </div>
         <section class="controls" aria-label="How to count">
             <div class="controls-choices">
                 <Choices label="Counting" choices/>
@@ -129,16 +123,7 @@ fn Runs(runs: StoredValue<Vec<ModelRun>>, convention: Signal<Convention>) -> imp
             <h2 id="runs-title">"Runs"</h2>
             <Key words=Signal::stored(words_of(columns))/>
             <MarkKey words=Signal::stored(marks)/>
-            <div class="table-frame">
-                <table class="cards model-runs" role="table">
-                    <thead role="rowgroup">
-                        <tr role="row">
-                            {heads(columns)}
-                        </tr>
-                    </thead>
-                    <tbody role="rowgroup">{rows}</tbody>
-                </table>
-            </div>
+            <CardTable class="cards model-runs" heads=heads(columns).into_any()>{rows}</CardTable>
         </section>
     }
 }

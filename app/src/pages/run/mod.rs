@@ -2,7 +2,6 @@
 
 mod actions;
 mod apply;
-mod data;
 mod evolution;
 mod follow;
 mod log;
@@ -14,33 +13,31 @@ mod usage;
 
 use leptos::either::Either;
 use leptos::prelude::*;
-use leptos_router::hooks::use_params_map;
 use swe_ci_core::metrics::Convention;
 use swe_ci_core::run::{Kind, Progress};
 use swe_ci_views::view::{EvolutionView, RunDetail, RunSummary};
 
 use self::actions::Actions;
-pub(super) use self::data::run;
-use self::data::{PageData, whole_run};
 use self::evolution::EvolutionCard;
-use self::follow::{Follower, Link};
+pub(super) use self::follow::run;
+use self::follow::{Follower, Link, PageData, whole_run};
 use self::log::LogTail;
 use self::record::{Differences, MarkedBy, Record, ReproducibilityCard, Trust};
 use self::scores::ScoresOfRun;
 use self::status::{AtOnce, Machine, Paused, PreflightNotice, Remaining, Withdrawn};
 use self::usage::UsageFacts;
-use crate::components::{Meter, PageHead, Tag, Term, Time, Tone, loaded};
+use crate::components::{Meter, PageTop, Tag, Term, Time, Tone, crumb, fact, loaded};
 use crate::fetched::fetched;
 use crate::form_answer::FormAnswer;
 use crate::glossary::Word;
 use crate::pages::mark::{KindTag, VisibilityTag};
 use crate::pages::routes::{compare_with_href, model_href, tasks_href};
+use crate::query::path_part;
 use crate::{format, words};
 
 #[component]
 pub fn RunPage() -> impl IntoView {
-    let params = use_params_map();
-    let id = Memo::new(move |_| params.with(|p| p.get("id").unwrap_or_default()));
+    let id = path_part("id");
     let answer = FormAnswer::of_page();
     let resource = fetched(move || id.get(), whole_run);
     loaded(resource, move |whole| view! { <RunView whole answer/> })
@@ -57,18 +54,12 @@ const NO_SCRIPT: &str = "<p class=\"note\">With JavaScript this page follows the
 fn RunView(whole: PageData, answer: StoredValue<FormAnswer>) -> impl IntoView {
     let detail = whole.detail;
     let (run_id, kind) = (detail.summary.run_id.clone(), detail.summary.config.kind);
-    let model = detail.summary.config.model.clone();
-    let split = detail.summary.config.split.clone();
     let was_over = detail.summary.progress.is_over();
     let (detail, scores) = (RwSignal::new(detail), RwSignal::new(whole.scores));
     let follower = Follower::new(detail, scores);
     follower.start();
     let log = (!was_over).then(|| view! { <LogTail tail=follower.tail/> });
     view! {
-        <PageHead
-            title=format!("{model} on {split}")
-            description=format!("The run of {model} over the split {split}: progress, every iteration, tests gained and lost.")
-        />
         <Head detail link=follower.link/>
         <Overall detail/>
         <PreflightNotice detail/>
@@ -85,6 +76,7 @@ fn RunView(whole: PageData, answer: StoredValue<FormAnswer>) -> impl IntoView {
 fn Head(detail: RwSignal<RunDetail>, link: RwSignal<Link>) -> impl IntoView {
     let summary = detail.with_untracked(|d| d.summary.clone());
     let config = summary.config;
+    let (model, split) = (config.model.clone(), config.split.clone());
     let progress = Memo::new(move |_| detail.with(|d| d.summary.progress));
     let withdrawn = summary.withdrawn;
     let whole = detail.get_untracked();
@@ -99,9 +91,12 @@ fn Head(detail: RwSignal<RunDetail>, link: RwSignal<Link>) -> impl IntoView {
         Link::Lost => Some(view! { <Tag text="reconnecting…" tone=Tone::Warn/> }),
     };
     view! {
-        <nav class="crumbs" aria-label="Where this is"><a href="/runs">"Runs"</a></nav>
-        <div class="hero">
-            <h1>{config.model.clone()}</h1>
+        <PageTop
+            title=format!("{model} on {split}")
+            description=format!("The run of {model} over the split {split}: progress, every iteration, tests gained and lost.")
+            crumbs=vec![crumb("/runs", "Runs")]
+            heading=&model
+        >
             <p class="tags" role="status">
                 <Tag
                     text=Signal::derive(move || progress.get().name().to_owned())
@@ -128,7 +123,7 @@ fn Head(detail: RwSignal<RunDetail>, link: RwSignal<Link>) -> impl IntoView {
             <MarkedBy detail=whole/>
             <Differences verification run_id/>
             {no_script}
-        </div>
+        </PageTop>
     }
 }
 
@@ -140,31 +135,21 @@ fn Overall(detail: RwSignal<RunDetail>) -> impl IntoView {
     let all = figure(|s| s.evolutions);
     let blocked = move || {
         let blocked = summary.with(|s| s.evolutions_blocked);
-        (blocked > 0).then(|| {
-            view! {
-                <div>
-                    <dt><Term word=Word::Blocked text="Blocked"/></dt>
-                    <dd>{format::thousands(blocked)}</dd>
-                </div>
-            }
-        })
+        let name = || view! { <Term word=Word::Blocked text="Blocked"/> };
+        (blocked > 0).then(|| fact(name(), format::thousands(blocked)))
     };
     let tone = Signal::derive(move || match over.get() == all.get() {
         true => "good",
         false => "live",
     });
+    let shown = move || format!("{} of {}", over.get(), all.get());
+    let iterations = move || format::thousands(summary.with(|s| s.iterations));
     view! {
         <section class="overall" aria-label="Progress">
             <Meter value=over most=all label="Evolutions over" tone/>
             <dl class="facts">
-                <div>
-                    <dt><Term word=Word::Evolution text="Evolutions"/>" over"</dt>
-                    <dd>{move || format!("{} of {}", over.get(), all.get())}</dd>
-                </div>
-                <div>
-                    <dt><Term word=Word::Iteration text="Iterations"/>" tested"</dt>
-                    <dd>{move || format::thousands(summary.with(|s| s.iterations))}</dd>
-                </div>
+                {fact(view! { <Term word=Word::Evolution text="Evolutions"/>" over" }, shown)}
+                {fact(view! { <Term word=Word::Iteration text="Iterations"/>" tested" }, iterations)}
                 {blocked}
                 <AtOnce detail/>
                 <Remaining detail/>
@@ -181,12 +166,7 @@ fn Overall(detail: RwSignal<RunDetail>) -> impl IntoView {
 fn Moments(summary: Memo<RunSummary>) -> impl IntoView {
     let imported = summary.with_untracked(|s| s.config.kind == Kind::Imported);
     let moment = move |name: &'static str, read: fn(&RunSummary) -> Option<String>| {
-        view! {
-            <div>
-                <dt>{name}</dt>
-                <dd>{move || view! { <Time at=summary.with(read)/> }}</dd>
-            </div>
-        }
+        fact(name, move || view! { <Time at=summary.with(read)/> })
     };
     if imported {
         return Either::Left(moment("Imported", |s| Some(s.created_at.clone())));

@@ -7,7 +7,7 @@ use swe_ci_core::run::{Kind, RunConfig};
 use swe_ci_views::verification::{Mark, Verification};
 use swe_ci_views::view::{ImportedFrom, Provenance, RunDetail};
 
-use crate::components::{Tag, Term};
+use crate::components::{Tag, Term, fact};
 use crate::glossary::Word;
 use crate::pages::mark::MarkTerm;
 use crate::pages::routes::iteration_href;
@@ -78,14 +78,9 @@ fn Asked(
         "" => name.to_owned(),
         of => format!("{of} {}", name.to_lowercase()),
     };
-    let prices = endpoint.prices.map(|prices| {
-        view! { <div><dt>{named("Prices")}</dt><dd>{words::prices(prices)}</dd></div> }
-    });
-    let place = words::endpoint(&endpoint);
-    view! {
-        <div><dt>{named("Endpoint")}</dt><dd>{place}</dd></div>
-        {prices}
-    }
+    let prices = endpoint.prices;
+    let prices = prices.map(|prices| fact(named("Prices"), words::prices(prices)));
+    (fact(named("Endpoint"), words::endpoint(&endpoint)), prices)
 }
 
 #[component]

@@ -9,7 +9,7 @@ use swe_ci_views::host::{HostLoad, Shortage};
 use swe_ci_views::preflight::{Finding, PreflightState};
 use swe_ci_views::view::{EvolutionView, ProviderWait, RunDetail};
 
-use crate::components::{Tag, Time, Tone};
+use crate::components::{Tag, Time, Tone, fact};
 use crate::format;
 use crate::pages::routes::iteration_href;
 
@@ -35,8 +35,8 @@ pub(super) fn Withdrawn(withdrawn: Option<String>) -> impl IntoView {
 pub(super) fn AtOnce(detail: RwSignal<RunDetail>) -> impl IntoView {
     let at_once = Memo::new(move |_| detail.with(|d| d.summary.steering.at_once));
     move || {
-        let most = at_once.get()?;
-        Some(view! { <div><dt>"At the same time"</dt><dd>{format!("at most {most}")}</dd></div> })
+        let most = at_once.get();
+        most.map(|most| fact("At the same time", format!("at most {most}")))
     }
 }
 
@@ -165,9 +165,8 @@ fn stop_notice(evolution: &EvolutionView) -> Option<StopNotice> {
     if says.is_none() && reason.is_empty() {
         return None;
     }
-    let tested = u32::try_from(evolution.iterations.len()).unwrap_or(u32::MAX);
     Some(StopNotice {
-        iteration: says.map(|_| tested.saturating_add(1)),
+        iteration: says.map(|_| evolution.iterations.len() as u32 + 1),
         reason: sentence(reason),
         says,
     })

@@ -6,28 +6,26 @@ mod versions;
 use leptos::either::{Either, EitherOf3};
 use leptos::prelude::*;
 use leptos::server_fn::codec::GetUrl;
-use leptos_router::hooks::{use_params_map, use_query_map};
 use serde::{Deserialize, Serialize};
 use swe_ci_views::style::{CodeVersion, StyleBeside, StyleTools};
 use swe_ci_views::view::EvolutionDetail;
 
 use self::files::Files;
 use self::versions::{StyleVersions, named};
-use crate::components::{PageHead, Term, loaded};
+use crate::components::{PageTop, Term, crumb, loaded};
 use crate::error::AppError;
 use crate::fetched::fetched;
 use crate::glossary::Word;
 use crate::pages::evolution::evolution;
 use crate::pages::iteration::{ChangedFiles, Layout};
 use crate::pages::routes::{DIFF, EvolutionAddress, SPLIT, evolution_href, run_href, style_href};
+use crate::query::{of_address, of_query};
 
 #[component]
 pub fn StylePage() -> impl IntoView {
-    let (params, query) = (use_params_map(), use_query_map());
-    let address = Memo::new(move |_| params.with(|p| query.with(|q| EvolutionAddress::of(p, q))));
+    let address = of_address(EvolutionAddress::of);
     // Two versions of a file are shown side by side by default.
-    let split =
-        Memo::new(move |_| query.with(|query| query.get_str(DIFF).is_none_or(|d| d == SPLIT)));
+    let split = of_query(|query| query.get_str(DIFF).is_none_or(|layout| layout == SPLIT));
     let resource = fetched(move || address.get(), style_at);
     loaded(
         resource,
@@ -91,22 +89,17 @@ fn StylePageView(shown: Shown, #[prop(into)] split: Signal<bool>) -> impl IntoVi
         Known::Measured(found) => EitherOf3::C(view! { <Measured found=*found api layout/> }),
     };
     view! {
-        <PageHead
+        <PageTop
             title=format!("Code style of {task} · {model}")
             description=format!("Pylint's and radon's results for the code {model} wrote for {task}, compared with the maintainers' code.")
-        />
-        <nav class="crumbs" aria-label="Where this is">
-            <a href="/runs">"Runs"</a>
-            <a href=run_href(&detail.run_id)>{model.clone()}</a>
-            <a href=evolution>{task.clone()}</a>
-        </nav>
-        <div class="hero">
-            <h1>"Code style"</h1>
+            crumbs=vec![crumb("/runs", "Runs"), crumb(run_href(&detail.run_id), &model), crumb(evolution, &task)]
+            heading="Code style"
+        >
             <p class="lede">
                 {format!("Pylint's and radon's results for the code {model} wrote for {task}, compared with the maintainers' code for the same task: the ")}
                 <Term word=Word::Oracle text="oracle"/>"."
             </p>
-        </div>
+        </PageTop>
         {body}
     }
 }

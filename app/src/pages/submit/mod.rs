@@ -4,7 +4,6 @@ mod fields;
 
 use leptos::prelude::*;
 use leptos::server_fn::codec::GetUrl;
-use leptos_router::hooks::use_query_map;
 use serde::{Deserialize, Serialize};
 use swe_ci_core::agent::Protocol;
 use swe_ci_core::key::KeyView;
@@ -14,18 +13,17 @@ use swe_ci_views::view::SplitSummary;
 
 use self::fields::{Line, Lines, OneOf, id};
 use self::form_state::FormState;
-use crate::components::{PageTop, loaded};
+use crate::components::{LongText, PageTop, TomlFile, fact, loaded};
 use crate::error::AppError;
 use crate::fetched::fetched;
 use crate::form_answer::{Form, FormAnswer};
 use crate::format;
-use crate::query::named;
+use crate::query::{named, of_query};
 
 #[component]
 pub fn SubmitPage() -> impl IntoView {
     let answer = FormAnswer::of_page();
-    let query = use_query_map();
-    let from = Memo::new(move |_| query.with(|query| named(query, "from")));
+    let from = of_query(|query| named(query, "from"));
     let resource = fetched(move || from.get(), new_run);
     view! {
         <PageTop
@@ -286,32 +284,13 @@ fn VisibilityFields(chosen: Option<String>) -> impl IntoView {
 /// Fills the form from a configuration in TOML.
 #[component]
 fn FromText(sent: Form) -> impl IntoView {
-    let problem = sent.problem("toml");
-    let text = sent.kept("toml").unwrap_or_default();
-    let wrong = problem.is_some();
+    let wrong = sent.problem("toml").is_some();
     view! {
         <details class="from-text" open=wrong>
             <summary>"From a configuration in TOML"</summary>
             <form class="form" method="post" action="/runs/new" enctype="multipart/form-data">
-                <div class="form-row">
-                    <label for="field-toml-file">"A file"</label>
-                    <input id="field-toml-file" type="file" name="toml-file" accept=".toml,application/toml,text/plain"/>
-                </div>
-                <div class="form-row">
-                    <label for="field-toml">"Or its text"</label>
-                    <textarea
-                        id="field-toml"
-                        name="toml"
-                        rows="10"
-                        spellcheck="false"
-                        autofocus=wrong
-                        aria-invalid=wrong.then_some("true")
-                        aria-describedby=wrong.then_some("field-toml-problem")
-                    >
-                        {text}
-                    </textarea>
-                    {problem.map(|why| view! { <p class="form-problem" id="field-toml-problem">{why}</p> })}
-                </div>
+                <TomlFile name="toml-file" label="A file"/>
+                <LongText form=sent name="toml" label="Or its text" rows=10/>
                 <button class="button" type="submit" name="deed" value="read">"Fill the form"</button>
             </form>
         </details>
@@ -322,8 +301,7 @@ fn FromText(sent: Form) -> impl IntoView {
 #[component]
 fn Preview(estimate: Estimate) -> impl IntoView {
     let unknown = || "unknown".to_owned();
-    let hours =
-        |seconds: u64| format::seconds(f64::from(u32::try_from(seconds).unwrap_or(u32::MAX)));
+    let hours = |seconds: u64| format::seconds(seconds as f64);
     let facts = [
         ("Tasks", estimate.tasks.to_string()),
         ("Evolutions", format::thousands(estimate.evolutions)),
@@ -345,7 +323,7 @@ fn Preview(estimate: Estimate) -> impl IntoView {
             format!("{} MiB", format::thousands(estimate.disk_mb)),
         ),
     ];
-    let facts = facts.map(|(name, value)| view! { <div><dt>{name}</dt><dd>{value}</dd></div> });
+    let facts = facts.map(|(name, value)| fact(name, value));
     let rests_on = match estimate.rests_on {
         0 => "This site has no earlier evolutions of this harness and model, so time, tokens and money cannot be estimated.".to_owned(),
         n => format!(

@@ -1,30 +1,25 @@
 //! One task: its history, its tests, and the models' results on it.
 
 mod data;
-mod gap;
 mod prepared;
 mod results;
 
 use leptos::prelude::*;
-use leptos_router::hooks::{use_params_map, use_query_map};
 use swe_ci_views::view::{Commit, TaskState, TaskTest};
 
 use self::data::{PageData, Reading, whole_task};
-use self::gap::GapByFile;
-use self::prepared::Prepared;
+use self::prepared::{GapByFile, Prepared};
 use self::results::ModelResults;
-use crate::components::{Choice, Choices, PageHead, Tag, Term, Tone, loaded};
+use crate::components::{Choice, Choices, PageTop, Tag, Term, Tone, crumb, fact, loaded};
 use crate::fetched::fetched;
 use crate::format;
 use crate::glossary::Word;
 use crate::pages::routes::tasks_href;
+use crate::query::{of_query, path_part};
 
 #[component]
 pub fn TaskPage() -> impl IntoView {
-    let params = use_params_map();
-    let query = use_query_map();
-    let id = Memo::new(move |_| params.with(|p| p.get("id").unwrap_or_default()));
-    let reading = Memo::new(move |_| query.with(Reading::of));
+    let (id, reading) = (path_part("id"), of_query(Reading::of));
     let resource = fetched(move || id.get(), whole_task);
     loaded(resource, move |whole| view! { <TaskView whole reading/> })
 }
@@ -46,20 +41,18 @@ fn TaskView(whole: PageData, #[prop(into)] reading: Signal<Reading>) -> impl Int
     let splits = detail.splits.iter().map(|split| {
         view! { <a class="tag-link" href=tasks_href(split)><Tag text=split.clone()/></a> }
     });
-    let extra = detail.extra.into_iter().map(|(name, value)| {
-        view! { <div><dt>{name}</dt><dd>{value}</dd></div> }
-    });
+    let splits = splits.collect_view();
+    let extra = detail.extra.into_iter();
+    let extra = extra.map(|(name, value)| fact(name, value));
     view! {
-        <PageHead
+        <PageTop
             title=id.clone()
             description=format!("{}: {} tests between base and target, {} commits of {}.", id, summary.gap, summary.commits, summary.repo)
-        />
-        <nav class="crumbs" aria-label="Where this is"><a href="/tasks">"Tasks"</a></nav>
-        <div class="hero">
-            <h1>{id.clone()}</h1>
-            <p class="tags">{splits.collect_view()}</p>
-            <p class="lede">{summary.repo.clone()}</p>
-        </div>
+            crumbs=vec![crumb("/tasks", "Tasks")]
+        >
+            <p class="tags">{splits}</p>
+            <p class="lede">{summary.repo}</p>
+        </PageTop>
         {unusable}
         <dl class="facts">
             <div><dt><Term word=Word::Base text="Base"/>" passes"</dt><dd>{format::count(summary.base_passed, "test")}</dd></div>
@@ -122,19 +115,12 @@ fn Tests(id: String, tests: Vec<TaskTest>, reading: Signal<Reading>) -> impl Int
     let gap = tests.iter().filter(|t| in_gap(t)).count();
     let choice = |all_tests, label: String, hint: &str| {
         let id = id.clone();
-        Choice {
-            label,
-            hint: hint.to_owned(),
-            href: Signal::derive(move || {
-                let reading = reading.get();
-                Reading {
-                    all_tests,
-                    ..reading
-                }
-                .href(&id)
-            }),
-            chosen: Signal::derive(move || all.get() == all_tests),
-        }
+        let href = move || {
+            let mut reading = reading.get();
+            reading.all_tests = all_tests;
+            reading.href(&id)
+        };
+        Choice::new(label, hint, href, move || all.get() == all_tests)
     };
     let of_gap = "Tests the target passes and the base does not";
     let choices = vec![

@@ -5,34 +5,31 @@ mod filters;
 
 use leptos::either::{Either, EitherOf3};
 use leptos::prelude::*;
-use leptos_router::hooks::use_query_map;
 use swe_ci_views::browse::{Between, ListOrder, Size, Spread};
 use swe_ci_views::view::{SplitSummary, TaskState, TaskSummary};
 
 use self::data::{Found, TasksQuery, browse};
 use self::filters::Filters;
 use crate::components::{
-    Choice, Choices, Empty, Key, NextPage, PageHead, SpreadChart, Tag, Term, Tone, loaded,
+    CardTable, Choice, Choices, Empty, Key, NextPage, PageTop, SpreadChart, Tag, Term, Tone, loaded,
 };
 use crate::fetched::fetched;
 use crate::format;
 use crate::glossary::Word;
 use crate::pages::routes::{dataset_href, matrix_href, task_href};
 use crate::pages::splits::split_choices;
+use crate::query::of_query;
 
 #[component]
 pub fn TasksPage() -> impl IntoView {
-    let params = use_query_map();
-    let query = Memo::new(move |_| params.with(TasksQuery::of));
+    let query = of_query(TasksQuery::of);
     let resource = fetched(move || query.get(), browse);
     view! {
-        <PageHead title="Tasks" description="The tasks of the benchmark: real repositories between two commits, and the tests that tell them apart."/>
-        <div class="hero">
-            <h1>"Tasks"</h1>
-            <p class="lede">
-                "A task is a real repository at two points of its history, the base and the target. The gap, which an agent has to close, is the tests that pass on the target but not on the base."
-            </p>
-        </div>
+        <PageTop
+            title="Tasks"
+            description="The tasks of the benchmark: real repositories between two commits, and the tests that tell them apart."
+            lede="A task is a real repository at two points of its history, the base and the target. The gap, which an agent has to close, is the tests that pass on the target but not on the base."
+        />
         {loaded(resource, move |found| view! { <TaskList query=query.get_untracked() found/> })}
     }
 }
@@ -99,28 +96,22 @@ fn Rows(query: TasksQuery, found: Found) -> impl IntoView {
         true => all,
         false => format!("{} of {all}", format::thousands(found.found)),
     };
+    let heads = view! {
+        <th role="columnheader" scope="col"><Term word=Word::Task text="Task"/></th>
+        <th role="columnheader" scope="col" class="number"><Term word=Word::Base text="Base"/></th>
+        <Head query=&query size=Size::Tests text="Target" word=Word::Target/>
+        <Head query=&query size=Size::Gap text="Gap" word=Word::Gap/>
+        <Head query=&query size=Size::Commits text="Commits"/>
+        <Head query=&query size=Size::Days text="Time between"/>
+        <Head query=&query size=Size::Lines text="Lines"/>
+        <Head query=&query size=Size::Suite text="Suite"/>
+    }
+    .into_any();
     let row = |task| view! { <TaskRow task/> };
     let rows = found.page.items.into_iter().map(row).collect_view();
     Either::Right(view! {
         <p class="quiet" role="status">{shown}</p>
-        <div class="table-frame">
-            <table class="list cards tasks" role="table">
-                <caption class="visually-hidden">"Tasks"</caption>
-                <thead role="rowgroup">
-                    <tr role="row">
-                        <th role="columnheader" scope="col"><Term word=Word::Task text="Task"/></th>
-                        <th role="columnheader" scope="col" class="number"><Term word=Word::Base text="Base"/></th>
-                        <Head query=&query size=Size::Tests text="Target" word=Word::Target/>
-                        <Head query=&query size=Size::Gap text="Gap" word=Word::Gap/>
-                        <Head query=&query size=Size::Commits text="Commits"/>
-                        <Head query=&query size=Size::Days text="Time between"/>
-                        <Head query=&query size=Size::Lines text="Lines"/>
-                        <Head query=&query size=Size::Suite text="Suite"/>
-                    </tr>
-                </thead>
-                <tbody role="rowgroup">{rows}</tbody>
-            </table>
-        </div>
+        <CardTable class="list cards tasks" caption="Tasks" heads>{rows}</CardTable>
         <p class="footnote">
             "Base and target are numbers of passing tests, and gap of tests to gain. Lines are those added and deleted between the two."
         </p>
