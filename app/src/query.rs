@@ -152,6 +152,13 @@ pub(crate) fn gamma_of(query: &ParamsMap) -> Gamma {
 pub(crate) struct Query(pub String);
 
 impl Query {
+    pub(crate) fn of(fields: impl IntoIterator<Item = (impl AsRef<str>, String)>) -> Self {
+        let fields = fields.into_iter();
+        fields.fold(Self::default(), |query, (name, value)| {
+            query.with(name.as_ref(), Some(value))
+        })
+    }
+
     pub(crate) fn add(&mut self, key: &str, value: Option<impl AsRef<str>>) {
         if let Some(value) = value {
             self.add_plain(key, &encode(value.as_ref()));

@@ -47,7 +47,7 @@ pub fn Field(
     described.row(label, input)
 }
 
-/// A text of several lines. Scripts and browsers leave it as it is.
+/// A text of several lines.
 #[component]
 pub fn LongText(
     form: Form,

@@ -1,8 +1,11 @@
 use leptos::either::Either;
+use leptos::ev::{FocusEvent, KeyboardEvent};
+use leptos::html::{Details, Summary};
 use leptos::prelude::*;
 use leptos_router::components::A;
 use leptos_router::hooks::use_location;
 use swe_ci_views::account::{AccountRole, Identity};
+use wasm_bindgen::JsCast;
 
 use super::Popup;
 use crate::context::Reader;
@@ -112,6 +115,51 @@ fn switch_theme() {
     let _ = root.set_attribute("data-theme", theme);
     if let Ok(Some(storage)) = window.local_storage() {
         let _ = storage.set_item(KEY, theme);
+    }
+}
+
+/// A small panel over the page, opened by its summary, with or without
+/// JavaScript. Escape closes it and returns the focus to its opener; moving the
+/// focus elsewhere closes it too, so that it never covers the focused element.
+#[component]
+pub fn Popup(
+    class: &'static str,
+    #[prop(into)] summary: String,
+    children: Children,
+) -> impl IntoView {
+    let (popup, opener) = (NodeRef::<Details>::new(), NodeRef::<Summary>::new());
+    let close = move || {
+        popup.get_untracked().is_some_and(|popup| {
+            let open = popup.open();
+            popup.set_open(false);
+            open
+        })
+    };
+    let on_key = move |event: KeyboardEvent| {
+        if event.key() == "Escape"
+            && close()
+            && let Some(opener) = opener.get_untracked()
+        {
+            // Focusing may fail; the popup closes all the same.
+            let _ = opener.focus();
+        }
+    };
+    let on_leave = move |event: FocusEvent| {
+        let to = event.related_target();
+        let to = to.and_then(|to| to.dyn_into::<web_sys::Node>().ok());
+        let within = popup
+            .get_untracked()
+            .is_some_and(|p| p.contains(to.as_ref()));
+        // A window that loses focus has no new target, and gets it back.
+        if to.is_some() && !within {
+            close();
+        }
+    };
+    view! {
+        <details class=class node_ref=popup on:keydown=on_key on:focusout=on_leave>
+            <summary node_ref=opener>{summary}</summary>
+            {children()}
+        </details>
     }
 }
 

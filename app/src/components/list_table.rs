@@ -67,6 +67,29 @@ where
     Either::Right(view! { <ListTable caption columns deed class>{rows}</ListTable> })
 }
 
+/// A table in a frame.
+#[component]
+pub fn PlainTable(
+    class: &'static str,
+    caption: &'static str,
+    /// The label of the frame, where a keyboard can scroll it.
+    #[prop(optional)]
+    scrolls: Option<&'static str>,
+    heads: AnyView,
+    children: Children,
+) -> impl IntoView {
+    let (tabindex, role) = (scrolls.map(|_| "0"), scrolls.map(|_| "region"));
+    view! {
+        <div class="table-frame" tabindex=tabindex role=role aria-label=scrolls>
+            <table class=class>
+                <caption class="visually-hidden">{caption}</caption>
+                <thead><tr>{heads}</tr></thead>
+                <tbody>{children()}</tbody>
+            </table>
+        </div>
+    }
+}
+
 /// A line of a list of facts: its name and its value.
 pub fn fact(name: impl IntoView, value: impl IntoView) -> impl IntoView {
     view! { <div><dt>{name}</dt><dd>{value}</dd></div> }

@@ -13,6 +13,7 @@ use crate::context::Reader;
 use crate::error::AppError;
 use crate::fetched::fetched;
 use crate::form_answer::{Form, FormAnswer};
+use crate::format;
 
 /// The values of `done=` and their messages.
 const DONE: [(&str, &str); 4] = [
@@ -156,10 +157,8 @@ fn Invitations(invitations: Vec<InvitationView>, form: Form) -> impl IntoView {
 }
 
 fn invitation_row(invitation: InvitationView) -> impl IntoView {
-    let whom = match invitation.note.is_empty() {
-        true => "–".to_owned(),
-        false => invitation.note,
-    };
+    let note = Some(invitation.note);
+    let whom = format::or_dash(note.filter(|note| !note.is_empty()));
     let label = format!("Withdraw the invitation for {whom}");
     let fields = vec![("invitation", invitation.invitation_id)];
     view! {

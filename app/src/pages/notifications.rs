@@ -13,6 +13,7 @@ use crate::components::{
 use crate::error::AppError;
 use crate::fetched::fetched;
 use crate::form_answer::{Form, FormAnswer};
+use crate::format;
 use crate::pages::routes::run_href;
 
 /// The values of `done=` and their messages.
@@ -93,17 +94,14 @@ fn delivery_row(delivery: DeliveryView) -> impl IntoView {
         0 | 1 => String::new(),
         n => format!(" ({n} tries)"),
     };
-    let answer = match delivery.answer.is_empty() {
-        true => "–".to_owned(),
-        false => delivery.answer,
-    };
+    let answer = Some(delivery.answer).filter(|answer| !answer.is_empty());
     view! {
         <tr role="row">
             <th role="rowheader" scope="row">{about}</th>
             <td role="cell" data-label="To" class="target-address">{delivery.address}</td>
             <td role="cell" data-label="State"><Tag text=state tone=tone/>{tries}</td>
             <td role="cell" data-label="Last try"><Time at=delivery.tried_at/></td>
-            <td role="cell" data-label="Answer">{answer}</td>
+            <td role="cell" data-label="Answer">{format::or_dash(answer)}</td>
             <td role="cell" data-label="Next try"><Time at=delivery.next_try_at/></td>
         </tr>
     }

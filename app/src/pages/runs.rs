@@ -3,7 +3,6 @@
 use leptos::either::Either;
 use leptos::prelude::*;
 use leptos::server_fn::codec::GetUrl;
-use swe_ci_core::run::Progress;
 use swe_ci_views::account::AccountRole;
 use swe_ci_views::view::{Page, RunSummary};
 
@@ -89,17 +88,13 @@ fn run_row(run: RunSummary) -> impl IntoView {
     let why = run
         .withdrawn
         .map(|why| view! { <small>{format!("Withdrawn: {why}")}</small> });
-    let tone = match run.progress {
-        Progress::Finished => "good",
-        Progress::Running => "live",
-        Progress::Queued | Progress::Cancelled => "plain",
-    };
+    let tone = words::progress_tone(run.progress);
     view! {
         <tr role="row">
             <th role="rowheader" scope="row" class="col-model">
                 <a href=run_href(&run.run_id)>{config.model}</a>
                 <span class="tags">
-                    <Tag text=run.progress.name() tone=words::progress_tone(run.progress)/>
+                    <Tag text=run.progress.name() tone/>
                     <KindTag kind=config.kind/>
                     <MarkTag mark=run.mark/>
                     <VisibilityTag visibility=run.visibility/>
@@ -114,7 +109,7 @@ fn run_row(run: RunSummary) -> impl IntoView {
             <td role="cell" data-label="Tasks done">
                 <span class="measure">
                     <span class="measure-number">{format!("{} / {}", run.evolutions_over, run.evolutions)}</span>
-                    <Meter value=run.evolutions_over most=run.evolutions label="Evolutions over" tone/>
+                    <Meter value=run.evolutions_over most=run.evolutions label="Evolutions over" tone=tone.name()/>
                 </span>
             </td>
             <td role="cell" class="number" data-label="Iterations">{format::thousands(run.iterations)}</td>

@@ -1,7 +1,6 @@
 //! How the benchmark measures, its limits, and how to submit results and reuse
 //! data. Every section has an anchor.
 
-mod scores;
 mod text;
 
 use leptos::prelude::*;
@@ -15,10 +14,10 @@ type Section = (&'static str, &'static str, fn() -> AnyView);
 /// In their order on the page.
 const SECTIONS: [Section; 13] = [
     ("protocol", "The protocol", text::protocol),
-    ("evoscore", "EvoScore", scores::score),
-    ("columns", "The other figures", scores::figures),
+    ("evoscore", "EvoScore", text::score),
+    ("columns", "The other figures", text::figures),
     ("certainty", "How sure is that?", text::certainty),
-    ("conventions", "Two conventions", scores::conventions),
+    ("conventions", "Two conventions", text::conventions),
     (
         "fairness",
         "Failures that do not count against an agent",

@@ -9,14 +9,8 @@ use crate::{format, words};
 
 #[component]
 pub(super) fn MessageView(message: Message, q: StoredValue<String>) -> impl IntoView {
-    let Message {
-        number,
-        speaker,
-        at,
-        answered,
-        parts,
-        ..
-    } = message;
+    let (number, speaker) = (message.number, message.speaker);
+    let (answered, parts) = (message.answered, message.parts);
     let id = format!("m{number}");
     let link = format!("#{id}");
     let from = match (speaker, &answered) {
@@ -35,7 +29,7 @@ pub(super) fn MessageView(message: Message, q: StoredValue<String>) -> impl Into
                     " "
                     {from}
                 </h3>
-                <span class="quiet"><Time at=Some(at)/></span>
+                <span class="quiet"><Time at=Some(message.at)/></span>
                 {answered.map(|answered| view! { <p class="quiet message-facts">{facts(&answered)}</p> })}
             </header>
             {parts.collect_view()}

@@ -1,15 +1,14 @@
 //! The transcript of one step: the messages between an agent and its model.
 
 mod data;
-mod finding;
 mod message;
 
+use leptos::either::Either;
 use leptos::prelude::*;
 use swe_ci_core::text::visible;
-use swe_ci_views::conversation::{Begin, Message, MessagesPage, RecordedStep};
+use swe_ci_views::conversation::{Begin, Found, Message, MessagesPage, RecordedStep};
 
-use self::data::{Address, at, link_to, messages_at};
-use self::finding::Finding;
+use self::data::{Address, LONGEST_TEXT, at, link_to, messages_at, path};
 use self::message::MessageView;
 use crate::components::{PageTop, Term, crumb, loaded};
 use crate::fetched::fetched;
@@ -56,18 +55,9 @@ fn ConversationView(page: MessagesPage) -> impl IntoView {
 
 #[component]
 fn Head(step: RecordedStep, total: u32, conversations: usize) -> impl IntoView {
-    let RecordedStep {
-        run_id,
-        model,
-        task_id,
-        sample,
-        evolution_id,
-        iteration,
-        role,
-        attempt,
-        attempts,
-    } = step;
-    let (task, role_name) = (task_id.to_string(), role.name());
+    let (run_id, evolution_id, model) = (step.run_id, step.evolution_id, step.model);
+    let (iteration, role, attempt) = (step.iteration, step.role, step.attempt);
+    let (task, role_name) = (step.task_id.to_string(), role.name());
     let messages = format::count(total, "message");
     let summary = match conversations {
         0 | 1 => messages,
@@ -77,13 +67,13 @@ fn Head(step: RecordedStep, total: u32, conversations: usize) -> impl IntoView {
         "/api/v1/evolutions/{evolution_id}/iterations/{iteration}/{role_name}/trajectory?attempt={attempt}"
     );
     let own = iteration_href(&run_id, &evolution_id, iteration);
-    let others = (attempts.len() > 1).then(|| {
+    let others = (step.attempts.len() > 1).then(|| {
         let one = |n: u32| {
             let href = conversation_href(&run_id, &evolution_id, iteration, role, n);
             let here = (n == attempt).then_some("page");
             view! { <a href=href aria-current=here>{format!("attempt {n}")}</a> }
         };
-        let links = attempts.into_iter().map(one).collect_view();
+        let links = step.attempts.into_iter().map(one).collect_view();
         view! { <nav class="choices" aria-label="Attempts"><span class="choices-links">{links}</span></nav> }
     });
     view! {
@@ -93,7 +83,7 @@ fn Head(step: RecordedStep, total: u32, conversations: usize) -> impl IntoView {
             crumbs=vec![
                 crumb("/runs", "Runs"),
                 crumb(run_href(&run_id), &model),
-                crumb(evolution_href(&run_id, &task, sample), &task),
+                crumb(evolution_href(&run_id, &task, step.sample), &task),
                 crumb(own, format!("Iteration {iteration}")),
             ]
             heading=format!("Transcript of the {role_name}")
@@ -199,5 +189,97 @@ fn Places(
             {summary}
             {link_to(&step, next, &q, "Later messages", "next")}
         </nav>
+    }
+}
+
+/// A form that works without a script: the server renders the hits.
+#[component]
+fn Finding(step: RecordedStep, found: Option<Found>) -> impl IntoView {
+    let q = found.as_ref().map(|found| found.q.clone());
+    let q = q.unwrap_or_default();
+    let hits = found.map(|found| view! { <Hits step=step.clone() found/> });
+    view! {
+        <div class="controls controls-plain said-finding">
+            <form method="get" role="search" action=path(&step) class="field">
+                <input type="hidden" name="attempt" value=step.attempt.to_string()/>
+                <label for="said-q">"Find"</label>
+                <input
+                    id="said-q"
+                    type="search"
+                    name="q"
+                    maxlength=LONGEST_TEXT.to_string()
+                    autocomplete="off"
+                    spellcheck="false"
+                    value=q
+                />
+                <button class="button">"Find"</button>
+            </form>
+            {hits}
+        </div>
+    }
+}
+
+#[component]
+fn Hits(step: RecordedStep, found: Found) -> impl IntoView {
+    let hits = hits_in_words(&found);
+    if found.hits == 0 {
+        return Either::Left(view! { <p role="status">{hits}</p> });
+    }
+    Either::Right(view! {
+        <p role="status">{hits}</p>
+        {link_to(&step, found.previous, &found.q, "Previous hit", "prev")}
+        {link_to(&step, found.next, &found.q, "Next hit", "next")}
+    })
+}
+
+/// "12 hits in 5 messages; the first here is number 2 of 5".
+fn hits_in_words(found: &Found) -> String {
+    if found.hits == 0 {
+        return "It does not occur.".to_owned();
+    }
+    let (hits, messages) = (
+        format::count(found.hits, "hit"),
+        format::count(found.messages, "message"),
+    );
+    let all = format!("{hits} in {messages}");
+    match found.here {
+        Some(here) => format!(
+            "{all}; the first here is number {here} of {}",
+            found.messages
+        ),
+        None => format!("{all}; all of them are earlier"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn in_words() {
+        let check = |hits, messages, here, expect: &str| {
+            let found = Found {
+                q: "x".into(),
+                hits,
+                messages,
+                here,
+                previous: None,
+                next: None,
+            };
+            assert_eq!(hits_in_words(&found), expect);
+        };
+        check(0, 0, None, "It does not occur.");
+        check(
+            1,
+            1,
+            Some(1),
+            "1 hit in 1 message; the first here is number 1 of 1",
+        );
+        check(
+            12,
+            5,
+            None,
+            "12 hits in 5 messages; all of them are earlier",
+        );
     }
 }

@@ -135,17 +135,8 @@ fn summary(diff: &Diff) -> String {
 
 #[component]
 fn File(file: FileDiff, open: bool, layout: Layout, beyond: StoredValue<String>) -> impl IntoView {
-    let FileDiff {
-        path,
-        change,
-        added,
-        removed,
-        body,
-        words,
-        tokens,
-    } = file;
-    let path = named(&path);
-    let counts = matches!(body, Body::Text(_) | Body::LeftOut).then(|| {
+    let (path, added, removed) = (named(&file.path), file.added, file.removed);
+    let counts = matches!(file.body, Body::Text(_) | Body::LeftOut).then(|| {
         let words = format!("{added} added, {removed} removed");
         let (added, removed) = (format!("+{added}"), format!("\u{2212}{removed}"));
         view! {
@@ -157,10 +148,10 @@ fn File(file: FileDiff, open: bool, layout: Layout, beyond: StoredValue<String>)
             </span>
         }
     });
-    let body = match body {
+    let body = match file.body {
         Body::Text(text) if text.is_empty() => says("The file is empty."),
         Body::Text(text) => {
-            let hunks = StoredValue::new(hunks(&text, &words, &tokens));
+            let hunks = StoredValue::new(hunks(&text, &file.words, &file.tokens));
             let label = StoredValue::new(format!("Changes of {path}"));
             let lines = move || {
                 let (hunks, label) = (hunks.get_value(), label.get_value());
@@ -184,10 +175,10 @@ fn File(file: FileDiff, open: bool, layout: Layout, beyond: StoredValue<String>)
         .into_any(),
     };
     view! {
-        <details class="diff-file" open=open && change != FileChange::Removed>
+        <details class="diff-file" open=open && file.change != FileChange::Removed>
             <summary>
                 <code class="diff-path">{path}</code>
-                <Tag text=change.name().to_owned()/>
+                <Tag text=file.change.name().to_owned()/>
                 {counts}
             </summary>
             {body}

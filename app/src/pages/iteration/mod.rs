@@ -100,22 +100,10 @@ fn IterationView(
     #[prop(into)]
     split: Signal<bool>,
 ) -> impl IntoView {
-    let PageData {
-        run_id,
-        model,
-        kind,
-        evolution,
-        inspection,
-    } = whole;
-    let Inspection {
-        evolution_id,
-        iteration,
-        code,
-        changed,
-        files,
-        logs,
-    } = inspection;
-    let imported = kind == Kind::Imported;
+    let (run_id, model, evolution) = (whole.run_id, whole.model, whole.evolution);
+    let imported = whole.kind == Kind::Imported;
+    let inspection = whole.inspection;
+    let (evolution_id, iteration) = (inspection.evolution_id, inspection.iteration);
     let number = iteration.view.iteration;
     let task = evolution.task_id.to_string();
     let last = evolution.iterations.last().map_or(number, |i| i.iteration);
@@ -162,14 +150,14 @@ fn IterationView(
         </section>
         <section aria-labelledby="code-title">
             <h2 id="code-title">"Code"</h2>
-            <ChangedCode code evolution_id=evolution_id.clone() iteration=number layout/>
+            <ChangedCode code=inspection.code evolution_id=evolution_id.clone() iteration=number layout/>
         </section>
         <section aria-labelledby="tests-title">
             <h2 id="tests-title">"Tests"</h2>
             <ChangedTests
                 gained=iteration.gained_tests
                 lost=iteration.lost_tests
-                changed
+                changed=inspection.changed
                 counts_only=evolution.suite.counts_only
                 href=test
             />
@@ -178,12 +166,12 @@ fn IterationView(
                 " · "
                 <a href=json rel="external">"This iteration as JSON"</a>
             </p>
-            <Downloads files evolution_id=evolution_id.clone() iteration=number/>
+            <Downloads files=inspection.files evolution_id=evolution_id.clone() iteration=number/>
         </section>
         <section aria-labelledby="steps-title">
             <h2 id="steps-title">"Steps"</h2>
             <Steps steps=iteration.steps run_id=run_id.clone() evolution_id=evolution_id.clone() imported/>
-            <Logs logs evolution_id iteration=number imported/>
+            <Logs logs=inspection.logs evolution_id iteration=number imported/>
         </section>
         <nav class="paging" aria-label="Iterations">
             {neighbour(number.saturating_sub(1), "Previous iteration", "prev")}

@@ -142,13 +142,13 @@ fn RunRow(
     let tone = words::progress_tone(progress);
     let origin = words::origin(config.harness.name(), &config.provider);
     let created = format::day(&summary.created_at);
-    let figure = |of: fn(&Standing) -> String| standing.as_ref().map_or_else(none, of);
+    let figure = |of: fn(&Standing) -> String| format::or_dash(standing.as_ref().map(of));
     let score = match standing.as_ref().map(|standing| &standing.row) {
         Some(row) => {
             let interval = Signal::stored(row.intervals.map(|i| i.evoscore));
             Either::Left(view! { <Score value=row.evoscore floor interval/> })
         }
-        None => Either::Right(none()),
+        None => Either::Right("–"),
     };
     view! {
         <tr role="row">
@@ -174,10 +174,6 @@ fn is_priced(run: &ModelRun) -> bool {
 
 fn cost(standing: &Standing) -> String {
     format::or_dash(standing.row.micro_usd.map(format::dollars))
-}
-
-fn none() -> String {
-    "–".to_owned()
 }
 
 /// "2 of 7 · 2–4": the rank and its 95 % interval.

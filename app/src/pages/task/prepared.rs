@@ -6,7 +6,7 @@ use leptos::prelude::*;
 use swe_ci_views::preparation::{Lines, Preparation, TaskFinding};
 use swe_ci_views::view::TaskTest;
 
-use crate::components::{Meter, fact};
+use crate::components::{Meter, PlainTable, fact};
 use crate::format;
 
 #[component]
@@ -120,23 +120,13 @@ pub(super) fn GapByFile<'a>(tests: &'a [TaskTest]) -> impl IntoView + use<> {
     };
     (most > 0).then(|| {
         let rows = counts.into_iter().take(MOST_FILES).map(row).collect_view();
+        let heads = view! { <th scope="col">"File"</th><th scope="col" class="number">"Tests"</th><td></td> };
+        let heads = heads.into_any();
         view! {
             <section aria-labelledby="gap-title">
                 <h2 id="gap-title">"The gap by test file"</h2>
                 <p class="quiet">"Tests the target passes and the base does not."</p>
-                <div class="table-frame">
-                    <table class="gap-files">
-                        <caption class="visually-hidden">"The gap by test file"</caption>
-                        <thead>
-                            <tr>
-                                <th scope="col">"File"</th>
-                                <th scope="col" class="number">"Tests"</th>
-                                <td></td>
-                            </tr>
-                        </thead>
-                        <tbody>{rows}</tbody>
-                    </table>
-                </div>
+                <PlainTable class="gap-files" caption="The gap by test file" heads>{rows}</PlainTable>
                 {more}
             </section>
         }

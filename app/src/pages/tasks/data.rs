@@ -70,11 +70,7 @@ impl TasksQuery {
 
     /// The address of this query.
     pub(super) fn href(&self) -> String {
-        let mut query = Query::default();
-        for (name, value) in self.pairs() {
-            query.add(&name, Some(value));
-        }
-        format!("/tasks{}", query.0)
+        Query::of(self.pairs()).at("/tasks")
     }
 
     /// A changed query, starting at the first page.
