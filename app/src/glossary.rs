@@ -12,7 +12,6 @@ pub struct Chapter {
 /// Makes [`Word`], [`CHAPTERS`] and [`Word::entry`] from one list.
 macro_rules! glossary {
     ($($title:literal [$($word:ident($slug:literal, $name:literal, $definition:literal),)+])+) => {
-        /// A word of the glossary.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub enum Word {
             $($($word,)+)+

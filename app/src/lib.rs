@@ -17,8 +17,6 @@ mod app;
 pub mod components;
 mod context;
 mod error;
-mod fetched;
-mod form_answer;
 mod format;
 mod glossary;
 mod markup;
@@ -29,9 +27,9 @@ mod rest;
 mod words;
 
 pub use app::{App, shell};
+pub use components::FormAnswer;
 pub use context::{NotSignedIn, PublicUrl, Reader, SignInProvider, SignInProviders};
 pub use error::{AppError, ErrorKind};
-pub use form_answer::FormAnswer;
 pub use query::encode;
 
 /// The entry point in the browser: takes over the page the server rendered.

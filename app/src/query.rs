@@ -147,7 +147,6 @@ pub(crate) fn gamma_of(query: &ParamsMap) -> Gamma {
     query.get_str("gamma").and_then(gamma).unwrap_or(Gamma::ONE)
 }
 
-/// Builds a query string.
 #[derive(Debug, Default)]
 pub(crate) struct Query(pub String);
 

@@ -112,14 +112,11 @@ fn percent(share: f64) -> String {
     format!("{:.2}%", share * 100.0)
 }
 
-/// A progress bar.
 #[component]
 pub fn Meter(
     #[prop(into)] value: Signal<u32>,
     #[prop(into)] most: Signal<u32>,
-    /// Its accessible label.
-    #[prop(into)]
-    label: String,
+    #[prop(into)] label: String,
     /// `good`: ended well; `live`: in progress; otherwise neutral.
     #[prop(optional, into)]
     tone: Signal<&'static str>,

@@ -7,7 +7,6 @@ use leptos_router::hooks::use_location;
 use swe_ci_views::account::{AccountRole, Identity};
 use wasm_bindgen::JsCast;
 
-use super::Popup;
 use crate::context::Reader;
 use crate::query::encode;
 

@@ -4,7 +4,6 @@ use swe_ci_views::view::{EvolutionView, IterationView};
 use super::{Tag, Tone};
 use crate::{format, words};
 
-/// The table of an evolution's iterations.
 #[component]
 pub fn Iterations(
     evolution: Memo<EvolutionView>,

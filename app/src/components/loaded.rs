@@ -1,9 +1,13 @@
+use std::future::Future;
+
+use codee::{Decoder, Encoder};
 use leptos::either::Either;
 use leptos::prelude::*;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 use super::{PageHead, SignIn};
 use crate::error::{AppError, ErrorKind};
-use crate::fetched::Fetched;
 
 /// The data of a resource, or its error. Old data stays while new data loads.
 pub fn loaded<T, V>(
@@ -128,5 +132,43 @@ pub fn NoRuns(
                 <a href="/runs">"See what is running"</a>
             </p>
         </Empty>
+    }
+}
+
+pub type Fetched<T> = Resource<Result<T, AppError>, Json>;
+
+/// Fetches again whenever the key changes.
+pub fn fetched<A, T, F>(
+    asked: impl Fn() -> A + Send + Sync + 'static,
+    fetch: impl Fn(A) -> F + Send + Sync + 'static,
+) -> Fetched<T>
+where
+    A: PartialEq + Clone + Send + Sync + 'static,
+    T: Serialize + DeserializeOwned + Send + Sync + 'static,
+    F: Future<Output = Result<T, AppError>> + Send + 'static,
+{
+    Resource::new_with_options(asked, fetch, false)
+}
+
+/// JSON read from bytes, as server functions do: reading it from text would put
+/// each type's parsing code into the program twice.
+#[derive(Debug, Clone, Copy)]
+pub struct Json;
+
+impl<T: Serialize> Encoder<T> for Json {
+    type Error = serde_json::Error;
+    type Encoded = String;
+
+    fn encode(value: &T) -> Result<String, Self::Error> {
+        serde_json::to_string(value)
+    }
+}
+
+impl<T: DeserializeOwned> Decoder<T> for Json {
+    type Error = serde_json::Error;
+    type Encoded = str;
+
+    fn decode(text: &str) -> Result<T, Self::Error> {
+        serde_json::from_slice(text.as_bytes())
     }
 }

@@ -20,13 +20,13 @@ pub use bars::{Hatching, Meter, PublishedBar, ScoreBar, floor_of};
 pub use charts::{Funnel, SpreadChart, title as spread_title};
 pub use choice::{Choice, Choices, GammaForm};
 pub use forms::{
-    ActionButton, Confirmation, Field, HiddenFields, LongText, NewPassword, PostForm,
-    ProviderButtons, Refusal, RoleSelect, ShownOnce, TomlFile,
+    ActionButton, Confirmation, Field, Form, FormAnswer, HiddenFields, LongText, NewPassword,
+    PostForm, ProviderButtons, Refusal, RoleSelect, ShownOnce, TomlFile,
 };
 pub use header::{AccountMenu, Popup, SignIn, THEME_SCRIPT, ThemeSwitch};
 pub use iterations::Iterations;
 pub use list_table::{CardTable, ItemTable, ListTable, NextPage, PlainTable, fact};
-pub use loaded::{Empty, NoRuns, NoTasks, Problem, loaded};
+pub use loaded::{Empty, Fetched, NoRuns, NoTasks, Problem, fetched, loaded};
 pub use page_head::{PageHead, PageTop, crumb};
 pub use picture::Picture;
 pub use tag::{Tag, Time, Tone};

@@ -6,13 +6,11 @@ use leptos::server_fn::codec::GetUrl;
 use swe_ci_views::account::{AccountRole, LinkedIdentity, TokenView, WaysIn};
 
 use crate::components::{
-    ActionButton, Confirmation, Field, ItemTable, NewPassword, PageTop, PostForm, Problem,
-    ProviderButtons, Refusal, RoleSelect, ShownOnce, Time, loaded,
+    ActionButton, Confirmation, Field, Form, FormAnswer, ItemTable, NewPassword, PageTop, PostForm,
+    Problem, ProviderButtons, Refusal, RoleSelect, ShownOnce, Time, fetched, loaded,
 };
 use crate::context::{Reader, SignInProviders};
 use crate::error::AppError;
-use crate::fetched::fetched;
-use crate::form_answer::{Form, FormAnswer};
 use crate::words;
 
 /// The values of `done=` and their messages.

@@ -6,13 +6,11 @@ use serde::{Deserialize, Serialize};
 use swe_ci_views::account::{AccountRole, AccountView, InvitationView};
 
 use crate::components::{
-    ActionButton, Confirmation, Field, ItemTable, ListTable, PageTop, PostForm, Refusal,
-    RoleSelect, ShownOnce, Tag, Time, Tone, loaded,
+    ActionButton, Confirmation, Field, Form, FormAnswer, ItemTable, ListTable, PageTop, PostForm,
+    Refusal, RoleSelect, ShownOnce, Tag, Time, Tone, fetched, loaded,
 };
 use crate::context::Reader;
 use crate::error::AppError;
-use crate::fetched::fetched;
-use crate::form_answer::{Form, FormAnswer};
 use crate::format;
 
 /// The values of `done=` and their messages.
@@ -29,7 +27,6 @@ const DONE: [(&str, &str); 4] = [
     ),
 ];
 
-/// All accounts and open invitations.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct People {
     pub accounts: Vec<AccountView>,
@@ -60,7 +57,6 @@ pub fn AccountsPage() -> impl IntoView {
     }
 }
 
-/// All accounts, each with the controls to change it.
 #[component]
 fn AccountList(
     accounts: Vec<AccountView>,

@@ -5,9 +5,8 @@ use leptos::server_fn::codec::GetUrl;
 use swe_ci_views::account::AuditEntry;
 use swe_ci_views::view::Page;
 
-use crate::components::{ItemTable, NextPage, PageTop, Time, loaded};
+use crate::components::{ItemTable, NextPage, PageTop, Time, fetched, loaded};
 use crate::error::AppError;
-use crate::fetched::fetched;
 use crate::query::{Query, named, of_query};
 
 #[server(prefix = "/api/pages", endpoint = "audit", input = GetUrl)]

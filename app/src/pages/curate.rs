@@ -5,10 +5,10 @@ use leptos::server_fn::codec::GetUrl;
 use serde::{Deserialize, Serialize};
 use swe_ci_views::curation::{CurationSummary, Stage};
 
-use crate::components::{ListTable, LongText, PageTop, Time, TomlFile, crumb, loaded};
+use crate::components::{
+    Form, FormAnswer, ListTable, LongText, PageTop, Time, TomlFile, crumb, fetched, loaded,
+};
 use crate::error::AppError;
-use crate::fetched::fetched;
-use crate::form_answer::{Form, FormAnswer};
 use crate::format;
 use crate::pages::routes::curation_href;
 

@@ -9,10 +9,10 @@ use swe_ci_views::curation::{
     BuildAttempt, CandidateView, CurationDetail, CurationState, Fate, RepositoryView,
 };
 
-use crate::components::{Funnel, ListTable, PageTop, Tag, Time, Tone, crumb, loaded};
+use crate::components::{
+    Form, FormAnswer, Funnel, ListTable, PageTop, Tag, Time, Tone, crumb, fetched, loaded,
+};
 use crate::error::AppError;
-use crate::fetched::fetched;
-use crate::form_answer::{Form, FormAnswer};
 use crate::format;
 use crate::pages::routes::{curation_href, dataset_href};
 use crate::query::path_part;

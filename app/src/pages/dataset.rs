@@ -5,9 +5,8 @@ use leptos::server_fn::codec::GetUrl;
 use swe_ci_views::browse::Size;
 use swe_ci_views::dataset::{Counted, SplitDetail};
 
-use crate::components::{Funnel, PageTop, SpreadChart, crumb, loaded};
+use crate::components::{Funnel, PageTop, SpreadChart, crumb, fetched, loaded};
 use crate::error::AppError;
-use crate::fetched::fetched;
 use crate::format;
 use crate::pages::routes::{tasks_between, tasks_href};
 use crate::query::{encode, path_part};

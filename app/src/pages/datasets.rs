@@ -5,9 +5,8 @@ use leptos::prelude::*;
 use swe_ci_views::account::AccountRole;
 use swe_ci_views::view::SplitSummary;
 
-use crate::components::{Empty, ListTable, PageTop, loaded};
+use crate::components::{Empty, ListTable, PageTop, fetched, loaded};
 use crate::context::Reader;
-use crate::fetched::fetched;
 use crate::format;
 use crate::pages::routes::{dataset_href, tasks_href};
 use crate::pages::splits::splits;

@@ -3,11 +3,11 @@
 use leptos::prelude::*;
 use swe_ci_views::account::InvitationView;
 
-use crate::components::{Field, NewPassword, PageHead, ProviderButtons, Time, loaded};
+use crate::components::{
+    Field, Form, FormAnswer, NewPassword, PageHead, ProviderButtons, Time, fetched, loaded,
+};
 use crate::context::SignInProviders;
 use crate::error::AppError;
-use crate::fetched::fetched;
-use crate::form_answer::{Form, FormAnswer};
 use crate::query::path_part;
 use crate::words;
 

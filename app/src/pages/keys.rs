@@ -6,11 +6,10 @@ use leptos::server_fn::codec::GetUrl;
 use swe_ci_core::key::KeyView;
 
 use crate::components::{
-    ActionButton, Confirmation, Field, ItemTable, PageTop, PostForm, Time, loaded,
+    ActionButton, Confirmation, Field, Form, FormAnswer, ItemTable, PageTop, PostForm, Time,
+    fetched, loaded,
 };
 use crate::error::AppError;
-use crate::fetched::fetched;
-use crate::form_answer::{Form, FormAnswer};
 
 const SET: &str = "set-key";
 const REMOVE: &str = "remove-key";

@@ -8,11 +8,10 @@ use swe_ci_views::notification::{
 };
 
 use crate::components::{
-    Confirmation, Field, ItemTable, PageTop, PostForm, Refusal, ShownOnce, Tag, Time, Tone, loaded,
+    Confirmation, Field, Form, FormAnswer, ItemTable, PageTop, PostForm, Refusal, ShownOnce, Tag,
+    Time, Tone, fetched, loaded,
 };
 use crate::error::AppError;
-use crate::fetched::fetched;
-use crate::form_answer::{Form, FormAnswer};
 use crate::format;
 use crate::pages::routes::run_href;
 

@@ -7,11 +7,10 @@ use swe_ci_views::account::AccountRole;
 use swe_ci_views::view::{Page, RunSummary};
 
 use crate::components::{
-    CardTable, Empty, Key, Meter, NextPage, PageTop, Tag, Term, Time, Tone, loaded,
+    CardTable, Empty, Key, Meter, NextPage, PageTop, Tag, Term, Time, Tone, fetched, loaded,
 };
 use crate::context::Reader;
 use crate::error::AppError;
-use crate::fetched::fetched;
 use crate::glossary::Word;
 use crate::pages::mark::{KindTag, MarkKey, MarkTag, VisibilityTag};
 use crate::pages::routes::{run_href, tasks_href};

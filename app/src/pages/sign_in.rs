@@ -5,10 +5,9 @@ use leptos::prelude::*;
 use leptos_router::hooks::{use_params_map, use_query_map};
 use swe_ci_views::account::Identity;
 
-use crate::components::{Field, PageTop, ProviderButtons, Refusal};
+use crate::components::{Field, Form, FormAnswer, PageTop, ProviderButtons, Refusal};
 use crate::context::{NotSignedIn, Reader, SignInProviders};
 use crate::error::set_status;
-use crate::form_answer::{Form, FormAnswer};
 use crate::query::named;
 
 #[component]

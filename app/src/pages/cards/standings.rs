@@ -143,12 +143,7 @@ fn standing_card(
     standing: Option<&Standing>,
     sheet: &LeaderboardData,
 ) -> Card {
-    let Some(Standing {
-        convention,
-        of,
-        row,
-    }) = standing
-    else {
+    let Some(standing) = standing else {
         let sentence = match summary.progress.is_over() {
             true => "None of its tasks has a score.",
             false => "No task of it is scored yet.",
@@ -161,11 +156,12 @@ fn standing_card(
     let study = Study {
         sheet,
         gamma: Gamma::ONE,
-        convention: *convention,
-        rows: vec![row.clone()],
+        convention: standing.convention,
+        rows: vec![standing.row.clone()],
     };
+    let row = &standing.row;
     Card {
-        sentence: rank_in_words(summary, row, *of),
+        sentence: rank_in_words(summary, row, standing.of),
         numbers: vec![
             (format::score(row.evoscore), "EvoScore"),
             (format::share(row.zero_regression_rate), "zero regression"),

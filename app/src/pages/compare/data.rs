@@ -53,7 +53,6 @@ pub async fn comparable_runs(
     })
 }
 
-/// The runs to choose from.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Comparable {
     pub splits: Vec<SplitSummary>,
@@ -62,7 +61,6 @@ pub struct Comparable {
     pub rows: Vec<Row>,
 }
 
-/// The data of the page.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub enum Found {
     Compared(Box<Versus>),

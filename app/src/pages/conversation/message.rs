@@ -147,12 +147,7 @@ const SHOWN_BYTES: usize = 6_000;
 /// A text, as much of it as the page has.
 #[component]
 pub(super) fn FoldedText(content: Text, q: StoredValue<String>) -> impl IntoView {
-    let Text {
-        text,
-        before,
-        after,
-    } = content;
-    let text = visible(&text).into_owned();
+    let text = visible(&content.text).into_owned();
     let (shown, folded) = folded(&text);
     let folded = (!folded.is_empty()).then(|| {
         let open = q.with_value(|q| hits(folded, q).next().is_some());
@@ -166,10 +161,10 @@ pub(super) fn FoldedText(content: Text, q: StoredValue<String>) -> impl IntoView
         }
     });
     view! {
-        {left_out(before, "before")}
+        {left_out(content.before, "before")}
         <div class="said">{marked(shown, q)}</div>
         {folded}
-        {left_out(after, "after")}
+        {left_out(content.after, "after")}
     }
 }
 

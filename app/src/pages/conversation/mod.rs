@@ -10,8 +10,7 @@ use swe_ci_views::conversation::{Begin, Found, Message, MessagesPage, RecordedSt
 
 use self::data::{Address, LONGEST_TEXT, at, link_to, messages_at, path};
 use self::message::MessageView;
-use crate::components::{PageTop, Term, crumb, loaded};
-use crate::fetched::fetched;
+use crate::components::{PageTop, Term, crumb, fetched, loaded};
 use crate::format;
 use crate::glossary::Word;
 use crate::pages::routes::{conversation_href, evolution_href, iteration_href, run_href};
@@ -26,16 +25,9 @@ pub fn ConversationPage() -> impl IntoView {
 
 #[component]
 fn ConversationView(page: MessagesPage) -> impl IntoView {
-    let MessagesPage {
-        step,
-        total,
-        conversations,
-        from,
-        items,
-        previous,
-        next,
-        found,
-    } = page;
+    let (step, total, from) = (page.step, page.total, page.from);
+    let (conversations, items, found) = (page.conversations, page.items, page.found);
+    let (previous, next) = (page.previous, page.next);
     let q = found.as_ref().map_or("", |found| &found.q).to_owned();
     let marked = StoredValue::new(q.clone());
     let places = view! { <Places step=step.clone() total from items=items.len() previous next q/> };

@@ -22,16 +22,15 @@ use wasm_bindgen::JsCast;
 pub(super) use self::data::evolution;
 use self::data::{Chosen, Effort, Shown, chosen_of, evolution_at};
 use self::filter::Filter;
-use self::heat::HeatMap;
+use self::heat::{HeatMap, first_rows};
 use self::panel::Panel;
 use self::scores::ScoresOfEvolution;
 use self::symbols::Legend;
 use self::tests::Tests;
-use self::window::first_rows;
 use crate::components::{
-    Choice, Choices, Iterations, PageTop, Picture, Tag, Term, Time, crumb, fact, loaded,
+    Choice, Choices, Fetched, Iterations, PageTop, Picture, Tag, Term, Time, crumb, fact, fetched,
+    loaded,
 };
-use crate::fetched::{Fetched, fetched};
 use crate::glossary::Word;
 use crate::pages::iteration::{Logs, Steps};
 use crate::pages::mark::KindTag;

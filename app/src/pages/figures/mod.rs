@@ -15,9 +15,8 @@ use swe_ci_views::figures::Figure;
 
 use self::data::{Shown, shown};
 use self::section::{Drawing, Section};
-use crate::components::{Choice, Choices, NoRuns, NoTasks, PageHead, PageTop, loaded};
+use crate::components::{Choice, Choices, NoRuns, NoTasks, PageHead, PageTop, fetched, loaded};
 use crate::error::AppError;
-use crate::fetched::fetched;
 use crate::format;
 use crate::glossary::Word;
 use crate::pages::splits::{convention_choices, split_choices};

@@ -18,9 +18,8 @@ pub(super) use self::code::{ChangedCode, ChangedFiles, Layout};
 pub(super) use self::parts::{Downloads, Facts, Logs, Requirements};
 pub(super) use self::steps::Steps;
 pub(super) use self::tests::ChangedTests;
-use crate::components::{PageTop, Tag, crumb, loaded};
+use crate::components::{PageTop, Tag, crumb, fetched, loaded};
 use crate::error::AppError;
-use crate::fetched::fetched;
 use crate::pages::routes::{
     DIFF, SPLIT, evolution_href, iteration_href, run_href, task_href, test_href,
 };

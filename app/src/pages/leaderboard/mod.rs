@@ -30,8 +30,7 @@ use self::notes::{Announcer, Certainty, OnlyUnseen, Reader, Unranked};
 use self::ranker::Ranks;
 use self::table::Ranking;
 use self::tie::Places;
-use crate::components::{NoRuns, NoTasks, PageTop, Picture, Problem, Term, loaded};
-use crate::fetched::fetched;
+use crate::components::{NoRuns, NoTasks, PageTop, Picture, Problem, Term, fetched, loaded};
 use crate::glossary::Word;
 use crate::query::{Reading, named, of_query};
 

@@ -16,9 +16,8 @@ use swe_ci_views::view::SplitSummary;
 use self::grid::Grid;
 use self::query::MatrixQuery;
 use self::table::{CALM, SOLVED, absence, rows};
-use crate::components::{Choices, GammaForm, NoTasks, PageTop, crumb, loaded};
+use crate::components::{Choices, GammaForm, NoTasks, PageTop, crumb, fetched, loaded};
 use crate::error::AppError;
-use crate::fetched::fetched;
 use crate::pages::mark::KnownByCounts;
 use crate::pages::routes::{model_href, run_href};
 use crate::pages::splits::{convention_choices, split_choices};
@@ -40,7 +39,6 @@ pub fn MatrixPage() -> impl IntoView {
     }
 }
 
-/// The data of the page.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Found {
     pub splits: Vec<SplitSummary>,

@@ -13,9 +13,8 @@ use swe_ci_views::leaderboard::{ModelDetail, ModelRun, Standing};
 
 use self::strengths::StrengthsOfModel;
 use self::trend::TrendOfModel;
-use crate::components::{CardTable, Choices, Key, PageTop, Tag, crumb, floor_of, loaded};
+use crate::components::{CardTable, Choices, Key, PageTop, Tag, crumb, fetched, floor_of, loaded};
 use crate::error::{AppError, ErrorKind};
-use crate::fetched::fetched;
 use crate::glossary::Word;
 use crate::pages::mark::{Column, KindTag, MarkKey, MarkTag, Score, heads, words_of};
 use crate::pages::routes::{model_href, run_href};

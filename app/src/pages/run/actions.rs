@@ -10,9 +10,8 @@ use swe_ci_views::preflight::{Preflight, PreflightState};
 use swe_ci_views::verification::Verification;
 use swe_ci_views::view::RunDetail;
 
-use crate::components::{ActionButton, Field, PostForm, Refusal};
+use crate::components::{ActionButton, Field, Form, FormAnswer, PostForm, Refusal};
 use crate::context::Reader;
-use crate::form_answer::{Form, FormAnswer};
 use crate::format;
 use crate::pages::routes::run_href;
 

@@ -26,9 +26,9 @@ use self::record::{Differences, MarkedBy, Record, ReproducibilityCard, Trust};
 use self::scores::ScoresOfRun;
 use self::status::{AtOnce, Machine, Paused, PreflightNotice, Remaining, Withdrawn};
 use self::usage::UsageFacts;
-use crate::components::{Meter, PageTop, Tag, Term, Time, Tone, crumb, fact, loaded};
-use crate::fetched::fetched;
-use crate::form_answer::FormAnswer;
+use crate::components::{
+    FormAnswer, Meter, PageTop, Tag, Term, Time, Tone, crumb, fact, fetched, loaded,
+};
 use crate::glossary::Word;
 use crate::pages::mark::{KindTag, VisibilityTag};
 use crate::pages::routes::{compare_with_href, model_href, tasks_href};

@@ -12,9 +12,8 @@ use swe_ci_views::view::EvolutionDetail;
 
 use self::files::Files;
 use self::versions::{StyleVersions, named};
-use crate::components::{PageTop, Term, crumb, loaded};
+use crate::components::{PageTop, Term, crumb, fetched, loaded};
 use crate::error::AppError;
-use crate::fetched::fetched;
 use crate::glossary::Word;
 use crate::pages::evolution::evolution;
 use crate::pages::iteration::{ChangedFiles, Layout};

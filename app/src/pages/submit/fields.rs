@@ -6,9 +6,8 @@ use leptos::web_sys;
 use swe_ci_core::run::BadConfig;
 use swe_ci_views::submission::RunForm;
 
-use crate::form_answer::Form;
+use crate::components::Form;
 
-/// A line of text.
 #[component]
 pub fn Line(
     state: FormState,
@@ -51,7 +50,6 @@ pub fn Line(
     }
 }
 
-/// A multi-line text field.
 #[component]
 pub fn Lines(
     state: FormState,
@@ -79,7 +77,6 @@ pub fn Lines(
     }
 }
 
-/// A menu.
 #[component]
 pub fn OneOf(
     state: FormState,
@@ -110,7 +107,6 @@ pub fn OneOf(
     }
 }
 
-/// A field with its texts.
 #[component]
 fn Row(
     state: FormState,

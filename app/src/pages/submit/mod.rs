@@ -11,12 +11,9 @@ use swe_ci_views::account::Visibility;
 use swe_ci_views::submission::{Estimate, OWN_PROGRAMMER, RunForm};
 use swe_ci_views::view::SplitSummary;
 
-use self::fields::{Line, Lines, OneOf, id};
-use self::form_state::FormState;
-use crate::components::{LongText, PageTop, TomlFile, fact, loaded};
+use self::fields::{FormState, Line, Lines, OneOf, id};
+use crate::components::{Form, FormAnswer, LongText, PageTop, TomlFile, fact, fetched, loaded};
 use crate::error::AppError;
-use crate::fetched::fetched;
-use crate::form_answer::{Form, FormAnswer};
 use crate::format;
 use crate::query::{named, of_query};
 
@@ -69,7 +66,6 @@ pub async fn new_run(from: Option<String>) -> Result<Desk, AppError> {
     })
 }
 
-/// The whole form.
 #[component]
 fn RunSheet(desk: Desk, answer: StoredValue<FormAnswer>) -> impl IntoView {
     let sent = Form::new("run", answer);
@@ -300,28 +296,22 @@ fn FromText(sent: Form) -> impl IntoView {
 /// The estimate for the run, and its basis.
 #[component]
 fn Preview(estimate: Estimate) -> impl IntoView {
-    let unknown = || "unknown".to_owned();
     let hours = |seconds: u64| format::seconds(seconds as f64);
+    let [seconds, tokens, money] = [
+        estimate.seconds.map(hours),
+        estimate.tokens.map(format::thousands),
+        estimate.micro_usd.map(format::dollars),
+    ]
+    .map(|known| known.unwrap_or_else(|| "unknown".to_owned()));
+    let disk = format!("{} MiB", format::thousands(estimate.disk_mb));
     let facts = [
         ("Tasks", estimate.tasks.to_string()),
         ("Evolutions", format::thousands(estimate.evolutions)),
         ("Iterations at most", format::thousands(estimate.iterations)),
-        (
-            "Work, one after another",
-            estimate.seconds.map_or_else(unknown, hours),
-        ),
-        (
-            "Tokens",
-            estimate.tokens.map_or_else(unknown, format::thousands),
-        ),
-        (
-            "Money",
-            estimate.micro_usd.map_or_else(unknown, format::dollars),
-        ),
-        (
-            "Disk per running evolution, at most",
-            format!("{} MiB", format::thousands(estimate.disk_mb)),
-        ),
+        ("Work, one after another", seconds),
+        ("Tokens", tokens),
+        ("Money", money),
+        ("Disk per running evolution, at most", disk),
     ];
     let facts = facts.map(|(name, value)| fact(name, value));
     let rests_on = match estimate.rests_on {

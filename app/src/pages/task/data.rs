@@ -9,7 +9,6 @@ use swe_ci_views::view::TaskDetail;
 use crate::error::AppError;
 use crate::query::{Query, encode, parsed};
 
-/// A task with the runs' results on it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct PageData {
     pub detail: TaskDetail,
@@ -26,7 +25,6 @@ pub async fn whole_task(id: String) -> Result<PageData, AppError> {
     })
 }
 
-/// The query of the page.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Reading {
     /// All tests, not only those of the gap.

@@ -37,7 +37,6 @@ pub async fn tasks(
     })
 }
 
-/// The query of the list.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct TasksQuery {
     pub split: Option<String>,
@@ -68,7 +67,6 @@ impl TasksQuery {
         pairs
     }
 
-    /// The address of this query.
     pub(super) fn href(&self) -> String {
         Query::of(self.pairs()).at("/tasks")
     }

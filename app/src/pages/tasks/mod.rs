@@ -11,9 +11,9 @@ use swe_ci_views::view::{SplitSummary, TaskState, TaskSummary};
 use self::data::{Found, TasksQuery, browse};
 use self::filters::Filters;
 use crate::components::{
-    CardTable, Choice, Choices, Empty, Key, NextPage, PageTop, SpreadChart, Tag, Term, Tone, loaded,
+    CardTable, Choice, Choices, Empty, Key, NextPage, PageTop, SpreadChart, Tag, Term, Tone,
+    fetched, loaded,
 };
-use crate::fetched::fetched;
 use crate::format;
 use crate::glossary::Word;
 use crate::pages::routes::{dataset_href, matrix_href, task_href};
