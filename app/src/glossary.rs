@@ -2,7 +2,6 @@
 //! ([`crate::components::Term`]) and the glossary of `/about` are built.
 //! `docs/glossary.md` has the same entries.
 
-/// Words that belong together.
 #[derive(Debug, Clone, Copy)]
 pub struct Chapter {
     pub title: &'static str,

@@ -2,9 +2,9 @@
 //! interactive in the browser (`hydrate`).
 //!
 //! A page is a file: the server functions that fetch its data, the page, and the
-//! components that take plain data. A larger page is a folder, with `data.rs`,
-//! `mod.rs` and `view.rs` for these. Computations that need no browser live in
-//! `swe-ci-core` and `swe-ci-views`, figures in `swe-ci-plots`.
+//! components that take plain data. A larger page is a folder. Computations
+//! that need no browser live in `swe-ci-core` and `swe-ci-views`, figures in
+//! `swe-ci-plots`.
 
 // Views are deeply nested types.
 #![recursion_limit = "256"]
@@ -19,7 +19,6 @@ mod context;
 mod error;
 mod format;
 mod glossary;
-mod markup;
 pub mod pages;
 mod preview;
 mod query;

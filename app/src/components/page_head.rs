@@ -49,7 +49,7 @@ pub fn PageTop(
     children: Option<Children>,
 ) -> impl IntoView {
     let heading = heading.unwrap_or_else(|| title.clone());
-    let link = |(href, name)| view! { <a href=href>{name}</a> };
+    let link = |(href, name): Crumb| view! { <a href=href>{name}</a> };
     let crumbs = (!crumbs.is_empty()).then(|| {
         let links = crumbs.into_iter().map(link).collect_view();
         view! { <nav class="crumbs" aria-label="Where this is">{links}</nav> }

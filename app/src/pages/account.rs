@@ -121,7 +121,6 @@ fn token_row(token: TokenView) -> impl IntoView {
 
 const UNLINK: &str = "unlink";
 
-/// The ways to sign in to the account.
 #[component]
 fn Ways(ways: WaysIn, name: String, answer: StoredValue<FormAnswer>) -> impl IntoView {
     let providers = SignInProviders::at_hand();

@@ -60,7 +60,6 @@ pub fn NotificationsPage() -> impl IntoView {
     }
 }
 
-/// The latest messages and their delivery status.
 #[component]
 fn Deliveries(deliveries: Vec<DeliveryView>) -> impl IntoView {
     view! {

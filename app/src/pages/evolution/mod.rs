@@ -209,17 +209,11 @@ fn Hero(
 }
 
 fn sample_choices(run: &str, task: &str, chosen: u32, samples: u32) -> Vec<Choice> {
-    let choice = |sample: u32| {
-        let (hint, href) = (
-            format!("Sample {sample} of this task"),
-            evolution_href(run, task, sample),
-        );
-        Choice::new(
-            sample.to_string(),
-            hint,
-            move || href.clone(),
-            move || sample == chosen,
-        )
+    let choice = |sample: u32| Choice {
+        label: sample.to_string(),
+        hint: format!("Sample {sample} of this task"),
+        href: Signal::stored(evolution_href(run, task, sample)),
+        chosen: Signal::stored(sample == chosen),
     };
     (1..=samples).map(choice).collect()
 }

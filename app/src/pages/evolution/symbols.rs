@@ -8,7 +8,7 @@ use swe_ci_core::report::Outcome;
 use swe_ci_core::test_history::{Cell, TestHistory, cells};
 
 use super::tests::Tests;
-use crate::markup::escape;
+use crate::format::escape;
 
 /// A symbol, its text for screen readers, its code for the style sheet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -61,19 +61,12 @@ fn Changes(diff: Diff, evolution_id: String, iteration: u32, layout: Layout) -> 
 fn LayoutChoice(layout: Layout) -> impl IntoView {
     let Layout { split, href } = layout;
     let choice = |label, hint, wanted| {
-        Choice::new(
-            label,
-            hint,
-            move || href.run(wanted),
-            move || split.get() == wanted,
-        )
+        let chosen = move || split.get() == wanted;
+        Choice::new(label, hint, move || href.run(wanted), chosen)
     };
-    let (unified, beside) = (
-        "Removed lines above added ones",
-        "Before on the left, after on the right",
-    );
+    let beside = "Before on the left, after on the right";
     let choices = vec![
-        choice("Unified", unified, false),
+        choice("Unified", "Removed lines above added ones", false),
         choice("Side by side", beside, true),
     ];
     let narrow = move || {

@@ -137,9 +137,8 @@ pub(super) fn Hidden(state: BoardState, gamma: bool, view: bool) -> impl IntoVie
 fn published_choices(state: BoardState) -> Vec<Choice> {
     let choice = |label, hint, published| {
         let href = move || state.href(|reading| reading.published = published);
-        Choice::new(label, hint, href, move || {
-            state.get().published == published
-        })
+        let chosen = move || state.get().published == published;
+        Choice::new(label, hint, href, chosen)
     };
     let shown = "Shows results that are only known from publications, below the ranking";
     vec![

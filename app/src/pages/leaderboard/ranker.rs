@@ -69,10 +69,12 @@ impl Ranker for OfSplit {
     }
 
     fn scene(&self, settings: RankingSettings) -> Scene {
-        let Counted {
-            sheet, left_out, ..
-        } = self.counted(settings);
-        Scene::of(sheet, left_out.clone(), settings.convention)
+        let counted = self.counted(settings);
+        Scene::of(
+            &counted.sheet,
+            counted.left_out.clone(),
+            settings.convention,
+        )
     }
 }
 

@@ -186,20 +186,17 @@ fn Limits(action: String, form: Form, budget: Budget, at_once: Option<u32>) -> i
             view! { <Field form name label value=now hint/> }
         })
     };
-    let whole = |n: Option<u64>| n.map(|n| n.to_string());
     let usd = budget.usd.map(|n| n.to_string());
+    let [tokens, requests, seconds] =
+        [budget.tokens, budget.requests, budget.seconds].map(|n| n.map(|n| n.to_string()));
     let limits = [
         limit("budget.usd", "US dollars at most", usd),
-        limit("budget.tokens", "Tokens at most", whole(budget.tokens)),
-        limit(
-            "budget.requests",
-            "Requests at most",
-            whole(budget.requests),
-        ),
+        limit("budget.tokens", "Tokens at most", tokens),
+        limit("budget.requests", "Requests at most", requests),
         limit(
             "budget.seconds",
             "Seconds at most, since its start",
-            whole(budget.seconds),
+            seconds,
         ),
     ];
     let limits = limits.collect_view();

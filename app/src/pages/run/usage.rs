@@ -32,7 +32,6 @@ pub(super) fn UsageFacts(detail: RwSignal<RunDetail>) -> impl IntoView {
     }
 }
 
-/// The formatted figures.
 #[derive(Debug, PartialEq)]
 struct Figures {
     tokens: String,

@@ -1,6 +1,5 @@
 //! The code style of one evolution compared with the oracle's, file by file.
 
-mod files;
 mod versions;
 
 use leptos::either::{Either, EitherOf3};
@@ -10,8 +9,7 @@ use serde::{Deserialize, Serialize};
 use swe_ci_views::style::{CodeVersion, StyleBeside, StyleTools};
 use swe_ci_views::view::EvolutionDetail;
 
-use self::files::Files;
-use self::versions::{StyleVersions, named};
+use self::versions::{Files, StyleVersions, named};
 use crate::components::{PageTop, Term, crumb, fetched, loaded};
 use crate::error::AppError;
 use crate::glossary::Word;
