@@ -7,11 +7,9 @@ use leptos_router::components::{A, FlatRoutes, Route, Router};
 use leptos_router::hooks::use_location;
 use leptos_router::{Lazy, SsrMode, path};
 
-use crate::PublicUrl;
 use crate::components::{AccountMenu, THEME_SCRIPT, ThemeSwitch};
+use crate::context::{PublicUrl, Reader, SignInProviders};
 use crate::pages::{NotFoundPage, lazy};
-use crate::reader::Reader;
-use crate::sign_in_providers::SignInProviders;
 
 /// The whole document around [`App`]; made on the server only. Without scripts
 /// it is a document that works by links and forms.

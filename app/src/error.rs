@@ -125,6 +125,7 @@ impl FromServerFnError for AppError {
 #[cfg(feature = "ssr")]
 mod server {
     use leptos::context::use_context;
+    use swe_ci_core::task::TaskId;
     use swe_ci_engine::{Engine, Error};
 
     use super::{AppError, ErrorKind};
@@ -135,6 +136,11 @@ mod server {
             tracing::error!("no engine was provided to the application");
             AppError::internal()
         })
+    }
+
+    /// A task in an address; an invalid name matches none.
+    pub(crate) fn task_id(name: String) -> Result<TaskId, AppError> {
+        TaskId::new(name).map_err(|_| AppError::not_found("There is no task of this name."))
     }
 
     impl From<Error> for AppError {
@@ -151,16 +157,10 @@ mod server {
                     return Self::internal();
                 }
             };
-            Self::answering(kind, format!("{}.", sentence(&error)))
+            let text = error.to_string();
+            let sentence = crate::format::capital(text.trim_end_matches('.'));
+            Self::answering(kind, format!("{sentence}."))
         }
-    }
-
-    /// The error's text as the start of a sentence.
-    fn sentence(error: &Error) -> String {
-        let text = error.to_string();
-        let mut letters = text.trim_end_matches('.').chars();
-        let first = letters.next().into_iter().flat_map(char::to_uppercase);
-        first.chain(letters).collect()
     }
 
     #[cfg(test)]
@@ -201,4 +201,4 @@ mod server {
 }
 
 #[cfg(feature = "ssr")]
-pub(crate) use server::engine;
+pub(crate) use server::{engine, task_id};

@@ -130,6 +130,13 @@ pub(crate) fn short(digest: &str) -> String {
     hex.chars().take(10).collect()
 }
 
+/// Escapes a text for HTML that is written as text, between tags and in
+/// attributes. Tables of thousands of cells are: as parts of a view, each cell
+/// would be built and then hydrated one by one.
+pub(crate) fn escape(text: &str) -> String {
+    html_escape::encode_quoted_attribute(text).into_owned()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -192,5 +199,15 @@ mod tests {
     #[test]
     fn digests_are_cut_short() {
         assert_eq!(short("sha256:0123456789abcdef"), "0123456789");
+    }
+
+    #[test]
+    fn what_others_wrote_stays_text() {
+        let check = |text, expect| assert_eq!(escape(text), expect);
+        check("plain ä", "plain ä");
+        check(
+            "<a href=\"x\" title='y'>&amp;",
+            "&lt;a href=&quot;x&quot; title=&#x27;y&#x27;&gt;&amp;amp;",
+        );
     }
 }

@@ -2,7 +2,6 @@
 //! ([`crate::components::Term`]) and the glossary of `/about` are built.
 //! `docs/glossary.md` has the same entries.
 
-/// Words that belong together.
 #[derive(Debug, Clone, Copy)]
 pub struct Chapter {
     pub title: &'static str,
@@ -12,7 +11,6 @@ pub struct Chapter {
 /// Makes [`Word`], [`CHAPTERS`] and [`Word::entry`] from one list.
 macro_rules! glossary {
     ($($title:literal [$($word:ident($slug:literal, $name:literal, $definition:literal),)+])+) => {
-        /// A word of the glossary.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub enum Word {
             $($($word,)+)+

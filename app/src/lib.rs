@@ -2,9 +2,9 @@
 //! interactive in the browser (`hydrate`).
 //!
 //! A page is a file: the server functions that fetch its data, the page, and the
-//! components that take plain data. A larger page is a folder, with `data.rs`,
-//! `mod.rs` and `view.rs` for these. Computations that need no browser live in
-//! `swe-ci-core` and `swe-ci-views`, figures in `swe-ci-plots`.
+//! components that take plain data. A larger page is a folder. Computations
+//! that need no browser live in `swe-ci-core` and `swe-ci-views`, figures in
+//! `swe-ci-plots`.
 
 // Views are deeply nested types.
 #![recursion_limit = "256"]
@@ -15,27 +15,21 @@
 
 mod app;
 pub mod components;
+mod context;
 mod error;
-mod fetched;
-mod form_answer;
 mod format;
 mod glossary;
-mod markup;
 pub mod pages;
 mod preview;
-mod public_url;
 mod query;
-mod reader;
-mod sign_in_providers;
+mod rest;
 mod words;
 
 pub use app::{App, shell};
+pub use components::FormAnswer;
+pub use context::{NotSignedIn, PublicUrl, Reader, SignInProvider, SignInProviders};
 pub use error::{AppError, ErrorKind};
-pub use form_answer::FormAnswer;
-pub use public_url::PublicUrl;
 pub use query::encode;
-pub use reader::Reader;
-pub use sign_in_providers::{NotSignedIn, SignInProvider, SignInProviders};
 
 /// The entry point in the browser: takes over the page the server rendered.
 #[cfg(feature = "hydrate")]

@@ -3,13 +3,40 @@
 
 use std::str::FromStr;
 
-use crate::format;
+use leptos::prelude::*;
+use leptos_router::hooks::{use_params_map, use_query_map};
 use leptos_router::params::ParamsMap;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use swe_ci_core::metrics::{Convention, Gamma};
 use swe_ci_core::run::Kind;
 use swe_ci_views::leaderboard::{Columns, View};
 use swe_ci_views::verification::Mark;
+
+use crate::format;
+
+/// A part of the page's path.
+pub(crate) fn path_part(name: &'static str) -> Memo<String> {
+    let params = use_params_map();
+    Memo::new(move |_| params.with(|params| params.get(name).unwrap_or_default()))
+}
+
+/// What the page's query says.
+pub(crate) fn of_query<T>(read: fn(&ParamsMap) -> T) -> Memo<T>
+where
+    T: PartialEq + Send + Sync + 'static,
+{
+    let query = use_query_map();
+    Memo::new(move |_| query.with(read))
+}
+
+/// What path and query of the page say.
+pub(crate) fn of_address<T>(read: fn(&ParamsMap, &ParamsMap) -> T) -> Memo<T>
+where
+    T: PartialEq + Send + Sync + 'static,
+{
+    let (params, query) = (use_params_map(), use_query_map());
+    Memo::new(move |_| params.with(|params| query.with(|query| read(params, query))))
+}
 
 /// The range of γ that people can type: the one the metric is defined for.
 pub(crate) const GAMMA_LEAST: f64 = 0.1;
@@ -120,11 +147,17 @@ pub(crate) fn gamma_of(query: &ParamsMap) -> Gamma {
     query.get_str("gamma").and_then(gamma).unwrap_or(Gamma::ONE)
 }
 
-/// Builds a query string.
 #[derive(Debug, Default)]
 pub(crate) struct Query(pub String);
 
 impl Query {
+    pub(crate) fn of(fields: impl IntoIterator<Item = (impl AsRef<str>, String)>) -> Self {
+        let fields = fields.into_iter();
+        fields.fold(Self::default(), |query, (name, value)| {
+            query.with(name.as_ref(), Some(value))
+        })
+    }
+
     pub(crate) fn add(&mut self, key: &str, value: Option<impl AsRef<str>>) {
         if let Some(value) = value {
             self.add_plain(key, &encode(value.as_ref()));

@@ -182,15 +182,11 @@ pub(crate) fn origin(harness: &str, provider: &str) -> String {
 }
 
 pub(crate) fn limits(limits: &Limits) -> String {
-    let short = |value: f64| {
-        let text = format::decimals(value, 1);
-        text.strip_suffix(".0").unwrap_or(&text).to_owned()
-    };
     format!(
         "{} CPU · {} GiB memory · {} GiB disk · {} processes",
-        short(f64::from(limits.cpus_milli) / 1000.0),
-        short(f64::from(limits.memory_mb) / 1024.0),
-        short(f64::from(limits.disk_mb) / 1024.0),
+        format::few(f64::from(limits.cpus_milli) / 1000.0),
+        format::few(f64::from(limits.memory_mb) / 1024.0),
+        format::few(f64::from(limits.disk_mb) / 1024.0),
         format::thousands(limits.pids)
     )
 }
@@ -229,6 +225,12 @@ pub(crate) fn ending(ending: Ending) -> (&'static str, Tone) {
         Ending::Blocked => ("blocked, not scored", Tone::Warn),
         Ending::Cancelled => ("cancelled, not scored", Tone::Plain),
     }
+}
+
+/// The target tests that pass now, or at the end.
+pub(crate) fn passing(evolution: &EvolutionView) -> u32 {
+    let last = evolution.iterations.last();
+    last.map_or(evolution.suite.base_in_target, |i| i.verdict.in_target())
 }
 
 /// The state of an evolution.

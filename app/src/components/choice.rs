@@ -1,8 +1,11 @@
 use leptos::either::Either;
 use leptos::prelude::*;
+use swe_ci_core::metrics::Gamma;
 
-use super::Term;
+use super::{HiddenFields, Term};
+use crate::format;
 use crate::glossary::Word;
+use crate::query::{GAMMA_LEAST, GAMMA_MOST};
 
 /// One of a few ways to view the page. As a link, it works without JavaScript,
 /// and the address and the history contain it.
@@ -13,6 +16,22 @@ pub struct Choice {
     pub hint: String,
     pub href: Signal<String>,
     pub chosen: Signal<bool>,
+}
+
+impl Choice {
+    pub fn new(
+        label: impl Into<String>,
+        hint: impl Into<String>,
+        href: impl Fn() -> String + Send + Sync + 'static,
+        chosen: impl Fn() -> bool + Send + Sync + 'static,
+    ) -> Self {
+        Self {
+            label: label.into(),
+            hint: hint.into(),
+            href: Signal::derive(href),
+            chosen: Signal::derive(chosen),
+        }
+    }
 }
 
 #[component]
@@ -43,5 +62,30 @@ pub fn Choices(
             {named}
             <span class="choices-links">{links.collect_view()}</span>
         </div>
+    }
+}
+
+/// Loads the same page for another γ.
+#[component]
+pub fn GammaForm(
+    action: &'static str,
+    gamma: Signal<Gamma>,
+    others: Signal<Vec<(&'static str, String)>>,
+) -> impl IntoView {
+    view! {
+        <form class="gamma gamma-plain" method="get" action=action>
+            {move || view! { <HiddenFields fields=others.get()/> }}
+            <label for="gamma">"γ"</label>
+            <input
+                id="gamma"
+                name="gamma"
+                type="number"
+                min=GAMMA_LEAST.to_string()
+                max=GAMMA_MOST.to_string()
+                step="0.01"
+                value=move || format::gamma(gamma.get())
+            />
+            <button class="button">"Apply"</button>
+        </form>
     }
 }

@@ -2,10 +2,8 @@ use leptos::prelude::*;
 use swe_ci_views::view::{EvolutionView, IterationView};
 
 use super::{Tag, Tone};
-use crate::format;
-use crate::words;
+use crate::{format, words};
 
-/// The table of an evolution's iterations.
 #[component]
 pub fn Iterations(
     evolution: Memo<EvolutionView>,

@@ -3,6 +3,30 @@ use leptos::prelude::*;
 
 /// A table whose rows become cards on narrow screens. Its cells have `data-label`s.
 #[component]
+pub fn CardTable(
+    #[prop(into)] class: String,
+    #[prop(optional)] caption: Option<&'static str>,
+    /// The id of its title, where it has no caption.
+    #[prop(optional)]
+    titled: Option<&'static str>,
+    heads: AnyView,
+    children: Children,
+) -> impl IntoView {
+    let caption =
+        caption.map(|caption| view! { <caption class="visually-hidden">{caption}</caption> });
+    view! {
+        <div class="table-frame">
+            <table class=class role="table" aria-labelledby=titled>
+                {caption}
+                <thead role="rowgroup"><tr role="row">{heads}</tr></thead>
+                <tbody role="rowgroup">{children()}</tbody>
+            </table>
+        </div>
+    }
+}
+
+/// A [`CardTable`] with plain headings.
+#[component]
 pub fn ListTable(
     caption: &'static str,
     columns: &'static [&'static str],
@@ -16,20 +40,9 @@ pub fn ListTable(
     let deed = deed.map(|deed| {
         view! { <th role="columnheader" scope="col"><span class="visually-hidden">{deed}</span></th> }
     });
-    view! {
-        <div class="table-frame">
-            <table class=format!("list cards {class}").trim_end().to_owned() role="table">
-                <caption class="visually-hidden">{caption}</caption>
-                <thead role="rowgroup">
-                    <tr role="row">
-                        {columns.iter().copied().map(head).collect_view()}
-                        {deed}
-                    </tr>
-                </thead>
-                <tbody role="rowgroup">{children()}</tbody>
-            </table>
-        </div>
-    }
+    let heads = (columns.iter().copied().map(head).collect_view(), deed).into_any();
+    let class = format!("list cards {class}").trim_end().to_owned();
+    view! { <CardTable class caption heads>{children()}</CardTable> }
 }
 
 /// A [`ListTable`] of these items, or a sentence when there are none.
@@ -52,6 +65,34 @@ where
     }
     let rows = items.into_iter().map(row).collect_view();
     Either::Right(view! { <ListTable caption columns deed class>{rows}</ListTable> })
+}
+
+/// A table in a frame.
+#[component]
+pub fn PlainTable(
+    class: &'static str,
+    caption: &'static str,
+    /// The label of the frame, where a keyboard can scroll it.
+    #[prop(optional)]
+    scrolls: Option<&'static str>,
+    heads: AnyView,
+    children: Children,
+) -> impl IntoView {
+    let (tabindex, role) = (scrolls.map(|_| "0"), scrolls.map(|_| "region"));
+    view! {
+        <div class="table-frame" tabindex=tabindex role=role aria-label=scrolls>
+            <table class=class>
+                <caption class="visually-hidden">{caption}</caption>
+                <thead><tr>{heads}</tr></thead>
+                <tbody>{children()}</tbody>
+            </table>
+        </div>
+    }
+}
+
+/// A line of a list of facts: its name and its value.
+pub fn fact(name: impl IntoView, value: impl IntoView) -> impl IntoView {
+    view! { <div><dt>{name}</dt><dd>{value}</dd></div> }
 }
 
 /// A link to the rest of a list, when there is more.

@@ -1,8 +1,13 @@
+use std::future::Future;
+
+use codee::{Decoder, Encoder};
 use leptos::either::Either;
 use leptos::prelude::*;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
-use super::Problem;
-use crate::fetched::Fetched;
+use super::{PageHead, SignIn};
+use crate::error::{AppError, ErrorKind};
 
 /// The data of a resource, or its error. Old data stays while new data loads.
 pub fn loaded<T, V>(
@@ -26,5 +31,144 @@ where
         <Transition fallback=|| view! { <p class="waiting" role="status">"Loading…"</p> }>
             {shown}
         </Transition>
+    }
+}
+
+/// An error in place of the content that failed to load.
+#[component]
+pub fn Problem(
+    error: AppError,
+    /// Whether it replaces the whole page, and so sets the title.
+    #[prop(optional)]
+    page: bool,
+) -> impl IntoView {
+    // Hydration repeats no request, so the status is set where the error is
+    // created; see `AppError`.
+    let advice = match error.kind {
+        ErrorKind::NotFound => "It may have been removed, or the address has a typo.",
+        ErrorKind::Invalid => "Check the address.",
+        ErrorKind::Unavailable => "Reload the page in a moment.",
+        ErrorKind::TooMany => "Wait before you try again.",
+        ErrorKind::SignIn | ErrorKind::Forbidden | ErrorKind::Internal => "",
+    };
+    let way_on = match error.kind {
+        ErrorKind::SignIn => Either::Left(view! { <SignIn/> }),
+        _ => Either::Right(view! { <a href="/">"Go to the leaderboard"</a> }),
+    };
+    let title = error.kind.title();
+    let head = if page {
+        Either::Left(view! {
+            <PageHead title description=error.message.clone() missing=true/>
+            <h1>{title}</h1>
+        })
+    } else {
+        Either::Right(view! { <h2>{title}</h2> })
+    };
+    view! {
+        <section class="problem" role="alert">
+            <p class="problem-code">{error.kind.status()}</p>
+            {head}
+            <p>{error.message}</p>
+            <p class="quiet">{advice}" "{way_on}</p>
+        </section>
+    }
+}
+
+/// What will appear here, and the command that produces it.
+#[component]
+pub fn Empty(
+    #[prop(into)] title: String,
+    /// The commands, one per line.
+    #[prop(optional, into)]
+    command: String,
+    children: Children,
+) -> impl IntoView {
+    view! {
+        <section class="empty">
+            <svg class="empty-picture" viewBox="0 0 120 48" aria-hidden="true">
+                <path class="empty-goal" d="M8 8H112"/>
+                <path class="empty-line" d="M8 40L30 33L52 35L74 22L96 17L112 9"/>
+                <circle cx="8" cy="40" r="3"/>
+                <circle cx="112" cy="9" r="3"/>
+            </svg>
+            <h2>{title}</h2>
+            <div class="empty-text">{children()}</div>
+            {(!command.is_empty()).then(|| view! { <pre class="command" tabindex="0"><code>{command}</code></pre> })}
+        </section>
+    }
+}
+
+/// Without any dataset: how to get tasks, and how to run them.
+#[component]
+pub fn NoTasks(
+    /// What the page will show.
+    will: &'static str,
+) -> impl IntoView {
+    view! {
+        <Empty title="No tasks yet" command="swe-ci dataset demo\nswe-ci run submit --human --split demo">
+            <p>
+                {will}
+                " The first command creates four small tasks from the release histories of real packages. The second replays the maintainers' changes: the human baseline."
+            </p>
+        </Empty>
+    }
+}
+
+/// For a split without scored runs.
+#[component]
+pub fn NoRuns(
+    split: String,
+    /// What the page will show, and when.
+    will: &'static str,
+) -> impl IntoView {
+    view! {
+        <Empty
+            title=format!("No results on {split} yet")
+            command=format!("swe-ci run submit --human --split {split}")
+        >
+            <p>
+                {will}
+                " This command replays the real history of every task through the same loop and grading: the human baseline. "
+                <a href="/runs">"See what is running"</a>
+            </p>
+        </Empty>
+    }
+}
+
+pub type Fetched<T> = Resource<Result<T, AppError>, Json>;
+
+/// Fetches again whenever the key changes.
+pub fn fetched<A, T, F>(
+    asked: impl Fn() -> A + Send + Sync + 'static,
+    fetch: impl Fn(A) -> F + Send + Sync + 'static,
+) -> Fetched<T>
+where
+    A: PartialEq + Clone + Send + Sync + 'static,
+    T: Serialize + DeserializeOwned + Send + Sync + 'static,
+    F: Future<Output = Result<T, AppError>> + Send + 'static,
+{
+    Resource::new_with_options(asked, fetch, false)
+}
+
+/// JSON read from bytes, as server functions do: reading it from text would put
+/// each type's parsing code into the program twice.
+#[derive(Debug, Clone, Copy)]
+pub struct Json;
+
+impl<T: Serialize> Encoder<T> for Json {
+    type Error = serde_json::Error;
+    type Encoded = String;
+
+    fn encode(value: &T) -> Result<String, Self::Error> {
+        serde_json::to_string(value)
+    }
+}
+
+impl<T: DeserializeOwned> Decoder<T> for Json {
+    type Error = serde_json::Error;
+    type Encoded = str;
+
+    fn decode(text: &str) -> Result<T, Self::Error> {
+        serde_json::from_slice(text.as_bytes())
     }
 }

@@ -3,50 +3,31 @@
 //! None of them writes a `style` attribute: the content security policy forbids
 //! inline styles. Lengths that depend on data are SVG attributes.
 
-mod account_menu;
-mod action_button;
+mod bars;
+mod charts;
 mod choice;
-mod confirmation;
-mod empty;
-mod field;
-mod funnel;
-mod gamma_form;
+mod forms;
+mod header;
 mod iterations;
 mod list_table;
 mod loaded;
-mod meter;
 mod page_head;
 mod picture;
-mod popup;
-mod problem;
-mod provider_buttons;
-mod score_bar;
-mod spread;
 mod tag;
 mod term;
-mod theme_switch;
-mod time;
 
-pub use account_menu::{AccountMenu, SignIn};
-pub use action_button::{ActionButton, HiddenFields, PostForm};
-pub use choice::{Choice, Choices};
-pub use confirmation::{Confirmation, Refusal, ShownOnce};
-pub use empty::{Empty, NoRuns, NoTasks};
-pub use field::{Field, NewPassword, RoleSelect};
-pub use funnel::Funnel;
-pub use gamma_form::GammaForm;
+pub use bars::{Hatching, Meter, PublishedBar, ScoreBar, floor_of};
+pub use charts::{Funnel, SpreadChart, title as spread_title};
+pub use choice::{Choice, Choices, GammaForm};
+pub use forms::{
+    ActionButton, Confirmation, Field, Form, FormAnswer, HiddenFields, LongText, NewPassword,
+    PostForm, ProviderButtons, Refusal, RoleSelect, ShownOnce, TomlFile,
+};
+pub use header::{AccountMenu, Popup, SignIn, THEME_SCRIPT, ThemeSwitch};
 pub use iterations::Iterations;
-pub use list_table::{ItemTable, ListTable, NextPage};
-pub use loaded::loaded;
-pub use meter::Meter;
-pub use page_head::{PageHead, PageTop};
+pub use list_table::{CardTable, ItemTable, ListTable, NextPage, PlainTable, fact};
+pub use loaded::{Empty, Fetched, NoRuns, NoTasks, Problem, fetched, loaded};
+pub use page_head::{PageHead, PageTop, crumb};
 pub use picture::Picture;
-pub use popup::Popup;
-pub use problem::Problem;
-pub use provider_buttons::ProviderButtons;
-pub use score_bar::{Hatching, PublishedBar, ScoreBar, floor_of};
-pub use spread::{SpreadChart, title as spread_title};
-pub use tag::{Tag, Tone};
+pub use tag::{Tag, Time, Tone};
 pub use term::{Explained, Key, Term, heading};
-pub use theme_switch::{THEME_SCRIPT, ThemeSwitch};
-pub use time::Time;

@@ -2,7 +2,7 @@ use leptos::prelude::*;
 use leptos_meta::{Link, Meta, Title};
 use leptos_router::hooks::use_location;
 
-use crate::PublicUrl;
+use crate::context::PublicUrl;
 use crate::preview::{canonical, picture};
 
 /// The title and description of a page, for tabs and search engines, and its
@@ -26,28 +26,50 @@ pub fn PageHead(
     }
 }
 
-/// The head of a page, and its title and a sentence or two on the page itself.
+/// The head of a page, the way to it, and its heading and a sentence or two.
 #[component]
 pub fn PageTop(
-    title: &'static str,
-    description: &'static str,
-    #[prop(optional)] lede: &'static str,
+    #[prop(into)] title: String,
+    #[prop(into)] description: String,
     /// As for [`PageHead`].
     #[prop(optional)]
     missing: bool,
+    /// The pages above this one.
+    #[prop(optional)]
+    crumbs: Vec<Crumb>,
+    /// By default the title.
+    #[prop(optional, into)]
+    heading: Option<String>,
+    /// The class of the heading.
+    #[prop(optional)]
+    class: Option<&'static str>,
+    #[prop(optional, into)] lede: Option<String>,
     /// Below the sentences.
     #[prop(optional)]
     children: Option<Children>,
 ) -> impl IntoView {
-    let lede = (!lede.is_empty()).then(|| view! { <p class="lede">{lede}</p> });
+    let heading = heading.unwrap_or_else(|| title.clone());
+    let link = |(href, name): Crumb| view! { <a href=href>{name}</a> };
+    let crumbs = (!crumbs.is_empty()).then(|| {
+        let links = crumbs.into_iter().map(link).collect_view();
+        view! { <nav class="crumbs" aria-label="Where this is">{links}</nav> }
+    });
     view! {
         <PageHead title description missing/>
+        {crumbs}
         <div class="hero">
-            <h1>{title}</h1>
-            {lede}
+            <h1 class=class>{heading}</h1>
+            {lede.map(|lede| view! { <p class="lede">{lede}</p> })}
             {children.map(|children| children())}
         </div>
     }
+}
+
+/// The address and name of a page.
+pub type Crumb = (String, String);
+
+pub fn crumb(href: impl Into<String>, name: impl Into<String>) -> Crumb {
+    (href.into(), name.into())
 }
 
 /// The canonical address, and title, description and picture for previews of

@@ -1,30 +1,20 @@
 use leptos::prelude::*;
 
-/// The look of a tag. Its word says the same: colour alone is not enough.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Tone {
-    #[default]
-    Plain,
-    Accent,
-    Good,
-    Bad,
-    Warn,
-    Live,
-    /// Produced elsewhere.
-    Elsewhere,
-}
+use crate::format;
 
-impl Tone {
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Plain => "plain",
-            Self::Accent => "accent",
-            Self::Good => "good",
-            Self::Bad => "bad",
-            Self::Warn => "warn",
-            Self::Live => "live",
-            Self::Elsewhere => "elsewhere",
-        }
+swe_ci_core::named! {
+    /// The look of a tag. Its word says the same: colour alone is not enough.
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+    pub enum Tone {
+        #[default]
+        Plain = "plain",
+        Accent = "accent",
+        Good = "good",
+        Bad = "bad",
+        Warn = "warn",
+        Live = "live",
+        /// Produced elsewhere.
+        Elsewhere = "elsewhere",
     }
 }
 
@@ -40,5 +30,21 @@ pub fn Tag(
         <span class="tag" data-tone=move || tone.get().name() title=hint>
             {move || text.get()}
         </span>
+    }
+}
+
+/// A moment, to the minute, in UTC: the same text from server and browser.
+#[component]
+pub fn Time(
+    /// RFC 3339; a dash when there is none.
+    #[prop(into)]
+    at: Option<String>,
+) -> impl IntoView {
+    match at {
+        Some(at) => {
+            let text = format::minute(&at);
+            view! { <time datetime=at>{text}</time> }.into_any()
+        }
+        None => view! { <span class="none">"–"</span> }.into_any(),
     }
 }

@@ -6,13 +6,12 @@ use serde::{Deserialize, Serialize};
 use swe_ci_views::account::{AccountRole, AccountView, InvitationView};
 
 use crate::components::{
-    ActionButton, Confirmation, Field, ItemTable, ListTable, PageTop, PostForm, Refusal,
-    RoleSelect, ShownOnce, Tag, Time, Tone, loaded,
+    ActionButton, Confirmation, Field, Form, FormAnswer, ItemTable, ListTable, PageTop, PostForm,
+    Refusal, RoleSelect, ShownOnce, Tag, Time, Tone, fetched, loaded,
 };
+use crate::context::Reader;
 use crate::error::AppError;
-use crate::fetched::fetched;
-use crate::form_answer::{Form, FormAnswer};
-use crate::reader::Reader;
+use crate::format;
 
 /// The values of `done=` and their messages.
 const DONE: [(&str, &str); 4] = [
@@ -28,7 +27,6 @@ const DONE: [(&str, &str); 4] = [
     ),
 ];
 
-/// All accounts and open invitations.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct People {
     pub accounts: Vec<AccountView>,
@@ -59,7 +57,6 @@ pub fn AccountsPage() -> impl IntoView {
     }
 }
 
-/// All accounts, each with the controls to change it.
 #[component]
 fn AccountList(
     accounts: Vec<AccountView>,
@@ -156,10 +153,8 @@ fn Invitations(invitations: Vec<InvitationView>, form: Form) -> impl IntoView {
 }
 
 fn invitation_row(invitation: InvitationView) -> impl IntoView {
-    let whom = match invitation.note.is_empty() {
-        true => "–".to_owned(),
-        false => invitation.note,
-    };
+    let note = Some(invitation.note);
+    let whom = format::or_dash(note.filter(|note| !note.is_empty()));
     let label = format!("Withdraw the invitation for {whom}");
     let fields = vec![("invitation", invitation.invitation_id)];
     view! {

@@ -2,14 +2,12 @@
 
 use leptos::prelude::*;
 use leptos::server_fn::codec::GetUrl;
-use leptos_router::hooks::use_query_map;
 use swe_ci_views::account::AuditEntry;
 use swe_ci_views::view::Page;
 
-use crate::components::{ItemTable, NextPage, PageTop, Time, loaded};
+use crate::components::{ItemTable, NextPage, PageTop, Time, fetched, loaded};
 use crate::error::AppError;
-use crate::fetched::fetched;
-use crate::query::{Query, named};
+use crate::query::{Query, named, of_query};
 
 #[server(prefix = "/api/pages", endpoint = "audit", input = GetUrl)]
 pub async fn audit(
@@ -26,8 +24,7 @@ pub async fn audit(
 
 #[component]
 pub fn AuditPage() -> impl IntoView {
-    let query = use_query_map();
-    let asked = Memo::new(move |_| query.with(|q| (named(q, "subject"), named(q, "after"))));
+    let asked = of_query(|query| (named(query, "subject"), named(query, "after")));
     let resource = fetched(
         move || asked.get(),
         |(subject, after)| audit(subject, after),

@@ -5,10 +5,10 @@ use leptos::server_fn::codec::GetUrl;
 use serde::{Deserialize, Serialize};
 use swe_ci_views::curation::{CurationSummary, Stage};
 
-use crate::components::{ListTable, PageTop, Time, loaded};
+use crate::components::{
+    Form, FormAnswer, ListTable, LongText, PageTop, Time, TomlFile, crumb, fetched, loaded,
+};
 use crate::error::AppError;
-use crate::fetched::fetched;
-use crate::form_answer::{Form, FormAnswer};
 use crate::format;
 use crate::pages::routes::curation_href;
 
@@ -32,12 +32,12 @@ pub fn CuratePage() -> impl IntoView {
     let form = Form::new("curate", FormAnswer::of_page());
     let resource = fetched(|| (), |()| plans());
     view! {
-        <nav class="crumbs" aria-label="Where this is"><a href="/datasets">"Datasets"</a></nav>
         <PageTop
             title="New dataset"
             description="Make a split from git histories."
             lede="A curation collects repositories, finds stretches of their history with unchanged dependencies, builds an image for each in which its tests run, and turns the best into tasks."
             missing=true
+            crumbs=vec![crumb("/datasets", "Datasets")]
         />
         {loaded(resource, move |planning| view! { <PlanForm planning form/> })}
     }
@@ -46,38 +46,17 @@ pub fn CuratePage() -> impl IntoView {
 #[component]
 fn PlanForm(planning: Planning, form: Form) -> impl IntoView {
     let Planning { example, curations } = planning;
-    let problem = form.problem("plan");
-    let wrong = problem.is_some();
-    let text = form.kept("plan").unwrap_or(example);
-    let described = match wrong {
-        true => "field-plan-problem field-plan-hint",
-        false => "field-plan-hint",
-    };
     view! {
         <form class="form plan" method="post" action="/datasets/new" enctype="multipart/form-data">
-            <div class="form-row">
-                <label for="field-plan">"Plan"</label>
-                <textarea
-                    id="field-plan"
-                    name="plan"
-                    rows="24"
-                    spellcheck="false"
-                    autocapitalize="none"
-                    autofocus=wrong
-                    aria-invalid=wrong.then_some("true")
-                    aria-describedby=described
-                >
-                    {text}
-                </textarea>
-                {problem.map(|why| view! { <p class="form-problem" id="field-plan-problem">{why}</p> })}
-                <p class="quiet" id="field-plan-hint">
-                    "TOML. Image builds have network access and run the set-up code of the named repositories: name only those you trust."
-                </p>
-            </div>
-            <div class="form-row">
-                <label for="field-plan-file">"Or a file"</label>
-                <input id="field-plan-file" type="file" name="plan-file" accept=".toml,application/toml,text/plain"/>
-            </div>
+            <LongText
+                form
+                name="plan"
+                label="Plan"
+                rows=24
+                value=example
+                hint="TOML. Image builds have network access and run the set-up code of the named repositories: name only those you trust."
+            />
+            <TomlFile name="plan-file" label="Or a file"/>
             <button class="button" type="submit">"Begin"</button>
         </form>
         <Before curations/>

@@ -5,17 +5,17 @@ use std::time::Duration;
 use leptos::either::Either;
 use leptos::prelude::*;
 use leptos::server_fn::codec::GetUrl;
-use leptos_router::hooks::use_params_map;
 use swe_ci_views::curation::{
     BuildAttempt, CandidateView, CurationDetail, CurationState, Fate, RepositoryView,
 };
 
-use crate::components::{Funnel, ListTable, PageHead, Tag, Time, Tone, loaded};
+use crate::components::{
+    Form, FormAnswer, Funnel, ListTable, PageTop, Tag, Time, Tone, crumb, fetched, loaded,
+};
 use crate::error::AppError;
-use crate::fetched::fetched;
-use crate::form_answer::{Form, FormAnswer};
 use crate::format;
 use crate::pages::routes::{curation_href, dataset_href};
+use crate::query::path_part;
 
 /// How often the page polls a running curation.
 const LOOK: Duration = Duration::from_secs(3);
@@ -28,8 +28,7 @@ pub async fn curation(id: String) -> Result<CurationDetail, AppError> {
 #[component]
 pub fn CurationPage() -> impl IntoView {
     let form = Form::new("cancel", FormAnswer::of_page());
-    let params = use_params_map();
-    let id = Memo::new(move |_| params.with(|p| p.get("id").unwrap_or_default()));
+    let id = path_part("id");
     // Increases as long as the curation runs.
     let looks = RwSignal::new(0_u32);
     let resource = fetched(move || (id.get(), looks.get()), |(id, _)| curation(id));
@@ -70,17 +69,17 @@ fn Curation(detail: CurationDetail, form: Form) -> impl IntoView {
         view! { <p><a class="button" href=href>"The split"</a></p> }
     });
     view! {
-        <PageHead title=format!("Curation of {split}") description="A split being made from git histories." missing=true/>
-        <nav class="crumbs" aria-label="Where this is">
-            <a href="/datasets">"Datasets"</a>
-            <a href="/datasets/new">"Curations"</a>
-        </nav>
-        <div class="hero">
-            <h1>{split}</h1>
+        <PageTop
+            title=format!("Curation of {split}")
+            description="A split being made from git histories."
+            missing=true
+            crumbs=vec![crumb("/datasets", "Datasets"), crumb("/datasets/new", "Curations")]
+            heading=split
+        >
             <p class="tags"><Tag text=summary.state.name().to_owned() tone=tone(&summary.state)/></p>
             <p class="lede" role="status">{status}</p>
             {done}
-        </div>
+        </PageTop>
         {problem.map(|why| view! { <p class="form-problem" role="alert">{why}</p> })}
         <p class="quiet">"Begun "<Time at=Some(summary.created_at)/>{summary.finished_at.map(|at| view! { ", ended "<Time at=Some(at)/> })}</p>
         {cancel}

@@ -4,9 +4,8 @@ use leptos::prelude::*;
 use leptos::server_fn::codec::GetUrl;
 use swe_ci_views::disk::{DiskPart, DiskUse, ImageUse, size_shown};
 
-use crate::components::{ListTable, PageTop, loaded};
+use crate::components::{ListTable, PageTop, fetched, loaded};
 use crate::error::AppError;
-use crate::fetched::fetched;
 use crate::format;
 
 #[server(prefix = "/api/pages", endpoint = "disk-use", input = GetUrl)]

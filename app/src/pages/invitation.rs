@@ -1,14 +1,14 @@
 //! The page of an invitation link, which creates an account.
 
 use leptos::prelude::*;
-use leptos_router::hooks::use_params_map;
 use swe_ci_views::account::InvitationView;
 
-use crate::components::{Field, NewPassword, PageHead, ProviderButtons, Time, loaded};
+use crate::components::{
+    Field, Form, FormAnswer, NewPassword, PageHead, ProviderButtons, Time, fetched, loaded,
+};
+use crate::context::SignInProviders;
 use crate::error::AppError;
-use crate::fetched::fetched;
-use crate::form_answer::{Form, FormAnswer};
-use crate::sign_in_providers::SignInProviders;
+use crate::query::path_part;
 use crate::words;
 
 // A POST, because addresses end up in logs.
@@ -20,8 +20,7 @@ pub async fn invitation(secret: String) -> Result<InvitationView, AppError> {
 #[component]
 pub fn InvitationPage() -> impl IntoView {
     let form = Form::new("invitation", FormAnswer::of_page());
-    let params = use_params_map();
-    let secret = Memo::new(move |_| params.with(|p| p.get("secret").unwrap_or_default()));
+    let secret = path_part("secret");
     let resource = fetched(move || secret.get(), invitation);
     view! {
         <PageHead title="Invitation" description="Create an account on this site." missing=true/>

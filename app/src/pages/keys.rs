@@ -5,10 +5,11 @@ use leptos::prelude::*;
 use leptos::server_fn::codec::GetUrl;
 use swe_ci_core::key::KeyView;
 
-use crate::components::{ActionButton, Confirmation, Field, ItemTable, PageTop, Time, loaded};
+use crate::components::{
+    ActionButton, Confirmation, Field, Form, FormAnswer, ItemTable, PageTop, PostForm, Time,
+    fetched, loaded,
+};
 use crate::error::AppError;
-use crate::fetched::fetched;
-use crate::form_answer::{Form, FormAnswer};
 
 const SET: &str = "set-key";
 const REMOVE: &str = "remove-key";
@@ -55,8 +56,7 @@ fn Keys(keys: Vec<KeyView>, answer: StoredValue<FormAnswer>) -> impl IntoView {
         />
         <section>
             <h2>"Store a key"</h2>
-            <form class="form" method="post" action="/keys" autocomplete="off">
-                <input type="hidden" name="deed" value=SET/>
+            <PostForm form action="/keys" button="Store the key" autocomplete="off">
                 <Field
                     form
                     name="name"
@@ -72,8 +72,7 @@ fn Keys(keys: Vec<KeyView>, answer: StoredValue<FormAnswer>) -> impl IntoView {
                     hint="As the provider shows it. Give it a limit there."
                     required=true
                 />
-                <button class="button" type="submit">"Store the key"</button>
-            </form>
+            </PostForm>
         </section>
     }
 }

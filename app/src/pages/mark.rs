@@ -1,18 +1,19 @@
-//! Tags beside a result: how far to trust it, how it was made, who sees it.
+//! Tags beside a result: how far to trust it, how it was made, who sees it; and
+//! tables of scores.
 
 use leptos::prelude::*;
 use swe_ci_core::run::Kind;
+use swe_ci_core::uncertainty::Interval;
 use swe_ci_views::account::Visibility;
 use swe_ci_views::verification::Mark;
 
-use crate::components::{Tag, Term};
-use crate::format;
+use crate::components::{ScoreBar, Tag, Term};
 use crate::glossary::Word;
-use crate::words;
+use crate::{format, words};
 
 /// How many runs a table leaves out, because they are known by counts alone.
 #[component]
-pub(super) fn KnownByCounts(runs: u32) -> impl IntoView {
+pub(super) fn KnownByCounts(runs: usize) -> impl IntoView {
     (runs > 0).then(|| {
         let runs = format::count(runs, "run");
         view! { <p class="quiet">{format!("Not listed: {runs} known by counts alone, scored in the reference convention only.")}</p> }
@@ -60,4 +61,73 @@ pub(super) fn KindTag(kind: Kind) -> impl IntoView {
 #[component]
 pub(super) fn VisibilityTag(visibility: Visibility) -> impl IntoView {
     words::visibility(visibility).map(|(text, hint, tone)| view! { <Tag text tone hint/> })
+}
+
+/// A column, headed by a word of the glossary in the form that fits there.
+pub(super) struct Column {
+    word: Word,
+    text: &'static str,
+    is_number: bool,
+}
+
+impl Column {
+    pub(super) const fn text(word: Word, text: &'static str) -> Self {
+        Self {
+            word,
+            text,
+            is_number: false,
+        }
+    }
+
+    pub(super) const fn number(word: Word, text: &'static str) -> Self {
+        Self {
+            word,
+            text,
+            is_number: true,
+        }
+    }
+}
+
+/// The headings of a table whose rows become cards on narrow screens.
+pub(super) fn heads(columns: &'static [Column]) -> impl IntoView {
+    let head = |column: &Column| {
+        let class = column.is_number.then_some("number");
+        view! { <th role="columnheader" scope="col" class=class><Term word=column.word text=column.text/></th> }
+    };
+    columns.iter().map(head).collect_view()
+}
+
+/// The words of the headings, for the key of the table.
+pub(super) fn words_of(columns: &[Column]) -> Vec<Word> {
+    columns.iter().map(|column| column.word).collect()
+}
+
+/// A score as a number, with its interval and its bar.
+#[component]
+pub(super) fn Score(
+    #[prop(into)] value: Signal<f64>,
+    /// Where the scale of the bar starts.
+    #[prop(into)]
+    floor: Signal<f64>,
+    #[prop(optional, into)] interval: Signal<Option<Interval>>,
+) -> impl IntoView {
+    let words = move || {
+        interval.get().map(|interval| {
+            view! {
+                <span class="score-interval">
+                    <span class="visually-hidden">", 95 % interval "</span>
+                    {format::interval(interval, 2)}
+                </span>
+            }
+        })
+    };
+    view! {
+        <span class="score">
+            <span class="score-figures">
+                <span class="score-number">{move || format::score(value.get())}</span>
+                {words}
+            </span>
+            <ScoreBar value floor interval/>
+        </span>
+    }
 }

@@ -27,7 +27,6 @@ mod notifications;
 mod routes;
 mod run;
 mod runs;
-mod score;
 mod sign_in;
 mod splits;
 mod style;

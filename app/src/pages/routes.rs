@@ -154,11 +154,7 @@ impl EvolutionAddress {
 
     /// The page with this query, without defaults.
     pub(super) fn href(&self, selected: &EvolutionQuery) -> String {
-        let mut query = Query::default();
-        for (name, value) in self.fields(selected) {
-            query.add(name, Some(value));
-        }
-        query.at(&self.path())
+        Query::of(self.fields(selected)).at(&self.path())
     }
 
     /// The fields of the page's query, without defaults.

@@ -3,21 +3,19 @@
 use leptos::either::Either;
 use leptos::prelude::*;
 use leptos::server_fn::codec::GetUrl;
-use leptos_router::hooks::use_query_map;
-use swe_ci_core::run::Progress;
 use swe_ci_views::account::AccountRole;
 use swe_ci_views::view::{Page, RunSummary};
 
-use crate::components::{Empty, Key, Meter, NextPage, PageTop, Tag, Term, Time, Tone, loaded};
+use crate::components::{
+    CardTable, Empty, Key, Meter, NextPage, PageTop, Tag, Term, Time, Tone, fetched, loaded,
+};
+use crate::context::Reader;
 use crate::error::AppError;
-use crate::fetched::fetched;
-use crate::format;
 use crate::glossary::Word;
 use crate::pages::mark::{KindTag, MarkKey, MarkTag, VisibilityTag};
 use crate::pages::routes::{run_href, tasks_href};
-use crate::query::{Query, named};
-use crate::reader::Reader;
-use crate::words;
+use crate::query::{Query, named, of_query};
+use crate::{format, words};
 
 #[server(prefix = "/api/pages", endpoint = "runs", input = GetUrl)]
 pub async fn runs(after: Option<String>) -> Result<Page<RunSummary>, AppError> {
@@ -30,8 +28,7 @@ pub async fn runs(after: Option<String>) -> Result<Page<RunSummary>, AppError> {
 
 #[component]
 pub fn RunsPage() -> impl IntoView {
-    let query = use_query_map();
-    let after = Memo::new(move |_| query.with(|q| named(q, "after")));
+    let after = of_query(|query| named(query, "after"));
     let resource = fetched(move || after.get(), runs);
     let new_run = Reader::at_hand()
         .is(AccountRole::Submitter)
@@ -64,25 +61,19 @@ fn RunList(page: Page<RunSummary>) -> impl IntoView {
         .map(|after| Query::default().with("after", Some(after)).at("/runs"));
     let marks = words::marks(page.items.iter().map(|run| run.mark));
     let rows = page.items.into_iter().map(run_row).collect_view();
+    let heads = view! {
+        <th role="columnheader" scope="col"><Term word=Word::Run text="Run"/></th>
+        <th role="columnheader" scope="col"><Term word=Word::Split text="Split"/></th>
+        <th role="columnheader" scope="col">"Tasks done"</th>
+        <th role="columnheader" scope="col" class="number"><Term word=Word::Iteration text="Iterations"/></th>
+        <th role="columnheader" scope="col">"Submitted"</th>
+        <th role="columnheader" scope="col">"Finished"</th>
+    }
+    .into_any();
     Either::Right(view! {
         <Key words=Signal::stored(vec![Word::Run, Word::Split, Word::Iteration])/>
         <MarkKey words=Signal::stored(marks)/>
-        <div class="table-frame">
-            <table class="list cards" role="table">
-                <caption class="visually-hidden">"Runs, newest first"</caption>
-                <thead role="rowgroup">
-                    <tr role="row">
-                        <th role="columnheader" scope="col"><Term word=Word::Run text="Run"/></th>
-                        <th role="columnheader" scope="col"><Term word=Word::Split text="Split"/></th>
-                        <th role="columnheader" scope="col">"Tasks done"</th>
-                        <th role="columnheader" scope="col" class="number"><Term word=Word::Iteration text="Iterations"/></th>
-                        <th role="columnheader" scope="col">"Submitted"</th>
-                        <th role="columnheader" scope="col">"Finished"</th>
-                    </tr>
-                </thead>
-                <tbody role="rowgroup">{rows}</tbody>
-            </table>
-        </div>
+        <CardTable class="list cards" caption="Runs, newest first" heads>{rows}</CardTable>
         <NextPage href=next/>
     })
 }
@@ -96,17 +87,13 @@ fn run_row(run: RunSummary) -> impl IntoView {
     let why = run
         .withdrawn
         .map(|why| view! { <small>{format!("Withdrawn: {why}")}</small> });
-    let tone = match run.progress {
-        Progress::Finished => "good",
-        Progress::Running => "live",
-        Progress::Queued | Progress::Cancelled => "plain",
-    };
+    let tone = words::progress_tone(run.progress);
     view! {
         <tr role="row">
             <th role="rowheader" scope="row" class="col-model">
                 <a href=run_href(&run.run_id)>{config.model}</a>
                 <span class="tags">
-                    <Tag text=run.progress.name() tone=words::progress_tone(run.progress)/>
+                    <Tag text=run.progress.name() tone/>
                     <KindTag kind=config.kind/>
                     <MarkTag mark=run.mark/>
                     <VisibilityTag visibility=run.visibility/>
@@ -121,7 +108,7 @@ fn run_row(run: RunSummary) -> impl IntoView {
             <td role="cell" data-label="Tasks done">
                 <span class="measure">
                     <span class="measure-number">{format!("{} / {}", run.evolutions_over, run.evolutions)}</span>
-                    <Meter value=run.evolutions_over most=run.evolutions label="Evolutions over" tone/>
+                    <Meter value=run.evolutions_over most=run.evolutions label="Evolutions over" tone=tone.name()/>
                 </span>
             </td>
             <td role="cell" class="number" data-label="Iterations">{format::thousands(run.iterations)}</td>

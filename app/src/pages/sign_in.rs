@@ -5,12 +5,10 @@ use leptos::prelude::*;
 use leptos_router::hooks::{use_params_map, use_query_map};
 use swe_ci_views::account::Identity;
 
-use crate::components::{Field, PageTop, ProviderButtons, Refusal};
+use crate::components::{Field, Form, FormAnswer, PageTop, ProviderButtons, Refusal};
+use crate::context::{NotSignedIn, Reader, SignInProviders};
 use crate::error::set_status;
-use crate::form_answer::{Form, FormAnswer};
 use crate::query::named;
-use crate::reader::Reader;
-use crate::sign_in_providers::{NotSignedIn, SignInProviders};
 
 #[component]
 pub fn SignInPage() -> impl IntoView {
@@ -35,7 +33,7 @@ fn not_done(elsewhere: Form) -> Option<String> {
     elsewhere.problem("provider").or_else(|| {
         let id = use_params_map().with_untracked(|params| params.get("provider"))?;
         let problem = use_query_map().with_untracked(|query| named(query, "problem"))?;
-        let why = NotSignedIn::from_word(&problem)?;
+        let why = NotSignedIn::from_name(&problem)?;
         let providers = SignInProviders::at_hand();
         let name = providers.named(&id).map_or("the other site", |p| &p.name);
         set_status(why.status());

@@ -59,12 +59,13 @@ pub(super) fn convention_choices(
 ) -> Vec<Choice> {
     let choice = |convention: Convention| {
         let (chosen, href) = (chosen.clone(), href.clone());
-        Choice {
-            label: convention.name().to_owned(),
-            hint: words::convention(convention).to_owned(),
-            href: Signal::derive(move || href(convention)),
-            chosen: Signal::derive(move || chosen() == convention),
-        }
+        let (label, hint) = (convention.name(), words::convention(convention));
+        Choice::new(
+            label,
+            hint,
+            move || href(convention),
+            move || chosen() == convention,
+        )
     };
     Convention::ALL.map(choice).to_vec()
 }

@@ -1,39 +1,35 @@
 //! How the benchmark measures, its limits, and how to submit results and reuse
 //! data. Every section has an anchor.
 
-mod certainty;
-mod glossary;
-mod protocol;
-mod scores;
-mod sources;
-mod taking;
+mod text;
 
 use leptos::prelude::*;
 
 use crate::components::PageTop;
+use crate::glossary::{CHAPTERS, Chapter, Word};
 
 /// A section: its anchor, its heading and its content.
 type Section = (&'static str, &'static str, fn() -> AnyView);
 
 /// In their order on the page.
 const SECTIONS: [Section; 13] = [
-    ("protocol", "The protocol", protocol::protocol),
-    ("evoscore", "EvoScore", scores::score),
-    ("columns", "The other figures", scores::figures),
-    ("certainty", "How sure is that?", certainty::certainty),
-    ("conventions", "Two conventions", scores::conventions),
+    ("protocol", "The protocol", text::protocol),
+    ("evoscore", "EvoScore", text::score),
+    ("columns", "The other figures", text::figures),
+    ("certainty", "How sure is that?", text::certainty),
+    ("conventions", "Two conventions", text::conventions),
     (
         "fairness",
         "Failures that do not count against an agent",
-        protocol::fairness,
+        text::fairness,
     ),
-    ("human", "The human baseline", sources::human),
-    ("elsewhere", "Results from elsewhere", sources::elsewhere),
-    ("limits", "Limits", certainty::limits),
-    ("submitting", "How to submit", taking::submitting),
-    ("data", "Data and feed", taking::data),
-    ("licence", "Licence", taking::licence),
-    ("glossary", "Glossary", glossary::glossary),
+    ("human", "The human baseline", text::human),
+    ("elsewhere", "Results from elsewhere", text::elsewhere),
+    ("limits", "Limits", text::limits),
+    ("submitting", "How to submit", text::submitting),
+    ("data", "Data and feed", text::data),
+    ("licence", "Licence", text::licence),
+    ("glossary", "Glossary", glossary),
 ];
 
 #[component]
@@ -60,6 +56,31 @@ pub fn AboutPage() -> impl IntoView {
                 <ol>{SECTIONS.map(link).collect_view()}</ol>
             </nav>
             <article class="prose">{SECTIONS.map(section).collect_view()}</article>
+        </div>
+    }
+}
+
+pub(super) fn glossary() -> AnyView {
+    view! {
+        <p>"Words with a dotted underline have an explanation in place; this is the full list."</p>
+        {CHAPTERS.iter().copied().map(chapter).collect_view()}
+    }
+    .into_any()
+}
+
+fn chapter(chapter: Chapter) -> impl IntoView {
+    view! {
+        <h3>{chapter.title}</h3>
+        <dl class="glossary">{chapter.words.iter().copied().map(entry).collect_view()}</dl>
+    }
+}
+
+fn entry(word: Word) -> impl IntoView {
+    let id = format!("term-{}", word.slug());
+    view! {
+        <div id=id>
+            <dt>{word.name()}</dt>
+            <dd>{word.definition()}</dd>
         </div>
     }
 }

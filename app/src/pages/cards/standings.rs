@@ -2,15 +2,14 @@
 
 use swe_ci_core::metrics::{Convention, Gamma};
 use swe_ci_plots::card::{Bar, Card, Shown};
+use swe_ci_plots::{self as plots, Figure, Layout, Theme};
 use swe_ci_views::figures::{Data, Figure as Which, Study};
 use swe_ci_views::leaderboard::{
     Entry, LeaderboardData, ModelDetail, ModelRun, Row, Standing, Versus,
 };
 use swe_ci_views::view::RunSummary;
 
-use crate::format;
-use crate::words;
-use swe_ci_plots::{self as plots, Figure, Layout, Theme};
+use crate::{format, words};
 
 /// More rows would be too small to read.
 const MOST_ROWS: usize = 8;
@@ -144,12 +143,7 @@ fn standing_card(
     standing: Option<&Standing>,
     sheet: &LeaderboardData,
 ) -> Card {
-    let Some(Standing {
-        convention,
-        of,
-        row,
-    }) = standing
-    else {
+    let Some(standing) = standing else {
         let sentence = match summary.progress.is_over() {
             true => "None of its tasks has a score.",
             false => "No task of it is scored yet.",
@@ -162,11 +156,12 @@ fn standing_card(
     let study = Study {
         sheet,
         gamma: Gamma::ONE,
-        convention: *convention,
-        rows: vec![row.clone()],
+        convention: standing.convention,
+        rows: vec![standing.row.clone()],
     };
+    let row = &standing.row;
     Card {
-        sentence: rank_in_words(summary, row, *of),
+        sentence: rank_in_words(summary, row, standing.of),
         numbers: vec![
             (format::score(row.evoscore), "EvoScore"),
             (format::share(row.zero_regression_rate), "zero regression"),

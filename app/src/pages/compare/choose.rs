@@ -7,13 +7,12 @@ use swe_ci_views::leaderboard::Row;
 
 use super::data::Comparable;
 use super::query::CompareQuery;
-use crate::components::{Choices, Empty, PageHead, Tag};
+use crate::components::{Choices, Empty, PageTop, Tag};
 use crate::error::AppError;
-use crate::format;
 use crate::pages::mark::KindTag;
 use crate::pages::routes::compare_href;
 use crate::pages::splits::split_choices;
-use crate::words;
+use crate::{format, words};
 
 #[component]
 pub(super) fn Choose(
@@ -32,13 +31,11 @@ pub(super) fn Choose(
         _ => Either::Right(view! { <Form rows ticked query/> }),
     };
     view! {
-        <PageHead title="Compare runs" description="Two to six runs of one split side by side, task by task, with how sure one can be of their differences."/>
-        <div class="hero">
-            <h1>"Compare runs"</h1>
-            <p class="lede">
-                "Two to six runs of one split side by side: which is ahead, on which tasks, and how likely that is chance."
-            </p>
-        </div>
+        <PageTop
+            title="Compare runs"
+            description="Two to six runs of one split side by side, task by task, with how sure one can be of their differences."
+            lede="Two to six runs of one split side by side: which is ahead, on which tasks, and how likely that is chance."
+        />
         {refused.map(|error| view! { <Refused error by_counts query/> })}
         {several.then(|| view! { <div class="controls controls-plain"><Choices label="Split" choices/></div> })}
         {body}

@@ -19,9 +19,7 @@ pub async fn compare(
     task: Option<String>,
 ) -> Result<Versus, AppError> {
     let runs: Vec<String> = runs.split(',').map(str::to_owned).collect();
-    // An invalid name matches no task.
-    let task = task.map(swe_ci_core::task::TaskId::new).transpose();
-    let task = task.map_err(|_| AppError::not_found("There is no task of this name."))?;
+    let task = task.map(crate::error::task_id).transpose()?;
     let engine = crate::error::engine()?;
     let versus = engine.compare(&runs, gamma, convention, task.as_ref());
     Ok(versus.await?)
@@ -55,7 +53,6 @@ pub async fn comparable_runs(
     })
 }
 
-/// The runs to choose from.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Comparable {
     pub splits: Vec<SplitSummary>,
@@ -64,7 +61,6 @@ pub struct Comparable {
     pub rows: Vec<Row>,
 }
 
-/// The data of the page.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub enum Found {
     Compared(Box<Versus>),

@@ -5,12 +5,11 @@ use swe_ci_core::uncertainty::Interval;
 use swe_ci_views::leaderboard::{Intervals, Row, Versus};
 
 use super::names::{Letter, Name};
-use crate::components::{ScoreBar, Term, floor_of, heading};
-use crate::format;
+use crate::components::{PlainTable, ScoreBar, Term, floor_of, heading};
 use crate::glossary::Word;
 use crate::pages::mark::{KindTag, MarkKey, MarkTag};
 use crate::pages::routes::run_href;
-use crate::words;
+use crate::{format, words};
 
 /// A row of the table: its name, its explanation, its figure and a note beside
 /// it.
@@ -110,7 +109,7 @@ pub(super) fn Heads(versus: Versus, names: Vec<Name>) -> impl IntoView {
     let runs = &versus.runs;
     let columns = || names.iter().zip(runs);
     let heads = columns().map(|(name, row)| view! { <Head name=name.clone() row=row.clone()/> });
-    let heads = heads.collect_view();
+    let heads = view! { <td></td>{heads.collect_view()} }.into_any();
     let lows = runs
         .iter()
         .map(|r| r.intervals.map_or(r.evoscore, |i| i.evoscore.low));
@@ -142,25 +141,17 @@ pub(super) fn Heads(versus: Versus, names: Vec<Name>) -> impl IntoView {
     let marks = words::marks(runs.iter().map(|row| row.mark));
     view! {
         <MarkKey words=Signal::stored(marks)/>
-        <div class="table-frame">
-            <table class="versus-heads">
-                <caption class="visually-hidden">"The runs, over all tasks each was scored on"</caption>
-                <thead>
-                    <tr><td></td>{heads}</tr>
-                </thead>
-                <tbody>
-                    <tr>
-                        <th scope="row"><Term word=Word::EvoScore/></th>
-                        {scores}
-                    </tr>
-                    {lines}
-                    <tr>
-                        <th scope="row" title="Scored tasks, and those of them that are not scored for all of these runs">"Tasks"</th>
-                        {shared}
-                    </tr>
-                </tbody>
-            </table>
-        </div>
+        <PlainTable class="versus-heads" caption="The runs, over all tasks each was scored on" heads>
+            <tr>
+                <th scope="row"><Term word=Word::EvoScore/></th>
+                {scores}
+            </tr>
+            {lines}
+            <tr>
+                <th scope="row" title="Scored tasks, and those of them that are not scored for all of these runs">"Tasks"</th>
+                {shared}
+            </tr>
+        </PlainTable>
     }
 }
 

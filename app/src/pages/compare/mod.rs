@@ -9,23 +9,31 @@ mod pairs;
 mod query;
 mod style;
 mod tasks;
-mod view;
+
+use std::collections::BTreeSet;
 
 use leptos::either::Either;
 use leptos::prelude::*;
-use leptos_router::hooks::use_query_map;
+use swe_ci_views::leaderboard::Versus;
 
 use self::choose::Choose;
+use self::course::CourseOfTask;
 use self::data::{Found, find};
+use self::heads::Heads;
+use self::names::Name;
+use self::pairs::Pairs;
 use self::query::CompareQuery;
-use self::view::SideBySide;
-use crate::components::loaded;
-use crate::fetched::fetched;
+use self::style::Style;
+use self::tasks::Tasks;
+use crate::components::{Choices, GammaForm, PageTop, crumb, fetched, loaded};
+use crate::format;
+use crate::pages::routes::compare_href;
+use crate::pages::splits::convention_choices;
+use crate::query::of_query;
 
 #[component]
 pub fn ComparePage() -> impl IntoView {
-    let params = use_query_map();
-    let query = Memo::new(move |_| params.with(CompareQuery::of));
+    let query = of_query(CompareQuery::of);
     let needed = Memo::new(move |_| query.get().all_pairs());
     let resource = fetched(move || needed.get(), find);
     loaded(resource, move |found| match found {
@@ -36,4 +44,83 @@ pub fn ComparePage() -> impl IntoView {
             refused,
         } => Either::Right(view! { <Choose choice ticked refused query/> }),
     })
+}
+
+#[component]
+fn SideBySide(versus: Versus, #[prop(into)] query: Signal<CompareQuery>) -> impl IntoView {
+    let names = Name::all(&versus.runs);
+    let title = title(&names);
+    let tab = format!("{} runs on {} compared", names.len(), versus.split);
+    let basis = basis(&versus);
+    let course = versus.task.clone();
+    let course = course.map(|task| view! { <CourseOfTask task names=names.clone()/> });
+    let (pairs, tasks) = (versus.pairs.clone(), versus.tasks.clone());
+    let style = versus.style.clone();
+    view! {
+        <PageTop
+            title=tab
+            description=format!("{title} on the split {}, side by side and task by task.", versus.split)
+            crumbs=vec![crumb("/compare", "Compare runs")]
+            heading=title
+            lede=basis
+        />
+        <How query split=versus.split.clone()/>
+        <Heads versus names=names.clone()/>
+        <Pairs pairs names=names.clone() query/>
+        <Style style names=names.clone()/>
+        {course}
+        <Tasks tasks names query/>
+    }
+}
+
+/// The models, as many as fit on a line.
+fn title(names: &[Name]) -> String {
+    if names.len() > 3 {
+        return format!("{} runs", names.len());
+    }
+    let words: Vec<String> = names.iter().map(Name::in_words).collect();
+    words.join(" · ")
+}
+
+/// "Side by side on `full`: 36 tasks of 18 repositories are shared."
+fn basis(versus: &Versus) -> String {
+    let repos: BTreeSet<&str> = versus.tasks.iter().map(|t| t.repo.as_str()).collect();
+    let repositories = format::repositories(repos.len());
+    let tasks = format::count(versus.tasks.len(), "task");
+    let are = if versus.tasks.len() == 1 { "is" } else { "are" };
+    let left_out = match versus.left_out.iter().all(|n| *n == 0) {
+        true => " None is left out.",
+        false => {
+            " Tasks that not all of them were scored on are left out of the table below, and counted for each run."
+        }
+    };
+    format!(
+        "Side by side on {}: {tasks} of {repositories} {are} shared.{left_out}",
+        versus.split
+    )
+}
+
+/// The controls, and links to the same comparison elsewhere.
+#[component]
+fn How(query: Signal<CompareQuery>, split: String) -> impl IntoView {
+    let mut conventions = convention_choices(
+        move || query.with(|a| a.convention),
+        move |convention| query.get().counted(convention).href(),
+    );
+    for choice in &mut conventions {
+        choice.hint = "How tests are counted".to_owned();
+    }
+    let gamma = Signal::derive(move || query.with(|a| a.gamma));
+    let fields = Signal::derive(move || query.with(CompareQuery::but_gamma));
+    view! {
+        <section class="controls" aria-label="How to compare">
+            <GammaForm action="/compare" gamma others=fields/>
+            <div class="controls-choices">
+                <Choices label="Counting" choices=conventions/>
+                <a class="controls-link" href=compare_href(&split)>"Other runs"</a>
+                <a class="controls-link" href=move || query.with(|a| a.api("compare.csv")) rel="external" download="">"CSV"</a>
+                <a class="controls-link" href=move || query.with(|a| a.api("compare")) rel="external">"JSON"</a>
+            </div>
+        </section>
+    }
 }

@@ -4,7 +4,6 @@
 use leptos::prelude::*;
 use swe_ci_views::leaderboard::Row;
 
-/// A run of the comparison.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Name {
     pub run_id: String,

@@ -56,15 +56,14 @@ fn many(pairs: usize) -> String {
 }
 
 fn choices(all: usize, apart: usize, query: Signal<CompareQuery>) -> Vec<Choice> {
-    let choice = |label: String, hint: &str, only_significant| Choice {
-        label,
-        hint: hint.to_owned(),
-        href: Signal::derive(move || {
+    let choice = |label: String, hint, only_significant| {
+        let href = move || {
             let mut query = query.get();
             query.only_significant = only_significant;
             query.href()
-        }),
-        chosen: Signal::derive(move || query.with(|a| a.only_significant == only_significant)),
+        };
+        let chosen = move || query.with(|query| query.only_significant == only_significant);
+        Choice::new(label, hint, href, chosen)
     };
     let significant = format!("significant · {apart}");
     vec![
@@ -150,9 +149,7 @@ fn Balance(comparison: Comparison, first: Name, second: Name) -> impl IntoView {
 
 /// The start and length of each part.
 fn parts(comparison: &Comparison) -> [(String, String); 3] {
-    let Comparison {
-        wins, ties, losses, ..
-    } = *comparison;
+    let (wins, ties, losses) = (comparison.wins, comparison.ties, comparison.losses);
     let all = f64::from((wins + ties + losses).max(1));
     let percent = |n: u32| format!("{:.2}%", f64::from(n) / all * 100.0);
     [

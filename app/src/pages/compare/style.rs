@@ -7,7 +7,7 @@ use swe_ci_views::style::StyleMetric;
 
 use super::heads::figure_cell;
 use super::names::{Letter, Name};
-use crate::components::Term;
+use crate::components::{PlainTable, Term};
 use crate::format;
 use crate::glossary::Word;
 
@@ -53,6 +53,7 @@ pub(super) fn Style(style: Vec<StyleRates>, names: Vec<Name>) -> impl IntoView {
         view! { <th scope="col"><Letter letter=name.letter series=name.series/>" "{name.model}</th> }
     };
     let heads = names.into_iter().map(head).collect_view();
+    let heads = view! { <td></td>{heads} }.into_any();
     let is_known = |line: &&Line| style.iter().any(|rates| (line.of)(rates).is_some());
     let known = LINES.iter().filter(is_known);
     let lines = known.map(|line| {
@@ -74,15 +75,9 @@ pub(super) fn Style(style: Vec<StyleRates>, names: Vec<Name>) -> impl IntoView {
                 <Term word=Word::WinRate/>
                 " of their last code."
             </p>
-            <div class="table-frame" tabindex="0" role="region" aria-label="Code style of the runs">
-                <table class="versus-heads versus-style">
-                    <caption class="visually-hidden">"Code style of the runs beside the oracle's"</caption>
-                    <thead>
-                        <tr><td></td>{heads}</tr>
-                    </thead>
-                    <tbody>{lines}</tbody>
-                </table>
-            </div>
+            <PlainTable class="versus-heads versus-style" caption="Code style of the runs beside the oracle's" scrolls="Code style of the runs" heads>
+                {lines}
+            </PlainTable>
         </section>
     })
 }

@@ -5,6 +5,7 @@ use swe_ci_views::leaderboard::{SharedResult, SharedTask};
 
 use super::names::{Letter, Name};
 use super::query::CompareQuery;
+use crate::components::PlainTable;
 use crate::format;
 use crate::pages::routes::{COURSE, evolution_href, task_href};
 
@@ -35,6 +36,9 @@ pub(super) fn Tasks(
     let row = |task| view! { <TaskRow task names=names.clone() widest query/> };
     let rows = tasks.into_iter().map(row).collect_view();
     let last = if two { "Difference" } else { "Apart by" };
+    let heads =
+        view! { <th scope="col">"Task"</th>{heads}<th scope="col" class="number">{last}</th> };
+    let heads = heads.into_any();
     view! {
         <section aria-labelledby="tasks-title">
             <h2 id="tasks-title">"Task by task"</h2>
@@ -44,19 +48,7 @@ pub(super) fn Tasks(
                 <span class="turns">"iterations used"</span>
                 ", ✓ solved, ▼ iterations that broke something. A score links to the run's evolution of the task."
             </p>
-            <div class="table-frame">
-                <table class="versus-tasks">
-                    <caption class="visually-hidden">"Shared tasks"</caption>
-                    <thead>
-                        <tr>
-                            <th scope="col">"Task"</th>
-                            {heads}
-                            <th scope="col" class="number">{last}</th>
-                        </tr>
-                    </thead>
-                    <tbody>{rows}</tbody>
-                </table>
-            </div>
+            <PlainTable class="versus-tasks" caption="Shared tasks" heads>{rows}</PlainTable>
         </section>
     }
 }

@@ -2,23 +2,15 @@
 
 use leptos::prelude::*;
 use swe_ci_core::text::visible;
-use swe_ci_views::conversation::{Answered, Argument, Message, Part, Speaker};
+use swe_ci_views::conversation::{Answered, Argument, Message, Part, Speaker, Text, hits};
 
-use super::text::FoldedText;
 use crate::components::{Tag, Time, Tone};
-use crate::format;
-use crate::words;
+use crate::{format, words};
 
 #[component]
 pub(super) fn MessageView(message: Message, q: StoredValue<String>) -> impl IntoView {
-    let Message {
-        number,
-        speaker,
-        at,
-        answered,
-        parts,
-        ..
-    } = message;
+    let (number, speaker) = (message.number, message.speaker);
+    let (answered, parts) = (message.answered, message.parts);
     let id = format!("m{number}");
     let link = format!("#{id}");
     let from = match (speaker, &answered) {
@@ -37,7 +29,7 @@ pub(super) fn MessageView(message: Message, q: StoredValue<String>) -> impl Into
                     " "
                     {from}
                 </h3>
-                <span class="quiet"><Time at=Some(at)/></span>
+                <span class="quiet"><Time at=Some(message.at)/></span>
                 {answered.map(|answered| view! { <p class="quiet message-facts">{facts(&answered)}</p> })}
             </header>
             {parts.collect_view()}
@@ -139,13 +131,96 @@ fn Call(
 #[component]
 fn Named(text: String, q: StoredValue<String>) -> impl IntoView {
     let text = visible(&format::clip(&text, 200)).into_owned();
-    view! { <code>{super::text::marked(&text, q)}</code> }
+    view! { <code>{marked(&text, q)}</code> }
 }
 
 #[component]
 fn CallId(id: String) -> impl IntoView {
     let id = visible(&format::clip(&id, 60)).into_owned();
     view! { <small class="quiet">{id}</small> }
+}
+
+/// Longer texts are folded after this many lines or bytes.
+const SHOWN_LINES: usize = 40;
+const SHOWN_BYTES: usize = 6_000;
+
+/// A text, as much of it as the page has.
+#[component]
+pub(super) fn FoldedText(content: Text, q: StoredValue<String>) -> impl IntoView {
+    let text = visible(&content.text).into_owned();
+    let (shown, folded) = folded(&text);
+    let folded = (!folded.is_empty()).then(|| {
+        let open = q.with_value(|q| hits(folded, q).next().is_some());
+        let more = more(folded);
+        let rest = marked(folded, q);
+        view! {
+            <details class="said-more" open=open>
+                <summary>{more}</summary>
+                <div class="said">{rest}</div>
+            </details>
+        }
+    });
+    view! {
+        {left_out(content.before, "before")}
+        <div class="said">{marked(shown, q)}</div>
+        {folded}
+        {left_out(content.after, "after")}
+    }
+}
+
+/// "12 kB before this are in the recording."
+fn left_out(bytes: u64, place: &'static str) -> Option<impl IntoView> {
+    (bytes > 0).then(|| {
+        let kilobytes = format::thousands(bytes.div_ceil(1_000));
+        view! { <p class="quiet">{format!("{kilobytes} kB {place} this are in the recording.")}</p> }
+    })
+}
+
+fn more(folded: &str) -> String {
+    match folded.lines().count() {
+        1 => "The rest of it".to_owned(),
+        lines => format::count(lines, "more line"),
+    }
+}
+
+/// The visible and the folded part, split between lines if possible.
+fn folded(text: &str) -> (&str, &str) {
+    let lines = text.split_inclusive('\n').take(SHOWN_LINES);
+    let mut end = lines.map(str::len).sum();
+    if end > SHOWN_BYTES {
+        end = text.floor_char_boundary(SHOWN_BYTES);
+        end = text[..end].rfind('\n').map_or(end, |at| at + 1);
+    }
+    let (shown, rest) = text.split_at(end);
+    // One or two lines are not worth folding.
+    match rest.lines().count() {
+        ..3 if rest.len() < 500 => (text, ""),
+        _ => (shown.trim_end_matches('\n'), rest),
+    }
+}
+
+/// The text with search hits marked.
+pub(super) fn marked(text: &str, q: StoredValue<String>) -> impl IntoView + use<> {
+    let pieces = q.with_value(|q| pieces(text, q));
+    let view = |(is_hit, piece): (bool, String)| match is_hit {
+        true => view! { <mark>{piece}</mark> }.into_any(),
+        false => piece.into_any(),
+    };
+    pieces.into_iter().map(view).collect_view()
+}
+
+/// The text in pieces, each a hit or not.
+fn pieces(text: &str, q: &str) -> Vec<(bool, String)> {
+    let mut pieces = Vec::new();
+    let mut end = 0;
+    for hit in hits(text, q) {
+        pieces.push((false, text[end..hit.start].to_owned()));
+        pieces.push((true, text[hit.clone()].to_owned()));
+        end = hit.end;
+    }
+    pieces.push((false, text[end..].to_owned()));
+    pieces.retain(|(_, piece)| !piece.is_empty());
+    pieces
 }
 
 #[cfg(test)]
@@ -167,5 +242,44 @@ mod tests {
             facts(&answered),
             "exchange 3 · glm␛ · 12 s · 2 retries · stopped: length"
         );
+    }
+
+    #[test]
+    fn long_texts_are_folded_between_lines() {
+        let check = |text: &str, shown: usize, rest: usize| {
+            let (first, more) = folded(text);
+            assert_eq!((first.len(), more.len()), (shown, rest));
+        };
+        check("", 0, 0);
+        check(&"x\n".repeat(40), 80, 0);
+        check(&"x\n".repeat(42), 84, 0);
+        check(&"x\n".repeat(50), 79, 20);
+        check(&"y".repeat(7_000), 6_000, 1_000);
+        check(
+            &format!("{}\n{}", "y".repeat(5_000), "z".repeat(9_000)),
+            5_000,
+            9_000,
+        );
+        check(&"é".repeat(4_000), 6_000, 2_000);
+    }
+
+    #[test]
+    fn what_was_looked_for_is_apart() {
+        let check = |text: &str, q: &str, expect: &[(bool, &str)]| {
+            let seen = pieces(text, q);
+            let seen: Vec<_> = seen
+                .iter()
+                .map(|(hit, text)| (*hit, text.as_str()))
+                .collect();
+            assert_eq!(seen, expect);
+        };
+        check("an egg", "", &[(false, "an egg")]);
+        check(
+            "An egg, an",
+            "AN",
+            &[(true, "An"), (false, " egg, "), (true, "an")],
+        );
+        check("<b>", "b", &[(false, "<"), (true, "b"), (false, ">")]);
+        check("", "x", &[]);
     }
 }

@@ -1,17 +1,12 @@
 //! Filtering tests: links, and a text field.
 
-use std::time::Duration;
-
-use leptos::leptos_dom::helpers::TimeoutHandle;
 use leptos::prelude::*;
 use swe_ci_core::test_history::Wanted;
 
 use super::tests::Tests;
 use crate::components::{Choice, Choices, HiddenFields};
 use crate::pages::routes::{EvolutionAddress, EvolutionQuery};
-
-/// How long typing must rest before the address follows.
-const SETTLED: Duration = Duration::from_millis(250);
+use crate::rest::Rest;
 
 /// Filters immediately; the address follows when typing rests. Without
 /// JavaScript a button submits the form.
@@ -123,7 +118,7 @@ struct Following {
     reading: Signal<EvolutionQuery>,
     text: RwSignal<String>,
     go: Callback<EvolutionQuery>,
-    waiting: StoredValue<Option<TimeoutHandle>>,
+    rest: Rest,
 }
 
 impl Following {
@@ -136,37 +131,24 @@ impl Following {
             reading,
             text,
             go,
-            waiting: StoredValue::new(None),
+            rest: Rest::new(),
         };
         // Back and forward change the text, but not while somebody types.
         Effect::new(move || {
             let from_address = reading.with(|r| r.text.clone());
-            if following.waiting.with_value(Option::is_none) && text.get_untracked() != from_address
-            {
+            if !following.rest.is_awaited() && text.get_untracked() != from_address {
                 text.set(from_address);
             }
         });
-        on_cleanup(move || following.stop_waiting());
         following
     }
 
     /// Updates the address, unless the text changes again first.
     fn later(self) {
-        self.stop_waiting();
-        let arrive = move || {
-            self.waiting.set_value(None);
+        self.rest.then(move || {
             let reading = self.reading.get_untracked();
             let text = self.text.get_untracked();
             self.go.run(EvolutionQuery { text, ..reading });
-        };
-        self.waiting
-            .set_value(set_timeout_with_handle(arrive, SETTLED).ok());
-    }
-
-    fn stop_waiting(self) {
-        let waiting = self.waiting.try_update_value(Option::take).flatten();
-        if let Some(handle) = waiting {
-            handle.clear();
-        }
+        });
     }
 }

@@ -9,12 +9,11 @@ use swe_ci_views::view::EvolutionDetail;
 
 use super::data::Chosen;
 use crate::components::Tag;
-use crate::format;
 use crate::pages::iteration::{
     ChangedCode, ChangedTests, Downloads, Facts, Layout, Logs, Requirements, Steps,
 };
 use crate::pages::routes::{EvolutionAddress, EvolutionQuery, iteration_href};
-use crate::words;
+use crate::{format, words};
 
 #[component]
 pub(super) fn Panel(
@@ -106,14 +105,7 @@ fn Inspected(
         let imported = d.kind == Kind::Imported;
         (d.view.suite, imported, EvolutionAddress::of_detail(d))
     });
-    let Inspection {
-        evolution_id,
-        iteration,
-        code,
-        changed,
-        files,
-        logs,
-    } = inspection;
+    let (evolution_id, iteration) = (inspection.evolution_id, inspection.iteration);
     let number = iteration.view.iteration;
     let (sign, word, tone) = words::verdict(&iteration.view, suite.target);
     let there = address.clone();
@@ -142,18 +134,18 @@ fn Inspected(
             imported
         />
         <h3>"Changes"</h3>
-        <ChangedCode code evolution_id=evolution_id.clone() iteration=number layout/>
+        <ChangedCode code=inspection.code evolution_id=evolution_id.clone() iteration=number layout/>
         <h3>"Results"</h3>
         <ChangedTests
             gained=iteration.gained_tests
             lost=iteration.lost_tests
-            changed
+            changed=inspection.changed
             counts_only=suite.counts_only
             href=test
         />
-        <Downloads files evolution_id=evolution_id.clone() iteration=number/>
+        <Downloads files=inspection.files evolution_id=evolution_id.clone() iteration=number/>
         <h3>"Usage"</h3>
         <Steps steps=iteration.steps run_id evolution_id=evolution_id.clone() imported/>
-        <Logs logs evolution_id iteration=number imported/>
+        <Logs logs=inspection.logs evolution_id iteration=number imported/>
     }
 }

@@ -7,7 +7,7 @@ use swe_ci_core::step::Ending;
 use swe_ci_views::leaderboard::EvolutionScore;
 use swe_ci_views::view::EvolutionView;
 
-use crate::components::{Term, heading};
+use crate::components::{PlainTable, Term, heading};
 use crate::format;
 use crate::glossary::Word;
 
@@ -97,15 +97,7 @@ fn table(scores: &[(Convention, EvolutionScore)]) -> impl IntoView + use<> {
         }
     };
     let rows = MEASURES.iter().map(row).collect_view();
-    view! {
-        <div class="table-frame">
-            <table class="measures">
-                <caption class="visually-hidden">"Scores by convention"</caption>
-                <thead>
-                    <tr><th scope="col">"Measure, by "<Term word=Word::Convention/></th>{heads}</tr>
-                </thead>
-                <tbody>{rows}</tbody>
-            </table>
-        </div>
-    }
+    let heads = view! { <th scope="col">"Measure, by "<Term word=Word::Convention/></th>{heads} };
+    let heads = heads.into_any();
+    view! { <PlainTable class="measures" caption="Scores by convention" heads>{rows}</PlainTable> }
 }

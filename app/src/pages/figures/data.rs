@@ -8,7 +8,6 @@ use swe_ci_views::view::SplitSummary;
 use crate::error::AppError;
 use crate::query::{Query, Reading};
 
-/// The figures of a split.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Shown {
     /// Empty before the first import.

@@ -4,38 +4,248 @@
 //! frame.
 
 mod data;
-mod embed;
 mod section;
-mod table;
-mod view;
 
-pub use embed::EmbedPage;
+use std::cmp::Ordering;
 
+use leptos::either::EitherOf3;
 use leptos::prelude::*;
-use leptos_router::hooks::use_query_map;
+use swe_ci_core::metrics::{Convention, Gamma};
+use swe_ci_views::figures::Figure;
 
-use self::data::shown;
-use self::view::FiguresView;
-use crate::components::{PageHead, loaded};
-use crate::fetched::fetched;
-use crate::query::Reading;
+use self::data::{Shown, shown};
+use self::section::{Drawing, Section};
+use crate::components::{Choice, Choices, NoRuns, NoTasks, PageHead, PageTop, fetched, loaded};
+use crate::error::AppError;
+use crate::format;
+use crate::glossary::Word;
+use crate::pages::splits::{convention_choices, split_choices};
+use crate::query::{Reading, of_query, path_part};
 
 #[component]
 pub fn FiguresPage() -> impl IntoView {
-    let query = use_query_map();
-    let reading = Memo::new(move |_| query.with(Reading::of));
+    let reading = of_query(Reading::of);
     let resource = fetched(move || reading.get(), |reading| shown(reading, None));
     view! {
-        <PageHead
+        <PageTop
             title="Figures"
             description="The figures of the SWE-CI paper, drawn from the runs on this site: EvoScore by release date, rank against γ, regressions, code style, solved tasks, iterations and tokens."
+            lede="The plots of the paper, drawn from the runs on this site, and four figures of our own. Every point has a label; the data is below each picture."
         />
-        <div class="hero">
-            <h1>"Figures"</h1>
-            <p class="lede">
-                "The plots of the paper, drawn from the runs on this site, and four figures of our own. Every point has a label; the data is below each picture."
-            </p>
-        </div>
         {loaded(resource, move |shown| view! { <FiguresView shown reading/> })}
+    }
+}
+
+#[component]
+fn FiguresView(shown: Shown, #[prop(into)] reading: Signal<Reading>) -> impl IntoView {
+    if shown.splits.is_empty() {
+        return EitherOf3::A(
+            view! { <NoTasks will="Here the runs of a split will be drawn as the paper draws its models."/> },
+        );
+    }
+    let controls = view! { <Controls shown=shown.clone() reading/> };
+    if shown.is_empty() {
+        let split = shown.split.unwrap_or_default();
+        return EitherOf3::B(view! {
+            {controls}
+            <NoRuns split will="Figures are drawn as soon as a run's first task is scored."/>
+        });
+    }
+    let unscored = shown.unscored.clone();
+    let figures = shown.figures.clone();
+    let shown = StoredValue::new(shown);
+    let section = move |(which, data)| view! { <Section which data shown/> };
+    EitherOf3::C(view! {
+        {controls}
+        <Unscored models=unscored reading/>
+        <Contents/>
+        {figures.into_iter().map(section).collect_view()}
+    })
+}
+
+#[component]
+fn Contents() -> impl IntoView {
+    let link = |figure: Figure| {
+        let number = match figure.number() {
+            Some(number) => format!("Fig. {number}"),
+            None => "Ours".to_owned(),
+        };
+        view! {
+            <li>
+                <a href=format!("#{}", figure.name())>
+                    <span class="figures-number">{number}</span>
+                    {figure.title()}
+                </a>
+            </li>
+        }
+    };
+    view! {
+        <nav class="figures-contents" aria-label="Figures">
+            <ol>{Figure::ALL.map(link).collect_view()}</ol>
+        </nav>
+    }
+}
+
+/// Runs that have scores only in the other convention.
+#[component]
+fn Unscored(models: Vec<String>, reading: Signal<Reading>) -> impl IntoView {
+    let href = move || {
+        let convention = Convention::Reference;
+        let reading = Reading {
+            convention,
+            ..reading.get()
+        };
+        in_figures(reading)
+    };
+    (!models.is_empty()).then(|| view! {
+        <p class="note">
+            <strong>"Not in these figures: "</strong>
+            {models.join(", ")}
+            ". Their results say how many tests passed, but not which, so there is no score in the paper's convention. "
+            <a href=href data-noscroll="">"Look in the reference convention"</a>
+        </p>
+    })
+}
+
+/// The γs that links offer; the address accepts any other.
+const GAMMAS: [f64; 6] = [0.5, 0.8, 1.0, 1.2, 1.5, 2.0];
+
+/// The controls of the figures: links, so that they work without JavaScript.
+#[component]
+fn Controls(shown: Shown, reading: Signal<Reading>) -> impl IntoView {
+    let several = shown.splits.len() > 1;
+    let now = reading.get_untracked();
+    let gammas = gammas(&now);
+    let (chosen, now) = (now.convention, StoredValue::new(now));
+    let conventions = convention_choices(
+        move || chosen,
+        move |convention| {
+            let now = now.get_value();
+            in_figures(Reading { convention, ..now })
+        },
+    );
+    let split = shown.split.unwrap_or_default();
+    let splits = split_choices(&shown.splits, &split, move |name| {
+        let (split, now) = (Some(name.to_owned()), now.get_value());
+        in_figures(Reading { split, ..now })
+    });
+    view! {
+        <section class="controls" aria-label="Settings">
+            <div class="controls-choices">
+                <Choices label="γ" word=Word::Gamma choices=gammas/>
+                <Choices label="Counting" word=Word::Convention choices=conventions/>
+                {several.then(|| view! { <Choices label="Split" word=Word::Split choices=splits/> })}
+            </div>
+        </section>
+    }
+}
+
+fn in_figures(reading: Reading) -> String {
+    format!("/figures{}", reading.to_query())
+}
+
+fn gammas(now: &Reading) -> Vec<Choice> {
+    let usual = GAMMAS.into_iter().filter_map(|g| Gamma::new(g).ok());
+    let mut gammas: Vec<Gamma> = usual.collect();
+    if !gammas.contains(&now.gamma) {
+        gammas.push(now.gamma);
+    }
+    gammas.sort_by(|a, b| a.get().total_cmp(&b.get()));
+    let choice = |gamma: Gamma| {
+        let hint = match gamma.get().total_cmp(&1.0) {
+            Ordering::Equal => "All iterations weigh the same",
+            Ordering::Greater => "Later iterations weigh more",
+            Ordering::Less => "Earlier iterations weigh more",
+        };
+        let now = now.clone();
+        Choice {
+            label: format::gamma(gamma),
+            hint: hint.to_owned(),
+            chosen: Signal::stored(gamma == now.gamma),
+            href: Signal::stored(in_figures(Reading { gamma, ..now })),
+        }
+    };
+    gammas.into_iter().map(choice).collect()
+}
+
+/// A single figure, for other sites to frame.
+#[component]
+pub fn EmbedPage() -> impl IntoView {
+    let (slug, reading) = (path_part("figure"), of_query(Reading::of));
+    let resource = fetched(move || (slug.get(), reading.get()), one);
+    view! { {loaded(resource, move |shown| view! { <EmbedView shown/> })} }
+}
+
+async fn one((slug, reading): (String, Reading)) -> Result<Shown, AppError> {
+    let which: Figure = slug
+        .parse()
+        .map_err(|_| AppError::not_found(format!("There is no figure `{slug}`.")))?;
+    shown(reading, Some(which)).await
+}
+
+#[component]
+fn EmbedView(shown: Shown) -> impl IntoView {
+    let whole = shown.address("figures");
+    let split = shown.split.clone().unwrap_or_default();
+    let words = format!(
+        "{split}, {} convention, γ {}",
+        shown.convention.name(),
+        format::gamma(shown.gamma)
+    );
+    let figures = shown.figures.clone();
+    let shown = StoredValue::new(shown);
+    let figure = move |(which, data): (Figure, _)| {
+        let href = format!("{whole}#{}", which.name());
+        view! {
+            <PageHead title=which.title() description=which.reading()/>
+            <figure class="embed">
+                <figcaption>
+                    <h1>{which.title()}</h1>
+                    <p>{which.reading()}</p>
+                </figcaption>
+                <Drawing which data shown/>
+                <p class="quiet">
+                    <a href=href target="_blank" rel="external noopener">"swe-ci"</a>
+                    {format!(" · {words}")}
+                </p>
+            </figure>
+        }
+    };
+    figures.into_iter().map(figure).collect_view()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_gamma_in_between_is_a_choice_too() {
+        let check = |gamma, expect: &[&str], chosen: &str| {
+            let now = Reading {
+                gamma: Gamma::new(gamma).unwrap(),
+                ..Reading::of(&leptos_router::params::ParamsMap::new())
+            };
+            let choices = gammas(&now);
+            let labels: Vec<&str> = choices.iter().map(|c| c.label.as_str()).collect();
+            assert_eq!(labels, expect);
+            let now: Vec<&str> = choices
+                .iter()
+                .filter(|c| c.chosen.get_untracked())
+                .map(|c| c.label.as_str())
+                .collect();
+            assert_eq!(now, [chosen]);
+        };
+        let owner = Owner::new();
+        owner.set();
+        check(
+            1.0,
+            &["0.50", "0.80", "1.00", "1.20", "1.50", "2.00"],
+            "1.00",
+        );
+        check(
+            1.07,
+            &["0.50", "0.80", "1.00", "1.07", "1.20", "1.50", "2.00"],
+            "1.07",
+        );
     }
 }

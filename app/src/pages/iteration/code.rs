@@ -60,19 +60,14 @@ fn Changes(diff: Diff, evolution_id: String, iteration: u32, layout: Layout) -> 
 #[component]
 fn LayoutChoice(layout: Layout) -> impl IntoView {
     let Layout { split, href } = layout;
-    let choice = |label: &str, hint: &str, wanted: bool| Choice {
-        label: label.to_owned(),
-        hint: hint.to_owned(),
-        href: Signal::derive(move || href.run(wanted)),
-        chosen: Signal::derive(move || split.get() == wanted),
+    let choice = |label, hint, wanted| {
+        let chosen = move || split.get() == wanted;
+        Choice::new(label, hint, move || href.run(wanted), chosen)
     };
+    let beside = "Before on the left, after on the right";
     let choices = vec![
         choice("Unified", "Removed lines above added ones", false),
-        choice(
-            "Side by side",
-            "Before on the left, after on the right",
-            true,
-        ),
+        choice("Side by side", beside, true),
     ];
     let narrow = move || {
         split.get().then(|| {
@@ -133,17 +128,8 @@ fn summary(diff: &Diff) -> String {
 
 #[component]
 fn File(file: FileDiff, open: bool, layout: Layout, beyond: StoredValue<String>) -> impl IntoView {
-    let FileDiff {
-        path,
-        change,
-        added,
-        removed,
-        body,
-        words,
-        tokens,
-    } = file;
-    let path = named(&path);
-    let counts = matches!(body, Body::Text(_) | Body::LeftOut).then(|| {
+    let (path, added, removed) = (named(&file.path), file.added, file.removed);
+    let counts = matches!(file.body, Body::Text(_) | Body::LeftOut).then(|| {
         let words = format!("{added} added, {removed} removed");
         let (added, removed) = (format!("+{added}"), format!("\u{2212}{removed}"));
         view! {
@@ -155,10 +141,10 @@ fn File(file: FileDiff, open: bool, layout: Layout, beyond: StoredValue<String>)
             </span>
         }
     });
-    let body = match body {
+    let body = match file.body {
         Body::Text(text) if text.is_empty() => says("The file is empty."),
         Body::Text(text) => {
-            let hunks = StoredValue::new(hunks(&text, &words, &tokens));
+            let hunks = StoredValue::new(hunks(&text, &file.words, &file.tokens));
             let label = StoredValue::new(format!("Changes of {path}"));
             let lines = move || {
                 let (hunks, label) = (hunks.get_value(), label.get_value());
@@ -182,10 +168,10 @@ fn File(file: FileDiff, open: bool, layout: Layout, beyond: StoredValue<String>)
         .into_any(),
     };
     view! {
-        <details class="diff-file" open=open && change != FileChange::Removed>
+        <details class="diff-file" open=open && file.change != FileChange::Removed>
             <summary>
                 <code class="diff-path">{path}</code>
-                <Tag text=change.name().to_owned()/>
+                <Tag text=file.change.name().to_owned()/>
                 {counts}
             </summary>
             {body}

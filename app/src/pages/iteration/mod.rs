@@ -1,38 +1,180 @@
 //! One iteration: its requirements, its steps and its results.
 
 mod code;
-mod container;
-mod data;
-mod files;
 mod hunks;
 mod parts;
 mod steps;
 mod tests;
-mod view;
 
 use leptos::prelude::*;
-use leptos_router::hooks::{use_params_map, use_query_map};
+use leptos::server_fn::codec::GetUrl;
+use leptos_router::params::ParamsMap;
+use serde::{Deserialize, Serialize};
+use swe_ci_core::run::Kind;
+use swe_ci_views::inspection::Inspection;
+use swe_ci_views::view::EvolutionView;
 
 pub(super) use self::code::{ChangedCode, ChangedFiles, Layout};
-use self::data::{Address, whole_iteration};
-pub(super) use self::files::{Downloads, Logs};
-pub(super) use self::parts::{Facts, Requirements};
+pub(super) use self::parts::{Downloads, Facts, Logs, Requirements};
 pub(super) use self::steps::Steps;
 pub(super) use self::tests::ChangedTests;
-use self::view::IterationView;
-use crate::components::loaded;
-use crate::fetched::fetched;
-use crate::pages::routes::{DIFF, SPLIT};
+use crate::components::{PageTop, Tag, crumb, fetched, loaded};
+use crate::error::AppError;
+use crate::pages::routes::{
+    DIFF, SPLIT, evolution_href, iteration_href, run_href, task_href, test_href,
+};
+use crate::pages::run::run;
+use crate::query::{of_address, of_query};
+use crate::words;
 
 #[component]
 pub fn IterationPage() -> impl IntoView {
-    let params = use_params_map();
-    let address = Memo::new(move |_| params.with(Address::of));
-    let query = use_query_map();
-    let split = Memo::new(move |_| query.with(|query| query.get_str(DIFF) == Some(SPLIT)));
+    let address = of_address(|params, _| Address::of(params));
+    let split = of_query(|query| query.get_str(DIFF) == Some(SPLIT));
     let resource = fetched(move || address.get(), whole_iteration);
     loaded(
         resource,
         move |whole| view! { <IterationView whole split/> },
     )
+}
+
+#[server(prefix = "/api/pages", endpoint = "iteration", input = GetUrl)]
+pub async fn iteration(evolution: String, iteration: u32) -> Result<Inspection, AppError> {
+    Ok(crate::error::engine()?
+        .inspect_iteration(&evolution, iteration)
+        .await?)
+}
+
+/// The iteration in the address.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Address {
+    run: String,
+    evolution: String,
+    /// None when it is not a number.
+    iteration: Option<u32>,
+}
+
+impl Address {
+    pub(super) fn of(params: &ParamsMap) -> Self {
+        Self {
+            run: params.get("id").unwrap_or_default(),
+            evolution: params.get("evolution").unwrap_or_default(),
+            iteration: params.get_str("iteration").and_then(|n| n.parse().ok()),
+        }
+    }
+}
+
+/// An iteration with its run and evolution.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct PageData {
+    pub run_id: String,
+    pub model: String,
+    pub kind: Kind,
+    pub evolution: EvolutionView,
+    pub inspection: Inspection,
+}
+
+pub(super) async fn whole_iteration(address: Address) -> Result<PageData, AppError> {
+    let missing = || AppError::not_found("There is no such iteration in this run.");
+    let number = address.iteration.ok_or_else(missing)?;
+    let run = run(address.run).await?;
+    let mut evolutions = run.evolution_list.into_iter();
+    let evolution = evolutions
+        .find(|e| e.evolution_id == address.evolution)
+        .ok_or_else(missing)?;
+    let inspection = iteration(address.evolution, number).await?;
+    Ok(PageData {
+        run_id: run.summary.run_id,
+        model: run.summary.config.model,
+        kind: run.summary.config.kind,
+        evolution,
+        inspection,
+    })
+}
+
+#[component]
+fn IterationView(
+    whole: PageData,
+    /// Whether changes are shown side by side.
+    #[prop(into)]
+    split: Signal<bool>,
+) -> impl IntoView {
+    let (run_id, model, evolution) = (whole.run_id, whole.model, whole.evolution);
+    let imported = whole.kind == Kind::Imported;
+    let inspection = whole.inspection;
+    let (evolution_id, iteration) = (inspection.evolution_id, inspection.iteration);
+    let number = iteration.view.iteration;
+    let task = evolution.task_id.to_string();
+    let last = evolution.iterations.last().map_or(number, |i| i.iteration);
+    let (run, id) = (run_id.clone(), evolution.evolution_id.clone());
+    let at = Callback::new(move |(n, split): (u32, bool)| {
+        let query = split.then(|| format!("?{DIFF}={SPLIT}"));
+        iteration_href(&run, &id, n) + &query.unwrap_or_default()
+    });
+    let layout = Layout {
+        split,
+        href: Callback::new(move |split| at.run((number, split))),
+    };
+    let neighbour = move |n: u32, text: &'static str, rel: &'static str| {
+        let href = move || at.run((n, split.get()));
+        (1..=last)
+            .contains(&n)
+            .then(|| view! { <a class="button" href=href rel=rel>{text}</a> })
+    };
+    let (run, sample) = (run_id.clone(), evolution.sample);
+    let whole_evolution = evolution_href(&run, &task, sample);
+    let json = format!("/api/v1/evolutions/{evolution_id}/iterations/{number}");
+    let of = task.clone();
+    let test = Callback::new(move |node_id: String| test_href(&run, &of, sample, &node_id));
+    let (sign, word, tone) = words::verdict(&iteration.view, evolution.suite.target);
+    view! {
+        <PageTop
+            title=format!("Iteration {number} of {task} · {model}")
+            description=format!("The requirements and changes of {model} in iteration {number} of {task}, and the tests it gained and lost.")
+            crumbs=vec![crumb("/runs", "Runs"), crumb(run_href(&run_id), &model), crumb(task_href(&task), &task)]
+            heading=format!("Iteration {number}")
+        >
+            <p class="tags"><Tag text=format!("{sign} {word}") tone/></p>
+        </PageTop>
+        <Facts iteration=iteration.view suite=evolution.suite imported/>
+        <section aria-labelledby="requirements-title">
+            <h2 id="requirements-title">"Requirements"</h2>
+            <Requirements
+                requirements=iteration.requirements
+                gained=iteration.gained_tests.clone()
+                lost=iteration.lost_tests.clone()
+                href=test
+                imported
+            />
+        </section>
+        <section aria-labelledby="code-title">
+            <h2 id="code-title">"Code"</h2>
+            <ChangedCode code=inspection.code evolution_id=evolution_id.clone() iteration=number layout/>
+        </section>
+        <section aria-labelledby="tests-title">
+            <h2 id="tests-title">"Tests"</h2>
+            <ChangedTests
+                gained=iteration.gained_tests
+                lost=iteration.lost_tests
+                changed=inspection.changed
+                counts_only=evolution.suite.counts_only
+                href=test
+            />
+            <p class="quiet">
+                <a href=whole_evolution>"All tests over all iterations"</a>
+                " · "
+                <a href=json rel="external">"This iteration as JSON"</a>
+            </p>
+            <Downloads files=inspection.files evolution_id=evolution_id.clone() iteration=number/>
+        </section>
+        <section aria-labelledby="steps-title">
+            <h2 id="steps-title">"Steps"</h2>
+            <Steps steps=iteration.steps run_id=run_id.clone() evolution_id=evolution_id.clone() imported/>
+            <Logs logs=inspection.logs evolution_id iteration=number imported/>
+        </section>
+        <nav class="paging" aria-label="Iterations">
+            {neighbour(number.saturating_sub(1), "Previous iteration", "prev")}
+            {neighbour(number + 1, "Next iteration", "next")}
+        </nav>
+    }
 }

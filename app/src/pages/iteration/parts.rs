@@ -5,13 +5,13 @@ use leptos::prelude::*;
 use swe_ci_core::requirement::Requirement;
 use swe_ci_core::task::SuiteCounts;
 use swe_ci_core::text::visible;
+use swe_ci_views::inspection::{KeptFiles, StepLog};
 use swe_ci_views::likely_tests::is_about;
 use swe_ci_views::view::IterationView as Tested;
 
-use crate::components::{Term, Time};
-use crate::format;
+use crate::components::{Term, Time, fact};
 use crate::glossary::Word;
-use crate::words;
+use crate::{format, words};
 
 /// The counts, why the code collapsed if it did, and the findings.
 #[component]
@@ -30,12 +30,9 @@ pub(in crate::pages) fn Facts(
     // Imported results mostly lack the duration of a test run, and always its
     // time: the import wrote these rows.
     let took = iteration.test_seconds;
-    let took = (!imported || took > 0.0)
-        .then(|| view! { <div><dt>"Test run"</dt><dd>{format::seconds(took)}</dd></div> });
-    let finished = (!imported).then(|| {
-        let at = Some(iteration.finished_at);
-        view! { <div><dt>"Finished"</dt><dd><Time at/></dd></div> }
-    });
+    let took = (!imported || took > 0.0).then(|| fact("Test run", format::seconds(took)));
+    let at = Some(iteration.finished_at);
+    let finished = (!imported).then(|| fact("Finished", view! { <Time at/> }));
     let collapse = iteration.collapse.map(|why| {
         view! { <p class="note" data-tone="bad">"The code no longer runs: "{why}</p> }
     });
@@ -135,6 +132,64 @@ fn Likely(what: &'static str, tests: Vec<String>, href: Callback<String, String>
                 </p>
                 <ul class="test-list">{items}{more}</ul>
             </details>
+        }
+    })
+}
+
+/// Folded; each has a link to the whole log.
+#[component]
+pub(in crate::pages) fn Logs(
+    logs: Vec<StepLog>,
+    evolution_id: String,
+    iteration: u32,
+    imported: bool,
+) -> impl IntoView {
+    if logs.is_empty() {
+        let none = match imported {
+            true => "The imported results have no logs.",
+            false => "The steps printed nothing.",
+        };
+        return Either::Left(view! { <p class="quiet">{none}</p> });
+    }
+    let base = format!("/api/v1/evolutions/{evolution_id}/iterations/{iteration}/logs");
+    let one = move |log: StepLog| {
+        let (role, attempt) = (log.role.name(), log.attempt);
+        let whole = format!("{base}/{role}/{attempt}");
+        let cut = (log.earlier > 0).then(|| {
+            let lines = format::count(log.earlier, "earlier line");
+            view! { <p class="quiet">{format!("After {lines}. ")}<a href=whole rel="external">"The whole log"</a></p> }
+        });
+        let tail = visible(&log.tail).into_owned();
+        let title = format!("Log of the {role} step, attempt {attempt}");
+        view! {
+            <details class="fold">
+                <summary>{title.clone()}</summary>
+                {cut}
+                <pre class="step-log" tabindex="0" role="region" aria-label=title>{tail}</pre>
+            </details>
+        }
+    };
+    Either::Right(logs.into_iter().map(one).collect_view())
+}
+
+/// Downloads; empty when no files were stored.
+#[component]
+pub(in crate::pages) fn Downloads(
+    files: KeptFiles,
+    evolution_id: String,
+    iteration: u32,
+) -> impl IntoView {
+    let link = |there: bool, file: &'static str, name: &'static str| {
+        let href = format!("/api/v1/evolutions/{evolution_id}/iterations/{iteration}/{file}");
+        there.then(|| view! { <li><a href=href rel="external" download="">{name}</a></li> })
+    };
+    (files.code || files.report || files.document).then(|| {
+        view! {
+            <ul class="downloads" aria-label="Downloads">
+                {link(files.document, "requirement.xml", "Requirement document")}
+                {link(files.code, "code.tar.gz", "Code")}
+                {link(files.report, "report.json", "Test report")}
+            </ul>
         }
     })
 }

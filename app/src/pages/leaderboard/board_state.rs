@@ -1,15 +1,10 @@
 //! Keeps the address and the controls in sync, in both directions.
 
-use std::time::Duration;
-
-use leptos::leptos_dom::helpers::TimeoutHandle;
 use leptos::prelude::*;
 use swe_ci_core::metrics::Gamma;
 
 use crate::query::Reading;
-
-/// How long a control must rest before the address follows.
-const SETTLED: Duration = Duration::from_millis(250);
+use crate::rest::Rest;
 
 /// How a change of the address appears in the history.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,7 +26,7 @@ pub(super) struct BoardState {
     pub rested: RwSignal<Gamma>,
     pub text: RwSignal<String>,
     go: Callback<(Reading, Step)>,
-    waiting: StoredValue<Option<TimeoutHandle>>,
+    rest: Rest,
 }
 
 impl BoardState {
@@ -43,20 +38,19 @@ impl BoardState {
             rested: RwSignal::new(first.gamma),
             text: RwSignal::new(first.view.text),
             go,
-            waiting: StoredValue::new(None),
+            rest: Rest::new(),
         };
         // Back and forward move the controls; while somebody moves one, the
         // address does not.
         Effect::new(move || {
             let from_address = address.get();
-            if state.waiting.with_value(Option::is_some) {
+            if state.rest.is_awaited() {
                 return;
             }
             follow(state.rested, from_address.gamma);
             follow(state.gamma, from_address.gamma);
             follow(state.text, from_address.view.text);
         });
-        on_cleanup(move || state.stop_waiting());
         state
     }
 
@@ -77,7 +71,7 @@ impl BoardState {
 
     /// Goes to the address of a change, as a link would.
     pub(super) fn choose(self, change: impl FnOnce(&mut Reading)) {
-        self.stop_waiting();
+        self.rest.stop();
         let mut reading = untrack(|| self.get());
         change(&mut reading);
         self.go.run((reading, Step::New));
@@ -85,9 +79,7 @@ impl BoardState {
 
     /// Updates the address, unless a control moves again first.
     pub(super) fn later(self) {
-        self.stop_waiting();
-        let arrive = move || {
-            self.waiting.set_value(None);
+        self.rest.then(move || {
             let reading = untrack(|| self.get());
             self.rested.set(reading.gamma);
             let before = self.address.with_untracked(|r| r.view.text.is_empty());
@@ -98,16 +90,7 @@ impl BoardState {
                 false => Step::New,
             };
             self.go.run((reading, step));
-        };
-        let waiting = set_timeout_with_handle(arrive, SETTLED).ok();
-        self.waiting.set_value(waiting);
-    }
-
-    fn stop_waiting(self) {
-        let waiting = self.waiting.try_update_value(Option::take).flatten();
-        if let Some(handle) = waiting {
-            handle.clear();
-        }
+        });
     }
 }
 

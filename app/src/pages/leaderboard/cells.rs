@@ -8,7 +8,7 @@ use swe_ci_views::style::StyleMetric;
 use super::tie::Tie;
 use super::words as names;
 use crate::format;
-use crate::pages::score::Score;
+use crate::pages::mark::Score;
 
 /// Tooltip of a row that is tied with the one above.
 const TIED: &str = "Tied with the row above: the 95 % interval of their difference spans 0, or their shared tasks are of one repository";

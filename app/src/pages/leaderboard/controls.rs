@@ -5,7 +5,7 @@ use swe_ci_plots::{GAMMA_MAX, GAMMA_MIN};
 use swe_ci_views::view::SplitSummary;
 
 use super::board_state::BoardState;
-use crate::components::{Choice, Choices};
+use crate::components::{Choice, Choices, HiddenFields};
 use crate::format;
 use crate::glossary::Word;
 use crate::pages::splits::{convention_choices, split_choices};
@@ -108,7 +108,7 @@ fn GammaControl(state: BoardState, iterations: u32) -> impl IntoView {
 pub(super) fn Hidden(state: BoardState, gamma: bool, view: bool) -> impl IntoView {
     move || {
         let reading = state.get();
-        let mut kept: Vec<(&str, String)> = Vec::new();
+        let mut kept: Vec<(&'static str, String)> = Vec::new();
         kept.extend(reading.split.map(|split| ("split", split)));
         if gamma && reading.gamma != Gamma::ONE {
             kept.push(("gamma", format::gamma(reading.gamma)));
@@ -130,17 +130,15 @@ pub(super) fn Hidden(state: BoardState, gamma: bool, view: bool) -> impl IntoVie
             kept.push(("sort", view.sort.to_string()));
             kept.push(("columns", view.columns.to_string()));
         }
-        let field = |(name, value)| view! { <input type="hidden" name=name value=value/> };
-        kept.into_iter().map(field).collect_view()
+        view! { <HiddenFields fields=kept/> }
     }
 }
 
 fn published_choices(state: BoardState) -> Vec<Choice> {
-    let choice = |label: &str, hint: &str, published| Choice {
-        label: label.to_owned(),
-        hint: hint.to_owned(),
-        href: Signal::derive(move || state.href(|reading| reading.published = published)),
-        chosen: Signal::derive(move || state.get().published == published),
+    let choice = |label, hint, published| {
+        let href = move || state.href(|reading| reading.published = published);
+        let chosen = move || state.get().published == published;
+        Choice::new(label, hint, href, chosen)
     };
     let shown = "Shows results that are only known from publications, below the ranking";
     vec![

@@ -9,8 +9,8 @@ use swe_ci_views::leaderboard::export::{Basis, Citation};
 
 use super::board_state::BoardState;
 use super::tie::Places;
+use crate::context::PublicUrl;
 use crate::format;
-use crate::public_url::PublicUrl;
 use crate::query::{Query, Reading};
 
 /// "12 of 40 rows", and a link to all of them.

@@ -1,15 +1,18 @@
-//! Ranking in the browser: the leaderboard data and the code that computes with
-//! it. A part of the program of its own, fetched with the data after the page
-//! has loaded; nobody needs either before moving a control.
+//! The source of the rows: the server ranks the first ones, and the browser all
+//! later ones. The code that ranks is a part of the program of its own, fetched
+//! with the leaderboard data after the page has loaded; nobody needs either
+//! before moving a control.
 
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
 
+use leptos::prelude::*;
 use swe_ci_views::leaderboard::{LeaderboardData, LeftOut, Row, UncertaintyModel};
 use wasm_split_helpers::wasm_split;
 
-use super::data::{RankingSettings, Scene, sheet_of};
+use super::board_state::BoardState;
+use super::data::{Board, RankingSettings, Scene, sheet_of};
 use crate::error::AppError;
 
 /// With at most this many runs times repositories, intervals are recomputed at
@@ -66,10 +69,12 @@ impl Ranker for OfSplit {
     }
 
     fn scene(&self, settings: RankingSettings) -> Scene {
-        let Counted {
-            sheet, left_out, ..
-        } = self.counted(settings);
-        Scene::of(sheet, left_out.clone(), settings.convention)
+        let counted = self.counted(settings);
+        Scene::of(
+            &counted.sheet,
+            counted.left_out.clone(),
+            settings.convention,
+        )
     }
 }
 
@@ -100,4 +105,73 @@ impl Counted {
             sheet.rank(gamma, convention)
         }
     }
+}
+
+/// All rows of the board, best first, and the facts about them.
+#[derive(Clone, Copy)]
+pub(super) struct Ranks {
+    pub rows: Memo<Vec<Arc<Row>>>,
+    pub scene: Memo<Scene>,
+    /// Why fetching the data failed.
+    pub failed: RwSignal<Option<AppError>>,
+}
+
+/// None until the data has loaded.
+type LoadedRanker = RwSignal<Option<Arc<dyn Ranker>>>;
+
+impl Ranks {
+    pub(super) fn new(board: &Board, state: BoardState) -> Self {
+        let (ranker, failed) = (LoadedRanker::new(None), RwSignal::new(None));
+        if board.runs > 0 {
+            fetch(board.split.clone(), ranker, failed);
+        }
+        let sent = board.settings;
+        let rows_sent: Vec<Arc<Row>> = board.rows.iter().cloned().map(Arc::new).collect();
+        let rows_sent = StoredValue::new(rows_sent);
+        let scene_sent = StoredValue::new(board.scene.clone());
+        let settings = Memo::new(move |_| RankingSettings::of(&state.get()));
+        let rows = Memo::new(move |_| {
+            let settings = settings.get();
+            let rests = state.rested.get() == settings.gamma;
+            match ranker.get() {
+                Some(ranker) if settings != sent => ranker.rows(settings, rests),
+                _ => rows_sent.get_value(),
+            }
+        });
+        // Without γ, because a change of γ does not change the facts.
+        let but_gamma = Memo::new(move |_| RankingSettings {
+            gamma: sent.gamma,
+            ..settings.get()
+        });
+        let scene = Memo::new(move |_| {
+            let settings = but_gamma.get();
+            match ranker.get() {
+                Some(ranker) if settings != sent => ranker.scene(settings),
+                _ => scene_sent.get_value(),
+            }
+        });
+        Self {
+            rows,
+            scene,
+            failed,
+        }
+    }
+}
+
+/// Browser only: effects do not run on the server.
+fn fetch(split: String, ranker: LoadedRanker, failed: RwSignal<Option<AppError>>) {
+    Effect::new(move || {
+        let split = split.clone();
+        leptos::task::spawn_local(async move {
+            let came = match ranker_of(split).await {
+                Ok(coming) => coming.await,
+                Err(error) => Err(error),
+            };
+            // The reader may have left the page.
+            match came {
+                Ok(came) => drop(ranker.try_set(Some(came))),
+                Err(error) => drop(failed.try_set(Some(error))),
+            }
+        });
+    });
 }

@@ -3,6 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 use swe_ci_views::leaderboard::MatrixRun;
+
 #[cfg(feature = "ssr")]
 use swe_ci_views::leaderboard::{Matrix, MatrixCell, MatrixTask};
 

@@ -1,37 +1,242 @@
 //! Every task against every run: which tasks are hard, and for whom.
 
-mod data;
 mod grid;
 mod query;
 mod table;
-mod view;
 
+use leptos::either::EitherOf3;
 use leptos::prelude::*;
-use leptos_router::hooks::use_query_map;
+use leptos::server_fn::codec::GetUrl;
+use serde::{Deserialize, Serialize};
+use swe_ci_core::metrics::{Convention, Gamma};
+use swe_ci_core::run::Kind;
+use swe_ci_views::leaderboard::{Absence, MatrixRun, TaskKey};
+use swe_ci_views::view::SplitSummary;
 
-use self::data::find;
+use self::grid::Grid;
 use self::query::MatrixQuery;
-use self::view::MatrixView;
-use crate::components::{PageHead, loaded};
-use crate::fetched::fetched;
+use self::table::{CALM, SOLVED, absence, rows};
+use crate::components::{Choices, GammaForm, NoTasks, PageTop, crumb, fetched, loaded};
+use crate::error::AppError;
+use crate::pages::mark::KnownByCounts;
+use crate::pages::routes::{model_href, run_href};
+use crate::pages::splits::{convention_choices, split_choices};
+use crate::query::of_query;
+use crate::{format, words};
 
 #[component]
 pub fn MatrixPage() -> impl IntoView {
-    let params = use_query_map();
-    let query = Memo::new(move |_| params.with(MatrixQuery::of));
+    let query = of_query(MatrixQuery::of);
     let resource = fetched(move || query.get(), find);
     view! {
-        <PageHead
+        <PageTop
             title="Tasks × runs"
             description="Every task of the benchmark against every run: which tasks are hard, and for whom."
+            crumbs=vec![crumb("/tasks", "Tasks")]
+            lede="Which tasks are hard, and for whom: a row for each task, a column for each run in the order of the leaderboard. A cell is the EvoScore of the run on the task, and links to its evolution."
         />
-        <nav class="crumbs" aria-label="Where this is"><a href="/tasks">"Tasks"</a></nav>
-        <div class="hero">
-            <h1>"Tasks × runs"</h1>
-            <p class="lede">
-                "Which tasks are hard, and for whom: a row for each task, a column for each run in the order of the leaderboard. A cell is the EvoScore of the run on the task, and links to its evolution."
-            </p>
-        </div>
         {loaded(resource, move |found| view! { <MatrixView found query/> })}
+    }
+}
+
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct Found {
+    pub splits: Vec<SplitSummary>,
+    /// The shown split; empty when there is none.
+    pub split: String,
+    pub grid: Grid,
+}
+
+/// The matrix of the requested split; by default of the one with the most
+/// tasks.
+#[server(prefix = "/api/pages", endpoint = "matrix", input = GetUrl)]
+pub async fn matrix_of(
+    split: Option<String>,
+    gamma: Gamma,
+    convention: Convention,
+    sort: String,
+) -> Result<Found, AppError> {
+    let engine = crate::error::engine()?;
+    let splits = engine.splits().await?;
+    let Some(split) = split.or_else(|| crate::pages::splits::largest(&splits)) else {
+        return Ok(Found::default());
+    };
+    let order = sort.parse().unwrap_or_default();
+    let matrix = engine.matrix(&split, gamma, convention, order).await?;
+    Ok(Found {
+        grid: Grid::of(&matrix),
+        splits,
+        split,
+    })
+}
+
+pub(super) async fn find(query: MatrixQuery) -> Result<Found, AppError> {
+    let sort = query.order.to_string();
+    matrix_of(query.split, query.gamma, query.convention, sort).await
+}
+
+/// With more runs, their names are vertical.
+const FEW_RUNS: usize = 6;
+
+#[component]
+fn MatrixView(found: Found, #[prop(into)] query: Signal<MatrixQuery>) -> impl IntoView {
+    let Found { splits, grid, .. } = found;
+    if splits.is_empty() {
+        return EitherOf3::A(view! { <NoTasks will="This page will compare tasks and runs."/> });
+    }
+    let runs = grid.left_out as usize;
+    let left_out = view! { <KnownByCounts runs/> };
+    let how = view! { <How splits split=found.split query/> };
+    if grid.tasks.is_empty() {
+        return EitherOf3::B(view! {
+            {how}
+            {left_out}
+            <p class="note">
+                "No run has a score on this split in this convention yet. "
+                <a href="/runs">"See what is running"</a>
+            </p>
+        });
+    }
+    EitherOf3::C(view! {
+        {how}
+        {left_out}
+        <Legend/>
+        <Table grid query/>
+        <p class="footnote">
+            "Mean, spread and solved are over the models; the human baseline counts only where it is alone. Solved means in every sample. Tasks without a scored run are not listed: "
+            <a href="/tasks">"all tasks"</a>
+            "."
+        </p>
+    })
+}
+
+/// The controls, and links to the same matrix elsewhere.
+#[component]
+fn How(splits: Vec<SplitSummary>, split: String, query: Signal<MatrixQuery>) -> impl IntoView {
+    let gamma = Signal::derive(move || query.with(|a| a.gamma));
+    let others = Signal::derive(move || {
+        let fields = query.with(MatrixQuery::fields).into_iter();
+        fields.filter(|(name, _)| *name != "gamma").collect()
+    });
+    let mut by_split = split_choices(&splits, &split, move |name| {
+        let mut query = query.get();
+        query.split = Some(name.to_owned());
+        query.href()
+    });
+    for (choice, split) in by_split.iter_mut().zip(splits) {
+        choice.label = split.name;
+    }
+    let by_convention = convention_choices(
+        move || query.with(|a| a.convention),
+        move |convention| {
+            let mut query = query.get();
+            query.convention = convention;
+            query.href()
+        },
+    );
+    view! {
+        <section class="controls" aria-label="How to read the matrix">
+            <GammaForm action="/matrix" gamma others/>
+            <div class="controls-choices">
+                <Choices label="Split" choices=by_split/>
+                <Choices label="Counting" choices=by_convention/>
+                <a class="controls-link" href=move || query.with(|a| a.api("matrix.csv")) rel="external" download="">"CSV"</a>
+                <a class="controls-link" href=move || query.with(|a| a.api("matrix")) rel="external">"JSON"</a>
+            </div>
+        </section>
+    }
+}
+
+#[component]
+fn Legend() -> impl IntoView {
+    let levels = ["low", "0", "2", "4", "6", "8", "10"];
+    let keys = levels.map(|level| view! { <span data-level=level></span> });
+    let why = |why| {
+        let (sign, words) = absence(why);
+        view! { <li><span class="matrix-sign" aria-hidden="true">{sign}</span>{words}</li> }
+    };
+    view! {
+        <ul class="matrix-legend" aria-label="Signs">
+            <li>"below 0"<span class="matrix-scale" aria-hidden="true">{keys.collect_view()}</span>"1"</li>
+            <li><span class="matrix-sign" aria-hidden="true" inner_html=SOLVED></span>"solved"</li>
+            <li><span class="matrix-sign" aria-hidden="true" inner_html=CALM></span>"never regressed"</li>
+            {why(Absence::NotYet)}
+            {why(Absence::BlockedOrNoPart)}
+        </ul>
+    }
+}
+
+#[component]
+fn Table(grid: Grid, query: Signal<MatrixQuery>) -> impl IntoView {
+    let few = grid.runs.len() <= FEW_RUNS;
+    let models = grid.runs.iter().map(model_head).collect_view();
+    let scores = grid.runs.iter().map(run_head).collect_view();
+    let head = |key, text, hint| view! { <SortHead key text hint query/> };
+    view! {
+        <div class="matrix-frame" tabindex="0" role="region" aria-label="Tasks by runs; scrolls in both directions">
+            <table class="matrix" class:matrix-few=few>
+                <caption class="visually-hidden">"EvoScore of each run on each task"</caption>
+                <thead>
+                    <tr>
+                        {head(TaskKey::Task, "Task", "By name")}
+                        {head(TaskKey::Mean, "Mean", "Mean EvoScore over the models: low is hard")}
+                        {head(TaskKey::Spread, "Spread", "Difference between the best and the worst model")}
+                        {head(TaskKey::Solved, "Solved", "How many of its scored models solved it")}
+                        {models}
+                    </tr>
+                    <tr class="matrix-scores">
+                        <th scope="row">"All tasks"</th>
+                        <td></td>
+                        <td></td>
+                        <td></td>
+                        {scores}
+                    </tr>
+                </thead>
+                <tbody inner_html=rows(&grid)></tbody>
+            </table>
+        </div>
+    }
+}
+
+/// The model; a word tells human and imported runs from others.
+fn model_head(run: &MatrixRun) -> impl IntoView + use<> {
+    let kind = (run.kind != Kind::Measured).then(|| view! { <small>{run.kind.name()}</small> });
+    let title = words::origin(&run.model, &run.provider);
+    view! {
+        <th scope="col">
+            <a href=model_href(&run.model, Convention::default()) title=title>{run.model.clone()}</a>
+            {kind}
+        </th>
+    }
+}
+
+/// The run's score over all tasks, with a link to the run.
+fn run_head(run: &MatrixRun) -> impl IntoView + use<> {
+    let score = format::share(run.evoscore);
+    let (model, rank) = (&run.model, run.rank);
+    let label = format!("{model}: EvoScore {score} over all its tasks, rank {rank}");
+    view! {
+        <td><a href=run_href(&run.run_id) aria-label=label>{score}</a></td>
+    }
+}
+
+#[component]
+fn SortHead(
+    key: TaskKey,
+    text: &'static str,
+    hint: &'static str,
+    query: Signal<MatrixQuery>,
+) -> impl IntoView {
+    let sorted = move || {
+        let order = query.with(|a| a.order);
+        (order.key == key).then(|| words::aria_sort(order.descending))
+    };
+    view! {
+        <th scope="col" aria-sort=sorted class:margin=key != TaskKey::Task>
+            <a class="head" href=move || query.with(|a| a.sorted(key).href()) title=hint data-noscroll="">
+                {text}
+                <span class="head-mark" aria-hidden="true"></span>
+            </a>
+        </th>
     }
 }

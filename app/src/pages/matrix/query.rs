@@ -37,11 +37,7 @@ impl MatrixQuery {
     /// `?split=demo&gamma=1.20&convention=reference&sort=-spread`, without
     /// defaults.
     fn to_query(&self) -> String {
-        let mut query = Query::default();
-        for (name, value) in self.fields() {
-            query.add(name, Some(value));
-        }
-        query.0
+        Query::of(self.fields()).0
     }
 
     /// The fields of the address, in order.

@@ -6,7 +6,7 @@ use swe_ci_views::leaderboard::{Absence, MatrixRun};
 
 use super::grid::{Cell, Grid, GridTask};
 use crate::format;
-use crate::markup::escape;
+use crate::format::escape;
 use crate::query::encode;
 
 /// The rows of the table's body.

@@ -2,25 +2,30 @@
 
 mod strengths;
 mod trend;
-mod view;
 
+use std::collections::BTreeSet;
+
+use leptos::either::Either;
 use leptos::prelude::*;
 use leptos::server_fn::codec::GetUrl;
-use leptos_router::hooks::{use_params_map, use_query_map};
-use swe_ci_views::leaderboard::ModelDetail;
+use swe_ci_core::metrics::Convention;
+use swe_ci_views::leaderboard::{ModelDetail, ModelRun, Standing};
 
-use self::view::ModelView;
-use crate::components::loaded;
+use self::strengths::StrengthsOfModel;
+use self::trend::TrendOfModel;
+use crate::components::{CardTable, Choices, Key, PageTop, Tag, crumb, fetched, floor_of, loaded};
 use crate::error::{AppError, ErrorKind};
-use crate::fetched::fetched;
-use crate::query::parsed;
+use crate::glossary::Word;
+use crate::pages::mark::{Column, KindTag, MarkKey, MarkTag, Score, heads, words_of};
+use crate::pages::routes::{model_href, run_href};
+use crate::pages::splits::convention_choices;
+use crate::query::{encode, of_query, parsed, path_part};
+use crate::{format, words};
 
 #[component]
 pub fn ModelPage() -> impl IntoView {
-    let (params, query) = (use_params_map(), use_query_map());
-    let name = Memo::new(move |_| params.with(|p| p.get("name").unwrap_or_default()));
-    let convention =
-        Memo::new(move |_| query.with(|q| parsed(q, "convention").unwrap_or_default()));
+    let name = path_part("name");
+    let convention = of_query(|query| parsed(query, "convention").unwrap_or_default());
     let resource = fetched(move || name.get(), model);
     loaded(
         resource,
@@ -40,4 +45,162 @@ async fn model(name: String) -> Result<ModelDetail, AppError> {
         ),
         _ => error,
     })
+}
+
+/// The last appears only where a run has prices.
+const COLUMNS: [Column; 8] = [
+    Column::text(Word::Split, "Split"),
+    Column::text(Word::RankInterval, "Rank"),
+    Column::text(Word::EvoScore, "EvoScore"),
+    Column::number(Word::ZeroRegression, "Zero regression"),
+    Column::number(Word::Solved, "Solved"),
+    Column::number(Word::Turns, "Turns"),
+    Column::number(Word::Scored, "Tasks"),
+    Column::number(Word::Cost, "Cost"),
+];
+
+#[component]
+fn ModelView(detail: ModelDetail, #[prop(into)] convention: Signal<Convention>) -> impl IntoView {
+    let ModelDetail { model, runs, .. } = detail;
+    let name = StoredValue::new(model.clone());
+    let choices = convention_choices(
+        move || convention.get(),
+        move |convention| name.with_value(|name| model_href(name, convention)),
+    );
+    let lede = lede(&runs);
+    let runs = StoredValue::new(runs);
+    let json = format!("/api/v1/models/{}", encode(&model));
+    view! {
+        <PageTop
+            title=model.clone()
+            description=format!("All runs of {model} over all splits, and its strengths.")
+            crumbs=vec![crumb("/", "Leaderboard")]
+            class="model-name"
+            lede
+        />
+        <section class="controls" aria-label="How to count">
+            <div class="controls-choices">
+                <Choices label="Counting" choices/>
+                <a class="controls-link" href=json rel="external">"JSON"</a>
+            </div>
+        </section>
+        <Runs runs convention/>
+        <TrendOfModel runs convention/>
+        <StrengthsOfModel strengths=detail.strengths convention/>
+    }
+}
+
+/// "3 runs on 2 splits."
+fn lede(runs: &[ModelRun]) -> String {
+    let splits = runs.iter().map(|run| &run.summary.config.split);
+    let splits = splits.collect::<BTreeSet<_>>().len();
+    format!(
+        "{} on {}. Scores are at γ = 1, with 95 % intervals.",
+        format::count(runs.len(), "run"),
+        format::count(splits, "split")
+    )
+}
+
+#[component]
+fn Runs(runs: StoredValue<Vec<ModelRun>>, convention: Signal<Convention>) -> impl IntoView {
+    let priced = runs.with_value(|runs| runs.iter().any(is_priced));
+    let rows = move || {
+        let runs = runs.get_value();
+        let standing = |run: &ModelRun| {
+            let mut all = run.standings.iter();
+            all.find(|s| s.convention == convention.get()).cloned()
+        };
+        let standings: Vec<Option<Standing>> = runs.iter().map(standing).collect();
+        let floor = floor_of(standings.iter().flatten().map(|s| s.row.evoscore));
+        let row = |(run, standing)| view! { <RunRow run standing floor priced/> };
+        runs.into_iter().zip(standings).map(row).collect_view()
+    };
+    let marks = runs.with_value(|runs| words::marks(runs.iter().map(|run| run.summary.mark)));
+    let columns = &COLUMNS[..if priced { 8 } else { 7 }];
+    view! {
+        <section aria-labelledby="runs-title">
+            <h2 id="runs-title">"Runs"</h2>
+            <Key words=Signal::stored(words_of(columns))/>
+            <MarkKey words=Signal::stored(marks)/>
+            <CardTable class="cards model-runs" heads=heads(columns).into_any()>{rows}</CardTable>
+        </section>
+    }
+}
+
+#[component]
+fn RunRow(
+    run: ModelRun,
+    standing: Option<Standing>,
+    floor: f64,
+    /// Whether there is a cost column.
+    priced: bool,
+) -> impl IntoView {
+    let summary = run.summary;
+    let config = summary.config;
+    let progress = summary.progress;
+    let tone = words::progress_tone(progress);
+    let origin = words::origin(config.harness.name(), &config.provider);
+    let created = format::day(&summary.created_at);
+    let figure = |of: fn(&Standing) -> String| format::or_dash(standing.as_ref().map(of));
+    let score = match standing.as_ref().map(|standing| &standing.row) {
+        Some(row) => {
+            let interval = Signal::stored(row.intervals.map(|i| i.evoscore));
+            Either::Left(view! { <Score value=row.evoscore floor interval/> })
+        }
+        None => Either::Right("–"),
+    };
+    view! {
+        <tr role="row">
+            <th role="rowheader" scope="row" class="col-model">
+                <a href=run_href(&summary.run_id)>{config.split}</a>
+                <span class="tags"><Tag text=progress.name().to_owned() tone/><KindTag kind=config.kind/><MarkTag mark=summary.mark/></span>
+                <small>{format!("{origin} · {created}")}</small>
+            </th>
+            <td role="cell" data-label="Rank">{figure(rank)}</td>
+            <td role="cell" class="col-score" data-label="EvoScore">{score}</td>
+            <td role="cell" class="number" data-label="Zero regression">{figure(|s| format::share(s.row.zero_regression_rate))}</td>
+            <td role="cell" class="number" data-label="Solved">{figure(|s| format::share(s.row.solved_rate))}</td>
+            <td role="cell" class="number" data-label="Turns">{figure(|s| format::decimals(s.row.average_turns, 1))}</td>
+            <td role="cell" class="number" data-label="Tasks">{figure(|s| format!("{} / {}", s.row.tasks, s.row.tasks_total))}</td>
+            {priced.then(|| view! { <td role="cell" class="number" data-label="Cost">{figure(cost)}</td> })}
+        </tr>
+    }
+}
+
+fn is_priced(run: &ModelRun) -> bool {
+    run.standings.iter().any(|s| s.row.micro_usd.is_some())
+}
+
+fn cost(standing: &Standing) -> String {
+    format::or_dash(standing.row.micro_usd.map(format::dollars))
+}
+
+/// "2 of 7 · 2–4": the rank and its 95 % interval.
+fn rank(standing: &Standing) -> String {
+    let rank = format!("{} of {}", standing.row.rank, standing.of);
+    match standing.row.intervals.map(|i| i.rank) {
+        Some(open) if open.best != open.worst => format!("{rank} · {}", format::ranks(open)),
+        _ => rank,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use swe_ci_core::metrics::Gamma;
+    use swe_ci_core::uncertainty::RankInterval;
+    use swe_ci_plots::fixture::sheet;
+
+    #[test]
+    fn ranks_in_words() {
+        let row = sheet(&[("m", &[0.5])]).rank(Gamma::ONE, Convention::Paper)[0].clone();
+        let standing = Standing {
+            convention: Convention::Paper,
+            of: 7,
+            row,
+        };
+        assert_eq!(rank(&standing), "1 of 7");
+        let open = RankInterval { best: 1, worst: 3 };
+        assert_eq!(format::ranks(open), "1–3");
+    }
 }

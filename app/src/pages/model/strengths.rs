@@ -5,9 +5,9 @@ use leptos::prelude::*;
 use swe_ci_core::metrics::Convention;
 use swe_ci_views::leaderboard::{Common, FEW, Group, Strengths};
 
-use crate::components::{Tag, floor_of};
+use crate::components::{CardTable, Tag, floor_of};
 use crate::format;
-use crate::pages::score::Score;
+use crate::pages::mark::Score;
 
 /// One table: its kind of groups, and which groups belong to it.
 struct Grouping {
@@ -77,24 +77,19 @@ fn table(grouping: &'static Grouping, groups: &[Group]) -> impl IntoView + use<>
         .into_iter()
         .map(|group| row(group, floor))
         .collect_view();
+    let heads = view! {
+        <th role="columnheader" scope="col">"Tasks"</th>
+        <th role="columnheader" scope="col" class="number">"Number"</th>
+        <th role="columnheader" scope="col">"EvoScore"</th>
+        <th role="columnheader" scope="col" class="number">"Solved"</th>
+        <th role="columnheader" scope="col" class="number">"Zero regression"</th>
+    }
+    .into_any();
     view! {
         <div class="strengths-table">
             <h3 id=grouping.id>{grouping.title}</h3>
             <p class="quiet">{grouping.hint}</p>
-            <div class="table-frame">
-                <table class="cards" role="table" aria-labelledby=grouping.id>
-                    <thead role="rowgroup">
-                        <tr role="row">
-                            <th role="columnheader" scope="col">"Tasks"</th>
-                            <th role="columnheader" scope="col" class="number">"Number"</th>
-                            <th role="columnheader" scope="col">"EvoScore"</th>
-                            <th role="columnheader" scope="col" class="number">"Solved"</th>
-                            <th role="columnheader" scope="col" class="number">"Zero regression"</th>
-                        </tr>
-                    </thead>
-                    <tbody role="rowgroup">{rows}</tbody>
-                </table>
-            </div>
+            <CardTable class="cards" titled=grouping.id heads>{rows}</CardTable>
         </div>
     }
 }

@@ -10,11 +10,10 @@ use swe_ci_views::preflight::{Preflight, PreflightState};
 use swe_ci_views::verification::Verification;
 use swe_ci_views::view::RunDetail;
 
-use crate::components::{ActionButton, Field, Refusal};
-use crate::form_answer::{Form, FormAnswer};
+use crate::components::{ActionButton, Field, Form, FormAnswer, PostForm, Refusal};
+use crate::context::Reader;
 use crate::format;
 use crate::pages::routes::run_href;
-use crate::reader::Reader;
 
 /// The actions available in the run's present state.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -27,7 +26,7 @@ struct Offers {
     resume: bool,
     cancel: bool,
     /// The number of evolutions that can be retried.
-    retry: u32,
+    retry: usize,
     /// Its preflight failed.
     preflight: bool,
     /// Its preflight blocks it.
@@ -64,8 +63,7 @@ impl Offers {
         }
         let ended = |wanted: fn(Ending) -> bool| {
             let evolutions = detail.evolution_list.iter();
-            let found = evolutions.filter(|e| e.ending.is_some_and(wanted)).count();
-            u32::try_from(found).unwrap_or(u32::MAX)
+            evolutions.filter(|e| e.ending.is_some_and(wanted)).count()
         };
         let going_on = !summary.progress.is_over();
         let paused = summary.steering.paused;
@@ -166,14 +164,12 @@ fn Withdraw(action: String, form: Form) -> impl IntoView {
     view! {
         <details class="steer-more" open=refused>
             <summary class="button">"Withdraw…"</summary>
-            <form class="form steer-box" method="post" action=action>
+            <PostForm form action button="Withdraw it" class="form steer-box">
                 <p>
                     "It leaves the rankings and every list. You and administrators still see it, with the reason."
                 </p>
-                <input type="hidden" name="deed" value=form.name/>
                 <Field form name="reason" label="Why" hint="1 to 500 characters." required=true/>
-                <button class="button" type="submit">"Withdraw it"</button>
-            </form>
+            </PostForm>
         </details>
     }
 }
@@ -193,14 +189,24 @@ fn Limits(action: String, form: Form, budget: Budget, at_once: Option<u32>) -> i
     let usd = budget.usd.map(|n| n.to_string());
     let [tokens, requests, seconds] =
         [budget.tokens, budget.requests, budget.seconds].map(|n| n.map(|n| n.to_string()));
+    let limits = [
+        limit("budget.usd", "US dollars at most", usd),
+        limit("budget.tokens", "Tokens at most", tokens),
+        limit("budget.requests", "Requests at most", requests),
+        limit(
+            "budget.seconds",
+            "Seconds at most, since its start",
+            seconds,
+        ),
+    ];
+    let limits = limits.collect_view();
     let unlimited = budget
         .is_unlimited()
         .then(|| view! { <p class="quiet">"It has no budget to raise."</p> });
     view! {
         <details class="steer-more" open=refused>
             <summary class="button">"Limits…"</summary>
-            <form class="form steer-box" method="post" action=action>
-                <input type="hidden" name="deed" value=form.name/>
+            <PostForm form action button="Set" class="form steer-box">
                 <Field
                     form
                     name="at_once"
@@ -208,13 +214,9 @@ fn Limits(action: String, form: Form, budget: Budget, at_once: Option<u32>) -> i
                     value=at_once.map(|n| n.to_string()).unwrap_or_default()
                     hint="1 to 256; empty for as many as there are workers. Running evolutions continue."
                 />
-                {limit("budget.usd", "US dollars at most", usd)}
-                {limit("budget.tokens", "Tokens at most", tokens)}
-                {limit("budget.requests", "Requests at most", requests)}
-                {limit("budget.seconds", "Seconds at most, since its start", seconds)}
+                {limits}
                 {unlimited}
-                <button class="button" type="submit">"Set"</button>
-            </form>
+            </PostForm>
         </details>
     }
 }

@@ -7,9 +7,8 @@ use swe_ci_views::view::EvolutionView;
 
 use super::status::{Stopped, Waiting};
 use crate::components::{Iterations, Meter, Picture, Tag};
-use crate::format;
 use crate::pages::routes::{evolution_href, iteration_href, task_href};
-use crate::words;
+use crate::{format, words};
 
 /// One evolution. An event redraws only the parts it changes.
 #[component]
@@ -65,12 +64,7 @@ pub fn EvolutionCard(
 
 /// Net tests of the gap that pass now; 0 below the base.
 fn closed(evolution: &EvolutionView) -> u32 {
-    let suite = evolution.suite;
-    let now = evolution
-        .iterations
-        .last()
-        .map_or(suite.base_in_target, |i| i.verdict.in_target());
-    now.saturating_sub(suite.base_in_target)
+    words::passing(evolution).saturating_sub(evolution.suite.base_in_target)
 }
 
 fn meter_tone(evolution: &EvolutionView) -> &'static str {

@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use leptos::prelude::*;
+use leptos::server_fn::codec::GetUrl;
 use leptos::task::spawn_local;
+use serde::{Deserialize, Serialize};
 use swe_ci_core::step::Role;
 use swe_ci_views::event::{RunEvent, What};
 use swe_ci_views::leaderboard::Scores;
@@ -13,8 +15,8 @@ use wasm_bindgen::closure::Closure;
 use web_sys::{Event, EventSource, MessageEvent};
 
 use super::apply::apply;
-use super::data::{PageData, whole_run};
 use super::log::Tail;
+use crate::error::AppError;
 
 /// Log lines within this time are shown together.
 const TOGETHER: Duration = Duration::from_millis(120);
@@ -204,4 +206,37 @@ impl Drop for Connection {
     fn drop(&mut self) {
         self.source.close();
     }
+}
+
+#[server(prefix = "/api/pages", endpoint = "run", input = GetUrl)]
+pub async fn run(id: String) -> Result<RunDetail, AppError> {
+    Ok(crate::error::engine()?.run(&id).await?)
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct PageData {
+    pub detail: RunDetail,
+    /// At γ = 1, in each convention that has any.
+    pub scores: Vec<Scores>,
+    /// The reproducibility card, as text.
+    pub card: String,
+}
+
+#[server(prefix = "/api/pages", endpoint = "whole-run", input = GetUrl)]
+pub async fn whole_run(id: String) -> Result<PageData, AppError> {
+    use swe_ci_core::metrics::{Convention, Gamma};
+
+    let engine = crate::error::engine()?;
+    let detail = engine.run(&id).await?;
+    let mut scores = Vec::new();
+    for convention in Convention::ALL {
+        scores.push(engine.scores(&id, Gamma::ONE, convention).await?);
+    }
+    scores.retain(|scores| scores.evoscore.is_some());
+    let card = engine.card(&id).await?.to_text();
+    Ok(PageData {
+        detail,
+        scores,
+        card,
+    })
 }

@@ -81,6 +81,7 @@ fn ProfileHead(conventions: Memo<Vec<Convention>>) -> impl IntoView {
 fn row(line: Vec<IterationProfile>) -> impl IntoView {
     let first = line.first().map(|i| (i.iteration, i.active));
     let (iteration, active) = first.unwrap_or_default();
+    let share = |value: Option<f64>| format::or_dash(value.map(format::share));
     let cells = line.into_iter().map(|i| {
         view! {
             <td class="number">{share(i.regression_rate)}</td>
@@ -95,10 +96,6 @@ fn row(line: Vec<IterationProfile>) -> impl IntoView {
             {cells.collect_view()}
         </tr>
     }
-}
-
-fn share(value: Option<f64>) -> String {
-    value.map_or_else(|| "–".to_owned(), format::share)
 }
 
 /// The iterations that any task reached; after them nothing changes.

@@ -9,7 +9,7 @@ use swe_ci_views::style::StyleMetric;
 use swe_ci_views::view::RunDetail;
 
 use super::profile::ProfileTable;
-use crate::components::{Term, heading};
+use crate::components::{PlainTable, Term, heading};
 use crate::format;
 use crate::glossary::Word;
 use crate::query::encode;
@@ -201,17 +201,9 @@ fn MeasureTable(scores: RwSignal<Vec<Scores>>) -> impl IntoView {
         }
     };
     let rows = MEASURES.iter().map(row).collect_view();
-    view! {
-        <div class="table-frame" tabindex="0" role="region" aria-label="Scores by convention">
-            <table class="measures">
-                <caption class="visually-hidden">"Scores by convention"</caption>
-                <thead>
-                    <tr><th scope="col">"Measure, by "<Term word=Word::Convention/></th>{heads}</tr>
-                </thead>
-                <tbody>{rows}</tbody>
-            </table>
-        </div>
-    }
+    let heads = view! { <th scope="col">"Measure, by "<Term word=Word::Convention/></th>{heads} };
+    let (heads, caption) = (heads.into_any(), "Scores by convention");
+    view! { <PlainTable class="measures" caption scrolls=caption heads>{rows}</PlainTable> }
 }
 
 fn cell(figure: Figure) -> impl IntoView {

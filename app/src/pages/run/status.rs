@@ -6,9 +6,10 @@ use leptos::prelude::*;
 use swe_ci_core::run::Progress;
 use swe_ci_core::step::Ending;
 use swe_ci_views::host::{HostLoad, Shortage};
+use swe_ci_views::preflight::{Finding, PreflightState};
 use swe_ci_views::view::{EvolutionView, ProviderWait, RunDetail};
 
-use crate::components::{Tag, Time, Tone};
+use crate::components::{Tag, Time, Tone, fact};
 use crate::format;
 use crate::pages::routes::iteration_href;
 
@@ -34,8 +35,8 @@ pub(super) fn Withdrawn(withdrawn: Option<String>) -> impl IntoView {
 pub(super) fn AtOnce(detail: RwSignal<RunDetail>) -> impl IntoView {
     let at_once = Memo::new(move |_| detail.with(|d| d.summary.steering.at_once));
     move || {
-        let most = at_once.get()?;
-        Some(view! { <div><dt>"At the same time"</dt><dd>{format!("at most {most}")}</dd></div> })
+        let most = at_once.get();
+        most.map(|most| fact("At the same time", format!("at most {most}")))
     }
 }
 
@@ -164,9 +165,8 @@ fn stop_notice(evolution: &EvolutionView) -> Option<StopNotice> {
     if says.is_none() && reason.is_empty() {
         return None;
     }
-    let tested = u32::try_from(evolution.iterations.len()).unwrap_or(u32::MAX);
     Some(StopNotice {
-        iteration: says.map(|_| tested.saturating_add(1)),
+        iteration: says.map(|_| evolution.iterations.len() as u32 + 1),
         reason: sentence(reason),
         says,
     })
@@ -178,6 +178,66 @@ fn sentence(mut text: String) -> String {
         text.push('.');
     }
     text
+}
+
+/// Shown while it blocks the run, with its errors. A success is one quiet line.
+#[component]
+pub(super) fn PreflightNotice(detail: RwSignal<RunDetail>) -> impl IntoView {
+    let preflight = Memo::new(move |_| detail.with(|d| d.preflight.clone()));
+    let over = Memo::new(move |_| detail.with(|d| d.summary.progress.is_over()));
+    move || {
+        let found = preflight.get()?;
+        let (says, tone) = match found.state {
+            PreflightState::Waiting if over.get() => return None,
+            PreflightState::Waiting => (
+                "The preflight runs first: its agents on a tiny task, then the quickest of its tasks at both ends. This takes a few minutes; the run starts afterwards.",
+                Some("live"),
+            ),
+            PreflightState::Failed => (
+                "The preflight failed, so the run has not started:",
+                Some("bad"),
+            ),
+            PreflightState::Skipped => ("It started without a successful preflight.", None),
+            PreflightState::Passed => ("The preflight passed:", None),
+        };
+        let findings = found.findings.into_iter().map(line).collect_view();
+        Some(view! {
+            <section class="note" data-tone=tone aria-labelledby="tried-title" role="status">
+                <h2 id="tried-title" class="visually-hidden">"Preflight"</h2>
+                <p>{says}" "<span class="quiet"><Time at=Some(found.at)/></span></p>
+                <ul>{findings}</ul>
+            </section>
+        })
+    }
+}
+
+fn line(finding: Finding) -> impl IntoView {
+    let mark = if finding.good { "✓ " } else { "✗ " };
+    let advice = (!finding.advice.is_empty()).then(|| {
+        let advice = finding
+            .advice
+            .into_iter()
+            .map(|text| view! { <li>{text}</li> });
+        view! { <ul>{advice.collect_view()}</ul> }
+    });
+    let printed = (!finding.last_lines.is_empty()).then(|| {
+        view! {
+            <details>
+                <summary>"Last output"</summary>
+                <pre class="log" tabindex="0">{finding.last_lines.join("\n")}</pre>
+            </details>
+        }
+    });
+    view! {
+        <li>
+            <span aria-hidden="true">{mark}</span>
+            <strong>{finding.subject}</strong>
+            ": "
+            {finding.says}
+            {advice}
+            {printed}
+        </li>
+    }
 }
 
 #[cfg(test)]

@@ -4,10 +4,9 @@ use leptos::prelude::*;
 use swe_ci_core::agent::Budget;
 use swe_ci_views::view::{RunDetail, Spent};
 
-use crate::components::Term;
-use crate::format;
+use crate::components::{Term, fact};
 use crate::glossary::Word;
-use crate::words;
+use crate::{format, words};
 
 /// Empty when nothing was counted; updated as evolutions end.
 #[component]
@@ -17,12 +16,9 @@ pub(super) fn UsageFacts(detail: RwSignal<RunDetail>) -> impl IntoView {
     move || {
         let (spent, budget) = taken.get()?;
         let figures = Figures::of(spent, &budget);
-        let requests = figures
-            .requests
-            .map(|text| view! { <div><dt>"Requests"</dt><dd>{text}</dd></div> });
-        let cost = figures.cost.map(|text| {
-            view! { <div><dt><Term word=Word::Cost text="Cost"/></dt><dd>{text}</dd></div> }
-        });
+        let requests = figures.requests.map(|text| fact("Requests", text));
+        let cost = figures.cost;
+        let cost = cost.map(|text| fact(view! { <Term word=Word::Cost text="Cost"/> }, text));
         Some(view! {
             <dl class="facts taken" aria-label="Model usage">
                 <div>
@@ -36,7 +32,6 @@ pub(super) fn UsageFacts(detail: RwSignal<RunDetail>) -> impl IntoView {
     }
 }
 
-/// The formatted figures.
 #[derive(Debug, PartialEq)]
 struct Figures {
     tokens: String,

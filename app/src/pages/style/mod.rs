@@ -1,29 +1,160 @@
 //! The code style of one evolution compared with the oracle's, file by file.
 
-mod data;
-mod files;
 mod versions;
-mod view;
 
+use leptos::either::{Either, EitherOf3};
 use leptos::prelude::*;
-use leptos_router::hooks::{use_params_map, use_query_map};
+use leptos::server_fn::codec::GetUrl;
+use serde::{Deserialize, Serialize};
+use swe_ci_views::style::{CodeVersion, StyleBeside, StyleTools};
+use swe_ci_views::view::EvolutionDetail;
 
-use self::data::style_at;
-use self::view::StylePageView;
-use crate::components::loaded;
-use crate::fetched::fetched;
-use crate::pages::routes::{DIFF, EvolutionAddress, SPLIT};
+use self::versions::{Files, StyleVersions, named};
+use crate::components::{PageTop, Term, crumb, fetched, loaded};
+use crate::error::AppError;
+use crate::glossary::Word;
+use crate::pages::evolution::evolution;
+use crate::pages::iteration::{ChangedFiles, Layout};
+use crate::pages::routes::{DIFF, EvolutionAddress, SPLIT, evolution_href, run_href, style_href};
+use crate::query::{of_address, of_query};
 
 #[component]
 pub fn StylePage() -> impl IntoView {
-    let (params, query) = (use_params_map(), use_query_map());
-    let address = Memo::new(move |_| params.with(|p| query.with(|q| EvolutionAddress::of(p, q))));
+    let address = of_address(EvolutionAddress::of);
     // Two versions of a file are shown side by side by default.
-    let split =
-        Memo::new(move |_| query.with(|query| query.get_str(DIFF).is_none_or(|d| d == SPLIT)));
+    let split = of_query(|query| query.get_str(DIFF).is_none_or(|layout| layout == SPLIT));
     let resource = fetched(move || address.get(), style_at);
     loaded(
         resource,
         move |shown| view! { <StylePageView shown split/> },
+    )
+}
+
+/// The code style of an evolution, as far as it is known.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum Known {
+    NotMeasured,
+    /// The reason.
+    CannotBeMeasured(String),
+    Measured(Box<StyleBeside>),
+}
+
+#[server(prefix = "/api/pages", endpoint = "style", input = GetUrl)]
+pub async fn style_of(evolution: String) -> Result<Known, AppError> {
+    let engine = crate::error::engine()?;
+    Ok(match engine.style(&evolution).await? {
+        None => Known::NotMeasured,
+        Some(Err(why)) => Known::CannotBeMeasured(why),
+        Some(Ok(style)) if style.last().is_none() => {
+            Known::CannotBeMeasured("none of its code was scored".into())
+        }
+        Some(Ok(_)) => Known::Measured(Box::new(engine.style_beside(&evolution).await?)),
+    })
+}
+
+/// An evolution with its code style.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Shown {
+    pub detail: EvolutionDetail,
+    pub known: Known,
+}
+
+pub(super) async fn style_at(address: EvolutionAddress) -> Result<Shown, AppError> {
+    let detail = evolution(address.run, address.task, address.sample).await?;
+    let known = style_of(detail.view.evolution_id.clone()).await?;
+    Ok(Shown { detail, known })
+}
+
+#[component]
+fn StylePageView(shown: Shown, #[prop(into)] split: Signal<bool>) -> impl IntoView {
+    let Shown { detail, known } = shown;
+    let address = EvolutionAddress::of_detail(&detail);
+    let (task, model) = (detail.view.task_id.to_string(), detail.model.clone());
+    let evolution = evolution_href(&detail.run_id, &task, detail.view.sample);
+    let api = format!("/api/v1/evolutions/{}/style", detail.view.evolution_id);
+    let layout = Layout {
+        split,
+        href: Callback::new(move |split: bool| style_href(&address, !split)),
+    };
+    let body = match known {
+        Known::NotMeasured => EitherOf3::A(view! {
+            <p class="note">"It is not measured yet. The server measures evolutions as they end; "<code>"swe-ci rescore --style"</code>" measures earlier ones."</p>
+        }),
+        Known::CannotBeMeasured(why) => EitherOf3::B(
+            view! { <p class="note" data-tone="warn">"It cannot be measured: "{why}</p> },
+        ),
+        Known::Measured(found) => EitherOf3::C(view! { <Measured found=*found api layout/> }),
+    };
+    view! {
+        <PageTop
+            title=format!("Code style of {task} · {model}")
+            description=format!("Pylint's and radon's results for the code {model} wrote for {task}, compared with the maintainers' code.")
+            crumbs=vec![crumb("/runs", "Runs"), crumb(run_href(&detail.run_id), &model), crumb(evolution, &task)]
+            heading="Code style"
+        >
+            <p class="lede">
+                {format!("Pylint's and radon's results for the code {model} wrote for {task}, compared with the maintainers' code for the same task: the ")}
+                <Term word=Word::Oracle text="oracle"/>"."
+            </p>
+        </PageTop>
+        {body}
+    }
+}
+
+#[component]
+fn Measured(found: StyleBeside, api: String, layout: Layout) -> impl IntoView {
+    let StyleBeside { style, files, .. } = found;
+    let tools = style.tools.clone();
+    let last = style.last().map_or(CodeVersion::Base, |last| last.version);
+    let own = named(last).to_lowercase();
+    let link = api.clone();
+    let [of_own, of_oracle] =
+        [last, CodeVersion::Oracle].map(|version| format!("{api}/{}", version.name()));
+    let own_link = format!("after {own}");
+    let same = format!("The source after {own} is the oracle's, file by file.");
+    let files = match files.is_empty() {
+        true => Either::Left(view! { <p>{same}</p> }),
+        false => Either::Right(view! { <Files files more=found.more_files/> }),
+    };
+    let beyond = StoredValue::new(api);
+    let diff = found.diff.filter(|diff| diff.changed() > 0).map(|diff| {
+        view! {
+            <section aria-labelledby="side-title">
+                <h2 id="side-title">"Side by side"</h2>
+                <p class="quiet">{format!("The files that lost most: the oracle's first, then as they were after {own}.")}</p>
+                <ChangedFiles diff beyond layout/>
+            </section>
+        }
+    });
+    view! {
+        <section aria-labelledby="versions-title">
+            <h2 id="versions-title">"Version by version"</h2>
+            <p class="quiet">
+                "Beside each number: how it differs from the oracle's. Higher is better for the "
+                <Term word=Word::Maintainability text="maintainability index"/>" (MI, 0 to 100) and the "
+                <Term word=Word::Pylint text="Pylint score"/>" (0 to 10), lower for complexity. Source are the Python files outside of tests."
+            </p>
+            <StyleVersions style/>
+            <p class="taken"><a href=link rel="external">"As JSON"</a></p>
+        </section>
+        <section aria-labelledby="files-title">
+            <h2 id="files-title">"File by file"</h2>
+            <p class="quiet">"Those whose maintainability index lost most against the oracle's come first."</p>
+            {files}
+            <p class="taken">
+                "All files, and the lines that differ from the base in each, as JSON: "
+                <a href=of_own rel="external">{own_link}</a>", "
+                <a href=of_oracle rel="external">"the oracle's"</a>"."
+            </p>
+        </section>
+        {diff}
+        <p class="footnote">{with(&tools)}</p>
+    }
+}
+
+fn with(tools: &StyleTools) -> String {
+    format!(
+        "Measured with Pylint {} and radon {} on Python {}, in the image of the task's tests, with the tools' default settings.",
+        tools.pylint, tools.radon, tools.python
     )
 }

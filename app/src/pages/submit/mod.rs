@@ -1,25 +1,26 @@
 //! Submitting a run: a form with the fields of a configuration.
 
-mod data;
 mod fields;
-mod form_state;
-mod view;
 
 use leptos::prelude::*;
-use leptos_router::hooks::use_query_map;
+use leptos::server_fn::codec::GetUrl;
+use serde::{Deserialize, Serialize};
+use swe_ci_core::agent::Protocol;
+use swe_ci_core::key::KeyView;
+use swe_ci_views::account::Visibility;
+use swe_ci_views::submission::{Estimate, OWN_PROGRAMMER, RunForm};
+use swe_ci_views::view::SplitSummary;
 
-use self::data::new_run;
-use self::view::RunSheet;
-use crate::components::{PageTop, loaded};
-use crate::fetched::fetched;
-use crate::form_answer::FormAnswer;
-use crate::query::named;
+use self::fields::{FormState, Line, Lines, OneOf, id};
+use crate::components::{Form, FormAnswer, LongText, PageTop, TomlFile, fact, fetched, loaded};
+use crate::error::AppError;
+use crate::format;
+use crate::query::{named, of_query};
 
 #[component]
 pub fn SubmitPage() -> impl IntoView {
     let answer = FormAnswer::of_page();
-    let query = use_query_map();
-    let from = Memo::new(move |_| query.with(|query| named(query, "from")));
+    let from = of_query(|query| named(query, "from"));
     let resource = fetched(move || from.get(), new_run);
     view! {
         <PageTop
@@ -29,5 +30,302 @@ pub fn SubmitPage() -> impl IntoView {
             missing=true
         />
         {loaded(resource, move |desk| view! { <RunSheet desk answer/> })}
+    }
+}
+
+/// The choices of the form, and its initial values.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Desk {
+    /// Those with tasks that can run.
+    pub splits: Vec<SplitSummary>,
+    /// Name and title.
+    pub harnesses: Vec<(String, String)>,
+    pub keys: Vec<KeyView>,
+    pub form: RunForm,
+}
+
+/// `from` is the run whose configuration fills the form.
+#[server(prefix = "/api/pages", endpoint = "new-run", input = GetUrl)]
+pub async fn new_run(from: Option<String>) -> Result<Desk, AppError> {
+    let engine = crate::error::engine()?;
+    let keys = engine.key_names().await?;
+    let mut splits = engine.splits().await?;
+    splits.retain(|split| split.ready > 0);
+    let harnesses = engine.harnesses().await?.into_iter();
+    let form = match from {
+        Some(run) => RunForm::of_config(&engine.configuration_to_copy(&run).await?),
+        None => RunForm::fresh(splits.first().map_or("", |split| &split.name)),
+    };
+    Ok(Desk {
+        harnesses: harnesses
+            .map(|harness| (harness.name, harness.title))
+            .collect(),
+        splits,
+        keys,
+        form,
+    })
+}
+
+#[component]
+fn RunSheet(desk: Desk, answer: StoredValue<FormAnswer>) -> impl IntoView {
+    let sent = Form::new("run", answer);
+    let state = FormState::new(desk.form, sent);
+    let splits = desk.splits.into_iter().map(|split| {
+        let words = format!("{} ({})", split.name, format::count(split.ready, "task"));
+        (split.name, words)
+    });
+    let names = desk
+        .keys
+        .into_iter()
+        .map(|key| view! { <option value=key.name></option> });
+    let ticked = |name| sent.kept(name).is_some_and(|kept| !kept.is_empty());
+    let estimate = answer.with_value(|answer| answer.estimate.clone());
+    view! {
+        <FromText sent/>
+        <form class="sheet" method="post" action="/runs/new" autocomplete="off">
+            <Summary state/>
+            <datalist id="key-names">{names.collect_view()}</datalist>
+            <fieldset>
+                <legend>"Model"</legend>
+                <Line state name="model" label="Name" hint="The name on the leaderboard."/>
+                <Line state name="provider" label="Provider" hint="Optional."/>
+                <Line state name="release_date" label="Released on" hint="YYYY-MM-DD, to find the tasks it cannot have seen. Optional."/>
+            </fieldset>
+            <fieldset>
+                <legend>"Harness"</legend>
+                <OneOf state name="harness.name" label="Agents" options=desk.harnesses.clone()/>
+                <Line state name="harness.version" label="Version" hint="For agent programs; the pinned version when empty."/>
+                <Line state name="harness.max_chunks" label="Chunks" kind="number" hint="For replay only: the most chunks the history is cut into."/>
+            </fieldset>
+            <fieldset>
+                <legend>"Endpoint and key"</legend>
+                <EndpointFields state names=ARCHITECT/>
+                <Line
+                    state
+                    name="new-key"
+                    label="Store a key under that name now"
+                    kind="password"
+                    secret=true
+                    hint="Only if it is not stored yet. It is stored encrypted and never shown again."
+                />
+                <label class="box">
+                    <input type="checkbox" name="forget-keys" value="on" checked=ticked("forget-keys")/>
+                    "Remove the keys that this run names when it is over"
+                </label>
+                <Lines state name="endpoint.parameters" label="Parameters of every request" hint="JSON, such as {\"temperature\": 0}."/>
+                <Line state name="endpoint.prices.input" label="Price of input" hint="US dollars per million tokens; the site’s price table when empty."/>
+                <Line state name="endpoint.prices.cached" label="Price of cached input"/>
+                <Line state name="endpoint.prices.output" label="Price of output"/>
+            </fieldset>
+            <Programmer state harnesses=desk.harnesses/>
+            <fieldset>
+                <legend>"Tasks"</legend>
+                <OneOf state name="split" label="Split" options=splits.collect()/>
+                <Lines state name="tasks" label="Tasks" hint="Names separated by spaces or lines; the whole split when empty."/>
+                <Line state name="samples" label="Evolutions per task" kind="number"/>
+                <Line state name="plan.max_iterations" label="Iterations at most" kind="number"/>
+                <Line state name="plan.max_attempts" label="Attempts per step" kind="number"/>
+            </fieldset>
+            <Limits state/>
+            <VisibilityFields chosen=sent.kept("visibility")/>
+            <fieldset>
+                <legend>"Before it starts"</legend>
+                <p class="quiet">
+                    "The preflight runs its agents on a tiny task and tests the quickest of its tasks at both ends, so that a wrong key or a broken image costs a minute and not a night. If it fails, the run waits for your decision."
+                </p>
+                <label class="box">
+                    <input type="checkbox" name="skip-preflight" value="on" checked=ticked("skip-preflight")/>
+                    "Begin at once, untried"
+                </label>
+            </fieldset>
+            {estimate.map(|estimate| view! { <Preview estimate/> })}
+            <p class="sheet-buttons">
+                <button class="button button-main" type="submit" name="deed" value="submit">"Queue the run"</button>
+                <button class="button" type="submit" name="deed" value="preview">"Preview"</button>
+            </p>
+        </form>
+    }
+}
+
+/// All validation errors, each with a link to its field.
+#[component]
+fn Summary(state: FormState) -> impl IntoView {
+    let items = move || {
+        let item = |bad: swe_ci_core::run::BadConfig| {
+            let href = format!("#{}", id(&bad.field));
+            view! { <li><a href=href rel="external">{bad.field}</a>": "{bad.problem}</li> }
+        };
+        state.problems().into_iter().map(item).collect_view()
+    };
+    move || {
+        (!state.problems().is_empty()).then(|| {
+            view! {
+                <div class="note" data-tone="bad" role="alert">
+                    <p>"The run is not queued yet. Please correct:"</p>
+                    <ul>{items}</ul>
+                </div>
+            }
+        })
+    }
+}
+
+/// The names of an endpoint's fields: address, protocol, model, key, recording.
+type EndpointNames = [&'static str; 5];
+
+const ARCHITECT: EndpointNames = [
+    "endpoint.url",
+    "endpoint.protocol",
+    "endpoint.model",
+    "endpoint.key",
+    "endpoint.recording",
+];
+
+const PROGRAMMER: EndpointNames = [
+    "programmer.endpoint.url",
+    "programmer.endpoint.protocol",
+    "programmer.endpoint.model",
+    "programmer.endpoint.key",
+    "programmer.endpoint.recording",
+];
+
+#[component]
+fn EndpointFields(state: FormState, names: EndpointNames) -> impl IntoView {
+    let [url, protocol, model, key, recording] = names;
+    let protocols = Protocol::ALL.map(|p| (p.name().to_owned(), p.name().to_owned()));
+    view! {
+        <Line state name=url label="Address" kind="url" hint="Up to its version, such as https://api.example.org/v1. Replay needs none."/>
+        <OneOf state name=protocol label="Protocol" options=protocols.to_vec() hint="The protocol of the harness."/>
+        <Line state name=model label="Model’s name there"/>
+        <Line state name=key label="Name of the key" list="key-names" hint="The name of a stored key, never the key itself; empty if none is needed."/>
+        <Line state name=recording label="Replay a run" hint="The id of a run whose recorded answers replace the model. Mostly empty."/>
+    }
+}
+
+#[component]
+fn Programmer(state: FormState, harnesses: Vec<(String, String)>) -> impl IntoView {
+    let own = !state.text(OWN_PROGRAMMER).is_empty();
+    view! {
+        <fieldset>
+            <legend>"Programmer"</legend>
+            <label class="box">
+                <input
+                    type="checkbox"
+                    name=OWN_PROGRAMMER
+                    value="on"
+                    checked=own
+                    on:change:target=move |event| {
+                        let ticked = if event.target().checked() { "on" } else { "" };
+                        state.changed(OWN_PROGRAMMER, ticked.to_owned());
+                    }
+                />
+                "Uses another harness or model"
+            </label>
+            <details open=own>
+                <summary>"Which"</summary>
+                <OneOf state name="programmer.harness.name" label="Harness" options=harnesses/>
+                <Line state name="programmer.harness.version" label="Version"/>
+                <EndpointFields state names=PROGRAMMER/>
+            </details>
+        </fieldset>
+    }
+}
+
+#[component]
+fn Limits(state: FormState) -> impl IntoView {
+    view! {
+        <fieldset>
+            <legend>"Budget of the run"</legend>
+            <p class="quiet">"When a limit is reached, no new work starts. Empty means no limit."</p>
+            <Line state name="budget.usd" label="US dollars"/>
+            <Line state name="budget.tokens" label="Tokens" kind="number"/>
+            <Line state name="budget.requests" label="Requests" kind="number"/>
+            <Line state name="budget.seconds" label="Seconds" kind="number"/>
+        </fieldset>
+        <fieldset>
+            <legend>"Limits of a step"</legend>
+            <details>
+                <summary>"Change them"</summary>
+                <Line state name="limits.agent_seconds" label="Seconds for an agent" kind="number"/>
+                <Line state name="limits.test_seconds" label="Seconds for the tests" kind="number"/>
+                <Line state name="limits.patience_seconds" label="Seconds waiting for the provider" kind="number"/>
+                <Line state name="limits.cpus_milli" label="Thousandths of a processor" kind="number"/>
+                <Line state name="limits.memory_mb" label="Memory in MiB" kind="number"/>
+                <Line state name="limits.pids" label="Processes" kind="number"/>
+                <Line state name="limits.disk_mb" label="Disk in MiB" kind="number"/>
+            </details>
+        </fieldset>
+    }
+}
+
+#[component]
+fn VisibilityFields(chosen: Option<String>) -> impl IntoView {
+    let public = chosen.as_deref() == Some(Visibility::Public.name());
+    let choice = |visibility: Visibility, words: &'static str, checked: bool| {
+        view! {
+            <label class="box">
+                <input type="radio" name="visibility" value=visibility.name() checked=checked/>
+                {words}
+            </label>
+        }
+    };
+    view! {
+        <fieldset>
+            <legend>"Visibility"</legend>
+            {choice(Visibility::Private, "You and the administrators; it can be published later", !public)}
+            {choice(Visibility::Public, "Everybody, from the start; it is ranked when it is done", public)}
+        </fieldset>
+    }
+}
+
+/// Fills the form from a configuration in TOML.
+#[component]
+fn FromText(sent: Form) -> impl IntoView {
+    let wrong = sent.problem("toml").is_some();
+    view! {
+        <details class="from-text" open=wrong>
+            <summary>"From a configuration in TOML"</summary>
+            <form class="form" method="post" action="/runs/new" enctype="multipart/form-data">
+                <TomlFile name="toml-file" label="A file"/>
+                <LongText form=sent name="toml" label="Or its text" rows=10/>
+                <button class="button" type="submit" name="deed" value="read">"Fill the form"</button>
+            </form>
+        </details>
+    }
+}
+
+/// The estimate for the run, and its basis.
+#[component]
+fn Preview(estimate: Estimate) -> impl IntoView {
+    let hours = |seconds: u64| format::seconds(seconds as f64);
+    let [seconds, tokens, money] = [
+        estimate.seconds.map(hours),
+        estimate.tokens.map(format::thousands),
+        estimate.micro_usd.map(format::dollars),
+    ]
+    .map(|known| known.unwrap_or_else(|| "unknown".to_owned()));
+    let disk = format!("{} MiB", format::thousands(estimate.disk_mb));
+    let facts = [
+        ("Tasks", estimate.tasks.to_string()),
+        ("Evolutions", format::thousands(estimate.evolutions)),
+        ("Iterations at most", format::thousands(estimate.iterations)),
+        ("Work, one after another", seconds),
+        ("Tokens", tokens),
+        ("Money", money),
+        ("Disk per running evolution, at most", disk),
+    ];
+    let facts = facts.map(|(name, value)| fact(name, value));
+    let rests_on = match estimate.rests_on {
+        0 => "This site has no earlier evolutions of this harness and model, so time, tokens and money cannot be estimated.".to_owned(),
+        n => format!(
+            "If every evolution uses all its iterations, each like the median of {} earlier ones of this harness and model.",
+            format::thousands(n)
+        ),
+    };
+    view! {
+        <section class="note" role="status" aria-labelledby="preview">
+            <h2 id="preview">"Estimate"</h2>
+            <dl class="facts">{facts.collect_view()}</dl>
+            <p class="quiet">{rests_on}" Nothing is queued yet."</p>
+        </section>
     }
 }

@@ -9,38 +9,22 @@ use swe_ci_views::view::TaskDetail;
 use crate::error::AppError;
 use crate::query::{Query, encode, parsed};
 
-#[server(prefix = "/api/pages", endpoint = "task", input = GetUrl)]
-pub async fn task(id: String) -> Result<TaskDetail, AppError> {
-    Ok(crate::error::engine()?.task(&task_id(id)?).await?)
-}
-
-#[server(prefix = "/api/pages", endpoint = "task-results", input = GetUrl)]
-pub async fn results_of(id: String) -> Result<Vec<TaskResult>, AppError> {
-    let engine = crate::error::engine()?;
-    Ok(engine.results_of_task(&task_id(id)?).await?)
-}
-
-/// An invalid name matches no task.
-#[cfg(feature = "ssr")]
-fn task_id(id: String) -> Result<swe_ci_core::task::TaskId, AppError> {
-    let id = swe_ci_core::task::TaskId::new(id);
-    id.map_err(|_| AppError::not_found("There is no task of this name."))
-}
-
-/// A task with the runs' results on it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct PageData {
     pub detail: TaskDetail,
     pub results: Vec<TaskResult>,
 }
 
-pub(super) async fn whole_task(id: String) -> Result<PageData, AppError> {
-    let detail = task(id.clone()).await?;
-    let results = results_of(id).await?;
-    Ok(PageData { detail, results })
+#[server(prefix = "/api/pages", endpoint = "task", input = GetUrl)]
+pub async fn whole_task(id: String) -> Result<PageData, AppError> {
+    let engine = crate::error::engine()?;
+    let id = crate::error::task_id(id)?;
+    Ok(PageData {
+        detail: engine.task(&id).await?,
+        results: engine.results_of_task(&id).await?,
+    })
 }
 
-/// The query of the page.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Reading {
     /// All tests, not only those of the gap.

@@ -1,8 +1,12 @@
 //! How the task was prepared, and its known issues.
 
+use std::collections::HashMap;
+
 use leptos::prelude::*;
 use swe_ci_views::preparation::{Lines, Preparation, TaskFinding};
+use swe_ci_views::view::TaskTest;
 
+use crate::components::{Meter, PlainTable, fact};
 use crate::format;
 
 #[component]
@@ -11,15 +15,14 @@ pub(super) fn Prepared(preparation: Preparation) -> impl IntoView {
     (!runs.is_empty()).then(|| {
         let times: Vec<String> = runs.iter().copied().map(format::seconds).collect();
         let lines = preparation.lines.map(|lines| {
-            view! {
-                <Changed label="Source lines" lines=lines.source/>
-                <Changed label="Test lines" lines=lines.tests/>
-                <Changed label="Other lines" lines=lines.other/>
-            }
+            [
+                changed("Source lines", lines.source),
+                changed("Test lines", lines.tests),
+                changed("Other lines", lines.other),
+            ]
+            .collect_view()
         });
-        let licence = preparation.licence.map(|licence| {
-            view! { <div><dt>"Licence"</dt><dd>{licence}</dd></div> }
-        });
+        let licence = preparation.licence.map(|licence| fact("Licence", licence));
         let findings = preparation.findings;
         let found = match findings.is_empty() {
             true => "No known issues.",
@@ -48,12 +51,10 @@ pub(super) fn Prepared(preparation: Preparation) -> impl IntoView {
     })
 }
 
-#[component]
-fn Changed(label: &'static str, lines: Lines) -> impl IntoView {
+fn changed(label: &'static str, lines: Lines) -> impl IntoView {
     let files = format::count(lines.files, "file");
     let changed = format::added_deleted(lines.added, lines.deleted);
-    let words = format!("{changed} in {files}");
-    view! { <div><dt>{label}</dt><dd>{words}</dd></div> }
+    fact(label, format!("{changed} in {files}"))
 }
 
 #[component]
@@ -76,5 +77,90 @@ fn Found(finding: TaskFinding) -> impl IntoView {
             <p>{finding.text()}</p>
             {names}
         </li>
+    }
+}
+
+/// More files are summed up in one line.
+const MOST_FILES: usize = 12;
+
+/// A file with its number of tests in the gap.
+type Count = (String, u32);
+
+/// The gap by test file, most tests first; then by name.
+fn by_file(tests: &[TaskTest]) -> Vec<Count> {
+    let mut counts: HashMap<&str, u32> = HashMap::new();
+    for test in tests.iter().filter(|test| test.base != "passed") {
+        let file = test.node_id.split("::").next().unwrap_or(&test.node_id);
+        *counts.entry(file).or_default() += 1;
+    }
+    let mut counts: Vec<Count> = counts.into_iter().map(|(f, n)| (f.to_owned(), n)).collect();
+    counts.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    counts
+}
+
+#[component]
+pub(super) fn GapByFile<'a>(tests: &'a [TaskTest]) -> impl IntoView + use<> {
+    let counts = by_file(tests);
+    let most = counts.first().map_or(0, |(_, n)| *n);
+    let rest = counts.get(MOST_FILES..).unwrap_or_default();
+    let rest_tests: u32 = rest.iter().map(|(_, n)| n).sum();
+    let more = (!rest.is_empty()).then(|| {
+        let files = format::count(rest.len(), "more file");
+        let tests = format::count(rest_tests, "test");
+        view! { <p class="quiet">{format!("And {files} with {tests}.")}</p> }
+    });
+    let row = |(file, n): Count| {
+        view! {
+            <tr>
+                <th scope="row"><code>{file.clone()}</code></th>
+                <td class="number">{format::thousands(n)}</td>
+                <td class="gap-bar"><Meter value=n most label=format!("Tests of the gap in {file}")/></td>
+            </tr>
+        }
+    };
+    (most > 0).then(|| {
+        let rows = counts.into_iter().take(MOST_FILES).map(row).collect_view();
+        let heads = view! { <th scope="col">"File"</th><th scope="col" class="number">"Tests"</th><td></td> };
+        let heads = heads.into_any();
+        view! {
+            <section aria-labelledby="gap-title">
+                <h2 id="gap-title">"The gap by test file"</h2>
+                <p class="quiet">"Tests the target passes and the base does not."</p>
+                <PlainTable class="gap-files" caption="The gap by test file" heads>{rows}</PlainTable>
+                {more}
+            </section>
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counted_by_file() {
+        let check = |tests: &[(&str, &str)], expect: &[(&str, u32)]| {
+            let test = |(node_id, base): &(&str, &str)| TaskTest {
+                node_id: (*node_id).into(),
+                base: (*base).into(),
+            };
+            let tests: Vec<TaskTest> = tests.iter().map(test).collect();
+            let found = by_file(&tests);
+            let found: Vec<(&str, u32)> = found.iter().map(|(f, n)| (f.as_str(), *n)).collect();
+            assert_eq!(found, expect);
+        };
+        check(&[], &[]);
+        check(&[("a.py::x", "passed")], &[]);
+        check(
+            &[
+                ("b.py::T::x[::]", "failed"),
+                ("c.py::x", "missing"),
+                ("c.py::y", "error"),
+                ("a.py::x", "skipped"),
+                ("a.py::y", "passed"),
+            ],
+            &[("c.py", 2), ("a.py", 1), ("b.py", 1)],
+        );
+        check(&[("no-file", "failed")], &[("no-file", 1)]);
     }
 }

@@ -4,14 +4,12 @@ use swe_ci_core::metrics::Convention;
 use swe_ci_views::leaderboard::{TaskResult, TaskScore};
 
 use super::data::Reading;
-use crate::components::{Choices, Key, floor_of};
-use crate::format;
+use crate::components::{CardTable, Choices, Key, floor_of};
 use crate::glossary::Word;
-use crate::pages::mark::{KindTag, KnownByCounts};
+use crate::pages::mark::{Column, KindTag, KnownByCounts, Score, heads, words_of};
 use crate::pages::routes::{evolution_href, matrix_href, run_href};
-use crate::pages::score::{Column, Score, heads, words_of};
 use crate::pages::splits::convention_choices;
-use crate::words;
+use crate::{format, words};
 
 /// After the model.
 const COLUMNS: [Column; 5] = [
@@ -77,14 +75,9 @@ fn Results(task: String, results: Vec<TaskResult>, reading: Signal<Reading>) -> 
     let choices = convention_choices(
         move || reading.with(|r| r.convention),
         move |convention| {
-            let reading = reading.get();
-            name.with_value(|task| {
-                Reading {
-                    convention,
-                    ..reading
-                }
-                .href(task)
-            })
+            let mut reading = reading.get();
+            reading.convention = convention;
+            name.with_value(|task| reading.href(task))
         },
     );
     let results = StoredValue::new(results);
@@ -97,24 +90,15 @@ fn Results(task: String, results: Vec<TaskResult>, reading: Signal<Reading>) -> 
     };
     let missing = move || {
         let without = |r: &Vec<TaskResult>| r.len() - ranked(r, convention.get()).len();
-        let runs = u32::try_from(results.with_value(without)).unwrap_or(u32::MAX);
-        view! { <KnownByCounts runs/> }
+        view! { <KnownByCounts runs=results.with_value(without)/> }
     };
+    let model = view! { <th role="columnheader" scope="col">"Model"</th> };
+    let heads = (model, heads(&COLUMNS)).into_any();
     view! {
         <p class="quiet">"At γ = 1, on this task alone: an anecdote, not a ranking."</p>
         <div class="controls controls-plain"><Choices label="Counting" word=Word::Convention choices/></div>
         <Key words=Signal::stored(words_of(&COLUMNS))/>
-        <div class="table-frame">
-            <table class="cards fared" role="table">
-                <thead role="rowgroup">
-                    <tr role="row">
-                        <th role="columnheader" scope="col">"Model"</th>
-                        {heads(&COLUMNS)}
-                    </tr>
-                </thead>
-                <tbody role="rowgroup">{rows}</tbody>
-            </table>
-        </div>
+        <CardTable class="cards fared" heads>{rows}</CardTable>
         {missing}
     }
 }

@@ -37,7 +37,6 @@ pub async fn tasks(
     })
 }
 
-/// The query of the list.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct TasksQuery {
     pub split: Option<String>,
@@ -68,13 +67,8 @@ impl TasksQuery {
         pairs
     }
 
-    /// The address of this query.
     pub(super) fn href(&self) -> String {
-        let mut query = Query::default();
-        for (name, value) in self.pairs() {
-            query.add(&name, Some(value));
-        }
-        format!("/tasks{}", query.0)
+        Query::of(self.pairs()).at("/tasks")
     }
 
     /// A changed query, starting at the first page.

@@ -2,29 +2,199 @@
 
 mod data;
 mod filters;
-mod view;
 
+use leptos::either::{Either, EitherOf3};
 use leptos::prelude::*;
-use leptos_router::hooks::use_query_map;
+use swe_ci_views::browse::{Between, ListOrder, Size, Spread};
+use swe_ci_views::view::{SplitSummary, TaskState, TaskSummary};
 
-use self::data::{TasksQuery, browse};
-use self::view::TaskList;
-use crate::components::{PageHead, loaded};
-use crate::fetched::fetched;
+use self::data::{Found, TasksQuery, browse};
+use self::filters::Filters;
+use crate::components::{
+    CardTable, Choice, Choices, Empty, Key, NextPage, PageTop, SpreadChart, Tag, Term, Tone,
+    fetched, loaded,
+};
+use crate::format;
+use crate::glossary::Word;
+use crate::pages::routes::{dataset_href, matrix_href, task_href};
+use crate::pages::splits::split_choices;
+use crate::query::of_query;
 
 #[component]
 pub fn TasksPage() -> impl IntoView {
-    let params = use_query_map();
-    let query = Memo::new(move |_| params.with(TasksQuery::of));
+    let query = of_query(TasksQuery::of);
     let resource = fetched(move || query.get(), browse);
     view! {
-        <PageHead title="Tasks" description="The tasks of the benchmark: real repositories between two commits, and the tests that tell them apart."/>
-        <div class="hero">
-            <h1>"Tasks"</h1>
-            <p class="lede">
-                "A task is a real repository at two points of its history, the base and the target. The gap, which an agent has to close, is the tests that pass on the target but not on the base."
-            </p>
-        </div>
+        <PageTop
+            title="Tasks"
+            description="The tasks of the benchmark: real repositories between two commits, and the tests that tell them apart."
+            lede="A task is a real repository at two points of its history, the base and the target. The gap, which an agent has to close, is the tests that pass on the target but not on the base."
+        />
         {loaded(resource, move |found| view! { <TaskList query=query.get_untracked() found/> })}
+    }
+}
+
+#[component]
+fn TaskList(query: TasksQuery, found: Found) -> impl IntoView {
+    if found.all == 0 {
+        return Either::Left(view! {
+            <Empty title="No tasks yet" command="swe-ci dataset demo">
+                <p>
+                    "Tasks will be listed here with the tests that tell base and target apart. This command makes four small ones from the release histories of real packages; "
+                    <code>"swe-ci dataset import"</code>
+                    " takes a dataset in the official layout."
+                </p>
+            </Empty>
+        });
+    }
+    let matrix = matrix_href(query.split.as_deref());
+    let dataset = query.split.as_deref().map(dataset_href);
+    let dataset = dataset.unwrap_or_else(|| "/datasets".to_owned());
+    let choices = choices(&found.splits, &query);
+    Either::Right(view! {
+        <div class="controls controls-plain">
+            <Choices label="Split" choices/>
+            <a class="controls-link" href=dataset>"About the dataset"</a>
+            <a class="controls-link" href=matrix>"How hard they are, and for whom"</a>
+        </div>
+        <Filters query=&query found=&found/>
+        <Spreads query=query.clone() spreads=found.spreads.clone()/>
+        <Key words=Signal::stored(vec![Word::Task, Word::Base, Word::Target, Word::Gap])/>
+        <Rows query found/>
+    })
+}
+
+#[component]
+fn Spreads(query: TasksQuery, spreads: Vec<Spread>) -> impl IntoView {
+    let narrowed = Callback::new(move |(size, from, to): (Size, f64, f64)| {
+        let range = Between { from, to };
+        let narrowed = query.with(|query| {
+            query.filter.sizes.insert(size, range);
+        });
+        narrowed.href()
+    });
+    // A single task has no distribution.
+    let spreads = spreads.into_iter().filter(|spread| spread.tasks > 1);
+    let charts = spreads.map(|spread| view! { <SpreadChart spread href=narrowed/> });
+    view! { <div class="spreads">{charts.collect_view()}</div> }
+}
+
+#[component]
+fn Rows(query: TasksQuery, found: Found) -> impl IntoView {
+    if found.page.items.is_empty() {
+        let everything = TasksQuery {
+            split: query.split,
+            ..TasksQuery::default()
+        };
+        let all = view! { <a href=everything.href()>"Show all of them"</a> };
+        return Either::Left(view! { <p class="note">"No task matches. "{all}</p> });
+    }
+    let next = found.page.next;
+    let next = next.map(|after| query.with(|query| query.after = Some(after)).href());
+    let all = format::count(found.all, "task");
+    let shown = match found.found == found.all {
+        true => all,
+        false => format!("{} of {all}", format::thousands(found.found)),
+    };
+    let heads = view! {
+        <th role="columnheader" scope="col"><Term word=Word::Task text="Task"/></th>
+        <th role="columnheader" scope="col" class="number"><Term word=Word::Base text="Base"/></th>
+        <Head query=&query size=Size::Tests text="Target" word=Word::Target/>
+        <Head query=&query size=Size::Gap text="Gap" word=Word::Gap/>
+        <Head query=&query size=Size::Commits text="Commits"/>
+        <Head query=&query size=Size::Days text="Time between"/>
+        <Head query=&query size=Size::Lines text="Lines"/>
+        <Head query=&query size=Size::Suite text="Suite"/>
+    }
+    .into_any();
+    let row = |task| view! { <TaskRow task/> };
+    let rows = found.page.items.into_iter().map(row).collect_view();
+    Either::Right(view! {
+        <p class="quiet" role="status">{shown}</p>
+        <CardTable class="list cards tasks" caption="Tasks" heads>{rows}</CardTable>
+        <p class="footnote">
+            "Base and target are numbers of passing tests, and gap of tests to gain. Lines are those added and deleted between the two."
+        </p>
+        <NextPage href=next/>
+    })
+}
+
+/// The heading of a column that sorts the list: descending first, reversed on
+/// the second click.
+#[component]
+fn Head<'a>(
+    query: &'a TasksQuery,
+    size: Size,
+    text: &'static str,
+    #[prop(optional)] word: Option<Word>,
+) -> impl IntoView + use<> {
+    let (order, sorted, mark) = match query.order {
+        ListOrder::Largest(by) if by == size => {
+            (ListOrder::Smallest(size), Some("descending"), "↓")
+        }
+        ListOrder::Smallest(by) if by == size => (ListOrder::Listed, Some("ascending"), "↑"),
+        _ => (ListOrder::Largest(size), None, "↕"),
+    };
+    let how = match order {
+        ListOrder::Largest(_) => format!("Sort by {text}, largest first"),
+        ListOrder::Smallest(_) => format!("Sort by {text}, smallest first"),
+        ListOrder::Listed => "In the order of the split".to_owned(),
+    };
+    let href = query.with(|query| query.order = order).href();
+    view! {
+        <th role="columnheader" scope="col" class="number" aria-sort=sorted>
+            {match word {
+                Some(word) => Either::Left(view! { <Term word text/> }),
+                None => Either::Right(text),
+            }}
+            <a class="sort" href=href title=how.clone() aria-label=how data-noscroll="">{mark}</a>
+        </th>
+    }
+}
+
+fn choices(splits: &[SplitSummary], query: &TasksQuery) -> Vec<Choice> {
+    let (all, chosen) = (query.clone(), query.split.as_deref());
+    let of = move |split: Option<&str>| {
+        all.with(|query| query.split = split.map(str::to_owned))
+            .href()
+    };
+    let all = Choice {
+        label: "all".into(),
+        hint: "Tasks of every split".into(),
+        href: Signal::stored(of(None)),
+        chosen: Signal::stored(chosen.is_none()),
+    };
+    let each = split_choices(splits, chosen.unwrap_or_default(), move |name| {
+        of(Some(name))
+    });
+    std::iter::once(all).chain(each).collect()
+}
+
+#[component]
+fn TaskRow(task: TaskSummary) -> impl IntoView {
+    let state = match (&task.state, task.findings) {
+        (TaskState::Unusable { reason }, _) => EitherOf3::A(view! {
+            <Tag text="unusable".to_owned() tone=Tone::Warn/>
+            <small>{reason.clone()}</small>
+        }),
+        (TaskState::Ready, 0) => EitherOf3::B(()),
+        (TaskState::Ready, n) => EitherOf3::C(view! { <Tag text=format::count(n, "finding")/> }),
+    };
+    let lines = task.modified_lines.map(format::thousands);
+    view! {
+        <tr role="row">
+            <th role="rowheader" scope="row" class="col-model">
+                <a href=task_href(task.task_id.as_str())>{task.task_id.to_string()}</a>
+                <small>{task.repo}{task.licence.map(|licence| format!(" · {licence}"))}</small>
+                {state}
+            </th>
+            <td role="cell" class="number" data-label="Base">{format::thousands(task.base_passed)}</td>
+            <td role="cell" class="number" data-label="Target">{format::thousands(task.target_passed)}</td>
+            <td role="cell" class="number strong" data-label="Gap">{format::thousands(task.gap)}</td>
+            <td role="cell" class="number" data-label="Commits">{format::thousands(task.commits)}</td>
+            <td role="cell" class="number" data-label="Time between">{format::span(task.span_days)}</td>
+            <td role="cell" class="number" data-label="Lines">{format::or_dash(lines)}</td>
+            <td role="cell" class="number" data-label="Suite">{format::seconds(task.suite_seconds)}</td>
+        </tr>
     }
 }

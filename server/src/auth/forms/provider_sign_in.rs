@@ -215,7 +215,7 @@ async fn link(
 
 /// The sign-in page with the reason for the failure.
 fn not_done(id: &str, why: NotSignedIn, next: &str) -> Redirect {
-    let (id, why) = (encode(id), why.word());
+    let (id, why) = (encode(id), why.name());
     Redirect::to(&match return_path::after_sign_in(next) {
         "/" => format!("/sign-in/{id}?problem={why}"),
         next => format!("/sign-in/{id}?problem={why}&next={}", encode(next)),

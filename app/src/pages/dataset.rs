@@ -1,17 +1,33 @@
+//! One split as a whole.
+
 use leptos::prelude::*;
+use leptos::server_fn::codec::GetUrl;
 use swe_ci_views::browse::Size;
 use swe_ci_views::dataset::{Counted, SplitDetail};
 
-use crate::components::{Funnel, PageHead, SpreadChart};
+use crate::components::{Funnel, PageTop, SpreadChart, crumb, fetched, loaded};
+use crate::error::AppError;
 use crate::format;
 use crate::pages::routes::{tasks_between, tasks_href};
-use crate::query::encode;
+use crate::query::{encode, path_part};
+
+#[component]
+pub fn DatasetPage() -> impl IntoView {
+    let name = path_part("split");
+    let resource = fetched(move || name.get(), split);
+    loaded(resource, |detail| view! { <Split detail/> })
+}
+
+#[server(prefix = "/api/pages", endpoint = "split", input = GetUrl)]
+pub async fn split(name: String) -> Result<SplitDetail, AppError> {
+    Ok(crate::error::engine()?.split(&name).await?)
+}
 
 /// More repositories than this are summed up in one line.
 const MOST_NAMES: usize = 100;
 
 #[component]
-pub fn Split(detail: SplitDetail) -> impl IntoView {
+fn Split(detail: SplitDetail) -> impl IntoView {
     let summary = detail.summary.clone();
     let name = summary.name.clone();
     let repositories = detail.repositories.len();
@@ -27,15 +43,13 @@ pub fn Split(detail: SplitDetail) -> impl IntoView {
     let spreads = spreads.map(|spread| view! { <SpreadChart spread href/> });
     let api = format!("/api/v1/splits/{}", encode(&name));
     view! {
-        <PageHead
+        <PageTop
             title=format!("Split {name}")
             description=format!("{} from {}: what they are like, where they come from, and their datasheet.", format::count(summary.tasks, "task"), format::repositories(repositories))
+            crumbs=vec![crumb("/datasets", "Datasets")]
+            heading=name.clone()
+            lede=detail.origin()
         />
-        <nav class="crumbs" aria-label="Where this is"><a href="/datasets">"Datasets"</a></nav>
-        <div class="hero">
-            <h1>{name.clone()}</h1>
-            <p class="lede">{detail.origin()}</p>
-        </div>
         <dl class="facts">
             <div><dt>"Tasks"</dt><dd><a href=tasks_href(&name)>{format::thousands(summary.tasks)}</a></dd></div>
             <div><dt>"Can be run"</dt><dd>{format::thousands(summary.ready)}</dd></div>

@@ -5,12 +5,11 @@ use leptos::prelude::*;
 use swe_ci_views::account::AccountRole;
 use swe_ci_views::view::SplitSummary;
 
-use crate::components::{Empty, ListTable, PageHead, loaded};
-use crate::fetched::fetched;
+use crate::components::{Empty, ListTable, PageTop, fetched, loaded};
+use crate::context::Reader;
 use crate::format;
 use crate::pages::routes::{dataset_href, tasks_href};
 use crate::pages::splits::splits;
-use crate::reader::Reader;
 
 #[component]
 pub fn DatasetsPage() -> impl IntoView {
@@ -19,14 +18,13 @@ pub fn DatasetsPage() -> impl IntoView {
         .is(AccountRole::Admin)
         .then(|| view! { <p><a class="button" href="/datasets/new">"New dataset"</a></p> });
     view! {
-        <PageHead title="Datasets" description="The splits of this site: which tasks they hold, where they come from, and their datasheets."/>
-        <div class="hero">
-            <h1>"Datasets"</h1>
-            <p class="lede">
-                "A split is a named list of tasks. A run uses one split, and runs are compared within it."
-            </p>
+        <PageTop
+            title="Datasets"
+            description="The splits of this site: which tasks they hold, where they come from, and their datasheets."
+            lede="A split is a named list of tasks. A run uses one split, and runs are compared within it."
+        >
             {new}
-        </div>
+        </PageTop>
         {loaded(resource, |splits| view! { <Splits splits/> })}
     }
 }
