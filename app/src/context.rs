@@ -91,10 +91,9 @@ impl SignInProviders {
     }
 }
 
-swe_ci_core::named! {
+swe_ci_core::plain_named! {
     /// Why a sign-in or link through a provider failed. The address of the page
     /// that shows the reason contains its name.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum NotSignedIn {
         /// The person or the provider declined.
         Denied = "denied",

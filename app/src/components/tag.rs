@@ -2,9 +2,9 @@ use leptos::prelude::*;
 
 use crate::format;
 
-swe_ci_core::named! {
+swe_ci_core::plain_named! {
     /// The look of a tag. Its word says the same: colour alone is not enough.
-    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+    #[derive(Default)]
     pub enum Tone {
         #[default]
         Plain = "plain",

@@ -1,7 +1,7 @@
 //! Enums whose variants have names: in URLs, in the database, in exports.
 
-/// Defines an enum and the name of each variant, which JSON has too, with `ALL`
-/// variants in order, the `name` of one, and the inverse `from_name`.
+/// [`plain_named!`], for enums that JSON has under the same names and that the
+/// API's schema lists.
 #[macro_export]
 macro_rules! named {
     (
@@ -10,11 +10,30 @@ macro_rules! named {
             $($(#[$($note:tt)*])* $Variant:ident = $name:tt,)+
         }
     ) => {
+        $crate::plain_named! {
+            $(#[$($attribute)*])*
+            #[derive(serde::Serialize, serde::Deserialize, utoipa::ToSchema)]
+            pub enum $Enum {
+                $($(#[$($note)*])* #[serde(rename = $name)] $Variant = $name,)+
+            }
+        }
+    };
+}
+
+/// Defines an enum and the name of each variant, with `ALL` variants in order,
+/// the `name` of one, and the inverse `from_name`.
+#[macro_export]
+macro_rules! plain_named {
+    (
+        $(#[$($attribute:tt)*])*
+        pub enum $Enum:ident {
+            $($(#[$($note:tt)*])* $Variant:ident = $name:tt,)+
+        }
+    ) => {
         $(#[$($attribute)*])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-        #[derive(serde::Serialize, serde::Deserialize, utoipa::ToSchema)]
         pub enum $Enum {
-            $($(#[$($note)*])* #[serde(rename = $name)] $Variant,)+
+            $($(#[$($note)*])* $Variant,)+
         }
 
         impl $Enum {

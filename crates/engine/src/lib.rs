@@ -49,10 +49,11 @@ pub use results::{ImportRequest, ImportedResults, ScoreRequest, Scored, Skipped,
 pub use swe_ci_base::{Error, Result, Say, error};
 pub use swe_ci_core::key::KeyView;
 pub use swe_ci_core::metrics::METRIC_VERSION;
+pub use swe_ci_core::results::Change;
 pub use swe_ci_curation::EXAMPLE_PLAN;
 pub use swe_ci_dataset::{ImportOptions, ImportSource};
 pub use swe_ci_sandbox::images::usual_ca_bundle;
-pub use swe_ci_store::{ProvenIdentity, Put as Change, RunListing, SessionData};
+pub use swe_ci_store::{ProvenIdentity, RunListing, SessionData};
 
 use api::accounts::{Passwords, UnknownNameLockouts};
 use api::conversations::{Recordings, recordings};

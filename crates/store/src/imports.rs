@@ -2,6 +2,7 @@
 
 use swe_ci_base::clock::now_ms;
 use swe_ci_base::error::{Error, Result};
+use swe_ci_core::results::Change;
 use swe_ci_core::run::RunConfig;
 use swe_ci_core::step::Ending;
 use swe_ci_core::task::TaskId;
@@ -40,19 +41,6 @@ pub struct ImportedEvolution {
     pub iterations: Vec<IterationRow>,
 }
 
-swe_ci_core::named! {
-    /// The effect of an import.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
-    #[serde(rename_all = "snake_case")]
-    pub enum Put {
-        New = "new",
-        /// It was imported before with other content.
-        Replaced = "replaced",
-        /// It was imported before with the same content.
-        Unchanged = "unchanged",
-    }
-}
-
 impl Store {
     /// Writes a run, or updates it if it was imported before, in one
     /// transaction; returns its id.
@@ -60,7 +48,7 @@ impl Store {
     /// # Errors
     /// [`Error::Invalid`] when its split exists with other tasks, or a task
     /// exists with other commits. Nothing is written then.
-    pub async fn put_import(&self, run: &ImportedRun) -> Result<(String, Put)> {
+    pub async fn put_import(&self, run: &ImportedRun) -> Result<(String, Change)> {
         let mut tx = self.pool.begin().await?;
         tasks::put_split(&mut tx, &run.config.split).await?;
         let content = [to_json(&run.config)?, to_json(&run.provenance)?];
@@ -73,11 +61,11 @@ impl Store {
                 })
                 .await?;
         let (id, put) = match before {
-            None => (new_id(), Put::New),
-            Some((id, before)) if before == content => return Ok((id, Put::Unchanged)),
+            None => (new_id(), Change::New),
+            Some((id, before)) if before == content => return Ok((id, Change::Unchanged)),
             Some((id, _)) => {
                 remove_evolutions(&mut tx, &id).await?;
-                (id, Put::Replaced)
+                (id, Change::Replaced)
             }
         };
         put_tasks(&mut tx, run).await?;

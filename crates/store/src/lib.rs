@@ -48,7 +48,7 @@ pub use curations::{CandidateRow, CuratedRepository, CurationRow, funnel_of};
 pub use deliveries::{AfterTry, Due};
 pub use evolutions::StepToRecord;
 pub use identities::{Entry, ProvenIdentity};
-pub use imports::{ImportedEvolution, ImportedRun, Put};
+pub use imports::{ImportedEvolution, ImportedRun};
 pub use invitations::NewInvitation;
 pub use keys::{KeyRow, KeysAlone, SealedKey};
 pub use notifications::{Confirmation, NewTarget};

@@ -79,7 +79,7 @@ fn RunSheet(desk: Desk, answer: StoredValue<FormAnswer>) -> impl IntoView {
         .into_iter()
         .map(|key| view! { <option value=key.name></option> });
     let ticked = |name| sent.kept(name).is_some_and(|kept| !kept.is_empty());
-    let estimate = answer.with_value(|answer| answer.estimate.clone());
+    let estimate = answer.with_value(|answer| answer.estimate);
     view! {
         <FromText sent/>
         <form class="sheet" method="post" action="/runs/new" autocomplete="off">

@@ -17,6 +17,17 @@ pub const MAX_TESTS: u32 = 10_000_000;
 pub const MAX_ITERATIONS: u32 = 1_000;
 
 crate::named! {
+    /// The effect of an import.
+    pub enum Change {
+        New = "new",
+        /// It was imported before with other content.
+        Replaced = "replaced",
+        /// It was imported before with the same content.
+        Unchanged = "unchanged",
+    }
+}
+
+crate::named! {
     /// The program that wrote the files.
     pub enum Layout {
         /// The paper's authors' program: `<task>/iteration.jsonl`.

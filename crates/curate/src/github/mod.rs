@@ -1,13 +1,11 @@
 //! Finds repositories for a dataset with GitHub's REST API (paper, section 3.1,
-//! step 1): those that match a [`Search`], with [`RootHints`] about them before
-//! anything is cloned.
+//! step 1): those that match a [`Search`], before anything is cloned.
 //!
 //! The client does not trust GitHub's responses. It skips repositories whose
 //! name or address could lead elsewhere, and reports why ([`Skipped`]). It also
 //! reports repositories that GitHub counts and does not list ([`Gap`]).
 
 mod error;
-mod hints;
 mod hit;
 mod limits;
 mod request;
@@ -27,7 +25,6 @@ use swe_ci_hub::http;
 use url::Url;
 
 pub use error::GitHubError;
-pub use hints::{RootHints, RootNames};
 pub use hit::{RepositoryHit, Skipped};
 pub use results::{Gap, GapReason, SearchResults};
 pub use search::{MAX_HITS, Moment, Search};

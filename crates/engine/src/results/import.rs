@@ -8,11 +8,12 @@ use swe_ci_base::clock::now_ms;
 use swe_ci_base::digest::sha256_hex;
 use swe_ci_base::error::{Error, Result};
 use swe_ci_core::agent::Budget;
+use swe_ci_core::results::Change;
 use swe_ci_core::results::Layout;
 use swe_ci_core::run::{HarnessConfig, Kind, Limits, RunConfig};
 use swe_ci_core::step::Plan;
 use swe_ci_dataset::TaskLine;
-use swe_ci_store::{ImportedEvolution, ImportedRun, Put, TaskRow};
+use swe_ci_store::{ImportedEvolution, ImportedRun, TaskRow};
 use swe_ci_views::view::{ImportedFrom, Provenance, TaskState};
 
 use super::{Detail, Experiment, Found, Skipped, TaskResults, evolution, read};
@@ -39,7 +40,7 @@ pub struct ImportRequest {
 #[derive(Debug, Clone, Serialize)]
 pub struct ImportedResults {
     pub run_id: String,
-    pub change: Put,
+    pub change: Change,
     pub split: String,
     pub tasks: u32,
     /// Evolutions that count in scores.
@@ -150,7 +151,7 @@ fn run(
     let notes = notes(experiment, &config);
     let results = ImportedResults {
         run_id: String::new(),
-        change: Put::New,
+        change: Change::New,
         split: config.split.clone(),
         tasks: as_u32(experiment.tasks.len()),
         evolutions: as_u32(scored),

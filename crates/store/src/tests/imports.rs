@@ -1,5 +1,6 @@
 //! Imported runs and recounts.
 
+use swe_ci_core::results::Change;
 use swe_ci_core::run::{HarnessConfig, Kind};
 use swe_ci_views::view::ImportedFrom;
 
@@ -58,11 +59,11 @@ fn imported(digest: &str, passes: &[u32]) -> ImportedRun {
 async fn repeated_imports_make_one_run() {
     on_both(async |store| {
         let (id, put) = store.put_import(&imported("d1", &[12])).await.unwrap();
-        assert_eq!(put, Put::New);
+        assert_eq!(put, Change::New);
         let again = store.put_import(&imported("d1", &[12])).await.unwrap();
-        assert_eq!(again, (id.clone(), Put::Unchanged));
+        assert_eq!(again, (id.clone(), Change::Unchanged));
         let grown = store.put_import(&imported("d2", &[12, 15])).await.unwrap();
-        assert_eq!(grown, (id.clone(), Put::Replaced));
+        assert_eq!(grown, (id.clone(), Change::Replaced));
 
         let evolutions = store.evolutions_of_run(&id).await.unwrap();
         assert_eq!(evolutions.len(), 1);

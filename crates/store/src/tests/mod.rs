@@ -34,8 +34,8 @@ use swe_ci_views::dataset::SplitSource;
 use swe_ci_views::view::Provenance;
 
 use super::{
-    Claim, ImportedEvolution, ImportedRun, IterationRow, NewRun, Put, Recount, StepRow,
-    StepToRecord, Store, Suite, TaskRow, Whose,
+    Claim, ImportedEvolution, ImportedRun, IterationRow, NewRun, Recount, StepRow, StepToRecord,
+    Store, Suite, TaskRow, Whose,
 };
 
 /// Runs a test on a fresh database of each kind.

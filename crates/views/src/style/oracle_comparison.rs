@@ -74,15 +74,6 @@ impl FileBeside {
         let mi = |file: &Option<FileStyle>| Some(file.as_ref()?.radon?.mi);
         Some(mi(&self.oracle)? - mi(&self.own)?)
     }
-
-    /// Pylint's messages on the evolution's file minus those on the oracle's.
-    pub fn messages_gained(&self) -> Option<i64> {
-        let messages = |file: &Option<FileStyle>| {
-            let counts = file.as_ref()?.pylint?;
-            Some(i64::from(counts.messages()))
-        };
-        Some(messages(&self.own)? - messages(&self.oracle)?)
-    }
 }
 
 /// The last code of an evolution against the oracle's, file by file.
@@ -198,7 +189,6 @@ mod tests {
             losses,
             [("c.py", Some(20.0)), ("b.py", Some(5.0)), ("new.py", None)]
         );
-        assert_eq!(files[0].messages_gained(), Some(0));
         let own_lines: Vec<_> = files.iter().map(|f| f.own_lines.clone()).collect();
         assert_eq!(own_lines, [None, Some(lines("b.py", 3)), None]);
         assert!(files.iter().all(|file| file.oracle_lines.is_none()));

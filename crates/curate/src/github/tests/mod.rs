@@ -1,6 +1,5 @@
 //! Tests the client against a local GitHub that misbehaves on demand.
 
-mod hints;
 mod hostile;
 mod limits;
 mod slices;
