@@ -4,6 +4,8 @@
 //! here too. [`finish`] writes the body as every response passes it on its way
 //! out, because only there the request id is known.
 
+use std::num::NonZeroU64;
+
 use axum::body::Body;
 use axum::extract::rejection::PathRejection;
 use axum::http::{HeaderValue, StatusCode, header};
@@ -24,7 +26,7 @@ pub struct Problem {
     detail: String,
     parameter: Option<String>,
     /// Seconds until a retry is useful.
-    retry_after: Option<u64>,
+    retry_after: Option<NonZeroU64>,
     /// The invalid fields of a configuration.
     problems: Vec<BadConfig>,
 }
@@ -210,7 +212,8 @@ impl From<Error> for Problem {
         let mut problem = Self::new(kind, error.to_string());
         match error {
             Error::TooMany { retry_after } => {
-                problem.retry_after = Some(retry_after.as_secs().max(1));
+                problem.retry_after =
+                    NonZeroU64::new(retry_after.as_secs()).or(Some(NonZeroU64::MIN));
             }
             Error::Rejected(problems) => problem.problems = problems,
             _ => {}
@@ -261,7 +264,7 @@ impl IntoResponse for Problem {
         let headers = response.headers_mut();
         let soon = match self.kind {
             Kind::UNAVAILABLE | Kind::TIMED_OUT => Some(5),
-            _ => self.retry_after,
+            _ => self.retry_after.map(NonZeroU64::get),
         };
         if let Some(seconds) = soon {
             headers.insert(header::RETRY_AFTER, seconds.into());
