@@ -1,3 +1,4 @@
+use leptos::either::Either;
 use leptos::prelude::*;
 use leptos_meta::{Link, Meta, Title};
 use leptos_router::hooks::use_location;
@@ -49,6 +50,10 @@ pub fn PageTop(
     children: Option<Children>,
 ) -> impl IntoView {
     let heading = heading.unwrap_or_else(|| title.clone());
+    let heading = match class {
+        Some(class) => Either::Left(view! { <h1 class=class>{heading}</h1> }),
+        None => Either::Right(view! { <h1>{heading}</h1> }),
+    };
     let link = |(href, name): Crumb| view! { <a href=href>{name}</a> };
     let crumbs = (!crumbs.is_empty()).then(|| {
         let links = crumbs.into_iter().map(link).collect_view();
@@ -58,7 +63,7 @@ pub fn PageTop(
         <PageHead title description missing/>
         {crumbs}
         <div class="hero">
-            <h1 class=class>{heading}</h1>
+            {heading}
             {lede.map(|lede| view! { <p class="lede">{lede}</p> })}
             {children.map(|children| children())}
         </div>
