@@ -28,9 +28,8 @@ use tokio_util::sync::CancellationToken;
 use crate::environment::Builder;
 use crate::origin::{Fetcher, checkout, repository_folder};
 use crate::plan::{Origin, Plan};
-use crate::queue::Curations;
 use crate::ranking::{self, Beyond, Ranked};
-use crate::unavailable;
+use crate::{Curations, unavailable};
 
 const REPOSITORIES_AT_A_TIME: usize = 2;
 

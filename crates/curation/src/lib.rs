@@ -14,9 +14,48 @@ mod ranking;
 mod split;
 
 pub use plan::{EXAMPLE_PLAN, Origin, Plan};
-pub use queue::{Curations, Settings};
 
+use std::path::PathBuf;
+
+use secrecy::SecretString;
 use swe_ci_base::error::Error;
+use swe_ci_dataset::TaskFolders;
+use swe_ci_sandbox::Sandbox;
+use swe_ci_sandbox::image_cache::ImageCache;
+use swe_ci_sandbox::images::Images;
+use swe_ci_store::Store;
+use swe_ci_store::artifacts::Artifacts;
+
+/// What curations are carried out with.
+#[derive(Debug, Clone, Copy)]
+pub struct Curations<'a> {
+    pub settings: &'a Settings,
+    pub store: &'a Store,
+    pub artifacts: &'a Artifacts,
+    pub sandbox: &'a dyn Sandbox,
+    pub images: &'a Images,
+    pub image_cache: &'a ImageCache,
+    pub folders: &'a TaskFolders,
+}
+
+/// The settings of curations.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// The data folder.
+    pub data: PathBuf,
+    /// Image with the Python of candidates, unless the plan names others.
+    pub base_image: String,
+    /// Package index; pip's own in the base image when absent.
+    pub package_index: Option<String>,
+    /// Address of GitHub's API; its default when absent.
+    pub github_endpoint: Option<String>,
+    /// Sent only to that API.
+    pub github_token: Option<SecretString>,
+    /// Passed into image builds and to git.
+    pub build_env: Vec<(String, String)>,
+    /// The host's CA bundle, passed likewise.
+    pub ca_bundle: Option<PathBuf>,
+}
 
 /// A failure that is not the curation's fault: the curation resumes after it.
 fn unavailable(error: impl Into<anyhow::Error>) -> Error {

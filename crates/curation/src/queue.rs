@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use anyhow::Context;
 use jiff::Timestamp;
-use secrecy::SecretString;
 use swe_ci_base::blocking::blocking;
 use swe_ci_base::error::{Error, Result};
 use swe_ci_base::{Say, files};
@@ -15,55 +14,21 @@ use swe_ci_core::task::TaskId;
 use swe_ci_curate::environment::distribution::{Finder, Index};
 use swe_ci_curate::environment::python::BaseImages;
 use swe_ci_curate::github::{self, GitHub, RepositoryHit};
-use swe_ci_dataset::{TaskFolders, pip};
-use swe_ci_sandbox::Sandbox;
-use swe_ci_sandbox::image_cache::ImageCache;
-use swe_ci_sandbox::images::{BuildNetwork, Images, names_a_user};
-use swe_ci_store::artifacts::Artifacts;
-use swe_ci_store::{CurationRow, Store};
+use swe_ci_dataset::pip;
+use swe_ci_sandbox::images::{BuildNetwork, names_a_user};
+use swe_ci_store::CurationRow;
 use swe_ci_views::curation::{CurationState, Fate};
 use tokio_util::sync::CancellationToken;
 
 use crate::curator::Curator;
 use crate::origin::Fetcher;
 use crate::plan::{Origin, Plan, repository_name};
-use crate::unavailable;
+use crate::{Curations, unavailable};
 
 /// How often a server looks for a curation, and whether one was cancelled.
 const POLL_INTERVAL: Duration = Duration::from_secs(2);
 /// The pause after a failure of the container engine or the network.
 const RETRY_DELAY: Duration = Duration::from_secs(30);
-
-/// What curations are carried out with.
-#[derive(Debug, Clone, Copy)]
-pub struct Curations<'a> {
-    pub settings: &'a Settings,
-    pub store: &'a Store,
-    pub artifacts: &'a Artifacts,
-    pub sandbox: &'a dyn Sandbox,
-    pub images: &'a Images,
-    pub image_cache: &'a ImageCache,
-    pub folders: &'a TaskFolders,
-}
-
-/// The settings of curations.
-#[derive(Debug, Clone)]
-pub struct Settings {
-    /// The data folder.
-    pub data: PathBuf,
-    /// Image with the Python of candidates, unless the plan names others.
-    pub base_image: String,
-    /// Package index; pip's own in the base image when absent.
-    pub package_index: Option<String>,
-    /// Address of GitHub's API; its default when absent.
-    pub github_endpoint: Option<String>,
-    /// Sent only to that API.
-    pub github_token: Option<SecretString>,
-    /// Passed into image builds and to git.
-    pub build_env: Vec<(String, String)>,
-    /// The host's CA bundle, passed likewise.
-    pub ca_bundle: Option<PathBuf>,
-}
 
 impl Curations<'_> {
     /// Runs a curation to its end in this process, or waits while another one
