@@ -19,11 +19,11 @@ mod context;
 mod error;
 mod format;
 mod glossary;
+mod labels;
 pub mod pages;
 mod preview;
 mod query;
 mod rest;
-mod words;
 
 pub use app::{App, shell};
 pub use components::FormAnswer;

@@ -9,7 +9,7 @@ use swe_ci_views::account::AccountRole;
 use swe_ci_views::submission::Estimate;
 
 use crate::context::SignInProvider;
-use crate::words;
+use crate::labels;
 
 /// A text input with its label above and its validation error below.
 #[component]
@@ -123,7 +123,7 @@ pub fn RoleSelect(
     let roles = AccountRole::ALL.into_iter().filter(|role| *role <= most);
     let options = roles.map(|role| {
         let chosen = kept.as_deref() == Some(role.name());
-        view! { <option value=role.name() selected=chosen>{words::role(role)}</option> }
+        view! { <option value=role.name() selected=chosen>{labels::role(role)}</option> }
     });
     let menu = view! {
         <select

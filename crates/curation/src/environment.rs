@@ -20,7 +20,7 @@ use swe_ci_curate::environment::python::{self, BaseImages};
 use swe_ci_curate::environment::recipe::{CODE, Recipe};
 use swe_ci_curate::environment::repair::Repair;
 use swe_ci_sandbox::images::{BuildNetwork, ImageBuild, Images};
-use swe_ci_sandbox::{ContainerSpec, Purpose, Sandbox, suite};
+use swe_ci_sandbox::{ContainerSpec, Purpose, Sandbox, test_suite};
 use swe_ci_views::curation::{BuildAttempt, Fate};
 
 use crate::unavailable;
@@ -240,7 +240,7 @@ impl Builder<'_> {
         let sandbox = sandbox.map_err(unavailable)?;
         output.clear();
         let mut on_line = |line: &str| append(&mut output, line);
-        let run = suite::run(sandbox.as_ref(), target, limits, &mut on_line).await;
+        let run = test_suite::run(sandbox.as_ref(), target, limits, &mut on_line).await;
         let run = run.map_err(unavailable)?;
         let (runs, outcome) = match run.result {
             Ok(report) => {

@@ -9,7 +9,6 @@
 mod api;
 mod byte_cache;
 mod config;
-pub mod configuration;
 mod diffs;
 mod doctor;
 mod harness_check;
@@ -17,6 +16,7 @@ mod leaderboard_cache;
 mod notifications;
 mod published;
 mod results;
+pub mod run_configuration;
 mod style_tools;
 pub mod testing;
 

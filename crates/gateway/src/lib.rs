@@ -12,7 +12,7 @@
 //! only the token of that step. The gateway streams conversations through in
 //! their own protocol.
 //!
-//! `upstream.rs` retries failed requests and backs off (429, 5xx, failed
+//! `provider_retry.rs` retries failed requests and backs off (429, 5xx, failed
 //! connections); `concurrency.rs` limits the concurrent requests per provider.
 
 pub mod trajectory;
@@ -21,6 +21,7 @@ mod active_exchange;
 mod concurrency;
 mod ledger;
 mod protocol;
+mod provider_retry;
 mod reach;
 mod recording;
 mod replay;
@@ -33,7 +34,6 @@ mod sse;
 pub mod testing;
 #[cfg(test)]
 mod tests;
-mod upstream;
 
 use std::fs;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};

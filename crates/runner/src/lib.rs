@@ -5,6 +5,6 @@ pub mod events;
 pub mod evolve;
 pub mod harness;
 pub mod host_load;
+pub mod key_encryption;
 pub mod keys;
 pub mod queue;
-pub mod secrets;

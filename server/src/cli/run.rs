@@ -7,7 +7,7 @@ use clap::{ArgGroup, Args, Subcommand};
 use serde_json::json;
 use swe_ci_core::metrics::Verdict;
 use swe_ci_core::run::RunConfig;
-use swe_ci_engine::{PageRequest, configuration};
+use swe_ci_engine::{PageRequest, run_configuration};
 use swe_ci_views::account::Visibility;
 use swe_ci_views::submission::Submission;
 use swe_ci_views::view::{EvolutionView, Page, RunDetail, RunSummary};
@@ -174,8 +174,8 @@ pub(super) fn read(file: &Path) -> Result<RunConfig, Failure> {
     };
     read.map_err(|e| wrong(&e))?;
     let read = match file.extension().is_some_and(|ending| ending == "toml") {
-        true => configuration::from_toml(&text),
-        false => configuration::from_json(&text),
+        true => run_configuration::from_toml(&text),
+        false => run_configuration::from_json(&text),
     };
     let config = read.map_err(|e| wrong(&e))?;
     match config.problems().as_slice() {

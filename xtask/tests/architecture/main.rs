@@ -97,7 +97,6 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("api", &[]),
     ("byte_cache", &[]),
     ("config", &["notifications", "style_tools"]),
-    ("configuration", &[]),
     ("diffs", &["byte_cache"]),
     ("doctor", &[]),
     ("harness_check", &["api"]),
@@ -105,6 +104,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("notifications", &[]),
     ("published", &[]),
     ("results", &[]),
+    ("run_configuration", &[]),
     ("style_tools", &[]),
     ("testing", &[]),
 ];

@@ -5,8 +5,8 @@ use leptos::prelude::*;
 use swe_ci_views::leaderboard::{StyleRates, WinRates};
 use swe_ci_views::style::StyleMetric;
 
-use super::heads::figure_cell;
 use super::names::{Letter, Name};
+use super::run_columns::figure_cell;
 use crate::components::{PlainTable, Term};
 use crate::format;
 use crate::glossary::Word;

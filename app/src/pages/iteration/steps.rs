@@ -10,7 +10,7 @@ use swe_ci_views::view::StepView;
 
 use crate::components::{Tag, Tone, fact};
 use crate::pages::routes::conversation_href;
-use crate::{format, words};
+use crate::{format, labels};
 
 /// Which columns have data; empty ones are left out.
 #[derive(Debug, Clone, Copy)]
@@ -81,10 +81,10 @@ pub(in crate::pages) fn Steps(
 
 #[component]
 fn Row(step: StepView, run_id: String, evolution_id: String, known: Known) -> impl IntoView {
-    let (word, tone) = words::outcome(step.outcome);
+    let (word, tone) = labels::outcome(step.outcome);
     let time = (format::seconds(step.seconds), step.traffic.and_then(waited));
     let tokens = match step.usage {
-        Some(usage) => (words::tokens(usage), words::tokens_within(usage)),
+        Some(usage) => (labels::tokens(usage), labels::tokens_within(usage)),
         None => unknown(),
     };
     let requests = match step.traffic {

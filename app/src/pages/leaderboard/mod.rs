@@ -4,6 +4,7 @@
 
 mod board_state;
 mod cells;
+mod column_names;
 mod controls;
 mod data;
 mod export;
@@ -14,7 +15,6 @@ mod ranker;
 mod row;
 mod table;
 mod tie;
-mod words;
 
 use leptos::prelude::*;
 use leptos_router::NavigateOptions;

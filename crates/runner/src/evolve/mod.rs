@@ -299,7 +299,7 @@ impl<'a> Evolution<'a> {
             let oracle = history.code(&assignment.target_sha)?;
             let base = history
                 .code(&assignment.base_sha)?
-                .with_folder_of(swe_ci_sandbox::suite::TESTS, &oracle);
+                .with_folder_of(swe_ci_sandbox::test_suite::TESTS, &oracle);
             Ok((base, oracle))
         })
         .await?;

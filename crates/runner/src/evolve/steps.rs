@@ -15,7 +15,7 @@ use swe_ci_core::step::{Cursor, Role, StepOutcome};
 use swe_ci_dataset::base_report_key;
 use swe_ci_gateway::{Exchange, Recording};
 use swe_ci_sandbox::SandboxError;
-use swe_ci_sandbox::suite::{self, CODE_FOLDER, TESTS};
+use swe_ci_sandbox::test_suite::{self, CODE_FOLDER, TESTS};
 use swe_ci_store::IterationRow;
 use swe_ci_views::container::{Container, ContainerLimits};
 
@@ -227,7 +227,7 @@ impl Evolution<'_> {
         let layer = |role| self.agents.layer(role);
         let container = self.containers.open(at.role, layer).await?;
         let (sandbox, limits) = (container.sandbox.as_ref(), self.config.limits);
-        let run = suite::run(sandbox, &code, limits, &mut |line| log.line(line)).await;
+        let run = test_suite::run(sandbox, &code, limits, &mut |line| log.line(line)).await;
         self.note_container(&container, at.role).await;
         let run = run?;
         let product = match run.raw {

@@ -7,7 +7,7 @@ use swe_ci_base::error::{Error, Result};
 use swe_ci_core::key::KeyView;
 use swe_ci_core::permissions::Keyring;
 use swe_ci_core::task::is_plain_name;
-use swe_ci_runner::secrets::MasterKey;
+use swe_ci_runner::key_encryption::MasterKey;
 use swe_ci_views::account::{AccountRole, Actor};
 
 use crate::Engine;
