@@ -16,6 +16,7 @@
 mod app;
 pub mod components;
 mod context;
+mod debounce;
 mod error;
 mod format;
 mod glossary;
@@ -23,7 +24,6 @@ mod labels;
 pub mod pages;
 mod preview;
 mod query;
-mod rest;
 
 pub use app::{App, shell};
 pub use components::FormAnswer;

@@ -9,16 +9,16 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use swe_ci_base::code::CodeTree;
 use swe_ci_base::error::Result;
-use swe_ci_core::outcomes::TestList;
-use swe_ci_core::run::Limits;
-use swe_ci_curate::environment::configuration::{Configuration, Files};
-use swe_ci_curate::environment::diagnosis::{
+use swe_ci_candidates::environment::configuration::{Configuration, Files};
+use swe_ci_candidates::environment::diagnosis::{
     SuspectedOutage, diagnose, last_error, missing_modules, own_modules, suspected_outage,
 };
-use swe_ci_curate::environment::distribution::{Finder, Provider};
-use swe_ci_curate::environment::python::{self, BaseImages};
-use swe_ci_curate::environment::recipe::{CODE, Recipe};
-use swe_ci_curate::environment::repair::Repair;
+use swe_ci_candidates::environment::distribution::{Finder, Provider};
+use swe_ci_candidates::environment::python::{self, BaseImages};
+use swe_ci_candidates::environment::recipe::{CODE, Recipe};
+use swe_ci_candidates::environment::repair::Repair;
+use swe_ci_core::outcomes::TestList;
+use swe_ci_core::run::Limits;
 use swe_ci_sandbox::images::{BuildNetwork, ImageBuild, Images};
 use swe_ci_sandbox::{ContainerSpec, Purpose, Sandbox, test_suite};
 use swe_ci_views::curation::{BuildAttempt, Fate};

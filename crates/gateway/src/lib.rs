@@ -18,11 +18,11 @@
 pub mod trajectory;
 
 mod active_exchange;
+mod allowed_addresses;
+mod budget_ledger;
 mod concurrency;
-mod ledger;
 mod protocol;
 mod provider_retry;
-mod reach;
 mod recording;
 mod replay;
 mod reply;
@@ -43,8 +43,8 @@ use std::time::Duration;
 
 use anyhow::Context;
 
-pub use ledger::{Ledger, Ledgers};
-pub use reach::{client_within, refusal, refused_by_name};
+pub use allowed_addresses::{client_within, refusal, refused_by_name};
+pub use budget_ledger::{Ledger, Ledgers};
 pub use recording::{Exchange, Lines};
 pub use replay::Recording;
 pub use session::{GatewaySession, SessionConfig, StopReason};

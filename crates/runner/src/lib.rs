@@ -6,5 +6,5 @@ pub mod evolve;
 pub mod harness;
 pub mod host_load;
 pub mod key_encryption;
-pub mod keys;
+pub mod provider_keys;
 pub mod queue;

@@ -24,7 +24,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ("swe-ci-base", &["core"]),
     ("swe-ci-hub", &["base"]),
     ("swe-ci-measure", &["views", "base"]),
-    ("swe-ci-curate", &["base", "hub"]),
+    ("swe-ci-candidates", &["base", "hub"]),
     ("swe-ci-testing", &["core", "base"]),
     ("swe-ci-store", &["core", "views", "base"]),
     ("swe-ci-sandbox", &["core", "views", "base"]),

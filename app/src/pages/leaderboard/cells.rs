@@ -6,7 +6,7 @@ use swe_ci_views::leaderboard::{Column, Row};
 use swe_ci_views::style::StyleMetric;
 
 use super::column_names as names;
-use super::tie::Tie;
+use super::tie_mark::Tie;
 use crate::format;
 use crate::pages::result_table::Score;
 

@@ -8,7 +8,7 @@ use swe_ci_plots::{Curves, SERIES_COLOURS};
 use swe_ci_views::leaderboard::{Columns, Intervals, Row};
 
 use super::cells::{Cell, RankCell};
-use super::tie::{Place, Places};
+use super::tie_mark::{Place, Places};
 use crate::components::{Tag, Tone};
 use crate::labels;
 use crate::pages::routes::run_href;

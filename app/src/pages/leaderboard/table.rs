@@ -11,7 +11,7 @@ use super::board_state::BoardState;
 use super::column_names;
 use super::published::PublishedRows;
 use super::row::RankedRow;
-use super::tie::Places;
+use super::tie_mark::Places;
 use crate::components::{Explained, Key, floor_of};
 use crate::glossary::Word;
 use crate::labels::{aria_sort, marks};

@@ -6,7 +6,7 @@ use leptos::prelude::*;
 use leptos::server_fn::codec::GetUrl;
 use serde::{Deserialize, Serialize};
 use swe_ci_core::agent::Protocol;
-use swe_ci_core::key::KeyView;
+use swe_ci_core::provider_key::KeyView;
 use swe_ci_views::account::Visibility;
 use swe_ci_views::submission::{Estimate, OWN_PROGRAMMER, RunForm};
 use swe_ci_views::view::SplitSummary;

@@ -4,8 +4,8 @@
 use secrecy::{ExposeSecret, SecretString};
 use swe_ci_base::clock::rfc3339;
 use swe_ci_base::error::{Error, Result};
-use swe_ci_core::key::KeyView;
 use swe_ci_core::permissions::Keyring;
+use swe_ci_core::provider_key::KeyView;
 use swe_ci_core::task::is_plain_name;
 use swe_ci_runner::key_encryption::MasterKey;
 use swe_ci_views::account::{AccountRole, Actor};
@@ -119,7 +119,8 @@ impl Engine {
             for (ring, name, sealed) in &all {
                 let full_name = ring.full_name(name);
                 let value = old.open(&full_name, sealed);
-                let value = value.ok_or_else(|| swe_ci_runner::keys::damaged(ring, name))?;
+                let value =
+                    value.ok_or_else(|| swe_ci_runner::provider_keys::damaged(ring, name))?;
                 let sealed = new.seal(&full_name, &value)?;
                 keys.reseal(ring, name, &sealed).await?;
             }
