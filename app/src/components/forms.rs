@@ -137,6 +137,7 @@ pub struct FormAnswer {
 pub struct Form {
     pub name: &'static str,
     answer: StoredValue<FormAnswer>,
+    /// None when only the server validates it.
     live: Option<Live>,
 }
 
