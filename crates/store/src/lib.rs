@@ -50,7 +50,7 @@ pub use evolutions::StepToRecord;
 pub use identities::{Entry, ProvenIdentity};
 pub use imports::{ImportedEvolution, ImportedRun};
 pub use invitations::NewInvitation;
-pub use keys::{KeyRow, KeysAlone, SealedKey};
+pub use keys::{KeysAlone, SealedKey};
 pub use notifications::{Confirmation, NewTarget};
 pub use recounts::Recount;
 pub use rows::evolutions::{EvolutionRow, IterationRow, StepRow};
