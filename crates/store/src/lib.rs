@@ -51,7 +51,7 @@ pub use identities::{Entry, ProvenIdentity};
 pub use imports::{ImportedEvolution, ImportedRun};
 pub use invitations::NewInvitation;
 pub use notifications::{Confirmation, NewTarget};
-pub use provider_keys::{KeyRow, KeysAlone, SealedKey};
+pub use provider_keys::{KeysAlone, SealedKey};
 pub use recounts::Recount;
 pub use rows::evolutions::{EvolutionRow, IterationRow, StepRow};
 pub use rows::runs::{RunListing, RunToExecute};

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 
 use clap::{ArgGroup, Args, Subcommand};
 use serde_json::json;
-use swe_ci_core::metrics::Verdict;
 use swe_ci_core::run::RunConfig;
 use swe_ci_engine::{PageRequest, run_configuration};
 use swe_ci_views::account::Visibility;
@@ -233,8 +232,6 @@ fn print_run(run: &RunDetail) -> Result<(), Failure> {
 }
 
 fn evolution_row(evolution: &EvolutionView) -> [String; 7] {
-    let latest = evolution.iterations.last().map(|i| i.verdict);
-    let passing = latest.map_or(evolution.suite.base_in_target, Verdict::in_target);
     let lost: u32 = evolution.iterations.iter().map(|i| i.verdict.lost()).sum();
     let at_work = evolution.current.as_ref().map(|step| {
         format!(
@@ -256,7 +253,7 @@ fn evolution_row(evolution: &EvolutionView) -> [String; 7] {
             evolution.iterations.len(),
             evolution.max_iterations
         ),
-        format!("{passing}/{}", evolution.suite.target),
+        format!("{}/{}", evolution.passing(), evolution.suite.target),
         lost.to_string(),
         state,
     ]

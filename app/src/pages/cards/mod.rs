@@ -90,7 +90,7 @@ pub fn evolution(detail: &EvolutionDetail) -> Card {
             None => "Not over yet.".to_owned(),
         },
         numbers: vec![
-            (labels::passing(view).to_string(), "tests pass"),
+            (view.passing().to_string(), "tests pass"),
             (view.suite.target.to_string(), "tests to pass"),
             (view.iterations.len().to_string(), "iterations"),
             (broke.count().to_string(), "broke something"),

@@ -221,7 +221,7 @@ fn sample_choices(run: &str, task: &str, chosen: u32, samples: u32) -> Vec<Choic
 #[component]
 fn Facts(evolution: EvolutionView, kind: Kind, spent: Option<Spent>) -> impl IntoView {
     let suite = evolution.suite;
-    let passing = labels::passing(&evolution);
+    let passing = evolution.passing();
     // Imported results have no finishing time: the import wrote these rows.
     let at = evolution.finished_at.clone();
     let finished = (kind != Kind::Imported).then(|| fact("Finished", view! { <Time at/> }));

@@ -64,7 +64,9 @@ pub fn EvolutionCard(
 
 /// Net tests of the gap that pass now; 0 below the base.
 fn closed(evolution: &EvolutionView) -> u32 {
-    labels::passing(evolution).saturating_sub(evolution.suite.base_in_target)
+    evolution
+        .passing()
+        .saturating_sub(evolution.suite.base_in_target)
 }
 
 fn meter_tone(evolution: &EvolutionView) -> &'static str {

@@ -2,7 +2,6 @@
 //! accounts, or to the operator.
 
 use secrecy::{ExposeSecret, SecretString};
-use swe_ci_base::clock::rfc3339;
 use swe_ci_base::error::{Error, Result};
 use swe_ci_core::permissions::Keyring;
 use swe_ci_core::provider_key::KeyView;
@@ -57,13 +56,8 @@ impl Engine {
         let own = self.own_keyring()?;
         for ring in self.keyrings()? {
             let rows = self.store.keys(&ring).await?;
-            keys.extend(rows.into_iter().map(|key| KeyView {
-                name: key.name,
-                own: ring == own,
-                created_at: rfc3339(key.created_at),
-                changed_at: rfc3339(key.changed_at),
-                used_at: key.used_at.map(rfc3339),
-            }));
+            let own = ring == own;
+            keys.extend(rows.into_iter().map(|key| KeyView { own, ..key }));
         }
         Ok(keys)
     }
