@@ -3,8 +3,8 @@
 use sqlx::{Any, Transaction};
 use swe_ci_base::clock::now_ms;
 use swe_ci_base::error::{Error, Result};
-use swe_ci_core::key::KeyView;
 use swe_ci_core::permissions::{Keyring, RunPermissions};
+use swe_ci_core::provider_key::KeyView;
 use swe_ci_core::run::RunConfig;
 use swe_ci_views::account::Actor;
 
