@@ -9,7 +9,7 @@ use leptos_router::{Lazy, SsrMode, path};
 
 use crate::components::{AccountMenu, THEME_SCRIPT, ThemeSwitch};
 use crate::context::{PublicUrl, Reader, SignInProviders};
-use crate::pages::{NotFoundPage, lazy};
+use crate::pages::{NotFoundPage, lazy_pages as page};
 
 /// The whole document around [`App`]; made on the server only. Without scripts
 /// it is a document that works by links and forms.
@@ -72,63 +72,39 @@ fn Main(bare: Memo<bool>) -> impl IntoView {
     view! {
         <main id="main" tabindex="-1" node_ref=main class:bare=bare>
             <FlatRoutes fallback=NotFoundPage>
-                <Route path=path!("/") view={Lazy::<lazy::Leaderboard>::new()} ssr=SsrMode::Async/>
-                <Route path=path!("/runs") view={Lazy::<lazy::Runs>::new()} ssr=SsrMode::Async/>
+                <Route path=path!("/") view={Lazy::<page::Leaderboard>::new()} ssr=SsrMode::Async/>
+                <Route path=path!("/runs") view={Lazy::<page::Runs>::new()} ssr=SsrMode::Async/>
                 // Before the next one, which would match it as a run.
-                <Route path=path!("/runs/new") view={Lazy::<lazy::Submit>::new()} ssr=SsrMode::Async/>
-                <Route path=path!("/runs/:id") view={Lazy::<lazy::Run>::new()} ssr=SsrMode::Async/>
+                <Route path=path!("/runs/new") view={Lazy::<page::Submit>::new()} ssr=SsrMode::Async/>
+                <Route path=path!("/runs/:id") view={Lazy::<page::Run>::new()} ssr=SsrMode::Async/>
                 // Before the next one, which would match it as an iteration.
-                <Route
-                    path=path!("/runs/:id/tasks/:task")
-                    view={Lazy::<lazy::Evolution>::new()}
-                    ssr=SsrMode::Async
-                />
-                <Route
-                    path=path!("/runs/:id/tasks/:task/style")
-                    view={Lazy::<lazy::Style>::new()}
-                    ssr=SsrMode::Async
-                />
-                <Route
-                    path=path!("/runs/:id/:evolution/:iteration")
-                    view={Lazy::<lazy::Iteration>::new()}
-                    ssr=SsrMode::Async
-                />
-                <Route
-                    path=path!("/runs/:id/:evolution/:iteration/:role")
-                    view={Lazy::<lazy::Conversation>::new()}
-                    ssr=SsrMode::Async
-                />
-                <Route path=path!("/tasks") view={Lazy::<lazy::Tasks>::new()} ssr=SsrMode::Async/>
-                <Route path=path!("/tasks/:id") view={Lazy::<lazy::Task>::new()} ssr=SsrMode::Async/>
-                <Route path=path!("/datasets") view={Lazy::<lazy::Datasets>::new()} ssr=SsrMode::Async/>
+                <Route path=path!("/runs/:id/tasks/:task") view={Lazy::<page::Evolution>::new()} ssr=SsrMode::Async/>
+                <Route path=path!("/runs/:id/tasks/:task/style") view={Lazy::<page::Style>::new()} ssr=SsrMode::Async/>
+                <Route path=path!("/runs/:id/:evolution/:iteration") view={Lazy::<page::Iteration>::new()} ssr=SsrMode::Async/>
+                <Route path=path!("/runs/:id/:evolution/:iteration/:role") view={Lazy::<page::Conversation>::new()} ssr=SsrMode::Async/>
+                <Route path=path!("/tasks") view={Lazy::<page::Tasks>::new()} ssr=SsrMode::Async/>
+                <Route path=path!("/tasks/:id") view={Lazy::<page::Task>::new()} ssr=SsrMode::Async/>
+                <Route path=path!("/datasets") view={Lazy::<page::Datasets>::new()} ssr=SsrMode::Async/>
                 // Before the next one, which would match it as a split.
-                <Route path=path!("/datasets/new") view={Lazy::<lazy::Curate>::new()} ssr=SsrMode::Async/>
-                <Route
-                    path=path!("/datasets/curations/:id")
-                    view={Lazy::<lazy::Curation>::new()}
-                    ssr=SsrMode::Async
-                />
-                <Route path=path!("/datasets/:split") view={Lazy::<lazy::Dataset>::new()} ssr=SsrMode::Async/>
-                <Route path=path!("/matrix") view={Lazy::<lazy::Matrix>::new()} ssr=SsrMode::Async/>
-                <Route path=path!("/compare") view={Lazy::<lazy::Compare>::new()} ssr=SsrMode::Async/>
-                <Route path=path!("/models/:name") view={Lazy::<lazy::Model>::new()} ssr=SsrMode::Async/>
-                <Route path=path!("/figures") view={Lazy::<lazy::Figures>::new()} ssr=SsrMode::Async/>
-                <Route path=path!("/embed/:figure") view={Lazy::<lazy::Embed>::new()} ssr=SsrMode::Async/>
-                <Route path=path!("/about") view={Lazy::<lazy::About>::new()} ssr=SsrMode::Async/>
-                <Route path=path!("/sign-in") view={Lazy::<lazy::SignIn>::new()} ssr=SsrMode::Async/>
+                <Route path=path!("/datasets/new") view={Lazy::<page::Curate>::new()} ssr=SsrMode::Async/>
+                <Route path=path!("/datasets/curations/:id") view={Lazy::<page::Curation>::new()} ssr=SsrMode::Async/>
+                <Route path=path!("/datasets/:split") view={Lazy::<page::Dataset>::new()} ssr=SsrMode::Async/>
+                <Route path=path!("/matrix") view={Lazy::<page::Matrix>::new()} ssr=SsrMode::Async/>
+                <Route path=path!("/compare") view={Lazy::<page::Compare>::new()} ssr=SsrMode::Async/>
+                <Route path=path!("/models/:name") view={Lazy::<page::Model>::new()} ssr=SsrMode::Async/>
+                <Route path=path!("/figures") view={Lazy::<page::Figures>::new()} ssr=SsrMode::Async/>
+                <Route path=path!("/embed/:figure") view={Lazy::<page::Embed>::new()} ssr=SsrMode::Async/>
+                <Route path=path!("/about") view={Lazy::<page::About>::new()} ssr=SsrMode::Async/>
+                <Route path=path!("/sign-in") view={Lazy::<page::SignIn>::new()} ssr=SsrMode::Async/>
                 // The target of forms that lead to another site.
-                <Route path=path!("/sign-in/:provider") view={Lazy::<lazy::SignIn>::new()} ssr=SsrMode::Async/>
-                <Route path=path!("/invitation/:secret") view={Lazy::<lazy::Invitation>::new()} ssr=SsrMode::Async/>
-                <Route path=path!("/account") view={Lazy::<lazy::Account>::new()} ssr=SsrMode::Async/>
-                <Route path=path!("/accounts") view={Lazy::<lazy::Accounts>::new()} ssr=SsrMode::Async/>
-                <Route path=path!("/keys") view={Lazy::<lazy::Keys>::new()} ssr=SsrMode::Async/>
-                <Route
-                    path=path!("/notifications")
-                    view={Lazy::<lazy::Notifications>::new()}
-                    ssr=SsrMode::Async
-                />
-                <Route path=path!("/disk") view={Lazy::<lazy::Disk>::new()} ssr=SsrMode::Async/>
-                <Route path=path!("/audit") view={Lazy::<lazy::Audit>::new()} ssr=SsrMode::Async/>
+                <Route path=path!("/sign-in/:provider") view={Lazy::<page::SignIn>::new()} ssr=SsrMode::Async/>
+                <Route path=path!("/invitation/:secret") view={Lazy::<page::Invitation>::new()} ssr=SsrMode::Async/>
+                <Route path=path!("/account") view={Lazy::<page::Account>::new()} ssr=SsrMode::Async/>
+                <Route path=path!("/accounts") view={Lazy::<page::Accounts>::new()} ssr=SsrMode::Async/>
+                <Route path=path!("/keys") view={Lazy::<page::Keys>::new()} ssr=SsrMode::Async/>
+                <Route path=path!("/notifications") view={Lazy::<page::Notifications>::new()} ssr=SsrMode::Async/>
+                <Route path=path!("/disk") view={Lazy::<page::Disk>::new()} ssr=SsrMode::Async/>
+                <Route path=path!("/audit") view={Lazy::<page::Audit>::new()} ssr=SsrMode::Async/>
             </FlatRoutes>
         </main>
     }

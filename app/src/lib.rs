@@ -16,14 +16,14 @@
 mod app;
 pub mod components;
 mod context;
+mod debounce;
 mod error;
 mod format;
 mod glossary;
+mod labels;
 pub mod pages;
 mod preview;
 mod query;
-mod rest;
-mod words;
 
 pub use app::{App, shell};
 pub use components::FormAnswer;

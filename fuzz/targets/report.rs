@@ -4,7 +4,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use serde_json::{Value, json};
-use swe_ci_core::gap::{files, non_passed};
+use swe_ci_core::test_gap::{files, non_passed};
 use swe_ci_core::outcomes::{Outcomes, TestList};
 use swe_ci_core::report::Report;
 

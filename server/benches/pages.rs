@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use reqwest::Client;
 use reqwest::header::ACCEPT_ENCODING;
 use swe_ci::app::App;
-use swe_ci::providers::Providers;
+use swe_ci::identity_providers::Providers;
 use swe_ci::serve::{Background, run};
 use swe_ci::site::Site;
 use swe_ci_engine::Engine;

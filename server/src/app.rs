@@ -6,7 +6,7 @@ use swe_ci_app::PublicUrl;
 use swe_ci_engine::Engine;
 use tokio_util::sync::CancellationToken;
 
-use crate::providers::Providers;
+use crate::identity_providers::Providers;
 use crate::site::Site;
 
 /// The state every request handler shares. Cheap to clone.

@@ -53,7 +53,7 @@ pub fn compile(options: &Options) -> Result<PathBuf> {
 }
 
 /// Writes the program into a folder: what every page loads, the parts pages
-/// load besides (`app/src/pages/lazy.rs`), and their glue.
+/// load besides (`app/src/pages/lazy_pages.rs`), and their glue.
 pub fn write(module: &Path, into: &Path) -> Result<()> {
     let work = tempfile::tempdir_in(into)?;
     let main = work.path().join("main.wasm");

@@ -1,180 +1,12 @@
-//! Forms: their fields, with labels, hints and validation errors, and the
-//! answers to them.
+//! Forms, their buttons, and the answers to them.
 
 use leptos::prelude::*;
 use leptos_router::hooks::use_query_map;
 use serde::{Deserialize, Serialize};
 use swe_ci_core::run::BadConfig;
-use swe_ci_views::account::AccountRole;
-use swe_ci_views::submission::Estimate;
+use swe_ci_views::submission::{Estimate, RunForm};
 
 use crate::context::SignInProvider;
-use crate::words;
-
-/// A text input with its label above and its validation error below.
-#[component]
-pub fn Field(
-    form: Form,
-    /// Its name in the form; its id on the page ends with it.
-    name: &'static str,
-    label: &'static str,
-    /// As in `<input type>`.
-    #[prop(default = "text")]
-    kind: &'static str,
-    /// As in `<input autocomplete>`.
-    #[prop(default = "off")]
-    autocomplete: &'static str,
-    /// The value before anything was submitted.
-    #[prop(optional, into)]
-    value: Option<String>,
-    #[prop(optional, into)] hint: Option<String>,
-    #[prop(optional)] required: bool,
-) -> impl IntoView {
-    let described = Described::new(form, name, hint);
-    let wrong = described.problem.is_some();
-    let input = view! {
-        <input
-            id=described.id.clone()
-            name=name
-            type=kind
-            value=form.kept(name).or(value)
-            autocomplete=autocomplete
-            autocapitalize="none"
-            spellcheck="false"
-            required=required
-            autofocus=wrong
-            aria-invalid=wrong.then_some("true")
-            aria-describedby=described.ids()
-        />
-    };
-    described.row(label, input)
-}
-
-/// A text of several lines.
-#[component]
-pub fn LongText(
-    form: Form,
-    /// Its name in the form; its id on the page ends with it.
-    name: &'static str,
-    label: &'static str,
-    rows: u32,
-    #[prop(optional, into)] hint: Option<String>,
-    /// The text before anything was submitted.
-    #[prop(optional, into)]
-    value: String,
-) -> impl IntoView {
-    let described = Described::new(form, name, hint);
-    let wrong = described.problem.is_some();
-    let area = view! {
-        <textarea
-            id=described.id.clone()
-            name=name
-            rows=rows
-            spellcheck="false"
-            autocapitalize="none"
-            autofocus=wrong
-            aria-invalid=wrong.then_some("true")
-            aria-describedby=described.ids()
-        >
-            {form.kept(name).unwrap_or(value)}
-        </textarea>
-    };
-    described.row(label, area)
-}
-
-/// A file in TOML.
-#[component]
-pub fn TomlFile(name: &'static str, label: &'static str) -> impl IntoView {
-    let id = format!("field-{name}");
-    view! {
-        <div class="form-row">
-            <label for=id.clone()>{label}</label>
-            <input id=id type="file" name=name accept=".toml,application/toml,text/plain"/>
-        </div>
-    }
-}
-
-/// A new password, typed twice.
-#[component]
-pub fn NewPassword(
-    form: Form,
-    #[prop(default = "new")] name: &'static str,
-    label: &'static str,
-    /// The label of the second field.
-    again: &'static str,
-) -> impl IntoView {
-    view! {
-        <Field form name label kind="password" autocomplete="new-password" hint="10 characters or more." required=true/>
-        <Field form name="again" label=again kind="password" autocomplete="new-password" required=true/>
-    }
-}
-
-#[component]
-pub fn RoleSelect(
-    form: Form,
-    /// Its name in the form; its id on the page ends with it.
-    name: &'static str,
-    label: &'static str,
-    #[prop(default = AccountRole::Admin)] most: AccountRole,
-) -> impl IntoView {
-    let described = Described::new(form, name, None);
-    let wrong = described.problem.is_some();
-    let kept = form.kept(name);
-    let roles = AccountRole::ALL.into_iter().filter(|role| *role <= most);
-    let options = roles.map(|role| {
-        let chosen = kept.as_deref() == Some(role.name());
-        view! { <option value=role.name() selected=chosen>{words::role(role)}</option> }
-    });
-    let menu = view! {
-        <select
-            id=described.id.clone()
-            name=name
-            autofocus=wrong
-            aria-invalid=wrong.then_some("true")
-            aria-describedby=described.ids()
-        >
-            {options.collect_view()}
-        </select>
-    };
-    described.row(label, menu)
-}
-
-/// A field and the texts below it.
-struct Described {
-    id: String,
-    hint: Option<String>,
-    problem: Option<String>,
-}
-
-impl Described {
-    fn new(form: Form, name: &str, hint: Option<String>) -> Self {
-        Self {
-            id: format!("field-{name}"),
-            hint,
-            problem: form.problem(name),
-        }
-    }
-
-    /// The texts that a screen reader reads with the field.
-    fn ids(&self) -> Option<String> {
-        let problem = self.problem.iter().map(|_| format!("{}-problem", self.id));
-        let hint = self.hint.iter().map(|_| format!("{}-hint", self.id));
-        let ids: Vec<String> = problem.chain(hint).collect();
-        (!ids.is_empty()).then(|| ids.join(" "))
-    }
-
-    fn row(self, label: &'static str, field: impl IntoView) -> impl IntoView {
-        let Self { id, hint, problem } = self;
-        view! {
-            <div class="form-row">
-                <label for=id.clone()>{label}</label>
-                {field}
-                {problem.map(|text| view! { <p class="form-problem" id=format!("{id}-problem")>{text}</p> })}
-                {hint.map(|text| view! { <p class="quiet" id=format!("{id}-hint")>{text}</p> })}
-            </div>
-        }
-    }
-}
 
 /// A form of one button, which posts what to do and to what.
 #[component]
@@ -305,6 +137,16 @@ pub struct FormAnswer {
 pub struct Form {
     pub name: &'static str,
     answer: StoredValue<FormAnswer>,
+    /// None when only the server validates it.
+    live: Option<Live>,
+}
+
+/// The content of the fields and its validation errors. The browser updates
+/// both while somebody types, with the server's rules.
+#[derive(Debug, Clone, Copy)]
+struct Live {
+    values: StoredValue<RunForm>,
+    problems: RwSignal<Vec<BadConfig>>,
 }
 
 impl FormAnswer {
@@ -317,7 +159,27 @@ impl FormAnswer {
 
 impl Form {
     pub(crate) fn new(name: &'static str, answer: StoredValue<FormAnswer>) -> Self {
-        Self { name, answer }
+        let live = None;
+        Self { name, answer, live }
+    }
+
+    /// Makes the browser validate the fields while somebody types. They start
+    /// with the submitted values, otherwise with `fresh`.
+    pub(crate) fn with_live(self, fresh: RunForm) -> Self {
+        let values = self.read(|answer| Some(answer.kept.iter().cloned().collect()));
+        let values = values.filter(|_| self.kept("split").is_some());
+        let live = Live {
+            values: StoredValue::new(values.unwrap_or(fresh)),
+            problems: RwSignal::new(self.problems()),
+        };
+        Self {
+            live: Some(live),
+            ..self
+        }
+    }
+
+    pub(crate) fn is_live(self) -> bool {
+        self.live.is_some()
     }
 
     /// Reads the answer if it is to this form.
@@ -326,17 +188,41 @@ impl Form {
             .with_value(|answer| (answer.form == self.name).then(|| read(answer)).flatten())
     }
 
+    pub(crate) fn problems(self) -> Vec<BadConfig> {
+        match self.live {
+            Some(live) => live.problems.get(),
+            None => self
+                .read(|answer| Some(answer.problems.clone()))
+                .unwrap_or_default(),
+        }
+    }
+
     pub(crate) fn problem(self, field: &str) -> Option<String> {
-        self.read(|answer| {
-            let bad = answer.problems.iter().find(|bad| bad.field == field)?;
-            Some(bad.problem.clone())
-        })
+        let bad = self.problems().into_iter().find(|bad| bad.field == field);
+        bad.map(|bad| bad.problem)
     }
 
     pub(crate) fn kept(self, field: &str) -> Option<String> {
+        if let Some(live) = self.live {
+            return Some(live.values.with_value(|form| form.text(field).to_owned()));
+        }
         self.read(|answer| {
             let (_, text) = answer.kept.iter().find(|(name, _)| name == field)?;
             Some(text.clone())
         })
+    }
+
+    /// Validates a field of a live form that somebody has left. Fields that
+    /// nobody has visited are left alone.
+    pub(crate) fn changed(self, field: &str, text: String) {
+        let Some(Live { values, problems }) = self.live else {
+            return;
+        };
+        values.update_value(|form| form.set(field, text));
+        let found = values.with_value(|form| form.config().err().unwrap_or_default());
+        problems.update(|problems| {
+            problems.retain(|bad| bad.field != field);
+            problems.extend(found.into_iter().filter(|bad| bad.field == field));
+        });
     }
 }

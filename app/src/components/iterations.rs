@@ -2,7 +2,7 @@ use leptos::prelude::*;
 use swe_ci_views::view::{EvolutionView, IterationView};
 
 use super::{Tag, Tone};
-use crate::{format, words};
+use crate::{format, labels};
 
 #[component]
 pub fn Iterations(
@@ -53,7 +53,7 @@ fn IterationRow(
     href: Signal<String>,
     chosen: Signal<bool>,
 ) -> impl IntoView {
-    let (sign, word, tone) = words::verdict(&iteration, target);
+    let (sign, word, tone) = labels::verdict(&iteration, target);
     let findings = (!iteration.findings.is_empty()).then(|| {
         let text = format::count(iteration.findings.len(), "finding");
         view! { <Tag text tone=Tone::Warn hint="The test configuration was changed"/> }
@@ -64,8 +64,8 @@ fn IterationRow(
                 <a href=href aria-current=move || chosen.get().then_some("true")>{iteration.iteration}</a>
             </th>
             <td class="number">{iteration.verdict.in_target()}</td>
-            <td class="number">{words::gained(iteration.gained)}</td>
-            <td class="number" class:bad=iteration.verdict.lost().gt(&0)>{words::lost(iteration.verdict.lost())}</td>
+            <td class="number">{labels::gained(iteration.gained)}</td>
+            <td class="number" class:bad=iteration.verdict.lost().gt(&0)>{labels::lost(iteration.verdict.lost())}</td>
             <td class="verdict" data-tone=tone.name()>
                 <span aria-hidden="true">{sign}</span>
                 " "

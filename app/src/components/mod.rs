@@ -6,6 +6,7 @@
 mod bars;
 mod charts;
 mod choice;
+mod fields;
 mod forms;
 mod header;
 mod iterations;
@@ -19,9 +20,10 @@ mod term;
 pub use bars::{Hatching, Meter, PublishedBar, ScoreBar, floor_of};
 pub use charts::{Funnel, SpreadChart, title as spread_title};
 pub use choice::{Choice, Choices, GammaForm};
+pub use fields::{Field, LongText, NewPassword, OneOf, RoleSelect, TomlFile, field_id};
 pub use forms::{
-    ActionButton, Confirmation, Field, Form, FormAnswer, HiddenFields, LongText, NewPassword,
-    PostForm, ProviderButtons, Refusal, RoleSelect, ShownOnce, TomlFile,
+    ActionButton, Confirmation, Form, FormAnswer, HiddenFields, PostForm, ProviderButtons, Refusal,
+    ShownOnce,
 };
 pub use header::{AccountMenu, Popup, SignIn, THEME_SCRIPT, ThemeSwitch};
 pub use iterations::Iterations;

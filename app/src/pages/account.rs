@@ -11,7 +11,7 @@ use crate::components::{
 };
 use crate::context::{Reader, SignInProviders};
 use crate::error::AppError;
-use crate::words;
+use crate::labels;
 
 /// The values of `done=` and their messages.
 const DONE: [(&str, &str); 5] = [
@@ -55,7 +55,7 @@ pub fn AccountPage() -> impl IntoView {
             description="Your password, and tokens of the API."
             missing=true
             heading=who.name
-            lede=words::role_may(who.role)
+            lede=labels::role_may(who.role)
         />
         <Confirmation known=&DONE/>
         <section>

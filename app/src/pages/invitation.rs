@@ -8,8 +8,8 @@ use crate::components::{
 };
 use crate::context::SignInProviders;
 use crate::error::AppError;
+use crate::labels;
 use crate::query::path_part;
-use crate::words;
 
 // A POST, because addresses end up in logs.
 #[server(prefix = "/api/pages", endpoint = "invitation")]
@@ -48,7 +48,7 @@ fn Acceptance(invitation: InvitationView, secret: String, form: Form) -> impl In
     view! {
         <div class="hero">
             <h1>"Create your account"</h1>
-            <p class="lede">{words::role_may(invitation.role)}</p>
+            <p class="lede">{labels::role_may(invitation.role)}</p>
         </div>
         <form class="form" method="post">
             <Field

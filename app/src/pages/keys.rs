@@ -3,7 +3,7 @@
 use leptos::either::Either;
 use leptos::prelude::*;
 use leptos::server_fn::codec::GetUrl;
-use swe_ci_core::key::KeyView;
+use swe_ci_core::provider_key::KeyView;
 
 use crate::components::{
     ActionButton, Confirmation, Field, Form, FormAnswer, ItemTable, PageTop, PostForm, Time,

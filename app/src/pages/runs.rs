@@ -12,10 +12,10 @@ use crate::components::{
 use crate::context::Reader;
 use crate::error::AppError;
 use crate::glossary::Word;
-use crate::pages::mark::{KindTag, MarkKey, MarkTag, VisibilityTag};
+use crate::pages::result_table::{KindTag, MarkKey, MarkTag, VisibilityTag};
 use crate::pages::routes::{run_href, tasks_href};
 use crate::query::{Query, named, of_query};
-use crate::{format, words};
+use crate::{format, labels};
 
 #[server(prefix = "/api/pages", endpoint = "runs", input = GetUrl)]
 pub async fn runs(after: Option<String>) -> Result<Page<RunSummary>, AppError> {
@@ -59,7 +59,7 @@ fn RunList(page: Page<RunSummary>) -> impl IntoView {
     let next = page
         .next
         .map(|after| Query::default().with("after", Some(after)).at("/runs"));
-    let marks = words::marks(page.items.iter().map(|run| run.mark));
+    let marks = labels::marks(page.items.iter().map(|run| run.mark));
     let rows = page.items.into_iter().map(run_row).collect_view();
     let heads = view! {
         <th role="columnheader" scope="col"><Term word=Word::Run text="Run"/></th>
@@ -87,7 +87,7 @@ fn run_row(run: RunSummary) -> impl IntoView {
     let why = run
         .withdrawn
         .map(|why| view! { <small>{format!("Withdrawn: {why}")}</small> });
-    let tone = words::progress_tone(run.progress);
+    let tone = labels::progress_tone(run.progress);
     view! {
         <tr role="row">
             <th role="rowheader" scope="row" class="col-model">
@@ -99,7 +99,7 @@ fn run_row(run: RunSummary) -> impl IntoView {
                     <VisibilityTag visibility=run.visibility/>
                     {blocked}
                 </span>
-                <small>{words::origin(config.harness.name(), &config.provider)}</small>
+                <small>{labels::origin(config.harness.name(), &config.provider)}</small>
                 {why}
             </th>
             <td role="cell" data-label="Split">

@@ -7,7 +7,7 @@ use swe_ci_views::view::SplitSummary;
 
 use crate::components::Choice;
 use crate::error::AppError;
-use crate::words;
+use crate::labels;
 
 #[server(prefix = "/api/pages", endpoint = "splits", input = GetUrl)]
 pub async fn splits() -> Result<Vec<SplitSummary>, AppError> {
@@ -59,7 +59,7 @@ pub(super) fn convention_choices(
 ) -> Vec<Choice> {
     let choice = |convention: Convention| {
         let (chosen, href) = (chosen.clone(), href.clone());
-        let (label, hint) = (convention.name(), words::convention(convention));
+        let (label, hint) = (convention.name(), labels::convention(convention));
         Choice::new(
             label,
             hint,

@@ -11,7 +11,20 @@ pub fn text(value: &str) -> String {
     }
 }
 
-pub fn line(table: &mut String, cells: impl IntoIterator<Item = String>) {
+/// A table of a header and rows.
+pub fn table<Row: IntoIterator<Item = String>>(
+    head: impl IntoIterator<Item = impl Into<String>>,
+    rows: impl IntoIterator<Item = Row>,
+) -> String {
+    let mut table = String::new();
+    line(&mut table, head.into_iter().map(Into::<String>::into));
+    for row in rows {
+        line(&mut table, row);
+    }
+    table
+}
+
+fn line(table: &mut String, cells: impl IntoIterator<Item = String>) {
     let quoted = |cell: String| match cell.contains([',', '"', '\r', '\n']) {
         true => format!("\"{}\"", cell.replace('"', "\"\"")),
         false => cell,

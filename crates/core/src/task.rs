@@ -69,7 +69,7 @@ impl fmt::Display for TaskId {
 
 /// How many tests the base and the target of a task pass, in both conventions
 /// (see [`crate::metrics::Convention`]).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct SuiteCounts {
     /// Tests of T (those the target passes) that the base also passes.
     pub base_in_target: u32,

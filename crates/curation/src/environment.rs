@@ -9,18 +9,18 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use swe_ci_base::code::CodeTree;
 use swe_ci_base::error::Result;
-use swe_ci_core::outcomes::TestList;
-use swe_ci_core::run::Limits;
-use swe_ci_curate::environment::configuration::{Configuration, Files};
-use swe_ci_curate::environment::diagnosis::{
+use swe_ci_candidates::environment::configuration::{Configuration, Files};
+use swe_ci_candidates::environment::diagnosis::{
     SuspectedOutage, diagnose, last_error, missing_modules, own_modules, suspected_outage,
 };
-use swe_ci_curate::environment::distribution::{Finder, Provider};
-use swe_ci_curate::environment::python::{self, BaseImages};
-use swe_ci_curate::environment::recipe::{CODE, Recipe};
-use swe_ci_curate::environment::repair::Repair;
+use swe_ci_candidates::environment::distribution::{Finder, Provider};
+use swe_ci_candidates::environment::python::{self, BaseImages};
+use swe_ci_candidates::environment::recipe::{CODE, Recipe};
+use swe_ci_candidates::environment::repair::Repair;
+use swe_ci_core::outcomes::TestList;
+use swe_ci_core::run::Limits;
 use swe_ci_sandbox::images::{BuildNetwork, ImageBuild, Images};
-use swe_ci_sandbox::{ContainerSpec, Purpose, Sandbox, suite};
+use swe_ci_sandbox::{ContainerSpec, Purpose, Sandbox, test_suite};
 use swe_ci_views::curation::{BuildAttempt, Fate};
 
 use crate::unavailable;
@@ -240,7 +240,7 @@ impl Builder<'_> {
         let sandbox = sandbox.map_err(unavailable)?;
         output.clear();
         let mut on_line = |line: &str| append(&mut output, line);
-        let run = suite::run(sandbox.as_ref(), target, limits, &mut on_line).await;
+        let run = test_suite::run(sandbox.as_ref(), target, limits, &mut on_line).await;
         let run = run.map_err(unavailable)?;
         let (runs, outcome) = match run.result {
             Ok(report) => {

@@ -10,8 +10,8 @@ use jiff::Timestamp;
 use swe_ci_base::blocking::blocking;
 use swe_ci_base::code::CodeTree;
 use swe_ci_base::files;
-use swe_ci_curate::environment::distribution::{Index, IndexFile};
-use swe_ci_curate::environment::version::Version;
+use swe_ci_candidates::environment::distribution::{Index, IndexFile};
+use swe_ci_candidates::environment::version::Version;
 use swe_ci_dataset::{CommitInfo, write_history};
 use tokio::process::Command;
 

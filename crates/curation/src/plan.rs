@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
+use swe_ci_candidates::github::Search;
+use swe_ci_candidates::{CollectRules, SpanRules};
 use swe_ci_core::task::is_plain_name;
-use swe_ci_curate::github::Search;
-use swe_ci_curate::{CollectRules, SpanRules};
 
 /// An example plan, with comments.
 pub const EXAMPLE_PLAN: &str = include_str!("example.toml");

@@ -7,11 +7,11 @@ use swe_ci_base::blocking::blocking;
 use swe_ci_base::code::CodeTree;
 use swe_ci_base::error::{Error, Result};
 use swe_ci_base::files::{self, UnpackLimits};
+use swe_ci_candidates::{Change, Changes, Facts, changes, facts, unwatched};
 use swe_ci_core::report::Report;
 use swe_ci_core::run::Limits;
-use swe_ci_curate::{Change, Changes, Facts, changes, facts, unwatched};
 use swe_ci_sandbox::image_cache::ImageCache;
-use swe_ci_sandbox::{ContainerSpec, Purpose, Sandbox, SandboxError, host, suite};
+use swe_ci_sandbox::{ContainerSpec, Purpose, Sandbox, SandboxError, host, test_suite};
 use swe_ci_store::artifacts::Artifacts;
 use swe_ci_store::{Suite, TaskRow};
 use swe_ci_views::preparation::{Lines, LinesChanged, Preparation};
@@ -74,7 +74,7 @@ impl TaskPreparation<'_> {
 
         // The base comes second: if it fails, the repeats are not needed.
         let first = self.test(row, &ends.oracle, "target").await?;
-        let base = ends.base.with_folder_of(suite::TESTS, &ends.oracle);
+        let base = ends.base.with_folder_of(test_suite::TESTS, &ends.oracle);
         let base = self.test(row, &base, "base").await?;
         let mut seconds = vec![first.seconds];
         let mut targets = vec![first.report];
@@ -157,7 +157,7 @@ impl TaskPreparation<'_> {
                 last_lines.remove(0);
             }
         };
-        let run = suite::run(sandbox.as_ref(), code, limits, &mut on_line).await?;
+        let run = test_suite::run(sandbox.as_ref(), code, limits, &mut on_line).await?;
         match run.result {
             Ok(report) => Ok(Tested {
                 report,

@@ -9,7 +9,7 @@ use swe_ci_base::code::CodeTree;
 use swe_ci_core::run::Limits;
 use swe_ci_measure::{self as measure, Mode, Radon, Source};
 use swe_ci_runner::harness::Recipe;
-use swe_ci_sandbox::suite::CODE_FOLDER;
+use swe_ci_sandbox::test_suite::CODE_FOLDER;
 use swe_ci_sandbox::{ContainerSpec, Exec, Exit, Purpose, Sandbox, SandboxError};
 use swe_ci_views::style::{CodeStyle, FileStyle};
 

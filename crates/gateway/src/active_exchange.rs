@@ -13,10 +13,10 @@ use swe_ci_base::clock::now_ms;
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::protocol::{AgentRequest, Meter, Outgoing, Problem};
+use super::provider_retry::{Answer, read_error_body, shorten};
 use super::recording::{Exchange, MAX_ANSWER};
 use super::reply::{Reply, content_type, reply};
 use super::session_state::SessionState;
-use super::upstream::{Answer, read_error_body, shorten};
 
 /// Starts an exchange and returns its response as soon as the head is known.
 pub(super) async fn respond(

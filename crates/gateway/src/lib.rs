@@ -12,16 +12,17 @@
 //! only the token of that step. The gateway streams conversations through in
 //! their own protocol.
 //!
-//! `upstream.rs` retries failed requests and backs off (429, 5xx, failed
+//! `provider_retry.rs` retries failed requests and backs off (429, 5xx, failed
 //! connections); `concurrency.rs` limits the concurrent requests per provider.
 
 pub mod trajectory;
 
 mod active_exchange;
+mod allowed_addresses;
+mod budget_ledger;
 mod concurrency;
-mod ledger;
 mod protocol;
-mod reach;
+mod provider_retry;
 mod recording;
 mod replay;
 mod reply;
@@ -33,7 +34,6 @@ mod sse;
 pub mod testing;
 #[cfg(test)]
 mod tests;
-mod upstream;
 
 use std::fs;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
@@ -43,8 +43,8 @@ use std::time::Duration;
 
 use anyhow::Context;
 
-pub use ledger::{Ledger, Ledgers};
-pub use reach::{client_within, refusal, refused_by_name};
+pub use allowed_addresses::{client_within, refusal, refused_by_name};
+pub use budget_ledger::{Ledger, Ledgers};
 pub use recording::{Exchange, Lines};
 pub use replay::Recording;
 pub use session::{GatewaySession, SessionConfig, StopReason};

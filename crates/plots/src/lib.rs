@@ -10,7 +10,6 @@ pub mod fixture;
 mod bars;
 mod changed;
 mod correlation;
-mod courses;
 mod evoscore_gamma;
 mod figure;
 mod lines;
@@ -19,6 +18,7 @@ mod ranks;
 mod scatter;
 mod style_trend;
 mod style_wins;
+mod task_curves;
 
 mod axes;
 mod brush;
@@ -32,12 +32,12 @@ mod ticks;
 pub use swe_ci_views::format;
 
 pub use brush::Layout;
-pub use courses::courses;
 pub use evoscore_gamma::{Curve, Curves, evoscore_gamma, series};
 pub use figure::figure;
 pub use lines::trend;
 pub use paint::{SERIES_COLOURS, Theme};
 pub use passing::passing;
+pub use task_curves::courses;
 
 /// The range of γ in figures.
 pub const GAMMA_MIN: f64 = 0.5;

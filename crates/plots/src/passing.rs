@@ -150,14 +150,11 @@ fn describe(iteration: &IterationView, target: u32) -> String {
 
 fn summary(evolution: &EvolutionView) -> String {
     let suite = evolution.suite;
-    let now = evolution
-        .iterations
-        .last()
-        .map_or(suite.base_in_target, |i| i.verdict.in_target());
     format!(
-        "Tests passing in {}: {} on the base, {now} after {} iterations, target {}.",
+        "Tests passing in {}: {} on the base, {} after {} iterations, target {}.",
         evolution.task_id,
         suite.base_in_target,
+        evolution.passing(),
         evolution.iterations.len(),
         suite.target
     )

@@ -5,6 +5,6 @@ pub mod events;
 pub mod evolve;
 pub mod harness;
 pub mod host_load;
-pub mod keys;
+pub mod key_encryption;
+pub mod provider_keys;
 pub mod queue;
-pub mod secrets;

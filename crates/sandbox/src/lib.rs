@@ -5,7 +5,7 @@
 pub mod host;
 pub mod image_cache;
 pub mod images;
-pub mod suite;
+pub mod test_suite;
 
 mod docker;
 mod fake;

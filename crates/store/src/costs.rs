@@ -101,13 +101,11 @@ impl Store {
 
     pub async fn remove_price(&self, model: &str, from: &str, by: &Actor) -> Result<()> {
         let mut tx = self.pool.begin().await?;
-        let removed = query("DELETE FROM prices WHERE model = $1 AND from_day = $2")
+        let unknown = || Error::not_found("price", format!("{model} from {from}"));
+        query("DELETE FROM prices WHERE model = $1 AND from_day = $2")
             .with((model, from))
-            .changed(&mut *tx)
+            .run_or(&mut *tx, unknown)
             .await?;
-        if removed == 0 {
-            return Err(Error::not_found("price", format!("{model} from {from}")));
-        }
         note_and_commit(tx, by, "price.remove", model, &format!("from {from}")).await
     }
 

@@ -48,7 +48,7 @@ impl Store {
         if ending.is_some() {
             lock_run(&mut tx, &claim.run_id).await?;
         }
-        let held = query(
+        query(
             "UPDATE evolutions SET progress = $3, ending = $4, reason = $5, finished_at = $6,
                     at_iteration = coalesce($7, at_iteration), at_role = coalesce($8, at_role),
                     at_attempt = coalesce($9, at_attempt)
@@ -58,13 +58,10 @@ impl Store {
         .with(ending.map(|_| record.step.finished_at))
         .with((at.map(|a| a.iteration), at.map(|a| a.role.name())))
         .with(at.map(|a| a.attempt))
-        .changed(&mut *tx)
+        .run_or(&mut *tx, || {
+            Error::Conflict(format!("evolution {id} is no longer held by this worker"))
+        })
         .await?;
-        if held != 1 {
-            return Err(Error::Conflict(format!(
-                "evolution {id} is no longer held by this worker"
-            )));
-        }
         insert_step(&mut tx, id, record.step).await?;
         if let Some(iteration) = record.iteration {
             insert_iteration(&mut tx, id, iteration).await?;

@@ -153,21 +153,17 @@ pub(super) async fn insert_identity(
     account_id: &str,
     who: &ProvenIdentity,
 ) -> Result<()> {
-    let inserted = query(
+    let shown_as = &who.shown_as;
+    query(
         "INSERT INTO identities (provider, subject, account_id, shown_as, linked_at)
          VALUES ($1, $2, $3, $4, $5) ON CONFLICT (provider, subject) DO NOTHING",
     )
-    .with((&who.provider, &who.subject, account_id, &who.shown_as))
+    .with((&who.provider, &who.subject, account_id, shown_as))
     .with(now_ms())
-    .changed(tx)
-    .await?;
-    if inserted == 0 {
-        let shown_as = &who.shown_as;
-        return Err(Error::Conflict(format!(
-            "`{shown_as}` is linked to another account already"
-        )));
-    }
-    Ok(())
+    .run_or(tx, || {
+        Error::Conflict(format!("`{shown_as}` is linked to another account already"))
+    })
+    .await
 }
 
 /// Locks an account's sign-in methods until the end of the transaction; returns

@@ -86,13 +86,10 @@ impl Store {
     /// [`Error::NotFound`] when it is not open any more.
     pub async fn withdraw_invitation(&self, id: &str, by: &Actor) -> Result<()> {
         let mut tx = self.pool.begin().await?;
-        let removed = query("DELETE FROM invitations WHERE id = $1 AND used_at IS NULL")
+        query("DELETE FROM invitations WHERE id = $1 AND used_at IS NULL")
             .with(id)
-            .changed(&mut *tx)
+            .run_or(&mut *tx, || Error::not_found("open invitation", id))
             .await?;
-        if removed == 0 {
-            return Err(Error::not_found("open invitation", id));
-        }
         note_and_commit(tx, by, "invitation.withdraw", id, "").await
     }
 

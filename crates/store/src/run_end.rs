@@ -3,8 +3,8 @@
 use swe_ci_base::error::Result;
 use swe_ci_views::notification::Occasion;
 
-use super::keys::forget_keys;
 use super::outbox::notify_owner;
+use super::provider_keys::forget_keys;
 use super::sql::Tx;
 
 /// Call when a run has finished or was cancelled: notifies its owner, and

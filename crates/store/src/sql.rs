@@ -3,7 +3,7 @@
 use sqlx::any::{AnyArguments, AnyRow};
 use sqlx::query::Query;
 use sqlx::{Any, AnyExecutor, AssertSqlSafe, SqlSafeStr};
-use swe_ci_base::error::Result;
+use swe_ci_base::error::{Error, Result};
 
 use super::rows::columns::Column;
 
@@ -38,6 +38,18 @@ impl Statement {
     pub async fn run<'c>(self, on: impl AnyExecutor<'c>) -> Result<()> {
         self.changed(on).await?;
         Ok(())
+    }
+
+    /// Runs it; fails with this error when it changes no row.
+    pub async fn run_or<'c>(
+        self,
+        on: impl AnyExecutor<'c>,
+        error: impl FnOnce() -> Error,
+    ) -> Result<()> {
+        match self.changed(on).await? {
+            0 => Err(error()),
+            _ => Ok(()),
+        }
     }
 
     /// Runs it; returns how many rows it changed.

@@ -30,10 +30,8 @@ pub fn task(name: &str) -> TaskRow {
         image: "sha256:0".into(),
         suite: Suite {
             counts: SuiteCounts {
-                base_in_target: 0,
                 target: 1,
-                base_passed: 0,
-                counts_only: false,
+                ..SuiteCounts::default()
             },
             tests: TestList::of_target(&Report::parse(report).unwrap()),
             base_outcomes: Outcomes::from_letters("f".into()),

@@ -240,6 +240,14 @@ pub struct EvolutionView {
     pub iterations: Vec<IterationView>,
 }
 
+impl EvolutionView {
+    /// The target tests that pass now, or at the end.
+    pub fn passing(&self) -> u32 {
+        let last = self.iterations.last();
+        last.map_or(self.suite.base_in_target, |i| i.verdict.in_target())
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct CurrentStep {
     pub iteration: u32,

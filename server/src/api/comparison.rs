@@ -105,10 +105,9 @@ const COLUMNS: &str = "task_id,repo,run_id,model,evoscore,turns,solved,regressio
 
 /// RFC 4180, with numbers in full precision.
 fn table(versus: &Versus) -> String {
-    let mut text = String::new();
-    csv::line(&mut text, COLUMNS.split(',').map(str::to_owned));
-    for task in &versus.tasks {
-        for (row, result) in versus.runs.iter().zip(&task.results) {
+    let lines = versus.tasks.iter().flat_map(|task| {
+        let results = versus.runs.iter().zip(&task.results);
+        results.map(move |(row, result)| {
             let fields = [
                 csv::text(task.task_id.as_str()),
                 csv::text(&task.repo),
@@ -120,10 +119,10 @@ fn table(versus: &Versus) -> String {
                 result.regressions.to_string(),
             ];
             let style = style(result.style.unwrap_or_default());
-            csv::line(&mut text, fields.into_iter().chain(style));
-        }
-    }
-    text
+            fields.into_iter().chain(style)
+        })
+    });
+    csv::table(COLUMNS.split(','), lines)
 }
 
 /// As many fields as [`COLUMNS`] has for style; unknown values are empty.

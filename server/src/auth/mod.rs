@@ -9,9 +9,9 @@
 mod authentication;
 mod closed_site;
 mod forms;
-mod limits;
 mod origin;
 mod pending_sign_in;
+mod rate_limit;
 mod return_path;
 mod session;
 

@@ -6,7 +6,7 @@ use tower_sessions::cookie::time::{Duration, OffsetDateTime};
 use tower_sessions::{Expiry, Session};
 
 use super::session::{self, internal};
-use crate::providers::CallbackSecrets;
+use crate::identity_providers::CallbackSecrets;
 
 /// The time limit for signing in at the provider.
 const LASTS: Duration = Duration::minutes(10);

@@ -101,14 +101,11 @@ fn list(lines: &[PriceLine]) -> Result<(), Failure> {
 }
 
 fn table(lines: &[PriceLine]) -> String {
-    let mut table = String::new();
-    let head = ["model", "from", "input", "cached", "output"];
-    csv::line(&mut table, head.map(str::to_owned));
-    for line in lines {
+    let rows = lines.iter().map(|line| {
         let [model, rest @ ..] = cells(line);
-        csv::line(&mut table, [csv::text(&model)].into_iter().chain(rest));
-    }
-    table
+        [csv::text(&model)].into_iter().chain(rest)
+    });
+    csv::table(["model", "from", "input", "cached", "output"], rows)
 }
 
 fn cells(line: &PriceLine) -> [String; 5] {

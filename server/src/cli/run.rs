@@ -5,9 +5,8 @@ use std::path::{Path, PathBuf};
 
 use clap::{ArgGroup, Args, Subcommand};
 use serde_json::json;
-use swe_ci_core::metrics::Verdict;
 use swe_ci_core::run::RunConfig;
-use swe_ci_engine::{PageRequest, configuration};
+use swe_ci_engine::{PageRequest, run_configuration};
 use swe_ci_views::account::Visibility;
 use swe_ci_views::submission::Submission;
 use swe_ci_views::view::{EvolutionView, Page, RunDetail, RunSummary};
@@ -174,8 +173,8 @@ pub(super) fn read(file: &Path) -> Result<RunConfig, Failure> {
     };
     read.map_err(|e| wrong(&e))?;
     let read = match file.extension().is_some_and(|ending| ending == "toml") {
-        true => configuration::from_toml(&text),
-        false => configuration::from_json(&text),
+        true => run_configuration::from_toml(&text),
+        false => run_configuration::from_json(&text),
     };
     let config = read.map_err(|e| wrong(&e))?;
     match config.problems().as_slice() {
@@ -233,8 +232,6 @@ fn print_run(run: &RunDetail) -> Result<(), Failure> {
 }
 
 fn evolution_row(evolution: &EvolutionView) -> [String; 7] {
-    let latest = evolution.iterations.last().map(|i| i.verdict);
-    let passing = latest.map_or(evolution.suite.base_in_target, Verdict::in_target);
     let lost: u32 = evolution.iterations.iter().map(|i| i.verdict.lost()).sum();
     let at_work = evolution.current.as_ref().map(|step| {
         format!(
@@ -256,7 +253,7 @@ fn evolution_row(evolution: &EvolutionView) -> [String; 7] {
             evolution.iterations.len(),
             evolution.max_iterations
         ),
-        format!("{passing}/{}", evolution.suite.target),
+        format!("{}/{}", evolution.passing(), evolution.suite.target),
         lost.to_string(),
         state,
     ]

@@ -10,7 +10,7 @@ use swe_ci_engine::Mailer;
 use url::Url;
 
 use super::environment::Environment;
-use crate::providers::{self, Providers};
+use crate::identity_providers::{self, Providers};
 
 /// Options of `serve`.
 #[derive(Debug, Clone, Args)]
@@ -148,7 +148,7 @@ impl ServeOptions {
         };
         let wrong = |says: &str| format!("the sign-in providers in {}: {says}", file.display());
         let text = std::fs::read_to_string(file).map_err(|e| wrong(&e.to_string()))?;
-        let configs = providers::read(&text, |name| environment.get(name));
+        let configs = identity_providers::read(&text, |name| environment.get(name));
         let configs = configs.map_err(|says| wrong(&says))?;
         let site = self.public_url().ok_or_else(|| {
             wrong("they redirect to this site, whose address is unknown; give it with --public-url or SWE_CI_PUBLIC_URL")

@@ -4,12 +4,12 @@
 //! This module is the root of the request handlers: it imports all of them and
 //! none of them imports it.
 
+mod background;
 mod cards;
 mod demo;
 mod feeds;
 mod page_cache;
 mod requests;
-mod worker;
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -79,12 +79,12 @@ pub async fn run(listener: TcpListener, app: App, background: Background) -> Res
     let server =
         axum::serve(listener, router).with_graceful_shutdown(shutdown.clone().cancelled_owned());
     let mut server = tokio::spawn(server.into_future());
-    let mut worker = tokio::spawn(worker::run(
+    let mut worker = tokio::spawn(background::run(
         engine.clone(),
         background.work,
         shutdown.clone(),
     ));
-    let sweep = tokio::spawn(worker::sweep(engine.clone()));
+    let sweep = tokio::spawn(background::sweep(engine.clone()));
     let demo = background.demo.then(|| tokio::spawn(demo::run(engine)));
 
     let outcome = tokio::select! {

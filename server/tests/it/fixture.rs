@@ -8,7 +8,7 @@ use axum::http::{HeaderMap, Request, StatusCode};
 use serde_json::Value;
 use sqlx::Connection;
 use swe_ci::app::App;
-use swe_ci::providers::{self, Providers};
+use swe_ci::identity_providers::{self, Providers};
 use swe_ci::serve::router;
 use swe_ci::site::Site;
 use swe_ci_app::PublicUrl;
@@ -73,7 +73,7 @@ impl TestApp {
     /// secret [`CLIENT_SECRET`].
     pub async fn offering(file: &str, closed: bool) -> Self {
         let site = PublicUrl::new(PUBLIC_URL.to_owned());
-        let configs = providers::read(file, |_| Some(CLIENT_SECRET.to_owned()));
+        let configs = identity_providers::read(file, |_| Some(CLIENT_SECRET.to_owned()));
         let providers = Providers::new(configs.unwrap(), &site).unwrap();
         Self::made_with(&[SEED], Some(site), providers, closed).await
     }

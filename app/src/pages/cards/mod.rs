@@ -11,7 +11,7 @@ use swe_ci_views::view::{
     EvolutionDetail, EvolutionView, IterationView, RunDetail, TaskDetail, TaskState,
 };
 
-use crate::{format, words};
+use crate::{format, labels};
 
 /// A page that always exists, with its description: its card does not depend
 /// on the data.
@@ -86,11 +86,11 @@ pub fn evolution(detail: &EvolutionDetail) -> Card {
         kind: format!("How {} evolved{sample}", format::clip(&detail.model, 30)),
         title: view.task_id.to_string(),
         sentence: match view.ending {
-            Some(ending) => sentence(words::ending(ending).0),
+            Some(ending) => sentence(labels::ending(ending).0),
             None => "Not over yet.".to_owned(),
         },
         numbers: vec![
-            (words::passing(view).to_string(), "tests pass"),
+            (view.passing().to_string(), "tests pass"),
             (view.suite.target.to_string(), "tests to pass"),
             (view.iterations.len().to_string(), "iterations"),
             (broke.count().to_string(), "broke something"),
@@ -114,7 +114,7 @@ pub fn iteration(run: &RunDetail, evolution_id: &str, number: u32) -> Option<Car
     let view = evolutions.find(|view| view.evolution_id == evolution_id)?;
     let mut iterations = view.iterations.iter();
     let iteration: &IterationView = iterations.find(|i| i.iteration == number)?;
-    let (_, word, _) = words::verdict(iteration, view.suite.target);
+    let (_, word, _) = labels::verdict(iteration, view.suite.target);
     let numbers = match iteration.verdict {
         Verdict::Scored {
             in_target, lost, ..

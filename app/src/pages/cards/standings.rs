@@ -9,7 +9,7 @@ use swe_ci_views::leaderboard::{
 };
 use swe_ci_views::view::RunSummary;
 
-use crate::{format, words};
+use crate::{format, labels};
 
 /// More rows would be too small to read.
 const MOST_ROWS: usize = 8;
@@ -93,7 +93,7 @@ fn drawn(which: Which, study: &Study<'_>) -> Figure {
 /// A run: its rank, and its score by iterations.
 pub fn run(summary: &RunSummary, standing: Option<&Standing>, sheet: &LeaderboardData) -> Card {
     let config = &summary.config;
-    let what = match words::kind(config.kind) {
+    let what = match labels::kind(config.kind) {
         Some((word, _, _)) => word,
         None => config.harness.name(),
     };

@@ -9,10 +9,10 @@ use super::data::Comparable;
 use super::query::CompareQuery;
 use crate::components::{Choices, Empty, PageTop, Tag};
 use crate::error::AppError;
-use crate::pages::mark::KindTag;
+use crate::pages::result_table::KindTag;
 use crate::pages::routes::compare_href;
 use crate::pages::splits::split_choices;
-use crate::{format, words};
+use crate::{format, labels};
 
 #[component]
 pub(super) fn Choose(
@@ -138,7 +138,7 @@ fn RunItem(row: Row, checked: bool) -> impl IntoView {
                     <strong>{row.model.clone()}</strong>
                     <span class="tags"><KindTag kind=row.kind/>{counts_only}</span>
                     <small>
-                        {words::origin(&row.harness, &row.provider)}
+                        {labels::origin(&row.harness, &row.provider)}
                         {format!(" · {} scored", format::count(row.tasks, "task"))}
                     </small>
                 </span>

@@ -1,13 +1,13 @@
 //! Two to six runs side by side, or the form to select them.
 
 mod choose;
-mod course;
 mod data;
-mod heads;
 mod names;
 mod pairs;
 mod query;
+mod run_columns;
 mod style;
+mod task_curves;
 mod tasks;
 
 use std::collections::BTreeSet;
@@ -17,13 +17,13 @@ use leptos::prelude::*;
 use swe_ci_views::leaderboard::Versus;
 
 use self::choose::Choose;
-use self::course::CourseOfTask;
 use self::data::{Found, find};
-use self::heads::Heads;
 use self::names::Name;
 use self::pairs::Pairs;
 use self::query::CompareQuery;
+use self::run_columns::Heads;
 use self::style::Style;
+use self::task_curves::CourseOfTask;
 use self::tasks::Tasks;
 use crate::components::{Choices, GammaForm, PageTop, crumb, fetched, loaded};
 use crate::format;

@@ -5,38 +5,30 @@ use leptos::prelude::*;
 use swe_ci_views::leaderboard::{StyleRates, WinRates};
 use swe_ci_views::style::StyleMetric;
 
-use super::heads::figure_cell;
 use super::names::{Letter, Name};
+use super::run_columns::figure_cell;
 use crate::components::{PlainTable, Term};
 use crate::format;
 use crate::glossary::Word;
 
 /// A row of the table: its subject, and each run's figure with a note.
-struct Line {
-    name: &'static str,
-    word: Word,
-    of: fn(&StyleRates) -> Option<(String, String)>,
-}
+type Line = (
+    &'static str,
+    Word,
+    fn(&StyleRates) -> Option<(String, String)>,
+);
 
 static LINES: [Line; 3] = [
-    Line {
-        name: "MI",
-        word: Word::Maintainability,
-        of: |rates| rates.of(StyleMetric::Mi).map(wins),
-    },
-    Line {
-        name: "Pylint score",
-        word: Word::Pylint,
-        of: |rates| rates.of(StyleMetric::Pylint).map(wins),
-    },
-    Line {
-        name: "Changed lines",
-        word: Word::ChangedLines,
-        of: |rates| {
-            let ratio = format!("{}×", format::decimals(rates.lines_ratio?, 1));
-            Some((ratio, "the oracle's, median".to_owned()))
-        },
-    },
+    ("MI", Word::Maintainability, |rates| {
+        rates.of(StyleMetric::Mi).map(wins)
+    }),
+    ("Pylint score", Word::Pylint, |rates| {
+        rates.of(StyleMetric::Pylint).map(wins)
+    }),
+    ("Changed lines", Word::ChangedLines, |rates| {
+        let ratio = format!("{}×", format::decimals(rates.lines_ratio?, 1));
+        Some((ratio, "the oracle's, median".to_owned()))
+    }),
 ];
 
 /// "0.50", "better of 4; 0.25 equal, 0.25 worse".
@@ -54,14 +46,14 @@ pub(super) fn Style(style: Vec<StyleRates>, names: Vec<Name>) -> impl IntoView {
     };
     let heads = names.into_iter().map(head).collect_view();
     let heads = view! { <td></td>{heads} }.into_any();
-    let is_known = |line: &&Line| style.iter().any(|rates| (line.of)(rates).is_some());
+    let is_known = |(.., of): &&Line| style.iter().any(|rates| of(rates).is_some());
     let known = LINES.iter().filter(is_known);
-    let lines = known.map(|line| {
+    let lines = known.map(|(name, word, of)| {
         let unknown = || ("–".to_owned(), String::new());
-        let cell = |rates| figure_cell((line.of)(rates).unwrap_or_else(unknown));
+        let cell = |rates| figure_cell(of(rates).unwrap_or_else(unknown));
         view! {
             <tr>
-                <th scope="row"><Term word=line.word text=line.name/></th>
+                <th scope="row"><Term word=*word text=*name/></th>
                 {style.iter().map(cell).collect_view()}
             </tr>
         }
@@ -99,7 +91,7 @@ mod tests {
             lines_ratio: Some(1.44),
         };
         let cells: Vec<Option<(String, String)>> =
-            LINES.iter().map(|line| (line.of)(&rates)).collect();
+            LINES.iter().map(|(.., of)| of(&rates)).collect();
         let both = |text: &str, beside: &str| Some((text.to_owned(), beside.to_owned()));
         let expect = [
             both("0.50", "better of 4; 0.25 equal, 0.25 worse"),

@@ -5,7 +5,7 @@ use swe_ci_core::text::visible;
 use swe_ci_views::conversation::{Answered, Argument, Message, Part, Speaker, Text, hits};
 
 use crate::components::{Tag, Time, Tone};
-use crate::{format, words};
+use crate::{format, labels};
 
 #[component]
 pub(super) fn MessageView(message: Message, q: StoredValue<String>) -> impl IntoView {
@@ -44,11 +44,11 @@ fn facts(answered: &Answered) -> String {
         let word = word.as_deref().map(|word| format::clip(word, 60));
         word.map(|word| format!("{what}{}", visible(&word)))
     };
-    words::joined([
+    labels::joined([
         Some(format!("exchange {}", format::thousands(answered.exchange))),
         labelled("", &answered.model),
         Some(format::seconds(f64::from(answered.seconds))),
-        answered.usage.map(words::tokens),
+        answered.usage.map(labels::tokens),
         format::retries(u64::from(answered.retries)),
         labelled("stopped: ", &answered.stopped),
     ])

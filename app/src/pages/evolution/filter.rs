@@ -5,8 +5,8 @@ use swe_ci_core::test_history::Wanted;
 
 use super::tests::Tests;
 use crate::components::{Choice, Choices, HiddenFields};
+use crate::debounce::Rest;
 use crate::pages::routes::{EvolutionAddress, EvolutionQuery};
-use crate::rest::Rest;
 
 /// Filters immediately; the address follows when typing rests. Without
 /// JavaScript a button submits the form.

@@ -33,13 +33,13 @@ use crate::components::{
 };
 use crate::glossary::Word;
 use crate::pages::iteration::{Logs, Steps};
-use crate::pages::mark::KindTag;
+use crate::pages::result_table::KindTag;
 use crate::pages::routes::{
     EvolutionAddress, EvolutionQuery, ITERATION, TESTS, evolution_href, run_href, style_href,
     task_href,
 };
 use crate::query::{of_address, of_query};
-use crate::{format, words};
+use crate::{format, labels};
 
 #[component]
 pub fn EvolutionPage() -> impl IntoView {
@@ -170,7 +170,7 @@ fn Hero(
 ) -> impl IntoView {
     let (run_id, kind, samples) = head;
     let task = evolution.task_id.to_string();
-    let (word, tone) = words::standing(&evolution);
+    let (word, tone) = labels::standing(&evolution);
     let run = run_href(&run_id);
     let iterations = format::count(evolution.iterations.len(), "iteration");
     let live = (!evolution.progress.is_over()).then(|| {
@@ -221,13 +221,13 @@ fn sample_choices(run: &str, task: &str, chosen: u32, samples: u32) -> Vec<Choic
 #[component]
 fn Facts(evolution: EvolutionView, kind: Kind, spent: Option<Spent>) -> impl IntoView {
     let suite = evolution.suite;
-    let passing = words::passing(&evolution);
+    let passing = evolution.passing();
     // Imported results have no finishing time: the import wrote these rows.
     let at = evolution.finished_at.clone();
     let finished = (kind != Kind::Imported).then(|| fact("Finished", view! { <Time at/> }));
     view! {
         <dl class="facts">
-            <div><dt><Term word=Word::Ending text="Ending"/></dt><dd>{words::standing(&evolution).0}</dd></div>
+            <div><dt><Term word=Word::Ending text="Ending"/></dt><dd>{labels::standing(&evolution).0}</dd></div>
             <div><dt>"Passing at the end"</dt><dd>{format!("{} of {}", format::thousands(passing), format::thousands(suite.target))}</dd></div>
             <div><dt>"Passing on the "<Term word=Word::Base/></dt><dd>{format::thousands(suite.base_in_target)}</dd></div>
             <div><dt><Term word=Word::Iteration text="Iterations"/></dt><dd>{format!("{} of {}", evolution.iterations.len(), evolution.max_iterations)}</dd></div>
@@ -250,7 +250,7 @@ fn Took(spent: Spent) -> impl IntoView {
         )
     });
     view! {
-        <div><dt><Term word=Word::Tokens text="Tokens"/></dt><dd>{words::tokens(usage)}</dd></div>
+        <div><dt><Term word=Word::Tokens text="Tokens"/></dt><dd>{labels::tokens(usage)}</dd></div>
         {requests}
         {cost}
     }
@@ -266,7 +266,7 @@ fn Untested(
 ) -> impl IntoView {
     let Effort { untested, logs, .. } = effort;
     let iteration = untested.last().map(|step| step.iteration);
-    let heading = iteration.and_then(|n| Some((n, words::untested(evolution.ending, n)?)));
+    let heading = iteration.and_then(|n| Some((n, labels::untested(evolution.ending, n)?)));
     let evolution_id = evolution.evolution_id;
     heading.map(|(iteration, (title, says))| {
         view! {

@@ -13,7 +13,7 @@ use crate::pages::iteration::{
     ChangedCode, ChangedTests, Downloads, Facts, Layout, Logs, Requirements, Steps,
 };
 use crate::pages::routes::{EvolutionAddress, EvolutionQuery, iteration_href};
-use crate::{format, words};
+use crate::{format, labels};
 
 #[component]
 pub(super) fn Panel(
@@ -107,7 +107,7 @@ fn Inspected(
     });
     let (evolution_id, iteration) = (inspection.evolution_id, inspection.iteration);
     let number = iteration.view.iteration;
-    let (sign, word, tone) = words::verdict(&iteration.view, suite.target);
+    let (sign, word, tone) = labels::verdict(&iteration.view, suite.target);
     let there = address.clone();
     let layout = Layout {
         split: Signal::derive(move || reading.with(|r| r.split)),

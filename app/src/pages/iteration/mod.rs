@@ -20,12 +20,12 @@ pub(super) use self::steps::Steps;
 pub(super) use self::tests::ChangedTests;
 use crate::components::{PageTop, Tag, crumb, fetched, loaded};
 use crate::error::AppError;
+use crate::labels;
 use crate::pages::routes::{
     DIFF, SPLIT, evolution_href, iteration_href, run_href, task_href, test_href,
 };
 use crate::pages::run::run;
 use crate::query::{of_address, of_query};
-use crate::words;
 
 #[component]
 pub fn IterationPage() -> impl IntoView {
@@ -126,7 +126,7 @@ fn IterationView(
     let json = format!("/api/v1/evolutions/{evolution_id}/iterations/{number}");
     let of = task.clone();
     let test = Callback::new(move |node_id: String| test_href(&run, &of, sample, &node_id));
-    let (sign, word, tone) = words::verdict(&iteration.view, evolution.suite.target);
+    let (sign, word, tone) = labels::verdict(&iteration.view, evolution.suite.target);
     view! {
         <PageTop
             title=format!("Iteration {number} of {task} · {model}")

@@ -11,7 +11,7 @@ use swe_ci_views::view::IterationView as Tested;
 
 use crate::components::{Term, Time, fact};
 use crate::glossary::Word;
-use crate::{format, words};
+use crate::{format, labels};
 
 /// The counts, why the code collapsed if it did, and the findings.
 #[component]
@@ -39,8 +39,8 @@ pub(in crate::pages) fn Facts(
     view! {
         <dl class="facts">
             <div><dt>{counted}</dt><dd>{passing}</dd></div>
-            <div><dt>"Gained"</dt><dd>{words::gained(iteration.gained)}</dd></div>
-            <div><dt>"Lost"</dt><dd>{words::lost(verdict.lost())}</dd></div>
+            <div><dt>"Gained"</dt><dd>{labels::gained(iteration.gained)}</dd></div>
+            <div><dt>"Lost"</dt><dd>{labels::lost(verdict.lost())}</dd></div>
             {took}
             {finished}
         </dl>

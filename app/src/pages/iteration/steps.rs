@@ -10,7 +10,7 @@ use swe_ci_views::view::StepView;
 
 use crate::components::{Tag, Tone, fact};
 use crate::pages::routes::conversation_href;
-use crate::{format, words};
+use crate::{format, labels};
 
 /// Which columns have data; empty ones are left out.
 #[derive(Debug, Clone, Copy)]
@@ -81,23 +81,16 @@ pub(in crate::pages) fn Steps(
 
 #[component]
 fn Row(step: StepView, run_id: String, evolution_id: String, known: Known) -> impl IntoView {
-    let (word, tone) = words::outcome(step.outcome);
-    let time = (format::seconds(step.seconds), step.traffic.and_then(waited));
-    let tokens = match step.usage {
-        Some(usage) => (words::tokens(usage), words::tokens_within(usage)),
-        None => unknown(),
-    };
-    let requests = match step.traffic {
-        Some(traffic) => (
-            format::thousands(traffic.requests),
-            format::retries(traffic.retries),
-        ),
-        None => unknown(),
-    };
-    let cost = match step.traffic.and_then(|traffic| traffic.micro_usd) {
-        Some(micro_usd) => (format::dollars(micro_usd), None),
-        None => unknown(),
-    };
+    let (word, tone) = labels::outcome(step.outcome);
+    let time = Some((format::seconds(step.seconds), step.traffic.and_then(waited)));
+    let tokens = step.usage;
+    let tokens = tokens.map(|usage| (labels::tokens(usage), labels::tokens_within(usage)));
+    let requests = step.traffic.map(|traffic| {
+        let retries = format::retries(traffic.retries);
+        (format::thousands(traffic.requests), retries)
+    });
+    let cost = step.traffic.and_then(|traffic| traffic.micro_usd);
+    let cost = cost.map(|cost| (format::dollars(cost), None));
     let recording = known.recorded.then(|| {
         // The repetition of an interrupted attempt replaces its files.
         let links = (step.is_recorded() && step.outcome != StepOutcome::Interrupted)
@@ -134,12 +127,9 @@ fn Row(step: StepView, run_id: String, evolution_id: String, known: Known) -> im
 /// A figure, and a note below it.
 type Figure = (String, Option<String>);
 
-fn unknown() -> Figure {
-    ("–".to_owned(), None)
-}
-
-fn figure(shown: bool, label: &'static str, (text, below): Figure) -> Option<impl IntoView> {
+fn figure(shown: bool, label: &'static str, figure: Option<Figure>) -> Option<impl IntoView> {
     shown.then(|| {
+        let (text, below) = figure.unwrap_or_else(|| ("–".to_owned(), None));
         let below = below.map(|below| view! { <small>{below}</small> });
         view! { <td role="cell" class="number" data-label=label>{text}{below}</td> }
     })

@@ -3,8 +3,8 @@
 use leptos::prelude::*;
 use swe_ci_core::metrics::Gamma;
 
+use crate::debounce::Rest;
 use crate::query::Reading;
-use crate::rest::Rest;
 
 /// How a change of the address appears in the history.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,10 +5,10 @@ use swe_ci_core::uncertainty::Interval;
 use swe_ci_views::leaderboard::{Column, Row};
 use swe_ci_views::style::StyleMetric;
 
-use super::tie::Tie;
-use super::words as names;
+use super::column_names as names;
+use super::tie_mark::Tie;
 use crate::format;
-use crate::pages::mark::Score;
+use crate::pages::result_table::Score;
 
 /// Tooltip of a row that is tied with the one above.
 const TIED: &str = "Tied with the row above: the 95 % interval of their difference spans 0, or their shared tasks are of one repository";

@@ -8,7 +8,7 @@ use swe_ci_views::leaderboard::Row;
 use swe_ci_views::leaderboard::export::{Basis, Citation};
 
 use super::board_state::BoardState;
-use super::tie::Places;
+use super::tie_mark::Places;
 use crate::context::PublicUrl;
 use crate::format;
 use crate::query::{Query, Reading};

@@ -6,8 +6,8 @@ use swe_ci_views::leaderboard::{Column, Row, Sort, View};
 use swe_ci_views::verification::Mark;
 
 use super::board_state::BoardState;
+use super::column_names;
 use super::controls::Hidden;
-use super::words;
 use crate::components::Popup;
 use crate::query::EXCLUDE;
 
@@ -206,7 +206,7 @@ fn Order(state: BoardState) -> impl IntoView {
             let is_chosen = sort == chosen.get();
             view! {
                 <option value=sort.to_string() selected=is_chosen prop:selected=is_chosen>
-                    {words::sort(sort)}
+                    {column_names::sort(sort)}
                 </option>
             }
         };
@@ -230,7 +230,7 @@ fn ColumnChooser(state: BoardState) -> impl IntoView {
     let optional = Column::ALL.into_iter().filter(|c| c.is_optional());
     let boxes = optional.map(|column| {
         checkbox(
-            ("columns", column.name(), words::column(column)),
+            ("columns", column.name(), column_names::column(column)),
             None,
             state,
             move |view| view.columns.has(column),

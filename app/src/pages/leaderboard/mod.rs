@@ -4,6 +4,7 @@
 
 mod board_state;
 mod cells;
+mod column_names;
 mod controls;
 mod data;
 mod export;
@@ -13,8 +14,7 @@ mod published;
 mod ranker;
 mod row;
 mod table;
-mod tie;
-mod words;
+mod tie_mark;
 
 use leptos::prelude::*;
 use leptos_router::NavigateOptions;
@@ -29,7 +29,7 @@ use self::filters::Filters;
 use self::notes::{Announcer, Certainty, OnlyUnseen, Reader, Unranked};
 use self::ranker::Ranks;
 use self::table::Ranking;
-use self::tie::Places;
+use self::tie_mark::Places;
 use crate::components::{NoRuns, NoTasks, PageTop, Picture, Problem, Term, fetched, loaded};
 use crate::glossary::Word;
 use crate::query::{Reading, named, of_query};

@@ -2,7 +2,7 @@ use leptos::prelude::*;
 use swe_ci_views::leaderboard::{Column, Columns, Published, PublishedRow};
 use swe_ci_views::view::SplitSummary;
 
-use super::words as names;
+use super::column_names as names;
 use crate::components::{Hatching, PublishedBar, Tag, Tone};
 use crate::format;
 

@@ -8,10 +8,10 @@ use swe_ci_plots::{Curves, SERIES_COLOURS};
 use swe_ci_views::leaderboard::{Columns, Intervals, Row};
 
 use super::cells::{Cell, RankCell};
-use super::tie::{Place, Places};
+use super::tie_mark::{Place, Places};
 use crate::components::{Tag, Tone};
+use crate::labels;
 use crate::pages::routes::run_href;
-use crate::words;
 
 #[component]
 pub(super) fn RankedRow(
@@ -90,7 +90,7 @@ fn moved_by_gamma_alone(before: &Row, now: &Row) -> bool {
 
 /// "replay · acme · released 2026-01-31".
 fn origin(row: &Row) -> String {
-    let origin = words::origin(&row.harness, &row.provider);
+    let origin = labels::origin(&row.harness, &row.provider);
     match &row.release_date {
         Some(day) => format!("{origin} · released {day}"),
         None => origin,
@@ -111,11 +111,11 @@ fn RowTags(still: Memo<Arc<Row>>) -> impl IntoView {
 fn tags(row: &Row, now: u32) -> Vec<(String, Tone, String)> {
     let mut tags = Vec::new();
     let mut add = |text: &str, tone, hint: &str| tags.push((text.into(), tone, hint.into()));
-    if let Some((word, hint, tone)) = words::kind(row.kind) {
+    if let Some((word, hint, tone)) = labels::kind(row.kind) {
         add(word, tone, hint);
     }
     if let Some(mark) = row.mark {
-        let (word, tone) = words::mark(mark);
+        let (word, tone) = labels::mark(mark);
         add(word.name(), tone, word.definition());
     }
     if row.counts_only {

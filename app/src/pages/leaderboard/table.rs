@@ -8,14 +8,14 @@ use swe_ci_views::leaderboard::{Column, Columns, Published, Row};
 use swe_ci_views::view::SplitSummary;
 
 use super::board_state::BoardState;
+use super::column_names;
 use super::published::PublishedRows;
 use super::row::RankedRow;
-use super::tie::Places;
-use super::words;
+use super::tie_mark::Places;
 use crate::components::{Explained, Key, floor_of};
 use crate::glossary::Word;
-use crate::pages::mark::MarkKey;
-use crate::words::{aria_sort, marks};
+use crate::labels::{aria_sort, marks};
+use crate::pages::result_table::MarkKey;
 
 /// With more columns, the table scrolls inside its frame.
 const FITTING: usize = 6;
@@ -52,7 +52,7 @@ pub fn Ranking(
     let wide = move || columns.get().shown().count() > FITTING;
     let words = Signal::derive(move || {
         let heads = [Column::Rank].into_iter().chain(columns.get().shown());
-        let words = heads.filter_map(|column| Word::headed(words::column(column)));
+        let words = heads.filter_map(|column| Word::headed(column_names::column(column)));
         words.collect()
     });
     let marked = Memo::new(move |_| rows.with(|rows| marks(rows.iter().map(|row| row.mark))));
@@ -146,13 +146,13 @@ fn HeadCell(column: Column, state: BoardState) -> impl IntoView {
         _ => "number",
     };
     let interval = (column == Column::EvoScore).then_some(", 95 % interval");
-    let word = Word::headed(words::column(column));
-    let hint = word.is_none().then(|| words::hint(column));
+    let word = Word::headed(column_names::column(column));
+    let hint = word.is_none().then(|| column_names::hint(column));
     view! {
         <th role="columnheader" scope="col" class=class aria-sort=order>
             <Explained word>
                 <a class="head" href=href title=hint aria-describedby=word.map(Word::tip) data-noscroll="">
-                    {words::column(column)}
+                    {column_names::column(column)}
                     {interval}
                     <span class="head-mark" aria-hidden="true"></span>
                 </a>

@@ -18,11 +18,11 @@ use self::query::MatrixQuery;
 use self::table::{CALM, SOLVED, absence, rows};
 use crate::components::{Choices, GammaForm, NoTasks, PageTop, crumb, fetched, loaded};
 use crate::error::AppError;
-use crate::pages::mark::KnownByCounts;
+use crate::pages::result_table::KnownByCounts;
 use crate::pages::routes::{model_href, run_href};
 use crate::pages::splits::{convention_choices, split_choices};
 use crate::query::of_query;
-use crate::{format, words};
+use crate::{format, labels};
 
 #[component]
 pub fn MatrixPage() -> impl IntoView {
@@ -201,7 +201,7 @@ fn Table(grid: Grid, query: Signal<MatrixQuery>) -> impl IntoView {
 /// The model; a word tells human and imported runs from others.
 fn model_head(run: &MatrixRun) -> impl IntoView + use<> {
     let kind = (run.kind != Kind::Measured).then(|| view! { <small>{run.kind.name()}</small> });
-    let title = words::origin(&run.model, &run.provider);
+    let title = labels::origin(&run.model, &run.provider);
     view! {
         <th scope="col">
             <a href=model_href(&run.model, Convention::default()) title=title>{run.model.clone()}</a>
@@ -229,7 +229,7 @@ fn SortHead(
 ) -> impl IntoView {
     let sorted = move || {
         let order = query.with(|a| a.order);
-        (order.key == key).then(|| words::aria_sort(order.descending))
+        (order.key == key).then(|| labels::aria_sort(order.descending))
     };
     view! {
         <th scope="col" aria-sort=sorted class:margin=key != TaskKey::Task>

@@ -16,11 +16,11 @@ use self::trend::TrendOfModel;
 use crate::components::{CardTable, Choices, Key, PageTop, Tag, crumb, fetched, floor_of, loaded};
 use crate::error::{AppError, ErrorKind};
 use crate::glossary::Word;
-use crate::pages::mark::{Column, KindTag, MarkKey, MarkTag, Score, heads, words_of};
+use crate::pages::result_table::{Column, KindTag, MarkKey, MarkTag, Score, heads, words_of};
 use crate::pages::routes::{model_href, run_href};
 use crate::pages::splits::convention_choices;
 use crate::query::{encode, of_query, parsed, path_part};
-use crate::{format, words};
+use crate::{format, labels};
 
 #[component]
 pub fn ModelPage() -> impl IntoView {
@@ -115,7 +115,7 @@ fn Runs(runs: StoredValue<Vec<ModelRun>>, convention: Signal<Convention>) -> imp
         let row = |(run, standing)| view! { <RunRow run standing floor priced/> };
         runs.into_iter().zip(standings).map(row).collect_view()
     };
-    let marks = runs.with_value(|runs| words::marks(runs.iter().map(|run| run.summary.mark)));
+    let marks = runs.with_value(|runs| labels::marks(runs.iter().map(|run| run.summary.mark)));
     let columns = &COLUMNS[..if priced { 8 } else { 7 }];
     view! {
         <section aria-labelledby="runs-title">
@@ -138,8 +138,8 @@ fn RunRow(
     let summary = run.summary;
     let config = summary.config;
     let progress = summary.progress;
-    let tone = words::progress_tone(progress);
-    let origin = words::origin(config.harness.name(), &config.provider);
+    let tone = labels::progress_tone(progress);
+    let origin = labels::origin(config.harness.name(), &config.provider);
     let created = format::day(&summary.created_at);
     let figure = |of: fn(&Standing) -> String| format::or_dash(standing.as_ref().map(of));
     let score = match standing.as_ref().map(|standing| &standing.row) {

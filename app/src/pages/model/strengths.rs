@@ -7,7 +7,7 @@ use swe_ci_views::leaderboard::{Common, FEW, Group, Strengths};
 
 use crate::components::{CardTable, Tag, floor_of};
 use crate::format;
-use crate::pages::mark::Score;
+use crate::pages::result_table::Score;
 
 /// One table: its kind of groups, and which groups belong to it.
 struct Grouping {

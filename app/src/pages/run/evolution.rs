@@ -8,7 +8,7 @@ use swe_ci_views::view::EvolutionView;
 use super::status::{Stopped, Waiting};
 use crate::components::{Iterations, Meter, Picture, Tag};
 use crate::pages::routes::{evolution_href, iteration_href, task_href};
-use crate::{format, words};
+use crate::{format, labels};
 
 /// One evolution. An event redraws only the parts it changes.
 #[component]
@@ -18,8 +18,8 @@ pub fn EvolutionCard(
     run_id: String,
     unfolded: bool,
 ) -> impl IntoView {
-    let standing = Memo::new(move |_| evolution.with(words::standing));
-    let step = Memo::new(move |_| evolution.with(words::current_step));
+    let standing = Memo::new(move |_| evolution.with(labels::standing));
+    let step = Memo::new(move |_| evolution.with(labels::current_step));
     let drawn = Memo::new(move |_| evolution.with(|e| passing(e, Size::SMALL, Theme::Page)));
     let closed = Signal::derive(move || evolution.with(closed));
     let suite = first.suite;
@@ -64,7 +64,9 @@ pub fn EvolutionCard(
 
 /// Net tests of the gap that pass now; 0 below the base.
 fn closed(evolution: &EvolutionView) -> u32 {
-    words::passing(evolution).saturating_sub(evolution.suite.base_in_target)
+    evolution
+        .passing()
+        .saturating_sub(evolution.suite.base_in_target)
 }
 
 fn meter_tone(evolution: &EvolutionView) -> &'static str {

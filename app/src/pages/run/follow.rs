@@ -14,7 +14,7 @@ use wasm_bindgen::JsCast;
 use wasm_bindgen::closure::Closure;
 use web_sys::{Event, EventSource, MessageEvent};
 
-use super::apply::apply;
+use super::event_updates::apply;
 use super::log::Tail;
 use crate::error::AppError;
 

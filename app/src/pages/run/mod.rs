@@ -1,12 +1,12 @@
 //! One run: its evolutions and scores, updated live.
 
 mod actions;
-mod apply;
+mod event_updates;
 mod evolution;
 mod follow;
 mod log;
 mod profile;
-mod record;
+mod reproducibility;
 mod scores;
 mod status;
 mod usage;
@@ -22,7 +22,7 @@ use self::evolution::EvolutionCard;
 pub(super) use self::follow::run;
 use self::follow::{Follower, Link, PageData, whole_run};
 use self::log::LogTail;
-use self::record::{Differences, MarkedBy, Record, ReproducibilityCard, Trust};
+use self::reproducibility::{Differences, MarkedBy, Record, ReproducibilityCard, Trust};
 use self::scores::ScoresOfRun;
 use self::status::{AtOnce, Machine, Paused, PreflightNotice, Remaining, Withdrawn};
 use self::usage::UsageFacts;
@@ -30,10 +30,10 @@ use crate::components::{
     FormAnswer, Meter, PageTop, Tag, Term, Time, Tone, crumb, fact, fetched, loaded,
 };
 use crate::glossary::Word;
-use crate::pages::mark::{KindTag, VisibilityTag};
+use crate::pages::result_table::{KindTag, VisibilityTag};
 use crate::pages::routes::{compare_with_href, model_href, tasks_href};
 use crate::query::path_part;
-use crate::{format, words};
+use crate::{format, labels};
 
 #[component]
 pub fn RunPage() -> impl IntoView {
@@ -100,7 +100,7 @@ fn Head(detail: RwSignal<RunDetail>, link: RwSignal<Link>) -> impl IntoView {
             <p class="tags" role="status">
                 <Tag
                     text=Signal::derive(move || progress.get().name().to_owned())
-                    tone=Signal::derive(move || words::progress_tone(progress.get()))
+                    tone=Signal::derive(move || labels::progress_tone(progress.get()))
                 />
                 <Paused detail/>
                 <KindTag kind=config.kind/>
@@ -109,11 +109,11 @@ fn Head(detail: RwSignal<RunDetail>, link: RwSignal<Link>) -> impl IntoView {
                 {connection}
             </p>
             <p class="lede">
-                {words::origin(config.harness.name(), &config.provider)}
+                {labels::origin(config.harness.name(), &config.provider)}
                 " on "
                 <a href=tasks_href(&config.split)>{config.split.clone()}</a>
                 ": "
-                {words::plan(&config)}
+                {labels::plan(&config)}
                 ". "
                 <a href=model_href(&config.model, Convention::default())>"All runs of this model"</a>
                 " · "

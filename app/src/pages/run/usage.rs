@@ -6,7 +6,7 @@ use swe_ci_views::view::{RunDetail, Spent};
 
 use crate::components::{Term, fact};
 use crate::glossary::Word;
-use crate::{format, words};
+use crate::{format, labels};
 
 /// Empty when nothing was counted; updated as evolutions end.
 #[component]
@@ -45,14 +45,14 @@ impl Figures {
         let most = |limit: Option<u64>| limit.map(format::thousands);
         let requests = traffic.map(|traffic| {
             let count = format::thousands(traffic.requests);
-            words::of_limit(count, most(budget.requests))
+            labels::of_limit(count, most(budget.requests))
         });
         let cost = traffic
             .and_then(|traffic| traffic.micro_usd)
-            .map(|cost| words::of_limit(format::dollars(cost), budget.usd.map(format::usd)));
-        let parts = [Some(words::tokens(usage)), words::tokens_within(usage)];
+            .map(|cost| labels::of_limit(format::dollars(cost), budget.usd.map(format::usd)));
+        let parts = [Some(labels::tokens(usage)), labels::tokens_within(usage)];
         Self {
-            tokens: words::of_limit(format::thousands(usage.total()), most(budget.tokens)),
+            tokens: labels::of_limit(format::thousands(usage.total()), most(budget.tokens)),
             within: parts.into_iter().flatten().collect::<Vec<_>>().join(", "),
             requests,
             cost,

@@ -6,10 +6,10 @@ use swe_ci_views::leaderboard::{TaskResult, TaskScore};
 use super::data::Reading;
 use crate::components::{CardTable, Choices, Key, floor_of};
 use crate::glossary::Word;
-use crate::pages::mark::{Column, KindTag, KnownByCounts, Score, heads, words_of};
+use crate::pages::result_table::{Column, KindTag, KnownByCounts, Score, heads, words_of};
 use crate::pages::routes::{evolution_href, matrix_href, run_href};
 use crate::pages::splits::convention_choices;
-use crate::{format, words};
+use crate::{format, labels};
 
 /// After the model.
 const COLUMNS: [Column; 5] = [
@@ -107,7 +107,7 @@ fn Results(task: String, results: Vec<TaskResult>, reading: Signal<Reading>) -> 
 fn ResultRow(task: String, result: TaskResult, score: TaskScore, floor: f64) -> impl IntoView {
     let run = run_href(&result.run_id);
     let evolution = evolution_href(&result.run_id, &task, 1);
-    let origin = words::origin(&result.harness, &result.provider);
+    let origin = labels::origin(&result.harness, &result.provider);
     let samples = match result.samples {
         1 => "See it".to_owned(),
         n => format!("See them ({n} samples)"),

@@ -8,8 +8,8 @@ use anyhow::Context;
 use swe_ci_base::blocking::blocking;
 use swe_ci_base::code::CodeTree;
 use swe_ci_base::files;
+use swe_ci_candidates::environment::distribution::Index;
 use swe_ci_core::task::TaskId;
-use swe_ci_curate::environment::distribution::Index;
 use swe_ci_sandbox::Sandbox;
 use swe_ci_sandbox::images::{BuildNetwork, Images};
 

@@ -12,7 +12,7 @@ use swe_ci_base::error::{Error, Result};
 use swe_ci_core::metrics::Verdict;
 use swe_ci_core::outcomes::{Outcomes, TestList};
 use swe_ci_core::run::Limits;
-use swe_ci_sandbox::suite::{self, TESTS};
+use swe_ci_sandbox::test_suite::{self, TESTS};
 use swe_ci_sandbox::{ContainerSpec, Purpose, Sandbox};
 use swe_ci_store::{EvolutionRow, IterationRow, TaskRow};
 use swe_ci_views::account::AccountRole;
@@ -171,7 +171,7 @@ impl Engine {
         let run = async {
             let sandbox = self.docker.open(&spec).await?;
             let code = code.with_folder_of(TESTS, &oracle);
-            suite::run(sandbox.as_ref(), &code, limits, &mut |_| {}).await
+            test_suite::run(sandbox.as_ref(), &code, limits, &mut |_| {}).await
         };
         let failed = || format!("the tests of {} could not be run again", task.id);
         let run = run.await.with_context(failed)?;

@@ -12,7 +12,7 @@ use swe_ci_base::clock::now_ms;
 use swe_ci_base::error;
 use swe_ci_core::permissions::{Keyring, Reach};
 use swe_ci_gateway::{client_within, refusal, refused_by_name};
-use swe_ci_runner::keys::Keys;
+use swe_ci_runner::provider_keys::Keys;
 use swe_ci_store::{AfterTry, Due, Store};
 use swe_ci_views::notification::{Channel, Occasion};
 use tokio::task::JoinSet;

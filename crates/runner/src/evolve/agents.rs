@@ -13,7 +13,7 @@ use swe_ci_gateway::{self, GatewaySession, Ledger, Recording, SessionConfig, Sto
 use swe_ci_sandbox::{Exec, Exit, SandboxContainer};
 use swe_ci_store::{Claim, RunToExecute};
 
-use super::containers::StepContainer;
+use super::container_pool::StepContainer;
 use super::failure::Failure;
 use super::log::Log;
 use super::paths::{APP, HARNESS_FOLDER};

@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use swe_ci_base::code::{CodeTree, Entry};
-use swe_ci_sandbox::suite::TESTS;
+use swe_ci_sandbox::test_suite::TESTS;
 
 /// Besides these, all `*.pth`.
 const ANYWHERE: [&str; 3] = ["conftest.py", "sitecustomize.py", "usercustomize.py"];

@@ -2,14 +2,14 @@
 //! the next step, do it in a fresh container, record it.
 
 mod agents;
-mod containers;
+mod attempts;
+mod container_pool;
 mod failure;
 mod integrity;
 mod log;
 mod paths;
 mod prompts;
 mod provider_waits;
-mod steps;
 #[cfg(test)]
 mod tests;
 
@@ -17,8 +17,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use agents::{Agents, ModelUsage};
-use containers::{ContainerFactory, ContainerPool};
-use steps::Attempt;
+use attempts::Attempt;
+use container_pool::{ContainerFactory, ContainerPool};
 use swe_ci_base::blocking::blocking;
 use swe_ci_base::clock::now_ms;
 use swe_ci_base::code::CodeTree;
@@ -39,7 +39,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::events::Events;
 use crate::harness::{Assignment, Harnesses};
-use crate::keys::Keys;
+use crate::provider_keys::Keys;
 
 pub use prompts::recorded as recorded_prompts;
 
@@ -299,7 +299,7 @@ impl<'a> Evolution<'a> {
             let oracle = history.code(&assignment.target_sha)?;
             let base = history
                 .code(&assignment.base_sha)?
-                .with_folder_of(swe_ci_sandbox::suite::TESTS, &oracle);
+                .with_folder_of(swe_ci_sandbox::test_suite::TESTS, &oracle);
             Ok((base, oracle))
         })
         .await?;

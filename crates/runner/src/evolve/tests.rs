@@ -26,7 +26,7 @@ use tokio_util::task::TaskTracker;
 use super::{EvolveOutcome, Evolver, Interrupts};
 use crate::events::Events;
 use crate::harness::{Harnesses, Layers};
-use crate::keys::Keys;
+use crate::provider_keys::Keys;
 
 const WORKER: &str = "w/1";
 

@@ -13,7 +13,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use swe_ci_base::clock::ExcludedTime;
 use swe_ci_base::code::CodeTree;
-use swe_ci_sandbox::suite::CODE_FOLDER;
+use swe_ci_sandbox::test_suite::CODE_FOLDER;
 use swe_ci_sandbox::{Exec, Exit, OnLine, SandboxContainer, SandboxError};
 use tower::ServiceExt;
 

@@ -8,9 +8,9 @@
 mod container;
 mod error;
 mod inspection;
+mod leftover_containers;
 mod lines;
 mod process;
-mod sweep;
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -24,8 +24,8 @@ use bollard::query_parameters::{CreateContainerOptions, StartContainerOptions};
 use self::container::DockerContainer;
 use self::error::engine_error;
 pub use self::error::status_of;
+pub use self::leftover_containers::SweepScope;
 use self::process::Process;
-pub use self::sweep::SweepScope;
 use super::{ContainerSpec, LAYER_FOLDER, Sandbox, SandboxContainer, SandboxError};
 use swe_ci_base::blocking::blocking;
 

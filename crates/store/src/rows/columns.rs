@@ -84,6 +84,11 @@ pub(crate) trait Columns {
         Ok(self.read::<Option<i64>>(column)?.is_some())
     }
 
+    /// 0 for NULL.
+    fn number(&self, column: &str) -> Result<u64> {
+        Ok(self.read::<Option<u64>>(column)?.unwrap_or_default())
+    }
+
     /// A moment in RFC 3339.
     fn time(&self, column: &str) -> Result<String> {
         Ok(rfc3339(self.read(column)?))

@@ -148,15 +148,11 @@ fn read_usage(row: &AnyRow) -> Result<Option<Usage>> {
     let (Some(input_tokens), Some(output_tokens)) = (input, output) else {
         return Ok(None);
     };
-    let number = |column| {
-        row.read::<Option<u64>>(column)
-            .map(Option::unwrap_or_default)
-    };
     Ok(Some(Usage {
         input_tokens,
         output_tokens,
-        cached_tokens: number("cached_tokens")?,
-        reasoning_tokens: number("reasoning_tokens")?,
+        cached_tokens: row.number("cached_tokens")?,
+        reasoning_tokens: row.number("reasoning_tokens")?,
     }))
 }
 
@@ -164,14 +160,10 @@ fn read_traffic(row: &AnyRow) -> Result<Option<Traffic>> {
     let Some(requests) = row.read("requests")? else {
         return Ok(None);
     };
-    let number = |column| {
-        row.read::<Option<u64>>(column)
-            .map(Option::unwrap_or_default)
-    };
     Ok(Some(Traffic {
         requests,
-        retries: number("retries")?,
-        waiting_ms: number("waiting_ms")?,
+        retries: row.number("retries")?,
+        waiting_ms: row.number("waiting_ms")?,
         micro_usd: row.read("micro_usd")?,
     }))
 }

@@ -38,12 +38,7 @@ impl Suite {
 
     /// The suite of a task that has not been tested.
     pub fn none() -> Self {
-        Self::counts_only(SuiteCounts {
-            base_in_target: 0,
-            target: 0,
-            base_passed: 0,
-            counts_only: false,
-        })
+        Self::counts_only(SuiteCounts::default())
     }
 
     /// A suite whose test names are not known.

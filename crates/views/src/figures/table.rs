@@ -80,12 +80,8 @@ impl Cell {
 impl Table {
     /// The table in the form of RFC 4180, with a header and CRLF line ends.
     pub fn csv(&self) -> String {
-        let mut table = String::new();
-        csv::line(&mut table, self.columns.iter().map(|c| csv::text(&c.name)));
-        for row in &self.rows {
-            csv::line(&mut table, row.iter().map(Cell::csv));
-        }
-        table
+        let head = self.columns.iter().map(|c| csv::text(&c.name));
+        csv::table(head, self.rows.iter().map(|row| row.iter().map(Cell::csv)))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Exports of a leaderboard: a CSV table and a citation.
 
-use swe_ci_core::csv::{line, text};
+use swe_ci_core::csv::{table, text};
 use swe_ci_core::metrics::{Convention, Gamma};
 use swe_ci_core::uncertainty::Interval;
 
@@ -21,14 +21,12 @@ pub struct Basis {
 /// The rows as CSV (RFC 4180, with a header): the basis of the ranking, the
 /// identity of the run, and the selected columns, scores with their intervals.
 pub fn csv(rows: &[Row], columns: Columns, basis: &Basis) -> String {
-    let mut table = String::new();
     let heads = IDENTITY.split(',').chain(columns.shown().flat_map(heads));
-    line(&mut table, heads.map(str::to_owned));
-    for row in rows {
-        let cells = columns.shown().flat_map(|column| cells(column, row));
-        line(&mut table, identity(row, basis).into_iter().chain(cells));
-    }
-    table
+    let line = |row| {
+        let cells = columns.shown().flat_map(move |column| cells(column, row));
+        identity(row, basis).into_iter().chain(cells)
+    };
+    table(heads, rows.iter().map(line))
 }
 
 const IDENTITY: &str = "split,gamma,convention,seen,rank,rank_best,rank_worst,tie_group,\
@@ -247,9 +245,8 @@ mod tests {
     #[test]
     fn text_is_never_a_formula() {
         let check = |value: &str, expect: &str| {
-            let mut table = String::new();
-            line(&mut table, [text(value)]);
-            assert_eq!(table, format!("{expect}\r\n"), "{value:?}");
+            let table = table(["x"], [[text(value)]]);
+            assert_eq!(table, format!("x\r\n{expect}\r\n"), "{value:?}");
         };
         check("GLM-5", "GLM-5");
         check("a,b", "\"a,b\"");

@@ -5,6 +5,7 @@
 
 pub mod export;
 
+mod comparison;
 mod matrix;
 mod rank;
 mod scores;
@@ -14,11 +15,11 @@ mod style;
 mod task_scores;
 mod uncertainty_model;
 mod unseen_tasks;
-mod versus;
 mod view;
 
 use serde::{Deserialize, Serialize};
 
+pub use comparison::{Course, Incomparable, Pair, SharedResult, SharedTask, TaskCourses, Versus};
 pub use matrix::{Absence, Matrix, MatrixCell, MatrixRun, MatrixTask, TaskKey, TaskOrder};
 pub use rank::{Intervals, Row};
 pub use scores::{EvolutionScore, RecoveryTime, Scores};
@@ -30,7 +31,6 @@ pub use style::{StyleIntervals, StyleRates, WinIntervals, WinRates};
 pub use task_scores::{TaskResult, TaskScore};
 pub use uncertainty_model::UncertaintyModel;
 pub use unseen_tasks::{LeftOut, Unseen};
-pub use versus::{Course, Incomparable, Pair, SharedResult, SharedTask, TaskCourses, Versus};
 pub use view::{BadSort, Column, Columns, Sort, View};
 
 use crate::style::Beside;

@@ -16,8 +16,9 @@ use crate::verification::Mark;
 swe_ci_core::named! {
     /// A column of the table, in its order, and the name in URLs. Rank and model
     /// are always visible.
-    #[derive(PartialOrd, Ord)]
+    #[derive(Default, PartialOrd, Ord)]
     pub enum Column {
+        #[default]
         Rank = "rank",
         Model = "model",
         EvoScore = "evoscore",
@@ -153,7 +154,7 @@ fn bit(column: Column) -> u16 {
     1 << column as u16
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Sort {
     pub column: Column,
     pub descending: bool,
@@ -178,12 +179,6 @@ impl Sort {
         } else {
             Self::natural(column)
         }
-    }
-}
-
-impl Default for Sort {
-    fn default() -> Self {
-        Self::natural(Column::Rank)
     }
 }
 

@@ -4,7 +4,6 @@ use axum::extract::Request;
 use axum::http::header;
 use axum::response::Response;
 use serde::Deserialize;
-use swe_ci_engine::{Engine, Error};
 use swe_ci_views::account::AccountRole;
 
 use super::submitted_form::{Outcome, SubmittedForm, at_field};
@@ -22,57 +21,40 @@ enum FormAction {
     Withdraw { invitation: String },
 }
 
-impl FormAction {
-    /// The form that sent it, and the field that shows the error.
-    fn form(&self) -> (&'static str, &'static str) {
-        match self {
-            Self::SetRole { .. } => ("set-role", "account"),
-            Self::Disable { .. } => ("disable", "account"),
-            Self::Enable { .. } => ("enable", "account"),
-            Self::Invite { .. } => ("invite", "note"),
-            Self::Withdraw { .. } => ("withdraw", "invitation"),
-        }
-    }
-}
-
 pub(super) async fn change(form: SubmittedForm) -> Result<Response, Problem> {
     let origin = origin(&form.app, &form.request);
-    let (engine, action, page) = form.read::<FormAction>(AccountRole::Admin).await?;
-    let (form, field) = action.form();
-    let mut page = page.of_form(form);
-    if let FormAction::Invite { role, note } = &action {
-        page = page
-            .with_value("role", role.name())
-            .with_value("note", note);
-    }
-    let done = carry_out(&engine, action, &origin).await;
-    Ok(page.respond(done.map_err(at_field(field))).await)
-}
-
-async fn carry_out(engine: &Engine, action: FormAction, origin: &str) -> Result<Outcome, Error> {
-    let done = match action {
+    let (engine, action, page) = form.read(AccountRole::Admin).await?;
+    let opened = |done: &str| Outcome::Open(format!("/accounts?done={done}"));
+    let (page, field, done) = match action {
         FormAction::SetRole { account, role } => {
-            engine.set_role(&account, role).await?;
-            "role"
+            let set = engine.set_role(&account, role).await;
+            let page = page.of_form("set-role");
+            (page, "account", set.map(|()| opened("role")))
         }
         FormAction::Disable { account } => {
-            engine.set_disabled(&account, true).await?;
-            "disabled"
+            let set = engine.set_disabled(&account, true).await;
+            let page = page.of_form("disable");
+            (page, "account", set.map(|()| opened("disabled")))
         }
         FormAction::Enable { account } => {
-            engine.set_disabled(&account, false).await?;
-            "enabled"
+            let set = engine.set_disabled(&account, false).await;
+            let page = page.of_form("enable");
+            (page, "account", set.map(|()| opened("enabled")))
         }
         FormAction::Invite { role, note } => {
-            let (_, secret) = engine.invite(role, &note).await?;
-            return Ok(Outcome::Secret(invitation_link(origin, &secret)));
+            let page = page.of_form("invite").with_value("role", role.name());
+            let made = engine.invite(role, &note).await;
+            let made = made.map(|(_, secret)| invitation_link(&origin, &secret));
+            let page = page.with_value("note", &note);
+            (page, "note", made.map(Outcome::Secret))
         }
         FormAction::Withdraw { invitation } => {
-            engine.withdraw_invitation(&invitation).await?;
-            "withdrawn"
+            let withdrawn = engine.withdraw_invitation(&invitation).await;
+            let page = page.of_form("withdraw");
+            (page, "invitation", withdrawn.map(|()| opened("withdrawn")))
         }
     };
-    Ok(Outcome::Open(format!("/accounts?done={done}")))
+    Ok(page.respond(done.map_err(at_field(field))).await)
 }
 
 /// The origin of the site. Without a configured public URL it is the host of

@@ -12,7 +12,7 @@ use tower_sessions::Session;
 use super::submitted_form::{
     FieldError, FormPage, Outcome, SubmittedForm, at_field, check_new_password,
 };
-use crate::auth::limits::Limits;
+use crate::auth::rate_limit::Limits;
 use crate::auth::session;
 use crate::extract::Path;
 use crate::problem::Problem;

@@ -18,7 +18,7 @@ mod submitted_form;
 use axum::routing::{get, post};
 use axum::{Extension, Router};
 
-use super::limits::Limits;
+use super::rate_limit::Limits;
 use crate::app::App;
 
 pub(crate) fn routes() -> Router<App> {

@@ -2,11 +2,10 @@
 
 use axum::response::Response;
 use serde::Deserialize;
-use swe_ci_engine::{Engine, Error};
 use swe_ci_views::account::AccountRole;
 use swe_ci_views::notification::Occasion;
 
-use super::submitted_form::{Outcome, SubmittedForm, at_field};
+use super::submitted_form::{FormPage, Outcome, SubmittedForm, at_field};
 use crate::problem::Problem;
 
 #[derive(Deserialize)]
@@ -54,69 +53,54 @@ impl Ticked {
     }
 }
 
-impl FormAction {
-    /// The form that sent it, and the field that shows the error.
-    fn form(&self) -> (&'static str, &'static str) {
-        let none = |ticked: &Ticked| ticked.events().is_empty();
-        match self {
-            Self::AddWebhook { ticked, .. } if none(ticked) => ("add-webhook", "events"),
-            Self::AddWebhook { .. } => ("add-webhook", "url"),
-            Self::AddMailbox { ticked, .. } if none(ticked) => ("add-mailbox", "events"),
-            Self::AddMailbox { .. } => ("add-mailbox", "address"),
-            Self::Confirm { .. } => ("confirm", "code"),
-            Self::Test { .. } => ("test", "target"),
-            Self::Remove { .. } => ("remove", "target"),
-        }
-    }
-
-    /// The typed values, to show them again.
-    fn values(&self) -> Vec<(&'static str, &str)> {
-        let (field, text, ticked) = match self {
-            Self::AddWebhook { url, ticked } => ("url", url, ticked),
-            Self::AddMailbox { address, ticked } => ("address", address, ticked),
-            _ => return Vec::new(),
-        };
-        let ticked = ticked.events().into_iter();
-        let ticked = ticked.map(|event| (event.name(), "on"));
-        // Marks that the form was sent: in a new form all boxes are ticked.
-        let sent = [(field, text.as_str()), ("events", "sent")];
-        sent.into_iter().chain(ticked).collect()
-    }
-}
-
 pub(super) async fn change(form: SubmittedForm) -> Result<Response, Problem> {
-    let (engine, action, page) = form.read::<FormAction>(AccountRole::Submitter).await?;
-    let (form, field) = action.form();
-    let values = action.values().into_iter();
-    let page = values.fold(page.of_form(form), |page, (name, text)| {
-        page.with_value(name, text)
-    });
-    let done = carry_out(&engine, action).await;
+    let (engine, action, page) = form.read(AccountRole::Submitter).await?;
+    let opened = |done: &str| Outcome::Open(format!("/notifications?done={done}"));
+    let (page, field, done) = match action {
+        FormAction::AddWebhook { url, ticked } => {
+            let events = ticked.events();
+            let (page, field) = with_typed(page.of_form("add-webhook"), "url", &url, &events);
+            let added = engine.add_webhook(&url, &events).await;
+            let secret = added.map(|(_, secret)| secret);
+            (page, field, secret.map(Outcome::Secret))
+        }
+        FormAction::AddMailbox { address, ticked } => {
+            let events = ticked.events();
+            let page = page.of_form("add-mailbox");
+            let (page, field) = with_typed(page, "address", &address, &events);
+            let added = engine.add_mailbox(&address, &events).await;
+            (page, field, added.map(|_| opened("code")))
+        }
+        FormAction::Confirm { target, code } => {
+            let confirmed = engine.confirm_mailbox(&target, &code).await;
+            let page = page.of_form("confirm");
+            (page, "code", confirmed.map(|()| opened("confirmed")))
+        }
+        FormAction::Test { target } => {
+            let sent = engine.test_target(&target).await;
+            let page = page.of_form("test");
+            (page, "target", sent.map(|()| opened("sent")))
+        }
+        FormAction::Remove { target } => {
+            let removed = engine.remove_target(&target).await;
+            let page = page.of_form("remove");
+            (page, "target", removed.map(|()| opened("removed")))
+        }
+    };
     Ok(page.respond(done.map_err(at_field(field))).await)
 }
 
-async fn carry_out(engine: &Engine, action: FormAction) -> Result<Outcome, Error> {
-    let done = match action {
-        FormAction::AddWebhook { url, ticked } => {
-            let (_, secret) = engine.add_webhook(&url, &ticked.events()).await?;
-            return Ok(Outcome::Secret(secret));
-        }
-        FormAction::AddMailbox { address, ticked } => {
-            engine.add_mailbox(&address, &ticked.events()).await?;
-            "code"
-        }
-        FormAction::Confirm { target, code } => {
-            engine.confirm_mailbox(&target, &code).await?;
-            "confirmed"
-        }
-        FormAction::Test { target } => {
-            engine.test_target(&target).await?;
-            "sent"
-        }
-        FormAction::Remove { target } => {
-            engine.remove_target(&target).await?;
-            "removed"
-        }
-    };
-    Ok(Outcome::Open(format!("/notifications?done={done}")))
+/// The page with what was typed to add a target, and the field that shows the
+/// error.
+fn with_typed(
+    page: FormPage,
+    field: &'static str,
+    text: &str,
+    events: &[Occasion],
+) -> (FormPage, &'static str) {
+    // Marks that the form was sent: in a new form all boxes are ticked.
+    let page = page.with_value(field, text).with_value("events", "sent");
+    let ticked = events.iter();
+    let page = ticked.fold(page, |page, event| page.with_value(event.name(), "on"));
+    (page, if events.is_empty() { "events" } else { field })
 }

@@ -15,12 +15,12 @@ use tower_sessions::Session;
 
 use super::submitted_form::{FormPage, SubmittedForm, at_field};
 use crate::app::App;
-use crate::auth::limits::Limits;
 use crate::auth::pending_sign_in::{self, Pending, Purpose};
+use crate::auth::rate_limit::Limits;
 use crate::auth::{return_path, session};
 use crate::extract::{ActorEngine, Path};
+use crate::identity_providers::{self, Callback, Caller, Provider, ProviderError, Providers};
 use crate::problem::Problem;
-use crate::providers::{self, Callback, Caller, Provider, ProviderError, Providers};
 
 #[derive(Deserialize, Default)]
 #[serde(default)]
@@ -144,7 +144,7 @@ async fn carry_out(
 ) -> Result<Result<String, NotSignedIn>, Error> {
     if !back.error.is_empty() || back.code.is_empty() {
         // The cause may be this site's registration at the provider.
-        let error = providers::shown(&back.error);
+        let error = identity_providers::shown(&back.error);
         let provider = &provider.id;
         tracing::info!(provider, error, "a sign-in came back without a code");
         return Ok(Err(NotSignedIn::Denied));

@@ -3,7 +3,7 @@
 use axum::response::Response;
 use secrecy::{ExposeSecret, SecretString};
 use swe_ci_core::run::RunConfig;
-use swe_ci_engine::{Engine, Error, configuration};
+use swe_ci_engine::{Engine, Error, run_configuration};
 use swe_ci_views::account::{AccountRole, Visibility};
 use swe_ci_views::submission::{Estimate, RunForm, Submission};
 
@@ -104,7 +104,7 @@ async fn queue(engine: &Engine, run: &SubmittedRun) -> Result<String, FieldError
 }
 
 async fn read(page: FormPage, toml: &str) -> Response {
-    match configuration::from_toml(toml) {
+    match run_configuration::from_toml(toml) {
         Ok(config) => {
             let page = with_value(page, &RunForm::of_config(&config));
             page.render().await

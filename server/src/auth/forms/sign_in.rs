@@ -5,7 +5,7 @@ use serde::Deserialize;
 use tower_sessions::Session;
 
 use super::submitted_form::{FormPage, Outcome, SubmittedForm, at_field};
-use crate::auth::limits::Limits;
+use crate::auth::rate_limit::Limits;
 use crate::auth::{return_path, session};
 use crate::problem::Problem;
 

@@ -2,12 +2,11 @@
 //! accounts, or to the operator.
 
 use secrecy::{ExposeSecret, SecretString};
-use swe_ci_base::clock::rfc3339;
 use swe_ci_base::error::{Error, Result};
-use swe_ci_core::key::KeyView;
 use swe_ci_core::permissions::Keyring;
+use swe_ci_core::provider_key::KeyView;
 use swe_ci_core::task::is_plain_name;
-use swe_ci_runner::secrets::MasterKey;
+use swe_ci_runner::key_encryption::MasterKey;
 use swe_ci_views::account::{AccountRole, Actor};
 
 use crate::Engine;
@@ -57,13 +56,8 @@ impl Engine {
         let own = self.own_keyring()?;
         for ring in self.keyrings()? {
             let rows = self.store.keys(&ring).await?;
-            keys.extend(rows.into_iter().map(|key| KeyView {
-                name: key.name,
-                own: ring == own,
-                created_at: rfc3339(key.created_at),
-                changed_at: rfc3339(key.changed_at),
-                used_at: key.used_at.map(rfc3339),
-            }));
+            let own = ring == own;
+            keys.extend(rows.into_iter().map(|key| KeyView { own, ..key }));
         }
         Ok(keys)
     }
@@ -119,7 +113,8 @@ impl Engine {
             for (ring, name, sealed) in &all {
                 let full_name = ring.full_name(name);
                 let value = old.open(&full_name, sealed);
-                let value = value.ok_or_else(|| swe_ci_runner::keys::damaged(ring, name))?;
+                let value =
+                    value.ok_or_else(|| swe_ci_runner::provider_keys::damaged(ring, name))?;
                 let sealed = new.seal(&full_name, &value)?;
                 keys.reseal(ring, name, &sealed).await?;
             }

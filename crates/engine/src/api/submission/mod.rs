@@ -228,7 +228,7 @@ impl Engine {
         }
         for (field, name) in named {
             if !keys.has(&chosen, &name).await? {
-                errors.add(field, swe_ci_runner::keys::missing(&own, &name));
+                errors.add(field, swe_ci_runner::provider_keys::missing(&own, &name));
                 continue;
             }
             match keys.open(&chosen, &name).await {

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 pub use order::{TaskKey, TaskOrder};
 
 use super::{Entry, LeaderboardData, Row};
-use swe_ci_core::csv::{line, text};
+use swe_ci_core::csv::{table, text};
 use swe_ci_core::metrics::{Convention, Gamma, mean};
 use swe_ci_core::run::Kind;
 use swe_ci_core::task::TaskId;
@@ -187,35 +187,34 @@ impl Matrix {
     /// A line for each task and run (RFC 4180, with a header); a line without
     /// a score ends with the reason.
     pub fn csv(&self, gamma: Gamma, convention: Convention) -> String {
-        let mut table = String::new();
-        line(&mut table, HEADS.split(',').map(str::to_owned));
-        for task in &self.rows {
-            for (run, cell) in self.columns.iter().zip(&task.cells) {
-                let value =
-                    |value: fn(&MatrixCell) -> String| cell.as_ref().map(value).unwrap_or_default();
-                let absence = match cell {
-                    Some(_) => "",
-                    None => run.absence.name(),
-                };
-                let cells = [
-                    text(&self.split),
-                    gamma.get().to_string(),
-                    convention.name().to_owned(),
-                    text(task.task_id.as_str()),
-                    text(&task.repo),
-                    text(&run.run_id),
-                    text(&run.model),
-                    run.kind.name().to_owned(),
-                    value(|c| c.evoscore.to_string()),
-                    value(|c| c.solved.to_string()),
-                    value(|c| c.zero_regression.to_string()),
-                    value(|c| c.samples.to_string()),
-                    absence.to_owned(),
-                ];
-                line(&mut table, cells);
-            }
-        }
-        table
+        let line = |(task, run, cell): (&MatrixTask, &MatrixRun, &Option<MatrixCell>)| {
+            let value =
+                |value: fn(&MatrixCell) -> String| cell.as_ref().map(value).unwrap_or_default();
+            let absence = match cell {
+                Some(_) => "",
+                None => run.absence.name(),
+            };
+            [
+                text(&self.split),
+                gamma.get().to_string(),
+                convention.name().to_owned(),
+                text(task.task_id.as_str()),
+                text(&task.repo),
+                text(&run.run_id),
+                text(&run.model),
+                run.kind.name().to_owned(),
+                value(|c| c.evoscore.to_string()),
+                value(|c| c.solved.to_string()),
+                value(|c| c.zero_regression.to_string()),
+                value(|c| c.samples.to_string()),
+                absence.to_owned(),
+            ]
+        };
+        let cells = self.rows.iter().flat_map(|task| {
+            let cells = self.columns.iter().zip(&task.cells);
+            cells.map(move |(run, cell)| (task, run, cell))
+        });
+        table(HEADS.split(','), cells.map(line))
     }
 }
 

@@ -1,18 +1,17 @@
 //! Submitting a run: a form with the fields of a configuration.
 
-mod fields;
-
 use leptos::prelude::*;
 use leptos::server_fn::codec::GetUrl;
 use serde::{Deserialize, Serialize};
 use swe_ci_core::agent::Protocol;
-use swe_ci_core::key::KeyView;
+use swe_ci_core::provider_key::KeyView;
 use swe_ci_views::account::Visibility;
 use swe_ci_views::submission::{Estimate, OWN_PROGRAMMER, RunForm};
 use swe_ci_views::view::SplitSummary;
 
-use self::fields::{FormState, Line, Lines, OneOf, id};
-use crate::components::{Form, FormAnswer, LongText, PageTop, TomlFile, fact, fetched, loaded};
+use crate::components::{
+    Field, Form, FormAnswer, LongText, OneOf, PageTop, TomlFile, fact, fetched, field_id, loaded,
+};
 use crate::error::AppError;
 use crate::format;
 use crate::query::{named, of_query};
@@ -69,7 +68,7 @@ pub async fn new_run(from: Option<String>) -> Result<Desk, AppError> {
 #[component]
 fn RunSheet(desk: Desk, answer: StoredValue<FormAnswer>) -> impl IntoView {
     let sent = Form::new("run", answer);
-    let state = FormState::new(desk.form, sent);
+    let form = sent.with_live(desk.form);
     let splits = desk.splits.into_iter().map(|split| {
         let words = format!("{} ({})", split.name, format::count(split.ready, "task"));
         (split.name, words)
@@ -83,50 +82,50 @@ fn RunSheet(desk: Desk, answer: StoredValue<FormAnswer>) -> impl IntoView {
     view! {
         <FromText sent/>
         <form class="sheet" method="post" action="/runs/new" autocomplete="off">
-            <Summary state/>
+            <Summary form/>
             <datalist id="key-names">{names.collect_view()}</datalist>
             <fieldset>
                 <legend>"Model"</legend>
-                <Line state name="model" label="Name" hint="The name on the leaderboard."/>
-                <Line state name="provider" label="Provider" hint="Optional."/>
-                <Line state name="release_date" label="Released on" hint="YYYY-MM-DD, to find the tasks it cannot have seen. Optional."/>
+                <Field form name="model" label="Name" hint="The name on the leaderboard."/>
+                <Field form name="provider" label="Provider" hint="Optional."/>
+                <Field form name="release_date" label="Released on" hint="YYYY-MM-DD, to find the tasks it cannot have seen. Optional."/>
             </fieldset>
             <fieldset>
                 <legend>"Harness"</legend>
-                <OneOf state name="harness.name" label="Agents" options=desk.harnesses.clone()/>
-                <Line state name="harness.version" label="Version" hint="For agent programs; the pinned version when empty."/>
-                <Line state name="harness.max_chunks" label="Chunks" kind="number" hint="For replay only: the most chunks the history is cut into."/>
+                <OneOf form name="harness.name" label="Agents" options=desk.harnesses.clone()/>
+                <Field form name="harness.version" label="Version" hint="For agent programs; the pinned version when empty."/>
+                <Field form name="harness.max_chunks" label="Chunks" kind="number" hint="For replay only: the most chunks the history is cut into."/>
             </fieldset>
             <fieldset>
                 <legend>"Endpoint and key"</legend>
-                <EndpointFields state names=ARCHITECT/>
-                <Line
-                    state
+                <EndpointFields form names=ARCHITECT/>
+                <Field
+                    form
                     name="new-key"
                     label="Store a key under that name now"
                     kind="password"
-                    secret=true
+                    autocomplete="new-password"
                     hint="Only if it is not stored yet. It is stored encrypted and never shown again."
                 />
                 <label class="box">
                     <input type="checkbox" name="forget-keys" value="on" checked=ticked("forget-keys")/>
                     "Remove the keys that this run names when it is over"
                 </label>
-                <Lines state name="endpoint.parameters" label="Parameters of every request" hint="JSON, such as {\"temperature\": 0}."/>
-                <Line state name="endpoint.prices.input" label="Price of input" hint="US dollars per million tokens; the site’s price table when empty."/>
-                <Line state name="endpoint.prices.cached" label="Price of cached input"/>
-                <Line state name="endpoint.prices.output" label="Price of output"/>
+                <LongText form name="endpoint.parameters" label="Parameters of every request" hint="JSON, such as {\"temperature\": 0}."/>
+                <Field form name="endpoint.prices.input" label="Price of input" hint="US dollars per million tokens; the site’s price table when empty."/>
+                <Field form name="endpoint.prices.cached" label="Price of cached input"/>
+                <Field form name="endpoint.prices.output" label="Price of output"/>
             </fieldset>
-            <Programmer state harnesses=desk.harnesses/>
+            <Programmer form harnesses=desk.harnesses/>
             <fieldset>
                 <legend>"Tasks"</legend>
-                <OneOf state name="split" label="Split" options=splits.collect()/>
-                <Lines state name="tasks" label="Tasks" hint="Names separated by spaces or lines; the whole split when empty."/>
-                <Line state name="samples" label="Evolutions per task" kind="number"/>
-                <Line state name="plan.max_iterations" label="Iterations at most" kind="number"/>
-                <Line state name="plan.max_attempts" label="Attempts per step" kind="number"/>
+                <OneOf form name="split" label="Split" options=splits.collect()/>
+                <LongText form name="tasks" label="Tasks" hint="Names separated by spaces or lines; the whole split when empty."/>
+                <Field form name="samples" label="Evolutions per task" kind="number"/>
+                <Field form name="plan.max_iterations" label="Iterations at most" kind="number"/>
+                <Field form name="plan.max_attempts" label="Attempts per step" kind="number"/>
             </fieldset>
-            <Limits state/>
+            <Limits form/>
             <VisibilityFields chosen=sent.kept("visibility")/>
             <fieldset>
                 <legend>"Before it starts"</legend>
@@ -149,16 +148,16 @@ fn RunSheet(desk: Desk, answer: StoredValue<FormAnswer>) -> impl IntoView {
 
 /// All validation errors, each with a link to its field.
 #[component]
-fn Summary(state: FormState) -> impl IntoView {
+fn Summary(form: Form) -> impl IntoView {
     let items = move || {
         let item = |bad: swe_ci_core::run::BadConfig| {
-            let href = format!("#{}", id(&bad.field));
+            let href = format!("#{}", field_id(&bad.field));
             view! { <li><a href=href rel="external">{bad.field}</a>": "{bad.problem}</li> }
         };
-        state.problems().into_iter().map(item).collect_view()
+        form.problems().into_iter().map(item).collect_view()
     };
     move || {
-        (!state.problems().is_empty()).then(|| {
+        (!form.problems().is_empty()).then(|| {
             view! {
                 <div class="note" data-tone="bad" role="alert">
                     <p>"The run is not queued yet. Please correct:"</p>
@@ -189,21 +188,23 @@ const PROGRAMMER: EndpointNames = [
 ];
 
 #[component]
-fn EndpointFields(state: FormState, names: EndpointNames) -> impl IntoView {
+fn EndpointFields(form: Form, names: EndpointNames) -> impl IntoView {
     let [url, protocol, model, key, recording] = names;
     let protocols = Protocol::ALL.map(|p| (p.name().to_owned(), p.name().to_owned()));
     view! {
-        <Line state name=url label="Address" kind="url" hint="Up to its version, such as https://api.example.org/v1. Replay needs none."/>
-        <OneOf state name=protocol label="Protocol" options=protocols.to_vec() hint="The protocol of the harness."/>
-        <Line state name=model label="Model’s name there"/>
-        <Line state name=key label="Name of the key" list="key-names" hint="The name of a stored key, never the key itself; empty if none is needed."/>
-        <Line state name=recording label="Replay a run" hint="The id of a run whose recorded answers replace the model. Mostly empty."/>
+        <Field form name=url label="Address" kind="url" hint="Up to its version, such as https://api.example.org/v1. Replay needs none."/>
+        <OneOf form name=protocol label="Protocol" options=protocols.to_vec() hint="The protocol of the harness."/>
+        <Field form name=model label="Model’s name there"/>
+        <Field form name=key label="Name of the key" list="key-names" hint="The name of a stored key, never the key itself; empty if none is needed."/>
+        <Field form name=recording label="Replay a run" hint="The id of a run whose recorded answers replace the model. Mostly empty."/>
     }
 }
 
 #[component]
-fn Programmer(state: FormState, harnesses: Vec<(String, String)>) -> impl IntoView {
-    let own = !state.text(OWN_PROGRAMMER).is_empty();
+fn Programmer(form: Form, harnesses: Vec<(String, String)>) -> impl IntoView {
+    let own = form
+        .kept(OWN_PROGRAMMER)
+        .is_some_and(|kept| !kept.is_empty());
     view! {
         <fieldset>
             <legend>"Programmer"</legend>
@@ -215,43 +216,43 @@ fn Programmer(state: FormState, harnesses: Vec<(String, String)>) -> impl IntoVi
                     checked=own
                     on:change:target=move |event| {
                         let ticked = if event.target().checked() { "on" } else { "" };
-                        state.changed(OWN_PROGRAMMER, ticked.to_owned());
+                        form.changed(OWN_PROGRAMMER, ticked.to_owned());
                     }
                 />
                 "Uses another harness or model"
             </label>
             <details open=own>
                 <summary>"Which"</summary>
-                <OneOf state name="programmer.harness.name" label="Harness" options=harnesses/>
-                <Line state name="programmer.harness.version" label="Version"/>
-                <EndpointFields state names=PROGRAMMER/>
+                <OneOf form name="programmer.harness.name" label="Harness" options=harnesses/>
+                <Field form name="programmer.harness.version" label="Version"/>
+                <EndpointFields form names=PROGRAMMER/>
             </details>
         </fieldset>
     }
 }
 
 #[component]
-fn Limits(state: FormState) -> impl IntoView {
+fn Limits(form: Form) -> impl IntoView {
     view! {
         <fieldset>
             <legend>"Budget of the run"</legend>
             <p class="quiet">"When a limit is reached, no new work starts. Empty means no limit."</p>
-            <Line state name="budget.usd" label="US dollars"/>
-            <Line state name="budget.tokens" label="Tokens" kind="number"/>
-            <Line state name="budget.requests" label="Requests" kind="number"/>
-            <Line state name="budget.seconds" label="Seconds" kind="number"/>
+            <Field form name="budget.usd" label="US dollars"/>
+            <Field form name="budget.tokens" label="Tokens" kind="number"/>
+            <Field form name="budget.requests" label="Requests" kind="number"/>
+            <Field form name="budget.seconds" label="Seconds" kind="number"/>
         </fieldset>
         <fieldset>
             <legend>"Limits of a step"</legend>
             <details>
                 <summary>"Change them"</summary>
-                <Line state name="limits.agent_seconds" label="Seconds for an agent" kind="number"/>
-                <Line state name="limits.test_seconds" label="Seconds for the tests" kind="number"/>
-                <Line state name="limits.patience_seconds" label="Seconds waiting for the provider" kind="number"/>
-                <Line state name="limits.cpus_milli" label="Thousandths of a processor" kind="number"/>
-                <Line state name="limits.memory_mb" label="Memory in MiB" kind="number"/>
-                <Line state name="limits.pids" label="Processes" kind="number"/>
-                <Line state name="limits.disk_mb" label="Disk in MiB" kind="number"/>
+                <Field form name="limits.agent_seconds" label="Seconds for an agent" kind="number"/>
+                <Field form name="limits.test_seconds" label="Seconds for the tests" kind="number"/>
+                <Field form name="limits.patience_seconds" label="Seconds waiting for the provider" kind="number"/>
+                <Field form name="limits.cpus_milli" label="Thousandths of a processor" kind="number"/>
+                <Field form name="limits.memory_mb" label="Memory in MiB" kind="number"/>
+                <Field form name="limits.pids" label="Processes" kind="number"/>
+                <Field form name="limits.disk_mb" label="Disk in MiB" kind="number"/>
             </details>
         </fieldset>
     }

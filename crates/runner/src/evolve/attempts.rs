@@ -6,21 +6,21 @@ use anyhow::Context;
 use swe_ci_base::blocking::blocking;
 use swe_ci_base::clock::now_ms;
 use swe_ci_base::code::CodeTree;
-use swe_ci_core::gap;
 use swe_ci_core::metrics::Verdict;
 use swe_ci_core::outcomes::Outcomes;
 use swe_ci_core::report::Report;
 use swe_ci_core::requirement::{Document, MAX_BYTES};
 use swe_ci_core::step::{Cursor, Role, StepOutcome};
+use swe_ci_core::test_gap;
 use swe_ci_dataset::base_report_key;
 use swe_ci_gateway::{Exchange, Recording};
 use swe_ci_sandbox::SandboxError;
-use swe_ci_sandbox::suite::{self, CODE_FOLDER, TESTS};
+use swe_ci_sandbox::test_suite::{self, CODE_FOLDER, TESTS};
 use swe_ci_store::IterationRow;
 use swe_ci_views::container::{Container, ContainerLimits};
 
 use super::agents::Work;
-use super::containers::StepContainer;
+use super::container_pool::StepContainer;
 use super::failure::Failure;
 use super::log::Log;
 use super::paths::{APP, DOCUMENT, GAP_FOLDER, TRAJECTORY};
@@ -227,7 +227,7 @@ impl Evolution<'_> {
         let layer = |role| self.agents.layer(role);
         let container = self.containers.open(at.role, layer).await?;
         let (sandbox, limits) = (container.sandbox.as_ref(), self.config.limits);
-        let run = suite::run(sandbox, &code, limits, &mut |line| log.line(line)).await;
+        let run = test_suite::run(sandbox, &code, limits, &mut |line| log.line(line)).await;
         self.note_container(&container, at.role).await;
         let run = run?;
         let product = match run.raw {
@@ -335,7 +335,7 @@ impl Evolution<'_> {
             None => None,
         };
         let mut files = CodeTree::default();
-        for file in gap::files(&gap::non_passed(&self.suite.tests, report.as_ref())) {
+        for file in test_gap::files(&test_gap::non_passed(&self.suite.tests, report.as_ref())) {
             files.insert_file(&file.name, file.content);
         }
         Ok(files)

@@ -227,12 +227,6 @@ pub(crate) fn ending(ending: Ending) -> (&'static str, Tone) {
     }
 }
 
-/// The target tests that pass now, or at the end.
-pub(crate) fn passing(evolution: &EvolutionView) -> u32 {
-    let last = evolution.iterations.last();
-    last.map_or(evolution.suite.base_in_target, |i| i.verdict.in_target())
-}
-
 /// The state of an evolution.
 pub(crate) fn standing(evolution: &EvolutionView) -> (&'static str, Tone) {
     match evolution.ending {

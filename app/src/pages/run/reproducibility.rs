@@ -9,10 +9,10 @@ use swe_ci_views::view::{ImportedFrom, Provenance, RunDetail};
 
 use crate::components::{Tag, Term, fact};
 use crate::glossary::Word;
-use crate::pages::mark::MarkTerm;
+use crate::pages::result_table::MarkTerm;
 use crate::pages::routes::iteration_href;
 use crate::query::encode;
-use crate::{format, words};
+use crate::{format, labels};
 
 /// What makes a result reproducible; for imported results, their origin.
 #[component]
@@ -33,7 +33,7 @@ pub(super) fn Record(detail: RwSignal<RunDetail>) -> impl IntoView {
             <h2 id="recorded-title">"Recorded with this run"</h2>
             <dl class="record">
                 <div><dt>"Run"</dt><dd><code>{summary.run_id.clone()}</code></dd></div>
-                <div><dt>"Harness"</dt><dd>{words::harness(&config.harness)}</dd></div>
+                <div><dt>"Harness"</dt><dd>{labels::harness(&config.harness)}</dd></div>
                 {config.release_date.map(|day| view! { <div><dt>"Model released"</dt><dd>{day}</dd></div> })}
                 {origin}
                 <div><dt>"Dataset digest"</dt><dd><code>{provenance.dataset_digest}</code></dd></div>
@@ -55,14 +55,14 @@ fn Here(config: RunConfig, provenance: Provenance) -> impl IntoView {
         {config.programmer.map(|own| {
             let asked = own.endpoint.map(|endpoint| view! { <Asked endpoint of="Programmer's"/> });
             view! {
-                <div><dt>"Programmer's harness"</dt><dd>{words::harness(&own.harness)}</dd></div>
+                <div><dt>"Programmer's harness"</dt><dd>{labels::harness(&own.harness)}</dd></div>
                 {asked}
             }
         })}
-        {provenance.prompts.map(|prompts| view! { <div><dt>"Prompts"</dt><dd><code title=prompts.clone()>{words::prompts(&prompts)}</code></dd></div> })}
-        {words::budget(&config.budget).map(|budget| view! { <div><dt><Term word=Word::Budget text="Budget"/></dt><dd>{budget}</dd></div> })}
-        <div><dt>"Limits of a step"</dt><dd>{words::limits(&config.limits)}</dd></div>
-        <div><dt>"Time limits"</dt><dd>{words::time_limits(&config.limits)}</dd></div>
+        {provenance.prompts.map(|prompts| view! { <div><dt>"Prompts"</dt><dd><code title=prompts.clone()>{labels::prompts(&prompts)}</code></dd></div> })}
+        {labels::budget(&config.budget).map(|budget| view! { <div><dt><Term word=Word::Budget text="Budget"/></dt><dd>{budget}</dd></div> })}
+        <div><dt>"Limits of a step"</dt><dd>{labels::limits(&config.limits)}</dd></div>
+        <div><dt>"Time limits"</dt><dd>{labels::time_limits(&config.limits)}</dd></div>
     }
 }
 
@@ -79,8 +79,8 @@ fn Asked(
         of => format!("{of} {}", name.to_lowercase()),
     };
     let prices = endpoint.prices;
-    let prices = prices.map(|prices| fact(named("Prices"), words::prices(prices)));
-    (fact(named("Endpoint"), words::endpoint(&endpoint)), prices)
+    let prices = prices.map(|prices| fact(named("Prices"), labels::prices(prices)));
+    (fact(named("Endpoint"), labels::endpoint(&endpoint)), prices)
 }
 
 #[component]

@@ -9,7 +9,7 @@ use swe_ci_views::verification::Mark;
 
 use crate::components::{ScoreBar, Tag, Term};
 use crate::glossary::Word;
-use crate::{format, words};
+use crate::{format, labels};
 
 /// How many runs a table leaves out, because they are known by counts alone.
 #[component]
@@ -24,7 +24,7 @@ pub(super) fn KnownByCounts(runs: usize) -> impl IntoView {
 #[component]
 pub(super) fn MarkTag(mark: Option<Mark>) -> impl IntoView {
     mark.map(|mark| {
-        let (word, tone) = words::mark(mark);
+        let (word, tone) = labels::mark(mark);
         view! { <Tag text=word.name().to_owned() tone hint=word.definition().to_owned()/> }
     })
 }
@@ -33,7 +33,7 @@ pub(super) fn MarkTag(mark: Option<Mark>) -> impl IntoView {
 #[component]
 pub(super) fn MarkTerm(mark: Option<Mark>) -> impl IntoView {
     mark.map(|mark| {
-        let (word, tone) = words::mark(mark);
+        let (word, tone) = labels::mark(mark);
         view! { <span class="tag" data-tone=tone.name()><Term word/></span> }
     })
 }
@@ -54,13 +54,13 @@ pub(super) fn MarkKey(#[prop(into)] words: Signal<Vec<Word>>) -> impl IntoView {
 /// Nothing for runs measured here.
 #[component]
 pub(super) fn KindTag(kind: Kind) -> impl IntoView {
-    words::kind(kind).map(|(text, hint, tone)| view! { <Tag text tone hint/> })
+    labels::kind(kind).map(|(text, hint, tone)| view! { <Tag text tone hint/> })
 }
 
 /// Nothing for public runs.
 #[component]
 pub(super) fn VisibilityTag(visibility: Visibility) -> impl IntoView {
-    words::visibility(visibility).map(|(text, hint, tone)| view! { <Tag text tone hint/> })
+    labels::visibility(visibility).map(|(text, hint, tone)| view! { <Tag text tone hint/> })
 }
 
 /// A column, headed by a word of the glossary in the form that fits there.

@@ -3,8 +3,8 @@
 use std::cell::Cell;
 use std::ops::ControlFlow;
 
-use swe_ci_curate::testing::HOUR;
-use swe_ci_curate::{Change, Progress, Reason, SpanRules, Stopped, unwatched};
+use swe_ci_candidates::testing::HOUR;
+use swe_ci_candidates::{Change, Progress, Reason, SpanRules, Stopped, unwatched};
 
 use crate::{PYPROJECT, any, lines, project, report};
 
@@ -122,33 +122,34 @@ fn changed_and_changed_back_is_three() {
 
 #[test]
 fn reasons_against_a_span() {
-    let check =
-        |rules: &SpanRules, change: &dyn Fn(&mut swe_ci_curate::testing::History), expect: &str| {
-            let (_folder, mut history) = project();
-            change(&mut history);
-            history.commit("base").unwrap();
-            history.write("p/core.py", lines(30, "w")).unwrap();
-            history.write("README", lines(20, "w")).unwrap();
-            history.commit("target").unwrap();
-            let report = swe_ci_curate::spans(history.folder(), None, rules, &unwatched).unwrap();
-            let reasons = report
-                .dropped
-                .first()
-                .map(|d| d.reason.to_string())
-                .unwrap_or_default();
-            assert!(
-                reasons.contains(expect) && reasons.is_empty() == expect.is_empty(),
-                "{expect}: {report:?}"
-            );
-            let counted: usize = report.reasons().values().sum();
-            assert_eq!(counted, report.dropped.len());
-        };
+    let check = |rules: &SpanRules,
+                 change: &dyn Fn(&mut swe_ci_candidates::testing::History),
+                 expect: &str| {
+        let (_folder, mut history) = project();
+        change(&mut history);
+        history.commit("base").unwrap();
+        history.write("p/core.py", lines(30, "w")).unwrap();
+        history.write("README", lines(20, "w")).unwrap();
+        history.commit("target").unwrap();
+        let report = swe_ci_candidates::spans(history.folder(), None, rules, &unwatched).unwrap();
+        let reasons = report
+            .dropped
+            .first()
+            .map(|d| d.reason.to_string())
+            .unwrap_or_default();
+        assert!(
+            reasons.contains(expect) && reasons.is_empty() == expect.is_empty(),
+            "{expect}: {report:?}"
+        );
+        let counted: usize = report.reasons().values().sum();
+        assert_eq!(counted, report.dropped.len());
+    };
     let rules = |lines, source, commits| SpanRules {
         min_modified_lines: lines,
         min_source_lines: source,
         min_commits: commits,
     };
-    let nothing = &|_: &mut swe_ci_curate::testing::History| {};
+    let nothing = &|_: &mut swe_ci_candidates::testing::History| {};
     check(&rules(60, 40, 1), nothing, "");
     check(&rules(61, 40, 1), nothing, "60 modified lines, at least 61");
     check(
@@ -349,7 +350,7 @@ fn whoever_watches_can_stop_it() {
         reasons.set(reasons.get() + 1);
         ControlFlow::Continue(())
     };
-    swe_ci_curate::spans(history.folder(), None, &any(), &all).unwrap();
+    swe_ci_candidates::spans(history.folder(), None, &any(), &all).unwrap();
     let calls = reasons.get();
     assert!(calls >= 2, "{calls}");
     for stop_at in 1..=calls {
@@ -362,7 +363,7 @@ fn whoever_watches_can_stop_it() {
                 ControlFlow::Continue(())
             }
         };
-        let error = swe_ci_curate::spans(history.folder(), None, &any(), &watch).unwrap_err();
+        let error = swe_ci_candidates::spans(history.folder(), None, &any(), &watch).unwrap_err();
         assert!(error.is::<Stopped>(), "{error}");
     }
 }
@@ -387,7 +388,7 @@ fn rules_and_reports_travel_as_json() {
     let json = serde_json::to_string(&report).unwrap();
     assert!(json.contains(r#""reason":"no_tests""#), "{json}");
     assert_eq!(
-        serde_json::from_str::<swe_ci_curate::SpanReport>(&json).unwrap(),
+        serde_json::from_str::<swe_ci_candidates::SpanReport>(&json).unwrap(),
         report
     );
 }

@@ -5,8 +5,8 @@
 use std::time::Instant;
 
 use anyhow::Context;
-use swe_ci_curate::testing::History;
-use swe_ci_curate::{SpanRules, unwatched};
+use swe_ci_candidates::testing::History;
+use swe_ci_candidates::{SpanRules, unwatched};
 
 const COMMITS: usize = 10_000;
 const MODULES: usize = 60;
@@ -25,7 +25,7 @@ fn main() -> anyhow::Result<()> {
     println!("{COMMITS} commits written in {seconds:.1} s");
 
     let began = Instant::now();
-    let report = swe_ci_curate::spans(folder.path(), None, &SpanRules::default(), &unwatched)?;
+    let report = swe_ci_candidates::spans(folder.path(), None, &SpanRules::default(), &unwatched)?;
     let seconds = began.elapsed().as_secs_f64();
     println!(
         "spans: {} commits in {seconds:.2} s, {:.0} commits/s; {} subsequences, {} kept",
@@ -36,7 +36,7 @@ fn main() -> anyhow::Result<()> {
     );
 
     let began = Instant::now();
-    let facts = swe_ci_curate::facts(folder.path(), "HEAD", &unwatched)?;
+    let facts = swe_ci_candidates::facts(folder.path(), "HEAD", &unwatched)?;
     let seconds = began.elapsed().as_secs_f64();
     println!("facts: {} files in {seconds:.2} s", facts.files);
     Ok(())

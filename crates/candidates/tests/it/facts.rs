@@ -1,13 +1,13 @@
 //! Tests the facts about a repository and the reasons to refuse it.
 
 use git2::Oid;
-use swe_ci_curate::testing::{History, SUBMODULE};
-use swe_ci_curate::{CollectRules, Facts, Licences, unwatched};
+use swe_ci_candidates::testing::{History, SUBMODULE};
+use swe_ci_candidates::{CollectRules, Facts, Licences, unwatched};
 
 use crate::project;
 
 fn facts(history: &History) -> Facts {
-    swe_ci_curate::facts(history.folder(), "HEAD", &unwatched).unwrap()
+    swe_ci_candidates::facts(history.folder(), "HEAD", &unwatched).unwrap()
 }
 
 /// Three years later, without other changes.
@@ -81,7 +81,8 @@ fn facts_of_a_repository() {
     assert_eq!(facts.links_outside.first, ["p/out"]);
     let json = serde_json::to_string(&facts).unwrap();
     assert_eq!(serde_json::from_str::<Facts>(&json).unwrap(), facts);
-    let earlier = swe_ci_curate::facts(history.folder(), &first.to_string(), &unwatched).unwrap();
+    let earlier =
+        swe_ci_candidates::facts(history.folder(), &first.to_string(), &unwatched).unwrap();
     assert_eq!((earlier.commits, earlier.age_years), (1, 0.0));
 }
 

@@ -7,7 +7,7 @@ use swe_ci_base::error::{Error, Result};
 use swe_ci_core::permissions::Keyring;
 use swe_ci_store::{KeysAlone, SealedKey, Store};
 
-use crate::secrets::{MasterKey, Secrets};
+use crate::key_encryption::{MasterKey, Secrets};
 
 /// The stored keys, for code that calls providers. Cheap to clone.
 #[derive(Debug, Clone)]

@@ -7,9 +7,9 @@ use swe_ci_views::leaderboard::{Intervals, Row, Versus};
 use super::names::{Letter, Name};
 use crate::components::{PlainTable, ScoreBar, Term, floor_of, heading};
 use crate::glossary::Word;
-use crate::pages::mark::{KindTag, MarkKey, MarkTag};
+use crate::pages::result_table::{KindTag, MarkKey, MarkTag};
 use crate::pages::routes::run_href;
-use crate::{format, words};
+use crate::{format, labels};
 
 /// A row of the table: its name, its explanation, its figure and a note beside
 /// it.
@@ -138,7 +138,7 @@ pub(super) fn Heads(versus: Versus, names: Vec<Name>) -> impl IntoView {
     let shared = runs.iter().zip(&versus.left_out);
     let shared = shared.map(|(row, left_out)| figure_cell(task_words(row, *left_out)));
     let shared = shared.collect_view();
-    let marks = words::marks(runs.iter().map(|row| row.mark));
+    let marks = labels::marks(runs.iter().map(|row| row.mark));
     view! {
         <MarkKey words=Signal::stored(marks)/>
         <PlainTable class="versus-heads" caption="The runs, over all tasks each was scored on" heads>
@@ -173,7 +173,7 @@ fn Head(name: Name, row: Row) -> impl IntoView {
                 <Letter letter=name.letter series=name.series/>
                 <a href=run_href(&row.run_id)>{row.model.clone()}</a>
             </span>
-            <small>{words::origin(&row.harness, &row.provider)}</small>
+            <small>{labels::origin(&row.harness, &row.provider)}</small>
             <span class="tags"><KindTag kind=row.kind/><MarkTag mark=row.mark/></span>
         </th>
     }

@@ -4,6 +4,7 @@ use sqlx::{Any, Transaction};
 use swe_ci_base::clock::now_ms;
 use swe_ci_base::error::{Error, Result};
 use swe_ci_core::permissions::{Keyring, RunPermissions};
+use swe_ci_core::provider_key::KeyView;
 use swe_ci_core::run::RunConfig;
 use swe_ci_views::account::Actor;
 
@@ -29,24 +30,21 @@ pub struct KeysAlone {
     master: Option<String>,
 }
 
-/// A key without its value.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct KeyRow {
-    pub name: String,
-    pub created_at: i64,
-    pub changed_at: i64,
-    pub used_at: Option<i64>,
-}
-
 impl Store {
-    /// The keys of one keyring, by name.
-    pub async fn keys(&self, ring: &Keyring) -> Result<Vec<KeyRow>> {
+    /// The keys of one keyring, by name, as its owner sees them.
+    pub async fn keys(&self, ring: &Keyring) -> Result<Vec<KeyView>> {
         query(
             "SELECT name, created_at, changed_at, used_at FROM keys WHERE owner = $1 ORDER BY name",
         )
         .with(ring.owner())
         .all(&self.pool, |row| {
-            Ok(from_row!(row => KeyRow { name, created_at, changed_at, used_at }))
+            Ok(from_row!(row => KeyView {
+                name;
+                own: true,
+                created_at: row.time("created_at")?,
+                changed_at: row.time("changed_at")?,
+                used_at: row.optional_time("used_at")?
+            }))
         })
         .await
     }
@@ -76,13 +74,10 @@ impl Store {
 
     pub async fn remove_key(&self, ring: &Keyring, name: &str, by: &Actor) -> Result<()> {
         let mut tx = self.pool.begin().await?;
-        let removed = query("DELETE FROM keys WHERE owner = $1 AND name = $2")
+        query("DELETE FROM keys WHERE owner = $1 AND name = $2")
             .with((ring.owner(), name))
-            .changed(&mut *tx)
+            .run_or(&mut *tx, || Error::not_found("key", name))
             .await?;
-        if removed == 0 {
-            return Err(Error::not_found("key", name));
-        }
         note_and_commit(tx, by, "key.remove", name, "").await
     }
 

@@ -7,8 +7,8 @@ mod hostile;
 mod partition;
 mod spans;
 
-use swe_ci_curate::testing::History;
-use swe_ci_curate::{SpanReport, SpanRules, unwatched};
+use swe_ci_candidates::testing::History;
+use swe_ci_candidates::{SpanReport, SpanRules, unwatched};
 use tempfile::TempDir;
 
 pub const PYPROJECT: &str = "[project]\nname='p'\nversion='1'\ndependencies=['a>=1']\n";
@@ -42,5 +42,5 @@ pub fn any() -> SpanRules {
 }
 
 pub fn report(history: &History) -> SpanReport {
-    swe_ci_curate::spans(history.folder(), None, &any(), &unwatched).unwrap()
+    swe_ci_candidates::spans(history.folder(), None, &any(), &unwatched).unwrap()
 }

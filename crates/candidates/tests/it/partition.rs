@@ -2,8 +2,8 @@
 //! the same declarations from end to end, and those of neighbours differ.
 
 use proptest::prelude::*;
-use swe_ci_curate::dependencies::DeclaredDependencies;
-use swe_ci_curate::{Repository, Span, unwatched};
+use swe_ci_candidates::dependencies::DeclaredDependencies;
+use swe_ci_candidates::{Repository, Span, unwatched};
 
 use crate::{any, project};
 
@@ -73,7 +73,10 @@ proptest! {
     }
 }
 
-fn check(history: &swe_ci_curate::testing::History, states: &[State]) -> Result<(), TestCaseError> {
+fn check(
+    history: &swe_ci_candidates::testing::History,
+    states: &[State],
+) -> Result<(), TestCaseError> {
     let repository = Repository::open(history.folder()).unwrap();
     let tip = repository.tip(None).unwrap();
     let chain = repository.first_parents(tip, &unwatched).unwrap();
@@ -81,7 +84,7 @@ fn check(history: &swe_ci_curate::testing::History, states: &[State]) -> Result<
         .iter()
         .map(|c| repository.declared(c.id).unwrap())
         .collect();
-    let report = swe_ci_curate::spans(history.folder(), None, &any(), &unwatched).unwrap();
+    let report = swe_ci_candidates::spans(history.folder(), None, &any(), &unwatched).unwrap();
 
     let runs = states.chunk_by(|a, b| a == b).count();
     prop_assert_eq!(chain.len(), states.len());

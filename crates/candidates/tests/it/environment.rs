@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use swe_ci_curate::environment::configuration::{Configuration, Files};
-use swe_ci_curate::environment::{diagnosis, python, recipe::Recipe, repair::Repair};
+use swe_ci_candidates::environment::configuration::{Configuration, Files};
+use swe_ci_candidates::environment::{diagnosis, python, recipe::Recipe, repair::Repair};
 
 #[test]
 fn from_files_to_a_recipe_and_its_repair() {

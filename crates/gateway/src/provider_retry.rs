@@ -15,8 +15,8 @@ use axum::http::{HeaderMap, StatusCode, header};
 use secrecy::ExposeSecret;
 use swe_ci_core::permissions::Reach;
 
+use super::allowed_addresses;
 use super::protocol::{self, Outgoing};
-use super::reach;
 use super::recording::Retry;
 use super::session_state::SessionState;
 use crate::concurrency::Permit;
@@ -103,7 +103,7 @@ impl SessionState {
         }
         let request = self.request(outgoing, headers);
         let sent = request.map_err(Failure::without_answer)?.send().await;
-        let response = sent.map_err(|error| match reach::refusal(&error) {
+        let response = sent.map_err(|error| match allowed_addresses::refusal(&error) {
             Some(why) => self.permanent_failure(None, why),
             // The text may contain the address, but not the key: it is in a
             // header.
@@ -142,7 +142,7 @@ impl SessionState {
             Reach::Anywhere => None,
             Reach::Public => {
                 let url = reqwest::Url::parse(&self.config.endpoint.url).ok()?;
-                Some(reach::refused_literal(&url)?.to_string())
+                Some(allowed_addresses::refused_literal(&url)?.to_string())
             }
         }
     }

@@ -4,8 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use git2::{ObjectType, Oid};
-use swe_ci_curate::testing::{FILE, History, SUBMODULE};
-use swe_ci_curate::{BoundExceeded, Reason, Repository, bounds, unwatched};
+use swe_ci_candidates::testing::{FILE, History, SUBMODULE};
+use swe_ci_candidates::{BoundExceeded, Reason, Repository, bounds, unwatched};
 
 use crate::{any, lines, project, report};
 
@@ -46,7 +46,7 @@ fn nothing_is_run() {
     fs::write(path, config).unwrap();
     // Attributes are ignored too: these are lines, not binary.
     assert_eq!(report(&history).kept[0].changes.source.modified(), 30);
-    swe_ci_curate::facts(history.folder(), "HEAD", &unwatched).unwrap();
+    swe_ci_candidates::facts(history.folder(), "HEAD", &unwatched).unwrap();
     assert!(!mark.exists());
 }
 
@@ -94,9 +94,9 @@ fn repositories_that_are_none_or_elsewhere() {
 fn empty_repositories() {
     let folder = tempfile::tempdir().unwrap();
     let history = History::new(folder.path()).unwrap();
-    let error = swe_ci_curate::spans(folder.path(), None, &any(), &unwatched).unwrap_err();
+    let error = swe_ci_candidates::spans(folder.path(), None, &any(), &unwatched).unwrap_err();
     assert!(error.to_string().ends_with("has no commits yet"), "{error}");
-    let error = swe_ci_curate::facts(history.folder(), "HEAD", &unwatched).unwrap_err();
+    let error = swe_ci_candidates::facts(history.folder(), "HEAD", &unwatched).unwrap_err();
     assert!(error.to_string().ends_with("has no commits yet"), "{error}");
 }
 
@@ -113,7 +113,8 @@ fn damaged_objects_are_named() {
         if let Some(garbage) = garbage {
             fs::write(path, garbage).unwrap();
         }
-        let error = swe_ci_curate::spans(history.folder(), None, &any(), &unwatched).unwrap_err();
+        let error =
+            swe_ci_candidates::spans(history.folder(), None, &any(), &unwatched).unwrap_err();
         let text = format!("{error:#}");
         assert!(
             text.contains(&format!("the {what} {broken} is missing or damaged")),
@@ -147,7 +148,7 @@ fn objects_of_the_wrong_kind() {
         .git
         .reference("refs/heads/main", id, true, "")
         .unwrap();
-    let error = swe_ci_curate::facts(history.folder(), "HEAD", &unwatched).unwrap_err();
+    let error = swe_ci_candidates::facts(history.folder(), "HEAD", &unwatched).unwrap_err();
     assert!(
         error.to_string().contains("it is actually a blob"),
         "{error}"
@@ -180,7 +181,7 @@ fn trees_without_end() {
         reason.to_string().contains(&bounds::ENTRIES.to_string()),
         "{reason}"
     );
-    let error = swe_ci_curate::facts(history.folder(), "HEAD", &unwatched).unwrap_err();
+    let error = swe_ci_candidates::facts(history.folder(), "HEAD", &unwatched).unwrap_err();
     assert!(error.is::<BoundExceeded>(), "{error}");
     // Files that come and go between the ends are not read.
     history.remove("bomb");
@@ -202,7 +203,7 @@ fn requirements_without_end() {
     }
     history.enter("requirements", mode, id);
     let commit = history.commit("one").unwrap();
-    let error = swe_ci_curate::spans(history.folder(), None, &any(), &unwatched).unwrap_err();
+    let error = swe_ci_candidates::spans(history.folder(), None, &any(), &unwatched).unwrap_err();
     assert!(error.is::<BoundExceeded>(), "{error}");
     assert!(error.to_string().contains(&commit.to_string()), "{error}");
 }
@@ -240,7 +241,7 @@ fn submodules_are_not_entered() {
 fn long_commits_are_not_read() {
     let (_folder, mut history) = project();
     history.commit(&"x".repeat(bounds::COMMIT)).unwrap();
-    let error = swe_ci_curate::spans(history.folder(), None, &any(), &unwatched).unwrap_err();
+    let error = swe_ci_candidates::spans(history.folder(), None, &any(), &unwatched).unwrap_err();
     assert!(error.to_string().contains("bytes, more than"), "{error}");
 }
 

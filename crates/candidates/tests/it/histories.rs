@@ -1,8 +1,8 @@
 //! Tests histories and repositories of various shapes.
 
 use git2::{ObjectType, Oid};
-use swe_ci_curate::testing::History;
-use swe_ci_curate::{Repository, unwatched};
+use swe_ci_candidates::testing::History;
+use swe_ci_candidates::{Repository, unwatched};
 
 use crate::{PYPROJECT, project, report};
 
@@ -143,6 +143,6 @@ fn clocks_that_run_backwards() {
         .reference("refs/heads/main", early, true, "")
         .unwrap();
     assert_eq!(report(&history).kept[0].span.days, 0.0);
-    let facts = swe_ci_curate::facts(history.folder(), "HEAD", &unwatched).unwrap();
+    let facts = swe_ci_candidates::facts(history.folder(), "HEAD", &unwatched).unwrap();
     assert_eq!(facts.age_years, 0.0);
 }
