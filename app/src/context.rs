@@ -1,4 +1,4 @@
-//! What pages find in their context: the reader, the public address, and the
+//! The context of pages: the reader, the public address, and the
 //! sign-in providers, with why a sign-in with one can fail.
 
 use leptos::prelude::*;

@@ -20,7 +20,7 @@ pub(crate) fn path_part(name: &'static str) -> Memo<String> {
     Memo::new(move |_| params.with(|params| params.get(name).unwrap_or_default()))
 }
 
-/// What the page's query says.
+/// The settings in a page's query.
 pub(crate) fn of_query<T>(read: fn(&ParamsMap) -> T) -> Memo<T>
 where
     T: PartialEq + Send + Sync + 'static,
@@ -29,7 +29,7 @@ where
     Memo::new(move |_| query.with(read))
 }
 
-/// What path and query of the page say.
+/// The settings in a page's path and query.
 pub(crate) fn of_address<T>(read: fn(&ParamsMap, &ParamsMap) -> T) -> Memo<T>
 where
     T: PartialEq + Send + Sync + 'static,

@@ -128,7 +128,7 @@ impl Site {
 
 impl Built {
     /// # Errors
-    /// What is missing, in words.
+    /// The missing part, in words.
     fn read(root: &Path) -> Result<Self, String> {
         let hash = std::fs::read_to_string(root.join("hash.txt"))
             .map_err(|e| format!("hash.txt cannot be read: {e}"))?;

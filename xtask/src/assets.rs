@@ -112,7 +112,7 @@ fn compress(file: &Path, smallest: bool) -> Result<()> {
     Ok(())
 }
 
-/// What browsers download at most, for the last line of a build:
+/// The most that browsers download, for the last line of a build:
 /// `css 9 kB, js 9 kB, wasm 726 kB`.
 pub fn sizes(dir: &Path) -> Result<String> {
     let mut kinds = BTreeMap::<String, u64>::new();

@@ -1,4 +1,4 @@
-//! What a build of the site is asked for.
+//! The options of a build of the site.
 
 use std::ffi::OsString;
 use std::path::PathBuf;

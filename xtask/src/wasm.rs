@@ -13,7 +13,7 @@ use crate::options::{OUTPUT_NAME, Options};
 
 const TARGET: &str = "wasm32-unknown-unknown";
 
-/// What loads the parts. Leptos names it like this in a page's preloads.
+/// The loader of the parts. Leptos names it like this in a page's preloads.
 const LOADER: &str = "./__wasm_split.______________________.js";
 
 /// Has cargo compile the app for the browser; a fresh module costs nothing.

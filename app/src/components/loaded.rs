@@ -74,7 +74,7 @@ pub fn Problem(
     }
 }
 
-/// What will appear here, and the command that produces it.
+/// The content to come, and the command that produces it.
 #[component]
 pub fn Empty(
     #[prop(into)] title: String,
@@ -101,7 +101,7 @@ pub fn Empty(
 /// Without any dataset: how to get tasks, and how to run them.
 #[component]
 pub fn NoTasks(
-    /// What the page will show.
+    /// The content to come.
     will: &'static str,
 ) -> impl IntoView {
     view! {
@@ -118,7 +118,7 @@ pub fn NoTasks(
 #[component]
 pub fn NoRuns(
     split: String,
-    /// What the page will show, and when.
+    /// The content to come, and when.
     will: &'static str,
 ) -> impl IntoView {
     view! {

@@ -26,7 +26,7 @@ use swe_ci_sandbox::images::Images;
 use swe_ci_store::Store;
 use swe_ci_store::artifacts::Artifacts;
 
-/// What curations are carried out with.
+/// The stores, containers and folders that curations use.
 #[derive(Debug, Clone, Copy)]
 pub struct Curations<'a> {
     pub settings: &'a Settings,

@@ -1,4 +1,4 @@
-//! What is known about a split as a whole; its datasheet says it in words.
+//! The facts of a split as a whole; its datasheet says them in words.
 
 use sha2::{Digest, Sha256};
 use swe_ci_base::clock::rfc3339;

@@ -87,7 +87,7 @@ pub struct Engine {
     by: Arc<Actor>,
 }
 
-/// What all actors share.
+/// The parts that all actors share.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct Parts {

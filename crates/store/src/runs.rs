@@ -119,7 +119,7 @@ impl Store {
             .await
     }
 
-    /// What a worker needs of a run to execute its evolutions.
+    /// The data that a worker needs to execute the evolutions of a run.
     pub async fn run_to_execute(&self, id: &str) -> Result<RunToExecute> {
         query(
             "SELECT progress, config, paused_at, at_once, budget, keys_of, reach

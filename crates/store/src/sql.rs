@@ -7,7 +7,7 @@ use swe_ci_base::error::{Error, Result};
 
 use super::rows::columns::Column;
 
-/// What statements run on; in a transaction unless a caller says otherwise.
+/// The connection of statements; in a transaction unless a caller says otherwise.
 pub(crate) type Tx = sqlx::AnyConnection;
 
 /// A statement of this text, without parameters.

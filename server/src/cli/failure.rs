@@ -30,7 +30,7 @@ impl Failure {
         }
     }
 
-    /// What the user can do about it.
+    /// The user's next step.
     pub(super) fn next(mut self, next: impl Into<String>) -> Self {
         self.next = Some(next.into());
         self

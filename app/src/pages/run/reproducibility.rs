@@ -14,7 +14,7 @@ use crate::pages::routes::iteration_href;
 use crate::query::encode;
 use crate::{format, labels};
 
-/// What makes a result reproducible; for imported results, their origin.
+/// The facts that make a result reproducible; for imported results, their origin.
 #[component]
 pub(super) fn Record(detail: RwSignal<RunDetail>) -> impl IntoView {
     let (summary, provenance) =

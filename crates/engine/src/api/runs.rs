@@ -51,7 +51,7 @@ pub(crate) fn page<T>(mut items: Vec<T>, limit: u32, key: impl Fn(&T) -> String)
     Page { items, next }
 }
 
-/// What belongs to each evolution, in order.
+/// The rows of each evolution, in order.
 pub(crate) fn by_evolution<T>(all: Vec<(String, T)>) -> HashMap<String, Vec<T>> {
     let mut of: HashMap<String, Vec<T>> = HashMap::new();
     for (evolution_id, one) in all {

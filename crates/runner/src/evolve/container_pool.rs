@@ -33,7 +33,7 @@ pub(super) struct ContainerPool {
     ahead: VecDeque<(Role, PendingContainer)>,
 }
 
-/// What the containers of an evolution are made from.
+/// Creates the containers of an evolution.
 #[derive(Debug, Clone)]
 pub(super) struct ContainerFactory {
     pub sandbox: Arc<dyn Sandbox>,
