@@ -77,9 +77,9 @@ pub type RunEvents = Pin<Box<dyn Stream<Item = RunEvent> + Send>>;
 /// The façade, bound to the actor it serves: it returns only what that actor
 /// may see, and does only what that actor may do. Cheap to clone.
 ///
-/// What does not exist or must not be seen is [`Error::NotFound`]; what takes
-/// another role is [`Error::Unauthenticated`] for visitors and
-/// [`Error::Forbidden`] for accounts. The `# Errors` of a method tell the
+/// A method returns [`Error::NotFound`] for things that do not exist or that the
+/// actor must not see. If it takes another role, it returns
+/// [`Error::Unauthenticated`] to visitors and [`Error::Forbidden`] to accounts. The `# Errors` of a method tell the
 /// others.
 #[derive(Debug, Clone)]
 pub struct Engine {

@@ -30,7 +30,7 @@ pub enum Kind {
     GitHub { site: Url },
 }
 
-/// Who may create an account with the provider.
+/// The people who may create an account with the provider.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Admits {
     /// Nobody: existing accounts may link it.

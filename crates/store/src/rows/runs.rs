@@ -50,7 +50,7 @@ pub struct RunToExecute {
     pub progress: Progress,
     /// As submitted, with the budget the run may use now.
     pub config: RunConfig,
-    /// Whose keys it may use, and which addresses.
+    /// The keys and the addresses that it may use.
     pub permissions: RunPermissions,
 }
 
