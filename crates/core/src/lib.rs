@@ -9,6 +9,7 @@ pub mod agent;
 pub mod csv;
 pub mod day;
 pub mod diff;
+pub mod finding;
 pub mod metrics;
 pub mod outcomes;
 pub mod permissions;
