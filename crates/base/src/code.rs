@@ -59,6 +59,23 @@ impl CodeTree {
         }
     }
 
+    /// What stands at a path.
+    pub fn entry(&self, path: &str) -> Option<&Entry> {
+        self.entries.get(path)
+    }
+
+    /// Puts an entry at a path that is known to be one of a tree.
+    pub fn set(&mut self, path: &str, entry: Entry) {
+        self.entries.insert(path.to_owned(), entry);
+    }
+
+    /// Removes the file at a path, or everything below a folder.
+    pub fn remove(&mut self, path: &str) {
+        let folder = format!("{path}/");
+        self.entries
+            .retain(|other, _| other != path && !other.starts_with(&folder));
+    }
+
     /// Adds an entry. Skips paths that are not relative, climb, or lie in an
     /// excluded folder, and then returns `Ok(false)`.
     pub fn insert(&mut self, path: &Path, entry: Entry) -> anyhow::Result<bool> {

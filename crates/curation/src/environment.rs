@@ -19,8 +19,9 @@ use swe_ci_candidates::environment::recipe::{CODE, Recipe};
 use swe_ci_candidates::environment::repair::Repair;
 use swe_ci_core::outcomes::TestList;
 use swe_ci_core::run::Limits;
+use swe_ci_grading::{Grading, grade};
 use swe_ci_sandbox::images::{BuildNetwork, ImageBuild, Images};
-use swe_ci_sandbox::{ContainerSpec, Purpose, Sandbox, test_suite};
+use swe_ci_sandbox::{ContainerSpec, Purpose, Sandbox};
 use swe_ci_views::curation::{BuildAttempt, Fate};
 
 use crate::unavailable;
@@ -240,7 +241,13 @@ impl Builder<'_> {
         let sandbox = sandbox.map_err(unavailable)?;
         output.clear();
         let mut on_line = |line: &str| append(&mut output, line);
-        let run = test_suite::run(sandbox.as_ref(), target, limits, &mut on_line).await;
+        let grading = Grading {
+            code: target,
+            base: target,
+            oracle: target,
+            limits,
+        };
+        let run = grade(sandbox.as_ref(), &grading, &mut on_line).await;
         let run = run.map_err(unavailable)?;
         let (runs, outcome) = match run.result {
             Ok(report) => {

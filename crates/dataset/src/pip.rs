@@ -31,6 +31,7 @@ async fn run_python(
     let exec = Exec {
         command: command.map(|word| (*word).to_owned()).collect(),
         env: Vec::new(),
+        reads_input: false,
         working_dir: "/".into(),
         time_limit: Duration::from_mins(1),
         off: ExcludedTime::default(),

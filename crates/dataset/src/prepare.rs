@@ -10,8 +10,9 @@ use swe_ci_base::files::{self, UnpackLimits};
 use swe_ci_candidates::{Change, Changes, Facts, changes, facts, unwatched};
 use swe_ci_core::report::Report;
 use swe_ci_core::run::Limits;
+use swe_ci_grading::{Grading, grade};
 use swe_ci_sandbox::image_cache::ImageCache;
-use swe_ci_sandbox::{ContainerSpec, Purpose, Sandbox, SandboxError, host, test_suite};
+use swe_ci_sandbox::{ContainerSpec, Purpose, Sandbox, SandboxError, host};
 use swe_ci_store::artifacts::Artifacts;
 use swe_ci_store::{Suite, TaskRow};
 use swe_ci_views::preparation::{Lines, LinesChanged, Preparation};
@@ -73,13 +74,12 @@ impl TaskPreparation<'_> {
         row.image = image.map_err(|e| PrepareError::task(&e))?;
 
         // The base comes second: if it fails, the repeats are not needed.
-        let first = self.test(row, &ends.oracle, "target").await?;
-        let base = ends.base.with_folder_of(test_suite::TESTS, &ends.oracle);
-        let base = self.test(row, &base, "base").await?;
+        let first = self.test(row, &ends, End::Target).await?;
+        let base = self.test(row, &ends, End::Base).await?;
         let mut seconds = vec![first.seconds];
         let mut targets = vec![first.report];
         for _ in 1..self.repeats {
-            let again = self.test(row, &ends.oracle, "target").await?;
+            let again = self.test(row, &ends, End::Target).await?;
             seconds.push(again.seconds);
             targets.push(again.report);
         }
@@ -145,9 +145,19 @@ impl TaskPreparation<'_> {
     }
 
     /// Runs the suite on one end of a task.
-    async fn test(&self, row: &TaskRow, code: &CodeTree, end: &str) -> Prepared<Tested> {
+    async fn test(&self, row: &TaskRow, ends: &Ends, end: End) -> Prepared<Tested> {
+        let (code, end) = match end {
+            End::Base => (&ends.base, "base"),
+            End::Target => (&ends.oracle, "target"),
+        };
         let purpose = Purpose::Preparation(format!("import {} {end}", row.id));
         let limits = Limits::default();
+        let grading = Grading {
+            code,
+            base: &ends.base,
+            oracle: &ends.oracle,
+            limits,
+        };
         let spec = ContainerSpec::new(&row.image, limits, purpose);
         let sandbox = self.sandbox.open(&spec).await?;
         let mut last_lines: Vec<String> = Vec::new();
@@ -157,7 +167,10 @@ impl TaskPreparation<'_> {
                 last_lines.remove(0);
             }
         };
-        let run = test_suite::run(sandbox.as_ref(), code, limits, &mut on_line).await?;
+        let run = grade(sandbox.as_ref(), &grading, &mut on_line).await?;
+        if let Some(why) = run.distrusted() {
+            return Err(PrepareError::Task(format!("on the {end} code, {why}")));
+        }
         match run.result {
             Ok(report) => Ok(Tested {
                 report,
@@ -175,6 +188,12 @@ impl TaskPreparation<'_> {
 
 /// How many times larger an image usually is than its archive.
 const UNPACKED_IMAGE: u64 = 3;
+
+#[derive(Clone, Copy)]
+enum End {
+    Base,
+    Target,
+}
 
 struct Tested {
     report: Report,

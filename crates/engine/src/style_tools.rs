@@ -9,7 +9,7 @@ use swe_ci_base::code::CodeTree;
 use swe_ci_core::run::Limits;
 use swe_ci_measure::{self as measure, Mode, Radon, Source};
 use swe_ci_runner::harness::Recipe;
-use swe_ci_sandbox::test_suite::CODE_FOLDER;
+use swe_ci_sandbox::CODE_FOLDER;
 use swe_ci_sandbox::{ContainerSpec, Exec, Exit, Purpose, Sandbox, SandboxError};
 use swe_ci_views::style::{CodeStyle, FileStyle};
 
@@ -99,6 +99,7 @@ impl StyleMeter<'_> {
         let exec = Exec {
             command: measure::command(mode, FOLDER),
             env: Vec::new(),
+            reads_input: false,
             working_dir: "/".into(),
             time_limit: Duration::from_secs(self.limits.test_seconds.into()),
             off: ExcludedTime::default(),

@@ -3,13 +3,25 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
 
 use async_trait::async_trait;
 use swe_ci_base::code::{CodeTree, Entry};
 
-use super::{ContainerSpec, Exec, Exit, OnLine, Sandbox, SandboxContainer, SandboxError, Seen};
+use tokio::io::AsyncWrite;
+
+use super::{
+    ContainerSpec, Exec, Exit, OnOutput, Output, RunningCommand, Sandbox, SandboxContainer,
+    SandboxError, Seen,
+};
+
+/// Where a fake command finds its standard input among the files.
+pub const STDIN: &str = "/dev/stdin";
+/// Where a fake command leaves what it prints.
+pub const STDOUT: &str = "/dev/stdout";
 
 /// Files by absolute path.
 pub type FakeFiles = BTreeMap<String, Vec<u8>>;
@@ -50,7 +62,7 @@ impl Sandbox for FakeSandbox {
         Ok(Box::new(FakeContainer {
             image: spec.image.clone(),
             command: self.command.clone(),
-            state: Mutex::default(),
+            state: Arc::default(),
         }))
     }
 
@@ -62,13 +74,37 @@ impl Sandbox for FakeSandbox {
 struct FakeContainer {
     image: String,
     command: Arc<Command>,
-    state: Mutex<State>,
+    state: Arc<Mutex<State>>,
 }
 
 #[derive(Default)]
 struct State {
     files: FakeFiles,
     last_exit: Option<Exit>,
+}
+
+/// Keeps what is written to a command among the container's files.
+struct FakeInput(Arc<Mutex<State>>);
+
+impl AsyncWrite for FakeInput {
+    fn poll_write(
+        self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<std::io::Result<usize>> {
+        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let input = state.files.entry(STDIN.into()).or_default();
+        input.extend_from_slice(bytes);
+        Poll::Ready(Ok(bytes.len()))
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<std::io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<std::io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
 }
 
 impl FakeContainer {
@@ -99,10 +135,27 @@ impl SandboxContainer for FakeContainer {
         Ok(())
     }
 
-    async fn exec(&self, exec: &Exec, _on_line: OnLine<'_>) -> Result<Exit, SandboxError> {
+    async fn start(&self, _exec: &Exec) -> Result<RunningCommand, SandboxError> {
+        let input = FakeInput(self.state.clone());
+        Ok(RunningCommand {
+            id: String::new(),
+            input: Box::pin(input),
+            output: Box::pin(futures::stream::empty()),
+        })
+    }
+
+    async fn wait(
+        &self,
+        _command: RunningCommand,
+        exec: &Exec,
+        on_output: OnOutput<'_>,
+    ) -> Result<Exit, SandboxError> {
         let mut state = self.state();
         let exit = (self.command)(exec, &mut state.files)?;
         state.last_exit = Some(exit);
+        if let Some(printed) = state.files.remove(STDOUT) {
+            let _ = on_output(Output::Stdout(printed.into()));
+        }
         Ok(exit)
     }
 

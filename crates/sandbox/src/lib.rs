@@ -5,24 +5,33 @@
 pub mod host;
 pub mod image_cache;
 pub mod images;
-pub mod test_suite;
 
 mod docker;
 mod fake;
+mod lines;
 
 use std::fmt::Debug;
+use std::ops::ControlFlow;
 use std::path::PathBuf;
+use std::pin::Pin;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use bytes::Bytes;
+use futures::Stream;
 use swe_ci_core::run::Limits;
+use tokio::io::{AsyncWrite, AsyncWriteExt};
 
 pub use docker::{Docker, Instance, LABEL_INSTANCE, LABEL_PURPOSE, SweepScope, status_of};
 #[doc(hidden)]
-pub use fake::{FakeFiles, FakeSandbox};
+pub use fake::{FakeFiles, FakeSandbox, STDIN, STDOUT};
+pub use lines::Lines;
 
 use swe_ci_base::clock::ExcludedTime;
 use swe_ci_base::code::CodeTree;
+
+/// Folder of the code in every container.
+pub const CODE_FOLDER: &str = "/app/code";
 
 /// Mount point of a layer in a container.
 pub const LAYER_FOLDER: &str = "/opt/swe-ci/agent";
@@ -109,6 +118,9 @@ impl Purpose {
 pub struct Exec {
     pub command: Vec<String>,
     pub env: Vec<String>,
+    /// Whether its standard input stays open for [`RunningCommand::write`];
+    /// otherwise it is empty.
+    pub reads_input: bool,
     pub working_dir: String,
     pub time_limit: Duration,
     /// Time that does not count against the limit.
@@ -123,6 +135,44 @@ pub enum Exit {
     /// It wrote more than the limit; the container is gone.
     DiskSpent,
 }
+
+/// A command that has started: it waits for input, and its two outputs are
+/// apart.
+pub struct RunningCommand {
+    pub(crate) id: String,
+    pub(crate) input: Pin<Box<dyn AsyncWrite + Send>>,
+    pub(crate) output: Pin<Box<dyn Stream<Item = Result<Output, SandboxError>> + Send>>,
+}
+
+impl RunningCommand {
+    /// Writes to its standard input.
+    ///
+    /// # Errors
+    /// [`SandboxError::Lost`] when nobody reads there any more.
+    pub async fn write(&mut self, input: &[u8]) -> Result<(), SandboxError> {
+        let written = async {
+            self.input.write_all(input).await?;
+            self.input.flush().await
+        };
+        written.await.map_err(|_| SandboxError::Lost)
+    }
+}
+
+impl Debug for RunningCommand {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "RunningCommand({:.12})", self.id)
+    }
+}
+
+/// A piece of a command's output.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Output {
+    Stdout(Bytes),
+    Stderr(Bytes),
+}
+
+/// Receives pieces of output; breaks off when no more is wanted.
+pub type OnOutput<'a> = &'a mut (dyn FnMut(Output) -> ControlFlow<()> + Send);
 
 /// The engine's view of a container and its commands so far.
 #[derive(Debug, Clone, PartialEq)]
@@ -157,7 +207,32 @@ pub trait SandboxContainer: Debug + Send + Sync {
     /// carries.
     async fn put(&self, parts: &[(&str, &CodeTree)]) -> Result<(), SandboxError>;
 
-    async fn exec(&self, exec: &Exec, on_line: OnLine<'_>) -> Result<Exit, SandboxError>;
+    /// Starts a command.
+    async fn start(&self, exec: &Exec) -> Result<RunningCommand, SandboxError>;
+
+    /// Hands out a command's output until it ends, a limit of `exec` is reached
+    /// or `on_output` breaks off; the limits count from this call on. A process
+    /// that outlives the command may hold its output open.
+    async fn wait(
+        &self,
+        command: RunningCommand,
+        exec: &Exec,
+        on_output: OnOutput<'_>,
+    ) -> Result<Exit, SandboxError>;
+
+    /// Runs a command without input to its end.
+    async fn exec(&self, exec: &Exec, on_line: OnLine<'_>) -> Result<Exit, SandboxError> {
+        let command = self.start(exec).await?;
+        let mut lines = Lines::new(on_line);
+        let mut on_output = |output| {
+            let (Output::Stdout(bytes) | Output::Stderr(bytes)) = output;
+            lines.push(&bytes);
+            ControlFlow::Continue(())
+        };
+        let exit = self.wait(command, exec, &mut on_output).await;
+        lines.finish();
+        exit
+    }
 
     /// The files below an absolute folder; an error when they exceed
     /// `max_bytes`. `None` when there is no such folder.

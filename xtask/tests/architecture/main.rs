@@ -29,6 +29,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ("swe-ci-store", &["core", "views", "base"]),
     ("swe-ci-sandbox", &["core", "views", "base"]),
     ("swe-ci-gateway", &["core", "views", "base"]),
+    ("swe-ci-grading", &["core", "base", "sandbox"]),
     (
         "swe-ci-dataset",
         &[
@@ -37,6 +38,7 @@ const CRATES: &[(&str, &[&str])] = &[
             "base",
             "store",
             "sandbox",
+            "grading",
             "hub",
             "candidates",
         ],
@@ -49,6 +51,7 @@ const CRATES: &[(&str, &[&str])] = &[
             "base",
             "store",
             "sandbox",
+            "grading",
             "dataset",
             "candidates",
         ],
@@ -56,14 +59,14 @@ const CRATES: &[(&str, &[&str])] = &[
     (
         "swe-ci-runner",
         &[
-            "core", "views", "base", "store", "sandbox", "gateway", "dataset",
+            "core", "views", "base", "store", "sandbox", "grading", "gateway", "dataset",
         ],
     ),
     (
         "swe-ci-engine",
         &[
-            "core", "views", "base", "store", "sandbox", "gateway", "dataset", "runner", "hub",
-            "curation", "measure",
+            "core", "views", "base", "store", "sandbox", "grading", "gateway", "dataset", "runner",
+            "hub", "curation", "measure",
         ],
     ),
     ("swe-ci-app", &["core", "views", "plots", "engine"]),

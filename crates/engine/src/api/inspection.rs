@@ -13,7 +13,7 @@ use swe_ci_core::requirement::{Document, Requirement};
 use swe_ci_core::step::{Role, StepOutcome};
 use swe_ci_core::task::TaskId;
 use swe_ci_dataset::base_report_key;
-use swe_ci_sandbox::test_suite::TESTS;
+use swe_ci_grading::TESTS;
 use swe_ci_store::{EvolutionRow, IterationRow, StepRow};
 use swe_ci_views::inspection::{ChangedTest, CodeChange, Inspection, KeptFiles, StepLog};
 use swe_ci_views::view::IterationDetail;

@@ -12,7 +12,7 @@ use swe_ci_base::error::{Error, Result};
 use swe_ci_core::metrics::Verdict;
 use swe_ci_core::outcomes::{Outcomes, TestList};
 use swe_ci_core::run::Limits;
-use swe_ci_sandbox::test_suite::{self, TESTS};
+use swe_ci_grading::{Grading, grade};
 use swe_ci_sandbox::{ContainerSpec, Purpose, Sandbox};
 use swe_ci_store::{EvolutionRow, IterationRow, TaskRow};
 use swe_ci_views::account::AccountRole;
@@ -164,14 +164,20 @@ impl Engine {
         what_for: &str,
     ) -> Result<std::result::Result<Outcomes, String>> {
         let history = self.folders.history(&task.id);
-        let target = task.target_sha.clone();
-        let oracle = blocking(move || history.code(&target)).await?;
+        let (base, target) = (task.base_sha.clone(), task.target_sha.clone());
+        let ends = blocking(move || Ok((history.code(&base)?, history.code(&target)?)));
+        let (base, oracle) = ends.await?;
         let purpose = Purpose::Preparation(format!("check of {what_for}"));
         let spec = ContainerSpec::new(&task.image, limits, purpose);
         let run = async {
             let sandbox = self.docker.open(&spec).await?;
-            let code = code.with_folder_of(TESTS, &oracle);
-            test_suite::run(sandbox.as_ref(), &code, limits, &mut |_| {}).await
+            let grading = Grading {
+                code: &code,
+                base: &base,
+                oracle: &oracle,
+                limits,
+            };
+            grade(sandbox.as_ref(), &grading, &mut |_| {}).await
         };
         let failed = || format!("the tests of {} could not be run again", task.id);
         let run = run.await.with_context(failed)?;

@@ -241,7 +241,7 @@ async fn kill_container_running_pytest(label: &str) {
         let ids = docker(&["ps", "-q", "--filter", label]);
         if let Some(id) = ids
             .split_whitespace()
-            .find(|id| docker(&["top", id]).contains("pytest"))
+            .find(|id| docker(&["top", id]).contains("stdin.buffer"))
         {
             docker(&["rm", "-f", id]);
             return;

@@ -264,6 +264,7 @@ impl<'a> Agents<'a> {
         let exec = Exec {
             command: job.command.clone(),
             env: job.env.clone(),
+            reads_input: false,
             working_dir: APP.into(),
             time_limit: self.agent_time(),
             off: session.map(GatewaySession::off_clock).unwrap_or_default(),

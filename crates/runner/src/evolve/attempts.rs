@@ -14,17 +14,18 @@ use swe_ci_core::step::{Cursor, Role, StepOutcome};
 use swe_ci_core::test_gap;
 use swe_ci_dataset::base_report_key;
 use swe_ci_gateway::{Exchange, Recording};
+use swe_ci_grading::{Grading, TESTS};
+use swe_ci_sandbox::CODE_FOLDER;
 use swe_ci_sandbox::SandboxError;
-use swe_ci_sandbox::test_suite::{self, CODE_FOLDER, TESTS};
 use swe_ci_store::IterationRow;
 use swe_ci_views::container::{Container, ContainerLimits};
 
+use super::Evolution;
 use super::agents::Work;
 use super::container_pool::StepContainer;
 use super::failure::Failure;
 use super::log::Log;
 use super::paths::{APP, DOCUMENT, GAP_FOLDER, TRAJECTORY};
-use super::{Evolution, integrity};
 use crate::harness::Play;
 
 #[derive(Debug)]
@@ -226,8 +227,13 @@ impl Evolution<'_> {
         let code = self.stored_code(&code_key).await?;
         let layer = |role| self.agents.layer(role);
         let container = self.containers.open(at.role, layer).await?;
-        let (sandbox, limits) = (container.sandbox.as_ref(), self.config.limits);
-        let run = test_suite::run(sandbox, &code, limits, &mut |line| log.line(line)).await;
+        let grading = Grading {
+            code: &code,
+            base: &self.base,
+            oracle: &self.oracle,
+            limits: self.config.limits,
+        };
+        let run = container.grade(&grading, &mut |line| log.line(line)).await;
         self.note_container(&container, at.role).await;
         let run = run?;
         let product = match run.raw {
@@ -265,7 +271,7 @@ impl Evolution<'_> {
             verdict,
             gained: outcomes.gained_since(before),
             outcomes,
-            findings: integrity::findings(&code, &self.base, &self.oracle),
+            findings: run.findings.into_iter().map(|f| f.text).collect(),
             code: code_key,
             test_seconds: run.seconds,
             finished_at: now_ms(),

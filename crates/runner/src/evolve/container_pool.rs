@@ -3,14 +3,15 @@
 //! little.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use swe_ci_base::blocking::blocking;
 use swe_ci_core::run::Limits;
 use swe_ci_core::step::Role;
 use swe_ci_gateway::{Gateway, INSIDE, RELAY_COMMAND, SocketMount};
+use swe_ci_grading::{Bootstrap, Graded, Grading, grade, grade_in};
 use swe_ci_sandbox::{
-    ContainerSpec, GatewayMount, Purpose, Sandbox, SandboxContainer, SandboxError,
+    ContainerSpec, GatewayMount, OnLine, Purpose, Sandbox, SandboxContainer, SandboxError,
 };
 use tokio_util::task::TaskTracker;
 
@@ -25,6 +26,24 @@ type PendingContainer = tokio::task::JoinHandle<Result<StepContainer, SandboxErr
 pub(super) struct StepContainer {
     pub sandbox: Box<dyn SandboxContainer>,
     pub socket_mount: Option<SocketMount>,
+    /// In the tests' container: pytest, imported and waiting.
+    bootstrap: Mutex<Option<Bootstrap>>,
+}
+
+impl StepContainer {
+    pub async fn grade(
+        &self,
+        grading: &Grading<'_>,
+        on_line: OnLine<'_>,
+    ) -> Result<Graded, SandboxError> {
+        let sandbox = self.sandbox.as_ref();
+        let waiting = self.bootstrap.lock();
+        let waiting = waiting.unwrap_or_else(PoisonError::into_inner).take();
+        match waiting {
+            Some(bootstrap) => grade_in(sandbox, bootstrap, grading, on_line).await,
+            None => grade(sandbox, grading, on_line).await,
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -67,14 +86,14 @@ impl ContainerPool {
         };
         let container = match ready {
             Some(container) => container,
-            None => self.factory.create(layer(role)).await?,
+            None => self.factory.create(role, layer(role)).await?,
         };
         let mut next = role;
         for _ in 0..CREATED_AHEAD {
             next = next.next();
             if self.position(next).is_none() {
                 let (factory, layer) = (self.factory.clone(), layer(next));
-                let creating = async move { factory.create(layer).await };
+                let creating = async move { factory.create(next, layer).await };
                 let pending = self.factory.pending_containers.spawn(creating);
                 self.ahead.push_back((next, pending));
             }
@@ -91,7 +110,11 @@ impl ContainerPool {
 impl ContainerFactory {
     /// `layer` is the volume with the harness, for an agent that calls its model
     /// from the container: that needs the gateway's socket too.
-    async fn create(&self, layer: Option<String>) -> Result<StepContainer, SandboxError> {
+    async fn create(
+        &self,
+        role: Role,
+        layer: Option<String>,
+    ) -> Result<StepContainer, SandboxError> {
         let socket_mount = match &layer {
             Some(_) => {
                 let gateway = self.gateway.clone();
@@ -111,9 +134,14 @@ impl ContainerFactory {
             ..ContainerSpec::new(&self.image, self.limits, purpose)
         };
         let sandbox = self.sandbox.open(&spec).await?;
+        let bootstrap = match role {
+            Role::Test => Some(Bootstrap::start(sandbox.as_ref(), self.limits).await?),
+            Role::Architect | Role::Programmer => None,
+        };
         Ok(StepContainer {
             sandbox,
             socket_mount,
+            bootstrap: Mutex::new(bootstrap),
         })
     }
 }

@@ -5,7 +5,6 @@ mod agents;
 mod attempts;
 mod container_pool;
 mod failure;
-mod integrity;
 mod log;
 mod paths;
 mod prompts;
@@ -299,7 +298,7 @@ impl<'a> Evolution<'a> {
             let oracle = history.code(&assignment.target_sha)?;
             let base = history
                 .code(&assignment.base_sha)?
-                .with_folder_of(swe_ci_sandbox::test_suite::TESTS, &oracle);
+                .with_folder_of(swe_ci_grading::TESTS, &oracle);
             Ok((base, oracle))
         })
         .await?;

@@ -13,7 +13,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use swe_ci_base::clock::ExcludedTime;
 use swe_ci_base::code::CodeTree;
-use swe_ci_sandbox::test_suite::CODE_FOLDER;
+use swe_ci_sandbox::CODE_FOLDER;
 use swe_ci_sandbox::{Exec, Exit, OnLine, SandboxContainer, SandboxError};
 use tower::ServiceExt;
 
@@ -252,6 +252,7 @@ impl Task<'_> {
         let exec = Exec {
             command: command.iter().map(|word| (*word).to_owned()).collect(),
             env: Vec::new(),
+            reads_input: false,
             working_dir: CODE_FOLDER.into(),
             time_limit: self.time_limit,
             off: self.excluded_time.clone(),

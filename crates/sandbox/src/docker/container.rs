@@ -4,19 +4,19 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant, SystemTime};
 
 use async_trait::async_trait;
+use bollard::container::LogOutput;
 use bollard::exec::StartExecResults;
 use bollard::models::ExecConfig;
 use bollard::query_parameters::{
     DownloadFromContainerOptionsBuilder, InspectContainerOptionsBuilder,
     RemoveContainerOptionsBuilder, UploadToContainerOptionsBuilder,
 };
-use futures::TryStreamExt;
+use futures::{StreamExt, TryStreamExt};
 use swe_ci_base::blocking::blocking;
 use swe_ci_base::code::CodeTree;
 
 use super::error::{engine_error, status_of};
-use super::lines::Lines;
-use crate::{Exec, Exit, OnLine, SandboxContainer, SandboxError, Seen};
+use crate::{Exec, Exit, OnOutput, Output, RunningCommand, SandboxContainer, SandboxError, Seen};
 
 const DISK_CHECK_INTERVAL: Duration = Duration::from_secs(5);
 
@@ -75,40 +75,62 @@ impl SandboxContainer for DockerContainer {
         self.api
             .upload_to_container(&self.id, Some(options), bollard::body_full(tar.into()))
             .await
-            .map_err(|e| self.lost_or(&e, "accept files"))
+            .map_err(|e| lost_or(&e, "accept files"))
     }
 
-    async fn exec(&self, exec: &Exec, on_line: OnLine<'_>) -> Result<Exit, SandboxError> {
+    async fn start(&self, exec: &Exec) -> Result<RunningCommand, SandboxError> {
         let config = ExecConfig {
             cmd: Some(exec.command.clone()),
             env: Some(exec.env.clone()),
             working_dir: Some(exec.working_dir.clone()),
+            attach_stdin: Some(exec.reads_input),
             attach_stdout: Some(true),
             attach_stderr: Some(true),
             ..ExecConfig::default()
         };
         let created = self.api.create_exec(&self.id, config).await;
-        let created = created.map_err(|e| self.lost_or(&e, "accept a command"))?;
+        let created = created.map_err(|e| lost_or(&e, "accept a command"))?;
         let started = self.api.start_exec(&created.id, None).await;
-        let started = started.map_err(|e| self.lost_or(&e, "run a command"))?;
-        let StartExecResults::Attached { output, .. } = started else {
+        let started = started.map_err(|e| lost_or(&e, "run a command"))?;
+        let StartExecResults::Attached { output, input } = started else {
             return Err(SandboxError::Engine(
                 "it did not attach to the command's output".into(),
             ));
         };
+        let output = output.map(|chunk| match chunk {
+            Ok(LogOutput::StdOut { message }) => Ok(Output::Stdout(message)),
+            Ok(other) => Ok(Output::Stderr(other.into_bytes())),
+            Err(error) => Err(lost_or(&error, "stream a command's output")),
+        });
+        Ok(RunningCommand {
+            id: created.id,
+            input,
+            output: Box::pin(output),
+        })
+    }
+
+    async fn wait(
+        &self,
+        command: RunningCommand,
+        exec: &Exec,
+        on_output: OnOutput<'_>,
+    ) -> Result<Exit, SandboxError> {
         let started_at = Instant::now();
-        let mut lines = Lines::new(on_line);
+        let RunningCommand { id, input, output } = command;
+        // Nothing more is written: a command that reads on sees the end.
+        drop(input);
         let read = async {
             let mut output = output;
             while let Some(chunk) = output.try_next().await? {
-                lines.push(&chunk.into_bytes());
+                if on_output(chunk).is_break() {
+                    break;
+                }
             }
-            lines.finish();
-            Ok::<_, bollard::errors::Error>(())
+            Ok::<_, SandboxError>(())
         };
         let over_limit = tokio::select! {
             read = read => {
-                read.map_err(|e| self.lost_or(&e, "stream a command's output"))?;
+                read?;
                 None
             }
             () = time_spent(exec) => Some(Exit::TimedOut),
@@ -122,7 +144,7 @@ impl SandboxContainer for DockerContainer {
             return Ok(exit);
         }
         let run_time = started_at.elapsed();
-        let exit = self.exit_of(&created.id).await;
+        let exit = self.exit_of(&id).await;
         self.record_command(run_time, exit.as_ref().ok());
         exit
     }
@@ -166,7 +188,7 @@ impl DockerContainer {
                 Err(error) if status_of(&error) == Some(404) && self.is_running().await => {
                     return Ok(None);
                 }
-                Err(error) => return Err(self.lost_or(&error, "return files")),
+                Err(error) => return Err(lost_or(&error, "return files")),
             }
             if tar.len() as u64 > max_tar_bytes {
                 return Err(SandboxError::TooBig {
@@ -215,12 +237,12 @@ impl DockerContainer {
             }
         }
     }
+}
 
-    fn lost_or(&self, error: &bollard::errors::Error, action: &str) -> SandboxError {
-        match status_of(error) {
-            Some(404 | 409) => SandboxError::Lost,
-            _ => engine_error(action, error),
-        }
+fn lost_or(error: &bollard::errors::Error, action: &str) -> SandboxError {
+    match status_of(error) {
+        Some(404 | 409) => SandboxError::Lost,
+        _ => engine_error(action, error),
     }
 }
 

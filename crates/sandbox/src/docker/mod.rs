@@ -9,7 +9,6 @@ mod container;
 mod error;
 mod inspection;
 mod leftover_containers;
-mod lines;
 mod process;
 
 use std::collections::HashMap;

@@ -5,20 +5,27 @@ use crate::OnLine;
 /// Longer lines are cut off here, in bytes.
 const MAX_LINE: usize = 16 * 1024;
 
-pub(super) struct Lines<'a> {
+/// Splits output into lines.
+pub struct Lines<'a> {
     rest: Vec<u8>,
     on_line: OnLine<'a>,
 }
 
+impl std::fmt::Debug for Lines<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Lines").finish_non_exhaustive()
+    }
+}
+
 impl<'a> Lines<'a> {
-    pub(super) fn new(on_line: OnLine<'a>) -> Self {
+    pub fn new(on_line: OnLine<'a>) -> Self {
         Self {
             rest: Vec::new(),
             on_line,
         }
     }
 
-    pub(super) fn push(&mut self, bytes: &[u8]) {
+    pub fn push(&mut self, bytes: &[u8]) {
         for piece in bytes.split_inclusive(|b| *b == b'\n') {
             let room = MAX_LINE.saturating_sub(self.rest.len());
             self.rest.extend_from_slice(&piece[..piece.len().min(room)]);
@@ -28,7 +35,7 @@ impl<'a> Lines<'a> {
         }
     }
 
-    pub(super) fn finish(&mut self) {
+    pub fn finish(&mut self) {
         if !self.rest.is_empty() {
             let text = String::from_utf8_lossy(&self.rest);
             (self.on_line)(text.trim_end_matches(['\n', '\r']));

@@ -1,0 +1,210 @@
+# This part: the pytest session, and what it tells the server.
+
+import time
+import traceback
+
+import pytest
+
+_MOST_TEXT = 12000
+_ALL_EVERY = 64  # tests between two looks at the whole runner
+
+
+def _shortened(text):
+    if len(text) <= _MOST_TEXT:
+        return text
+    return text[: _MOST_TEXT // 2] + "\n…\n" + text[-_MOST_TEXT // 2 :]
+
+
+def _code_of(function):
+    function = getattr(function, "__func__", function)
+    return getattr(function, "__code__", None)
+
+
+class _Session:
+    """A plugin. Whatever it is told goes out at once, so that nothing later in
+    this process can take it back."""
+
+    def __init__(self, settings, ownership, own_points):
+        self.settings = settings
+        self.ownership = ownership
+        self.own_points = own_points
+        self.watch = None
+        self.codes = {}
+        self.tests = 0
+        self.began = time.time()
+
+    # --- Before the code is in reach
+
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_load_initial_conftests(self, early_config):
+        self.put_back_files()
+        code = self.settings["code"]
+        extra = [path for path in sys.path if path not in _IMAGE]
+        # As `PYTHONPATH=src:. python -m pytest` has it.
+        sys.path[:] = extra + [code, code + "/src", code] + self.ownership.image
+        importlib.metadata.distributions = _all_distributions
+        importlib.invalidate_caches()
+        self.ownership.forget_own()
+        manager = early_config.pluginmanager
+        for point in self.own_points:
+            if not manager.is_blocked(point.name):
+                manager.register(point.load(), name=point.name)
+        self.watch = _Watch()
+        yield
+
+    def put_back_files(self):
+        """pytest has read its settings: now the code's own files may stand
+        where it read them."""
+        code, aside = self.settings["code"], self.settings["aside"]
+        for name in self.settings["absent"]:
+            os.remove(os.path.join(code, name))
+        for name in self.settings["put_back"]:
+            os.replace(os.path.join(aside, name), os.path.join(code, name))
+
+    # --- Collection
+
+    def pytest_sessionstart(self):
+        self.began = time.time()
+
+    def pytest_itemcollected(self, item):
+        function = getattr(item, "obj", None)
+        self.codes[id(item)] = (item, _code_of(function))
+
+    def pytest_collection_finish(self, session):
+        self.look(self.watch.all, "collection")
+        ids = [item.nodeid for item in session.items]
+        for start in range(0, len(ids), 1000):
+            _tell("collected", ids=ids[start : start + 1000])
+
+    # --- Tests
+
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_runtest_protocol(self, item):
+        self.tests += 1
+        _tell("begin", id=item.nodeid)
+        yield
+        for name in self.watch.changed_builtins():
+            _tell("patched", what=name, test=item.nodeid)
+
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_runtest_call(self, item):
+        known, code = self.codes.get(id(item), (None, None))
+        now = _code_of(getattr(item, "obj", None))
+        if known is not item or now is not code or "runtest" in vars(item):
+            _tell("patched", what="the test itself", test=item.nodeid)
+        outcome = yield
+        # Asked here, below pytest's own bookkeeping. Test cases of unittest
+        # keep what they raised.
+        raised = outcome.excinfo
+        kept = getattr(item, "_excinfo", None)
+        kind = raised[0].__name__ if raised else "unittest" if kept else None
+        _tell("raised", id=item.nodeid, type=kind)
+
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_runtest_makereport(self, item):
+        yield
+        every = self.watch.all if self.tests % _ALL_EVERY == 0 else self.watch.critical
+        self.look(every, item.nodeid)
+
+    def look(self, entries, where):
+        for name in self.watch.changed(entries):
+            _tell("patched", what=name, test=where)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_logreport(self, report):
+        # The category counts as pytest-json-report counts it.
+        hook = self.config.hook
+        category = hook.pytest_report_teststatus(report=report, config=self.config)[0]
+        text = getattr(report, "longreprtext", "")
+        _tell(
+            "report",
+            id=report.nodeid,
+            when=report.when,
+            outcome=report.outcome,
+            category=category,
+            text=_shortened(text),
+            seconds=round(report.duration, 6),
+        )
+
+    def pytest_configure(self, config):
+        self.config = config
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self, session, exitstatus):
+        self.look(self.watch.all, "the end")
+        _tell("finish", seconds=time.time() - self.began)
+
+
+_all_distributions = importlib.metadata.distributions
+
+
+def _image_distributions(ownership, own_points):
+    """The image's distributions without plugins that are the code's own: those
+    are loaded once the code is in reach."""
+
+    def distributions(**named):
+        named.setdefault("path", ownership.image)
+        for distribution in _all_distributions(**named):
+            points = _plugin_points(distribution)
+            own = [p for p in points if p.value.partition(".")[0].partition(":")[0] in ownership.own]
+            own_points.extend(own)
+            if not own:
+                yield distribution
+
+    return distributions
+
+
+def _stand_in_for_pytest_main():
+    """`__main__` looks as it does under `python -m pytest`: programs derive
+    their name from it, and multiprocessing imports it again."""
+    spec = importlib.util.find_spec("pytest.__main__")
+    main = sys.modules["__main__"]
+    main.__spec__, main.__file__ = spec, spec.origin
+    main.__loader__, main.__package__ = spec.loader, spec.parent
+    sys.argv = [spec.origin]
+
+
+def _grade(settings):
+    code, tests = settings["code"], settings["code"] + "/" + settings["tests"]
+    ownership = _Ownership(code, tests, settings["own"])
+    shadowing = ownership.names_in_the_image(settings["added"])
+    _tell("start", python=sys.version.split()[0], pytest=pytest.__version__, shadowing=shadowing)
+    sys.meta_path.insert(0, ownership)
+    _ask_about_equality(_Equality(code, tests))
+    own_points = []
+    importlib.metadata.distributions = _image_distributions(ownership, own_points)
+    os.environ["PYTHONPATH"] = "src:."
+    os.chdir(code)
+    _stand_in_for_pytest_main()
+    sys.argv += settings["arguments"]
+    session = _Session(settings, ownership, own_points)
+    try:
+        exit_code = int(pytest.main(list(settings["arguments"]), plugins=[session]))
+    except SystemExit as exit:
+        exit_code = exit.code if isinstance(exit.code, int) else 1
+    except BaseException:
+        traceback.print_exc()
+        exit_code = 1
+    sys.stdout.flush()
+    sys.stderr.flush()
+    _tell("end", exit=exit_code, shadowed=sorted(ownership.shadowed))
+    # What was registered to run at the exit belongs to the code under test.
+    os._exit(exit_code)
+
+
+def _settings():
+    """Waits for the settings: one line of JSON, and no more input after it."""
+    text = sys.stdin.buffer.readline()
+    if not text:
+        os._exit(0)  # the container was not needed
+    empty = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(empty, 0)
+    os.close(empty)
+    sys.stdin = open(0, closefd=False)
+    settings = json.loads(text)
+    _unlock(bytes.fromhex(settings.pop("key")))
+    return settings
+
+
+_preload()
+_grade(_settings())

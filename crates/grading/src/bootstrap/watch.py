@@ -1,0 +1,84 @@
+# This part: whether the test runner is still the one that was loaded.
+
+import builtins
+import types
+
+_KEPT_BUILTINS = (
+    "AssertionError BaseException Exception bool getattr id isinstance"
+    " issubclass locals repr type vars __build_class__"
+).split()
+
+# Verified around every test; everything else now and then.
+_CRITICAL = (
+    "_pytest.runner _pytest.reports _pytest.skipping _pytest.raises"
+    " _pytest.python_api _pytest.assertion unittest.case"
+).split()
+
+
+# pytest's own plugins for old interfaces replace these after the session began.
+_REPLACED_BY_PYTEST = ("_pytest.config.Config._getini_unknown_type",)
+
+
+def _functions(value):
+    """The plain functions behind an entry of a module or class."""
+    if isinstance(value, (staticmethod, classmethod)):
+        value = value.__func__
+    if isinstance(value, property):
+        return [f for f in (value.fget, value.fset) if isinstance(f, types.FunctionType)]
+    return [value] if isinstance(value, types.FunctionType) else []
+
+
+def _entries(name, namespace, module):
+    for key, value in list(namespace.items()):
+        functions = _functions(value)
+        label = name + "." + key
+        if functions:
+            for function in functions:
+                kept = (function, function.__code__, function.__defaults__)
+                yield (label, namespace, key, value) + kept
+        elif isinstance(value, type):
+            yield (label, namespace, key, value, None, None, None)
+            if value.__module__ == module and key == value.__name__:
+                yield from _entries(label, vars(value), module)
+
+
+class _Watch:
+    """Remembers the functions and classes of the test runner."""
+
+    def __init__(self):
+        self.all = []
+        self.critical = []
+        self.told = set(_REPLACED_BY_PYTEST)
+        for name, module in sorted(sys.modules.items()):
+            if module is None or not self.is_the_runner(name):
+                continue
+            entries = list(_entries(name, vars(module), name))
+            self.all += entries
+            if name in _CRITICAL or name.startswith("_pytest.assertion"):
+                self.critical += entries
+        kept = {name: getattr(builtins, name) for name in _KEPT_BUILTINS}
+        self.builtins = kept
+
+    @staticmethod
+    def is_the_runner(name):
+        top = name.partition(".")[0]
+        if top == "unittest":
+            return name != "unittest.mock"
+        return top in ("_pytest", "pytest", "pluggy")
+
+    def changed(self, entries):
+        """Names of what is no longer as it was, each told once."""
+        for label, namespace, key, value, function, code, defaults in entries:
+            same = namespace.get(key) is value and (
+                function is None
+                or (function.__code__ is code and function.__defaults__ is defaults)
+            )
+            if not same and label not in self.told:
+                self.told.add(label)
+                yield label
+
+    def changed_builtins(self):
+        for name, value in self.builtins.items():
+            if getattr(builtins, name, None) is not value and name not in self.told:
+                self.told.add(name)
+                yield "builtins." + name

@@ -1,0 +1,336 @@
+//! A look at the lines that the code has and neither base nor oracle: one
+//! process runs tests and code, so what reaches for the tests or their runner
+//! cannot be prevented there. It is seen here.
+
+use std::collections::BTreeSet;
+
+use swe_ci_base::code::{CodeTree, Entry};
+use swe_ci_core::finding::{Finding, FindingKind};
+
+use crate::{TESTS, python};
+
+/// Words that reach for the stack, the heap, the interpreter, the test runner
+/// or the tests, with what each is for.
+const WORDS: [(&str, &str); 41] = [
+    ("_getframe", "reads the stack"),
+    ("currentframe", "reads the stack"),
+    ("f_locals", "reads the stack"),
+    ("f_back", "reads the stack"),
+    ("inspect.stack", "reads the stack"),
+    ("inspect.trace", "reads the stack"),
+    ("tb_frame", "reads the stack"),
+    ("get_objects", "reads the heap"),
+    ("get_referrers", "reads the heap"),
+    ("get_referents", "reads the heap"),
+    ("settrace", "traces execution"),
+    ("setprofile", "traces execution"),
+    ("sys.monitoring", "traces execution"),
+    ("_current_frames", "reads the stack"),
+    ("ctypes", "reaches below Python"),
+    ("cffi", "reaches below Python"),
+    ("__code__", "looks into functions"),
+    ("co_consts", "looks into functions"),
+    ("marshal", "hides code"),
+    ("b64decode", "hides code"),
+    ("_pytest", "reaches for the test runner"),
+    ("pytest", "reaches for the test runner"),
+    ("pluggy", "reaches for the test runner"),
+    ("unittest", "reaches for the test runner"),
+    ("AssertionError", "reaches for assertions"),
+    ("PYTEST_CURRENT_TEST", "asks which test runs"),
+    ("PYTEST_", "asks which test runs"),
+    ("os._exit", "ends the process"),
+    ("os.kill", "ends processes"),
+    ("os.exec", "replaces the process"),
+    ("os.fork", "copies the process"),
+    ("atexit", "acts at the end of the process"),
+    ("sys.meta_path", "changes how modules are found"),
+    ("path_hooks", "changes how modules are found"),
+    ("sys.modules", "changes modules"),
+    ("setattr(builtins", "changes built-in names"),
+    ("__builtins__", "changes built-in names"),
+    ("import builtins", "changes built-in names"),
+    ("/proc/", "reads the kernel's files"),
+    ("/app/", "knows where the platform puts things"),
+    ("test_report", "knows where reports are"),
+];
+
+/// Calls by which code can be hidden from a reader.
+const HIDING: [&str; 4] = ["eval(", "exec(", "__import__(", "compile("];
+
+/// Literals of the tests are told from this number on, and are suspicious from
+/// the second on.
+const LITERALS: (usize, usize) = (6, 15);
+/// Shorter literals occur everywhere, in characters.
+const LITERAL_LENGTH: usize = 8;
+const MAX_FINDINGS: usize = 30;
+
+/// What the added lines contain. A word that base or oracle use somewhere is a
+/// note; one that is new to the project is suspicious.
+pub(crate) fn findings(code: &CodeTree, base: &CodeTree, oracle: &CodeTree) -> Vec<Finding> {
+    let known = Known::of(base, oracle);
+    let mut found = Vec::new();
+    let mut literals = BTreeSet::new();
+    for (path, entry) in code.iter().filter(|(path, _)| !is_test(path)) {
+        if base.entry(path) == Some(entry) || oracle.entry(path) == Some(entry) {
+            continue;
+        }
+        let Entry::File { bytes, .. } = entry else {
+            continue;
+        };
+        if is_compiled(path) {
+            found.push(Finding::suspicious(
+                FindingKind::Construct,
+                format!("{path} is compiled code, which nobody can read"),
+            ));
+        }
+        if !is_python(path) {
+            continue;
+        }
+        let text = String::from_utf8_lossy(bytes);
+        let added = text
+            .lines()
+            .filter(|line| !known.lines.contains(line.trim()));
+        let added: Vec<&str> = added
+            .filter(|line| !line.trim_start().starts_with('#'))
+            .collect();
+        found.extend(words(path, &added, &known));
+        literals.extend(
+            added
+                .iter()
+                .flat_map(|line| long_literals(line))
+                .map(str::to_owned),
+        );
+    }
+    found.truncate(MAX_FINDINGS);
+    found.extend(copied_literals(&literals, &known, oracle));
+    found
+}
+
+/// What base and oracle have outside their tests.
+struct Known<'a> {
+    texts: Vec<&'a str>,
+    lines: BTreeSet<&'a str>,
+}
+
+impl<'a> Known<'a> {
+    fn of(base: &'a CodeTree, oracle: &'a CodeTree) -> Self {
+        let both = base.iter().chain(oracle.iter());
+        let texts: Vec<&str> = both
+            .filter(|(path, _)| !is_test(path) && is_python(path))
+            .filter_map(|(_, entry)| text_of(entry))
+            .collect();
+        let lines = texts.iter().flat_map(|text| text.lines().map(str::trim));
+        Self {
+            lines: lines.collect(),
+            texts,
+        }
+    }
+
+    fn has(&self, word: &str) -> bool {
+        self.texts.iter().any(|text| text.contains(word))
+    }
+}
+
+fn text_of(entry: &Entry) -> Option<&str> {
+    match entry {
+        Entry::File { bytes, .. } => std::str::from_utf8(bytes).ok(),
+        Entry::Symlink { .. } => None,
+    }
+}
+
+fn is_test(path: &str) -> bool {
+    path.split('/').next() == Some(TESTS)
+}
+
+fn is_python(path: &str) -> bool {
+    path.ends_with(".py") || path.ends_with(".pyx") || path.ends_with(".pyi")
+}
+
+fn is_compiled(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    name.ends_with(".so") && python::module_name(name).is_some()
+        || name.ends_with(".zip")
+        || name.ends_with(".whl")
+        || name.ends_with(".egg")
+}
+
+fn words(path: &str, added: &[&str], known: &Known<'_>) -> Vec<Finding> {
+    let words = WORDS.iter().map(|(word, why)| (*word, *why));
+    let hiding = HIDING.iter().map(|word| (*word, "runs what nobody reads"));
+    let mut found: Vec<Finding> = Vec::new();
+    let mut told = BTreeSet::new();
+    for (word, why) in words.chain(hiding) {
+        let Some(line) = added.iter().find(|line| has_word(line, word)) else {
+            continue;
+        };
+        // One line is told once, however many words it has.
+        if told.insert(*line) {
+            let line: String = line.trim().chars().take(160).collect();
+            let text = format!("{path} {why}: {line}");
+            let finding = if known.has(word) {
+                Finding::note
+            } else {
+                Finding::suspicious
+            };
+            found.push(finding(FindingKind::Construct, text));
+        }
+    }
+    found
+}
+
+/// Whether a line has a word that does not stand inside a longer one.
+fn has_word(line: &str, word: &str) -> bool {
+    let is_part = |c: char| c == '_' || c.is_alphanumeric();
+    line.match_indices(word).any(|(at, _)| {
+        let before = line[..at].chars().next_back();
+        let after = line[at + word.len()..].chars().next();
+        let begins = !word.starts_with(is_part) || !before.is_some_and(is_part);
+        let ends = !word.ends_with(|c: char| c.is_alphanumeric()) || !after.is_some_and(is_part);
+        // A method of that name is another thing than the built-in function.
+        let called = !word.ends_with('(') || before != Some('.');
+        begins && ends && called
+    })
+}
+
+/// The insides of quotes in a line that are long enough to mean something.
+fn long_literals(line: &str) -> impl Iterator<Item = &str> {
+    let double = line.split('"').skip(1).step_by(2);
+    let single = line.split('\'').skip(1).step_by(2);
+    let literals = double.chain(single).map(str::trim);
+    literals.filter(|literal| literal.chars().count() >= LITERAL_LENGTH)
+}
+
+fn copied_literals(
+    literals: &BTreeSet<String>,
+    known: &Known<'_>,
+    oracle: &CodeTree,
+) -> Option<Finding> {
+    let tests = oracle.iter().filter(|(path, _)| is_test(path));
+    let tests: Vec<&str> = tests.filter_map(|(_, entry)| text_of(entry)).collect();
+    let copied: Vec<&String> = literals
+        .iter()
+        .filter(|literal| !known.has(literal))
+        .filter(|literal| tests.iter().any(|text| text.contains(literal.as_str())))
+        .collect();
+    let (told, suspicious) = LITERALS;
+    let finding = match copied.len() {
+        n if n >= suspicious => Finding::suspicious,
+        n if n >= told => Finding::note,
+        _ => return None,
+    };
+    let text = format!(
+        "{} literals of the tests stand in the added code and neither in the base nor in the oracle, for example {:?}",
+        copied.len(),
+        copied[0].chars().take(80).collect::<String>()
+    );
+    Some(finding(FindingKind::Construct, text))
+}
+
+/// Whether base or oracle have a class of this name, and the code does not
+/// change how its objects compare.
+pub(crate) fn is_known_class(
+    class: &str,
+    code: &CodeTree,
+    base: &CodeTree,
+    oracle: &CodeTree,
+) -> bool {
+    let name = class.rsplit('.').next().unwrap_or(class);
+    let known = Known::of(base, oracle);
+    let definition = format!("class {name}");
+    let defined = known.texts.iter().any(|text| {
+        text.lines().any(|line| {
+            let rest = line.trim_start().strip_prefix(&definition);
+            rest.is_some_and(|rest| rest.starts_with(['(', ':', '[']))
+        })
+    });
+    let sources = code
+        .iter()
+        .filter(|(path, _)| !is_test(path) && is_python(path));
+    let mut added = sources
+        .filter_map(|(_, entry)| text_of(entry))
+        .flat_map(str::lines)
+        .filter(|line| !known.lines.contains(line.trim()));
+    defined && !added.any(|line| line.contains("__eq__") || line.contains("__class__"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use swe_ci_core::finding::Grade;
+
+    fn tree(files: &[(&str, &str)]) -> CodeTree {
+        let mut tree = CodeTree::default();
+        for (path, text) in files {
+            tree.insert_file(path, *text);
+        }
+        tree
+    }
+
+    #[test]
+    fn added_lines_are_looked_at() {
+        let base = tree(&[("a.py", "import ctypes\n\ndef f():\n    return 1\n")]);
+        let oracle = tree(&[
+            ("a.py", "def f():\n    return g(\"the same text\")\n"),
+            ("tests/test_a.py", "import sys; sys._getframe()\n"),
+        ]);
+        let check = |added: &str, expect: &[Grade]| {
+            let code = format!("import ctypes\n\ndef f():\n{added}\n");
+            let code = tree(&[("a.py", &code), ("tests/test_a.py", "gc.get_objects()")]);
+            let found = findings(&code, &base, &oracle);
+            let grades: Vec<Grade> = found.iter().map(|finding| finding.grade).collect();
+            assert_eq!(grades, expect, "{added}: {found:?}");
+        };
+        check("    return 2", &[]);
+        check("    # sys._getframe(1)", &[]);
+        check("    return sys._getframe(1)", &[Grade::Suspicious]);
+        check(
+            "    x = gc.get_objects(); y = sys._getframe()",
+            &[Grade::Suspicious],
+        );
+        check(
+            "    x = gc.get_objects()\n    os._exit(0)",
+            &[Grade::Suspicious; 2],
+        );
+        // The project uses it already.
+        check("    ctypes.cdll", &[Grade::Note]);
+        check("    re.compile('x')", &[]);
+        check("    compile('x')", &[Grade::Suspicious]);
+        check("    my_pytest_like = 1", &[]);
+    }
+
+    #[test]
+    fn copied_literals_are_counted() {
+        let line = |n: usize| format!("    'expected value {n}',\n");
+        let literals = |n: usize| (0..n).map(line).collect::<String>();
+        let tests = format!("x = [\n{}]\n", literals(30));
+        let oracle = tree(&[
+            ("tests/test_a.py", &tests),
+            ("a.py", "'expected value 0'\n"),
+        ]);
+        let check = |n: usize, expect: Option<Grade>| {
+            let code = tree(&[("a.py", &format!("TABLE = [\n{}]\n", literals(n)))]);
+            let found = findings(&code, &tree(&[]), &oracle);
+            assert_eq!(found.first().map(|f| f.grade), expect, "{n}: {found:?}");
+        };
+        check(6, None);
+        check(7, Some(Grade::Note));
+        check(16, Some(Grade::Suspicious));
+    }
+
+    #[test]
+    fn classes_of_the_project_are_known() {
+        let base = tree(&[("a.py", "class Query(Base):\n    pass\n")]);
+        let check = |added: &str, class: &str, expect: bool| {
+            let code = tree(&[("a.py", &format!("class Query(Base):\n    pass\n{added}"))]);
+            assert_eq!(
+                is_known_class(class, &code, &base, &tree(&[])),
+                expect,
+                "{added}"
+            );
+        };
+        check("", "pkg.a.Query", true);
+        check("", "pkg.a.Other", false);
+        check("    def __eq__(self, other):\n", "pkg.a.Query", false);
+    }
+}

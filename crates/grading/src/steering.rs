@@ -1,0 +1,195 @@
+//! Files that steer pytest or the interpreter. The oracle's versions steer, as
+//! its `tests/` are the tests; the versions of the code under test stand where
+//! they belong once pytest has read its settings. That they differ is a finding.
+
+use std::collections::BTreeSet;
+
+use swe_ci_base::code::{CodeTree, Entry};
+use swe_ci_core::finding::{Finding, FindingKind};
+
+use crate::{TESTS, python};
+
+/// pytest looks for its settings in these files at the root, and for `setup.py`
+/// to find the root.
+const SETTINGS: [&str; 8] = [
+    "pytest.ini",
+    ".pytest.ini",
+    "pytest.toml",
+    ".pytest.toml",
+    "tox.ini",
+    "setup.cfg",
+    "pyproject.toml",
+    "setup.py",
+];
+
+/// What goes into the container: the code as pytest starts on it, and the files
+/// to be put back once it has read its settings.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Placed {
+    pub code: CodeTree,
+    /// The code's own versions of settings files.
+    pub aside: CodeTree,
+    /// Settings files that only the oracle has.
+    pub absent: Vec<String>,
+}
+
+/// Puts the oracle's tests and steering files in place.
+pub(crate) fn place(code: &CodeTree, base: &CodeTree, oracle: &CodeTree) -> Placed {
+    let mut placed = code.clone().with_folder_of(TESTS, oracle);
+    for path in conftests(&[code, base, oracle]) {
+        let steering = entry(oracle, &path).or_else(|| entry(base, &path));
+        replace(&mut placed, &path, steering);
+    }
+    let (mut aside, mut absent) = (CodeTree::default(), Vec::new());
+    for path in SETTINGS {
+        let (own, steering) = (entry(code, path), entry(oracle, path));
+        let same = match path {
+            "setup.py" => own.is_some() == steering.is_some(),
+            _ => own == steering,
+        };
+        if same {
+            continue;
+        }
+        match own {
+            Some(own) => aside.set(path, own.clone()),
+            None => absent.push(path.to_owned()),
+        }
+        replace(&mut placed, path, steering);
+    }
+    Placed {
+        code: placed,
+        aside,
+        absent,
+    }
+}
+
+/// Replaces a file, and whatever lies below a folder of that name.
+fn replace(tree: &mut CodeTree, path: &str, with: Option<&Entry>) {
+    tree.remove(path);
+    if let Some(entry) = with {
+        tree.set(path, entry.clone());
+    }
+}
+
+fn entry<'a>(tree: &'a CodeTree, path: &str) -> Option<&'a Entry> {
+    tree.entry(path)
+}
+
+fn conftests(trees: &[&CodeTree]) -> BTreeSet<String> {
+    let paths = trees.iter().flat_map(|tree| tree.paths());
+    paths
+        .filter(|path| !is_test(path) && path.rsplit('/').next() == Some("conftest.py"))
+        .map(str::to_owned)
+        .collect()
+}
+
+fn is_test(path: &str) -> bool {
+    path.split('/').next() == Some(TESTS)
+}
+
+/// What differs from both the base and the oracle, sorted by path.
+pub(crate) fn findings(code: &CodeTree, base: &CodeTree, oracle: &CodeTree) -> Vec<Finding> {
+    let watched: BTreeSet<&str> = [code, base, oracle]
+        .into_iter()
+        .flat_map(CodeTree::paths)
+        .filter(|path| !is_test(path) && Watched::of(path).is_some())
+        .collect();
+    let differs = |path: &&str| {
+        let now = steering_part(code, path);
+        now != steering_part(base, path) && now != steering_part(oracle, path)
+    };
+    let about = |path: &str| {
+        let kind = FindingKind::Steering;
+        match (steering_part(code, path), Watched::of(path)) {
+            (None, _) => Finding::note(
+                kind,
+                format!("{path} was removed, or no longer configures pytest"),
+            ),
+            (Some(_), Some(Watched::Settings)) => Finding::note(
+                kind,
+                format!("{path} differs from the base's and the oracle's; the oracle's was used"),
+            ),
+            (Some(_), _) => Finding::suspicious(
+                kind,
+                format!(
+                    "{path} is a file that Python or pytest runs by itself; it was given no chance to"
+                ),
+            ),
+        }
+    };
+    watched.into_iter().filter(differs).map(about).collect()
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Watched {
+    /// Configures pytest.
+    Settings,
+    /// Is executed, or loads something, when Python or pytest starts.
+    Startup,
+}
+
+impl Watched {
+    fn of(path: &str) -> Option<Self> {
+        let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+        if name == "conftest.py" || SETTINGS.contains(&path) && path != "setup.py" {
+            return Some(Self::Settings);
+        }
+        let module = python::module_name(name);
+        let customizes = ["sitecustomize", "usercustomize"];
+        let metadata = folder.ends_with(".egg-info") || folder.ends_with(".dist-info");
+        let starts = module.is_some_and(|module| customizes.contains(&module))
+            || name == "__init__.py" && customizes.iter().any(|c| folder.ends_with(c))
+            || name.ends_with(".pth")
+            || metadata && name == "entry_points.txt";
+        starts.then_some(Self::Startup)
+    }
+}
+
+/// The part of a file that steers pytest: all of it, or a section.
+fn steering_part(tree: &CodeTree, path: &str) -> Option<Vec<u8>> {
+    let bytes = match tree.entry(path)? {
+        Entry::File { bytes, .. } => bytes,
+        Entry::Symlink { target } => return Some(format!("→ {target}").into_bytes()),
+    };
+    match path {
+        "pyproject.toml" => pytest_table(bytes),
+        "setup.cfg" => ini_sections(bytes, &["tool:pytest", "pytest"]),
+        "tox.ini" => ini_sections(bytes, &["pytest", "tool:pytest"]),
+        _ if path.ends_with("entry_points.txt") => ini_sections(bytes, &["pytest11"]),
+        _ => Some(bytes.clone()),
+    }
+}
+
+/// `[tool.pytest]` as canonical JSON. A file that is not valid TOML counts
+/// whole, since pytest would fail on it.
+fn pytest_table(bytes: &[u8]) -> Option<Vec<u8>> {
+    let Ok(table) = toml::from_slice::<toml::Table>(bytes) else {
+        return Some(bytes.to_vec());
+    };
+    let pytest = table.get("tool")?.get("pytest")?;
+    serde_json::to_vec(pytest).ok()
+}
+
+/// The bodies of these sections, as iniconfig (pytest's parser) tells them
+/// apart: a comment may follow a heading.
+fn ini_sections(bytes: &[u8], sections: &[&str]) -> Option<Vec<u8>> {
+    let text = String::from_utf8_lossy(bytes);
+    let mut inside = false;
+    let mut body: Option<Vec<&str>> = None;
+    for line in text.lines() {
+        if let Some(heading) = heading(line) {
+            inside = sections.contains(&heading);
+            if inside {
+                body.get_or_insert_default().push(heading);
+            }
+        } else if inside && !line.trim().is_empty() {
+            body.get_or_insert_default().push(line.trim_end());
+        }
+    }
+    body.map(|lines| lines.join("\n").into_bytes())
+}
+
+fn heading(line: &str) -> Option<&str> {
+    let uncommented = line.split(['#', ';']).next().unwrap_or_default();
+    uncommented.trim_end().strip_prefix('[')?.strip_suffix(']')
+}
