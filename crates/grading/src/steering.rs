@@ -107,7 +107,7 @@ pub(crate) fn findings(code: &CodeTree, base: &CodeTree, oracle: &CodeTree) -> V
             ),
             (Some(_), Some(Watched::Settings)) => Finding::note(
                 kind,
-                format!("{path} differs from the base's and the oracle's; the oracle's was used"),
+                format!("{path} differs from the base's and the oracle's, and was not used"),
             ),
             (Some(_), _) => Finding::suspicious(
                 kind,

@@ -109,7 +109,7 @@ async fn improves_regresses_collapses() {
 }
 
 /// Grading trusts only the source of the code: weakened tests are restored, and
-/// pytest configuration outside them is a finding.
+/// what would steer pytest outside them is not used, and is a finding.
 #[tokio::test(flavor = "multi_thread")]
 async fn cheating_does_not_help() {
     let fixture = Fixture::new().await;
@@ -143,12 +143,12 @@ async fn cheating_does_not_help() {
         golden(evolution),
         "cheats solved\n\
          1 1/3 lost 0 gained 0\n\
-         2 collapsed (the report speaks of exit code 1, pytest ended with 0) lost 1 gained 0\n\
+         2 1/3 lost 0 gained 0\n\
          3 3/3 lost 0 gained 2\n"
     );
     assert_eq!(
         evolution.iterations[1].findings,
-        ["conftest.py differs from the base's and the oracle's"]
+        ["conftest.py differs from the base's and the oracle's, and was not used"]
     );
     assert!(
         evolution.iterations[0].findings.is_empty() && evolution.iterations[2].findings.is_empty()

@@ -11,7 +11,7 @@ use bollard::query_parameters::{
     DownloadFromContainerOptionsBuilder, InspectContainerOptionsBuilder,
     RemoveContainerOptionsBuilder, UploadToContainerOptionsBuilder,
 };
-use futures::{StreamExt, TryStreamExt};
+use futures::{Stream, StreamExt, TryStreamExt};
 use swe_ci_base::blocking::blocking;
 use swe_ci_base::code::CodeTree;
 
@@ -123,7 +123,7 @@ impl SandboxContainer for DockerContainer {
             let mut output = output;
             while let Some(chunk) = output.try_next().await? {
                 if on_output(chunk).is_break() {
-                    break;
+                    return self.ended(&id, output).await;
                 }
             }
             Ok::<_, SandboxError>(())
@@ -197,6 +197,31 @@ impl DockerContainer {
                 });
             }
         }
+    }
+
+    /// Returns when a command whose last word was read has ended. The output is
+    /// read on: the engine ends a command when nobody listens any more. It may
+    /// have no end, because a process that was left behind holds it open.
+    async fn ended(
+        &self,
+        exec_id: &str,
+        output: impl Stream<Item = Result<Output, SandboxError>>,
+    ) -> Result<(), SandboxError> {
+        let drained = output.for_each(|_| std::future::ready(()));
+        let ended = async {
+            loop {
+                let inspected = self.api.inspect_exec(exec_id).await;
+                if !inspected.is_ok_and(|exec| exec.running == Some(true)) {
+                    return;
+                }
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        };
+        tokio::select! {
+            () = drained => (),
+            () = ended => (),
+        }
+        Ok(())
     }
 
     async fn exit_of(&self, exec_id: &str) -> Result<Exit, SandboxError> {
