@@ -260,12 +260,14 @@ impl Evolution<'_> {
             }
         };
         let collapse = run.result.err();
+        let mut findings = integrity::findings(&code, &self.base, &self.oracle);
+        findings.extend(self.findings.iter().map(|finding| finding.text.clone()));
         let iteration = IterationRow {
             iteration: at.iteration,
             verdict,
             gained: outcomes.gained_since(before),
             outcomes,
-            findings: integrity::findings(&code, &self.base, &self.oracle),
+            findings,
             code: code_key,
             test_seconds: run.seconds,
             finished_at: now_ms(),
