@@ -289,7 +289,9 @@ impl Inspection {
     fn reference(&mut self, name: &str, value: &Value) {
         let plain = plain(name);
         let address = plain.ends_with("url") || plain.ends_with("uri");
-        let texts = value.as_array().map_or(std::slice::from_ref(value), |v| v);
+        let texts = value
+            .as_array()
+            .map_or(std::slice::from_ref(value), Vec::as_slice);
         let remote = texts.iter().filter_map(Value::as_str).any(|text| {
             let outside = if address {
                 !is_inline(text)
@@ -352,8 +354,11 @@ fn all_objects<'a>(
     name: &str,
 ) -> impl Iterator<Item = &'a Map<String, Value>> {
     let values = named(fields, name);
-    let items =
-        values.flat_map(|value| value.as_array().map_or(std::slice::from_ref(value), |v| v));
+    let items = values.flat_map(|value| {
+        value
+            .as_array()
+            .map_or(std::slice::from_ref(value), Vec::as_slice)
+    });
     items.filter_map(Value::as_object)
 }
 

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
-use hyper_util::server::conn::auto::Builder;
+use hyper::server::conn::http1::Builder;
+use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::Semaphore;
@@ -65,13 +65,11 @@ pub(super) async fn serve(
 }
 
 async fn serve_connection(stream: UnixStream, router: Router, idle: Duration) {
-    let mut builder = Builder::new(TokioExecutor::new()).http1_only();
-    builder
-        .http1()
-        .timer(TokioTimer::new())
-        .header_read_timeout(idle);
     let service = TowerToHyperService::new(router);
-    let served = builder.serve_connection(TokioIo::new(stream), service);
+    let served = Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(idle)
+        .serve_connection(TokioIo::new(stream), service);
     if let Err(error) = served.await {
         tracing::debug!("a connection to the gateway failed: {error}");
     }

@@ -80,7 +80,8 @@ impl SessionState {
     /// Counts a request that asked the provider to execute these tools. The
     /// agent can invent any number of names; further ones count as `others`.
     pub fn count_refused_tools(&self, names: &BTreeSet<String>) {
-        let counts = &mut self.totals().refused_tools;
+        let mut totals = self.totals();
+        let counts = &mut totals.refused_tools;
         for name in names {
             let full = counts.len() >= MAX_REFUSED_NAMES && !counts.contains_key(name);
             let name = if full { "others" } else { name.as_str() };

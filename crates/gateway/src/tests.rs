@@ -374,11 +374,11 @@ async fn failures_that_waiting_does_not_cure_are_not_retried() {
 async fn provider_without_credit() -> (Arc<AtomicUsize>, String) {
     let asked = Arc::new(AtomicUsize::new(0));
     let counted = asked.clone();
-    let refuse = async move || {
+    let refuse = move || {
         counted.fetch_add(1, Ordering::Relaxed);
         let error = json!({"error": {"code": "insufficient_quota", "message": "pay"}});
         let headers = [(header::RETRY_AFTER, "1")];
-        (StatusCode::TOO_MANY_REQUESTS, headers, error.to_string())
+        std::future::ready((StatusCode::TOO_MANY_REQUESTS, headers, error.to_string()))
     };
     let router = axum::Router::new().fallback(refuse);
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use axum::body::Bytes;
 use axum::http::Method;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use swe_ci_core::agent::{Endpoint, Protocol};
 use swe_ci_core::hosted_tools;
 
