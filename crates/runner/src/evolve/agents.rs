@@ -346,3 +346,33 @@ impl<'a> Agents<'a> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use swe_ci_core::finding::Grade;
+
+    #[test]
+    fn refused_tools_are_findings_of_their_step() {
+        let tools = [("mcp", 1), ("web_search", 12)];
+        let usage = ModelUsage {
+            refused_tools: tools.map(|(name, n)| (name.to_owned(), n)).into(),
+            ..ModelUsage::default()
+        };
+        let findings = usage.findings(Role::Architect);
+        let texts: Vec<&str> = findings.iter().map(|f| f.text.as_str()).collect();
+        assert_eq!(
+            texts,
+            [
+                "the architect asked the model's provider for `mcp`; the gateway refused it (1 ×)",
+                "the architect asked the model's provider for `web_search`; the gateway refused it (12 ×)",
+            ]
+        );
+        assert!(
+            findings
+                .iter()
+                .all(|f| f.grade == Grade::Note && f.kind == FindingKind::HostedTool)
+        );
+        assert!(ModelUsage::default().findings(Role::Programmer).is_empty());
+    }
+}
