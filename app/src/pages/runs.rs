@@ -94,7 +94,8 @@ fn run_row(run: RunSummary) -> impl IntoView {
                 <a href=run_href(&run.run_id)>{config.model}</a>
                 <span class="tags">
                     <Tag text=run.progress.name() tone/>
-                    <KindTag kind=config.kind/><HostedToolsTag allowed=config.allow_hosted_tools/>
+                    <KindTag kind=config.kind/>
+                    <HostedToolsTag allowed=config.allow_hosted_tools/>
                     <MarkTag mark=run.mark/>
                     <VisibilityTag visibility=run.visibility/>
                     {blocked}

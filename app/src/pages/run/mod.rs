@@ -103,7 +103,8 @@ fn Head(detail: RwSignal<RunDetail>, link: RwSignal<Link>) -> impl IntoView {
                     tone=Signal::derive(move || labels::progress_tone(progress.get()))
                 />
                 <Paused detail/>
-                <KindTag kind=config.kind/><HostedToolsTag allowed=config.allow_hosted_tools/>
+                <KindTag kind=config.kind/>
+                <HostedToolsTag allowed=config.allow_hosted_tools/>
                 <VisibilityTag visibility=summary.visibility/>
                 <Trust detail=whole.clone()/>
                 {connection}
