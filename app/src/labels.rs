@@ -200,6 +200,13 @@ pub(crate) fn time_limits(limits: &Limits) -> String {
     )
 }
 
+/// The mark of a run whose model's provider could act for the agent.
+pub(crate) const HOSTED_TOOLS: (&str, &str, Tone) = (
+    "hosted tools",
+    "The model's provider was allowed to search the web and to execute code for the agent; not ranked",
+    Tone::Warn,
+);
+
 /// "at most 20 iterations, 10 attempts per step, 1 sample per task". Imported
 /// results do not say how many attempts a step had.
 pub(crate) fn plan(config: &RunConfig) -> String {

@@ -57,6 +57,15 @@ pub(super) fn KindTag(kind: Kind) -> impl IntoView {
     labels::kind(kind).map(|(text, hint, tone)| view! { <Tag text tone hint/> })
 }
 
+/// Nothing for runs without the provider's own tools.
+#[component]
+pub(super) fn HostedToolsTag(allowed: bool) -> impl IntoView {
+    allowed.then(|| {
+        let (text, hint, tone) = labels::HOSTED_TOOLS;
+        view! { <Tag text tone hint/> }
+    })
+}
+
 /// Nothing for public runs.
 #[component]
 pub(super) fn VisibilityTag(visibility: Visibility) -> impl IntoView {

@@ -12,7 +12,7 @@ use crate::components::{
 use crate::context::Reader;
 use crate::error::AppError;
 use crate::glossary::Word;
-use crate::pages::result_table::{KindTag, MarkKey, MarkTag, VisibilityTag};
+use crate::pages::result_table::{HostedToolsTag, KindTag, MarkKey, MarkTag, VisibilityTag};
 use crate::pages::routes::{run_href, tasks_href};
 use crate::query::{Query, named, of_query};
 use crate::{format, labels};
@@ -95,6 +95,7 @@ fn run_row(run: RunSummary) -> impl IntoView {
                 <span class="tags">
                     <Tag text=run.progress.name() tone/>
                     <KindTag kind=config.kind/>
+                    <HostedToolsTag allowed=config.allow_hosted_tools/>
                     <MarkTag mark=run.mark/>
                     <VisibilityTag visibility=run.visibility/>
                     {blocked}

@@ -126,6 +126,7 @@ fn RunSheet(desk: Desk, answer: StoredValue<FormAnswer>) -> impl IntoView {
                 <Field form name="plan.max_attempts" label="Attempts per step" kind="number"/>
             </fieldset>
             <Limits form/>
+            <HostedToolsField form/>
             <VisibilityFields chosen=sent.kept("visibility")/>
             <fieldset>
                 <legend>"Before it starts"</legend>
@@ -254,6 +255,31 @@ fn Limits(form: Form) -> impl IntoView {
                 <Field form name="limits.pids" label="Processes" kind="number"/>
                 <Field form name="limits.disk_mb" label="Disk in MiB" kind="number"/>
             </details>
+        </fieldset>
+    }
+}
+
+/// Whether the provider may act for the agent.
+#[component]
+fn HostedToolsField(form: Form) -> impl IntoView {
+    const NAME: &str = "allow_hosted_tools";
+    let allowed = form.kept(NAME).is_some_and(|kept| !kept.is_empty());
+    view! {
+        <fieldset>
+            <legend>"Tools of the provider"</legend>
+            <label class="box">
+                <input
+                    type="checkbox"
+                    name=NAME
+                    value="on"
+                    checked=allowed
+                    on:change:target=move |event| {
+                        let ticked = if event.target().checked() { "on" } else { "" };
+                        form.changed(NAME, ticked.to_owned());
+                    }
+                />
+                "The provider may search the web and execute code for the agent; such a run is marked and not ranked"
+            </label>
         </fieldset>
     }
 }

@@ -10,6 +10,7 @@ pub mod csv;
 pub mod day;
 pub mod diff;
 pub mod finding;
+pub mod hosted_tools;
 pub mod metrics;
 pub mod outcomes;
 pub mod permissions;

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use crate::agent::{AgentConfig, Budget, Endpoint};
+use crate::hosted_tools;
 use crate::problems::Problems;
 use crate::step::{Plan, Role};
 use crate::task::TaskId;
@@ -60,6 +61,10 @@ pub struct RunConfig {
     pub limits: Limits,
     #[serde(default, skip_serializing_if = "Budget::is_unlimited")]
     pub budget: Budget,
+    /// Lets the model's provider search, fetch and execute for the agent. Such
+    /// a run is marked, and not ranked.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub allow_hosted_tools: bool,
 }
 
 const PROGRAMMER: &str = "programmer.";
@@ -87,6 +92,7 @@ impl RunConfig {
             plan: Plan::default(),
             limits: Limits::default(),
             budget: Budget::default(),
+            allow_hosted_tools: false,
         }
     }
 
@@ -134,6 +140,7 @@ impl RunConfig {
         problems.one_line("provider", &self.provider, 0);
         problems.day("release_date", self.release_date.as_deref());
         self.validate_agents(problems);
+        self.validate_hosted_tools(problems);
         let split = crate::task::is_plain_name(&self.split);
         problems.ensure("split", split, || "is not the name of a split".into());
         let duplicate = self.duplicate_task();
@@ -159,6 +166,28 @@ impl RunConfig {
                 let alike = programmer.harness.asks_a_model() == self.harness.asks_a_model();
                 problems.ensure("harness", alike, || {
                     "either both agents replay the history or neither does".into()
+                });
+            });
+        }
+    }
+
+    /// Neither the name of a model nor the parameters may bring tools of the
+    /// provider, unless the run allows them.
+    fn validate_hosted_tools(&self, problems: &mut Problems) {
+        let agents = self.own_agents().filter(|_| !self.allow_hosted_tools);
+        for (prefix, endpoint) in agents.filter_map(|(at, agent)| Some((at, agent.endpoint?))) {
+            problems.within(prefix, |problems| {
+                let searches = hosted_tools::is_searching_model(&endpoint.model);
+                problems.ensure("endpoint.model", !searches, || {
+                    "names a model that searches the web by itself; allow_hosted_tools = true allows it, and then the run is not ranked".into()
+                });
+                let requested = hosted_tools::requested(endpoint.protocol, &endpoint.parameters);
+                problems.ensure("endpoint.parameters", requested.is_empty(), || {
+                    let names: Vec<&str> = requested.iter().map(String::as_str).collect();
+                    format!(
+                        "`{}` makes the provider search, fetch, execute or remember; allow_hosted_tools = true allows it, and then the run is not ranked",
+                        names.join("`, `")
+                    )
                 });
             });
         }
@@ -336,6 +365,33 @@ mod tests {
         check(
             &|c| c.programmer = Some(builtin("https://x/v1")),
             &["programmer.endpoint.key", "programmer.harness"],
+        );
+    }
+
+    #[test]
+    fn hosted_tools_need_a_permission() {
+        let check = |model: &str, parameters: serde_json::Value, expect: &[&str]| {
+            let json = serde_json::json!({
+                "model": "m", "kind": "measured", "split": "demo", "harness": {"name": "builtin"},
+                "endpoint": {"url": "https://x/v1", "model": model, "parameters": parameters},
+            });
+            let mut config: RunConfig = serde_json::from_value(json).unwrap();
+            let problems = config.problems();
+            let fields: Vec<&str> = problems.iter().map(|bad| bad.field.as_str()).collect();
+            assert_eq!(fields, expect);
+            config.allow_hosted_tools = true;
+            assert_eq!(config.check(), Ok(()));
+        };
+        check("juniper-1", serde_json::json!({"temperature": 0}), &[]);
+        check(
+            "juniper-1:online",
+            serde_json::json!({}),
+            &["endpoint.model"],
+        );
+        check(
+            "juniper-1",
+            serde_json::json!({"plugins": [{"id": "web"}]}),
+            &["endpoint.parameters"],
         );
     }
 

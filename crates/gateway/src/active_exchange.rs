@@ -121,7 +121,10 @@ impl ActiveExchange {
     /// Calls the provider and streams its answer. Returns why the provider is to
     /// blame if that failed.
     async fn ask_provider(&mut self, headers: &HeaderMap) -> Option<String> {
-        let outgoing = self.request.outgoing(&self.session.config.endpoint);
+        let config = &self.session.config;
+        let outgoing = self
+            .request
+            .outgoing(&config.endpoint, config.allow_hosted_tools);
         match self.wait_for_provider(&outgoing, headers).await {
             Ok((response, _permit)) => self.pass_on(response).await,
             Err(why) => Some(self.give_up(why).await),

@@ -21,6 +21,7 @@ mod active_exchange;
 mod allowed_addresses;
 mod budget_ledger;
 mod concurrency;
+mod connections;
 mod protocol;
 mod provider_retry;
 mod recording;

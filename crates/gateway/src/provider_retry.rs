@@ -6,7 +6,8 @@
 //! [`LONGEST_PAUSE`], with jitter. It gives up when the session's total waiting
 //! time would exceed its `patience`. Statuses 429, 503 and 529 also make the
 //! [`ConcurrencyLimiter`](crate::concurrency::ConcurrencyLimiter) allow fewer
-//! concurrent requests. The harness sees only the final answer.
+//! concurrent requests. Failures that waiting does not cure are not retried.
+//! The harness sees only the final answer.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -23,6 +24,8 @@ use crate::concurrency::Permit;
 
 /// The longest pause between two tries, unless `Retry-After` is longer.
 const LONGEST_PAUSE: Duration = Duration::from_mins(1);
+/// The longest pause a provider can ask for.
+const LONGEST_REQUESTED_PAUSE: Duration = Duration::from_hours(24);
 const MAX_ERROR_BODY: usize = 64 * 1024;
 
 /// The provider's response, with a permit to hold until it is read; or why the
@@ -34,6 +37,8 @@ struct Failure {
     why: String,
     /// The provider's `Retry-After`.
     pause: Option<Duration>,
+    /// Waiting does not cure it.
+    permanent: bool,
 }
 
 impl SessionState {
@@ -61,12 +66,15 @@ impl SessionState {
             };
             drop(permit);
             self.excluded.exclude(began.elapsed());
+            if failure.permanent {
+                return Err(failure.why);
+            }
             if is_throttling(failure.status) {
                 self.limiter.on_throttled();
             }
             let pause = failure.pause.unwrap_or_else(|| with_jitter(own_pause));
-            own_pause = (own_pause * 2).min(LONGEST_PAUSE);
-            if self.excluded.total() + pause > self.config.patience {
+            own_pause = own_pause.saturating_mul(2).min(LONGEST_PAUSE);
+            if self.excluded.total().saturating_add(pause) > self.config.patience {
                 return Err(format!(
                     "the provider was waited for {} s and still fails: {}",
                     self.excluded.total().as_secs(),
@@ -99,12 +107,13 @@ impl SessionState {
         headers: &HeaderMap,
     ) -> Result<reqwest::Response, Failure> {
         if let Some(why) = self.refused_address() {
-            return Err(self.permanent_failure(None, why));
+            return Err(Failure::permanent(None, why));
         }
         let request = self.request(outgoing, headers);
-        let sent = request.map_err(Failure::without_answer)?.send().await;
+        let request = request.map_err(|why| Failure::permanent(None, why))?;
+        let sent = request.send().await;
         let response = sent.map_err(|error| match allowed_addresses::refusal(&error) {
-            Some(why) => self.permanent_failure(None, why),
+            Some(why) => Failure::permanent(None, why),
             // The text may contain the address, but not the key: it is in a
             // header.
             None => Failure::without_answer(format!("no answer ({})", innermost(&error))),
@@ -118,22 +127,14 @@ impl SessionState {
         if body.contains("insufficient_quota") {
             // OpenAI sends 429 for this too, but waiting does not help.
             let why = format!("HTTP {status}: the account has no credit left");
-            return Err(self.permanent_failure(Some(status), why));
+            return Err(Failure::permanent(Some(status), why));
         }
         Err(Failure {
             status: Some(status),
             why: format!("HTTP {status}: {}", self.without_key(&shorten(&body))),
             pause,
+            permanent: false,
         })
-    }
-
-    /// A failure that waiting does not cure: its pause exceeds the patience.
-    fn permanent_failure(&self, status: Option<StatusCode>, why: String) -> Failure {
-        Failure {
-            status,
-            why,
-            pause: Some(self.config.patience + Duration::from_secs(1)),
-        }
     }
 
     /// Why the session may not use the endpoint, if its host is an IP address.
@@ -168,7 +169,9 @@ impl SessionState {
         request = request.header(header::CONTENT_TYPE, "application/json");
         if let Some(key) = &self.config.key {
             let (name, value) = protocol::key_header(endpoint.protocol, key.expose_secret())
-                .map_err(|_| "the key has characters no header can hold")?;
+                .map_err(|_| {
+                    "the key has characters that no header can hold, such as a line break; store it again"
+                })?;
             request = request.header(name, value);
         }
         Ok(request)
@@ -181,6 +184,16 @@ impl Failure {
             status: None,
             why,
             pause: None,
+            permanent: false,
+        }
+    }
+
+    fn permanent(status: Option<StatusCode>, why: String) -> Self {
+        Self {
+            status,
+            why,
+            pause: None,
+            permanent: true,
         }
     }
 }
@@ -194,7 +207,9 @@ fn is_retryable(status: StatusCode) -> bool {
 }
 
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {
-    swe_ci_base::retry::retry_after(headers.get(header::RETRY_AFTER)?.to_str().ok()?)
+    let asked = headers.get(header::RETRY_AFTER)?.to_str().ok()?;
+    let pause = swe_ci_base::retry::retry_after(asked)?;
+    Some(pause.min(LONGEST_REQUESTED_PAUSE))
 }
 
 /// Between half and all of a pause, so that requests refused together do not
@@ -244,6 +259,11 @@ mod tests {
         check("7", Some(7));
         check("0.5", Some(0));
         check("Wed, 21 Oct 2015 07:28:00 GMT", Some(0));
+        // Absurd values overflow nothing.
+        check("1e18", Some(86_400));
+        check("18446744073709551615", None);
+        check("1e400", None);
+        check("Thu, 30 Dec 9999 00:00:00 GMT", Some(86_400));
         check("soon", None);
         check("-3", None);
         assert_eq!(retry_after(&HeaderMap::new()), None);

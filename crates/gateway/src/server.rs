@@ -2,6 +2,7 @@
 //! or refuses it in the protocol's format.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::body::Body;
 use axum::extract::{Request, State};
@@ -10,12 +11,16 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::{Router, body};
 
+use swe_ci_core::hosted_tools;
+
 use super::active_exchange;
 use super::protocol::{self, Call, Problem};
 use super::reply::content_type;
 use super::session_state::SessionState;
 
 const MAX_REQUEST: usize = 32 << 20;
+/// Maximum time from a request's head to the end of its body.
+const BODY_TIMEOUT: Duration = Duration::from_mins(2);
 /// Maximum kibibytes of all concurrent requests of a session; further requests
 /// wait.
 pub(super) const REQUEST_MEMORY_KIB: usize = 128 << 10;
@@ -55,10 +60,7 @@ async fn checked_answer(
     let memory = session.request_memory.clone();
     let memory = memory.acquire_many_owned(kibibytes(&parts.headers)).await;
     let memory = memory.map_err(|_| (Problem::BadToken, "the step is over".into()))?;
-    let bytes = body::to_bytes(body, MAX_REQUEST).await.map_err(|_| {
-        let why = format!("a request may have at most {MAX_REQUEST} bytes");
-        (Problem::TooLarge, why)
-    })?;
+    let bytes = read_body(body).await?;
     let token = protocol::token(&parts.headers, parts.uri.query());
     if token != Some(session.token.as_str()) || session.exchanges.is_closed() {
         let why = "this gateway accepts only the token of the current step";
@@ -85,11 +87,31 @@ async fn checked_answer(
         let why = format!("this step may use the model `{expected}`, not `{actual}`");
         return Err((Problem::WrongModel, why));
     }
+    if !session.config.allow_hosted_tools {
+        let hosted = agent_request.hosted_tools(endpoint);
+        if !hosted.is_empty() {
+            session.count_refused_tools(&hosted);
+            return Err((Problem::HostedTool, hosted_tools::refusal(&hosted)));
+        }
+    }
     if let Some(reached) = session.config.ledger.reached() {
         return Err((Problem::BudgetSpent, reached));
     }
     let session = session.clone();
     Ok(active_exchange::respond(session, agent_request, parts.headers, &bytes, memory).await)
+}
+
+async fn read_body(body: Body) -> Result<body::Bytes, (Problem, String)> {
+    let read = tokio::time::timeout(BODY_TIMEOUT, body::to_bytes(body, MAX_REQUEST));
+    let read = read.await.map_err(|_| {
+        let seconds = BODY_TIMEOUT.as_secs();
+        let why = format!("the body of the request did not arrive within {seconds} s");
+        (Problem::BadRequest, why)
+    })?;
+    read.map_err(|_| {
+        let why = format!("a request may have at most {MAX_REQUEST} bytes");
+        (Problem::TooLarge, why)
+    })
 }
 
 /// The memory reserved for a request before it is read.

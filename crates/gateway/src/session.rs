@@ -1,5 +1,6 @@
 //! A gateway session: one step's access to its model, from opening to closing.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
@@ -18,6 +19,7 @@ use tokio::task::AbortHandle;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use super::connections::{self, ConnectionLimits};
 use super::recording::Recorder;
 use super::session_state::{ExchangeTotals, SessionState};
 use super::{Gateway, Ledger, Recording, SOCKET, SocketMount, server};
@@ -37,6 +39,8 @@ pub struct SessionConfig {
     pub ledger: Arc<Ledger>,
     /// Maximum total time spent waiting for the provider.
     pub patience: Duration,
+    /// Whether the provider may search, fetch and execute for the agent.
+    pub allow_hosted_tools: bool,
 }
 
 /// Why a step cannot continue.
@@ -52,6 +56,9 @@ pub struct Account {
     pub traffic: Traffic,
     /// Why the provider is to blame, if the last exchange failed.
     pub trouble: Option<String>,
+    /// The refused requests by the names of the tools they asked the provider
+    /// to execute.
+    pub refused_tools: BTreeMap<String, u32>,
     /// The exchanges as JSON lines; none if there were none.
     pub recording: Option<Vec<u8>>,
 }
@@ -171,6 +178,7 @@ impl GatewaySession {
             usage: totals.usage,
             traffic: totals.traffic,
             trouble: totals.trouble.take(),
+            refused_tools: std::mem::take(&mut totals.refused_tools),
             recording,
         }
     }
@@ -203,11 +211,8 @@ fn listen(
     // this machine.
     fs::set_permissions(&socket, fs::Permissions::from_mode(0o666))?;
     let router = server::router(state.clone());
-    let server = tokio::spawn(async move {
-        if let Err(error) = axum::serve(listener, router).await {
-            tracing::warn!("the gateway's socket failed: {error}");
-        }
-    });
+    let (limits, closed) = (ConnectionLimits::default(), state.closed.clone());
+    let server = tokio::spawn(connections::serve(listener, router, limits, closed));
     Ok((socket, server.abort_handle(), socket_mount.clone()))
 }
 

@@ -1,6 +1,7 @@
 //! The state of one gateway session, shared by all its requests, and the totals
 //! of its exchanges.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use secrecy::ExposeSecret;
@@ -13,6 +14,9 @@ use tokio_util::task::TaskTracker;
 use super::recording::{Exchange, Recorder};
 use super::{Gateway, SessionConfig};
 use crate::concurrency::ConcurrencyLimiter;
+
+/// Names of refused tools that are counted one by one.
+const MAX_REFUSED_NAMES: usize = 20;
 
 #[derive(Debug)]
 pub(super) struct SessionState {
@@ -43,6 +47,8 @@ pub(super) struct ExchangeTotals {
     pub traffic: Traffic,
     /// Why the provider is to blame, if the last finished exchange failed.
     pub trouble: Option<String>,
+    /// The refused requests by the names of the hosted tools they asked for.
+    pub refused_tools: BTreeMap<String, u32>,
     /// Why the gateway last retried.
     pub last_failure: Option<String>,
     pub recorder: Recorder,
@@ -69,6 +75,19 @@ impl SessionState {
         }
         drop(totals);
         self.config.ledger.charge(usage, 1, cost);
+    }
+
+    /// Counts a request that asked the provider to execute these tools. The
+    /// agent can invent any number of names; further ones count as `others`.
+    pub fn count_refused_tools(&self, names: &BTreeSet<String>) {
+        let mut totals = self.totals();
+        let counts = &mut totals.refused_tools;
+        for name in names {
+            let full = counts.len() >= MAX_REFUSED_NAMES && !counts.contains_key(name);
+            let name = if full { "others" } else { name.as_str() };
+            let count = counts.entry(name.to_owned()).or_default();
+            *count = count.saturating_add(1);
+        }
     }
 
     pub fn give_up(&self, why: String) {

@@ -2,6 +2,7 @@
 //! counting, refusals. (Other tests cover containers.)
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use axum::body::Body;
@@ -64,6 +65,7 @@ impl Fixture {
             recording: None,
             ledger: Arc::new(ledger),
             patience: Duration::from_secs(10),
+            allow_hosted_tools: false,
         }
     }
 
@@ -343,6 +345,124 @@ async fn the_gateway_gives_up_after_its_patience() {
         panic!("not the budget");
     };
     assert!(why.contains("HTTP 500"), "{why}");
+}
+
+#[tokio::test]
+async fn failures_that_waiting_does_not_cure_are_not_retried() {
+    let fixture = Fixture::new().await;
+    let mut config = fixture.config(Protocol::Chat);
+    config.key = Some("sk-real\nkey".to_owned().into());
+    let session = fixture.gateway.open(None, config).unwrap();
+    let (_, answer) = ask(&session, Protocol::Chat, false).await;
+    assert!(answer.contains("no header can hold"), "{answer}");
+    assert!(!answer.contains("sk-real"), "{answer}");
+    assert!(matches!(session.stopped().await, StopReason::Provider(_)));
+    assert_eq!(session.close().await.traffic.retries, 0);
+    assert_eq!(fixture.llm.seen().len(), 0);
+
+    let (asked, url) = provider_without_credit().await;
+    let mut config = fixture.config(Protocol::Chat);
+    config.endpoint.url = url;
+    let session = fixture.gateway.open(None, config).unwrap();
+    let (_, answer) = ask(&session, Protocol::Chat, false).await;
+    assert!(answer.contains("no credit left"), "{answer}");
+    assert_eq!(session.close().await.traffic.retries, 0);
+    assert_eq!(asked.load(Ordering::Relaxed), 1);
+}
+
+/// A provider's address, and the number of its requests.
+async fn provider_without_credit() -> (Arc<AtomicUsize>, String) {
+    let asked = Arc::new(AtomicUsize::new(0));
+    let counted = asked.clone();
+    let refuse = move || {
+        counted.fetch_add(1, Ordering::Relaxed);
+        let error = json!({"error": {"code": "insufficient_quota", "message": "pay"}});
+        let headers = [(header::RETRY_AFTER, "1")];
+        std::future::ready((StatusCode::TOO_MANY_REQUESTS, headers, error.to_string()))
+    };
+    let router = axum::Router::new().fallback(refuse);
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/v1", listener.local_addr().unwrap());
+    tokio::spawn(async move { axum::serve(listener, router).await });
+    (asked, url)
+}
+
+#[tokio::test]
+async fn tools_of_the_provider_are_refused_and_counted() {
+    let fixture = Fixture::new().await;
+    let cases = [
+        (Protocol::Chat, json!({"type": "web_search"}), "web_search"),
+        (
+            Protocol::Responses,
+            json!({"type": "mcp", "server_url": "https://x"}),
+            "mcp",
+        ),
+        (
+            Protocol::Messages,
+            json!({"type": "web_fetch_20250910", "name": "f"}),
+            "web_fetch_20250910",
+        ),
+        (
+            Protocol::Gemini,
+            json!({"googleSearch": {}}),
+            "googleSearch",
+        ),
+    ];
+    for (protocol, tool, name) in cases {
+        let session = fixture.session(protocol);
+        let (path, mut body) = first_request(protocol, true);
+        body["tools"].as_array_mut().unwrap().push(tool);
+        for _ in 0..2 {
+            let before = fixture.llm.seen().len();
+            let response = send(&session, &path, session.token(), &body).await;
+            assert_eq!(response.status(), 400, "{protocol}");
+            let answer: Value = serde_json::from_str(&text(response).await).unwrap();
+            let message = answer["error"]["message"].as_str().unwrap();
+            assert!(
+                message.contains(&format!("`{name}` is not available")),
+                "{message}"
+            );
+            assert_eq!(fixture.llm.seen().len(), before, "the provider was asked");
+        }
+        // The harness can go on without the tool.
+        assert_eq!(ask(&session, protocol, true).await.0, 200, "{protocol}");
+        let account = session.close().await;
+        assert_eq!(account.refused_tools, [(name.to_owned(), 2)].into());
+        assert_eq!(account.trouble, None);
+
+        let mut config = fixture.config(protocol);
+        config.allow_hosted_tools = true;
+        let session = fixture.gateway.open(None, config).unwrap();
+        let response = send(&session, &path, session.token(), &body).await;
+        assert_eq!(response.status(), 200, "{protocol}");
+        assert!(session.close().await.refused_tools.is_empty());
+    }
+}
+
+#[tokio::test]
+async fn configurations_bring_no_tools_of_the_provider() {
+    let fixture = Fixture::new().await;
+    let mut config = fixture.config(Protocol::Chat);
+    let plugins = ("plugins".to_owned(), json!([{"id": "web"}]));
+    config.endpoint.parameters = [plugins].into_iter().collect();
+    let session = fixture.gateway.open(None, config).unwrap();
+    let (status, answer) = ask(&session, Protocol::Chat, false).await;
+    assert!(status == 400 && answer.contains("`plugins`"), "{answer}");
+    assert_eq!(session.close().await.refused_tools.len(), 1);
+    assert_eq!(fixture.llm.seen().len(), 0);
+}
+
+#[tokio::test]
+async fn invented_names_of_tools_are_counted_together() {
+    let fixture = Fixture::new().await;
+    let session = fixture.session(Protocol::Chat);
+    let invented = (0..30).map(|n| json!({"type": format!("invented_{n:02}")}));
+    let body = json!({"model": MODEL, "messages": [], "tools": invented.collect::<Vec<_>>()});
+    let path = first_request(Protocol::Chat, false).0;
+    let response = send(&session, &path, session.token(), &body).await;
+    assert_eq!(response.status(), 400);
+    let refused = session.close().await.refused_tools;
+    assert_eq!((refused.len(), refused["others"]), (21, 10));
 }
 
 #[tokio::test]

@@ -103,6 +103,7 @@ pub fn sheet(entries: Vec<Entry>) -> LeaderboardData {
     LeaderboardData {
         split: "s".to_owned(),
         entries,
+        with_hosted_tools: Vec::new(),
         published: Published::default(),
     }
 }

@@ -30,6 +30,7 @@ and the optional fields, with their defaults:
   provider = \"\"
   samples = 1
   plan = { max_iterations = 20, max_attempts = 10 }
+  allow_hosted_tools = false    # web search and the like; true is not ranked
 
   [limits]
   cpus_milli = 2000    # thousandths of a processor

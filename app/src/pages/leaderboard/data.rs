@@ -5,7 +5,7 @@ use leptos::server_fn::codec::GetUrl;
 use serde::{Deserialize, Serialize};
 use swe_ci_core::metrics::{Convention, Gamma};
 use swe_ci_plots::Curves;
-use swe_ci_views::leaderboard::{LeaderboardData, LeftOut, Published, Row};
+use swe_ci_views::leaderboard::{ApartRun, LeaderboardData, LeftOut, Published, Row};
 use swe_ci_views::view::SplitSummary;
 
 use crate::error::AppError;
@@ -66,6 +66,8 @@ pub struct Scene {
     pub curves: Curves,
     /// Models with counts only, which have no row in this convention.
     pub unranked: Vec<String>,
+    /// Runs that are not ranked, because their provider's tools were allowed.
+    pub with_hosted_tools: Vec<ApartRun>,
     /// The results that counting only unseen tasks leaves out, in that mode.
     pub left_out: Option<LeftOut>,
     /// The number of repositories of the counted tasks.
@@ -81,6 +83,7 @@ impl Scene {
         Self {
             curves: Curves::of(sheet, convention).rounded(),
             unranked: unranked(sheet, convention),
+            with_hosted_tools: sheet.with_hosted_tools.clone(),
             left_out,
             repositories: Self::repositories(sheet),
         }

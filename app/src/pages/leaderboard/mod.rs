@@ -26,7 +26,7 @@ use self::controls::Controls;
 use self::data::{Board, RankingSettings, board_of};
 use self::export::{Cite, Shown, api_href};
 use self::filters::Filters;
-use self::notes::{Announcer, Certainty, OnlyUnseen, Reader, Unranked};
+use self::notes::{Announcer, Certainty, OnlyUnseen, Reader, Unranked, WithHostedTools};
 use self::ranker::Ranks;
 use self::table::Ranking;
 use self::tie_mark::Places;
@@ -126,6 +126,7 @@ fn BoardView(
         <Unranked scene state/>
         <OnlyUnseen scene/>
         {table.into_any()}
+        <WithHostedTools scene/>
         {below}
     }
 }

@@ -5,13 +5,14 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use swe_ci_core::metrics::{Convention, Gamma};
 use swe_ci_core::uncertainty::{RESAMPLES, SEED};
-use swe_ci_views::leaderboard::Row;
+use swe_ci_views::leaderboard::{ApartRun, Row};
 
 use super::board_state::BoardState;
 use super::data::Scene;
 use crate::components::Term;
 use crate::format;
 use crate::glossary::Word;
+use crate::pages::routes::run_href;
 
 /// With fewer repositories, a bootstrap over them gives too narrow intervals.
 const FEW_REPOSITORIES: usize = 10;
@@ -112,6 +113,28 @@ pub(super) fn Unranked(scene: Memo<Scene>, state: BoardState) -> impl IntoView {
                 ". Their results say how many tests passed, but not which, so there is no score in the paper's convention. "
                 <a href=href data-noscroll="">"Rank in the reference convention"</a>
             </p>
+        })
+    }
+}
+
+/// Runs that are not ranked, because the provider could act for their agents.
+#[component]
+pub(super) fn WithHostedTools(scene: Memo<Scene>) -> impl IntoView {
+    let runs = Memo::new(move |_| scene.with(|scene| scene.with_hosted_tools.clone()));
+    move || {
+        let runs = runs.get();
+        (!runs.is_empty()).then(|| {
+            let one = |run: ApartRun| {
+                let href = run_href(&run.run_id);
+                view! { <a href=href>{run.model}</a>" " }
+            };
+            view! {
+                <p class="footnote apart">
+                    <strong>"Not ranked: "</strong>
+                    {runs.into_iter().map(one).collect_view()}
+                    "(their model’s provider was allowed to search the web and to execute code for the agent, and the solutions are on the web)."
+                </p>
+            }
         })
     }
 }

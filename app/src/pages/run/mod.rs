@@ -30,7 +30,7 @@ use crate::components::{
     FormAnswer, Meter, PageTop, Tag, Term, Time, Tone, crumb, fact, fetched, loaded,
 };
 use crate::glossary::Word;
-use crate::pages::result_table::{KindTag, VisibilityTag};
+use crate::pages::result_table::{HostedToolsTag, KindTag, VisibilityTag};
 use crate::pages::routes::{compare_with_href, model_href, tasks_href};
 use crate::query::path_part;
 use crate::{format, labels};
@@ -104,6 +104,7 @@ fn Head(detail: RwSignal<RunDetail>, link: RwSignal<Link>) -> impl IntoView {
                 />
                 <Paused detail/>
                 <KindTag kind=config.kind/>
+                <HostedToolsTag allowed=config.allow_hosted_tools/>
                 <VisibilityTag visibility=summary.visibility/>
                 <Trust detail=whole.clone()/>
                 {connection}

@@ -108,6 +108,7 @@ fn config(request: &ImportRequest) -> Result<RunConfig> {
         endpoint: None,
         programmer: None,
         budget: Budget::default(),
+        allow_hosted_tools: false,
     };
     check(&config)?;
     Ok(config)

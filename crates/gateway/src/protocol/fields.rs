@@ -22,6 +22,11 @@ impl Fields {
         self.0.iter().any(|(other, _)| other == name)
     }
 
+    pub fn is_true(&self, name: &str) -> bool {
+        let mut found = self.0.iter().filter(|(other, _)| other == name);
+        found.any(|(_, value)| value.trim() == "true")
+    }
+
     /// Removes all fields of this name and returns the last one's value.
     pub fn take(&mut self, name: &str) -> Option<Box<str>> {
         let last = self.0.iter().rposition(|(other, _)| other == name)?;

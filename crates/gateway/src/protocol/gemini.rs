@@ -87,7 +87,7 @@ impl Dialect for Gemini {
         let status = match problem {
             Problem::UnknownPath | Problem::WrongModel => "NOT_FOUND",
             Problem::BadToken => "UNAUTHENTICATED",
-            Problem::BadRequest | Problem::TooLarge => "INVALID_ARGUMENT",
+            Problem::BadRequest | Problem::HostedTool | Problem::TooLarge => "INVALID_ARGUMENT",
             // Not `RESOURCE_EXHAUSTED`: clients retry after that.
             Problem::BudgetSpent => "FAILED_PRECONDITION",
             Problem::ProviderFailed => "UNAVAILABLE",

@@ -58,7 +58,7 @@ impl Dialect for Messages {
         let kind = match problem {
             Problem::UnknownPath | Problem::WrongModel => "not_found_error",
             Problem::BadToken => "authentication_error",
-            Problem::BadRequest => "invalid_request_error",
+            Problem::BadRequest | Problem::HostedTool => "invalid_request_error",
             Problem::TooLarge => "request_too_large",
             Problem::BudgetSpent => "billing_error",
             Problem::ProviderFailed => "api_error",

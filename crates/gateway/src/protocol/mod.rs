@@ -15,6 +15,7 @@ mod request;
 mod responses;
 #[cfg(test)]
 mod tests;
+mod unambiguous;
 
 use axum::http::{HeaderName, header};
 use serde_json::{Value, json};
@@ -67,6 +68,7 @@ trait Dialect {
             Problem::BadToken => ("authentication_error", "invalid_api_key"),
             Problem::WrongModel => ("invalid_request_error", "model_not_found"),
             Problem::BadRequest => ("invalid_request_error", "bad_request"),
+            Problem::HostedTool => ("invalid_request_error", "tool_not_available"),
             Problem::TooLarge => ("invalid_request_error", "request_too_large"),
             Problem::BudgetSpent => ("insufficient_quota", "insufficient_quota"),
             Problem::ProviderFailed => ("server_error", "provider_failed"),

@@ -14,6 +14,8 @@ pub enum Problem {
     /// The request names another model than the configured one.
     WrongModel,
     BadRequest,
+    /// The request asks for a tool that the provider would execute.
+    HostedTool,
     TooLarge,
     BudgetSpent,
     ProviderFailed,
@@ -25,7 +27,7 @@ impl Problem {
         match self {
             Self::UnknownPath | Self::WrongModel => StatusCode::NOT_FOUND,
             Self::BadToken => StatusCode::UNAUTHORIZED,
-            Self::BadRequest => StatusCode::BAD_REQUEST,
+            Self::BadRequest | Self::HostedTool => StatusCode::BAD_REQUEST,
             Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
             Self::BudgetSpent => StatusCode::PAYMENT_REQUIRED,
             Self::ProviderFailed => StatusCode::BAD_GATEWAY,

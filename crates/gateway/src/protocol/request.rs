@@ -1,11 +1,15 @@
 //! The harness's request, and the request to the provider made from it.
 
+use std::collections::BTreeSet;
+
 use axum::body::Bytes;
 use axum::http::Method;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use swe_ci_core::agent::{Endpoint, Protocol};
+use swe_ci_core::hosted_tools;
 
 use super::fields::Fields;
+use super::unambiguous::Unambiguous;
 use super::{dialect, normalisation};
 
 /// The operation a request calls.
@@ -52,6 +56,8 @@ pub struct AgentRequest {
     /// The body as text; a tree takes several times as much memory.
     fields: Fields,
     pub counting: bool,
+    /// The tools and fields with which the provider would act for the agent.
+    hosted_tools: BTreeSet<String>,
     query: Option<&'static str>,
 }
 
@@ -87,8 +93,9 @@ pub fn parse_request(call: &Call, bytes: &[u8]) -> Result<AgentRequest, String> 
         Call::Models => return Err("a request for the list of models has no body".into()),
     };
     let not_an_object = |error| format!("the body is not a JSON object: {error}");
-    let body: Map<String, Value> = serde_json::from_slice(bytes).map_err(not_an_object)?;
+    let Unambiguous(body) = serde_json::from_slice(bytes).map_err(not_an_object)?;
     let fields: Fields = serde_json::from_slice(bytes).map_err(not_an_object)?;
+    let body = body.as_object().ok_or("the body is not a JSON object")?;
     let in_body = || body.get("model").and_then(Value::as_str);
     let model = match &route.model {
         Some(model) => model.clone(),
@@ -101,19 +108,24 @@ pub fn parse_request(call: &Call, bytes: &[u8]) -> Result<AgentRequest, String> 
         streamed: !counting && route.streamed.unwrap_or_else(in_body),
         fields,
         counting,
+        hosted_tools: hosted_tools::requested(route.protocol, body),
         query: route.query,
     })
 }
 
 impl AgentRequest {
     /// The request to the provider: it names the endpoint's model, overrides
-    /// the harness's parameters with the endpoint's, and requests usage.
-    pub fn outgoing(&self, endpoint: &Endpoint) -> Outgoing {
+    /// the harness's parameters with the endpoint's, and requests usage. Unless
+    /// hosted tools are allowed, the provider is not to store the conversation.
+    pub fn outgoing(&self, endpoint: &Endpoint, allow_hosted_tools: bool) -> Outgoing {
         let dialect = dialect(self.protocol);
         let mut body = self.fields.clone();
         if !self.counting {
             dialect.request_usage(self, &mut body);
             body.merge(&endpoint.parameters);
+        }
+        if !allow_hosted_tools && body.is_true("store") {
+            body.put("store", &false.into());
         }
         dialect.name_model(&mut body, &endpoint.model);
         Outgoing {
@@ -121,6 +133,18 @@ impl AgentRequest {
             query: self.query,
             body: body.to_string().into(),
         }
+    }
+
+    /// The names of the tools and fields with which the provider would act for
+    /// the agent, in this request or in the endpoint's configuration.
+    pub fn hosted_tools(&self, endpoint: &Endpoint) -> BTreeSet<String> {
+        let mut names = self.hosted_tools.clone();
+        // A run may be older than this rule for configurations.
+        names.extend(hosted_tools::requested(self.protocol, &endpoint.parameters));
+        if hosted_tools::is_searching_model(&endpoint.model) {
+            names.insert(endpoint.model.clone());
+        }
+        names
     }
 
     pub fn body(&self) -> Value {

@@ -69,12 +69,35 @@ fn paths_name_the_call() {
         "/v1beta/models/m:countTokens",
         Some((Gemini, true, "")),
     );
-    check(post(), "/v1beta/models/m:embedContent", None);
-    check(post(), "/v1/embeddings", None);
-    check(post(), "/", None);
-    check(Method::GET, "/v1/chat/completions", None);
     for path in ["/v1/models", "/v1beta/models?pageSize=5"] {
         assert_eq!(call(&Method::GET, path), Some(Call::Models));
+    }
+}
+
+/// A provider remembers, fetches and executes behind all other addresses.
+#[test]
+fn other_paths_are_closed() {
+    let closed = "/ /v1/embeddings /v1/completions /v1/files /v1/files/file-1/content /v1/uploads \
+        /v1/batches /v1/containers /v1/containers/cntr_1/files /v1/vector_stores/vs_1/search \
+        /v1/conversations /v1/conversations/conv_1/items /v1/responses/resp_1 \
+        /v1/responses/resp_1/cancel /v1/responses/resp_1/input_items /v1/responses/compact \
+        /v1/chat/completions/chatcmpl_1 /v1/assistants /v1/threads /v1/threads/runs /v1/evals \
+        /v1/fine_tuning/jobs /v1/images/generations /v1/audio/speech /v1/realtime/sessions \
+        /v1/messages/batches /v1/skills /v1/complete /v1/agents /v1/search /v1/models/m \
+        /v1beta/models/m:embedContent /v1beta/models/m:batchGenerateContent \
+        /v1beta/models/m:bidiGenerateContent /v1beta/cachedContents /v1beta/files \
+        /upload/v1beta/files /v1beta/fileSearchStores /v1beta/interactions /v1beta/tunedModels \
+        /v1beta/models/m:generateContent/ //v1/messages /v1/messages/ /v1/../v1/messages \
+        /V1/messages /v1/messages%2Fbatches";
+    for path in closed.split_whitespace() {
+        for method in [Method::GET, Method::POST, Method::PUT, Method::DELETE] {
+            assert_eq!(call(&method, path), None, "{method} {path}");
+        }
+    }
+    for path in ["/v1/chat/completions", "/v1/responses", "/v1/messages"] {
+        for method in [Method::GET, Method::PUT, Method::DELETE, Method::PATCH] {
+            assert_eq!(call(&method, path), None, "{method} {path}");
+        }
     }
 }
 
@@ -108,10 +131,11 @@ fn bodies_name_the_model_and_whether_to_stream() {
         assert!(why.contains(expect), "{why}");
     };
     refuse(b"", "not a JSON object: EOF");
-    refuse(b"[]", "not a JSON object: invalid type");
+    refuse(b"[]", "not a JSON object");
     refuse(b"{\"model\":\"\xff\"}", "not a JSON object");
     refuse(b"{}", "`model` is missing");
     refuse(br#"{"model":7}"#, "`model` is missing");
+    refuse(br#"{"tools":[],"tools":[]}"#, "occurs twice");
     refuse("[".repeat(100_000).as_bytes(), "not a JSON object");
 }
 
@@ -119,7 +143,7 @@ fn bodies_name_the_model_and_whether_to_stream() {
 fn the_provider_is_sent_its_own_terms() {
     let check = |path: &str, body: &str, parameters: Value, address: &str, expect: &str| {
         let request = request(path, body);
-        let out = request.outgoing(&endpoint(request.protocol, &parameters));
+        let out = request.outgoing(&endpoint(request.protocol, &parameters), false);
         let query = out
             .query
             .map(|query| format!("?{query}"))
@@ -149,6 +173,14 @@ fn the_provider_is_sent_its_own_terms() {
         json!({"stream_options": null}),
         "/chat/completions",
         r#"{"stream":true,"model":"the/model 1"}"#,
+    );
+    // The provider is not to remember it.
+    check(
+        "/v1/responses",
+        r#"{"model":"m","store": true}"#,
+        json!({}),
+        "/responses",
+        r#"{"store":false,"model":"the/model 1"}"#,
     );
     check(
         "/v1/responses",

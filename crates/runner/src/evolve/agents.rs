@@ -1,11 +1,13 @@
 //! Running agents: the harness behind each role, its gateway session, and the
 //! model usage of an attempt.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use swe_ci_base::code::CodeTree;
 use swe_ci_core::agent::AgentConfig;
+use swe_ci_core::finding::{Finding, FindingKind};
 use swe_ci_core::permissions::RunPermissions;
 use swe_ci_core::step::{Role, StepOutcome};
 use swe_ci_core::usage::{Traffic, Usage};
@@ -31,6 +33,7 @@ pub(super) struct Agents<'a> {
     ledger: Arc<Ledger>,
     permissions: RunPermissions,
     limits: swe_ci_core::run::Limits,
+    allow_hosted_tools: bool,
     waits: ProviderWaits<'a>,
     /// Open while an agent that uses a model is running.
     session: Option<GatewaySession>,
@@ -70,6 +73,24 @@ pub(super) struct ModelUsage {
     pub layer: Option<String>,
     /// Why the provider is at fault, if it is.
     pub trouble: Option<String>,
+    /// Requests the gateway refused, by the tools they asked the provider to
+    /// execute.
+    pub refused_tools: BTreeMap<String, u32>,
+}
+
+impl ModelUsage {
+    /// What the gateway refused in a step, worth knowing to a reader of its
+    /// iteration.
+    pub fn findings(&self, role: Role) -> Vec<Finding> {
+        let finding = |(tool, requests): (&String, &u32)| {
+            let text = format!(
+                "the {} asked the model's provider for `{tool}`; the gateway refused it ({requests} ×)",
+                role.name()
+            );
+            Finding::note(FindingKind::HostedTool, text)
+        };
+        self.refused_tools.iter().map(finding).collect()
+    }
 }
 
 /// One piece of work for an agent.
@@ -111,6 +132,7 @@ impl<'a> Agents<'a> {
             ledger: evolver.ledgers.of_run(&claim.run_id, new),
             permissions: run.permissions.clone(),
             limits: config.limits,
+            allow_hosted_tools: config.allow_hosted_tools,
             waits: ProviderWaits {
                 events: &evolver.events,
                 claim,
@@ -220,6 +242,7 @@ impl<'a> Agents<'a> {
             recording: work.recording.clone(),
             ledger: self.ledger.clone(),
             patience: Duration::from_secs(self.limits.patience_seconds.into()),
+            allow_hosted_tools: self.allow_hosted_tools,
         };
         let socket_mount = work.container.socket_mount.as_ref();
         Ok(self.evolver.gateway.open(socket_mount, config)?)
@@ -307,6 +330,7 @@ impl<'a> Agents<'a> {
         self.model_usage.usage = Some(account.usage);
         self.model_usage.traffic = Some(account.traffic);
         self.model_usage.trouble = account.trouble;
+        self.model_usage.refused_tools = account.refused_tools;
         if let Some(lines) = account.recording {
             match self.evolver.artifacts.put(key, lines).await {
                 Ok(key) => self.model_usage.trajectory = Some(key),
@@ -321,5 +345,35 @@ impl<'a> Agents<'a> {
             Role::Programmer => Some(&self.programmer),
             Role::Test => None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use swe_ci_core::finding::Grade;
+
+    #[test]
+    fn refused_tools_are_findings_of_their_step() {
+        let tools = [("mcp", 1), ("web_search", 12)];
+        let usage = ModelUsage {
+            refused_tools: tools.map(|(name, n)| (name.to_owned(), n)).into(),
+            ..ModelUsage::default()
+        };
+        let findings = usage.findings(Role::Architect);
+        let texts: Vec<&str> = findings.iter().map(|f| f.text.as_str()).collect();
+        assert_eq!(
+            texts,
+            [
+                "the architect asked the model's provider for `mcp`; the gateway refused it (1 ×)",
+                "the architect asked the model's provider for `web_search`; the gateway refused it (12 ×)",
+            ]
+        );
+        assert!(
+            findings
+                .iter()
+                .all(|f| f.grade == Grade::Note && f.kind == FindingKind::HostedTool)
+        );
+        assert!(ModelUsage::default().findings(Role::Programmer).is_empty());
     }
 }

@@ -266,12 +266,14 @@ impl Evolution<'_> {
             }
         };
         let collapse = run.result.err();
+        let findings = run.findings.iter().chain(&self.findings);
+        let findings = findings.map(|finding| finding.text.clone()).collect();
         let iteration = IterationRow {
             iteration: at.iteration,
             verdict,
             gained: outcomes.gained_since(before),
             outcomes,
-            findings: run.findings.into_iter().map(|f| f.text).collect(),
+            findings,
             code: code_key,
             test_seconds: run.seconds,
             finished_at: now_ms(),

@@ -22,6 +22,7 @@ use swe_ci_base::blocking::blocking;
 use swe_ci_base::clock::now_ms;
 use swe_ci_base::code::CodeTree;
 use swe_ci_base::error::{Error, Result};
+use swe_ci_core::finding::Finding;
 use swe_ci_core::run::{Progress, RunConfig};
 use swe_ci_core::step::{Cursor, Ending, Plan, State, StepOutcome};
 use swe_ci_dataset::TaskFolders;
@@ -273,6 +274,9 @@ struct Evolution<'a> {
     oracle: Arc<CodeTree>,
     steps: Vec<StepRow>,
     iterations: Vec<IterationRow>,
+    /// Noticed in the steps of the current iteration, until its test step
+    /// records them.
+    findings: Vec<Finding>,
     /// The container of the current step.
     container: Option<Container>,
     /// The code read or written last, by its artifact.
@@ -325,6 +329,7 @@ impl<'a> Evolution<'a> {
             oracle: Arc::new(oracle),
             steps,
             iterations,
+            findings: Vec::new(),
             container: None,
             cache: None,
         })
@@ -359,6 +364,7 @@ impl<'a> Evolution<'a> {
         next: State,
     ) -> Result<()> {
         let usage = std::mem::take(&mut self.agents.model_usage);
+        self.findings.extend(usage.findings(at.role));
         let container = self.container.take();
         let step = step_row(at, started_at, &attempt, usage, container);
         let iteration = attempt.iteration.as_ref();
@@ -367,6 +373,9 @@ impl<'a> Evolution<'a> {
             .record(claim, worker, &step, iteration, next)
             .await?;
         self.steps.push(step);
+        if attempt.iteration.is_some() {
+            self.findings.clear();
+        }
         self.iterations.extend(attempt.iteration);
         Ok(())
     }

@@ -40,6 +40,10 @@ pub struct Card {
     pub limits: Option<Limits>,
     /// The final budget, if it was raised.
     pub budget: Budget,
+    /// Whether the model's provider could search, fetch and execute for the
+    /// agent.
+    #[serde(default)]
+    pub allow_hosted_tools: bool,
     pub metric_version: u32,
     pub platform_version: String,
     /// Intervals come from this many resamples, drawn from this seed.
@@ -122,6 +126,7 @@ impl Card {
             samples: run.config.samples,
             plan: run.config.plan,
             budget: run.steering.budget,
+            allow_hosted_tools: run.config.allow_hosted_tools,
             metric_version: provenance.metric_version,
             platform_version: provenance.platform_version,
             resamples: RESAMPLES,

@@ -91,6 +91,9 @@ impl CardText {
         self.fact("Plan", plan(card));
         self.fact("Step limits", card.limits.map(limits).unwrap_or_default());
         self.fact("Budget", budget(&card.budget));
+        if card.allow_hosted_tools {
+            self.fact("Hosted tools", "allowed; not ranked");
+        }
         let metrics = format!("version {}", card.metric_version);
         self.fact("Metric definitions", metrics);
         let intervals = format!(

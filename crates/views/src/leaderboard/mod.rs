@@ -45,8 +45,19 @@ use swe_ci_core::usage::Usage;
 pub struct LeaderboardData {
     pub split: String,
     pub entries: Vec<Entry>,
+    /// Runs with scores that are in no ranking, because their model's provider
+    /// could search, fetch and execute for the agent.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub with_hosted_tools: Vec<ApartRun>,
     /// Results that are known only from publications; never ranked.
     pub published: Published,
+}
+
+/// A run beside the ranking.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ApartRun {
+    pub run_id: String,
+    pub model: String,
 }
 
 // Published results appear beside the ranking, never in it: without the raw data

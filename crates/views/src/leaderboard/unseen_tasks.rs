@@ -42,6 +42,7 @@ impl LeaderboardData {
         let data = Self {
             split: self.split.clone(),
             entries: entries.collect(),
+            with_hosted_tools: self.with_hosted_tools.clone(),
             published: self.published.clone(),
         };
         for names in [

@@ -157,6 +157,7 @@ impl Parser<'_> {
                 requests: self.some("budget.requests"),
                 seconds: self.some("budget.seconds"),
             },
+            allow_hosted_tools: self.some_text("allow_hosted_tools").is_some(),
         }
     }
 
@@ -305,6 +306,7 @@ mod tests {
         full.release_date = Some("2026-01-31".into());
         full.tasks = ["a-1", "b-2"].map(|id| TaskId::new(id).unwrap()).into();
         full.budget.usd = Some(2.5);
+        full.allow_hosted_tools = true;
         let endpoint = full.endpoint.as_mut().unwrap();
         endpoint.key = Some("acme".into());
         let parameters = serde_json::json!({"temperature": 0.5, "thinking": {"on": true}});

@@ -216,6 +216,37 @@ async fn private_runs_are_not_there_for_others() {
     assert_eq!(seen.summary.withdrawn.as_deref(), Some("a mistake"));
 }
 
+/// An agent may have read the solutions through its provider.
+#[tokio::test]
+async fn runs_with_hosted_tools_are_beside_the_ranking() {
+    let folder = tempfile::tempdir().unwrap();
+    let engine = engine_with_runs(folder.path()).await;
+    let config = RunConfig {
+        allow_hosted_tools: true,
+        ..config("other")
+    };
+    let config = serde_json::to_string(&config).unwrap();
+    let url = format!("sqlite:{}", folder.path().join("swe-ci.sqlite").display());
+    let mut database = sqlx::SqliteConnection::connect(&url).await.unwrap();
+    let update = format!("UPDATE runs SET config = '{config}' WHERE id = 'other'");
+    let update = sqlx::raw_sql(sqlx::AssertSqlSafe(update));
+    update.execute(&mut database).await.unwrap();
+
+    let sheet = engine.sheet("s").await.unwrap();
+    let ranked = sheet.entries.iter().any(|entry| entry.run_id == "other");
+    let apart: Vec<&str> = sheet
+        .with_hosted_tools
+        .iter()
+        .map(|run| run.run_id.as_str())
+        .collect();
+    assert_eq!((ranked, apart), (false, vec!["other"]));
+    let scores = engine
+        .scores("other", Gamma::ONE, Convention::Paper)
+        .await
+        .unwrap();
+    assert!(!scores.tasks.is_empty(), "it has scores of its own");
+}
+
 #[tokio::test]
 async fn permissions_to_publish_and_withdraw() {
     let data = tempfile::tempdir().unwrap();

@@ -9,7 +9,7 @@ use swe_ci_core::run::Progress;
 use swe_ci_core::step::Ending;
 use swe_ci_core::task::TaskId;
 use swe_ci_store::{EvolutionRow, TaskRow};
-use swe_ci_views::leaderboard::{Entry, LeaderboardData, Sample, ScoredTask};
+use swe_ci_views::leaderboard::{ApartRun, Entry, LeaderboardData, Sample, ScoredTask};
 use swe_ci_views::style::EvolutionStyle;
 use swe_ci_views::view::{Provenance, RunSummary};
 
@@ -23,18 +23,26 @@ impl Engine {
     pub(super) async fn compute_leaderboard(&self, split: &str) -> Result<LeaderboardData> {
         self.check_split(split).await?;
         let origins = self.origins(split).await?;
-        let mut entries = Vec::new();
+        let (mut entries, mut with_hosted_tools) = (Vec::new(), Vec::new());
         for run in self.store.runs_of_split(split).await? {
             // A run over some tasks of a split cannot be compared with one over
             // all.
             let whole = run.config.tasks.is_empty();
-            if whole && run.progress != Progress::Cancelled {
-                entries.extend(self.entry(&run, &origins).await?);
+            if !whole || run.progress == Progress::Cancelled {
+                continue;
+            }
+            match self.entry(&run, &origins).await? {
+                Some(entry) if run.config.allow_hosted_tools => with_hosted_tools.push(ApartRun {
+                    run_id: entry.run_id,
+                    model: entry.model,
+                }),
+                entry => entries.extend(entry),
             }
         }
         Ok(LeaderboardData {
             split: split.to_owned(),
             entries,
+            with_hosted_tools,
             published: published().clone(),
         })
     }

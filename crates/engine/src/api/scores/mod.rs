@@ -156,6 +156,7 @@ impl Engine {
         let leaderboard = LeaderboardData {
             split: run.config.split,
             entries: entry.into_iter().collect(),
+            with_hosted_tools: Vec::new(),
             published: published().clone(),
         };
         let scores = blocking(move || {

@@ -124,6 +124,33 @@ fn ours_can_be_used_and_an_operators_stand_beside_them() {
             assert!(!line.contains('\n'), "{name}: {line}");
         }
     }
+    for (name, path, words) in [
+        (
+            "codex",
+            "home/.codex/config.toml",
+            "web_search = \"disabled\"",
+        ),
+        (
+            "gemini-cli",
+            "home/.gemini/settings.json",
+            "google_web_search",
+        ),
+        (
+            "opencode",
+            "home/.config/opencode/opencode.json",
+            "\"websearch\": \"deny\"",
+        ),
+        ("qwen-code", "home/.qwen/settings.json", "web_search"),
+        ("iflow-cli", "home/.iflow/settings.json", "web_search"),
+    ] {
+        let program = ours.get(name).unwrap();
+        let job = program.job(&program.version, &VALUES).unwrap();
+        let file = String::from_utf8(job.files.file(path).unwrap().to_vec()).unwrap();
+        assert!(
+            file.contains(words),
+            "{name} does not switch hosted tools off: {file}"
+        );
+    }
     let tarball = ours.get("iflow-cli").unwrap().recipe("0.5.19").tarball;
     assert_eq!(tarball.as_deref(), Some("iflow-cli-0.5.19.tgz"));
 
