@@ -28,7 +28,7 @@ pub fn today() -> String {
 
 /// Seconds between two unix milliseconds.
 pub fn seconds_between(from_ms: i64, to_ms: i64) -> f64 {
-    (to_ms - from_ms) as f64 / 1_000.0
+    to_ms.saturating_sub(from_ms) as f64 / 1_000.0
 }
 
 /// Time in which an agent cannot work because it has to wait; it does not count

@@ -1,5 +1,6 @@
 //! Shared basics of the crates that do I/O: one error type, the clock, blocking
-//! work, digests, files, retries, and code trees.
+//! work, digests, files, retries, panics, failures of the machine, and code
+//! trees.
 
 pub mod blocking;
 pub mod clock;
@@ -7,6 +8,8 @@ pub mod code;
 pub mod digest;
 pub mod error;
 pub mod files;
+pub mod machine_failure;
+pub mod panics;
 pub mod retry;
 
 pub use error::{Error, Result};

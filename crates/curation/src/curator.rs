@@ -2,7 +2,6 @@
 //! once, so that another process can resume after them.
 
 use std::collections::HashMap;
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
@@ -11,27 +10,25 @@ use jiff::Timestamp;
 use swe_ci_base::blocking::blocking;
 use swe_ci_base::digest::sha256_hex;
 use swe_ci_base::error::{Error, Result};
-use swe_ci_base::{Say, as_u32, files};
+use swe_ci_base::machine_failure::{is_machine_failure, tells_of_machine_failure};
+use swe_ci_base::{Say, files};
 use swe_ci_candidates::environment::distribution::Finder;
 use swe_ci_candidates::environment::python::BaseImages;
-use swe_ci_candidates::{KeptSpan, facts, spans};
 use swe_ci_core::run::Limits;
 use swe_ci_core::task::TaskId;
 use swe_ci_dataset::{History, TaskLine, TaskPreparation};
 use swe_ci_sandbox::host;
 use swe_ci_sandbox::images::BuildNetwork;
-use swe_ci_store::{CandidateRow, CuratedRepository, TaskRow};
+use swe_ci_store::{CandidateRow, TaskRow};
 use swe_ci_views::curation::{BuildAttempt, Fate};
 use swe_ci_views::view::TaskState;
 use tokio_util::sync::CancellationToken;
 
 use crate::environment::Builder;
 use crate::origin::{Fetcher, checkout, repository_folder};
-use crate::plan::{Origin, Plan};
+use crate::plan::Plan;
 use crate::ranking::{self, Beyond, Ranked};
 use crate::{Curations, unavailable};
-
-const REPOSITORIES_AT_A_TIME: usize = 2;
 
 pub struct Curator<'a> {
     pub curations: &'a Curations<'a>,
@@ -51,94 +48,6 @@ pub struct Curator<'a> {
 }
 
 impl Curator<'_> {
-    /// The first two stages: examines the repositories that are still waiting.
-    pub async fn examine_repositories(&self) -> Result<()> {
-        let store = self.curations.store;
-        let waiting = store.curated_repositories(self.id).await?.into_iter();
-        let waiting = waiting.filter(|repository| repository.fate == Fate::Waiting);
-        futures::stream::iter(waiting.map(Ok))
-            .try_for_each_concurrent(REPOSITORIES_AT_A_TIME, |repository| {
-                self.examine_repository(repository)
-            })
-            .await
-    }
-
-    async fn examine_repository(&self, mut repository: CuratedRepository) -> Result<()> {
-        self.check_not_stopped()?;
-        let examined = self.examine(&mut repository).await;
-        self.check_not_stopped()?;
-        let candidates = examined.unwrap_or_else(|dropped| {
-            repository.fate = dropped;
-            Vec::new()
-        });
-        let result = match &repository.fate {
-            Fate::Dropped { reason, detail } => format!("dropped, {reason}: {detail}"),
-            _ => format!(
-                "{} commits, {} candidates",
-                repository.commits,
-                candidates.len()
-            ),
-        };
-        (self.say)(format!("{}: {result}", repository.name));
-        let store = self.curations.store;
-        store.put_found(self.id, &repository, &candidates).await
-    }
-
-    /// The candidates of a repository, or why it has none.
-    async fn examine(
-        &self,
-        repository: &mut CuratedRepository,
-    ) -> std::result::Result<Vec<CandidateRow>, Fate> {
-        let folder = repository_folder(&self.home, repository.position);
-        let unreadable = |e: anyhow::Error| Fate::dropped("unreadable", format!("{e:#}"));
-        let origin = serde_json::from_str(&repository.source);
-        let origin: Origin = origin.map_err(|e| unreadable(e.into()))?;
-        let fetched = self.fetcher.fetch(&origin, &folder).await;
-        fetched.map_err(|e| Fate::dropped("not to be had", format!("{e:#}")))?;
-        let branch = match &origin {
-            Origin::Git { branch, .. } => branch.clone(),
-            // Its first commit is checked out; the branch has all of them.
-            Origin::Package { .. } => Some("main".to_owned()),
-        };
-        let (stop, rules) = (self.stop.clone(), self.plan.spans.clone());
-        let collect = self.plan.collect.clone();
-        let examined = blocking(move || {
-            let watch = |_| match stop.is_cancelled() {
-                true => ControlFlow::Break(()),
-                false => ControlFlow::Continue(()),
-            };
-            let facts = facts(&folder, branch.as_deref().unwrap_or("HEAD"), &watch)?;
-            let refusals = collect.refuse(&facts);
-            let report = || spans(&folder, branch.as_deref(), &rules, &watch);
-            let report = refusals.is_empty().then(report).transpose()?;
-            Ok((facts, refusals, report))
-        });
-        let (facts, refusals, report) = examined.await.map_err(unreadable)?;
-        let licences: Vec<&str> = facts.licences.iter().map(|l| l.spdx.as_str()).collect();
-        repository.licence = licences.first().map(|_| licences.join(" AND "));
-        repository.commits = as_u32(facts.commits);
-        let Some(report) = report else {
-            let all: Vec<String> = refusals.iter().map(ToString::to_string).collect();
-            let reason = refusals.first().map_or("refused", |first| first.name());
-            return Err(Fate::dropped(reason, all.join("; ")));
-        };
-        let mut dropped: Vec<(String, u32)> = Vec::new();
-        if report.singles > 0 {
-            dropped.push(("a single commit".into(), as_u32(report.singles)));
-        }
-        for (reason, n) in report.reasons() {
-            dropped.push((reason.replace('_', " "), as_u32(n)));
-        }
-        let most = self.plan.limits.candidates_per_repository;
-        if let Some(rest @ 1..) = report.kept.len().checked_sub(most) {
-            dropped.push(("beyond the largest of its repository".into(), as_u32(rest)));
-        }
-        repository.spans = Some(dropped);
-        repository.fate = Fate::Survived;
-        let spans = report.kept.iter().take(most);
-        Ok(spans.map(|found| candidate(repository, found)).collect())
-    }
-
     /// The third stage: builds the missing environments.
     pub async fn build_environments(&self) -> Result<()> {
         let waiting = self.candidates(|candidate| candidate.environment == Fate::Waiting);
@@ -155,7 +64,11 @@ impl Curator<'_> {
         cache.ensure_free_space(ENVIRONMENT_BYTES).await?;
         let folder = repository_folder(&self.home, candidate.repository);
         let (history, sha) = (History::new(folder), candidate.target_sha.clone());
-        let read = blocking(move || Ok((history.code(&sha)?, history.commit(&sha)?.time)));
+        let read = blocking(move || {
+            let time = Timestamp::from_second(history.commit(&sha)?.time);
+            let time = time.context("no calendar has the time of the target")?;
+            Ok((history.code(&sha)?, time))
+        });
         let builder = Builder {
             images: curations.images,
             sandbox: curations.sandbox,
@@ -173,7 +86,6 @@ impl Curator<'_> {
         };
         match read.await {
             Ok((target, time)) => {
-                let time = Timestamp::from_second(time).context("the target has no time")?;
                 let tag = self.tag(&candidate);
                 let building = builder.build(&tag, &target, time, None, &tell);
                 let built = self.unless_stopped(building).await??;
@@ -184,7 +96,7 @@ impl Curator<'_> {
                 candidate.image = built.image;
                 candidate.attempts = built.attempts;
             }
-            Err(why) => candidate.environment = Fate::dropped("unreadable", format!("{why:#}")),
+            Err(why) => candidate.environment = unreadable(why)?,
         }
         curations.store.put_candidate(self.id, &candidate).await
     }
@@ -209,7 +121,7 @@ impl Curator<'_> {
                 candidate.filtered = self.fate_of(&row);
                 candidate.prepared = Some(row);
             }
-            Err(why) => candidate.filtered = Fate::dropped("unreadable", format!("{why:#}")),
+            Err(why) => candidate.filtered = unreadable(why)?,
         }
         let gap = candidate.prepared.as_ref();
         let gap = gap.map_or(0, |row| row.suite.counts.gap());
@@ -375,14 +287,14 @@ impl Curator<'_> {
         format!("swe-ci/curated:{}", &key[..24])
     }
 
-    fn check_not_stopped(&self) -> Result<()> {
+    pub(super) fn check_not_stopped(&self) -> Result<()> {
         match self.stop.is_cancelled() {
             true => Err(stopped()),
             false => Ok(()),
         }
     }
 
-    async fn unless_stopped<T>(&self, work: impl Future<Output = T>) -> Result<T> {
+    pub(super) async fn unless_stopped<T>(&self, work: impl Future<Output = T>) -> Result<T> {
         let done = self.stop.run_until_cancelled(work).await;
         done.ok_or_else(stopped)
     }
@@ -392,26 +304,19 @@ fn stopped() -> Error {
     Error::Conflict("the curation was stopped".into())
 }
 
-const ENVIRONMENT_BYTES: u64 = 2 << 30;
-
-fn candidate(repository: &CuratedRepository, found: &KeptSpan) -> CandidateRow {
-    let KeptSpan { span, changes } = found;
-    let [base, target] = [&span.base, &span.target].map(|sha| &sha[..7.min(sha.len())]);
-    CandidateRow {
-        task_id: format!("{}__{base}__{target}", repository.name),
-        repository: repository.position,
-        base_sha: span.base.clone(),
-        target_sha: span.target.clone(),
-        commits: as_u32(span.commits),
-        days: span.days,
-        modified_lines: as_u32(changes.total().modified()),
-        environment: Fate::Waiting,
-        filtered: Fate::Waiting,
-        image: String::new(),
-        attempts: Vec::new(),
-        prepared: None,
+/// The fate of something that cannot be read.
+///
+/// # Errors
+/// [`Error::Unavailable`] when this machine is at fault: it is read again when
+/// the curation resumes.
+pub(super) fn unreadable(why: anyhow::Error) -> Result<Fate> {
+    if is_machine_failure(&why) || tells_of_machine_failure(&format!("{why:#}")) {
+        return Err(unavailable(why));
     }
+    Ok(Fate::dropped("unreadable", format!("{why:#}")))
 }
+
+const ENVIRONMENT_BYTES: u64 = 2 << 30;
 
 /// The repository in the name of a curated task.
 fn repository_of(task: &str) -> &str {

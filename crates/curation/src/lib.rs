@@ -7,6 +7,8 @@
 
 mod curator;
 mod environment;
+mod examination;
+mod fetch_failure;
 mod origin;
 mod plan;
 mod queue;

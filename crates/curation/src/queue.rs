@@ -9,6 +9,7 @@ use anyhow::Context;
 use jiff::Timestamp;
 use swe_ci_base::blocking::blocking;
 use swe_ci_base::error::{Error, Result};
+use swe_ci_base::panics::catch_panic;
 use swe_ci_base::{Say, files};
 use swe_ci_candidates::environment::distribution::{Finder, Index};
 use swe_ci_candidates::environment::python::BaseImages;
@@ -101,7 +102,9 @@ impl Curations<'_> {
         }
         let stop = stop.child_token();
         let ended = tokio::select! {
-            ended = self.stages(row, say, &stop) => ended,
+            // A panic fails this curation; it would end the worker otherwise, and
+            // the next one would begin with the same.
+            ended = catch_panic(self.stages(row, say, &stop)) => ended.unwrap_or_else(|e| Err(e.into())),
             () = self.until_cancelled(&row.id) => {
                 stop.cancel();
                 return self.remove_intermediates(&row.id).await;

@@ -15,7 +15,9 @@ pub mod tiny;
 
 use std::path::{Path, PathBuf};
 
+use swe_ci_base::digest::sha256_hex;
 use swe_ci_core::task::TaskId;
+use swe_ci_store::TaskRow;
 
 pub use history::{CommitInfo, History};
 pub use import::{ImportOptions, Importer};
@@ -55,7 +57,15 @@ fn metadata_file(folder: &Path, split: &str) -> PathBuf {
     folder.join("metadata").join(format!("{split}.csv"))
 }
 
-/// The key of the artifact with the test report of a task's base code.
-pub fn base_report_key(task: &TaskId) -> String {
-    format!("tasks/{task}/base-report.json")
+/// The artifact with the test report of a task's base code.
+pub fn base_report_of(task: &TaskRow) -> String {
+    // Tasks prepared by earlier versions have it under their name.
+    let named = || format!("tasks/{}/base-report.json.zst", task.id);
+    task.base_report.clone().unwrap_or_else(named)
+}
+
+/// The key for a new base report: by its content, because runs keep the report
+/// of the task as they were started on it.
+fn base_report_key(task: &TaskId, report: &[u8]) -> String {
+    format!("tasks/{task}/base-report-{}.json", sha256_hex(report))
 }

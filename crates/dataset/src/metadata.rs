@@ -44,6 +44,7 @@ impl TaskLine {
             state,
             image: String::new(),
             suite: Suite::none(),
+            base_report: None,
             suite_seconds: 0.0,
             commits: 0,
             span_days: 0.0,

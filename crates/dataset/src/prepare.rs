@@ -7,6 +7,7 @@ use swe_ci_base::blocking::blocking;
 use swe_ci_base::code::CodeTree;
 use swe_ci_base::error::{Error, Result};
 use swe_ci_base::files::{self, UnpackLimits};
+use swe_ci_base::machine_failure::{is_machine_failure, tells_of_machine_failure};
 use swe_ci_candidates::{Change, Changes, Facts, changes, facts, unwatched};
 use swe_ci_core::report::Report;
 use swe_ci_core::run::Limits;
@@ -68,10 +69,9 @@ impl TaskPreparation<'_> {
         self.ensure_free_space(&data).await?;
         let ends = self.unpack(&data, line).await?;
         row.commits = u32::try_from(ends.commits).unwrap_or(u32::MAX);
-        row.span_days = (ends.times.1 - ends.times.0) as f64 / 86_400.0;
-        row.target_time = Some(ends.times.1 * 1_000);
-        let image = self.image_cache.load(&data.join("image.tar.gz")).await;
-        row.image = image.map_err(|e| PrepareError::task(&e))?;
+        row.span_days = days_between(ends.times.0, ends.times.1);
+        row.target_time = milliseconds(ends.times.1);
+        row.image = self.load_image(&data.join("image.tar.gz")).await?;
 
         // The base comes second: if it fails, the repeats are not needed.
         let first = self.test(row, &ends, End::Target).await?;
@@ -98,8 +98,8 @@ impl TaskPreparation<'_> {
             ..found
         };
         row.suite = Suite::of(tests, &base.report);
-        let key = base_report_key(&row.id);
-        self.artifacts.put(&key, base.raw).await?;
+        let key = base_report_key(&row.id, &base.raw);
+        row.base_report = Some(self.artifacts.put(&key, base.raw).await?);
         Ok(())
     }
 
@@ -141,7 +141,18 @@ impl TaskPreparation<'_> {
                 oracle: history.code(&target)?,
             })
         });
-        ends.await.map_err(|e| PrepareError::task(&e))
+        ends.await.map_err(PrepareError::of)
+    }
+
+    async fn load_image(&self, archive: &Path) -> Prepared<String> {
+        let error = match self.image_cache.load(archive).await {
+            Ok(digest) => return Ok(digest),
+            Err(error) => error,
+        };
+        let space = self.image_cache.ensure_free_space(0).await;
+        space.map_err(PrepareError::Platform)?;
+        let engine_answers = self.sandbox.ping().await.is_ok();
+        Err(PrepareError::of_image(error, engine_answers))
     }
 
     /// Runs the suite on one end of a task.
@@ -230,6 +241,17 @@ fn lines_changed(changes: &Changes) -> LinesChanged {
     }
 }
 
+/// The author of a commit decides its time, so it can be any number.
+fn days_between(from: i64, to: i64) -> f64 {
+    (to as f64 - from as f64) / 86_400.0
+}
+
+/// A time in unix seconds as milliseconds; `None` for one that no calendar has.
+fn milliseconds(seconds: i64) -> Option<i64> {
+    let time = jiff::Timestamp::from_second(seconds).ok()?;
+    Some(time.as_millisecond())
+}
+
 fn median(seconds: &[f64]) -> f64 {
     let mut sorted = seconds.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -245,9 +267,41 @@ enum PrepareError {
 }
 
 impl PrepareError {
-    fn task(error: &anyhow::Error) -> Self {
-        Self::Task(format!("{error:#}"))
+    /// Why a task's files cannot be used.
+    fn of(error: anyhow::Error) -> Self {
+        let message = format!("{error:#}");
+        match is_machine_failure(&error) {
+            true => Self::Platform(Error::Unavailable(message)),
+            false => Self::Task(message),
+        }
     }
+
+    /// Why an image cannot be loaded. Its archive is at fault only if the
+    /// machine and the engine are well.
+    fn of_image(error: anyhow::Error, engine_answers: bool) -> Self {
+        let message = format!("{error:#}");
+        if !engine_answers || lost_engine(&message) || tells_of_machine_failure(&message) {
+            return Self::Platform(Error::Unavailable(message));
+        }
+        Self::of(error)
+    }
+}
+
+/// Whether the container engine was gone while it loaded an image, in the words
+/// of its client.
+fn lost_engine(message: &str) -> bool {
+    const WORDS: [&str; 8] = [
+        "did not answer",
+        "client error",
+        "error trying to connect",
+        "connection reset",
+        "connection refused",
+        "connection closed",
+        "broken pipe",
+        "timeout error",
+    ];
+    let message = message.to_lowercase();
+    WORDS.iter().any(|words| message.contains(words))
 }
 
 impl From<anyhow::Error> for PrepareError {
@@ -258,6 +312,83 @@ impl From<anyhow::Error> for PrepareError {
 
 impl From<SandboxError> for PrepareError {
     fn from(error: SandboxError) -> Self {
-        Self::Platform(Error::Unavailable(error.to_string()))
+        match error {
+            SandboxError::TooBig { .. } => Self::Task(error.to_string()),
+            other => Self::Platform(Error::Unavailable(other.to_string())),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn absurd_times_of_commits() {
+        assert!((days_between(0, 129_600) - 1.5).abs() < 1e-9);
+        assert!(days_between(i64::MIN, i64::MAX).is_finite());
+        assert!(days_between(i64::MAX, i64::MIN).is_finite());
+        let check = |seconds, expect| assert_eq!(milliseconds(seconds), expect, "{seconds}");
+        check(0, Some(0));
+        check(1_700_000_000, Some(1_700_000_000_000));
+        check(-1, Some(-1_000));
+        check(i64::MAX / 1_000, None);
+        check(i64::MAX, None);
+        check(i64::MIN, None);
+    }
+
+    #[test]
+    fn only_a_bad_archive_makes_a_task_unusable() {
+        let check = |message: &str, engine_answers: bool, expect_task: bool| {
+            let error = anyhow::anyhow!("{message}").context("a.tar.gz");
+            let fault = PrepareError::of_image(error, engine_answers);
+            let is_task = matches!(fault, PrepareError::Task(_));
+            assert_eq!(is_task, expect_task, "{message}");
+        };
+        check(
+            "Docker responded with status code 400: unexpected EOF",
+            true,
+            true,
+        );
+        check(
+            "open /x/manifest.json: no such file or directory",
+            true,
+            true,
+        );
+        check("a.tar.gz holds no image", true, true);
+        check("a.tar.gz holds no image", false, false);
+        check(
+            "the container engine did not answer: Timeout error",
+            true,
+            false,
+        );
+        check("hyper legacy client error", true, false);
+        check("error trying to connect: no such file", true, false);
+        check("write /layer.tar: no space left on device", true, false);
+    }
+
+    #[test]
+    fn a_full_disk_makes_no_task_unusable() {
+        let full = anyhow::Error::new(std::io::Error::from_raw_os_error(28));
+        let fault = PrepareError::of(full.context("cannot unpack code.zip"));
+        assert!(matches!(
+            fault,
+            PrepareError::Platform(Error::Unavailable(_))
+        ));
+        let damaged = anyhow::anyhow!("it is not a zip archive, or it is damaged");
+        assert!(matches!(PrepareError::of(damaged), PrepareError::Task(_)));
+    }
+
+    #[test]
+    fn a_report_that_is_too_large_is_the_fault_of_the_tests() {
+        let too_big = SandboxError::TooBig {
+            path: "report".into(),
+            max_mb: 1,
+        };
+        assert!(matches!(too_big.into(), PrepareError::Task(_)));
+        assert!(matches!(
+            SandboxError::Lost.into(),
+            PrepareError::Platform(_)
+        ));
     }
 }

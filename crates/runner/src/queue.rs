@@ -5,6 +5,7 @@
 use std::time::Duration;
 
 use swe_ci_base::error::{Error, Result};
+use swe_ci_base::panics::catch_panic;
 use swe_ci_core::run::Progress;
 use swe_ci_sandbox::host;
 use swe_ci_store::Claim;
@@ -22,7 +23,7 @@ const HEARTBEAT: Duration = Duration::from_secs(2);
 const IDLE: Duration = Duration::from_millis(500);
 
 /// Runs `slots` evolutions at a time until `stop`. `name` identifies this
-/// process.
+/// process. A panic in one evolution ends none of the others.
 pub async fn work(evolver: &Evolver, name: &str, slots: usize, stop: &CancellationToken) {
     let mut workers = JoinSet::new();
     for slot in 1..=slots {
@@ -79,7 +80,7 @@ async fn work_claim(
     };
     tracing::info!(evolution = claim.evolution_id, task = %claim.task_id, worker, "evolution claimed");
     let outcome = tokio::select! {
-        outcome = evolver.evolve(claim, worker, &interrupts) => outcome,
+        outcome = evolve(evolver, worker, claim, &interrupts) => outcome,
         lost = keep_lease(evolver, worker, claim, &interrupts) => Err(lost),
     };
     match outcome {
@@ -90,6 +91,23 @@ async fn work_claim(
         Err(error) => {
             release_claim(evolver, worker, claim).await?;
             Err(error)
+        }
+    }
+}
+
+/// Evolves. A panic ends this attempt as a failure of the platform, not the
+/// worker: a process that died of it would claim the same evolution again.
+async fn evolve(
+    evolver: &Evolver,
+    worker: &str,
+    claim: &Claim,
+    interrupts: &Interrupts,
+) -> Result<EvolveOutcome> {
+    match catch_panic(evolver.evolve(claim, worker, interrupts)).await {
+        Ok(outcome) => outcome,
+        Err(panic) => {
+            let failed = evolver.record_failure(claim, worker, panic.into(), interrupts);
+            failed.await
         }
     }
 }

@@ -29,8 +29,10 @@ impl Artifacts {
             .with_context(|| format!("cannot create {}", folder.display()))?;
         let store = LocalFileSystem::new_with_prefix(folder)
             .with_context(|| format!("cannot use {} for artifacts", folder.display()))?;
+        // A row names an artifact for good, so the file must outlive a power
+        // cut as the row does.
         Ok(Self {
-            store: Arc::new(store),
+            store: Arc::new(store.with_fsync(true)),
         })
     }
 
@@ -83,12 +85,16 @@ impl Artifacts {
         .with_context(|| format!("the artifact {name} is damaged or too large"))
     }
 
-    /// Stores code under its digest; equal code is stored once.
+    /// Stores code under its digest; equal code is stored once. An artifact
+    /// that is there but does not hold this code is damaged, and is replaced.
     pub async fn put_code(&self, code: &CodeTree) -> anyhow::Result<String> {
         let key = format!("code/{}.tar", code.digest());
         let stored = format!("{key}.zst");
         if self.store.head(&stored.as_str().into()).await.is_ok() {
-            return Ok(stored);
+            let kept = self.get_code(&stored).await;
+            if kept.is_ok_and(|kept| kept == *code) {
+                return Ok(stored);
+            }
         }
         self.put(&key, code.to_tar("")?).await
     }
@@ -98,9 +104,24 @@ impl Artifacts {
     }
 
     /// Like [`Self::get_code`], but fails when the code exceeds `max_bytes`.
+    ///
+    /// # Errors
+    /// Also when the code is not the one that the key names.
     pub async fn get_code_within(&self, key: &str, max_bytes: u64) -> anyhow::Result<CodeTree> {
         let tar = self.get_within(key, max_bytes).await?;
-        let read = move || CodeTree::from_tar(tar.as_slice(), 0, max_bytes);
+        let name = key.to_owned();
+        let read = move || {
+            let code = CodeTree::from_tar(tar.as_slice(), 0, max_bytes)
+                .with_context(|| format!("the artifact {name} is damaged or too large"))?;
+            let named = name.strip_prefix("code/");
+            let named = named.and_then(|name| name.strip_suffix(".tar.zst"));
+            let intact = named.is_none_or(|digest| digest == code.digest());
+            ensure!(
+                intact,
+                "the artifact {name} is damaged: it holds other code"
+            );
+            Ok(code)
+        };
         tokio::task::spawn_blocking(read).await?
     }
 }
@@ -125,6 +146,27 @@ mod tests {
         assert_eq!(artifacts.get_code(&key).await.unwrap(), code);
         let error = artifacts.get_code_within(&key, 100).await.unwrap_err();
         assert!(error.to_string().contains("too large"), "{error}");
+    }
+
+    /// What a power cut can leave behind, and code under a digest that is not
+    /// its own.
+    #[tokio::test]
+    async fn damaged_code_is_never_believed() {
+        let folder = tempfile::tempdir().unwrap();
+        let artifacts = Artifacts::in_folder(folder.path()).unwrap();
+        let mut code = CodeTree::default();
+        code.insert_file("a.py", "a = 1\n");
+        let key = artifacts.put_code(&code).await.unwrap();
+        let file = folder.path().join(&key);
+        let whole = std::fs::read(&file).unwrap();
+        let other = zstd::encode_all(&*CodeTree::default().to_tar("").unwrap(), 1).unwrap();
+        for damaged in [&[], &whole[..whole.len() / 2], &other[..]] {
+            std::fs::write(&file, damaged).unwrap();
+            let error = artifacts.get_code(&key).await.unwrap_err();
+            assert!(error.to_string().contains("is damaged"), "{error:#}");
+            assert_eq!(artifacts.put_code(&code).await.unwrap(), key);
+            assert_eq!(artifacts.get_code(&key).await.unwrap(), code);
+        }
     }
 
     #[tokio::test]

@@ -53,7 +53,7 @@ pub use invitations::NewInvitation;
 pub use notifications::{Confirmation, NewTarget};
 pub use provider_keys::{KeysAlone, SealedKey};
 pub use recounts::Recount;
-pub use rows::evolutions::{EvolutionRow, IterationRow, StepRow};
+pub use rows::evolutions::{EvolutionRow, IterationRow, PinnedTask, StepRow};
 pub use rows::runs::{RunListing, RunToExecute};
 pub use rows::suites::Suite;
 pub use rows::tasks::TaskRow;

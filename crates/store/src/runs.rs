@@ -76,13 +76,15 @@ impl Store {
             for sample in 1..=run.config.samples {
                 query(
                     "INSERT INTO evolutions (id, run_id, task_id, sample, progress, lease_until, expected_seconds,
-                                             queued_at, at_iteration, at_role, at_attempt, suite)
-                     VALUES ($1, $2, $3, $4, 'queued', 0, $5, $6, 1, 'architect', 1,
-                             (SELECT suite FROM tasks WHERE id = $3))",
+                                             queued_at, at_iteration, at_role, at_attempt, suite,
+                                             base_sha, target_sha, image, base_report)
+                     SELECT $1, $2, t.id, $4, 'queued', 0, $5, $6, 1, 'architect', 1, t.suite,
+                            t.base_sha, t.target_sha, t.image, t.base_report
+                     FROM tasks t WHERE t.id = $3",
                 )
                 .with((new_id(), &id, task.as_str()))
                 .with((sample, *expected_seconds, now))
-                .run(&mut *tx)
+                .run_or(&mut *tx, || Error::not_found("task", task))
                 .await?;
             }
         }

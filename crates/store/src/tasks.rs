@@ -10,6 +10,7 @@ use swe_ci_views::view::{SplitSummary, TaskState, TaskSummary};
 
 use super::changes::commit_change;
 use super::rows::columns::{Columns, from_row};
+use super::rows::evolutions::EvolutionRow;
 use super::rows::tasks::{TaskRow, read_preparation, read_task, read_task_summary};
 use super::sql::{Tx, composed, only, query};
 use super::suites::put_suite;
@@ -17,14 +18,14 @@ use super::{Store, to_json};
 
 const INSERT_TASK: &str = "
     INSERT INTO tasks (id, repo, base_sha, target_sha, state, reason, image, suite, suite_seconds, commits, span_days,
-                       target_time, preparation, extra, imported_at)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
+                       target_time, preparation, extra, imported_at, base_report)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
     ON CONFLICT (id) DO UPDATE SET
         repo = excluded.repo, base_sha = excluded.base_sha, target_sha = excluded.target_sha,
         state = excluded.state, reason = excluded.reason, image = excluded.image, suite = excluded.suite,
         suite_seconds = excluded.suite_seconds, commits = excluded.commits, span_days = excluded.span_days,
         target_time = excluded.target_time, preparation = excluded.preparation,
-        extra = excluded.extra, imported_at = excluded.imported_at";
+        extra = excluded.extra, imported_at = excluded.imported_at, base_report = excluded.base_report";
 
 const SELECT_TASK: &str = "
     SELECT t.*, u.base_in_target, u.target_passed, u.base_passed, u.counts_only, u.tests, u.base_outcomes
@@ -58,6 +59,20 @@ impl Store {
             .await
     }
 
+    /// The task as it was when the evolution's run was submitted: its commits,
+    /// image, base report and suite. The rest is the task's of today.
+    pub async fn task_of_evolution(&self, evolution: &EvolutionRow) -> Result<TaskRow> {
+        let mut task = self.task(&evolution.task_id).await?;
+        task.suite = self.suite(&evolution.suite).await?;
+        if let Some(pinned) = evolution.pinned.clone() {
+            task.base_sha = pinned.base_sha;
+            task.target_sha = pinned.target_sha;
+            task.image = pinned.image;
+            task.base_report = pinned.base_report;
+        }
+        Ok(task)
+    }
+
     /// All tasks, by name.
     pub async fn list_tasks(&self) -> Result<Vec<String>> {
         query("SELECT id FROM tasks ORDER BY id")
@@ -65,11 +80,14 @@ impl Store {
             .await
     }
 
-    /// Digests of the images of all tasks, each once.
+    /// Digests of the images of all tasks and evolutions, each once.
     pub async fn task_images(&self) -> Result<Vec<String>> {
-        query("SELECT DISTINCT image FROM tasks WHERE image <> '' ORDER BY image")
-            .all(&self.pool, only)
-            .await
+        query(
+            "SELECT image FROM tasks WHERE image <> ''
+             UNION SELECT image FROM evolutions WHERE image <> '' ORDER BY image",
+        )
+        .all(&self.pool, only)
+        .await
     }
 
     /// Tasks without their tests, in the order of the split, or by id.
@@ -140,11 +158,11 @@ impl Store {
         commit_change(tx).await
     }
 
-    /// Images of the tasks that have running evolutions.
+    /// Images of running evolutions.
     pub async fn images_at_work(&self) -> Result<Vec<String>> {
         query(
-            "SELECT DISTINCT t.image FROM tasks t JOIN evolutions e ON e.task_id = t.id
-             WHERE e.progress = 'running'",
+            "SELECT DISTINCT coalesce(e.image, t.image) AS image
+             FROM tasks t JOIN evolutions e ON e.task_id = t.id WHERE e.progress = 'running'",
         )
         .all(&self.pool, only)
         .await
@@ -164,14 +182,16 @@ impl Store {
         Ok(tasks)
     }
 
-    /// The current commits and images of a run's tasks, in the order of its
-    /// split.
+    /// The commits and images of a run's tasks at its submission, in the order of
+    /// its split; the current ones where those are not known.
     pub async fn tasks_of_run(&self, run_id: &str) -> Result<Vec<TaskOnCard>> {
         query(
-            "SELECT t.id, t.base_sha, t.target_sha, t.image FROM runs r
-             JOIN tasks t ON t.id IN (SELECT e.task_id FROM evolutions e WHERE e.run_id = r.id)
+            "SELECT t.id AS id, coalesce(max(e.base_sha), t.base_sha) AS base_sha,
+                    coalesce(max(e.target_sha), t.target_sha) AS target_sha, coalesce(max(e.image), t.image) AS image
+             FROM runs r JOIN evolutions e ON e.run_id = r.id JOIN tasks t ON t.id = e.task_id
              LEFT JOIN split_tasks s ON s.task_id = t.id AND s.split = r.split
-             WHERE r.id = $1 ORDER BY coalesce(s.position, 1000000000), t.id",
+             WHERE r.id = $1 GROUP BY t.id, t.base_sha, t.target_sha, t.image, s.position
+             ORDER BY coalesce(s.position, 1000000000), t.id",
         )
         .with(run_id)
         .all(&self.pool, |row| {
@@ -219,7 +239,7 @@ pub(super) async fn upsert_task(tx: &mut Tx, task: &TaskRow) -> Result<()> {
         .with((&task.target_sha, state, reason, &task.image, suite))
         .with((task.suite_seconds, task.commits, task.span_days))
         .with((task.target_time, to_json(&task.preparation)?))
-        .with((to_json(&task.extra)?, now_ms()))
+        .with((to_json(&task.extra)?, now_ms(), &task.base_report))
         .run(tx)
         .await
 }

@@ -36,6 +36,7 @@ pub fn task(name: &str) -> TaskRow {
             tests: TestList::of_target(&Report::parse(report).unwrap()),
             base_outcomes: Outcomes::from_letters("f".into()),
         },
+        base_report: None,
         suite_seconds: 0.5,
         commits: 4,
         span_days: 1.5,

@@ -2,6 +2,10 @@
 //!
 //! Data an actor may not see does not exist for it: the answer is "not found",
 //! which discloses nothing. A change of data it only may see is forbidden.
+//!
+//! Work on this machine (imports, exports, rescoring, curations, layers, the
+//! worker, sweeps) takes the role of an administrator, as the command line and
+//! the server themselves have it: no method relies on not being routed.
 
 use std::sync::Arc;
 
@@ -83,5 +87,80 @@ impl Engine {
         }
         let who = self.by.identity();
         who.map_or(Whose::Public, |who| Whose::Of(who.account_id.clone()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use swe_ci_core::results::Layout;
+    use swe_ci_dataset::ImportOptions;
+    use swe_ci_store::testing::account;
+    use tokio_util::sync::CancellationToken;
+
+    use super::*;
+    use crate::Config;
+    use crate::results::ImportRequest;
+
+    /// The results of all methods that work on this machine.
+    async fn work_on_the_machine(
+        engine: &Engine,
+        folder: &Path,
+    ) -> Vec<(&'static str, Option<Error>)> {
+        let say = |_: String| {};
+        let request = ImportRequest {
+            layout: Layout::Reference,
+            metadata: folder.join("none.csv"),
+            split: None,
+            model: "m".into(),
+            provider: String::new(),
+            release_date: None,
+            harness: None,
+            max_iterations: 1,
+        };
+        let stop = CancellationToken::new();
+        stop.cancel();
+        let options = ImportOptions::default();
+        let import = engine.import(folder, "s", &options, &say).await;
+        vec![
+            ("import", import.err()),
+            ("import_demo", engine.import_demo(&say).await.err()),
+            (
+                "import_results",
+                engine.import_results(folder, &request).await.err(),
+            ),
+            ("export", engine.export("s", folder, &say).await.err()),
+            ("rescore", engine.rescore(None).await.err()),
+            (
+                "build_layer",
+                engine.build_layer("opencode", None, &say).await.err(),
+            ),
+            ("curate", engine.curate("c", &say).await.err()),
+            ("work", engine.work(stop).await.err()),
+            ("sweep_accounts", engine.sweep_accounts().await.err()),
+            ("sweep_deliveries", engine.sweep_deliveries().await.err()),
+        ]
+    }
+
+    #[tokio::test]
+    async fn only_administrators_work_on_the_machine() {
+        let folder = tempfile::tempdir().unwrap();
+        let operator = Engine::open(Config::new(folder.path().to_owned()));
+        let operator = operator.await.unwrap();
+        let visitor = operator.acting_for(Actor::Visitor);
+        for (method, error) in work_on_the_machine(&visitor, folder.path()).await {
+            assert!(
+                matches!(error, Some(Error::Unauthenticated(_))),
+                "{method}: {error:?}"
+            );
+        }
+        let ada = operator.acting_for(account("ada", AccountRole::Submitter));
+        for (method, error) in work_on_the_machine(&ada, folder.path()).await {
+            assert!(
+                matches!(error, Some(Error::Forbidden(_))),
+                "{method}: {error:?}"
+            );
+        }
     }
 }

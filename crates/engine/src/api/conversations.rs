@@ -146,7 +146,7 @@ impl Engine {
 
     async fn cached_messages(&self, step: &StepRow) -> Result<Arc<Messages>> {
         let key = step.trajectory.clone().unwrap_or_default();
-        // An interrupted step is repeated under the same key.
+        // Earlier versions repeated an interrupted step under the same key.
         let cache_key = (key.clone(), step.finished_at);
         let read = async {
             let lines = self.artifacts.get(&key).await?;

@@ -99,12 +99,13 @@ impl Engine {
         }
     }
 
-    /// Carries out a curation in this process, or waits while another one does.
-    /// Returns its final state.
+    /// Carries out a curation in this process, or waits while another one does;
+    /// for administrators. Returns its final state.
     ///
     /// # Errors
     /// The failure that interrupts it; another call resumes it.
     pub async fn curate(&self, id: &str, say: Say<'_>) -> Result<CurationState> {
+        self.require(AccountRole::Admin)?;
         let (settings, sandbox) = (self.curation_settings(), self.sandbox());
         self.carried_out_with(&settings, &*sandbox)
             .finish(id, say)

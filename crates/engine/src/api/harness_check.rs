@@ -121,7 +121,7 @@ impl Engine {
             let HarnessConfig::Program { program, version } = agent.harness else {
                 continue;
             };
-            let layer = self.build_layer(&program, version.as_deref(), &say).await?;
+            let layer = self.layer(&program, version.as_deref(), &say).await?;
             if layers.iter().all(|known| known.digest != layer.digest) {
                 tell(CheckNews::Layer(layer.clone()));
                 layers.push(layer);

@@ -11,6 +11,7 @@ use swe_ci_base::error::{Error, Result};
 use swe_ci_core::agent::{AgentConfig, HarnessConfig, Protocol};
 use swe_ci_runner::harness::{Catalogue, Program};
 use swe_ci_sandbox::LABEL_INSTANCE;
+use swe_ci_views::account::AccountRole;
 
 use crate::{Engine, Say};
 
@@ -76,11 +77,22 @@ impl Engine {
     }
 
     /// Builds a program's layer if it does not exist; its pinned version unless
-    /// another is given.
+    /// another is given. For administrators.
     ///
     /// # Errors
     /// [`Error::Invalid`] when there is no such program.
     pub async fn build_layer(
+        &self,
+        name: &str,
+        version: Option<&str>,
+        say: Say<'_>,
+    ) -> Result<BuiltLayer> {
+        self.require(AccountRole::Admin)?;
+        self.layer(name, version, say).await
+    }
+
+    /// [`Engine::build_layer`], for callers that have authorised.
+    pub(crate) async fn layer(
         &self,
         name: &str,
         version: Option<&str>,

@@ -9,6 +9,7 @@ use swe_ci_dataset::{Download, ImportOptions, ImportSource, Importer, demo};
 use swe_ci_hub::Hub;
 use swe_ci_sandbox::Sandbox;
 use swe_ci_store::TaskRow;
+use swe_ci_views::account::AccountRole;
 use swe_ci_views::dataset::SplitSource;
 use swe_ci_views::view::TaskSummary;
 
@@ -26,7 +27,7 @@ pub struct Imported {
 
 impl Engine {
     /// Imports a split of a dataset, from a folder in the official layout or a
-    /// hub, and reports progress.
+    /// hub, and reports progress; for administrators.
     ///
     /// # Errors
     /// [`Error::Invalid`] when the metadata file is invalid, or the hub does
@@ -39,6 +40,7 @@ impl Engine {
         options: &ImportOptions,
         say: Say<'_>,
     ) -> Result<Imported> {
+        self.require(AccountRole::Admin)?;
         match source.into() {
             ImportSource::Folder(folder) => {
                 let source = SplitSource::Folder;
@@ -111,8 +113,10 @@ impl Engine {
         })
     }
 
-    /// Creates the demo split from release histories and imports it.
+    /// Creates the demo split from release histories and imports it; for
+    /// administrators.
     pub async fn import_demo(&self, say: Say<'_>) -> Result<Imported> {
+        self.require(AccountRole::Admin)?;
         let config = &self.config;
         let answer = self.docker.ping().await;
         answer.map_err(|error| Error::Unavailable(error.to_string()))?;

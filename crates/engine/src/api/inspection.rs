@@ -12,7 +12,7 @@ use swe_ci_core::report::{Outcome, Report};
 use swe_ci_core::requirement::{Document, Requirement};
 use swe_ci_core::step::{Role, StepOutcome};
 use swe_ci_core::task::TaskId;
-use swe_ci_dataset::base_report_key;
+use swe_ci_dataset::base_report_of;
 use swe_ci_grading::TESTS;
 use swe_ci_store::{EvolutionRow, IterationRow, StepRow};
 use swe_ci_views::inspection::{ChangedTest, CodeChange, Inspection, KeptFiles, StepLog};
@@ -153,7 +153,7 @@ impl Engine {
         let start = match before {
             Some(before) => before.code.clone(),
             None => {
-                let task = self.store.task(&evolution.task_id).await?;
+                let task = self.store.task_of_evolution(evolution).await?;
                 format!("{}@{}..{}", task.id, task.base_sha, task.target_sha)
             }
         };
@@ -161,7 +161,7 @@ impl Engine {
             let artifacts = &self.artifacts;
             let before = match before {
                 Some(before) => artifacts.get_code_within(&before.code, MAX_CODE).await?,
-                None => self.base_code(&evolution.task_id).await?,
+                None => self.base_code(evolution).await?,
             };
             let after = artifacts.get_code_within(&after.code, MAX_CODE).await?;
             Ok((before, after))
@@ -170,11 +170,14 @@ impl Engine {
         self.diffs.between(ends, codes).await
     }
 
-    /// The base with the oracle's tests: the start of every evolution of the
-    /// task.
-    async fn base_code(&self, task: &TaskId) -> anyhow::Result<swe_ci_base::code::CodeTree> {
-        let row = self.store.task(task).await?;
-        let history = self.folders.history(task);
+    /// The base with the oracle's tests: the code that the evolution started
+    /// from.
+    async fn base_code(
+        &self,
+        evolution: &EvolutionRow,
+    ) -> anyhow::Result<swe_ci_base::code::CodeTree> {
+        let row = self.store.task_of_evolution(evolution).await?;
+        let history = self.folders.history(&row.id);
         blocking(move || {
             let oracle = history.code(&row.target_sha)?;
             Ok(history.code(&row.base_sha)?.with_folder_of(TESTS, &oracle))
@@ -195,7 +198,10 @@ impl Engine {
         let mut steps = self.store.steps(evolution_id).await?;
         let report_before = match &before {
             Some(before) => report_of(&steps, before.iteration),
-            None => Some(format!("{}.zst", base_report_key(&evolution.task_id))),
+            None => {
+                let task = self.store.task_of_evolution(&evolution).await?;
+                Some(base_report_of(&task))
+            }
         };
         steps.retain(|step| step.iteration == iteration);
         Ok(IterationRows {

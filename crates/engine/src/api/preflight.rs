@@ -163,7 +163,9 @@ impl Engine {
     async fn test_quickest_task(&self, run: &RunSummary) -> Result<Option<Finding>> {
         let mut tasks: Vec<TaskRow> = Vec::new();
         for evolution in self.store.evolutions_of_run(&run.run_id).await? {
-            tasks.push(self.store.task(&evolution.task_id).await?);
+            if !tasks.iter().any(|task| task.id == evolution.task_id) {
+                tasks.push(self.store.task_of_evolution(&evolution).await?);
+            }
         }
         let by_time = |a: &TaskRow, b: &TaskRow| a.suite_seconds.total_cmp(&b.suite_seconds);
         let Some(task) = tasks.into_iter().min_by(by_time) else {

@@ -8,6 +8,7 @@ use swe_ci_core::metrics::Verdict;
 use swe_ci_core::outcomes::Outcomes;
 use swe_ci_core::report::Report;
 use swe_ci_store::{EvolutionRow, IterationRow, Recount, StepRow, Suite};
+use swe_ci_views::account::AccountRole;
 
 use crate::api::inspection::report_of;
 use crate::{Engine, METRIC_VERSION, as_u32};
@@ -24,13 +25,14 @@ pub struct Rescored {
 }
 
 impl Engine {
-    /// Rescores one run, or all that were scored by older definitions. Each run
-    /// is written in one transaction; running evolutions are left to their
-    /// workers.
+    /// Rescores one run, or all that were scored by older definitions; for
+    /// administrators. Each run is written in one transaction; running
+    /// evolutions are left to their workers.
     ///
     /// # Errors
     /// [`crate::Error::Conflict`] when that run is still active.
     pub async fn rescore(&self, run_id: Option<&str>) -> Result<Vec<Rescored>> {
+        self.require(AccountRole::Admin)?;
         if let Some(id) = run_id {
             return Ok(vec![self.rescore_run(id).await?]);
         }
@@ -256,6 +258,7 @@ mod tests {
                 state: TaskState::Ready,
                 image: String::new(),
                 suite: suite.clone(),
+                base_report: None,
                 suite_seconds: 0.0,
                 commits: 0,
                 span_days: 0.0,

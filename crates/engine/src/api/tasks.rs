@@ -8,6 +8,7 @@ use swe_ci_base::error::{Error, Result};
 use swe_ci_core::task::TaskId;
 use swe_ci_dataset::{TaskLine, export, metadata_table, split_detail};
 use swe_ci_store::TaskRow;
+use swe_ci_views::account::AccountRole;
 use swe_ci_views::browse::{ListOrder, Spread, TaskFilter};
 use swe_ci_views::dataset::{Counted, SplitDetail, spreads};
 use swe_ci_views::view::{
@@ -96,12 +97,14 @@ impl Engine {
     }
 
     /// Writes the runnable tasks of a split into a folder in the official
-    /// layout, with a datasheet and checksums. Returns their number.
+    /// layout, with a datasheet and checksums; for administrators. Returns their
+    /// number.
     ///
     /// # Errors
     /// [`Error::Conflict`] when the folder is not empty; [`Error::Unavailable`]
     /// when an image is missing.
     pub async fn export(&self, name: &str, folder: &Path, say: Say<'_>) -> Result<usize> {
+        self.require(AccountRole::Admin)?;
         let mut rows = self.store.tasks_of_split(name).await?;
         rows.retain(|row| row.state == TaskState::Ready);
         let entries = std::fs::read_dir(folder).ok();
@@ -135,7 +138,7 @@ impl Engine {
         let commits = commits.unwrap_or_default();
         let history = commits.iter().map(|c| Commit {
             sha: c.sha.clone(),
-            date: rfc3339(c.time * 1_000),
+            date: rfc3339(c.time.saturating_mul(1_000)),
             subject: c.subject().to_owned(),
         });
         let ids = row.suite.tests.node_ids().iter();

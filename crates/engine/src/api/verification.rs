@@ -133,16 +133,16 @@ impl Engine {
     }
 
     async fn check(&self, (evolution, row): Case, limits: Limits) -> Result<Option<Difference>> {
-        let task = self.store.task(&evolution.task_id).await?;
-        let suite = self.store.suite(&evolution.suite).await?;
+        let task = self.store.task_of_evolution(&evolution).await?;
+        let tests = &task.suite.tests;
         let code = self.artifacts.get_code(&row.code).await?;
         let outcomes = self
-            .run_tests_again(&task, &suite.tests, code, limits, &evolution.id)
+            .run_tests_again(&task, tests, code, limits, &evolution.id)
             .await?;
         let scored = matches!(row.verdict, Verdict::Scored { .. });
         let recorded = scored.then_some(&row.outcomes);
         let outcomes = outcomes.as_ref().map_err(String::as_str);
-        let what = compare(&suite.tests, recorded, outcomes);
+        let what = compare(tests, recorded, outcomes);
         Ok(what.map(|what| Difference {
             evolution_id: evolution.id,
             task_id: evolution.task_id,

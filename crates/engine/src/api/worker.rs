@@ -8,6 +8,7 @@ use swe_ci_base::files;
 use swe_ci_runner::evolve::Evolver;
 use swe_ci_runner::{host_load, queue};
 use swe_ci_sandbox::{Docker, SweepScope};
+use swe_ci_views::account::AccountRole;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -25,11 +26,12 @@ const CONTAINER_WAIT: Duration = Duration::from_secs(5);
 impl Engine {
     /// Removes the remains of a killed process, then runs queued evolutions and
     /// notifies their owners until `shutdown`; leaves steps in flight
-    /// resumable.
+    /// resumable. For the operator.
     ///
     /// # Errors
     /// [`Error::Conflict`] when another process works on this data folder.
     pub async fn work(&self, shutdown: CancellationToken) -> Result<()> {
+        self.require(AccountRole::Admin)?;
         let data = &self.config.data;
         let lock = files::lock(&data.join("worker.lock"))?;
         let _lock = lock.ok_or_else(|| {

@@ -14,6 +14,7 @@ use swe_ci_core::run::{HarnessConfig, Kind, Limits, RunConfig};
 use swe_ci_core::step::Plan;
 use swe_ci_dataset::TaskLine;
 use swe_ci_store::{ImportedEvolution, ImportedRun, TaskRow};
+use swe_ci_views::account::AccountRole;
 use swe_ci_views::view::{ImportedFrom, Provenance, TaskState};
 
 use super::{Detail, Experiment, Found, Skipped, TaskResults, evolution, read};
@@ -56,8 +57,8 @@ pub struct ImportedResults {
 }
 
 impl Engine {
-    /// Imports results made elsewhere as a finished run. The same import again
-    /// changes nothing; one with more results replaces it.
+    /// Imports results made elsewhere as a finished run; for administrators. The
+    /// same import again changes nothing; one with more results replaces it.
     ///
     /// # Errors
     /// [`Error::Invalid`] naming the problem: a field of the request, the
@@ -68,6 +69,7 @@ impl Engine {
         folder: &Path,
         request: &ImportRequest,
     ) -> Result<ImportedResults> {
+        self.require(AccountRole::Admin)?;
         let config = config(request)?;
         let (layout, root) = (request.layout, folder.to_path_buf());
         let metadata = request.metadata.clone();

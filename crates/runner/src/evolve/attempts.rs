@@ -12,12 +12,12 @@ use swe_ci_core::report::Report;
 use swe_ci_core::requirement::{Document, MAX_BYTES};
 use swe_ci_core::step::{Cursor, Role, StepOutcome};
 use swe_ci_core::test_gap;
-use swe_ci_dataset::base_report_key;
+use swe_ci_dataset::base_report_of;
 use swe_ci_gateway::{Exchange, Recording};
 use swe_ci_grading::{Grading, TESTS};
 use swe_ci_sandbox::CODE_FOLDER;
 use swe_ci_sandbox::SandboxError;
-use swe_ci_store::IterationRow;
+use swe_ci_store::{IterationRow, StepRow};
 use swe_ci_views::container::{Container, ContainerLimits};
 
 use super::Evolution;
@@ -243,7 +243,7 @@ impl Evolution<'_> {
             }
             None => None,
         };
-        let (before, tests) = (self.outcomes_of(at.code_of)?, &self.suite.tests);
+        let (before, tests) = (self.outcomes_of(at.code_of)?, &self.task.suite.tests);
         let (outcomes, verdict, outcome) = match &run.result {
             Ok(report) => {
                 let outcomes = Outcomes::of(tests, report);
@@ -309,7 +309,7 @@ impl Evolution<'_> {
 
     fn outcomes_of(&self, iteration: u32) -> anyhow::Result<&Outcomes> {
         match iteration {
-            0 => Ok(&self.suite.base_outcomes),
+            0 => Ok(&self.task.suite.base_outcomes),
             n => Ok(&self.iteration(n)?.outcomes),
         }
     }
@@ -331,7 +331,7 @@ impl Evolution<'_> {
     /// The gap of the last scored code, as the architect sees it.
     async fn gap_files(&self, code_of: u32) -> anyhow::Result<CodeTree> {
         let key = match code_of {
-            0 => Some(format!("{}.zst", base_report_key(&self.task.id))),
+            0 => Some(base_report_of(&self.task)),
             n => {
                 let mut tests = self.steps.iter().rev().filter(|s| s.role == Role::Test);
                 let step = tests.find(|s| s.iteration == n);
@@ -343,19 +343,31 @@ impl Evolution<'_> {
             None => None,
         };
         let mut files = CodeTree::default();
-        for file in test_gap::files(&test_gap::non_passed(&self.suite.tests, report.as_ref())) {
+        for file in test_gap::files(&test_gap::non_passed(
+            &self.task.suite.tests,
+            report.as_ref(),
+        )) {
             files.insert_file(&file.name, file.content);
         }
         Ok(files)
     }
 
+    /// The key of an artifact of the current attempt. An interrupted attempt is
+    /// repeated under its number, and its artifacts stay: hence the count.
     pub(super) fn key(&self, at: Cursor, name: &str) -> String {
         let id = &self.claim.evolution_id;
+        let same = |step: &&StepRow| {
+            (step.iteration, step.role, step.attempt) == (at.iteration, at.role, at.attempt)
+        };
+        let repetition = match self.steps.iter().filter(same).count() {
+            0 => String::new(),
+            before => format!(".{}", before + 1),
+        };
         format!(
-            "evolutions/{id}/{:04}/{}-{}-{name}",
+            "evolutions/{id}/{:04}/{}-{}{repetition}-{name}",
             at.iteration,
             at.role.name(),
-            at.attempt
+            at.attempt,
         )
     }
 }

@@ -5,6 +5,7 @@ mod agents;
 mod attempts;
 mod container_pool;
 mod failure;
+mod interrupts;
 mod log;
 mod paths;
 mod prompts;
@@ -16,6 +17,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use agents::{Agents, ModelUsage};
+use anyhow::Context;
 use attempts::Attempt;
 use container_pool::{ContainerFactory, ContainerPool};
 use swe_ci_base::blocking::blocking;
@@ -24,23 +26,21 @@ use swe_ci_base::code::CodeTree;
 use swe_ci_base::error::{Error, Result};
 use swe_ci_core::finding::Finding;
 use swe_ci_core::run::{Progress, RunConfig};
-use swe_ci_core::step::{Cursor, Ending, Plan, State, StepOutcome};
+use swe_ci_core::step::{Cursor, Ending, State, StepOutcome};
 use swe_ci_dataset::TaskFolders;
 use swe_ci_gateway::{Gateway, Ledgers};
 use swe_ci_sandbox::Sandbox;
 use swe_ci_store::artifacts::Artifacts;
-use swe_ci_store::{
-    Claim, IterationRow, RunToExecute, StepRow, StepToRecord, Store, Suite, TaskRow,
-};
+use swe_ci_store::{Claim, IterationRow, RunToExecute, StepRow, StepToRecord, Store, TaskRow};
 use swe_ci_views::container::Container;
 use swe_ci_views::event::What;
-use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::events::Events;
 use crate::harness::{Assignment, Harnesses};
 use crate::provider_keys::Keys;
 
+pub use interrupts::Interrupts;
 pub use prompts::recorded as recorded_prompts;
 
 /// Everything an evolution works with.
@@ -70,15 +70,6 @@ pub enum EvolveOutcome {
     Stopped,
 }
 
-/// Tokens that interrupt an evolution at any moment.
-#[derive(Debug, Clone)]
-pub struct Interrupts {
-    /// The process stops or the run is paused: leave everything resumable.
-    pub stop: CancellationToken,
-    /// The run was cancelled.
-    pub cancel: CancellationToken,
-}
-
 impl Evolver {
     /// Runs an evolution to its end, or until it is interrupted.
     pub async fn evolve(
@@ -95,13 +86,9 @@ impl Evolver {
         let steps = self.store.steps(&claim.evolution_id).await?;
         let outcomes = steps.iter().map(|step| step.outcome);
         let mut state = State::resume(run.config.plan, outcomes).map_err(anyhow::Error::new)?;
-        let plan = run.config.plan;
         let mut evolution = match Evolution::load(self, claim, run, steps).await {
             Ok(evolution) => evolution,
-            Err(error) => {
-                let failed = self.cannot_begin(claim, worker, plan, state, error, interrupts);
-                return failed.await;
-            }
+            Err(error) => return self.record_failure(claim, worker, error, interrupts).await,
         };
         while let State::Active(at) = state {
             self.store.note_step(&claim.evolution_id, at).await?;
@@ -136,10 +123,8 @@ impl Evolver {
                 Some(StepOutcome::InfraFailed | StepOutcome::ProviderFailed)
             );
             if matches!(next, State::Active(_)) && failed {
-                let delay = retry_delay(at.tries());
-                if interrupts.stop.run_until_cancelled(delay).await.is_none() {
-                    return Ok(EvolveOutcome::Stopped);
-                }
+                // The next turn of the loop heeds an interruption.
+                interrupts.pause(retry_delay(at.tries())).await;
             }
             state = next;
         }
@@ -149,34 +134,43 @@ impl Evolver {
         }
     }
 
-    /// Records an attempt failed by the platform when the evolution's inputs
-    /// cannot be read, so that it blocks in the end instead of being claimed
-    /// for ever.
-    async fn cannot_begin(
+    /// Records an attempt failed by the platform outside a step: the
+    /// evolution's inputs cannot be read, or its code panicked. So it blocks in
+    /// the end instead of being claimed for ever.
+    pub(crate) async fn record_failure(
         &self,
         claim: &Claim,
         worker: &str,
-        plan: Plan,
-        state: State,
         error: Error,
         interrupts: &Interrupts,
     ) -> Result<EvolveOutcome> {
+        let run = self.store.run_to_execute(&claim.run_id).await?;
+        let plan = run.config.plan;
+        let steps = self.store.steps(&claim.evolution_id).await?;
+        let outcomes = steps.iter().map(|step| step.outcome);
+        let state = State::resume(plan, outcomes).map_err(anyhow::Error::new)?;
         let State::Active(at) = state else {
             return Err(error);
         };
+        let attempt = if run.progress == Progress::Cancelled || interrupts.cancel.is_cancelled() {
+            Attempt::cancelled()
+        } else {
+            let detail = format!("{:#}", anyhow::Error::new(error));
+            tracing::warn!(
+                evolution = claim.evolution_id,
+                "the platform failed: {detail}"
+            );
+            Attempt::of(StepOutcome::InfraFailed, detail)
+        };
         let next = state
-            .after(plan, StepOutcome::InfraFailed)
+            .after(plan, attempt.outcome)
             .map_err(anyhow::Error::new)?;
-        let detail = format!("{:#}", anyhow::Error::new(error));
-        tracing::warn!(evolution = claim.evolution_id, "cannot begin: {detail}");
-        let attempt = Attempt::of(StepOutcome::InfraFailed, detail);
         let step = step_row(at, now_ms(), &attempt, ModelUsage::default(), None);
         self.record(claim, worker, &step, None, next).await?;
         if let State::Ended(ending) = next {
             return Ok(EvolveOutcome::Ended(ending));
         }
-        let delay = retry_delay(at.tries());
-        interrupts.stop.run_until_cancelled(delay).await;
+        interrupts.pause(retry_delay(at.tries())).await;
         Ok(EvolveOutcome::Stopped)
     }
 
@@ -255,9 +249,10 @@ fn step_row(
     }
 }
 
-/// Waits before the next attempt after the platform failed.
-async fn retry_delay(tries: u32) {
-    tokio::time::sleep(Duration::from_secs(1 << tries.min(6))).await;
+/// The pause before the next attempt after the platform or the provider failed:
+/// at most 64 s.
+fn retry_delay(tries: u32) -> Duration {
+    Duration::from_secs(1 << tries.min(6))
 }
 
 /// A running evolution.
@@ -265,9 +260,9 @@ struct Evolution<'a> {
     evolver: &'a Evolver,
     claim: &'a Claim,
     config: RunConfig,
+    /// The task as the run was started on it, with the suite that the evolution
+    /// is measured against.
     task: TaskRow,
-    /// The task's suite at submission, against which the evolution is measured.
-    suite: Suite,
     agents: Agents<'a>,
     containers: ContainerPool,
     base: Arc<CodeTree>,
@@ -290,7 +285,8 @@ impl<'a> Evolution<'a> {
         run: RunToExecute,
         steps: Vec<StepRow>,
     ) -> Result<Self> {
-        let task = evolver.store.task(&claim.task_id).await?;
+        let row = evolver.store.evolution(&claim.evolution_id).await?;
+        let task = evolver.store.task_of_evolution(&row).await?;
         let history = evolver.folders.history(&task.id);
         let assignment = Assignment {
             history: history.clone(),
@@ -305,9 +301,8 @@ impl<'a> Evolution<'a> {
                 .with_folder_of(swe_ci_grading::TESTS, &oracle);
             Ok((base, oracle))
         })
-        .await?;
-        let row = evolver.store.evolution(&claim.evolution_id).await?;
-        let suite = evolver.store.suite(&row.suite).await?;
+        .await
+        .context("cannot read the code that the run was started on")?;
         let iterations = evolver.store.iterations(&claim.evolution_id).await?;
         let containers = ContainerPool::new(ContainerFactory {
             sandbox: evolver.sandbox.clone(),
@@ -322,7 +317,6 @@ impl<'a> Evolution<'a> {
             claim,
             config: run.config,
             task,
-            suite,
             agents,
             containers,
             base: Arc::new(base),

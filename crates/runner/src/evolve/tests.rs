@@ -10,9 +10,9 @@ use swe_ci_core::outcomes::TestList;
 use swe_ci_core::permissions::RunPermissions;
 use swe_ci_core::report::Report;
 use swe_ci_core::run::RunConfig;
-use swe_ci_core::step::{Ending, StepOutcome};
+use swe_ci_core::step::{Ending, State, StepOutcome};
 use swe_ci_core::task::TaskId;
-use swe_ci_dataset::{CommitInfo, TaskFolders, base_report_key, write_history};
+use swe_ci_dataset::{CommitInfo, TaskFolders, write_history};
 use swe_ci_gateway::{Gateway, Ledgers};
 use swe_ci_grading::testing;
 use swe_ci_sandbox::images::BuildNetwork;
@@ -20,16 +20,19 @@ use swe_ci_sandbox::{
     Docker, Exec, Exit, FakeFiles, FakeSandbox, Instance, STDIN, STDOUT, SandboxError,
 };
 use swe_ci_store::artifacts::Artifacts;
-use swe_ci_store::{Claim, NewRun, Store, Suite, TaskRow};
+use swe_ci_store::{Claim, NewRun, StepToRecord, Store, Suite, TaskRow};
 use swe_ci_views::account::{Actor, Standing};
 use swe_ci_views::view::{Provenance, TaskState};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::{EvolveOutcome, Evolver, Interrupts};
+use super::agents::ModelUsage;
+use super::attempts::Attempt;
+use super::{EvolveOutcome, Evolver, Interrupts, step_row};
 use crate::events::Events;
 use crate::harness::{Harnesses, Layers};
 use crate::provider_keys::Keys;
+use crate::queue;
 
 const WORKER: &str = "w/1";
 
@@ -60,11 +63,9 @@ impl Fixture {
         .await
         .unwrap();
         let artifacts = Artifacts::in_folder(&folder.path().join("artifacts")).unwrap();
-        artifacts
-            .put(&base_report_key(&id), report(0))
-            .await
-            .unwrap();
-        store.put_task("s", 0, &task(&id, &shas)).await.unwrap();
+        let base_report = artifacts.put("tasks/t/report", report(0)).await.unwrap();
+        let task = task(&id, &shas, base_report);
+        store.put_task("s", 0, &task).await.unwrap();
         let mut config = RunConfig::human("s");
         config.plan.max_attempts = max_attempts;
         let run = NewRun {
@@ -161,7 +162,7 @@ fn version(passed: &str) -> (CommitInfo, CodeTree) {
     )
 }
 
-fn task(id: &TaskId, shas: &[String]) -> TaskRow {
+fn task(id: &TaskId, shas: &[String], base_report: String) -> TaskRow {
     TaskRow {
         id: id.clone(),
         repo: "r".into(),
@@ -173,6 +174,7 @@ fn task(id: &TaskId, shas: &[String]) -> TaskRow {
             TestList::of_target(&Report::parse(&report(2)).unwrap()),
             &Report::parse(&report(0)).unwrap(),
         ),
+        base_report: Some(base_report),
         suite_seconds: 0.1,
         commits: 2,
         span_days: 0.0,
@@ -410,6 +412,93 @@ async fn an_evolution_that_cannot_begin_blocks_in_the_end() {
     assert_eq!(fixture.outcomes().await, [StepOutcome::InfraFailed]);
     let reason = fixture.reason().await;
     assert!(reason.contains("is not a git checkout"), "{reason}");
+}
+
+/// The worker goes on, and the attempt counts: a process that died would claim
+/// the same evolution again.
+#[tokio::test]
+async fn a_panic_blocks_its_evolution_and_nothing_else() {
+    let fixture = Fixture::new(|_, _, _| panic!("an index is out of bounds"), 1).await;
+    let (store, id) = (&fixture.evolver.store, &fixture.claim.evolution_id);
+    assert!(store.release_claim(id, WORKER).await.unwrap());
+    let stop = CancellationToken::new();
+    let ended = async {
+        while store.evolution(id).await.unwrap().ending.is_none() {
+            tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+        }
+        stop.cancel();
+    };
+    tokio::join!(queue::work(&fixture.evolver, "w", 1, &stop), ended);
+    assert_eq!(fixture.outcomes().await, [StepOutcome::InfraFailed]);
+    let evolution = store.evolution(id).await.unwrap();
+    assert_eq!(evolution.ending, Some(Ending::Blocked));
+    let reason = evolution.reason.unwrap();
+    assert!(reason.contains("an index is out of bounds"), "{reason}");
+}
+
+/// Even while its task cannot be read.
+#[tokio::test]
+async fn a_cancelled_run_ends_as_cancelled() {
+    let fixture = Fixture::new(honest, 5).await;
+    std::fs::remove_dir_all(fixture.folder.path().join("tasks")).unwrap();
+    let store = &fixture.evolver.store;
+    let run_id = &fixture.claim.run_id;
+    store.cancel_run(run_id, &Actor::Operator).await.unwrap();
+    assert_eq!(fixture.evolve().await, Ending::Cancelled);
+    assert_eq!(fixture.outcomes().await, [StepOutcome::Cancelled]);
+}
+
+/// Its recording is paid for, and its row points at it.
+#[tokio::test]
+async fn a_repetition_keeps_what_the_interrupted_attempt_stored() {
+    let fixture = Fixture::new(honest, 1).await;
+    let store = &fixture.evolver.store;
+    let at = State::start();
+    let State::Active(at) = at else {
+        panic!("an evolution starts with a step")
+    };
+    let interrupted = step_row(at, 0, &Attempt::interrupted(), ModelUsage::default(), None);
+    let record = StepToRecord {
+        step: &interrupted,
+        iteration: None,
+        next: Ok(at),
+    };
+    let recorded = store.record_step(&fixture.claim, WORKER, &record).await;
+    recorded.unwrap();
+    assert_eq!(fixture.evolve().await, Ending::Solved);
+    let steps = store.steps(&fixture.claim.evolution_id).await.unwrap();
+    let products: Vec<&str> = steps.iter().filter_map(|s| s.product.as_deref()).collect();
+    let ends = |at: usize, name: &str| assert!(products[at].ends_with(name), "{products:?}");
+    ends(0, "/0001/architect-1.2-requirement.xml.zst");
+    ends(3, "/0002/architect-1-requirement.xml.zst");
+}
+
+/// Another import of the same name, with other commits, another image and
+/// other reports, does not touch a run that has been started.
+#[tokio::test]
+async fn a_task_prepared_again_changes_no_evolution() {
+    let fixture = Fixture::new(honest, 1).await;
+    let store = &fixture.evolver.store;
+    let started_on = store.task(&fixture.claim.task_id).await.unwrap();
+    let again = TaskRow {
+        base_sha: started_on.target_sha.clone(),
+        target_sha: started_on.base_sha.clone(),
+        image: sha256_hex(b"another image"),
+        base_report: Some("none".into()),
+        suite: Suite::none(),
+        ..started_on.clone()
+    };
+    store.put_task("s", 0, &again).await.unwrap();
+    assert_eq!(fixture.evolve().await, Ending::Solved);
+    let steps = store.steps(&fixture.claim.evolution_id).await.unwrap();
+    assert_eq!(steps.len(), 6);
+    let images = steps.iter().filter_map(|step| step.container.as_ref());
+    assert!(images.clone().count() > 0);
+    assert!(
+        images
+            .map(|c| &c.image)
+            .all(|image| *image == started_on.image)
+    );
 }
 
 /// Blocked by the platform and then retried: it resumes at the failed step,

@@ -24,12 +24,26 @@ pub struct EvolutionRow {
     /// Id of its suite; `counts` are that suite's.
     pub suite: String,
     pub counts: SuiteCounts,
+    /// What it was started on; `None` if that is not known.
+    pub pinned: Option<PinnedTask>,
     pub progress: Progress,
     pub ending: Option<Ending>,
     pub reason: Option<String>,
     pub started_at: Option<i64>,
     pub finished_at: Option<i64>,
     pub at: (u32, Role, u32),
+}
+
+/// The commits, image and base report of a task when a run was submitted.
+/// Preparing the task again does not change them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PinnedTask {
+    pub base_sha: String,
+    pub target_sha: String,
+    /// Content digest.
+    pub image: String,
+    /// See `TaskRow::base_report`.
+    pub base_report: Option<String>,
 }
 
 /// A completed attempt at a step.
@@ -106,8 +120,24 @@ pub(crate) fn read_evolution(row: &AnyRow) -> Result<EvolutionRow> {
         id, task_id, sample, run_id, progress, reason, started_at, finished_at;
         suite: row.read("suite_id")?,
         counts: read_counts(row)?,
+        pinned: read_pinned(row)?,
         ending: ending.and_then(|name| Ending::from_name(&name)),
         at: (row.read("at_iteration")?, row.read("at_role")?, row.read("at_attempt")?)
+    }))
+}
+
+fn read_pinned(row: &AnyRow) -> Result<Option<PinnedTask>> {
+    let commits = (row.read("base_sha")?, row.read("target_sha")?);
+    let (Some(base_sha), Some(target_sha), Some(image)) =
+        (commits.0, commits.1, row.read("image")?)
+    else {
+        return Ok(None);
+    };
+    Ok(Some(PinnedTask {
+        base_sha,
+        target_sha,
+        image,
+        base_report: row.read("base_report")?,
     }))
 }
 

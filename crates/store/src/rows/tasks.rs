@@ -21,6 +21,10 @@ pub struct TaskRow {
     /// Content digest of its image.
     pub image: String,
     pub suite: Suite,
+    /// Artifact: the test report of its base code. `None` for a task that was
+    /// not prepared here, and in rows written before there was this field.
+    #[serde(default)]
+    pub base_report: Option<String>,
     pub suite_seconds: f64,
     pub commits: u32,
     pub span_days: f64,
@@ -74,7 +78,8 @@ pub(crate) fn read_task_summary(row: &AnyRow) -> Result<TaskSummary> {
 
 fn read_task_with(row: &AnyRow, known: Suite) -> Result<TaskRow> {
     Ok(from_row!(row => TaskRow {
-        id, repo, base_sha, target_sha, image, suite_seconds, commits, span_days, target_time;
+        id, repo, base_sha, target_sha, image, base_report, suite_seconds, commits, span_days,
+        target_time;
         suite: known,
         state: read_task_state(row)?,
         preparation: read_preparation(row)?,

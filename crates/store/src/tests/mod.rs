@@ -12,6 +12,7 @@ mod iteration_costs;
 mod keys;
 mod listing;
 mod notifications;
+mod pinning;
 mod preflights;
 mod prices;
 mod steering;

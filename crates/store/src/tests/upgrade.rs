@@ -47,9 +47,47 @@ async fn the_first_schema_is_migrated() {
         assert_eq!(evolution.counts, counts);
         let suite = store.suite(&evolution.suite).await.unwrap();
         assert_eq!(suite, task.suite);
+        let pinned = evolution.pinned.unwrap();
+        assert_eq!(
+            [&*pinned.base_sha, &pinned.target_sha, &pinned.image],
+            ["aa", "bb", "sha256:0"]
+        );
+        let report = "tasks/a/base-report.json.zst";
+        assert_eq!(pinned.base_report.as_deref(), Some(report));
         let run = store.run("run").await.unwrap();
         assert_eq!(run.config.release_date, None);
         assert_eq!(store.provenance("run").await.unwrap().imported, None);
+        store.pool.close().await;
+    })
+    .await;
+}
+
+/// A task that was prepared again before its commits were pinned tells nothing
+/// about the evolutions before that.
+#[tokio::test]
+async fn only_tasks_that_agree_are_pinned() {
+    on_both_urls(async |url| {
+        sqlx::any::install_default_drivers();
+        let old = sqlx::AnyPool::connect(&url).await.unwrap();
+        let up_to = |last: usize| {
+            Migrator::with_migrations(migrator().iter().take(last).cloned().collect())
+        };
+        up_to(1).run(&old).await.unwrap();
+        sqlx::raw_sql(FIRST_SCHEMA).execute(&old).await.unwrap();
+        up_to(16).run(&old).await.unwrap();
+        let again = "
+            INSERT INTO suites (id, base_in_target, target_passed, base_passed, counts_only, tests, base_outcomes)
+            VALUES ('new', 0, 1, 1, 0, '[\"t1\"]', 'f');
+            UPDATE tasks SET suite = 'new', base_sha = 'cc';
+        ";
+        sqlx::raw_sql(again).execute(&old).await.unwrap();
+        old.close().await;
+
+        let store = Store::open(&url).await.unwrap();
+        let evolution = store.evolution("e").await.unwrap();
+        assert_eq!(evolution.pinned, None);
+        let task = store.task_of_evolution(&evolution).await.unwrap();
+        assert_eq!((&*task.base_sha, task.suite.tests.len()), ("cc", 2));
         store.pool.close().await;
     })
     .await;

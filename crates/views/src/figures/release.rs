@@ -1,6 +1,7 @@
 //! EvoScore against release date: Figure 4.
 
 use serde::{Deserialize, Serialize};
+use swe_ci_core::day::is_day;
 use swe_ci_core::metrics::Gamma;
 use swe_ci_core::uncertainty::Interval;
 
@@ -83,12 +84,13 @@ impl Releases {
     }
 }
 
-/// Days from 1970-01-01 to a `YYYY-MM-DD` of the Gregorian calendar.
+/// Days from 1970-01-01 to a `YYYY-MM-DD` of the Gregorian calendar; `None` for
+/// a day that the calendar does not have.
 pub fn day_number(date: &str) -> Option<i64> {
     let mut parts = date.splitn(3, '-');
     let mut next = || parts.next()?.parse::<u32>().ok().map(i64::from);
     let (year, month, day) = (next()?, next()?, next()?);
-    if !(1..=9999).contains(&year) || !(1..=12).contains(&month) || !(1..=31).contains(&day) {
+    if year == 0 || !is_day(date) {
         return None;
     }
     // In years that start in March, the leap day comes last.
@@ -112,6 +114,7 @@ mod tests {
         check("2000-02-29", Some(11_016));
         check("2000-03-01", Some(11_017));
         check("2026-01-31", Some(20_484));
+        check("2026-12-31", Some(20_818));
         for wrong in [
             "",
             "2026",
@@ -119,6 +122,12 @@ mod tests {
             "2026-00-01",
             "2026-01-x",
             "-1-1-1",
+            "0000-01-01",
+            "2026-02-31",
+            "2026-02-29",
+            "1900-02-29",
+            "2026-04-31",
+            "2026-01-32",
         ] {
             check(wrong, None);
         }

@@ -82,6 +82,7 @@ impl Engine {
     /// Deletes expired sessions, invitations and tokens; returns their number.
     /// They are invalid from their expiry on, deleted or not.
     pub async fn sweep_accounts(&self) -> Result<u64> {
+        self.require(AccountRole::Admin)?;
         self.store.sweep_accounts().await
     }
 

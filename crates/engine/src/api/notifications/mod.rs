@@ -164,6 +164,7 @@ impl Engine {
 
     /// Deletes deliveries older than 30 days; returns their number.
     pub async fn sweep_deliveries(&self) -> Result<u64> {
+        self.require(AccountRole::Admin)?;
         self.store.sweep_deliveries(before(RETENTION)).await
     }
 

@@ -64,7 +64,7 @@ impl Engine {
     /// Measures a finished evolution; inside is why it has no style.
     async fn measure(&self, evolution_id: &str, say: Say<'_>) -> Result<Measured> {
         let evolution = self.store.evolution(evolution_id).await?;
-        let task = self.store.task(&evolution.task_id).await?;
+        let task = self.store.task_of_evolution(&evolution).await?;
         let versions = match self.versions(&evolution, &task).await {
             Ok(versions) => versions,
             Err(error) => return Ok(Err(format!("its code cannot be read: {error}"))),

@@ -103,7 +103,7 @@ impl Engine {
         let end = |version: &VersionStyle| format!("style/{}/{}", style.image, version.source);
         let ends = (end(oracle), end(last));
         let codes = async {
-            let task = self.store.task(&evolution.task_id).await?;
+            let task = self.store.task_of_evolution(evolution).await?;
             let rows = self.store.iterations(&evolution.id).await?;
             let is_last =
                 |row: &&IterationRow| CodeVersion::Iteration(row.iteration) == last.version;

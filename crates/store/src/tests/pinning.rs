@@ -1,0 +1,95 @@
+//! A run keeps what it was started on, whatever happens to its tasks.
+
+use swe_ci_views::card::TaskOnCard;
+
+use super::*;
+use crate::PinnedTask;
+
+#[tokio::test]
+async fn a_task_prepared_again_changes_no_evolution() {
+    on_both(async |store| {
+        let before = TaskRow {
+            base_report: Some("report-before".into()),
+            ..task("a")
+        };
+        let run_id = run(&store, &[("a", 1.0)]).await;
+        // `run` has stored the task without its report.
+        let evolution = store.evolutions_of_run(&run_id).await.unwrap().remove(0);
+        assert_eq!(evolution.pinned.unwrap().base_report, None);
+        store.put_task("s", 0, &before).await.unwrap();
+        let config = RunConfig {
+            samples: 2,
+            ..RunConfig::human("s")
+        };
+        let new = NewRun {
+            standing: Standing::default(),
+            grant: RunPermissions::default(),
+            config,
+            provenance: Provenance::default(),
+            tasks: vec![(before.id.clone(), 9.0)],
+            preflight: false,
+            forget_keys: false,
+        };
+        let run_id = store.insert_run(&new, &Actor::Operator).await.unwrap();
+
+        let after = TaskRow {
+            base_sha: "c".repeat(40),
+            target_sha: "d".repeat(40),
+            image: "sha256:1".into(),
+            base_report: Some("report-after".into()),
+            suite: Suite::none(),
+            ..before.clone()
+        };
+        store.put_task("s", 0, &after).await.unwrap();
+
+        let claim = store.claim("w/1", 60_000).await.unwrap().unwrap();
+        assert_eq!(claim.run_id, run_id);
+        let evolution = store.evolution(&claim.evolution_id).await.unwrap();
+        let pinned = PinnedTask {
+            base_sha: before.base_sha.clone(),
+            target_sha: before.target_sha.clone(),
+            image: before.image.clone(),
+            base_report: before.base_report.clone(),
+        };
+        assert_eq!(evolution.pinned, Some(pinned));
+        let ends = |row: &TaskRow| {
+            let suite = row.suite.clone();
+            (
+                row.ends().map(str::to_owned),
+                suite,
+                row.base_report.clone(),
+            )
+        };
+        let of_evolution = store.task_of_evolution(&evolution).await.unwrap();
+        assert_eq!(ends(&of_evolution), ends(&before));
+        let of_today = store.task(&before.id).await.unwrap();
+        assert_eq!(ends(&of_today), ends(&after));
+
+        let on_card = store.tasks_of_run(&run_id).await.unwrap();
+        let on_card: Vec<_> = on_card.iter().map(TaskOnCard::ends).collect();
+        assert_eq!(on_card, [before.ends()]);
+        assert_eq!(store.images_at_work().await.unwrap(), ["sha256:0"]);
+        let all = ["sha256:0", "sha256:1"];
+        assert_eq!(store.task_images().await.unwrap(), all);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_unknown_task_has_no_run() {
+    on_both(async |store| {
+        store.put_task("s", 0, &task("a")).await.unwrap();
+        let new = NewRun {
+            standing: Standing::default(),
+            grant: RunPermissions::default(),
+            config: RunConfig::human("s"),
+            provenance: Provenance::default(),
+            tasks: vec![(TaskId::new("b").unwrap(), 1.0)],
+            preflight: false,
+            forget_keys: false,
+        };
+        let refused = store.insert_run(&new, &Actor::Operator).await;
+        assert!(matches!(refused, Err(Error::NotFound { .. })));
+    })
+    .await;
+}
