@@ -34,7 +34,7 @@ const FILES: [(&str, &str, &str); 17] = files![
     "0014" "preparation",
     "0015" "curations",
     "0016" "styles",
-    "0018" "pinned_tasks",
+    "0017" "pinned_tasks",
 ];
 
 /// Brings a database from any earlier schema to the present one.
