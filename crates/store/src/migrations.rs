@@ -17,7 +17,7 @@ macro_rules! files {
     };
 }
 
-const FILES: [(&str, &str, &str); 16] = files![
+const FILES: [(&str, &str, &str); 17] = files![
     "0001" "init",
     "0002" "results",
     "0003" "keys_and_prices",
@@ -34,6 +34,7 @@ const FILES: [(&str, &str, &str); 16] = files![
     "0014" "preparation",
     "0015" "curations",
     "0016" "styles",
+    "0021" "finding_reviews",
 ];
 
 /// Brings a database from any earlier schema to the present one.

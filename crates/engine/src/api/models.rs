@@ -33,7 +33,8 @@ pub struct Directory {
 pub struct NewResult {
     pub run: RunSummary,
     /// Its rank at γ = 1, in the paper's convention or, where only counts are
-    /// known, in the other; absent without a scored task.
+    /// known, in the other; absent without a scored task, and for an unranked
+    /// run.
     pub standing: Option<(Convention, Row)>,
 }
 

@@ -126,6 +126,7 @@ fn scores(
     let leaderboard = LeaderboardData {
         split: String::new(),
         entries: vec![entry],
+        unranked: Vec::new(),
         published: Published::default(),
     };
     let rows =

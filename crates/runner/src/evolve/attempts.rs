@@ -6,6 +6,7 @@ use anyhow::Context;
 use swe_ci_base::blocking::blocking;
 use swe_ci_base::clock::now_ms;
 use swe_ci_base::code::CodeTree;
+use swe_ci_core::finding::{Finding, FindingKind, tampering};
 use swe_ci_core::metrics::Verdict;
 use swe_ci_core::outcomes::Outcomes;
 use swe_ci_core::report::Report;
@@ -237,8 +238,16 @@ impl Evolution<'_> {
             }
             None => None,
         };
+        let texts = integrity::findings(&code, &self.base, &self.oracle).into_iter();
+        let findings: Vec<Finding> = texts
+            .map(|text| Finding::note(FindingKind::Steering, text))
+            .collect();
+        let result = match tampering(&findings) {
+            Some(why) => Err(why),
+            None => run.result,
+        };
         let (before, tests) = (self.outcomes_of(at.code_of)?, &self.suite.tests);
-        let (outcomes, verdict, outcome) = match &run.result {
+        let (outcomes, verdict, outcome) = match &result {
             Ok(report) => {
                 let outcomes = Outcomes::of(tests, report);
                 let verdict = Verdict::Scored {
@@ -259,13 +268,13 @@ impl Evolution<'_> {
                 )
             }
         };
-        let collapse = run.result.err();
+        let collapse = result.err();
         let iteration = IterationRow {
             iteration: at.iteration,
             verdict,
             gained: outcomes.gained_since(before),
             outcomes,
-            findings: integrity::findings(&code, &self.base, &self.oracle),
+            findings,
             code: code_key,
             test_seconds: run.seconds,
             finished_at: now_ms(),
