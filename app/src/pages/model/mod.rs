@@ -16,7 +16,9 @@ use self::trend::TrendOfModel;
 use crate::components::{CardTable, Choices, Key, PageTop, Tag, crumb, fetched, floor_of, loaded};
 use crate::error::{AppError, ErrorKind};
 use crate::glossary::Word;
-use crate::pages::result_table::{Column, KindTag, MarkKey, MarkTag, Score, heads, words_of};
+use crate::pages::result_table::{
+    Column, KindTag, MarkKey, MarkTag, Score, UnrankedTag, heads, words_of,
+};
 use crate::pages::routes::{model_href, run_href};
 use crate::pages::splits::convention_choices;
 use crate::query::{encode, of_query, parsed, path_part};
@@ -153,7 +155,7 @@ fn RunRow(
         <tr role="row">
             <th role="rowheader" scope="row" class="col-model">
                 <a href=run_href(&summary.run_id)>{config.split}</a>
-                <span class="tags"><Tag text=progress.name().to_owned() tone/><KindTag kind=config.kind/><MarkTag mark=summary.mark/></span>
+                <span class="tags"><Tag text=progress.name().to_owned() tone/><KindTag kind=config.kind/><MarkTag mark=summary.mark/><UnrankedTag unranked=run.unranked/></span>
                 <small>{format!("{origin} · {created}")}</small>
             </th>
             <td role="cell" data-label="Rank">{figure(rank)}</td>

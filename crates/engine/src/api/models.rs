@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use swe_ci_base::blocking::blocking;
 use swe_ci_base::error::{Error, Result};
+use swe_ci_core::finding::Unranked;
 use swe_ci_core::metrics::{Convention, Gamma};
 use swe_ci_core::task::TaskId;
 use swe_ci_store::RunListing;
@@ -102,6 +103,9 @@ impl Engine {
         if runs.is_empty() {
             return Err(Error::not_found("model", model));
         }
+        let apart = leaderboards.iter().flat_map(|data| data.unranked_runs());
+        let mut apart: HashMap<String, Unranked> =
+            apart.map(|run| (run.run_id, run.unranked)).collect();
         let name = model.to_owned();
         let (mut standings, mut trends, strengths) = blocking(move || {
             let all = &leaderboards[..];
@@ -113,6 +117,7 @@ impl Engine {
         })
         .await?;
         let runs = runs.into_iter().map(|summary| ModelRun {
+            unranked: apart.remove(&summary.run_id),
             standings: standings.remove(&summary.run_id).unwrap_or_default(),
             trends: trends.remove(&summary.run_id).unwrap_or_default(),
             summary,
