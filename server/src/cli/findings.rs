@@ -2,6 +2,7 @@
 
 use clap::{Args, Subcommand};
 use swe_ci_core::finding::Decision;
+use swe_ci_core::text::visible;
 use swe_ci_engine::Engine;
 use swe_ci_views::finding::{FindingId, RunFinding};
 
@@ -83,7 +84,7 @@ impl Review {
             .await?;
         let rank = match engine.run(run).await?.unranked {
             None => "nothing keeps the run from a rank".to_owned(),
-            Some(unranked) => format!("the run has no rank: {unranked}"),
+            Some(why) => format!("the run has no rank: {}", visible(&why.to_string())),
         };
         output::line(format_args!(
             "finding {finding} is {}; {rank}",

@@ -2,6 +2,7 @@
 
 use clap::Args;
 use swe_ci_core::metrics::{Convention, Gamma};
+use swe_ci_core::text::visible;
 use swe_ci_engine::Engine;
 use swe_ci_views::leaderboard::{Row, UnrankedRun};
 
@@ -52,9 +53,8 @@ pub(super) async fn execute(engine: &Engine, options: &Options) -> Result<(), Fa
             model,
             unranked,
         } = run;
-        output::note(format_args!(
-            "Not ranked: {model}, {unranked}; run {run_id}"
-        ));
+        let line = format!("Not ranked: {model}, {unranked}; run {run_id}");
+        output::note(visible(&line));
     }
     Ok(())
 }

@@ -90,7 +90,9 @@ async fn findings_hold_a_run_until_they_are_decided() {
     assert_eq!(standings(&app).await.1[0]["unranked"], confirmed);
     // Another decision replaces it.
     for finding in [READS, EQUALS] {
-        review(&app, Some(&admin), finding, decision("cleared")).await.json();
+        review(&app, Some(&admin), finding, decision("cleared"))
+            .await
+            .json();
     }
     assert_eq!(standings(&app).await, (2, Vec::new()));
     let run = app.get(&format!("/api/v1/runs/{MODEL}")).await.json();
@@ -115,8 +117,10 @@ async fn only_administrators_decide() {
     let root = account(&app, "root", AccountRole::Admin).await;
     let owner = account(&app, "owner", AccountRole::Submitter).await;
     let id = &owner.identity().unwrap().account_id;
-    app.execute(&format!("UPDATE runs SET owner = '{id}' WHERE id = '{MODEL}'"))
-        .await;
+    app.execute(&format!(
+        "UPDATE runs SET owner = '{id}' WHERE id = '{MODEL}'"
+    ))
+    .await;
     let owner = bearer(&app, &owner, AccountRole::Submitter).await;
     let narrow = bearer(&app, &root, AccountRole::Submitter).await;
     let admin = bearer(&app, &root, AccountRole::Admin).await;
@@ -131,9 +135,15 @@ async fn only_administrators_decide() {
         open.await.problem(403, "forbidden");
     }
     let wrong = async |finding: &str, body: Value| review(&app, Some(&admin), finding, body).await;
-    wrong("e-model-alpha.1.1", clear()).await.problem(409, "conflict");
-    wrong("e-model-alpha.1.4", clear()).await.problem(404, "not-found");
-    wrong("e-human-alpha.1.1", clear()).await.problem(404, "not-found");
+    wrong("e-model-alpha.1.1", clear())
+        .await
+        .problem(409, "conflict");
+    wrong("e-model-alpha.1.4", clear())
+        .await
+        .problem(404, "not-found");
+    wrong("e-human-alpha.1.1", clear())
+        .await
+        .problem(404, "not-found");
     wrong("first", clear()).await.problem(400, "bad-parameter");
     let without = json!({"decision": "cleared", "reason": " "});
     assert_eq!(wrong(READS, without).await.status, 400);

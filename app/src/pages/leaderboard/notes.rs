@@ -131,7 +131,7 @@ pub(super) fn Unranked(scene: Memo<Scene>) -> impl IntoView {
         let runs = runs.get();
         (!runs.is_empty()).then(|| {
             view! {
-                <section class="footnote" aria-labelledby="unranked-title">
+                <section class="note" aria-labelledby="unranked-title">
                     <h2 id="unranked-title"><Term word=Word::Unranked text="Not ranked"/></h2>
                     <ul>{runs.into_iter().map(item).collect_view()}</ul>
                 </section>

@@ -1,10 +1,10 @@
 //! Findings: those of a run, those that wait for a decision, and the decisions.
 
 use swe_ci_base::error::{Error, Result};
-use swe_ci_core::finding::Decision;
+use swe_ci_core::finding::{Decision, Unranked};
 use swe_ci_store::FindingDecision;
 use swe_ci_views::account::AccountRole;
-use swe_ci_views::finding::{FindingId, RunFinding};
+use swe_ci_views::finding::{FindingId, RunFinding, unranked};
 
 use crate::Engine;
 
@@ -16,6 +16,11 @@ impl Engine {
     pub async fn findings(&self, run_id: &str) -> Result<Vec<RunFinding>> {
         self.visible_run(run_id).await?;
         self.store.findings_of_run(run_id).await
+    }
+
+    /// Why a run takes no rank, whether it has scores or not.
+    pub(crate) async fn unranked(&self, run_id: &str) -> Result<Option<Unranked>> {
+        Ok(unranked(&self.store.findings_of_run(run_id).await?))
     }
 
     /// The findings of all runs that wait for a decision; for administrators.

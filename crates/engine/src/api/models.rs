@@ -37,6 +37,7 @@ pub struct NewResult {
     /// known, in the other; absent without a scored task, and for an unranked
     /// run.
     pub standing: Option<(Convention, Row)>,
+    pub unranked: Option<Unranked>,
 }
 
 impl Engine {
@@ -58,7 +59,12 @@ impl Engine {
         for id in self.store.latest_results(limit).await? {
             let run = self.store.run(&id).await?;
             let standing = self.standing(&run).await?;
-            results.push(NewResult { run, standing });
+            let unranked = self.unranked(&id).await?;
+            results.push(NewResult {
+                run,
+                standing,
+                unranked,
+            });
         }
         Ok(results)
     }

@@ -12,7 +12,6 @@ use swe_ci_core::usage::{Traffic, Usage};
 use swe_ci_sandbox::host;
 use swe_ci_store::{EvolutionRow, IterationRow, StepRow};
 use swe_ci_views::card::{Card, TaskOnCard};
-use swe_ci_views::finding::unranked;
 use swe_ci_views::host::HostLoad;
 use swe_ci_views::view::{
     CurrentStep, EvolutionDetail, EvolutionView, Page, RunDetail, RunSummary, Spent, StepView,
@@ -85,7 +84,7 @@ impl Engine {
         }
         Ok(RunDetail {
             may_steer: self.by().may_steer(&standing),
-            unranked: unranked(&self.store.findings_of_run(id).await?),
+            unranked: self.unranked(id).await?,
             verified: self.store.verified(id).await?,
             preflight: self.store.preflight(id).await?,
             verification: self.store.verification(id).await?,
