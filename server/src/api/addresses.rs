@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use swe_ci_core::step::Role;
 use swe_ci_core::task::{TaskId, is_plain_name};
-use swe_ci_views::finding::{BadFindingId, FindingId};
+use swe_ci_views::finding::FindingId;
 use swe_ci_views::style::CodeVersion;
 use utoipa::IntoParams;
 
@@ -55,8 +55,8 @@ pub(crate) struct FindingPath {
 
 impl FindingPath {
     pub(crate) fn finding_id(&self) -> Result<FindingId, Problem> {
-        let id = self.finding.parse();
-        id.map_err(|e: BadFindingId| Problem::about_parameter("finding", e.to_string()))
+        let id = self.finding.parse::<FindingId>();
+        id.map_err(|e| Problem::about_parameter("finding", e.to_string()))
     }
 }
 

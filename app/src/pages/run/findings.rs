@@ -9,6 +9,7 @@ use swe_ci_core::finding::{Decision, Grade, Unranked};
 use swe_ci_core::text::visible;
 use swe_ci_views::account::AccountRole;
 use swe_ci_views::finding::{FindingReview, RunFinding};
+use swe_ci_views::view::RunDetail;
 
 use crate::components::{Form, FormAnswer, GradeTag, Term};
 use crate::context::Reader;
@@ -18,8 +19,9 @@ use crate::{format, labels};
 
 /// Why the run has no rank, if it has none for a reason of its own.
 #[component]
-pub(super) fn NoRank(unranked: Option<Unranked>) -> impl IntoView {
-    unranked.map(|why| {
+pub(super) fn NoRank(detail: RwSignal<RunDetail>) -> impl IntoView {
+    let unranked = Memo::new(move |_| detail.with(|detail| detail.unranked.clone()));
+    let note = |why: Unranked| {
         let why = visible(&why.to_string()).into_owned();
         view! {
             <p class="note" data-tone="warn">
@@ -30,7 +32,8 @@ pub(super) fn NoRank(unranked: Option<Unranked>) -> impl IntoView {
                 <a href=format!("#{FINDINGS}")>"Its findings"</a>
             </p>
         }
-    })
+    };
+    move || unranked.get().map(note)
 }
 
 /// All findings; notes are folded, because honest work has many.

@@ -124,7 +124,7 @@ fn Head(detail: RwSignal<RunDetail>, link: RwSignal<Link>) -> impl IntoView {
                 <a href=compare_with_href(&summary.run_id)>"Compare with…"</a>
             </p>
             <Withdrawn withdrawn/>
-            <NoRank unranked=whole.unranked.clone()/>
+            <NoRank detail/>
             <MarkedBy detail=whole/>
             <Differences verification run_id/>
             {no_script}

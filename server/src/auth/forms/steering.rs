@@ -9,7 +9,7 @@ use swe_ci_core::finding::Decision;
 use swe_ci_core::run::BadConfig;
 use swe_ci_engine::{Engine, Error};
 use swe_ci_views::account::AccountRole;
-use swe_ci_views::finding::BadFindingId;
+use swe_ci_views::finding::FindingId;
 use swe_ci_views::steering::Change;
 
 use super::submitted_form::{FormPage, SubmittedForm, at_field};
@@ -88,8 +88,8 @@ async fn carry_out(engine: &Engine, id: &str, action: &FormAction) -> Result<(),
             decision,
             reason,
         } => {
-            let finding = finding.parse();
-            let finding = finding.map_err(|e: BadFindingId| Error::Invalid(e.to_string()))?;
+            let finding = finding.parse::<FindingId>();
+            let finding = finding.map_err(|e| Error::Invalid(e.to_string()))?;
             engine.review_finding(id, &finding, *decision, reason).await
         }
     }
