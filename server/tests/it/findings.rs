@@ -78,8 +78,10 @@ async fn findings_hold_a_run_until_they_are_decided() {
     let scores = app.get(&format!("/api/v1/runs/{MODEL}/scores")).await;
     assert!(scores.json()["evoscore"].is_number());
 
-    let open = app.ask("GET", "/api/v1/findings", &[("authorization", &admin)]);
-    assert_eq!(open.await.json().as_array().unwrap().len(), 2);
+    let open = app
+        .ask("GET", "/api/v1/findings", &[("authorization", &admin)])
+        .await;
+    assert_eq!(open.json().as_array().unwrap().len(), 2);
     let after = review(&app, Some(&admin), READS, decision("confirmed")).await;
     let decided = &after.json()[1]["review"];
     assert_eq!(
@@ -131,8 +133,10 @@ async fn only_administrators_decide() {
     for token in [&owner, &narrow] {
         let refused = review(&app, Some(token), READS, clear()).await;
         refused.problem(403, "forbidden");
-        let open = app.ask("GET", "/api/v1/findings", &[("authorization", token)]);
-        open.await.problem(403, "forbidden");
+        let open = app
+            .ask("GET", "/api/v1/findings", &[("authorization", token)])
+            .await;
+        open.problem(403, "forbidden");
     }
     let wrong = async |finding: &str, body: Value| review(&app, Some(&admin), finding, body).await;
     wrong("e-model-alpha.1.1", clear())
@@ -213,8 +217,8 @@ async fn reviewed_on_the_page() {
     let field = format!("id=\"reason-{READS}-problem\"");
     assert!(text.contains(&field), "{text}");
 
-    let done = root.send(&page, &form(READS, "confirmed", "it <b>patches</b>"));
-    assert_eq!(done.await.status, 303);
+    let confirmed = form(READS, "confirmed", "it <b>patches</b>");
+    assert_eq!(root.send(&page, &confirmed).await.status, 303);
     let seen = app.get(&page).await.text();
     for part in [
         "confirmed: src/a.py reads &lt;pytest&gt;",
@@ -224,8 +228,8 @@ async fn reviewed_on_the_page() {
         assert!(seen.contains(part), "{part}: {seen}");
     }
     for finding in [READS, EQUALS] {
-        let done = root.send(&page, &form(finding, "cleared", "honest work"));
-        assert_eq!(done.await.status, 303);
+        let cleared = form(finding, "cleared", "honest work");
+        assert_eq!(root.send(&page, &cleared).await.status, 303);
     }
     let seen = root.get(&page).await.text();
     assert!(
