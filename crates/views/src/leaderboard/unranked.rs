@@ -91,7 +91,8 @@ mod tests {
 
     fn board() -> LeaderboardData {
         let good = entry("good", &[("p", &[&[0.5]]), ("q", &[&[0.5]])]);
-        let mut best = entry("best", &[("p", &[&[1.0]]), ("r", &[&[1.0]])]);
+        let won: &[&[f64]] = &[&[1.0]];
+        let mut best = entry("best", &[("p", won), ("q", won), ("r", won)]);
         best.unranked = Some(Unranked::HeldForReview { open: 2 });
         LeaderboardData::new("s".into(), vec![best, good], Published::default())
     }
@@ -129,6 +130,6 @@ mod tests {
             .collect();
         assert_eq!(ranks, [(1, "good"), (0, "best")]);
         assert!(versus.runs[1].unranked.is_some());
-        assert_eq!(versus.tasks.len(), 1);
+        assert_eq!(versus.tasks.len(), 2);
     }
 }
