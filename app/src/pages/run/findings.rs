@@ -66,13 +66,17 @@ pub(super) fn Findings(
                     </details>
                 }
             });
+            let listed = (!serious.is_empty()).then(|| {
+                let serious = serious.into_iter().map(item).collect_view();
+                view! { <ul class="found-list">{serious}</ul> }
+            });
             view! {
                 <section id=FINDINGS aria-labelledby="findings-title">
                     <h2 id="findings-title"><Term word=Word::Finding text="Integrity findings"/></h2>
                     <p class="quiet">
                         "What was noticed about the way the tests came to their results. A note has no consequence; a suspicious finding holds the run for review; tampering collapses the iteration."
                     </p>
-                    <ul class="found-list">{serious.into_iter().map(item).collect_view()}</ul>
+                    {listed}
                     {folded}
                 </section>
             }
