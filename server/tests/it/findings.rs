@@ -213,9 +213,10 @@ async fn reviewed_on_the_page() {
     let refused = root.send(&page, &form(READS, "cleared", "")).await;
     assert_eq!(refused.status, 400);
     let text = refused.text();
-    assert!(text.contains("say why, in 1 to 500 characters"), "{text}");
-    let field = format!("id=\"reason-{READS}-problem\"");
-    assert!(text.contains(&field), "{text}");
+    assert!(text.contains("Say why, in 1 to 500 characters."), "{text}");
+    // The error is at the form that was sent, and at no other.
+    let at = |finding| text.contains(&format!("id=\"reason-{finding}-problem\""));
+    assert_eq!((at(READS), at(EQUALS)), (true, false), "{text}");
 
     let confirmed = form(READS, "confirmed", "it <b>patches</b>");
     assert_eq!(root.send(&page, &confirmed).await.status, 303);
