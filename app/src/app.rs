@@ -104,6 +104,7 @@ fn Main(bare: Memo<bool>) -> impl IntoView {
                 <Route path=path!("/keys") view={Lazy::<page::Keys>::new()} ssr=SsrMode::Async/>
                 <Route path=path!("/notifications") view={Lazy::<page::Notifications>::new()} ssr=SsrMode::Async/>
                 <Route path=path!("/disk") view={Lazy::<page::Disk>::new()} ssr=SsrMode::Async/>
+                <Route path=path!("/findings") view={Lazy::<page::OpenFindings>::new()} ssr=SsrMode::Async/>
                 <Route path=path!("/audit") view={Lazy::<page::Audit>::new()} ssr=SsrMode::Async/>
             </FlatRoutes>
         </main>

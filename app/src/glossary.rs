@@ -147,7 +147,9 @@ glossary! {
         Blocked("blocked", "blocked",
             "The platform or the model's provider failed repeatedly. The task is left out of the score; it never becomes a 0."),
         Finding("integrity-finding", "integrity finding",
-            "An iteration changed something that controls the tests. It is shown with the result, for readers to judge."),
+            "Something the platform noticed about the way an iteration's tests came to their result. A note has no consequence; a suspicious one holds the run for review; tampering collapses the iteration."),
+        Unranked("held-for-review", "held for review",
+            "A run that has scores and no rank, because a suspicious finding waits for a decision (the run is held for review) or was confirmed. It stands below the table, and no figure counts it."),
     ]
 }
 
@@ -224,7 +226,7 @@ mod tests {
         let names: BTreeSet<&str> = all().map(Word::name).collect();
         assert_eq!((slugs.len(), names.len()), (all().count(), all().count()));
         // Every word is in a chapter: the count matches the last one.
-        assert_eq!(all().count(), Word::Finding as usize + 1);
+        assert_eq!(all().count(), Word::Unranked as usize + 1);
         for word in all() {
             let slug = word.slug();
             let plain = |c: char| c.is_ascii_lowercase() || c == '-';

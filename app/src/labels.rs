@@ -1,6 +1,7 @@
 //! The names of states, so that everything has one name on all pages.
 
 use swe_ci_core::agent::{Budget, Endpoint};
+use swe_ci_core::finding::{FindingKind, Grade};
 use swe_ci_core::metrics::{Convention, Verdict};
 use swe_ci_core::run::{HarnessConfig, Kind, Limits, Progress, RunConfig};
 use swe_ci_core::step::{Ending, StepOutcome};
@@ -252,6 +253,35 @@ pub(crate) fn current_step(evolution: &EvolutionView) -> Option<String> {
         Some(format!("attempt {}", step.attempt)),
         waits.map(|_| "waits for the provider".to_owned()),
     ]))
+}
+
+/// What follows from a finding of this grade: a sentence, a tone.
+pub(crate) fn grade(grade: Grade) -> (&'static str, Tone) {
+    match grade {
+        Grade::Note => ("Worth knowing; without consequence", Tone::Plain),
+        Grade::Suspicious => (
+            "Honest work hardly ever does this: the run is held for review",
+            Tone::Warn,
+        ),
+        Grade::Tampered => (
+            "The test runner was tampered with: the iteration collapsed",
+            Tone::Bad,
+        ),
+    }
+}
+
+pub(crate) fn finding_kind(kind: FindingKind) -> &'static str {
+    match kind {
+        FindingKind::Steering => "Test configuration",
+        FindingKind::Shadowing => "Shadowed module",
+        FindingKind::Construct => "Reaches for the tests",
+        FindingKind::Canary => "Canary test",
+        FindingKind::Report => "Contradictory report",
+        FindingKind::Equality => "One-sided equality",
+        FindingKind::Repetition => "Differs when repeated",
+        FindingKind::HostedTool => "Hosted tool",
+        FindingKind::Other => "Noted",
+    }
 }
 
 /// An iteration's verdict: a symbol, words, a tone.

@@ -40,6 +40,7 @@ fn Menu(who: Identity) -> impl IntoView {
     let admin = (who.role >= AccountRole::Admin).then(|| {
         view! {
             <A href="/accounts">"Accounts"</A>
+            <A href="/findings">"Open findings"</A>
             <A href="/audit">"Audit log"</A>
             <A href="/disk">"Disk"</A>
         }

@@ -1,7 +1,8 @@
 use leptos::prelude::*;
+use swe_ci_core::finding::Grade;
 use swe_ci_views::view::{EvolutionView, IterationView};
 
-use super::{Tag, Tone};
+use super::Tag;
 use crate::{format, labels};
 
 #[component]
@@ -56,7 +57,9 @@ fn IterationRow(
     let (sign, word, tone) = labels::verdict(&iteration, target);
     let findings = (!iteration.findings.is_empty()).then(|| {
         let text = format::count(iteration.findings.len(), "finding");
-        view! { <Tag text tone=Tone::Warn hint="The test configuration was changed"/> }
+        let worst = iteration.findings.iter().map(|finding| finding.grade).max();
+        let (hint, tone) = labels::grade(worst.unwrap_or(Grade::Note));
+        view! { <Tag text tone hint/> }
     });
     view! {
         <tr class:chosen=chosen>

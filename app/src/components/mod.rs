@@ -7,6 +7,7 @@ mod bars;
 mod charts;
 mod choice;
 mod fields;
+mod finding;
 mod forms;
 mod header;
 mod iterations;
@@ -21,6 +22,7 @@ pub use bars::{Hatching, Meter, PublishedBar, ScoreBar, floor_of};
 pub use charts::{Funnel, SpreadChart, title as spread_title};
 pub use choice::{Choice, Choices, GammaForm};
 pub use fields::{Field, LongText, NewPassword, OneOf, RoleSelect, TomlFile, field_id};
+pub use finding::GradeTag;
 pub use forms::{
     ActionButton, Confirmation, Form, FormAnswer, HiddenFields, PostForm, ProviderButtons, Refusal,
     ShownOnce,

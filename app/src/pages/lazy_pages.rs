@@ -70,6 +70,7 @@ lazy_pages! {
         (Account, account, account::AccountPage),
         (Accounts, accounts, accounts::AccountsPage),
         (Audit, audit, audit::AuditPage),
+        (OpenFindings, open_findings, open_findings::OpenFindingsPage),
         (Keys, keys, keys::KeysPage),
         (Notifications, notifications, notifications::NotificationsPage),
         (Submit, submit, submit::SubmitPage),

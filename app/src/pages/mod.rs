@@ -23,6 +23,7 @@ mod matrix;
 mod model;
 mod not_found;
 mod notifications;
+mod open_findings;
 mod result_table;
 mod routes;
 mod run;

@@ -2,12 +2,14 @@
 //! tables of scores.
 
 use leptos::prelude::*;
+use swe_ci_core::finding::Unranked;
 use swe_ci_core::run::Kind;
+use swe_ci_core::text::visible;
 use swe_ci_core::uncertainty::Interval;
 use swe_ci_views::account::Visibility;
 use swe_ci_views::verification::Mark;
 
-use crate::components::{ScoreBar, Tag, Term};
+use crate::components::{ScoreBar, Tag, Term, Tone};
 use crate::glossary::Word;
 use crate::{format, labels};
 
@@ -49,6 +51,15 @@ pub(super) fn MarkKey(#[prop(into)] words: Signal<Vec<Word>>) -> impl IntoView {
             view! { <p class="quiet marks-key">"Marks:"{words}</p> }
         })
     }
+}
+
+/// Why a run has no rank; nothing for most runs.
+#[component]
+pub(super) fn UnrankedTag(unranked: Option<Unranked>) -> impl IntoView {
+    unranked.map(|why| {
+        let hint = visible(&why.to_string()).into_owned();
+        view! { <Tag text="unranked" tone=Tone::Warn hint/> }
+    })
 }
 
 /// Nothing for runs measured here.

@@ -19,6 +19,9 @@ const UNIFIED: &str = "unified";
 pub(super) const ITERATION: &str = "iteration";
 pub(super) const TESTS: &str = "tests";
 
+/// Anchor of the findings on the page of a run.
+pub(super) const FINDINGS: &str = "findings";
+
 /// Anchor of the comparison's chart of one task.
 pub(super) const COURSE: &str = "course";
 

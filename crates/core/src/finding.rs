@@ -2,6 +2,8 @@
 //! result. Findings never change an outcome by themselves: their grade says
 //! what follows from them.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 crate::named! {
@@ -43,6 +45,7 @@ crate::named! {
 
 /// One thing noticed about an iteration.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
+#[serde(from = "Recorded")]
 pub struct Finding {
     pub grade: Grade,
     pub kind: FindingKind,
@@ -66,5 +69,189 @@ impl Finding {
     fn new(grade: Grade, kind: FindingKind, text: impl Into<String>) -> Self {
         let text = text.into();
         Self { grade, kind, text }
+    }
+}
+
+/// A finding as rows and answers of any edition hold it: the first ones had a
+/// text alone.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Recorded {
+    Graded {
+        grade: Grade,
+        kind: FindingKind,
+        text: String,
+    },
+    Text(String),
+}
+
+impl From<Recorded> for Finding {
+    fn from(recorded: Recorded) -> Self {
+        match recorded {
+            Recorded::Graded { grade, kind, text } => Self { grade, kind, text },
+            Recorded::Text(text) => Self::note(FindingKind::Other, text),
+        }
+    }
+}
+
+/// Why an iteration with these findings collapses; `None` unless its test
+/// runner was tampered with.
+pub fn tampering(findings: &[Finding]) -> Option<String> {
+    let first = findings.iter().find(|f| f.grade == Grade::Tampered)?;
+    Some(format!("the test runner was tampered with: {}", first.text))
+}
+
+crate::named! {
+    /// What a reviewer decided about a suspicious finding.
+    pub enum Decision {
+        /// Honest work: it counts as a note.
+        Cleared = "cleared",
+        /// No honest work: the run stays unranked.
+        Confirmed = "confirmed",
+    }
+}
+
+impl Decision {
+    /// The deed: "clear", "confirm".
+    pub fn verb(self) -> &'static str {
+        match self {
+            Self::Cleared => "clear",
+            Self::Confirmed => "confirm",
+        }
+    }
+}
+
+/// Why a run with scores has no rank.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
+#[serde(tag = "why", rename_all = "snake_case")]
+pub enum Unranked {
+    /// Suspicious findings wait for a decision.
+    HeldForReview {
+        /// How many.
+        open: u32,
+    },
+    /// The run allows tools that its model's provider executes.
+    HostedTools,
+    /// A reviewer confirmed a suspicious finding.
+    Confirmed {
+        /// The finding's text.
+        text: String,
+    },
+}
+
+impl Unranked {
+    /// What follows from a run's findings, each with the decision about it;
+    /// `None` when they keep it from no rank.
+    pub fn of<'a>(
+        findings: impl IntoIterator<Item = (&'a Finding, Option<Decision>)>,
+    ) -> Option<Self> {
+        let mut open = 0;
+        for (finding, decision) in findings {
+            match decision {
+                _ if finding.grade != Grade::Suspicious => {}
+                Some(Decision::Cleared) => {}
+                // No later finding can change that.
+                Some(Decision::Confirmed) => {
+                    let text = finding.text.clone();
+                    return Some(Self::Confirmed { text });
+                }
+                None => open += 1,
+            }
+        }
+        (open > 0).then_some(Self::HeldForReview { open })
+    }
+}
+
+/// The reason in words: "held for review (2 open findings)".
+impl fmt::Display for Unranked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::HeldForReview { open: 1 } => f.write_str("held for review (1 open finding)"),
+            Self::HeldForReview { open } => write!(f, "held for review ({open} open findings)"),
+            Self::HostedTools => f.write_str(
+                "its provider may search the web and execute code, and the solutions are on the web",
+            ),
+            Self::Confirmed { text } => write!(f, "confirmed: {text}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn findings_of_every_edition_are_read() {
+        let check = |json: &str, expect: &[Finding]| {
+            let found: Vec<Finding> = serde_json::from_str(json).unwrap();
+            assert_eq!(found, expect, "{json}");
+        };
+        check("[]", &[]);
+        let old = Finding::note(FindingKind::Other, "conftest.py differs");
+        check(r#"["conftest.py differs"]"#, std::slice::from_ref(&old));
+        let new = Finding::suspicious(FindingKind::Equality, "x == y, y != x");
+        let json = r#"{"grade":"suspicious","kind":"equality","text":"x == y, y != x"}"#;
+        check(&format!("[{json}]"), std::slice::from_ref(&new));
+        assert_eq!(serde_json::to_string(&new).unwrap(), json);
+        // An import may replace one iteration of several.
+        check(&format!(r#"[{json},"conftest.py differs"]"#), &[new, old]);
+        let unknown = r#"[{"grade":"odd","kind":"other","text":""}]"#;
+        assert!(serde_json::from_str::<Vec<Finding>>(unknown).is_err());
+    }
+
+    #[test]
+    fn only_tampering_collapses_an_iteration() {
+        use FindingKind::{Canary, Report, Steering};
+        let note = Finding::note(Steering, "conftest.py differs");
+        let suspicious = Finding::suspicious(Report, "exit code 0, 1 failure");
+        let tampered = |text| Finding::tampered(Canary, text);
+        let check = |findings: &[Finding], expect: Option<&str>| {
+            assert_eq!(tampering(findings).as_deref(), expect, "{findings:?}");
+        };
+        check(&[], None);
+        check(&[note.clone(), suspicious.clone()], None);
+        let why = "the test runner was tampered with: a failing canary passed";
+        check(&[tampered("a failing canary passed")], Some(why));
+        let several = [
+            note,
+            tampered("a failing canary passed"),
+            suspicious,
+            tampered("a canary is missing"),
+        ];
+        check(&several, Some(why));
+    }
+
+    #[test]
+    fn what_keeps_a_run_from_a_rank() {
+        use Decision::{Cleared, Confirmed};
+        let check = |findings: &[(&str, Option<Decision>)], expect: Option<&str>| {
+            let findings: Vec<(Finding, Option<Decision>)> = findings
+                .iter()
+                .map(|(grade, decision)| {
+                    let grade = Grade::from_name(grade).unwrap();
+                    let text = format!("{} thing", grade.name());
+                    (Finding::new(grade, FindingKind::Other, text), *decision)
+                })
+                .collect();
+            let found = Unranked::of(findings.iter().map(|(finding, by)| (finding, *by)));
+            let words = found.map(|unranked| unranked.to_string());
+            assert_eq!(words.as_deref(), expect, "{findings:?}");
+        };
+        check(&[], None);
+        check(&[("note", None), ("tampered", None)], None);
+        let one = Some("held for review (1 open finding)");
+        check(&[("note", None), ("suspicious", None)], one);
+        let two = Some("held for review (2 open findings)");
+        check(&[("suspicious", None), ("suspicious", None)], two);
+        check(&[("suspicious", Some(Cleared))], None);
+        check(&[("suspicious", Some(Cleared)), ("suspicious", None)], one);
+        let confirmed = Some("confirmed: suspicious thing");
+        check(&[("suspicious", Some(Confirmed))], confirmed);
+        check(
+            &[("suspicious", None), ("suspicious", Some(Confirmed))],
+            confirmed,
+        );
+        // Decisions are about suspicions alone.
+        check(&[("note", Some(Confirmed))], None);
     }
 }

@@ -15,6 +15,7 @@ pub mod dataset;
 pub mod disk;
 pub mod event;
 pub mod figures;
+pub mod finding;
 pub mod format;
 pub mod host;
 pub mod inspection;

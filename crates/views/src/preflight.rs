@@ -29,6 +29,8 @@ swe_ci_core::named! {
 
 /// One check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
+// An iteration has findings too, of another form.
+#[schema(as = PreflightFinding)]
 pub struct Finding {
     /// Its subject, such as `agents` or the name of a task.
     pub subject: String,

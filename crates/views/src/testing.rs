@@ -100,10 +100,5 @@ pub fn spread_run(model: &str, evolutions: &[&[f64]]) -> Entry {
 
 /// The leaderboard data of a split named `s`.
 pub fn sheet(entries: Vec<Entry>) -> LeaderboardData {
-    LeaderboardData {
-        split: "s".to_owned(),
-        entries,
-        with_hosted_tools: Vec::new(),
-        published: Published::default(),
-    }
+    LeaderboardData::new("s".to_owned(), entries, Published::default())
 }

@@ -2,6 +2,7 @@
 //! are RFC 3339 texts in UTC, durations are seconds.
 
 use serde::{Deserialize, Serialize};
+use swe_ci_core::finding::{Finding, Unranked};
 use swe_ci_core::metrics::Verdict;
 use swe_ci_core::outcomes::Outcomes;
 use swe_ci_core::requirement::Requirement;
@@ -142,6 +143,9 @@ pub struct RunDetail {
     pub summary: RunSummary,
     /// Whether the caller may pause, cancel, publish, … it.
     pub may_steer: bool,
+    /// Why it may take no rank; absent for most runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unranked: Option<Unranked>,
     /// The verification mark with its author and time, if it is verified.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verified: Option<Verified>,
@@ -278,8 +282,9 @@ pub struct IterationView {
     pub gained: u32,
     /// Why it collapsed, if it did.
     pub collapse: Option<String>,
-    /// Integrity findings: changes of the tests' configuration.
-    pub findings: Vec<String>,
+    /// Integrity findings: what was noticed about the way its tests came to
+    /// their result.
+    pub findings: Vec<Finding>,
     pub test_seconds: f64,
     pub finished_at: String,
 }

@@ -3,6 +3,7 @@
 use serde::Deserialize;
 use swe_ci_core::step::Role;
 use swe_ci_core::task::{TaskId, is_plain_name};
+use swe_ci_views::finding::FindingId;
 use swe_ci_views::style::CodeVersion;
 use utoipa::IntoParams;
 
@@ -42,6 +43,21 @@ impl SplitPath {
 pub(crate) struct RunPath {
     /// The run's id.
     pub id: String,
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+pub(crate) struct FindingPath {
+    /// The run's id.
+    pub id: String,
+    /// The finding's id: `<evolution>.<iteration>.<number>`.
+    finding: String,
+}
+
+impl FindingPath {
+    pub(crate) fn finding_id(&self) -> Result<FindingId, Problem> {
+        let id = self.finding.parse::<FindingId>();
+        id.map_err(|e| Problem::about_parameter("finding", e.to_string()))
+    }
 }
 
 #[derive(Debug, Deserialize, IntoParams)]

@@ -11,7 +11,7 @@ use swe_ci_core::run::Kind;
 use swe_ci_engine::Engine;
 use swe_ci_views::leaderboard::export::{Basis, csv};
 use swe_ci_views::leaderboard::{
-    Columns, LeaderboardData, Matrix, Published, Row, Sort, TaskOrder, View,
+    Columns, LeaderboardData, Matrix, Published, Row, Sort, TaskOrder, UnrankedRun, View,
 };
 use swe_ci_views::verification::Mark;
 use swe_ci_views::view::Page;
@@ -40,6 +40,15 @@ parameters! {
     }
 }
 
+parameters! {
+    /// The leaderboard.
+    struct SplitParameter of |query| {
+        /// The split; the first one when absent.
+        #[param(example = "demo")]
+        split: Option<String> = query.split()?,
+    }
+}
+
 impl Ranking {
     /// The split's data; empty while there is no split.
     pub(crate) async fn data(&self, engine: &Engine) -> Result<Arc<LeaderboardData>> {
@@ -57,6 +66,19 @@ impl Ranking {
         let (gamma, convention) = (self.gamma, self.convention);
         let rows = engine.ranked(&split, gamma, convention, view.unseen);
         Ok(view.apply(&rows.await?))
+    }
+
+    /// The unranked runs of the view.
+    async fn unranked_rows(&self, engine: &Engine, view: &View) -> Result<Vec<Row>> {
+        let data = self.data(engine).await?;
+        let rows = match view.unseen {
+            true => data
+                .unseen()
+                .sheet
+                .unranked_rows(self.gamma, self.convention),
+            false => data.unranked_rows(self.gamma, self.convention),
+        };
+        Ok(view.apply(&rows))
     }
 
     /// The requested split, else the first one.
@@ -154,14 +176,15 @@ pub(crate) async fn leaderboard(
 ///
 /// Always: split, gamma, convention, seen, rank, rank_best, rank_worst,
 /// tie_group, run_id, model, provider, harness, harness_version, kind,
-/// progress, metric_version, counts_only. By column: evoscore,
+/// mark, progress, metric_version, counts_only, unranked. By column: evoscore,
 /// zero_regression_rate, solved_rate and average_turns, each with the ends
 /// `_low` and `_high` of its 95 % interval; net_zero_regression_rate;
 /// mi_win_rate and pylint_win_rate with `_low` and `_high`, and with them
 /// mi_tie_rate, mi_loss_rate and mi_tasks, pylint_tie_rate, pylint_loss_rate
 /// and pylint_tasks; input_tokens and output_tokens; cost_usd; findings; tasks,
-/// tasks_total and tasks_blocked; release_date; finished_at. Unknown values are
-/// empty. Names that a spreadsheet would take for a formula begin with an
+/// tasks_total and tasks_blocked; release_date; finished_at. Unranked runs
+/// follow the ranking: their ranks are empty, and `unranked` says why. Unknown
+/// values are empty. Names that a spreadsheet would take for a formula begin with an
 /// apostrophe.
 #[utoipa::path(
     get, path = "/api/v1/leaderboard.csv", tag = "results",
@@ -176,7 +199,8 @@ pub(crate) async fn leaderboard_csv(
     Query((ranking, (view, columns))): Query<(Ranking, (ViewParameters, ColumnParameters))>,
 ) -> Result<impl IntoResponse> {
     let view = View::from(view);
-    let rows = ranking.rows(&engine, &view).await?;
+    let mut rows = ranking.rows(&engine, &view).await?;
+    rows.extend(ranking.unranked_rows(&engine, &view).await?);
     let basis = Basis {
         split: ranking.split(&engine).await?.unwrap_or_default(),
         gamma: ranking.gamma,
@@ -185,6 +209,25 @@ pub(crate) async fn leaderboard_csv(
     };
     let headers = [(header::CONTENT_TYPE, CSV)];
     Ok((headers, csv(&rows, columns.columns, &basis)))
+}
+
+/// The runs of a split that have scores and no rank, each with the reason, such
+/// as a suspicious finding that waits for a decision.
+#[utoipa::path(
+    get, path = "/api/v1/leaderboard/unranked", tag = "results",
+    params(SplitParameter),
+    responses((status = 200, description = "All of them, by model", body = Vec<UnrankedRun>), Invalid, NoSuchSplit),
+)]
+pub(crate) async fn unranked(
+    engine: ActorEngine,
+    Query(SplitParameter { split }): Query<SplitParameter>,
+) -> Answer<Vec<UnrankedRun>> {
+    let ranking = Ranking {
+        split,
+        gamma: Gamma::ONE,
+        convention: Convention::default(),
+    };
+    Ok(Json(ranking.data(&engine).await?.unranked_runs()))
 }
 
 /// Results known only from publications: one figure for each model, at γ = 1.

@@ -10,6 +10,7 @@ mod comparison;
 mod curations;
 mod events;
 mod files;
+mod findings;
 mod health;
 mod leaderboard;
 mod notifications;
@@ -83,7 +84,7 @@ macro_rules! operations {
 fn annotated() -> OpenApiRouter<App> {
     let router = operations!(
         OpenApiRouter::with_openapi(Document::openapi()),
-        leaderboard: leaderboard, leaderboard_csv, matrix, matrix_csv;
+        leaderboard: leaderboard, leaderboard_csv, unranked, matrix, matrix_csv;
         comparison: compare, compare_csv;
         plots: figure;
         runs: runs, scores, evolution, card;
@@ -103,6 +104,7 @@ fn without_parameters() -> OpenApiRouter<App> {
         runs: submit, config_toml, run, iteration, steps;
         steering: pause, resume, cancel, retry, preflight, begin, change;
         steering: publish, withdraw, mark, unmark;
+        findings: findings, open_findings, review;
         files: code, report, document, diff, log, style, files;
         events: events;
         curations: curations, curate, curation, cancel;

@@ -2,8 +2,9 @@
 
 use clap::Args;
 use swe_ci_core::metrics::{Convention, Gamma};
+use swe_ci_core::text::visible;
 use swe_ci_engine::Engine;
-use swe_ci_views::leaderboard::Row;
+use swe_ci_views::leaderboard::{Row, UnrankedRun};
 
 use super::failure::Failure;
 use super::output;
@@ -40,11 +41,22 @@ pub(super) async fn execute(engine: &Engine, options: &Options) -> Result<(), Fa
         Some(split) => Some(split.clone()),
         None => engine.splits().await?.into_iter().next().map(|s| s.name),
     };
-    let rows = match &split {
-        Some(split) => engine.sheet(split).await?.rank(options.gamma, convention),
-        None => Vec::new(),
+    let data = match &split {
+        Some(split) => engine.sheet(split).await?,
+        None => Default::default(),
     };
-    output::show(&rows[..], options.json, print)
+    let rows = data.rank(options.gamma, convention);
+    output::show(&rows[..], options.json, print)?;
+    for run in data.unranked_runs() {
+        let UnrankedRun {
+            run_id,
+            model,
+            unranked,
+        } = run;
+        let line = format!("Not ranked: {model}, {unranked}; run {run_id}");
+        output::note(visible(&line));
+    }
+    Ok(())
 }
 
 fn print(rows: &[Row]) -> Result<(), Failure> {

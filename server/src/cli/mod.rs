@@ -6,6 +6,7 @@ mod dataset;
 mod disk;
 mod doctor;
 mod failure;
+mod findings;
 mod harness;
 mod import_results;
 mod key;
@@ -111,6 +112,9 @@ enum Command {
     /// outcomes
     #[command(after_help = verify::AFTER_HELP)]
     Verify(verify::Options),
+    /// List findings, and decide about the suspicious ones
+    #[command(subcommand)]
+    Findings(findings::Command),
     /// List, install and try the agent programs
     #[command(subcommand)]
     Harness(harness::Command),
@@ -175,6 +179,7 @@ impl Cli {
             Command::Verify(options) => verify::execute(&engine().await?, &options).await,
             Command::Style(options) => style::execute(&engine().await?, &options).await,
             Command::Rescore(options) => rescore::execute(&engine().await?, &options).await,
+            Command::Findings(command) => findings::execute(&engine().await?, command).await,
             Command::Harness(command) => harness::execute(&engine().await?, command).await,
             Command::Key(command) => key::execute(&engine().await?, command).await,
             Command::Price(command) => price::execute(&engine().await?, command).await,

@@ -252,7 +252,11 @@ async fn a_run_and_its_iterations() {
         .json();
     assert_eq!(iteration["verdict"], "scored");
     assert_eq!(iteration["lost_tests"], json!(["tests/test_a.py::one"]));
-    assert_eq!(iteration["findings"], json!(["conftest.py was changed"]));
+    // The row is of the first edition, whose findings were texts.
+    assert_eq!(
+        iteration["findings"],
+        json!([{"grade": "note", "kind": "other", "text": "conftest.py was changed"}])
+    );
     let collapsed = app
         .get("/api/v1/evolutions/e-model-alpha/iterations/2")
         .await

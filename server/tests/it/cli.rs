@@ -49,7 +49,7 @@ pub fn stderr(output: &Output) -> String {
 
 #[test]
 fn help_is_worth_reading() {
-    let commands: [&[&str]; 29] = [
+    let commands: [&[&str]; 32] = [
         &[],
         &["serve"],
         &["migrate"],
@@ -70,6 +70,9 @@ fn help_is_worth_reading() {
         &["score"],
         &["import-results"],
         &["rescore"],
+        &["findings", "list"],
+        &["findings", "clear"],
+        &["findings", "confirm"],
         &["harness", "list"],
         &["harness", "build"],
         &["harness", "check"],

@@ -152,7 +152,7 @@ async fn a_table_for_spreadsheets() {
     assert_eq!(all.len() - 1, rows["items"].as_array().unwrap().len());
     let few = table("&kind=human&columns=solved&gamma=1.5&convention=reference").await;
     assert_eq!(few.len(), 2);
-    assert!(few[0].ends_with(",counts_only,solved_rate,solved_rate_low,solved_rate_high"));
+    assert!(few[0].ends_with(",counts_only,unranked,solved_rate,solved_rate_low,solved_rate_high"));
     assert!(few[1].starts_with("demo,1.5,reference,include,"));
     assert_eq!(table("&seen=exclude").await.len(), 1, "only a head");
     let turned = table("&sort=-rank").await;

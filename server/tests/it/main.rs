@@ -20,6 +20,7 @@ mod diffs;
 mod card;
 
 mod files;
+mod findings;
 
 mod api;
 

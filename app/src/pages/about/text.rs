@@ -29,7 +29,7 @@ pub(super) fn fairness() -> AnyView {
             "The worker retries a step that fails because of the platform or the model's provider (a container that cannot start, a full disk, an endpoint that does not respond). If it keeps failing, the task is "<em>"blocked"</em>" and left out of the score, and the row says so. It never becomes a 0. Nor does a task that was running, or had not started, when the run's budget was spent. An agent's time limit excludes the time it waits for its provider."
         </p>
         <p>
-            "Agents and tests run in fresh containers without a network. An agent can only reach its model, through a gateway that holds the key. The tests come from the target each time; if an agent changed the test configuration, the iteration has an integrity finding. Every run records everything needed to repeat it: dataset and image digests, harness version, prompts, endpoint, limits, platform version. The transcript of each step can be downloaded."
+            "Agents and tests run in fresh containers without a network. An agent can only reach its model, through a gateway that holds the key. The tests come from the target each time; what the platform notices about the way the tests came to their result becomes an integrity finding, and suspicious ones hold a run for review. Every run records everything needed to repeat it: dataset and image digests, harness version, prompts, endpoint, limits, platform version. The transcript of each step can be downloaded."
         </p>
     }
     .into_any()

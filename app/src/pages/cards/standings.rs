@@ -144,12 +144,8 @@ fn standing_card(
     sheet: &LeaderboardData,
 ) -> Card {
     let Some(standing) = standing else {
-        let sentence = match summary.progress.is_over() {
-            true => "None of its tasks has a score.",
-            false => "No task of it is scored yet.",
-        };
         return Card {
-            sentence: sentence.into(),
+            sentence: without_standing(summary, sheet),
             ..Card::default()
         };
     };
@@ -170,6 +166,18 @@ fn standing_card(
         ],
         shown: Shown::Figure(drawn(Which::ScoreByBudget, &study)),
         ..Card::default()
+    }
+}
+
+fn without_standing(summary: &RunSummary, sheet: &LeaderboardData) -> String {
+    let mut unranked = sheet.unranked_runs().into_iter();
+    if unranked.any(|run| run.run_id == summary.run_id) {
+        // The reason would be out of date before the picture is.
+        return "It has scores and no rank.".to_owned();
+    }
+    match summary.progress.is_over() {
+        true => "None of its tasks has a score.".to_owned(),
+        false => "No task of it is scored yet.".to_owned(),
     }
 }
 

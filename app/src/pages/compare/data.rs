@@ -45,7 +45,8 @@ pub async fn comparable_runs(
     };
     let sheet = engine.sheet(&split).await?;
     // In this convention every scored run has a row.
-    let rows = sheet.rank(Gamma::ONE, Convention::Reference);
+    let mut rows = sheet.rank(Gamma::ONE, Convention::Reference);
+    rows.extend(sheet.unranked_rows(Gamma::ONE, Convention::Reference));
     Ok(Comparable {
         splits,
         split,

@@ -7,7 +7,7 @@ use swe_ci_views::leaderboard::{Intervals, Row, Versus};
 use super::names::{Letter, Name};
 use crate::components::{PlainTable, ScoreBar, Term, floor_of, heading};
 use crate::glossary::Word;
-use crate::pages::result_table::{KindTag, MarkKey, MarkTag};
+use crate::pages::result_table::{KindTag, MarkKey, MarkTag, UnrankedTag};
 use crate::pages::routes::run_href;
 use crate::{format, labels};
 
@@ -53,6 +53,9 @@ static LINES: [Line; 6] = [
         name: "Rank",
         hint: "On the leaderboard of the split; beside it, the range of ranks in 95 % of the resamples",
         of: |row| {
+            if row.unranked.is_some() {
+                return ("–".to_owned(), "unranked".to_owned());
+            }
             let ranks = row.intervals.map(|i| format::ranks(i.rank));
             let ranks = ranks.map(|ranks| format!("[{ranks}]"));
             (row.rank.to_string(), ranks.unwrap_or_default())
@@ -174,7 +177,7 @@ fn Head(name: Name, row: Row) -> impl IntoView {
                 <a href=run_href(&row.run_id)>{row.model.clone()}</a>
             </span>
             <small>{labels::origin(&row.harness, &row.provider)}</small>
-            <span class="tags"><KindTag kind=row.kind/><MarkTag mark=row.mark/></span>
+            <span class="tags"><KindTag kind=row.kind/><MarkTag mark=row.mark/><UnrankedTag unranked=row.unranked/></span>
         </th>
     }
 }

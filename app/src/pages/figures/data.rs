@@ -21,6 +21,8 @@ pub struct Shown {
     pub figures: Vec<(Figure, Data)>,
     /// Models that have scores only in the other convention.
     pub unscored: Vec<String>,
+    /// Models of the runs that have scores and no rank.
+    pub unranked: Vec<String>,
     /// Split and number of tasks of the published figures.
     pub published: (String, u32),
 }
@@ -65,13 +67,18 @@ pub async fn figures(
         rows,
     };
     let wanted = only.map_or_else(|| Figure::ALL.to_vec(), |one| vec![one]);
-    let unscored = sheet.unranked(convention);
+    let unscored = sheet.unscored(convention);
     let published = &sheet.published;
     Ok(Shown {
         basis: study.basis(),
         series: swe_ci_plots::series(&sheet.entries),
         figures: wanted.into_iter().map(|f| (f, f.data(&study))).collect(),
         unscored: unscored.map(|entry| entry.model.clone()).collect(),
+        unranked: sheet
+            .unranked_runs()
+            .into_iter()
+            .map(|run| run.model)
+            .collect(),
         published: (published.split.clone(), published.tasks),
         splits,
         split,

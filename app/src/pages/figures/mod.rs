@@ -52,12 +52,14 @@ fn FiguresView(shown: Shown, #[prop(into)] reading: Signal<Reading>) -> impl Int
         });
     }
     let unscored = shown.unscored.clone();
+    let unranked = shown.unranked.clone();
     let figures = shown.figures.clone();
     let shown = StoredValue::new(shown);
     let section = move |(which, data)| view! { <Section which data shown/> };
     EitherOf3::C(view! {
         {controls}
         <Unscored models=unscored reading/>
+        <WithoutRank models=unranked/>
         <Contents/>
         {figures.into_iter().map(section).collect_view()}
     })
@@ -103,6 +105,20 @@ fn Unscored(models: Vec<String>, reading: Signal<Reading>) -> impl IntoView {
             {models.join(", ")}
             ". Their results say how many tests passed, but not which, so there is no score in the paper's convention. "
             <a href=href data-noscroll="">"Look in the reference convention"</a>
+        </p>
+    })
+}
+
+/// Runs that no figure counts.
+#[component]
+fn WithoutRank(models: Vec<String>) -> impl IntoView {
+    (!models.is_empty()).then(|| view! {
+        <p class="note">
+            <strong>"Not in these figures: "</strong>
+            {models.join(", ")}
+            ". "
+            {if models.len() == 1 { "The run has no rank." } else { "These runs have no rank." }}
+            " The leaderboard says why."
         </p>
     })
 }

@@ -2,6 +2,7 @@
 
 use leptos::either::Either;
 use leptos::prelude::*;
+use swe_ci_core::finding::{Finding, tampering};
 use swe_ci_core::requirement::Requirement;
 use swe_ci_core::task::SuiteCounts;
 use swe_ci_core::text::visible;
@@ -9,7 +10,7 @@ use swe_ci_views::inspection::{KeptFiles, StepLog};
 use swe_ci_views::likely_tests::is_about;
 use swe_ci_views::view::IterationView as Tested;
 
-use crate::components::{Term, Time, fact};
+use crate::components::{GradeTag, Term, Time, fact};
 use crate::glossary::Word;
 use crate::{format, labels};
 
@@ -34,7 +35,12 @@ pub(in crate::pages) fn Facts(
     let at = Some(iteration.finished_at);
     let finished = (!imported).then(|| fact("Finished", view! { <Time at/> }));
     let collapse = iteration.collapse.map(|why| {
-        view! { <p class="note" data-tone="bad">"The code no longer runs: "{why}</p> }
+        let what = match tampering(&iteration.findings) {
+            Some(_) => "Its results do not count: ",
+            None => "The code no longer runs: ",
+        };
+        let why = visible(&why).into_owned();
+        view! { <p class="note" data-tone="bad">{what}{why}</p> }
     });
     view! {
         <dl class="facts">
@@ -50,16 +56,19 @@ pub(in crate::pages) fn Facts(
 }
 
 #[component]
-fn Findings(findings: Vec<String>) -> impl IntoView {
+fn Findings(findings: Vec<Finding>) -> impl IntoView {
     (!findings.is_empty()).then(|| {
         let items = findings
             .iter()
-            .map(|finding| view! { <li>{visible(finding).into_owned()}</li> })
+            .map(|finding| {
+                let text = visible(&finding.text).into_owned();
+                let kind = labels::finding_kind(finding.kind);
+                view! { <li><GradeTag grade=finding.grade/>" "{kind}": "{text}</li> }
+            })
             .collect_view();
         view! {
             <section class="note" data-tone="warn" aria-labelledby="findings-title">
                 <h2 id="findings-title"><Term word=Word::Finding text="Integrity findings"/></h2>
-                <p>"The agent changed the test configuration:"</p>
                 <ul>{items}</ul>
             </section>
         }

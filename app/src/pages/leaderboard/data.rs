@@ -5,7 +5,7 @@ use leptos::server_fn::codec::GetUrl;
 use serde::{Deserialize, Serialize};
 use swe_ci_core::metrics::{Convention, Gamma};
 use swe_ci_plots::Curves;
-use swe_ci_views::leaderboard::{ApartRun, LeaderboardData, LeftOut, Published, Row};
+use swe_ci_views::leaderboard::{LeaderboardData, LeftOut, Published, Row, UnrankedRun};
 use swe_ci_views::view::SplitSummary;
 
 use crate::error::AppError;
@@ -65,9 +65,9 @@ pub struct Board {
 pub struct Scene {
     pub curves: Curves,
     /// Models with counts only, which have no row in this convention.
-    pub unranked: Vec<String>,
-    /// Runs that are not ranked, because their provider's tools were allowed.
-    pub with_hosted_tools: Vec<ApartRun>,
+    pub counts_only: Vec<String>,
+    /// Runs with scores and without a rank.
+    pub unranked: Vec<UnrankedRun>,
     /// The results that counting only unseen tasks leaves out, in that mode.
     pub left_out: Option<LeftOut>,
     /// The number of repositories of the counted tasks.
@@ -82,8 +82,8 @@ impl Scene {
     ) -> Self {
         Self {
             curves: Curves::of(sheet, convention).rounded(),
-            unranked: unranked(sheet, convention),
-            with_hosted_tools: sheet.with_hosted_tools.clone(),
+            counts_only: counts_only(sheet, convention),
+            unranked: sheet.unranked_runs(),
             left_out,
             repositories: Self::repositories(sheet),
         }
@@ -95,9 +95,9 @@ impl Scene {
     }
 }
 
-fn unranked(sheet: &LeaderboardData, convention: Convention) -> Vec<String> {
-    let unranked = sheet.unranked(convention);
-    let known = unranked.filter(|entry| entry.counts_only());
+fn counts_only(sheet: &LeaderboardData, convention: Convention) -> Vec<String> {
+    let unscored = sheet.unscored(convention);
+    let known = unscored.filter(|entry| entry.counts_only());
     known.map(|entry| entry.model.clone()).collect()
 }
 
@@ -155,10 +155,10 @@ mod tests {
         let mut sheet = sheet(&[("known", &[0.5]), ("counted", &[0.5])]);
         assert_eq!(Scene::repositories(&sheet), 1);
         sheet.entries[1].tasks[0].samples[0].paper = None;
-        assert_eq!(unranked(&sheet, Convention::Paper), ["counted"]);
-        assert!(unranked(&sheet, Convention::Reference).is_empty());
+        assert_eq!(counts_only(&sheet, Convention::Paper), ["counted"]);
+        assert!(counts_only(&sheet, Convention::Reference).is_empty());
         // A run without any scored task is not one with counts only.
         sheet.entries[1].tasks.clear();
-        assert!(unranked(&sheet, Convention::Paper).is_empty());
+        assert!(counts_only(&sheet, Convention::Paper).is_empty());
     }
 }

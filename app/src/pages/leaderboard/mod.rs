@@ -23,10 +23,10 @@ use swe_ci_plots::{Curves, Size, Theme, evoscore_gamma};
 
 use self::board_state::{BoardState, Step};
 use self::controls::Controls;
-use self::data::{Board, RankingSettings, board_of};
+use self::data::{Board, RankingSettings, Scene, board_of};
 use self::export::{Cite, Shown, api_href};
 use self::filters::Filters;
-use self::notes::{Announcer, Certainty, OnlyUnseen, Reader, Unranked, WithHostedTools};
+use self::notes::{Announcer, Certainty, CountsOnly, OnlyUnseen, Reader, Unranked, not_drawn};
 use self::ranker::Ranks;
 use self::table::Ranking;
 use self::tie_mark::Places;
@@ -113,7 +113,7 @@ fn BoardView(
             <Certainty scene rows/>
             <Announcer rows gamma=state.gamma/>
             <Cite rows state split=name.get_value() tasks today/>
-            <GammaChart curves state split=name.get_value()/>
+            <GammaChart curves scene state split=name.get_value()/>
         }
         .into_any()
     });
@@ -123,10 +123,10 @@ fn BoardView(
     view! {
         {head}
         {move || failed.get().map(|error| view! { <Problem error/> })}
-        <Unranked scene state/>
+        <CountsOnly scene state/>
         <OnlyUnseen scene/>
         {table.into_any()}
-        <WithHostedTools scene/>
+        <Unranked scene/>
         {below}
     }
 }
@@ -138,7 +138,13 @@ const FOLLOWING: usize = 20;
 /// EvoScore against γ. Drawn in two sizes; the style sheet shows the one that
 /// fits, so that its text is always readable.
 #[component]
-fn GammaChart(curves: Memo<Curves>, state: BoardState, split: String) -> impl IntoView {
+fn GammaChart(
+    curves: Memo<Curves>,
+    scene: Memo<Scene>,
+    state: BoardState,
+    split: String,
+) -> impl IntoView {
+    let left_out = move || scene.with(not_drawn).map(|text| view! { <p>{text}</p> });
     let gamma = Memo::new(move |_| {
         let many = curves.with(|curves| curves.iter().len() > FOLLOWING);
         let following = if many { state.rested } else { state.gamma };
@@ -159,6 +165,7 @@ fn GammaChart(curves: Memo<Curves>, state: BoardState, split: String) -> impl In
                 <p>
                     "A line that falls to the right means code that gets harder to change; a rising line means an agent that catches up. Where lines cross, the ranking depends on your priorities."
                 </p>
+                {left_out}
                 <p class="figure-links">
                     <a href=download rel="external" download="">"Download as SVG"</a>
                 </p>

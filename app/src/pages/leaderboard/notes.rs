@@ -4,15 +4,16 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 use swe_ci_core::metrics::{Convention, Gamma};
+use swe_ci_core::text::visible;
 use swe_ci_core::uncertainty::{RESAMPLES, SEED};
-use swe_ci_views::leaderboard::{ApartRun, Row};
+use swe_ci_views::leaderboard::{Row, UnrankedRun};
 
 use super::board_state::BoardState;
 use super::data::Scene;
 use crate::components::Term;
 use crate::format;
 use crate::glossary::Word;
-use crate::pages::routes::run_href;
+use crate::pages::routes::{FINDINGS, run_href};
 
 /// With fewer repositories, a bootstrap over them gives too narrow intervals.
 const FEW_REPOSITORIES: usize = 10;
@@ -101,13 +102,13 @@ fn warning(repositories: usize) -> Option<String> {
 
 /// Runs that have scores only in the other convention.
 #[component]
-pub(super) fn Unranked(scene: Memo<Scene>, state: BoardState) -> impl IntoView {
-    let models = Memo::new(move |_| scene.with(|scene| scene.unranked.join(", ")));
+pub(super) fn CountsOnly(scene: Memo<Scene>, state: BoardState) -> impl IntoView {
+    let models = Memo::new(move |_| scene.with(|scene| scene.counts_only.join(", ")));
     let href = move || state.href(|r| r.convention = Convention::Reference);
     move || {
         let models = models.get();
         (!models.is_empty()).then(|| view! {
-            <p class="footnote unranked">
+            <p class="footnote counts-only">
                 <strong>"Not in this table: "</strong>
                 {models}
                 ". Their results say how many tests passed, but not which, so there is no score in the paper's convention. "
@@ -117,25 +118,34 @@ pub(super) fn Unranked(scene: Memo<Scene>, state: BoardState) -> impl IntoView {
     }
 }
 
-/// Runs that are not ranked, because the provider could act for their agents.
+/// The runs that have scores and no rank, each with its reason.
 #[component]
-pub(super) fn WithHostedTools(scene: Memo<Scene>) -> impl IntoView {
-    let runs = Memo::new(move |_| scene.with(|scene| scene.with_hosted_tools.clone()));
+pub(super) fn Unranked(scene: Memo<Scene>) -> impl IntoView {
+    let runs = Memo::new(move |_| scene.with(|scene| scene.unranked.clone()));
+    let item = |run: UnrankedRun| {
+        let href = format!("{}#{FINDINGS}", run_href(&run.run_id));
+        let why = visible(&run.unranked.to_string()).into_owned();
+        view! { <li><a href=href>{run.model}</a>": "{why}</li> }
+    };
     move || {
         let runs = runs.get();
         (!runs.is_empty()).then(|| {
-            let one = |run: ApartRun| {
-                let href = run_href(&run.run_id);
-                view! { <a href=href>{run.model}</a>" " }
-            };
             view! {
-                <p class="footnote apart">
-                    <strong>"Not ranked: "</strong>
-                    {runs.into_iter().map(one).collect_view()}
-                    "(their model’s provider was allowed to search the web and to execute code for the agent, and the solutions are on the web)."
-                </p>
+                <section class="note" aria-labelledby="unranked-title">
+                    <h2 id="unranked-title"><Term word=Word::Unranked text="Not ranked"/></h2>
+                    <ul>{runs.into_iter().map(item).collect_view()}</ul>
+                </section>
             }
         })
+    }
+}
+
+/// "2 runs without a rank are not drawn."
+pub(super) fn not_drawn(scene: &Scene) -> Option<String> {
+    match scene.unranked.len() {
+        0 => None,
+        1 => Some("1 run without a rank is not drawn.".to_owned()),
+        n => Some(format!("{n} runs without a rank are not drawn.")),
     }
 }
 

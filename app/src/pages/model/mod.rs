@@ -17,7 +17,7 @@ use crate::components::{CardTable, Choices, Key, PageTop, Tag, crumb, fetched, f
 use crate::error::{AppError, ErrorKind};
 use crate::glossary::Word;
 use crate::pages::result_table::{
-    Column, HostedToolsTag, KindTag, MarkKey, MarkTag, Score, heads, words_of,
+    Column, KindTag, MarkKey, MarkTag, Score, UnrankedTag, heads, words_of,
 };
 use crate::pages::routes::{model_href, run_href};
 use crate::pages::splits::convention_choices;
@@ -155,7 +155,7 @@ fn RunRow(
         <tr role="row">
             <th role="rowheader" scope="row" class="col-model">
                 <a href=run_href(&summary.run_id)>{config.split}</a>
-                <span class="tags"><Tag text=progress.name().to_owned() tone/><KindTag kind=config.kind/><HostedToolsTag allowed=config.allow_hosted_tools/><MarkTag mark=summary.mark/></span>
+                <span class="tags"><Tag text=progress.name().to_owned() tone/><KindTag kind=config.kind/><MarkTag mark=summary.mark/><UnrankedTag unranked=run.unranked/></span>
                 <small>{format!("{origin} · {created}")}</small>
             </th>
             <td role="cell" data-label="Rank">{figure(rank)}</td>

@@ -239,6 +239,7 @@ mod tests {
         };
         RunDetail {
             may_steer: true,
+            unranked: None,
             verified: None,
             verification: None,
             preflight: None,

@@ -128,6 +128,7 @@ mod tests {
         second.evolution_id = "e2".into();
         RunDetail {
             may_steer: false,
+            unranked: None,
             verified: None,
             verification: None,
             preflight: None,

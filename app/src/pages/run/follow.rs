@@ -8,6 +8,7 @@ use leptos::task::spawn_local;
 use serde::{Deserialize, Serialize};
 use swe_ci_core::step::Role;
 use swe_ci_views::event::{RunEvent, What};
+use swe_ci_views::finding::RunFinding;
 use swe_ci_views::leaderboard::Scores;
 use swe_ci_views::view::RunDetail;
 use wasm_bindgen::JsCast;
@@ -35,6 +36,7 @@ pub(super) enum Link {
 pub(super) struct Follower {
     pub detail: RwSignal<RunDetail>,
     pub scores: RwSignal<Vec<Scores>>,
+    pub findings: RwSignal<Vec<RunFinding>>,
     pub tail: RwSignal<Tail>,
     pub link: RwSignal<Link>,
     /// Events since the present fetch of the rows began; none without a fetch.
@@ -44,10 +46,15 @@ pub(super) struct Follower {
 }
 
 impl Follower {
-    pub(super) fn new(detail: RwSignal<RunDetail>, scores: RwSignal<Vec<Scores>>) -> Self {
+    pub(super) fn new(
+        detail: RwSignal<RunDetail>,
+        scores: RwSignal<Vec<Scores>>,
+        findings: RwSignal<Vec<RunFinding>>,
+    ) -> Self {
         Self {
             detail,
             scores,
+            findings,
             tail: RwSignal::new(Tail::default()),
             link: RwSignal::new(Link::Off),
             since: StoredValue::new(None),
@@ -124,12 +131,20 @@ impl Follower {
                 .flatten()
                 .unwrap_or_default();
             if let Ok(PageData {
-                mut detail, scores, ..
+                mut detail,
+                scores,
+                findings,
+                ..
             }) = fresh
             {
                 since.iter().for_each(|event| apply(&mut detail, event));
                 self.detail.try_set(detail);
                 self.scores.try_set(scores);
+                // Equal ones stay, and with them a reason that somebody types.
+                let known = self.findings.try_with_untracked(|known| *known == findings);
+                if known == Some(false) {
+                    self.findings.try_set(findings);
+                }
             }
         });
     }
@@ -218,6 +233,8 @@ pub struct PageData {
     pub detail: RunDetail,
     /// At γ = 1, in each convention that has any.
     pub scores: Vec<Scores>,
+    /// By task, sample and iteration.
+    pub findings: Vec<RunFinding>,
     /// The reproducibility card, as text.
     pub card: String,
 }
@@ -237,6 +254,7 @@ pub async fn whole_run(id: String) -> Result<PageData, AppError> {
     Ok(PageData {
         detail,
         scores,
+        findings: engine.findings(&id).await?,
         card,
     })
 }

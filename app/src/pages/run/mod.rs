@@ -3,6 +3,7 @@
 mod actions;
 mod event_updates;
 mod evolution;
+mod findings;
 mod follow;
 mod log;
 mod profile;
@@ -19,6 +20,7 @@ use swe_ci_views::view::{EvolutionView, RunDetail, RunSummary};
 
 use self::actions::Actions;
 use self::evolution::EvolutionCard;
+use self::findings::{Findings, NoRank};
 pub(super) use self::follow::run;
 use self::follow::{Follower, Link, PageData, whole_run};
 use self::log::LogTail;
@@ -56,7 +58,8 @@ fn RunView(whole: PageData, answer: StoredValue<FormAnswer>) -> impl IntoView {
     let (run_id, kind) = (detail.summary.run_id.clone(), detail.summary.config.kind);
     let was_over = detail.summary.progress.is_over();
     let (detail, scores) = (RwSignal::new(detail), RwSignal::new(whole.scores));
-    let follower = Follower::new(detail, scores);
+    let findings = RwSignal::new(whole.findings);
+    let follower = Follower::new(detail, scores, findings);
     follower.start();
     let log = (!was_over).then(|| view! { <LogTail tail=follower.tail/> });
     view! {
@@ -65,6 +68,7 @@ fn RunView(whole: PageData, answer: StoredValue<FormAnswer>) -> impl IntoView {
         <PreflightNotice detail/>
         <Actions detail answer/>
         <ScoresOfRun scores detail/>
+        <Findings findings answer/>
         <Evolutions detail/>
         {log}
         <Record detail/>
@@ -121,6 +125,7 @@ fn Head(detail: RwSignal<RunDetail>, link: RwSignal<Link>) -> impl IntoView {
                 <a href=compare_with_href(&summary.run_id)>"Compare with…"</a>
             </p>
             <Withdrawn withdrawn/>
+            <NoRank detail/>
             <MarkedBy detail=whole/>
             <Differences verification run_id/>
             {no_script}

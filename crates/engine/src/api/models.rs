@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use swe_ci_base::blocking::blocking;
 use swe_ci_base::error::{Error, Result};
+use swe_ci_core::finding::Unranked;
 use swe_ci_core::metrics::{Convention, Gamma};
 use swe_ci_core::task::TaskId;
 use swe_ci_store::RunListing;
@@ -33,8 +34,10 @@ pub struct Directory {
 pub struct NewResult {
     pub run: RunSummary,
     /// Its rank at γ = 1, in the paper's convention or, where only counts are
-    /// known, in the other; absent without a scored task.
+    /// known, in the other; absent without a scored task, and for an unranked
+    /// run.
     pub standing: Option<(Convention, Row)>,
+    pub unranked: Option<Unranked>,
 }
 
 impl Engine {
@@ -56,7 +59,12 @@ impl Engine {
         for id in self.store.latest_results(limit).await? {
             let run = self.store.run(&id).await?;
             let standing = self.standing(&run).await?;
-            results.push(NewResult { run, standing });
+            let unranked = self.unranked(&id).await?;
+            results.push(NewResult {
+                run,
+                standing,
+                unranked,
+            });
         }
         Ok(results)
     }
@@ -101,6 +109,9 @@ impl Engine {
         if runs.is_empty() {
             return Err(Error::not_found("model", model));
         }
+        let apart = leaderboards.iter().flat_map(|data| data.unranked_runs());
+        let mut apart: HashMap<String, Unranked> =
+            apart.map(|run| (run.run_id, run.unranked)).collect();
         let name = model.to_owned();
         let (mut standings, mut trends, strengths) = blocking(move || {
             let all = &leaderboards[..];
@@ -112,6 +123,7 @@ impl Engine {
         })
         .await?;
         let runs = runs.into_iter().map(|summary| ModelRun {
+            unranked: apart.remove(&summary.run_id),
             standings: standings.remove(&summary.run_id).unwrap_or_default(),
             trends: trends.remove(&summary.run_id).unwrap_or_default(),
             summary,

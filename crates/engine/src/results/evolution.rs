@@ -1,5 +1,6 @@
 //! One imported evolution, in the store's form.
 
+use swe_ci_core::finding::{Finding, FindingKind};
 use swe_ci_core::metrics::Verdict;
 use swe_ci_core::results::Recorded;
 use swe_ci_core::step::{Ending, Plan, Role, StepOutcome};
@@ -122,7 +123,7 @@ fn row(index: usize, recorded: &Recorded, measured: &Measured, now: i64) -> Iter
 
 /// A contradiction between what the files say about the target and what they
 /// count.
-fn contradiction(index: usize, recorded: &Recorded, measured: &Measured) -> Option<String> {
+fn contradiction(index: usize, recorded: &Recorded, measured: &Measured) -> Option<Finding> {
     let reached = measured.reaches_target(index + 1);
     if recorded.solved == reached {
         return None;
@@ -134,10 +135,12 @@ fn contradiction(index: usize, recorded: &Recorded, measured: &Measured) -> Opti
         false => verdict.in_target(),
     };
     let claim = if recorded.solved { "say" } else { "do not say" };
-    Some(format!(
+    // Programs that recorded them count in their own ways, so it is no suspicion.
+    let text = format!(
         "the results {claim} that the target was reached; {passing} tests pass, of {} to reach",
         counts.target
-    ))
+    );
+    Some(Finding::note(FindingKind::Report, text))
 }
 
 /// The number of an iteration, from 1.

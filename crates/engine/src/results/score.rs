@@ -126,7 +126,7 @@ fn scores(
     let leaderboard = LeaderboardData {
         split: String::new(),
         entries: vec![entry],
-        with_hosted_tools: Vec::new(),
+        unranked: Vec::new(),
         published: Published::default(),
     };
     let rows =

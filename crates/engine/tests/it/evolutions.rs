@@ -2,6 +2,7 @@
 
 use std::process::Command;
 
+use swe_ci_core::finding::{Finding, FindingKind};
 use swe_ci_core::metrics::{Convention, Gamma};
 use swe_ci_core::run::{Progress, RunConfig};
 use swe_ci_core::step::{Ending, StepOutcome};
@@ -148,7 +149,10 @@ async fn cheating_does_not_help() {
     );
     assert_eq!(
         evolution.iterations[1].findings,
-        ["conftest.py differs from the base's and the oracle's, and was not used"]
+        [Finding::note(
+            FindingKind::Steering,
+            "conftest.py differs from the base's and the oracle's, and was not used"
+        )]
     );
     assert!(
         evolution.iterations[0].findings.is_empty() && evolution.iterations[2].findings.is_empty()

@@ -6,6 +6,7 @@ use anyhow::Context;
 use swe_ci_base::blocking::blocking;
 use swe_ci_base::clock::now_ms;
 use swe_ci_base::code::CodeTree;
+use swe_ci_core::finding::{Finding, tampering};
 use swe_ci_core::metrics::Verdict;
 use swe_ci_core::outcomes::Outcomes;
 use swe_ci_core::report::Report;
@@ -243,8 +244,17 @@ impl Evolution<'_> {
             }
             None => None,
         };
+        let findings: Vec<Finding> = run
+            .findings
+            .into_iter()
+            .chain(self.findings.clone())
+            .collect();
+        let result = match tampering(&findings) {
+            Some(why) => Err(why),
+            None => run.result,
+        };
         let (before, tests) = (self.outcomes_of(at.code_of)?, &self.task.suite.tests);
-        let (outcomes, verdict, outcome) = match &run.result {
+        let (outcomes, verdict, outcome) = match &result {
             Ok(report) => {
                 let outcomes = Outcomes::of(tests, report);
                 let verdict = Verdict::Scored {
@@ -265,9 +275,7 @@ impl Evolution<'_> {
                 )
             }
         };
-        let collapse = run.result.err();
-        let findings = run.findings.iter().chain(&self.findings);
-        let findings = findings.map(|finding| finding.text.clone()).collect();
+        let collapse = result.err();
         let iteration = IterationRow {
             iteration: at.iteration,
             verdict,

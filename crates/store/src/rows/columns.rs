@@ -6,6 +6,7 @@ use sqlx::any::AnyRow;
 use sqlx::{ColumnIndex, Row};
 use swe_ci_base::clock::rfc3339;
 use swe_ci_base::error::Result;
+use swe_ci_core::finding::Decision;
 use swe_ci_core::outcomes::{Outcomes, TestList};
 use swe_ci_core::permissions::Reach;
 use swe_ci_core::run::{Progress, RunConfig};
@@ -66,6 +67,7 @@ columns! {
 named! {
     AccountRole: "role",
     Channel: "channel",
+    Decision: "decision",
     DeliveryState: "delivery state",
     Occasion: "event",
     PreflightState: "preflight",

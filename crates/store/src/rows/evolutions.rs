@@ -3,6 +3,7 @@
 use sqlx::any::AnyRow;
 use swe_ci_base::clock::{rfc3339, seconds_between};
 use swe_ci_base::error::Result;
+use swe_ci_core::finding::Finding;
 use swe_ci_core::metrics::Verdict;
 use swe_ci_core::outcomes::Outcomes;
 use swe_ci_core::run::Progress;
@@ -93,7 +94,7 @@ pub struct IterationRow {
     pub gained: u32,
     pub outcomes: Outcomes,
     pub collapse: Option<String>,
-    pub findings: Vec<String>,
+    pub findings: Vec<Finding>,
     /// Artifact: the tested code.
     pub code: String,
     pub test_seconds: f64,

@@ -1,10 +1,12 @@
 //! Imported runs and recounts.
 
+use swe_ci_core::finding::Decision;
 use swe_ci_core::results::Change;
 use swe_ci_core::run::{HarnessConfig, Kind};
 use swe_ci_views::view::ImportedFrom;
 
 use super::*;
+use crate::FindingDecision;
 
 fn imported(digest: &str, passes: &[u32]) -> ImportedRun {
     let iterations: Vec<IterationRow> = (1..)
@@ -83,6 +85,36 @@ async fn repeated_imports_make_one_run() {
         assert_eq!(store.claim("w", 1_000).await.unwrap(), None);
         let config = store.run(&id).await.unwrap().config;
         assert_eq!(config.harness.name(), "iflow");
+    })
+    .await;
+}
+
+/// Other results have other findings, in the same places.
+#[tokio::test]
+async fn an_import_of_other_results_forgets_decisions() {
+    on_both(async |store| {
+        let suspicious = |digest| {
+            let mut run = imported(digest, &[12]);
+            let findings = &mut run.evolutions[0].iterations[0].findings;
+            findings.push(Finding::suspicious(FindingKind::Report, "odd"));
+            run
+        };
+        let (id, _) = store.put_import(&suspicious("d1")).await.unwrap();
+        let finding = store.open_findings().await.unwrap().remove(0);
+        let decided = FindingDecision {
+            decision: Decision::Cleared,
+            reason: "read it",
+        };
+        store
+            .review_finding(&id, &finding.finding_id, decided, &Actor::Operator)
+            .await
+            .unwrap();
+        assert!(store.open_findings().await.unwrap().is_empty());
+        store.put_import(&suspicious("d1")).await.unwrap();
+        assert!(store.open_findings().await.unwrap().is_empty());
+        let again = store.put_import(&suspicious("d2")).await.unwrap();
+        assert_eq!(again, (id, Change::Replaced));
+        assert_eq!(store.open_findings().await.unwrap().len(), 1);
     })
     .await;
 }

@@ -6,6 +6,7 @@ mod agents;
 mod audit;
 mod changes;
 mod curations;
+mod findings;
 mod identities;
 mod imports;
 mod iteration_costs;
@@ -22,6 +23,7 @@ mod upgrade;
 mod verifications;
 
 use swe_ci_base::error::Error;
+use swe_ci_core::finding::{Finding, FindingKind};
 use swe_ci_core::metrics::Verdict;
 use swe_ci_core::outcomes::{Outcomes, TestList};
 use swe_ci_core::permissions::RunPermissions;
@@ -275,7 +277,7 @@ async fn an_evolution_is_recorded_step_by_step() {
 
         let tested = step(1, Role::Test, StepOutcome::Scored { solved: true });
         let iteration = IterationRow {
-            findings: vec!["conftest.py differs".into()],
+            findings: vec![Finding::note(FindingKind::Steering, "conftest.py differs")],
             ..all_passed("code/x")
         };
         let record = StepToRecord {

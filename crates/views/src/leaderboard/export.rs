@@ -20,6 +20,7 @@ pub struct Basis {
 
 /// The rows as CSV (RFC 4180, with a header): the basis of the ranking, the
 /// identity of the run, and the selected columns, scores with their intervals.
+/// Unranked runs have empty ranks and a reason.
 pub fn csv(rows: &[Row], columns: Columns, basis: &Basis) -> String {
     let heads = IDENTITY.split(',').chain(columns.shown().flat_map(heads));
     let line = |row| {
@@ -30,19 +31,21 @@ pub fn csv(rows: &[Row], columns: Columns, basis: &Basis) -> String {
 }
 
 const IDENTITY: &str = "split,gamma,convention,seen,rank,rank_best,rank_worst,tie_group,\
-    run_id,model,provider,harness,harness_version,kind,mark,progress,metric_version,counts_only";
+    run_id,model,provider,harness,harness_version,kind,mark,progress,metric_version,counts_only,unranked";
 
 fn identity(row: &Row, basis: &Basis) -> Vec<String> {
-    let ranks = row.intervals.map(|i| i.rank);
+    let is_ranked = row.unranked.is_none();
+    let ranks = row.intervals.map(|i| i.rank).filter(|_| is_ranked);
+    let number = |n: u32| or_empty(is_ranked.then_some(n));
     vec![
         text(&basis.split),
         basis.gamma.get().to_string(),
         basis.convention.name().to_owned(),
         (if basis.unseen { "exclude" } else { "include" }).to_owned(),
-        row.rank.to_string(),
+        number(row.rank),
         or_empty(ranks.map(|r| r.best)),
         or_empty(ranks.map(|r| r.worst)),
-        row.tie_group.to_string(),
+        number(row.tie_group),
         text(&row.run_id),
         text(&row.model),
         text(&row.provider),
@@ -53,6 +56,7 @@ fn identity(row: &Row, basis: &Basis) -> Vec<String> {
         row.progress.name().to_owned(),
         row.metric_version.to_string(),
         row.counts_only.to_string(),
+        text(&or_empty(row.unranked.as_ref())),
     ]
 }
 
@@ -213,6 +217,7 @@ impl Citation {
 mod tests {
     use super::*;
     use crate::testing::{entry, sheet};
+    use swe_ci_core::finding::Unranked;
 
     fn basis() -> Basis {
         Basis {
@@ -233,13 +238,27 @@ mod tests {
             csv(&rows, columns, &basis()),
             "split,gamma,convention,seen,rank,rank_best,rank_worst,tie_group,run_id,model,\
              provider,harness,harness_version,kind,mark,progress,metric_version,counts_only,\
-             evoscore,evoscore_low,evoscore_high,input_tokens,output_tokens,cost_usd\r\n\
-             a_b,1.5,paper,include,1,,,1,run-m,m,,replay,1,measured,,finished,1,false,-0.5,,,,,12.345678\r\n"
+             unranked,evoscore,evoscore_low,evoscore_high,input_tokens,output_tokens,cost_usd\r\n\
+             a_b,1.5,paper,include,1,,,1,run-m,m,,replay,1,measured,,finished,1,false,,-0.5,,,,,12.345678\r\n"
         );
         for column in Column::ALL {
             assert_eq!(heads(column).len(), cells(column, &rows[0]).len());
         }
         assert_eq!(csv(&[], Columns::ALL, &basis()).lines().count(), 1);
+    }
+
+    #[test]
+    fn an_unranked_row_has_a_reason_and_no_ranks() {
+        let mut held = entry("m", &[("r", &[&[0.5]]), ("q", &[&[0.5]])]);
+        held.unranked = Some(Unranked::HeldForReview { open: 1 });
+        let rows = sheet(vec![held]).unranked_rows(Gamma::ONE, Convention::Paper);
+        let table = csv(&rows, Columns::of_names(["solved"]).unwrap(), &basis());
+        let line = table.lines().nth(1).unwrap();
+        assert_eq!(
+            line,
+            "a_b,1.5,paper,include,,,,,run-m,m,,replay,1,measured,,finished,1,false,\
+             held for review (1 open finding),0,,"
+        );
     }
 
     #[test]

@@ -14,6 +14,7 @@ mod strengths;
 mod style;
 mod task_scores;
 mod uncertainty_model;
+mod unranked;
 mod unseen_tasks;
 mod view;
 
@@ -30,11 +31,13 @@ pub use strengths::{
 pub use style::{StyleIntervals, StyleRates, WinIntervals, WinRates};
 pub use task_scores::{TaskResult, TaskScore};
 pub use uncertainty_model::UncertaintyModel;
+pub use unranked::UnrankedRun;
 pub use unseen_tasks::{LeftOut, Unseen};
 pub use view::{BadSort, Column, Columns, Sort, View};
 
 use crate::style::Beside;
 use crate::verification::Mark;
+use swe_ci_core::finding::Unranked;
 use swe_ci_core::metrics::{Convention, Gamma, Profile, Series, Weights, mean};
 use swe_ci_core::run::{Kind, Progress};
 use swe_ci_core::task::TaskId;
@@ -44,20 +47,14 @@ use swe_ci_core::usage::Usage;
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct LeaderboardData {
     pub split: String,
+    /// The runs that may take a rank.
     pub entries: Vec<Entry>,
-    /// Runs with scores that are in no ranking, because their model's provider
-    /// could search, fetch and execute for the agent.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub with_hosted_tools: Vec<ApartRun>,
+    /// The runs that have scores and yet take no rank, each with its reason.
+    /// They stand apart, so that no ranking, figure or mean counts them.
+    #[serde(default)]
+    pub unranked: Vec<Entry>,
     /// Results that are known only from publications; never ranked.
     pub published: Published,
-}
-
-/// A run beside the ranking.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ApartRun {
-    pub run_id: String,
-    pub model: String,
 }
 
 // Published results appear beside the ranking, never in it: without the raw data
@@ -105,6 +102,9 @@ pub struct Entry {
     /// A mark of its trustworthiness, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mark: Option<Mark>,
+    /// Why it takes no rank; absent for runs that may.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unranked: Option<Unranked>,
     pub progress: Progress,
     /// Version of the metric definitions of its verdicts.
     pub metric_version: u32,
@@ -115,7 +115,7 @@ pub struct Entry {
     /// Their cost in millionths of a US dollar; absent unless it is known for
     /// all of them.
     pub micro_usd: Option<u64>,
-    /// Iterations that changed the configuration of the tests.
+    /// Iterations with integrity findings.
     pub findings: u32,
     /// N: shorter evolutions are padded to it.
     pub max_iterations: u32,

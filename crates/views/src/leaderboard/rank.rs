@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
+use swe_ci_core::finding::Unranked;
 use swe_ci_core::metrics::{Convention, Gamma, SAME, Series};
 use swe_ci_core::run::{Kind, Progress};
 use swe_ci_core::uncertainty::{Interval, RankInterval};
@@ -18,10 +19,11 @@ use crate::verification::Mark;
 /// tasks; within a task, over its samples first.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct Row {
-    /// From 1; equal scores share a rank.
+    /// From 1; equal scores share a rank. 0 for an unranked run.
     pub rank: u32,
     /// The data does not tell a row from the one above it in the same group:
-    /// the 95 % interval of their paired difference spans 0. From 1.
+    /// the 95 % interval of their paired difference spans 0. From 1; 0 for an
+    /// unranked run.
     pub tie_group: u32,
     pub run_id: String,
     pub model: String,
@@ -34,6 +36,9 @@ pub struct Row {
     /// A mark of its trustworthiness, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mark: Option<Mark>,
+    /// Why it has no rank; absent for a row of the ranking.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unranked: Option<Unranked>,
     pub progress: Progress,
     /// Version of the metric definitions of its scores.
     pub metric_version: u32,
@@ -62,7 +67,7 @@ pub struct Row {
     /// Their cost in millionths of a US dollar; absent unless it is known for
     /// all of them.
     pub micro_usd: Option<u64>,
-    /// Iterations that changed the configuration of the tests.
+    /// Iterations with integrity findings.
     pub findings: u32,
     /// The end of the run, RFC 3339; absent while it is not over.
     pub finished_at: Option<String>,
@@ -94,6 +99,7 @@ pub struct Intervals {
     /// fewer than two repositories.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub style: Option<StyleIntervals>,
+    /// From 0 to 0 for an unranked run.
     pub rank: RankInterval,
     /// Number of resampled repositories; with few of them the intervals are
     /// too narrow.
@@ -142,7 +148,8 @@ impl LeaderboardData {
             .collect()
     }
 
-    pub fn unranked(&self, convention: Convention) -> impl Iterator<Item = &Entry> {
+    /// The runs that may take a rank and have no score in this convention.
+    pub fn unscored(&self, convention: Convention) -> impl Iterator<Item = &Entry> {
         self.entries
             .iter()
             .filter(move |e| !e.is_scored(convention))
@@ -169,6 +176,7 @@ impl Entry {
             release_date: self.release_date.clone(),
             kind: self.kind,
             mark: self.mark,
+            unranked: self.unranked.clone(),
             progress: self.progress,
             metric_version: self.metric_version,
             counts_only: self.counts_only(),
@@ -256,6 +264,6 @@ mod tests {
         let data = sheet(vec![entry("m", &[]), counted]);
         assert!(data.rank(Gamma::ONE, Convention::Paper).is_empty());
         assert_eq!(data.rank(Gamma::ONE, Convention::Reference).len(), 1);
-        assert_eq!(data.unranked(Convention::Paper).count(), 2);
+        assert_eq!(data.unscored(Convention::Paper).count(), 2);
     }
 }

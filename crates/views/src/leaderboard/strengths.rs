@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
+use swe_ci_core::finding::Unranked;
 use swe_ci_core::metrics::{Convention, Gamma, Series, mean};
 use swe_ci_core::task::TaskId;
 
@@ -29,6 +30,9 @@ pub struct ModelDetail {
 pub struct ModelRun {
     #[serde(flatten)]
     pub summary: RunSummary,
+    /// Why it has no rank, if it has scores; absent for most runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unranked: Option<Unranked>,
     /// At γ = 1, for each convention it is scored in.
     pub standings: Vec<Standing>,
     /// For each convention it is scored in.

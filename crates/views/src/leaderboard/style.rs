@@ -172,6 +172,10 @@ impl LeaderboardData {
             style.own.complexity = None;
             style.oracle.complexity = None;
         }
+        // The browser only names these.
+        for entry in &mut data.unranked {
+            entry.tasks = Vec::new();
+        }
         data
     }
 }

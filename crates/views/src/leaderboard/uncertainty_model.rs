@@ -34,8 +34,21 @@ impl UncertaintyModel {
         Self::with(data, RESAMPLES, SEED)
     }
 
+    /// Of the unranked runs too, to compare them with others.
+    pub(super) fn of_all(data: &LeaderboardData) -> Self {
+        Self::of_entries(data.all(), RESAMPLES, SEED)
+    }
+
     pub fn with(data: &LeaderboardData, resamples: usize, seed: u64) -> Self {
-        let tasks = data.entries.iter().flat_map(|e| &e.tasks);
+        Self::of_entries(data.entries.iter(), resamples, seed)
+    }
+
+    fn of_entries<'a>(
+        entries: impl Iterator<Item = &'a Entry>,
+        resamples: usize,
+        seed: u64,
+    ) -> Self {
+        let tasks = entries.flat_map(|e| &e.tasks);
         // Sorted, so that the draws do not depend on the order of the runs.
         let names: BTreeSet<&str> = tasks.map(|t| t.repo.as_str()).collect();
         let repositories: HashMap<String, usize> =

@@ -39,10 +39,11 @@ impl LeaderboardData {
             }
             unseen
         });
+        let since_release = |entry: &Entry| entry.since(entry.release_date.as_deref());
         let data = Self {
             split: self.split.clone(),
             entries: entries.collect(),
-            with_hosted_tools: self.with_hosted_tools.clone(),
+            unranked: self.unranked.iter().map(since_release).collect(),
             published: self.published.clone(),
         };
         for names in [

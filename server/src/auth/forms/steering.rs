@@ -1,13 +1,15 @@
-//! The forms that steer a run, on its page.
+//! The forms that steer a run and review its findings, on its page.
 
 use std::str::FromStr;
 
 use axum::response::{IntoResponse, Redirect, Response};
 use serde::Deserialize;
 use swe_ci_core::agent::Budget;
+use swe_ci_core::finding::Decision;
 use swe_ci_core::run::BadConfig;
 use swe_ci_engine::{Engine, Error};
 use swe_ci_views::account::AccountRole;
+use swe_ci_views::finding::FindingId;
 use swe_ci_views::steering::Change;
 
 use super::submitted_form::{FormPage, SubmittedForm, at_field};
@@ -25,9 +27,16 @@ enum FormAction {
     Cancel,
     Change(Limits),
     Publish,
-    Withdraw { reason: String },
+    Withdraw {
+        reason: String,
+    },
     MarkVerified,
     Unmark,
+    Review {
+        finding: String,
+        decision: Decision,
+        reason: String,
+    },
 }
 
 /// The limits as typed. An empty first field means no limit; an empty other
@@ -74,6 +83,15 @@ async fn carry_out(engine: &Engine, id: &str, action: &FormAction) -> Result<(),
         FormAction::Withdraw { reason } => engine.unpublish(id, reason).await,
         FormAction::MarkVerified => engine.mark_verified(id).await,
         FormAction::Unmark => engine.unmark(id).await,
+        FormAction::Review {
+            finding,
+            decision,
+            reason,
+        } => {
+            let finding = finding.parse::<FindingId>();
+            let finding = finding.map_err(|e| Error::Invalid(e.to_string()))?;
+            engine.review_finding(id, &finding, *decision, reason).await
+        }
     }
 }
 
@@ -85,6 +103,16 @@ async fn refused(page: FormPage, action: &FormAction, error: Error) -> Response 
         }
         (FormAction::Withdraw { reason }, Error::Invalid(_)) => {
             ("withdraw", "reason", vec![("reason", reason.as_str())])
+        }
+        (
+            FormAction::Review {
+                finding, reason, ..
+            },
+            Error::Invalid(_),
+        ) => {
+            let typed = [("finding", finding), ("reason", reason)];
+            let typed = typed.map(|(field, text)| (field, text.as_str()));
+            ("review", "reason", typed.to_vec())
         }
         _ => ("steer", "deed", Vec::new()),
     };

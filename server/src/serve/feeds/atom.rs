@@ -83,7 +83,10 @@ fn summary(result: &NewResult) -> String {
         Kind::Imported => " Made elsewhere, and scored here from the files.",
     };
     let Some((convention, row)) = &result.standing else {
-        return format!("No task could be scored.{origin}");
+        return match &result.unranked {
+            Some(why) => format!("Not ranked: {why}.{origin}"),
+            None => format!("No task could be scored.{origin}"),
+        };
     };
     format!(
         "EvoScore {} at γ = 1, rank {} on the split {} ({} convention), {} of {} tasks scored.{origin}",

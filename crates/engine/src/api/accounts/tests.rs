@@ -2,6 +2,7 @@
 
 use secrecy::{ExposeSecret, SecretString};
 use swe_ci_base::error::{Error, Result};
+use swe_ci_core::finding::Decision;
 use swe_ci_core::run::RunConfig;
 use swe_ci_views::account::{AccountRole, Actor, Identity, Visibility};
 
@@ -54,6 +55,7 @@ async fn actions(engine: &Engine) -> Vec<(&'static str, &'static str)> {
     let page = PageRequest::default();
     let new = SecretString::from("another long password");
     let config = RunConfig::human("no such split");
+    let finding = "none.1.1".parse().unwrap();
     vec![
         ("first_invitation", answer(&engine.first_invitation().await)),
         ("invite", answer(&engine.invite(Reader, "").await)),
@@ -73,6 +75,15 @@ async fn actions(engine: &Engine) -> Vec<(&'static str, &'static str)> {
             answer(&engine.reset_password("nobody", &new).await),
         ),
         ("audit", answer(&engine.audit(&page, None).await)),
+        ("open_findings", answer(&engine.open_findings().await)),
+        (
+            "review_finding",
+            answer(
+                &engine
+                    .review_finding("none", &finding, Decision::Cleared, "why")
+                    .await,
+            ),
+        ),
         (
             "remove_price",
             answer(&engine.remove_price("m", "2026-01-01").await),
@@ -137,6 +148,8 @@ async fn permissions_of_each_role() {
     check("set_disabled", admins("not found"));
     check("reset_password", admins("not found"));
     check("audit", admins("done"));
+    check("open_findings", admins("done"));
+    check("review_finding", admins("not found"));
     check("remove_price", admins("not found"));
     // Only submitters learn the problems of a configuration.
     check("submit", ["sign in", "may not", "other", "other", "other"]);

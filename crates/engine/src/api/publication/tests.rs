@@ -235,7 +235,7 @@ async fn runs_with_hosted_tools_are_beside_the_ranking() {
     let sheet = engine.sheet("s").await.unwrap();
     let ranked = sheet.entries.iter().any(|entry| entry.run_id == "other");
     let apart: Vec<&str> = sheet
-        .with_hosted_tools
+        .unranked
         .iter()
         .map(|run| run.run_id.as_str())
         .collect();

@@ -4,12 +4,14 @@ use std::collections::{BTreeSet, HashMap};
 
 use swe_ci_base::clock::rfc3339;
 use swe_ci_base::error::Result;
+use swe_ci_core::finding::Unranked;
 use swe_ci_core::metrics::{Convention, Series, Verdict};
 use swe_ci_core::run::Progress;
 use swe_ci_core::step::Ending;
 use swe_ci_core::task::TaskId;
 use swe_ci_store::{EvolutionRow, TaskRow};
-use swe_ci_views::leaderboard::{ApartRun, Entry, LeaderboardData, Sample, ScoredTask};
+use swe_ci_views::finding::unranked;
+use swe_ci_views::leaderboard::{Entry, LeaderboardData, Sample, ScoredTask};
 use swe_ci_views::style::EvolutionStyle;
 use swe_ci_views::view::{Provenance, RunSummary};
 
@@ -23,28 +25,23 @@ impl Engine {
     pub(super) async fn compute_leaderboard(&self, split: &str) -> Result<LeaderboardData> {
         self.check_split(split).await?;
         let origins = self.origins(split).await?;
-        let (mut entries, mut with_hosted_tools) = (Vec::new(), Vec::new());
+        let suspicions = self.store.suspicions_of_split(split).await?;
+        let mut entries = Vec::new();
         for run in self.store.runs_of_split(split).await? {
             // A run over some tasks of a split cannot be compared with one over
             // all.
             let whole = run.config.tasks.is_empty();
-            if !whole || run.progress == Progress::Cancelled {
-                continue;
-            }
-            match self.entry(&run, &origins).await? {
-                Some(entry) if run.config.allow_hosted_tools => with_hosted_tools.push(ApartRun {
-                    run_id: entry.run_id,
-                    model: entry.model,
-                }),
-                entry => entries.extend(entry),
+            if whole && run.progress != Progress::Cancelled {
+                let entry = self.entry(&run, &origins).await?;
+                // Cached entries do not know of decisions.
+                let suspected = suspicions.get(&run.run_id).and_then(unranked);
+                let helped = run.config.allow_hosted_tools;
+                let unranked = suspected.or(helped.then_some(Unranked::HostedTools));
+                entries.extend(entry.map(|entry| Entry { unranked, ..entry }));
             }
         }
-        Ok(LeaderboardData {
-            split: split.to_owned(),
-            entries,
-            with_hosted_tools,
-            published: published().clone(),
-        })
+        let published = published().clone();
+        Ok(LeaderboardData::new(split.to_owned(), entries, published))
     }
 
     pub(super) async fn origins(&self, split: &str) -> Result<Origins> {
@@ -124,6 +121,7 @@ impl Engine {
             release_date: config.release_date.clone(),
             kind: config.kind,
             mark: run.mark,
+            unranked: None,
             progress: run.progress,
             metric_version: provenance.metric_version,
             finished_at: run.finished_at.clone(),

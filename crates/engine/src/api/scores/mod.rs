@@ -156,8 +156,7 @@ impl Engine {
         let leaderboard = LeaderboardData {
             split: run.config.split,
             entries: entry.into_iter().collect(),
-            with_hosted_tools: Vec::new(),
-            published: published().clone(),
+            ..LeaderboardData::default()
         };
         let scores = blocking(move || {
             let rows = UncertaintyModel::new(&leaderboard).rank(&leaderboard, gamma, convention);

@@ -320,7 +320,7 @@ fn usage_is_kept_and_contradictions_are_findings() {
     let outcomes: Vec<StepOutcome> = evolution.steps.iter().map(|s| s.outcome).collect();
     assert_eq!(outcomes[2], StepOutcome::Scored { solved: false });
     assert_eq!(outcomes[5], StepOutcome::Scored { solved: true });
-    let findings = |i: usize| evolution.iterations[i].findings.join("");
+    let findings = |i: usize| evolution.iterations[i].findings[0].text.clone();
     assert_eq!(
         findings(0),
         "the results do not say that the target was reached; 20 tests pass, of 20 to reach"

@@ -26,7 +26,7 @@ pub struct Versus {
     #[schema(value_type = f64)]
     pub gamma: Gamma,
     /// Their rows on the leaderboard, over all their tasks, in the requested
-    /// order.
+    /// order; an unranked run has a row too.
     pub runs: Vec<Row>,
     /// For each run, the number of its scored tasks that not all runs share.
     pub left_out: Vec<u32>,
@@ -96,8 +96,11 @@ impl LeaderboardData {
         }
         let common = tasks.len();
         let left_out = entries.iter().map(|e| count(e.tasks.len() - common));
-        let model = UncertaintyModel::new(self);
+        let model = UncertaintyModel::of_all(self);
         let mut rows = model.rank(self, gamma, convention);
+        if entries.iter().any(|entry| entry.unranked.is_some()) {
+            rows.extend(self.unranked_rows_by(&model, gamma, convention));
+        }
         // Every entry has a score in this convention, and so a row.
         let position = |row: &Row| run_ids.iter().position(|id| *id == row.run_id);
         rows.retain(|row| position(row).is_some());
@@ -122,7 +125,7 @@ impl LeaderboardData {
         convention: Convention,
     ) -> Result<Vec<&Entry>, Incomparable> {
         let entry = |id: &String| {
-            let entry = self.entries.iter().find(|e| e.run_id == *id);
+            let entry = self.all().find(|e| e.run_id == *id);
             match entry.filter(|e| !e.tasks.is_empty()) {
                 None => Err(Incomparable::Unknown(id.clone())),
                 Some(e) if !e.is_scored(convention) => {

@@ -123,7 +123,7 @@ impl LeaderboardData {
                 .map(|(row, entry)| column(row, entry))
                 .collect(),
             rows,
-            left_out: count(self.unranked(convention).count()),
+            left_out: count(self.unscored(convention).count()),
         }
     }
 }
