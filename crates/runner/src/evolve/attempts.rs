@@ -15,7 +15,7 @@ use swe_ci_core::test_gap;
 use swe_ci_dataset::base_report_key;
 use swe_ci_gateway::{Exchange, Recording};
 use swe_ci_sandbox::SandboxError;
-use swe_ci_sandbox::test_suite::{self, CODE_FOLDER, TESTS};
+use swe_ci_sandbox::test_suite::{self, CODE_FOLDER, SuiteRun, TESTS};
 use swe_ci_store::IterationRow;
 use swe_ci_views::container::{Container, ContainerLimits};
 
@@ -129,7 +129,9 @@ impl Evolution<'_> {
         requirements.insert_file(DOCUMENT, document);
         let parts = [(CODE_FOLDER, code.as_ref()), (APP, &requirements)];
         let container = self.work(at, play, &parts, log).await?;
-        let limit = u64::from(self.config.limits.disk_mb) << 20;
+        // Code that was large before may stay so.
+        let limit = u64::from(self.config.limits.code_mb) << 20;
+        let limit = limit.max(code.weight());
         let changed = container.sandbox.get(CODE_FOLDER, limit).await?;
         let changed = changed.ok_or_else(|| {
             let why = "the programmer removed the code folder";
@@ -141,8 +143,9 @@ impl Evolution<'_> {
         } else {
             Attempt::of(StepOutcome::Done, "")
         };
+        let changed = Arc::new(changed);
         let key = self.evolver.artifacts.put_code(&changed).await?;
-        self.cache = Some((key.clone(), Arc::new(changed)));
+        self.cache = Some((key.clone(), changed));
         Ok(attempt.with_product(key))
     }
 
@@ -229,7 +232,7 @@ impl Evolution<'_> {
         let (sandbox, limits) = (container.sandbox.as_ref(), self.config.limits);
         let run = test_suite::run(sandbox, &code, limits, &mut |line| log.line(line)).await;
         self.note_container(&container, at.role).await;
-        let run = run?;
+        let run = run.or_else(collapsed)?;
         let product = match run.raw {
             Some(raw) => {
                 let key = self.key(at, "report.json");
@@ -349,5 +352,18 @@ impl Evolution<'_> {
             at.role.name(),
             at.attempt
         )
+    }
+}
+
+/// A test run whose code ended its container, or left too much: it has
+/// collapsed.
+fn collapsed(error: SandboxError) -> Result<SuiteRun, SandboxError> {
+    match error.blames_the_code() {
+        true => Ok(SuiteRun {
+            result: Err(error.to_string()),
+            raw: None,
+            seconds: 0.0,
+        }),
+        false => Err(error),
     }
 }
