@@ -17,8 +17,7 @@ use futures::{Stream, TryStreamExt};
 use swe_ci_base::blocking::blocking;
 use swe_ci_base::code::CodeTree;
 
-use super::end::is_refused_inside;
-use super::error::{engine_error, status_of};
+use super::error::{engine_error, is_refused_inside, status_of};
 use super::lines::Lines;
 use crate::{Exec, Exit, OnLine, SandboxContainer, SandboxError, Seen};
 
