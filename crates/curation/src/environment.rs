@@ -241,8 +241,11 @@ impl Builder<'_> {
         output.clear();
         let mut on_line = |line: &str| append(&mut output, line);
         let run = test_suite::run(sandbox.as_ref(), target, limits, &mut on_line).await;
-        let run = run.map_err(unavailable)?;
-        let (runs, outcome) = match run.result {
+        let result = match run {
+            Err(error) if error.blames_the_code() => Err(error.to_string()),
+            run => run.map_err(unavailable)?.result,
+        };
+        let (runs, outcome) = match result {
             Ok(report) => {
                 let passed = TestList::of_target(&report).len();
                 let outcome = format!("{passed} of {} tests pass", report.tests.len());

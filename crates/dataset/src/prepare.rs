@@ -239,6 +239,9 @@ impl From<anyhow::Error> for PrepareError {
 
 impl From<SandboxError> for PrepareError {
     fn from(error: SandboxError) -> Self {
-        Self::Platform(Error::Unavailable(error.to_string()))
+        match error.blames_the_code() {
+            true => Self::Task(error.to_string()),
+            false => Self::Platform(Error::Unavailable(error.to_string())),
+        }
     }
 }

@@ -174,7 +174,10 @@ impl Engine {
             test_suite::run(sandbox.as_ref(), &code, limits, &mut |_| {}).await
         };
         let failed = || format!("the tests of {} could not be run again", task.id);
-        let run = run.await.with_context(failed)?;
+        let run = match run.await {
+            Err(error) if error.blames_the_code() => return Ok(Err(error.to_string())),
+            run => run.with_context(failed)?,
+        };
         Ok(run.result.map(|report| Outcomes::of(tests, &report)))
     }
 }
