@@ -73,10 +73,10 @@ pub(super) fn without_names(archive: impl Read, to: impl Write) -> anyhow::Resul
         match path.as_str() {
             REPOSITORIES => continue,
             MANIFEST => {
-                append_file(&mut copy, &path, &manifest(list(entry)?)?)?;
+                append_file(&mut copy, &path, &manifest(&list(entry)?)?)?;
                 listed = true;
             }
-            INDEX => append_file(&mut copy, &path, &index(list(entry)?)?)?,
+            INDEX => append_file(&mut copy, &path, &index(&list(entry)?)?)?,
             _ => copy_entry(entry, &path, &mut copy)?,
         }
     }
@@ -128,9 +128,9 @@ fn list(entry: tar::Entry<'_, impl Read>) -> anyhow::Result<Vec<u8>> {
     Ok(text)
 }
 
-fn manifest(text: Vec<u8>) -> anyhow::Result<Vec<u8>> {
+fn manifest(text: &[u8]) -> anyhow::Result<Vec<u8>> {
     let images: Vec<Image> =
-        serde_json::from_slice(&text).with_context(|| format!("its {MANIFEST} is not valid"))?;
+        serde_json::from_slice(text).with_context(|| format!("its {MANIFEST} is not valid"))?;
     ensure!(
         images.len() == 1,
         "it holds {} images; one is expected",
@@ -139,9 +139,9 @@ fn manifest(text: Vec<u8>) -> anyhow::Result<Vec<u8>> {
     Ok(serde_json::to_vec(&images)?)
 }
 
-fn index(text: Vec<u8>) -> anyhow::Result<Vec<u8>> {
+fn index(text: &[u8]) -> anyhow::Result<Vec<u8>> {
     let index: Index =
-        serde_json::from_slice(&text).with_context(|| format!("its {INDEX} is not valid"))?;
+        serde_json::from_slice(text).with_context(|| format!("its {INDEX} is not valid"))?;
     Ok(serde_json::to_vec(&index)?)
 }
 

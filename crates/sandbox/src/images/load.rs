@@ -83,12 +83,12 @@ impl Images {
 
 /// The name in a line "Loaded image: name:tag" or "Loaded image ID: sha256:…".
 fn loaded_name(text: Option<&str>) -> Option<String> {
-    let names = text?.lines().filter_map(|line| {
+    let mut names = text?.lines().filter_map(|line| {
         let (head, name) = line.split_once(": ")?;
         head.starts_with("Loaded image")
             .then(|| name.trim().to_owned())
     });
-    names.last()
+    names.next_back()
 }
 
 /// Sends an archive without its names. Blocks.
