@@ -254,6 +254,7 @@ fn Limits(form: Form) -> impl IntoView {
                 <Field form name="limits.memory_mb" label="Memory in MiB" kind="number"/>
                 <Field form name="limits.pids" label="Processes" kind="number"/>
                 <Field form name="limits.disk_mb" label="Disk in MiB" kind="number"/>
+                <Field form name="limits.code_mb" label="Code in MiB" kind="number"/>
             </details>
         </fieldset>
     }

@@ -6,10 +6,9 @@
 //! has equal digests.
 
 use std::collections::BTreeMap;
-use std::io::Read;
-use std::path::{Component, Path};
+use std::io::{Read, Write};
+use std::path::{Component, Path, PathBuf};
 
-use anyhow::{Context, ensure};
 use sha2::{Digest, Sha256};
 
 use crate::digest::hex;
@@ -26,6 +25,15 @@ pub enum Entry {
     Symlink { target: String },
 }
 
+impl Entry {
+    fn content_bytes(&self) -> usize {
+        match self {
+            Self::File { bytes, .. } => bytes.len(),
+            Self::Symlink { target } => target.len(),
+        }
+    }
+}
+
 /// Folders that are never part of the code, at any depth.
 const EXCLUDED_FOLDERS: [&str; 7] = [
     ".git",
@@ -38,7 +46,49 @@ const EXCLUDED_FOLDERS: [&str; 7] = [
 ];
 
 /// The most files a tree may have.
-const MAX_ENTRIES: usize = 200_000;
+const MAX_FILES: usize = 200_000;
+/// The most entries of an archive, those included that are no part of the code:
+/// folders, caches, `.git`.
+const MAX_ARCHIVE_ENTRIES: u64 = 1_000_000;
+/// The most bytes of an archive beyond those of the code, so that skipping the
+/// content of excluded folders ends. A sparse file counts with its whole size.
+const MAX_EXCLUDED_BYTES: u64 = 4 << 30;
+/// Bytes of an entry's header in an archive.
+const HEADER_BYTES: u64 = 512;
+
+/// A limit that files exceed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Excess {
+    /// Contents and names together, in bytes. A file counts once for each of
+    /// its hard links.
+    #[error("more than {}", shown(*.0))]
+    Bytes(u64),
+    #[error("more than {0} files")]
+    Files(u64),
+    /// Files and folders, those included that are no part of the code.
+    #[error("more than {0} entries, caches included")]
+    Entries(u64),
+    /// All contents in bytes, those included that are no part of the code.
+    #[error("more than {}, caches included", shown(*.0))]
+    ArchiveBytes(u64),
+}
+
+fn shown(bytes: u64) -> String {
+    match bytes >> 20 {
+        0 => format!("{bytes} bytes"),
+        mebibytes => format!("{mebibytes} MiB"),
+    }
+}
+
+/// Why an archive is no tree of code.
+#[derive(Debug, thiserror::Error)]
+pub enum UnpackError {
+    /// The fault of the files, not of the archive.
+    #[error("the code has {0}")]
+    TooBig(#[from] Excess),
+    #[error("damaged tar archive")]
+    Damaged(#[from] std::io::Error),
+}
 
 impl CodeTree {
     pub fn paths(&self) -> impl Iterator<Item = &str> {
@@ -78,16 +128,26 @@ impl CodeTree {
 
     /// Adds an entry. Skips paths that are not relative, climb, or lie in an
     /// excluded folder, and then returns `Ok(false)`.
-    pub fn insert(&mut self, path: &Path, entry: Entry) -> anyhow::Result<bool> {
+    ///
+    /// # Errors
+    /// [`Excess::Files`] when there are 200,000 already.
+    pub fn insert(&mut self, path: &Path, entry: Entry) -> Result<bool, Excess> {
         let Some(path) = normal_path(path) else {
             return Ok(false);
         };
-        ensure!(
-            self.entries.len() < MAX_ENTRIES,
-            "the code has more than {MAX_ENTRIES} files"
-        );
+        if self.entries.len() >= MAX_FILES {
+            return Err(Excess::Files(MAX_FILES as u64));
+        }
         self.entries.insert(path, entry);
         Ok(true)
+    }
+
+    /// Bytes of all contents and names.
+    pub fn weight(&self) -> u64 {
+        let entries = self.entries.iter();
+        entries
+            .map(|(path, entry)| (path.len() + entry.content_bytes()) as u64)
+            .sum()
     }
 
     pub fn insert_file(&mut self, path: &str, bytes: impl Into<Vec<u8>>) {
@@ -148,18 +208,23 @@ impl CodeTree {
 
     /// A tar archive with every path below `prefix` (`""` for none).
     pub fn to_tar(&self, prefix: &str) -> anyhow::Result<Vec<u8>> {
-        let mut archive = tar::Builder::new(Vec::new());
+        Ok(self.write_tar(prefix, Vec::new())?)
+    }
+
+    /// Writes what [`Self::to_tar`] returns, without holding it.
+    pub fn write_tar<W: Write>(&self, prefix: &str, to: W) -> std::io::Result<W> {
+        let mut archive = tar::Builder::new(to);
         self.append_to(&mut archive, prefix)?;
-        Ok(archive.into_inner()?)
+        archive.into_inner()
     }
 
     /// Adds every file below `prefix` to an archive. A folder entry for
     /// `prefix` comes first, so that the folder exists even for an empty tree.
-    pub fn append_to(
+    pub fn append_to<W: Write>(
         &self,
-        archive: &mut tar::Builder<Vec<u8>>,
+        archive: &mut tar::Builder<W>,
         prefix: &str,
-    ) -> anyhow::Result<()> {
+    ) -> std::io::Result<()> {
         let mut folder = String::new();
         if !prefix.is_empty() {
             folder = format!("{prefix}/");
@@ -183,63 +248,122 @@ impl CodeTree {
         Ok(())
     }
 
-    /// Reads a tar archive; `strip` leading path components are dropped.
+    /// Reads a tar archive; `strip` leading path components are dropped. It reads
+    /// as the archive comes, and holds only the code: what is no part of it is
+    /// skipped.
     ///
-    /// Fails when the files together exceed `max_bytes`, or the archive is
-    /// damaged.
-    pub fn from_tar(reader: impl Read, strip: usize, max_bytes: u64) -> anyhow::Result<Self> {
-        let mut tree = Self::default();
-        let mut total_bytes = 0u64;
-        let mut add_bytes = |bytes: u64| {
-            total_bytes = total_bytes.saturating_add(bytes);
-            ensure!(
-                total_bytes <= max_bytes,
-                "the code is larger than {} MiB",
-                max_bytes >> 20
-            );
-            Ok(())
-        };
-
-        let mut archive = tar::Archive::new(reader);
-        for entry in archive.entries().context("not a tar archive")? {
-            let mut entry = entry.context("damaged tar archive")?;
-            let path: std::path::PathBuf = match entry.path() {
-                Ok(path) => path.components().skip(strip).collect(),
-                Err(_) => continue, // a name that is not UTF-8 cannot be a Python source file
-            };
-            let kind = entry.header().entry_type();
-            let item = if kind.is_file() || kind.is_contiguous() || kind.is_gnu_sparse() {
-                add_bytes(entry.size())?;
-                let executable = entry.header().mode().unwrap_or(0o644) & 0o100 != 0;
-                let mut bytes = Vec::new();
-                entry
-                    .read_to_end(&mut bytes)
-                    .context("damaged tar archive")?;
-                Entry::File { bytes, executable }
-            } else if kind.is_symlink() {
-                let Ok(Some(target)) = entry.link_name() else {
-                    continue;
-                };
-                Entry::Symlink {
-                    target: target.to_string_lossy().into_owned(),
-                }
-            } else if kind.is_hard_link() {
-                let Ok(Some(target)) = entry.link_name() else {
-                    continue;
-                };
-                let target: std::path::PathBuf = target.components().skip(strip).collect();
-                let same = normal_path(&target).and_then(|path| tree.entries.get(&path).cloned());
-                let Some(same) = same else { continue };
-                if let Entry::File { bytes, .. } = &same {
-                    add_bytes(bytes.len() as u64)?;
-                }
-                same
-            } else {
-                continue; // folders come with their files; devices and pipes are not code
-            };
-            tree.insert(&path, item)?;
+    /// # Errors
+    /// [`UnpackError::TooBig`] when contents and names exceed `max_bytes`, or
+    /// files and entries their numbers: as soon as an entry's header says so,
+    /// before its content is read.
+    pub fn from_tar(reader: impl Read, strip: usize, max_bytes: u64) -> Result<Self, UnpackError> {
+        let mut unpacking = Unpacking::new(strip, max_bytes);
+        for entry in tar::Archive::new(reader).entries()? {
+            unpacking.add(entry?)?;
         }
-        Ok(tree)
+        Ok(unpacking.tree)
+    }
+}
+
+/// A tree while its archive is read.
+struct Unpacking {
+    tree: CodeTree,
+    strip: usize,
+    max_bytes: u64,
+    /// Contents and names of the code so far.
+    bytes: u64,
+    entries: u64,
+    archive_bytes: u64,
+}
+
+impl Unpacking {
+    fn new(strip: usize, max_bytes: u64) -> Self {
+        Self {
+            tree: CodeTree::default(),
+            strip,
+            max_bytes,
+            bytes: 0,
+            entries: 0,
+            archive_bytes: 0,
+        }
+    }
+
+    fn add(&mut self, mut entry: tar::Entry<'_, impl Read>) -> Result<(), UnpackError> {
+        self.count(entry.size())?;
+        // A name that is not UTF-8 cannot be a Python source file.
+        let Ok(path) = entry.path().map(|path| self.stripped(&path)) else {
+            return Ok(());
+        };
+        let Some(name) = normal_path(&path) else {
+            return Ok(());
+        };
+        let kind = entry.header().entry_type();
+        let item = if kind.is_file() || kind.is_contiguous() || kind.is_gnu_sparse() {
+            self.weigh(name.len() as u64 + entry.size())?;
+            let executable = entry.header().mode().unwrap_or(0o644) & 0o100 != 0;
+            let mut bytes = Vec::with_capacity(usize::try_from(entry.size()).unwrap_or(0));
+            entry.read_to_end(&mut bytes)?;
+            if bytes.len() as u64 != entry.size() {
+                return Err(std::io::Error::from(std::io::ErrorKind::UnexpectedEof).into());
+            }
+            Entry::File { bytes, executable }
+        } else if kind.is_symlink() || kind.is_hard_link() {
+            let Ok(Some(target)) = entry.link_name() else {
+                return Ok(());
+            };
+            match self.link(&name, kind.is_hard_link(), &target)? {
+                Some(item) => item,
+                None => return Ok(()),
+            }
+        } else {
+            return Ok(()); // folders come with their files; devices and pipes are not code
+        };
+        self.tree.insert(&path, item)?;
+        Ok(())
+    }
+
+    /// The entry of a link; `None` for a hard link to what is no part of the
+    /// code.
+    fn link(&mut self, name: &str, hard: bool, target: &Path) -> Result<Option<Entry>, Excess> {
+        if !hard {
+            let target = target.to_string_lossy().into_owned();
+            self.weigh((name.len() + target.len()) as u64)?;
+            return Ok(Some(Entry::Symlink { target }));
+        }
+        let target = normal_path(&self.stripped(target)).unwrap_or_default();
+        let Some(content) = self.tree.entries.get(&target).map(Entry::content_bytes) else {
+            return Ok(None);
+        };
+        self.weigh((name.len() + content) as u64)?;
+        Ok(self.tree.entries.get(&target).cloned())
+    }
+
+    /// Counts an entry of the archive with its size, whatever it is.
+    fn count(&mut self, size: u64) -> Result<(), Excess> {
+        self.entries += 1;
+        if self.entries > MAX_ARCHIVE_ENTRIES {
+            return Err(Excess::Entries(MAX_ARCHIVE_ENTRIES));
+        }
+        let limit = self.max_bytes.saturating_add(MAX_EXCLUDED_BYTES);
+        let bytes = size.saturating_add(HEADER_BYTES);
+        self.archive_bytes = self.archive_bytes.saturating_add(bytes);
+        match self.archive_bytes > limit {
+            true => Err(Excess::ArchiveBytes(limit)),
+            false => Ok(()),
+        }
+    }
+
+    /// Counts bytes of the code.
+    fn weigh(&mut self, bytes: u64) -> Result<(), Excess> {
+        self.bytes = self.bytes.saturating_add(bytes);
+        match self.bytes > self.max_bytes {
+            true => Err(Excess::Bytes(self.max_bytes)),
+            false => Ok(()),
+        }
+    }
+
+    fn stripped(&self, path: &Path) -> PathBuf {
+        path.components().skip(self.strip).collect()
     }
 }
 
@@ -329,19 +453,105 @@ mod tests {
         assert_eq!(code.paths().collect::<Vec<_>>(), ["a/b.py"]);
     }
 
+    /// An archive of entries with a kind, a path, a link's target and the size
+    /// their headers claim.
+    fn archive(entries: &[(tar::EntryType, &str, &str, u64)]) -> Vec<u8> {
+        let mut archive = tar::Builder::new(Vec::new());
+        for (kind, path, target, size) in entries {
+            let mut header = header(*kind, 0o644, *size);
+            match target.is_empty() {
+                true => {
+                    let content = std::io::repeat(b'x').take((*size).min(4_096));
+                    archive.append_data(&mut header, path, content).unwrap();
+                }
+                false => archive.append_link(&mut header, path, target).unwrap(),
+            }
+        }
+        archive.into_inner().unwrap()
+    }
+
     #[test]
-    fn large_and_damaged_archives_are_refused() {
-        let tar = tree(&[("a", &"x".repeat(2_000))]).to_tar("").unwrap();
-        let error = CodeTree::from_tar(tar.as_slice(), 0, 1_000).unwrap_err();
-        assert!(error.to_string().contains("is larger than"), "{error}");
-        assert!(
-            CodeTree::from_tar(
-                &b"not a tar archive at all, but long enough to be one: ".repeat(20)[..],
-                0,
-                1_000
-            )
-            .is_err()
+    fn large_archives_are_refused_by_their_headers() {
+        use tar::EntryType::{Directory, Link, Regular, Symlink};
+        let check = |entries: &[_], expect: Result<usize, Excess>| {
+            let archive = archive(entries);
+            let found = match CodeTree::from_tar(archive.as_slice(), 1, 1_000) {
+                Ok(tree) => Ok(tree.entries.len()),
+                Err(UnpackError::TooBig(excess)) => Err(excess),
+                Err(UnpackError::Damaged(error)) => panic!("{error}"),
+            };
+            assert_eq!(found, expect, "{entries:?}");
+        };
+        check(&[(Regular, "code/a", "", 999)], Ok(1));
+        // Names weigh too.
+        check(&[(Regular, "code/a", "", 1_000)], Err(Excess::Bytes(1_000)));
+        check(
+            &[(Regular, "code/a", "", 500), (Regular, "code/b", "", 499)],
+            Err(Excess::Bytes(1_000)),
         );
+        // A hard link weighs as its file, a symbolic one as its target.
+        check(
+            &[(Regular, "code/a", "", 600), (Link, "code/b", "code/a", 0)],
+            Err(Excess::Bytes(1_000)),
+        );
+        check(
+            &[(Regular, "code/a", "", 600), (Symlink, "code/b", "a", 0)],
+            Ok(2),
+        );
+        // What is no part of the code is skipped, up to a point.
+        check(
+            &[
+                (Directory, "code/.git/", "", 0),
+                (Regular, "code/.git/pack", "", 4_096),
+                (Regular, "code/x.pyc", "", 4_096),
+                (Link, "code/b", "code/.git/pack", 0),
+                (Regular, "code/a", "", 5),
+            ],
+            Ok(1),
+        );
+        // A sparse file of 5 GiB is refused before its content is read.
+        let limit = 1_000 + MAX_EXCLUDED_BYTES;
+        check(
+            &[(Regular, "code/.git/sparse", "", 5 << 30)],
+            Err(Excess::ArchiveBytes(limit)),
+        );
+        check(
+            &[(Regular, "code/sparse", "", 5 << 30)],
+            Err(Excess::ArchiveBytes(limit)),
+        );
+    }
+
+    #[test]
+    fn files_and_entries_are_counted() {
+        let mut code = Unpacking::new(0, u64::MAX);
+        code.entries = MAX_ARCHIVE_ENTRIES - 1;
+        assert_eq!(code.count(0), Ok(()));
+        assert_eq!(code.count(0), Err(Excess::Entries(MAX_ARCHIVE_ENTRIES)));
+        let mut tree = CodeTree::default();
+        for number in 0..MAX_FILES {
+            tree.insert_file(&number.to_string(), "");
+        }
+        let one_more = Entry::Symlink { target: "0".into() };
+        let refused = tree.insert(Path::new("more"), one_more).unwrap_err();
+        assert_eq!(refused.to_string(), "more than 200000 files");
+    }
+
+    #[test]
+    fn damaged_archives_are_refused() {
+        let text = b"not a tar archive at all, but long enough to be one: ".repeat(20);
+        let damaged = CodeTree::from_tar(text.as_slice(), 0, 1_000);
+        assert!(matches!(damaged, Err(UnpackError::Damaged(_))));
+        let cut = archive(&[(tar::EntryType::Regular, "a", "", 900)]);
+        let damaged = CodeTree::from_tar(&cut[..800], 0, 1_000);
+        assert!(matches!(damaged, Err(UnpackError::Damaged(_))));
+    }
+
+    #[test]
+    fn limits_are_shown() {
+        let check = |excess: Excess, expect: &str| assert_eq!(excess.to_string(), expect);
+        check(Excess::Bytes(1_000), "more than 1000 bytes");
+        check(Excess::Bytes(256 << 20), "more than 256 MiB");
+        check(Excess::Entries(7), "more than 7 entries, caches included");
     }
 
     #[test]

@@ -208,9 +208,12 @@ pub struct Limits {
     /// Mebibytes of memory; a step has no swap.
     pub memory_mb: u32,
     pub pids: u32,
-    /// Mebibytes a step may write in its container, and the maximum size of
-    /// its code.
+    /// Mebibytes a step may write in its container. A file counts with its
+    /// whole size, and with 4 KiB at least.
     pub disk_mb: u32,
+    /// Mebibytes of code a step may leave, without caches and `.git`; more only
+    /// if it began with more.
+    pub code_mb: u32,
     /// Seconds one architect or programmer step may take.
     pub agent_seconds: u32,
     /// Seconds one test run may take.
@@ -227,6 +230,7 @@ impl Default for Limits {
             memory_mb: 4_096,
             pids: 1_024,
             disk_mb: 4_096,
+            code_mb: 256,
             agent_seconds: 3_600,
             test_seconds: 3_600,
             patience_seconds: 1_800,
@@ -241,6 +245,7 @@ impl Limits {
         problems.range("limits.memory_mb", self.memory_mb, 64..=16_777_216);
         problems.range("limits.pids", self.pids, 16..=1_000_000);
         problems.range("limits.disk_mb", self.disk_mb, 16..=16_777_216);
+        problems.range("limits.code_mb", self.code_mb, 1..=4_096);
         problems.range("limits.agent_seconds", self.agent_seconds, 1..=WEEK);
         problems.range("limits.test_seconds", self.test_seconds, 1..=WEEK);
         problems.range("limits.patience_seconds", self.patience_seconds, 0..=WEEK);
@@ -407,5 +412,9 @@ mod tests {
             ),
             (1, 20, 3_600)
         );
+        // Stored before there was this limit.
+        let json = r#"{"disk_mb": 100, "memory_mb": 64}"#;
+        let limits: Limits = serde_json::from_str(json).unwrap();
+        assert_eq!((limits.disk_mb, limits.code_mb), (100, 256));
     }
 }

@@ -57,6 +57,8 @@ pub struct Settings {
     pub build_env: Vec<(String, String)>,
     /// The host's CA bundle, passed likewise.
     pub ca_bundle: Option<PathBuf>,
+    /// The engine's network for image builds; chosen when absent.
+    pub build_network_name: Option<String>,
 }
 
 /// A failure that is not the curation's fault: the curation resumes after it.

@@ -129,7 +129,8 @@ impl Fetcher<'_> {
             let what = || format!("{package} {version}");
             let bytes = self.index.download(file).await.with_context(what)?;
             let unpacked = blocking(move || {
-                CodeTree::from_tar(flate2::read::GzDecoder::new(bytes.as_slice()), 1, MAX_CODE)
+                let unpacked = flate2::read::GzDecoder::new(bytes.as_slice());
+                Ok(CodeTree::from_tar(unpacked, 1, MAX_CODE)?)
             });
             let unpacked = unpacked.await;
             let code = unpacked.with_context(|| format!("cannot unpack {}", what()))?;

@@ -157,7 +157,10 @@ impl Curations<'_> {
     fn network(&self) -> Result<BuildNetwork> {
         let settings = self.settings;
         let ca_bundle = settings.ca_bundle.as_deref();
-        Ok(BuildNetwork::read(settings.build_env.clone(), ca_bundle)?)
+        Ok(BuildNetwork {
+            name: settings.build_network_name.clone(),
+            ..BuildNetwork::read(settings.build_env.clone(), ca_bundle)?
+        })
     }
 
     fn curation_home(&self, id: &str) -> Result<PathBuf> {

@@ -312,9 +312,9 @@ impl From<anyhow::Error> for PrepareError {
 
 impl From<SandboxError> for PrepareError {
     fn from(error: SandboxError) -> Self {
-        match error {
-            SandboxError::TooBig { .. } => Self::Task(error.to_string()),
-            other => Self::Platform(Error::Unavailable(other.to_string())),
+        match error.blames_the_code() {
+            true => Self::Task(error.to_string()),
+            false => Self::Platform(Error::Unavailable(error.to_string())),
         }
     }
 }
@@ -322,6 +322,7 @@ impl From<SandboxError> for PrepareError {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use swe_ci_base::code::Excess;
 
     #[test]
     fn absurd_times_of_commits() {
@@ -383,7 +384,7 @@ mod tests {
     fn a_report_that_is_too_large_is_the_fault_of_the_tests() {
         let too_big = SandboxError::TooBig {
             path: "report".into(),
-            max_mb: 1,
+            excess: Excess::Bytes(1 << 20),
         };
         assert!(matches!(too_big.into(), PrepareError::Task(_)));
         assert!(matches!(

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use swe_ci_core::ceilings::Ceilings;
 use swe_ci_sandbox::images::BuildNetwork;
 
 use crate::notifications::Mailer;
@@ -37,6 +38,13 @@ pub struct Config {
     pub build_env: Vec<(String, String)>,
     /// The host's CA bundle, passed into image builds when set.
     pub ca_bundle: Option<PathBuf>,
+    /// The engine's network for image builds; chosen by `build_env` when absent.
+    pub build_network_name: Option<String>,
+    /// The engine's runtime for containers, such as `runsc`; its default when
+    /// absent.
+    pub container_runtime: Option<String>,
+    /// What the runs of accounts may ask for at most.
+    pub ceilings: Ceilings,
     /// Whether this process measures the code style of finished evolutions.
     pub measure_style: bool,
     pub style_limits: swe_ci_core::run::Limits,
@@ -67,7 +75,11 @@ impl Config {
     }
 
     pub(crate) fn build_network(&self) -> anyhow::Result<BuildNetwork> {
-        BuildNetwork::read(self.build_env.clone(), self.ca_bundle.as_deref())
+        let network = BuildNetwork::read(self.build_env.clone(), self.ca_bundle.as_deref())?;
+        Ok(BuildNetwork {
+            name: self.build_network_name.clone(),
+            ..network
+        })
     }
 }
 

@@ -141,6 +141,7 @@ impl Engine {
         let store = Store::open(&url).await?;
         let owner = Instance(instance.clone());
         let docker = Docker::new(owner.clone(), data);
+        let docker = docker.with_runtime(config.container_runtime.clone());
         let images = Images::new(docker.clone());
         let layers = Layers::new(docker.clone(), owner, &config.base_image, data);
         let network = config.build_network()?;

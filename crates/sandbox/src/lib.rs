@@ -17,6 +17,8 @@ use std::pin::Pin;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use bollard::container::LogOutput;
+use bollard::errors::Error as EngineError;
 use bytes::Bytes;
 use futures::Stream;
 use swe_ci_core::run::Limits;
@@ -28,7 +30,7 @@ pub use fake::{FakeFiles, FakeSandbox, STDIN, STDOUT};
 pub use lines::Lines;
 
 use swe_ci_base::clock::ExcludedTime;
-use swe_ci_base::code::CodeTree;
+use swe_ci_base::code::{CodeTree, Excess};
 
 /// Folder of the code in every container.
 pub const CODE_FOLDER: &str = "/app/code";
@@ -36,8 +38,10 @@ pub const CODE_FOLDER: &str = "/app/code";
 /// Mount point of a layer in a container.
 pub const LAYER_FOLDER: &str = "/opt/swe-ci/agent";
 
-/// A failure of the platform, not of the code inside: the step is retried and
-/// never scored.
+/// Why a container did not do what was asked of it.
+///
+/// Most are failures of the platform: the step is retried and never scored.
+/// [`Self::blames_the_code`] names the others.
 #[derive(Debug, thiserror::Error)]
 pub enum SandboxError {
     #[error("the container was removed or stopped from outside")]
@@ -46,11 +50,25 @@ pub enum SandboxError {
     Engine(String),
     #[error("the container engine does not have the image {0}")]
     NoImage(String),
-    /// Not the platform's fault: the files that the step left exceed a limit.
-    #[error("{path} is larger than {max_mb} MiB")]
-    TooBig { path: String, max_mb: u64 },
+    /// The code in the container ended it, or left it unusable.
+    #[error("the code ended its container: {0}")]
+    Died(String),
+    /// The files that the code left exceed a limit.
+    #[error("{path} has {excess}")]
+    TooBig { path: String, excess: Excess },
     #[error(transparent)]
     Other(#[from] anyhow::Error),
+}
+
+impl SandboxError {
+    /// Whether the code in the container is at fault, so that its outcome
+    /// counts: an agent has failed, a test run has collapsed.
+    pub fn blames_the_code(&self) -> bool {
+        match self {
+            Self::Died(_) | Self::TooBig { .. } => true,
+            Self::Lost | Self::Engine(_) | Self::NoImage(_) | Self::Other(_) => false,
+        }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -141,8 +159,11 @@ pub enum Exit {
 pub struct RunningCommand {
     pub(crate) id: String,
     pub(crate) input: Pin<Box<dyn AsyncWrite + Send>>,
-    pub(crate) output: Pin<Box<dyn Stream<Item = Result<Output, SandboxError>> + Send>>,
+    pub(crate) output: RawOutput,
 }
+
+/// The output of a command as it comes from the engine.
+pub(crate) type RawOutput = Pin<Box<dyn Stream<Item = Result<LogOutput, EngineError>> + Send>>;
 
 impl RunningCommand {
     /// Writes to its standard input.
@@ -234,8 +255,9 @@ pub trait SandboxContainer: Debug + Send + Sync {
         exit
     }
 
-    /// The files below an absolute folder; an error when they exceed
-    /// `max_bytes`. `None` when there is no such folder.
+    /// The files below an absolute folder; [`SandboxError::TooBig`] when their
+    /// contents and names exceed `max_bytes`. `None` when there is no such
+    /// folder. Memory holds the code alone, never its archive.
     async fn get(&self, folder: &str, max_bytes: u64) -> Result<Option<CodeTree>, SandboxError>;
 
     /// One file by its absolute path; `None` when there is no such file.

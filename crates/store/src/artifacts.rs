@@ -38,10 +38,12 @@ impl Artifacts {
 
     /// Stores `bytes` under `key` plus `.zst`, and returns that key.
     pub async fn put(&self, key: &str, bytes: Vec<u8>) -> anyhow::Result<String> {
-        let key = format!("{key}.zst");
-        let packed =
-            tokio::task::spawn_blocking(move || zstd::encode_all(bytes.as_slice(), ZSTD_LEVEL))
-                .await??;
+        let pack = move || zstd::encode_all(bytes.as_slice(), ZSTD_LEVEL);
+        let packed = tokio::task::spawn_blocking(pack).await??;
+        self.put_packed(format!("{key}.zst"), packed).await
+    }
+
+    async fn put_packed(&self, key: String, packed: Vec<u8>) -> anyhow::Result<String> {
         self.store
             .put(&key.as_str().into(), PutPayload::from(packed))
             .await
@@ -87,16 +89,22 @@ impl Artifacts {
 
     /// Stores code under its digest; equal code is stored once. An artifact
     /// that is there but does not hold this code is damaged, and is replaced.
-    pub async fn put_code(&self, code: &CodeTree) -> anyhow::Result<String> {
-        let key = format!("code/{}.tar", code.digest());
-        let stored = format!("{key}.zst");
-        if self.store.head(&stored.as_str().into()).await.is_ok() {
-            let kept = self.get_code(&stored).await;
-            if kept.is_ok_and(|kept| kept == *code) {
-                return Ok(stored);
-            }
+    /// Packs while it writes the archive: only the packed one is in memory.
+    pub async fn put_code(&self, code: &Arc<CodeTree>) -> anyhow::Result<String> {
+        let own = code.clone();
+        let digest = tokio::task::spawn_blocking(move || own.digest()).await?;
+        let key = format!("code/{digest}.tar.zst");
+        if self.store.head(&key.as_str().into()).await.is_ok() && self.get_code(&key).await.is_ok()
+        {
+            return Ok(key);
         }
-        self.put(&key, code.to_tar("")?).await
+        let code = code.clone();
+        let pack = move || {
+            let packed = zstd::Encoder::new(Vec::new(), ZSTD_LEVEL)?;
+            code.write_tar("", packed)?.finish()
+        };
+        let packed = tokio::task::spawn_blocking(pack).await??;
+        self.put_packed(key, packed).await
     }
 
     pub async fn get_code(&self, key: &str) -> anyhow::Result<CodeTree> {
@@ -108,10 +116,10 @@ impl Artifacts {
     /// # Errors
     /// Also when the code is not the one that the key names.
     pub async fn get_code_within(&self, key: &str, max_bytes: u64) -> anyhow::Result<CodeTree> {
-        let tar = self.get_within(key, max_bytes).await?;
+        let packed = std::io::Cursor::new(self.packed(key).await?);
         let name = key.to_owned();
         let read = move || {
-            let code = CodeTree::from_tar(tar.as_slice(), 0, max_bytes)
+            let code = CodeTree::from_tar(zstd::Decoder::new(packed)?, 0, max_bytes)
                 .with_context(|| format!("the artifact {name} is damaged or too large"))?;
             let named = name.strip_prefix("code/");
             let named = named.and_then(|name| name.strip_suffix(".tar.zst"));
@@ -141,10 +149,11 @@ mod tests {
 
         let mut code = CodeTree::default();
         code.insert_file("a.py", "a = 1\n");
+        let code = Arc::new(code);
         let key = artifacts.put_code(&code).await.unwrap();
         assert_eq!(artifacts.put_code(&code).await.unwrap(), key);
-        assert_eq!(artifacts.get_code(&key).await.unwrap(), code);
-        let error = artifacts.get_code_within(&key, 100).await.unwrap_err();
+        assert_eq!(artifacts.get_code(&key).await.unwrap(), *code);
+        let error = artifacts.get_code_within(&key, 9).await.unwrap_err();
         assert!(error.to_string().contains("too large"), "{error}");
     }
 

@@ -225,6 +225,14 @@ impl Store {
         .await
     }
 
+    /// How many runs of an account are queued or at work.
+    pub async fn unfinished_runs(&self, owner: &str) -> Result<u32> {
+        query("SELECT count(*) FROM runs WHERE owner = $1 AND progress IN ('queued', 'running')")
+            .with(owner)
+            .one(&self.pool, only)
+            .await
+    }
+
     pub async fn provenance(&self, run_id: &str) -> Result<Provenance> {
         query("SELECT provenance FROM runs WHERE id = $1")
             .with(run_id)

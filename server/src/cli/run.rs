@@ -37,6 +37,7 @@ and the optional fields, with their defaults:
   memory_mb = 4096
   pids = 1024
   disk_mb = 4096
+  code_mb = 256    # of code that a programmer leaves
   agent_seconds = 3600
   test_seconds = 3600
   patience_seconds = 1800    # of waiting for the provider, in a step

@@ -13,6 +13,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use secrecy::{ExposeSecret, SecretString};
+use swe_ci_core::ceilings::Ceilings;
 use tracing_subscriber::EnvFilter;
 
 use self::environment::Environment;
@@ -55,6 +56,26 @@ pub struct GlobalOptions {
     #[arg(long, env = "SWE_CI_IMAGE_QUOTA", value_name = "SIZE", value_parser = swe_ci_views::disk::size_read)]
     image_quota: Option<u64>,
 
+    /// Runtime of the container engine that executes agents and tests, such as
+    /// `runsc` (gVisor) or `kata`; the engine's default when absent
+    #[arg(long, env = "SWE_CI_CONTAINER_RUNTIME", value_name = "NAME")]
+    container_runtime: Option<String>,
+
+    /// Network of the container engine for image builds; when absent `bridge`,
+    /// or `host` if a proxy or registry is on this machine
+    #[arg(long, env = "SWE_CI_BUILD_NETWORK", value_name = "NETWORK")]
+    build_network: Option<String>,
+
+    /// The most that runs of accounts may ask for, such as
+    /// `memory_mb=16384,samples=5`; docs/operations.md lists the names
+    #[arg(
+        long,
+        env = "SWE_CI_CEILINGS",
+        value_name = "NAME=N,…",
+        default_value = ""
+    )]
+    ceilings: Ceilings,
+
     /// Log filter for stderr, such as `debug` or `swe_ci_engine=debug,warn`;
     /// `info` for serve and `warn` for the rest when absent
     #[arg(long, env = "SWE_CI_LOG", value_name = "FILTER", value_parser = log_filter)]
@@ -93,6 +114,9 @@ impl GlobalOptions {
             base_image: self.base_image.clone(),
             package_index: package_index.or_else(|| environment.get("PIP_INDEX_URL")),
             image_quota: self.image_quota,
+            container_runtime: given(self.container_runtime.as_ref()),
+            build_network_name: given(self.build_network.as_ref()),
+            ceilings: self.ceilings,
             hub_endpoint: environment.get("HF_ENDPOINT"),
             hub_token: environment.get("HF_TOKEN").map(SecretString::from),
             github_endpoint: environment.get("GITHUB_API_URL"),
@@ -104,6 +128,11 @@ impl GlobalOptions {
             ..swe_ci_engine::Config::new(self.data.clone())
         })
     }
+}
+
+/// The value of an option; an empty one counts as absent.
+fn given(value: Option<&String>) -> Option<String> {
+    value.filter(|value| !value.is_empty()).cloned()
 }
 
 /// Checks only the scheme, and never repeats the text.
@@ -176,6 +205,34 @@ mod tests {
         check(&[("SWE_CI_SECRET", "hunter2")], Some("hunter2"));
         check(&[("SWE_CI_SECRET", "")], None);
         check(&[], None);
+    }
+
+    #[test]
+    fn containers_and_ceilings_are_the_operators() {
+        let config = |args: &[&str]| line(args).global.engine_with(0, &environment(&[])).unwrap();
+        let plain = config(&["--container-runtime", "", "--build-network", ""]);
+        assert_eq!(
+            (plain.container_runtime, plain.build_network_name),
+            (None, None)
+        );
+        assert_eq!(plain.ceilings, Ceilings::default());
+        let set = config(&[
+            "--container-runtime",
+            "runsc",
+            "--build-network",
+            "host",
+            "--ceilings",
+            "memory_mb=8192,samples=3",
+        ]);
+        assert_eq!(set.container_runtime.as_deref(), Some("runsc"));
+        assert_eq!(set.build_network_name.as_deref(), Some("host"));
+        assert_eq!((set.ceilings.memory_mb, set.ceilings.samples), (8_192, 3));
+        let wrong = Line::try_parse_from(["swe-ci", "--ceilings", "memory=1"]);
+        let message = wrong.unwrap_err().to_string();
+        assert!(
+            message.contains("there is no ceiling `memory`"),
+            "{message}"
+        );
     }
 
     #[test]

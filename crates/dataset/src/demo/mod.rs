@@ -113,7 +113,8 @@ impl DemoBuilder<'_> {
                 .sdist(package, &release.version, &release.sha256)
                 .await?;
             let code = blocking(move || {
-                CodeTree::from_tar(flate2::read::GzDecoder::new(bytes.as_slice()), 1, MAX_CODE)
+                let unpacked = flate2::read::GzDecoder::new(bytes.as_slice());
+                Ok(CodeTree::from_tar(unpacked, 1, MAX_CODE)?)
             })
             .await
             .with_context(|| format!("cannot unpack {package} {}", release.version))?;

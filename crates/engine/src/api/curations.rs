@@ -144,6 +144,7 @@ impl Engine {
             github_token: config.github_token.clone(),
             build_env: config.build_env.clone(),
             ca_bundle: config.ca_bundle.clone(),
+            build_network_name: config.build_network_name.clone(),
         }
     }
 

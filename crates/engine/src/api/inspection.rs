@@ -347,7 +347,7 @@ mod tests {
         for (number, text) in (1..).zip(codes) {
             let mut code = CodeTree::default();
             code.insert_file("a.py", text);
-            let key = engine.artifacts.put_code(&code).await.unwrap();
+            let key = engine.artifacts.put_code(&Arc::new(code)).await.unwrap();
             let verdict = if number == 2 { "collapsed" } else { "scored" };
             rows.push_str(&format!(
                 "INSERT INTO iterations (evolution_id, iteration, verdict, in_target, passed, lost, gained, outcomes,

@@ -184,7 +184,10 @@ impl Engine {
             grade(sandbox.as_ref(), &grading, &mut |_| {}).await
         };
         let failed = || format!("the tests of {} could not be run again", task.id);
-        let run = run.await.with_context(failed)?;
+        let run = match run.await {
+            Err(error) if error.blames_the_code() => return Ok(Err(error.to_string())),
+            run => run.with_context(failed)?,
+        };
         Ok(run.result.map(|report| Outcomes::of(tests, &report)))
     }
 }

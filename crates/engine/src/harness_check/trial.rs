@@ -169,7 +169,8 @@ impl Trial {
         let at = folder.path();
         // An instance name of its own: a server of this installation removes
         // containers of unknown steps.
-        let docker = Docker::new(Instance(format!("{}-check", engine.instance)), &data);
+        let docker = Docker::new(Instance(format!("{}-check", engine.instance)), &data)
+            .with_runtime(engine.config.container_runtime.clone());
         if let Err(error) = docker.sweep(SweepScope::ByOthers).await {
             tracing::debug!("containers of earlier checks not removed: {error}");
         }

@@ -131,7 +131,9 @@ impl Evolution<'_> {
         requirements.insert_file(DOCUMENT, document);
         let parts = [(CODE_FOLDER, code.as_ref()), (APP, &requirements)];
         let container = self.work(at, play, &parts, log).await?;
-        let limit = u64::from(self.config.limits.disk_mb) << 20;
+        // Code that was large before may stay so.
+        let limit = u64::from(self.config.limits.code_mb) << 20;
+        let limit = limit.max(code.weight());
         let changed = container.sandbox.get(CODE_FOLDER, limit).await?;
         let changed = changed.ok_or_else(|| {
             let why = "the programmer removed the code folder";
@@ -143,8 +145,9 @@ impl Evolution<'_> {
         } else {
             Attempt::of(StepOutcome::Done, "")
         };
+        let changed = Arc::new(changed);
         let key = self.evolver.artifacts.put_code(&changed).await?;
-        self.cache = Some((key.clone(), Arc::new(changed)));
+        self.cache = Some((key.clone(), changed));
         Ok(attempt.with_product(key))
     }
 

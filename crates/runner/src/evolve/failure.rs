@@ -19,9 +19,9 @@ impl Failure {
 
 impl From<SandboxError> for Failure {
     fn from(error: SandboxError) -> Self {
-        match error {
-            SandboxError::TooBig { .. } => Self::Ended(StepOutcome::AgentFailed, error.to_string()),
-            other => Self::Platform(other.into()),
+        match error.blames_the_code() {
+            true => Self::Ended(StepOutcome::AgentFailed, error.to_string()),
+            false => Self::Platform(error.into()),
         }
     }
 }
@@ -29,5 +29,49 @@ impl From<SandboxError> for Failure {
 impl From<anyhow::Error> for Failure {
     fn from(error: anyhow::Error) -> Self {
         Self::Platform(error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use swe_ci_base::code::Excess;
+
+    use super::*;
+
+    #[test]
+    fn the_agents_faults_are_its_own() {
+        let check = |error: SandboxError, expect: Option<&str>| {
+            let shown = error.to_string();
+            let why = match Failure::from(error) {
+                Failure::Ended(StepOutcome::AgentFailed, why) => Some(why),
+                Failure::Ended(outcome, why) => panic!("{outcome:?}: {why}"),
+                Failure::Platform(_) => None,
+            };
+            assert_eq!(why.as_deref(), expect, "{shown}");
+        };
+        let too_big = |excess| SandboxError::TooBig {
+            path: "/app/code".into(),
+            excess,
+        };
+        check(
+            too_big(Excess::Bytes(256 << 20)),
+            Some("/app/code has more than 256 MiB"),
+        );
+        check(
+            too_big(Excess::Files(200_000)),
+            Some("/app/code has more than 200000 files"),
+        );
+        check(
+            too_big(Excess::Entries(5)),
+            Some("/app/code has more than 5 entries, caches included"),
+        );
+        check(
+            SandboxError::Died("its memory ran out".into()),
+            Some("the code ended its container: its memory ran out"),
+        );
+        check(SandboxError::Lost, None);
+        check(SandboxError::Engine("it did not answer".into()), None);
+        check(SandboxError::NoImage("sha256:0".into()), None);
+        check(anyhow::anyhow!("damaged").into(), None);
     }
 }

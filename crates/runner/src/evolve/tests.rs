@@ -345,6 +345,28 @@ async fn an_agent_that_keeps_failing_gives_up_and_is_scored() {
 }
 
 #[tokio::test]
+async fn code_that_ends_its_container_is_at_fault() {
+    let agents: Fake = |_, _, _| Err(SandboxError::Died("its memory ran out".into()));
+    let fixture = Fixture::new(agents, 2).await;
+    assert_eq!(fixture.evolve().await, Ending::AgentGaveUp);
+    assert_eq!(fixture.outcomes().await, [StepOutcome::AgentFailed; 2]);
+    assert!(fixture.reason().await.contains("its memory ran out"));
+
+    // The third command is the first test run.
+    let tests: Fake = |exec, files, call| match call {
+        2 => Err(SandboxError::Died("its memory ran out".into())),
+        _ => honest(exec, files, call),
+    };
+    let fixture = Fixture::new(tests, 2).await;
+    fixture.evolve().await;
+    assert_eq!(fixture.outcomes().await[2], StepOutcome::Collapsed);
+    let store = &fixture.evolver.store;
+    let iterations = store.iterations(&fixture.claim.evolution_id).await.unwrap();
+    let collapse = iterations[0].collapse.as_deref().unwrap();
+    assert!(collapse.contains("its memory ran out"), "{collapse}");
+}
+
+#[tokio::test]
 async fn collapsed_code_is_not_built_upon() {
     let collapse: Fake = |exec, files, call| {
         if call == 2 {

@@ -72,6 +72,8 @@ struct Tarball {
 struct LayerBuild<'a> {
     recipe: &'a Recipe,
     tarball: Option<Tarball>,
+    /// Digest of the base image: its name could be given to another one.
+    base: String,
     /// Digest of everything that decides its content.
     key: String,
 }
@@ -121,7 +123,7 @@ impl Layers {
         })?;
         let tarball = self.tarball(recipe).await?;
         let mut parts = CodeTree::default();
-        parts.insert_file("base", base);
+        parts.insert_file("base", base.clone());
         parts.insert_file("program", recipe.digest());
         if let Some(tarball) = &tarball {
             parts.insert_file("tarball", tarball.digest.clone());
@@ -129,6 +131,7 @@ impl Layers {
         Ok(LayerBuild {
             recipe,
             tarball,
+            base,
             key: parts.digest()[..32].to_owned(),
         })
     }
@@ -254,7 +257,9 @@ impl Layers {
         say: &(dyn Fn(String) + Send + Sync),
     ) -> anyhow::Result<Layer> {
         let began = Instant::now();
-        let LayerBuild { recipe, key, .. } = build;
+        let LayerBuild {
+            recipe, base, key, ..
+        } = build;
         let package_image = match &build.tarball {
             Some(tarball) => self.import_package(tarball).await?,
             None => String::new(),
@@ -263,8 +268,8 @@ impl Layers {
         lines.push(format!("LABEL {LABEL_INSTANCE}={}", self.instance.0));
         let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
         let tag = format!("swe-ci/agent-{}:{key}", recipe.name);
-        let (images, from) = (&self.images, &self.base_image);
-        let digest = images.build(&tag, from, &lines, network, say).await?;
+        let built = self.images.build(&tag, base, &lines, network, say);
+        let digest = built.await?;
         self.sweep(key).await?;
         let volume = format!("swe-ci-{}-{}", recipe.name, uuid::Uuid::now_v7().simple());
         self.fill(&volume, &digest, key).await?;

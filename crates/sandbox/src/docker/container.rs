@@ -1,24 +1,32 @@
 //! One running container: files go in, commands run, files come out.
 
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::{Duration, Instant, SystemTime};
 
 use async_trait::async_trait;
 use bollard::container::LogOutput;
+use bollard::errors::Error;
 use bollard::exec::StartExecResults;
-use bollard::models::ExecConfig;
+use bollard::models::{ContainerInspectResponse, ExecConfig};
 use bollard::query_parameters::{
-    DownloadFromContainerOptionsBuilder, InspectContainerOptionsBuilder,
-    RemoveContainerOptionsBuilder, UploadToContainerOptionsBuilder,
+    InspectContainerOptionsBuilder, RemoveContainerOptionsBuilder, UploadToContainerOptionsBuilder,
 };
-use futures::{Stream, StreamExt, TryStreamExt};
+use futures::{FutureExt, StreamExt, TryStreamExt};
 use swe_ci_base::blocking::blocking;
 use swe_ci_base::code::CodeTree;
 
-use super::error::{engine_error, status_of};
-use crate::{Exec, Exit, OnOutput, Output, RunningCommand, SandboxContainer, SandboxError, Seen};
+use super::error::{engine_error, is_refused_inside, status_of};
+use crate::{
+    Exec, Exit, OnOutput, Output, RawOutput, RunningCommand, SandboxContainer, SandboxError, Seen,
+};
 
 const DISK_CHECK_INTERVAL: Duration = Duration::from_secs(5);
+pub(super) const STATE_CHECK_INTERVAL: Duration = Duration::from_millis(200);
+/// An entry of a file system takes at least this much of it.
+const BLOCK_BYTES: u64 = 4_096;
+/// The user of commands.
+pub(super) const ROOT: &str = "0";
 
 pub(super) struct DockerContainer {
     pub(super) api: bollard::Docker,
@@ -32,6 +40,8 @@ pub(super) struct DockerContainer {
 #[derive(Debug, Default)]
 pub(super) struct Record {
     pub(super) exit_code: Option<i64>,
+    /// Whether a command has started: before that, no code ran.
+    pub(super) has_run_code: bool,
     pub(super) run_time: Duration,
     pub(super) latest: Option<Seen>,
 }
@@ -72,41 +82,31 @@ impl SandboxContainer for DockerContainer {
             .collect();
         let tar = blocking(move || pack(&parts)).await?;
         let options = UploadToContainerOptionsBuilder::default().path("/").build();
-        self.api
-            .upload_to_container(&self.id, Some(options), bollard::body_full(tar.into()))
-            .await
-            .map_err(|e| lost_or(&e, "accept files"))
+        let body = bollard::body_full(tar.into());
+        let uploaded = self.api.upload_to_container(&self.id, Some(options), body);
+        match uploaded.await {
+            Ok(()) => Ok(()),
+            Err(error) => Err(self.failed(&error, "accept files").await),
+        }
     }
 
+    /// Commands run as root, who has no capabilities: process 1 belongs to
+    /// another user where possible.
     async fn start(&self, exec: &Exec) -> Result<RunningCommand, SandboxError> {
         let config = ExecConfig {
             cmd: Some(exec.command.clone()),
             env: Some(exec.env.clone()),
+            user: Some(ROOT.into()),
             working_dir: Some(exec.working_dir.clone()),
             attach_stdin: Some(exec.reads_input),
             attach_stdout: Some(true),
             attach_stderr: Some(true),
             ..ExecConfig::default()
         };
-        let created = self.api.create_exec(&self.id, config).await;
-        let created = created.map_err(|e| lost_or(&e, "accept a command"))?;
-        let started = self.api.start_exec(&created.id, None).await;
-        let started = started.map_err(|e| lost_or(&e, "run a command"))?;
-        let StartExecResults::Attached { output, input } = started else {
-            return Err(SandboxError::Engine(
-                "it did not attach to the command's output".into(),
-            ));
-        };
-        let output = output.map(|chunk| match chunk {
-            Ok(LogOutput::StdOut { message }) => Ok(Output::Stdout(message)),
-            Ok(other) => Ok(Output::Stderr(other.into_bytes())),
-            Err(error) => Err(lost_or(&error, "stream a command's output")),
-        });
-        Ok(RunningCommand {
-            id: created.id,
-            input,
-            output: Box::pin(output),
-        })
+        match self.started(config).await {
+            Ok(started) => Ok(started),
+            Err(error) => Err(self.failed(&error, "run a command").await),
+        }
     }
 
     async fn wait(
@@ -119,51 +119,37 @@ impl SandboxContainer for DockerContainer {
         let RunningCommand { id, input, output } = command;
         // Nothing more is written: a command that reads on sees the end.
         drop(input);
-        let read = async {
-            let mut output = output;
-            while let Some(chunk) = output.try_next().await? {
-                if on_output(chunk).is_break() {
-                    return self.ended(&id, output).await;
-                }
-            }
-            Ok::<_, SandboxError>(())
+        let ended = tokio::select! {
+            ended = self.read_to_the_end(&id, output, on_output) => Ok(ended),
+            () = time_spent(exec) => Err(Exit::TimedOut),
+            () = self.disk_spent() => Err(Exit::DiskSpent),
         };
-        let over_limit = tokio::select! {
-            read = read => {
-                read?;
-                None
-            }
-            () = time_spent(exec) => Some(Exit::TimedOut),
-            () = self.disk_spent() => Some(Exit::DiskSpent),
-        };
-        if let Some(exit) = over_limit {
-            self.record_command(started_at.elapsed(), None);
-            // A last inspection.
-            self.inspect().await;
-            remove(&self.api, &self.id).await;
-            return Ok(exit);
-        }
         let run_time = started_at.elapsed();
-        let exit = self.exit_of(&id).await;
+        let exit = match ended {
+            Ok(Ok(code)) => self.exit_of(code).await,
+            Ok(Err(error)) => Err(self.failed(&error, "stream a command's output").await),
+            Err(over_limit) => {
+                self.record_command(run_time, None);
+                // A last inspection.
+                self.inspect().await;
+                remove(&self.api, &self.id).await;
+                return Ok(over_limit);
+            }
+        };
         self.record_command(run_time, exit.as_ref().ok());
         exit
     }
 
     async fn get(&self, folder: &str, max_bytes: u64) -> Result<Option<CodeTree>, SandboxError> {
-        let Some(tar) = self.archive(folder, max_bytes).await? else {
-            return Ok(None);
-        };
-        let tree = blocking(move || CodeTree::from_tar(tar.as_slice(), 1, max_bytes)).await?;
-        Ok(Some(tree))
+        self.unpack(folder, 1, max_bytes).await
     }
 
     async fn read(&self, path: &str, max_bytes: u64) -> Result<Option<Vec<u8>>, SandboxError> {
-        let Some(tar) = self.archive(path, max_bytes).await? else {
-            return Ok(None);
-        };
-        let tree = CodeTree::from_tar(tar.as_slice(), 0, max_bytes)?;
         let name = path.rsplit('/').next().unwrap_or(path);
-        Ok(tree.file(name).map(<[u8]>::to_vec))
+        // The limit is one of contents; a tree counts names too.
+        let max_bytes = max_bytes.saturating_add(name.len() as u64);
+        let tree = self.unpack(path, 0, max_bytes).await?;
+        Ok(tree.and_then(|tree| tree.file(name).map(<[u8]>::to_vec)))
     }
 
     async fn seen(&self) -> Option<Seen> {
@@ -172,65 +158,68 @@ impl SandboxContainer for DockerContainer {
 }
 
 impl DockerContainer {
-    /// Downloads a path of the container as a tar archive.
-    async fn archive(&self, path: &str, max_bytes: u64) -> Result<Option<Vec<u8>>, SandboxError> {
-        let options = DownloadFromContainerOptionsBuilder::default()
-            .path(path)
-            .build();
-        let mut stream = std::pin::pin!(self.api.download_from_container(&self.id, Some(options)));
-        let mut tar = Vec::new();
-        // A tar has up to 1 KiB of overhead for each file; allow for that.
-        let max_tar_bytes = max_bytes.saturating_add(256 << 20);
-        loop {
-            match stream.try_next().await {
-                Ok(Some(chunk)) => tar.extend_from_slice(&chunk),
-                Ok(None) => return Ok(Some(tar)),
-                Err(error) if status_of(&error) == Some(404) && self.is_running().await => {
-                    return Ok(None);
-                }
-                Err(error) => return Err(lost_or(&error, "return files")),
-            }
-            if tar.len() as u64 > max_tar_bytes {
-                return Err(SandboxError::TooBig {
-                    path: path.into(),
-                    max_mb: max_bytes >> 20,
+    async fn started(&self, config: ExecConfig) -> Result<RunningCommand, Error> {
+        let created = self.api.create_exec(&self.id, config).await?;
+        self.record_start();
+        match self.api.start_exec(&created.id, None).await? {
+            StartExecResults::Attached { output, input } => Ok(RunningCommand {
+                id: created.id,
+                input,
+                output,
+            }),
+            StartExecResults::Detached => Err(Error::DockerStreamError {
+                error: "it did not attach to the command's output".into(),
+            }),
+        }
+    }
+
+    /// Hands out a command's output; returns its exit code, if the engine knows
+    /// it.
+    async fn read_to_the_end(
+        &self,
+        exec_id: &str,
+        mut output: RawOutput,
+        on_output: OnOutput<'_>,
+    ) -> Result<Option<i64>, Error> {
+        while let Some(chunk) = output.try_next().await? {
+            let chunk = match chunk {
+                LogOutput::StdOut { message } => Output::Stdout(message),
+                other => Output::Stderr(other.into_bytes()),
+            };
+            if on_output(chunk).is_break() {
+                // The engine ends a command when nobody listens any more, and a
+                // process that was left behind may hold the output open.
+                let drained = output.for_each(|_| std::future::ready(()));
+                let never = drained.then(|()| std::future::pending::<Option<i64>>());
+                return Ok(tokio::select! {
+                    code = self.exit_code(exec_id) => code,
+                    code = never => code,
                 });
             }
         }
+        Ok(self.exit_code(exec_id).await)
     }
 
-    /// Returns when a command whose last word was read has ended. The output is
-    /// read on: the engine ends a command when nobody listens any more. It may
-    /// have no end, because a process that was left behind holds it open.
-    async fn ended(
-        &self,
-        exec_id: &str,
-        output: impl Stream<Item = Result<Output, SandboxError>>,
-    ) -> Result<(), SandboxError> {
-        let drained = output.for_each(|_| std::future::ready(()));
-        let ended = async {
-            loop {
-                let inspected = self.api.inspect_exec(exec_id).await;
-                if !inspected.is_ok_and(|exec| exec.running == Some(true)) {
-                    return;
-                }
-                tokio::time::sleep(Duration::from_millis(20)).await;
+    /// Waits until a command has ended whose output has: code may close its
+    /// output and go on. Returns its exit code, if the engine knows it.
+    async fn exit_code(&self, exec_id: &str) -> Option<i64> {
+        let mut pause = Duration::from_millis(10);
+        loop {
+            let exec = self.api.inspect_exec(exec_id).await.ok()?;
+            if exec.running != Some(true) {
+                return exec.exit_code;
             }
-        };
-        tokio::select! {
-            () = drained => (),
-            () = ended => (),
+            tokio::time::sleep(pause).await;
+            pause = STATE_CHECK_INTERVAL.min(pause * 2);
         }
-        Ok(())
     }
 
-    async fn exit_of(&self, exec_id: &str) -> Result<Exit, SandboxError> {
-        let inspected = self.api.inspect_exec(exec_id).await;
-        match inspected.map(|exec| exec.exit_code) {
-            // Commands also end with 137 when somebody kills the container, so
-            // the exit code counts only while the container keeps running.
-            Ok(Some(code)) if code != 137 || self.goes_on_running().await => Ok(Exit::Code(code)),
-            _ => Err(SandboxError::Lost),
+    /// Commands also end with 137 when their container is killed, so that exit
+    /// code counts only while the container keeps running.
+    async fn exit_of(&self, code: Option<i64>) -> Result<Exit, SandboxError> {
+        match code {
+            Some(code) if code != 137 || self.goes_on_running().await => Ok(Exit::Code(code)),
+            _ => Err(self.end().await),
         }
     }
 
@@ -238,7 +227,7 @@ impl DockerContainer {
     /// of a command and the end of its container one after the other.
     async fn goes_on_running(&self) -> bool {
         for _ in 0..5 {
-            tokio::time::sleep(Duration::from_millis(200)).await;
+            tokio::time::sleep(STATE_CHECK_INTERVAL).await;
             if !self.is_running().await {
                 return false;
             }
@@ -246,7 +235,7 @@ impl DockerContainer {
         true
     }
 
-    async fn is_running(&self) -> bool {
+    pub(super) async fn is_running(&self) -> bool {
         let container = self.api.inspect_container(&self.id, None).await;
         container.is_ok_and(|c| c.state.and_then(|s| s.running) == Some(true))
     }
@@ -257,17 +246,40 @@ impl DockerContainer {
         loop {
             tokio::time::sleep(DISK_CHECK_INTERVAL).await;
             let container = self.api.inspect_container(&self.id, Some(options())).await;
-            if container.is_ok_and(|c| c.size_rw.is_some_and(|bytes| bytes > self.disk_bytes)) {
+            let Ok(container) = container else { continue };
+            if container
+                .size_rw
+                .is_some_and(|bytes| bytes > self.disk_bytes)
+                || self.has_too_many_entries(&container).await
+            {
                 return;
             }
         }
     }
-}
 
-fn lost_or(error: &bollard::errors::Error, action: &str) -> SandboxError {
-    match status_of(error) {
-        Some(404 | 409) => SandboxError::Lost,
-        _ => engine_error(action, error),
+    /// Whether the container has written more files and folders than its limit
+    /// has room for, counting blocks of a file system: empty files have no size.
+    /// Known where the engine's storage is a folder of this machine.
+    async fn has_too_many_entries(&self, container: &ContainerInspectResponse) -> bool {
+        let driver = container.graph_driver.as_ref();
+        let Some(folder) = driver.and_then(|driver| driver.data.get("UpperDir")) else {
+            return false;
+        };
+        let folder = PathBuf::from(folder);
+        let limit = u64::try_from(self.disk_bytes).unwrap_or(0) / BLOCK_BYTES;
+        let count = move || has_more_entries(&folder, limit);
+        tokio::task::spawn_blocking(count).await.unwrap_or(false)
+    }
+
+    /// The engine refused what `action` names.
+    pub(super) async fn failed(&self, error: &Error, action: &str) -> SandboxError {
+        match status_of(error) {
+            Some(404 | 409) => self.end().await,
+            Some(400..) if self.has_run_code() && is_refused_inside(&error.to_string()) => {
+                SandboxError::Died(format!("it does not {action} any more: {error}"))
+            }
+            _ => engine_error(action, error),
+        }
     }
 }
 
@@ -283,10 +295,48 @@ async fn time_spent(exec: &Exec) {
     }
 }
 
+/// Whether a folder has more than `limit` files and folders, at any depth.
+/// Blocks.
+fn has_more_entries(folder: &Path, limit: u64) -> bool {
+    let mut folders = vec![folder.to_owned()];
+    let mut entries = 0;
+    while let Some(folder) = folders.pop() {
+        // Code may remove a folder meanwhile.
+        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+            entries += 1;
+            if entries > limit {
+                return true;
+            }
+            // Links are not followed.
+            if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                folders.push(entry.path());
+            }
+        }
+    }
+    false
+}
+
 fn pack(parts: &[(String, CodeTree)]) -> anyhow::Result<Vec<u8>> {
     let mut archive = tar::Builder::new(Vec::new());
     for (folder, files) in parts {
         files.append_to(&mut archive, folder)?;
     }
     Ok(archive.into_inner()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_are_counted_at_any_depth() {
+        let folder = tempfile::tempdir().unwrap();
+        let deep = folder.path().join("a/b");
+        std::fs::create_dir_all(&deep).unwrap();
+        std::fs::write(deep.join("empty"), "").unwrap();
+        std::os::unix::fs::symlink("/", deep.join("link")).unwrap();
+        assert!(!has_more_entries(folder.path(), 4));
+        assert!(has_more_entries(folder.path(), 3));
+        assert!(!has_more_entries(&folder.path().join("gone"), 0));
+    }
 }

@@ -18,3 +18,37 @@ pub(super) fn engine_error(action: &str, error: &Error) -> SandboxError {
         "it did not {action} ({error}); `swe-ci doctor` tells more"
     ))
 }
+
+/// Whether an engine's refusal comes from the state in which code left its
+/// container: no command starts any more, or files stand where folders are
+/// needed. A full disk may be the machine's.
+pub(super) fn is_refused_inside(message: &str) -> bool {
+    let inside = ["OCI runtime exec failed", "Error processing tar file"];
+    inside.iter().any(|phrase| message.contains(phrase))
+        && !message.contains("no space left on device")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn refusals_from_inside() {
+        let check = |message: &str, expect: bool| {
+            assert_eq!(is_refused_inside(message), expect, "{message}");
+        };
+        check(
+            "OCI runtime exec failed: fork/exec: resource temporarily unavailable",
+            true,
+        );
+        check(
+            "Error processing tar file(exit status 1): mkdir /app/harness: not a directory",
+            true,
+        );
+        check(
+            "Error processing tar file(exit status 1): write /x: no space left on device",
+            false,
+        );
+        check("connection refused", false);
+    }
+}

@@ -5,13 +5,23 @@ use std::collections::HashMap;
 use std::sync::{MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
+use bollard::models::EventMessage;
 use bollard::query_parameters::EventsOptionsBuilder;
-use futures::TryStreamExt;
+use futures::{Stream, TryStreamExt};
 
 use super::container::{DockerContainer, Record};
 use crate::{Exit, Seen};
 
 impl DockerContainer {
+    /// Records that a command starts.
+    pub(super) fn record_start(&self) {
+        self.record().has_run_code = true;
+    }
+
+    pub(super) fn has_run_code(&self) -> bool {
+        self.record().has_run_code
+    }
+
     /// Records how a command ended; `None` when it was interrupted.
     pub(super) fn record_command(&self, run_time: Duration, exit: Option<&Exit>) {
         let mut record = self.record();
@@ -49,17 +59,24 @@ impl DockerContainer {
     /// Whether the engine reported a process killed for lack of memory. The
     /// state of a container does not always include its exec'd processes.
     async fn had_oom_event(&self) -> bool {
-        let filters = HashMap::from([
-            ("container", vec![self.id.clone()]),
-            ("event", vec!["oom".to_owned()]),
-        ]);
+        let mut events = std::pin::pin!(self.events(&["oom"]));
+        matches!(events.try_next().await, Ok(Some(_)))
+    }
+
+    /// The engine's events of these names about this container so far. It keeps
+    /// its last 256 events, of all containers.
+    pub(super) fn events(
+        &self,
+        names: &[&str],
+    ) -> impl Stream<Item = Result<EventMessage, bollard::errors::Error>> {
+        let names = names.iter().map(|name| (*name).to_owned()).collect();
+        let filters = HashMap::from([("container", vec![self.id.clone()]), ("event", names)]);
         let options = EventsOptionsBuilder::default()
             .since(&seconds(self.created))
             .until(&seconds(SystemTime::now()))
             .filters(&filters)
             .build();
-        let mut events = std::pin::pin!(self.api.events(Some(options)));
-        matches!(events.try_next().await, Ok(Some(_)))
+        self.api.events(Some(options))
     }
 
     fn record(&self) -> MutexGuard<'_, Record> {

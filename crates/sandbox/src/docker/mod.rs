@@ -3,13 +3,17 @@
 //! A container idles until it receives a command, so that the next step's
 //! container can be created and started while the current step works. Agents
 //! and tests get the same environment: no network, no capabilities, no new
-//! privileges, limits on processor, memory, processes, disk and time.
+//! privileges, few system calls, limits on processor, memory, processes, disk
+//! and time.
 
+mod archive;
 mod container;
+mod end;
 mod error;
 mod inspection;
 mod leftover_containers;
 mod process;
+mod seccomp;
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -20,7 +24,7 @@ use async_trait::async_trait;
 use bollard::models::{ContainerCreateBody, HostConfig, Mount, MountType, ResourcesUlimits};
 use bollard::query_parameters::{CreateContainerOptions, StartContainerOptions};
 
-use self::container::DockerContainer;
+use self::container::{DockerContainer, ROOT};
 use self::error::engine_error;
 pub use self::error::status_of;
 pub use self::leftover_containers::SweepScope;
@@ -36,6 +40,9 @@ pub const LABEL_PURPOSE: &str = "swe-ci.purpose";
 const LABEL_DETAIL: &str = "swe-ci.detail";
 const LABEL_PROCESS: &str = "swe-ci.process";
 
+/// A user without files, on all usual systems.
+const NOBODY: &str = "65534";
+
 /// Name of an installation (a data folder), so that one never removes the
 /// containers of another.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,6 +54,9 @@ pub struct Docker {
     instance: Instance,
     /// Distinguishes the containers of this process from those of others.
     process: Arc<Process>,
+    /// Name of the runtime that executes containers, as the engine's
+    /// configuration has it; the engine's default when absent.
+    runtime: Option<String>,
 }
 
 impl Docker {
@@ -58,7 +68,14 @@ impl Docker {
             api: Arc::default(),
             instance,
             process: Arc::new(Process::new(data)),
+            runtime: None,
         }
+    }
+
+    /// Executes containers by this runtime of the engine, such as `runsc`.
+    #[must_use]
+    pub fn with_runtime(self, runtime: Option<String>) -> Self {
+        Self { runtime, ..self }
     }
 
     /// The engine's API. Fails when there is no such engine; the next call
@@ -84,7 +101,8 @@ impl Docker {
             image: Some(spec.image.clone()),
             entrypoint: Some(vec![program]),
             cmd: Some(arguments),
-            user: Some("0".into()),
+            user: Some(first_user(spec).into()),
+            working_dir: Some("/".into()),
             network_disabled: Some(true),
             labels: Some(HashMap::from([
                 (LABEL_INSTANCE.into(), self.instance.0.clone()),
@@ -95,7 +113,8 @@ impl Docker {
             host_config: Some(HostConfig {
                 network_mode: Some("none".into()),
                 cap_drop: Some(vec!["ALL".into()]),
-                security_opt: Some(vec!["no-new-privileges".into()]),
+                security_opt: Some(vec!["no-new-privileges".into(), seccomp::option()]),
+                runtime: self.runtime.clone(),
                 nano_cpus: Some(i64::from(limits.cpus_milli) * 1_000_000),
                 memory: Some(memory),
                 memory_swap: Some(memory),
@@ -166,6 +185,16 @@ fn process_one(spec: &ContainerSpec) -> (String, Vec<String>) {
     (words.next().unwrap_or_default(), words.collect())
 }
 
+/// The user of process 1. Commands run as root without capabilities, which can
+/// neither signal nor trace nor look into a process of another user. The relay
+/// has to be root: the gateway's socket is open to its owner alone.
+fn first_user(spec: &ContainerSpec) -> &'static str {
+    match spec.gateway {
+        Some(_) => ROOT,
+        None => NOBODY,
+    }
+}
+
 fn mounts(spec: &ContainerSpec) -> Vec<Mount> {
     let mount = |kind, source: String, target: &str| Mount {
         typ: Some(kind),
@@ -181,4 +210,41 @@ fn mounts(spec: &ContainerSpec) -> Vec<Mount> {
     let layer = spec.layer.clone();
     let layer = layer.map(|layer| mount(MountType::VOLUME, layer, LAYER_FOLDER));
     gateway.into_iter().chain(layer).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use swe_ci_core::run::Limits;
+
+    use super::*;
+    use crate::{GatewayMount, Purpose};
+
+    #[test]
+    fn containers_are_closed() {
+        let data = tempfile::tempdir().unwrap();
+        let docker = Docker::new(Instance("here".into()), data.path());
+        let mut spec = ContainerSpec::new("sha256:0", Limits::default(), Purpose::Step("e".into()));
+        let body = docker.create_body(&spec);
+        let host = body.host_config.unwrap();
+        assert_eq!(host.network_mode.as_deref(), Some("none"));
+        assert_eq!(host.cap_drop.unwrap(), ["ALL"]);
+        assert_eq!(host.runtime, None);
+        let options = host.security_opt.unwrap();
+        assert_eq!(options[0], "no-new-privileges");
+        assert!(options[1].starts_with("seccomp={"));
+        // Commands are root's, and process 1 is somebody else's.
+        assert_eq!(body.user.as_deref(), Some("65534"));
+
+        spec.gateway = Some(GatewayMount {
+            folder: PathBuf::from("/folder"),
+            inside: "/gateway",
+            relay: ["/gateway/relay", "1", "/gateway/socket"],
+        });
+        let docker = docker.with_runtime(Some("runsc".into()));
+        let body = docker.create_body(&spec);
+        assert_eq!(body.user.as_deref(), Some("0"));
+        assert_eq!(body.host_config.unwrap().runtime.as_deref(), Some("runsc"));
+    }
 }

@@ -1,7 +1,10 @@
 //! Images: built, saved, loaded, looked up. Image builds are the only code of
 //! ours that has a network, and only while they run.
 
+mod archive;
 mod layers;
+mod load;
+mod network;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -9,11 +12,12 @@ use std::time::Duration;
 
 use anyhow::{Context, anyhow, bail};
 use bollard::models::ImageInspect;
-use bollard::query_parameters::{BuildImageOptionsBuilder, ImportImageOptions, RemoveImageOptions};
+use bollard::query_parameters::{BuildImageOptionsBuilder, RemoveImageOptions};
 use futures::{StreamExt, TryStreamExt};
-use tokio_util::io::ReaderStream;
 
 pub use layers::{EvictableImage, Layer};
+use network::is_proxy;
+pub use network::{BuildNetwork, names_a_user, usual_ca_bundle};
 
 use crate::{Docker, status_of};
 use swe_ci_base::code::CodeTree;
@@ -23,9 +27,6 @@ const CA_FILE: &str = "host-ca.crt";
 /// The variables that name it to programs.
 const TRUSTING: &str = "\
     SSL_CERT_FILE PIP_CERT REQUESTS_CA_BUNDLE NODE_EXTRA_CA_CERTS CURL_CA_BUNDLE";
-/// Settings that the engine passes to `RUN` lines by itself, in either case,
-/// and keeps out of an image's history.
-const PROXIES: [&str; 4] = ["http_proxy", "https_proxy", "ftp_proxy", "no_proxy"];
 /// Memory limit of image builds that run untrusted code: the largest value the
 /// engine accepts.
 const MEMORY: i32 = i32::MAX;
@@ -35,21 +36,6 @@ const TRIES: usize = 10;
 const BETWEEN_TRIES: Duration = Duration::from_millis(500);
 /// The longest progress line of a build step, in characters.
 const MAX_STEP_CHARS: usize = 100;
-
-const CA_BUNDLES: [&str; 4] = [
-    "/etc/ssl/certs/ca-certificates.crt",
-    "/etc/pki/tls/certs/ca-bundle.crt",
-    "/etc/ssl/ca-bundle.pem",
-    "/etc/ssl/cert.pem",
-];
-
-/// The host's CA bundle, if it is in one of the common places.
-pub fn usual_ca_bundle() -> Option<PathBuf> {
-    CA_BUNDLES
-        .map(PathBuf::from)
-        .into_iter()
-        .find(|path| path.is_file())
-}
 
 #[derive(Debug)]
 pub struct ImageBuild<'a> {
@@ -61,7 +47,7 @@ pub struct ImageBuild<'a> {
     pub files: CodeTree,
     pub network: &'a BuildNetwork,
     /// For lines that run untrusted code: limits them to 2 GiB of memory and
-    /// keeps them out of the host's own network, where they would reach
+    /// always keeps them out of the host's own network, where they would reach
     /// services that listen only on the host.
     pub apart: bool,
 }
@@ -69,29 +55,6 @@ pub struct ImageBuild<'a> {
 #[derive(Debug, Clone)]
 pub struct Images {
     docker: Docker,
-}
-
-/// The host's network settings that image builds may use.
-#[derive(Debug, Clone, Default)]
-pub struct BuildNetwork {
-    /// Proxies and package registries, passed as build arguments; no container
-    /// has them. An image's history contains all but the proxies.
-    pub env: Vec<(String, String)>,
-    /// The host's CA bundle, used only during the build. Containers do not see
-    /// it, but a lower layer of the image contains it; certificates are public.
-    pub ca_bundle: Option<Vec<u8>>,
-}
-
-impl BuildNetwork {
-    /// With the CA bundle of this file.
-    pub fn read(env: Vec<(String, String)>, ca_bundle: Option<&Path>) -> anyhow::Result<Self> {
-        let read = |path: &Path| {
-            std::fs::read(path)
-                .with_context(|| format!("cannot read the CA bundle {}", path.display()))
-        };
-        let ca_bundle = ca_bundle.map(read).transpose()?;
-        Ok(Self { env, ca_bundle })
-    }
 }
 
 impl Images {
@@ -208,15 +171,21 @@ impl Images {
         let (tag, network) = (spec.tag, spec.network);
         let (env, _) = network.split();
         let env: HashMap<&str, &str> = env.into_iter().collect();
-        let context = context(spec.from, spec.lines, spec.files, network).to_tar("")?;
+        // A name could be given to another image while this one is built.
+        let base = self.digest(spec.from).await?.with_context(|| {
+            let name = spec.from;
+            format!("the base image {name} is not there; `make setup` fetches or makes it")
+        })?;
+        let context = context(&base, spec.lines, spec.files, network).to_tar("")?;
         let options = BuildImageOptionsBuilder::default()
             .t(tag)
             .rm(true)
             .forcerm(true)
+            .networkmode(network.mode(spec.apart))
             .buildargs(&env);
         let options = match spec.apart {
-            true => options.networkmode("bridge").memory(MEMORY).memswap(MEMORY),
-            false => options.networkmode("host"),
+            true => options.memory(MEMORY).memswap(MEMORY),
+            false => options,
         };
         let (api, body) = (self.docker.api()?, bollard::body_full(context.into()));
         let mut build = std::pin::pin!(api.build_image(options.build(), None, Some(body)));
@@ -276,60 +245,6 @@ impl Images {
         std::fs::rename(&partial, to)?;
         Ok(())
     }
-
-    /// Loads an image archive and returns the image's content digest.
-    pub async fn load(&self, archive: &Path) -> anyhow::Result<String> {
-        let shown = archive.display();
-        let file = tokio::fs::File::open(archive)
-            .await
-            .with_context(|| format!("cannot open {shown}"))?;
-        let stream = ReaderStream::with_capacity(file, 1 << 20);
-        let (api, options) = (self.docker.api()?, ImportImageOptions::default());
-        let mut load = std::pin::pin!(api.import_image_stream(options, stream, None));
-        let mut loaded = None;
-        while let Some(info) = load.next().await {
-            let info =
-                info.map_err(|e| anyhow!("the container engine cannot load {shown}: {e}"))?;
-            if let Some(problem) = info.error_detail.and_then(|e| e.message) {
-                bail!("the container engine cannot load {shown}: {problem}");
-            }
-            // "Loaded image: name:tag" or "Loaded image ID: sha256:…"
-            for line in info.stream.iter().flat_map(|s| s.lines()) {
-                let (head, name) = line.split_once(": ").unwrap_or_default();
-                if head.starts_with("Loaded image") {
-                    loaded = Some(name.trim().to_owned());
-                }
-            }
-        }
-        let name = loaded.with_context(|| format!("{shown} holds no image"))?;
-        self.digest(&name)
-            .await?
-            .with_context(|| format!("the image of {shown} was loaded but is missing"))
-    }
-}
-
-impl BuildNetwork {
-    /// The variables to pass on, and the ones that would put a password into an
-    /// image.
-    fn split(&self) -> (Vec<Variable<'_>>, Vec<Variable<'_>>) {
-        let variables = self.env.iter().map(|(k, v)| (k.as_str(), v.as_str()));
-        variables.partition(|(name, value)| is_proxy(name) || !names_a_user(value))
-    }
-}
-
-type Variable<'a> = (&'a str, &'a str);
-
-fn is_proxy(name: &str) -> bool {
-    PROXIES.iter().any(|proxy| proxy.eq_ignore_ascii_case(name))
-}
-
-/// Whether an address in the value has a user part before the host.
-pub fn names_a_user(value: &str) -> bool {
-    value.split_whitespace().any(|address| {
-        let rest = address.split_once("://").map(|(_, rest)| rest);
-        let authority = rest.and_then(|rest| rest.split(['/', '?', '#']).next());
-        authority.is_some_and(|authority| authority.contains('@'))
-    })
 }
 
 /// A build step as one line for people, without its setup commands.
@@ -385,8 +300,8 @@ mod tests {
     #[test]
     fn the_ca_bundle_is_for_run_lines() {
         let network = BuildNetwork {
-            env: vec![],
             ca_bundle: Some(b"pem".to_vec()),
+            ..BuildNetwork::default()
         };
         let files = context(
             "base",
@@ -412,31 +327,6 @@ mod tests {
             &BuildNetwork::default(),
         );
         assert_eq!(plain.file("Dockerfile").unwrap(), b"FROM base\nRUN a\n");
-    }
-
-    #[test]
-    fn registries_are_declared_and_passwords_withheld() {
-        let check = |name: &str, value: &str, expect: &str| {
-            let network = BuildNetwork {
-                env: vec![(name.into(), value.into())],
-                ca_bundle: None,
-            };
-            let passed = !network.split().0.is_empty();
-            let files = context("base", &["RUN a"], CodeTree::default(), &network);
-            let text = std::str::from_utf8(files.file("Dockerfile").unwrap()).unwrap();
-            let declared = text.contains(&format!("\nARG {name}\n"));
-            assert_eq!(
-                (passed, declared),
-                (expect != "withheld", expect == "declared"),
-                "{name}"
-            );
-        };
-        check("PIP_INDEX_URL", "https://mirror/simple", "declared");
-        check("PIP_TRUSTED_HOST", "mirror", "declared");
-        check("PIP_INDEX_URL", "https://u:p@mirror/simple", "withheld");
-        check("PIP_EXTRA_INDEX_URL", "https://a https://p@b/", "withheld");
-        check("npm_config_registry", "https://mirror/@scope/", "declared");
-        check("HTTPS_PROXY", "http://u:p@proxy:1", "passed");
     }
 
     #[test]

@@ -33,3 +33,39 @@ async fn the_latest_result_comes_first() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn the_unfinished_runs_of_an_account_are_counted() {
+    on_both(async |store| {
+        store.put_task("s", 0, &task("a")).await.unwrap();
+        let ids = [
+            run(&store, &[("a", 1.0)]).await,
+            run(&store, &[("a", 1.0)]).await,
+            run(&store, &[("a", 1.0)]).await,
+        ];
+        let unfinished = async || store.unfinished_runs("ada").await.unwrap();
+        assert_eq!(unfinished().await, 0);
+        for (id, owner, progress) in [
+            (&ids[0], "ada", "queued"),
+            (&ids[1], "ada", "running"),
+            (&ids[2], "bob", "queued"),
+        ] {
+            set_owner(&store, id, owner, progress).await;
+        }
+        assert_eq!(unfinished().await, 2);
+        set_owner(&store, &ids[0], "ada", "cancelled").await;
+        set_owner(&store, &ids[1], "ada", "finished").await;
+        assert_eq!(unfinished().await, 0);
+    })
+    .await;
+}
+
+async fn set_owner(store: &Store, id: &str, owner: &str, progress: &str) {
+    sqlx::query("UPDATE runs SET owner = $1, progress = $2 WHERE id = $3")
+        .bind(owner)
+        .bind(progress)
+        .bind(id)
+        .execute(&store.pool)
+        .await
+        .unwrap();
+}

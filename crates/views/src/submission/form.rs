@@ -257,6 +257,7 @@ impl Parser<'_> {
             memory_mb: self.number("limits.memory_mb", default.memory_mb),
             pids: self.number("limits.pids", default.pids),
             disk_mb: self.number("limits.disk_mb", default.disk_mb),
+            code_mb: self.number("limits.code_mb", default.code_mb),
             agent_seconds: self.number("limits.agent_seconds", default.agent_seconds),
             test_seconds: self.number("limits.test_seconds", default.test_seconds),
             patience_seconds: self.number("limits.patience_seconds", default.patience_seconds),

@@ -33,7 +33,10 @@ async fn engine_with_runs(folder: &std::path::Path) -> Engine {
     let mut code = CodeTree::default();
     code.insert_file("a.py", "1\n");
     let artifacts = &engine.artifacts;
-    let code = artifacts.put_code(&code).await.unwrap();
+    let code = artifacts
+        .put_code(&std::sync::Arc::new(code))
+        .await
+        .unwrap();
     let log = artifacts.put("log", b"1\n".to_vec()).await.unwrap();
     let said = artifacts.put("said", Vec::new()).await.unwrap();
     let mut rows = ROWS.to_owned();

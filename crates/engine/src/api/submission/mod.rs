@@ -58,6 +58,7 @@ impl Engine {
     pub async fn queue(&self, submission: Submission) -> Result<String> {
         let visibility = submission.visibility;
         let draft = self.draft(submission.config, visibility).await?;
+        self.check_unfinished_runs().await?;
         let iterations = f64::from(draft.config.plan.max_iterations);
         let expected = |task: &TaskRow| (task.id.clone(), task.suite_seconds * iterations);
         let owner = self.by().identity().map(|who| who.account_id.clone());
@@ -113,6 +114,7 @@ impl Engine {
             let problem = "a run begins private or public; it is withdrawn later";
             errors.add("visibility", problem);
         }
+        self.check_ceilings(&config, &mut errors);
         self.check_kind(&config, &mut errors);
         let harness_version = self.harness_versions(&config, &mut errors).await?;
         self.check_recordings(&config, &mut errors).await?;
@@ -125,6 +127,33 @@ impl Engine {
             harness_version,
             tasks,
         })
+    }
+
+    /// The operator's ceilings hold for the runs of accounts.
+    fn check_ceilings(&self, config: &RunConfig, errors: &mut ValidationErrors) {
+        if *self.by() == Actor::Operator {
+            return;
+        }
+        for bad in self.config.ceilings.problems(config) {
+            errors.add(bad.field, bad.problem);
+        }
+    }
+
+    /// Keeps one account from filling the queue.
+    async fn check_unfinished_runs(&self) -> Result<()> {
+        let Some(who) = self.by().identity() else {
+            return Ok(());
+        };
+        let (ceiling, runs) = (
+            self.config.ceilings.unfinished_runs,
+            self.store.unfinished_runs(&who.account_id).await?,
+        );
+        match runs < ceiling {
+            true => Ok(()),
+            false => Err(Error::Conflict(format!(
+                "this account has {runs} unfinished runs, and this site's ceiling is {ceiling}; wait for one to finish, or cancel one"
+            ))),
+        }
     }
 
     /// A measured run must use a model: a replayed history is perfect by
@@ -174,6 +203,7 @@ impl Engine {
     pub(crate) async fn trial_permissions(&self, config: &mut RunConfig) -> Result<RunPermissions> {
         self.require(AccountRole::Submitter)?;
         let mut errors = ValidationErrors(config.problems());
+        self.check_ceilings(config, &mut errors);
         self.harness_versions(config, &mut errors).await?;
         let grant = self.grant(config, &mut errors).await?;
         errors.into_result()?;

@@ -90,6 +90,48 @@ async fn all_problems_are_reported_at_once() {
 }
 
 #[tokio::test]
+async fn accounts_stay_below_the_operators_ceilings() {
+    let data = tempfile::tempdir().unwrap();
+    drop(engine(data.path()).await);
+    let config = Config {
+        ceilings: "memory_mb=4096,samples=2,unfinished_runs=2"
+            .parse()
+            .unwrap(),
+        ..Config::new(data.path().to_owned())
+    };
+    let operator = Engine::open(config).await.unwrap();
+    let ada = operator.acting_for(account("ada", AccountRole::Submitter));
+    let mut large = RunConfig::human("s");
+    large.limits.memory_mb = 4_097;
+    large.samples = 3;
+    assert_eq!(
+        wrong(&ada, large.clone()).await,
+        ["samples", "limits.memory_mb"]
+    );
+    let said = ada.preview(large.clone()).await.unwrap_err().to_string();
+    assert!(
+        said.contains("limits.memory_mb: 4097 is above this site's ceiling of 4096"),
+        "{said}"
+    );
+    assert_eq!(wrong(&operator, large).await, [""; 0]);
+
+    let human = || RunConfig::human("s");
+    assert_eq!(wrong(&ada, human()).await, [""; 0]);
+    let second = ada.submit(human(), Visibility::Private).await.unwrap();
+    let third = ada.submit(human(), Visibility::Private).await;
+    let Err(Error::Conflict(said)) = third else {
+        panic!("{third:?}");
+    };
+    assert!(said.contains("2 unfinished runs"), "{said}");
+    // It concerns this account alone, and ends with a run.
+    let bob = operator.acting_for(account("bob", AccountRole::Submitter));
+    assert_eq!(wrong(&bob, human()).await, [""; 0]);
+    ada.cancel(&second).await.unwrap();
+    assert_eq!(wrong(&ada, human()).await, [""; 0]);
+    assert_eq!(wrong(&operator, human()).await, [""; 0]);
+}
+
+#[tokio::test]
 async fn only_submitters_submit_and_only_models_are_measured() {
     let data = tempfile::tempdir().unwrap();
     let operator = engine(data.path()).await;
