@@ -2,6 +2,7 @@
 //! build, try, repair and build again (the paper, section 3.1, step 3).
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
@@ -241,9 +242,10 @@ impl Builder<'_> {
         let sandbox = sandbox.map_err(unavailable)?;
         output.clear();
         let mut on_line = |line: &str| append(&mut output, line);
+        let target = Arc::new(target.clone());
         let grading = Grading {
-            code: target,
-            base: target,
+            code: target.clone(),
+            base: target.clone(),
             oracle: target,
             limits,
         };

@@ -1,6 +1,7 @@
 //! Prepares one task: unpacks it, loads its image, runs its suite on both ends.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use anyhow::Context;
 use swe_ci_base::blocking::blocking;
@@ -42,8 +43,8 @@ pub struct TaskPreparation<'a> {
 
 /// Both ends of a task, and data about the history between them.
 struct Ends {
-    base: CodeTree,
-    oracle: CodeTree,
+    base: Arc<CodeTree>,
+    oracle: Arc<CodeTree>,
     commits: usize,
     /// The times of the two commits, in unix seconds.
     times: (i64, i64),
@@ -137,8 +138,8 @@ impl TaskPreparation<'_> {
                 licence,
                 commits: history.between(&base, &target)?.len(),
                 times: (history.commit(&base)?.time, history.commit(&target)?.time),
-                base: history.code(&base)?,
-                oracle: history.code(&target)?,
+                base: Arc::new(history.code(&base)?),
+                oracle: Arc::new(history.code(&target)?),
             })
         });
         ends.await.map_err(PrepareError::of)
@@ -164,9 +165,9 @@ impl TaskPreparation<'_> {
         let purpose = Purpose::Preparation(format!("import {} {end}", row.id));
         let limits = Limits::default();
         let grading = Grading {
-            code,
-            base: &ends.base,
-            oracle: &ends.oracle,
+            code: code.clone(),
+            base: ends.base.clone(),
+            oracle: ends.oracle.clone(),
             limits,
         };
         let spec = ContainerSpec::new(&row.image, limits, purpose);

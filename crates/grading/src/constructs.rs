@@ -63,6 +63,8 @@ const HIDING: [&str; 4] = ["eval(", "exec(", "__import__(", "compile("];
 const LITERALS: (usize, usize) = (6, 15);
 /// Shorter literals occur everywhere, in characters.
 const LITERAL_LENGTH: usize = 8;
+/// No more literals of the added code are looked up.
+const MAX_LITERALS: usize = 1_000;
 const MAX_FINDINGS: usize = 30;
 
 /// What the added lines contain. A word that base or oracle use somewhere is a
@@ -210,6 +212,7 @@ fn copied_literals(
     let tests: Vec<&str> = tests.filter_map(|(_, entry)| text_of(entry)).collect();
     let copied: Vec<&String> = literals
         .iter()
+        .take(MAX_LITERALS)
         .filter(|literal| !known.has(literal))
         .filter(|literal| tests.iter().any(|text| text.contains(literal.as_str())))
         .collect();

@@ -22,10 +22,12 @@ mod steering;
 pub mod testing;
 
 use std::ops::ControlFlow;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use serde::{Deserialize, Serialize};
+use swe_ci_base::blocking::blocking;
 use swe_ci_base::clock::ExcludedTime;
 use swe_ci_base::code::CodeTree;
 use swe_ci_base::digest::hex;
@@ -60,12 +62,12 @@ const READ_BOOTSTRAP: &str = "import sys; exec(compile(sys.stdin.buffer.read(\
     int(sys.stdin.buffer.readline())), '<swe-ci>', 'exec'), {'__name__': 'swe_ci'})";
 
 /// What is graded.
-#[derive(Debug, Clone, Copy)]
-pub struct Grading<'a> {
-    pub code: &'a CodeTree,
-    pub base: &'a CodeTree,
+#[derive(Debug, Clone)]
+pub struct Grading {
+    pub code: Arc<CodeTree>,
+    pub base: Arc<CodeTree>,
     /// Its `tests/` and settings are used, not the code's.
-    pub oracle: &'a CodeTree,
+    pub oracle: Arc<CodeTree>,
     pub limits: Limits,
 }
 
@@ -149,7 +151,7 @@ struct Settings {
 /// code is a [`Graded`] without a report.
 pub async fn grade(
     sandbox: &dyn SandboxContainer,
-    grading: &Grading<'_>,
+    grading: &Grading,
     on_line: OnLine<'_>,
 ) -> Result<Graded, SandboxError> {
     let bootstrap = Bootstrap::start(sandbox, grading.limits).await?;
@@ -163,117 +165,140 @@ pub async fn grade(
 pub async fn grade_in(
     sandbox: &dyn SandboxContainer,
     bootstrap: Bootstrap,
-    grading: &Grading<'_>,
+    grading: &Grading,
     on_line: OnLine<'_>,
 ) -> Result<Graded, SandboxError> {
-    let Grading {
-        code,
-        base,
-        oracle,
-        limits,
-    } = *grading;
     let (key, seed) = randomness()?;
-    let canaries = Canaries::new(seed, oracle);
-    let mut placed = steering::place(code, base, oracle);
-    for (path, entry) in canaries.files.iter() {
-        placed.code.set(path, entry.clone());
-    }
-    sandbox
-        .put(&[(CODE_FOLDER, &placed.code), (ASIDE_FOLDER, &placed.aside)])
-        .await?;
-    let settings = settings(key, &placed, grading);
+    let trees = grading.clone();
+    let prepared = blocking(move || Ok(Prepared::new(&trees, &key, seed)));
+    let Prepared {
+        placed,
+        canaries,
+        settings,
+    } = prepared.await?;
+    let mut session = Session::new(canaries);
     let began = Instant::now();
-    let (session, exit) = run(
-        sandbox,
-        bootstrap,
-        &settings,
-        Session::new(canaries),
-        key,
-        on_line,
-    )
-    .await?;
+    let ended = async {
+        let parts = [(CODE_FOLDER, &placed.code), (ASIDE_FOLDER, &placed.aside)];
+        sandbox.put(&parts).await?;
+        run(sandbox, bootstrap, &settings, &mut session, key, on_line).await
+    };
+    let exit = match ended.await {
+        Ok(exit) => exit_code(exit, grading.limits),
+        Err(error) if error.blames_the_code() => Err(error.to_string()),
+        Err(error) => return Err(error),
+    };
     let seconds = began.elapsed().as_secs_f64();
-    let equal_to_anything = session.equal_to_anything.clone();
-    let mut graded = concluded(session, exit, limits, seconds);
-    graded
-        .findings
-        .extend(equal_to_anything.into_iter().map(|class| {
-            let known = constructs::is_known_class(&class, code, base, oracle);
-            let text = format!("objects of {class} equal whatever they are compared with");
-            let finding = if known {
-                Finding::note
-            } else {
-                Finding::suspicious
-            };
-            finding(FindingKind::Equality, text)
-        }));
-    graded
-        .findings
-        .extend(steering::findings(code, base, oracle));
-    graded
-        .findings
-        .extend(constructs::findings(code, base, oracle));
-    Ok(graded)
+    let trees = grading.clone();
+    let conclude = blocking(move || Ok(graded(session, exit, seconds, &trees)));
+    Ok(conclude.await?)
+}
+
+/// What one grading needs.
+struct Prepared {
+    placed: steering::Placed,
+    canaries: Canaries,
+    settings: Settings,
+}
+
+impl Prepared {
+    fn new(grading: &Grading, key: &[u8], seed: u128) -> Self {
+        let Grading {
+            code, base, oracle, ..
+        } = grading;
+        let mut placed = steering::place(code, base, oracle);
+        let settings = settings(key, &placed, grading);
+        let canaries = Canaries::new(seed, oracle);
+        for (path, entry) in canaries.files.iter() {
+            placed.code.set(path, entry.clone());
+        }
+        Self {
+            placed,
+            canaries,
+            settings,
+        }
+    }
 }
 
 async fn run(
     sandbox: &dyn SandboxContainer,
     bootstrap: Bootstrap,
     settings: &Settings,
-    mut session: Session,
+    session: &mut Session,
     key: [u8; 32],
     on_line: OnLine<'_>,
-) -> Result<(Session, Exit), SandboxError> {
+) -> Result<Exit, SandboxError> {
     let Bootstrap { mut command, exec } = bootstrap;
     let settings = serde_json::to_string(settings).context("settings are plain")?;
+    // A bootstrap that is gone does not read: its exit code tells.
     let _ = command.write(format!("{settings}\n").as_bytes()).await;
     let mut channel = Channel::new(key);
     let mut lines = Lines::new(on_line);
-    let exit = sandbox
-        .wait(command, &exec, &mut |output| {
-            match output {
-                Output::Stdout(bytes) => channel.push(&bytes, |frame| session.take(frame)),
-                Output::Stderr(bytes) => lines.push(&bytes),
-            }
-            // A process that the tests left behind may hold the pipe open.
-            match session.is_over() {
-                true => ControlFlow::Break(()),
-                false => ControlFlow::Continue(()),
-            }
-        })
-        .await?;
+    let mut on_output = |output| {
+        match output {
+            Output::Stdout(bytes) => channel.push(&bytes, |frame| session.take(frame)),
+            Output::Stderr(bytes) => lines.push(&bytes),
+        }
+        // A process that the tests left behind may hold the pipe open.
+        match session.is_over() {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
+    };
+    let exit = sandbox.wait(command, &exec, &mut on_output).await;
     lines.finish();
-    Ok((session, exit))
+    exit
 }
 
-fn concluded(session: Session, exit: Exit, limits: Limits, seconds: f64) -> Graded {
-    let why = match exit {
-        Exit::Code(code) => {
-            let verdict = session.conclude(code);
-            return Graded {
-                result: verdict.result,
-                raw: verdict.raw,
-                seconds,
-                findings: verdict.findings,
-            };
-        }
-        Exit::TimedOut => format!("the tests took longer than {} s", limits.test_seconds),
-        Exit::DiskSpent => format!("the tests wrote more than {} MiB", limits.disk_mb),
-    };
-    Graded {
-        result: Err(why),
-        raw: None,
-        seconds,
-        findings: Vec::new(),
+/// The exit code, or why there is none.
+fn exit_code(exit: Exit, limits: Limits) -> Result<i64, String> {
+    match exit {
+        Exit::Code(code) => Ok(code),
+        Exit::TimedOut => Err(format!(
+            "the tests took longer than {} s",
+            limits.test_seconds
+        )),
+        Exit::DiskSpent => Err(format!("the tests wrote more than {} MiB", limits.disk_mb)),
     }
 }
 
-fn settings(key: [u8; 32], placed: &steering::Placed, grading: &Grading<'_>) -> Settings {
-    let mut own = python::top_level_names(grading.base);
-    own.extend(python::top_level_names(grading.oracle));
-    let added = python::top_level_names(grading.code);
+fn graded(
+    mut session: Session,
+    exit: Result<i64, String>,
+    seconds: f64,
+    grading: &Grading,
+) -> Graded {
+    let Grading {
+        code, base, oracle, ..
+    } = grading;
+    let equal_to_anything = std::mem::take(&mut session.equal_to_anything);
+    let verdict = session.conclude(exit);
+    let equality = equal_to_anything.into_iter().map(|class| {
+        let known = constructs::is_known_class(&class, code, base, oracle);
+        let text = format!("objects of {class} equal whatever they are compared with");
+        match known {
+            true => Finding::note(FindingKind::Equality, text),
+            false => Finding::suspicious(FindingKind::Equality, text),
+        }
+    });
+    let mut findings = verdict.findings;
+    findings.extend(equality);
+    findings.extend(steering::findings(code, base, oracle));
+    findings.extend(constructs::findings(code, base, oracle));
+    Graded {
+        result: verdict.result,
+        raw: verdict.raw,
+        seconds,
+        findings,
+    }
+}
+
+fn settings(key: &[u8], placed: &steering::Placed, grading: &Grading) -> Settings {
+    let mut own = python::top_level_names(&grading.base);
+    own.extend(python::top_level_names(&grading.oracle));
+    let added = python::top_level_names(&grading.code);
     Settings {
-        key: hex(&key),
+        key: hex(key),
         code: CODE_FOLDER.into(),
         tests: TESTS.into(),
         aside: ASIDE_FOLDER.into(),

@@ -187,10 +187,10 @@ impl Session {
         self.tampered(FindingKind::Report, text);
     }
 
-    /// The verdict, given how the process ended. A canary that came out wrong
+    /// The verdict, given the exit code of the process or why it has none. A canary that came out wrong
     /// is a finding; none of them is in the report.
-    pub fn conclude(mut self, process_exit: i64) -> Verdict {
-        let result = self.checked(process_exit);
+    pub fn conclude(mut self, process_exit: Result<i64, String>) -> Verdict {
+        let result = process_exit.and_then(|exit| self.checked(exit));
         if result.is_ok() {
             self.weigh_canaries();
         }
@@ -375,7 +375,7 @@ mod tests {
             }
             let shadowed = Vec::new();
             self.tell(Frame::End { exit, shadowed });
-            self.session.conclude(exit)
+            self.session.conclude(Ok(exit))
         }
     }
 
@@ -471,7 +471,7 @@ mod tests {
                 let shadowed = Vec::new();
                 told.tell(Frame::End { exit, shadowed });
             }
-            let why = told.session.conclude(process).result.unwrap_err();
+            let why = told.session.conclude(Ok(process)).result.unwrap_err();
             assert!(why.contains(expect), "{why}");
         };
         check(None, 0, "ended before their end");

@@ -2,6 +2,8 @@
 //! containers, on the stored code with the oracle's tests, and compares the
 //! outcomes with the recorded ones.
 
+use std::sync::Arc;
+
 use anyhow::Context;
 use futures::StreamExt;
 use sha2::{Digest, Sha256};
@@ -176,9 +178,9 @@ impl Engine {
         let run = async {
             let sandbox = self.docker.open(&spec).await?;
             let grading = Grading {
-                code: &code,
-                base: &base,
-                oracle: &oracle,
+                code: Arc::new(code),
+                base: Arc::new(base),
+                oracle: Arc::new(oracle),
                 limits,
             };
             grade(sandbox.as_ref(), &grading, &mut |_| {}).await

@@ -232,9 +232,9 @@ impl Evolution<'_> {
         let layer = |role| self.agents.layer(role);
         let container = self.containers.open(at.role, layer).await?;
         let grading = Grading {
-            code: &code,
-            base: &self.base,
-            oracle: &self.oracle,
+            code,
+            base: self.base.clone(),
+            oracle: self.oracle.clone(),
             limits: self.config.limits,
         };
         let run = container.grade(&grading, &mut |line| log.line(line)).await;

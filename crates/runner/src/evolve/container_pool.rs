@@ -33,7 +33,7 @@ pub(super) struct StepContainer {
 impl StepContainer {
     pub async fn grade(
         &self,
-        grading: &Grading<'_>,
+        grading: &Grading,
         on_line: OnLine<'_>,
     ) -> Result<Graded, SandboxError> {
         let sandbox = self.sandbox.as_ref();
