@@ -5,6 +5,7 @@ mod event_updates;
 mod evolution;
 mod follow;
 mod log;
+mod pending_fetch;
 mod profile;
 mod reproducibility;
 mod scores;
