@@ -13,7 +13,7 @@ use swe_ci_core::metrics::Verdict;
 use swe_ci_core::outcomes::{Outcomes, TestList};
 use swe_ci_core::run::Limits;
 use swe_ci_sandbox::test_suite::{self, TESTS};
-use swe_ci_sandbox::{ContainerSpec, Purpose, Sandbox};
+use swe_ci_sandbox::{ContainerSpec, Purpose};
 use swe_ci_store::{EvolutionRow, IterationRow, TaskRow};
 use swe_ci_views::account::AccountRole;
 use swe_ci_views::verification::{Difference, Verification, Verified, compare};
@@ -169,9 +169,9 @@ impl Engine {
         let purpose = Purpose::Preparation(format!("check of {what_for}"));
         let spec = ContainerSpec::new(&task.image, limits, purpose);
         let run = async {
-            let sandbox = self.docker.open(&spec).await?;
+            let container = self.sandbox().open(&spec).await?;
             let code = code.with_folder_of(TESTS, &oracle);
-            test_suite::run(sandbox.as_ref(), &code, limits, &mut |_| {}).await
+            test_suite::run(container.as_ref(), &code, limits, &mut |_| {}).await
         };
         let failed = || format!("the tests of {} could not be run again", task.id);
         let run = run.await.with_context(failed)?;
