@@ -169,6 +169,7 @@ impl Engine {
         let row = self.store.code_style(METHOD, source, &style.image);
         let row = row.await?.ok_or_else(none)?;
         let changed = format!("{}.zst", changed_key(&base.source, source));
+        let _permit = self.heavy_reads.permit().await?;
         Ok(VersionFiles {
             files: self.get_json(&row.files).await?,
             changed: self.get_json(&changed).await?,
