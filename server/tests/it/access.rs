@@ -88,7 +88,7 @@ async fn hidden_runs_exist_for_their_owner_alone() {
         .await;
     let ada = bearer(&app, &ada, AccountRole::Reader).await;
     let bob = bearer(&app, &bob, AccountRole::Submitter).await;
-    let root = bearer(&app, &root, AccountRole::Reader).await;
+    let root = bearer(&app, &root, AccountRole::Admin).await;
     let mut public = Vec::new();
     for (method, path) in &routes {
         public.push(status(&app, method, path, Some(&ada)).await);
