@@ -165,7 +165,8 @@ impl Engine {
                 format!("{}@{}..{}", task.id, task.base_sha, task.target_sha)
             }
         };
-        let codes = async {
+        // It holds much across its awaits.
+        let codes = Box::pin(async {
             let artifacts = &self.artifacts;
             let before = match before {
                 Some(before) => artifacts.get_code_within(&before.code, MAX_CODE).await?,
@@ -173,7 +174,7 @@ impl Engine {
             };
             let after = artifacts.get_code_within(&after.code, MAX_CODE).await?;
             Ok((before, after))
-        };
+        });
         let ends = (start, after.code.clone());
         self.diffs.between(ends, codes).await
     }
