@@ -85,12 +85,18 @@ impl AppError {
     }
 }
 
-/// Sets the status of the current response. Does nothing in the browser.
+/// Sets the status of the current response, and when to try again if the server
+/// cannot answer now. Does nothing in the browser.
 #[cfg(feature = "ssr")]
 pub(crate) fn set_status(status: u16) {
+    use axum::http::{HeaderValue, StatusCode, header};
+
     let response = leptos::context::use_context::<leptos_axum::ResponseOptions>();
-    if let (Some(response), Ok(status)) = (response, axum::http::StatusCode::from_u16(status)) {
+    if let (Some(response), Ok(status)) = (response, StatusCode::from_u16(status)) {
         response.set_status(status);
+        if status == StatusCode::SERVICE_UNAVAILABLE {
+            response.insert_header(header::RETRY_AFTER, HeaderValue::from_static("5"));
+        }
     }
 }
 
@@ -151,7 +157,7 @@ mod server {
                 Error::Unauthenticated(_) => ErrorKind::SignIn,
                 Error::Forbidden(_) => ErrorKind::Forbidden,
                 Error::TooMany { .. } => ErrorKind::TooMany,
-                Error::Unavailable(_) => ErrorKind::Unavailable,
+                Error::Unavailable(_) | Error::Busy => ErrorKind::Unavailable,
                 Error::Internal(cause) => {
                     tracing::error!(error = ?cause, "a page could not be made");
                     return Self::internal();

@@ -35,6 +35,7 @@ async fn main() -> anyhow::Result<()> {
         engine: Engine::open(fixture::config(&data)).await?,
         site: Site::open(&fixture::site(folder.path()))?,
         public_url: None,
+        trusted_proxies: Default::default(),
         closed: false,
         shutdown: CancellationToken::new(),
     };

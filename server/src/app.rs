@@ -6,6 +6,7 @@ use swe_ci_app::PublicUrl;
 use swe_ci_engine::Engine;
 use tokio_util::sync::CancellationToken;
 
+use crate::client_address::TrustedProxies;
 use crate::identity_providers::Providers;
 use crate::site::Site;
 
@@ -19,6 +20,8 @@ pub struct App {
     pub public_url: Option<PublicUrl>,
     /// The identity providers people may sign in with.
     pub providers: Providers,
+    /// The proxies in front of this server: they tell the client's address.
+    pub trusted_proxies: TrustedProxies,
     /// Whether visitors see only the sign-in page.
     pub closed: bool,
     /// Cancelled when the server stops; it ends streams.

@@ -13,6 +13,7 @@ pub mod api;
 pub mod app;
 mod auth;
 pub mod cli;
+pub mod client_address;
 pub mod config;
 mod extract;
 mod headers;

@@ -57,6 +57,7 @@ impl Kind {
         "unavailable",
         "A dependency of the server does not answer",
     );
+    const BUSY: Self = Self(503, "busy", "The server is busy");
     const TIMED_OUT: Self = Self(503, "timed-out", "The request timed out");
 
     fn status(self) -> StatusCode {
@@ -127,6 +128,11 @@ impl Problem {
     pub(crate) fn timed_out(seconds: u64) -> Self {
         let detail = format!("no response was ready after {seconds} seconds; try again later");
         Self::new(Kind::TIMED_OUT, detail)
+    }
+
+    pub(crate) fn too_many_connections() -> Self {
+        let detail = "all connections of the server are in use; try again in a few seconds";
+        Self::new(Kind::BUSY, detail.into())
     }
 
     /// Another site made a browser send the request, with the cookies of this
@@ -204,6 +210,7 @@ impl From<Error> for Problem {
             Error::TooMany { .. } => Kind::TOO_MANY,
             Error::Conflict(_) => Kind::CONFLICT,
             Error::Unavailable(_) => Kind::UNAVAILABLE,
+            Error::Busy => Kind::BUSY,
             Error::Internal(_) => {
                 tracing::error!(error = error.chain(), "a request failed");
                 return Self::internal();
@@ -263,7 +270,7 @@ impl IntoResponse for Problem {
         let mut response = self.kind.status().into_response();
         let headers = response.headers_mut();
         let soon = match self.kind {
-            Kind::UNAVAILABLE | Kind::TIMED_OUT => Some(5),
+            Kind::UNAVAILABLE | Kind::BUSY | Kind::TIMED_OUT => Some(5),
             _ => self.retry_after.map(NonZeroU64::get),
         };
         if let Some(seconds) = soon {

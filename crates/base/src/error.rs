@@ -33,6 +33,9 @@ pub enum Error {
     /// A service that the engine needs does not answer.
     #[error("{0}")]
     Unavailable(String),
+    /// Too many callers want something that few may have at once.
+    #[error("the server is busy with other large files; try again in a few seconds")]
+    Busy,
     #[error(transparent)]
     Internal(#[from] anyhow::Error),
 }

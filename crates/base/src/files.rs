@@ -1,7 +1,8 @@
 //! File helpers: locks, whole writes, and archives unpacked within limits.
 
-use std::fs::{File, TryLockError};
+use std::fs::{File, Permissions, TryLockError};
 use std::io::{self, Read};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail, ensure};
@@ -50,7 +51,6 @@ pub struct FileIdentity {
 
 /// The identity of a file; its hard links have the same.
 pub fn identity(path: &Path) -> anyhow::Result<FileIdentity> {
-    use std::os::unix::fs::MetadataExt;
     let data =
         std::fs::metadata(path).with_context(|| format!("cannot open {}", path.display()))?;
     Ok(FileIdentity {
@@ -72,6 +72,50 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
         std::fs::rename(&partial, path)
     };
     write().with_context(|| format!("cannot write {}", path.display()))
+}
+
+/// Creates a folder that only its owner may enter, and its parents as usual. If
+/// this process's user owns an existing one, nobody else may enter it from now
+/// on.
+pub fn private_folder(path: &Path) -> io::Result<()> {
+    if let Some(parent) = path.parent() {
+        std::fs::create_dir_all(parent)?;
+    }
+    match std::fs::DirBuilder::new().mode(0o700).create(path) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => {
+            keep_from_others(path, 0o700);
+            Ok(())
+        }
+        created => created,
+    }
+}
+
+/// Creates an empty file that only its owner may read, unless the file exists.
+pub fn new_private_file(path: &Path) -> io::Result<()> {
+    let mut options = File::options();
+    match options.write(true).create_new(true).mode(0o600).open(path) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// Removes the permissions beyond `mode` from a file or folder that this
+/// process's user owns. What belongs to somebody else stays as it is, and some
+/// file systems have no modes.
+pub fn keep_from_others(path: &Path, mode: u32) {
+    let Ok(metadata) = std::fs::metadata(path) else {
+        return;
+    };
+    let own = metadata.uid() == rustix::process::geteuid().as_raw();
+    let permissions = metadata.permissions().mode() & 0o7777;
+    if own
+        && permissions & !mode != 0
+        && let Err(error) =
+            std::fs::set_permissions(path, Permissions::from_mode(permissions & mode))
+    {
+        let path = path.display();
+        tracing::warn!("others on this machine may read {path}: {error}");
+    }
 }
 
 /// Records in a file's time that it was used now. Ignores failures: the file
@@ -192,10 +236,9 @@ fn stays_below(name: &str) -> bool {
 }
 
 fn set_executable(path: &Path, mode: Option<u32>) -> io::Result<()> {
-    use std::os::unix::fs::PermissionsExt;
     let executable = mode.is_some_and(|mode| mode & 0o100 != 0);
     let mode = if executable { 0o755 } else { 0o644 };
-    std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode))
+    std::fs::set_permissions(path, Permissions::from_mode(mode))
 }
 
 /// Packs a folder into a zip, with sorted paths and no times, so that equal
@@ -223,8 +266,7 @@ pub fn zip_folder(folder: &Path, archive: &Path) -> anyhow::Result<()> {
             zip.add_symlink(name, std::fs::read_link(&path)?.to_string_lossy(), options)?;
             continue;
         }
-        let mode =
-            std::os::unix::fs::PermissionsExt::mode(&std::fs::metadata(&path)?.permissions());
+        let mode = std::fs::metadata(&path)?.permissions().mode();
         zip.start_file(name, options.unix_permissions(mode & 0o755))?;
         io::copy(&mut File::open(&path)?, &mut zip)?;
     }
@@ -272,6 +314,34 @@ mod tests {
         }
         zip.finish().unwrap();
         file
+    }
+
+    #[test]
+    fn only_the_owner_may_look() {
+        let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o7777;
+        let home = tempfile::tempdir().unwrap();
+        let folder = home.path().join("a/data");
+        private_folder(&folder).unwrap();
+        assert_eq!(mode(&folder), 0o700);
+        for (before, after) in [(0o755, 0o700), (0o2770, 0o700), (0o500, 0o500)] {
+            std::fs::set_permissions(&folder, Permissions::from_mode(before)).unwrap();
+            private_folder(&folder).unwrap();
+            assert_eq!(mode(&folder), after, "{before:o}");
+        }
+        std::fs::set_permissions(&folder, Permissions::from_mode(0o700)).unwrap();
+
+        let file = folder.join("database");
+        new_private_file(&file).unwrap();
+        assert_eq!(mode(&file), 0o600);
+        std::fs::write(&file, "kept").unwrap();
+        new_private_file(&file).unwrap();
+        assert_eq!(std::fs::read(&file).unwrap(), b"kept");
+        std::fs::set_permissions(&file, Permissions::from_mode(0o644)).unwrap();
+        keep_from_others(&file, 0o600);
+        assert_eq!(mode(&file), 0o600);
+        keep_from_others(&folder.join("none"), 0o600);
+        // A file is no folder.
+        assert!(private_folder(&file).is_err());
     }
 
     #[test]

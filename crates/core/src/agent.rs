@@ -2,6 +2,7 @@
 //! program), the endpoint of its model, and a budget.
 
 use std::fmt;
+use std::net::Ipv6Addr;
 
 use serde::{Deserialize, Serialize};
 
@@ -209,7 +210,7 @@ impl Endpoint {
     fn validate(&self, problems: &mut Problems) {
         problems.one_line("endpoint.model", &self.model, 1);
         problems.ensure("endpoint.url", self.has_valid_url(), || {
-            "needs the provider's address up to its version, such as https://api.example.org/v1, without user, query or fragment".into()
+            "needs the provider's address up to its version, such as https://api.example.org/v1, without user, query or fragment; the host is a name, an IPv4 address, or an IPv6 address in brackets without a zone".into()
         });
         let key = self.key.as_deref().is_none_or(is_plain_name);
         problems.ensure("endpoint.key", key, || {
@@ -235,10 +236,28 @@ impl Endpoint {
             .iter()
             .find_map(|scheme| self.url.strip_prefix(scheme));
         let plain = |c: char| c.is_ascii_graphic() && !"?#@\"<>\\".contains(c);
-        host.is_some_and(|rest| !rest.is_empty() && !rest.starts_with('/'))
+        host.is_some_and(|rest| is_authority(rest.split('/').next().unwrap_or_default()))
             && self.url.len() <= 500
             && self.url.chars().all(plain)
     }
+}
+
+/// Whether a text is a host that every program reads in the same way, and maybe
+/// a port. A zone of an IPv6 address (`fe80::1%25eth0`) means a network of this
+/// machine, and percent signs could hide any other host.
+fn is_authority(text: &str) -> bool {
+    let (is_host, port) = match text.strip_prefix('[').map(|rest| rest.split_once(']')) {
+        Some(Some((address, port))) => (address.parse::<Ipv6Addr>().is_ok(), port),
+        Some(None) => return false,
+        None => {
+            let (name, port) = text.split_at(text.find(':').unwrap_or(text.len()));
+            let plain = |b: u8| b.is_ascii_alphanumeric() || b"-._".contains(&b);
+            (!name.is_empty() && name.bytes().all(plain), port)
+        }
+    };
+    let digits = |port: &str| port.bytes().all(|b| b.is_ascii_digit());
+    let is_port = |port: &str| digits(port) && port.parse::<u16>().is_ok();
+    is_host && (port.is_empty() || port.strip_prefix(':').is_some_and(is_port))
 }
 
 fn price_range() -> String {
@@ -310,5 +329,62 @@ impl PriceLine {
             problems.day("from", Some(&self.from));
             problems.ensure("prices", self.prices.are_valid(), price_range);
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_of_providers() {
+        let check = |url: &str, expect: bool| {
+            let endpoint = Endpoint {
+                protocol: Protocol::Chat,
+                url: url.into(),
+                model: "m".into(),
+                key: None,
+                parameters: serde_json::Map::new(),
+                prices: None,
+                recording: None,
+            };
+            let found = Problems::collect(|problems| endpoint.validate(problems));
+            assert_eq!(found.is_empty(), expect, "{url:?} → {found:?}");
+        };
+        for good in [
+            "https://api.example.org/v1",
+            "http://localhost:11434/v1",
+            "http://llm_1.internal:8080",
+            "http://10.0.0.7/v1/",
+            "http://[fe80::1]:8080/v1",
+            "http://[::ffff:10.0.0.7]",
+            "https://api.example.org/a%20b/[x]",
+        ] {
+            check(good, true);
+        }
+        for odd in [
+            "",
+            "https://",
+            "https:///v1",
+            "api.example.org/v1",
+            "http://[fe80::1%25eth0]/v1",
+            "http://[fe80::1%eth0]/v1",
+            "http://fe80::1/v1",
+            "http://[fe80::1/v1",
+            "http://[fe80::1]8080/v1",
+            "http://[]/v1",
+            "http://%6cocalhost/v1",
+            "http://:8080/v1",
+            "http://h:/v1",
+            "http://h:65536/v1",
+            "http://h:+80/v1",
+            "http://user@h/v1",
+            "https://api.example.org/v1\r\nx-evil: 1",
+            "https://api.exam\nple.org/v1",
+            "https://api.example.org/\tv1",
+            "https://api.example.org\0/v1",
+        ] {
+            check(odd, false);
+        }
     }
 }

@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
-use tokio::sync::Semaphore;
+
+use crate::heavy_reads::HeavyReads;
 
 /// A value whose approximate size in memory is known.
 pub trait Weighed {
@@ -17,7 +18,7 @@ pub trait Weighed {
 #[derive(Debug)]
 pub struct ByteCache<K, V> {
     cache: Cache<K, Arc<V>, Size>,
-    permits: Semaphore,
+    reads: HeavyReads,
 }
 
 #[derive(Debug, Clone)]
@@ -30,23 +31,26 @@ impl<K, V: Weighed> Weighter<K, Arc<V>> for Size {
 }
 
 impl<K: Clone + Eq + Hash, V: Weighed> ByteCache<K, V> {
-    /// About `most` values of `most_bytes` together, computed `at_once` at a
-    /// time.
-    pub fn new(most: usize, most_bytes: u64, at_once: usize) -> Self {
+    /// About `most` values of `most_bytes` together.
+    pub fn new(most: usize, most_bytes: u64, reads: HeavyReads) -> Self {
         Self {
             cache: Cache::with_weighter(most, most_bytes, Size),
-            permits: Semaphore::new(at_once),
+            reads,
         }
     }
 
     /// The cached value of a key; on a miss, `compute` provides it.
+    ///
+    /// # Errors
+    /// The error of `compute`; an [`Error`](swe_ci_base::Error) inside when
+    /// too many values are being computed.
     pub async fn of(
         &self,
         key: K,
         compute: impl Future<Output = anyhow::Result<V>>,
     ) -> anyhow::Result<Arc<V>> {
         let computed = async {
-            let _permit = self.permits.acquire().await?;
+            let _permit = self.reads.permit().await?;
             Ok(Arc::new(compute.await?))
         };
         self.cache.get_or_insert_async(&key, computed).await

@@ -12,6 +12,7 @@ mod config;
 mod diffs;
 mod doctor;
 mod harness_check;
+mod heavy_reads;
 mod leaderboard_cache;
 mod notifications;
 mod published;
@@ -58,9 +59,10 @@ pub use swe_ci_store::{ProvenIdentity, RunListing, SessionData};
 use api::accounts::{Passwords, UnknownNameLockouts};
 use api::conversations::{Recordings, recordings};
 use diffs::Diffs;
+use heavy_reads::HeavyReads;
 use leaderboard_cache::LeaderboardCache;
 use notifications::dispatcher::{NotificationDispatcher, Pace};
-use swe_ci_base::{as_u32, clock};
+use swe_ci_base::{as_u32, clock, files};
 use swe_ci_dataset::TaskFolders;
 use swe_ci_gateway::{Gateway, Ledgers};
 use swe_ci_runner::events::Events;
@@ -106,6 +108,7 @@ pub struct Parts {
     keys: Keys,
     dispatcher: NotificationDispatcher,
     leaderboards: LeaderboardCache,
+    heavy_reads: HeavyReads,
     diffs: Diffs,
     recordings: Recordings,
     passwords: Passwords,
@@ -127,7 +130,7 @@ impl Engine {
     pub async fn open(config: Config) -> Result<Self> {
         let data = &std::path::absolute(&config.data)
             .context("cannot resolve the path of the data folder")?;
-        std::fs::create_dir_all(data).with_context(|| {
+        files::private_folder(data).with_context(|| {
             format!(
                 "cannot use the data folder {}; set SWE_CI_DATA to a writable one",
                 data.display()
@@ -145,6 +148,7 @@ impl Engine {
         let images = Images::new(docker.clone());
         let layers = Layers::new(docker.clone(), owner, &config.base_image, data);
         let network = config.build_network()?;
+        let heavy_reads = HeavyReads::default();
         let keys = Keys::new(store.clone(), config.secret.clone(), data);
         Ok(Self {
             by: Arc::new(Actor::Operator),
@@ -164,8 +168,9 @@ impl Engine {
                 images,
                 keys,
                 leaderboards: LeaderboardCache::default(),
-                diffs: Diffs::default(),
-                recordings: recordings(),
+                diffs: Diffs::new(heavy_reads.clone()),
+                recordings: recordings(heavy_reads.clone()),
+                heavy_reads,
                 passwords: Passwords::default(),
                 lockouts: UnknownNameLockouts::default(),
             }),
@@ -251,4 +256,36 @@ fn random<const N: usize>() -> anyhow::Result<[u8; N]> {
     getrandom::fill(&mut bytes)
         .map_err(|e| anyhow!("the system provides no random numbers: {e}"))?;
     Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{Permissions, set_permissions};
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn only_the_owner_may_read_the_data() {
+        let home = tempfile::tempdir().unwrap();
+        let data = home.path().join("data");
+        let engine = Engine::open(Config::new(data.clone())).await.unwrap();
+        let files = ["", "-wal", "-shm"].map(|end| data.join(format!("swe-ci.sqlite{end}")));
+        let check = || {
+            let mode = |path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+            assert_eq!(mode(&data), 0o700);
+            for file in &files {
+                assert_eq!(mode(file), 0o600, "{}", file.display());
+            }
+        };
+        check();
+        // As versions before this one made them.
+        set_permissions(&data, Permissions::from_mode(0o755)).unwrap();
+        for file in &files {
+            set_permissions(file, Permissions::from_mode(0o644)).unwrap();
+        }
+        let again = Engine::open(Config::new(data.clone())).await.unwrap();
+        check();
+        drop((engine, again));
+    }
 }

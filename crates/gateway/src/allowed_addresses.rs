@@ -19,8 +19,11 @@ use swe_ci_core::permissions::Reach;
 pub(super) struct NotPublic(String);
 
 /// Why a URL cannot be an endpoint, judged by its text alone. Another check
-/// rejects texts that are not URLs.
+/// rejects other texts that are not URLs.
 pub fn refused_by_name(url: &str) -> Option<String> {
+    if let Some(why) = ambiguous(url) {
+        return Some(why.to_owned());
+    }
     let url = Url::parse(url).ok()?;
     let local = |host: &str| {
         let host = host.trim_end_matches('.').to_ascii_lowercase();
@@ -32,6 +35,21 @@ pub fn refused_by_name(url: &str) -> Option<String> {
     let by_name = by_name.map(|host| NotPublic(host.to_owned()));
     let refusal = by_name.or_else(|| refused_literal(&url))?;
     Some(refusal.to_string())
+}
+
+/// Why two programs may read a URL in different ways: one that checks it, and
+/// one that connects.
+fn ambiguous(url: &str) -> Option<&'static str> {
+    // The URL standard removes tabs and line ends; others end the line there.
+    if url.chars().any(char::is_control) {
+        return Some("the address has a line end or another control character; write it again");
+    }
+    let (_, rest) = url.split_once("://")?;
+    let authority = rest.split(['/', '?', '#']).next()?;
+    let host = authority.rsplit('@').next()?;
+    (host.starts_with('[') && host.contains('%')).then_some(
+        "the address names a network interface of this machine (`%` in an IPv6 address); write it without",
+    )
 }
 
 /// Refuses a host that is an IP address, in any notation of the URL standard: no
@@ -200,6 +218,21 @@ mod tests {
         check("https://localhost.example.org/v1", false);
         // Not a URL: another check.
         check("api.example.org", false);
+        for odd in [
+            "http://[fe80::1%25eth0]/v1",
+            "http://[fe80::1%eth0]:8080/v1",
+            "http://[2606:4700::1111%251]/v1",
+            "http://user@[fe80::1%25eth0]/v1",
+            "https://api.example.org/v1\r\nx-evil: 1",
+            "https://api.exam\nple.org/v1",
+            "https://api.example.org/v1\t",
+            "https://api.example.org\0.internal/v1",
+            "https://api.example.org/\u{7f}",
+            "https://api.example.org/\u{85}",
+        ] {
+            check(odd, true);
+        }
+        check("https://api.example.org/a%20b/[x%25]", false);
         for local in [
             "http://localhost:8080/v1",
             "http://LOCALHOST./v1",

@@ -28,12 +28,28 @@ impl Keys {
         }
     }
 
-    /// The value of a key, for a request to its provider.
+    /// The value of a key, for a request to its provider. Records that the key
+    /// was used.
     ///
     /// # Errors
     /// [`Error::Invalid`] with advice when the key is missing or cannot be
     /// opened.
     pub async fn open(&self, ring: &Keyring, name: &str) -> Result<SecretString> {
+        let value = self.unseal(ring, name).await?;
+        self.store.note_key_use(ring, name).await?;
+        Ok(value)
+    }
+
+    /// Checks that a key could be opened. It writes nothing: a key that is only
+    /// checked is not used.
+    ///
+    /// # Errors
+    /// As [`Keys::open`].
+    pub async fn check(&self, ring: &Keyring, name: &str) -> Result<()> {
+        self.unseal(ring, name).await.map(drop)
+    }
+
+    async fn unseal(&self, ring: &Keyring, name: &str) -> Result<SecretString> {
         let mut key = self.sealed_key(ring, name).await?;
         let master = loop {
             match self.secrets().find(&key.master) {
@@ -50,9 +66,7 @@ impl Keys {
             }
         };
         let value = master.open(&ring.full_name(name), &key.sealed);
-        let value = value.ok_or_else(|| damaged(ring, name))?;
-        self.store.note_key_use(ring, name).await?;
-        Ok(value)
+        value.ok_or_else(|| damaged(ring, name))
     }
 
     /// The master key to seal with; `keys` keeps others from sealing meanwhile.

@@ -9,8 +9,10 @@ use std::sync::Arc;
 use anyhow::{Context, ensure};
 use bytes::Bytes;
 use object_store::local::LocalFileSystem;
-use object_store::{ObjectStore, ObjectStoreExt, PutPayload};
+use object_store::{GetResult, GetResultPayload, ObjectStore, ObjectStoreExt, PutPayload};
 use swe_ci_base::code::CodeTree;
+
+use crate::last_lines::LastLines;
 
 /// The most bytes an artifact may unpack to.
 const MAX_UNPACKED: u64 = 8 * 1024 * 1024 * 1024;
@@ -55,16 +57,35 @@ impl Artifacts {
         self.get_within(key, MAX_UNPACKED).await
     }
 
-    /// A reader that unpacks the artifact while it is read; reading blocks.
+    /// A reader that unpacks the artifact while it is read; reading blocks. A
+    /// local file is never in memory as a whole.
     pub async fn reader(&self, key: &str) -> anyhow::Result<impl Read + Send + use<>> {
-        let packed = std::io::Cursor::new(self.packed(key).await?);
+        let packed: Box<dyn Read + Send> = match self.object(key).await? {
+            GetResult {
+                payload: GetResultPayload::File(file, _),
+                ..
+            } => Box::new(file),
+            other => Box::new(std::io::Cursor::new(other.bytes().await?)),
+        };
         Ok(zstd::Decoder::new(packed)?.take(MAX_UNPACKED))
     }
 
-    async fn packed(&self, key: &str) -> anyhow::Result<Bytes> {
+    /// The last whole lines of a text, at most `most` bytes of them, without
+    /// the rest in memory.
+    pub async fn last_lines(&self, key: &str, most: usize) -> anyhow::Result<LastLines> {
+        let reader = self.reader(key).await?;
+        let read = move || LastLines::read(reader, most);
+        let lines = tokio::task::spawn_blocking(read).await?;
+        lines.with_context(|| format!("the artifact {key} is damaged"))
+    }
+
+    async fn object(&self, key: &str) -> anyhow::Result<GetResult> {
         let object = self.store.get(&key.into()).await;
-        let object = object.with_context(|| format!("the artifact {key} is not there"))?;
-        let packed = object.bytes().await;
+        object.with_context(|| format!("the artifact {key} is not there"))
+    }
+
+    async fn packed(&self, key: &str) -> anyhow::Result<Bytes> {
+        let packed = self.object(key).await?.bytes().await;
         packed.with_context(|| format!("cannot read the artifact {key}"))
     }
 

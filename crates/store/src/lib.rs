@@ -17,6 +17,7 @@ mod findings;
 mod identities;
 mod imports;
 mod invitations;
+mod last_lines;
 mod migrations;
 mod notifications;
 mod outbox;
@@ -52,6 +53,7 @@ pub use findings::FindingDecision;
 pub use identities::{Entry, ProvenIdentity};
 pub use imports::{ImportedEvolution, ImportedRun};
 pub use invitations::NewInvitation;
+pub use last_lines::LastLines;
 pub use notifications::{Confirmation, NewTarget};
 pub use provider_keys::{KeysAlone, SealedKey};
 pub use recounts::Recount;
@@ -66,6 +68,7 @@ pub use styles::{CodeStyleRow, Measured};
 pub use tokens::NewToken;
 
 use swe_ci_base::error::Result;
+use swe_ci_base::files;
 
 #[derive(Debug, Clone)]
 pub struct Store {
@@ -78,6 +81,9 @@ impl Store {
     pub async fn open(url: &str) -> Result<Self> {
         sqlx::any::install_default_drivers();
         let sqlite = url.starts_with("sqlite");
+        if sqlite {
+            keep_from_others(url).context("cannot create the database")?;
+        }
         let pool = AnyPoolOptions::new()
             .max_connections(8)
             .after_connect(move |connection, _| {
@@ -112,6 +118,23 @@ impl Store {
         sqlx::query("SELECT 1").execute(&self.pool).await?;
         Ok(())
     }
+}
+
+/// Lets only its owner read a SQLite database: it holds the digests of
+/// passwords. SQLite gives the files beside it the same permissions.
+fn keep_from_others(url: &str) -> anyhow::Result<()> {
+    let options: sqlx::sqlite::SqliteConnectOptions = url.parse()?;
+    let path = options.get_filename();
+    // A database in memory has no file, and others only by a URL that wants it.
+    if url.contains("mode=rwc") {
+        files::new_private_file(path)?;
+    }
+    for suffix in ["", "-wal", "-shm"] {
+        let mut path = path.as_os_str().to_owned();
+        path.push(suffix);
+        files::keep_from_others(path.as_ref(), 0o600);
+    }
+    Ok(())
 }
 
 /// An id that rises with time.

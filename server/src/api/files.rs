@@ -104,8 +104,8 @@ pub(crate) async fn diff(
 )]
 pub(crate) async fn log(engine: ActorEngine, path: Path<LogPath>) -> Result<impl IntoResponse> {
     let role = path.role()?;
-    let log = engine.step_log(&path.id, path.n, role, path.attempt);
-    Ok((TEXT, log.await?))
+    let log = engine.log_file(&path.id, path.n, role, path.attempt);
+    Ok((TEXT, Body::from_stream(log.await?)))
 }
 
 /// The code style of an evolution: base, oracle, and each scored iteration.

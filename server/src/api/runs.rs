@@ -3,7 +3,6 @@
 
 use axum::Json;
 use axum::body::Bytes;
-use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use swe_ci_core::metrics::{Convention, Gamma};
@@ -17,7 +16,6 @@ use super::addresses::{EvolutionPath, IterationPath, RunPath};
 use super::query::{PageParameters, Query, parameters};
 use super::responses::{Invalid, NoSuchRun, Submitter};
 use super::{Answer, Result};
-use crate::app::App;
 use crate::extract::{ActorEngine, Path};
 use crate::problem::Problem;
 
@@ -64,12 +62,12 @@ pub(crate) async fn run(engine: ActorEngine, path: Path<RunPath>) -> Answer<RunD
     responses((status = 200, description = "The scores", body = Scores), Invalid, NoSuchRun),
 )]
 pub(crate) async fn scores(
-    State(app): State<App>,
+    engine: ActorEngine,
     path: Path<RunPath>,
     Query(counting): Query<CountingParameters>,
 ) -> Answer<Scores> {
     let CountingParameters { gamma, convention } = counting;
-    Ok(Json(app.engine.scores(&path.id, gamma, convention).await?))
+    Ok(Json(engine.scores(&path.id, gamma, convention).await?))
 }
 
 parameters! {

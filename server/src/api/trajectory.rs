@@ -1,6 +1,7 @@
 //! The conversation between an agent and its model in a step.
 
 use axum::Json;
+use axum::body::Body;
 use axum::response::Response;
 use swe_ci_core::step::Role;
 use swe_ci_engine::{Engine, Error};
@@ -52,16 +53,16 @@ pub(crate) async fn trajectory(
     };
     let (body, media_type, ending) = match wanted.atif {
         false => {
-            let lines = engine.recording(&id, n, role, attempt).await?;
+            let lines = engine.recording_file(&id, n, role, attempt).await?;
             (lines, "application/jsonl", "jsonl")
         }
         true => {
-            let trajectory = engine.trajectory(&id, n, role, attempt).await?.to_string();
-            (trajectory.into_bytes(), "application/json", "atif.json")
+            let trajectory = engine.trajectory_file(&id, n, role, attempt).await?;
+            (trajectory, "application/json", "atif.json")
         }
     };
     let name = format!("{id}-{n}-{}-{attempt}.{ending}", role.name());
-    Ok(download(&name, media_type, body))
+    Ok(download(&name, media_type, Body::from_stream(body)))
 }
 
 parameters! {

@@ -1,6 +1,7 @@
 //! Authentication of requests, and the forms of the pages.
 //!
-//! [`layers`] wrap every handler: a request that changes something must come
+//! [`layers`] wrap every handler: the client's address is found, which counts
+//! its tries to sign in ([`client_address`]); a request that changes something must come
 //! from this site ([`origin`]); a token or the session in a cookie
 //! ([`session`]) identifies its actor ([`authentication`]); a closed site
 //! refuses visitors ([`closed_site`]). In [`forms`] people sign in and submit
@@ -21,6 +22,7 @@ use axum::middleware::{from_fn, from_fn_with_state};
 pub(crate) use forms::routes;
 
 use crate::app::App;
+use crate::client_address;
 
 /// The innermost layer comes first.
 pub(crate) fn layers(router: Router, app: &App) -> Router {
@@ -29,7 +31,11 @@ pub(crate) fn layers(router: Router, app: &App) -> Router {
             app.clone(),
             authentication::authenticate,
         ))
-        .layer(session::layer(app));
+        .layer(session::layer(app))
+        .layer(from_fn_with_state(
+            app.trusted_proxies.clone(),
+            client_address::identify,
+        ));
     match session::is_secure(app) {
         true => router.layer(from_fn(session::secure_removed_cookies)),
         false => router,

@@ -1,17 +1,18 @@
 //! Limits how often an address may try to sign in. A wrong password locks its
 //! account; this limit is for clients that try many accounts.
 
-use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+use std::net::{IpAddr, Ipv6Addr};
 use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::extract::ConnectInfo;
 use axum::http::Extensions;
 use governor::clock::{Clock, DefaultClock};
 use governor::state::keyed::HashMapStateStore;
 use governor::{Quota, RateLimiter};
 use swe_ci_engine::Error;
+
+use crate::client_address::ClientAddress;
 
 /// Tries allowed at once, …
 const BURST: NonZeroU32 = NonZeroU32::new(10).unwrap();
@@ -38,13 +39,13 @@ impl Limits {
         }
     }
 
-    /// Counts a try by the sender of a request.
+    /// Counts a try by the client of a request.
     ///
     /// # Errors
     /// [`Error::TooMany`] with the time until the next try.
     pub(super) fn check(&self, extensions: &Extensions) -> Result<(), Error> {
-        let peer = extensions.get::<ConnectInfo<SocketAddr>>();
-        let mut key = peer.map_or(UNKNOWN_ADDRESS, |ConnectInfo(peer)| key(peer.ip()));
+        let client = extensions.get::<ClientAddress>();
+        let mut key = client.map_or(UNKNOWN_ADDRESS, |client| key(client.0));
         if self.tries.len() >= MAX_ADDRESSES {
             self.tries.retain_recent();
             self.tries.shrink_to_fit();
@@ -62,10 +63,10 @@ impl Limits {
 const UNKNOWN_ADDRESS: IpAddr = IpAddr::V6(Ipv6Addr::UNSPECIFIED);
 
 /// A client with one IPv6 address has the 2⁶⁴ around it.
-fn key(peer: IpAddr) -> IpAddr {
-    match peer.to_canonical() {
-        IpAddr::V6(peer) => Ipv6Addr::from_bits(peer.to_bits() >> 64 << 64).into(),
-        peer => peer,
+fn key(client: IpAddr) -> IpAddr {
+    match client.to_canonical() {
+        IpAddr::V6(client) => Ipv6Addr::from_bits(client.to_bits() >> 64 << 64).into(),
+        client => client,
     }
 }
 
@@ -91,7 +92,7 @@ mod tests {
         let limits = Limits::new();
         let from = |peer: [u8; 4]| {
             let mut extensions = Extensions::new();
-            extensions.insert(ConnectInfo(SocketAddr::from((peer, 1))));
+            extensions.insert(ClientAddress(peer.into()));
             extensions
         };
         for _ in 0..BURST.get() {
@@ -110,7 +111,7 @@ mod tests {
         let peers = (0..).map(std::net::Ipv4Addr::from_bits);
         for peer in peers.take(MAX_ADDRESSES + 100) {
             let mut extensions = Extensions::new();
-            extensions.insert(ConnectInfo(SocketAddr::from((peer, 1))));
+            extensions.insert(ClientAddress(peer.into()));
             // Later addresses share a count that is soon used up.
             let _ = limits.check(&extensions);
         }

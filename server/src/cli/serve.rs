@@ -54,6 +54,7 @@ pub(super) async fn execute(global: &GlobalOptions, options: &ServeOptions) -> R
         site,
         public_url,
         providers,
+        trusted_proxies: options.trusted_proxies(),
         closed: options.closed(),
         shutdown,
     };

@@ -10,6 +10,7 @@ use swe_ci_engine::Mailer;
 use url::Url;
 
 use super::environment::Environment;
+use crate::client_address::{Network, TrustedProxies};
 use crate::identity_providers::{self, Providers};
 
 /// Options of `serve`.
@@ -44,6 +45,17 @@ pub struct ServeOptions {
     /// search engines, feeds and citations
     #[arg(long, env = "SWE_CI_PUBLIC_URL", value_name = "URL", value_parser = public_url)]
     public_url: Option<OrNone<PublicUrl>>,
+
+    /// Proxies in front of this server, as addresses or networks such as
+    /// 10.0.0.0/8, separated by commas: their `X-Forwarded-For` or `Forwarded`
+    /// names the client, whose attempts to sign in are limited
+    #[arg(
+        long,
+        env = "SWE_CI_TRUSTED_PROXIES",
+        value_name = "LIST",
+        value_parser = trusted_proxies
+    )]
+    trusted_proxies: Option<TrustedProxies>,
 
     /// TOML file of the sign-in providers: GitHub, and those that speak OpenID
     /// Connect. It requires --public-url; docs/accounts.md shows one
@@ -127,6 +139,11 @@ impl ServeOptions {
         })
     }
 
+    /// The proxies that tell the client's address.
+    pub fn trusted_proxies(&self) -> TrustedProxies {
+        self.trusted_proxies.clone().unwrap_or_default()
+    }
+
     /// The folder of the built site; it may not exist.
     pub fn site(&self) -> PathBuf {
         let given = self.site.clone().filter(|p| !p.as_os_str().is_empty());
@@ -180,6 +197,12 @@ fn default_site(executable: Option<&Path>) -> PathBuf {
         .map(|folder| folder.join("site"))
         .filter(|site| site.is_dir())
         .unwrap_or_else(|| PathBuf::from("target/site"))
+}
+
+/// An empty text names none: a variable may be empty.
+fn trusted_proxies(text: &str) -> Result<TrustedProxies, String> {
+    let given = text.split(',').map(str::trim).filter(|one| !one.is_empty());
+    given.map(str::parse::<Network>).collect()
 }
 
 /// The site is served only at the root of its host.
@@ -244,6 +267,7 @@ mod tests {
             &["--public-url", "https://h/x"],
             "https://bench.example.org",
         );
+        check(&["--trusted-proxies", "10.0.0.1,x"], "`x` is neither");
         check(&["--log-format", "xml"], "possible values: text, json");
     }
 
@@ -280,6 +304,18 @@ mod tests {
         ] {
             check(wrong, None);
         }
+    }
+
+    #[test]
+    fn trusted_proxies_are_a_list() {
+        let check = |given: &[&str], expect: usize| {
+            let found = format!("{:?}", line(given).serve.trusted_proxies());
+            assert_eq!(found.matches("prefix").count(), expect, "{found}");
+        };
+        check(&[], 0);
+        check(&["--trusted-proxies", ""], 0);
+        check(&["--trusted-proxies", "10.0.0.1"], 1);
+        check(&["--trusted-proxies", "10.0.0.1, fd00::/8,"], 2);
     }
 
     #[test]

@@ -6,12 +6,14 @@
 
 mod background;
 mod cards;
+mod connections;
 mod demo;
 mod feeds;
+mod idle_timeout;
+mod open_files;
 mod page_cache;
 mod requests;
 
-use std::net::SocketAddr;
 use std::time::Duration;
 
 use axum::Router;
@@ -19,7 +21,6 @@ use axum::extract::{Request, State};
 use axum::http::Method;
 use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
-use axum::serve::ListenerExt;
 use swe_ci_engine::{Error, Result};
 use swe_ci_views::account::Actor;
 use tokio::net::TcpListener;
@@ -70,15 +71,9 @@ pub fn router(mut app: App) -> Router {
 pub async fn run(listener: TcpListener, app: App, background: Background) -> Result<()> {
     let shutdown = app.shutdown.clone();
     let engine = app.engine.clone();
-    // Without it a streamed page waits for the client's delayed
-    // acknowledgements: 44 ms instead of 3 ms.
-    let listener = listener.tap_io(|stream| {
-        let _ = stream.set_nodelay(true);
-    });
-    let router = router(app).into_make_service_with_connect_info::<SocketAddr>();
-    let server =
-        axum::serve(listener, router).with_graceful_shutdown(shutdown.clone().cancelled_owned());
-    let mut server = tokio::spawn(server.into_future());
+    let limits = connections::Limits::of_open_files(open_files::raise_limit());
+    let server = connections::serve(listener, router(app), limits, shutdown.clone());
+    let mut server = tokio::spawn(server);
     let mut worker = tokio::spawn(background::run(
         engine.clone(),
         background.work,
@@ -90,7 +85,7 @@ pub async fn run(listener: TcpListener, app: App, background: Background) -> Res
     let outcome = tokio::select! {
         () = shutdown.cancelled() => Ok(()),
         ended = &mut worker => ended.unwrap_or_else(broken),
-        ended = &mut server => ended.map_or_else(broken, |served| served.map_err(internal)),
+        ended = &mut server => ended.or_else(broken),
     };
     shutdown.cancel();
     sweep.abort();

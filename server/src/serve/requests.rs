@@ -27,6 +27,14 @@ const INVITATION: &str = "/invitation/";
 
 const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
+/// What a connection may ask for, by the limit on connections.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Admission {
+    Everything,
+    /// It is one too many.
+    ProbesOnly,
+}
+
 /// Identifies a request in its response and in the log.
 #[derive(Debug, Clone)]
 struct RequestId(String);
@@ -48,6 +56,7 @@ fn layers_within(router: Router, patience: Duration) -> Router {
             within(patience, request, next)
         }))
         .layer(CatchPanicLayer::custom(panicked))
+        .layer(from_fn(refuse_beyond_limit))
         // Leaves alone small responses, compressed ones, pictures and event
         // streams.
         .layer(CompressionLayer::new())
@@ -91,7 +100,7 @@ impl RequestId {
 /// Probes have no span: see [`log_response`].
 fn span<B>(request: &axum::http::Request<B>) -> Span {
     let path = request.uri().path();
-    if path.starts_with("/health/") {
+    if is_probe(path) {
         return Span::none();
     }
     let id = request.extensions().get::<RequestId>();
@@ -101,6 +110,10 @@ fn span<B>(request: &axum::http::Request<B>) -> Span {
         method = %request.method(),
         path = without_secret(path),
     )
+}
+
+fn is_probe(path: &str) -> bool {
+    path.starts_with("/health/")
 }
 
 /// The path of an invitation is itself a secret.
@@ -127,6 +140,14 @@ async fn within(patience: Duration, request: Request, next: Next) -> Response {
     match tokio::time::timeout(patience, next.run(request)).await {
         Ok(response) => response,
         Err(_) => Problem::timed_out(patience.as_secs()).into_response(),
+    }
+}
+
+async fn refuse_beyond_limit(request: Request, next: Next) -> Response {
+    let beyond = request.extensions().get() == Some(&Admission::ProbesOnly);
+    match beyond && !is_probe(request.uri().path()) {
+        true => Problem::too_many_connections().into_response(),
+        false => next.run(request).await,
     }
 }
 

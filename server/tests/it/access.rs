@@ -69,6 +69,52 @@ async fn the_matrix_is_pinned() {
     });
 }
 
+/// Data that only its owner sees must be complete for the owner, and must not
+/// exist for others, at every address.
+#[tokio::test]
+async fn hidden_runs_exist_for_their_owner_alone() {
+    let app = TestApp::seeded().await;
+    let of_runs = |path: &str| path.contains("runs/{id}") || path.contains("evolutions/{id}");
+    let mut routes = routes(&app).await;
+    routes.retain(|(_, path)| of_runs(path));
+    let reads = |method: &str| method == "GET";
+    assert!(routes.iter().filter(|(method, _)| reads(method)).count() > 15);
+
+    let ada = account(&app, "ada", AccountRole::Submitter).await;
+    let bob = account(&app, "bob", AccountRole::Submitter).await;
+    let root = account(&app, "root", AccountRole::Admin).await;
+    let owner = &ada.identity().unwrap().account_id;
+    app.execute(&format!("UPDATE runs SET owner = '{owner}'"))
+        .await;
+    let ada = bearer(&app, &ada, AccountRole::Reader).await;
+    let bob = bearer(&app, &bob, AccountRole::Submitter).await;
+    let root = bearer(&app, &root, AccountRole::Admin).await;
+    let mut public = Vec::new();
+    for (method, path) in &routes {
+        public.push(status(&app, method, path, Some(&ada)).await);
+    }
+
+    for hidden in [
+        "visibility = 'private'",
+        "visibility = 'withdrawn', withdrawn = 'a mistake'",
+        // Never published, and not even begun.
+        "visibility = 'private', withdrawn = '', started_at = NULL",
+    ] {
+        app.execute(&format!("UPDATE runs SET {hidden}")).await;
+        for ((method, path), public) in routes.iter().zip(&public) {
+            let status = async |who| status(&app, method, path, who).await;
+            for stranger in [None, Some(bob.as_str())] {
+                let found = status(stranger).await;
+                assert!(found >= 400, "{found} {method} {path}, {hidden}");
+            }
+            if reads(method) {
+                let found = [status(Some(&ada)).await, status(Some(&root)).await];
+                assert_eq!(found, [*public; 2], "{method} {path}, {hidden}");
+            }
+        }
+    }
+}
+
 /// Every operation of the API, every page, every form.
 async fn routes(app: &TestApp) -> Vec<(String, String)> {
     let document = app.get("/api/v1/openapi.json").await.json();

@@ -6,7 +6,7 @@ use secrecy::ExposeSecret;
 use serde_json::json;
 use swe_ci_views::account::AccountRole;
 
-use crate::fixture::{Answer, TestApp};
+use crate::fixture::{Answer, PROXY, TestApp};
 use crate::people::{Browser, PASSWORD, account, bearer};
 
 fn location(answer: &Answer) -> &str {
@@ -132,6 +132,34 @@ async fn an_address_may_try_ten_times() {
     assert_eq!(answer.status, 429);
     let seconds: u64 = answer.header("retry-after").parse().unwrap();
     assert!((1..=6).contains(&seconds), "{seconds}");
+}
+
+#[tokio::test]
+async fn clients_of_a_trusted_proxy_are_counted_one_by_one() {
+    let app = TestApp::seeded().await;
+    let attempt = async |peer: &str, forwarded_for: &str| {
+        let mut request = axum::http::Request::post("/sign-in")
+            .header("x-forwarded-for", forwarded_for)
+            .header("sec-fetch-site", "same-origin")
+            .header("content-type", "application/x-www-form-urlencoded")
+            .body(axum::body::Body::from("name=&password="))
+            .unwrap();
+        let peer = std::net::SocketAddr::new(peer.parse().unwrap(), 4711);
+        let peer = axum::extract::ConnectInfo(peer);
+        request.extensions_mut().insert(peer);
+        app.read(request).await.status.as_u16()
+    };
+    for _ in 0..10 {
+        assert_ne!(attempt(PROXY, "198.51.100.1").await, 429);
+    }
+    assert_eq!(attempt(PROXY, "198.51.100.1").await, 429);
+    assert_eq!(attempt(PROXY, "203.0.113.9, 198.51.100.1").await, 429);
+    assert_ne!(attempt(PROXY, "203.0.113.9").await, 429);
+    // Others may write what they want.
+    for n in 0..10 {
+        assert_ne!(attempt("192.0.2.1", &format!("203.0.113.{n}")).await, 429);
+    }
+    assert_eq!(attempt("192.0.2.1", "203.0.113.10").await, 429);
 }
 
 #[tokio::test]

@@ -23,6 +23,8 @@ pub const PATIENT: &str = "00000000-0000-7000-8000-000000000003";
 
 /// The public URL of a site with providers.
 pub const PUBLIC_URL: &str = "https://bench.example.org";
+/// The address of the proxy that every site trusts.
+pub const PROXY: &str = "10.0.0.1";
 /// The client secret of each provider.
 pub const CLIENT_SECRET: &str = "s3cret/of+the client";
 
@@ -104,6 +106,7 @@ impl TestApp {
             site: Site::open(&site(folder.path())).unwrap(),
             public_url,
             providers,
+            trusted_proxies: [PROXY.parse().unwrap()].into_iter().collect(),
             closed,
             shutdown: shutdown.clone(),
         };

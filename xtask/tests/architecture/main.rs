@@ -112,11 +112,12 @@ fn between_crates_dependencies_run_one_way() {
 /// façade: it may use all of them.
 const ROOMS: &[(&str, &[&str])] = &[
     ("api", &[]),
-    ("byte_cache", &[]),
+    ("byte_cache", &["heavy_reads"]),
     ("config", &["notifications", "style_tools"]),
-    ("diffs", &["byte_cache"]),
+    ("diffs", &["byte_cache", "heavy_reads"]),
     ("doctor", &[]),
     ("harness_check", &["api"]),
+    ("heavy_reads", &[]),
     ("leaderboard_cache", &[]),
     ("notifications", &[]),
     ("published", &[]),

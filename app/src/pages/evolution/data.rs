@@ -47,11 +47,9 @@ pub async fn effort_of(evolution: String, tested: u32) -> Result<Effort, AppErro
     let mut logs = Vec::new();
     for step in untested.iter().rev().take(LOGS).rev() {
         let (role, attempt) = (step.role, step.attempt);
-        let log = engine.step_log(&evolution, step.iteration, role, attempt);
+        let log = engine.step_log_tail(&evolution, step.iteration, role, attempt);
         // A step without output has no log.
-        if let Ok(log) = log.await {
-            logs.push(StepLog::of(role, attempt, &log, 200, 24 << 10));
-        }
+        logs.extend(log.await.ok());
     }
     Ok(Effort {
         spent,

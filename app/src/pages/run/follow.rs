@@ -17,6 +17,7 @@ use web_sys::{Event, EventSource, MessageEvent};
 
 use super::event_updates::apply;
 use super::log::Tail;
+use super::pending_fetch::PendingFetch;
 use crate::error::AppError;
 
 /// Log lines within this time are shown together.
@@ -39,8 +40,7 @@ pub(super) struct Follower {
     pub findings: RwSignal<Vec<RunFinding>>,
     pub tail: RwSignal<Tail>,
     pub link: RwSignal<Link>,
-    /// Events since the present fetch of the rows began; none without a fetch.
-    since: StoredValue<Option<Vec<RunEvent>>>,
+    fetch: StoredValue<PendingFetch>,
     /// Log lines waiting to be shown.
     lines: StoredValue<Vec<(String, Role, String)>>,
 }
@@ -57,7 +57,7 @@ impl Follower {
             findings,
             tail: RwSignal::new(Tail::default()),
             link: RwSignal::new(Link::Off),
-            since: StoredValue::new(None),
+            fetch: StoredValue::new(PendingFetch::default()),
             lines: StoredValue::new(Vec::new()),
         }
     }
@@ -100,8 +100,7 @@ impl Follower {
         }
         self.detail.try_update(|d| apply(d, &event));
         let settles = matches!(event.what, What::Ended { .. } | What::Run { .. });
-        self.since
-            .try_update_value(|since| since.as_mut().map(|s| s.push(event)));
+        self.fetch.try_update_value(|fetch| fetch.note(event));
         if settles {
             // Events do not carry times, reasons and scores.
             self.fetch();
@@ -109,14 +108,10 @@ impl Follower {
     }
 
     /// Fetches the rows, then applies the events that arrived meanwhile again,
-    /// so that an older response undoes nothing.
+    /// so that an older response undoes nothing. During a fetch, another
+    /// follows it.
     fn fetch(self) {
-        let begins = self.since.try_update_value(|since| {
-            let idle = since.is_none();
-            since.get_or_insert_default();
-            idle
-        });
-        if begins != Some(true) {
+        if self.fetch.try_update_value(PendingFetch::ask) != Some(true) {
             return;
         }
         let Some(id) = self.detail.try_with_untracked(|d| d.summary.run_id.clone()) else {
@@ -125,11 +120,9 @@ impl Follower {
         spawn_local(async move {
             let fresh = whole_run(id).await;
             // The reader may have left the page.
-            let since = self
-                .since
-                .try_update_value(Option::take)
-                .flatten()
-                .unwrap_or_default();
+            let Some((since, again)) = self.fetch.try_update_value(PendingFetch::end) else {
+                return;
+            };
             if let Ok(PageData {
                 mut detail,
                 scores,
@@ -145,6 +138,9 @@ impl Follower {
                 if known == Some(false) {
                     self.findings.try_set(findings);
                 }
+            }
+            if again {
+                self.fetch();
             }
         });
     }

@@ -6,6 +6,7 @@ mod evolution;
 mod findings;
 mod follow;
 mod log;
+mod pending_fetch;
 mod profile;
 mod reproducibility;
 mod scores;

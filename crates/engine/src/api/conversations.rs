@@ -1,9 +1,11 @@
 //! Conversations of agents with their models.
 
+use std::io::{BufWriter, Seek};
 use std::sync::Arc;
 
 use anyhow::Context;
 use serde_json::{Value, json};
+use swe_ci_base::blocking::blocking;
 use swe_ci_base::error::{Error, Result};
 use swe_ci_core::step::Role;
 use swe_ci_gateway::trajectory::{About, atif, messages};
@@ -12,12 +14,13 @@ use swe_ci_store::StepRow;
 use swe_ci_views::conversation::{Message, Messages, MessagesPage, RecordedStep, Window};
 
 use crate::Engine;
+use crate::api::downloads::{Pieces, pieces};
 use crate::byte_cache::{ByteCache, Weighed};
+use crate::heavy_reads::{HeavyReads, typed};
 
-/// Limits of the cache: recordings, bytes, and how many are parsed at once.
+/// Limits of the cache: recordings and bytes.
 const MAX_RECORDINGS: usize = 256;
 const CACHE_BYTES: u64 = 64 << 20;
-const AT_ONCE: usize = 2;
 /// Approximate bytes of a message without its texts.
 const MESSAGE_OVERHEAD: usize = 400;
 
@@ -25,8 +28,8 @@ const MESSAGE_OVERHEAD: usize = 400;
 /// it ended, in unix milliseconds.
 pub type Recordings = ByteCache<(String, i64), Messages>;
 
-pub fn recordings() -> Recordings {
-    ByteCache::new(MAX_RECORDINGS, CACHE_BYTES, AT_ONCE)
+pub fn recordings(reads: HeavyReads) -> Recordings {
+    ByteCache::new(MAX_RECORDINGS, CACHE_BYTES, reads)
 }
 
 impl Weighed for Messages {
@@ -38,10 +41,11 @@ impl Weighed for Messages {
 
 impl Engine {
     /// The exchanges of one attempt at a step, one JSON object a line, as the
-    /// gateway recorded them.
+    /// gateway recorded them. All in memory: up to 256 MiB.
     ///
     /// # Errors
-    /// [`Error::NotFound`] when there is no such attempt, or it used no model.
+    /// [`Error::NotFound`] when there is no such attempt, or it used no model;
+    /// [`Error::Busy`] when too many large files are being read.
     pub async fn recording(
         &self,
         evolution_id: &str,
@@ -49,14 +53,42 @@ impl Engine {
         role: Role,
         attempt: u32,
     ) -> Result<Vec<u8>> {
+        let key = self.recording_key(evolution_id, iteration, role, attempt);
+        let key = key.await?;
+        let _permit = self.heavy_reads.permit().await?;
+        Ok(self.artifacts.get(&key).await?)
+    }
+
+    /// The same, piece by piece.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] when there is no such attempt, or it used no model.
+    pub async fn recording_file(
+        &self,
+        evolution_id: &str,
+        iteration: u32,
+        role: Role,
+        attempt: u32,
+    ) -> Result<Pieces> {
+        let key = self.recording_key(evolution_id, iteration, role, attempt);
+        let reader = self.artifacts.reader(&key.await?).await?;
+        Ok(pieces(reader))
+    }
+
+    async fn recording_key(
+        &self,
+        evolution_id: &str,
+        iteration: u32,
+        role: Role,
+        attempt: u32,
+    ) -> Result<String> {
         let step = self.find_step(evolution_id, iteration, role, attempt);
         let what = format!("{} {attempt} of iteration {iteration}", role.name());
         let Some(step) = step.await? else {
             return Err(Error::not_found("step", what));
         };
         let key = step.trajectory;
-        let key = key.ok_or_else(|| Error::not_found("recording of", what))?;
-        Ok(self.artifacts.get(&key).await?)
+        key.ok_or_else(|| Error::not_found("recording of", what))
     }
 
     /// The same as a trajectory in Harbor's interchange format (ATIF).
@@ -70,8 +102,50 @@ impl Engine {
         role: Role,
         attempt: u32,
     ) -> Result<Value> {
-        let lines = self.recording(evolution_id, iteration, role, attempt);
-        let lines = lines.await?;
+        let key = self.recording_key(evolution_id, iteration, role, attempt);
+        let key = key.await?;
+        let about = self.about(evolution_id, iteration, role, attempt).await?;
+        let _permit = self.heavy_reads.permit().await?;
+        let lines = self.artifacts.get(&key).await?;
+        let trajectory = blocking(move || Ok(atif(&about, &Exchange::parse_lines(&lines)?)));
+        Ok(trajectory.await?)
+    }
+
+    /// The same as a file, which is on the disk while its reader takes it.
+    ///
+    /// # Errors
+    /// As [`Engine::recording`].
+    pub async fn trajectory_file(
+        &self,
+        evolution_id: &str,
+        iteration: u32,
+        role: Role,
+        attempt: u32,
+    ) -> Result<Pieces> {
+        let key = self.recording_key(evolution_id, iteration, role, attempt);
+        let key = key.await?;
+        let about = self.about(evolution_id, iteration, role, attempt).await?;
+        let _permit = self.heavy_reads.permit().await?;
+        let lines = self.artifacts.get(&key).await?;
+        let written = blocking(move || {
+            let trajectory = atif(&about, &Exchange::parse_lines(&lines)?);
+            drop(lines);
+            let mut file = BufWriter::new(tempfile::tempfile()?);
+            serde_json::to_writer(&mut file, &trajectory)?;
+            let mut file = file.into_inner()?;
+            file.rewind()?;
+            Ok(file)
+        });
+        Ok(pieces(written.await?))
+    }
+
+    async fn about(
+        &self,
+        evolution_id: &str,
+        iteration: u32,
+        role: Role,
+        attempt: u32,
+    ) -> Result<About> {
         let row = self.store.evolution(evolution_id).await?;
         let run = self.store.run(&row.run_id).await?;
         let agent = run
@@ -87,7 +161,7 @@ impl Engine {
             ("role", role.name().into()),
             ("attempt", attempt.into()),
         ];
-        let about = About {
+        Ok(About {
             session: format!("{evolution_id}/{iteration}/{}/{attempt}", role.name()),
             harness: agent.harness.name().to_owned(),
             version: Some(version).filter(|version| !version.is_empty()),
@@ -97,11 +171,7 @@ impl Engine {
                 .map(|(name, value)| (name.to_owned(), value))
                 .into_iter()
                 .collect(),
-        };
-        let trajectory = swe_ci_base::blocking::blocking(move || {
-            Ok(atif(&about, &Exchange::parse_lines(&lines)?))
-        });
-        Ok(trajectory.await?)
+        })
     }
 
     /// Some messages of a step, and the matches of a text in all of them; of
@@ -141,7 +211,7 @@ impl Engine {
             attempts,
         };
         let page = move || Ok(all.page(of, &window));
-        Ok(swe_ci_base::blocking::blocking(page).await?)
+        Ok(blocking(page).await?)
     }
 
     async fn cached_messages(&self, step: &StepRow) -> Result<Arc<Messages>> {
@@ -150,9 +220,9 @@ impl Engine {
         let cache_key = (key.clone(), step.finished_at);
         let read = async {
             let lines = self.artifacts.get(&key).await?;
-            swe_ci_base::blocking::blocking(move || messages(&Lines::new(lines)?)).await
+            blocking(move || messages(&Lines::new(lines)?)).await
         };
-        Ok(self.recordings.of(cache_key, read).await?)
+        self.recordings.of(cache_key, read).await.map_err(typed)
     }
 
     /// The last one: an interrupted attempt is repeated under its number.

@@ -6,17 +6,14 @@ use std::pin::Pin;
 use bytes::Bytes;
 use flate2::Compression;
 use flate2::read::GzEncoder;
-use futures::Stream;
+use futures::{Stream, stream};
 use swe_ci_base::error::{Error, Result};
 use swe_ci_core::step::Role;
-use tokio::sync::mpsc;
-use tokio_stream::wrappers::ReceiverStream;
 
 use crate::Engine;
 
-/// Bytes of a piece, and how many pieces wait for a slow reader.
+/// The most bytes of a piece.
 const PIECE: usize = 64 << 10;
-const PIECES_WAITING: usize = 4;
 
 /// A file piece by piece: it never has to be in memory as a whole.
 pub type Pieces = Pin<Box<dyn Stream<Item = io::Result<Bytes>> + Send>>;
@@ -51,6 +48,22 @@ impl Engine {
             .await
     }
 
+    /// The whole output of one attempt at a step.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] when there is no such attempt, or it printed
+    /// nothing.
+    pub async fn log_file(
+        &self,
+        evolution_id: &str,
+        iteration: u32,
+        role: Role,
+        attempt: u32,
+    ) -> Result<Pieces> {
+        let key = self.log_key(evolution_id, iteration, role, attempt).await?;
+        Ok(pieces(self.artifacts.reader(&key).await?))
+    }
+
     async fn product(
         &self,
         evolution_id: &str,
@@ -80,27 +93,26 @@ impl Engine {
     }
 }
 
-/// Reads on a thread of its own, no faster than the stream is consumed.
-fn pieces(mut reader: impl Read + Send + 'static) -> Pieces {
-    let (sender, receiver) = mpsc::channel(PIECES_WAITING);
-    tokio::task::spawn_blocking(move || {
-        loop {
+/// Reads a piece when the stream is asked for it. No thread waits for a slow
+/// receiver: there are few, and everybody else needs them too.
+pub(super) fn pieces(reader: impl Read + Send + 'static) -> Pieces {
+    Box::pin(stream::unfold(Some(reader), |reader| async move {
+        let mut reader = reader?;
+        let read = tokio::task::spawn_blocking(move || {
             let mut piece = vec![0; PIECE];
-            let read = reader.read(&mut piece).map(|length| {
-                piece.truncate(length);
-                Bytes::from(piece)
-            });
-            if read.as_ref().is_ok_and(Bytes::is_empty) {
-                break;
-            }
-            let is_last = read.is_err();
-            let disconnected = sender.blocking_send(read).is_err();
-            if is_last || disconnected {
-                break;
-            }
+            let length = reader.read(&mut piece)?;
+            piece.truncate(length);
+            io::Result::Ok((Bytes::from(piece), reader))
+        });
+        match read
+            .await
+            .unwrap_or_else(|error| Err(io::Error::other(error)))
+        {
+            Ok((piece, _)) if piece.is_empty() => None,
+            Ok((piece, reader)) => Some((Ok(piece), Some(reader))),
+            Err(error) => Some((Err(error), None)),
         }
-    });
-    Box::pin(ReceiverStream::new(receiver))
+    }))
 }
 
 #[cfg(test)]
@@ -120,6 +132,17 @@ mod tests {
             let all = read(pieces(io::Cursor::new(bytes.clone()))).await.unwrap();
             assert!(all == bytes, "{length}");
         }
+    }
+
+    #[tokio::test]
+    async fn slow_receivers_keep_no_thread() {
+        // Tokio has 512 threads for blocking work.
+        let mut begun: Vec<Pieces> = (0..600).map(|_| pieces(io::repeat(1))).collect();
+        for pieces in &mut begun {
+            pieces.try_next().await.unwrap().unwrap();
+        }
+        tokio::task::spawn_blocking(|| ()).await.unwrap();
+        drop(begun);
     }
 
     #[tokio::test]

@@ -18,7 +18,8 @@ use swe_ci_store::{EvolutionRow, IterationRow, StepRow};
 use swe_ci_views::inspection::{ChangedTest, CodeChange, Inspection, KeptFiles, StepLog};
 use swe_ci_views::view::IterationDetail;
 
-use crate::Engine;
+use crate::heavy_reads::typed;
+use crate::{Engine, as_u32};
 
 /// The part of a step's log that a page shows.
 const TAIL_LINES: usize = 200;
@@ -60,8 +61,12 @@ impl Engine {
     ) -> Result<Inspection> {
         let rows = self.iteration_rows(evolution_id, iteration).await?;
         let detail = self.detail(&rows).await?;
+        let permit = self.heavy_reads.permit().await?;
         let changed = self.changed_tests(&detail, &rows).await;
-        let code = match self.change_of(&rows).await {
+        let logs = self.log_tails(&rows).await;
+        // The diff is a heavy read of its own.
+        drop(permit);
+        let code = match self.change_of(&rows).await? {
             CodeChange::Known(diff) => CodeChange::Known(diff.cut(PAGE_FILES, PAGE_BYTES)),
             other => other,
         };
@@ -71,7 +76,7 @@ impl Engine {
             code,
             changed,
             files: rows.files(),
-            logs: self.log_tails(&rows).await,
+            logs,
         })
     }
 
@@ -85,7 +90,7 @@ impl Engine {
     /// it.
     pub async fn code_change(&self, evolution_id: &str, iteration: u32) -> Result<CodeChange> {
         let rows = self.iteration_rows(evolution_id, iteration).await?;
-        Ok(self.change_of(&rows).await)
+        self.change_of(&rows).await
     }
 
     async fn detail(&self, rows: &IterationRows) -> Result<IterationDetail> {
@@ -123,23 +128,26 @@ impl Engine {
         Ok(document.requirements().to_vec())
     }
 
-    async fn change_of(&self, rows: &IterationRows) -> CodeChange {
+    async fn change_of(&self, rows: &IterationRows) -> Result<CodeChange> {
         let (before, row) = (rows.before.as_ref(), &rows.row);
         let recorded = |row: &IterationRow| !row.code.is_empty();
         if !recorded(row) || !before.is_none_or(recorded) {
-            return CodeChange::NotRecorded;
+            return Ok(CodeChange::NotRecorded);
         }
-        match self.diff(&rows.evolution, before, row).await {
-            Ok(diff) => CodeChange::Known(Diff {
+        let diff = self.diff(&rows.evolution, before, row).await;
+        match diff.map_err(typed) {
+            Ok(diff) => Ok(CodeChange::Known(Diff {
                 from: before.map_or(0, |row| row.iteration),
                 ..Diff::clone(&diff)
-            }),
+            })),
+            Err(busy @ Error::Busy) => Err(busy),
             Err(error) => {
+                let error = anyhow::Error::new(error);
                 let (evolution, iteration) = (&rows.evolution.id, row.iteration);
                 tracing::warn!(evolution, iteration, "no diff: {error:#}");
-                CodeChange::Unreadable(
+                Ok(CodeChange::Unreadable(
                     "The code of this iteration, or the code it was built upon, cannot be read on this server any more, or is too large to be compared.".into(),
-                )
+                ))
             }
         }
     }
@@ -157,7 +165,8 @@ impl Engine {
                 format!("{}@{}..{}", task.id, task.base_sha, task.target_sha)
             }
         };
-        let codes = async {
+        // It holds much across its awaits.
+        let codes = Box::pin(async {
             let artifacts = &self.artifacts;
             let before = match before {
                 Some(before) => artifacts.get_code_within(&before.code, MAX_CODE).await?,
@@ -165,7 +174,7 @@ impl Engine {
             };
             let after = artifacts.get_code_within(&after.code, MAX_CODE).await?;
             Ok((before, after))
-        };
+        });
         let ends = (start, after.code.clone());
         self.diffs.between(ends, codes).await
     }
@@ -230,10 +239,10 @@ impl Engine {
             return Vec::new();
         }
         let read = async {
-            let before = self.artifacts.get_within(&before, MAX_REPORT).await?;
-            let after = self.artifacts.get_within(&after, MAX_REPORT).await?;
+            // One after the other: a report takes much more memory as JSON.
+            let before = self.parsed_report(&before).await?;
+            let after = self.parsed_report(&after).await?;
             blocking(move || {
-                let (before, after) = (Report::parse(&before)?, Report::parse(&after)?);
                 let tests: Vec<&str> = tests.iter().map(String::as_str).collect();
                 Ok(ChangedTest::of(&tests, &before, &after))
             })
@@ -245,17 +254,18 @@ impl Engine {
         })
     }
 
+    async fn parsed_report(&self, key: &str) -> anyhow::Result<Report> {
+        let json = self.artifacts.get_within(key, MAX_REPORT).await?;
+        blocking(move || Ok(Report::parse(&json)?)).await
+    }
+
     async fn log_tails(&self, rows: &IterationRows) -> Vec<StepLog> {
         let mut tails = Vec::new();
         let logs = rows.steps.iter();
         for (step, key) in logs.filter_map(|step| Some((step, step.log.as_ref()?))) {
             // A missing log does not fail the page.
-            match self.artifacts.get(key).await {
-                Ok(log) => {
-                    let log = String::from_utf8_lossy(&log);
-                    let (role, attempt) = (step.role, step.attempt);
-                    tails.push(StepLog::of(role, attempt, &log, TAIL_LINES, TAIL_BYTES));
-                }
+            match self.log_tail(key, step.role, step.attempt).await {
+                Ok(tail) => tails.push(tail),
                 Err(error) => {
                     tracing::warn!(evolution = rows.evolution.id, "no log: {error:#}");
                 }
@@ -264,7 +274,32 @@ impl Engine {
         tails
     }
 
-    /// The whole output of one attempt at a step.
+    async fn log_tail(&self, key: &str, role: Role, attempt: u32) -> anyhow::Result<StepLog> {
+        let end = self.artifacts.last_lines(key, TAIL_BYTES).await?;
+        let text = String::from_utf8_lossy(&end.bytes);
+        let mut tail = StepLog::of(role, attempt, &text, TAIL_LINES, TAIL_BYTES);
+        tail.earlier = tail.earlier.saturating_add(as_u32(end.lines_before));
+        Ok(tail)
+    }
+
+    /// The end of the output of one attempt at a step, as much as pages show.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] when there is no such attempt, or it printed
+    /// nothing; [`Error::Busy`] when too many large files are being read.
+    pub async fn step_log_tail(
+        &self,
+        evolution_id: &str,
+        iteration: u32,
+        role: Role,
+        attempt: u32,
+    ) -> Result<StepLog> {
+        let key = self.log_key(evolution_id, iteration, role, attempt).await?;
+        let _permit = self.heavy_reads.permit().await?;
+        Ok(self.log_tail(&key, role, attempt).await?)
+    }
+
+    /// The whole output of one attempt at a step: up to 8 MiB.
     ///
     /// # Errors
     /// [`Error::NotFound`] when there is no such attempt, or it printed
@@ -276,12 +311,22 @@ impl Engine {
         role: Role,
         attempt: u32,
     ) -> Result<String> {
+        let key = self.log_key(evolution_id, iteration, role, attempt).await?;
+        let log = self.artifacts.get(&key).await.context("no log")?;
+        Ok(String::from_utf8_lossy(&log).into_owned())
+    }
+
+    pub(super) async fn log_key(
+        &self,
+        evolution_id: &str,
+        iteration: u32,
+        role: Role,
+        attempt: u32,
+    ) -> Result<String> {
         let step = self.find_step(evolution_id, iteration, role, attempt);
         let key = step.await?.and_then(|step| step.log);
         let what = format!("{} {attempt} of iteration {iteration}", role.name());
-        let key = key.ok_or_else(|| Error::not_found("log of the step", what))?;
-        let log = self.artifacts.get(&key).await.context("no log")?;
-        Ok(String::from_utf8_lossy(&log).into_owned())
+        key.ok_or_else(|| Error::not_found("log of the step", what))
     }
 }
 

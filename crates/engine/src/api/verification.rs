@@ -16,7 +16,7 @@ use swe_ci_core::metrics::Verdict;
 use swe_ci_core::outcomes::{Outcomes, TestList};
 use swe_ci_core::run::Limits;
 use swe_ci_grading::{Grading, grade};
-use swe_ci_sandbox::{ContainerSpec, Purpose, Sandbox};
+use swe_ci_sandbox::{ContainerSpec, Purpose};
 use swe_ci_store::{EvolutionRow, IterationRow, TaskRow};
 use swe_ci_views::account::AccountRole;
 use swe_ci_views::verification::{Difference, Verification, Verified, compare};
@@ -176,20 +176,17 @@ impl Engine {
         let purpose = Purpose::Preparation(format!("check of {what_for}"));
         let spec = ContainerSpec::new(&task.image, limits, purpose);
         let run = async {
-            let sandbox = self.docker.open(&spec).await?;
+            let container = self.sandbox().open(&spec).await?;
             let grading = Grading {
                 code: Arc::new(code),
                 base: Arc::new(base),
                 oracle: Arc::new(oracle),
                 limits,
             };
-            grade(sandbox.as_ref(), &grading, &mut |_| {}).await
+            grade(container.as_ref(), &grading, &mut |_| {}).await
         };
         let failed = || format!("the tests of {} could not be run again", task.id);
-        let run = match run.await {
-            Err(error) if error.blames_the_code() => return Ok(Err(error.to_string())),
-            run => run.with_context(failed)?,
-        };
+        let run = run.await.with_context(failed)?;
         Ok(run.result.map(|report| Outcomes::of(tests, &report)))
     }
 }

@@ -15,6 +15,7 @@ use swe_ci_core::diff::{Body, Coloured, Diff, FileChange, FileDiff, Words};
 
 use crate::as_u32;
 use crate::byte_cache::{ByteCache, Weighed};
+use crate::heavy_reads::HeavyReads;
 
 /// After this time the rest is compared less well: correctly, but with more
 /// changed lines than necessary.
@@ -32,8 +33,6 @@ const COLOURED_FOR: Duration = Duration::from_secs(1);
 const MOST_COLOURED: usize = LONGEST_MARKED;
 /// As in git: a NUL this early makes a file binary.
 const BINARY_CHECK_BYTES: usize = 8_000;
-/// Concurrent diffs: each holds two versions of the code.
-const AT_ONCE: usize = 2;
 const CACHE_BYTES: u64 = 32 << 20;
 const MAX_ENTRIES: usize = 1_024;
 
@@ -60,13 +59,12 @@ impl Weighed for Diff {
     }
 }
 
-impl Default for Diffs {
-    fn default() -> Self {
-        Self(ByteCache::new(MAX_ENTRIES, CACHE_BYTES, AT_ONCE))
-    }
-}
-
 impl Diffs {
+    /// Each diff is a heavy read: it holds two versions of the code.
+    pub fn new(reads: HeavyReads) -> Self {
+        Self(ByteCache::new(MAX_ENTRIES, CACHE_BYTES, reads))
+    }
+
     /// The diff between these ends; on a miss, `codes` provides the code before
     /// and after.
     pub async fn between(

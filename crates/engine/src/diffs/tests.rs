@@ -152,7 +152,7 @@ fn there_is_an_end_to_it() {
 
 #[tokio::test]
 async fn made_once() {
-    let diffs = Diffs::default();
+    let diffs = Diffs::new(HeavyReads::default());
     let ends = || ("a".to_owned(), "b".to_owned());
     let codes = async { Ok((tree(&[]), tree(&[("a.py", b"a\n")]))) };
     let made = diffs.between(ends(), codes).await.unwrap();

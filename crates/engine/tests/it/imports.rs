@@ -362,14 +362,17 @@ async fn an_image_that_was_given_back_comes_back() {
         "it was used just now"
     );
     let record = fixture.folder.path().join("data/images");
-    for entry in std::fs::read_dir(&record).unwrap().map(Result::unwrap) {
-        let long_ago = std::time::SystemTime::now() - std::time::Duration::from_hours(1);
-        let file = std::fs::File::options()
-            .write(true)
-            .open(entry.path())
-            .unwrap();
-        file.set_modified(long_ago).unwrap();
-    }
+    let make_old = || {
+        for entry in std::fs::read_dir(&record).unwrap().map(Result::unwrap) {
+            let long_ago = std::time::SystemTime::now() - std::time::Duration::from_hours(1);
+            let file = std::fs::File::options()
+                .write(true)
+                .open(entry.path())
+                .unwrap();
+            file.set_modified(long_ago).unwrap();
+        }
+    };
+    make_old();
     assert_eq!(engine.keep_within(u64::MAX).await.unwrap(), []);
     let evicted = engine.keep_within(0).await.unwrap();
     assert_eq!(evicted.len(), 1);
@@ -381,6 +384,15 @@ async fn an_image_that_was_given_back_comes_back() {
         run.evolution_list[0].ending,
         Some(swe_ci_core::step::Ending::Solved)
     );
+    assert_eq!(engine.disk_use().await.unwrap().images.unwrap().missing, 0);
+
+    // The images of finished runs are the ones that nothing else uses, and a
+    // check of the run needs them.
+    make_old();
+    assert_eq!(engine.keep_within(0).await.unwrap().len(), 1);
+    let id = &run.summary.run_id;
+    let verified = engine.verify(id, None, 1, &|_| ()).await.unwrap();
+    assert!(verified.holds(), "{verified:?}");
     assert_eq!(engine.disk_use().await.unwrap().images.unwrap().missing, 0);
 
     // Without any archive left it could not return, so it stays.

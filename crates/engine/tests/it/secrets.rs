@@ -179,7 +179,7 @@ impl MarkedRun {
     }
 
     async fn evidence(&mut self, log: &CapturedLog) -> Vec<Observation> {
-        let mut observations = self.answers().await;
+        let mut observations = Box::pin(self.answers()).await;
         for image in self.images().await {
             observations.push(docker(&["image", "inspect", &image]));
             observations.push(docker(&["history", "--no-trunc", &image]));

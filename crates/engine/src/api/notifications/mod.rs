@@ -191,7 +191,12 @@ impl Engine {
         let private = self.by().is(AccountRole::Admin) || self.config.private_endpoints;
         let wrong = |what: &str| Err(Error::Invalid(what.to_owned()));
         let must = "write the address of your receiver: https://, a host and a path, without user and password, of 2,000 characters or less";
-        let Ok(url) = Url::parse(text.trim()) else {
+        // The parser removes line ends, so that they would never be seen.
+        let text = text.trim();
+        if text.chars().any(char::is_control) {
+            return wrong(must);
+        }
+        let Ok(url) = Url::parse(text) else {
             return wrong(must);
         };
         let bare = url.username().is_empty() && url.password().is_none() && url.has_host();

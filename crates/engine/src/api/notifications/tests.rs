@@ -323,6 +323,8 @@ async fn accounts_have_receivers_on_the_open_internet_alone() {
         "ftp://hooks.example.org/",
         "hooks.example.org",
         "https://user:secret@hooks.example.org/",
+        "https://hooks.exam\nple.org/",
+        "https://hooks.example.org/\r\nx-evil: 1",
         "https://hooks.example.org/#part",
         &format!("https://hooks.example.org/{}", "x".repeat(2_000)),
     ] {

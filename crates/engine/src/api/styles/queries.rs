@@ -102,7 +102,8 @@ impl Engine {
         let (last, oracle) = last.zip(oracle).context("there is nothing to compare")?;
         let end = |version: &VersionStyle| format!("style/{}/{}", style.image, version.source);
         let ends = (end(oracle), end(last));
-        let codes = async {
+        // It holds much across its awaits.
+        let codes = Box::pin(async {
             let task = self.store.task_of_evolution(evolution).await?;
             let rows = self.store.iterations(&evolution.id).await?;
             let is_last =
@@ -112,7 +113,7 @@ impl Engine {
             let own = self.source_of_iteration(row).await?;
             let paths = || files.iter().take(SHOWN).map(|file| file.path.as_str());
             Ok((subset(&oracle, paths()), subset(&own, paths())))
-        };
+        });
         let diff = self.diffs.between(ends, codes).await?;
         Ok(Diff::clone(&diff))
     }
@@ -169,6 +170,7 @@ impl Engine {
         let row = self.store.code_style(METHOD, source, &style.image);
         let row = row.await?.ok_or_else(none)?;
         let changed = format!("{}.zst", changed_key(&base.source, source));
+        let _permit = self.heavy_reads.permit().await?;
         Ok(VersionFiles {
             files: self.get_json(&row.files).await?,
             changed: self.get_json(&changed).await?,

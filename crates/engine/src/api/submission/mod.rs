@@ -261,9 +261,9 @@ impl Engine {
                 errors.add(field, swe_ci_runner::provider_keys::missing(&own, &name));
                 continue;
             }
-            match keys.open(&chosen, &name).await {
+            match keys.check(&chosen, &name).await {
                 Err(Error::Invalid(why)) => errors.add(field, why),
-                opened => drop(opened?),
+                checked => checked?,
             }
         }
         Ok(chosen)

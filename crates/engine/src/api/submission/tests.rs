@@ -195,6 +195,26 @@ async fn a_run_uses_its_owners_keys_alone() {
 }
 
 #[tokio::test]
+async fn a_preview_is_no_use_of_a_key() {
+    let data = tempfile::tempdir().unwrap();
+    let operator = engine(data.path()).await;
+    let ada = operator.acting_for(account("ada", AccountRole::Submitter));
+    ada.set_key("acme", &"sk".into()).await.unwrap();
+    let used = async || ada.key_names().await.unwrap()[0].used_at.clone();
+    ada.preview(asking(PUBLIC, Some("acme"))).await.unwrap();
+    assert_eq!(used().await, None);
+    assert_eq!(wrong(&ada, asking(PUBLIC, Some("acme"))).await, [""; 0]);
+    assert_eq!(
+        used().await,
+        None,
+        "only a request to the provider is a use"
+    );
+    let keyring = Keyring::Account("ada".into());
+    ada.keys.open(&keyring, "acme").await.unwrap();
+    assert!(used().await.is_some());
+}
+
+#[tokio::test]
 async fn accounts_may_not_point_into_private_networks() {
     let data = tempfile::tempdir().unwrap();
     let operator = engine(data.path()).await;
