@@ -31,7 +31,7 @@ use swe_ci_base::blocking::blocking;
 use swe_ci_base::clock::ExcludedTime;
 use swe_ci_base::code::CodeTree;
 use swe_ci_base::digest::hex;
-use swe_ci_core::finding::{Finding, FindingKind, Grade};
+use swe_ci_core::finding::{Finding, FindingKind, Grade, tampering};
 use swe_ci_core::report::Report;
 use swe_ci_core::run::Limits;
 use swe_ci_sandbox::{
@@ -73,7 +73,8 @@ pub struct Grading {
 
 #[derive(Debug)]
 pub struct Graded {
-    /// The report, or why the code counts as collapsed.
+    /// The report, or why the code counts as collapsed: also where its findings
+    /// say that the test runner was tampered with.
     pub result: Result<Report, String>,
     /// The report as an artifact, if there was one.
     pub raw: Option<Vec<u8>>,
@@ -285,8 +286,12 @@ fn graded(
     findings.extend(equality);
     findings.extend(steering::findings(code, base, oracle));
     findings.extend(constructs::findings(code, base, oracle));
+    let result = match tampering(&findings) {
+        Some(why) => Err(why),
+        None => verdict.result,
+    };
     Graded {
-        result: verdict.result,
+        result,
         raw: verdict.raw,
         seconds,
         findings,

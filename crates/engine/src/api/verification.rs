@@ -11,7 +11,6 @@ use swe_ci_base::blocking::blocking;
 use swe_ci_base::clock::{now_ms, rfc3339};
 use swe_ci_base::code::CodeTree;
 use swe_ci_base::error::{Error, Result};
-use swe_ci_core::finding::tampering;
 use swe_ci_core::metrics::Verdict;
 use swe_ci_core::outcomes::{Outcomes, TestList};
 use swe_ci_core::run::Limits;
@@ -124,15 +123,12 @@ impl Engine {
         self.store.unmark(run_id, self.by()).await
     }
 
-    /// Every iteration with stored code, except where the test runner was
-    /// tampered with: its recorded collapse is no outcome of its tests.
+    /// Every iteration with stored code.
     async fn cases(&self, run_id: &str) -> Result<Vec<Case>> {
         let mut cases = Vec::new();
         for evolution in self.store.evolutions_of_run(run_id).await? {
             let rows = self.store.iterations(&evolution.id).await?;
-            let stored = rows
-                .into_iter()
-                .filter(|row| !row.code.is_empty() && tampering(&row.findings).is_none());
+            let stored = rows.into_iter().filter(|row| !row.code.is_empty());
             cases.extend(stored.map(|row| (evolution.clone(), row)));
         }
         Ok(cases)

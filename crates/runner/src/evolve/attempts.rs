@@ -6,7 +6,7 @@ use anyhow::Context;
 use swe_ci_base::blocking::blocking;
 use swe_ci_base::clock::now_ms;
 use swe_ci_base::code::CodeTree;
-use swe_ci_core::finding::{Finding, tampering};
+use swe_ci_core::finding::Finding;
 use swe_ci_core::metrics::Verdict;
 use swe_ci_core::outcomes::Outcomes;
 use swe_ci_core::report::Report;
@@ -252,12 +252,8 @@ impl Evolution<'_> {
             .into_iter()
             .chain(self.findings.clone())
             .collect();
-        let result = match tampering(&findings) {
-            Some(why) => Err(why),
-            None => run.result,
-        };
         let (before, tests) = (self.outcomes_of(at.code_of)?, &self.task.suite.tests);
-        let (outcomes, verdict, outcome) = match &result {
+        let (outcomes, verdict, outcome) = match &run.result {
             Ok(report) => {
                 let outcomes = Outcomes::of(tests, report);
                 let verdict = Verdict::Scored {
@@ -278,7 +274,7 @@ impl Evolution<'_> {
                 )
             }
         };
-        let collapse = result.err();
+        let collapse = run.result.err();
         let iteration = IterationRow {
             iteration: at.iteration,
             verdict,
