@@ -55,8 +55,7 @@ impl FetchFailure {
             text.contains(&format!("returned error: {status}"))
                 || text.contains(&format!("client error ({status}"))
         };
-        match UNREACHABLE.iter().any(|words| text.contains(words)) || BUSY.iter().any(|s| busy(&s))
-        {
+        match UNREACHABLE.iter().any(|words| text.contains(words)) || BUSY.iter().any(busy) {
             true => Self::Unreachable,
             false => Self::Repository,
         }

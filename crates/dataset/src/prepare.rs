@@ -142,7 +142,7 @@ impl TaskPreparation<'_> {
                 oracle: Arc::new(history.code(&target)?),
             })
         });
-        ends.await.map_err(PrepareError::of)
+        ends.await.map_err(|e| PrepareError::of(&e))
     }
 
     async fn load_image(&self, archive: &Path) -> Prepared<String> {
@@ -153,7 +153,7 @@ impl TaskPreparation<'_> {
         let space = self.image_cache.ensure_free_space(0).await;
         space.map_err(PrepareError::Platform)?;
         let engine_answers = self.sandbox.ping().await.is_ok();
-        Err(PrepareError::of_image(error, engine_answers))
+        Err(PrepareError::of_image(&error, engine_answers))
     }
 
     /// Runs the suite on one end of a task.
@@ -269,9 +269,9 @@ enum PrepareError {
 
 impl PrepareError {
     /// Why a task's files cannot be used.
-    fn of(error: anyhow::Error) -> Self {
+    fn of(error: &anyhow::Error) -> Self {
         let message = format!("{error:#}");
-        match is_machine_failure(&error) {
+        match is_machine_failure(error) {
             true => Self::Platform(Error::Unavailable(message)),
             false => Self::Task(message),
         }
@@ -279,7 +279,7 @@ impl PrepareError {
 
     /// Why an image cannot be loaded. Its archive is at fault only if the
     /// machine and the engine are well.
-    fn of_image(error: anyhow::Error, engine_answers: bool) -> Self {
+    fn of_image(error: &anyhow::Error, engine_answers: bool) -> Self {
         let message = format!("{error:#}");
         if !engine_answers || lost_engine(&message) || tells_of_machine_failure(&message) {
             return Self::Platform(Error::Unavailable(message));
@@ -343,7 +343,7 @@ mod tests {
     fn only_a_bad_archive_makes_a_task_unusable() {
         let check = |message: &str, engine_answers: bool, expect_task: bool| {
             let error = anyhow::anyhow!("{message}").context("a.tar.gz");
-            let fault = PrepareError::of_image(error, engine_answers);
+            let fault = PrepareError::of_image(&error, engine_answers);
             let is_task = matches!(fault, PrepareError::Task(_));
             assert_eq!(is_task, expect_task, "{message}");
         };
@@ -372,13 +372,13 @@ mod tests {
     #[test]
     fn a_full_disk_makes_no_task_unusable() {
         let full = anyhow::Error::new(std::io::Error::from_raw_os_error(28));
-        let fault = PrepareError::of(full.context("cannot unpack code.zip"));
+        let fault = PrepareError::of(&full.context("cannot unpack code.zip"));
         assert!(matches!(
             fault,
             PrepareError::Platform(Error::Unavailable(_))
         ));
         let damaged = anyhow::anyhow!("it is not a zip archive, or it is damaged");
-        assert!(matches!(PrepareError::of(damaged), PrepareError::Task(_)));
+        assert!(matches!(PrepareError::of(&damaged), PrepareError::Task(_)));
     }
 
     #[test]

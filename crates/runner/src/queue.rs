@@ -103,7 +103,7 @@ async fn evolve(
     claim: &Claim,
     interrupts: &Interrupts,
 ) -> Result<EvolveOutcome> {
-    match catch_panic(evolver.evolve(claim, worker, interrupts)).await {
+    match catch_panic(Box::pin(evolver.evolve(claim, worker, interrupts))).await {
         Ok(outcome) => outcome,
         Err(panic) => {
             let failed = evolver.record_failure(claim, worker, panic.into(), interrupts);

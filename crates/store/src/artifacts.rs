@@ -186,6 +186,7 @@ mod tests {
         let artifacts = Artifacts::in_folder(folder.path()).unwrap();
         let mut code = CodeTree::default();
         code.insert_file("a.py", "a = 1\n");
+        let code = Arc::new(code);
         let key = artifacts.put_code(&code).await.unwrap();
         let file = folder.path().join(&key);
         let whole = std::fs::read(&file).unwrap();
@@ -195,7 +196,7 @@ mod tests {
             let error = artifacts.get_code(&key).await.unwrap_err();
             assert!(error.to_string().contains("is damaged"), "{error:#}");
             assert_eq!(artifacts.put_code(&code).await.unwrap(), key);
-            assert_eq!(artifacts.get_code(&key).await.unwrap(), code);
+            assert_eq!(artifacts.get_code(&key).await.unwrap(), *code);
         }
     }
 

@@ -1,5 +1,9 @@
 //! Requests of the four protocols: those of harnesses pass, those that make the
 //! provider act do not.
+#![expect(
+    clippy::needless_pass_by_value,
+    reason = "the tables are made of `json!` values"
+)]
 
 use Protocol::{Chat, Gemini, Messages, Responses};
 use serde_json::json;

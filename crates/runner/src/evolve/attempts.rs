@@ -237,7 +237,7 @@ impl Evolution<'_> {
             oracle: self.oracle.clone(),
             limits: self.config.limits,
         };
-        let run = container.grade(&grading, &mut |line| log.line(line)).await;
+        let run = Box::pin(container.grade(&grading, &mut |line| log.line(line))).await;
         self.note_container(&container, at.role).await;
         let run = run?;
         let product = match run.raw {
