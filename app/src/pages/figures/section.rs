@@ -215,6 +215,7 @@ mod tests {
             series: Vec::new(),
             figures: Vec::new(),
             unscored: Vec::new(),
+            unranked: Vec::new(),
             published: ("default".into(), 100),
         }
     }
