@@ -63,7 +63,7 @@ pub struct RunConfig {
     pub budget: Budget,
     /// Lets the model's provider search, fetch and execute for the agent. Such
     /// a run is marked, and not ranked.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default)]
     pub allow_hosted_tools: bool,
 }
 

@@ -45,6 +45,10 @@ impl Test {
     fn outcome(&self) -> &str {
         self.category.as_deref().unwrap_or("passed")
     }
+
+    fn failed(&self) -> bool {
+        matches!(self.outcome(), "failed" | "error")
+    }
 }
 
 /// What a session came to.
@@ -192,6 +196,7 @@ impl Session {
     pub fn conclude(mut self, process_exit: Result<i64, String>) -> Verdict {
         let result = process_exit.and_then(|exit| self.checked(exit));
         if result.is_ok() {
+            self.weigh_exit_code();
             self.weigh_canaries();
         }
         let result = result.and_then(|()| self.report_of());
@@ -216,14 +221,21 @@ impl Session {
                 PytestExit::DidNotRun(code) => did_not_run(code),
             });
         };
-        if exit != process_exit {
-            return Err(format!(
-                "the report speaks of exit code {exit}, the process ended with {process_exit}"
-            ));
-        }
         match PytestExit::from_code(exit) {
-            PytestExit::Ran => Ok(()),
-            PytestExit::DidNotRun(code) => Err(did_not_run(code)),
+            PytestExit::Ran if process_exit == 0 => Ok(()),
+            PytestExit::DidNotRun(code) if process_exit == code => Err(did_not_run(code)),
+            _ => Err(format!(
+                "the report speaks of exit code {exit}, the process ended with {process_exit}"
+            )),
+        }
+    }
+
+    /// pytest ends with 0 if nothing failed, and with 1 otherwise.
+    fn weigh_exit_code(&mut self) {
+        let failed = self.tests.values().filter(|test| test.failed()).count();
+        if self.exit == Some(0) && failed > 0 {
+            let text = format!("pytest ended with exit code 0 although {failed} tests failed");
+            self.tampered(FindingKind::Report, text);
         }
     }
 
@@ -263,10 +275,7 @@ impl Session {
         if self.tests.is_empty() {
             return Err(did_not_run(5));
         }
-        let failed = self
-            .tests
-            .values()
-            .any(|test| matches!(test.outcome(), "failed" | "error"));
+        let failed = self.tests.values().any(Test::failed);
         let raw = json!({
             "exitcode": i32::from(failed),
             "duration": self.seconds,
@@ -375,7 +384,7 @@ mod tests {
             }
             let shadowed = Vec::new();
             self.tell(Frame::End { exit, shadowed });
-            self.session.conclude(Ok(exit))
+            self.session.conclude(Ok(0))
         }
     }
 
@@ -452,6 +461,12 @@ mod tests {
             told.tell(Frame::Patched { what, test });
         };
         check(&patched, FindingKind::Report);
+        let unsaid = |told: &mut Told| {
+            let shadowed = Vec::new();
+            told.test("tests/test_a.py::two", "failed");
+            told.tell(Frame::End { exit: 0, shadowed });
+        };
+        check(&unsaid, FindingKind::Report);
     }
 
     #[test]
@@ -476,7 +491,8 @@ mod tests {
         };
         check(None, 0, "ended before their end");
         check(None, 137, "memory ran out");
-        check(Some(0), 1, "speaks of exit code 0");
+        check(Some(1), 1, "speaks of exit code 1");
+        check(Some(2), 0, "speaks of exit code 2");
         check(Some(2), 2, "could not be imported");
         let nothing = Told::new();
         let why = nothing.end(1).result.unwrap_err();

@@ -27,7 +27,7 @@ pub fn session(input: &[u8], tests: &[(&str, &str)]) -> Option<Vec<u8>> {
             "category": outcome, "text": "", "seconds": 0.1,
         }));
     }
-    let exit = exit_code(tests);
+    let exit = i64::from(tests.iter().any(|(_, outcome)| *outcome == "failed"));
     frames.push(serde_json::json!({"kind": "finish", "seconds": 0.5}));
     frames.push(serde_json::json!({"kind": "end", "exit": exit, "shadowed": []}));
     let numbered = frames.iter().zip(0..);
@@ -35,9 +35,4 @@ pub fn session(input: &[u8], tests: &[(&str, &str)]) -> Option<Vec<u8>> {
         .map(|(frame, n)| sealed(&key, n, &frame.to_string()))
         .collect();
     Some(printed.into_bytes())
-}
-
-/// pytest's exit code for tests of these outcomes.
-pub fn exit_code(tests: &[(&str, &str)]) -> i64 {
-    i64::from(tests.iter().any(|(_, outcome)| *outcome == "failed"))
 }

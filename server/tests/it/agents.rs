@@ -245,9 +245,14 @@ async fn cost_is_a_column() {
         .await;
     let csv = csv.text();
     let mut table = csv.split("\r\n");
-    assert!(table.next().unwrap().ends_with(",counts_only,cost_usd"));
-    assert!(table.next().unwrap().ends_with(",false,0.121500"));
-    assert!(table.next().unwrap().ends_with(",false,"), "no prices");
+    assert!(
+        table
+            .next()
+            .unwrap()
+            .ends_with(",counts_only,unranked,cost_usd")
+    );
+    assert!(table.next().unwrap().ends_with(",false,,0.121500"));
+    assert!(table.next().unwrap().ends_with(",false,,"), "no prices");
     let model = body(&app.get("/models/Juniper").await);
     assert!(
         model.contains("data-label=\"Cost\" class=\"number\">$0.12<"),

@@ -219,7 +219,7 @@ fn honest(exec: &Exec, files: &mut FakeFiles, _call: usize) -> Result<Exit, Sand
             .map(|(id, outcome)| (id.as_str(), *outcome));
         let printed = testing::session(&files[STDIN], &tests).unwrap();
         files.insert(STDOUT.into(), printed);
-        return Ok(Exit::Code(testing::exit_code(&tests)));
+        return Ok(Exit::Code(0));
     }
     if script.contains("requirement.xml") {
         assert!(
