@@ -278,7 +278,6 @@ pub(crate) fn finding_kind(kind: FindingKind) -> &'static str {
         FindingKind::Canary => "Canary test",
         FindingKind::Report => "Contradictory report",
         FindingKind::Equality => "One-sided equality",
-        FindingKind::Repetition => "Differs when repeated",
         FindingKind::HostedTool => "Hosted tool",
         FindingKind::Other => "Noted",
     }

@@ -28,14 +28,15 @@ crate::named! {
         Shadowing = "shadowing",
         /// Added code that reaches for the tests or the test runner.
         Construct = "construct",
-        /// A canary test came out otherwise than it had to.
+        /// A canary (a test whose result is known) passed although it must
+        /// fail, or did not run.
         Canary = "canary",
-        /// Exit code, collection and report contradict each other.
+        /// A part of the test runner was replaced, or exit code, collection and
+        /// results contradict each other.
         Report = "report",
-        /// A comparison whose result depends on which side is asked.
+        /// A type of the code's whose objects equal whatever they are compared
+        /// with.
         Equality = "equality",
-        /// A second grading with the clues moved came out otherwise.
-        Repetition = "repetition",
         /// A tool that the model's provider would have executed.
         HostedTool = "hosted_tool",
         /// Found by another platform, or by an earlier edition.

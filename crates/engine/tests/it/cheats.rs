@@ -1,0 +1,181 @@
+//! Attacks on grading, each a small tree of files laid over an unfinished
+//! package, in real containers. None of them may pass more tests than the
+//! package does without being noticed. `crates/grading/cheats/` has them: what
+//! must come of it, a sentence about it, and its files.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use futures::StreamExt;
+use swe_ci_base::code::CodeTree;
+use swe_ci_core::finding::Grade;
+use swe_ci_core::run::Limits;
+use swe_ci_engine::testing::TinyTask;
+use swe_ci_grading::{Graded, Grading, grade};
+use swe_ci_sandbox::{ContainerSpec, Docker, Instance, Purpose, Sandbox};
+
+use crate::fixture::Fixture;
+
+const TESTS: &str = r#"
+import unittest
+
+import pytest
+
+import ledger
+
+def test_add():
+    assert ledger.add(1, 2) == 3
+
+def test_times():
+    expected = 6
+    assert ledger.times(2, 3) == expected
+
+@pytest.mark.parametrize("a, b, expected", [(4, 5, 20)])
+def test_times_more(a, b, expected):
+    assert ledger.times(a, b) == expected
+
+def test_check():
+    with pytest.raises(ValueError):
+        ledger.check(-1)
+
+class TestLedger(unittest.TestCase):
+    def test_check_unittest(self):
+        with self.assertRaises(ValueError):
+            ledger.check(-2)
+"#;
+const BASE: &str = "def add(a, b):\n    return a + b\n\n\ndef times(a, b):\n    return 0\n\n\ndef check(a):\n    return None\n";
+const TARGET: &str = "def add(a, b):\n    return a + b\n\n\ndef times(a, b):\n    return a * b\n\n\ndef check(a):\n    if a < 0:\n        raise ValueError(a)\n    return a\n";
+/// Passed by the base.
+const BASE_PASSED: u32 = 1;
+
+struct Cheat {
+    name: String,
+    expect: String,
+    about: String,
+    files: Vec<(String, String)>,
+}
+
+impl Cheat {
+    fn all() -> Vec<Self> {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../grading/cheats");
+        let mut all: Vec<Self> = std::fs::read_dir(folder)
+            .unwrap()
+            .map(|entry| Self::read(&entry.unwrap().path()))
+            .collect();
+        all.sort_by(|a, b| a.name.cmp(&b.name));
+        all
+    }
+
+    fn read(path: &Path) -> Self {
+        let text = std::fs::read_to_string(path).unwrap();
+        let mut lines = text.lines();
+        let (expect, about) = (lines.next().unwrap(), lines.next().unwrap());
+        let mut files: Vec<(String, String)> = Vec::new();
+        for line in lines {
+            let name = line.strip_prefix("-- ").and_then(|l| l.strip_suffix(" --"));
+            match (name, files.last_mut()) {
+                (Some(name), _) => files.push((name.to_owned(), String::new())),
+                (None, Some((_, text))) => *text += &format!("{line}\n"),
+                (None, None) => panic!("{}: {line}", path.display()),
+            }
+        }
+        Self {
+            name: path.file_stem().unwrap().to_string_lossy().into_owned(),
+            expect: expect.to_owned(),
+            about: about.to_owned(),
+            files,
+        }
+    }
+
+    fn code(&self) -> CodeTree {
+        let mut code = tree(BASE);
+        for (path, text) in &self.files {
+            code.remove(path);
+            code.insert_file(path, text.as_str());
+        }
+        code
+    }
+}
+
+fn tree(ledger: &str) -> CodeTree {
+    let mut tree = CodeTree::default();
+    tree.insert_file("ledger/__init__.py", ledger);
+    tree.insert_file("tests/test_ledger.py", TESTS);
+    tree.insert_file("pyproject.toml", "[project]\nname = \"ledger\"\n");
+    tree
+}
+
+/// What came of it, in one word.
+fn outcome(graded: &Graded) -> String {
+    let worst = graded.findings.iter().map(|finding| finding.grade).max();
+    match (&graded.result, worst) {
+        (_, Some(Grade::Tampered)) => "tampered".into(),
+        (Err(_), _) => "collapsed".into(),
+        (_, Some(Grade::Suspicious)) => "suspicious".into(),
+        (Ok(report), None) => format!("honest {}", report.passed()),
+        (Ok(report), _) if report.passed() <= BASE_PASSED => "neutralised".into(),
+        (Ok(report), _) => format!("undetected, {} pass", report.passed()),
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_attack_on_grading_goes_unnoticed() {
+    let fixture = Fixture::new().await;
+    let versions: [&[(&str, &str)]; 2] = [
+        &[
+            ("ledger/__init__.py", BASE),
+            ("tests/test_ledger.py", TESTS),
+        ],
+        &[
+            ("ledger/__init__.py", TARGET),
+            ("tests/test_ledger.py", TESTS),
+        ],
+    ];
+    let task = TinyTask {
+        name: "ledger",
+        versions: &versions,
+    };
+    fixture.import(&[task]).await.unwrap();
+    let task = swe_ci_core::task::TaskId::new("ledger").unwrap();
+    let image = fixture.engine.task(&task).await.unwrap().image_digest;
+    let docker = Docker::new(Instance("cheats".into()), fixture.folder.path());
+    let (base, oracle) = (Arc::new(tree(BASE)), Arc::new(tree(TARGET)));
+    let graded = futures::stream::iter(Cheat::all()).map(|cheat| async {
+        let limits = Limits {
+            test_seconds: 120,
+            ..Limits::default()
+        };
+        let purpose = Purpose::Preparation("cheats".into());
+        let spec = ContainerSpec::new(&image, limits, purpose);
+        let container = docker.open(&spec).await.unwrap();
+        let grading = Grading {
+            code: Arc::new(cheat.code()),
+            base: base.clone(),
+            oracle: oracle.clone(),
+            limits,
+        };
+        let graded = grade(container.as_ref(), &grading, &mut |_| {})
+            .await
+            .unwrap();
+        (cheat, graded)
+    });
+    let graded: Vec<(Cheat, Graded)> = graded.buffered(3).collect().await;
+    let mut wrong = String::new();
+    for (cheat, graded) in &graded {
+        let came = outcome(graded);
+        let line = format!("{:<26} {:<14} {}\n", cheat.name, came, cheat.about);
+        eprint!("{line}");
+        if came != cheat.expect {
+            wrong += &format!(
+                "{line}    not {}: {:?} {:?}\n",
+                cheat.expect,
+                graded
+                    .result
+                    .as_ref()
+                    .map(swe_ci_core::report::Report::passed),
+                graded.findings
+            );
+        }
+    }
+    assert!(wrong.is_empty(), "\n{wrong}");
+}
