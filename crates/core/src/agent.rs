@@ -1,8 +1,8 @@
 //! The configuration of the architect and the programmer: a harness (the agent
 //! program), the endpoint of its model, and a budget.
 
+use core::net::Ipv6Addr;
 use std::fmt;
-use std::net::Ipv6Addr;
 
 use serde::{Deserialize, Serialize};
 
