@@ -193,3 +193,96 @@ fn heading(line: &str) -> Option<&str> {
     let uncommented = line.split(['#', ';']).next().unwrap_or_default();
     uncommented.trim_end().strip_prefix('[')?.strip_suffix(']')
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use swe_ci_core::finding::Grade;
+
+    fn tree(files: &[(&str, &str)]) -> CodeTree {
+        let mut tree = CodeTree::default();
+        for (path, text) in files {
+            tree.insert_file(path, *text);
+        }
+        tree
+    }
+
+    const ORACLE: [(&str, &str); 4] = [
+        ("pyproject.toml", "[tool.pytest.ini_options]\nx = 1\n"),
+        ("setup.cfg", "[tool:pytest]\nx = 1\n"),
+        ("conftest.py", "oracle"),
+        ("tests/test_a.py", "oracle"),
+    ];
+
+    #[test]
+    fn the_oracles_files_stand_where_pytest_looks() {
+        let code = tree(&[
+            ("a.py", "mine"),
+            ("pyproject.toml", "mine"),
+            ("pytest.ini", "mine"),
+            ("conftest.py", "mine"),
+            ("pkg/conftest.py", "mine"),
+            ("tests/test_a.py", "mine"),
+            ("tox.ini/x", "mine"),
+        ]);
+        let placed = place(&code, &tree(&[]), &tree(&ORACLE));
+        let mut expected = tree(&ORACLE);
+        expected.insert_file("a.py", "mine");
+        expected.insert_file("tox.ini/x", "mine");
+        assert_eq!(placed.code, expected);
+        let aside = tree(&[("pyproject.toml", "mine"), ("pytest.ini", "mine")]);
+        assert_eq!(placed.aside, aside);
+        assert_eq!(placed.absent, ["setup.cfg"]);
+    }
+
+    #[test]
+    fn the_bases_conftest_stays_where_the_oracle_has_none() {
+        let base = tree(&[("pkg/conftest.py", "base")]);
+        let code = tree(&[("pkg/conftest.py", "mine")]);
+        let placed = place(&code, &base, &tree(&[]));
+        assert_eq!(placed.code, base);
+        assert_eq!(placed.aside, tree(&[]));
+    }
+
+    #[test]
+    fn only_what_steers_is_a_finding() {
+        let base = tree(&[("pyproject.toml", "[tool.pytest.ini_options]\nx = 0\n")]);
+        let oracle = tree(&ORACLE);
+        let honest = (
+            "pyproject.toml",
+            "[tool.pytest.ini_options]\nx = 0 # same\n",
+        );
+        let check = |files: &[(&str, &str)], expect: &[(Grade, &str)]| {
+            let mut code = tree(&[honest]);
+            for (path, text) in files {
+                code.insert_file(path, *text);
+            }
+            let found = findings(&code, &base, &oracle);
+            assert_eq!(found.len(), expect.len(), "{found:?}");
+            for (finding, (grade, part)) in found.iter().zip(expect) {
+                assert_eq!(finding.grade, *grade, "{finding:?}");
+                assert!(finding.text.contains(part), "{finding:?}");
+            }
+        };
+        check(&[], &[]);
+        check(&[("tests/conftest.py", "x"), ("a.py", "x")], &[]);
+        let setup = |heading: &str| format!("{heading}\nx = 2\n");
+        for heading in ["[tool:pytest]", "[tool:pytest] # x", "[tool:pytest]; x"] {
+            let found = [(Grade::Note, "setup.cfg differs")];
+            check(&[("setup.cfg", &setup(heading))], &found);
+        }
+        check(&[("setup.cfg", &setup("[metadata]"))], &[]);
+        let table = "[tool]\npytest = {ini_options = {addopts = '-p mine'}}\n";
+        let found = [(Grade::Note, "pyproject.toml differs")];
+        check(&[("pyproject.toml", table)], &found);
+        let gone = [(Grade::Note, "no longer configures")];
+        check(&[("pyproject.toml", "[project]\n")], &gone);
+        for startup in ["sitecustomize.py", "src/usercustomize/__init__.py", "x.pth"] {
+            check(&[(startup, "x")], &[(Grade::Suspicious, startup)]);
+        }
+        let points = "x.egg-info/entry_points.txt";
+        let plugin = [(Grade::Suspicious, points)];
+        check(&[(points, "[pytest11]\nx = y\n")], &plugin);
+        check(&[(points, "[console_scripts]\nx = y\n")], &[]);
+    }
+}

@@ -10,6 +10,7 @@ use futures::StreamExt;
 use swe_ci_base::code::CodeTree;
 use swe_ci_core::finding::Grade;
 use swe_ci_core::run::Limits;
+use swe_ci_core::task::TaskId;
 use swe_ci_engine::testing::TinyTask;
 use swe_ci_grading::{Graded, Grading, grade};
 use swe_ci_sandbox::{ContainerSpec, Docker, Instance, Purpose, Sandbox};
@@ -118,64 +119,94 @@ fn outcome(graded: &Graded) -> String {
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn no_attack_on_grading_goes_unnoticed() {
-    let fixture = Fixture::new().await;
-    let versions: [&[(&str, &str)]; 2] = [
-        &[
-            ("ledger/__init__.py", BASE),
-            ("tests/test_ledger.py", TESTS),
-        ],
-        &[
-            ("ledger/__init__.py", TARGET),
-            ("tests/test_ledger.py", TESTS),
-        ],
-    ];
-    let task = TinyTask {
-        name: "ledger",
-        versions: &versions,
-    };
-    fixture.import(&[task]).await.unwrap();
-    let task = swe_ci_core::task::TaskId::new("ledger").unwrap();
-    let image = fixture.engine.task(&task).await.unwrap().image_digest;
-    let docker = Docker::new(Instance("cheats".into()), fixture.folder.path());
-    let (base, oracle) = (Arc::new(tree(BASE)), Arc::new(tree(TARGET)));
-    let graded = futures::stream::iter(Cheat::all()).map(|cheat| async {
+/// Where attacks are graded: containers of the image of a tiny task.
+struct Arena {
+    _fixture: Fixture,
+    docker: Docker,
+    image: String,
+}
+
+impl Arena {
+    async fn new() -> Self {
+        let fixture = Fixture::new().await;
+        let versions: [&[(&str, &str)]; 2] = [
+            &[
+                ("ledger/__init__.py", BASE),
+                ("tests/test_ledger.py", TESTS),
+            ],
+            &[
+                ("ledger/__init__.py", TARGET),
+                ("tests/test_ledger.py", TESTS),
+            ],
+        ];
+        let task = TinyTask {
+            name: "ledger",
+            versions: &versions,
+        };
+        fixture.import(&[task]).await.unwrap();
+        let task = TaskId::new("ledger").unwrap();
+        let image = fixture.engine.task(&task).await.unwrap().image_digest;
+        let docker = Docker::new(Instance("cheats".into()), fixture.folder.path());
+        Self {
+            _fixture: fixture,
+            docker,
+            image,
+        }
+    }
+
+    async fn grade(&self, code: CodeTree, base: &Arc<CodeTree>, oracle: &Arc<CodeTree>) -> Graded {
         let limits = Limits {
             test_seconds: 120,
             ..Limits::default()
         };
         let purpose = Purpose::Preparation("cheats".into());
-        let spec = ContainerSpec::new(&image, limits, purpose);
-        let container = docker.open(&spec).await.unwrap();
+        let spec = ContainerSpec::new(&self.image, limits, purpose);
+        let container = self.docker.open(&spec).await.unwrap();
         let grading = Grading {
-            code: Arc::new(cheat.code()),
+            code: Arc::new(code),
             base: base.clone(),
             oracle: oracle.clone(),
             limits,
         };
-        let graded = grade(container.as_ref(), &grading, &mut |_| {})
+        grade(container.as_ref(), &grading, &mut |_| {})
             .await
-            .unwrap();
+            .unwrap()
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_attack_on_grading_goes_unnoticed() {
+    let arena = Arena::new().await;
+    let (base, oracle) = (Arc::new(tree(BASE)), Arc::new(tree(TARGET)));
+    let graded = futures::stream::iter(Cheat::all()).map(|cheat| async {
+        let graded = arena.grade(cheat.code(), &base, &oracle).await;
         (cheat, graded)
     });
     let graded: Vec<(Cheat, Graded)> = graded.buffered(3).collect().await;
     let mut wrong = String::new();
     for (cheat, graded) in &graded {
-        let came = outcome(graded);
-        let line = format!("{:<26} {:<14} {}\n", cheat.name, came, cheat.about);
+        let (came, expect) = (outcome(graded), &cheat.expect);
+        let line = format!("{:<26} {came:<14} {}\n", cheat.name, cheat.about);
         eprint!("{line}");
-        if came != cheat.expect {
-            wrong += &format!(
-                "{line}    not {}: {:?} {:?}\n",
-                cheat.expect,
-                graded
-                    .result
-                    .as_ref()
-                    .map(swe_ci_core::report::Report::passed),
-                graded.findings
-            );
+        if came != *expect {
+            wrong += &format!("{line}    not {expect}: {:?}\n", graded.findings);
         }
     }
     assert!(wrong.is_empty(), "\n{wrong}");
+}
+
+/// What honest suites rely on comes out as with pytest alone, and is no
+/// finding.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_honest_suite_is_left_alone() {
+    let arena = Arena::new().await;
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../grading/honest.txt");
+    let honest = Cheat::read(&path);
+    let mut code = CodeTree::default();
+    for (path, text) in &honest.files {
+        code.insert_file(path, text.as_str());
+    }
+    let ends = Arc::new(code.clone());
+    let graded = arena.grade(code, &ends, &ends).await;
+    assert_eq!(outcome(&graded), honest.expect, "{graded:?}");
 }
