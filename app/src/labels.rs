@@ -255,7 +255,7 @@ pub(crate) fn current_step(evolution: &EvolutionView) -> Option<String> {
     ]))
 }
 
-/// What follows from a finding of this grade: a sentence, a tone.
+/// The consequence of a finding of this grade: a sentence, a tone.
 pub(crate) fn grade(grade: Grade) -> (&'static str, Tone) {
     match grade {
         Grade::Note => ("Worth knowing; without consequence", Tone::Plain),

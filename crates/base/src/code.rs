@@ -109,7 +109,7 @@ impl CodeTree {
         }
     }
 
-    /// What stands at a path.
+    /// The file or link at a path.
     pub fn entry(&self, path: &str) -> Option<&Entry> {
         self.entries.get(path)
     }
@@ -498,7 +498,7 @@ mod tests {
             &[(Regular, "code/a", "", 600), (Symlink, "code/b", "a", 0)],
             Ok(2),
         );
-        // What is no part of the code is skipped, up to a point.
+        // The reader skips files that are no part of the code, up to a point.
         check(
             &[
                 (Directory, "code/.git/", "", 0),

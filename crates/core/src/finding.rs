@@ -1,13 +1,12 @@
-//! What the platform noticed about the way an iteration's tests came to their
-//! result. Findings never change an outcome by themselves: their grade says
-//! what follows from them.
+//! Findings: facts about the way in which an iteration's tests came to their
+//! result. A finding never changes an outcome by itself: its grade decides.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
 crate::named! {
-    /// What follows from a finding, the least first.
+    /// The consequence of a finding, the least first.
     #[derive(PartialOrd, Ord)]
     pub enum Grade {
         /// Worth knowing. Honest work leaves such findings too.

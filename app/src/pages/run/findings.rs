@@ -1,4 +1,4 @@
-//! What was noticed about the run's tests, by grade, and the forms with which
+//! The findings about the run's tests, by grade, and the forms with which
 //! reviewers decide about what is suspicious.
 
 use std::cmp::Reverse;
