@@ -23,6 +23,7 @@ pub mod testing;
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
@@ -56,6 +57,9 @@ const BOOTSTRAP: [&str; 5] = [
     include_str!("bootstrap/equality.py"),
     include_str!("bootstrap/session.py"),
 ];
+/// The line with which the bootstrap ends its other output. The two streams
+/// arrive independently: the last frame may come before the last line of text.
+const END_OF_OUTPUT: &str = "<swe-ci: the tests have ended>";
 /// Reads the bootstrap from standard input: no file and no list of processes
 /// shows it.
 const READ_BOOTSTRAP: &str = "import sys; exec(compile(sys.stdin.buffer.read(\
@@ -143,6 +147,7 @@ struct Settings {
     put_back: Vec<String>,
     absent: Vec<String>,
     arguments: Vec<String>,
+    end_of_output: String,
 }
 
 /// Grades code in a fresh container.
@@ -234,14 +239,19 @@ async fn run(
     // A bootstrap that is gone does not read: its exit code tells.
     let _ = command.write(format!("{settings}\n").as_bytes()).await;
     let mut channel = Channel::new(key);
-    let mut lines = Lines::new(on_line);
+    let output_ended = AtomicBool::new(false);
+    let mut on_line = |line: &str| match line == END_OF_OUTPUT {
+        true => output_ended.store(true, Ordering::Relaxed),
+        false => on_line(line),
+    };
+    let mut lines = Lines::new(&mut on_line);
     let mut on_output = |output| {
         match output {
             Output::Stdout(bytes) => channel.push(&bytes, |frame| session.take(frame)),
             Output::Stderr(bytes) => lines.push(&bytes),
         }
         // A process that the tests left behind may hold the pipe open.
-        match session.is_over() {
+        match session.is_over(output_ended.load(Ordering::Relaxed)) {
             true => ControlFlow::Break(()),
             false => ControlFlow::Continue(()),
         }
@@ -311,6 +321,7 @@ fn settings(key: &[u8], placed: &steering::Placed, grading: &Grading) -> Setting
         own: own.into_iter().collect(),
         put_back: placed.aside.paths().map(str::to_owned).collect(),
         absent: placed.absent.clone(),
+        end_of_output: END_OF_OUTPUT.into(),
         arguments: ["-o", "addopts=", TESTS].map(str::to_owned).into(),
     }
 }

@@ -77,13 +77,14 @@ impl Session {
         }
     }
 
-    /// Whether no more output is wanted.
-    pub fn is_over(&self) -> bool {
-        self.exit.is_some() || self.overflow.is_some()
+    /// Whether no more output is wanted, given that the text beside the frames
+    /// has ended.
+    pub fn is_over(&self, output_ended: bool) -> bool {
+        self.overflow.is_some() || self.exit.is_some() && output_ended
     }
 
     pub fn take(&mut self, frame: Result<Frame, Foreign>) {
-        if self.is_over() {
+        if self.is_over(true) {
             return;
         }
         match frame {

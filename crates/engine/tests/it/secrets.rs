@@ -13,6 +13,7 @@ use std::time::Duration;
 use base64::Engine as _;
 use base64::prelude::{BASE64_STANDARD_NO_PAD, BASE64_URL_SAFE_NO_PAD};
 use futures::StreamExt;
+use memchr::memmem;
 use serde::Serialize;
 use swe_ci_core::agent::Protocol;
 use swe_ci_core::run::HarnessConfig;
@@ -180,11 +181,15 @@ impl MarkedRun {
 
     async fn evidence(&mut self, log: &CapturedLog) -> Vec<Observation> {
         let mut observations = Box::pin(self.answers()).await;
-        for image in self.images().await {
-            observations.push(docker(&["image", "inspect", &image]));
-            observations.push(docker(&["history", "--no-trunc", &image]));
-            observations.push(docker(&["save", &image]));
+        let images = self.images().await;
+        for image in &images {
+            observations.push(docker(&["image", "inspect", image]));
+            observations.push(docker(&["history", "--no-trunc", image]));
         }
+        // Together: each layer that they share is saved once.
+        let save = ["save"].into_iter();
+        let save: Vec<&str> = save.chain(images.iter().map(String::as_str)).collect();
+        observations.push(docker(&save));
         for layer in self.layers() {
             observations.push(volume(&layer.volume, &layer.digest));
         }
@@ -421,7 +426,7 @@ fn files(root: &Path, folder: &Path, observations: &mut Vec<Observation>) {
 }
 
 /// A text in every form in which it may appear.
-struct Needle(Vec<Vec<u8>>);
+struct Needle(Vec<memmem::Finder<'static>>);
 
 impl Needle {
     fn new(text: &str) -> Self {
@@ -450,7 +455,8 @@ impl Needle {
                 forms.push(form.split_off(if before > 0 { 4 } else { 0 }));
             }
         }
-        Self(forms.into_iter().map(String::into_bytes).collect())
+        let finder = |form: &String| memmem::Finder::new(form).into_owned();
+        Self(forms.iter().map(finder).collect())
     }
 
     /// The places that contain it, each once.
@@ -473,14 +479,7 @@ impl Needle {
     }
 
     fn is_in(&self, bytes: &[u8]) -> bool {
-        // Two bytes rule out nearly all places; images are large.
-        let mut begins = vec![false; 1 << 16];
-        let at = |pair: &[u8]| usize::from(pair[0]) << 8 | usize::from(pair[1]);
-        self.0.iter().for_each(|form| begins[at(form)] = true);
-        let mut pairs = bytes.windows(2).enumerate();
-        pairs.any(|(from, pair)| {
-            begins[at(pair)] && self.0.iter().any(|form| bytes[from..].starts_with(form))
-        })
+        self.0.iter().any(|form| form.find(bytes).is_some())
     }
 }
 

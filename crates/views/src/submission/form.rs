@@ -109,7 +109,8 @@ impl RunForm {
                     self.set_all(&format!("{name}{dot}{field}"), value);
                 }
             }
-            Value::Null | Value::Array(_) => {}
+            // A form sends no box that is not ticked.
+            Value::Null | Value::Array(_) | Value::Bool(false) => {}
             Value::String(text) => self.set(name, text),
             // JSON writes a whole price with a decimal.
             Value::Number(number) if number.is_f64() => {
