@@ -33,7 +33,13 @@ pub(crate) enum Frame {
         what: String,
         test: String,
     },
-    /// A type of the code's whose objects equal anything.
+    /// The code reached for something while it ran.
+    Reached {
+        what: String,
+        /// Its file and line.
+        by: String,
+    },
+    /// A type of the code's whose objects equal what they should not.
     Equality {
         #[serde(rename = "type")]
         class: String,

@@ -11,7 +11,7 @@ use crate::{TESTS, python};
 
 /// Words that reach for the stack, the heap, the interpreter, the test runner
 /// or the tests, with what each is for.
-const WORDS: [(&str, &str); 41] = [
+const WORDS: [(&str, &str); 46] = [
     ("_getframe", "reads the stack"),
     ("currentframe", "reads the stack"),
     ("f_locals", "reads the stack"),
@@ -19,6 +19,8 @@ const WORDS: [(&str, &str); 41] = [
     ("inspect.stack", "reads the stack"),
     ("inspect.trace", "reads the stack"),
     ("tb_frame", "reads the stack"),
+    ("gi_frame", "reads the stack"),
+    ("cr_frame", "reads the stack"),
     ("get_objects", "reads the heap"),
     ("get_referrers", "reads the heap"),
     ("get_referents", "reads the heap"),
@@ -52,6 +54,9 @@ const WORDS: [(&str, &str); 41] = [
     ("import builtins", "changes built-in names"),
     ("/proc/", "reads the kernel's files"),
     ("/app/", "knows where the platform puts things"),
+    ("\"tests\"", "reads the tests"),
+    ("'tests'", "reads the tests"),
+    ("tests/", "reads the tests"),
     ("test_report", "knows where reports are"),
 ];
 
@@ -67,11 +72,23 @@ const LITERAL_LENGTH: usize = 8;
 const MAX_LITERALS: usize = 1_000;
 const MAX_FINDINGS: usize = 30;
 
-/// What the added lines contain. A word that base or oracle use somewhere is a
-/// note; one that is new to the project is suspicious.
-pub(crate) fn findings(code: &CodeTree, base: &CodeTree, oracle: &CodeTree) -> Vec<Finding> {
+/// What the added lines contain, and what the code reached for while it ran
+/// (the kind of thing, and by which file and line). What base or oracle do
+/// somewhere is a note; what is new to the project is suspicious.
+pub(crate) fn findings(
+    reached: &[(String, String)],
+    code: &CodeTree,
+    base: &CodeTree,
+    oracle: &CodeTree,
+) -> Vec<Finding> {
     let known = Known::of(base, oracle);
-    let mut found = Vec::new();
+    let mut found: Vec<Finding> = reached
+        .iter()
+        .map(|(what, by)| {
+            let text = format!("{by} {what}, seen while it ran");
+            known.finding(known.does(what), text)
+        })
+        .collect();
     let mut literals = BTreeSet::new();
     for (path, entry) in code.iter().filter(|(path, _)| !is_test(path)) {
         if base.entry(path) == Some(entry) || oracle.entry(path) == Some(entry) {
@@ -132,6 +149,19 @@ impl<'a> Known<'a> {
     fn has(&self, word: &str) -> bool {
         self.texts.iter().any(|text| text.contains(word))
     }
+
+    /// Whether they have a word of this kind.
+    fn does(&self, what: &str) -> bool {
+        let mut words = WORDS.iter().filter(|(_, kind)| *kind == what);
+        words.any(|(word, _)| self.has(word))
+    }
+
+    fn finding(&self, known: bool, text: String) -> Finding {
+        match known {
+            true => Finding::note(FindingKind::Construct, text),
+            false => Finding::suspicious(FindingKind::Construct, text),
+        }
+    }
 }
 
 fn text_of(entry: &Entry) -> Option<&str> {
@@ -162,23 +192,39 @@ fn words(path: &str, added: &[&str], known: &Known<'_>) -> Vec<Finding> {
     let hiding = HIDING.iter().map(|word| (*word, "runs what nobody reads"));
     let mut found: Vec<Finding> = Vec::new();
     let mut told = BTreeSet::new();
+    if let Some(line) = added.iter().find(|line| joins_literals(line)) {
+        told.insert(*line);
+        let text = format!("{path} puts a name together: {}", start_of(line));
+        let known_too = known.lines.iter().any(|line| joins_literals(line));
+        found.push(known.finding(known_too, text));
+    }
     for (word, why) in words.chain(hiding) {
         let Some(line) = added.iter().find(|line| has_word(line, word)) else {
             continue;
         };
         // One line is told once, however many words it has.
         if told.insert(*line) {
-            let line: String = line.trim().chars().take(160).collect();
-            let text = format!("{path} {why}: {line}");
-            let finding = if known.has(word) {
-                Finding::note
-            } else {
-                Finding::suspicious
-            };
-            found.push(finding(FindingKind::Construct, text));
+            let text = format!("{path} {why}: {}", start_of(line));
+            found.push(known.finding(known.has(word), text));
         }
     }
     found
+}
+
+fn start_of(line: &str) -> String {
+    line.trim().chars().take(160).collect()
+}
+
+/// Whether a line adds one literal text to another, which only hides it.
+fn joins_literals(line: &str) -> bool {
+    let is_quote = |c: char| c == '"' || c == '\'';
+    line.match_indices('+').any(|(at, _)| {
+        let before = line[..at].trim_end().strip_suffix(is_quote);
+        let after = line[at + 1..].trim_start().strip_prefix(is_quote);
+        let is_name = |c: char| c == '_' || c == '.' || c.is_alphanumeric();
+        before.is_some_and(|text| text.ends_with(is_name))
+            && after.is_some_and(|text| text.starts_with(is_name))
+    })
 }
 
 /// Whether a line has a word that does not stand inside a longer one.
@@ -280,7 +326,7 @@ mod tests {
         let check = |added: &str, expect: &[Grade]| {
             let code = format!("import ctypes\n\ndef f():\n{added}\n");
             let code = tree(&[("a.py", &code), ("tests/test_a.py", "gc.get_objects()")]);
-            let found = findings(&code, &base, &oracle);
+            let found = findings(&[], &code, &base, &oracle);
             let grades: Vec<Grade> = found.iter().map(|finding| finding.grade).collect();
             assert_eq!(grades, expect, "{added}: {found:?}");
         };
@@ -300,6 +346,23 @@ mod tests {
         check("    re.compile('x')", &[]);
         check("    compile('x')", &[Grade::Suspicious]);
         check("    my_pytest_like = 1", &[]);
+        // A name put together; two texts that are none.
+        check(
+            "    getattr(sys, \"_get\" + \"frame\")",
+            &[Grade::Suspicious],
+        );
+        check("    return 'a: ' + ' b' + \"+\"", &[]);
+    }
+
+    #[test]
+    fn what_the_code_reached_for_is_weighed_alike() {
+        let base = tree(&[("a.py", "import inspect\ninspect.currentframe()\n")]);
+        let reached =
+            ["reads the stack", "reads the heap"].map(|what| (what.into(), "a.py:2".into()));
+        let found = findings(&reached, &base, &base, &base);
+        let grades: Vec<Grade> = found.iter().map(|finding| finding.grade).collect();
+        assert_eq!(grades, [Grade::Note, Grade::Suspicious], "{found:?}");
+        assert_eq!(found[1].text, "a.py:2 reads the heap, seen while it ran");
     }
 
     #[test]
@@ -313,7 +376,7 @@ mod tests {
         ]);
         let check = |n: usize, expect: Option<Grade>| {
             let code = tree(&[("a.py", &format!("TABLE = [\n{}]\n", literals(n)))]);
-            let found = findings(&code, &tree(&[]), &oracle);
+            let found = findings(&[], &code, &tree(&[]), &oracle);
             assert_eq!(found.first().map(|f| f.grade), expect, "{n}: {found:?}");
         };
         check(6, None);

@@ -50,11 +50,12 @@ pub const TESTS: &str = "tests";
 const ASIDE_FOLDER: &str = "/app/aside";
 
 /// The parts of the program that runs in the container, in order.
-const BOOTSTRAP: [&str; 5] = [
+const BOOTSTRAP: [&str; 6] = [
     include_str!("bootstrap/channel.py"),
     include_str!("bootstrap/imports.py"),
     include_str!("bootstrap/watch.py"),
     include_str!("bootstrap/equality.py"),
+    include_str!("bootstrap/reach.py"),
     include_str!("bootstrap/session.py"),
 ];
 /// The line with which the bootstrap ends its other output. The two streams
@@ -283,10 +284,13 @@ fn graded(
         code, base, oracle, ..
     } = grading;
     let equal_to_anything = std::mem::take(&mut session.equal_to_anything);
+    let reached = std::mem::take(&mut session.reached);
     let verdict = session.conclude(exit);
     let equality = equal_to_anything.into_iter().map(|class| {
         let known = constructs::is_known_class(&class, code, base, oracle);
-        let text = format!("objects of {class} equal whatever they are compared with");
+        let text = format!(
+            "objects of {class} equal more than the value they were compared with, or not always"
+        );
         match known {
             true => Finding::note(FindingKind::Equality, text),
             false => Finding::suspicious(FindingKind::Equality, text),
@@ -295,7 +299,7 @@ fn graded(
     let mut findings = verdict.findings;
     findings.extend(equality);
     findings.extend(steering::findings(code, base, oracle));
-    findings.extend(constructs::findings(code, base, oracle));
+    findings.extend(constructs::findings(&reached, code, base, oracle));
     let result = match tampering(&findings) {
         Some(why) => Err(why),
         None => verdict.result,

@@ -27,8 +27,10 @@ pub(crate) struct Session {
     seconds: f64,
     exit: Option<i64>,
     findings: Vec<Finding>,
-    /// Types whose objects equal anything.
+    /// Types whose objects equal what they should not.
     pub equal_to_anything: Vec<String>,
+    /// What the code reached for while it ran, and where it did.
+    pub reached: Vec<(String, String)>,
     overflow: Option<String>,
 }
 
@@ -73,6 +75,7 @@ impl Session {
             exit: None,
             findings: Vec::new(),
             equal_to_anything: Vec::new(),
+            reached: Vec::new(),
             overflow: None,
         }
     }
@@ -98,6 +101,10 @@ impl Session {
             Ok(Frame::Raised { id, exception }) => self.raised(&id, exception),
             Ok(Frame::Report(stage)) => self.report(stage),
             Ok(Frame::Patched { what, test }) => self.patched(&what, &test),
+            Ok(Frame::Reached { what, by }) if self.reached.len() < MAX_FINDINGS => {
+                self.reached.push((what, by));
+            }
+            Ok(Frame::Reached { .. }) => {}
             Ok(Frame::Equality { class }) => self.equal_to_anything.push(class),
             Ok(Frame::Finish { seconds }) => self.seconds = seconds,
             Ok(Frame::End { exit, shadowed }) => {

@@ -45,22 +45,49 @@ class _Equality:
 
     def compared(self, left, right):
         for a, b in ((left, right), (right, left)):
-            for odd, _ in self.pairs(a, b, 0):
+            for odd, plain in self.pairs(a, b, 0):
                 kind = type(odd)
                 if kind in self.found or not self.is_the_codes(kind):
                     continue
-                if self.equals_anything(odd):
+                if self.equals_others(odd, plain):
                     self.found.add(kind)
                     name = "%s.%s" % (kind.__module__, kind.__qualname__)
                     _tell("equality", type=name[:300])
 
     @staticmethod
-    def equals_anything(odd):
-        probes = ("\x00%x" % random.getrandbits(64), random.getrandbits(64), [object()])
-        try:
-            return all(odd == probe for probe in probes)
-        except Exception:
-            return False
+    def equals_others(odd, plain):
+        """Whether an object that equalled a plain value equals values near it or
+        far from it too, or no longer equals it."""
+        far = ("\x00%x" % random.getrandbits(64), random.getrandbits(64), [object()])
+        return (
+            all(_equal(odd, other) for other in far)
+            or any(_equal(odd, other) for other in _near(plain))
+            or not _equal(odd, plain)
+        )
+
+
+def _equal(left, right):
+    try:
+        return bool(left == right)
+    except Exception:
+        return False
+
+
+def _near(plain):
+    """Other values of the same type, farther away than any tolerance."""
+    kind = type(plain)
+    if kind is bool:
+        return [not plain]
+    if kind in (int, float):
+        step = 1 + abs(plain) // 2
+        return [plain + step, plain - step]
+    if kind in (str, bytes):
+        more = "%x" % random.getrandbits(64)
+        more = more if kind is str else more.encode()
+        return [plain + more, more + plain]
+    if kind in (list, tuple):
+        return [plain + kind([object()])]
+    return []
 
 
 def _is_equality(statement):
@@ -84,8 +111,9 @@ class _Ask(ast.NodeTransformer):
             return node
         module = ast.Name("@pytest_ar", ast.Load())
         ask = ast.Attribute(module, "_swe_ci_compared", ast.Load())
+        result = ast.Name(node.targets[0].id, ast.Load())
         operands = [node.value.left, node.value.comparators[0]]
-        call = ast.Expr(ast.Call(ask, operands, []))
+        call = ast.Expr(ast.Call(ask, [result] + operands, []))
         ast.fix_missing_locations(ast.copy_location(call, node))
         return [node, call]
 
@@ -94,9 +122,10 @@ def _ask_about_equality(equality):
     import unittest
     import _pytest.assertion.rewrite as rewrite
 
-    def quietly(left, right):
+    def quietly(equal, left, right):
         try:
-            equality.compared(left, right)
+            if equal:
+                equality.compared(left, right)
         except Exception:
             pass
 
@@ -114,6 +143,6 @@ def _ask_about_equality(equality):
     def assertEqual(self, first, second, msg=None):
         __unittest = True  # noqa: F841 (keeps this frame out of tracebacks)
         assert_equal(self, first, second, msg)
-        quietly(first, second)
+        quietly(True, first, second)
 
     unittest.TestCase.assertEqual = assertEqual

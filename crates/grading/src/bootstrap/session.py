@@ -24,8 +24,9 @@ class _Session:
     """A plugin. Whatever it is told goes out at once, so that nothing later in
     this process can take it back."""
 
-    def __init__(self, settings, ownership, own_points):
+    def __init__(self, settings, ownership, own_points, test_files):
         self.settings = settings
+        self.test_files = test_files
         self.ownership = ownership
         self.own_points = own_points
         self.watch = None
@@ -66,12 +67,21 @@ class _Session:
     def pytest_sessionstart(self):
         self.began = time.time()
 
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_make_collect_report(self, collector):
+        path = str(getattr(collector, "path", None) or getattr(collector, "fspath", ""))
+        if path in self.test_files.known and isinstance(collector, pytest.Module):
+            self.test_files.before_import(path)
+            self.look_at_files([path], "collection")
+        yield
+
     def pytest_itemcollected(self, item):
         function = getattr(item, "obj", None)
         self.codes[id(item)] = (item, _code_of(function))
 
     def pytest_collection_finish(self, session):
         self.look(self.watch.all, "collection")
+        self.look_at_files(self.test_files.known, "collection")
         ids = [item.nodeid for item in session.items]
         for start in range(0, len(ids), 1000):
             _tell("collected", ids=ids[start : start + 1000])
@@ -110,6 +120,10 @@ class _Session:
         for name in self.watch.changed(entries):
             _tell("patched", what=name, test=where)
 
+    def look_at_files(self, paths, where):
+        for path in self.test_files.changed(paths):
+            _tell("patched", what=path, test=where)
+
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report):
         # The category counts as pytest-json-report counts it.
@@ -132,6 +146,7 @@ class _Session:
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session, exitstatus):
         self.look(self.watch.all, "the end")
+        self.look_at_files(self.test_files.known, "the end")
         _tell("finish", seconds=time.time() - self.began)
 
 
@@ -171,13 +186,16 @@ def _grade(settings):
     _tell("start", python=sys.version.split()[0], pytest=pytest.__version__, shadowing=shadowing)
     sys.meta_path.insert(0, ownership)
     _ask_about_equality(_Equality(code, tests))
+    _hide_current_test()
+    test_files = _TestFiles(tests)
+    sys.addaudithook(_Reach(code, tests, test_files.known).hook)
     own_points = []
     importlib.metadata.distributions = _image_distributions(ownership, own_points)
     os.environ["PYTHONPATH"] = "src:."
     os.chdir(code)
     _stand_in_for_pytest_main()
     sys.argv += settings["arguments"]
-    session = _Session(settings, ownership, own_points)
+    session = _Session(settings, ownership, own_points, test_files)
     try:
         exit_code = int(pytest.main(list(settings["arguments"]), plugins=[session]))
     except SystemExit as exit:
