@@ -15,8 +15,8 @@ use swe_ci_base::{Say, files};
 use swe_ci_candidates::environment::distribution::Finder;
 use swe_ci_candidates::environment::python::BaseImages;
 use swe_ci_core::run::Limits;
-use swe_ci_core::task::TaskId;
-use swe_ci_dataset::{History, TaskLine, TaskPreparation};
+use swe_ci_core::task::{TaskId, TestCommand};
+use swe_ci_dataset::{History, TEST_COMMAND, TaskLine, TaskPreparation};
 use swe_ci_sandbox::host;
 use swe_ci_sandbox::images::BuildNetwork;
 use swe_ci_store::{CandidateRow, TaskRow};
@@ -171,6 +171,7 @@ impl Curator<'_> {
             image_cache: self.curations.image_cache,
             folders: self.curations.folders,
             repeats: self.plan.filter.repeats,
+            test_command: None,
             folder: &self.dataset(),
         };
         preparation.prepare(&line).await.map(Ok)
@@ -214,6 +215,7 @@ impl Curator<'_> {
                 column("commits", candidate.commits.to_string()),
                 column("span_days", format!("{:.1}", candidate.days)),
                 column("modified_lines", candidate.modified_lines.to_string()),
+                column(TEST_COMMAND, TestCommand::Platform.name().to_owned()),
             ],
         })
     }

@@ -20,6 +20,7 @@ use swe_ci_candidates::environment::recipe::{CODE, Recipe};
 use swe_ci_candidates::environment::repair::Repair;
 use swe_ci_core::outcomes::TestList;
 use swe_ci_core::run::Limits;
+use swe_ci_core::task::TestCommand;
 use swe_ci_grading::{Grading, grade};
 use swe_ci_sandbox::images::{BuildNetwork, ImageBuild, Images};
 use swe_ci_sandbox::{ContainerSpec, Purpose, Sandbox};
@@ -247,6 +248,8 @@ impl Builder<'_> {
             code: target.clone(),
             base: target.clone(),
             oracle: target,
+            command: TestCommand::Platform,
+            known_tests: None,
             limits,
         };
         let run = grade(sandbox.as_ref(), &grading, &mut on_line).await;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use futures::{StreamExt, TryStreamExt};
 use swe_ci_base::error::{Error, Result};
 use swe_ci_core::run::Limits;
-use swe_ci_core::task::TaskId;
+use swe_ci_core::task::{TaskId, TestCommand};
 use swe_ci_sandbox::image_cache::ImageCache;
 use swe_ci_sandbox::{Sandbox, host};
 use swe_ci_store::artifacts::Artifacts;
@@ -30,6 +30,9 @@ pub struct ImportOptions {
     pub only: Vec<TaskId>,
     /// Also prepare tasks again that are ready.
     pub again: bool,
+    /// How pytest is started for their tests; if absent, as the metadata file
+    /// says.
+    pub test_command: Option<TestCommand>,
 }
 
 impl Default for ImportOptions {
@@ -39,6 +42,7 @@ impl Default for ImportOptions {
             parallel: None,
             only: Vec::new(),
             again: false,
+            test_command: None,
         }
     }
 }
@@ -71,6 +75,7 @@ impl Importer<'_> {
             image_cache: self.image_cache,
             folders: self.folders,
             repeats: self.options.repeats,
+            test_command: self.options.test_command,
             folder,
         };
         let parallel = self.options.parallel;
@@ -115,11 +120,14 @@ impl Importer<'_> {
 
     async fn row(&self, preparation: &TaskPreparation<'_>, line: &TaskLine) -> Result<TaskRow> {
         let known = self.store.find_task(&line.task_id).await?;
+        let command = self.options.test_command;
+        let command = command.unwrap_or_else(|| line.test_command());
         let stays = |row: &TaskRow| {
             !self.options.again
                 && row.state == TaskState::Ready
                 && row.base_sha == line.base_sha
                 && row.target_sha == line.target_sha
+                && row.test_command == command
         };
         match known.filter(stays) {
             Some(row) => Ok(row),

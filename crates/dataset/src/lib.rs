@@ -21,7 +21,7 @@ use swe_ci_store::TaskRow;
 
 pub use history::{CommitInfo, History};
 pub use import::{ImportOptions, Importer};
-pub use metadata::TaskLine;
+pub use metadata::{TEST_COMMAND, TaskLine};
 pub use metadata::{read as read_metadata, table as metadata_table};
 pub use prepare::TaskPreparation;
 pub use source::{Download, ImportSource};

@@ -2,10 +2,13 @@
 
 use std::path::Path;
 
-use swe_ci_core::task::TaskId;
+use swe_ci_core::task::{TaskId, TestCommand};
 use swe_ci_store::{Suite, TaskRow};
 use swe_ci_views::preparation::Preparation;
 use swe_ci_views::view::TaskState;
+
+/// The column that says how pytest is started.
+pub const TEST_COMMAND: &str = "test_command";
 
 /// A line of the file. Unknown columns stay unchanged in `extra`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,6 +37,14 @@ impl TaskLine {
             .unwrap_or_else(|| self.repo_from_name().to_owned())
     }
 
+    /// The column `test_command`; the reference's without it, which the declared
+    /// gaps of the official dataset were counted with.
+    pub fn test_command(&self) -> TestCommand {
+        let column = self.extra.iter().find(|(name, _)| name == TEST_COMMAND);
+        let command = column.and_then(|(_, value)| TestCommand::from_name(value));
+        command.unwrap_or(TestCommand::Reference)
+    }
+
     /// A new row of which only this line is known.
     pub fn row(&self, state: TaskState) -> TaskRow {
         TaskRow {
@@ -45,6 +56,7 @@ impl TaskLine {
             image: String::new(),
             suite: Suite::none(),
             base_report: None,
+            test_command: self.test_command(),
             suite_seconds: 0.0,
             commits: 0,
             span_days: 0.0,
@@ -141,6 +153,11 @@ fn parse(bytes: &[u8]) -> Result<Vec<TaskLine>, String> {
             let why = |_| problem("test_gap", format!("`{text}` is not a count"));
             text.parse().map_err(why)
         });
+        let command = column(TEST_COMMAND).map(field).unwrap_or_default();
+        if !command.is_empty() && TestCommand::from_name(command).is_none() {
+            let why = format!("`{command}` is none of bare, reference, platform");
+            return Err(problem(TEST_COMMAND, why));
+        }
         tasks.push(TaskLine {
             task_id,
             base_sha: sha(field(base)).map_err(|e| problem("current_sha", e))?,

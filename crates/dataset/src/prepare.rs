@@ -12,12 +12,13 @@ use swe_ci_base::machine_failure::{is_machine_failure, tells_of_machine_failure}
 use swe_ci_candidates::{Change, Changes, Facts, changes, facts, unwatched};
 use swe_ci_core::report::Report;
 use swe_ci_core::run::Limits;
+use swe_ci_core::task::TestCommand;
 use swe_ci_grading::{Grading, grade};
 use swe_ci_sandbox::image_cache::ImageCache;
 use swe_ci_sandbox::{ContainerSpec, Purpose, Sandbox, SandboxError, host};
 use swe_ci_store::artifacts::Artifacts;
 use swe_ci_store::{Suite, TaskRow};
-use swe_ci_views::preparation::{Lines, LinesChanged, Preparation};
+use swe_ci_views::preparation::{Lines, LinesChanged, Preparation, TaskFinding};
 use swe_ci_views::view::TaskState;
 
 use super::{History, TaskFolders, TaskLine, base_report_key};
@@ -38,6 +39,8 @@ pub struct TaskPreparation<'a> {
     pub folders: &'a TaskFolders,
     /// How often to run the target's suite.
     pub repeats: u32,
+    /// Instead of what the metadata file says.
+    pub test_command: Option<TestCommand>,
     pub folder: &'a Path,
 }
 
@@ -57,6 +60,7 @@ impl TaskPreparation<'_> {
     /// failures of the platform are errors.
     pub async fn prepare(&self, line: &TaskLine) -> Result<TaskRow> {
         let mut row = line.row(TaskState::Ready);
+        row.test_command = self.test_command.unwrap_or(row.test_command);
         match self.fill(line, &mut row).await {
             Ok(()) => {}
             Err(PrepareError::Platform(error)) => return Err(error),
@@ -84,7 +88,12 @@ impl TaskPreparation<'_> {
             seconds.push(again.seconds);
             targets.push(again.report);
         }
-        let (tests, found) = Preparation::of(&targets, &base.report, line.declared_gap);
+        let (tests, mut found) = Preparation::of(&targets, &base.report, line.declared_gap);
+        if !first.dropped_options.is_empty() {
+            found.findings.push(TaskFinding::OptionsDropped {
+                options: first.dropped_options,
+            });
+        }
         if tests.is_empty() {
             return Err(PrepareError::Task(match targets.len() {
                 1 => "the target passes no test".into(),
@@ -168,6 +177,8 @@ impl TaskPreparation<'_> {
             code: code.clone(),
             base: ends.base.clone(),
             oracle: ends.oracle.clone(),
+            command: row.test_command,
+            known_tests: None,
             limits,
         };
         let spec = ContainerSpec::new(&row.image, limits, purpose);
@@ -188,6 +199,7 @@ impl TaskPreparation<'_> {
                 report,
                 raw: run.raw.unwrap_or_default(),
                 seconds: run.seconds,
+                dropped_options: run.dropped_options,
             }),
             Err(why) => {
                 let tail = last_lines.join("\n");
@@ -212,6 +224,7 @@ struct Tested {
     /// The report's bytes.
     raw: Vec<u8>,
     seconds: f64,
+    dropped_options: Vec<String>,
 }
 
 /// The target's licences as one SPDX expression.

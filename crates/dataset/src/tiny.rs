@@ -6,9 +6,9 @@ use std::path::Path;
 use anyhow::Context;
 use swe_ci_base::code::CodeTree;
 use swe_ci_base::files;
-use swe_ci_core::task::TaskId;
+use swe_ci_core::task::{TaskId, TestCommand};
 
-use super::{CommitInfo, TaskLine, metadata_file, write_history, write_metadata};
+use super::{CommitInfo, TEST_COMMAND, TaskLine, metadata_file, write_history, write_metadata};
 
 /// A task to create: the versions of its code, base first, target last.
 #[derive(Debug)]
@@ -51,7 +51,10 @@ fn write_task(
         base_sha: shas.first().cloned().context("a task needs versions")?,
         target_sha: shas.last().cloned().context("a task needs versions")?,
         declared_gap: None,
-        extra: vec![("repo_name".into(), format!("tiny/{}", task.name))],
+        extra: vec![
+            ("repo_name".into(), format!("tiny/{}", task.name)),
+            (TEST_COMMAND.into(), TestCommand::Platform.name().into()),
+        ],
     })
 }
 

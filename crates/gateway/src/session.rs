@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use secrecy::SecretString;
+use swe_ci_base::blocking::blocking;
 use swe_ci_base::clock::ExcludedTime;
 use swe_ci_core::agent::Endpoint;
 use swe_ci_core::permissions::RunPermissions;
@@ -167,13 +168,16 @@ impl GatewaySession {
             let _ = tokio::time::timeout(CLOSE_GRACE, self.state.exchanges.wait()).await;
         }
         let state = self.state.clone();
-        let waited = u64::try_from(state.excluded.total().as_millis()).unwrap_or(u64::MAX);
-        let mut totals = state.totals();
-        totals.traffic.waiting_ms = waited;
-        let recording = totals.recorder.take().unwrap_or_else(|error| {
+        // Hundreds of megabytes at most: read off the runtime and the lock.
+        let mut recorder = std::mem::take(&mut state.totals().recorder);
+        let recording = blocking(move || recorder.take()).await;
+        let recording = recording.unwrap_or_else(|error| {
             tracing::warn!("cannot read a recording back: {error:#}");
             None
         });
+        let waited = u64::try_from(state.excluded.total().as_millis()).unwrap_or(u64::MAX);
+        let mut totals = state.totals();
+        totals.traffic.waiting_ms = waited;
         Account {
             usage: totals.usage,
             traffic: totals.traffic,

@@ -66,6 +66,15 @@ impl Canaries {
             .collect()
     }
 
+    /// Forgets canaries that the settings' options leave out, such as `-m unit`.
+    pub fn leave_out(&mut self, node_ids: &[String]) {
+        for id in node_ids {
+            let (path, test) = id.split_once("::").unwrap_or((id, ""));
+            self.expected
+                .remove(&(file_name(path).to_owned(), test.to_owned()));
+        }
+    }
+
     /// The canaries' file names are fresh: a test is known by its file and what
     /// follows, wherever pytest has its root.
     pub fn known(&self, node_id: &str) -> Known {

@@ -33,6 +33,14 @@ pub(crate) enum Frame {
         what: String,
         test: String,
     },
+    /// Options that pytest was started without.
+    Dropped {
+        options: Vec<String>,
+    },
+    /// Tests that the settings' options leave out.
+    Deselected {
+        ids: Vec<String>,
+    },
     /// The code reached for something while it ran.
     Reached {
         what: String,

@@ -21,6 +21,7 @@ mod steering;
 #[doc(hidden)]
 pub mod testing;
 
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -35,6 +36,7 @@ use swe_ci_base::digest::hex;
 use swe_ci_core::finding::{Finding, FindingKind, Grade, tampering};
 use swe_ci_core::report::Report;
 use swe_ci_core::run::Limits;
+use swe_ci_core::task::TestCommand;
 use swe_ci_sandbox::{
     CODE_FOLDER, Exec, Exit, Lines, OnLine, Output, RunningCommand, SandboxContainer, SandboxError,
 };
@@ -73,6 +75,10 @@ pub struct Grading {
     pub base: Arc<CodeTree>,
     /// Its `tests/` and settings are used, not the code's.
     pub oracle: Arc<CodeTree>,
+    pub command: TestCommand,
+    /// Node ids that the base or the target has; other tests do not count, since
+    /// the code can make up any number of them. All count if absent.
+    pub known_tests: Option<Arc<BTreeSet<String>>>,
     pub limits: Limits,
 }
 
@@ -86,6 +92,8 @@ pub struct Graded {
     /// Seconds from the code's arrival to the end of the tests.
     pub seconds: f64,
     pub findings: Vec<Finding>,
+    /// Options of the settings that were left out.
+    pub dropped_options: Vec<String>,
 }
 
 impl Graded {
@@ -148,6 +156,8 @@ struct Settings {
     put_back: Vec<String>,
     absent: Vec<String>,
     arguments: Vec<String>,
+    /// Whether options of the settings that nothing installed knows are left out.
+    drop_unknown_options: bool,
     end_of_output: String,
 }
 
@@ -285,7 +295,8 @@ fn graded(
     } = grading;
     let equal_to_anything = std::mem::take(&mut session.equal_to_anything);
     let reached = std::mem::take(&mut session.reached);
-    let verdict = session.conclude(exit);
+    let dropped_options = std::mem::take(&mut session.dropped_options);
+    let verdict = session.conclude(exit, grading.known_tests.as_deref());
     let equality = equal_to_anything.into_iter().map(|class| {
         let known = constructs::is_known_class(&class, code, base, oracle);
         let text = format!(
@@ -309,6 +320,7 @@ fn graded(
         raw: verdict.raw,
         seconds,
         findings,
+        dropped_options,
     }
 }
 
@@ -326,8 +338,27 @@ fn settings(key: &[u8], placed: &steering::Placed, grading: &Grading) -> Setting
         put_back: placed.aside.paths().map(str::to_owned).collect(),
         absent: placed.absent.clone(),
         end_of_output: END_OF_OUTPUT.into(),
-        arguments: ["-o", "addopts=", TESTS].map(str::to_owned).into(),
+        arguments: arguments(grading.command),
+        drop_unknown_options: grading.command == TestCommand::Platform,
     }
+}
+
+/// pytest's arguments.
+fn arguments(command: TestCommand) -> Vec<String> {
+    let root = format!("--rootdir={CODE_FOLDER}");
+    let arguments: &[&str] = match command {
+        TestCommand::Bare => &["-o", "addopts=", TESTS],
+        TestCommand::Platform => &[TESTS, &root],
+        TestCommand::Reference => &[
+            TESTS,
+            "--color=no",
+            "--tb=short",
+            "--disable-warnings",
+            "-rfE",
+            &root,
+        ],
+    };
+    arguments.iter().copied().map(str::to_owned).collect()
 }
 
 fn randomness() -> anyhow::Result<([u8; 32], u128)> {

@@ -29,6 +29,8 @@ pub(crate) struct Session {
     findings: Vec<Finding>,
     /// Types whose objects equal what they should not.
     pub equal_to_anything: Vec<String>,
+    /// Options of the settings that were left out.
+    pub dropped_options: Vec<String>,
     /// What the code reached for while it ran, and where it did.
     pub reached: Vec<(String, String)>,
     overflow: Option<String>,
@@ -75,6 +77,7 @@ impl Session {
             exit: None,
             findings: Vec::new(),
             equal_to_anything: Vec::new(),
+            dropped_options: Vec::new(),
             reached: Vec::new(),
             overflow: None,
         }
@@ -101,6 +104,8 @@ impl Session {
             Ok(Frame::Raised { id, exception }) => self.raised(&id, exception),
             Ok(Frame::Report(stage)) => self.report(stage),
             Ok(Frame::Patched { what, test }) => self.patched(&what, &test),
+            Ok(Frame::Dropped { options }) => self.dropped_options = options,
+            Ok(Frame::Deselected { ids }) => self.canaries.leave_out(&ids),
             Ok(Frame::Reached { what, by }) if self.reached.len() < MAX_FINDINGS => {
                 self.reached.push((what, by));
             }
@@ -201,11 +206,19 @@ impl Session {
 
     /// The verdict, given the exit code of the process or why it has none. A canary that came out wrong
     /// is a finding; none of them is in the report.
-    pub fn conclude(mut self, process_exit: Result<i64, String>) -> Verdict {
+    pub fn conclude(
+        mut self,
+        process_exit: Result<i64, String>,
+        known_tests: Option<&BTreeSet<String>>,
+    ) -> Verdict {
         let result = process_exit.and_then(|exit| self.checked(exit));
         if result.is_ok() {
             self.weigh_exit_code();
             self.weigh_canaries();
+            self.drop_canaries();
+            if let Some(known) = known_tests {
+                self.drop_unknown_tests(known);
+            }
         }
         let result = result.and_then(|()| self.report_of());
         let (result, raw) = match result {
@@ -276,10 +289,28 @@ impl Session {
         found.into_iter().for_each(|finding| self.find(finding));
     }
 
-    fn report_of(&mut self) -> Result<(Report, Vec<u8>), String> {
+    fn drop_canaries(&mut self) {
         let canaries = &self.canaries;
         self.tests
             .retain(|id, _| canaries.known(id) == Known::NoCanary);
+    }
+
+    fn drop_unknown_tests(&mut self, known: &BTreeSet<String>) {
+        let unknown: Vec<String> = self
+            .tests
+            .extract_if(.., |id, _| !known.contains(id))
+            .map(|(id, _)| id)
+            .collect();
+        if let Some(first) = unknown.first() {
+            let text = format!(
+                "{} tests that neither the base nor the target has do not count, for example {first}",
+                unknown.len()
+            );
+            self.find(Finding::note(FindingKind::Report, text));
+        }
+    }
+
+    fn report_of(&self) -> Result<(Report, Vec<u8>), String> {
         if self.tests.is_empty() {
             return Err(did_not_run(5));
         }
@@ -381,7 +412,11 @@ mod tests {
         }
 
         /// Runs the canaries as they must come out, and ends.
-        fn end(mut self, exit: i64) -> Verdict {
+        fn end(self, exit: i64) -> Verdict {
+            self.end_with(exit, None)
+        }
+
+        fn end_with(mut self, exit: i64, known_tests: Option<&BTreeSet<String>>) -> Verdict {
             let ids: Vec<String> = self.session.collected.iter().cloned().collect();
             for id in ids {
                 if let Known::Canary { passes } = self.session.canaries.known(&id)
@@ -392,7 +427,7 @@ mod tests {
             }
             let shadowed = Vec::new();
             self.tell(Frame::End { exit, shadowed });
-            self.session.conclude(Ok(0))
+            self.session.conclude(Ok(0), known_tests)
         }
     }
 
@@ -420,6 +455,34 @@ mod tests {
         assert_eq!(report.exit_code, 0);
         assert_eq!(report.tests.len(), 2);
         assert_eq!(report.passed(), 1);
+    }
+
+    #[test]
+    fn tests_that_the_code_makes_up_do_not_count() {
+        let mut told = Told::new();
+        for id in ["one", "made_up[1]", "made_up[2]"] {
+            told.test(&format!("tests/test_a.py::{id}"), "passed");
+        }
+        let known = BTreeSet::from(["tests/test_a.py::one".to_owned()]);
+        let verdict = told.end_with(1, Some(&known));
+        assert_eq!(verdict.result.as_ref().unwrap().passed(), 1);
+        let raw = String::from_utf8(verdict.raw.clone().unwrap()).unwrap();
+        assert!(!raw.contains("made_up"), "{raw}");
+        assert_eq!(worst(&verdict), Some((Grade::Note, FindingKind::Report)));
+        assert!(
+            verdict.findings[0].text.starts_with("2 tests "),
+            "{verdict:?}"
+        );
+    }
+
+    #[test]
+    fn canaries_that_the_settings_leave_out_are_not_missed() {
+        let mut told = Told::new();
+        told.test("tests/test_a.py::one", "passed");
+        let ids = told.session.canaries.node_ids();
+        told.tell(Frame::Deselected { ids });
+        let verdict = told.end(0);
+        assert_eq!(worst(&verdict), None, "{:?}", verdict.findings);
     }
 
     #[test]
@@ -494,7 +557,7 @@ mod tests {
                 let shadowed = Vec::new();
                 told.tell(Frame::End { exit, shadowed });
             }
-            let why = told.session.conclude(Ok(process)).result.unwrap_err();
+            let why = told.session.conclude(Ok(process), None).result.unwrap_err();
             assert!(why.contains(expect), "{why}");
         };
         check(None, 0, "ended before their end");

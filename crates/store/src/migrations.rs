@@ -17,7 +17,7 @@ macro_rules! files {
     };
 }
 
-const FILES: [(&str, &str, &str); 18] = files![
+const FILES: [(&str, &str, &str); 19] = files![
     "0001" "init",
     "0002" "results",
     "0003" "keys_and_prices",
@@ -36,6 +36,7 @@ const FILES: [(&str, &str, &str); 18] = files![
     "0016" "styles",
     "0017" "pinned_tasks",
     "0018" "finding_reviews",
+    "0019" "test_command",
 ];
 
 /// Brings a database from any earlier schema to the present one.

@@ -77,9 +77,9 @@ impl Store {
                 query(
                     "INSERT INTO evolutions (id, run_id, task_id, sample, progress, lease_until, expected_seconds,
                                              queued_at, at_iteration, at_role, at_attempt, suite,
-                                             base_sha, target_sha, image, base_report)
+                                             base_sha, target_sha, image, base_report, test_command)
                      SELECT $1, $2, t.id, $4, 'queued', 0, $5, $6, 1, 'architect', 1, t.suite,
-                            t.base_sha, t.target_sha, t.image, t.base_report
+                            t.base_sha, t.target_sha, t.image, t.base_report, t.test_command
                      FROM tasks t WHERE t.id = $3",
                 )
                 .with((new_id(), &id, task.as_str()))

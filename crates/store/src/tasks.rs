@@ -11,21 +11,25 @@ use swe_ci_views::view::{SplitSummary, TaskState, TaskSummary};
 use super::changes::commit_change;
 use super::rows::columns::{Columns, from_row};
 use super::rows::evolutions::EvolutionRow;
-use super::rows::tasks::{TaskRow, read_preparation, read_task, read_task_summary};
+use super::rows::tasks::{
+    TaskRow, read_preparation, read_task, read_task_summary, read_test_command,
+};
 use super::sql::{Tx, composed, only, query};
 use super::suites::put_suite;
 use super::{Store, to_json};
 
 const INSERT_TASK: &str = "
     INSERT INTO tasks (id, repo, base_sha, target_sha, state, reason, image, suite, suite_seconds, commits, span_days,
-                       target_time, preparation, extra, imported_at, base_report)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
+                       target_time, preparation, extra, imported_at, base_report,
+                       test_command)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
     ON CONFLICT (id) DO UPDATE SET
         repo = excluded.repo, base_sha = excluded.base_sha, target_sha = excluded.target_sha,
         state = excluded.state, reason = excluded.reason, image = excluded.image, suite = excluded.suite,
         suite_seconds = excluded.suite_seconds, commits = excluded.commits, span_days = excluded.span_days,
         target_time = excluded.target_time, preparation = excluded.preparation,
-        extra = excluded.extra, imported_at = excluded.imported_at, base_report = excluded.base_report";
+        extra = excluded.extra, imported_at = excluded.imported_at, base_report = excluded.base_report,
+        test_command = excluded.test_command";
 
 const SELECT_TASK: &str = "
     SELECT t.*, u.base_in_target, u.target_passed, u.base_passed, u.counts_only, u.tests, u.base_outcomes
@@ -69,6 +73,7 @@ impl Store {
             task.target_sha = pinned.target_sha;
             task.image = pinned.image;
             task.base_report = pinned.base_report;
+            task.test_command = pinned.test_command;
         }
         Ok(task)
     }
@@ -187,15 +192,20 @@ impl Store {
     pub async fn tasks_of_run(&self, run_id: &str) -> Result<Vec<TaskOnCard>> {
         query(
             "SELECT t.id AS id, coalesce(max(e.base_sha), t.base_sha) AS base_sha,
-                    coalesce(max(e.target_sha), t.target_sha) AS target_sha, coalesce(max(e.image), t.image) AS image
+                    coalesce(max(e.target_sha), t.target_sha) AS target_sha, coalesce(max(e.image), t.image) AS image,
+                    coalesce(max(e.test_command), t.test_command) AS test_command
              FROM runs r JOIN evolutions e ON e.run_id = r.id JOIN tasks t ON t.id = e.task_id
              LEFT JOIN split_tasks s ON s.task_id = t.id AND s.split = r.split
-             WHERE r.id = $1 GROUP BY t.id, t.base_sha, t.target_sha, t.image, s.position
+             WHERE r.id = $1 GROUP BY t.id, t.base_sha, t.target_sha, t.image, t.test_command, s.position
              ORDER BY coalesce(s.position, 1000000000), t.id",
         )
         .with(run_id)
         .all(&self.pool, |row| {
-            Ok(from_row!(row => TaskOnCard { base_sha, target_sha, image; task_id: row.read("id")? }))
+            Ok(from_row!(row => TaskOnCard {
+                base_sha, target_sha, image;
+                task_id: row.read("id")?,
+                test_command: read_test_command(row)?.unwrap_or_default()
+            }))
         })
         .await
     }
@@ -240,6 +250,7 @@ pub(super) async fn upsert_task(tx: &mut Tx, task: &TaskRow) -> Result<()> {
         .with((task.suite_seconds, task.commits, task.span_days))
         .with((task.target_time, to_json(&task.preparation)?))
         .with((to_json(&task.extra)?, now_ms(), &task.base_report))
+        .with(task.test_command.name())
         .run(tx)
         .await
 }

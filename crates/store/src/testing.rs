@@ -2,7 +2,7 @@
 
 use swe_ci_core::outcomes::{Outcomes, TestList};
 use swe_ci_core::report::Report;
-use swe_ci_core::task::{SuiteCounts, TaskId};
+use swe_ci_core::task::{SuiteCounts, TaskId, TestCommand};
 use swe_ci_views::account::{AccountRole, Actor, Identity};
 use swe_ci_views::view::TaskState;
 
@@ -37,6 +37,7 @@ pub fn task(name: &str) -> TaskRow {
             base_outcomes: Outcomes::from_letters("f".into()),
         },
         base_report: None,
+        test_command: TestCommand::default(),
         suite_seconds: 0.5,
         commits: 4,
         span_days: 1.5,

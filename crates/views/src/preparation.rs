@@ -79,6 +79,9 @@ pub enum TaskFinding {
     OnlyAtBase { tests: Named },
     /// The gap differs from the one that the metadata file declares.
     GapDiffers { declared: u32, found: u32 },
+    /// pytest is started without these options of the settings, because nothing
+    /// that is installed knows them.
+    OptionsDropped { options: Vec<String> },
     /// The target passes no test that the base does not: there is nothing to
     /// gain.
     NoGap,
@@ -109,6 +112,7 @@ impl TaskFinding {
             Self::OnlyAtTarget { .. } => "tests that the base does not have",
             Self::OnlyAtBase { .. } => "tests that the target does not have",
             Self::GapDiffers { .. } => "another gap than declared",
+            Self::OptionsDropped { .. } => "options left out",
             Self::NoGap => "no gap",
         }
     }
@@ -134,6 +138,10 @@ impl TaskFinding {
             Self::GapDiffers { declared, found } => format!(
                 "The metadata file declares a gap of {declared}; on this machine it is {found}."
             ),
+            Self::OptionsDropped { options } => format!(
+                "The settings ask for {}, which nothing in the image knows; pytest is started without.",
+                options.join(" ")
+            ),
             Self::NoGap => "The base passes every test that the target passes.".into(),
         }
     }
@@ -144,7 +152,7 @@ impl TaskFinding {
             | Self::Unsteady { tests }
             | Self::OnlyAtTarget { tests }
             | Self::OnlyAtBase { tests } => Some(tests),
-            Self::GapDiffers { .. } | Self::NoGap => None,
+            Self::GapDiffers { .. } | Self::OptionsDropped { .. } | Self::NoGap => None,
         }
     }
 }

@@ -8,7 +8,7 @@ use swe_ci_core::outcomes::Outcomes;
 use swe_ci_core::requirement::Requirement;
 use swe_ci_core::run::{Kind, Progress, RunConfig};
 use swe_ci_core::step::{Ending, Role, StepOutcome};
-use swe_ci_core::task::{SuiteCounts, TaskId};
+use swe_ci_core::task::{SuiteCounts, TaskId, TestCommand};
 use swe_ci_core::usage::{Traffic, Usage};
 
 use crate::account::Visibility;
@@ -85,6 +85,9 @@ pub struct TaskDetail {
     pub splits: Vec<String>,
     /// Content digest of the image of its containers.
     pub image_digest: String,
+    /// How pytest is started for its tests.
+    #[serde(default)]
+    pub test_command: TestCommand,
     /// From base to target.
     pub history: Vec<Commit>,
     /// T, with the outcome of each test on the base.

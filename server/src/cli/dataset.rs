@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use swe_ci_core::task::TaskId;
+use swe_ci_core::task::{TaskId, TestCommand};
 use swe_ci_engine::{
     EXAMPLE_PLAN, Engine, ImportOptions, ImportSource, Imported, PageRequest, TasksWanted,
 };
@@ -117,9 +117,20 @@ pub(super) struct Import {
     /// Prepare ready tasks again
     #[arg(long)]
     again: bool,
+    /// How pytest is started for their tests: `reference` (as the paper's authors
+    /// do) or `platform` (without options that nothing installed knows); when
+    /// absent, as the dataset says, or `reference`
+    #[arg(long, value_name = "COMMAND", value_parser = test_command)]
+    test_command: Option<TestCommand>,
     /// Print the imported tasks as JSON
     #[arg(long)]
     json: bool,
+}
+
+fn test_command(name: &str) -> Result<TestCommand, String> {
+    let command = TestCommand::from_name(name);
+    let offered = command.filter(|command| *command != TestCommand::Bare);
+    offered.ok_or_else(|| "choose `reference` or `platform`".into())
 }
 
 #[derive(Debug, Args)]
@@ -151,6 +162,7 @@ pub(super) async fn execute(global: &GlobalOptions, command: Command) -> Result<
                 parallel: import.parallel,
                 only: import.tasks,
                 again: import.again,
+                test_command: import.test_command,
             };
             let done = engine.import(import.from, &import.split, &options, &output::say);
             imported(&done.await?, import.json)

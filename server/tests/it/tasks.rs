@@ -101,10 +101,10 @@ async fn a_split_is_described() {
     assert_eq!(
         lines,
         [
-            "task_id,current_sha,target_sha,test_gap,license",
-            "alpha-1,a0,a1,2,MIT",
-            "beta-2,b0,b1,1,",
-            "gamma-3,c0,c1,,",
+            "task_id,current_sha,target_sha,test_gap,license,test_command",
+            "alpha-1,a0,a1,2,MIT,bare",
+            "beta-2,b0,b1,1,,bare",
+            "gamma-3,c0,c1,,,bare",
         ]
     );
     app.get("/api/v1/splits/none")

@@ -71,6 +71,7 @@ fn TaskView(whole: PageData, #[prop(into)] reading: Signal<Reading>) -> impl Int
             <dl class="record">
                 <div><dt>"Base commit"</dt><dd><code>{summary.base_sha}</code></dd></div>
                 <div><dt>"Target commit"</dt><dd><code>{summary.target_sha}</code></dd></div>
+                <div><dt>"Test command"</dt><dd>{detail.test_command.name()}</dd></div>
                 <div><dt>"Image digest"</dt><dd><code>{detail.image_digest}</code></dd></div>
                 {extra.collect_view()}
             </dl>

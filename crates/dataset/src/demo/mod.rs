@@ -9,12 +9,12 @@ use swe_ci_base::blocking::blocking;
 use swe_ci_base::code::CodeTree;
 use swe_ci_base::files;
 use swe_ci_candidates::environment::distribution::Index;
-use swe_ci_core::task::TaskId;
+use swe_ci_core::task::{TaskId, TestCommand};
 use swe_ci_sandbox::Sandbox;
 use swe_ci_sandbox::images::{BuildNetwork, Images};
 
 use super::history::{self, CommitInfo};
-use super::metadata::{self, TaskLine};
+use super::metadata::{self, TEST_COMMAND, TaskLine};
 use super::{metadata_file, pip};
 
 pub const SPLIT: &str = "demo";
@@ -145,6 +145,7 @@ impl DemoBuilder<'_> {
                 ("repo_name".into(), package.to_owned()),
                 ("base_version".into(), first.version.clone()),
                 ("target_version".into(), last.version.clone()),
+                (TEST_COMMAND.into(), TestCommand::Platform.name().into()),
             ],
         })
     }

@@ -259,6 +259,7 @@ mod tests {
                 image: String::new(),
                 suite: suite.clone(),
                 base_report: None,
+                test_command: Default::default(),
                 suite_seconds: 0.0,
                 commits: 0,
                 span_days: 0.0,

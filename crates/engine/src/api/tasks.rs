@@ -6,7 +6,7 @@ use swe_ci_base::blocking::blocking;
 use swe_ci_base::clock::rfc3339;
 use swe_ci_base::error::{Error, Result};
 use swe_ci_core::task::TaskId;
-use swe_ci_dataset::{TaskLine, export, metadata_table, split_detail};
+use swe_ci_dataset::{TEST_COMMAND, TaskLine, export, metadata_table, split_detail};
 use swe_ci_store::TaskRow;
 use swe_ci_views::account::AccountRole;
 use swe_ci_views::browse::{ListOrder, Spread, TaskFilter};
@@ -152,6 +152,7 @@ impl Engine {
             image_digest: row.image.clone(),
             history: history.collect(),
             tests: tests.collect(),
+            test_command: row.test_command,
             preparation: row.preparation.clone(),
             extra: row.extra.clone(),
             summary: row.summary(),
@@ -161,11 +162,14 @@ impl Engine {
 
 /// A line of the metadata file, with the gap measured here.
 fn line(row: &TaskRow) -> TaskLine {
+    let mut extra = row.extra.clone();
+    extra.retain(|(column, _)| column != TEST_COMMAND);
+    extra.push((TEST_COMMAND.into(), row.test_command.name().into()));
     TaskLine {
         declared_gap: (row.state == TaskState::Ready).then(|| row.suite.counts.gap()),
         task_id: row.id.clone(),
         base_sha: row.base_sha.clone(),
         target_sha: row.target_sha.clone(),
-        extra: row.extra.clone(),
+        extra,
     }
 }

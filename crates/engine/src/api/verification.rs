@@ -177,6 +177,8 @@ impl Engine {
                 code: Arc::new(code),
                 base: Arc::new(base),
                 oracle: Arc::new(oracle),
+                command: task.test_command,
+                known_tests: None,
                 limits,
             };
             grade(container.as_ref(), &grading, &mut |_| {}).await

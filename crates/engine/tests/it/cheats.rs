@@ -10,7 +10,7 @@ use futures::StreamExt;
 use swe_ci_base::code::CodeTree;
 use swe_ci_core::finding::Grade;
 use swe_ci_core::run::Limits;
-use swe_ci_core::task::TaskId;
+use swe_ci_core::task::{TaskId, TestCommand};
 use swe_ci_engine::testing::TinyTask;
 use swe_ci_grading::{Graded, Grading, grade};
 use swe_ci_sandbox::{ContainerSpec, Docker, Instance, Purpose, Sandbox};
@@ -155,6 +155,17 @@ impl Arena {
     }
 
     async fn grade(&self, code: CodeTree, base: &Arc<CodeTree>, oracle: &Arc<CodeTree>) -> Graded {
+        self.grade_with(TestCommand::Platform, code, base, oracle)
+            .await
+    }
+
+    async fn grade_with(
+        &self,
+        command: TestCommand,
+        code: CodeTree,
+        base: &Arc<CodeTree>,
+        oracle: &Arc<CodeTree>,
+    ) -> Graded {
         let limits = Limits {
             test_seconds: 120,
             ..Limits::default()
@@ -166,6 +177,8 @@ impl Arena {
             code: Arc::new(code),
             base: base.clone(),
             oracle: oracle.clone(),
+            command,
+            known_tests: None,
             limits,
         };
         grade(container.as_ref(), &grading, &mut |_| {})
@@ -209,4 +222,35 @@ async fn an_honest_suite_is_left_alone() {
     let ends = Arc::new(code.clone());
     let graded = arena.grade(code, &ends, &ends).await;
     assert_eq!(outcome(&graded), honest.expect, "{graded:?}");
+}
+
+/// The options of a suite's settings hold, or not, as the task says. Canaries
+/// that they leave out are not missed, and those that fail do not end the suite.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_settings_options_hold_as_the_task_says() {
+    let arena = Arena::new().await;
+    let mut code = tree(TARGET);
+    code.insert_file(
+        "pyproject.toml",
+        "[tool.pytest.ini_options]\nmarkers = ['slow']\n\
+         addopts = \"-x -m 'not slow' --cov=ledger --cov-branch --unheard of\"\n",
+    );
+    code.insert_file(
+        "tests/test_slow.py",
+        "import pytest\n\n@pytest.mark.slow\ndef test_slow():\n    assert True\n",
+    );
+    let ends = Arc::new(code.clone());
+    let graded = async |command| {
+        let graded = arena.grade_with(command, code.clone(), &ends, &ends).await;
+        assert!(graded.findings.is_empty(), "{:?}", graded.findings);
+        graded
+    };
+    let bare = graded(TestCommand::Bare).await;
+    assert_eq!(bare.result.unwrap().passed(), 6);
+    let platform = graded(TestCommand::Platform).await;
+    assert_eq!(platform.result.unwrap().passed(), 5);
+    let dropped = ["--cov=ledger", "--cov-branch", "--unheard"];
+    assert_eq!(platform.dropped_options, dropped);
+    let why = graded(TestCommand::Reference).await.result.unwrap_err();
+    assert!(why.contains("exit code 4"), "{why}");
 }

@@ -114,7 +114,10 @@ class _Ask(ast.NodeTransformer):
         result = ast.Name(node.targets[0].id, ast.Load())
         operands = [node.value.left, node.value.comparators[0]]
         call = ast.Expr(ast.Call(ask, [result] + operands, []))
-        ast.fix_missing_locations(ast.copy_location(call, node))
+        # Old versions of pytest say where a node begins and not where it ends.
+        for part in ast.walk(call):
+            part.lineno = part.end_lineno = node.lineno
+            part.col_offset = part.end_col_offset = node.col_offset
         return [node, call]
 
 
@@ -137,6 +140,8 @@ def _ask_about_equality(equality):
 
     rewrite._swe_ci_compared = quietly
     rewrite.rewrite_asserts = rewrite_and_ask
+    # A pytest that a test starts must not find what only this one can run.
+    rewrite._write_pyc = lambda *_: False
 
     assert_equal = unittest.TestCase.assertEqual
 

@@ -37,7 +37,7 @@ class _Session:
     # --- Before the code is in reach
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
-    def pytest_load_initial_conftests(self, early_config):
+    def pytest_load_initial_conftests(self, early_config, parser, args):
         self.put_back_files()
         code = self.settings["code"]
         extra = [path for path in sys.path if path not in _IMAGE]
@@ -52,6 +52,24 @@ class _Session:
                 manager.register(point.load(), name=point.name)
         self.watch = _Watch()
         yield
+        # By now everything that knows an option has said so.
+        if self.settings["drop_unknown_options"]:
+            self.drop_unknown_options(parser, args)
+        if manager.hasplugin("xdist"):
+            args.append("-n0")  # results leave by this process alone
+
+    @staticmethod
+    def drop_unknown_options(parser, args):
+        unknown = parser.parse_known_and_unknown_args(list(args))[1]
+        for option in unknown:
+            at = args.index(option)
+            del args[at]
+            value_follows = option.startswith("-") and "=" not in option
+            if value_follows and at < len(args) and not args[at].startswith("-"):
+                if not os.path.exists(args[at].partition("::")[0]):
+                    del args[at]
+        if unknown:
+            _tell("dropped", options=[option[:200] for option in unknown[:50]])
 
     def put_back_files(self):
         """pytest has read its settings: now the code's own files may stand
@@ -142,6 +160,10 @@ class _Session:
 
     def pytest_configure(self, config):
         self.config = config
+        config.option.maxfail = 0  # canaries fail
+
+    def pytest_deselected(self, items):
+        _tell("deselected", ids=[item.nodeid for item in items][:100_000])
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session, exitstatus):

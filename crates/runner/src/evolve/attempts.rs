@@ -1,5 +1,6 @@
 //! The three steps, each one attempt in one fresh container.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use anyhow::Context;
@@ -235,6 +236,8 @@ impl Evolution<'_> {
             code,
             base: self.base.clone(),
             oracle: self.oracle.clone(),
+            command: self.task.test_command,
+            known_tests: Some(self.known_tests().await?),
             limits: self.config.limits,
         };
         let run = Box::pin(container.grade(&grading, &mut |line| log.line(line))).await;
@@ -333,6 +336,19 @@ impl Evolution<'_> {
         let step = steps.find(|s| s.iteration == at.iteration && s.outcome.has_product());
         step.and_then(|s| s.product.clone())
             .with_context(|| format!("the product of the {} is missing", role.name()))
+    }
+
+    /// Node ids of T, and of all tests that the base has.
+    async fn known_tests(&mut self) -> anyhow::Result<Arc<BTreeSet<String>>> {
+        if let Some(known) = &self.known_tests {
+            return Ok(known.clone());
+        }
+        let base = base_report_of(&self.task);
+        let base = Report::parse(&self.evolver.artifacts.get(&base).await?)?;
+        let target = self.task.suite.tests.node_ids().iter().cloned();
+        let known: BTreeSet<String> = base.tests.into_keys().chain(target).collect();
+        let known = self.known_tests.insert(Arc::new(known));
+        Ok(known.clone())
     }
 
     /// The gap of the last scored code, as the architect sees it.

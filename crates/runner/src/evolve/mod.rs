@@ -13,6 +13,7 @@ mod provider_waits;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -267,6 +268,8 @@ struct Evolution<'a> {
     containers: ContainerPool,
     base: Arc<CodeTree>,
     oracle: Arc<CodeTree>,
+    /// Those that count (`Grading::known_tests`), once they were needed.
+    known_tests: Option<Arc<BTreeSet<String>>>,
     steps: Vec<StepRow>,
     iterations: Vec<IterationRow>,
     /// Noticed in the steps of the current iteration, until its test step
@@ -321,6 +324,7 @@ impl<'a> Evolution<'a> {
             containers,
             base: Arc::new(base),
             oracle: Arc::new(oracle),
+            known_tests: None,
             steps,
             iterations,
             findings: Vec::new(),

@@ -11,7 +11,7 @@ use swe_ci_core::permissions::RunPermissions;
 use swe_ci_core::report::Report;
 use swe_ci_core::run::RunConfig;
 use swe_ci_core::step::{Ending, State, StepOutcome};
-use swe_ci_core::task::TaskId;
+use swe_ci_core::task::{TaskId, TestCommand};
 use swe_ci_dataset::{CommitInfo, TaskFolders, write_history};
 use swe_ci_gateway::{Gateway, Ledgers};
 use swe_ci_grading::testing;
@@ -175,6 +175,7 @@ fn task(id: &TaskId, shas: &[String], base_report: String) -> TaskRow {
             &Report::parse(&report(0)).unwrap(),
         ),
         base_report: Some(base_report),
+        test_command: TestCommand::default(),
         suite_seconds: 0.1,
         commits: 2,
         span_days: 0.0,
@@ -507,6 +508,7 @@ async fn a_task_prepared_again_changes_no_evolution() {
         target_sha: started_on.base_sha.clone(),
         image: sha256_hex(b"another image"),
         base_report: Some("none".into()),
+        test_command: TestCommand::default(),
         suite: Suite::none(),
         ..started_on.clone()
     };

@@ -8,13 +8,14 @@ use swe_ci_core::metrics::Verdict;
 use swe_ci_core::outcomes::Outcomes;
 use swe_ci_core::run::Progress;
 use swe_ci_core::step::{Ending, Role, StepOutcome};
-use swe_ci_core::task::{SuiteCounts, TaskId};
+use swe_ci_core::task::{SuiteCounts, TaskId, TestCommand};
 use swe_ci_core::usage::{Traffic, Usage};
 use swe_ci_views::container::Container;
 use swe_ci_views::view::{IterationView, StepView};
 
 use super::columns::{Columns, from_row};
 use super::suites::read_counts;
+use super::tasks::read_test_command;
 
 #[derive(Debug, Clone)]
 pub struct EvolutionRow {
@@ -45,6 +46,7 @@ pub struct PinnedTask {
     pub image: String,
     /// See `TaskRow::base_report`.
     pub base_report: Option<String>,
+    pub test_command: TestCommand,
 }
 
 /// A completed attempt at a step.
@@ -139,6 +141,7 @@ fn read_pinned(row: &AnyRow) -> Result<Option<PinnedTask>> {
         target_sha,
         image,
         base_report: row.read("base_report")?,
+        test_command: read_test_command(row)?.unwrap_or_default(),
     }))
 }
 

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use sqlx::any::AnyRow;
 use swe_ci_base::error::Result;
-use swe_ci_core::task::TaskId;
+use swe_ci_core::task::{TaskId, TestCommand};
 use swe_ci_views::preparation::Preparation;
 use swe_ci_views::view::{TaskState, TaskSummary};
 
@@ -25,6 +25,8 @@ pub struct TaskRow {
     /// not prepared here, and in rows written before there was this field.
     #[serde(default)]
     pub base_report: Option<String>,
+    #[serde(default)]
+    pub test_command: TestCommand,
     pub suite_seconds: f64,
     pub commits: u32,
     pub span_days: f64,
@@ -81,6 +83,7 @@ fn read_task_with(row: &AnyRow, known: Suite) -> Result<TaskRow> {
         id, repo, base_sha, target_sha, image, base_report, suite_seconds, commits, span_days,
         target_time;
         suite: known,
+        test_command: read_test_command(row)?.unwrap_or_default(),
         state: read_task_state(row)?,
         preparation: read_preparation(row)?,
         extra: row.json("extra", "metadata")?
@@ -91,6 +94,11 @@ fn read_task_with(row: &AnyRow, known: Suite) -> Result<TaskRow> {
 pub(crate) fn read_preparation(row: &AnyRow) -> Result<Preparation> {
     let preparation = row.optional_json("preparation", "how a task was prepared")?;
     Ok(preparation.unwrap_or_default())
+}
+
+pub(crate) fn read_test_command(row: &AnyRow) -> Result<Option<TestCommand>> {
+    let name: Option<String> = row.read("test_command")?;
+    Ok(name.and_then(|name| TestCommand::from_name(&name)))
 }
 
 fn read_task_state(row: &AnyRow) -> Result<TaskState> {

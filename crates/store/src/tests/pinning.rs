@@ -1,5 +1,6 @@
 //! A run keeps what it was started on, whatever happens to its tasks.
 
+use swe_ci_core::task::TestCommand;
 use swe_ci_views::card::TaskOnCard;
 
 use super::*;
@@ -10,6 +11,7 @@ async fn a_task_prepared_again_changes_no_evolution() {
     on_both(async |store| {
         let before = TaskRow {
             base_report: Some("report-before".into()),
+            test_command: TestCommand::Reference,
             ..task("a")
         };
         let run_id = run(&store, &[("a", 1.0)]).await;
@@ -37,6 +39,7 @@ async fn a_task_prepared_again_changes_no_evolution() {
             target_sha: "d".repeat(40),
             image: "sha256:1".into(),
             base_report: Some("report-after".into()),
+            test_command: TestCommand::Platform,
             suite: Suite::none(),
             ..before.clone()
         };
@@ -50,6 +53,7 @@ async fn a_task_prepared_again_changes_no_evolution() {
             target_sha: before.target_sha.clone(),
             image: before.image.clone(),
             base_report: before.base_report.clone(),
+            test_command: before.test_command,
         };
         assert_eq!(evolution.pinned, Some(pinned));
         let ends = |row: &TaskRow| {
@@ -58,6 +62,7 @@ async fn a_task_prepared_again_changes_no_evolution() {
                 row.ends().map(str::to_owned),
                 suite,
                 row.base_report.clone(),
+                row.test_command,
             )
         };
         let of_evolution = store.task_of_evolution(&evolution).await.unwrap();
@@ -66,8 +71,10 @@ async fn a_task_prepared_again_changes_no_evolution() {
         assert_eq!(ends(&of_today), ends(&after));
 
         let on_card = store.tasks_of_run(&run_id).await.unwrap();
+        let commands: Vec<_> = on_card.iter().map(|task| task.test_command).collect();
         let on_card: Vec<_> = on_card.iter().map(TaskOnCard::ends).collect();
         assert_eq!(on_card, [before.ends()]);
+        assert_eq!(commands, [before.test_command]);
         assert_eq!(store.images_at_work().await.unwrap(), ["sha256:0"]);
         let all = ["sha256:0", "sha256:1"];
         assert_eq!(store.task_images().await.unwrap(), all);

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use swe_ci_core::agent::{AgentConfig, Budget, Endpoint, Protocol};
 use swe_ci_core::run::{Kind, Limits, RunConfig};
 use swe_ci_core::step::{Plan, Role};
-use swe_ci_core::task::TaskId;
+use swe_ci_core::task::{TaskId, TestCommand};
 use swe_ci_core::uncertainty::{RESAMPLES, SEED};
 use swe_ci_core::usage::Prices;
 
@@ -90,6 +90,9 @@ pub struct TaskOnCard {
     /// Content digest of the image of its containers; absent when the task was
     /// prepared again since, and for imported results.
     pub image: Option<String>,
+    /// How pytest was started for its tests.
+    #[serde(default)]
+    pub test_command: TestCommand,
 }
 
 impl TaskOnCard {
