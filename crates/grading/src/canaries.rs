@@ -9,7 +9,7 @@ use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::{Rng, SeedableRng};
 use swe_ci_base::code::CodeTree;
 
-use crate::TESTS;
+use crate::is_test;
 
 /// The files with canaries, at most.
 const FILES: usize = 3;
@@ -62,7 +62,7 @@ impl Canaries {
     #[cfg(test)]
     pub fn node_ids(&self) -> Vec<String> {
         let ids = self.expected.keys();
-        ids.map(|(file, test)| format!("{TESTS}/{file}::{test}"))
+        ids.map(|(file, test)| format!("{}/{file}::{test}", crate::TESTS))
             .collect()
     }
 
@@ -212,9 +212,8 @@ impl Maker {
 
 fn is_test_file(path: &str) -> bool {
     let name = file_name(path);
-    let in_tests = path.split('/').next() == Some(TESTS);
     let stem = name.strip_suffix(".py");
-    in_tests && stem.is_some_and(|s| s.starts_with("test_") || s.ends_with("_test"))
+    is_test(path) && stem.is_some_and(|s| s.starts_with("test_") || s.ends_with("_test"))
 }
 
 fn contains(text: &[u8], word: &[u8]) -> bool {

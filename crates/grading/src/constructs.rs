@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use swe_ci_base::code::{CodeTree, Entry};
 use swe_ci_core::finding::{Finding, FindingKind};
 
-use crate::{TESTS, python};
+use crate::{is_test, python};
 
 /// Words that reach for the stack, the heap, the interpreter, the test runner
 /// or the tests, with what each is for.
@@ -171,10 +171,6 @@ fn text_of(entry: &Entry) -> Option<&str> {
     }
 }
 
-fn is_test(path: &str) -> bool {
-    path.split('/').next() == Some(TESTS)
-}
-
 fn is_python(path: &str) -> bool {
     path.ends_with(".py") || path.ends_with(".pyx") || path.ends_with(".pyi")
 }
@@ -215,15 +211,15 @@ fn start_of(line: &str) -> String {
     line.trim().chars().take(160).collect()
 }
 
-/// Whether a line adds one literal text to another, which only hides it.
+/// Whether a line joins one literal text to another, which only hides it.
 fn joins_literals(line: &str) -> bool {
     let is_quote = |c: char| c == '"' || c == '\'';
-    line.match_indices('+').any(|(at, _)| {
-        let before = line[..at].trim_end().strip_suffix(is_quote);
-        let after = line[at + 1..].trim_start().strip_prefix(is_quote);
-        let is_name = |c: char| c == '_' || c == '.' || c.is_alphanumeric();
-        before.is_some_and(|text| text.ends_with(is_name))
-            && after.is_some_and(|text| text.starts_with(is_name))
+    let is_name = |c: char| c == '_' || c == '.' || c.is_alphanumeric();
+    line.match_indices(is_quote).any(|(at, _)| {
+        let between = line[at + 1..].trim_start();
+        let after = between.strip_prefix('+').unwrap_or(between).trim_start();
+        let after = after.strip_prefix(is_quote);
+        line[..at].ends_with(is_name) && after.is_some_and(|text| text.starts_with(is_name))
     })
 }
 
@@ -351,7 +347,13 @@ mod tests {
             "    getattr(sys, \"_get\" + \"frame\")",
             &[Grade::Suspicious],
         );
+        check(
+            "    importlib.import_module('_py' 'test')",
+            &[Grade::Suspicious],
+        );
         check("    return 'a: ' + ' b' + \"+\"", &[]);
+        check("    return ['a', 'b'] if c else {'d': 'e'}", &[]);
+        check("    return ''\"\"", &[]);
     }
 
     #[test]

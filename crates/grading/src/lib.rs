@@ -361,6 +361,11 @@ fn arguments(command: TestCommand) -> Vec<String> {
     arguments.iter().copied().map(str::to_owned).collect()
 }
 
+/// Whether a path of the code belongs to the tests.
+fn is_test(path: &str) -> bool {
+    path.split('/').next() == Some(TESTS)
+}
+
 fn randomness() -> anyhow::Result<([u8; 32], u128)> {
     let (mut key, mut seed) = ([0; 32], [0; 16]);
     let filled = getrandom::fill(&mut key).and_then(|()| getrandom::fill(&mut seed));

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use swe_ci_base::code::{CodeTree, Entry};
 use swe_ci_core::finding::{Finding, FindingKind};
 
-use crate::{TESTS, python};
+use crate::{TESTS, is_test, python};
 
 /// pytest looks for its settings in these files at the root, and for `setup.py`
 /// to find the root.
@@ -81,10 +81,6 @@ fn conftests(trees: &[&CodeTree]) -> BTreeSet<String> {
         .filter(|path| !is_test(path) && path.rsplit('/').next() == Some("conftest.py"))
         .map(str::to_owned)
         .collect()
-}
-
-fn is_test(path: &str) -> bool {
-    path.split('/').next() == Some(TESTS)
 }
 
 /// What differs from both the base and the oracle, sorted by path.

@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use swe_ci_core::finding::{Decision, Finding, Grade, Unranked};
+use swe_ci_core::run::RunConfig;
 use swe_ci_core::task::TaskId;
 
 /// Identifies a finding in addresses and commands:
@@ -122,17 +123,29 @@ impl RunFinding {
     }
 }
 
-/// Why a run with these findings has no rank; `None` when they keep it from
-/// none.
-pub fn unranked<'a>(findings: impl IntoIterator<Item = &'a RunFinding>) -> Option<Unranked> {
+/// Why a run of this configuration and with these findings has no rank; `None`
+/// when it has one.
+pub fn unranked<'a>(
+    config: &RunConfig,
+    findings: impl IntoIterator<Item = &'a RunFinding>,
+) -> Option<Unranked> {
     let findings = findings.into_iter();
-    Unranked::of(findings.map(|found| (&found.finding, found.decision())))
+    let suspected = Unranked::of(findings.map(|found| (&found.finding, found.decision())));
+    suspected.or(config.allow_hosted_tools.then_some(Unranked::HostedTools))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use swe_ci_core::finding::FindingKind;
+
+    #[test]
+    fn runs_whose_provider_may_act_have_no_rank() {
+        let mut config = RunConfig::human("s");
+        assert_eq!(unranked(&config, &[]), None);
+        config.allow_hosted_tools = true;
+        assert_eq!(unranked(&config, &[]), Some(Unranked::HostedTools));
+    }
 
     #[test]
     fn ids_round_trip() {
@@ -169,7 +182,7 @@ mod tests {
         };
         assert_eq!((found.grade(), found.is_open()), (Grade::Suspicious, true));
         let open = Some(Unranked::HeldForReview { open: 1 });
-        assert_eq!(unranked([&found]), open);
+        assert_eq!(unranked(&RunConfig::human("s"), [&found]), open);
         let decided = |decision| {
             Some(FindingReview {
                 decision,
@@ -181,12 +194,12 @@ mod tests {
         found.review = decided(Decision::Confirmed);
         assert_eq!((found.grade(), found.is_open()), (Grade::Suspicious, false));
         assert!(matches!(
-            unranked([&found]),
+            unranked(&RunConfig::human("s"), [&found]),
             Some(Unranked::Confirmed { .. })
         ));
         found.review = decided(Decision::Cleared);
         assert_eq!((found.grade(), found.is_open()), (Grade::Note, false));
-        assert_eq!(unranked([&found]), None);
+        assert_eq!(unranked(&RunConfig::human("s"), [&found]), None);
         // The flattened fields are read again.
         let json = serde_json::to_value(&found).unwrap();
         assert_eq!(json["grade"], "suspicious");
@@ -195,6 +208,9 @@ mod tests {
         // Other findings need nobody's decision.
         found.finding.grade = Grade::Tampered;
         found.review = None;
-        assert_eq!((found.is_open(), unranked([&found])), (false, None));
+        assert_eq!(
+            (found.is_open(), unranked(&RunConfig::human("s"), [&found])),
+            (false, None)
+        );
     }
 }

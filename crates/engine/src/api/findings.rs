@@ -5,6 +5,7 @@ use swe_ci_core::finding::{Decision, Unranked};
 use swe_ci_store::FindingDecision;
 use swe_ci_views::account::AccountRole;
 use swe_ci_views::finding::{FindingId, RunFinding, unranked};
+use swe_ci_views::view::RunSummary;
 
 use crate::Engine;
 
@@ -19,8 +20,9 @@ impl Engine {
     }
 
     /// Why a run takes no rank, whether it has scores or not.
-    pub(crate) async fn unranked(&self, run_id: &str) -> Result<Option<Unranked>> {
-        Ok(unranked(&self.store.findings_of_run(run_id).await?))
+    pub(crate) async fn unranked(&self, run: &RunSummary) -> Result<Option<Unranked>> {
+        let findings = self.store.findings_of_run(&run.run_id).await?;
+        Ok(unranked(&run.config, &findings))
     }
 
     /// The findings of all runs that wait for a decision; for administrators.

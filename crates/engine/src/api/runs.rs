@@ -84,7 +84,7 @@ impl Engine {
         }
         Ok(RunDetail {
             may_steer: self.by().may_steer(&standing),
-            unranked: self.unranked(id).await?,
+            unranked: self.unranked(&summary).await?,
             verified: self.store.verified(id).await?,
             preflight: self.store.preflight(id).await?,
             verification: self.store.verification(id).await?,

@@ -127,7 +127,11 @@ async fn a_bad_metadata_file_imports_nothing() {
         .join("metadata")
         .join(format!("{SPLIT}.csv"));
     let text = std::fs::read_to_string(&csv).unwrap();
-    std::fs::write(&csv, format!("{text}../evil,0123456,0123456,1,x\n")).unwrap();
+    std::fs::write(
+        &csv,
+        format!("{text}../evil,0123456,0123456,1,x,platform\n"),
+    )
+    .unwrap();
     let (imported, said) = fixture.import_written().await;
     let error = imported.unwrap_err();
     assert!(matches!(error, Error::Invalid(_)));

@@ -7,6 +7,7 @@ mod containers;
 mod curation;
 mod evolutions;
 mod fixture;
+mod floods;
 mod gateway;
 mod imports;
 mod isolation;

@@ -25,6 +25,7 @@ class _Session:
     this process can take it back."""
 
     def __init__(self, settings, ownership, own_points, test_files):
+        self.tell = _tell
         self.settings = settings
         self.test_files = test_files
         self.ownership = ownership
@@ -51,6 +52,7 @@ class _Session:
             if not manager.is_blocked(point.name):
                 manager.register(point.load(), name=point.name)
         self.watch = _Watch()
+        vars(self).pop("add_places")(manager)
         yield
         # By now everything that knows an option has said so.
         if self.settings["drop_unknown_options"]:
@@ -58,8 +60,7 @@ class _Session:
         if manager.hasplugin("xdist"):
             args.append("-n0")  # results leave by this process alone
 
-    @staticmethod
-    def drop_unknown_options(parser, args):
+    def drop_unknown_options(self, parser, args):
         unknown = parser.parse_known_and_unknown_args(list(args))[1]
         for option in unknown:
             at = args.index(option)
@@ -69,7 +70,7 @@ class _Session:
                 if not os.path.exists(args[at].partition("::")[0]):
                     del args[at]
         if unknown:
-            _tell("dropped", options=[option[:200] for option in unknown[:50]])
+            self.tell("dropped", options=[option[:200] for option in unknown[:50]])
 
     def put_back_files(self):
         """pytest has read its settings: now the code's own files may stand
@@ -102,31 +103,31 @@ class _Session:
         self.look_at_files(self.test_files.known, "collection")
         ids = [item.nodeid for item in session.items]
         for start in range(0, len(ids), 1000):
-            _tell("collected", ids=ids[start : start + 1000])
+            self.tell("collected", ids=ids[start : start + 1000])
 
     # --- Tests
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_runtest_protocol(self, item):
         self.tests += 1
-        _tell("begin", id=item.nodeid)
+        self.tell("begin", id=item.nodeid)
         yield
         for name in self.watch.changed_builtins():
-            _tell("patched", what=name, test=item.nodeid)
+            self.tell("patched", what=name, test=item.nodeid)
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_runtest_call(self, item):
         known, code = self.codes.get(id(item), (None, None))
         now = _code_of(getattr(item, "obj", None))
         if known is not item or now is not code or "runtest" in vars(item):
-            _tell("patched", what="the test itself", test=item.nodeid)
+            self.tell("patched", what="the test itself", test=item.nodeid)
         outcome = yield
         # Asked here, below pytest's own bookkeeping. Test cases of unittest
         # keep what they raised.
         raised = outcome.excinfo
         kept = getattr(item, "_excinfo", None)
         kind = raised[0].__name__ if raised else "unittest" if kept else None
-        _tell("raised", id=item.nodeid, type=kind)
+        self.tell("raised", id=item.nodeid, type=kind)
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_runtest_makereport(self, item):
@@ -136,11 +137,11 @@ class _Session:
 
     def look(self, entries, where):
         for name in self.watch.changed(entries):
-            _tell("patched", what=name, test=where)
+            self.tell("patched", what=name, test=where)
 
     def look_at_files(self, paths, where):
         for path in self.test_files.changed(paths):
-            _tell("patched", what=path, test=where)
+            self.tell("patched", what=path, test=where)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report):
@@ -148,7 +149,7 @@ class _Session:
         hook = self.config.hook
         category = hook.pytest_report_teststatus(report=report, config=self.config)[0]
         text = getattr(report, "longreprtext", "")
-        _tell(
+        self.tell(
             "report",
             id=report.nodeid,
             when=report.when,
@@ -163,13 +164,13 @@ class _Session:
         config.option.maxfail = 0  # canaries fail
 
     def pytest_deselected(self, items):
-        _tell("deselected", ids=[item.nodeid for item in items][:100_000])
+        self.tell("deselected", ids=[item.nodeid for item in items][:100_000])
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session, exitstatus):
         self.look(self.watch.all, "the end")
         self.look_at_files(self.test_files.known, "the end")
-        _tell("finish", seconds=time.time() - self.began)
+        self.tell("finish", seconds=time.time() - self.began)
 
 
 _all_distributions = importlib.metadata.distributions
@@ -210,7 +211,6 @@ def _grade(settings):
     _ask_about_equality(_Equality(code, tests))
     _hide_current_test()
     test_files = _TestFiles(tests)
-    sys.addaudithook(_Reach(code, tests, test_files.known).hook)
     own_points = []
     importlib.metadata.distributions = _image_distributions(ownership, own_points)
     os.environ["PYTHONPATH"] = "src:."
@@ -218,6 +218,8 @@ def _grade(settings):
     _stand_in_for_pytest_main()
     sys.argv += settings["arguments"]
     session = _Session(settings, ownership, own_points, test_files)
+    intact, session.add_places = _integrity(session)
+    sys.addaudithook(_audit_hook(code, tests, test_files.known, intact))
     try:
         exit_code = int(pytest.main(list(settings["arguments"]), plugins=[session]))
     except SystemExit as exit:

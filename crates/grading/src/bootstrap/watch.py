@@ -56,6 +56,10 @@ class _Watch:
             self.all += entries
             if name in _CRITICAL or name.startswith("_pytest.assertion"):
                 self.critical += entries
+        # This program itself: whoever finds it could change what it tells.
+        own = list(_entries("the platform", globals(), __name__))
+        self.all += own
+        self.critical += own
         kept = {name: getattr(builtins, name) for name in _KEPT_BUILTINS}
         self.builtins = kept
 

@@ -46,7 +46,10 @@ async fn suspicious_findings_are_decided() {
         let seen: Vec<Finding> = found.iter().map(|f| f.finding.clone()).collect();
         assert_eq!(seen, findings);
         assert_eq!(found[1].finding_id, id(2));
-        assert_eq!(unranked(&found), Some(Unranked::HeldForReview { open: 2 }));
+        assert_eq!(
+            unranked(&RunConfig::human("s"), &found),
+            Some(Unranked::HeldForReview { open: 2 })
+        );
         let open = store.open_findings().await.unwrap();
         assert_eq!(open, found[1..], "a note is no suspicion");
         let of_split = store.suspicions_of_split("s").await.unwrap();
@@ -71,7 +74,10 @@ async fn suspicious_findings_are_decided() {
         assert!(store.changes().await.unwrap() > before);
         let found = store.findings_of_run(&run_id).await.unwrap();
         let text = "reads the report".to_owned();
-        assert_eq!(unranked(&found), Some(Unranked::Confirmed { text }));
+        assert_eq!(
+            unranked(&RunConfig::human("s"), &found),
+            Some(Unranked::Confirmed { text })
+        );
         assert_eq!(store.open_findings().await.unwrap(), found[2..]);
 
         // Deciding again replaces the decision, and the log keeps both.
@@ -83,7 +89,7 @@ async fn suspicious_findings_are_decided() {
                 .unwrap();
         }
         let found = store.findings_of_run(&run_id).await.unwrap();
-        assert_eq!(unranked(&found), None);
+        assert_eq!(unranked(&RunConfig::human("s"), &found), None);
         assert_eq!(found[1].grade(), Grade::Note);
         let review = found[1].review.as_ref().unwrap();
         assert_eq!(review.reason, clear.reason);
@@ -158,7 +164,7 @@ async fn findings_without_a_grade_are_notes() {
         let found = store.findings_of_run(&run_id).await.unwrap();
         let expect = Finding::note(FindingKind::Other, "a suspicious conftest.py");
         assert_eq!(found[0].finding, expect);
-        assert_eq!(unranked(&found), None);
+        assert_eq!(unranked(&RunConfig::human("s"), &found), None);
         assert!(store.open_findings().await.unwrap().is_empty());
         let rows = store.iterations_of_run(&run_id).await.unwrap();
         assert_eq!(rows[0].1.findings, [expect]);

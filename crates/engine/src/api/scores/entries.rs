@@ -4,7 +4,6 @@ use std::collections::{BTreeSet, HashMap};
 
 use swe_ci_base::clock::rfc3339;
 use swe_ci_base::error::Result;
-use swe_ci_core::finding::Unranked;
 use swe_ci_core::metrics::{Convention, Series, Verdict};
 use swe_ci_core::run::Progress;
 use swe_ci_core::step::Ending;
@@ -34,9 +33,8 @@ impl Engine {
             if whole && run.progress != Progress::Cancelled {
                 let entry = self.entry(&run, &origins).await?;
                 // Cached entries do not know of decisions.
-                let suspected = suspicions.get(&run.run_id).and_then(unranked);
-                let helped = run.config.allow_hosted_tools;
-                let unranked = suspected.or(helped.then_some(Unranked::HostedTools));
+                let suspicions = suspicions.get(&run.run_id).into_iter().flatten();
+                let unranked = unranked(&run.config, suspicions);
                 entries.extend(entry.map(|entry| Entry { unranked, ..entry }));
             }
         }
