@@ -72,9 +72,9 @@ const LITERAL_LENGTH: usize = 8;
 const MAX_LITERALS: usize = 1_000;
 const MAX_FINDINGS: usize = 30;
 
-/// What the added lines contain, and what the code reached for while it ran
-/// (the kind of thing, and by which file and line). What base or oracle do
-/// somewhere is a note; what is new to the project is suspicious.
+/// Looks at the added lines, and at the things that the code reached for while
+/// it ran (each with the file and line that did). A thing that base or oracle do
+/// too is a note; one that is new to the project is suspicious.
 pub(crate) fn findings(
     reached: &[(String, String)],
     code: &CodeTree,

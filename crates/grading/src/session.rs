@@ -31,7 +31,7 @@ pub(crate) struct Session {
     pub equal_to_anything: Vec<String>,
     /// Options of the settings that were left out.
     pub dropped_options: Vec<String>,
-    /// What the code reached for while it ran, and where it did.
+    /// Things that the code reached for while it ran, with the file and line.
     pub reached: Vec<(String, String)>,
     overflow: Option<String>,
 }

@@ -208,8 +208,7 @@ async fn no_attack_on_grading_goes_unnoticed() {
     assert!(wrong.is_empty(), "\n{wrong}");
 }
 
-/// What honest suites rely on comes out as with pytest alone, and is no
-/// finding.
+/// Honest suites come out as with pytest alone, and leave no finding.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_honest_suite_is_left_alone() {
     let arena = Arena::new().await;

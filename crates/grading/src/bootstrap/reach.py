@@ -54,10 +54,9 @@ def _audit_hook(code, tests, test_files, intact):
         return path.rpartition("/")[2] in file_names
 
     def hands_on(what, frame):
-        if what == "reads the tests":
-            for names in importers:
-                if frame.f_globals is names:
-                    return True
+        for names in importers:
+            if frame.f_globals is names:
+                return True
         place = frame.f_code.co_filename
         if not place.startswith(library):
             return False
