@@ -20,38 +20,6 @@ pub struct TaskId(String);
 )]
 pub struct BadName(String);
 
-/// How pytest is started for a task's tests. It belongs to the task, since its
-/// counts were measured so; preparing the task again can change it.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum TestCommand {
-    /// Without the options of the oracle's settings (`addopts`): tasks that were
-    /// prepared before there was a choice.
-    #[default]
-    Bare,
-    /// The options of the paper's authors, and those of the oracle's settings.
-    Reference,
-    /// The options of the oracle's settings, without those that nothing installed
-    /// knows.
-    Platform,
-}
-
-impl TestCommand {
-    pub const ALL: [Self; 3] = [Self::Bare, Self::Reference, Self::Platform];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Bare => "bare",
-            Self::Reference => "reference",
-            Self::Platform => "platform",
-        }
-    }
-
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|command| command.name() == name)
-    }
-}
-
 impl TaskId {
     /// # Errors
     /// [`BadName`] when a character, the length or the start of the text is
@@ -131,6 +99,38 @@ impl SuiteCounts {
     /// Tests the target passes and the base does not.
     pub fn gap(&self) -> u32 {
         self.target - self.base_in_target
+    }
+}
+
+/// How pytest is started for a task's tests. It belongs to the task, since its
+/// counts were measured so; preparing the task again can change it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum TestCommand {
+    /// Without the options of the oracle's settings (`addopts`): tasks that were
+    /// prepared before there was a choice.
+    #[default]
+    Bare,
+    /// The options of the paper's authors, and those of the oracle's settings.
+    Reference,
+    /// The options of the oracle's settings, without those that nothing installed
+    /// knows.
+    Platform,
+}
+
+impl TestCommand {
+    pub const ALL: [Self; 3] = [Self::Bare, Self::Reference, Self::Platform];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Bare => "bare",
+            Self::Reference => "reference",
+            Self::Platform => "platform",
+        }
+    }
+
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|command| command.name() == name)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Real agent programs carry out a real evolution: a task of the demo split, in
 //! real containers, against a scripted LLM that knows the real change. CI runs
-//! three of them; `make test-harnesses` runs all.
+//! the builtin one and another by the commit; `make test-harnesses` runs all.
 
 use std::fs;
 use std::os::unix::fs::symlink;
