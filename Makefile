@@ -7,7 +7,7 @@
 
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 NATIVE := --workspace --exclude xtask
-HYDRATE := --package swe-ci-app --lib --no-default-features --features hydrate \
+HYDRATE := --package swe-ci-islands --lib --no-default-features --features hydrate \
            --target wasm32-unknown-unknown --profile wasm-dev
 
 .DEFAULT_GOAL := help

@@ -5,27 +5,45 @@ use leptos::prelude::*;
 use leptos_meta::{HashedStylesheet, MetaTags, provide_meta_context};
 use leptos_router::components::{A, FlatRoutes, Route, Router};
 use leptos_router::hooks::use_location;
-use leptos_router::{Lazy, SsrMode, path};
+use leptos_router::{SsrMode, path};
 
-use crate::components::{AccountMenu, THEME_SCRIPT, ThemeSwitch};
-use crate::context::{PublicUrl, Reader, SignInProviders};
-use crate::pages::{NotFoundPage, lazy_pages as page};
+use crate::components::{AccountMenu, ThemeSwitch};
+use crate::pages as page;
+use crate::pages::NotFoundPage;
 
-/// The whole document around [`App`]; made on the server only. Without scripts
-/// it is a document that works by links and forms.
-pub fn shell(options: LeptosOptions, has_scripts: bool) -> impl IntoView {
+/// The script that every page contains.
+const PAGE_SCRIPT: &str = include_str!("page.js");
+/// The script that fetches the program of the islands.
+const LOADER: &str = include_str!("loader.js");
+
+/// The addresses of the program of the islands.
+#[derive(Debug, Clone)]
+pub struct Scripts {
+    pub glue: String,
+    pub module: String,
+}
+
+/// The whole document around [`App`]. Without the islands' program it is a
+/// document that works by links and forms.
+pub fn shell(options: LeptosOptions, scripts: Option<Scripts>) -> impl IntoView {
+    let (glue, module) = scripts
+        .map(|scripts| (scripts.glue, scripts.module))
+        .unzip();
+    let loader = glue.is_some().then(|| {
+        view! { <script type="module" nonce=use_nonce() inner_html=LOADER></script> }
+    });
     view! {
         <!DOCTYPE html>
-        <html lang="en">
+        <html lang="en" data-glue=glue data-module=module>
             <head>
                 <meta charset="utf-8"/>
                 <meta name="viewport" content="width=device-width, initial-scale=1"/>
                 <meta name="color-scheme" content="light dark"/>
-                <script nonce=use_nonce() inner_html=THEME_SCRIPT></script>
-                <HashedStylesheet options=options.clone() id="swe-ci-style"/>
+                <script nonce=use_nonce() inner_html=PAGE_SCRIPT></script>
+                <HashedStylesheet options id="swe-ci-style"/>
                 <link rel="icon" href="/favicon.svg" type="image/svg+xml"/>
                 <link rel="alternate" href="/feed.xml" type="application/atom+xml" title="New results"/>
-                {has_scripts.then(|| view! { <HydrationScripts options/> })}
+                {loader}
                 <MetaTags/>
             </head>
             <body>
@@ -38,11 +56,6 @@ pub fn shell(options: LeptosOptions, has_scripts: bool) -> impl IntoView {
 #[component]
 pub fn App() -> impl IntoView {
     provide_meta_context();
-    // The server knows it and sends it along with the page.
-    let public_url = SharedValue::new(|| use_context::<Option<PublicUrl>>().flatten());
-    provide_context(public_url.into_inner());
-    provide_context(Reader::of_page());
-    provide_context(SignInProviders::of_page());
     view! {
         <Router>
             <Frame/>
@@ -54,77 +67,62 @@ pub fn App() -> impl IntoView {
 #[component]
 fn Frame() -> impl IntoView {
     let path = use_location().pathname;
-    let bare = Memo::new(move |_| path.with(|path| path.starts_with("/embed/")));
-    view! {
-        <Show when=move || !bare.get()>
-            <a class="skip" href="#main" rel="external">"Skip to the content"</a>
+    let framed = path.with_untracked(|path| path.starts_with("/embed/"));
+    let above = (!framed).then(|| {
+        view! {
+            <a class="skip" href="#main">"Skip to the content"</a>
             <Header/>
-        </Show>
-        <Main bare/>
-        <Show when=move || !bare.get()><Footer/></Show>
+        }
+    });
+    view! {
+        {above}
+        <Main framed/>
+        {(!framed).then(|| view! { <Footer/> })}
     }
 }
 
 #[component]
-fn Main(bare: Memo<bool>) -> impl IntoView {
-    let main = NodeRef::new();
-    focus_on_new_pages(main);
+fn Main(framed: bool) -> impl IntoView {
     view! {
-        <main id="main" tabindex="-1" node_ref=main class:bare=bare>
+        <main id="main" tabindex="-1" class:bare=framed>
             <FlatRoutes fallback=NotFoundPage>
-                <Route path=path!("/") view={Lazy::<page::Leaderboard>::new()} ssr=SsrMode::Async/>
-                <Route path=path!("/runs") view={Lazy::<page::Runs>::new()} ssr=SsrMode::Async/>
+                <Route path=path!("/") view=page::leaderboard::LeaderboardPage ssr=SsrMode::Async/>
+                <Route path=path!("/runs") view=page::runs::RunsPage ssr=SsrMode::Async/>
                 // Before the next one, which would match it as a run.
-                <Route path=path!("/runs/new") view={Lazy::<page::Submit>::new()} ssr=SsrMode::Async/>
-                <Route path=path!("/runs/:id") view={Lazy::<page::Run>::new()} ssr=SsrMode::Async/>
+                <Route path=path!("/runs/new") view=page::submit::SubmitPage ssr=SsrMode::Async/>
+                <Route path=path!("/runs/:id") view=page::run::RunPage ssr=SsrMode::Async/>
                 // Before the next one, which would match it as an iteration.
-                <Route path=path!("/runs/:id/tasks/:task") view={Lazy::<page::Evolution>::new()} ssr=SsrMode::Async/>
-                <Route path=path!("/runs/:id/tasks/:task/style") view={Lazy::<page::Style>::new()} ssr=SsrMode::Async/>
-                <Route path=path!("/runs/:id/:evolution/:iteration") view={Lazy::<page::Iteration>::new()} ssr=SsrMode::Async/>
-                <Route path=path!("/runs/:id/:evolution/:iteration/:role") view={Lazy::<page::Conversation>::new()} ssr=SsrMode::Async/>
-                <Route path=path!("/tasks") view={Lazy::<page::Tasks>::new()} ssr=SsrMode::Async/>
-                <Route path=path!("/tasks/:id") view={Lazy::<page::Task>::new()} ssr=SsrMode::Async/>
-                <Route path=path!("/datasets") view={Lazy::<page::Datasets>::new()} ssr=SsrMode::Async/>
+                <Route path=path!("/runs/:id/tasks/:task") view=page::evolution::EvolutionPage ssr=SsrMode::Async/>
+                <Route path=path!("/runs/:id/tasks/:task/style") view=page::style::StylePage ssr=SsrMode::Async/>
+                <Route path=path!("/runs/:id/:evolution/:iteration") view=page::iteration::IterationPage ssr=SsrMode::Async/>
+                <Route path=path!("/runs/:id/:evolution/:iteration/:role") view=page::conversation::ConversationPage ssr=SsrMode::Async/>
+                <Route path=path!("/tasks") view=page::tasks::TasksPage ssr=SsrMode::Async/>
+                <Route path=path!("/tasks/:id") view=page::task::TaskPage ssr=SsrMode::Async/>
+                <Route path=path!("/datasets") view=page::datasets::DatasetsPage ssr=SsrMode::Async/>
                 // Before the next one, which would match it as a split.
-                <Route path=path!("/datasets/new") view={Lazy::<page::Curate>::new()} ssr=SsrMode::Async/>
-                <Route path=path!("/datasets/curations/:id") view={Lazy::<page::Curation>::new()} ssr=SsrMode::Async/>
-                <Route path=path!("/datasets/:split") view={Lazy::<page::Dataset>::new()} ssr=SsrMode::Async/>
-                <Route path=path!("/matrix") view={Lazy::<page::Matrix>::new()} ssr=SsrMode::Async/>
-                <Route path=path!("/compare") view={Lazy::<page::Compare>::new()} ssr=SsrMode::Async/>
-                <Route path=path!("/models/:name") view={Lazy::<page::Model>::new()} ssr=SsrMode::Async/>
-                <Route path=path!("/figures") view={Lazy::<page::Figures>::new()} ssr=SsrMode::Async/>
-                <Route path=path!("/embed/:figure") view={Lazy::<page::Embed>::new()} ssr=SsrMode::Async/>
-                <Route path=path!("/about") view={Lazy::<page::About>::new()} ssr=SsrMode::Async/>
-                <Route path=path!("/sign-in") view={Lazy::<page::SignIn>::new()} ssr=SsrMode::Async/>
+                <Route path=path!("/datasets/new") view=page::curate::CuratePage ssr=SsrMode::Async/>
+                <Route path=path!("/datasets/curations/:id") view=page::curation::CurationPage ssr=SsrMode::Async/>
+                <Route path=path!("/datasets/:split") view=page::dataset::DatasetPage ssr=SsrMode::Async/>
+                <Route path=path!("/matrix") view=page::matrix::MatrixPage ssr=SsrMode::Async/>
+                <Route path=path!("/compare") view=page::compare::ComparePage ssr=SsrMode::Async/>
+                <Route path=path!("/models/:name") view=page::model::ModelPage ssr=SsrMode::Async/>
+                <Route path=path!("/figures") view=page::figures::FiguresPage ssr=SsrMode::Async/>
+                <Route path=path!("/embed/:figure") view=page::figures::EmbedPage ssr=SsrMode::Async/>
+                <Route path=path!("/about") view=page::about::AboutPage ssr=SsrMode::Async/>
+                <Route path=path!("/sign-in") view=page::sign_in::SignInPage ssr=SsrMode::Async/>
                 // The target of forms that lead to another site.
-                <Route path=path!("/sign-in/:provider") view={Lazy::<page::SignIn>::new()} ssr=SsrMode::Async/>
-                <Route path=path!("/invitation/:secret") view={Lazy::<page::Invitation>::new()} ssr=SsrMode::Async/>
-                <Route path=path!("/account") view={Lazy::<page::Account>::new()} ssr=SsrMode::Async/>
-                <Route path=path!("/accounts") view={Lazy::<page::Accounts>::new()} ssr=SsrMode::Async/>
-                <Route path=path!("/keys") view={Lazy::<page::Keys>::new()} ssr=SsrMode::Async/>
-                <Route path=path!("/notifications") view={Lazy::<page::Notifications>::new()} ssr=SsrMode::Async/>
-                <Route path=path!("/disk") view={Lazy::<page::Disk>::new()} ssr=SsrMode::Async/>
-                <Route path=path!("/findings") view={Lazy::<page::OpenFindings>::new()} ssr=SsrMode::Async/>
-                <Route path=path!("/audit") view={Lazy::<page::Audit>::new()} ssr=SsrMode::Async/>
+                <Route path=path!("/sign-in/:provider") view=page::sign_in::SignInPage ssr=SsrMode::Async/>
+                <Route path=path!("/invitation/:secret") view=page::invitation::InvitationPage ssr=SsrMode::Async/>
+                <Route path=path!("/account") view=page::account::AccountPage ssr=SsrMode::Async/>
+                <Route path=path!("/accounts") view=page::accounts::AccountsPage ssr=SsrMode::Async/>
+                <Route path=path!("/keys") view=page::keys::KeysPage ssr=SsrMode::Async/>
+                <Route path=path!("/notifications") view=page::notifications::NotificationsPage ssr=SsrMode::Async/>
+                <Route path=path!("/disk") view=page::disk::DiskPage ssr=SsrMode::Async/>
+                <Route path=path!("/findings") view=page::open_findings::OpenFindingsPage ssr=SsrMode::Async/>
+                <Route path=path!("/audit") view=page::audit::AuditPage ssr=SsrMode::Async/>
             </FlatRoutes>
         </main>
     }
-}
-
-/// After a link inside the page, moves the focus to the new content, so that
-/// keyboard and screen reader users start there, as after a full load.
-fn focus_on_new_pages(main: NodeRef<leptos::html::Main>) {
-    let path = use_location().pathname;
-    Effect::new(move |before: Option<String>| {
-        let path = path.get();
-        if before.is_some_and(|before| before != path)
-            && let Some(main) = main.get_untracked()
-        {
-            // Without focus the page is still readable.
-            let _ = main.focus();
-        }
-        path
-    });
 }
 
 #[component]
@@ -161,8 +159,8 @@ fn Footer() -> impl IntoView {
                 <a href="/compare">"Compare runs"</a>
                 <a href="/datasets">"Datasets"</a>
                 <a href="/about">"How to read this"</a>
-                <a href="/feed.xml" rel="external">"Feed"</a>
-                <a href="/api/v1/openapi.json" rel="external">"API"</a>
+                <a href="/feed.xml">"Feed"</a>
+                <a href="/api/v1/openapi.json">"API"</a>
             </nav>
         </footer>
     }

@@ -2,25 +2,17 @@
 //! sign-in providers, with why a sign-in with one can fail.
 
 use leptos::prelude::*;
-use serde::{Deserialize, Serialize};
 use swe_ci_views::account::{AccountRole, Actor, Identity};
 
 /// The reader of the page: a signed-in account or a visitor.
 ///
-/// Pages find it in their context, on the server and in the browser, and use it
-/// to decide what to offer. The engine enforces the permissions.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// Pages use it to decide what to offer. The engine enforces the permissions.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Reader(Option<Identity>);
 
 impl Reader {
-    /// That of the current page; the server sends it to the browser.
-    pub(crate) fn of_page() -> Self {
-        let identity = || use_context::<Actor>()?.identity().cloned();
-        SharedValue::new(|| Self(identity())).into_inner()
-    }
-
     pub(crate) fn at_hand() -> Self {
-        use_context().unwrap_or_default()
+        Self(use_context::<Actor>().and_then(|actor| actor.identity().cloned()))
     }
 
     pub fn identity(&self) -> Option<&Identity> {
@@ -36,9 +28,9 @@ impl Reader {
 /// The public address of this site: a scheme, a host and, unless it is the
 /// default, a port. It is configured and never taken from a request.
 ///
-/// Pages find it as `Option<PublicUrl>` in their context, on the server and in
-/// the browser. Without it, pages have no absolute addresses.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// Pages find it as `Option<PublicUrl>` in their context. Without it, pages have
+/// no absolute addresses.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PublicUrl(String);
 
 impl PublicUrl {
@@ -60,11 +52,11 @@ impl PublicUrl {
 
 /// The other sites people can sign in with.
 ///
-/// Pages find them in their context, on the server and in the browser.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// Pages find them in their context.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SignInProviders(pub Vec<SignInProvider>);
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SignInProvider {
     /// The name in addresses.
     pub id: String,
@@ -77,11 +69,6 @@ pub struct SignInProvider {
 }
 
 impl SignInProviders {
-    /// Those of the current page; the server sends them to the browser.
-    pub(crate) fn of_page() -> Self {
-        SharedValue::new(|| use_context::<Self>().unwrap_or_default()).into_inner()
-    }
-
     pub(crate) fn at_hand() -> Self {
         use_context().unwrap_or_default()
     }

@@ -1,23 +1,22 @@
-//! The error of server functions, and the only one a visitor ever sees.
+//! The error of pages, and the only one a visitor ever sees.
 //!
 //! The rule: messages are written for the visitor. Internal details are logged
 //! here, once, and never sent: an internal error says only that there was one.
 
-use leptos::prelude::{FromServerFnError, ServerFnErrorErr};
-use leptos::server_fn::codec::JsonEncoding;
-use serde::{Deserialize, Serialize};
-use wasm_split_helpers::SplitLoaderError;
+use axum::http::{HeaderValue, StatusCode, header};
+use leptos::context::use_context;
+use swe_ci_core::task::TaskId;
+use swe_ci_engine::{Engine, Error};
 
-/// The error of a page or server function.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// The error of a page.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AppError {
     pub kind: ErrorKind,
     /// Safe to show.
     pub message: String,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ErrorKind {
     NotFound,
     Invalid,
@@ -86,12 +85,9 @@ impl AppError {
 }
 
 /// Sets the status of the current response, and when to try again if the server
-/// cannot answer now. Does nothing in the browser.
-#[cfg(feature = "ssr")]
+/// cannot answer now.
 pub(crate) fn set_status(status: u16) {
-    use axum::http::{HeaderValue, StatusCode, header};
-
-    let response = leptos::context::use_context::<leptos_axum::ResponseOptions>();
+    let response = use_context::<leptos_axum::ResponseOptions>();
     if let (Some(response), Ok(status)) = (response, StatusCode::from_u16(status)) {
         response.set_status(status);
         if status == StatusCode::SERVICE_UNAVAILABLE {
@@ -100,111 +96,71 @@ pub(crate) fn set_status(status: u16) {
     }
 }
 
-#[cfg(not(feature = "ssr"))]
-pub(crate) fn set_status(_status: u16) {}
+/// The engine that the server provides to every page.
+pub(crate) fn engine() -> Result<Engine, AppError> {
+    use_context::<Engine>().ok_or_else(|| {
+        tracing::error!("no engine was provided to the application");
+        AppError::internal()
+    })
+}
 
-/// Failures of the transport between page and server function.
-impl From<SplitLoaderError> for AppError {
-    fn from(_: SplitLoaderError) -> Self {
-        Self::unavailable(
-            "A part of this page could not be fetched. Reload the page: the site may have been updated.",
-        )
+/// A task in an address; an invalid name matches none.
+pub(crate) fn task_id(name: String) -> Result<TaskId, AppError> {
+    TaskId::new(name).map_err(|_| AppError::not_found("There is no task of this name."))
+}
+
+impl From<Error> for AppError {
+    fn from(error: Error) -> Self {
+        let kind = match &error {
+            Error::NotFound { .. } => ErrorKind::NotFound,
+            Error::Invalid(_) | Error::Rejected(_) | Error::Conflict(_) => ErrorKind::Invalid,
+            Error::Unauthenticated(_) => ErrorKind::SignIn,
+            Error::Forbidden(_) => ErrorKind::Forbidden,
+            Error::TooMany { .. } => ErrorKind::TooMany,
+            Error::Unavailable(_) | Error::Busy => ErrorKind::Unavailable,
+            Error::Internal(cause) => {
+                tracing::error!(error = ?cause, "a page could not be made");
+                return Self::internal();
+            }
+        };
+        let text = error.to_string();
+        let sentence = crate::format::capital(text.trim_end_matches('.'));
+        Self::answering(kind, format!("{sentence}."))
     }
 }
 
-impl FromServerFnError for AppError {
-    type Encoder = JsonEncoding;
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-    fn from_server_fn_error(error: ServerFnErrorErr) -> Self {
-        match error {
-            ServerFnErrorErr::Args(_) | ServerFnErrorErr::MissingArg(_) => {
-                Self::invalid("A part of the address is missing or malformed.")
-            }
-            ServerFnErrorErr::Request(_) | ServerFnErrorErr::Response(_) => {
-                Self::unavailable("The server did not answer. Check the connection and try again.")
-            }
-            _ => Self::internal(),
+    #[test]
+    fn what_is_inside_stays_inside() {
+        let inside: Error = std::io::Error::other("password=hunter2").into_internal();
+        let shown = AppError::from(inside);
+        assert_eq!(shown.kind, ErrorKind::Internal);
+        assert!(!format!("{shown:?}").contains("hunter2"));
+    }
+
+    #[test]
+    fn what_is_missing_is_named() {
+        let missing = Error::NotFound {
+            what: "run",
+            id: "x".into(),
+        };
+        let shown = AppError::from(missing);
+        assert_eq!(
+            (shown.kind.status(), shown.message.as_str()),
+            (404, "There is no run `x`.")
+        );
+    }
+
+    trait IntoInternal {
+        fn into_internal(self) -> Error;
+    }
+
+    impl IntoInternal for std::io::Error {
+        fn into_internal(self) -> Error {
+            Error::Internal(self.into())
         }
     }
 }
-
-#[cfg(feature = "ssr")]
-mod server {
-    use leptos::context::use_context;
-    use swe_ci_core::task::TaskId;
-    use swe_ci_engine::{Engine, Error};
-
-    use super::{AppError, ErrorKind};
-
-    /// The engine that the server provides to every page and server function.
-    pub(crate) fn engine() -> Result<Engine, AppError> {
-        use_context::<Engine>().ok_or_else(|| {
-            tracing::error!("no engine was provided to the application");
-            AppError::internal()
-        })
-    }
-
-    /// A task in an address; an invalid name matches none.
-    pub(crate) fn task_id(name: String) -> Result<TaskId, AppError> {
-        TaskId::new(name).map_err(|_| AppError::not_found("There is no task of this name."))
-    }
-
-    impl From<Error> for AppError {
-        fn from(error: Error) -> Self {
-            let kind = match &error {
-                Error::NotFound { .. } => ErrorKind::NotFound,
-                Error::Invalid(_) | Error::Rejected(_) | Error::Conflict(_) => ErrorKind::Invalid,
-                Error::Unauthenticated(_) => ErrorKind::SignIn,
-                Error::Forbidden(_) => ErrorKind::Forbidden,
-                Error::TooMany { .. } => ErrorKind::TooMany,
-                Error::Unavailable(_) | Error::Busy => ErrorKind::Unavailable,
-                Error::Internal(cause) => {
-                    tracing::error!(error = ?cause, "a page could not be made");
-                    return Self::internal();
-                }
-            };
-            let text = error.to_string();
-            let sentence = crate::format::capital(text.trim_end_matches('.'));
-            Self::answering(kind, format!("{sentence}."))
-        }
-    }
-
-    #[cfg(test)]
-    mod tests {
-        use super::*;
-
-        #[test]
-        fn what_is_inside_stays_inside() {
-            let inside: Error = std::io::Error::other("password=hunter2").into_internal();
-            let shown = AppError::from(inside);
-            assert_eq!(shown.kind, ErrorKind::Internal);
-            assert!(!serde_json::to_string(&shown).unwrap().contains("hunter2"));
-        }
-
-        #[test]
-        fn what_is_missing_is_named() {
-            let missing = Error::NotFound {
-                what: "run",
-                id: "x".into(),
-            };
-            let shown = AppError::from(missing);
-            assert_eq!(
-                (shown.kind.status(), shown.message.as_str()),
-                (404, "There is no run `x`.")
-            );
-        }
-
-        trait IntoInternal {
-            fn into_internal(self) -> Error;
-        }
-
-        impl IntoInternal for std::io::Error {
-            fn into_internal(self) -> Error {
-                Error::Internal(self.into())
-            }
-        }
-    }
-}
-
-#[cfg(feature = "ssr")]
-pub(crate) use server::{engine, task_id};

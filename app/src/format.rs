@@ -2,7 +2,7 @@
 //! and browser write the same characters.
 
 use swe_ci_core::uncertainty::Interval;
-pub(crate) use swe_ci_plots::format::{
+pub(crate) use swe_ci_views::format::{
     clip, decimals, gamma, interval, ranks, score, share, thousands,
 };
 
@@ -71,7 +71,7 @@ pub(crate) fn usd(amount: f64) -> String {
 
 /// "1 test", "20 tests".
 pub(crate) fn count(n: impl TryInto<u32>, noun: &str) -> String {
-    swe_ci_plots::format::count(n.try_into().unwrap_or(u32::MAX), noun)
+    swe_ci_views::format::count(n.try_into().unwrap_or(u32::MAX), noun)
 }
 
 /// "2 retries"; none for none.

@@ -3,7 +3,7 @@
 use leptos_router::params::ParamsMap;
 use swe_ci_views::leaderboard::View;
 
-use crate::query::{Reading, encode, list};
+use crate::query::{Reading, encode, list, reading_of};
 
 /// The parameters that select the content of a page. Others, such as click
 /// counters that linking sites add, do not make a page of their own.
@@ -52,7 +52,7 @@ pub(crate) fn canonical(path: &str, search: &str) -> String {
 /// The picture of the page; the server draws it from the same data.
 pub(crate) fn picture(path: &str, query: &ParamsMap) -> String {
     let parts: Vec<&str> = path.trim_matches('/').split('/').collect();
-    let reading = Reading::of(query);
+    let reading = reading_of(query);
     match parts.as_slice() {
         [""] => format!("/og/leaderboard.png{}", counting(reading, true)),
         ["figures"] => format!(

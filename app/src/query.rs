@@ -1,5 +1,5 @@
-//! Query strings: γ, convention and lists, read leniently (an invalid value
-//! counts as the default) and written in one canonical form.
+//! The settings in addresses: read leniently (an invalid value counts as the
+//! default) and written in one canonical form.
 
 use std::str::FromStr;
 
@@ -38,65 +38,14 @@ where
     Memo::new(move |_| params.with(|params| query.with(|query| read(params, query))))
 }
 
-/// The range of γ that people can type: the one the metric is defined for.
-pub(crate) const GAMMA_LEAST: f64 = 0.1;
-pub(crate) const GAMMA_MOST: f64 = 10.0;
-
-/// A number from a control or an address, rounded to hundredths.
-pub(crate) fn gamma(text: &str) -> Option<Gamma> {
-    let value: f64 = text.trim().parse().ok()?;
-    let value = value.is_finite().then_some(value)?;
-    let hundredths = (value.clamp(GAMMA_LEAST, GAMMA_MOST) * 100.0).round();
-    Gamma::new(hundredths / 100.0).ok()
-}
-
-/// The query of the leaderboard.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Reading {
-    /// The selected split; by default the largest.
-    pub split: Option<String>,
-    pub gamma: Gamma,
-    pub convention: Convention,
-    /// Whether rows with only published figures appear below the others.
-    pub published: bool,
-    /// Which rows, in which order, with which columns.
-    pub view: View,
-}
-
-/// The value of `seen=` that counts only tasks no model can have seen.
-pub(crate) const EXCLUDE: &str = "exclude";
-
-/// The value of `published=` that hides those rows.
-pub(crate) const OFF: &str = "off";
-
-impl Reading {
-    pub(crate) fn of(query: &ParamsMap) -> Self {
-        Self {
-            split: named(query, "split"),
-            gamma: gamma_of(query),
-            convention: parsed(query, "convention").unwrap_or_default(),
-            published: query.get_str("published") != Some(OFF),
-            view: view(query),
-        }
-    }
-
-    /// `?split=demo&gamma=1.20&convention=reference`, without defaults.
-    pub(crate) fn to_query(&self) -> String {
-        let mut query = Query::default();
-        query.add("split", self.split.as_deref());
-        query.add_gamma(self.gamma);
-        query.add_convention(self.convention);
-        query.add("published", (!self.published).then_some(OFF));
-        query.add_rows(&self.view);
-        if self.view.columns != Columns::default() {
-            query.add_columns(self.view.columns);
-        }
-        query.0
-    }
-
-    /// The address of the leaderboard with this query.
-    pub(crate) fn href(&self) -> String {
-        format!("/{}", self.to_query())
+/// The settings of the leaderboard.
+pub(crate) fn reading_of(query: &ParamsMap) -> Reading {
+    Reading {
+        split: named(query, "split"),
+        gamma: gamma_of(query),
+        convention: parsed(query, "convention").unwrap_or_default(),
+        published: query.get_str("published") != Some(OFF),
+        view: view(query),
     }
 }
 
@@ -145,6 +94,58 @@ pub(crate) fn parsed<T: FromStr>(query: &ParamsMap, key: &str) -> Option<T> {
 /// γ, by default 1.
 pub(crate) fn gamma_of(query: &ParamsMap) -> Gamma {
     query.get_str("gamma").and_then(gamma).unwrap_or(Gamma::ONE)
+}
+
+/// The range of γ that people can type: the one the metric is defined for.
+pub(crate) const GAMMA_LEAST: f64 = 0.1;
+pub(crate) const GAMMA_MOST: f64 = 10.0;
+
+/// A number from a control or an address, rounded to hundredths.
+pub(crate) fn gamma(text: &str) -> Option<Gamma> {
+    let value: f64 = text.trim().parse().ok()?;
+    let value = value.is_finite().then_some(value)?;
+    let hundredths = (value.clamp(GAMMA_LEAST, GAMMA_MOST) * 100.0).round();
+    Gamma::new(hundredths / 100.0).ok()
+}
+
+/// The query of the leaderboard.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Reading {
+    /// The selected split; by default the largest.
+    pub split: Option<String>,
+    pub gamma: Gamma,
+    pub convention: Convention,
+    /// Whether rows with only published figures appear below the others.
+    pub published: bool,
+    /// Which rows, in which order, with which columns.
+    pub view: View,
+}
+
+/// The value of `seen=` that counts only tasks no model can have seen.
+pub(crate) const EXCLUDE: &str = "exclude";
+
+/// The value of `published=` that hides those rows.
+pub(crate) const OFF: &str = "off";
+
+impl Reading {
+    /// `?split=demo&gamma=1.20&convention=reference`, without defaults.
+    pub(crate) fn to_query(&self) -> String {
+        let mut query = Query::default();
+        query.add("split", self.split.as_deref());
+        query.add_gamma(self.gamma);
+        query.add_convention(self.convention);
+        query.add("published", (!self.published).then_some(OFF));
+        query.add_rows(&self.view);
+        if self.view.columns != Columns::default() {
+            query.add_columns(self.view.columns);
+        }
+        query.0
+    }
+
+    /// The address of the leaderboard with this query.
+    pub(crate) fn href(&self) -> String {
+        format!("/{}", self.to_query())
+    }
 }
 
 #[derive(Debug, Default)]
@@ -241,7 +242,7 @@ mod tests {
     use super::*;
 
     fn reading(pairs: &[(&'static str, &str)]) -> Reading {
-        Reading::of(&pairs.iter().map(|(k, v)| (*k, (*v).to_owned())).collect())
+        reading_of(&pairs.iter().map(|(k, v)| (*k, (*v).to_owned())).collect())
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! The pages: routes, server functions and the "not found" page, all rendered
-//! by `swe_ci_app` with the engine in their context.
+//! The pages and the "not found" page, rendered by `swe_ci_app` with the engine in
+//! their context.
 
 use std::sync::OnceLock;
 
@@ -21,7 +21,7 @@ use crate::app::App;
 use crate::extract::actor;
 use crate::headers;
 
-/// Adds the routes of the pages and of their server functions.
+/// Adds the routes of the pages.
 pub(crate) fn routes(router: Router<App>, app: &App) -> Router<App> {
     router.leptos_routes_with_context(app, listed().to_vec(), context(app), page(app))
 }
@@ -78,12 +78,11 @@ fn page(
 ) -> impl Fn() -> leptos::prelude::AnyView + Clone + Send + Sync + 'static + use<> {
     use leptos::prelude::IntoAny;
     let site = app.site.clone();
-    move || shell(site.leptos(), site.has_scripts()).into_any()
+    move || shell(site.leptos(), site.scripts()).into_any()
 }
 
-/// The context of pages and server functions, and the page's policy with the
-/// nonce that leptos made for this response. A server function has no nonce and
-/// gets the policy of a response that is not a page.
+/// The context of pages, and their policy with the nonce that leptos made for
+/// this response.
 fn context(app: &App) -> impl Fn() + Clone + Send + Sync + 'static + use<> {
     let engine = app.engine.clone();
     let public_url = app.public_url.clone();

@@ -12,6 +12,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use leptos::config::{Env, LeptosOptions};
+use swe_ci_app::Scripts;
 use tower::ServiceExt;
 use tower_http::services::ServeDir;
 
@@ -83,7 +84,14 @@ impl Site {
         self.built().leptos
     }
 
-    /// Whether pages may name their scripts; until then they are documents.
+    /// The program of the islands, once it is built; until then pages are
+    /// documents.
+    pub(crate) fn scripts(&self) -> Option<Scripts> {
+        let built = self.built();
+        let [glue, module] = SCRIPTS.map(|file| format!("/{}/{file}", built.leptos.site_pkg_dir));
+        built.has_scripts.then_some(Scripts { glue, module })
+    }
+
     pub(crate) fn has_scripts(&self) -> bool {
         self.built().has_scripts
     }

@@ -4,8 +4,7 @@
 //! site/hash.txt                  HASH, which changes with any file in its folder
 //! site/inputs.sha256             what this site was built from: nothing to do when equal
 //! site/pkg/HASH/swe-ci.js        the glue (each file with .br and .gz beside it)
-//! site/pkg/HASH/swe-ci_bg.wasm   what every page loads
-//! site/pkg/HASH/*.wasm           parts, loaded by pages that need them
+//! site/pkg/HASH/swe-ci_bg.wasm   the program, for pages with islands
 //! site/pkg/HASH/swe-ci.css
 //! site/…                         public/, as it is
 //! ```

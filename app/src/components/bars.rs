@@ -2,6 +2,7 @@
 
 use leptos::prelude::*;
 use swe_ci_core::uncertainty::Interval;
+use swe_ci_islands::bar::{percent, place, span};
 
 /// The id of the hatch pattern; see [`Hatching`].
 const HATCHING: &str = "score-hatching";
@@ -90,26 +91,11 @@ pub fn Hatching() -> impl IntoView {
     }
 }
 
-/// The start and length of a bar between two scores.
-fn span(from: f64, to: f64, floor: f64) -> (String, String) {
-    let (a, b) = (place(from, floor), place(to, floor));
-    (percent(a.min(b)), percent((a - b).abs()))
-}
-
-/// The position of a score on the scale, 0 to 1.
-fn place(score: f64, floor: f64) -> f64 {
-    (score.clamp(floor, 1.0) - floor) / (1.0 - floor)
-}
-
 /// The start of a scale that fits all these scores: 0, or lower in quarters.
 pub fn floor_of(scores: impl IntoIterator<Item = f64>) -> f64 {
     let lowest = scores.into_iter().fold(0.0, f64::min);
     // Adding 0 turns −0 into 0.
     (lowest * 4.0).floor().max(-4.0) / 4.0 + 0.0
-}
-
-fn percent(share: f64) -> String {
-    format!("{:.2}%", share * 100.0)
 }
 
 #[component]
@@ -150,19 +136,6 @@ fn filled(value: u32, most: u32) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn bars_grow_from_zero_in_both_directions() {
-        let check = |value, floor, x: &str, width: &str| {
-            assert_eq!(span(0.0, value, floor), (x.to_owned(), width.to_owned()));
-        };
-        check(0.5, 0.0, "0.00%", "50.00%");
-        check(0.5, -1.0, "50.00%", "25.00%");
-        check(-0.5, -1.0, "25.00%", "25.00%");
-        check(0.5, -0.25, "20.00%", "40.00%");
-        check(-0.5, 0.0, "0.00%", "0.00%");
-        check(7.0, 0.0, "0.00%", "100.00%");
-    }
 
     #[test]
     fn the_scale_goes_as_low_as_it_must() {

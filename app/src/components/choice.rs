@@ -1,10 +1,12 @@
 use leptos::either::Either;
 use leptos::prelude::*;
-use swe_ci_core::metrics::Gamma;
+use swe_ci_core::metrics::{Convention, Gamma};
+use swe_ci_views::view::SplitSummary;
 
-use super::{HiddenFields, Term};
+use super::Term;
 use crate::format;
 use crate::glossary::Word;
+use crate::labels;
 use crate::query::{GAMMA_LEAST, GAMMA_MOST};
 
 /// One of a few ways to view the page. As a link, it works without JavaScript,
@@ -43,7 +45,7 @@ pub fn Choices(
     let links = choices.into_iter().map(|choice| {
         let current = move || choice.chosen.get().then_some("true");
         view! {
-            <a href=move || choice.href.get() title=choice.hint aria-current=current data-noscroll="">
+            <a href=move || choice.href.get() title=choice.hint aria-current=current>
                 {choice.label}
             </a>
         }
@@ -63,6 +65,48 @@ pub fn Choices(
             <span class="choices-links">{links.collect_view()}</span>
         </div>
     }
+}
+
+/// A link for each split.
+pub fn split_choices(
+    splits: &[SplitSummary],
+    chosen: &str,
+    href: impl Fn(&str) -> String + Clone + Send + Sync + 'static,
+) -> Vec<Choice> {
+    let choice = |split: &SplitSummary| {
+        let (href, name) = (href.clone(), split.name.clone());
+        Choice {
+            label: format!("{} · {}", split.name, split.tasks),
+            hint: format!("{} of {} tasks can be run", split.ready, split.tasks),
+            href: Signal::derive(move || href(&name)),
+            chosen: Signal::stored(split.name == chosen),
+        }
+    };
+    splits.iter().map(choice).collect()
+}
+
+/// A link for each convention of counting.
+pub fn convention_choices(
+    chosen: impl Fn() -> Convention + Clone + Send + Sync + 'static,
+    href: impl Fn(Convention) -> String + Clone + Send + Sync + 'static,
+) -> Vec<Choice> {
+    let choice = |convention: Convention| {
+        let (chosen, href) = (chosen.clone(), href.clone());
+        let (label, hint) = (convention.name(), labels::convention(convention));
+        Choice::new(
+            label,
+            hint,
+            move || href(convention),
+            move || chosen() == convention,
+        )
+    };
+    Convention::ALL.map(choice).to_vec()
+}
+
+#[component]
+pub fn HiddenFields(fields: Vec<(&'static str, String)>) -> impl IntoView {
+    let field = |(name, value)| view! { <input type="hidden" name=name value=value/> };
+    fields.into_iter().map(field).collect_view()
 }
 
 /// Loads the same page for another γ.

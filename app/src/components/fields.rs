@@ -44,13 +44,8 @@ pub fn Field(
                 spellcheck="false"
                 required=required
                 autofocus=focused(form, name)
-                aria-invalid=move || invalid(form, name)
+                aria-invalid=invalid(form, name)
                 aria-describedby=described
-                on:change:target=move |event| {
-                    if shown {
-                        form.changed(name, event.target().value());
-                    }
-                }
             />
         </Row>
     }
@@ -77,13 +72,12 @@ pub fn LongText(
                 id=field_id(name)
                 name=name
                 rows=rows
-                autocomplete=form.is_live().then_some("off")
+                autocomplete=form.is_checked().then_some("off")
                 autocapitalize="none"
                 spellcheck="false"
                 autofocus=focused(form, name)
-                aria-invalid=move || invalid(form, name)
+                aria-invalid=invalid(form, name)
                 aria-describedby=described
-                on:change:target=move |event| form.changed(name, event.target().value())
             >
                 {text}
             </textarea>
@@ -114,9 +108,8 @@ pub fn OneOf(
                 id=field_id(name)
                 name=name
                 autofocus=focused(form, name)
-                aria-invalid=move || invalid(form, name)
+                aria-invalid=invalid(form, name)
                 aria-describedby=described
-                on:change:target=move |event| form.changed(name, event.target().value())
             >
                 {options}
             </select>
@@ -175,16 +168,15 @@ fn Row(
 ) -> impl IntoView {
     let id = field_id(name);
     let problem_id = format!("{id}-problem");
-    let problem = if form.is_live() {
-        let text = move || form.problem(name).unwrap_or_default();
-        let class = move || match form.problem(name) {
+    let text = form.problem(name);
+    let problem = if form.is_checked() {
+        let class = match text {
             Some(_) => "form-problem",
             None => "visually-hidden",
         };
         // Always present, so that screen readers announce a new text.
         Either::Left(view! { <p class=class id=problem_id aria-live="polite">{text}</p> })
     } else {
-        let text = form.problem(name);
         Either::Right(text.map(|text| view! { <p class="form-problem" id=problem_id>{text}</p> }))
     };
     let hint = hint.map(|hint| view! { <p class="quiet" id=format!("{id}-hint")>{hint}</p> });
@@ -209,13 +201,13 @@ fn invalid(form: Form, name: &str) -> Option<&'static str> {
 /// A field to correct takes the focus of a new page, but not while somebody
 /// types.
 fn focused(form: Form, name: &str) -> bool {
-    !form.is_live() && form.problem(name).is_some()
+    !form.is_checked() && form.problem(name).is_some()
 }
 
 /// The ids of the texts that a screen reader reads with the field.
 fn described(form: Form, name: &str, hint: bool) -> Option<String> {
     let id = field_id(name);
-    let problem = form.is_live() || form.problem(name).is_some();
+    let problem = form.is_checked() || form.problem(name).is_some();
     let texts = [(problem, "problem"), (hint, "hint")].into_iter();
     let ids: Vec<String> = texts
         .filter(|(present, _)| *present)

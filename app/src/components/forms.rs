@@ -2,10 +2,10 @@
 
 use leptos::prelude::*;
 use leptos_router::hooks::use_query_map;
-use serde::{Deserialize, Serialize};
 use swe_ci_core::run::BadConfig;
 use swe_ci_views::submission::{Estimate, RunForm};
 
+use super::HiddenFields;
 use crate::context::SignInProvider;
 
 /// A form of one button, which posts what to do and to what.
@@ -48,12 +48,6 @@ pub fn PostForm(
             <button class="button" type="submit">{button}</button>
         </form>
     }
-}
-
-#[component]
-pub fn HiddenFields(fields: Vec<(&'static str, String)>) -> impl IntoView {
-    let field = |(name, value)| view! { <input type="hidden" name=name value=value/> };
-    fields.into_iter().map(field).collect_view()
 }
 
 /// Confirms the action in the query's `done`. Anybody can write an address, so
@@ -117,9 +111,9 @@ pub fn ProviderButtons(
 
 /// The outcome of a submitted form, for the page rendered in response.
 ///
-/// The server provides it when a form posts to the address of its page, and
-/// sends it to the browser with the page. It never contains submitted secrets.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// The server provides it when a form posts to the address of its page. It never
+/// contains submitted secrets.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FormAnswer {
     /// Which form of the page was submitted.
     pub form: String,
@@ -137,49 +131,40 @@ pub struct FormAnswer {
 pub struct Form {
     pub name: &'static str,
     answer: StoredValue<FormAnswer>,
-    /// None when only the server validates it.
-    live: Option<Live>,
-}
-
-/// The content of the fields and its validation errors. The browser updates
-/// both while somebody types, with the server's rules.
-#[derive(Debug, Clone, Copy)]
-struct Live {
-    values: StoredValue<RunForm>,
-    problems: RwSignal<Vec<BadConfig>>,
+    /// What a form contains at first that is checked in the browser while
+    /// somebody fills it in; none when only the server checks it.
+    checked: Option<StoredValue<RunForm>>,
 }
 
 impl FormAnswer {
     /// That of the current page; empty after a plain GET.
     pub(crate) fn of_page() -> StoredValue<Self> {
-        let sent = SharedValue::new(|| use_context::<Self>().unwrap_or_default());
-        StoredValue::new(sent.into_inner())
+        StoredValue::new(use_context::<Self>().unwrap_or_default())
     }
 }
 
 impl Form {
     pub(crate) fn new(name: &'static str, answer: StoredValue<FormAnswer>) -> Self {
-        let live = None;
-        Self { name, answer, live }
+        Self {
+            name,
+            answer,
+            checked: None,
+        }
     }
 
-    /// Makes the browser validate the fields while somebody types. They start
-    /// with the submitted values, otherwise with `fresh`.
-    pub(crate) fn with_live(self, fresh: RunForm) -> Self {
+    /// Makes the browser check the fields. They start with the submitted values,
+    /// otherwise with `fresh`.
+    pub(crate) fn checked(self, fresh: RunForm) -> Self {
         let values = self.read(|answer| Some(answer.kept.iter().cloned().collect()));
         let values = values.filter(|_| self.kept("split").is_some());
-        let live = Live {
-            values: StoredValue::new(values.unwrap_or(fresh)),
-            problems: RwSignal::new(self.problems()),
-        };
         Self {
-            live: Some(live),
+            checked: Some(StoredValue::new(values.unwrap_or(fresh))),
             ..self
         }
     }
 
-    pub(crate) fn is_live(self) -> bool {
-        self.live.is_some()
+    pub(crate) fn is_checked(self) -> bool {
+        self.checked.is_some()
     }
 
     /// Reads the answer if it is to this form.
@@ -189,12 +174,8 @@ impl Form {
     }
 
     pub(crate) fn problems(self) -> Vec<BadConfig> {
-        match self.live {
-            Some(live) => live.problems.get(),
-            None => self
-                .read(|answer| Some(answer.problems.clone()))
-                .unwrap_or_default(),
-        }
+        self.read(|answer| Some(answer.problems.clone()))
+            .unwrap_or_default()
     }
 
     pub(crate) fn problem(self, field: &str) -> Option<String> {
@@ -203,26 +184,12 @@ impl Form {
     }
 
     pub(crate) fn kept(self, field: &str) -> Option<String> {
-        if let Some(live) = self.live {
-            return Some(live.values.with_value(|form| form.text(field).to_owned()));
+        if let Some(values) = self.checked {
+            return Some(values.with_value(|form| form.text(field).to_owned()));
         }
         self.read(|answer| {
             let (_, text) = answer.kept.iter().find(|(name, _)| name == field)?;
             Some(text.clone())
         })
-    }
-
-    /// Validates a field of a live form that somebody has left. Fields that
-    /// nobody has visited are left alone.
-    pub(crate) fn changed(self, field: &str, text: String) {
-        let Some(Live { values, problems }) = self.live else {
-            return;
-        };
-        values.update_value(|form| form.set(field, text));
-        let found = values.with_value(|form| form.config().err().unwrap_or_default());
-        problems.update(|problems| {
-            problems.retain(|bad| bad.field != field);
-            problems.extend(found.into_iter().filter(|bad| bad.field == field));
-        });
     }
 }

@@ -1,12 +1,10 @@
 use leptos::either::Either;
-use leptos::ev::{FocusEvent, KeyboardEvent};
-use leptos::html::{Details, Summary};
 use leptos::prelude::*;
 use leptos_router::components::A;
 use leptos_router::hooks::use_location;
 use swe_ci_views::account::{AccountRole, Identity};
-use wasm_bindgen::JsCast;
 
+use super::Popup;
 use crate::context::Reader;
 use crate::query::encode;
 
@@ -66,15 +64,8 @@ fn Menu(who: Identity) -> impl IntoView {
     }
 }
 
-const KEY: &str = "swe-ci-theme";
-
-/// Runs in the head, before the first paint, so that a stored theme applies
-/// without a flash of the other one. Also tells the style sheet that scripts
-/// run.
-pub const THEME_SCRIPT: &str = "(d=>{d.dataset.js='';try{let t=localStorage.getItem('swe-ci-theme');\
-    if(t==='light'||t==='dark')d.dataset.theme=t}catch{}})(document.documentElement)";
-
-/// Switches between light and dark and stores the choice. Both icons are in the
+/// Switches between light and dark; the page's script does it and stores the
+/// choice. Both icons are in the
 /// page; the style sheet shows that of the other theme.
 #[component]
 pub fn ThemeSwitch() -> impl IntoView {
@@ -84,7 +75,6 @@ pub fn ThemeSwitch() -> impl IntoView {
             class="theme-switch needs-js"
             aria-label="Switch between light and dark"
             title="Switch between light and dark"
-            on:click=|_| switch_theme()
         >
             <svg viewBox="0 0 20 20" width="18" height="18" aria-hidden="true" focusable="false">
                 <g class="icon-sun">
@@ -94,79 +84,5 @@ pub fn ThemeSwitch() -> impl IntoView {
                 <path class="icon-moon" d="M16.5 12.2A7 7 0 0 1 7.8 3.5a7 7 0 1 0 8.7 8.7z"/>
             </svg>
         </button>
-    }
-}
-
-fn switch_theme() {
-    let window = window();
-    let Some(root) = document().document_element() else {
-        return;
-    };
-    let dark = match root.get_attribute("data-theme") {
-        Some(theme) => theme == "dark",
-        None => window
-            .match_media("(prefers-color-scheme: dark)")
-            .ok()
-            .flatten()
-            .is_some_and(|query| query.matches()),
-    };
-    let theme = if dark { "light" } else { "dark" };
-    // Without storage, the choice holds for this page.
-    let _ = root.set_attribute("data-theme", theme);
-    if let Ok(Some(storage)) = window.local_storage() {
-        let _ = storage.set_item(KEY, theme);
-    }
-}
-
-/// A small panel over the page, opened by its summary, with or without
-/// JavaScript. Escape closes it and returns the focus to its opener; moving the
-/// focus elsewhere closes it too, so that it never covers the focused element.
-#[component]
-pub fn Popup(
-    class: &'static str,
-    #[prop(into)] summary: String,
-    children: Children,
-) -> impl IntoView {
-    let (popup, opener) = (NodeRef::<Details>::new(), NodeRef::<Summary>::new());
-    let close = move || {
-        popup.get_untracked().is_some_and(|popup| {
-            let open = popup.open();
-            popup.set_open(false);
-            open
-        })
-    };
-    let on_key = move |event: KeyboardEvent| {
-        if event.key() == "Escape"
-            && close()
-            && let Some(opener) = opener.get_untracked()
-        {
-            // Focusing may fail; the popup closes all the same.
-            let _ = opener.focus();
-        }
-    };
-    let on_leave = move |event: FocusEvent| {
-        let to = event.related_target();
-        let to = to.and_then(|to| to.dyn_into::<web_sys::Node>().ok());
-        let within = popup
-            .get_untracked()
-            .is_some_and(|p| p.contains(to.as_ref()));
-        // A window that loses focus has no new target, and gets it back.
-        if to.is_some() && !within {
-            close();
-        }
-    };
-    view! {
-        <details class=class node_ref=popup on:keydown=on_key on:focusout=on_leave>
-            <summary node_ref=opener>{summary}</summary>
-            {children()}
-        </details>
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn script_and_switch_use_one_key() {
-        assert!(super::THEME_SCRIPT.contains(super::KEY));
     }
 }

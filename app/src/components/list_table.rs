@@ -101,7 +101,7 @@ pub fn NextPage(href: Option<String>) -> impl IntoView {
     href.map(|href| {
         view! {
             <nav class="paging" aria-label="Pages">
-                <a class="button" href=href rel="next">"Next page"</a>
+                <a class="button" href=href rel="next" data-whole-page="">"Next page"</a>
             </nav>
         }
     })

@@ -1,37 +1,40 @@
 use std::future::Future;
+use std::pin::Pin;
 
-use codee::{Decoder, Encoder};
 use leptos::either::Either;
 use leptos::prelude::*;
-use serde::Serialize;
-use serde::de::DeserializeOwned;
+use leptos::tachys::reactive_graph::OwnedView;
 
 use super::{PageHead, SignIn};
 use crate::error::{AppError, ErrorKind};
 
-/// The data of a resource, or its error. Old data stays while new data loads.
-pub fn loaded<T, V>(
-    resource: Fetched<T>,
-    show: impl Fn(T) -> V + Clone + Send + Sync + 'static,
-) -> impl IntoView
+/// The data of a page to come.
+pub type Fetched<T> = Pin<Box<dyn Future<Output = Result<T, AppError>> + Send>>;
+
+/// Fetches the data for a part of the address.
+pub fn fetched<A, T, F>(asked: impl Fn() -> A, fetch: impl FnOnce(A) -> F) -> Fetched<T>
 where
-    T: Clone + Send + Sync + 'static,
+    F: Future<Output = Result<T, AppError>> + Send + 'static,
+{
+    Box::pin(fetch(asked()))
+}
+
+/// The data once it is there, or its error.
+pub fn loaded<T, V>(data: Fetched<T>, show: impl FnOnce(T) -> V + Send + 'static) -> impl IntoView
+where
+    T: 'static,
     V: IntoView + 'static,
 {
-    let shown = move || {
-        let show = show.clone();
-        Suspend::new(async move {
-            match resource.await {
-                Ok(data) => Either::Left(show(data)),
-                Err(error) => Either::Right(view! { <Problem error page=true/> }),
-            }
-        })
-    };
-    view! {
-        <Transition fallback=|| view! { <p class="waiting" role="status">"Loading…"</p> }>
-            {shown}
-        </Transition>
-    }
+    // The view's signals live as long as the view.
+    let owner = Owner::current().unwrap_or_default();
+    Suspend::new(async move {
+        let data = data.await;
+        let view = owner.with(|| match data {
+            Ok(data) => Either::Left(show(data)),
+            Err(error) => Either::Right(view! { <Problem error page=true/> }),
+        });
+        OwnedView::new_with_owner(view, owner)
+    })
 }
 
 /// An error in place of the content that failed to load.
@@ -42,8 +45,6 @@ pub fn Problem(
     #[prop(optional)]
     page: bool,
 ) -> impl IntoView {
-    // Hydration repeats no request, so the status is set where the error is
-    // created; see `AppError`.
     let advice = match error.kind {
         ErrorKind::NotFound => "It may have been removed, or the address has a typo.",
         ErrorKind::Invalid => "Check the address.",
@@ -132,43 +133,5 @@ pub fn NoRuns(
                 <a href="/runs">"See what is running"</a>
             </p>
         </Empty>
-    }
-}
-
-pub type Fetched<T> = Resource<Result<T, AppError>, Json>;
-
-/// Fetches again whenever the key changes.
-pub fn fetched<A, T, F>(
-    asked: impl Fn() -> A + Send + Sync + 'static,
-    fetch: impl Fn(A) -> F + Send + Sync + 'static,
-) -> Fetched<T>
-where
-    A: PartialEq + Clone + Send + Sync + 'static,
-    T: Serialize + DeserializeOwned + Send + Sync + 'static,
-    F: Future<Output = Result<T, AppError>> + Send + 'static,
-{
-    Resource::new_with_options(asked, fetch, false)
-}
-
-/// JSON read from bytes, as server functions do: reading it from text would put
-/// each type's parsing code into the program twice.
-#[derive(Debug, Clone, Copy)]
-pub struct Json;
-
-impl<T: Serialize> Encoder<T> for Json {
-    type Error = serde_json::Error;
-    type Encoded = String;
-
-    fn encode(value: &T) -> Result<String, Self::Error> {
-        serde_json::to_string(value)
-    }
-}
-
-impl<T: DeserializeOwned> Decoder<T> for Json {
-    type Error = serde_json::Error;
-    type Encoded = str;
-
-    fn decode(text: &str) -> Result<T, Self::Error> {
-        serde_json::from_slice(text.as_bytes())
     }
 }

@@ -15,23 +15,28 @@ mod list_table;
 mod loaded;
 mod page_head;
 mod picture;
+mod popup;
+mod score;
 mod tag;
 mod term;
 
+pub use swe_ci_islands::{CheckedForm, FollowRun, InPlace, Poll};
+
 pub use bars::{Hatching, Meter, PublishedBar, ScoreBar, floor_of};
 pub use charts::{Funnel, SpreadChart, title as spread_title};
-pub use choice::{Choice, Choices, GammaForm};
+pub use choice::{Choice, Choices, GammaForm, HiddenFields, convention_choices, split_choices};
 pub use fields::{Field, LongText, NewPassword, OneOf, RoleSelect, TomlFile, field_id};
 pub use finding::GradeTag;
 pub use forms::{
-    ActionButton, Confirmation, Form, FormAnswer, HiddenFields, PostForm, ProviderButtons, Refusal,
-    ShownOnce,
+    ActionButton, Confirmation, Form, FormAnswer, PostForm, ProviderButtons, Refusal, ShownOnce,
 };
-pub use header::{AccountMenu, Popup, SignIn, THEME_SCRIPT, ThemeSwitch};
+pub use header::{AccountMenu, SignIn, ThemeSwitch};
 pub use iterations::Iterations;
 pub use list_table::{CardTable, ItemTable, ListTable, NextPage, PlainTable, fact};
 pub use loaded::{Empty, Fetched, NoRuns, NoTasks, Problem, fetched, loaded};
 pub use page_head::{PageHead, PageTop, crumb};
 pub use picture::Picture;
+pub use popup::Popup;
+pub use score::{MarkKey, Score};
 pub use tag::{Tag, Time, Tone};
 pub use term::{Explained, Key, Term, heading};

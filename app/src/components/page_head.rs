@@ -115,16 +115,12 @@ fn Preview(title: String, description: String) -> impl IntoView {
 }
 
 /// leptos_meta writes a title into the document unescaped, so a name with a tag
-/// in it would become markup. The browser sets text, which needs no escaping.
+/// in it would become markup.
 fn as_text(title: String) -> String {
-    if cfg!(feature = "ssr") {
-        title.replace('&', "&amp;").replace('<', "&lt;")
-    } else {
-        title
-    }
+    title.replace('&', "&amp;").replace('<', "&lt;")
 }
 
-#[cfg(all(test, feature = "ssr"))]
+#[cfg(test)]
 mod tests {
     #[test]
     fn a_title_is_text() {

@@ -2,13 +2,12 @@
 //!
 //! An explanation is a popover beside its word. Hovering or focusing the word
 //! shows it, and clicking keeps it open, all without a script. Browsers close
-//! only open popovers on Escape, so a script does that for the others. Each
+//! only open popovers on Escape; the page's script does that for the others. Each
 //! explanation appears once on a page, beside one [`Term`] or [`Explained`];
 //! others refer to it.
 
 use std::borrow::Cow;
 
-use leptos::ev;
 use leptos::prelude::*;
 
 use crate::glossary::Word;
@@ -66,23 +65,8 @@ fn button(word: Word, text: Cow<'static, str>) -> AnyView {
 }
 
 fn explained(word: Word, inside: AnyView) -> AnyView {
-    // Hidden until the next hover or focus.
-    let hushed = RwSignal::new(false);
-    Effect::new(move || {
-        let escape = window_event_listener(ev::keydown, move |event| {
-            if event.key() == "Escape" {
-                hushed.set(true);
-            }
-        });
-        on_cleanup(move || escape.remove());
-    });
     view! {
-        <span
-            class="term"
-            class:hushed=hushed
-            on:mouseenter=move |_| hushed.set(false)
-            on:focusin=move |_| hushed.set(false)
-        >
+        <span class="term">
             {inside}
             <span class="term-tip" id=word.tip() role="tooltip" popover="auto">
                 {word.definition()}

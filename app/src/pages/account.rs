@@ -2,7 +2,6 @@
 
 use leptos::either::Either;
 use leptos::prelude::*;
-use leptos::server_fn::codec::GetUrl;
 use swe_ci_views::account::{AccountRole, LinkedIdentity, TokenView, WaysIn};
 
 use crate::components::{
@@ -28,12 +27,10 @@ const DONE: [(&str, &str); 5] = [
     ("token", "The token is revoked and no longer works."),
 ];
 
-#[server(prefix = "/api/pages", endpoint = "tokens", input = GetUrl)]
 pub async fn tokens() -> Result<Vec<TokenView>, AppError> {
     Ok(crate::error::engine()?.tokens().await?)
 }
 
-#[server(prefix = "/api/pages", endpoint = "own_ways_in", input = GetUrl)]
 pub async fn own_ways_in() -> Result<WaysIn, AppError> {
     Ok(crate::error::engine()?.ways_in().await?)
 }

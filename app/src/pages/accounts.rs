@@ -1,8 +1,6 @@
 //! All accounts and open invitations, for administrators.
 
 use leptos::prelude::*;
-use leptos::server_fn::codec::GetUrl;
-use serde::{Deserialize, Serialize};
 use swe_ci_views::account::{AccountRole, AccountView, InvitationView};
 
 use crate::components::{
@@ -27,13 +25,12 @@ const DONE: [(&str, &str); 4] = [
     ),
 ];
 
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone)]
 pub struct People {
     pub accounts: Vec<AccountView>,
     pub invitations: Vec<InvitationView>,
 }
 
-#[server(prefix = "/api/pages", endpoint = "accounts", input = GetUrl)]
 pub async fn accounts() -> Result<People, AppError> {
     let engine = crate::error::engine()?;
     Ok(People {

@@ -1,7 +1,6 @@
 //! The audit log, newest first.
 
 use leptos::prelude::*;
-use leptos::server_fn::codec::GetUrl;
 use swe_ci_views::account::AuditEntry;
 use swe_ci_views::view::Page;
 
@@ -9,7 +8,6 @@ use crate::components::{ItemTable, NextPage, PageTop, Time, fetched, loaded};
 use crate::error::AppError;
 use crate::query::{Query, named, of_query};
 
-#[server(prefix = "/api/pages", endpoint = "audit", input = GetUrl)]
 pub async fn audit(
     subject: Option<String>,
     after: Option<String>,

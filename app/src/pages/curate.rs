@@ -1,8 +1,6 @@
 //! Planning a new split, curated from git histories.
 
 use leptos::prelude::*;
-use leptos::server_fn::codec::GetUrl;
-use serde::{Deserialize, Serialize};
 use swe_ci_views::curation::{CurationSummary, Stage};
 
 use crate::components::{
@@ -13,13 +11,12 @@ use crate::format;
 use crate::pages::routes::curation_href;
 
 /// The defaults of a plan, and earlier plans.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone)]
 pub struct Planning {
     pub example: String,
     pub curations: Vec<CurationSummary>,
 }
 
-#[server(prefix = "/api/pages", endpoint = "plans", input = GetUrl)]
 pub async fn plans() -> Result<Planning, AppError> {
     Ok(Planning {
         curations: crate::error::engine()?.curations().await?,

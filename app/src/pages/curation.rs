@@ -1,10 +1,8 @@
 //! A curation, running or ended.
 
-use std::time::Duration;
-
+use crate::components::Poll;
 use leptos::either::Either;
 use leptos::prelude::*;
-use leptos::server_fn::codec::GetUrl;
 use swe_ci_views::curation::{
     BuildAttempt, CandidateView, CurationDetail, CurationState, Fate, RepositoryView,
 };
@@ -17,10 +15,9 @@ use crate::format;
 use crate::pages::routes::{curation_href, dataset_href};
 use crate::query::path_part;
 
-/// How often the page polls a running curation.
-const LOOK: Duration = Duration::from_secs(3);
+/// How often the page of a running curation is rendered anew.
+const SECONDS: u32 = 3;
 
-#[server(prefix = "/api/pages", endpoint = "curation", input = GetUrl)]
 pub async fn curation(id: String) -> Result<CurationDetail, AppError> {
     Ok(crate::error::engine()?.curation(&id).await?)
 }
@@ -29,19 +26,9 @@ pub async fn curation(id: String) -> Result<CurationDetail, AppError> {
 pub fn CurationPage() -> impl IntoView {
     let form = Form::new("cancel", FormAnswer::of_page());
     let id = path_part("id");
-    // Increases as long as the curation runs.
-    let looks = RwSignal::new(0_u32);
-    let resource = fetched(move || (id.get(), looks.get()), |(id, _)| curation(id));
-    Effect::new(move |_| {
-        let moves = resource.with(|found| match found {
-            Some(Ok(found)) => !found.summary.state.is_over(),
-            _ => false,
-        });
-        if moves {
-            set_timeout(move || _ = looks.try_update(|looks| *looks += 1), LOOK);
-        }
-    });
-    loaded(resource, move |detail| view! { <Curation detail form/> })
+    loaded(fetched(move || id.get(), curation), move |detail| {
+        view! { <Curation detail form/> }
+    })
 }
 
 #[component]
@@ -64,11 +51,13 @@ fn Curation(detail: CurationDetail, form: Form) -> impl IntoView {
         CurationState::Failed { reason } => Either::Right(reason.clone()),
         CurationState::Finished => Either::Left("Its split can be run."),
     };
+    let poll = (!summary.state.is_over()).then(|| view! { <Poll seconds=SECONDS/> });
     let done = (summary.state == CurationState::Finished).then(|| {
         let href = dataset_href(&split);
         view! { <p><a class="button" href=href>"The split"</a></p> }
     });
     view! {
+        {poll}
         <PageTop
             title=format!("Curation of {split}")
             description="A split being made from git histories."
@@ -92,7 +81,7 @@ fn Curation(detail: CurationDetail, form: Form) -> impl IntoView {
         <section aria-labelledby="plan-title">
             <h2 id="plan-title">"Plan"</h2>
             <details><summary>"Configuration"</summary><pre class="command" tabindex="0"><code>{detail.plan}</code></pre></details>
-            <p class="taken"><a href=format!("/api/v1/curations/{id}") rel="external">"All of this as JSON"</a></p>
+            <p class="taken"><a href=format!("/api/v1/curations/{id}")>"All of this as JSON"</a></p>
         </section>
     }
 }

@@ -1,7 +1,6 @@
 //! One split as a whole.
 
 use leptos::prelude::*;
-use leptos::server_fn::codec::GetUrl;
 use swe_ci_views::browse::Size;
 use swe_ci_views::dataset::{Counted, SplitDetail};
 
@@ -18,7 +17,6 @@ pub fn DatasetPage() -> impl IntoView {
     loaded(resource, |detail| view! { <Split detail/> })
 }
 
-#[server(prefix = "/api/pages", endpoint = "split", input = GetUrl)]
 pub async fn split(name: String) -> Result<SplitDetail, AppError> {
     Ok(crate::error::engine()?.split(&name).await?)
 }
@@ -76,9 +74,9 @@ fn Split(detail: SplitDetail) -> impl IntoView {
         <section aria-labelledby="take-title">
             <h2 id="take-title">"Downloads"</h2>
             <ul class="take-along">
-                <li><a href=format!("{api}/datasheet.md") rel="external">"Datasheet"</a>": what it was made for, of what, and how"</li>
-                <li><a href=format!("{api}/metadata.csv") rel="external">"Metadata as CSV"</a>": the file of the official layout, with the gaps found here"</li>
-                <li><a href=api rel="external">"All of this as JSON"</a></li>
+                <li><a href=format!("{api}/datasheet.md")>"Datasheet"</a>": what it was made for, of what, and how"</li>
+                <li><a href=format!("{api}/metadata.csv")>"Metadata as CSV"</a>": the file of the official layout, with the gaps found here"</li>
+                <li><a href=api>"All of this as JSON"</a></li>
             </ul>
             <dl class="record">
                 <div><dt>"Digest"</dt><dd><code>{detail.digest}</code></dd></div>

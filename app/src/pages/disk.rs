@@ -1,14 +1,12 @@
 //! Disk usage.
 
 use leptos::prelude::*;
-use leptos::server_fn::codec::GetUrl;
 use swe_ci_views::disk::{DiskPart, DiskUse, ImageUse, size_shown};
 
 use crate::components::{ListTable, PageTop, fetched, loaded};
 use crate::error::AppError;
 use crate::format;
 
-#[server(prefix = "/api/pages", endpoint = "disk-use", input = GetUrl)]
 pub async fn disk_found() -> Result<DiskUse, AppError> {
     Ok(crate::error::engine()?.disk_use().await?)
 }
@@ -44,7 +42,7 @@ fn Found(found: DiskUse) -> impl IntoView {
         <ListTable caption="Disk usage" columns=&["Part", "Size", "Files", "Holds"]>{parts.collect_view()}</ListTable>
         {silent.then(|| view! { <p class="note" data-tone="warn">"The container engine does not respond, so images are not counted."</p> })}
         <p class="footnote">{quota}</p>
-        <p class="taken"><a href="/api/v1/disk" rel="external">"In bytes, as JSON"</a></p>
+        <p class="taken"><a href="/api/v1/disk">"In bytes, as JSON"</a></p>
     }
 }
 

@@ -12,7 +12,6 @@ use crate::labels;
 use crate::query::path_part;
 
 // A POST, because addresses end up in logs.
-#[server(prefix = "/api/pages", endpoint = "invitation")]
 pub async fn invitation(secret: String) -> Result<InvitationView, AppError> {
     Ok(crate::error::engine()?.invitation(&secret).await?)
 }

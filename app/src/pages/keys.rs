@@ -2,7 +2,6 @@
 
 use leptos::either::Either;
 use leptos::prelude::*;
-use leptos::server_fn::codec::GetUrl;
 use swe_ci_core::provider_key::KeyView;
 
 use crate::components::{
@@ -20,7 +19,6 @@ const DONE: [(&str, &str); 2] = [
     ("removed", "The key is removed."),
 ];
 
-#[server(prefix = "/api/pages", endpoint = "keys", input = GetUrl)]
 pub async fn keys() -> Result<Vec<KeyView>, AppError> {
     Ok(crate::error::engine()?.key_names().await?)
 }

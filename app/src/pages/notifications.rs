@@ -2,7 +2,6 @@
 
 use leptos::either::{Either, EitherOf3};
 use leptos::prelude::*;
-use leptos::server_fn::codec::GetUrl;
 use swe_ci_views::notification::{
     Channel, DeliveryState, DeliveryView, Notifications, Occasion, TargetView,
 };
@@ -29,7 +28,6 @@ const DONE: [(&str, &str); 4] = [
     ("removed", "It is removed: no more messages go there."),
 ];
 
-#[server(prefix = "/api/pages", endpoint = "notifications", input = GetUrl)]
 pub async fn own_notifications() -> Result<Notifications, AppError> {
     Ok(crate::error::engine()?.notifications().await?)
 }

@@ -2,7 +2,6 @@
 //! administrators.
 
 use leptos::prelude::*;
-use leptos::server_fn::codec::GetUrl;
 use swe_ci_core::text::visible;
 use swe_ci_views::finding::RunFinding;
 
@@ -11,7 +10,6 @@ use crate::error::AppError;
 use crate::labels;
 use crate::pages::routes::{FINDINGS, iteration_href, run_href};
 
-#[server(prefix = "/api/pages", endpoint = "open-findings", input = GetUrl)]
 pub async fn open_findings() -> Result<Vec<RunFinding>, AppError> {
     Ok(crate::error::engine()?.open_findings().await?)
 }

@@ -5,11 +5,10 @@ use leptos::prelude::*;
 use swe_ci_core::finding::Unranked;
 use swe_ci_core::run::Kind;
 use swe_ci_core::text::visible;
-use swe_ci_core::uncertainty::Interval;
 use swe_ci_views::account::Visibility;
 use swe_ci_views::verification::Mark;
 
-use crate::components::{ScoreBar, Tag, Term, Tone};
+use crate::components::{Tag, Term, Tone};
 use crate::glossary::Word;
 use crate::{format, labels};
 
@@ -38,19 +37,6 @@ pub(super) fn MarkTerm(mark: Option<Mark>) -> impl IntoView {
         let (word, tone) = labels::mark(mark);
         view! { <span class="tag" data-tone=tone.name()><Term word/></span> }
     })
-}
-
-/// The key for the marks in a table.
-#[component]
-pub(super) fn MarkKey(#[prop(into)] words: Signal<Vec<Word>>) -> impl IntoView {
-    move || {
-        let words = words.get();
-        (!words.is_empty()).then(|| {
-            let words = words.into_iter();
-            let words = words.map(|word| view! { " "<Term word/> }).collect_view();
-            view! { <p class="quiet marks-key">"Marks:"{words}</p> }
-        })
-    }
 }
 
 /// Why a run has no rank; nothing for most runs.
@@ -120,34 +106,4 @@ pub(super) fn heads(columns: &'static [Column]) -> impl IntoView {
 /// The words of the headings, for the key of the table.
 pub(super) fn words_of(columns: &[Column]) -> Vec<Word> {
     columns.iter().map(|column| column.word).collect()
-}
-
-/// A score as a number, with its interval and its bar.
-#[component]
-pub(super) fn Score(
-    #[prop(into)] value: Signal<f64>,
-    /// Where the scale of the bar starts.
-    #[prop(into)]
-    floor: Signal<f64>,
-    #[prop(optional, into)] interval: Signal<Option<Interval>>,
-) -> impl IntoView {
-    let words = move || {
-        interval.get().map(|interval| {
-            view! {
-                <span class="score-interval">
-                    <span class="visually-hidden">", 95 % interval "</span>
-                    {format::interval(interval, 2)}
-                </span>
-            }
-        })
-    };
-    view! {
-        <span class="score">
-            <span class="score-figures">
-                <span class="score-number">{move || format::score(value.get())}</span>
-                {words}
-            </span>
-            <ScoreBar value floor interval/>
-        </span>
-    }
 }

@@ -168,10 +168,14 @@ impl EvolutionAddress {
             ("sample", self.sample_if_several()),
             (
                 "show",
-                (wanted != Wanted::All).then(|| wanted.name().to_owned()),
+                (wanted != usual(&selected.text)).then(|| wanted.name().to_owned()),
             ),
             ("q", text.filter(|text| !text.is_empty())),
             ("iteration", selected.iteration.map(|n| n.to_string())),
+            (
+                "from",
+                (selected.from > 0).then(|| selected.from.to_string()),
+            ),
             (DIFF, selected.split.then(|| SPLIT.to_owned())),
         ];
         let fields = fields.into_iter();
@@ -218,6 +222,8 @@ pub struct EvolutionQuery {
     /// Only tests whose node ids contain this text.
     pub text: String,
     pub iteration: Option<u32>,
+    /// How many of the selected tests come before the shown ones.
+    pub from: usize,
     /// Whether its changes are shown side by side.
     pub split: bool,
 }
@@ -227,11 +233,24 @@ impl EvolutionQuery {
         let wanted = query.get_str("show").and_then(Wanted::from_name);
         let text = named(query, "q").unwrap_or_default();
         Self {
-            wanted: wanted.unwrap_or_default(),
+            wanted: wanted.unwrap_or_else(|| usual(&text)),
             text: limited(&text),
             iteration: query.get_str("iteration").and_then(|n| n.parse().ok()),
+            from: query
+                .get_str("from")
+                .and_then(|n| n.parse().ok())
+                .unwrap_or(0),
             split: query.get_str(DIFF) == Some(SPLIT),
         }
+    }
+}
+
+/// The tests that are shown unless others are asked for: who looks for a name
+/// looks in all of them.
+fn usual(text: &str) -> Wanted {
+    match text.is_empty() {
+        true => Wanted::default(),
+        false => Wanted::All,
     }
 }
 
@@ -288,7 +307,14 @@ mod tests {
             ],
             "/runs/r/tasks/t-1",
         );
-        check(&[("sample", "-1"), ("show", "all")], "/runs/r/tasks/t-1");
+        check(
+            &[("sample", "-1"), ("show", "changed")],
+            "/runs/r/tasks/t-1",
+        );
+        check(
+            &[("show", "all"), ("from", "200")],
+            "/runs/r/tasks/t-1?show=all&from=200",
+        );
     }
 
     #[test]

@@ -2,22 +2,21 @@
 
 use leptos::either::Either;
 use leptos::prelude::*;
-use leptos::server_fn::codec::GetUrl;
 use swe_ci_views::account::AccountRole;
 use swe_ci_views::view::{Page, RunSummary};
 
 use crate::components::{
-    CardTable, Empty, Key, Meter, NextPage, PageTop, Tag, Term, Time, Tone, fetched, loaded,
+    CardTable, Empty, InPlace, Key, MarkKey, Meter, NextPage, PageTop, Tag, Term, Time, Tone,
+    fetched, loaded,
 };
 use crate::context::Reader;
 use crate::error::AppError;
 use crate::glossary::Word;
-use crate::pages::result_table::{HostedToolsTag, KindTag, MarkKey, MarkTag, VisibilityTag};
+use crate::pages::result_table::{HostedToolsTag, KindTag, MarkTag, VisibilityTag};
 use crate::pages::routes::{run_href, tasks_href};
 use crate::query::{Query, named, of_query};
 use crate::{format, labels};
 
-#[server(prefix = "/api/pages", endpoint = "runs", input = GetUrl)]
 pub async fn runs(after: Option<String>) -> Result<Page<RunSummary>, AppError> {
     let page = swe_ci_engine::PageRequest {
         limit: Some(50),
@@ -41,6 +40,7 @@ pub fn RunsPage() -> impl IntoView {
         >
             {new_run}
         </PageTop>
+        <InPlace/>
         {loaded(resource, |page| view! { <RunList page/> })}
     }
 }

@@ -1,16 +1,15 @@
 //! Submitting a run: a form with the fields of a configuration.
 
 use leptos::prelude::*;
-use leptos::server_fn::codec::GetUrl;
-use serde::{Deserialize, Serialize};
-use swe_ci_core::agent::Protocol;
 use swe_ci_core::provider_key::KeyView;
 use swe_ci_views::account::Visibility;
 use swe_ci_views::submission::{Estimate, OWN_PROGRAMMER, RunForm};
 use swe_ci_views::view::SplitSummary;
 
+use crate::components::CheckedForm;
 use crate::components::{
-    Field, Form, FormAnswer, LongText, OneOf, PageTop, TomlFile, fact, fetched, field_id, loaded,
+    Field, Form, FormAnswer, InPlace, LongText, OneOf, PageTop, TomlFile, fact, fetched, field_id,
+    loaded,
 };
 use crate::error::AppError;
 use crate::format;
@@ -28,12 +27,13 @@ pub fn SubmitPage() -> impl IntoView {
             lede="A run applies a model and its harness to the tasks of a split. It waits in the queue until a worker is free."
             missing=true
         />
+        <InPlace/>
         {loaded(resource, move |desk| view! { <RunSheet desk answer/> })}
     }
 }
 
 /// The choices of the form, and its initial values.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Desk {
     /// Those with tasks that can run.
     pub splits: Vec<SplitSummary>,
@@ -44,7 +44,6 @@ pub struct Desk {
 }
 
 /// `from` is the run whose configuration fills the form.
-#[server(prefix = "/api/pages", endpoint = "new-run", input = GetUrl)]
 pub async fn new_run(from: Option<String>) -> Result<Desk, AppError> {
     let engine = crate::error::engine()?;
     let keys = engine.key_names().await?;
@@ -68,7 +67,7 @@ pub async fn new_run(from: Option<String>) -> Result<Desk, AppError> {
 #[component]
 fn RunSheet(desk: Desk, answer: StoredValue<FormAnswer>) -> impl IntoView {
     let sent = Form::new("run", answer);
-    let form = sent.with_live(desk.form);
+    let form = sent.checked(desk.form);
     let splits = desk.splits.into_iter().map(|split| {
         let words = format!("{} ({})", split.name, format::count(split.ready, "task"));
         (split.name, words)
@@ -77,27 +76,27 @@ fn RunSheet(desk: Desk, answer: StoredValue<FormAnswer>) -> impl IntoView {
         .keys
         .into_iter()
         .map(|key| view! { <option value=key.name></option> });
-    let ticked = |name| sent.kept(name).is_some_and(|kept| !kept.is_empty());
+    let ticked = move |name| sent.kept(name).is_some_and(|kept| !kept.is_empty());
     let estimate = answer.with_value(|answer| answer.estimate);
     view! {
         <FromText sent/>
-        <form class="sheet" method="post" action="/runs/new" autocomplete="off">
+        <CheckedForm>
+        <form class="sheet" method="post" action="/runs/new" autocomplete="off" data-in-place="">
             <Summary form/>
             <datalist id="key-names">{names.collect_view()}</datalist>
             <fieldset>
                 <legend>"Model"</legend>
                 <Field form name="model" label="Name" hint="The name on the leaderboard."/>
                 <Field form name="provider" label="Provider" hint="Optional."/>
-                <Field form name="release_date" label="Released on" hint="YYYY-MM-DD, to find the tasks it cannot have seen. Optional."/>
+                <Field form name="release_date" label="Released on" hint="YYYY-MM-DD, to find unseen tasks. Optional."/>
             </fieldset>
             <fieldset>
-                <legend>"Harness"</legend>
+                <legend>"Connection"</legend>
                 <OneOf form name="harness.name" label="Agents" options=desk.harnesses.clone()/>
-                <Field form name="harness.version" label="Version" hint="For agent programs; the pinned version when empty."/>
-                <Field form name="harness.max_chunks" label="Chunks" kind="number" hint="For replay only: the most chunks the history is cut into."/>
-            </fieldset>
-            <fieldset>
-                <legend>"Endpoint and key"</legend>
+                <Field form name="harness.version" label="Version" hint="The pinned one when empty."/>
+                <div class="only-replay">
+                    <Field form name="harness.max_chunks" label="Chunks" kind="number" hint="The most chunks the history is cut into."/>
+                </div>
                 <EndpointFields form names=ARCHITECT/>
                 <Field
                     form
@@ -107,35 +106,33 @@ fn RunSheet(desk: Desk, answer: StoredValue<FormAnswer>) -> impl IntoView {
                     autocomplete="new-password"
                     hint="Only if it is not stored yet. It is stored encrypted and never shown again."
                 />
-                <label class="box">
-                    <input type="checkbox" name="forget-keys" value="on" checked=ticked("forget-keys")/>
-                    "Remove the keys that this run names when it is over"
-                </label>
-                <LongText form name="endpoint.parameters" label="Parameters of every request" hint="JSON, such as {\"temperature\": 0}."/>
-                <Field form name="endpoint.prices.input" label="Price of input" hint="US dollars per million tokens; the site’s price table when empty."/>
-                <Field form name="endpoint.prices.cached" label="Price of cached input"/>
-                <Field form name="endpoint.prices.output" label="Price of output"/>
             </fieldset>
-            <Programmer form harnesses=desk.harnesses/>
             <fieldset>
                 <legend>"Tasks"</legend>
                 <OneOf form name="split" label="Split" options=splits.collect()/>
-                <LongText form name="tasks" label="Tasks" hint="Names separated by spaces or lines; the whole split when empty."/>
                 <Field form name="samples" label="Evolutions per task" kind="number"/>
                 <Field form name="plan.max_iterations" label="Iterations at most" kind="number"/>
-                <Field form name="plan.max_attempts" label="Attempts per step" kind="number"/>
+                <div class="whole-row">
+                    <LongText form name="tasks" label="Only these tasks" rows=1 hint="Names separated by spaces or lines; the whole split when empty."/>
+                </div>
             </fieldset>
-            <Limits form/>
-            <HostedToolsField form/>
-            <VisibilityFields chosen=sent.kept("visibility")/>
             <fieldset>
-                <legend>"Before it starts"</legend>
-                <p class="quiet">
-                    "The preflight runs its agents on a tiny task and tests the quickest of its tasks at both ends, so that a wrong key or a broken image costs a minute and not a night. If it fails, the run waits for your decision."
+                <legend>"Budget"</legend>
+                <Field form name="budget.usd" label="US dollars at most" hint="Empty means no limit."/>
+                <Field form name="budget.tokens" label="Tokens at most" kind="number"/>
+                <Field form name="budget.requests" label="Requests at most" kind="number"/>
+                <Field form name="budget.seconds" label="Seconds at most" kind="number"/>
+            </fieldset>
+            <Advanced form harnesses=desk.harnesses forgets=ticked("forget-keys")/>
+            <fieldset>
+                <legend>"Start"</legend>
+                <VisibilityFields chosen=sent.kept("visibility")/>
+                <p class="quiet whole-row">
+                    "A preflight runs the agents on a tiny task and tests the quickest task at both ends, so that a wrong key costs a minute and not a night. If it fails, the run waits for your decision."
                 </p>
-                <label class="box">
+                <label class="box whole-row">
                     <input type="checkbox" name="skip-preflight" value="on" checked=ticked("skip-preflight")/>
-                    "Begin at once, untried"
+                    "Skip the preflight"
                 </label>
             </fieldset>
             {estimate.map(|estimate| view! { <Preview estimate/> })}
@@ -144,6 +141,7 @@ fn RunSheet(desk: Desk, answer: StoredValue<FormAnswer>) -> impl IntoView {
                 <button class="button" type="submit" name="deed" value="preview">"Preview"</button>
             </p>
         </form>
+        </CheckedForm>
     }
 }
 
@@ -153,15 +151,15 @@ fn Summary(form: Form) -> impl IntoView {
     let items = move || {
         let item = |bad: swe_ci_core::run::BadConfig| {
             let href = format!("#{}", field_id(&bad.field));
-            view! { <li><a href=href rel="external">{bad.field}</a>": "{bad.problem}</li> }
+            view! { <li><a href=href>{bad.field}</a>": "{bad.problem}</li> }
         };
         form.problems().into_iter().map(item).collect_view()
     };
     move || {
         (!form.problems().is_empty()).then(|| {
             view! {
-                <div class="note" data-tone="bad" role="alert">
-                    <p>"The run is not queued yet. Please correct:"</p>
+                <div class="note" data-tone="bad" role="alert" tabindex="-1" data-result="">
+                    <p>"Fix these fields to queue the run:"</p>
                     <ul>{items}</ul>
                 </div>
             }
@@ -169,93 +167,100 @@ fn Summary(form: Form) -> impl IntoView {
     }
 }
 
-/// The names of an endpoint's fields: address, protocol, model, key, recording.
-type EndpointNames = [&'static str; 5];
+/// The names of an endpoint's fields: address, model, key.
+type EndpointNames = [&'static str; 3];
 
-const ARCHITECT: EndpointNames = [
-    "endpoint.url",
-    "endpoint.protocol",
-    "endpoint.model",
-    "endpoint.key",
-    "endpoint.recording",
-];
+const ARCHITECT: EndpointNames = ["endpoint.url", "endpoint.model", "endpoint.key"];
 
 const PROGRAMMER: EndpointNames = [
     "programmer.endpoint.url",
-    "programmer.endpoint.protocol",
     "programmer.endpoint.model",
     "programmer.endpoint.key",
-    "programmer.endpoint.recording",
 ];
 
 #[component]
 fn EndpointFields(form: Form, names: EndpointNames) -> impl IntoView {
-    let [url, protocol, model, key, recording] = names;
-    let protocols = Protocol::ALL.map(|p| (p.name().to_owned(), p.name().to_owned()));
+    let [url, model, key] = names;
     view! {
         <Field form name=url label="Address" kind="url" hint="Up to its version, such as https://api.example.org/v1. Replay needs none."/>
-        <OneOf form name=protocol label="Protocol" options=protocols.to_vec() hint="The protocol of the harness."/>
         <Field form name=model label="Model’s name there"/>
-        <Field form name=key label="Name of the key" list="key-names" hint="The name of a stored key, never the key itself; empty if none is needed."/>
-        <Field form name=recording label="Replay a run" hint="The id of a run whose recorded answers replace the model. Mostly empty."/>
+        <Field form name=key label="Name of the key" list="key-names" hint="A stored key’s name, never the key itself; empty if none is needed."/>
     }
 }
 
+/// What most runs leave as it is; open when something in it is to be corrected.
 #[component]
-fn Programmer(form: Form, harnesses: Vec<(String, String)>) -> impl IntoView {
+fn Advanced(form: Form, harnesses: Vec<(String, String)>, forgets: bool) -> impl IntoView {
+    const PARTS: [&str; 6] = [
+        "endpoint.parameters",
+        "endpoint.prices",
+        "endpoint.recording",
+        "plan.max_attempts",
+        "limits.",
+        "programmer.",
+    ];
     let own = form
         .kept(OWN_PROGRAMMER)
         .is_some_and(|kept| !kept.is_empty());
+    let problems = form.problems();
+    let wrong = problems
+        .iter()
+        .any(|bad| PARTS.iter().any(|part| bad.field.starts_with(part)));
+    view! {
+        <details class="sheet-advanced" open=own || wrong>
+            <summary>"Advanced: parameters, prices, a second programmer, limits of a step"</summary>
+            <fieldset>
+                <legend>"Requests"</legend>
+                <div class="whole-row">
+                    <LongText form name="endpoint.parameters" label="Parameters of every request" rows=1 hint="JSON, such as {\"temperature\": 0}."/>
+                </div>
+                <Field form name="endpoint.prices.input" label="Price of input" hint="US dollars per million tokens; the site’s price table when empty."/>
+                <Field form name="endpoint.prices.cached" label="Price of cached input"/>
+                <Field form name="endpoint.prices.output" label="Price of output"/>
+                <Field form name="endpoint.recording" label="Replay recorded responses from run" hint="The id of a run whose recorded responses replace the model."/>
+                <label class="box whole-row">
+                    <input type="checkbox" name="forget-keys" value="on" checked=forgets/>
+                    "Remove the keys that this run names when it is over"
+                </label>
+                <HostedToolsField form/>
+            </fieldset>
+            <Programmer form own harnesses/>
+            <StepLimits form/>
+        </details>
+    }
+}
+
+#[component]
+fn Programmer(form: Form, own: bool, harnesses: Vec<(String, String)>) -> impl IntoView {
     view! {
         <fieldset>
             <legend>"Programmer"</legend>
-            <label class="box">
-                <input
-                    type="checkbox"
-                    name=OWN_PROGRAMMER
-                    value="on"
-                    checked=own
-                    on:change:target=move |event| {
-                        let ticked = if event.target().checked() { "on" } else { "" };
-                        form.changed(OWN_PROGRAMMER, ticked.to_owned());
-                    }
-                />
-                "Uses another harness or model"
+            <label class="box whole-row">
+                <input type="checkbox" name=OWN_PROGRAMMER value="on" checked=own/>
+                "Uses another harness or model than the architect"
             </label>
-            <details open=own>
-                <summary>"Which"</summary>
-                <OneOf form name="programmer.harness.name" label="Harness" options=harnesses/>
-                <Field form name="programmer.harness.version" label="Version"/>
-                <EndpointFields form names=PROGRAMMER/>
-            </details>
+            <OneOf form name="programmer.harness.name" label="Harness" options=harnesses/>
+            <Field form name="programmer.harness.version" label="Version"/>
+            <EndpointFields form names=PROGRAMMER/>
+            <Field form name="programmer.endpoint.recording" label="Replay recorded responses from run"/>
         </fieldset>
     }
 }
 
 #[component]
-fn Limits(form: Form) -> impl IntoView {
+fn StepLimits(form: Form) -> impl IntoView {
     view! {
         <fieldset>
-            <legend>"Budget of the run"</legend>
-            <p class="quiet">"When a limit is reached, no new work starts. Empty means no limit."</p>
-            <Field form name="budget.usd" label="US dollars"/>
-            <Field form name="budget.tokens" label="Tokens" kind="number"/>
-            <Field form name="budget.requests" label="Requests" kind="number"/>
-            <Field form name="budget.seconds" label="Seconds" kind="number"/>
-        </fieldset>
-        <fieldset>
             <legend>"Limits of a step"</legend>
-            <details>
-                <summary>"Change them"</summary>
-                <Field form name="limits.agent_seconds" label="Seconds for an agent" kind="number"/>
-                <Field form name="limits.test_seconds" label="Seconds for the tests" kind="number"/>
-                <Field form name="limits.patience_seconds" label="Seconds waiting for the provider" kind="number"/>
-                <Field form name="limits.cpus_milli" label="Thousandths of a processor" kind="number"/>
-                <Field form name="limits.memory_mb" label="Memory in MiB" kind="number"/>
-                <Field form name="limits.pids" label="Processes" kind="number"/>
-                <Field form name="limits.disk_mb" label="Disk in MiB" kind="number"/>
-                <Field form name="limits.code_mb" label="Code in MiB" kind="number"/>
-            </details>
+            <Field form name="plan.max_attempts" label="Attempts per step" kind="number"/>
+            <Field form name="limits.agent_seconds" label="Seconds for an agent" kind="number"/>
+            <Field form name="limits.test_seconds" label="Seconds for the tests" kind="number"/>
+            <Field form name="limits.patience_seconds" label="Seconds waiting for the provider" kind="number"/>
+            <Field form name="limits.cpus_milli" label="Thousandths of a processor" kind="number"/>
+            <Field form name="limits.memory_mb" label="Memory in MiB" kind="number"/>
+            <Field form name="limits.pids" label="Processes" kind="number"/>
+            <Field form name="limits.disk_mb" label="Disk in MiB" kind="number"/>
+            <Field form name="limits.code_mb" label="Code in MiB" kind="number"/>
         </fieldset>
     }
 }
@@ -266,22 +271,10 @@ fn HostedToolsField(form: Form) -> impl IntoView {
     const NAME: &str = "allow_hosted_tools";
     let allowed = form.kept(NAME).is_some_and(|kept| !kept.is_empty());
     view! {
-        <fieldset>
-            <legend>"Tools of the provider"</legend>
-            <label class="box">
-                <input
-                    type="checkbox"
-                    name=NAME
-                    value="on"
-                    checked=allowed
-                    on:change:target=move |event| {
-                        let ticked = if event.target().checked() { "on" } else { "" };
-                        form.changed(NAME, ticked.to_owned());
-                    }
-                />
-                "The provider may search the web and execute code for the agent; such a run is marked and not ranked"
-            </label>
-        </fieldset>
+        <label class="box whole-row">
+            <input type="checkbox" name=NAME value="on" checked=allowed/>
+            "The provider may search the web and execute code for the agent; such a run is marked and not ranked"
+        </label>
     }
 }
 
@@ -297,11 +290,10 @@ fn VisibilityFields(chosen: Option<String>) -> impl IntoView {
         }
     };
     view! {
-        <fieldset>
-            <legend>"Visibility"</legend>
-            {choice(Visibility::Private, "You and the administrators; it can be published later", !public)}
-            {choice(Visibility::Public, "Everybody, from the start; it is ranked when it is done", public)}
-        </fieldset>
+        <div class="whole-row" role="radiogroup" aria-label="Visibility">
+            {choice(Visibility::Private, "Visible to you and the administrators; it can be published later", !public)}
+            {choice(Visibility::Public, "Visible to everybody from the start; it is ranked when it is done", public)}
+        </div>
     }
 }
 
@@ -338,7 +330,7 @@ fn Preview(estimate: Estimate) -> impl IntoView {
         ("Iterations at most", format::thousands(estimate.iterations)),
         ("Work, one after another", seconds),
         ("Tokens", tokens),
-        ("Money", money),
+        ("Estimated cost", money),
         ("Disk per running evolution, at most", disk),
     ];
     let facts = facts.map(|(name, value)| fact(name, value));
@@ -350,7 +342,7 @@ fn Preview(estimate: Estimate) -> impl IntoView {
         ),
     };
     view! {
-        <section class="note" role="status" aria-labelledby="preview">
+        <section class="note" role="status" aria-labelledby="preview" tabindex="-1" data-result="">
             <h2 id="preview">"Estimate"</h2>
             <dl class="facts">{facts.collect_view()}</dl>
             <p class="quiet">{rests_on}" Nothing is queued yet."</p>

@@ -115,12 +115,14 @@ fn twins<'a>(
 crate::named! {
     #[derive(Default)]
     pub enum Wanted {
+        /// It did not pass all the time.
+        #[default]
+        Changed = "changed",
         Regressed = "regressed",
         NeverPassed = "never",
         Gained = "gained",
         /// Proven or suspected: [`TestHistory::wavered`], [`TestHistory::looks_flaky`].
         Flaky = "flaky",
-        #[default]
         All = "all",
     }
 }
@@ -129,6 +131,7 @@ crate::named! {
 impl Wanted {
     pub fn wants(self, history: TestHistory) -> bool {
         match self {
+            Self::Changed => history.changes > 0 || !history.passed,
             Self::Regressed => history.regressed,
             Self::NeverPassed => !history.passed,
             Self::Gained => history.gained,

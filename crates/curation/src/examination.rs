@@ -1,6 +1,7 @@
 //! The first two stages of a curation: fetches repositories and reads their
 //! histories.
 
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::time::Duration;
 
@@ -146,7 +147,9 @@ impl Curator<'_> {
             Ok((facts, refusals, report))
         });
         let (facts, refusals, report) = examined.await.map_err(Unexamined::unreadable)?;
-        let licences: Vec<&str> = facts.licences.iter().map(|l| l.spdx.as_str()).collect();
+        let licences = facts.licences.iter().map(|l| l.spdx.as_str());
+        // Several files may carry the same one.
+        let licences: Vec<&str> = licences.collect::<BTreeSet<_>>().into_iter().collect();
         repository.licence = licences.first().map(|_| licences.join(" AND "));
         repository.commits = as_u32(facts.commits);
         let Some(report) = report else {

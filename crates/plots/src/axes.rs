@@ -3,7 +3,7 @@
 use crate::canvas::{Anchor, Canvas, Frame};
 use crate::format;
 use crate::paint::Paint;
-use crate::ticks::{places, ticks};
+use crate::ticks::places;
 
 /// Lines across the data area, the one at 0 darker, with their numbers left.
 pub(crate) fn values(canvas: &Canvas<'_>, frame: &Frame, values: &[f64]) {
@@ -43,11 +43,12 @@ pub(crate) fn upright(canvas: &Canvas<'_>, title: &str) {
     canvas.text(title, (2.0, 10.0), Anchor::Right, Paint::Muted);
 }
 
-pub(crate) fn gammas(canvas: &Canvas<'_>, frame: &Frame, wanted: u32) {
-    let gammas = ticks(frame.x.clone(), wanted);
-    for gamma in &gammas {
-        let text = format!("{gamma:.*}", places(&gammas));
-        tick(canvas, frame, *gamma, &text);
+/// A tick every 0.2, or 0.4 where there is little room.
+pub(crate) fn gammas(canvas: &Canvas<'_>, frame: &Frame) {
+    let step = if frame.inner_width() < 260 { 4 } else { 2 };
+    for tenth in (6..=20).step_by(step) {
+        let gamma = f64::from(tenth) / 10.0;
+        tick(canvas, frame, gamma, &format!("{gamma:.1}"));
     }
 }
 

@@ -141,6 +141,11 @@ impl Frame {
         }
     }
 
+    /// Width of the data area in pixels.
+    pub(crate) fn inner_width(&self) -> u32 {
+        self.size.width - self.margins.left - self.margins.right
+    }
+
     /// Height of the data area in pixels.
     pub(crate) fn inner_height(&self) -> u32 {
         self.size.height - self.margins.top - self.margins.bottom

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use swe_ci_core::metrics::{Convention, Gamma};
 use swe_ci_core::run::Kind;
-use swe_ci_views::figures;
+use swe_ci_views::figures::{self, GammaPlane};
 use swe_ci_views::leaderboard::{Entry, LeaderboardData};
 
 use crate::axes;
@@ -28,10 +28,21 @@ pub struct Curve {
     pub model: String,
     /// Its colour, dashes and marker: the same in every figure.
     pub series: usize,
+    /// Whether it has a colour of its own and a name; others are grey.
+    pub featured: bool,
     changes: figures::Curve,
 }
 
 impl Curves {
+    /// Only these runs keep their colours.
+    #[must_use]
+    pub fn featuring(mut self, run_ids: &[String]) -> Self {
+        for curve in &mut self.0 {
+            curve.featured = run_ids.contains(&curve.run_id);
+        }
+        self
+    }
+
     pub fn of(sheet: &LeaderboardData, convention: Convention) -> Self {
         let series = series(&sheet.entries);
         let curves = sheet
@@ -43,6 +54,7 @@ impl Curves {
                     run_id: entry.run_id.clone(),
                     model: entry.model.clone(),
                     series,
+                    featured: true,
                     changes: figures::Curve::of(entry, convention)?,
                 })
             });
@@ -58,6 +70,7 @@ impl Curves {
             run_id: line.run.run_id.clone(),
             model: line.run.model.clone(),
             series: series(&line.run),
+            featured: true,
             changes: line.curve.clone(),
         };
         Self(data.curves.iter().map(curve).collect())
@@ -102,6 +115,18 @@ impl Curves {
 }
 
 impl Curve {
+    /// The few numbers that give its score at every γ.
+    pub fn changes(&self) -> &figures::Curve {
+        &self.changes
+    }
+
+    fn paint(&self) -> Paint {
+        match self.featured {
+            true => Paint::Series(self.series),
+            false => Paint::Axis,
+        }
+    }
+
     fn at(&self, gamma: Gamma) -> f64 {
         self.changes.at(gamma)
     }
@@ -139,27 +164,11 @@ pub fn series(entries: &[Entry]) -> Vec<usize> {
 
 /// The picture, with a mark per run at the selected γ.
 pub fn evoscore_gamma(curves: &Curves, gamma: Gamma, size: Size, theme: Theme) -> Figure {
-    let narrow = size.width < 500;
-    let (low, high) = curves.range();
-    let right = if narrow { 108 } else { 196 };
-    let frame = Frame {
-        size,
-        margins: Margins::new(40, right, 46, 42),
-        x: GAMMA_MIN..=GAMMA_MAX,
-        y: low..=high,
-    };
+    let frame = frame(curves, size);
     frame.draw(theme, summary(curves, gamma), |canvas| {
-        draw_axes(canvas, &frame, narrow);
-        if curves.0.is_empty() {
-            let at = canvas.pixel(1.25, f64::midpoint(low, high));
-            canvas.text("No run has a score yet", at, Anchor::Above, Paint::Muted);
-            return Vec::new();
-        }
-        axes::cursor(canvas, &frame, gamma.get());
-        for curve in curves.iter() {
-            canvas.line(&curve.points(), Paint::Series(curve.series), 2.25);
-        }
-        names(canvas, &frame, curves, if narrow { 12 } else { 25 });
+        draw_lines(canvas, &frame, curves, || {
+            axes::cursor(canvas, &frame, gamma.get());
+        });
         curves
             .iter()
             .map(|curve| mark(canvas, curve, gamma))
@@ -167,9 +176,65 @@ pub fn evoscore_gamma(curves: &Curves, gamma: Gamma, size: Size, theme: Theme) -
     })
 }
 
+/// The picture without its marks, and where they go: for a page that moves them
+/// with γ. `gamma` is that of the description.
+pub fn gamma_lines(curves: &Curves, gamma: Gamma, size: Size) -> (Figure, GammaPlane) {
+    let frame = frame(curves, size);
+    let figure = frame.draw(Theme::Page, summary(curves, gamma), |canvas| {
+        draw_lines(canvas, &frame, curves, || ());
+        Vec::new()
+    });
+    let margins = frame.margins;
+    let plane = GammaPlane {
+        width: size.width,
+        height: size.height,
+        left: f64::from(margins.left),
+        right: f64::from(size.width - margins.right),
+        top: f64::from(margins.top),
+        bottom: f64::from(size.height - margins.bottom),
+        low: *frame.y.start(),
+        high: *frame.y.end(),
+    };
+    (figure, plane)
+}
+
+fn frame(curves: &Curves, size: Size) -> Frame {
+    let (low, high) = curves.range();
+    let right = if is_narrow(size) { 108 } else { 196 };
+    Frame {
+        size,
+        margins: Margins::new(40, right, 46, 42),
+        x: GAMMA_MIN..=GAMMA_MAX,
+        y: low..=high,
+    }
+}
+
+fn is_narrow(size: Size) -> bool {
+    size.width < 500
+}
+
+/// Axes, lines and names; `cursor` comes between axes and lines.
+fn draw_lines(canvas: &Canvas<'_>, frame: &Frame, curves: &Curves, cursor: impl FnOnce()) {
+    let narrow = is_narrow(frame.size);
+    draw_axes(canvas, frame, narrow);
+    if curves.0.is_empty() {
+        let at = canvas.pixel(1.25, f64::midpoint(*frame.y.start(), *frame.y.end()));
+        canvas.text("No run has a score yet", at, Anchor::Above, Paint::Muted);
+        return;
+    }
+    cursor();
+    // Those in colour lie over the grey ones.
+    for featured in [false, true] {
+        let lines = curves.iter().filter(|curve| curve.featured == featured);
+        let width = if featured { 2.25 } else { 1.25 };
+        lines.for_each(|curve| canvas.line(&curve.points(), curve.paint(), width));
+    }
+    names(canvas, frame, curves, if narrow { 12 } else { 25 });
+}
+
 fn draw_axes(canvas: &Canvas<'_>, frame: &Frame, narrow: bool) {
     axes::values(canvas, frame, &score_ticks(frame.y.clone(), 5));
-    axes::gammas(canvas, frame, if narrow { 3 } else { 6 });
+    axes::gammas(canvas, frame);
     axes::bottom(canvas, frame);
     axes::upright(canvas, "EvoScore");
     let title = match narrow {
@@ -179,10 +244,14 @@ fn draw_axes(canvas: &Canvas<'_>, frame: &Frame, narrow: bool) {
     axes::along(canvas, frame, title, 26.0);
 }
 
+/// More names than this, nobody reads.
+const MOST_NAMES: usize = 12;
+
 /// Names at the ends of the lines; only the best ones if space is short.
 fn names(canvas: &Canvas<'_>, frame: &Frame, curves: &Curves, most: usize) {
-    let mut named: Vec<&Curve> = curves.iter().collect();
+    let mut named: Vec<&Curve> = curves.iter().filter(|curve| curve.featured).collect();
     named.sort_by(|a, b| b.end().total_cmp(&a.end()));
+    named.truncate(MOST_NAMES);
     let ends = named.into_iter().map(|curve| End {
         at: canvas.pixel(GAMMA_MAX, curve.end()),
         name: &curve.model,
@@ -252,6 +321,28 @@ mod tests {
         );
     }
 
+    /// A page puts its own marks where the picture has them.
+    #[test]
+    fn the_plane_tells_where_marks_go() {
+        let curves = Curves::of(
+            &sheet(&[("a", &[1.0, 0.0]), ("b", &[0.2, 0.9])]),
+            Convention::Paper,
+        );
+        for (gamma, size) in [(0.5, Size::WIDE), (1.37, Size::NARROW), (9.0, Size::WIDE)] {
+            let gamma = Gamma::new(gamma).unwrap();
+            let (lines, plane) = gamma_lines(&curves, gamma, size);
+            assert!(lines.marks.is_empty());
+            let figure = evoscore_gamma(&curves, gamma, size, Theme::Page);
+            for mark in &figure.marks {
+                assert!((plane.x(gamma) - mark.px).abs() < 0.3, "{mark:?} {plane:?}");
+                assert!(
+                    (plane.y(mark.y) - mark.py).abs() < 0.3,
+                    "{mark:?} {plane:?}"
+                );
+            }
+        }
+    }
+
     #[test]
     fn equal_scores_meet_at_one() {
         let figure = figure(&[("a", &[1.0, 0.0]), ("b", &[0.0, 1.0])], 1.0, Theme::Page);
@@ -291,7 +382,7 @@ mod tests {
         let models: Vec<(&str, &[f64])> = names.iter().map(|n| (n.as_str(), &[0.5][..])).collect();
         let figure = figure(&models, 1.0, Theme::Page);
         assert_eq!(figure.marks.len(), 40);
-        assert!(figure.svg.matches(">\nmodel").count() <= 22);
+        assert!(figure.svg.matches(">\nmodel").count() <= 12);
     }
 
     #[test]

@@ -29,19 +29,16 @@ mod paint;
 mod panels;
 mod ticks;
 
+use swe_ci_views::figures::{GAMMA_MAX, GAMMA_MIN};
 pub use swe_ci_views::format;
 
 pub use brush::Layout;
-pub use evoscore_gamma::{Curve, Curves, evoscore_gamma, series};
+pub use evoscore_gamma::{Curve, Curves, evoscore_gamma, gamma_lines, series};
 pub use figure::figure;
 pub use lines::trend;
 pub use paint::{SERIES_COLOURS, Theme};
 pub use passing::passing;
 pub use task_curves::courses;
-
-/// The range of γ in figures.
-pub const GAMMA_MIN: f64 = 0.5;
-pub const GAMMA_MAX: f64 = 2.0;
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Figure {
@@ -90,6 +87,8 @@ pub struct Size {
 impl Size {
     /// Beside text, on a wide screen.
     pub const WIDE: Self = Self::of(820, 400);
+    /// Beside a wide table.
+    pub const BESIDE: Self = Self::of(500, 420);
     /// On a phone.
     pub const NARROW: Self = Self::of(360, 340);
     /// One of several, beside a table.

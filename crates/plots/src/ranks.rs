@@ -60,7 +60,7 @@ fn draw_axes(brush: &Brush<'_>, canvas: &Canvas<'_>, frame: &Frame, data: &Ranks
         let (x, y) = canvas.pixel(GAMMA_MIN, y);
         canvas.text(&rank.to_string(), (x - 10.0, y), Anchor::Left, Paint::Muted);
     }
-    axes::gammas(canvas, frame, brush.either(6, 3));
+    axes::gammas(canvas, frame);
     axes::bottom(canvas, frame);
     let title = brush.either("γ: above 1, later iterations weigh more", "γ");
     axes::along(canvas, frame, title, 28.0);

@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use swe_ci_views::leaderboard::{Course, TaskCourses};
+use swe_ci_views::leaderboard::{Course, Loss, TaskCourses};
 
 use crate::canvas::{Anchor, Canvas, Frame, Margins};
 use crate::labels::spread;
@@ -81,9 +81,11 @@ fn line(canvas: &Canvas<'_>, frame: &Frame, run: usize, course: &Course) {
         canvas.line(&[(x, y), (*frame.x.end(), y)], paint, 0.75);
     }
     for (at, passes) in points(course).into_iter().skip(1) {
-        let broke = course.regressions.iter().any(|i| f64::from(*i) == at);
-        if broke {
-            canvas.marker(canvas.pixel(at, passes), run, 4.0, Paint::Bad, true);
+        let place = canvas.pixel(at, passes);
+        match course.loss_at(at as u32) {
+            Some(Loss::Regression) => canvas.marker(place, run, 4.0, Paint::Bad, true),
+            Some(Loss::Collapse) => canvas.cross(place, 4.5, Paint::Bad),
+            None => {}
         }
     }
     canvas.marker(canvas.pixel(x, y), run, 4.0, paint, false);
@@ -116,12 +118,12 @@ fn marks(canvas: &Canvas<'_>, run: usize, course: &Course, name: &str) -> Vec<Ma
         let label = if x == 0.0 {
             format!("{name}: base, {y} of {} pass", course.target)
         } else {
-            let broke = course.regressions.iter().any(|i| f64::from(*i) == x);
-            let broke = if broke { ", something broke" } else { "" };
-            format!(
-                "{name}: iteration {x}, {y} of {} pass{broke}",
-                course.target
-            )
+            let lost = match course.loss_at(x as u32) {
+                Some(Loss::Regression) => ", regression",
+                Some(Loss::Collapse) => ", collapsed",
+                None => "",
+            };
+            format!("{name}: iteration {x}, {y} of {} pass{lost}", course.target)
         };
         canvas.mark((x, y), &run.to_string(), label)
     };
@@ -186,11 +188,7 @@ mod tests {
             ("1", 1.0, 11.0),
         ];
         assert_eq!(at, expect);
-        assert!(
-            figure.marks[2]
-                .label
-                .ends_with("9 of 20 pass, something broke")
-        );
+        assert!(figure.marks[2].label.ends_with("9 of 20 pass, regression"));
         assert!(figure.svg.contains("stroke=\"var(--bad)\""));
         assert!(
             figure

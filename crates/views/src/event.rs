@@ -1,5 +1,5 @@
-//! Live events of a run: small messages, each sufficient to update a page
-//! without another request.
+//! Live events of a run: small messages, each sufficient for a program to keep
+//! what it knows of the run up to date.
 
 use serde::{Deserialize, Serialize};
 use swe_ci_core::run::Progress;

@@ -38,8 +38,8 @@ pub async fn press(browser: &Browser, button: &str) {
         .unwrap();
     browser
         .until(
-            "another page comes",
-            "return !window.before && document.readyState === 'complete'",
+            "another page comes, or the answer in this one",
+            "return (!window.before || document.querySelector('main [data-result]') !== null) && document.readyState === 'complete'",
         )
         .await;
 }

@@ -104,7 +104,7 @@ async fn a_plan_leads_to_a_split() {
     browser
         .eval("document.querySelector('nav[aria-label=Main] a[href=\"/tasks\"]').click()")
         .await;
-    let back = "return window.stayed && location.pathname === '/tasks' && document.querySelectorAll('tbody tr').length === 2";
+    let back = "return location.pathname === '/tasks' && document.querySelectorAll('tbody tr').length === 2";
     browser.until("the tasks come back", back).await;
     browser
         .eval("document.querySelector('.narrowing').open = true")

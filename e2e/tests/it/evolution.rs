@@ -20,7 +20,7 @@ const VERSIONS: [&str; 4] = [
 ];
 
 /// Rows of tests that are in the page.
-const ROWS: &str = "document.querySelectorAll('.heat tbody tr[aria-rowindex]').length";
+const ROWS: &str = "document.querySelectorAll('.heat tbody tr').length";
 
 async fn product() -> (Product, String) {
     let versions = VERSIONS.map(|code| [("tiny.py", code), TESTS]);
@@ -50,13 +50,13 @@ async fn every_test_of_an_evolution() {
     let browser = Browser::open(DESK).await;
     browser.go(&page).await;
     browser.hydrated().await;
-    let few = format!("return {ROWS} > 20 && {ROWS} < 100");
-    browser
-        .until("only what one sees is in the page", &few)
-        .await;
-    until_status(&browser, "All 600 tests.").await;
+    // At first those that did not pass all the time, and of these a part.
+    until_status(&browser, "300 of 600 tests. Here: 1 to 200.").await;
+    assert_eq!(browser.eval(&format!("return {ROWS}")).await, json!(200));
+    pages(&browser).await;
     filters(&browser).await;
-    scrolls(&browser, &few).await;
+    browser.go(&page).await;
+    browser.hydrated().await;
     iterations(&browser).await;
     assert_eq!(browser.complaints().await, Vec::<String>::new());
     browser.close().await;
@@ -99,21 +99,22 @@ async fn filters(browser: &Browser) {
     let typed = "const text = document.querySelector('#heat-text'); text.value = ''; \
                  text.dispatchEvent(new Event('input', {bubbles: true}));";
     browser.eval(typed).await;
-    until_status(browser, "All 600 tests.").await;
+    until_status(browser, "All 600 tests. Here: 1 to 200.").await;
 }
 
-/// The last row comes when one scrolls to it, in its place.
-async fn scrolls(browser: &Browser, few: &str) {
-    let end =
-        "const frame = document.querySelector('.heat-frame'); frame.scrollTop = frame.scrollHeight";
-    browser.eval(end).await;
-    let last = "const frame = document.querySelector('.heat-frame').getBoundingClientRect(); \
-                const row = document.querySelector('.heat tr[aria-rowindex=\"601\"]')?.getBoundingClientRect(); \
-                return !!row && row.bottom <= frame.bottom && row.top > frame.top";
-    browser.until("the last row is there", last).await;
-    assert_eq!(browser.eval(few).await, json!(true));
-    let first = "return document.querySelector('.heat tr[aria-rowindex=\"2\"]') === null";
-    assert_eq!(browser.eval(first).await, json!(true));
+/// The others come by a link, and the page stays.
+async fn pages(browser: &Browser) {
+    browser
+        .eval("window.untouched = true; document.querySelector('.heat-status a[rel=next]').click()")
+        .await;
+    until_status(browser, "300 of 600 tests. Here: 201 to 300.").await;
+    let address =
+        "return location.search === '?from=200' && location.hash === '#tests' && window.untouched";
+    browser.until("the address follows", address).await;
+    browser
+        .eval("document.querySelector('.heat-status a[rel=prev]').click()")
+        .await;
+    until_status(browser, "300 of 600 tests. Here: 1 to 200.").await;
 }
 
 /// A number, a column or a point leads to what was done there; the address
@@ -204,12 +205,14 @@ async fn looks(page: &str) {
     .await;
     plain.go(page).await;
     let source = plain.source_with("</footer>").await;
-    assert!(source.contains("The first 200 are listed here"));
-    assert_eq!(source.matches("<tr aria-rowindex=").count(), 201);
+    assert!(source.contains("Here: 1 to 200."));
     // The same links lead to the iteration.
     let first = plain.find(".iterations tbody a").await;
     first.click().await.unwrap();
-    plain.source_with("+PASS = set(range(450))").await;
+    // The changed number is marked.
+    plain
+        .source_with("+PASS = set(range(<mark class=\"t-constant\">450")
+        .await;
     assert!(
         plain
             .page

@@ -205,7 +205,11 @@ async fn from_an_invitation_to_the_leaderboard() {
     assert_eq!(wrong, Vec::<String>::new());
 
     open(&browser, &product, &page).await;
-    press(&browser, "Publish").await;
+    // It asks first.
+    browser
+        .eval("[...document.querySelectorAll('.steer-more')].find(d => d.innerText.startsWith('Publish')).open = true")
+        .await;
+    press(&browser, "Publish the run").await;
     browser.hydrated().await;
     open(&visitor, &product, "/?split=tiny").await;
     assert!(visitor.text("main").await.contains(MODEL));

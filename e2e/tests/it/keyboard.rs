@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::browser::{Browser, DESK, Key, Look};
 use crate::product::Product;
-use crate::world::{ALL_COLUMNS, Pages, embeds, pages, run, world};
+use crate::world::{Pages, embeds, pages, run, world};
 
 /// What of the world is walked; the others are made of the same parts.
 const WALKED: [&str; 14] = [
@@ -232,7 +232,7 @@ async fn controls_answer_to_keys() {
 /// Escape hides what covers the picture (WCAG 1.4.13).
 async fn marks(browser: &Browser, world: &Product) {
     open(browser, world, "/embed/solved?split=field").await;
-    let shown = "document.activeElement.matches('.mark') && getComputedStyle(document.activeElement.querySelector('.mark-tip')).visibility";
+    let shown = "document.activeElement.matches('.mark') && document.querySelector('.mark-tip') && getComputedStyle(document.querySelector('.mark-tip')).visibility";
     focus(browser, ".mark[tabindex=\"0\"]").await;
     let first = browser
         .eval("return document.activeElement.dataset.mark")
@@ -272,23 +272,19 @@ async fn marks(browser: &Browser, world: &Product) {
     );
 }
 
-/// A link to another page: its content is where one goes on.
+/// A link to another view of the page leaves the focus where it is, so that one
+/// can go on from there; the browser starts another page anew.
 #[tokio::test(flavor = "multi_thread")]
-async fn the_focus_follows_to_another_page() {
+async fn the_focus_stays_in_another_view() {
     let world = world().await;
     let browser = Browser::open(Look { width: 390, ..DESK }).await;
-    open(
-        &browser,
-        &world,
-        &format!("/?split=field&columns={ALL_COLUMNS}"),
-    )
-    .await;
-    focus(&browser, ".site-header nav a[href=\"/tasks\"]").await;
+    open(&browser, &world, "/figures?split=field").await;
+    focus(&browser, ".choices-links a[href*=\"gamma=2.00\"]").await;
     browser.press(Key::Enter).await;
     until(
         &browser,
-        "the tasks are there",
-        "location.pathname === '/tasks' && document.activeElement.id === 'main'",
+        "the figures are of another γ",
+        "location.search.includes('gamma=2.00') && document.activeElement.getAttribute('aria-current') === 'true'",
     )
     .await;
     // Folded, and opened by a key.

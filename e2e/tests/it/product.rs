@@ -16,6 +16,8 @@ pub const PATIENCE: Duration = Duration::from_mins(3);
 const POLL_INTERVAL: Duration = Duration::from_millis(400);
 
 pub struct Product {
+    /// The built site.
+    site: PathBuf,
     pub folder: tempfile::TempDir,
     /// Where the running server answers.
     pub url: String,
@@ -30,6 +32,7 @@ impl Product {
     /// Imports these tasks as the split `split`; the server is not started.
     pub async fn with_split(split: &str, tasks: &[TinyTask<'_>]) -> Self {
         let product = Self {
+            site: target().join("site"),
             folder: tempfile::tempdir().unwrap(),
             url: String::new(),
             works: true,
@@ -43,7 +46,13 @@ impl Product {
     /// Shows what these statements write, and executes nothing: no Docker is
     /// needed. Without any it has nothing to show.
     pub async fn showing(sql: &'static str) -> Self {
+        Self::showing_site(sql, &target().join("site")).await
+    }
+
+    /// The same with another build of the site.
+    pub async fn showing_site(sql: &'static str, site: &Path) -> Self {
         let mut product = Self {
+            site: site.to_owned(),
             folder: tempfile::tempdir().unwrap(),
             url: String::new(),
             works: false,
@@ -97,7 +106,7 @@ impl Product {
         command
             .args(args)
             .env("SWE_CI_DATA", self.data())
-            .env("SWE_CI_SITE", target().join("site"));
+            .env("SWE_CI_SITE", &self.site);
         command
             .env("SWE_CI_LISTEN", "127.0.0.1:0")
             // What is about code style asks for it: the tools take a while.

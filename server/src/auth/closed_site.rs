@@ -65,7 +65,6 @@ mod tests {
         check("/sign-in/corp/callback", None);
         check("/sign-ins", Some((303, "/sign-in?next=%2Fsign-ins")));
         check("/api/v1/runs", Some((401, "")));
-        check("/api/pages/runs", Some((401, "")));
         check("/feed.xml", Some((401, "")));
         check("/og/x.png", Some((401, "")));
     }

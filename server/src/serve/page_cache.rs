@@ -50,8 +50,6 @@ const CACHED_PATHS: &[&str] = &[
     "/api/v1/compare",
     "/og/",
     "/api/v1/matrix",
-    "/api/pages/sheet",
-    "/api/pages/matrix",
 ];
 
 /// The cached responses. Cheap to clone.

@@ -188,8 +188,7 @@ async fn only_forms_of_this_site_are_taken() {
     let here = ("host", "localhost:3000");
     let with_cookie = ("cookie", cookie.as_str());
     let check = async |headers: &[(&str, &str)], expect: u16| {
-        // A read-only server function, by POST.
-        let answer = app.ask("POST", "/api/pages/invitation", headers).await;
+        let answer = app.ask("POST", "/sign-in", headers).await;
         let refused = answer.status == 403;
         assert_eq!(refused, expect == 403, "{headers:?} → {}", answer.status);
         if refused {
@@ -485,7 +484,7 @@ async fn a_closed_site_shows_visitors_the_sign_in_page() {
         location(&app.get("/runs?after=x").await),
         "/sign-in?next=%2Fruns%3Fafter%3Dx"
     );
-    for path in ["/api/v1/runs", "/api/pages/runs", "/feed.xml"] {
+    for path in ["/api/v1/runs", "/feed.xml"] {
         app.get(path).await.problem(401, "unauthenticated");
     }
     let mut browser = Browser::signed_in(&app, "ada").await;

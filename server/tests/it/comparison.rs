@@ -107,11 +107,11 @@ async fn the_page_shows_all_of_it() {
         "/tasks/alpha-1",
         &task,
         "+1.750",
-        "not told apart",
+        "not significant",
         "compare.csv?runs=",
     ];
     check(&runs, &shared, &["id=\"course\"", "<script>alert"]).await;
-    let course = ["id=\"course\"", "broke something at 1 and 2", "target 4"];
+    let course = ["id=\"course\"", "lost tests at 1", "target 4"];
     check(&format!("{runs}&task=alpha-1"), &course, &[]).await;
     check(
         &format!("{runs}&only=significant"),

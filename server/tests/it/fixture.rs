@@ -258,10 +258,6 @@ pub fn site(folder: &Path) -> PathBuf {
     write(pkg.join("swe-ci.js.gz"), "gzip");
     write(pkg.join("swe-ci_bg.wasm"), "\0asm");
     write(pkg.join("swe-ci.css"), "body {}");
-    write(
-        pkg.join("__wasm_split_manifest.json"),
-        r#"{"board": ["chunk_1", "split_board"]}"#,
-    );
     write(site.join("pkg/unhashed.js"), "// plain");
     site
 }

@@ -44,26 +44,27 @@ async fn a_page_is_bound_to_its_nonce() {
     assert_ne!(nonce(&pages[0]), nonce(&pages[1]));
 }
 
+/// The browser fetches the program only for pages with islands.
 #[tokio::test]
-async fn a_page_names_the_parts_of_the_program_it_needs() {
+async fn only_live_pages_have_islands() {
     let app = TestApp::seeded().await;
-    let preloaded = async |path: &str| {
+    let check = async |path: &str, islands: &[&str]| {
         let html = app.get(path).await.text();
-        let links = html.match_indices("<link").map(|(at, _)| &html[at..]);
-        let tags = links.map(|link| link.split_once('>').unwrap().0.to_owned());
-        let of_parts = tags.filter(|tag| tag.contains("chunk_") || tag.contains("split_"));
-        of_parts.collect::<Vec<_>>()
+        let tags = html.match_indices("<leptos-island data-component=\"");
+        let name = |(at, tag): (usize, &str)| {
+            let (name, _) = html[at + tag.len()..].split_once('_').unwrap();
+            name.to_owned()
+        };
+        let mut found: Vec<String> = tags.map(name).collect();
+        found.sort();
+        found.dedup();
+        assert_eq!(found, islands, "{path}");
     };
-    let board = preloaded("/?split=demo").await;
-    assert_eq!(board.len(), 2, "{board:?}");
-    for (part, tag) in ["chunk_1", "split_board"].iter().zip(&board) {
-        let file = format!("href=\"/pkg/{}/{part}.wasm\"", crate::fixture::HASH);
-        assert!(
-            tag.contains(&file) && tag.contains("rel=\"preload\""),
-            "{tag}"
-        );
+    check("/?split=demo", &["InPlace", "LiveGamma", "Picture"]).await;
+    check("/tasks?split=demo", &["InPlace"]).await;
+    for still in ["/about", "/datasets", "/sign-in", "/nothing/here"] {
+        check(still, &[]).await;
     }
-    assert!(preloaded("/about").await.is_empty());
 }
 
 #[tokio::test]

@@ -116,7 +116,7 @@ async fn a_run_is_steered_by_the_forms_of_its_page() {
     // A visitor sees no forms.
     assert!(!app.get(&page).await.text().contains(r#"name="deed""#));
     let mut root = Browser::signed_in(&app, "root").await;
-    assert!(root.get(&page).await.text().contains("Steer this run"));
+    assert!(root.get(&page).await.text().contains("Run controls"));
     let done = root.send(&page, &[("deed", "pause")]).await;
     assert_eq!(
         (done.status.as_u16(), done.header("location")),

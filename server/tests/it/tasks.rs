@@ -126,15 +126,3 @@ async fn a_split_is_described() {
     let all = app.get("/datasets").await.text();
     assert!(all.contains("/datasets/other"), "{all}");
 }
-
-#[tokio::test]
-async fn the_browser_asks_for_tasks_in_the_address() {
-    let app = TestApp::seeded().await;
-    let found = async |query: &str| {
-        let found = app.get(&format!("/api/pages/tasks{query}")).await.json();
-        (found["found"].clone(), found["all"].clone())
-    };
-    assert_eq!(found("").await, (3.into(), 3.into()));
-    let narrowed = "?asked[0][0]=split&asked[0][1]=demo&asked[1][0]=min_gap&asked[1][1]=2";
-    assert_eq!(found(narrowed).await, (1.into(), 3.into()));
-}

@@ -69,7 +69,11 @@ const CRATES: &[(&str, &[&str])] = &[
             "hub", "curation", "measure",
         ],
     ),
-    ("swe-ci-app", &["core", "views", "plots", "engine"]),
+    ("swe-ci-islands", &["core", "views"]),
+    (
+        "swe-ci-app",
+        &["core", "views", "plots", "islands", "engine"],
+    ),
     ("swe-ci", &["core", "views", "plots", "engine", "app"]),
     ("xtask", &[]),
     ("e2e", &["core", "views", "engine", "testing"]),
@@ -190,7 +194,7 @@ fn the_browser_half_carries_no_server() {
         .args([
             "tree",
             "--package",
-            "swe-ci-app",
+            "swe-ci-islands",
             "--no-default-features",
             "--features",
             "hydrate",
@@ -226,6 +230,8 @@ fn the_browser_half_carries_no_server() {
         "axum",
         "git2",
         "reqwest",
+        "leptos_router",
+        "plotters",
     ] {
         assert!(
             !names.contains(server),

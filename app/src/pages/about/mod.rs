@@ -50,7 +50,17 @@ pub fn AboutPage() -> impl IntoView {
             title="How to read this"
             description="The protocol of SWE-CI, EvoScore and γ, regressions, how sure the figures are, the two conventions of counting, the human baseline, data to download, and every word explained."
             lede="Fixing one bug says little about whether code stays easy to change. SWE-CI lets an agent maintain a real repository over many iterations and runs the tests after each."
-        />
+        >
+            <p>
+                "The benchmark: "
+                <a href="https://arxiv.org/abs/2603.03823">"the paper"</a>
+                ", "
+                <a href="https://github.com/SKYLENAGE-AI/SWE-CI">"its authors’ program"</a>
+                ", "
+                <a href="https://huggingface.co/datasets/skylenage/SWE-CI">"the dataset"</a>
+                "."
+            </p>
+        </PageTop>
         <div class="about">
             <nav class="contents" aria-label="On this page">
                 <ol>{SECTIONS.map(link).collect_view()}</ol>

@@ -110,7 +110,7 @@ pub(super) fn submitting() -> AnyView {
         <pre class="command" tabindex="0"><code>{IMPORT}</code></pre>
         <p>
             <code>"swe-ci score"</code>" evaluates such files and writes nothing. It needs neither a server nor a database. The "
-            <a href="/api/v1/openapi.json" rel="external">"API"</a>" only reads."
+            <a href="/api/v1/openapi.json">"API"</a>" reads all public data; with an account's token it also submits and steers runs."
         </p>
     }
     .into_any()
@@ -120,14 +120,14 @@ pub(super) fn data() -> AnyView {
     view! {
         <p>"Programs can read everything the pages show. Every number is in the API, and every table is a file:"</p>
         <ul>
-            <li><a href="/api/v1/leaderboard.csv" rel="external" download="">"The leaderboard as CSV"</a>" or "<a href="/api/v1/leaderboard" rel="external">"JSON"</a>", of the first split. The links beside the table give exactly the rows it shows."</li>
+            <li><a href="/api/v1/leaderboard.csv" download="">"The leaderboard as CSV"</a>" or "<a href="/api/v1/leaderboard">"JSON"</a>", of the first split. The links beside the table give exactly the rows it shows."</li>
             <li><a href="/figures">"Each figure"</a>" as a picture, as data, and for embedding in another page."</li>
-            <li><a href="/api/v1/runs" rel="external">"Runs"</a>", "<a href="/api/v1/tasks" rel="external">"tasks"</a>" and "<a href="/api/v1/splits" rel="external">"splits"</a>" as JSON, with every iteration below."</li>
-            <li><a href="/api/v1/published" rel="external">"The published figures"</a>", with their source."</li>
-            <li><a href="/api/v1/openapi.json" rel="external">"The description of the API"</a>" (OpenAPI)."</li>
+            <li><a href="/api/v1/runs">"Runs"</a>", "<a href="/api/v1/tasks">"tasks"</a>" and "<a href="/api/v1/splits">"splits"</a>" as JSON, with every iteration below."</li>
+            <li><a href="/api/v1/published">"The published figures"</a>", with their source."</li>
+            <li><a href="/api/v1/openapi.json">"The description of the API"</a>" (OpenAPI)."</li>
         </ul>
         <p>
-            "New results appear in a "<a href="/feed.xml" rel="external" type="application/atom+xml">"feed"</a>" (Atom): the latest fifty finished or imported runs, each with its score. "
+            "New results appear in a "<a href="/feed.xml" type="application/atom+xml">"feed"</a>" (Atom): the latest fifty finished or imported runs, each with its score. "
             "“Cite this view” below the leaderboard gives the address, the date and the basis of the ranking, as text and as BibTeX."
         </p>
     }

@@ -7,11 +7,11 @@ use swe_ci_views::leaderboard::Row;
 
 use super::data::Comparable;
 use super::query::CompareQuery;
+use crate::components::split_choices;
 use crate::components::{Choices, Empty, PageTop, Tag};
 use crate::error::AppError;
 use crate::pages::result_table::{KindTag, UnrankedTag};
 use crate::pages::routes::compare_href;
-use crate::pages::splits::split_choices;
 use crate::{format, labels};
 
 #[component]

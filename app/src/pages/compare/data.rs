@@ -1,8 +1,5 @@
 //! The data of a comparison, or of the form that selects runs.
 
-use leptos::prelude::*;
-use leptos::server_fn::codec::GetUrl;
-use serde::{Deserialize, Serialize};
 use swe_ci_core::metrics::{Convention, Gamma};
 use swe_ci_views::leaderboard::{Row, Versus};
 use swe_ci_views::view::SplitSummary;
@@ -10,9 +7,8 @@ use swe_ci_views::view::SplitSummary;
 use super::query::CompareQuery;
 use crate::error::{AppError, ErrorKind};
 
-#[server(prefix = "/api/pages", endpoint = "compare", input = GetUrl)]
 pub async fn compare(
-    /// Comma-separated.
+    // Comma-separated.
     runs: String,
     gamma: Gamma,
     convention: Convention,
@@ -27,7 +23,6 @@ pub async fn compare(
 
 /// The scored runs of a split: the requested one, else that of a run, else the
 /// one with the most tasks.
-#[server(prefix = "/api/pages", endpoint = "comparable", input = GetUrl)]
 pub async fn comparable_runs(
     split: Option<String>,
     run: Option<String>,
@@ -54,7 +49,7 @@ pub async fn comparable_runs(
     })
 }
 
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default)]
 pub struct Comparable {
     pub splits: Vec<SplitSummary>,
     pub split: String,
@@ -62,7 +57,7 @@ pub struct Comparable {
     pub rows: Vec<Row>,
 }
 
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone)]
 pub enum Found {
     Compared(Box<Versus>),
     Choosing {

@@ -25,10 +25,10 @@ use self::run_columns::Heads;
 use self::style::Style;
 use self::task_curves::CourseOfTask;
 use self::tasks::Tasks;
-use crate::components::{Choices, GammaForm, PageTop, crumb, fetched, loaded};
+use crate::components::convention_choices;
+use crate::components::{Choices, GammaForm, InPlace, PageTop, crumb, fetched, loaded};
 use crate::format;
 use crate::pages::routes::compare_href;
-use crate::pages::splits::convention_choices;
 use crate::query::of_query;
 
 #[component]
@@ -37,7 +37,9 @@ pub fn ComparePage() -> impl IntoView {
     let needed = Memo::new(move |_| query.get().all_pairs());
     let resource = fetched(move || needed.get(), find);
     loaded(resource, move |found| match found {
-        Found::Compared(versus) => Either::Left(view! { <SideBySide versus=*versus query/> }),
+        Found::Compared(versus) => {
+            Either::Left(view! { <InPlace/><SideBySide versus=*versus query/> })
+        }
         Found::Choosing {
             choice,
             ticked,
@@ -118,8 +120,8 @@ fn How(query: Signal<CompareQuery>, split: String) -> impl IntoView {
             <div class="controls-choices">
                 <Choices label="Counting" choices=conventions/>
                 <a class="controls-link" href=compare_href(&split)>"Other runs"</a>
-                <a class="controls-link" href=move || query.with(|a| a.api("compare.csv")) rel="external" download="">"CSV"</a>
-                <a class="controls-link" href=move || query.with(|a| a.api("compare")) rel="external">"JSON"</a>
+                <a class="controls-link" href=move || query.with(|a| a.api("compare.csv")) download="">"CSV"</a>
+                <a class="controls-link" href=move || query.with(|a| a.api("compare"))>"JSON"</a>
             </div>
         </section>
     }

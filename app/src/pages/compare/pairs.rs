@@ -99,9 +99,9 @@ fn PairItem(pair: Pair, names: Vec<Name>) -> impl IntoView {
 /// disagree.
 fn standing(comparison: &Comparison) -> (&'static str, Tone) {
     match (comparison.is_tie(), comparison.is_unlikely_chance()) {
-        (true, _) => ("not told apart", Tone::Plain),
+        (true, _) => ("not significant", Tone::Plain),
         (false, false) => ("borderline", Tone::Warn),
-        (false, true) => ("told apart", Tone::Accent),
+        (false, true) => ("significant", Tone::Accent),
     }
 }
 

@@ -5,9 +5,9 @@ use swe_ci_core::uncertainty::Interval;
 use swe_ci_views::leaderboard::{Intervals, Row, Versus};
 
 use super::names::{Letter, Name};
-use crate::components::{PlainTable, ScoreBar, Term, floor_of, heading};
+use crate::components::{MarkKey, PlainTable, ScoreBar, Term, floor_of, heading};
 use crate::glossary::Word;
-use crate::pages::result_table::{KindTag, MarkKey, MarkTag, UnrankedTag};
+use crate::pages::result_table::{KindTag, MarkTag, UnrankedTag};
 use crate::pages::routes::run_href;
 use crate::{format, labels};
 

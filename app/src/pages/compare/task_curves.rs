@@ -1,6 +1,6 @@
 use leptos::prelude::*;
 use swe_ci_plots::{Size, Theme, courses};
-use swe_ci_views::leaderboard::{Course, TaskCourses};
+use swe_ci_views::leaderboard::{Course, Loss, TaskCourses};
 
 use super::names::{Letter, Name};
 use crate::components::Picture;
@@ -11,7 +11,7 @@ use crate::pages::routes::{COURSE, evolution_href, task_href};
 #[component]
 pub(super) fn CourseOfTask(task: TaskCourses, names: Vec<Name>) -> impl IntoView {
     let labels: Vec<String> = names.iter().map(Name::labelled).collect();
-    let drawn = |size| Signal::stored(courses(&task, &labels, size, Theme::Page));
+    let drawn = |size| courses(&task, &labels, size, Theme::Page);
     let (wide, narrow) = (drawn(Size::WIDE), drawn(Size::NARROW));
     let id = task.task_id.to_string();
     let items = names.iter().zip(&task.runs).map(|(name, samples)| {
@@ -34,7 +34,7 @@ pub(super) fn CourseOfTask(task: TaskCourses, names: Vec<Name>) -> impl IntoView
                 <h2>"Tests passing on " <a href=task_href(&id)>{id.clone()}</a></h2>
                 <p>
                     {task.repo}
-                    ": tests that pass after each iteration. The dashed line is the goal, red hollow marks are regressions; where an evolution was over, a thin line holds its last value."
+                    ": tests that pass after each iteration. The dashed line is the goal, red hollow marks are regressions, crosses code that no longer runs; where an evolution was over, a thin line holds its last value."
                 </p>
                 <ul class="course-runs">{items}</ul>
             </figcaption>
@@ -44,12 +44,22 @@ pub(super) fn CourseOfTask(task: TaskCourses, names: Vec<Name>) -> impl IntoView
     }
 }
 
-/// "120 → 160 of 180 in 12 iterations, broke something at 3 and 7".
+/// "120 → 160 of 180 in 12 iterations, lost tests at 3 and 7, collapsed at 5".
 fn in_words(course: &Course) -> String {
     let last = course.passes.last().copied().unwrap_or(course.base);
-    let broke = match course.regressions.as_slice() {
-        [] => "broke nothing".to_owned(),
-        at => format!("broke something at {}", list(at)),
+    let at = |loss: Loss| {
+        let numbers = course.regressions.iter().copied();
+        let numbers: Vec<u32> = numbers
+            .filter(|n| course.loss_at(*n) == Some(loss))
+            .collect();
+        list(&numbers)
+    };
+    let regressed = at(Loss::Regression).map(|at| format!("lost tests at {at}"));
+    let collapsed = at(Loss::Collapse).map(|at| format!("collapsed at {at}"));
+    let losses: Vec<String> = regressed.into_iter().chain(collapsed).collect();
+    let broke = match losses.is_empty() {
+        true => "lost no tests".to_owned(),
+        false => losses.join(", "),
     };
     let Course { base, target, .. } = course;
     let turns = format::count(course.passes.len(), "iteration");
@@ -57,13 +67,13 @@ fn in_words(course: &Course) -> String {
 }
 
 /// "3", "3 and 7", "3, 5 and 7".
-fn list(numbers: &[u32]) -> String {
+fn list(numbers: &[u32]) -> Option<String> {
     let texts: Vec<String> = numbers.iter().map(u32::to_string).collect();
-    match texts.split_last() {
-        None => String::new(),
-        Some((last, [])) => last.clone(),
-        Some((last, others)) => format!("{} and {last}", others.join(", ")),
-    }
+    let (last, others) = texts.split_last()?;
+    Some(match others {
+        [] => last.clone(),
+        others => format!("{} and {last}", others.join(", ")),
+    })
 }
 
 #[cfg(test)]
@@ -81,12 +91,17 @@ mod tests {
             };
             assert_eq!(in_words(&course), expect);
         };
-        check(&[20], &[], "10 → 20 of 20 in 1 iteration, broke nothing");
+        check(&[20], &[], "10 → 20 of 20 in 1 iteration, lost no tests");
         check(
             &[9, 12, 8, 7],
             &[1, 3, 4],
-            "10 → 7 of 20 in 4 iterations, broke something at 1, 3 and 4",
+            "10 → 7 of 20 in 4 iterations, lost tests at 1, 3 and 4",
         );
-        check(&[], &[], "10 → 10 of 20 in 0 iterations, broke nothing");
+        check(&[], &[], "10 → 10 of 20 in 0 iterations, lost no tests");
+        check(
+            &[9, 0, 8],
+            &[1, 2],
+            "10 → 8 of 20 in 3 iterations, lost tests at 1, collapsed at 2",
+        );
     }
 }

@@ -1,7 +1,6 @@
 //! The data and the query of a transcript.
 
 use leptos::prelude::*;
-use leptos::server_fn::codec::GetUrl;
 use leptos_router::params::ParamsMap;
 use swe_ci_core::step::Role;
 use swe_ci_views::conversation::{MessagesPage, RecordedStep};
@@ -13,7 +12,6 @@ use crate::query::{Query, named};
 /// The longest search text, in bytes.
 pub(super) const LONGEST_TEXT: usize = 200;
 
-#[server(prefix = "/api/pages", endpoint = "conversation", input = GetUrl)]
 pub async fn conversation(
     evolution: String,
     iteration: u32,

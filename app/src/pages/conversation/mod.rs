@@ -10,7 +10,7 @@ use swe_ci_views::conversation::{Begin, Found, Message, MessagesPage, RecordedSt
 
 use self::data::{Address, LONGEST_TEXT, at, link_to, messages_at, path};
 use self::message::MessageView;
-use crate::components::{PageTop, Term, crumb, fetched, loaded};
+use crate::components::{InPlace, PageTop, Term, crumb, fetched, loaded};
 use crate::format;
 use crate::glossary::Word;
 use crate::pages::routes::{conversation_href, evolution_href, iteration_href, run_href};
@@ -20,7 +20,10 @@ use crate::query::of_address;
 pub fn ConversationPage() -> impl IntoView {
     let address = of_address(Address::of);
     let resource = fetched(move || address.get(), messages_at);
-    loaded(resource, |page| view! { <ConversationView page/> })
+    loaded(
+        resource,
+        |page| view! { <InPlace/><ConversationView page/> },
+    )
 }
 
 #[component]
@@ -83,9 +86,9 @@ fn Head(step: RecordedStep, total: u32, conversations: usize) -> impl IntoView {
             <p class="lede">
                 {format!("Attempt {attempt}: {summary}. ")}
                 "The "<Term word=Word::Trajectory text="trajectory"/>" as a file: "
-                <a href=format!("{files}&format=jsonl") rel="external" download="">"JSON lines"</a>
+                <a href=format!("{files}&format=jsonl") download="">"JSON lines"</a>
                 " · "
-                <a href=format!("{files}&format=atif") rel="external" download="">"ATIF"</a>
+                <a href=format!("{files}&format=atif") download="">"ATIF"</a>
             </p>
             {others}
         </PageTop>

@@ -1,15 +1,11 @@
 //! The data of the page of an evolution.
 
-use leptos::prelude::*;
-use leptos::server_fn::codec::GetUrl;
-use serde::{Deserialize, Serialize};
 use swe_ci_views::inspection::{Inspection, StepLog};
 use swe_ci_views::view::{EvolutionDetail, Spent, StepView};
 
 use crate::error::AppError;
 use crate::pages::routes::EvolutionAddress;
 
-#[server(prefix = "/api/pages", endpoint = "evolution", input = GetUrl)]
 pub async fn evolution(
     run: String,
     task: String,
@@ -24,7 +20,7 @@ pub async fn evolution(
 
 /// The model usage of an evolution, and the attempts at the iteration it did
 /// not get to test.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Effort {
     pub spent: Option<Spent>,
     pub untested: Vec<StepView>,
@@ -33,11 +29,9 @@ pub struct Effort {
 }
 
 /// How many logs the page shows; each also has its own address.
-#[cfg(feature = "ssr")]
 const LOGS: usize = 4;
 
 /// `tested` is the number of tested iterations.
-#[server(prefix = "/api/pages", endpoint = "effort", input = GetUrl)]
 pub async fn effort_of(evolution: String, tested: u32) -> Result<Effort, AppError> {
     let engine = crate::error::engine()?;
     let steps = engine.steps(&evolution).await?;
@@ -59,14 +53,15 @@ pub async fn effort_of(evolution: String, tested: u32) -> Result<Effort, AppErro
 }
 
 /// An evolution with all data the page shows at first.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone)]
 pub struct Shown {
     pub detail: EvolutionDetail,
     pub effort: Effort,
+    /// The selected iteration.
+    pub chosen: Option<Chosen>,
 }
 
 /// The details of an iteration; none when the evolution has not reached it.
-#[server(prefix = "/api/pages", endpoint = "inspection", input = GetUrl)]
 pub async fn inspect(
     run: String,
     task: String,
@@ -86,15 +81,16 @@ pub async fn inspect(
 }
 
 /// The selected iteration and its details.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone)]
 pub struct Chosen {
     pub iteration: u32,
     /// None when there is no such iteration.
     pub inspection: Option<Inspection>,
 }
 
-pub(super) async fn chosen_of(
-    (address, iteration): (EvolutionAddress, Option<u32>),
+async fn chosen_of(
+    address: EvolutionAddress,
+    iteration: Option<u32>,
 ) -> Result<Option<Chosen>, AppError> {
     let Some(iteration) = iteration else {
         return Ok(None);
@@ -107,9 +103,17 @@ pub(super) async fn chosen_of(
     }))
 }
 
-pub(super) async fn evolution_at(address: EvolutionAddress) -> Result<Shown, AppError> {
+pub(super) async fn evolution_at(
+    address: EvolutionAddress,
+    iteration: Option<u32>,
+) -> Result<Shown, AppError> {
+    let chosen = chosen_of(address.clone(), iteration).await?;
     let detail = evolution(address.run, address.task, address.sample).await?;
     let tested = detail.view.iterations.last().map_or(0, |i| i.iteration);
     let effort = effort_of(detail.view.evolution_id.clone(), tested).await?;
-    Ok(Shown { detail, effort })
+    Ok(Shown {
+        detail,
+        effort,
+        chosen,
+    })
 }

@@ -10,25 +10,22 @@ mod tests;
 
 use leptos::either::Either;
 use leptos::prelude::*;
-use leptos_router::NavigateOptions;
-use leptos_router::hooks::use_navigate;
 use swe_ci_core::run::Kind;
 use swe_ci_core::step::Ending;
 use swe_ci_core::test_history::choose;
 use swe_ci_plots::{Size, Theme, passing};
 use swe_ci_views::view::{EvolutionDetail, EvolutionView, Spent};
-use wasm_bindgen::JsCast;
 
 pub(super) use self::data::evolution;
-use self::data::{Chosen, Effort, Shown, chosen_of, evolution_at};
+use self::data::{Effort, Shown, evolution_at};
 use self::filter::Filter;
-use self::heat::{HeatMap, first_rows};
+use self::heat::{HeatMap, rows_per_page};
 use self::panel::Panel;
 use self::scores::ScoresOfEvolution;
 use self::symbols::Legend;
 use self::tests::Tests;
 use crate::components::{
-    Choice, Choices, Fetched, Iterations, PageTop, Picture, Tag, Term, Time, crumb, fact, fetched,
+    Choice, Choices, InPlace, Iterations, PageTop, Picture, Tag, Term, Time, crumb, fact, fetched,
     loaded,
 };
 use crate::glossary::Word;
@@ -45,41 +42,28 @@ use crate::{format, labels};
 pub fn EvolutionPage() -> impl IntoView {
     let address = of_address(EvolutionAddress::of);
     let reading = of_query(EvolutionQuery::of);
-    let resource = fetched(move || address.get(), evolution_at);
-    let iteration = Memo::new(move |_| reading.with(|r| r.iteration));
-    let chosen = fetched(move || (address.get(), iteration.get()), chosen_of);
-    let navigate = use_navigate();
-    // The filter changes the address without adding to the history.
-    let go = Callback::new(move |reading: EvolutionQuery| {
-        let options = NavigateOptions {
-            replace: true,
-            scroll: false,
-            ..NavigateOptions::default()
-        };
-        let address = address.get_untracked();
-        navigate(&address.href(&reading), options);
+    let asked = move || (address.get(), reading.with(|query| query.iteration));
+    let shown = fetched(asked, |(address, iteration)| {
+        evolution_at(address, iteration)
     });
-    loaded(
-        resource,
-        move |shown| view! { <EvolutionPageView shown chosen reading go/> },
-    )
+    loaded(shown, move |shown| {
+        view! { <EvolutionPageView shown query=reading.get_untracked()/> }
+    })
 }
 
 #[component]
-fn EvolutionPageView(
-    shown: Shown,
-    chosen: Fetched<Option<Chosen>>,
-    #[prop(into)] reading: Signal<EvolutionQuery>,
-    /// Writes a query into the address.
-    go: Callback<EvolutionQuery>,
-) -> impl IntoView {
-    let Shown { detail, effort } = shown;
+fn EvolutionPageView(shown: Shown, query: EvolutionQuery) -> impl IntoView {
+    let Shown {
+        detail,
+        effort,
+        chosen,
+    } = shown;
     let model = detail.model.clone();
     let evolution = detail.view.clone();
-    let shown = StoredValue::new(detail.clone());
-    let panel = move |chosen: Option<Chosen>| {
-        chosen.map(|chosen| view! { <Panel chosen detail=shown reading/> })
-    };
+    let stored = StoredValue::new(detail.clone());
+    let reading = query.clone();
+    let panel = chosen
+        .map(|chosen| view! { <Panel chosen detail=stored reading=Signal::stored(reading)/> });
     let head = (detail.run_id.clone(), detail.kind, detail.samples);
     let scored = evolution.ending.is_some_and(Ending::is_scored);
     let style = scored.then(|| {
@@ -87,15 +71,16 @@ fn EvolutionPageView(
         view! { <p class="taken"><a href=href>"Code style beside the oracle's"</a></p> }
     });
     view! {
+        <InPlace/>
         <Hero evolution=evolution.clone() model head/>
         <Facts evolution=evolution.clone() kind=detail.kind spent=effort.spent/>
         <Untested run_id=detail.run_id.clone() evolution=evolution.clone() effort imported=detail.kind == Kind::Imported/>
         <ScoresOfEvolution evolution/>
         {style}
-        <Course evolution=detail.view.clone() address=EvolutionAddress::of_detail(&detail) reading/>
+        <Course evolution=detail.view.clone() address=EvolutionAddress::of_detail(&detail) query=query.clone()/>
         // Always present, as the target of links.
-        <div id=ITERATION class="inspect-place">{loaded(chosen, panel)}</div>
-        <TestByTest detail reading go/>
+        <div id=ITERATION class="inspect-place">{panel}</div>
+        <TestByTest detail query/>
     }
 }
 
@@ -104,14 +89,18 @@ fn EvolutionPageView(
 fn Course(
     evolution: EvolutionView,
     address: EvolutionAddress,
-    reading: Signal<EvolutionQuery>,
+    query: EvolutionQuery,
 ) -> impl IntoView {
     let figure = passing(&evolution, Size::SMALL, Theme::Page);
     let target = evolution.suite.target;
     let numbers: Vec<u32> = evolution.iterations.iter().map(|i| i.iteration).collect();
-    let href =
-        Callback::new(move |n: u32| reading.with(|reading| address.at_iteration(reading, n)));
-    let chosen = Signal::derive(move || reading.with(|r| r.iteration));
+    let chosen = Signal::stored(query.iteration);
+    let at = Callback::new(move |n: u32| address.at_iteration(&query, n));
+    // After a first mark, the base.
+    let href = Callback::new(move |mark: usize| {
+        let number = numbers.get(mark.checked_sub(1)?)?;
+        Some(at.run(*number))
+    });
     let fixed = Memo::new(move |_| evolution.clone());
     view! {
         <section aria-labelledby="iterations-title">
@@ -120,45 +109,11 @@ fn Course(
                 "Target tests that pass after each; the dashed line is the goal, hollow marks are "<Term word=Word::Regression text="regressions"/>", crosses code that no longer runs. A point or a number links to the details of its iteration."
             </p>
             <div class="evolution-body evolution-page-body">
-                <Points numbers href><Picture figure=Signal::stored(figure)/></Points>
-                <div><Iterations evolution=fixed target href chosen/></div>
+                <div class="evolution-chart points"><Picture figure href/></div>
+                <div><Iterations evolution=fixed target href=at chosen/></div>
             </div>
         </section>
     }
-}
-
-/// A chart whose points link to these iterations, after a first one, the base.
-#[component]
-fn Points(numbers: Vec<u32>, href: Callback<u32, String>, children: Children) -> impl IntoView {
-    let navigate = use_navigate();
-    let follow = StoredValue::new(move |target: Option<web_sys::EventTarget>| {
-        let mark = target.and_then(|target| mark_at(&target));
-        let number = mark.and_then(|mark| numbers.get(mark.checked_sub(1)?).copied());
-        if let Some(number) = number {
-            navigate(&href.run(number), NavigateOptions::default());
-        }
-    });
-    let follow = move |target| follow.with_value(|follow| follow(target));
-    view! {
-        <div
-            class="evolution-chart points"
-            on:click=move |event| follow(event.target())
-            on:keydown=move |event| {
-                if event.key() == "Enter" {
-                    follow(event.target());
-                }
-            }
-        >
-            {children()}
-        </div>
-    }
-}
-
-/// The index of the mark that the pointer or focus is on.
-fn mark_at(target: &web_sys::EventTarget) -> Option<usize> {
-    let element = target.dyn_ref::<web_sys::Element>()?;
-    let mark = element.closest("[data-mark]").ok().flatten()?;
-    mark.get_attribute("data-mark")?.parse().ok()
 }
 
 #[component]
@@ -281,17 +236,13 @@ fn Untested(
 }
 
 #[component]
-fn TestByTest(
-    detail: EvolutionDetail,
-    reading: Signal<EvolutionQuery>,
-    go: Callback<EvolutionQuery>,
-) -> impl IntoView {
+fn TestByTest(detail: EvolutionDetail, query: EvolutionQuery) -> impl IntoView {
     let body = if detail.view.suite.counts_only {
         Either::Left(view! {
             <p class="quiet">"Only how many tests passed was reported, not which: there is nothing to show test by test."</p>
         })
     } else {
-        Either::Right(view! { <Map detail reading go/> })
+        Either::Right(view! { <Map detail query/> })
     };
     view! {
         <section id=TESTS class="heat-section" aria-labelledby="tests-title">
@@ -302,46 +253,68 @@ fn TestByTest(
 }
 
 #[component]
-fn Map(
-    detail: EvolutionDetail,
-    reading: Signal<EvolutionQuery>,
-    go: Callback<EvolutionQuery>,
-) -> impl IntoView {
-    let api = EvolutionAddress::of_detail(&detail).api();
-    let first = first_rows(detail.outcomes.len() + 1);
+fn Map(detail: EvolutionDetail, query: EvolutionQuery) -> impl IntoView {
+    let address = EvolutionAddress::of_detail(&detail);
+    let page = rows_per_page(detail.outcomes.len() + 1);
     let all = detail.node_ids.len();
     let tests = StoredValue::new(Tests::of(detail));
-    let text = RwSignal::new(reading.with_untracked(|r| r.text.clone()));
-    let wanted = Memo::new(move |_| reading.with(|r| r.wanted));
-    let shown = Memo::new(move |_| {
-        tests.with_value(|t| {
-            text.with(|text| choose(&t.detail.node_ids, &t.test_histories, wanted.get(), text))
-        })
+    let chosen = tests.with_value(|t| {
+        choose(
+            &t.detail.node_ids,
+            &t.test_histories,
+            query.wanted,
+            &query.text,
+        )
     });
+    let from = query.from.min(chosen.len().saturating_sub(1) / page * page);
+    let part: Vec<usize> = chosen.iter().skip(from).take(page).copied().collect();
     let number = |n: usize| format::thousands(n as u64);
-    let status = move || match shown.with(Vec::len) {
+    let status = match chosen.len() {
         0 => "No test matches.".to_owned(),
         n if n == all => format!("All {} tests.", number(all)),
         n => format!("{} of {} tests.", number(n), number(all)),
     };
-    let cut = move || {
-        (shown.with(Vec::len) > first).then(|| {
-            let text = format!(" The first {first} are listed here; the JSON has all.");
-            view! { <span class="no-js">{text}</span> }
+    let shown = (part.len() < chosen.len()).then(|| {
+        format!(
+            " Here: {} to {}.",
+            number(from + 1),
+            number(from + part.len())
+        )
+    });
+    let step = |start: Option<usize>, text: &'static str, rel: &'static str| {
+        start.map(|from| {
+            let query = EvolutionQuery {
+                from,
+                ..query.clone()
+            };
+            let href = format!("{}#{TESTS}", address.href(&query));
+            view! { " "<a href=href rel=rel>{text}</a> }
         })
     };
+    let previous = step(
+        (from > 0).then(|| from.saturating_sub(page)),
+        "Previous tests",
+        "prev",
+    );
+    let next = step(
+        (from + page < chosen.len()).then_some(from + page),
+        "Next tests",
+        "next",
+    );
+    let api = address.api();
     view! {
         <p class="quiet evolution-words">
             "A row for each test the target passes, a column for the base and for each iteration. The number above a column links to the details of its iteration."
         </p>
-        <Filter tests reading text go/>
+        <Filter tests query=query.clone()/>
         <Legend/>
-        <HeatMap tests shown reading/>
+        <HeatMap tests part query/>
         <p class="quiet heat-status">
-            <span role="status">{status}</span>
-            {cut}
+            <span role="status">{status}{shown}</span>
+            {previous}
+            {next}
             " "
-            <a href=api rel="external">"All of it as JSON"</a>
+            <a href=api>"All of it as JSON"</a>
         </p>
     }
 }

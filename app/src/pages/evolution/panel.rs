@@ -89,7 +89,7 @@ fn Steering(
             {previous}
             {next}
             {own}
-            <a href=close data-noscroll="">"Close"</a>
+            <a href=close>"Close"</a>
         </nav>
     }
 }

@@ -16,9 +16,4 @@ impl Tests {
             test_histories,
         }
     }
-
-    /// The columns of outcomes, the base included.
-    pub(super) fn columns(&self) -> usize {
-        self.detail.outcomes.len() + 1
-    }
 }

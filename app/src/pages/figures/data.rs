@@ -1,6 +1,3 @@
-use leptos::prelude::*;
-use leptos::server_fn::codec::GetUrl;
-use serde::{Deserialize, Serialize};
 use swe_ci_core::metrics::{Convention, Gamma};
 use swe_ci_views::figures::{Basis, Data, Figure};
 use swe_ci_views::view::SplitSummary;
@@ -8,7 +5,7 @@ use swe_ci_views::view::SplitSummary;
 use crate::error::AppError;
 use crate::query::{Query, Reading};
 
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone)]
 pub struct Shown {
     /// Empty before the first import.
     pub splits: Vec<SplitSummary>,
@@ -34,7 +31,6 @@ pub(super) async fn shown(reading: Reading, only: Option<Figure>) -> Result<Show
 
 /// The figures, or one of them, of the requested split; by default of the one
 /// with the most tasks.
-#[server(prefix = "/api/pages", endpoint = "figures", input = GetUrl)]
 pub async fn figures(
     split: Option<String>,
     gamma: f64,

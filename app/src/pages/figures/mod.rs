@@ -15,16 +15,18 @@ use swe_ci_views::figures::Figure;
 
 use self::data::{Shown, shown};
 use self::section::{Drawing, Section};
-use crate::components::{Choice, Choices, NoRuns, NoTasks, PageHead, PageTop, fetched, loaded};
+use crate::components::{
+    Choice, Choices, InPlace, NoRuns, NoTasks, PageHead, PageTop, fetched, loaded,
+};
+use crate::components::{convention_choices, split_choices};
 use crate::error::AppError;
 use crate::format;
 use crate::glossary::Word;
-use crate::pages::splits::{convention_choices, split_choices};
-use crate::query::{Reading, of_query, path_part};
+use crate::query::{Reading, of_query, path_part, reading_of};
 
 #[component]
 pub fn FiguresPage() -> impl IntoView {
-    let reading = of_query(Reading::of);
+    let reading = of_query(reading_of);
     let resource = fetched(move || reading.get(), |reading| shown(reading, None));
     view! {
         <PageTop
@@ -32,6 +34,7 @@ pub fn FiguresPage() -> impl IntoView {
             description="The figures of the SWE-CI paper, drawn from the runs on this site: EvoScore by release date, rank against γ, regressions, code style, solved tasks, iterations and tokens."
             lede="The plots of the paper, drawn from the runs on this site, and four figures of our own. Every point has a label; the data is below each picture."
         />
+        <InPlace/>
         {loaded(resource, move |shown| view! { <FiguresView shown reading/> })}
     }
 }
@@ -104,7 +107,7 @@ fn Unscored(models: Vec<String>, reading: Signal<Reading>) -> impl IntoView {
             <strong>"Not in these figures: "</strong>
             {models.join(", ")}
             ". Their results say how many tests passed, but not which, so there is no score in the paper's convention. "
-            <a href=href data-noscroll="">"Look in the reference convention"</a>
+            <a href=href>"Look in the reference convention"</a>
         </p>
     })
 }
@@ -187,7 +190,7 @@ fn gammas(now: &Reading) -> Vec<Choice> {
 /// A single figure, for other sites to frame.
 #[component]
 pub fn EmbedPage() -> impl IntoView {
-    let (slug, reading) = (path_part("figure"), of_query(Reading::of));
+    let (slug, reading) = (path_part("figure"), of_query(reading_of));
     let resource = fetched(move || (slug.get(), reading.get()), one);
     view! { {loaded(resource, move |shown| view! { <EmbedView shown/> })} }
 }
@@ -239,7 +242,7 @@ mod tests {
         let check = |gamma, expect: &[&str], chosen: &str| {
             let now = Reading {
                 gamma: Gamma::new(gamma).unwrap(),
-                ..Reading::of(&leptos_router::params::ParamsMap::new())
+                ..reading_of(&leptos_router::params::ParamsMap::new())
             };
             let choices = gammas(&now);
             let labels: Vec<&str> = choices.iter().map(|c| c.label.as_str()).collect();

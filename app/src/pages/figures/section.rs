@@ -24,7 +24,7 @@ pub(super) fn Section(which: Figure, data: Data, shown: StoredValue<Shown>) -> i
         let href = format!("{}&scale={scale}", link(format!("api/v1/plots/{slug}.png")));
         let text = format!("{}{scale}×", if scale == 2 { "PNG " } else { "" });
         let hint = format!("PNG {scale}×, {} pixels wide", scale * Size::PRINT.width);
-        view! { <a href=href rel="external" download=format!("{slug}-{scale}x.png") title=hint.clone() aria-label=hint>{text}</a> }
+        view! { <a href=href download=format!("{slug}-{scale}x.png") title=hint.clone() aria-label=hint>{text}</a> }
     });
     let table = data.table();
     let below = (!data.is_empty()).then(|| view! { <Numbers table title=which.title()/> });
@@ -37,10 +37,10 @@ pub(super) fn Section(which: Figure, data: Data, shown: StoredValue<Shown>) -> i
                 <p class="quiet">{basis}</p>
                 {notes.into_iter().map(|note| view! { <p class="quiet">{note}</p> }).collect_view()}
                 <p class="figure-links">
-                    <a href=link(format!("api/v1/plots/{slug}.svg")) rel="external" download="">"SVG"</a>
+                    <a href=link(format!("api/v1/plots/{slug}.svg")) download="">"SVG"</a>
                     {scales}
-                    <a href=link(format!("api/v1/plots/{slug}.csv")) rel="external" download="">"CSV"</a>
-                    <a href=link(format!("embed/{slug}")) rel="external">"Embed"</a>
+                    <a href=link(format!("api/v1/plots/{slug}.csv")) download="">"CSV"</a>
+                    <a href=link(format!("embed/{slug}"))>"Embed"</a>
                 </p>
             </figcaption>
             <div class="figure-body">
@@ -65,7 +65,7 @@ pub(super) fn Drawing(which: Figure, data: Data, shown: StoredValue<Shown>) -> i
         });
     }
     let series = shown.with_value(|shown| shown.series.clone());
-    let drawn = |layout| Signal::stored(figure(which, &data, &series, layout, Theme::Page));
+    let drawn = |layout| figure(which, &data, &series, layout, Theme::Page);
     let (wide, narrow) = (drawn(Layout::Wide), drawn(Layout::Narrow));
     Either::Right(view! {
         <div class="only-wide"><Picture figure=wide/></div>

@@ -49,7 +49,7 @@ fn Changes(diff: Diff, evolution_id: String, iteration: u32, layout: Layout) -> 
         true => "The whole of it as text",
         false => "As text",
     };
-    let link = (diff.changed() > 0).then(|| view! { <a href=whole rel="external">{link}</a> });
+    let link = (diff.changed() > 0).then(|| view! { <a href=whole>{link}</a> });
     let summary = summary(&diff);
     view! {
         <p class="quiet">{summary}" "{link}</p>
@@ -161,7 +161,7 @@ fn File(file: FileDiff, open: bool, layout: Layout, beyond: StoredValue<String>)
         Body::LeftOut => view! {
             <p class="quiet">
                 "It is too long to show here: "
-                <a href=beyond.get_value() rel="external">"the whole diff"</a>
+                <a href=beyond.get_value()>"the whole diff"</a>
                 " has it."
             </p>
         }

@@ -187,12 +187,10 @@ mod tests {
         );
     }
 
-    #[cfg(feature = "ssr")]
     const CODE: &str = "@@ -1,2 +1,2 @@\n # a\n-x = \"<script>\"\n+x = \"<script>&\"\n";
 
     /// The markup of code with a coloured comment and two coloured strings, of
     /// which the end of the second is new; without hydration markers.
-    #[cfg(feature = "ssr")]
     fn markup(split: bool) -> String {
         let range = |word: &str| {
             let at = CODE.find(word).unwrap();
@@ -216,7 +214,6 @@ mod tests {
         html.replace("<!>", "")
     }
 
-    #[cfg(feature = "ssr")]
     #[test]
     fn code_is_coloured_and_only_text() {
         let (same, went, came) = (

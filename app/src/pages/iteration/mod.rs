@@ -7,9 +7,7 @@ mod steps;
 mod tests;
 
 use leptos::prelude::*;
-use leptos::server_fn::codec::GetUrl;
 use leptos_router::params::ParamsMap;
-use serde::{Deserialize, Serialize};
 use swe_ci_core::run::Kind;
 use swe_ci_views::inspection::Inspection;
 use swe_ci_views::view::EvolutionView;
@@ -18,13 +16,12 @@ pub(super) use self::code::{ChangedCode, ChangedFiles, Layout};
 pub(super) use self::parts::{Downloads, Facts, Logs, Requirements};
 pub(super) use self::steps::Steps;
 pub(super) use self::tests::ChangedTests;
-use crate::components::{PageTop, Tag, crumb, fetched, loaded};
+use crate::components::{InPlace, PageTop, Tag, crumb, fetched, loaded};
 use crate::error::AppError;
 use crate::labels;
 use crate::pages::routes::{
     DIFF, SPLIT, evolution_href, iteration_href, run_href, task_href, test_href,
 };
-use crate::pages::run::run;
 use crate::query::{of_address, of_query};
 
 #[component]
@@ -34,11 +31,10 @@ pub fn IterationPage() -> impl IntoView {
     let resource = fetched(move || address.get(), whole_iteration);
     loaded(
         resource,
-        move |whole| view! { <IterationView whole split/> },
+        move |whole| view! { <InPlace/><IterationView whole split/> },
     )
 }
 
-#[server(prefix = "/api/pages", endpoint = "iteration", input = GetUrl)]
 pub async fn iteration(evolution: String, iteration: u32) -> Result<Inspection, AppError> {
     Ok(crate::error::engine()?
         .inspect_iteration(&evolution, iteration)
@@ -65,7 +61,7 @@ impl Address {
 }
 
 /// An iteration with its run and evolution.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone)]
 pub struct PageData {
     pub run_id: String,
     pub model: String,
@@ -77,7 +73,7 @@ pub struct PageData {
 pub(super) async fn whole_iteration(address: Address) -> Result<PageData, AppError> {
     let missing = || AppError::not_found("There is no such iteration in this run.");
     let number = address.iteration.ok_or_else(missing)?;
-    let run = run(address.run).await?;
+    let run = crate::error::engine()?.run(&address.run).await?;
     let mut evolutions = run.evolution_list.into_iter();
     let evolution = evolutions
         .find(|e| e.evolution_id == address.evolution)
@@ -163,7 +159,7 @@ fn IterationView(
             <p class="quiet">
                 <a href=whole_evolution>"All tests over all iterations"</a>
                 " · "
-                <a href=json rel="external">"This iteration as JSON"</a>
+                <a href=json>"This iteration as JSON"</a>
             </p>
             <Downloads files=inspection.files evolution_id=evolution_id.clone() iteration=number/>
         </section>

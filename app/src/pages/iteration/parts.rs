@@ -166,7 +166,7 @@ pub(in crate::pages) fn Logs(
         let whole = format!("{base}/{role}/{attempt}");
         let cut = (log.earlier > 0).then(|| {
             let lines = format::count(log.earlier, "earlier line");
-            view! { <p class="quiet">{format!("After {lines}. ")}<a href=whole rel="external">"The whole log"</a></p> }
+            view! { <p class="quiet">{format!("After {lines}. ")}<a href=whole>"The whole log"</a></p> }
         });
         let tail = visible(&log.tail).into_owned();
         let title = format!("Log of the {role} step, attempt {attempt}");
@@ -190,7 +190,7 @@ pub(in crate::pages) fn Downloads(
 ) -> impl IntoView {
     let link = |there: bool, file: &'static str, name: &'static str| {
         let href = format!("/api/v1/evolutions/{evolution_id}/iterations/{iteration}/{file}");
-        there.then(|| view! { <li><a href=href rel="external" download="">{name}</a></li> })
+        there.then(|| view! { <li><a href=href download="">{name}</a></li> })
     };
     (files.code || files.report || files.document).then(|| {
         view! {

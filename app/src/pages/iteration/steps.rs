@@ -152,7 +152,7 @@ fn Recording(step: StepView, run_id: String, evolution_id: String) -> impl IntoV
             "/api/v1/evolutions/{evolution_id}/iterations/{iteration}/{role}/trajectory?attempt={attempt}&format={format}"
         );
         let label = format!("{name}: transcript of the {role}, attempt {attempt}");
-        view! { <a href=href rel="external" download="" aria-label=label>{name}</a> }
+        view! { <a href=href download="" aria-label=label>{name}</a> }
     };
     view! {
         <a href=detail aria-label=label>"Read"</a>

@@ -1,5 +1,3 @@
-use std::sync::Arc;
-
 use leptos::prelude::*;
 use swe_ci_core::uncertainty::Interval;
 use swe_ci_views::leaderboard::{Column, Row};
@@ -7,8 +5,8 @@ use swe_ci_views::style::StyleMetric;
 
 use super::column_names as names;
 use super::tie_mark::Tie;
+use crate::components::Score;
 use crate::format;
-use crate::pages::result_table::Score;
 
 /// Tooltip of a row that is tied with the one above.
 const TIED: &str = "Tied with the row above: the 95 % interval of their difference spans 0, or their shared tasks are of one repository";
@@ -65,21 +63,22 @@ impl Rate {
 
 /// A cell of an optional column.
 #[component]
-pub(super) fn Cell(
-    column: Column,
-    current: Memo<Arc<Row>>,
-    still: Memo<Arc<Row>>,
-    floor: Signal<f64>,
-) -> impl IntoView {
+pub(super) fn Cell(column: Column, row: Row, floor: f64) -> impl IntoView {
     if column == Column::EvoScore {
-        return view! { <ScoreCell current floor/> }.into_any();
+        let interval = row.intervals.map(|i| i.evoscore);
+        return view! {
+            <td role="cell" class="col-score"><Score value=row.evoscore floor interval/></td>
+        }
+        .into_any();
     }
     let label = names::column(column);
-    if still.with_untracked(|row| Rate::of(column, row).is_some()) {
-        return view! { <RateCell still column label/> }.into_any();
+    match Rate::of(column, &row) {
+        Some(rate) => view! { <RateCell rate label/> }.into_any(),
+        None => {
+            view! { <td role="cell" class="number" data-label=label>{plain(column, &row)}</td> }
+                .into_any()
+        }
     }
-    let text = move || still.with(|row| plain(column, row));
-    view! { <td role="cell" class="number" data-label=label>{text}</td> }.into_any()
 }
 
 /// The text of a cell without an interval.
@@ -97,32 +96,28 @@ fn plain(column: Column, row: &Row) -> String {
 
 /// The rank, its 95 % interval, and whether it is tied.
 #[component]
-pub(super) fn RankCell(current: Memo<Arc<Row>>, tie: Memo<Tie>) -> impl IntoView {
-    let ranks = Memo::new(move |_| current.with(|row| row.intervals.map(|i| i.rank)));
-    let range = move || {
-        let ranks = ranks.get()?;
-        let several = ranks.best != ranks.worst;
-        Some(view! {
+pub(super) fn RankCell(row: Row, tie: Tie) -> impl IntoView {
+    let range = row.intervals.map(|intervals| {
+        let several = intervals.rank.best != intervals.rank.worst;
+        view! {
             <small class="rank-range" title="The rank in 95 % of the resamples">
                 <span class="visually-hidden">", in 95 % of the resamples "</span>
-                <span class:visually-hidden=!several>{format::ranks(ranks)}</span>
+                <span class:visually-hidden=!several>{format::ranks(intervals.rank)}</span>
             </small>
-        })
-    };
-    let tied = move || {
-        tie.get().with_above().then(|| {
-            view! {
-                <small class="rank-tied" title=TIED>
-                    <span class="visually-hidden">", "</span>
-                    "tied"
-                    <span class="visually-hidden">": tied with the row above"</span>
-                </small>
-            }
-        })
-    };
+        }
+    });
+    let tied = tie.with_above().then(|| {
+        view! {
+            <small class="rank-tied" title=TIED>
+                <span class="visually-hidden">", "</span>
+                "tied"
+                <span class="visually-hidden">": tied with the row above"</span>
+            </small>
+        }
+    });
     view! {
         <td role="cell" class="col-rank">
-            <span class="rank-number" class:rank-first=move || current.with(|row| row.rank == 1)>{move || current.with(|row| row.rank)}</span>
+            <span class="rank-number" class:rank-first=row.rank == 1>{row.rank}</span>
             {tied}
             {range}
         </td>
@@ -130,26 +125,14 @@ pub(super) fn RankCell(current: Memo<Arc<Row>>, tie: Memo<Tie>) -> impl IntoView
 }
 
 #[component]
-fn ScoreCell(current: Memo<Arc<Row>>, floor: Signal<f64>) -> impl IntoView {
-    let value = Signal::derive(move || current.with(|row| row.evoscore));
-    let interval = Signal::derive(move || current.with(|row| row.intervals.map(|i| i.evoscore)));
+fn RateCell(rate: Rate, label: &'static str) -> impl IntoView {
+    let words = rate.interval_in_words();
+    let hidden = words
+        .clone()
+        .map(|words| view! { <span class="visually-hidden">", "{words}</span> });
     view! {
-        <td role="cell" class="col-score"><Score value floor interval/></td>
-    }
-}
-
-#[component]
-fn RateCell(still: Memo<Arc<Row>>, column: Column, label: &'static str) -> impl IntoView {
-    let rate = move || still.with(|row| Rate::of(column, row));
-    let value = move || rate().map(|rate| rate.words());
-    let words = Memo::new(move |_| rate().and_then(|rate| rate.interval_in_words()));
-    let hidden = move || {
-        let words = words.get()?;
-        Some(view! { <span class="visually-hidden">", "{words}</span> })
-    };
-    view! {
-        <td role="cell" class="number" data-label=label title=move || words.get()>
-            {value}
+        <td role="cell" class="number" data-label=label title=words>
+            {rate.words()}
             {hidden}
         </td>
     }
@@ -164,7 +147,7 @@ fn tasks(row: &Row) -> String {
     }
 }
 
-#[cfg(all(test, feature = "ssr"))]
+#[cfg(test)]
 mod tests {
     use super::*;
     use swe_ci_core::metrics::{Convention, Gamma};

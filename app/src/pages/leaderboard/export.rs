@@ -1,45 +1,31 @@
 //! Row counts, downloads of the rows, and citing.
 
-use std::sync::Arc;
-
 use leptos::prelude::*;
 use swe_ci_core::metrics::METRIC_VERSION;
-use swe_ci_views::leaderboard::Row;
 use swe_ci_views::leaderboard::export::{Basis, Citation};
 
-use super::board_state::BoardState;
-use super::tie_mark::Places;
 use crate::context::PublicUrl;
 use crate::format;
 use crate::query::{Query, Reading};
 
-/// "12 of 40 rows", and a link to all of them.
+/// "12 of 40 rows", a link to all of them, and the same as files.
 #[component]
-pub(super) fn Shown(
-    rows: Memo<Vec<Arc<Row>>>,
-    places: Memo<Places>,
-    state: BoardState,
-    split: String,
-) -> impl IntoView {
-    let count = move || how_many(places.with(|places| places.list.len()), rows.with(Vec::len));
-    let all = move || {
-        let href = move || state.href(|reading| reading.view = reading.view.of_all());
-        let filters = state.get().view.filters();
-        filters.then(|| view! { " "<a href=href data-noscroll="">"Show all"</a> })
+pub(super) fn Shown(shown: usize, all: usize, reading: Reading, split: String) -> impl IntoView {
+    let unfiltered = Reading {
+        view: reading.view.of_all(),
+        ..reading.clone()
     };
-    let split = StoredValue::new(split);
-    let file = move |path: &'static str| {
-        move || split.with_value(|split| view_href(path, split, &state.get()))
-    };
+    let filters = reading.view.filters();
+    let link = filters.then(|| view! { " "<a href=unfiltered.href()>"Show all"</a> });
     view! {
         <div class="shown">
             <p>
-                <span role="status">{count}</span>
-                {all}
+                <span role="status">{how_many(shown, all)}</span>
+                {link}
             </p>
             <p class="shown-files">
-                <a href=file("leaderboard.csv") rel="external" download="" title="Exactly these rows and columns">"CSV"</a>
-                <a href=file("leaderboard") rel="external" title="These rows, with all figures">"JSON"</a>
+                <a href=view_href("leaderboard.csv", &split, &reading) download="" title="Exactly these rows and columns">"CSV"</a>
+                <a href=view_href("leaderboard", &split, &reading) title="These rows, with all figures">"JSON"</a>
             </p>
         </div>
     }
@@ -56,49 +42,55 @@ fn how_many(shown: usize, all: usize) -> String {
 /// A citation of the view, folded.
 #[component]
 pub(super) fn Cite(
-    rows: Memo<Vec<Arc<Row>>>,
-    state: BoardState,
+    runs: usize,
+    reading: Reading,
     split: String,
     tasks: u32,
     today: String,
 ) -> impl IntoView {
-    let known = use_context::<Option<PublicUrl>>().flatten();
-    let origin = RwSignal::new(known.map_or_else(String::new, |url| url.at("")));
-    Effect::new(move || {
-        // Without a configured address, the browser uses its own.
-        if origin.with_untracked(String::is_empty)
-            && let Ok(here) = window().location().origin()
-        {
-            origin.set(here);
-        }
-    });
-    let citation = Memo::new(move |_| {
-        let reading = Reading {
-            split: Some(split.clone()),
-            ..state.get()
-        };
-        let source = Citation {
-            address: format!("{}{}", origin.get(), reading.href()),
-            basis: Basis {
-                split: split.clone(),
-                gamma: reading.gamma,
-                convention: reading.convention,
-                unseen: reading.view.unseen,
-            },
-            date: today.clone(),
-            runs: rows.with(Vec::len),
-            tasks,
-            metric_version: METRIC_VERSION,
-        };
-        (source.plain(), source.bibtex())
-    });
+    let site = use_context::<Option<PublicUrl>>().flatten();
+    let reading = Reading {
+        split: Some(split.clone()),
+        ..reading
+    };
+    let source = Citation {
+        address: format!(
+            "{}{}",
+            site.map_or(HERE.to_owned(), |url| url.at("")),
+            reading.href()
+        ),
+        basis: Basis {
+            split,
+            gamma: reading.gamma,
+            convention: reading.convention,
+            unseen: reading.view.unseen,
+        },
+        date: today,
+        runs,
+        tasks,
+        metric_version: METRIC_VERSION,
+    };
     view! {
         <details class="cite">
             <summary>"Cite this view"</summary>
-            <p>{move || citation.get().0}</p>
-            <pre class="command"><code>{move || citation.get().1}</code></pre>
+            <p>{with_site(&source.plain())}</p>
+            <pre class="command"><code>{with_site(&source.bibtex())}</code></pre>
         </details>
     }
+}
+
+/// Stands for the address of this site where none is configured: it must not be
+/// guessed here, and the reader's browser knows it.
+const HERE: &str = "\u{e000}";
+
+/// A text, with a place for the site's address that the page's script fills.
+fn with_site(text: &str) -> impl IntoView + use<> {
+    let parts = text.split(HERE).enumerate();
+    let part = |(index, part): (usize, &str)| {
+        let site = (index > 0).then(|| view! { <span data-site=""></span> });
+        (site, part.to_owned())
+    };
+    parts.map(part).collect_view()
 }
 
 /// The same ranking in the API.
@@ -124,20 +116,31 @@ fn ranking(split: &str, reading: &Reading) -> Query {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use leptos_router::params::ParamsMap;
+    use swe_ci_core::metrics::{Convention, Gamma};
+    use swe_ci_views::leaderboard::{Columns, View};
 
     #[test]
     fn addresses_of_the_api() {
-        let mut map = ParamsMap::new();
-        let usual = Reading::of(&map);
+        let usual = Reading {
+            split: None,
+            gamma: Gamma::ONE,
+            convention: Convention::Paper,
+            published: true,
+            view: View::default(),
+        };
         assert_eq!(
             api_href("plots/x.svg", "a b", &usual),
             "/api/v1/plots/x.svg?split=a%20b&gamma=1.00&convention=paper"
         );
-        map.insert("sort", "-solved".into());
-        map.insert("text", "m n".into());
-        map.insert("columns", "turns".into());
-        let view = Reading::of(&map);
+        let view = Reading {
+            view: View {
+                text: "m n".into(),
+                sort: "-solved".parse().unwrap(),
+                columns: Columns::of_names(["turns"]).unwrap(),
+                ..View::default()
+            },
+            ..usual
+        };
         let check = |path, expect: &str| {
             let href = view_href(path, "s", &view);
             let (_, tail) = href.split_once("paper").unwrap();

@@ -1,31 +1,27 @@
 //! Notes below the table: how to read it, and how far to trust it.
 
-use std::sync::Arc;
-
 use leptos::prelude::*;
-use swe_ci_core::metrics::{Convention, Gamma};
+use swe_ci_core::metrics::Convention;
 use swe_ci_core::text::visible;
 use swe_ci_core::uncertainty::{RESAMPLES, SEED};
-use swe_ci_views::leaderboard::{Row, UnrankedRun};
+use swe_ci_views::leaderboard::{LeftOut, Row, UnrankedRun};
 
-use super::board_state::BoardState;
-use super::data::Scene;
 use crate::components::Term;
 use crate::format;
 use crate::glossary::Word;
 use crate::pages::routes::{FINDINGS, run_href};
+use crate::query::Reading;
 
 /// With fewer repositories, a bootstrap over them gives too narrow intervals.
 const FEW_REPOSITORIES: usize = 10;
 
 /// Puts the first row into words, as an example of how to read the table.
 #[component]
-pub(super) fn Reader(rows: Memo<Vec<Arc<Row>>>) -> impl IntoView {
-    let words = move || rows.with(|rows| rows.first().map(|row| in_words(row)));
+pub(super) fn Reader(first: Row) -> impl IntoView {
     view! {
-        <p class="footnote" hidden=move || rows.with(Vec::is_empty)>
+        <p class="footnote">
             <strong>"In words: "</strong>
-            {words}
+            {in_words(&first)}
             " Tasks that could not be run for reasons outside the agent are left out, never counted as 0."
         </p>
     }
@@ -52,25 +48,20 @@ fn in_words(row: &Row) -> String {
 
 /// Explains intervals and ties, and when not to trust them.
 #[component]
-pub(super) fn Certainty(scene: Memo<Scene>, rows: Memo<Vec<Arc<Row>>>) -> impl IntoView {
-    let repositories = Memo::new(move |_| scene.with(|s| s.repositories));
-    let ties = move || {
-        (repositories.get() > 1).then(|| {
-            view! {
-                "Rows joined by a line and marked “tied” are a "
-                <Term word=Word::TieGroup/>
-                ": the interval of their difference, task by task, spans 0."
-            }
-        })
-    };
-    let caution = move || {
-        let text = warning(repositories.get())?;
-        Some(view! { " "<strong class="caution">{text}</strong> })
-    };
+pub(super) fn Certainty(repositories: usize) -> impl IntoView {
+    let ties = (repositories > 1).then(|| {
+        view! {
+            "Rows joined by a line and marked “tied” are a "
+            <Term word=Word::TieGroup/>
+            ": the interval of their difference, task by task, spans 0."
+        }
+    });
+    let caution = warning(repositories);
+    let caution = caution.map(|text| view! { " "<strong class="caution">{text}</strong> });
     view! {
-        <p class="footnote" hidden=move || rows.with(Vec::is_empty)>
+        <p class="footnote">
             <strong><Term word=Word::Interval text="Intervals"/>": "</strong>
-            {move || intervals_are(repositories.get())}
+            {intervals_are(repositories)}
             {ties}
             {caution}
             " "
@@ -102,68 +93,51 @@ fn warning(repositories: usize) -> Option<String> {
 
 /// Runs that have scores only in the other convention.
 #[component]
-pub(super) fn CountsOnly(scene: Memo<Scene>, state: BoardState) -> impl IntoView {
-    let models = Memo::new(move |_| scene.with(|scene| scene.counts_only.join(", ")));
-    let href = move || state.href(|r| r.convention = Convention::Reference);
-    move || {
-        let models = models.get();
-        (!models.is_empty()).then(|| view! {
-            <p class="footnote counts-only">
-                <strong>"Not in this table: "</strong>
-                {models}
-                ". Their results say how many tests passed, but not which, so there is no score in the paper's convention. "
-                <a href=href data-noscroll="">"Rank in the reference convention"</a>
-            </p>
-        })
-    }
+pub(super) fn CountsOnly(models: Vec<String>, reading: Reading) -> impl IntoView {
+    let href = Reading {
+        convention: Convention::Reference,
+        ..reading
+    };
+    (!models.is_empty()).then(|| view! {
+        <p class="footnote counts-only">
+            <strong>"Not in this table: "</strong>
+            {models.join(", ")}
+            ". Their results say how many tests passed, but not which, so there is no score in the paper's convention. "
+            <a href=href.href()>"Rank in the reference convention"</a>
+        </p>
+    })
 }
 
 /// The runs that have scores and no rank, each with its reason.
 #[component]
-pub(super) fn Unranked(scene: Memo<Scene>) -> impl IntoView {
-    let runs = Memo::new(move |_| scene.with(|scene| scene.unranked.clone()));
+pub(super) fn Unranked(runs: Vec<UnrankedRun>) -> impl IntoView {
     let item = |run: UnrankedRun| {
         let href = format!("{}#{FINDINGS}", run_href(&run.run_id));
         let why = visible(&run.unranked.to_string()).into_owned();
         view! { <li><a href=href>{run.model}</a>": "{why}</li> }
     };
-    move || {
-        let runs = runs.get();
-        (!runs.is_empty()).then(|| {
-            view! {
-                <section class="note" aria-labelledby="unranked-title">
-                    <h2 id="unranked-title"><Term word=Word::Unranked text="Not ranked"/></h2>
-                    <ul>{runs.into_iter().map(item).collect_view()}</ul>
-                </section>
-            }
-        })
-    }
-}
-
-/// "2 runs without a rank are not drawn."
-pub(super) fn not_drawn(scene: &Scene) -> Option<String> {
-    match scene.unranked.len() {
-        0 => None,
-        1 => Some("1 run without a rank is not drawn.".to_owned()),
-        n => Some(format!("{n} runs without a rank are not drawn.")),
-    }
+    (!runs.is_empty()).then(|| {
+        view! {
+            <section class="note" aria-labelledby="unranked-title">
+                <h2 id="unranked-title"><Term word=Word::Unranked text="Not ranked"/></h2>
+                <ul>{runs.into_iter().map(item).collect_view()}</ul>
+            </section>
+        }
+    })
 }
 
 /// Explains counting only unseen tasks, and which models it leaves out.
 #[component]
-pub(super) fn OnlyUnseen(scene: Memo<Scene>) -> impl IntoView {
-    let left_out = Memo::new(move |_| scene.with(|scene| scene.left_out.clone()));
-    move || {
-        left_out.get().map(|left_out| view! {
-            <p class="footnote">
-                <strong>"Unseen tasks only: "</strong>
-                "a task counts for a model when its target was committed after the model's release, so that no training data can contain it. Rows then cover different tasks (the column Tasks says how many), and their tokens alone are unknown."
-                {named(" No release date, so not ranked: ", &left_out.undated_models)}
-                {named(" No task is known to be newer than ", &left_out.too_young)}
-                {named(" No date, so not counted: ", &left_out.undated_tasks)}
-            </p>
-        })
-    }
+pub(super) fn OnlyUnseen(left_out: Option<LeftOut>) -> impl IntoView {
+    left_out.map(|left_out| view! {
+        <p class="footnote">
+            <strong>"Unseen tasks only: "</strong>
+            "a task counts for a model when its target was committed after the model's release, so that no training data can contain it. Rows then cover different tasks (the column Tasks says how many), and their tokens alone are unknown."
+            {named(" No release date, so not ranked: ", &left_out.undated_models)}
+            {named(" No task is known to be newer than ", &left_out.too_young)}
+            {named(" No date, so not counted: ", &left_out.undated_tasks)}
+        </p>
+    })
 }
 
 /// How many names are listed; the others are counted.
@@ -181,27 +155,10 @@ fn named(what: &str, names: &[String]) -> Option<String> {
     Some(format!("{what}{}{more}.", listed.join(", ")))
 }
 
-/// Tells screen readers that the order of the rows has changed.
-#[component]
-pub(super) fn Announcer(rows: Memo<Vec<Arc<Row>>>, gamma: RwSignal<Gamma>) -> impl IntoView {
-    let said = RwSignal::new(String::new());
-    Effect::new(move |before: Option<Vec<String>>| {
-        let rows = rows.get();
-        let order: Vec<String> = rows.iter().map(|row| row.run_id.clone()).collect();
-        if before.is_some_and(|before| before != order) {
-            let named = |row: &Arc<Row>| format!("{} {}", row.rank, row.model);
-            let first: Vec<String> = rows.iter().take(3).map(named).collect();
-            let gamma = format::gamma(gamma.get_untracked());
-            said.set(format!("New order at γ {gamma}: {}", first.join(", ")));
-        }
-        order
-    });
-    view! { <p class="visually-hidden" role="status" aria-live="polite">{move || said.get()}</p> }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use swe_ci_core::metrics::Gamma;
     use swe_ci_plots::fixture::{sheet, sheet_of};
     use swe_ci_views::leaderboard::UncertaintyModel;
 

@@ -13,8 +13,8 @@ pub(super) fn PublishedRows(
     published: Published,
     /// The split of the board; none before the first import.
     split: Option<SplitSummary>,
-    columns: Memo<Columns>,
-    floor: Signal<f64>,
+    columns: Columns,
+    floor: f64,
 ) -> impl IntoView {
     let (what, caution) = (what(&published), caution(&published, split.as_ref()));
     let source = published.source.clone();
@@ -24,7 +24,7 @@ pub(super) fn PublishedRows(
     view! {
         <tbody role="rowgroup" class="published">
             <tr role="row" class="published-head">
-                <th role="rowheader" scope="rowgroup" colspan=move || columns.get().shown().count() + 2>
+                <th role="rowheader" scope="rowgroup" colspan=columns.shown().count() + 2>
                     <strong>"As published"</strong>
                     <p>
                         {what}
@@ -34,7 +34,7 @@ pub(super) fn PublishedRows(
                     <p class="published-source">
                         {source}
                         " "
-                        <a href="/api/v1/published" rel="external">"JSON"</a>
+                        <a href="/api/v1/published">"JSON"</a>
                     </p>
                     <Hatching/>
                 </th>
@@ -45,19 +45,11 @@ pub(super) fn PublishedRows(
 }
 
 #[component]
-fn Line(
-    row: PublishedRow,
-    tasks: u32,
-    error: f64,
-    columns: Memo<Columns>,
-    floor: Signal<f64>,
-) -> impl IntoView {
+fn Line(row: PublishedRow, tasks: u32, error: f64, columns: Columns, floor: f64) -> impl IntoView {
     let provider = (!row.provider.is_empty()).then(|| format!("{} · ", row.provider));
     let (model, released) = (row.model.clone(), row.release_date.clone());
-    let cells = move || {
-        let cell = |column| cell(column, &row, tasks, error, floor);
-        columns.get().shown().map(cell).collect_view()
-    };
+    let cell = |column| cell(column, &row, tasks, error, floor);
+    let cells = columns.shown().map(cell).collect_view();
     view! {
         <tr role="row">
             <td role="cell" class="col-rank">"–"<span class="visually-hidden">" not ranked"</span></td>
@@ -75,7 +67,7 @@ fn Line(
     }
 }
 
-fn cell(column: Column, row: &PublishedRow, tasks: u32, error: f64, floor: Signal<f64>) -> AnyView {
+fn cell(column: Column, row: &PublishedRow, tasks: u32, error: f64, floor: f64) -> AnyView {
     if column == Column::EvoScore {
         return view! {
             <td role="cell" class="col-score">

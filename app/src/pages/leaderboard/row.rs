@@ -1,91 +1,52 @@
-use std::ops::Range;
-use std::sync::Arc;
-
 use leptos::prelude::*;
 use swe_ci_core::metrics::METRIC_VERSION;
 use swe_ci_core::run::Progress;
-use swe_ci_plots::{Curves, SERIES_COLOURS};
-use swe_ci_views::leaderboard::{Columns, Intervals, Row};
+use swe_ci_views::leaderboard::{Columns, Row};
 
 use super::cells::{Cell, RankCell};
-use super::tie_mark::{Place, Places};
+use super::compare::COMPARE;
+use super::tie_mark::Place;
 use crate::components::{Tag, Tone};
 use crate::labels;
 use crate::pages::routes::run_href;
 
 #[component]
 pub(super) fn RankedRow(
-    /// The row when it appeared; its figures are looked up as they change.
     place: Place,
-    places: Memo<Places>,
-    /// The positions that are kept up to date.
-    visible: Memo<Range<usize>>,
-    columns: Memo<Columns>,
-    curves: Memo<Curves>,
-    floor: Signal<f64>,
+    columns: Columns,
+    /// The run's colour; none for a run among many.
+    series: Option<usize>,
+    floor: f64,
 ) -> impl IntoView {
-    let row = place.row.clone();
-    let place = Memo::new(move |last: Option<&Place>| {
-        let now =
-            visible.with(|visible| places.with(|p| p.find(&place.row.run_id, visible).cloned()));
-        now.unwrap_or_else(|| last.unwrap_or(&place).clone())
-    });
-    let current = Memo::new(move |_| place.with(|p| p.row.clone()));
-    let tie = Memo::new(move |_| place.with(|p| p.tie));
-    let still = still(current);
-    let series = curves.with_untracked(|curves| {
-        let curve = curves.iter().find(|c| c.run_id == row.run_id);
-        curve.map_or(0, |c| c.series % SERIES_COLOURS)
-    });
-    let cells = move || {
-        let cell = |column| view! { <Cell column current still floor/> };
-        columns.get().shown().map(cell).collect_view()
-    };
+    let Place { row, tie } = place;
+    let cells = columns
+        .shown()
+        .map(|column| view! { <Cell column row=row.clone() floor/> });
+    let cells = cells.collect_view();
+    let tag = |(text, tone, hint): (String, Tone, String)| view! { <Tag text tone hint/> };
+    let tags = tags(&row, METRIC_VERSION)
+        .into_iter()
+        .map(tag)
+        .collect_view();
+    let tick = format!("Compare {}", row.model);
     view! {
-        <tr role="row" data-series=series + 1 data-tie=move || tie.get().name()>
-            <RankCell current tie/>
+        <tr
+            role="row"
+            id=format!("row-{}", row.run_id)
+            data-run=row.run_id.clone()
+            data-series=series
+            data-tie=tie.name()
+        >
+            <RankCell row=row.clone() tie/>
             <th role="rowheader" scope="row" class="col-model">
+                <input class="pick" type="checkbox" name="runs" value=row.run_id.clone() form=COMPARE aria-label=tick/>
                 <a href=run_href(&row.run_id)>{row.model.clone()}</a>
-                <RowTags still/>
+                <span class="tags">{tags}</span>
                 <small>{origin(&row)}</small>
             </th>
             {cells}
         </tr>
     }
-}
-
-/// The parts of the row that do not depend on γ, so that most cells rest while
-/// the slider moves. It keeps the previous intervals: while they are not
-/// recomputed, those that do not depend on γ still hold.
-fn still(current: Memo<Arc<Row>>) -> Memo<Arc<Row>> {
-    Memo::new_with_compare(
-        move |_| current.get(),
-        |before, now| match (before, now) {
-            (Some(before), Some(now)) => !moved_by_gamma_alone(before, now),
-            (before, now) => before.is_some() != now.is_some(),
-        },
-    )
-}
-
-fn moved_by_gamma_alone(before: &Row, now: &Row) -> bool {
-    let intervals = match (now.intervals, before.intervals) {
-        (Some(now), Some(before)) => Some(Intervals {
-            evoscore: before.evoscore,
-            rank: before.rank,
-            ..now
-        }),
-        // None while they are not recomputed.
-        (None, before) => before,
-        (now, None) => now,
-    };
-    let as_before = Row {
-        rank: before.rank,
-        tie_group: before.tie_group,
-        evoscore: before.evoscore,
-        intervals,
-        ..now.clone()
-    };
-    as_before == *before
 }
 
 /// "replay · acme · released 2026-01-31".
@@ -95,16 +56,6 @@ fn origin(row: &Row) -> String {
         Some(day) => format!("{origin} · released {day}"),
         None => origin,
     }
-}
-
-#[component]
-fn RowTags(still: Memo<Arc<Row>>) -> impl IntoView {
-    let tags = move || {
-        let tags = still.with(|row| tags(row, METRIC_VERSION));
-        let tag = |(text, tone, hint)| view! { <Tag text tone hint/> };
-        tags.into_iter().map(tag).collect_view()
-    };
-    view! { <span class="tags">{tags}</span> }
 }
 
 /// Caveats about a row, each with its explanation.
@@ -188,38 +139,6 @@ mod tests {
             &["running · 1 of 1 tasks", "3 blocked"],
         );
         assert!(tags(&row, 2)[0].2.contains("swe-ci rescore"));
-    }
-
-    #[test]
-    fn what_gamma_moves() {
-        let sheet = swe_ci_plots::fixture::sheet_of(&[("m", vec![&[0.5, 1.0], &[0.0, 0.5]])]);
-        let judge = swe_ci_views::leaderboard::UncertaintyModel::new(&sheet);
-        let at = |gamma| {
-            let gamma = Gamma::new(gamma).unwrap();
-            judge.rank(&sheet, gamma, Convention::Paper)[0].clone()
-        };
-        let (before, moved) = (at(1.0), at(2.0));
-        assert_ne!(before, moved);
-        assert!(before.intervals.is_some());
-        assert!(moved_by_gamma_alone(&before, &moved));
-        let check = |change: fn(&mut Row), expect: bool| {
-            let mut now = moved.clone();
-            change(&mut now);
-            assert_eq!(moved_by_gamma_alone(&before, &now), expect);
-        };
-        check(|r| r.intervals = None, true);
-        check(|r| r.rank += 1, true);
-        check(|r| r.solved_rate += 0.5, false);
-        check(|r| r.tasks += 1, false);
-        check(|r| r.progress = Progress::Cancelled, false);
-        check(
-            |r| r.intervals.as_mut().unwrap().solved_rate.low = -1.0,
-            false,
-        );
-        // New intervals appear.
-        let mut bare = before.clone();
-        bare.intervals = None;
-        assert!(!moved_by_gamma_alone(&bare, &moved));
     }
 
     #[test]

@@ -1,145 +1,139 @@
-use std::ops::Range;
-use std::sync::Arc;
+use std::collections::HashMap;
 
-use leptos::html::Tbody;
 use leptos::prelude::*;
-use swe_ci_plots::Curves;
 use swe_ci_views::leaderboard::{Column, Columns, Published, Row};
 use swe_ci_views::view::SplitSummary;
 
-use super::board_state::BoardState;
 use super::column_names;
 use super::published::PublishedRows;
 use super::row::RankedRow;
-use super::tie_mark::Places;
-use crate::components::{Explained, Key, floor_of};
+use super::tie_mark::Place;
+use crate::components::{Explained, Key, MarkKey, floor_of};
 use crate::glossary::Word;
 use crate::labels::{aria_sort, marks};
-use crate::pages::result_table::MarkKey;
+use crate::query::Reading;
 
 /// With more columns, the table scrolls inside its frame.
 const FITTING: usize = 6;
+
+/// With more rows, they are closer together.
+const ROOMY: usize = 25;
 
 /// The rows, best first, and the published ones below. On narrow screens the
 /// style sheet makes each a card; ARIA roles keep it a table for screen
 /// readers.
 #[component]
-pub fn Ranking(
+pub(super) fn Ranking(
     /// All rows of the ranking.
-    rows: Memo<Vec<Arc<Row>>>,
+    rows: Vec<Row>,
     /// Those that are shown.
-    places: Memo<Places>,
-    curves: Memo<Curves>,
-    published: Published,
-    /// Whether any run could have a row.
-    any_runs: bool,
+    places: Vec<Place>,
+    /// The colour of each run, by its id.
+    colours: HashMap<String, usize>,
+    /// The lowest score at any γ of the chart.
+    lowest: Option<f64>,
+    /// Results of publications, unless they are hidden.
+    published: Option<Published>,
     split: Option<SplitSummary>,
-    state: BoardState,
+    reading: Reading,
 ) -> impl IntoView {
-    let columns = Memo::new(move |_| state.get().view.columns);
-    let body = NodeRef::new();
-    let visible = visible_rows(body, state);
-    let floor = floor(rows, curves, &published);
-    let any_published = !published.rows.is_empty();
-    let shown = Memo::new(move |_| any_published && state.get().published);
-    let published = StoredValue::new(published);
-    let second = move || {
-        shown.get().then(|| {
-            let (published, split) = (published.get_value(), split.clone());
-            view! { <PublishedRows published split columns floor/> }
-        })
+    let columns = reading.view.columns;
+    let floor = floor(&rows, lowest, published.as_ref());
+    let heads = [Column::Rank].into_iter().chain(columns.shown());
+    let words = heads.filter_map(|column| Word::headed(column_names::column(column)));
+    let words: Vec<Word> = words.collect();
+    let marked = marks(rows.iter().map(|row| row.mark));
+    let nothing = (places.is_empty() && published.is_none()
+        || places.is_empty() && !rows.is_empty())
+    .then(|| view! { <Nothing any=!rows.is_empty() reading=reading.clone()/> });
+    // While γ moves, rows move only in the order of their scores.
+    let order = reading.view.is_ranking().then_some("score");
+    let dense = places.len() > ROOMY;
+    let row = |place: Place| {
+        let series = colours.get(&place.row.run_id).copied();
+        view! { <RankedRow place columns series floor/> }
     };
-    let wide = move || columns.get().shown().count() > FITTING;
-    let words = Signal::derive(move || {
-        let heads = [Column::Rank].into_iter().chain(columns.get().shown());
-        let words = heads.filter_map(|column| Word::headed(column_names::column(column)));
-        words.collect()
-    });
-    let marked = Memo::new(move |_| rows.with(|rows| marks(rows.iter().map(|row| row.mark))));
+    let rows = places.into_iter().map(row).collect_view();
+    let published =
+        published.map(|published| view! { <PublishedRows published split columns floor/> });
+    let wide = columns.shown().count() > FITTING;
     view! {
-        <div hidden=move || !any_runs && !shown.get()>
+        <div class="table-frame ranking-frame" class:scrolls=wide>
+            <table class="ranking" class:dense=dense role="table" data-order=order data-floor=floor>
+                <caption class="visually-hidden">"Runs ranked by EvoScore"</caption>
+                <Head columns reading/>
+                <tbody role="rowgroup" class="ranked">{rows}{nothing}</tbody>
+                {published}
+            </table>
+        </div>
+        <div class="ranking-key">
             <Key words/>
             <MarkKey words=marked/>
-        </div>
-        <div class="table-frame ranking-frame" class:scrolls=wide hidden=move || !any_runs && !shown.get()>
-            <table class="ranking" role="table">
-                <caption class="visually-hidden">"Runs ranked by EvoScore"</caption>
-                <Head columns state/>
-                <tbody role="rowgroup" class="ranked" node_ref=body>
-                    <For each=move || places.with(|places| places.list.clone()) key=|place| place.row.run_id.clone() let(place)>
-                        <RankedRow place places visible columns curves floor/>
-                    </For>
-                    {move || (any_runs && places.with(|places| places.list.is_empty())).then(|| view! { <Nothing rows columns state/> })}
-                </tbody>
-                {second}
-            </table>
         </div>
     }
 }
 
 /// Where the bars of all rows start. It considers scores at every γ, so that
-/// the scale mostly stays while γ moves.
-fn floor(rows: Memo<Vec<Arc<Row>>>, curves: Memo<Curves>, published: &Published) -> Signal<f64> {
-    let published = floor_of(published.rows.iter().map(|row| row.evoscore));
-    let lowest = Memo::new(move |_| curves.with(Curves::lowest));
-    let floor = Memo::new(move |_| {
-        let intervals = rows.with(|rows| {
-            let intervals = rows.iter().filter_map(|row| row.intervals);
-            floor_of(intervals.map(|intervals| intervals.evoscore.low))
-        });
-        floor_of(lowest.get().into_iter().chain([intervals, published]))
-    });
-    floor.into()
+/// the scale stays while γ moves.
+fn floor(rows: &[Row], lowest: Option<f64>, published: Option<&Published>) -> f64 {
+    let published = published.into_iter().flat_map(|published| &published.rows);
+    let intervals = rows.iter().filter_map(|row| row.intervals);
+    let scores = lowest
+        .into_iter()
+        .chain(published.map(|row| row.evoscore))
+        .chain(intervals.map(|intervals| intervals.evoscore.low));
+    floor_of(scores)
 }
 
 /// A placeholder for rows, which says why there are none.
 #[component]
-fn Nothing(rows: Memo<Vec<Arc<Row>>>, columns: Memo<Columns>, state: BoardState) -> impl IntoView {
-    let why = move || {
-        let view = state.get().view;
-        if !rows.with(Vec::is_empty) {
-            let all = state.href(|reading| reading.view = reading.view.of_all());
-            let text = view! {
-                "No run matches. "
-                <a href=all data-noscroll="">"Show all rows"</a>
-            };
-            text.into_any()
-        } else if view.unseen {
-            "No run has a task that is newer than its model.".into_any()
-        } else {
-            "No run has a score in this convention.".into_any()
-        }
+fn Nothing(
+    /// Whether the ranking has rows that the view does not show.
+    any: bool,
+    reading: Reading,
+) -> impl IntoView {
+    let columns = reading.view.columns.shown().count() + 2;
+    let why = if any {
+        let all = Reading {
+            view: reading.view.of_all(),
+            ..reading
+        };
+        let text = view! {
+            "No runs match these filters. "
+            <a href=all.href()>"Show all rows"</a>
+        };
+        text.into_any()
+    } else if reading.view.unseen {
+        "No run has a task that is newer than its model.".into_any()
+    } else {
+        "No run has a score in this convention.".into_any()
     };
     view! {
         <tr role="row" class="nothing">
-            <td role="cell" colspan=move || columns.get().shown().count() + 2>{why}</td>
+            <td role="cell" colspan=columns>{why}</td>
         </tr>
     }
 }
 
 /// Column headings, as links that sort.
 #[component]
-fn Head(columns: Memo<Columns>, state: BoardState) -> impl IntoView {
-    let heads = move || {
-        let always = [Column::Rank, Column::Model].into_iter();
-        let head = |column| view! { <HeadCell column state/> };
-        always.chain(columns.get().shown()).map(head).collect_view()
-    };
+fn Head(columns: Columns, reading: Reading) -> impl IntoView {
+    let heads = [Column::Rank, Column::Model]
+        .into_iter()
+        .chain(columns.shown());
+    let heads = heads.map(|column| view! { <HeadCell column reading=reading.clone()/> });
     view! {
         <thead role="rowgroup">
-            <tr role="row">{heads}</tr>
+            <tr role="row">{heads.collect_view()}</tr>
         </thead>
     }
 }
 
 #[component]
-fn HeadCell(column: Column, state: BoardState) -> impl IntoView {
-    let sort = Memo::new(move |_| state.get().view.sort);
-    let order = move || {
-        let sort = sort.get();
-        (sort.column == column).then(|| aria_sort(sort.descending))
-    };
-    let href = move || state.href(|r| r.view.sort = r.view.sort.toggled(column));
+fn HeadCell(column: Column, mut reading: Reading) -> impl IntoView {
+    let sort = reading.view.sort;
+    let order = (sort.column == column).then(|| aria_sort(sort.descending));
+    reading.view.sort = sort.toggled(column);
     let class = match column {
         Column::Rank => "col-rank",
         Column::Model | Column::EvoScore => "",
@@ -151,76 +145,12 @@ fn HeadCell(column: Column, state: BoardState) -> impl IntoView {
     view! {
         <th role="columnheader" scope="col" class=class aria-sort=order>
             <Explained word>
-                <a class="head" href=href title=hint aria-describedby=word.map(Word::tip) data-noscroll="">
+                <a class="head" href=reading.href() title=hint aria-describedby=word.map(Word::tip)>
                     {column_names::column(column)}
                     {interval}
                     <span class="head-mark" aria-hidden="true"></span>
                 </a>
             </Explained>
         </th>
-    }
-}
-
-/// Rows beyond either edge of the screen that follow too: a new order can move
-/// them in, and cards differ in height.
-const MARGIN: usize = 8;
-
-/// All rows.
-const EVERY: Range<usize> = 0..usize::MAX;
-
-/// The positions in the table that follow the slider. Updating a hundred rows
-/// takes longer than a frame; a screen shows twenty. The others wait until the
-/// slider rests.
-fn visible_rows(rows: NodeRef<Tbody>, state: BoardState) -> Memo<Range<usize>> {
-    let moves = Memo::new(move |_| state.gamma.get() != state.rested.get());
-    // Computed once per movement: nobody scrolls while dragging the slider, and
-    // measuring in between would force the browser to lay out the page twice.
-    Memo::new(move |_| {
-        if !moves.get() {
-            return EVERY;
-        }
-        rows.get_untracked().map_or(EVERY, |rows| {
-            let area = rows.get_bounding_client_rect();
-            let screen = window().inner_height().ok().and_then(|h| h.as_f64());
-            let count = rows.child_element_count() as usize;
-            screen.map_or(EVERY, |screen| {
-                on_screen(area.top(), area.height(), screen, count)
-            })
-        })
-    })
-}
-
-/// The visible rows of a table whose top is `top` below the upper edge of the
-/// screen, as if all rows were equally high.
-fn on_screen(top: f64, height: f64, screen: f64, rows: usize) -> Range<usize> {
-    if height <= 0.0 || rows == 0 {
-        return EVERY;
-    }
-    let row = height / rows as f64;
-    // A negative position is above the first row; `as` turns it into 0.
-    let first = (-top / row).floor() as usize;
-    let beyond = ((screen - top) / row).ceil() as usize;
-    first.saturating_sub(MARGIN)..beyond.saturating_add(MARGIN)
-}
-
-#[cfg(all(test, feature = "ssr"))]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn rows_on_the_screen_and_a_few_around() {
-        let check = |top, expect: Range<usize>| {
-            assert_eq!(on_screen(top, 6_000.0, 1_000.0, 100), expect, "{top}");
-        };
-        // Sixty pixels a row.
-        check(400.0, 0..18);
-        check(0.0, 0..25);
-        check(-600.0, 2..35);
-        check(-5_400.0, 82..115);
-        // Entirely below the screen, and entirely above.
-        check(2_000.0, 0..8);
-        check(-9_000.0, 142..175);
-        assert_eq!(on_screen(0.0, 0.0, 1_000.0, 3), EVERY);
-        assert_eq!(on_screen(0.0, 10.0, 1_000.0, 0), EVERY);
     }
 }

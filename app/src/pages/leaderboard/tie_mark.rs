@@ -1,8 +1,6 @@
 //! Rows that the data cannot tell apart.
 
 use std::collections::HashMap;
-use std::ops::Range;
-use std::sync::Arc;
 
 use swe_ci_views::leaderboard::{Row, View};
 
@@ -45,37 +43,13 @@ impl Tie {
 /// A shown row, and how it joins its neighbours.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Place {
-    pub row: Arc<Row>,
+    pub row: Row,
     pub tie: Tie,
-}
-
-/// The rows of a view, in its order.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Places {
-    pub list: Vec<Place>,
-    /// The index of each run in the list, because every row of the table looks
-    /// itself up.
-    at: HashMap<String, usize>,
-}
-
-impl Places {
-    pub(super) fn of(all: &[Arc<Row>], view: &View) -> Self {
-        let list = joined(all, view);
-        let ids = list.iter().map(|place| place.row.run_id.clone());
-        let at = ids.zip(0..).collect();
-        Self { list, at }
-    }
-
-    /// The place of a run, if it is within this part of the list.
-    pub(super) fn find(&self, run_id: &str, among: &Range<usize>) -> Option<&Place> {
-        let at = *self.at.get(run_id)?;
-        among.contains(&at).then(|| self.list.get(at)).flatten()
-    }
 }
 
 /// A tie holds between a row and the one above it in the ranking, so rows are
 /// joined only where those two are neighbours in the view too.
-fn joined(all: &[Arc<Row>], view: &View) -> Vec<Place> {
+pub(super) fn places(all: &[Row], view: &View) -> Vec<Place> {
     let rows = view.apply(all);
     let at: HashMap<&str, usize> = all.iter().map(|r| r.run_id.as_str()).zip(0..).collect();
     let at = |row: &Row| at.get(row.run_id.as_str()).copied().unwrap_or_default();
@@ -86,7 +60,7 @@ fn joined(all: &[Arc<Row>], view: &View) -> Vec<Place> {
         };
         view.is_ranking() && above.tie_group == below.tie_group && at(below) == at(above) + 1
     };
-    let place = |(i, row): (usize, &Arc<Row>)| Place {
+    let place = |(i, row): (usize, &Row)| Place {
         row: row.clone(),
         tie: Tie::new(i.checked_sub(1).is_some_and(joined), joined(i)),
     };
@@ -99,20 +73,20 @@ mod tests {
     use swe_ci_core::metrics::{Convention, Gamma};
     use swe_ci_plots::fixture::sheet;
 
-    fn rows(groups: [u32; 3]) -> Vec<Arc<Row>> {
+    fn rows(groups: [u32; 3]) -> Vec<Row> {
         let models: [(&str, &[f64]); 3] = [("a", &[0.3]), ("b", &[0.2]), ("c", &[0.1])];
         let mut rows = sheet(&models).rank(Gamma::ONE, Convention::Paper);
         for (row, group) in rows.iter_mut().zip(groups) {
             row.tie_group = group;
         }
-        rows.into_iter().map(Arc::new).collect()
+        rows
     }
 
     #[test]
     fn neighbours_of_one_group_are_joined() {
         let check = |groups: [u32; 3], expect: [Tie; 3]| {
-            let places = Places::of(&rows(groups), &View::default());
-            let ties: Vec<Tie> = places.list.iter().map(|place| place.tie).collect();
+            let found = places(&rows(groups), &View::default());
+            let ties: Vec<Tie> = found.iter().map(|place| place.tie).collect();
             assert_eq!(ties, expect);
         };
         check([1, 2, 3], [Tie::Alone, Tie::Alone, Tie::Alone]);
@@ -128,31 +102,25 @@ mod tests {
         let check = |change: fn(&mut View), expect: &[(&str, Tie)]| {
             let mut view = View::default();
             change(&mut view);
-            let places = Places::of(&rows, &view);
-            let seen = places.list.iter().map(|p| (&*p.row.model, p.tie));
+            let found = places(&rows, &view);
+            let seen = found.iter().map(|p| (&*p.row.model, p.tie));
             assert_eq!(seen.collect::<Vec<_>>(), expect);
-            for row in &rows {
-                let found = |among| places.find(&row.run_id, &among).map(|place| &place.row);
-                let at = expect.iter().position(|(model, _)| *model == row.model);
-                assert_eq!(found(0..9), at.map(|_| row));
-                assert_eq!(found(1..9), at.filter(|at| *at > 0).map(|_| row));
-            }
         };
         let alone = Tie::Alone;
         let turned = [("c", alone), ("b", alone), ("a", alone)];
         check(|v| v.sort = "-model".parse().unwrap(), &turned);
         check(|v| v.text = "b".into(), &[("b", alone)]);
-        assert!(Places::of(&[], &View::default()).list.is_empty());
+        assert!(places(&[], &View::default()).is_empty());
         // Without the middle one, the others are no neighbours.
         let mut ends = rows.clone();
         for (row, provider) in ends.iter_mut().zip(["other", "acme", "other"]) {
-            Arc::make_mut(row).provider = provider.into();
+            row.provider = provider.into();
         }
         let view = View {
             provider: Some("other".into()),
             ..View::default()
         };
-        let places = Places::of(&ends, &view);
-        assert!(places.list.iter().all(|place| place.tie == alone));
+        let found = places(&ends, &view);
+        assert!(found.iter().all(|place| place.tie == alone));
     }
 }

@@ -1,20 +1,18 @@
 //! A compact form of the matrix for sending: ten thousand cells with only the
 //! shown digits, some forty kilobytes instead of a megabyte.
 
-use serde::{Deserialize, Serialize};
 use swe_ci_views::leaderboard::MatrixRun;
 
-#[cfg(feature = "ssr")]
 use swe_ci_views::leaderboard::{Matrix, MatrixCell, MatrixTask};
 
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Grid {
     pub runs: Vec<MatrixRun>,
     pub tasks: Vec<GridTask>,
     pub left_out: u32,
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct GridTask {
     pub id: String,
     pub repo: String,
@@ -35,7 +33,6 @@ pub struct Cell {
     pub never_regressed: bool,
 }
 
-#[cfg(feature = "ssr")]
 impl Grid {
     pub fn of(matrix: &Matrix) -> Self {
         Self {
@@ -47,7 +44,6 @@ impl Grid {
 }
 
 impl GridTask {
-    #[cfg(feature = "ssr")]
     fn of(task: &MatrixTask) -> Self {
         let cells = task.cells.iter().map(|cell| cell.as_ref().map(Cell::of));
         let words: Vec<String> = cells.map(Cell::word).collect();
@@ -69,7 +65,6 @@ impl GridTask {
     }
 }
 
-#[cfg(feature = "ssr")]
 impl Cell {
     fn of(cell: &MatrixCell) -> Self {
         // Rounded as elsewhere, half to even.
@@ -108,7 +103,7 @@ fn strip(word: &str, sign: char) -> (&str, bool) {
     (rest.unwrap_or(word), rest.is_some())
 }
 
-#[cfg(all(test, feature = "ssr"))]
+#[cfg(test)]
 mod tests {
     use super::*;
 

@@ -6,8 +6,6 @@ mod table;
 
 use leptos::either::EitherOf3;
 use leptos::prelude::*;
-use leptos::server_fn::codec::GetUrl;
-use serde::{Deserialize, Serialize};
 use swe_ci_core::metrics::{Convention, Gamma};
 use swe_ci_core::run::Kind;
 use swe_ci_views::leaderboard::{Absence, MatrixRun, TaskKey};
@@ -16,11 +14,11 @@ use swe_ci_views::view::SplitSummary;
 use self::grid::Grid;
 use self::query::MatrixQuery;
 use self::table::{CALM, SOLVED, absence, rows};
-use crate::components::{Choices, GammaForm, NoTasks, PageTop, crumb, fetched, loaded};
+use crate::components::{Choices, GammaForm, InPlace, NoTasks, PageTop, crumb, fetched, loaded};
+use crate::components::{convention_choices, split_choices};
 use crate::error::AppError;
 use crate::pages::result_table::KnownByCounts;
 use crate::pages::routes::{model_href, run_href};
-use crate::pages::splits::{convention_choices, split_choices};
 use crate::query::of_query;
 use crate::{format, labels};
 
@@ -35,11 +33,12 @@ pub fn MatrixPage() -> impl IntoView {
             crumbs=vec![crumb("/tasks", "Tasks")]
             lede="Which tasks are hard, and for whom: a row for each task, a column for each run in the order of the leaderboard. A cell is the EvoScore of the run on the task, and links to its evolution."
         />
+        <InPlace/>
         {loaded(resource, move |found| view! { <MatrixView found query/> })}
     }
 }
 
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default)]
 pub struct Found {
     pub splits: Vec<SplitSummary>,
     /// The shown split; empty when there is none.
@@ -49,7 +48,6 @@ pub struct Found {
 
 /// The matrix of the requested split; by default of the one with the most
 /// tasks.
-#[server(prefix = "/api/pages", endpoint = "matrix", input = GetUrl)]
 pub async fn matrix_of(
     split: Option<String>,
     gamma: Gamma,
@@ -140,8 +138,8 @@ fn How(splits: Vec<SplitSummary>, split: String, query: Signal<MatrixQuery>) -> 
             <div class="controls-choices">
                 <Choices label="Split" choices=by_split/>
                 <Choices label="Counting" choices=by_convention/>
-                <a class="controls-link" href=move || query.with(|a| a.api("matrix.csv")) rel="external" download="">"CSV"</a>
-                <a class="controls-link" href=move || query.with(|a| a.api("matrix")) rel="external">"JSON"</a>
+                <a class="controls-link" href=move || query.with(|a| a.api("matrix.csv")) download="">"CSV"</a>
+                <a class="controls-link" href=move || query.with(|a| a.api("matrix"))>"JSON"</a>
             </div>
         </section>
     }
@@ -233,7 +231,7 @@ fn SortHead(
     };
     view! {
         <th scope="col" aria-sort=sorted class:margin=key != TaskKey::Task>
-            <a class="head" href=move || query.with(|a| a.sorted(key).href()) title=hint data-noscroll="">
+            <a class="head" href=move || query.with(|a| a.sorted(key).href()) title=hint>
                 {text}
                 <span class="head-mark" aria-hidden="true"></span>
             </a>

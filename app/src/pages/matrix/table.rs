@@ -83,7 +83,7 @@ fn level(hundredths: i32) -> String {
     }
 }
 
-#[cfg(all(test, feature = "ssr"))]
+#[cfg(test)]
 mod tests {
     use super::*;
     use swe_ci_core::metrics::{Convention, Gamma};

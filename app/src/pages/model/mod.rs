@@ -7,20 +7,20 @@ use std::collections::BTreeSet;
 
 use leptos::either::Either;
 use leptos::prelude::*;
-use leptos::server_fn::codec::GetUrl;
 use swe_ci_core::metrics::Convention;
 use swe_ci_views::leaderboard::{ModelDetail, ModelRun, Standing};
 
 use self::strengths::StrengthsOfModel;
 use self::trend::TrendOfModel;
-use crate::components::{CardTable, Choices, Key, PageTop, Tag, crumb, fetched, floor_of, loaded};
+use crate::components::convention_choices;
+use crate::components::{
+    CardTable, Choices, InPlace, Key, MarkKey, PageTop, Score, Tag, crumb, fetched, floor_of,
+    loaded,
+};
 use crate::error::{AppError, ErrorKind};
 use crate::glossary::Word;
-use crate::pages::result_table::{
-    Column, KindTag, MarkKey, MarkTag, Score, UnrankedTag, heads, words_of,
-};
+use crate::pages::result_table::{Column, KindTag, MarkTag, UnrankedTag, heads, words_of};
 use crate::pages::routes::{model_href, run_href};
-use crate::pages::splits::convention_choices;
 use crate::query::{encode, of_query, parsed, path_part};
 use crate::{format, labels};
 
@@ -31,11 +31,10 @@ pub fn ModelPage() -> impl IntoView {
     let resource = fetched(move || name.get(), model);
     loaded(
         resource,
-        move |detail| view! { <ModelView detail convention/> },
+        move |detail| view! { <InPlace/><ModelView detail convention/> },
     )
 }
 
-#[server(prefix = "/api/pages", endpoint = "model", input = GetUrl)]
 pub async fn model_of(name: String) -> Result<ModelDetail, AppError> {
     Ok(crate::error::engine()?.model(&name).await?)
 }
@@ -83,11 +82,11 @@ fn ModelView(detail: ModelDetail, #[prop(into)] convention: Signal<Convention>) 
         <section class="controls" aria-label="How to count">
             <div class="controls-choices">
                 <Choices label="Counting" choices/>
-                <a class="controls-link" href=json rel="external">"JSON"</a>
+                <a class="controls-link" href=json>"JSON"</a>
             </div>
         </section>
         <Runs runs convention/>
-        <TrendOfModel runs convention/>
+        <TrendOfModel runs convention=convention.get_untracked()/>
         <StrengthsOfModel strengths=detail.strengths convention/>
     }
 }

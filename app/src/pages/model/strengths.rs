@@ -5,9 +5,8 @@ use leptos::prelude::*;
 use swe_ci_core::metrics::Convention;
 use swe_ci_views::leaderboard::{Common, FEW, Group, Strengths};
 
-use crate::components::{CardTable, Tag, floor_of};
+use crate::components::{CardTable, Score, Tag, floor_of};
 use crate::format;
-use crate::pages::result_table::Score;
 
 /// One table: its kind of groups, and which groups belong to it.
 struct Grouping {

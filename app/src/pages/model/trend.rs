@@ -14,16 +14,14 @@ use crate::glossary::Word;
 #[component]
 pub(super) fn TrendOfModel(
     runs: StoredValue<Vec<ModelRun>>,
-    convention: Signal<Convention>,
+    convention: Convention,
 ) -> impl IntoView {
-    let lines = Memo::new(move |_| runs.with_value(|runs| lines(runs, convention.get())));
-    let any = Memo::new(move |_| lines.with(|data| !data.lines.is_empty()));
+    let data = runs.with_value(|runs| lines(runs, convention));
     let entry = |line: &Line| view! { <li>{in_words(line)}</li> };
-    let entries = move || lines.with(|data| data.lines.iter().map(entry).collect_view());
-    let drawn = move |layout| Signal::derive(move || lines.with(|data| trend(data, layout)));
+    let entries = data.lines.iter().map(entry).collect_view();
+    let drawn = |layout| trend(&data, layout);
     let (wide, narrow) = (drawn(Layout::Wide), drawn(Layout::Narrow));
-    move || {
-        any.get().then(|| view! {
+    (!data.lines.is_empty()).then(|| view! {
             <section aria-labelledby="trend-title">
                 <figure class="figure figure-beside">
                     <figcaption>
@@ -39,8 +37,7 @@ pub(super) fn TrendOfModel(
                     <div class="only-narrow"><Picture figure=narrow/></div>
                 </figure>
             </section>
-        })
-    }
+    })
 }
 
 /// Best final value first, each named by split and day.

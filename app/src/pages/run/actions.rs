@@ -119,10 +119,10 @@ pub(super) fn Actions(
     view! {
         <Refusal why/>
         <section class="steer" aria-labelledby="steer-title" hidden=nothing>
-            <h2 id="steer-title">"Steer this run"</h2>
+            <h2 id="steer-title">"Run controls"</h2>
             <div class="steer-bar">
-                {deed(|o| o.preflight, "preflight", "Try it again")}
-                {deed(|o| o.begin, "begin", "Begin untried")}
+                {deed(|o| o.preflight, "preflight", "Repeat the preflight")}
+                {deed(|o| o.begin, "begin", "Skip preflight and start")}
                 {deed(|o| o.pause, "pause", "Pause")}
                 {deed(|o| o.resume, "resume", "Resume")}
                 {retry}
@@ -130,7 +130,9 @@ pub(super) fn Actions(
                     <Cancel action=action.get_value()/>
                 </Show>
                 {limits}
-                {deed(|o| o.publish, "publish", "Publish")}
+                <Show when=move || offers.with(|o| o.publish)>
+                    <Publish action=action.get_value()/>
+                </Show>
                 <Show when=move || offers.with(|o| o.withdraw)>
                     <Withdraw action=action.get_value() form=Form::new("withdraw", answer)/>
                 </Show>
@@ -149,9 +151,23 @@ fn Cancel(action: String) -> impl IntoView {
             <summary class="button">"Cancel…"</summary>
             <div class="steer-box">
                 <p>
-                    "Are you sure? Running evolutions stop within seconds and are not scored. A cancelled run is in no ranking and cannot be resumed; to stop it for a while, pause it."
+                    "Cancel this run? Active evolutions stop and are not scored. This cannot be undone; to stop it for a while, pause it."
                 </p>
-                <ActionButton action deed="cancel" text="Yes, cancel the run"/>
+                <ActionButton action deed="cancel" text="Cancel the run"/>
+            </div>
+        </details>
+    }
+}
+
+/// Asks for confirmation before everybody sees the run.
+#[component]
+fn Publish(action: String) -> impl IntoView {
+    view! {
+        <details class="steer-more">
+            <summary class="button">"Publish…"</summary>
+            <div class="steer-box">
+                <p>"Publish this run? Everybody will see it, with its requirements, code and transcripts, and it joins the rankings. It can be withdrawn, with a reason that stays visible."</p>
+                <ActionButton action deed="publish" text="Publish the run"/>
             </div>
         </details>
     }

@@ -1,12 +1,10 @@
 //! One run: its evolutions and scores, updated live.
 
 mod actions;
-mod event_updates;
+mod data;
 mod evolution;
+mod evolution_table;
 mod findings;
-mod follow;
-mod log;
-mod pending_fetch;
 mod profile;
 mod reproducibility;
 mod scores;
@@ -16,69 +14,73 @@ mod usage;
 use leptos::either::Either;
 use leptos::prelude::*;
 use swe_ci_core::metrics::Convention;
-use swe_ci_core::run::{Kind, Progress};
+use swe_ci_core::run::Kind;
 use swe_ci_views::view::{EvolutionView, RunDetail, RunSummary};
 
 use self::actions::Actions;
+use self::data::{PageData, whole_run};
 use self::evolution::EvolutionCard;
+use self::evolution_table::EvolutionTable;
 use self::findings::{Findings, NoRank};
-pub(super) use self::follow::run;
-use self::follow::{Follower, Link, PageData, whole_run};
-use self::log::LogTail;
 use self::reproducibility::{Differences, MarkedBy, Record, ReproducibilityCard, Trust};
 use self::scores::ScoresOfRun;
 use self::status::{AtOnce, Machine, Paused, PreflightNotice, Remaining, Withdrawn};
 use self::usage::UsageFacts;
+use crate::components::FollowRun;
 use crate::components::{
-    FormAnswer, Meter, PageTop, Tag, Term, Time, Tone, crumb, fact, fetched, loaded,
+    FormAnswer, InPlace, Meter, PageTop, Tag, Term, Time, crumb, fact, fetched, loaded,
 };
 use crate::glossary::Word;
 use crate::pages::result_table::{HostedToolsTag, KindTag, VisibilityTag};
 use crate::pages::routes::{compare_with_href, model_href, tasks_href};
-use crate::query::path_part;
+use crate::query::{named, of_query, path_part};
 use crate::{format, labels};
 
 #[component]
 pub fn RunPage() -> impl IntoView {
     let id = path_part("id");
     let answer = FormAnswer::of_page();
+    let only = of_query(|query| named(query, "show"));
     let resource = fetched(move || id.get(), whole_run);
-    loaded(resource, move |whole| view! { <RunView whole answer/> })
+    loaded(
+        resource,
+        move |whole| view! { <InPlace/><RunView whole answer only=only.get_untracked()/> },
+    )
 }
 
-/// With more evolutions than this, only running ones start unfolded.
+/// With more evolutions than this, they are a table.
 const FEW: usize = 6;
-/// As text, because browsers with scripts do not parse elements inside
-/// `<noscript>`, and hydration would look for them.
-const NO_SCRIPT: &str = "<p class=\"note\">With JavaScript this page follows the run by itself. \
-    Without it, reload the page to see updates.</p>";
-
 #[component]
-fn RunView(whole: PageData, answer: StoredValue<FormAnswer>) -> impl IntoView {
+fn RunView(
+    whole: PageData,
+    answer: StoredValue<FormAnswer>,
+    only: Option<String>,
+) -> impl IntoView {
     let detail = whole.detail;
     let (run_id, kind) = (detail.summary.run_id.clone(), detail.summary.config.kind);
-    let was_over = detail.summary.progress.is_over();
+    let follow = (!detail.summary.progress.is_over()).then(|| {
+        let evolutions = detail.evolution_list.iter();
+        let tasks = evolutions.map(|e| (e.evolution_id.clone(), e.task_id.to_string()));
+        view! { <FollowRun run_id=run_id.clone() tasks=tasks.collect()/> }
+    });
     let (detail, scores) = (RwSignal::new(detail), RwSignal::new(whole.scores));
     let findings = RwSignal::new(whole.findings);
-    let follower = Follower::new(detail, scores, findings);
-    follower.start();
-    let log = (!was_over).then(|| view! { <LogTail tail=follower.tail/> });
     view! {
-        <Head detail link=follower.link/>
+        <Head detail/>
         <Overall detail/>
+        {follow}
         <PreflightNotice detail/>
         <Actions detail answer/>
         <ScoresOfRun scores detail/>
         <Findings findings answer/>
-        <Evolutions detail/>
-        {log}
+        <Evolutions detail only/>
         <Record detail/>
         <ReproducibilityCard run_id kind text=whole.card/>
     }
 }
 
 #[component]
-fn Head(detail: RwSignal<RunDetail>, link: RwSignal<Link>) -> impl IntoView {
+fn Head(detail: RwSignal<RunDetail>) -> impl IntoView {
     let summary = detail.with_untracked(|d| d.summary.clone());
     let config = summary.config;
     let (model, split) = (config.model.clone(), config.split.clone());
@@ -89,12 +91,11 @@ fn Head(detail: RwSignal<RunDetail>, link: RwSignal<Link>) -> impl IntoView {
     let run_id = summary.run_id.clone();
     // A finished run does not change, with a script or without.
     let no_script =
-        (!summary.progress.is_over()).then(|| view! { <noscript inner_html=NO_SCRIPT></noscript> });
-    let connection = move || match link.get() {
-        Link::Off => None,
-        Link::Live => Some(view! { <Tag text="live" tone=Tone::Live/> }),
-        Link::Lost => Some(view! { <Tag text="reconnecting…" tone=Tone::Warn/> }),
-    };
+        (!summary.progress.is_over()).then(|| view! {
+            <p class="note no-js">
+                "With JavaScript this page follows the run by itself. Without it, reload the page to see updates."
+            </p>
+        });
     view! {
         <PageTop
             title=format!("{model} on {split}")
@@ -112,7 +113,6 @@ fn Head(detail: RwSignal<RunDetail>, link: RwSignal<Link>) -> impl IntoView {
                 <HostedToolsTag allowed=config.allow_hosted_tools/>
                 <VisibilityTag visibility=summary.visibility/>
                 <Trust detail=whole.clone()/>
-                {connection}
             </p>
             <p class="lede">
                 {labels::origin(config.harness.name(), &config.provider)}
@@ -186,38 +186,25 @@ fn Moments(summary: Memo<RunSummary>) -> impl IntoView {
 }
 
 #[component]
-fn Evolutions(detail: RwSignal<RunDetail>) -> impl IntoView {
-    let (run_id, few) =
-        detail.with_untracked(|d| (d.summary.run_id.clone(), d.evolution_list.len() <= FEW));
-    let ids = Memo::new(move |_| {
-        let id = |e: &EvolutionView| e.evolution_id.clone();
-        detail.with(|d| d.evolution_list.iter().map(id).collect::<Vec<_>>())
-    });
-    let card = move |id: String| {
-        let first = detail.with_untracked(|d| evolution(d, &id));
-        let run_id = run_id.clone();
-        first.map(|first| {
-            let unfolded = few || first.progress == Progress::Running;
-            let fallback = first.clone();
-            let view = Memo::new(move |_| {
-                let found = detail.with(|d| evolution(d, &id));
-                found.unwrap_or_else(|| fallback.clone())
-            });
-            view! { <EvolutionCard first evolution=view run_id unfolded/> }
-        })
+fn Evolutions(detail: RwSignal<RunDetail>, only: Option<String>) -> impl IntoView {
+    let (run_id, list) =
+        detail.with_untracked(|d| (d.summary.run_id.clone(), d.evolution_list.clone()));
+    let body = if list.len() > FEW {
+        Either::Left(view! { <EvolutionTable evolutions=list run_id only/> })
+    } else {
+        let card = |evolution: EvolutionView| {
+            let run_id = run_id.clone();
+            view! { <EvolutionCard evolution run_id/> }
+        };
+        Either::Right(list.into_iter().map(card).collect_view())
     };
     view! {
         <section class="evolutions" aria-labelledby="evolutions-title">
             <h2 id="evolutions-title">"Evolutions"</h2>
             <p class="quiet">
-                "One per task, with the part of the gap that is closed. Charts show the target tests that pass after each iteration; the dashed line is the goal, hollow marks are regressions, crosses code that no longer runs."
+                "One per task, with the part of the gap that is closed, and the target tests that pass after each iteration."
             </p>
-            <For each=move || ids.get() key=String::clone children=card/>
+            {body}
         </section>
     }
-}
-
-fn evolution(detail: &RunDetail, id: &str) -> Option<EvolutionView> {
-    let mut evolutions = detail.evolution_list.iter();
-    evolutions.find(|e| e.evolution_id == id).cloned()
 }

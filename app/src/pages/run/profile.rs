@@ -19,7 +19,7 @@ pub(super) fn ProfileTable(scores: RwSignal<Vec<Scores>>, run_id: String) -> imp
     let links = move || {
         let link = |s: &Scores| {
             let text = format!("JSON, {}", s.convention.name());
-            view! { <a href=json_href(&run_id, s) rel="external">{text}</a> }
+            view! { <a href=json_href(&run_id, s)>{text}</a> }
         };
         scores.with(|scores| scores.iter().map(link).collect_view())
     };

@@ -41,7 +41,7 @@ pub(super) fn Record(detail: RwSignal<RunDetail>) -> impl IntoView {
                 <div><dt>"Platform"</dt><dd><code>{provenance.platform_version}</code></dd></div>
             </dl>
             <Notes notes=notes.unwrap_or_default()/>
-            <p><a href=format!("/api/v1/runs/{}", summary.run_id) rel="external">"All of it as JSON"</a></p>
+            <p><a href=format!("/api/v1/runs/{}", summary.run_id)>"All of it as JSON"</a></p>
         </section>
     }
 }
@@ -126,9 +126,9 @@ pub(super) fn ReproducibilityCard(run_id: String, kind: Kind, text: String) -> i
                 <summary>"Reproducibility card"</summary>
                 <pre class="run-card" tabindex="0" role="region" aria-label="Reproducibility card">{text}</pre>
                 <p class="quiet">
-                    <a href=format!("{api}?format=text") rel="external">"As text"</a>
+                    <a href=format!("{api}?format=text")>"As text"</a>
                     " · "
-                    <a href=api rel="external">"As JSON"</a>
+                    <a href=api>"As JSON"</a>
                 </p>
             </details>
         </section>

@@ -4,13 +4,12 @@ mod versions;
 
 use leptos::either::{Either, EitherOf3};
 use leptos::prelude::*;
-use leptos::server_fn::codec::GetUrl;
-use serde::{Deserialize, Serialize};
+use swe_ci_core::run::Kind;
 use swe_ci_views::style::{CodeVersion, StyleBeside, StyleTools};
 use swe_ci_views::view::EvolutionDetail;
 
 use self::versions::{Files, StyleVersions, named};
-use crate::components::{PageTop, Term, crumb, fetched, loaded};
+use crate::components::{InPlace, PageTop, Term, crumb, fetched, loaded};
 use crate::error::AppError;
 use crate::glossary::Word;
 use crate::pages::evolution::evolution;
@@ -26,12 +25,12 @@ pub fn StylePage() -> impl IntoView {
     let resource = fetched(move || address.get(), style_at);
     loaded(
         resource,
-        move |shown| view! { <StylePageView shown split/> },
+        move |shown| view! { <InPlace/><StylePageView shown split/> },
     )
 }
 
 /// The code style of an evolution, as far as it is known.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Known {
     NotMeasured,
     /// The reason.
@@ -39,7 +38,6 @@ pub enum Known {
     Measured(Box<StyleBeside>),
 }
 
-#[server(prefix = "/api/pages", endpoint = "style", input = GetUrl)]
 pub async fn style_of(evolution: String) -> Result<Known, AppError> {
     let engine = crate::error::engine()?;
     Ok(match engine.style(&evolution).await? {
@@ -53,7 +51,7 @@ pub async fn style_of(evolution: String) -> Result<Known, AppError> {
 }
 
 /// An evolution with its code style.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone)]
 pub struct Shown {
     pub detail: EvolutionDetail,
     pub known: Known,
@@ -77,6 +75,9 @@ fn StylePageView(shown: Shown, #[prop(into)] split: Signal<bool>) -> impl IntoVi
         href: Callback::new(move |split: bool| style_href(&address, !split)),
     };
     let body = match known {
+        Known::NotMeasured if detail.kind == Kind::Imported => EitherOf3::B(
+            view! { <p class="note" data-tone="warn">"It cannot be measured: "{"its code was not imported with its results.".to_owned()}</p> },
+        ),
         Known::NotMeasured => EitherOf3::A(view! {
             <p class="note">"It is not measured yet. The server measures evolutions as they end; "<code>"swe-ci rescore --style"</code>" measures earlier ones."</p>
         }),
@@ -135,7 +136,7 @@ fn Measured(found: StyleBeside, api: String, layout: Layout) -> impl IntoView {
                 <Term word=Word::Pylint text="Pylint score"/>" (0 to 10), lower for complexity. Source are the Python files outside of tests."
             </p>
             <StyleVersions style/>
-            <p class="taken"><a href=link rel="external">"As JSON"</a></p>
+            <p class="taken"><a href=link>"As JSON"</a></p>
         </section>
         <section aria-labelledby="files-title">
             <h2 id="files-title">"File by file"</h2>
@@ -143,8 +144,8 @@ fn Measured(found: StyleBeside, api: String, layout: Layout) -> impl IntoView {
             {files}
             <p class="taken">
                 "All files, and the lines that differ from the base in each, as JSON: "
-                <a href=of_own rel="external">{own_link}</a>", "
-                <a href=of_oracle rel="external">"the oracle's"</a>"."
+                <a href=of_own>{own_link}</a>", "
+                <a href=of_oracle>"the oracle's"</a>"."
             </p>
         </section>
         {diff}

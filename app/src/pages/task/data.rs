@@ -1,7 +1,4 @@
-use leptos::prelude::*;
-use leptos::server_fn::codec::GetUrl;
 use leptos_router::params::ParamsMap;
-use serde::{Deserialize, Serialize};
 use swe_ci_core::metrics::Convention;
 use swe_ci_views::leaderboard::TaskResult;
 use swe_ci_views::view::TaskDetail;
@@ -9,13 +6,12 @@ use swe_ci_views::view::TaskDetail;
 use crate::error::AppError;
 use crate::query::{Query, encode, parsed};
 
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone)]
 pub struct PageData {
     pub detail: TaskDetail,
     pub results: Vec<TaskResult>,
 }
 
-#[server(prefix = "/api/pages", endpoint = "task", input = GetUrl)]
 pub async fn whole_task(id: String) -> Result<PageData, AppError> {
     let engine = crate::error::engine()?;
     let id = crate::error::task_id(id)?;

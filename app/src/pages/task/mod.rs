@@ -10,7 +10,9 @@ use swe_ci_views::view::{Commit, TaskState, TaskTest};
 use self::data::{PageData, Reading, whole_task};
 use self::prepared::{GapByFile, Prepared};
 use self::results::ModelResults;
-use crate::components::{Choice, Choices, PageTop, Tag, Term, Tone, crumb, fact, fetched, loaded};
+use crate::components::{
+    Choice, Choices, InPlace, PageTop, Tag, Term, Tone, crumb, fact, fetched, loaded,
+};
 use crate::format;
 use crate::glossary::Word;
 use crate::pages::routes::tasks_href;
@@ -20,7 +22,10 @@ use crate::query::{of_query, path_part};
 pub fn TaskPage() -> impl IntoView {
     let (id, reading) = (path_part("id"), of_query(Reading::of));
     let resource = fetched(move || id.get(), whole_task);
-    loaded(resource, move |whole| view! { <TaskView whole reading/> })
+    loaded(
+        resource,
+        move |whole| view! { <InPlace/><TaskView whole reading/> },
+    )
 }
 
 /// The longest list of tests; the API has all.
@@ -75,7 +80,7 @@ fn TaskView(whole: PageData, #[prop(into)] reading: Signal<Reading>) -> impl Int
                 <div><dt>"Image digest"</dt><dd><code>{detail.image_digest}</code></dd></div>
                 {extra.collect_view()}
             </dl>
-            <p><a href=format!("/api/v1/tasks/{id}") rel="external">"All data as JSON"</a></p>
+            <p><a href=format!("/api/v1/tasks/{id}")>"All data as JSON"</a></p>
         </section>
     }
 }

@@ -4,11 +4,11 @@ use swe_ci_core::metrics::Convention;
 use swe_ci_views::leaderboard::{TaskResult, TaskScore};
 
 use super::data::Reading;
-use crate::components::{CardTable, Choices, Key, floor_of};
+use crate::components::convention_choices;
+use crate::components::{CardTable, Choices, Key, Score, floor_of};
 use crate::glossary::Word;
-use crate::pages::result_table::{Column, KindTag, KnownByCounts, Score, heads, words_of};
+use crate::pages::result_table::{Column, KindTag, KnownByCounts, heads, words_of};
 use crate::pages::routes::{evolution_href, matrix_href, run_href};
-use crate::pages::splits::convention_choices;
 use crate::{format, labels};
 
 /// After the model.

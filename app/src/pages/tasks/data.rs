@@ -1,7 +1,4 @@
-use leptos::prelude::*;
-use leptos::server_fn::codec::GetUrl;
 use leptos_router::params::ParamsMap;
-use serde::{Deserialize, Serialize};
 use swe_ci_views::browse::{ListOrder, Spread, TaskFilter};
 use swe_ci_views::dataset::Counted;
 use swe_ci_views::view::{Page, SplitSummary, TaskSummary};
@@ -9,10 +6,9 @@ use swe_ci_views::view::{Page, SplitSummary, TaskSummary};
 use crate::error::AppError;
 use crate::query::{Query, named};
 
-#[server(prefix = "/api/pages", endpoint = "tasks", input = GetUrl)]
 pub async fn tasks(
     // An empty query sends no parameter.
-    #[server(default)] asked: Vec<(String, String)>,
+    asked: Vec<(String, String)>,
 ) -> Result<Found, AppError> {
     let query = TasksQuery::of(&asked.into_iter().collect());
     let wanted = swe_ci_engine::TasksWanted {
@@ -82,7 +78,7 @@ impl TasksQuery {
     }
 }
 
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone)]
 pub struct Found {
     pub splits: Vec<SplitSummary>,
     pub page: Page<TaskSummary>,

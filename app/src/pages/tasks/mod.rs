@@ -10,14 +10,14 @@ use swe_ci_views::view::{SplitSummary, TaskState, TaskSummary};
 
 use self::data::{Found, TasksQuery, browse};
 use self::filters::Filters;
+use crate::components::split_choices;
 use crate::components::{
-    CardTable, Choice, Choices, Empty, Key, NextPage, PageTop, SpreadChart, Tag, Term, Tone,
-    fetched, loaded,
+    CardTable, Choice, Choices, Empty, InPlace, Key, NextPage, PageTop, SpreadChart, Tag, Term,
+    Tone, fetched, loaded,
 };
 use crate::format;
 use crate::glossary::Word;
 use crate::pages::routes::{dataset_href, matrix_href, task_href};
-use crate::pages::splits::split_choices;
 use crate::query::of_query;
 
 #[component]
@@ -30,6 +30,7 @@ pub fn TasksPage() -> impl IntoView {
             description="The tasks of the benchmark: real repositories between two commits, and the tests that tell them apart."
             lede="A task is a real repository at two points of its history, the base and the target. The gap, which an agent has to close, is the tests that pass on the target but not on the base."
         />
+        <InPlace/>
         {loaded(resource, move |found| view! { <TaskList query=query.get_untracked() found/> })}
     }
 }
@@ -147,7 +148,7 @@ fn Head<'a>(
                 Some(word) => Either::Left(view! { <Term word text/> }),
                 None => Either::Right(text),
             }}
-            <a class="sort" href=href title=how.clone() aria-label=how data-noscroll="">{mark}</a>
+            <a class="sort" href=href title=how.clone() aria-label=how>{mark}</a>
         </th>
     }
 }

@@ -101,9 +101,9 @@ fn provider(endpoint: &Endpoint, step: &StepView) -> String {
     let (model, url, protocol) = (&endpoint.model, &endpoint.url, endpoint.protocol);
     match (http_status(&step.detail), &endpoint.key) {
         (Some(401 | 403), Some(key)) => format!(
-            "the key `{key}` was refused: store the right one with `swe-ci key set {key}`, and check that it belongs to {url}"
+            "the key `{key}` was refused: replace it where it is stored (an account's on the page /keys, the operator's with `swe-ci key set {key}`), and check that it belongs to {url}"
         ),
-        (Some(401 | 403), None) => "the endpoint needs a key: store one with `swe-ci key set NAME`, and name it in endpoint.key".into(),
+        (Some(401 | 403), None) => "the endpoint needs a key: store one (on the page /keys, or as operator with `swe-ci key set NAME`), and name it in endpoint.key".into(),
         (Some(402 | 429), _) => "the account has no credit left, or its limits are below what one agent needs: look at the provider's page about it".into(),
         (Some(404 | 405), _) => format!(
             "there is no model `{model}` there, or nothing speaks `{protocol}` at {url}: compare all three with the provider's documentation (the address ends with its version, such as /v1)"

@@ -9,6 +9,38 @@ use super::{Cell, Column, Study, Subject, Table};
 use crate::count;
 use crate::leaderboard::Entry;
 
+/// The range of γ in figures.
+pub const GAMMA_MIN: f64 = 0.5;
+pub const GAMMA_MAX: f64 = 2.0;
+
+/// Where the chart of EvoScore against γ has its data, in pixels of the picture.
+/// Pages draw the lines once and move only the marks.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct GammaPlane {
+    pub width: u32,
+    pub height: u32,
+    pub left: f64,
+    pub right: f64,
+    pub top: f64,
+    pub bottom: f64,
+    /// The scores at the bottom and at the top.
+    pub low: f64,
+    pub high: f64,
+}
+
+impl GammaPlane {
+    /// Where a γ is; one outside the chart is shown at its edge.
+    pub fn x(&self, gamma: Gamma) -> f64 {
+        let share = (gamma.get().clamp(GAMMA_MIN, GAMMA_MAX) - GAMMA_MIN) / (GAMMA_MAX - GAMMA_MIN);
+        self.left + share * (self.right - self.left)
+    }
+
+    pub fn y(&self, score: f64) -> f64 {
+        let share = (score - self.low) / (self.high - self.low);
+        self.bottom - share * (self.bottom - self.top)
+    }
+}
+
 /// The γs of tables, from 0.5 to 2.
 pub(super) fn gammas() -> impl Iterator<Item = Gamma> {
     let steps = (10..=40).map(|step| Gamma::new(f64::from(step) / 20.0));

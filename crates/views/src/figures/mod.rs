@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 pub use bars::{Bar, Bars, Measure};
 pub use changed_lines::{Changed, ChangedBy, ChangedLines, changed_lines};
 pub use correlation::{Correlated, Correlations, correlations};
-pub use gamma::{Curve, Curves, ScoredCurve, curves};
+pub use gamma::{Curve, Curves, GAMMA_MAX, GAMMA_MIN, GammaPlane, ScoredCurve, curves};
 pub use lines::{Line, Lines, best_change, budget};
 pub use ranks::{RankLine, Ranks, ranks};
 pub use release::{Released, Releases, day_number, releases};

@@ -1,7 +1,6 @@
-//! The leaderboard: the counts per run and task ([`LeaderboardData`], sent to
-//! the browser once), the rows for one γ and convention
-//! ([`LeaderboardData::rank`]), and their uncertainty ([`UncertaintyModel`]).
-//! Server and browser use the same code.
+//! The leaderboard: the counts per run and task ([`LeaderboardData`]), the rows
+//! for one γ and convention ([`LeaderboardData::rank`]), and their uncertainty
+//! ([`UncertaintyModel`]).
 
 pub mod export;
 
@@ -16,11 +15,14 @@ mod task_scores;
 mod uncertainty_model;
 mod unranked;
 mod unseen_tasks;
+mod verdict;
 mod view;
 
 use serde::{Deserialize, Serialize};
 
-pub use comparison::{Course, Incomparable, Pair, SharedResult, SharedTask, TaskCourses, Versus};
+pub use comparison::{
+    Course, Incomparable, Loss, Pair, SharedResult, SharedTask, TaskCourses, Versus,
+};
 pub use matrix::{Absence, Matrix, MatrixCell, MatrixRun, MatrixTask, TaskKey, TaskOrder};
 pub use rank::{Intervals, Row};
 pub use scores::{EvolutionScore, RecoveryTime, Scores};
@@ -33,6 +35,7 @@ pub use task_scores::{TaskResult, TaskScore};
 pub use uncertainty_model::UncertaintyModel;
 pub use unranked::UnrankedRun;
 pub use unseen_tasks::{LeftOut, Unseen};
+pub use verdict::verdict;
 pub use view::{BadSort, Column, Columns, Sort, View};
 
 use crate::style::Beside;

@@ -1,6 +1,6 @@
 //! The rows of a leaderboard, with their intervals and ranks.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use serde::{Deserialize, Serialize};
 use swe_ci_core::finding::Unranked;
@@ -113,6 +113,13 @@ impl Intervals {
 }
 
 impl LeaderboardData {
+    /// The number of repositories of the tasks that count.
+    pub fn repositories(&self) -> usize {
+        let tasks = self.entries.iter().flat_map(|entry| &entry.tasks);
+        let repositories: BTreeSet<&String> = tasks.map(|task| &task.repo).collect();
+        repositories.len()
+    }
+
     /// The rows, best first, without intervals: [`super::UncertaintyModel`] adds
     /// them. Equal scores are ordered by name, then by run, so that the order
     /// is deterministic.

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use swe_ci_core::metrics::{Convention, Series, mean};
 use swe_ci_core::uncertainty::Interval;
 
-use super::{Entry, LeaderboardData, Sample, ScoredTask};
-use crate::style::{Beside, StyleMetric, StylePoint};
+use super::{Entry, Sample, ScoredTask};
+use crate::style::{Beside, StyleMetric};
 use crate::{count, median};
 
 /// The comparison of a run's code with the oracle's, over the tasks it solved.
@@ -159,27 +159,6 @@ fn lines_ratio(tasks: &[&ScoredTask], convention: Convention) -> Option<f64> {
     median(&ratios)
 }
 
-impl LeaderboardData {
-    /// The leaderboard without the style data that no ranking needs, which is
-    /// most of it: the browser gets this to compute rankings.
-    pub fn for_ranking(&self) -> Self {
-        let mut data = self.clone();
-        let tasks = data.entries.iter_mut().flat_map(|entry| &mut entry.tasks);
-        let samples = tasks.flat_map(|task| &mut task.samples);
-        for style in samples.filter_map(|sample| sample.style.as_mut()) {
-            style.course = Vec::new();
-            style.base = StylePoint::default();
-            style.own.complexity = None;
-            style.oracle.complexity = None;
-        }
-        // The browser only names these.
-        for entry in &mut data.unranked {
-            entry.tasks = Vec::new();
-        }
-        data
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -304,19 +283,5 @@ mod tests {
         let rows = UncertaintyModel::new(&data).rank(&data, Gamma::ONE, Convention::Paper);
         assert!(rows[0].style.unwrap().mi.is_some());
         assert_eq!(rows[0].intervals.unwrap().style, None);
-    }
-
-    #[test]
-    fn the_reduced_leaderboard_ranks_the_same() {
-        let whole = sheet(vec![run()]);
-        let reduced = whole.for_ranking();
-        let rank =
-            |s: &LeaderboardData| UncertaintyModel::new(s).rank(s, Gamma::ONE, Convention::Paper);
-        assert_eq!(rank(&whole), rank(&reduced));
-        let style = reduced.entries[0].tasks[0].samples[0].style.as_ref();
-        assert!(style.unwrap().course.is_empty());
-        // A sample without style omits the field.
-        let json = serde_json::to_string(&reduced.entries[0].tasks[1]).unwrap();
-        assert!(!json.contains("style"), "{json}");
     }
 }

@@ -6,6 +6,7 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::str::FromStr;
 
+use serde::{Deserialize, Serialize};
 use swe_ci_core::run::Kind;
 
 use super::Row;
@@ -87,7 +88,7 @@ impl Column {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Columns(u16);
 
 impl Columns {
@@ -154,7 +155,7 @@ fn bit(column: Column) -> u16 {
     1 << column as u16
 }
 
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sort {
     pub column: Column,
     pub descending: bool,
@@ -204,7 +205,7 @@ impl FromStr for Sort {
     }
 }
 
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct View {
     /// Only runs of these kinds; all when empty.
     pub kinds: Vec<Kind>,

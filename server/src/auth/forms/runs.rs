@@ -1,8 +1,10 @@
 //! The form that submits a run.
 
-use axum::response::Response;
+use axum::Json;
+use axum::response::{IntoResponse, Response};
 use secrecy::{ExposeSecret, SecretString};
-use swe_ci_core::run::RunConfig;
+use swe_ci_core::agent::Endpoint;
+use swe_ci_core::run::{HarnessConfig, RunConfig};
 use swe_ci_engine::{Engine, Error, run_configuration};
 use swe_ci_views::account::{AccountRole, Visibility};
 use swe_ci_views::submission::{Estimate, RunForm, Submission};
@@ -49,19 +51,38 @@ impl FromIterator<(String, String)> for SubmittedRun {
 }
 
 impl SubmittedRun {
-    fn config(&self) -> Result<RunConfig, FieldError> {
+    /// The configuration. Its endpoints speak what their harness speaks, so that
+    /// nobody has to know it.
+    async fn config(&self, engine: &Engine) -> Result<RunConfig, FieldError> {
         let config = self.form.config();
-        config.map_err(|problems| at_field("model")(Error::Rejected(problems)))
+        let mut config = config.map_err(|problems| at_field("model")(Error::Rejected(problems)))?;
+        let known = engine.harnesses().await.map_err(at_field("model"))?;
+        let speak = |harness: &HarnessConfig, endpoint: &mut Option<Endpoint>| {
+            let known = known.iter().find(|known| known.name == harness.name());
+            let protocol = known.and_then(|known| known.protocol);
+            if let (Some(endpoint), Some(protocol)) = (endpoint, protocol) {
+                endpoint.protocol = protocol;
+            }
+        };
+        speak(&config.harness, &mut config.endpoint);
+        if let Some(programmer) = &mut config.programmer {
+            speak(&programmer.harness, &mut programmer.endpoint);
+        }
+        Ok(config)
     }
 }
 
-/// Queues the run, estimates it, or fills the form from a text.
+/// Queues the run, estimates it, checks its fields, or fills the form from a text.
 pub(super) async fn submit(form: SubmittedForm) -> Result<Response, Problem> {
     let engine = form.engine;
     engine.require(AccountRole::Submitter)?;
     let (fields, page) = FormPage::read_with_files(form.app, form.request).await?;
     let run: SubmittedRun = fields.into_iter().collect();
     let page = page.of_form("run");
+    if run.action == "check" {
+        let problems = run.form.config().err().unwrap_or_default();
+        return Ok(Json(problems).into_response());
+    }
     if run.action == "read" {
         return Ok(read(page, &run.toml).await);
     }
@@ -82,13 +103,19 @@ pub(super) async fn submit(form: SubmittedForm) -> Result<Response, Problem> {
 }
 
 async fn preview(engine: &Engine, run: &SubmittedRun) -> Result<Estimate, FieldError> {
-    let config = run.config()?;
+    let mut config = run.config(engine).await?;
+    // A key typed beside it is stored with the run; the estimate needs none.
+    if !run.new_key.expose_secret().is_empty()
+        && let Some(endpoint) = &mut config.endpoint
+    {
+        endpoint.key = None;
+    }
     engine.preview(config).await.map_err(at_field("model"))
 }
 
 async fn queue(engine: &Engine, run: &SubmittedRun) -> Result<String, FieldError> {
     let visibility = Visibility::from_name(&run.visibility).unwrap_or(Visibility::Private);
-    let config = run.config()?;
+    let config = run.config(engine).await?;
     if !run.new_key.expose_secret().is_empty() {
         let name = run.form.text("endpoint.key");
         let set = engine.set_key(name, &run.new_key).await;

@@ -178,7 +178,29 @@ fn task_courses(
     })
 }
 
+/// What happened to tests that had passed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Loss {
+    /// Some were lost.
+    Regression,
+    /// The code no longer runs.
+    Collapse,
+}
+
 impl Course {
+    /// How it lost tests at an iteration, if it did. Code that no longer runs
+    /// passes no test.
+    pub fn loss_at(&self, iteration: u32) -> Option<Loss> {
+        let lost = self.regressions.contains(&iteration);
+        let index = iteration.checked_sub(1)? as usize;
+        let passes = self.passes.get(index)?;
+        lost.then_some(if *passes == 0 {
+            Loss::Collapse
+        } else {
+            Loss::Regression
+        })
+    }
+
     fn from_series(series: &Series) -> Self {
         Self {
             base: series.base(),

@@ -10,21 +10,17 @@ const SETTLED: Duration = Duration::from_millis(250);
 
 /// An action that waits until a control rests.
 #[derive(Clone, Copy)]
-pub(crate) struct Rest(StoredValue<Option<TimeoutHandle>>);
+pub struct Rest(StoredValue<Option<TimeoutHandle>>);
 
 impl Rest {
-    pub(crate) fn new() -> Self {
+    pub fn new() -> Self {
         let rest = Self(StoredValue::new(None));
         on_cleanup(move || rest.stop());
         rest
     }
 
-    pub(crate) fn is_awaited(self) -> bool {
-        self.0.with_value(Option::is_some)
-    }
-
     /// Acts later, unless the control moves again first.
-    pub(crate) fn then(self, act: impl FnOnce() + 'static) {
+    pub fn then(self, act: impl FnOnce() + 'static) {
         self.stop();
         let arrive = move || {
             self.0.set_value(None);
@@ -34,7 +30,7 @@ impl Rest {
             .set_value(set_timeout_with_handle(arrive, SETTLED).ok());
     }
 
-    pub(crate) fn stop(self) {
+    pub fn stop(self) {
         let waiting = self.0.try_update_value(Option::take).flatten();
         if let Some(handle) = waiting {
             handle.clear();

@@ -1,0 +1,101 @@
+//! The chart of EvoScore against γ. Its lines do not depend on the selected γ, so
+//! that only its marks move with it.
+
+use std::collections::HashMap;
+
+use leptos::prelude::*;
+use swe_ci_core::metrics::Gamma;
+use swe_ci_plots::{Figure, Mark};
+use swe_ci_views::figures::GammaPlane;
+use swe_ci_views::leaderboard::Row;
+
+use super::export::api_href;
+use crate::components::{Picture, Term};
+use crate::format;
+use crate::glossary::Word;
+use crate::query::Reading;
+
+/// The lines of the chart, and where its marks go.
+pub(super) type Lines = (Figure, GammaPlane);
+
+#[component]
+pub(super) fn GammaChart(
+    /// On wide and on narrow screens; the style sheet shows the one that fits.
+    lines: [Lines; 2],
+    rows: Vec<Row>,
+    /// The colour of each run, by its id.
+    colours: HashMap<String, usize>,
+    reading: Reading,
+    split: String,
+    /// How many runs have scores and no rank.
+    unranked: usize,
+) -> impl IntoView {
+    let download = api_href("plots/evoscore-gamma.svg", &split, &reading);
+    let gamma = reading.gamma;
+    let [wide, narrow] = lines
+        .map(|lines| view! { <Marked lines rows=rows.clone() colours=colours.clone() gamma/> });
+    view! {
+        <figure class="figure board-chart">
+            <figcaption>
+                <h2>"EvoScore against γ"</h2>
+                <p>
+                    <Term word=Word::Gamma/>" sets how much later iterations weigh; at 1 all weigh the same. A line that falls to the right means code that gets harder to change."
+                </p>
+                {not_drawn(unranked).map(|text| view! { <p>{text}</p> })}
+                <p class="figure-links"><a href=download download="">"Download as SVG"</a></p>
+            </figcaption>
+            <div class="only-wide">{wide}</div>
+            <div class="only-narrow">{narrow}</div>
+        </figure>
+    }
+}
+
+/// "2 runs without a rank are not drawn."
+fn not_drawn(unranked: usize) -> Option<String> {
+    match unranked {
+        0 => None,
+        1 => Some("1 run without a rank is not drawn.".to_owned()),
+        n => Some(format!("{n} runs without a rank are not drawn.")),
+    }
+}
+
+/// The lines with their marks, which `LiveGamma` moves.
+#[component]
+fn Marked(
+    lines: Lines,
+    rows: Vec<Row>,
+    colours: HashMap<String, usize>,
+    gamma: Gamma,
+) -> impl IntoView {
+    let (mut figure, plane) = lines;
+    let x = plane.x(gamma);
+    let y = |row: &Row| plane.y(row.evoscore).clamp(plane.top, plane.bottom);
+    let dot = |row: &Row| {
+        let place = format!("translate({x:.1} {:.1})", y(row));
+        let colour = colours.get(&row.run_id).copied();
+        view! { <circle class="gamma-dot" data-run=row.run_id.clone() data-series=colour r=if colour.is_some() { "5" } else { "3" } transform=place/> }
+    };
+    // Best last, over the others.
+    let dots = rows.iter().rev().map(dot).collect_view();
+    let mark = |row: &Row| Mark {
+        x: gamma.get(),
+        y: row.evoscore,
+        px: x,
+        py: y(row),
+        label: format!("{}: {}", row.model, format::score(row.evoscore)),
+        series: row.run_id.clone(),
+    };
+    figure.marks = rows.iter().map(mark).collect();
+    view! {
+        <div class="gamma-marks">
+            <Picture figure/>
+            <svg viewBox=format!("0 0 {} {}", plane.width, plane.height) aria-hidden="true" focusable="false">
+                <g class="gamma-cursor" transform=format!("translate({x:.1} 0)")>
+                    <line y1=plane.top y2=plane.bottom/>
+                    <text y=plane.top - 4.0 text-anchor="middle">{format!("γ {}", format::gamma(gamma))}</text>
+                </g>
+                {dots}
+            </svg>
+        </div>
+    }
+}

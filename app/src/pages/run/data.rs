@@ -1,0 +1,35 @@
+//! What the page of a run shows.
+
+use swe_ci_core::metrics::{Convention, Gamma};
+use swe_ci_views::finding::RunFinding;
+use swe_ci_views::leaderboard::Scores;
+use swe_ci_views::view::RunDetail;
+
+use crate::error::AppError;
+
+pub(super) struct PageData {
+    pub detail: RunDetail,
+    /// At γ = 1, in each convention that has any.
+    pub scores: Vec<Scores>,
+    /// By task, sample and iteration.
+    pub findings: Vec<RunFinding>,
+    /// The reproducibility card, as text.
+    pub card: String,
+}
+
+pub(super) async fn whole_run(id: String) -> Result<PageData, AppError> {
+    let engine = crate::error::engine()?;
+    let detail = engine.run(&id).await?;
+    let mut scores = Vec::new();
+    for convention in Convention::ALL {
+        scores.push(engine.scores(&id, Gamma::ONE, convention).await?);
+    }
+    scores.retain(|scores| scores.evoscore.is_some());
+    let card = engine.card(&id).await?.to_text();
+    Ok(PageData {
+        detail,
+        scores,
+        findings: engine.findings(&id).await?,
+        card,
+    })
+}

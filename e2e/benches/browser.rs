@@ -1,0 +1,115 @@
+//! Benchmark of pages in a real browser without a graphics processor: when they
+//! are painted and live, what they fetch for that, and how long frames take while
+//! γ moves over 14 and over 100 rows. It measures the site of a development build,
+//! and that of `make release` if there is one. It prints results and asserts
+//! nothing.
+#![allow(clippy::print_stdout, reason = "a benchmark reports on stdout")]
+
+#[path = "../tests/it/browser.rs"]
+#[allow(dead_code, reason = "shared with the tests")]
+mod browser;
+#[path = "../tests/it/product.rs"]
+#[allow(dead_code, reason = "shared with the tests")]
+mod product;
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::browser::{Browser, DESK};
+use crate::product::{Product, target};
+
+const WORLD: &str = concat!(
+    include_str!("../tests/it/world.sql"),
+    include_str!("../../server/benches/large.sql")
+);
+
+const PAGES: [(&str, &str); 8] = [
+    ("leaderboard, 14 rows", "/?split=field"),
+    ("leaderboard, 100 rows", "/?split=large"),
+    ("figures", "/figures?split=field"),
+    ("matrix", "/matrix?split=field"),
+    ("tasks, 100", "/tasks?split=large"),
+    (
+        "run, 24 tasks",
+        "/runs/00000000-0000-7000-a000-000000000003",
+    ),
+    (
+        "evolution",
+        "/runs/00000000-0000-7000-a000-000000000003/tasks/task-00-of-otter__parsing",
+    ),
+    ("about", "/about"),
+];
+
+/// First contentful paint and the moment controls work, in ms; the kilobytes and
+/// the number of the requests for code; the elements of the page.
+const LOAD: &str = "
+    const paint = performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? 0;
+    const code = performance.getEntriesByType('resource').filter(r => /\\.(js|wasm)$/.test(r.name));
+    return [paint, window.live, code.reduce((sum, r) => sum + r.encodedBodySize, 0) / 1000, code.length,
+            document.querySelectorAll('*').length]";
+
+/// Moves the slider once a frame, for 120 frames: median, 95th percentile and
+/// longest, in ms.
+const SLIDE: &str = "
+    const slider = document.querySelector('#gamma');
+    const times = [];
+    let last = performance.now();
+    await new Promise(done => requestAnimationFrame(function step(now) {
+        times.push(now - last);
+        last = now;
+        slider.value = (0.5 + 1.5 * ((times.length * 7) % 100) / 100).toFixed(2);
+        slider.dispatchEvent(new Event('input', { bubbles: true }));
+        times.length < 120 ? requestAnimationFrame(step) : done();
+    }));
+    const sorted = times.slice(5).sort((a, b) => a - b);
+    return [0.5, 0.95, 1].map(share => sorted[Math.floor((sorted.length - 1) * share)])";
+
+#[tokio::main]
+async fn main() {
+    let dist = Path::new(env!("CARGO_MANIFEST_DIR")).join("../dist/site");
+    let release = ("release", dist);
+    let development = ("development", target().join("site"));
+    for (build, site) in [development, release] {
+        if site.is_dir() {
+            measure(build, &site).await;
+        }
+    }
+}
+
+async fn measure(build: &str, site: &Path) {
+    let product = Product::showing_site(WORLD, site).await;
+    let browser = Browser::open(DESK).await;
+    println!("{build} build: first paint and live in ms, code in kB and requests, elements");
+    for (name, path) in PAGES {
+        // The first visit of all fetches; later ones would find the code cached.
+        browser.cdp("Network.clearBrowserCache", json!({})).await;
+        let moment = "new MutationObserver((_, o) => { if ('hydrated' in document.documentElement.dataset) \
+            { window.live = performance.now(); o.disconnect() } }).observe(document, { attributes: true, subtree: true })";
+        let script = json!({ "source": moment });
+        let added = browser
+            .cdp("Page.addScriptToEvaluateOnNewDocument", script)
+            .await;
+        browser.go(&format!("{}{path}", product.url)).await;
+        browser.hydrated().await;
+        let measured = numbers(&browser.eval(LOAD).await);
+        println!("  {name}: {measured}");
+        let added = json!({ "identifier": added["identifier"] });
+        browser
+            .cdp("Page.removeScriptToEvaluateOnNewDocument", added)
+            .await;
+    }
+    println!("{build} build: frames while γ moves, median, p95 and longest in ms");
+    for (name, path) in &PAGES[..2] {
+        browser.go(&format!("{}{path}", product.url)).await;
+        browser.hydrated().await;
+        println!("  {name}: {}", numbers(&browser.eval(SLIDE).await));
+    }
+    browser.close().await;
+}
+
+fn numbers(values: &Value) -> String {
+    let values = values.as_array().into_iter().flatten();
+    let values = values.map(|value| format!("{:.1}", value.as_f64().unwrap_or_default()));
+    values.collect::<Vec<_>>().join("  ")
+}
