@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use leptos::ev::Event;
+use leptos::html;
 use leptos::prelude::*;
 use serde::{Deserialize, Serialize};
 use swe_ci_core::metrics::{Gamma, SAME};
@@ -43,6 +44,7 @@ pub fn LiveGamma(
     /// N: how many iterations the words about γ are for.
     iterations: u32,
 ) -> impl IntoView {
+    let place = NodeRef::<html::Span>::new();
     Effect::new(move || {
         let board = Board {
             runs: runs.clone(),
@@ -52,7 +54,13 @@ pub fn LiveGamma(
         let board = StoredValue::new_local(board);
         let moving = StoredValue::new_local(None::<Moving>);
         let on_input = window_event_listener(leptos::ev::input, move |event| {
-            let Some(gamma) = chosen(&event) else { return };
+            // Another ranking may have come in its place.
+            let is_in_page = place
+                .get_untracked()
+                .is_some_and(|place| place.is_connected());
+            let Some(gamma) = chosen(&event).filter(|_| is_in_page) else {
+                return;
+            };
             board.with_value(|board| {
                 moving.update_value(|moving| {
                     // A page rendered anew has none of the marks of a movement.
@@ -66,6 +74,7 @@ pub fn LiveGamma(
         });
         on_cleanup(move || on_input.remove());
     });
+    view! { <span node_ref=place hidden=true></span> }
 }
 
 /// What does not change while γ moves.

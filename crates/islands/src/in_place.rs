@@ -22,6 +22,8 @@ enum Step {
 struct Views {
     /// Counts the requests, because only the last one's answer is shown.
     asked: StoredValue<u64>,
+    /// The query of the shown view.
+    shown: StoredValue<String>,
     /// Whether the shown view comes from typing.
     typed: StoredValue<bool>,
     rest: Rest,
@@ -42,6 +44,7 @@ pub fn InPlace() -> impl IntoView {
     Effect::new(move || {
         let views = Views {
             asked: StoredValue::new(0),
+            shown: StoredValue::new(query()),
             typed: StoredValue::new(false),
             rest: Rest::new(),
         };
@@ -124,7 +127,10 @@ impl Views {
     /// An earlier view: the address has changed already. A jump within the page
     /// is the browser's.
     fn gone_back(self) {
-        if let Ok(href) = window().location().href() {
+        let jump = self.shown.with_value(|shown| *shown == query());
+        if let Ok(href) = window().location().href()
+            && !jump
+        {
             self.show(href, Step::Same);
         }
     }
@@ -144,6 +150,7 @@ impl Views {
                 Ok(answer) if self.is_last(turn) => {
                     morph::show(&answer.text, field);
                     remember(&shortest().unwrap_or_else(|| href.clone()), step);
+                    self.shown.set_value(query());
                     go_to_fragment(&href);
                 }
                 Ok(_) => {}
@@ -218,6 +225,11 @@ fn with_query(action: &str, fields: &web_sys::UrlSearchParams) -> String {
         true => action.to_owned(),
         false => format!("{action}?{query}"),
     }
+}
+
+/// That of the address.
+fn query() -> String {
+    window().location().search().unwrap_or_default()
 }
 
 /// The address of a view without defaults, if the page says it.

@@ -204,6 +204,21 @@ mod tests {
     }
 
     #[test]
+    fn a_collapse_is_no_regression() {
+        let figure = draw(vec![vec![course(&[9, 0], &[1, 2])], vec![]]);
+        let labels: Vec<&str> = figure
+            .marks
+            .iter()
+            .map(|mark| mark.label.as_str())
+            .collect();
+        assert!(
+            labels[1].ends_with("9 of 20 pass, regression"),
+            "{labels:?}"
+        );
+        assert!(labels[2].ends_with("0 of 20 pass, collapsed"), "{labels:?}");
+    }
+
+    #[test]
     fn nothing_done_is_drawn_too() {
         assert_eq!(draw(vec![vec![course(&[], &[])], vec![]]).marks.len(), 1);
     }

@@ -14,6 +14,7 @@ pub mod curation;
 pub mod dataset;
 pub mod disk;
 pub mod event;
+pub mod failures;
 pub mod figures;
 pub mod finding;
 pub mod format;

@@ -153,12 +153,11 @@ async fn keys_are_stored_by_the_api() {
         .problem(401, "unauthenticated");
 }
 
-const FIELDS: [(&str, &str); 8] = [
+const FIELDS: [(&str, &str); 7] = [
     ("deed", "submit"),
     ("model", "Juniper <b>"),
     ("harness.name", "builtin"),
     ("endpoint.url", "https://api.example.org/v1"),
-    ("endpoint.protocol", "chat"),
     ("endpoint.model", "juniper-1"),
     ("split", "demo"),
     ("visibility", "public"),
@@ -242,6 +241,56 @@ async fn a_preview_queues_nothing() {
     );
     assert!(html.contains("value=\"juniper-1\""), "{html}");
     assert_eq!(app.get("/api/v1/runs").await.json(), before);
+}
+
+/// A key typed beside its name is stored with the run, and a preview needs none.
+#[tokio::test]
+async fn a_preview_knows_the_key_typed_beside_it() {
+    let app = TestApp::seeded().await;
+    account(&app, "ada", AccountRole::Submitter).await;
+    let mut ada = Browser::signed_in(&app, "ada").await;
+    let mut fields = FIELDS.to_vec();
+    fields[0] = ("deed", "preview");
+    fields.push(("endpoint.key", "mine"));
+    let refused = ada.send("/runs/new", &fields).await;
+    assert_eq!(refused.status, 400);
+    assert!(refused.text().contains("you have no key `mine`"));
+    fields.push(("new-key", "sk-marked"));
+    let page = ada.send("/runs/new", &fields).await;
+    assert_eq!(page.status, 200, "{}", page.text());
+    assert!(!page.text().contains("sk-marked"));
+    assert!(ada.get("/keys").await.text().contains("You have none."));
+}
+
+/// While somebody fills in the form, the server says what is wrong so far.
+#[tokio::test]
+async fn the_fields_are_checked_one_by_one() {
+    let app = TestApp::seeded().await;
+    account(&app, "ada", AccountRole::Submitter).await;
+    let mut ada = Browser::signed_in(&app, "ada").await;
+    let mut fields = FIELDS.to_vec();
+    fields[0] = ("deed", "check");
+    let answer = ada.send("/runs/new", &fields).await;
+    assert_eq!(answer.status, 200);
+    assert_eq!(answer.json(), serde_json::json!([]));
+    fields.push(("samples", "many"));
+    let problems = ada.send("/runs/new", &fields).await.json();
+    assert_eq!(problems[0]["field"], "samples", "{problems}");
+}
+
+/// Nobody has to know what a harness speaks.
+#[tokio::test]
+async fn the_harness_sets_the_protocol() {
+    let app = TestApp::seeded().await;
+    account(&app, "ada", AccountRole::Submitter).await;
+    let mut ada = Browser::signed_in(&app, "ada").await;
+    let mut fields = FIELDS.to_vec();
+    fields[2] = ("harness.name", "claude-code");
+    let answer = ada.send("/runs/new", &fields).await;
+    assert_eq!(answer.status, 303, "{}", answer.text());
+    let path = answer.header("location").to_owned();
+    let run = app.get(&format!("/api/v1{path}")).await.json();
+    assert_eq!(run["config"]["endpoint"]["protocol"], "messages");
 }
 
 #[tokio::test]

@@ -125,25 +125,25 @@ fn Inspected(
     view! {
         <p class="tags"><Tag text=format!("{sign} {word}") tone/></p>
         <Facts iteration=iteration.view suite imported/>
-        <h3>"Requirements"</h3>
-        <Requirements
-            requirements=iteration.requirements
-            gained=iteration.gained_tests.clone()
-            lost=iteration.lost_tests.clone()
-            href=test
-            imported
-        />
-        <h3>"Changes"</h3>
-        <ChangedCode code=inspection.code evolution_id=evolution_id.clone() iteration=number layout/>
         <h3>"Results"</h3>
         <ChangedTests
-            gained=iteration.gained_tests
-            lost=iteration.lost_tests
+            gained=iteration.gained_tests.clone()
+            lost=iteration.lost_tests.clone()
             changed=inspection.changed
             counts_only=suite.counts_only
             href=test
         />
         <Downloads files=inspection.files evolution_id=evolution_id.clone() iteration=number/>
+        <h3>"Changes"</h3>
+        <ChangedCode code=inspection.code evolution_id=evolution_id.clone() iteration=number layout/>
+        <h3>"Requirements"</h3>
+        <Requirements
+            requirements=iteration.requirements
+            gained=iteration.gained_tests
+            lost=iteration.lost_tests
+            href=test
+            imported
+        />
         <h3>"Usage"</h3>
         <Steps steps=iteration.steps run_id evolution_id=evolution_id.clone() imported/>
         <Logs logs=inspection.logs evolution_id iteration=number imported/>

@@ -133,25 +133,11 @@ fn IterationView(
             <p class="tags"><Tag text=format!("{sign} {word}") tone/></p>
         </PageTop>
         <Facts iteration=iteration.view suite=evolution.suite imported/>
-        <section aria-labelledby="requirements-title">
-            <h2 id="requirements-title">"Requirements"</h2>
-            <Requirements
-                requirements=iteration.requirements
-                gained=iteration.gained_tests.clone()
-                lost=iteration.lost_tests.clone()
-                href=test
-                imported
-            />
-        </section>
-        <section aria-labelledby="code-title">
-            <h2 id="code-title">"Code"</h2>
-            <ChangedCode code=inspection.code evolution_id=evolution_id.clone() iteration=number layout/>
-        </section>
         <section aria-labelledby="tests-title">
             <h2 id="tests-title">"Tests"</h2>
             <ChangedTests
-                gained=iteration.gained_tests
-                lost=iteration.lost_tests
+                gained=iteration.gained_tests.clone()
+                lost=iteration.lost_tests.clone()
                 changed=inspection.changed
                 counts_only=evolution.suite.counts_only
                 href=test
@@ -162,6 +148,20 @@ fn IterationView(
                 <a href=json>"This iteration as JSON"</a>
             </p>
             <Downloads files=inspection.files evolution_id=evolution_id.clone() iteration=number/>
+        </section>
+        <section aria-labelledby="code-title">
+            <h2 id="code-title">"Code"</h2>
+            <ChangedCode code=inspection.code evolution_id=evolution_id.clone() iteration=number layout/>
+        </section>
+        <section aria-labelledby="requirements-title">
+            <h2 id="requirements-title">"Requirements"</h2>
+            <Requirements
+                requirements=iteration.requirements
+                gained=iteration.gained_tests
+                lost=iteration.lost_tests
+                href=test
+                imported
+            />
         </section>
         <section aria-labelledby="steps-title">
             <h2 id="steps-title">"Steps"</h2>

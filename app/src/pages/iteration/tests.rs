@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use leptos::either::Either;
 use leptos::prelude::*;
 use swe_ci_core::text::visible;
+use swe_ci_views::failures::{Failures, by_error};
 use swe_ci_views::inspection::{ChangedTest, Ended};
 
 use crate::format;
@@ -13,6 +14,8 @@ use crate::format;
 const MOST: usize = 500;
 /// Lists up to this length start unfolded.
 const FEW: usize = 30;
+/// The same for the tests of one error.
+const FEW_OF_AN_ERROR: usize = 5;
 
 type Known = StoredValue<HashMap<String, ChangedTest>>;
 
@@ -29,11 +32,59 @@ pub(in crate::pages) fn ChangedTests(
             <p class="quiet">"The results say how many tests passed, but not which."</p>
         });
     }
+    let failures = by_error(&lost, &changed);
     let known = changed.into_iter().map(|test| (test.node_id.clone(), test));
     let known = StoredValue::new(known.collect());
     Either::Right(view! {
+        <LostTests failures count=lost.len() href/>
         <Tests title="Gained" tests=gained known href/>
-        <Tests title="Lost" tests=lost known href/>
+    })
+}
+
+/// The lost tests by their errors, each with the first message.
+#[component]
+fn LostTests(
+    failures: Vec<Failures>,
+    count: usize,
+    href: Callback<String, String>,
+) -> impl IntoView {
+    if failures.is_empty() {
+        return Either::Left(view! { <p class="tests">"Lost: none"</p> });
+    }
+    let item = move |test: String| {
+        let href = href.run(test.clone());
+        view! { <li><a href=href><code>{test}</code></a></li> }
+    };
+    let group = move |Failures {
+                          error,
+                          tests,
+                          example,
+                      }: Failures| {
+        let number = format::count(tests.len(), "test");
+        let cut = (tests.len() > MOST).then(|| {
+            view! { <p class="quiet">{format!("The first {MOST}; the JSON has all.")}</p> }
+        });
+        let few = tests.len() <= FEW_OF_AN_ERROR;
+        let items = tests.into_iter().take(MOST).map(item).collect_view();
+        let message = example.map(|ended| view! { <Message title="The first of them" ended/> });
+        view! {
+            <li class="failures">
+                <p><strong>{number}</strong>": "<code>{visible(&error).into_owned()}</code></p>
+                {message}
+                <details open=few>
+                    <summary>"Which"</summary>
+                    <ul class="test-list">{items}</ul>
+                    {cut}
+                </details>
+            </li>
+        }
+    };
+    let groups = failures.into_iter().map(group).collect_view();
+    Either::Right(view! {
+        <details class="tests" open=true>
+            <summary>{format!("Lost: {}", format::count(count, "test"))}</summary>
+            <ul class="failure-groups">{groups}</ul>
+        </details>
     })
 }
 
