@@ -49,8 +49,8 @@ cheats: ## Attack grading in real containers, and print what came of each attack
 	@scripts/setup.sh build docker image
 	@cargo test $(NATIVE) --test it cheats:: -- --nocapture
 
-bench: ## Measure overhead, re-ranking, pages, recordings, preparation, spans of histories, code style
-	@scripts/setup.sh build docker image python
+bench: ## Measure overhead, re-ranking, pages (also in a browser), recordings, preparation, spans of histories, code style
+	@scripts/setup.sh build docker image python browser
 	@$(MAKE) --no-print-directory build
 	@cargo bench --profile dev $(NATIVE) --bench '*'
 
