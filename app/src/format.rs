@@ -132,7 +132,7 @@ pub(crate) fn short(digest: &str) -> String {
 
 /// Escapes a text for HTML that is written as text, between tags and in
 /// attributes. Tables of thousands of cells are: as parts of a view, each cell
-/// would be built and then hydrated one by one.
+/// would be built one by one.
 pub(crate) fn escape(text: &str) -> String {
     html_escape::encode_quoted_attribute(text).into_owned()
 }

@@ -131,8 +131,8 @@ pub struct FormAnswer {
 pub struct Form {
     pub name: &'static str,
     answer: StoredValue<FormAnswer>,
-    /// What a form contains at first that is checked in the browser while
-    /// somebody fills it in; none when only the server checks it.
+    /// The first content of a form whose fields are checked while somebody fills
+    /// it in; none for a form that is checked when it is sent.
     checked: Option<StoredValue<RunForm>>,
 }
 

@@ -188,7 +188,8 @@ fn EndpointFields(form: Form, names: EndpointNames) -> impl IntoView {
     }
 }
 
-/// What most runs leave as it is; open when something in it is to be corrected.
+/// The settings that most runs leave alone. They are open when one of them has to
+/// be corrected.
 #[component]
 fn Advanced(form: Form, harnesses: Vec<(String, String)>, forgets: bool) -> impl IntoView {
     const PARTS: [&str; 6] = [

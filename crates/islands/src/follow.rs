@@ -32,8 +32,8 @@ enum Link {
     Lost,
 }
 
-/// What this needs of a [`RunEvent`](swe_ci_views::event::RunEvent): the rest is
-/// in the page.
+/// The part of a [`RunEvent`](swe_ci_views::event::RunEvent) that an island needs:
+/// the page has the rest.
 #[derive(Debug, Deserialize)]
 struct Happened {
     event: String,

@@ -1,4 +1,4 @@
-//! What a form would send.
+//! The fields that a form would send.
 
 use wasm_bindgen::JsCast;
 use web_sys::{Element, FormData, HtmlFormElement, UrlSearchParams};

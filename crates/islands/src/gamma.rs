@@ -77,7 +77,7 @@ pub fn LiveGamma(
     view! { <span node_ref=place hidden=true></span> }
 }
 
-/// What does not change while γ moves.
+/// The data of a movement, which γ does not change.
 struct Board {
     runs: Vec<MovingRun>,
     planes: [GammaPlane; 2],

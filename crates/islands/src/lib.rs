@@ -1,4 +1,4 @@
-//! What runs in the browser: the live places of pages, called *islands*.
+//! The program of the browser: the live places of pages, called *islands*.
 //!
 //! The server renders every page whole; without scripts it works by links and
 //! forms. An island is rendered with its page and then made live in the browser.

@@ -1,5 +1,5 @@
-//! Charts as SVG, drawn with plotters: pure functions of their data, the same
-//! on the server, in the browser and for download.
+//! Charts as SVG, drawn with plotters: pure functions of their data, the same on
+//! pages and for download.
 //!
 //! A [`Figure`] carries [`Mark`]s beside its picture: the position and label of
 //! each datum, so that a page can lay focus and hover targets over it.

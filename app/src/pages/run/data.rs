@@ -1,4 +1,4 @@
-//! What the page of a run shows.
+//! The data of the page of a run.
 
 use swe_ci_core::metrics::{Convention, Gamma};
 use swe_ci_views::finding::RunFinding;

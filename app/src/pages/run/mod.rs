@@ -50,6 +50,7 @@ pub fn RunPage() -> impl IntoView {
 
 /// With more evolutions than this, they are a table.
 const FEW: usize = 6;
+
 #[component]
 fn RunView(
     whole: PageData,

@@ -3,7 +3,7 @@
 //!
 //! Tasks of one repository resemble each other, so the bootstrap resamples
 //! repositories (a cluster bootstrap). The results follow from a seed and are
-//! identical on the server and in the browser: the generator is PCG-32, whose
+//! identical on every machine: the generator is PCG-32, whose
 //! output is fixed, and sums use one order.
 
 mod paired;
