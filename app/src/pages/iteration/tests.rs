@@ -36,7 +36,7 @@ pub(in crate::pages) fn ChangedTests(
     let known = changed.into_iter().map(|test| (test.node_id.clone(), test));
     let known = StoredValue::new(known.collect());
     Either::Right(view! {
-        <LostTests failures count=lost.len() href/>
+        <LostTests failures count=lost.len() known href/>
         <Tests title="Gained" tests=gained known href/>
     })
 }
@@ -46,14 +46,20 @@ pub(in crate::pages) fn ChangedTests(
 fn LostTests(
     failures: Vec<Failures>,
     count: usize,
+    known: Known,
     href: Callback<String, String>,
 ) -> impl IntoView {
     if failures.is_empty() {
         return Either::Left(view! { <p class="tests">"Lost: none"</p> });
     }
-    let item = move |test: String| {
+    let item = move |test: String, is_shown: bool| {
+        let details = known.with_value(|known| known.get(&test).cloned());
+        let details = details.map(|test| match is_shown {
+            true => view! { " "<span class="quiet">{outcomes(&test)}</span> }.into_any(),
+            false => view! { <TestDetails test/> }.into_any(),
+        });
         let href = href.run(test.clone());
-        view! { <li><a href=href><code>{test}</code></a></li> }
+        view! { <li><a href=href><code>{test}</code></a>{details}</li> }
     };
     let group = move |Failures {
                           error,
@@ -65,7 +71,11 @@ fn LostTests(
             view! { <p class="quiet">{format!("The first {MOST}; the JSON has all.")}</p> }
         });
         let few = tests.len() <= FEW_OF_AN_ERROR;
-        let items = tests.into_iter().take(MOST).map(item).collect_view();
+        // The first one's message stands above the list already.
+        let items = tests.into_iter().take(MOST).enumerate();
+        let items = items
+            .map(|(place, test)| item(test, place == 0))
+            .collect_view();
         let message = example.map(|ended| view! { <Message title="The first of them" ended/> });
         view! {
             <li class="failures">
@@ -119,11 +129,15 @@ fn Tests(
     })
 }
 
+fn outcomes(ChangedTest { before, after, .. }: &ChangedTest) -> String {
+    format!("{} → {}", before.outcome.name(), after.outcome.name())
+}
+
 /// How a test ended before and after, and pytest's message, folded.
 #[component]
 fn TestDetails(test: ChangedTest) -> impl IntoView {
+    let outcomes = outcomes(&test);
     let ChangedTest { before, after, .. } = test;
-    let outcomes = format!("{} → {}", before.outcome.name(), after.outcome.name());
     if before.message.is_empty() && after.message.is_empty() {
         return Either::Left(view! { " "<span class="quiet">{outcomes}</span> });
     }
