@@ -46,6 +46,7 @@ pub(crate) fn reading_of(query: &ParamsMap) -> Reading {
         convention: parsed(query, "convention").unwrap_or_default(),
         published: query.get_str("published") != Some(OFF),
         view: view(query),
+        from: parsed(query, "from").unwrap_or_default(),
     }
 }
 
@@ -119,6 +120,8 @@ pub(crate) struct Reading {
     pub published: bool,
     /// Which rows, in which order, with which columns.
     pub view: View,
+    /// How many of them come before the first one on the page.
+    pub from: usize,
 }
 
 /// The value of `seen=` that counts only tasks no model can have seen.
@@ -128,7 +131,8 @@ pub(crate) const EXCLUDE: &str = "exclude";
 pub(crate) const OFF: &str = "off";
 
 impl Reading {
-    /// `?split=demo&gamma=1.20&convention=reference`, without defaults.
+    /// `?split=demo&gamma=1.20&convention=reference`, without defaults and
+    /// `from`: another view begins with its first row.
     pub(crate) fn to_query(&self) -> String {
         let mut query = Query::default();
         query.add("split", self.split.as_deref());
@@ -142,9 +146,16 @@ impl Reading {
         query.0
     }
 
-    /// The address of the leaderboard with this query.
+    /// The address of the leaderboard with this query, from its first row on.
     pub(crate) fn href(&self) -> String {
         format!("/{}", self.to_query())
+    }
+
+    /// The same from a later row on.
+    pub(crate) fn href_from(&self, from: usize) -> String {
+        let mut query = Query(self.to_query());
+        query.add("from", (from > 0).then(|| from.to_string()));
+        query.at("/")
     }
 }
 

@@ -19,10 +19,11 @@ use serde_json::{Value, json};
 use crate::browser::{Browser, DESK};
 use crate::product::{Product, target};
 
-const WORLD: &str = concat!(
-    include_str!("../tests/it/world.sql"),
-    include_str!("../../server/benches/large.sql")
-);
+/// The world of the tests, and a split with a hundred runs.
+fn world() -> String {
+    let large = include_str!("../../server/benches/large.sql").replace("RUNS", "100");
+    format!("{}{large}", include_str!("../tests/it/world.sql"))
+}
 
 const PAGES: [(&str, &str); 8] = [
     ("leaderboard, 14 rows", "/?split=field"),
@@ -78,7 +79,7 @@ async fn main() {
 }
 
 async fn measure(build: &str, site: &Path) {
-    let product = Product::showing_site(WORLD, site).await;
+    let product = Product::showing_site(&world(), site).await;
     let browser = Browser::open(DESK).await;
     println!("{build} build: first paint and live in ms, code in kB and requests, elements");
     for (name, path) in PAGES {

@@ -12,13 +12,15 @@ use std::sync::Arc;
 use quick_cache::sync::Cache;
 use swe_ci_base::error::Result;
 use swe_ci_core::metrics::Convention;
-use swe_ci_views::leaderboard::{Entry, LeaderboardData, Row, Unseen};
+use swe_ci_core::usage::Usage;
+use swe_ci_views::leaderboard::{LeaderboardData, Ranking, ScoredTask, Unseen};
 
-/// Splits in view at the same time, and finished runs of them.
-const SPLITS: usize = 16;
-const ENTRIES: usize = 4_096;
+/// Splits in view at the same time.
+const SPLITS: usize = 8;
+/// Runs whose counts are in memory.
+const RUNS: usize = 4_096;
 /// Rankings under different γ and conventions.
-const RANKINGS: usize = 256;
+const RANKINGS: usize = 64;
 
 /// Every entry's key holds the change counter of the store, or something that
 /// changes with the content; so entries are never invalidated, only evicted.
@@ -26,28 +28,56 @@ const RANKINGS: usize = 256;
 pub struct LeaderboardCache {
     pub leaderboards: Shared<(String, i64), LeaderboardData, SPLITS>,
     pub unseen: Shared<(String, i64), Unseen, SPLITS>,
-    pub entries: Shared<OverRun, Option<Entry>, ENTRIES>,
-    pub rankings: Shared<Ranking, Vec<Row>, RANKINGS>,
+    pub runs: CountedRuns,
+    pub rankings: Shared<RankingKey, Ranking, RANKINGS>,
 }
 
-/// A finished run: only another import of it, a rescore, or a style measurement
-/// changes it, and each of them changes this key.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct OverRun {
-    pub run_id: String,
-    pub finished_at: Option<String>,
-    /// Configuration as JSON.
-    pub config: String,
-    pub metric_version: u32,
-    /// Evolutions whose style was measured.
-    pub measured: i64,
-    /// Digest of the imported files.
-    pub digest: Option<String>,
+/// The counted results of a run with the facts about its tasks.
+#[derive(Debug)]
+pub struct CountedRun {
+    pub usage: Option<Usage>,
+    pub micro_usd: Option<u64>,
+    pub findings: u32,
+    pub tasks_total: u32,
+    pub tasks_blocked: u32,
+    /// Shared by all leaderboards that show them.
+    pub tasks: Arc<Vec<ScoredTask>>,
+}
+
+/// What the counts of a run follow from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Inputs {
+    /// Of the run's results.
+    pub revision: String,
+    /// Digest of the facts about the tasks of its split.
+    pub origins: u64,
+}
+
+/// The last counts of each run.
+#[derive(Debug)]
+pub struct CountedRuns(Cache<String, (Inputs, Arc<CountedRun>)>);
+
+impl Default for CountedRuns {
+    fn default() -> Self {
+        Self(Cache::new(RUNS))
+    }
+}
+
+impl CountedRuns {
+    /// The counts of a run, if they follow from these inputs.
+    pub fn get(&self, run_id: &str, inputs: &Inputs) -> Option<Arc<CountedRun>> {
+        let (of, counted) = self.0.get(run_id)?;
+        (of == *inputs).then_some(counted)
+    }
+
+    pub fn insert(&self, run_id: String, inputs: Inputs, counted: Arc<CountedRun>) {
+        self.0.insert(run_id, (inputs, counted));
+    }
 }
 
 /// A ranking of one state of the data.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Ranking {
+pub struct RankingKey {
     pub split: String,
     pub changes: i64,
     /// The bits of γ.

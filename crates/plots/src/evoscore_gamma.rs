@@ -43,6 +43,13 @@ impl Curves {
         self
     }
 
+    /// Without the lines of other runs.
+    #[must_use]
+    pub fn only(mut self, is_drawn: impl Fn(&str) -> bool) -> Self {
+        self.0.retain(|curve| is_drawn(&curve.run_id));
+        self
+    }
+
     pub fn of(sheet: &LeaderboardData, convention: Convention) -> Self {
         let series = series(&sheet.entries);
         let curves = sheet

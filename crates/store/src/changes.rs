@@ -3,8 +3,8 @@
 use sqlx::{Any, Transaction};
 use swe_ci_base::error::Result;
 
-use super::Store;
 use super::sql::{Tx, only, query};
+use super::{Store, new_id};
 
 /// Counts a change and commits it. The change is counted last, to hold the lock
 /// on its row as briefly as possible.
@@ -17,6 +17,14 @@ pub(super) async fn commit_change(mut tx: Transaction<'_, Any>) -> Result<()> {
 /// Counts a change. Call it last in a transaction.
 pub(super) async fn count_up(tx: &mut Tx) -> Result<()> {
     query("UPDATE changes SET n = n + 1").run(tx).await
+}
+
+/// Gives the results of a run a new revision: its counts are stale now.
+pub(super) async fn results_changed(tx: &mut Tx, run_id: &str) -> Result<()> {
+    query("UPDATE runs SET revision = $2 WHERE id = $1")
+        .with((run_id, new_id()))
+        .run(tx)
+        .await
 }
 
 impl Store {

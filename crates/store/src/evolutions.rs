@@ -5,7 +5,7 @@ use swe_ci_core::metrics::Verdict;
 use swe_ci_core::step::{Cursor, Ending};
 use swe_ci_views::notification::{Cause, Occasion};
 
-use super::changes::count_up;
+use super::changes::{count_up, results_changed};
 use super::outbox::notify_owner;
 use super::rows::columns::Columns;
 use super::rows::evolutions::{
@@ -81,6 +81,7 @@ impl Store {
             }
         }
         if record.iteration.is_some() || ending.is_some() {
+            results_changed(&mut tx, &claim.run_id).await?;
             count_up(&mut tx).await?;
         }
         tx.commit().await?;

@@ -8,7 +8,7 @@ use swe_ci_core::step::Ending;
 use swe_ci_core::task::TaskId;
 use swe_ci_views::view::Provenance;
 
-use super::changes::commit_change;
+use super::changes::{commit_change, results_changed};
 use super::evolutions::{insert_iteration, insert_step};
 use super::rows::columns::Columns;
 use super::rows::evolutions::{IterationRow, StepRow};
@@ -73,6 +73,7 @@ impl Store {
         for evolution in &run.evolutions {
             put_evolution(&mut tx, &id, evolution).await?;
         }
+        results_changed(&mut tx, &id).await?;
         commit_change(tx).await?;
         Ok((id, put))
     }

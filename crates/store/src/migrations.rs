@@ -17,7 +17,7 @@ macro_rules! files {
     };
 }
 
-const FILES: [(&str, &str, &str); 19] = files![
+const FILES: [(&str, &str, &str); 20] = files![
     "0001" "init",
     "0002" "results",
     "0003" "keys_and_prices",
@@ -37,6 +37,7 @@ const FILES: [(&str, &str, &str); 19] = files![
     "0017" "pinned_tasks",
     "0018" "finding_reviews",
     "0019" "test_command",
+    "0020" "run_counts",
 ];
 
 /// Brings a database from any earlier schema to the present one.

@@ -5,7 +5,7 @@ use swe_ci_core::metrics::Verdict;
 use swe_ci_core::outcomes::Outcomes;
 use swe_ci_views::view::Provenance;
 
-use super::changes::commit_change;
+use super::changes::{commit_change, results_changed};
 use super::sql::{only, query};
 use super::{Store, to_json};
 
@@ -50,6 +50,7 @@ impl Store {
             .run(&mut *tx)
             .await?;
         }
+        results_changed(&mut tx, run_id).await?;
         commit_change(tx).await
     }
 }

@@ -194,16 +194,6 @@ impl Store {
         commit_change(tx).await
     }
 
-    /// The public runs of a split, oldest first.
-    pub async fn runs_of_split(&self, split: &str) -> Result<Vec<RunSummary>> {
-        composed(format!(
-            "{SUMMARY} WHERE r.split = $1 AND r.visibility = 'public' ORDER BY r.id"
-        ))
-        .with(split)
-        .all(&self.pool, read_run_summary)
-        .await
-    }
-
     /// All public runs, newest first.
     pub async fn list_runs(&self) -> Result<Vec<RunListing>> {
         query(

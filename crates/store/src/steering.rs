@@ -9,7 +9,7 @@ use swe_ci_views::account::Actor;
 use swe_ci_views::steering::Steering;
 
 use super::audit::note;
-use super::changes::commit_change;
+use super::changes::{commit_change, results_changed};
 use super::rows::columns::from_row;
 use super::rows::runs::read_run_state;
 use super::run_end::on_run_end;
@@ -96,6 +96,7 @@ impl Store {
         .await?;
         note(&mut tx, by, "run.cancel", run_id, "").await?;
         on_run_end(&mut tx, run_id).await?;
+        results_changed(&mut tx, run_id).await?;
         commit_change(tx).await?;
         Ok(true)
     }
@@ -133,6 +134,7 @@ impl Store {
         .await?;
         let detail = format!("{} evolutions", ids.len());
         note(&mut tx, by, "run.retry", run_id, &detail).await?;
+        results_changed(&mut tx, run_id).await?;
         commit_change(tx).await?;
         Ok(ids)
     }

@@ -5,7 +5,7 @@ use swe_ci_base::clock::now_ms;
 use swe_ci_base::error::Result;
 use swe_ci_views::style::{CodeStyle, EvolutionStyle, StyleTools};
 
-use super::changes::commit_change;
+use super::changes::{commit_change, results_changed};
 use super::rows::columns::{Columns, from_row};
 use super::sql::{composed, only, query};
 use super::{Store, to_json};
@@ -103,6 +103,11 @@ impl Store {
         .with((evolution, method, style, reason))
         .run(&mut *tx)
         .await?;
+        let run: String = query("SELECT run_id FROM evolutions WHERE id = $1")
+            .with(evolution)
+            .one(&mut *tx, only)
+            .await?;
+        results_changed(&mut tx, &run).await?;
         commit_change(tx).await
     }
 

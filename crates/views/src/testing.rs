@@ -1,6 +1,8 @@
 //! Small runs for the tests of this crate and the crates above, built from
 //! normalized changes only.
 
+use std::sync::Arc;
+
 use swe_ci_core::metrics::{Convention, Series, Verdict};
 use swe_ci_core::run::Progress;
 use swe_ci_core::task::{SuiteCounts, TaskId};
@@ -51,7 +53,7 @@ pub fn beside(mi: [f64; 2], pylint: [f64; 2], lines: [u32; 2]) -> Beside {
 /// The run with a style for each evolution; `style` gets the indices of the
 /// task and of the sample, from 0.
 pub fn styled(mut run: Entry, style: impl Fn(usize, usize) -> Option<Beside>) -> Entry {
-    for (task_index, task) in run.tasks.iter_mut().enumerate() {
+    for (task_index, task) in run.tasks_mut().iter_mut().enumerate() {
         for (sample_index, sample) in task.samples.iter_mut().enumerate() {
             sample.style = style(task_index, sample_index);
         }
@@ -69,7 +71,7 @@ pub fn run(model: &str, max_iterations: u32, tasks: Vec<ScoredTask>) -> Entry {
         progress: Progress::Finished,
         metric_version: 1,
         tasks_total: count(tasks.len()),
-        tasks,
+        tasks: Arc::new(tasks),
         ..Entry::none(max_iterations)
     }
 }

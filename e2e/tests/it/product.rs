@@ -45,12 +45,12 @@ impl Product {
 
     /// Shows what these statements write, and executes nothing: no Docker is
     /// needed. Without any it has nothing to show.
-    pub async fn showing(sql: &'static str) -> Self {
+    pub async fn showing(sql: &str) -> Self {
         Self::showing_site(sql, &target().join("site")).await
     }
 
     /// The same with another build of the site.
-    pub async fn showing_site(sql: &'static str, site: &Path) -> Self {
+    pub async fn showing_site(sql: &str, site: &Path) -> Self {
         let mut product = Self {
             site: site.to_owned(),
             folder: tempfile::tempdir().unwrap(),
@@ -67,7 +67,8 @@ impl Product {
         let database = product.data().join("swe-ci.sqlite");
         let url = format!("sqlite:{}", database.display());
         let mut connection = sqlx::SqliteConnection::connect(&url).await.unwrap();
-        sqlx::raw_sql(sql).execute(&mut connection).await.unwrap();
+        let sql = sqlx::raw_sql(sqlx::AssertSqlSafe(sql.to_owned()));
+        sql.execute(&mut connection).await.unwrap();
         connection.close().await.unwrap();
         product.start().await;
         product

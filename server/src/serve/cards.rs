@@ -13,7 +13,7 @@ use swe_ci_core::metrics::{Convention, Gamma};
 use swe_ci_core::task::TaskId;
 use swe_ci_engine::{Engine, Error};
 use swe_ci_plots::card::Card;
-use swe_ci_views::figures::{Figure, Study};
+use swe_ci_views::figures::{Figure, MOST_RUNS, Study};
 use swe_ci_views::leaderboard::{LeaderboardData, Row, Standing};
 use swe_ci_views::view::RunSummary;
 
@@ -100,10 +100,10 @@ async fn run(engine: ActorEngine, Path(file): Path<String>) -> Answer {
 /// The run's rank at γ = 1; in the paper's convention if it has a score there.
 async fn standing(engine: &Engine, run: &RunSummary) -> Result<Option<Standing>, Problem> {
     for convention in Convention::ALL {
-        let rows = engine.ranking(&run.config.split, Gamma::ONE, convention);
-        let rows = rows.await?;
-        let of = u32::try_from(rows.len()).unwrap_or(u32::MAX);
-        if let Some(row) = rows.into_iter().find(|row| row.run_id == run.run_id) {
+        let ranking = engine.ranking(&run.config.split, Gamma::ONE, convention, false);
+        let ranking = ranking.await?;
+        let of = u32::try_from(ranking.rows().len()).unwrap_or(u32::MAX);
+        if let Some(row) = ranking.row_of(&run.run_id) {
             let standing = Standing {
                 convention,
                 of,
@@ -172,8 +172,8 @@ impl Ranked {
         };
         let (sheet, rows) = match &split {
             Some(split) => {
-                let rows = engine.ranking(split, gamma, convention).await?;
-                (engine.sheet(split).await?, rows)
+                let ranking = engine.ranking(split, gamma, convention, false).await?;
+                (ranking.data().clone(), ranking.best(MOST_RUNS))
             }
             None => (Arc::default(), Vec::new()),
         };

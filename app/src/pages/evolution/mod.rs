@@ -25,8 +25,8 @@ use self::scores::ScoresOfEvolution;
 use self::symbols::Legend;
 use self::tests::Tests;
 use crate::components::{
-    Choice, Choices, InPlace, Iterations, PageTop, Picture, Tag, Term, Time, crumb, fact, fetched,
-    loaded,
+    Choice, Choices, InPlace, Iterations, PageTop, Part, PartLinks, Picture, Tag, Term, Time,
+    crumb, fact, fetched, loaded,
 };
 use crate::glossary::Word;
 use crate::pages::iteration::{Logs, Steps};
@@ -266,41 +266,24 @@ fn Map(detail: EvolutionDetail, query: EvolutionQuery) -> impl IntoView {
             &query.text,
         )
     });
-    let from = query.from.min(chosen.len().saturating_sub(1) / page * page);
-    let part: Vec<usize> = chosen.iter().skip(from).take(page).copied().collect();
+    let part = Part::new(query.from, page, chosen.len());
+    let shown = chosen[part.range()].to_vec();
     let number = |n: usize| format::thousands(n as u64);
     let status = match chosen.len() {
         0 => "No test matches.".to_owned(),
         n if n == all => format!("All {} tests.", number(all)),
         n => format!("{} of {} tests.", number(n), number(all)),
     };
-    let shown = (part.len() < chosen.len()).then(|| {
-        format!(
-            " Here: {} to {}.",
-            number(from + 1),
-            number(from + part.len())
-        )
-    });
-    let step = |start: Option<usize>, text: &'static str, rel: &'static str| {
-        start.map(|from| {
+    let here = {
+        let (address, query) = (address.clone(), query.clone());
+        move |from| {
             let query = EvolutionQuery {
                 from,
                 ..query.clone()
             };
-            let href = format!("{}#{TESTS}", address.href(&query));
-            view! { " "<a href=href rel=rel>{text}</a> }
-        })
+            format!("{}#{TESTS}", address.href(&query))
+        }
     };
-    let previous = step(
-        (from > 0).then(|| from.saturating_sub(page)),
-        "Previous tests",
-        "prev",
-    );
-    let next = step(
-        (from + page < chosen.len()).then_some(from + page),
-        "Next tests",
-        "next",
-    );
     let api = address.api();
     view! {
         <p class="quiet evolution-words">
@@ -308,11 +291,11 @@ fn Map(detail: EvolutionDetail, query: EvolutionQuery) -> impl IntoView {
         </p>
         <Filter tests query=query.clone()/>
         <Legend/>
-        <HeatMap tests part query/>
+        <HeatMap tests part=shown query/>
         <p class="quiet heat-status">
-            <span role="status">{status}{shown}</span>
-            {previous}
-            {next}
+            <span role="status">{status}</span>
+            " "
+            <PartLinks part items="tests" href=here/>
             " "
             <a href=api>"All of it as JSON"</a>
         </p>

@@ -1,5 +1,5 @@
 use swe_ci_core::metrics::{Convention, Gamma};
-use swe_ci_views::figures::{Basis, Data, Figure};
+use swe_ci_views::figures::{Basis, Data, Figure, MOST_RUNS};
 use swe_ci_views::view::SplitSummary;
 
 use crate::error::AppError;
@@ -13,6 +13,8 @@ pub struct Shown {
     pub gamma: Gamma,
     pub convention: Convention,
     pub basis: Basis,
+    /// How many worse runs the figures leave out.
+    pub worse: usize,
     /// The colour, dashes and marker of each entry of the leaderboard data.
     pub series: Vec<usize>,
     pub figures: Vec<(Figure, Data)>,
@@ -47,12 +49,12 @@ pub async fn figures(
     let engine = crate::error::engine()?;
     let splits = engine.splits().await?;
     let split = choose(&splits, split)?;
+    let mut runs = 0;
     let (sheet, rows) = match &split {
         Some(split) => {
-            // The ranking is boxed: it is large, and pages move their futures
-            // about on small stacks.
-            let rows = engine.ranking(split, gamma, convention).await?;
-            (engine.sheet(split).await?, rows)
+            let ranking = engine.ranking(split, gamma, convention, false).await?;
+            runs = ranking.rows().len();
+            (ranking.data().clone(), ranking.best(MOST_RUNS))
         }
         None => (Arc::default(), Vec::new()),
     };
@@ -67,6 +69,7 @@ pub async fn figures(
     let published = &sheet.published;
     Ok(Shown {
         basis: study.basis(),
+        worse: runs - study.rows.len(),
         series: swe_ci_plots::series(&sheet.entries),
         figures: wanted.into_iter().map(|f| (f, f.data(&study))).collect(),
         unscored: unscored.map(|entry| entry.model.clone()).collect(),

@@ -103,8 +103,19 @@ fn basis(which: Figure, shown: &Shown) -> String {
         "{} of {}, {}{gamma}.",
         format::count(basis.tasks, "task"),
         format::repositories(basis.repositories),
-        format::count(basis.runs, "run")
+        runs(basis.runs, shown.worse)
     )
+}
+
+/// "12 runs", or "the best 50 of 1,000 runs".
+fn runs(drawn: usize, worse: usize) -> String {
+    match worse {
+        0 => format::count(drawn, "run"),
+        _ => format!(
+            "the best {drawn} of {}",
+            format::count(drawn + worse, "run")
+        ),
+    }
 }
 
 /// Sentences about data that is left out or comes from elsewhere.
@@ -207,6 +218,7 @@ mod tests {
             split: Some("a b".into()),
             gamma: Gamma::new(1.2).unwrap(),
             convention: Convention::Reference,
+            worse: 0,
             basis: Basis {
                 runs: 12,
                 tasks: 40,

@@ -1,16 +1,22 @@
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use swe_ci_core::metrics::Convention;
 use swe_ci_core::run::Kind;
 use swe_ci_islands::MovingRun;
 use swe_ci_plots::{Curves, SERIES_COLOURS, Size, gamma_lines};
-use swe_ci_views::leaderboard::{LeaderboardData, LeftOut, Published, Row, UnrankedRun};
+use swe_ci_views::leaderboard::{LeaderboardData, LeftOut, Published, Ranking, Row, UnrankedRun};
 use swe_ci_views::view::SplitSummary;
 
 use super::chart::Lines;
+use super::tie_mark::{Place, places};
+use crate::components::Part;
 use crate::error::AppError;
 use crate::pages::splits::{choose, splits};
 use crate::query::Reading;
+
+/// Rows on one page.
+const MOST_ROWS: usize = 100;
 
 /// The data of the page.
 pub(super) struct Leaderboard {
@@ -20,8 +26,12 @@ pub(super) struct Leaderboard {
     pub split: String,
     pub reading: Reading,
     pub published: Published,
-    /// All rows, best first.
+    /// All rows, best first; those of the answer and of the page have intervals.
     pub rows: Vec<Row>,
+    /// The rows of the view that are on the page.
+    pub places: Vec<Place>,
+    /// Which part of the view they are.
+    pub part: Part,
     /// The colour of each run, by its id, from 1.
     pub colours: HashMap<String, usize>,
     /// The lowest score of any row at any γ of the chart.
@@ -52,22 +62,41 @@ pub(super) async fn leaderboard(reading: Reading) -> Result<Leaderboard, AppErro
     let splits = splits().await?;
     let split = choose(&splits, reading.split.clone())?;
     let (gamma, convention, unseen) = (reading.gamma, reading.convention, reading.view.unseen);
-    let (mut data, mut left_out, mut rows) = (LeaderboardData::default(), None, Vec::new());
+    let (mut ranking, mut left_out) = (Arc::<Ranking>::default(), None);
     let (mut runs, mut most_iterations) = (0, None);
     if let Some(split) = &split {
         let all = engine.sheet(split).await?;
         runs = all.entries.len();
         most_iterations = all.entries.iter().map(|entry| entry.max_iterations).max();
-        rows = engine.ranked(split, gamma, convention, unseen).await?;
-        data = if unseen {
-            let kept = engine.unseen(split).await?;
-            left_out = Some(kept.left_out.clone());
-            kept.sheet.clone()
-        } else {
-            (*all).clone()
-        };
+        ranking = engine.ranking(split, gamma, convention, unseen).await?;
+        if unseen {
+            left_out = Some(engine.unseen(split).await?.left_out.clone());
+        }
     }
-    let curves = Curves::of(&data, convention).featuring(&featured(&rows));
+    let mut rows = ranking.rows().to_vec();
+    let mut places = places(&rows, &reading.view);
+    let part = Part::new(reading.from, MOST_ROWS, places.len());
+    places = places.drain(part.range()).collect();
+    for place in &mut places {
+        place.row = ranking.row(place.at);
+        rows[place.at] = place.row.clone();
+    }
+    // The answer tells the interval of the first, and of the first model.
+    let first_model = rows.iter().position(|row| row.kind != Kind::Human);
+    for at in [0].into_iter().chain(first_model) {
+        if at < rows.len() {
+            rows[at] = ranking.row(at);
+        }
+    }
+    let featured = featured(&rows);
+    let drawn: HashSet<&str> = places
+        .iter()
+        .map(|place| place.row.run_id.as_str())
+        .collect();
+    let data = ranking.data();
+    let curves = Curves::of(data, convention)
+        .only(|run_id| drawn.contains(run_id) || featured.iter().any(|id| id == run_id))
+        .featuring(&featured);
     let lines = |size| gamma_lines(&curves, gamma, size);
     let moving = curves.clone().rounded();
     let moving = moving.iter().map(|curve| MovingRun {
@@ -83,10 +112,12 @@ pub(super) async fn leaderboard(reading: Reading) -> Result<Leaderboard, AppErro
         moving: moving.collect(),
         most_iterations: most_iterations.unwrap_or(20),
         today: engine.today(),
-        repositories: data.repositories(),
-        counts_only: counts_only(&data, convention),
+        repositories: ranking.repositories(),
+        counts_only: counts_only(data, convention),
         unranked: data.unranked_runs(),
         left_out,
+        places,
+        part,
         reading,
         rows,
         runs,
@@ -133,11 +164,11 @@ mod tests {
     fn counts_alone_are_ranked_in_the_other_convention() {
         let mut sheet = sheet(&[("known", &[0.5]), ("counted", &[0.5])]);
         assert_eq!(sheet.repositories(), 1);
-        sheet.entries[1].tasks[0].samples[0].paper = None;
+        sheet.entries[1].tasks_mut()[0].samples[0].paper = None;
         assert_eq!(counts_only(&sheet, Convention::Paper), ["counted"]);
         assert!(counts_only(&sheet, Convention::Reference).is_empty());
         // A run without any scored task is not one with counts only.
-        sheet.entries[1].tasks.clear();
+        sheet.entries[1].tasks_mut().clear();
         assert!(counts_only(&sheet, Convention::Paper).is_empty());
     }
 }

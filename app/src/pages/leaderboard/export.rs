@@ -126,6 +126,7 @@ mod tests {
             gamma: Gamma::ONE,
             convention: Convention::Paper,
             published: true,
+            from: 0,
             view: View::default(),
         };
         assert_eq!(

@@ -15,9 +15,11 @@ mod row;
 mod table;
 mod tie_mark;
 
+use std::collections::{HashMap, HashSet};
+
 use leptos::prelude::*;
 use swe_ci_islands::LiveGamma;
-use swe_ci_views::leaderboard::verdict;
+use swe_ci_views::leaderboard::{Row, verdict};
 
 use self::chart::GammaChart;
 use self::compare::CompareBar;
@@ -27,8 +29,8 @@ use self::export::{Cite, Shown};
 use self::filters::{Filters, providers};
 use self::notes::{Certainty, CountsOnly, OnlyUnseen, Reader, Unranked};
 use self::table::Ranking;
-use self::tie_mark::places;
-use crate::components::{InPlace, NoRuns, NoTasks, PageTop, fetched, loaded};
+use self::tie_mark::Place;
+use crate::components::{InPlace, NoRuns, NoTasks, PageTop, PartLinks, fetched, loaded};
 use crate::query::{of_query, reading_of};
 
 #[component]
@@ -66,13 +68,14 @@ fn Board(data: Leaderboard) -> impl IntoView {
         split,
         reading,
         rows,
+        places,
+        part,
         ..
     } = data;
     let summary = splits.iter().find(|s| s.name == split).cloned();
     let tasks = summary.as_ref().map_or(0, |split| split.tasks);
     let any_published = !data.published.rows.is_empty();
     let published = Some(data.published).filter(|_| any_published && reading.published);
-    let places = places(&rows, &reading.view);
     let any_runs = data.runs > 0;
     let none = match (any_runs, splits.is_empty()) {
         (true, _) => None,
@@ -89,7 +92,7 @@ fn Board(data: Leaderboard) -> impl IntoView {
         let providers = providers(&rows, reading.view.provider.as_ref());
         view! {
             <Filters providers reading=reading.clone()/>
-            <Shown shown=places.len() all=rows.len() reading=reading.clone() split=split.clone()/>
+            <Shown shown=part.all() all=rows.len() reading=reading.clone() split=split.clone()/>
         }
     });
     let words = rows.first().cloned().map(|first| {
@@ -103,7 +106,8 @@ fn Board(data: Leaderboard) -> impl IntoView {
         }
     });
     let chart = any_runs.then(|| {
-        let (rows, unranked) = (rows.clone(), data.unranked.len());
+        let rows = drawn(&rows, &places, &data.colours);
+        let unranked = data.unranked.len();
         let planes = [data.lines[0].1, data.lines[1].1];
         view! {
             <GammaChart
@@ -130,7 +134,11 @@ fn Board(data: Leaderboard) -> impl IntoView {
             />
         }
     });
-    let address = reading.href();
+    let address = reading.href_from(part.from);
+    let parts = {
+        let reading = reading.clone();
+        view! { <p class="parts"><PartLinks part items="rows" href=move |from| reading.href_from(from)/></p> }
+    };
     let controls = (!splits.is_empty()).then(|| {
         let (reading, iterations) = (reading.clone(), data.most_iterations);
         view! { <Controls splits split any_published reading iterations/> }
@@ -143,6 +151,7 @@ fn Board(data: Leaderboard) -> impl IntoView {
             <div class="board">
                 {head}
                 {table}
+                {parts}
                 {below}
                 <CountsOnly models=data.counts_only reading/>
                 <OnlyUnseen left_out=data.left_out/>
@@ -151,4 +160,13 @@ fn Board(data: Leaderboard) -> impl IntoView {
             {chart}
         </div>
     }
+}
+
+/// The rows of the chart: those of the page, and the ones with a colour.
+fn drawn(rows: &[Row], places: &[Place], colours: &HashMap<String, usize>) -> Vec<Row> {
+    let on_page: HashSet<usize> = places.iter().map(|place| place.at).collect();
+    let is_drawn =
+        |(at, row): &(usize, &Row)| on_page.contains(at) || colours.contains_key(&row.run_id);
+    let drawn = rows.iter().enumerate().filter(is_drawn);
+    drawn.map(|(_, row)| row.clone()).collect()
 }

@@ -18,7 +18,7 @@ pub(super) fn RankedRow(
     series: Option<usize>,
     floor: f64,
 ) -> impl IntoView {
-    let Place { row, tie } = place;
+    let Place { row, tie, .. } = place;
     let cells = columns
         .shown()
         .map(|column| view! { <Cell column row=row.clone() floor/> });

@@ -43,6 +43,8 @@ impl Tie {
 /// A shown row, and how it joins its neighbours.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Place {
+    /// Its position in the whole ranking, from 0.
+    pub at: usize,
     pub row: Row,
     pub tie: Tie,
 }
@@ -61,6 +63,7 @@ pub(super) fn places(all: &[Row], view: &View) -> Vec<Place> {
         view.is_ranking() && above.tie_group == below.tie_group && at(below) == at(above) + 1
     };
     let place = |(i, row): (usize, &Row)| Place {
+        at: at(row),
         row: row.clone(),
         tie: Tie::new(i.checked_sub(1).is_some_and(joined), joined(i)),
     };

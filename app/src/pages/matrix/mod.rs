@@ -1,20 +1,20 @@
 //! Every task against every run: which tasks are hard, and for whom.
 
-mod grid;
 mod query;
 mod table;
 
 use leptos::either::EitherOf3;
 use leptos::prelude::*;
-use swe_ci_core::metrics::{Convention, Gamma};
+use swe_ci_core::metrics::Convention;
 use swe_ci_core::run::Kind;
-use swe_ci_views::leaderboard::{Absence, MatrixRun, TaskKey};
+use swe_ci_views::leaderboard::{Absence, Matrix, MatrixRun, TaskKey};
 use swe_ci_views::view::SplitSummary;
 
-use self::grid::Grid;
 use self::query::MatrixQuery;
 use self::table::{CALM, SOLVED, absence, rows};
-use crate::components::{Choices, GammaForm, InPlace, NoTasks, PageTop, crumb, fetched, loaded};
+use crate::components::{
+    Choices, GammaForm, InPlace, NoTasks, PageTop, Part, PartLinks, crumb, fetched, loaded,
+};
 use crate::components::{convention_choices, split_choices};
 use crate::error::AppError;
 use crate::pages::result_table::KnownByCounts;
@@ -43,49 +43,44 @@ pub struct Found {
     pub splits: Vec<SplitSummary>,
     /// The shown split; empty when there is none.
     pub split: String,
-    pub grid: Grid,
+    pub matrix: Matrix,
 }
 
 /// The matrix of the requested split; by default of the one with the most
 /// tasks.
-pub async fn matrix_of(
-    split: Option<String>,
-    gamma: Gamma,
-    convention: Convention,
-    sort: String,
-) -> Result<Found, AppError> {
+async fn find(query: MatrixQuery) -> Result<Found, AppError> {
     let engine = crate::error::engine()?;
     let splits = engine.splits().await?;
-    let Some(split) = split.or_else(|| crate::pages::splits::largest(&splits)) else {
+    let Some(split) = query
+        .split
+        .or_else(|| crate::pages::splits::largest(&splits))
+    else {
         return Ok(Found::default());
     };
-    let order = sort.parse().unwrap_or_default();
-    let matrix = engine.matrix(&split, gamma, convention, order).await?;
+    let matrix = engine.matrix(&split, query.gamma, query.convention, query.order);
     Ok(Found {
-        grid: Grid::of(&matrix),
+        matrix: matrix.await?,
         splits,
         split,
     })
 }
 
-pub(super) async fn find(query: MatrixQuery) -> Result<Found, AppError> {
-    let sort = query.order.to_string();
-    matrix_of(query.split, query.gamma, query.convention, sort).await
-}
+/// Runs on one page.
+const MOST_RUNS: usize = 50;
 
 /// With more runs, their names are vertical.
 const FEW_RUNS: usize = 6;
 
 #[component]
 fn MatrixView(found: Found, #[prop(into)] query: Signal<MatrixQuery>) -> impl IntoView {
-    let Found { splits, grid, .. } = found;
+    let Found { splits, matrix, .. } = found;
     if splits.is_empty() {
         return EitherOf3::A(view! { <NoTasks will="This page will compare tasks and runs."/> });
     }
-    let runs = grid.left_out as usize;
+    let runs = matrix.left_out as usize;
     let left_out = view! { <KnownByCounts runs/> };
     let how = view! { <How splits split=found.split query/> };
-    if grid.tasks.is_empty() {
+    if matrix.rows.is_empty() {
         return EitherOf3::B(view! {
             {how}
             {left_out}
@@ -95,11 +90,18 @@ fn MatrixView(found: Found, #[prop(into)] query: Signal<MatrixQuery>) -> impl In
             </p>
         });
     }
+    let part = Part::new(
+        query.with_untracked(|q| q.from),
+        MOST_RUNS,
+        matrix.columns.len(),
+    );
+    let here = move |from| query.with_untracked(|query| query.href_from(from));
     EitherOf3::C(view! {
         {how}
         {left_out}
         <Legend/>
-        <Table grid query/>
+        <Table matrix part query/>
+        <p class="parts"><PartLinks part items="runs" href=here/></p>
         <p class="footnote">
             "Mean, spread and solved are over the models; the human baseline counts only where it is alone. Solved means in every sample. Tasks without a scored run are not listed: "
             <a href="/tasks">"all tasks"</a>
@@ -165,10 +167,11 @@ fn Legend() -> impl IntoView {
 }
 
 #[component]
-fn Table(grid: Grid, query: Signal<MatrixQuery>) -> impl IntoView {
-    let few = grid.runs.len() <= FEW_RUNS;
-    let models = grid.runs.iter().map(model_head).collect_view();
-    let scores = grid.runs.iter().map(run_head).collect_view();
+fn Table(matrix: Matrix, part: Part, query: Signal<MatrixQuery>) -> impl IntoView {
+    let runs = &matrix.columns[part.range()];
+    let few = runs.len() <= FEW_RUNS;
+    let models = runs.iter().map(model_head).collect_view();
+    let scores = runs.iter().map(run_head).collect_view();
     let head = |key, text, hint| view! { <SortHead key text hint query/> };
     view! {
         <div class="matrix-frame" tabindex="0" role="region" aria-label="Tasks by runs; scrolls in both directions">
@@ -190,7 +193,7 @@ fn Table(grid: Grid, query: Signal<MatrixQuery>) -> impl IntoView {
                         {scores}
                     </tr>
                 </thead>
-                <tbody inner_html=rows(&grid)></tbody>
+                <tbody inner_html=rows(&matrix, part.range())></tbody>
             </table>
         </div>
     }

@@ -13,6 +13,8 @@ pub struct MatrixQuery {
     pub gamma: Gamma,
     pub convention: Convention,
     pub order: TaskOrder,
+    /// How many runs come before the first one on the page.
+    pub from: usize,
 }
 
 impl MatrixQuery {
@@ -22,11 +24,19 @@ impl MatrixQuery {
             gamma: gamma_of(query),
             convention: parsed(query, "convention").unwrap_or_default(),
             order: parsed(query, "sort").unwrap_or_default(),
+            from: parsed(query, "from").unwrap_or_default(),
         }
     }
 
     pub(super) fn href(&self) -> String {
         format!("/matrix{}", self.to_query())
+    }
+
+    /// The same with the runs from a later one on.
+    pub(super) fn href_from(&self, from: usize) -> String {
+        let mut query = Query::of(self.fields());
+        query.add("from", (from > 0).then(|| from.to_string()));
+        query.at("/matrix")
     }
 
     /// The same in the API.

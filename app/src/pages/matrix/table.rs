@@ -1,23 +1,25 @@
 //! The rows of the matrix as HTML text.
 
 use std::fmt::Write as _;
+use std::ops::Range;
 
-use swe_ci_views::leaderboard::{Absence, MatrixRun};
+use swe_ci_views::leaderboard::{Absence, Matrix, MatrixCell, MatrixRun, MatrixTask};
 
-use super::grid::{Cell, Grid, GridTask};
 use crate::format;
 use crate::format::escape;
 use crate::query::encode;
 
-/// The rows of the table's body.
-pub(super) fn rows(grid: &Grid) -> String {
-    let mut html = String::with_capacity(grid.tasks.len() * (grid.runs.len() * 110 + 200));
-    let runs: Vec<String> = grid.runs.iter().map(|run| encode(&run.run_id)).collect();
-    for task in &grid.tasks {
+/// The rows of the table's body, with the cells of these runs.
+pub(super) fn rows(matrix: &Matrix, shown: Range<usize>) -> String {
+    let runs = &matrix.columns[shown.clone()];
+    let mut html = String::with_capacity(matrix.rows.len() * (runs.len() * 110 + 200));
+    let ids: Vec<String> = runs.iter().map(|run| encode(&run.run_id)).collect();
+    for task in &matrix.rows {
         head(&mut html, task);
-        for ((cell, run), id) in task.cells().zip(&grid.runs).zip(&runs) {
+        let id = encode(task.task_id.as_str());
+        for ((cell, run), run_id) in task.cells[shown.clone()].iter().zip(runs).zip(&ids) {
             match cell {
-                Some(cell) => scored(&mut html, cell, id, &task.id),
+                Some(cell) => scored(&mut html, cell, run_id, &id),
                 None => empty(&mut html, run),
             }
         }
@@ -26,16 +28,18 @@ pub(super) fn rows(grid: &Grid) -> String {
     html
 }
 
-fn head(html: &mut String, task: &GridTask) {
-    let (id, repo) = (escape(&task.id), escape(&task.repo));
+fn head(html: &mut String, task: &MatrixTask) {
+    let id = task.task_id.as_str();
     let number = |value: Option<f64>| format::or_dash(value.map(format::share));
     // Writing to a string cannot fail.
     let _ = write!(
         html,
-        "<tr><th scope=\"row\"><a href=\"/tasks/{}\">{id}</a> <small>{repo}</small></th>\
+        "<tr><th scope=\"row\"><a href=\"/tasks/{}\">{}</a> <small>{}</small></th>\
          <td class=\"margin\">{}</td><td class=\"margin\">{}</td>\
          <td class=\"margin\">{}<small> of {}</small></td>",
-        encode(&task.id),
+        encode(id),
+        escape(id),
+        escape(&task.repo),
         number(task.mean),
         number(task.spread),
         task.solved_by,
@@ -43,15 +47,18 @@ fn head(html: &mut String, task: &GridTask) {
     );
 }
 
-fn scored(html: &mut String, cell: Cell, run: &str, task: &str) {
+fn scored(html: &mut String, cell: &MatrixCell, run: &str, task: &str) {
     let _ = write!(
         html,
-        "<td data-level=\"{}\"><a href=\"/runs/{run}/tasks/{}\">{}{}{}</a></td>",
-        level(cell.hundredths),
-        encode(task),
-        format::share(f64::from(cell.hundredths) / 100.0),
-        if cell.solved { SOLVED } else { "" },
-        if cell.never_regressed { CALM } else { "" },
+        "<td data-level=\"{}\"><a href=\"/runs/{run}/tasks/{task}\">{}{}{}</a></td>",
+        level(cell.evoscore),
+        format::share(cell.evoscore),
+        if cell.solved >= 1.0 { SOLVED } else { "" },
+        if cell.zero_regression >= 1.0 {
+            CALM
+        } else {
+            ""
+        },
     );
 }
 
@@ -75,9 +82,11 @@ pub(super) fn absence(why: Absence) -> (&'static str, &'static str) {
     }
 }
 
-/// The step of the colour scale: `low` below zero, else tenths.
-fn level(hundredths: i32) -> String {
-    match hundredths {
+/// The step of the colour scale: `low` below zero, else tenths. It is that of
+/// the score as it is written.
+fn level(score: f64) -> String {
+    let written: f64 = format!("{score:.2}").parse().unwrap_or(0.0);
+    match (written * 100.0).round() as i32 {
         ..0 => "low".to_owned(),
         n => (n / 10).min(10).to_string(),
     }
@@ -93,9 +102,9 @@ mod tests {
     #[test]
     fn a_row_for_each_task_and_a_cell_for_each_run() {
         let mut sheet = sheet_of(&[("a", vec![&[1.0], &[-0.5]]), ("b", vec![&[0.25]])]);
-        sheet.entries[0].tasks[1].repo = "<b>\"&".into();
+        sheet.entries[0].tasks_mut()[1].repo = "<b>\"&".into();
         let matrix = sheet.matrix(Gamma::ONE, Convention::Paper, TaskOrder::default());
-        let html = rows(&Grid::of(&matrix));
+        let html = rows(&matrix, 0..2);
         assert_eq!(html.matches("<tr>").count(), 2);
         assert_eq!(html.matches("<td data-level").count(), 3);
         // Hardest first; foreign text stays text.
@@ -110,17 +119,20 @@ mod tests {
         assert!(html.contains(&solved), "{html}");
         assert!(html.contains("aria-label=\"not part of the run\">–<"));
         assert!(html.contains("1<small> of 2</small>"));
+        let second = rows(&matrix, 1..2);
+        assert!(second.contains("/runs/run-b/") && !second.contains("/runs/run-a/"));
     }
 
     #[test]
     fn steps_of_the_scale() {
-        let check = |hundredths, expect: &str| assert_eq!(level(hundredths), expect);
-        check(-1, "low");
-        check(0, "0");
-        check(9, "0");
-        check(10, "1");
-        check(99, "9");
-        check(100, "10");
-        check(120, "10");
+        let check = |score, expect: &str| assert_eq!(level(score), expect);
+        check(-0.01, "low");
+        check(-0.004, "0");
+        check(0.0, "0");
+        check(0.094, "0");
+        check(0.096, "1");
+        check(0.994, "9");
+        check(1.0, "10");
+        check(1.2, "10");
     }
 }

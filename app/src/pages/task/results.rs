@@ -149,7 +149,7 @@ mod tests {
     fn best_first_in_each_convention() {
         let mut sheet = sheet(&[("b", &[0.5]), ("a", &[0.5]), ("c", &[1.0])]);
         let task = task_id("task-0");
-        sheet.entries[2].tasks[0].samples[0].paper = None;
+        sheet.entries[2].tasks_mut()[0].samples[0].paper = None;
         let results: Vec<TaskResult> = sheet
             .entries
             .iter()

@@ -1,5 +1,7 @@
 //! The cluster bootstrap.
 
+use std::sync::OnceLock;
+
 use rand_pcg::Pcg32;
 use rand_pcg::rand_core::{Rng, SeedableRng};
 use serde::{Deserialize, Serialize};
@@ -81,6 +83,9 @@ pub struct Resamples {
     drawn: Vec<f64>,
     resamples: usize,
     seed: u64,
+    /// The number of tasks of each repository of the first run that was asked
+    /// for, and of each resample.
+    tasks_drawn: OnceLock<(Vec<f64>, Vec<f64>)>,
 }
 
 impl Resamples {
@@ -99,6 +104,7 @@ impl Resamples {
             drawn,
             resamples,
             seed,
+            tasks_drawn: OnceLock::new(),
         }
     }
 
@@ -113,22 +119,40 @@ impl Resamples {
     /// When the number of repositories differs.
     pub fn means(&self, clusters: &Clusters) -> Vec<f64> {
         assert_eq!(self.drawn.len(), clusters.sums.len() * self.resamples);
-        let mut sums = vec![0.0; self.resamples];
-        let mut counts = vec![0.0; self.resamples];
-        let each = clusters.sums.iter().zip(&clusters.counts);
-        for ((sum, count), drawn) in each.zip(self.drawn.chunks_exact(self.resamples.max(1))) {
-            if *count > 0.0 {
-                for ((s, c), times) in sums.iter_mut().zip(&mut counts).zip(drawn) {
-                    *s += sum * times;
-                    *c += count * times;
+        let first = self.tasks_drawn.get_or_init(|| {
+            let tasks = self.totals(&clusters.counts);
+            (clusters.counts.clone(), tasks)
+        });
+        // Most runs have all tasks, so their numbers of tasks are the same.
+        let other;
+        let tasks = match first {
+            (counts, tasks) if *counts == clusters.counts => tasks,
+            _ => {
+                other = self.totals(&clusters.counts);
+                &other
+            }
+        };
+        let mut means = self.totals(&clusters.sums);
+        for (mean, tasks) in means.iter_mut().zip(tasks) {
+            // 0 / 0 is NaN, as documented.
+            *mean /= tasks;
+        }
+        means
+    }
+
+    /// The sum of a value of each repository, as often as it was drawn, in each
+    /// resample.
+    fn totals(&self, values: &[f64]) -> Vec<f64> {
+        let mut totals = vec![0.0; self.resamples];
+        let drawn = self.drawn.chunks_exact(self.resamples.max(1));
+        for (value, drawn) in values.iter().zip(drawn) {
+            if *value != 0.0 {
+                for (total, times) in totals.iter_mut().zip(drawn) {
+                    *total += value * times;
                 }
             }
         }
-        for (sum, count) in sums.iter_mut().zip(&counts) {
-            // 0 / 0 is NaN, as documented.
-            *sum /= count;
-        }
-        sums
+        totals
     }
 
     /// The 95 % interval of the mean over tasks. `None` with fewer than two
@@ -160,8 +184,8 @@ fn quantile(values: &mut [f64], share: f64) -> Option<f64> {
 /// The 95 % intervals of the ranks of several rows. The best score has rank 1;
 /// equal scores share the better rank. `means` holds [`Resamples::means`] of
 /// each row; a row that is NaN in a resample has no rank there.
-pub fn rank_intervals(means: &[Vec<f64>]) -> Vec<Option<RankInterval>> {
-    let resamples = means.first().map_or(0, Vec::len);
+pub fn rank_intervals(means: &[&[f64]]) -> Vec<Option<RankInterval>> {
+    let resamples = means.first().map_or(0, |means| means.len());
     let mut ranks: Vec<Vec<u32>> = vec![Vec::with_capacity(resamples); means.len()];
     // The scores of one resample, in one buffer that is sorted in place.
     let mut order: Vec<(f64, usize)> = Vec::with_capacity(means.len());
@@ -277,7 +301,7 @@ mod tests {
     fn ranks() {
         let nan = f64::NAN;
         let best = |means: &[Vec<f64>]| {
-            rank_intervals(means)
+            rank_intervals(&means.iter().map(Vec::as_slice).collect::<Vec<_>>())
                 .into_iter()
                 .map(|r| r.map(|r| (r.best, r.worst)))
                 .collect::<Vec<_>>()

@@ -1,7 +1,7 @@
 //! Results across splits: all runs of a model, all runs on a task; and listings
 //! for programs that follow or index the site.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use swe_ci_base::blocking::blocking;
@@ -13,7 +13,7 @@ use swe_ci_store::RunListing;
 use swe_ci_views::figures::Curve;
 use swe_ci_views::leaderboard::{
     Entry, LeaderboardData, ModelDetail, ModelRun, Row, Standing, Strengths, TaskResult, Trend,
-    UncertaintyModel, strengths,
+    strengths,
 };
 use swe_ci_views::view::RunSummary;
 
@@ -72,9 +72,8 @@ impl Engine {
     async fn standing(&self, run: &RunSummary) -> Result<Option<(Convention, Row)>> {
         for convention in Convention::ALL {
             // Rankings are cached, so runs of one split share one.
-            let rows = self.ranking(&run.config.split, Gamma::ONE, convention);
-            let found = rows.await?.into_iter().find(|row| row.run_id == run.run_id);
-            if let Some(row) = found {
+            let ranking = self.ranking(&run.config.split, Gamma::ONE, convention, false);
+            if let Some(row) = ranking.await?.row_of(&run.run_id) {
                 return Ok(Some((convention, row)));
             }
         }
@@ -98,12 +97,29 @@ impl Engine {
     pub async fn model(&self, model: &str) -> Result<ModelDetail> {
         let mut runs = Vec::new();
         let mut leaderboards = Vec::new();
-        for split in self.splits().await? {
-            let mut of_split = self.store.runs_of_split(&split.name).await?;
-            of_split.retain(|run| run.config.model == model);
-            if !of_split.is_empty() {
-                leaderboards.push(self.sheet(&split.name).await?);
-                runs.extend(of_split);
+        let mut splits = BTreeSet::new();
+        for run in self.store.list_runs().await?.into_iter().rev() {
+            if run.model == model {
+                let run = self.store.run(&run.run_id).await?;
+                splits.insert(run.config.split.clone());
+                runs.push(run);
+            }
+        }
+        let mut standings: HashMap<String, Vec<Standing>> = HashMap::new();
+        for split in &splits {
+            leaderboards.push(self.sheet(split).await?);
+            for convention in Convention::ALL {
+                let ranking = self.ranking(split, Gamma::ONE, convention, false).await?;
+                let of = as_u32(ranking.rows().len());
+                for row in ranking.rows_of(model) {
+                    let standing = Standing {
+                        convention,
+                        of,
+                        row,
+                    };
+                    let of_run = standings.entry(standing.row.run_id.clone());
+                    of_run.or_default().push(standing);
+                }
             }
         }
         if runs.is_empty() {
@@ -113,13 +129,9 @@ impl Engine {
         let mut apart: HashMap<String, Unranked> =
             apart.map(|run| (run.run_id, run.unranked)).collect();
         let name = model.to_owned();
-        let (mut standings, mut trends, strengths) = blocking(move || {
+        let (mut trends, strengths) = blocking(move || {
             let all = &leaderboards[..];
-            Ok((
-                standings(all, &name),
-                trends(all, &name),
-                strengths_of(all, &name),
-            ))
+            Ok((trends(all, &name), strengths_of(all, &name)))
         })
         .await?;
         let runs = runs.into_iter().map(|summary| ModelRun {
@@ -134,26 +146,6 @@ impl Engine {
             strengths,
         })
     }
-}
-
-/// The ranks of a model's runs, by run.
-fn standings(leaderboards: &[Arc<LeaderboardData>], model: &str) -> HashMap<String, Vec<Standing>> {
-    let mut found: HashMap<String, Vec<Standing>> = HashMap::new();
-    for leaderboard in leaderboards {
-        let uncertainty = UncertaintyModel::new(leaderboard);
-        for convention in Convention::ALL {
-            let rows = uncertainty.rank(leaderboard, Gamma::ONE, convention);
-            let of = as_u32(rows.len());
-            for row in rows.into_iter().filter(|row| row.model == model) {
-                found.entry(row.run_id.clone()).or_default().push(Standing {
-                    convention,
-                    of,
-                    row,
-                });
-            }
-        }
-    }
-    found
 }
 
 fn entries<'a>(

@@ -1,6 +1,7 @@
 //! Scores results on disk: no store, no data folder, nothing written.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use serde::Serialize;
 use swe_ci_base::error::{Error, Result};
@@ -165,7 +166,7 @@ fn entry(
         metric_version: METRIC_VERSION,
         tasks_total: as_u32(total),
         tasks_blocked: as_u32(total - tasks.len()),
-        tasks,
+        tasks: Arc::new(tasks),
         ..Entry::none(max_iterations)
     }
 }

@@ -25,6 +25,9 @@ pub use gamma::{Curve, Curves, GAMMA_MAX, GAMMA_MIN, GammaPlane, ScoredCurve, cu
 pub use lines::{Line, Lines, best_change, budget};
 pub use ranks::{RankLine, Ranks, ranks};
 pub use release::{Released, Releases, day_number, releases};
+/// A figure shows the best runs, at most this many: nobody could tell more apart.
+pub const MOST_RUNS: usize = 50;
+
 pub use study::{Basis, LeftOut, Study, Subject};
 pub use style_trend::{Changes, StyleStep, StyleTrend, StyleTrends, style_trends};
 pub use style_wins::{StyleBars, StyleWins, style_wins};

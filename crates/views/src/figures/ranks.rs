@@ -7,7 +7,8 @@ use swe_ci_core::metrics::Gamma;
 use swe_ci_core::uncertainty::RankInterval;
 
 use super::gamma::{gamma_column, gammas};
-use super::{Cell, Column, Study, Subject, Table};
+use super::{Cell, Column, Curve, Study, Subject, Table};
+use crate::leaderboard::{Entry, positions};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Ranks {
@@ -31,10 +32,15 @@ pub struct RankLine {
 }
 
 pub fn ranks(study: &Study<'_>) -> Ranks {
+    let entries = study.sheet.entries.iter();
+    let curve =
+        |entry: &'_ Entry| Some((entry.run_id.clone(), Curve::of(entry, study.convention)?));
+    let (run_ids, curves): (Vec<String>, Vec<Curve>) = entries.filter_map(curve).unzip();
     let mut by_run: HashMap<String, Vec<u32>> = HashMap::new();
     for gamma in gammas() {
-        for row in study.sheet.rank(gamma, study.convention) {
-            by_run.entry(row.run_id).or_default().push(row.rank);
+        let scores: Vec<f64> = curves.iter().map(|curve| curve.at(gamma)).collect();
+        for (run_id, rank) in run_ids.iter().zip(positions(&scores)) {
+            by_run.entry(run_id.clone()).or_default().push(rank);
         }
     }
     let lines = study.runs().map(|(run, _, row)| RankLine {

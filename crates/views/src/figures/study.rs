@@ -97,7 +97,7 @@ impl<'a> Study<'a> {
     }
 
     pub fn basis(&self) -> Basis {
-        let tasks = || self.runs().flat_map(|(_, entry, _)| &entry.tasks);
+        let tasks = || self.runs().flat_map(|(_, entry, _)| entry.tasks.iter());
         Basis {
             runs: self.rows.len(),
             tasks: tasks().map(|t| &t.task_id).collect::<BTreeSet<_>>().len(),

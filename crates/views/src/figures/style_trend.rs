@@ -64,7 +64,7 @@ type ByIteration = BTreeMap<u32, Vec<Changes>>;
 
 fn steps(entry: &Entry, convention: Convention) -> Vec<StyleStep> {
     let mut tasks = ByIteration::new();
-    for task in &entry.tasks {
+    for task in entry.tasks.iter() {
         let mut samples = ByIteration::new();
         for (iteration, changes) in task.samples.iter().flat_map(|s| course(s, convention)) {
             samples.entry(iteration).or_default().push(changes);

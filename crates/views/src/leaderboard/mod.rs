@@ -7,6 +7,7 @@ pub mod export;
 mod comparison;
 mod matrix;
 mod rank;
+mod ranking;
 mod scores;
 mod sentence;
 mod strengths;
@@ -18,13 +19,17 @@ mod unseen_tasks;
 mod verdict;
 mod view;
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 pub use comparison::{
     Course, Incomparable, Loss, Pair, SharedResult, SharedTask, TaskCourses, Versus,
 };
 pub use matrix::{Absence, Matrix, MatrixCell, MatrixRun, MatrixTask, TaskKey, TaskOrder};
+pub(crate) use rank::positions;
 pub use rank::{Intervals, Row};
+pub use ranking::Ranking;
 pub use scores::{EvolutionScore, RecoveryTime, Scores};
 pub use sentence::in_words;
 pub use strengths::{
@@ -47,14 +52,13 @@ use swe_ci_core::task::TaskId;
 use swe_ci_core::usage::Usage;
 
 /// The input of the leaderboard of one split.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct LeaderboardData {
     pub split: String,
     /// The runs that may take a rank.
     pub entries: Vec<Entry>,
     /// The runs that have scores and yet take no rank, each with its reason.
     /// They stand apart, so that no ranking, figure or mean counts them.
-    #[serde(default)]
     pub unranked: Vec<Entry>,
     /// Results that are known only from publications; never ranked.
     pub published: Published,
@@ -92,7 +96,7 @@ pub struct PublishedRow {
 }
 
 /// A run with at least one scored task.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Entry {
     pub run_id: String,
     pub model: String,
@@ -103,10 +107,8 @@ pub struct Entry {
     pub release_date: Option<String>,
     pub kind: Kind,
     /// A mark of its trustworthiness, if it has one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mark: Option<Mark>,
     /// Why it takes no rank; absent for runs that may.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unranked: Option<Unranked>,
     pub progress: Progress,
     /// Version of the metric definitions of its verdicts.
@@ -125,10 +127,11 @@ pub struct Entry {
     pub tasks_total: u32,
     /// Tasks without an evolution that can be scored.
     pub tasks_blocked: u32,
-    pub tasks: Vec<ScoredTask>,
+    /// In order of name; shared by the leaderboards of before and after a change.
+    pub tasks: Arc<Vec<ScoredTask>>,
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct ScoredTask {
     pub task_id: TaskId,
     pub repo: String,
@@ -176,6 +179,11 @@ impl Entry {
             max_iterations,
             ..Self::default()
         }
+    }
+
+    /// Its tasks to change, in a copy of its own if others share them.
+    pub fn tasks_mut(&mut self) -> &mut Vec<ScoredTask> {
+        Arc::make_mut(&mut self.tasks)
     }
 
     /// Whether it has scores only in the reference convention: one counts-only
@@ -229,7 +237,7 @@ mod tests {
     fn counts_only_runs_have_no_paper_score() {
         let mut run = entry("m", &[("r", &[&[0.5]]), ("r", &[&[1.0]])]);
         assert!(!run.counts_only());
-        run.tasks[1].samples[0].paper = None;
+        run.tasks_mut()[1].samples[0].paper = None;
         assert!(run.counts_only());
         assert_eq!(run.evoscore(Gamma::ONE, Convention::Paper), None);
         let score = run.evoscore(Gamma::ONE, Convention::Reference).unwrap();

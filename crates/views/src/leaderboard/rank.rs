@@ -1,5 +1,6 @@
 //! The rows of a leaderboard, with their intervals and ranks.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap};
 
 use serde::{Deserialize, Serialize};
@@ -115,7 +116,7 @@ impl Intervals {
 impl LeaderboardData {
     /// The number of repositories of the tasks that count.
     pub fn repositories(&self) -> usize {
-        let tasks = self.entries.iter().flat_map(|entry| &entry.tasks);
+        let tasks = self.entries.iter().flat_map(|entry| entry.tasks.iter());
         let repositories: BTreeSet<&String> = tasks.map(|task| &task.repo).collect();
         repositories.len()
     }
@@ -135,15 +136,10 @@ impl LeaderboardData {
                 .then_with(|| a.model.cmp(&b.model))
                 .then_with(|| a.run_id.cmp(&b.run_id))
         });
-        let mut previous: Option<(u32, i64)> = None;
-        for (position, row) in (1..).zip(&mut rows) {
-            let score = steps(row.evoscore);
-            row.rank = match previous {
-                Some((rank, above)) if above == score => rank,
-                _ => position,
-            };
-            row.tie_group = row.rank;
-            previous = Some((row.rank, score));
+        let scores: Vec<f64> = rows.iter().map(|row| row.evoscore).collect();
+        for (row, rank) in rows.iter_mut().zip(positions(&scores)) {
+            row.rank = rank;
+            row.tie_group = rank;
         }
         rows
     }
@@ -161,6 +157,23 @@ impl LeaderboardData {
             .iter()
             .filter(move |e| !e.is_scored(convention))
     }
+}
+
+/// The rank of each score, from 1 for the greatest; equal scores share a rank.
+pub fn positions(scores: &[f64]) -> Vec<u32> {
+    let mut order: Vec<usize> = (0..scores.len()).collect();
+    order.sort_by_key(|place| Reverse(steps(scores[*place])));
+    let mut ranks = vec![0; scores.len()];
+    let mut previous: Option<(u32, i64)> = None;
+    for (position, place) in (1..).zip(order) {
+        let score = steps(scores[place]);
+        ranks[place] = match previous {
+            Some((rank, above)) if above == score => rank,
+            _ => position,
+        };
+        previous = Some((ranks[place], score));
+    }
+    ranks
 }
 
 /// A score in steps of [`SAME`], so that scores that differ only by rounding
@@ -267,7 +280,7 @@ mod tests {
     #[test]
     fn a_run_without_scores_has_no_row() {
         let mut counted = entry("c", &[("r", &[&[1.0]])]);
-        counted.tasks[0].samples[0].paper = None;
+        counted.tasks_mut()[0].samples[0].paper = None;
         let data = sheet(vec![entry("m", &[]), counted]);
         assert!(data.rank(Gamma::ONE, Convention::Paper).is_empty());
         assert_eq!(data.rank(Gamma::ONE, Convention::Reference).len(), 1);

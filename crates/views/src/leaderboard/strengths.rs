@@ -130,7 +130,7 @@ pub fn strengths(runs: &[&Entry], gamma: Gamma, convention: Convention) -> Vec<G
 fn tasks<'a>(runs: &[&'a Entry], gamma: Gamma, convention: Convention) -> Vec<Task<'a>> {
     let mut by_task: BTreeMap<&TaskId, Vec<(&Entry, &'a ScoredTask)>> = BTreeMap::new();
     for run in runs.iter().filter(|run| run.is_scored(convention)) {
-        for task in &run.tasks {
+        for task in run.tasks.iter() {
             by_task.entry(&task.task_id).or_default().push((run, task));
         }
     }
@@ -254,7 +254,7 @@ mod tests {
     #[test]
     fn runs_without_a_score_in_the_convention_are_omitted() {
         let mut counts = entry("m", &[("r", &[&[1.0]])]);
-        counts.tasks[0].samples[0].paper = None;
+        counts.tasks_mut()[0].samples[0].paper = None;
         assert_eq!(strengths(&[&counts], Gamma::ONE, Convention::Paper), []);
         let groups = strengths(&[&counts], Gamma::ONE, Convention::Reference);
         assert_eq!(groups.len(), 3);

@@ -226,7 +226,7 @@ mod tests {
         );
         assert_eq!(run.tasks[1].changed_lines(Convention::Paper), None);
         assert_eq!(ratio(&run), Some(2.0));
-        for sample in &mut run.tasks[3].samples {
+        for sample in &mut run.tasks_mut()[3].samples {
             sample.style.as_mut().unwrap().oracle_lines = 0;
         }
         assert_eq!(ratio(&run), Some(1.0));
@@ -247,7 +247,7 @@ mod tests {
         assert_eq!(measured.style(Convention::Paper).unwrap().pylint, None);
         check(measured.clone(), Convention::Paper, true);
         let mut counts_only = measured;
-        counts_only.tasks[0].samples[0].paper = None;
+        counts_only.tasks_mut()[0].samples[0].paper = None;
         check(counts_only.clone(), Convention::Paper, false);
         check(counts_only, Convention::Reference, true);
     }
@@ -276,7 +276,7 @@ mod tests {
     #[test]
     fn one_measured_repository_has_no_interval() {
         let mut run = run();
-        for sample in &mut run.tasks[3].samples {
+        for sample in &mut run.tasks_mut()[3].samples {
             sample.style = None;
         }
         let data = sheet(vec![run]);

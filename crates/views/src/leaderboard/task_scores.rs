@@ -130,7 +130,7 @@ mod tests {
     #[test]
     fn counts_only_runs_have_one_convention() {
         let mut run = entry("m", &[("r", &[&[1.0]]), ("r", &[&[0.5]])]);
-        run.tasks[1].samples[0].paper = None;
+        run.tasks_mut()[1].samples[0].paper = None;
         let task = TaskId::new("task-0").unwrap();
         let result = run.on_task("s", &task, Gamma::ONE).unwrap();
         let conventions: Vec<Convention> = result.scores.iter().map(|s| s.convention).collect();

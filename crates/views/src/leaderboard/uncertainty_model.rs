@@ -27,6 +27,8 @@ pub struct UncertaintyModel {
 struct Values<'a> {
     tasks: Vec<(&'a TaskId, usize, f64)>,
     means: Vec<f64>,
+    /// How many of them it has tasks of.
+    repositories: usize,
 }
 
 impl UncertaintyModel {
@@ -39,6 +41,10 @@ impl UncertaintyModel {
         Self::of_entries(data.all(), RESAMPLES, SEED)
     }
 
+    pub(super) fn repositories(&self) -> usize {
+        self.repositories.len()
+    }
+
     pub fn with(data: &LeaderboardData, resamples: usize, seed: u64) -> Self {
         Self::of_entries(data.entries.iter(), resamples, seed)
     }
@@ -48,7 +54,7 @@ impl UncertaintyModel {
         resamples: usize,
         seed: u64,
     ) -> Self {
-        let tasks = entries.flat_map(|e| &e.tasks);
+        let tasks = entries.flat_map(|e| e.tasks.iter());
         // Sorted, so that the draws do not depend on the order of the runs.
         let names: BTreeSet<&str> = tasks.map(|t| t.repo.as_str()).collect();
         let repositories: HashMap<String, usize> =
@@ -59,28 +65,58 @@ impl UncertaintyModel {
         }
     }
 
+    /// The rows with their intervals, best first.
     pub fn rank(&self, data: &LeaderboardData, gamma: Gamma, convention: Convention) -> Vec<Row> {
-        let mut rows = data.rank(gamma, convention);
+        let (mut rows, ranks) = self.ranks(data, gamma, convention);
         let entries = data.by_run();
-        let ranked: Vec<(&Entry, Values<'_>)> = rows
-            .iter()
-            .filter_map(|row| entries.get(row.run_id.as_str()))
-            .map(|(_, entry)| (*entry, self.values(entry, gamma, convention)))
-            .collect();
-        let means: Vec<Vec<f64>> = ranked.iter().map(|(_, v)| v.means.clone()).collect();
-        let ranks = rank_intervals(&means);
-        for ((row, (entry, values)), rank) in rows.iter_mut().zip(&ranked).zip(ranks) {
-            row.intervals = self.intervals(entry, values, convention, rank);
-        }
-        for at in 1..rows.len() {
-            let differences = differences(&ranked[at - 1].1, &ranked[at].1);
-            rows[at].tie_group = if is_tie(&differences, self.repositories.len(), &self.resamples) {
-                rows[at - 1].tie_group
-            } else {
-                count(at + 1)
-            };
+        for (row, rank) in rows.iter_mut().zip(ranks) {
+            let (_, entry) = entries[row.run_id.as_str()];
+            row.intervals = rank.and_then(|rank| self.intervals(entry, gamma, convention, rank));
         }
         rows
+    }
+
+    /// The rows without their intervals but with their ties, best first, and the
+    /// interval of each rank.
+    pub(super) fn ranks(
+        &self,
+        data: &LeaderboardData,
+        gamma: Gamma,
+        convention: Convention,
+    ) -> (Vec<Row>, Vec<Option<RankInterval>>) {
+        let mut rows = data.rank(gamma, convention);
+        let entries = data.by_run();
+        let ranked = rows.iter().map(|row| entries[row.run_id.as_str()].1);
+        let ranked: Vec<Values<'_>> = ranked
+            .map(|entry| self.values(entry, gamma, convention))
+            .collect();
+        let means: Vec<&[f64]> = ranked
+            .iter()
+            .map(|values| values.means.as_slice())
+            .collect();
+        let ranks = rank_intervals(&means);
+        for at in 1..rows.len() {
+            rows[at].tie_group = match self.is_tie(&ranked[at - 1], &ranked[at]) {
+                true => rows[at - 1].tie_group,
+                false => count(at + 1),
+            };
+        }
+        (rows, ranks)
+    }
+
+    fn is_tie(&self, first: &Values<'_>, second: &Values<'_>) -> bool {
+        let mut pairs = first.tasks.iter().zip(&second.tasks);
+        let same_tasks = first.tasks.len() == second.tasks.len()
+            && pairs.all(|((first, ..), (second, ..))| first == second);
+        if same_tasks && first.repositories >= 2 {
+            // On the same tasks the mean of the differences is the difference of
+            // the means.
+            let means = first.means.iter().zip(&second.means).map(|(a, b)| a - b);
+            let interval = Interval::from_means(&means.collect::<Vec<_>>());
+            return interval.is_none_or(Interval::spans_zero);
+        }
+        let differences = differences(first, second);
+        is_tie(&differences, self.repositories.len(), &self.resamples)
     }
 
     /// Compares two runs on the tasks they share; `None` when they share none.
@@ -111,34 +147,35 @@ impl UncertaintyModel {
         }
         Values {
             means: self.resamples.means(&clusters),
+            repositories: clusters.used(),
             tasks,
         }
     }
 
-    fn intervals(
+    /// `None` when the tasks are of fewer than two repositories.
+    pub(super) fn intervals(
         &self,
         entry: &Entry,
-        values: &Values<'_>,
+        gamma: Gamma,
         convention: Convention,
-        rank: Option<RankInterval>,
+        rank: RankInterval,
     ) -> Option<Intervals> {
-        let clusters = |value: &dyn Fn(&Series) -> f64| {
+        let values = self.values(entry, gamma, convention);
+        let interval = |value: fn(&Series) -> f64| {
             let mut clusters = Clusters::new(self.repositories.len());
             for (value, (_, repository, _)) in entry.by_task(convention, value).zip(&values.tasks) {
                 clusters.add(*repository, value);
             }
-            clusters
+            self.resamples.interval(&clusters)
         };
-        let interval = |value: fn(&Series) -> f64| self.resamples.interval(&clusters(&value));
-        let used = clusters(&turns).used();
         Some(Intervals {
-            evoscore: Interval::from_means(&values.means).filter(|_| used >= 2)?,
+            evoscore: Interval::from_means(&values.means).filter(|_| values.repositories >= 2)?,
             zero_regression_rate: interval(zero_regression)?,
             solved_rate: interval(solved)?,
             average_turns: interval(turns)?,
             style: self.style(entry, convention),
-            rank: rank?,
-            repositories: count(used),
+            rank,
+            repositories: count(values.repositories),
         })
     }
 
@@ -159,7 +196,7 @@ impl UncertaintyModel {
         metric: StyleMetric,
     ) -> Option<WinIntervals> {
         let mut clusters = [(); 3].map(|()| Clusters::new(self.repositories.len()));
-        for task in &entry.tasks {
+        for task in entry.tasks.iter() {
             let shares = task.against(convention, metric).into_iter().flatten();
             for (clusters, share) in clusters.iter_mut().zip(shares) {
                 clusters.add(self.repositories[&task.repo], share);
@@ -298,7 +335,7 @@ mod tests {
     fn runs_on_other_tasks_are_not_compared() {
         let a = entry("a", &[("r", &[&[1.0]])]);
         let mut b = entry("b", &[("q", &[&[0.0]])]);
-        b.tasks[0].task_id = TaskId::new("another").unwrap();
+        b.tasks_mut()[0].task_id = TaskId::new("another").unwrap();
         let data = sheet(vec![a.clone(), b.clone()]);
         let model = UncertaintyModel::new(&data);
         assert_eq!(model.compare(&a, &b, Gamma::ONE, Convention::Paper), None);

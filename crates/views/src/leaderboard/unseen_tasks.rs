@@ -1,12 +1,14 @@
 //! The leaderboard of tasks that a model cannot have seen in training.
 
+use std::sync::Arc;
+
 use super::{Entry, LeaderboardData};
 
 /// A leaderboard with only the tasks younger than the models, and the
 /// omissions.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Unseen {
-    pub sheet: LeaderboardData,
+    pub sheet: Arc<LeaderboardData>,
     pub left_out: LeftOut,
 }
 
@@ -55,7 +57,7 @@ impl LeaderboardData {
             names.dedup();
         }
         Unseen {
-            sheet: data,
+            sheet: Arc::new(data),
             left_out,
         }
     }
@@ -70,7 +72,7 @@ impl Entry {
         let tasks = self.tasks.iter();
         let tasks = tasks.filter(|task| task.target_date.as_ref().is_some_and(younger));
         Self {
-            tasks: tasks.cloned().collect(),
+            tasks: Arc::new(tasks.cloned().collect()),
             usage: None,
             micro_usd: None,
             ..self.clone()
@@ -95,7 +97,7 @@ mod tests {
             Some("2027-01-01"),
             None,
         ];
-        for (task, day) in run.tasks.iter_mut().zip(days) {
+        for (task, day) in run.tasks_mut().iter_mut().zip(days) {
             task.target_date = day.map(str::to_owned);
         }
         run

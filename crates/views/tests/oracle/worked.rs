@@ -20,7 +20,7 @@ fn run() -> Entry {
         task(0, 5, &[Some(0), Some(5)]),
     ];
     let mut run = imported_run(&tasks, 8);
-    for (task, repo) in run.tasks.iter_mut().zip(["alpha", "beta", "alpha"]) {
+    for (task, repo) in run.tasks_mut().iter_mut().zip(["alpha", "beta", "alpha"]) {
         task.repo = repo.into();
     }
     run

@@ -144,7 +144,7 @@ async fn asked(engine: &Engine) -> Vec<(&'static str, bool)> {
 async fn public_lists(engine: &Engine) -> Vec<(&'static str, bool)> {
     let sheet = engine.sheet("s").await.unwrap();
     let rows = engine
-        .ranking("s", Gamma::ONE, Convention::Paper)
+        .ranked("s", Gamma::ONE, Convention::Paper, false)
         .await
         .unwrap();
     let directory = engine.directory().await.unwrap();

@@ -1,191 +1,181 @@
-//! Computes leaderboard data from rows.
+//! Computes leaderboard data from the counts of its runs.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
 
+use anyhow::Context;
+use swe_ci_base::blocking::blocking;
 use swe_ci_base::clock::rfc3339;
 use swe_ci_base::error::Result;
-use swe_ci_core::metrics::{Convention, Series, Verdict};
-use swe_ci_core::run::Progress;
-use swe_ci_core::step::Ending;
 use swe_ci_core::task::TaskId;
-use swe_ci_store::{EvolutionRow, TaskRow};
+use swe_ci_store::{LeaderboardRun, TaskOrigin};
 use swe_ci_views::finding::unranked;
-use swe_ci_views::leaderboard::{Entry, LeaderboardData, Sample, ScoredTask};
-use swe_ci_views::style::EvolutionStyle;
-use swe_ci_views::view::{Provenance, RunSummary};
+use swe_ci_views::leaderboard::{Entry, LeaderboardData, ScoredTask};
 
-use crate::api::runs::by_evolution;
-use crate::leaderboard_cache::OverRun;
+use super::counts::RunCounts;
+use crate::leaderboard_cache::{CountedRun, Inputs};
 use crate::published::published;
-use crate::style_tools::METHOD;
 use crate::{Engine, as_u32};
 
 impl Engine {
     pub(super) async fn compute_leaderboard(&self, split: &str) -> Result<LeaderboardData> {
         self.check_split(split).await?;
-        let origins = self.origins(split).await?;
         let suspicions = self.store.suspicions_of_split(split).await?;
-        let mut entries = Vec::new();
-        for run in self.store.runs_of_split(split).await? {
-            // A run over some tasks of a split cannot be compared with one over
-            // all.
-            let whole = run.config.tasks.is_empty();
-            if whole && run.progress != Progress::Cancelled {
-                let entry = self.entry(&run, &origins).await?;
-                // Cached entries do not know of decisions.
-                let suspicions = suspicions.get(&run.run_id).into_iter().flatten();
-                let unranked = unranked(&run.config, suspicions);
-                entries.extend(entry.map(|entry| Entry { unranked, ..entry }));
-            }
-        }
+        // A run over some tasks of a split cannot be compared with one over all.
+        let mut runs = self.store.leaderboard_runs(split).await?;
+        runs.retain(|run| run.config.tasks.is_empty());
+        let counted = self.counted_runs(split, &runs).await?;
+        let entries = runs.into_iter().zip(counted).filter_map(|(run, counted)| {
+            let suspicions = suspicions.get(&run.run_id).into_iter().flatten();
+            let unranked = unranked(&run.config, suspicions);
+            let entry = entry(run, &counted)?;
+            Some(Entry { unranked, ..entry })
+        });
         let published = published().clone();
-        Ok(LeaderboardData::new(split.to_owned(), entries, published))
-    }
-
-    pub(super) async fn origins(&self, split: &str) -> Result<Origins> {
-        let tasks = self.store.tasks_of_split(split).await?;
-        let origin = |task: TaskRow| {
-            let date = task.target_time.map(|ms| rfc3339(ms)[..10].to_owned());
-            (task.id, (task.repo, date))
-        };
-        Ok(tasks.into_iter().map(origin).collect())
+        Ok(LeaderboardData::new(
+            split.to_owned(),
+            entries.collect(),
+            published,
+        ))
     }
 
     /// A run's leaderboard entry; `None` before its first scored evolution.
-    pub(super) async fn entry(&self, run: &RunSummary, origins: &Origins) -> Result<Option<Entry>> {
-        let provenance = self.store.provenance(&run.run_id).await?;
-        if !run.progress.is_over() {
-            return self.compute_entry(run, provenance, origins).await;
-        }
-        let over = OverRun {
-            run_id: run.run_id.clone(),
-            finished_at: run.finished_at.clone(),
-            config: serde_json::to_string(&run.config).map_err(anyhow::Error::new)?,
-            metric_version: provenance.metric_version,
-            measured: self.store.measured_of_run(&run.run_id, METHOD).await?,
-            digest: provenance.imported.as_ref().map(|i| i.digest.clone()),
-        };
-        let mark = run.mark;
-        let (engine, run, known) = (self.clone(), run.clone(), origins.clone());
-        let computation =
-            Box::pin(async move { engine.compute_entry(&run, provenance, &known).await });
-        let entry = self.leaderboards.entries.of(over, computation).await?;
-        let Some(mut entry) = Option::clone(&entry) else {
-            return Ok(None);
-        };
-        // The verified mark does not affect the cached counts.
-        entry.mark = mark;
-        // The facts about the tasks may have changed since.
-        for task in &mut entry.tasks {
-            if let Some((repo, date)) = origins.get(&task.task_id) {
-                task.repo.clone_from(repo);
-                task.target_date.clone_from(date);
-            }
-        }
-        Ok(Some(entry))
+    pub(super) async fn entry(&self, run_id: &str) -> Result<Option<Entry>> {
+        let run = self.store.leaderboard_run(run_id).await?;
+        let runs = std::slice::from_ref(&run);
+        let counted = self.counted_runs(&run.config.split, runs).await?;
+        Ok(counted
+            .first()
+            .and_then(|counted| entry(run.clone(), counted)))
     }
 
-    async fn compute_entry(
+    /// The counts of runs of a split, in their order: from memory, from the
+    /// store, or counted now.
+    async fn counted_runs(
         &self,
-        run: &RunSummary,
-        provenance: Provenance,
-        origins: &Origins,
-    ) -> Result<Option<Entry>> {
-        let mut verdicts = by_evolution(self.store.verdicts_of_run(&run.run_id).await?);
-        let styles = self.store.styles_of_run(&run.run_id, METHOD).await?;
-        let mut styles: HashMap<String, EvolutionStyle> = styles.into_iter().collect();
-        let max_iterations = run.config.plan.max_iterations;
-        let mut tasks = Tasks::default();
-        for evolution in self.store.evolutions_of_run(&run.run_id).await? {
-            let verdicts = verdicts.remove(&evolution.id).unwrap_or_default();
-            let origin = origins.get(&evolution.task_id);
-            let style = styles.remove(&evolution.id);
-            let style = style.and_then(|style| style.beside());
-            let sample = sample(&evolution, max_iterations, &verdicts);
-            let sample = sample.map(|sample| Sample { style, ..sample });
-            tasks.add(&evolution, origin, sample);
+        split: &str,
+        runs: &[LeaderboardRun],
+    ) -> Result<Vec<Arc<CountedRun>>> {
+        let origins = Arc::new(Origins::new(self.store.task_origins(split).await?));
+        let inputs = |run: &LeaderboardRun| Inputs {
+            revision: run.revision.clone(),
+            origins: origins.digest,
+        };
+        let cache = &self.leaderboards.runs;
+        let missing = |run: &&LeaderboardRun| cache.get(&run.run_id, &inputs(run)).is_none();
+        let missing: Vec<LeaderboardRun> = runs.iter().filter(missing).cloned().collect();
+        // One row of a split is not worth reading all of them.
+        let mut stored = match missing.len() {
+            0 | 1 => HashMap::new(),
+            _ => self.stored_counts(split).await?,
+        };
+        let mut known = Vec::new();
+        for run in missing {
+            let Some(json) = stored.remove(&run.run_id) else {
+                let counts = self.count(&run).await?;
+                let counted = Arc::new(origins.counted(counts));
+                cache.insert(run.run_id.clone(), inputs(&run), counted);
+                continue;
+            };
+            known.push((run.run_id.clone(), inputs(&run), json));
         }
-        if tasks.scored.is_empty() {
-            return Ok(None);
+        let read = origins.clone();
+        let read = move || read_all(known, &read);
+        for (run_id, inputs, counted) in blocking(read).await? {
+            cache.insert(run_id, inputs, counted);
         }
-        let totals = self.store.totals_of_run(&run.run_id).await?;
-        let config = &run.config;
-        Ok(Some(Entry {
-            run_id: run.run_id.clone(),
-            model: config.model.clone(),
-            provider: config.provider.clone(),
-            harness: config.harness.name().into(),
-            harness_version: provenance.harness_version,
-            release_date: config.release_date.clone(),
-            kind: config.kind,
-            mark: run.mark,
-            unranked: None,
-            progress: run.progress,
-            metric_version: provenance.metric_version,
-            finished_at: run.finished_at.clone(),
-            usage: totals.usage(),
-            micro_usd: totals.micro_usd(),
-            findings: totals.findings,
-            max_iterations,
-            tasks_total: as_u32(tasks.all.len()),
-            tasks_blocked: as_u32(tasks.blocked()),
-            tasks: tasks.scored,
-        }))
+        let mut counted = Vec::with_capacity(runs.len());
+        for run in runs {
+            counted.push(match cache.get(&run.run_id, &inputs(run)) {
+                Some(counted) => counted,
+                // Evicted in the meantime.
+                None => Arc::new(origins.counted(self.count(run).await?)),
+            });
+        }
+        Ok(counted)
     }
+}
+
+type Read = (String, Inputs, Arc<CountedRun>);
+
+fn read_all(stored: Vec<(String, Inputs, String)>, origins: &Origins) -> anyhow::Result<Vec<Read>> {
+    let read = |(run_id, inputs, json): (String, Inputs, String)| {
+        let counts: RunCounts = serde_json::from_str(&json)
+            .with_context(|| format!("the stored counts of run {run_id}"))?;
+        Ok((run_id, inputs, Arc::new(origins.counted(counts))))
+    };
+    stored.into_iter().map(read).collect()
 }
 
 /// The repository of each task, and the day of its target commit.
-pub(super) type Origins = HashMap<TaskId, (String, Option<String>)>;
-
-#[derive(Default)]
-struct Tasks {
-    scored: Vec<ScoredTask>,
-    blocked: BTreeSet<TaskId>,
-    all: BTreeSet<TaskId>,
+struct Origins {
+    by_task: HashMap<TaskId, (String, Option<String>)>,
+    /// Changes with the content.
+    digest: u64,
 }
 
-impl Tasks {
-    fn add(
-        &mut self,
-        evolution: &EvolutionRow,
-        origin: Option<&(String, Option<String>)>,
-        sample: Option<Sample>,
-    ) {
-        let id = &evolution.task_id;
-        self.all.insert(id.clone());
-        let (Some(ending), Some((repo, target_date))) = (evolution.ending, origin) else {
-            return;
-        };
-        match sample.filter(|_| ending.is_scored()) {
-            None if matches!(ending, Ending::Blocked | Ending::BudgetSpent) => {
-                self.blocked.insert(id.clone());
-            }
-            None => {}
-            Some(sample) => match self.scored.iter_mut().find(|t| t.task_id == *id) {
-                Some(task) => task.samples.push(sample),
-                None => self.scored.push(ScoredTask {
-                    task_id: id.clone(),
-                    repo: repo.clone(),
-                    target_date: target_date.clone(),
-                    samples: vec![sample],
-                }),
-            },
+impl Origins {
+    fn new(origins: Vec<TaskOrigin>) -> Self {
+        let mut hasher = DefaultHasher::new();
+        origins.hash(&mut hasher);
+        let day = |ms| rfc3339(ms)[..10].to_owned();
+        let origins = origins.into_iter();
+        Self {
+            by_task: origins
+                .map(|task| (task.id, (task.repo, task.target_time.map(day))))
+                .collect(),
+            digest: hasher.finish(),
         }
     }
 
-    fn blocked(&self) -> usize {
-        let scored = |id: &TaskId| self.scored.iter().any(|task| task.task_id == *id);
-        self.blocked.iter().filter(|id| !scored(id)).count()
+    fn counted(&self, counts: RunCounts) -> CountedRun {
+        let (total, blocked) = (counts.tasks.len(), counts.blocked());
+        let tasks = counts.tasks.into_iter().filter_map(|task| {
+            let (repo, target_date) = self.by_task.get(&task.task_id)?;
+            (!task.samples.is_empty()).then(|| ScoredTask {
+                task_id: task.task_id,
+                repo: repo.clone(),
+                target_date: target_date.clone(),
+                samples: task.samples,
+            })
+        });
+        CountedRun {
+            usage: counts.usage,
+            micro_usd: counts.micro_usd,
+            findings: counts.findings,
+            tasks_total: as_u32(total),
+            tasks_blocked: as_u32(blocked),
+            tasks: Arc::new(tasks.collect()),
+        }
     }
 }
 
-/// The convention `reference` needs only counts; without even those there is no
-/// sample.
-fn sample(evolution: &EvolutionRow, max_iterations: u32, verdicts: &[Verdict]) -> Option<Sample> {
-    let count = |convention| Series::count(convention, evolution.counts, max_iterations, verdicts);
-    Some(Sample {
-        paper: count(Convention::Paper),
-        reference: count(Convention::Reference)?,
-        style: None,
+/// A run's leaderboard entry; `None` before its first scored evolution.
+fn entry(run: LeaderboardRun, counted: &CountedRun) -> Option<Entry> {
+    if counted.tasks.is_empty() {
+        return None;
+    }
+    let config = run.config;
+    Some(Entry {
+        run_id: run.run_id,
+        harness: config.harness.name().into(),
+        model: config.model,
+        provider: config.provider,
+        harness_version: run.provenance.harness_version,
+        release_date: config.release_date,
+        kind: config.kind,
+        mark: run.mark,
+        unranked: None,
+        progress: run.progress,
+        metric_version: run.provenance.metric_version,
+        finished_at: run.finished_at,
+        usage: counted.usage,
+        micro_usd: counted.micro_usd,
+        findings: counted.findings,
+        max_iterations: config.plan.max_iterations,
+        tasks_total: counted.tasks_total,
+        tasks_blocked: counted.tasks_blocked,
+        tasks: counted.tasks.clone(),
     })
 }

@@ -1,5 +1,6 @@
 //! Scores: leaderboard data, rankings, comparisons, and the scores of one run.
 
+mod counts;
 mod entries;
 
 use std::sync::Arc;
@@ -11,13 +12,13 @@ use swe_ci_core::step::Ending;
 use swe_ci_core::task::TaskId;
 use swe_ci_store::IterationRow;
 use swe_ci_views::leaderboard::{
-    Entry, Incomparable, LeaderboardData, Matrix, Published, RecoveryTime, Row, Scores, TaskOrder,
-    UncertaintyModel, Unseen, Versus,
+    Entry, Incomparable, LeaderboardData, Matrix, Published, Ranking, RecoveryTime, Row, Scores,
+    TaskOrder, UncertaintyModel, Unseen, Versus,
 };
 
 use crate::Engine;
 use crate::api::runs::by_evolution;
-use crate::leaderboard_cache::Ranking;
+use crate::leaderboard_cache::RankingKey;
 use crate::published::published;
 
 impl Engine {
@@ -51,25 +52,16 @@ impl Engine {
         self.leaderboards.unseen.of(key, computation).await
     }
 
-    /// The leaderboard of a split with intervals and tie groups.
+    /// The ranking of a split; if `unseen`, counting only tasks younger than
+    /// the model.
     pub async fn ranking(
         &self,
         split: &str,
         gamma: Gamma,
         convention: Convention,
-    ) -> Result<Vec<Row>> {
-        self.ranked(split, gamma, convention, false).await
-    }
-
-    /// The same; if `unseen`, counting only tasks younger than the model.
-    pub async fn ranked(
-        &self,
-        split: &str,
-        gamma: Gamma,
-        convention: Convention,
         unseen: bool,
-    ) -> Result<Vec<Row>> {
-        let key = Ranking {
+    ) -> Result<Arc<Ranking>> {
+        let key = RankingKey {
             split: split.to_owned(),
             changes: self.changes().await?,
             gamma: gamma.get().to_bits(),
@@ -78,18 +70,25 @@ impl Engine {
         };
         let (engine, split) = (self.clone(), split.to_owned());
         let computation = Box::pin(async move {
-            let rank = move |leaderboard: &LeaderboardData| {
-                Ok(UncertaintyModel::new(leaderboard).rank(leaderboard, gamma, convention))
+            let data = match unseen {
+                true => engine.unseen(&split).await?.sheet.clone(),
+                false => engine.sheet(&split).await?,
             };
-            if unseen {
-                let unseen = engine.unseen(&split).await?;
-                return Ok(blocking(move || rank(&unseen.sheet)).await?);
-            }
-            let leaderboard = engine.sheet(&split).await?;
-            Ok(blocking(move || rank(&leaderboard)).await?)
+            Ok(blocking(move || Ok(Ranking::new(data, gamma, convention))).await?)
         });
-        let rows = self.leaderboards.rankings.of(key, computation).await?;
-        Ok(rows.to_vec())
+        self.leaderboards.rankings.of(key, computation).await
+    }
+
+    /// All rows of the ranking of a split with their intervals.
+    pub async fn ranked(
+        &self,
+        split: &str,
+        gamma: Gamma,
+        convention: Convention,
+        unseen: bool,
+    ) -> Result<Vec<Row>> {
+        let ranking = self.ranking(split, gamma, convention, unseen).await?;
+        Ok(blocking(move || Ok(ranking.with_intervals())).await?)
     }
 
     /// Every task of a split against every run.
@@ -147,8 +146,7 @@ impl Engine {
         convention: Convention,
     ) -> Result<Scores> {
         let run = self.visible_run(run_id).await?;
-        let origins = self.origins(&run.config.split).await?;
-        let entry = self.entry(&run, &origins).await?;
+        let entry = self.entry(run_id).await?;
         let recovery = match convention {
             Convention::Paper => self.recovery(run_id).await?,
             Convention::Reference => None,

@@ -135,9 +135,14 @@ async fn the_leaderboard_says_what_score_says() {
     let (gamma, convention) = (Gamma::ONE, Convention::Reference);
     let stored = engine.scores(&imported.run_id, gamma, convention).await;
     assert_eq!(stored.unwrap(), lab.score(4, convention).scores);
-    let rows = engine.ranking("split", gamma, convention).await.unwrap();
+    let rows = engine
+        .ranked("split", gamma, convention, false)
+        .await
+        .unwrap();
     assert_eq!((rows[0].tasks, rows[0].tasks_blocked), (3, 1));
-    let paper = engine.ranking("split", gamma, Convention::Paper).await;
+    let paper = engine
+        .ranked("split", gamma, Convention::Paper, false)
+        .await;
     assert!(paper.unwrap().is_empty(), "it is known by counts alone");
 }
 

@@ -349,9 +349,9 @@ mod tests {
     #[test]
     fn refusals_have_a_reason() {
         let mut board = board();
-        board.entries[1].tasks[0].samples[0].paper = None;
+        board.entries[1].tasks_mut()[0].samples[0].paper = None;
         let mut apart = entry("d", &[("p", &[&[0.1]])]);
-        apart.tasks[0].task_id = TaskId::new("another").unwrap();
+        apart.tasks_mut()[0].task_id = TaskId::new("another").unwrap();
         board.entries.push(apart);
         board.entries.push(entry("e", &[]));
         let check = |models: &[&str], task: Option<&str>, expect: &str| {

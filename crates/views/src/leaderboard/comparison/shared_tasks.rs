@@ -60,7 +60,10 @@ pub(super) fn shared_tasks<'a>(
             results,
         })
     };
-    let first = entries.first().into_iter().flat_map(|entry| &entry.tasks);
+    let first = entries
+        .first()
+        .into_iter()
+        .flat_map(|entry| entry.tasks.iter());
     let mut tasks: Vec<SharedTask> = first.filter_map(shared).collect();
     // Values that differ only by rounding are in the order of names.
     let steps = |task: &SharedTask| (task.sort_value() / SAME).round() as i64;

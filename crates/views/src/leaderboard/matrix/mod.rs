@@ -97,7 +97,7 @@ impl LeaderboardData {
         let models = models(&ranked);
         let mut tasks: HashMap<&TaskId, MatrixTask> = HashMap::new();
         for (column, (_, entry)) in ranked.iter().enumerate() {
-            for task in &entry.tasks {
+            for task in entry.tasks.iter() {
                 let row = tasks.entry(&task.task_id);
                 let row = row.or_insert_with(|| {
                     MatrixTask::empty(task.task_id.clone(), &task.repo, ranked.len())
@@ -286,7 +286,7 @@ mod tests {
         assert_eq!(alone.spread, Some(0.0));
         // A task with only the baseline has no mean, and comes last.
         let mut board = self::board();
-        board.entries[2].tasks.pop();
+        board.entries[2].tasks_mut().pop();
         for order in ["mean", "-mean"] {
             let rows = matrix(&board, order).rows;
             let last = rows.last().unwrap();
@@ -306,7 +306,7 @@ mod tests {
         board.entries[0].progress = Progress::Running;
         let result = matrix(&board, "task");
         assert_eq!(result.columns[2].absence, Absence::NotYet);
-        board.entries[0].tasks[0].samples[0].paper = None;
+        board.entries[0].tasks_mut()[0].samples[0].paper = None;
         let result = matrix(&board, "task");
         assert_eq!((result.columns.len(), result.left_out), (2, 1));
         assert_eq!(matrix(&sheet(Vec::new()), "mean").rows, []);

@@ -1,0 +1,117 @@
+//! Counts the results of a run, once for each revision of them.
+
+use std::collections::{BTreeMap, HashMap};
+
+use serde::{Deserialize, Serialize};
+use swe_ci_base::error::Result;
+use swe_ci_core::metrics::{Convention, Series, Verdict};
+use swe_ci_core::run::Progress;
+use swe_ci_core::step::Ending;
+use swe_ci_core::task::TaskId;
+use swe_ci_core::usage::Usage;
+use swe_ci_store::{EvolutionRow, LeaderboardRun};
+use swe_ci_views::leaderboard::Sample;
+use swe_ci_views::style::EvolutionStyle;
+
+use crate::Engine;
+use crate::api::runs::by_evolution;
+use crate::style_tools::METHOD;
+
+/// Of the stored counts. Raise it when [`RunCounts`] or how they are counted
+/// changes; another method of measuring style changes it too.
+pub(super) const FORMAT: u32 = 1_000 + METHOD;
+
+/// The counted results of a run.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(super) struct RunCounts {
+    /// The model usage of all its evolutions; absent when not counted.
+    pub usage: Option<Usage>,
+    pub micro_usd: Option<u64>,
+    /// Iterations with integrity findings.
+    pub findings: u32,
+    /// All its tasks in order of name, those without a scored evolution too.
+    pub tasks: Vec<TaskCounts>,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct TaskCounts {
+    pub task_id: TaskId,
+    /// The scored evolutions.
+    pub samples: Vec<Sample>,
+    /// An evolution was blocked, or stopped by the budget.
+    pub blocked: bool,
+}
+
+impl RunCounts {
+    /// Tasks without a scored evolution, for one was blocked.
+    pub fn blocked(&self) -> usize {
+        let blocked = |task: &&TaskCounts| task.blocked && task.samples.is_empty();
+        self.tasks.iter().filter(blocked).count()
+    }
+}
+
+impl Engine {
+    /// The stored counts of all runs of a split, by run.
+    pub(super) async fn stored_counts(&self, split: &str) -> Result<HashMap<String, String>> {
+        let stored = self.store.counts_of_split(split, FORMAT).await?;
+        let stored = stored
+            .into_iter()
+            .map(|stored| (stored.run_id, stored.counts));
+        Ok(stored.collect())
+    }
+
+    /// Counts the results of a run, and stores the counts when it is over.
+    pub(super) async fn count(&self, run: &LeaderboardRun) -> Result<RunCounts> {
+        let counts = self.count_rows(run).await?;
+        if run.progress == Progress::Finished {
+            let json = serde_json::to_string(&counts).map_err(anyhow::Error::new)?;
+            self.store.put_counts(run, FORMAT, &json).await?;
+        }
+        Ok(counts)
+    }
+
+    async fn count_rows(&self, run: &LeaderboardRun) -> Result<RunCounts> {
+        let run_id = &run.run_id;
+        let mut verdicts = by_evolution(self.store.verdicts_of_run(run_id).await?);
+        let styles = self.store.styles_of_run(run_id, METHOD).await?;
+        let mut styles: HashMap<String, EvolutionStyle> = styles.into_iter().collect();
+        let max_iterations = run.config.plan.max_iterations;
+        let mut tasks: BTreeMap<TaskId, TaskCounts> = BTreeMap::new();
+        for evolution in self.store.evolutions_of_run(run_id).await? {
+            let task = tasks.entry(evolution.task_id.clone());
+            let task = task.or_insert_with(|| TaskCounts {
+                task_id: evolution.task_id.clone(),
+                samples: Vec::new(),
+                blocked: false,
+            });
+            let Some(ending) = evolution.ending else {
+                continue;
+            };
+            let verdicts = verdicts.remove(&evolution.id).unwrap_or_default();
+            let style = styles.remove(&evolution.id);
+            let style = style.and_then(|style| style.beside());
+            match sample(&evolution, max_iterations, &verdicts).filter(|_| ending.is_scored()) {
+                Some(sample) => task.samples.push(Sample { style, ..sample }),
+                None => task.blocked |= matches!(ending, Ending::Blocked | Ending::BudgetSpent),
+            }
+        }
+        let totals = self.store.totals_of_run(run_id).await?;
+        Ok(RunCounts {
+            usage: totals.usage(),
+            micro_usd: totals.micro_usd(),
+            findings: totals.findings,
+            tasks: tasks.into_values().collect(),
+        })
+    }
+}
+
+/// The convention `reference` needs only counts; without even those there is no
+/// sample.
+fn sample(evolution: &EvolutionRow, max_iterations: u32, verdicts: &[Verdict]) -> Option<Sample> {
+    let count = |convention| Series::count(convention, evolution.counts, max_iterations, verdicts);
+    Some(Sample {
+        paper: count(Convention::Paper),
+        reference: count(Convention::Reference)?,
+        style: None,
+    })
+}

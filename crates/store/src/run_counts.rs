@@ -1,0 +1,121 @@
+//! The runs of a leaderboard, and their counted results: kept, because a run that
+//! is over never changes and has thousands of iterations.
+
+use sqlx::any::AnyRow;
+use swe_ci_base::error::{Error, Result};
+use swe_ci_core::run::{Progress, RunConfig};
+use swe_ci_core::task::TaskId;
+use swe_ci_views::verification::Mark;
+use swe_ci_views::view::Provenance;
+
+use super::Store;
+use super::rows::columns::{Columns, from_row};
+use super::sql::{composed, query};
+
+/// A run as its leaderboard needs it.
+#[derive(Debug, Clone)]
+pub struct LeaderboardRun {
+    pub run_id: String,
+    pub config: RunConfig,
+    pub provenance: Provenance,
+    /// A mark of its trustworthiness, if it has one.
+    pub mark: Option<Mark>,
+    pub progress: Progress,
+    /// RFC 3339; `None` until the run is over.
+    pub finished_at: Option<String>,
+    /// Another one after every change of its results.
+    pub revision: String,
+}
+
+/// The counted results of a run, as the engine wrote them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredCounts {
+    pub run_id: String,
+    pub counts: String,
+}
+
+/// Where a task comes from: a leaderboard's facts about it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct TaskOrigin {
+    pub id: TaskId,
+    pub repo: String,
+    /// The time of the target commit in unix milliseconds, if known.
+    pub target_time: Option<i64>,
+}
+
+const RUNS: &str = "SELECT r.id AS id, r.config AS config, r.provenance AS provenance, r.verified AS verified,
+                           r.progress AS progress, r.finished_at AS finished_at, r.revision AS revision
+                    FROM runs r";
+
+fn read_run(row: &AnyRow) -> Result<LeaderboardRun> {
+    let submitted: RunConfig = row.read("config")?;
+    Ok(from_row!(row => LeaderboardRun {
+        provenance, progress, revision;
+        run_id: row.read("id")?,
+        mark: Mark::of(submitted.kind, row.optional_text("verified")?.is_some()),
+        finished_at: row.optional_time("finished_at")?,
+        config: submitted
+    }))
+}
+
+impl Store {
+    /// The public runs of a split that were not cancelled, oldest first.
+    pub async fn leaderboard_runs(&self, split: &str) -> Result<Vec<LeaderboardRun>> {
+        composed(format!(
+            "{RUNS} WHERE r.split = $1 AND r.visibility = 'public' AND r.progress <> 'cancelled' ORDER BY r.id"
+        ))
+        .with(split)
+        .all(&self.pool, read_run)
+        .await
+    }
+
+    /// Any run, public or not.
+    pub async fn leaderboard_run(&self, id: &str) -> Result<LeaderboardRun> {
+        composed(format!("{RUNS} WHERE r.id = $1"))
+            .with(id)
+            .first(&self.pool, read_run)
+            .await?
+            .ok_or_else(|| Error::not_found("run", id))
+    }
+
+    /// The current stored counts of a format, of all runs of a split.
+    pub async fn counts_of_split(&self, split: &str, format: u32) -> Result<Vec<StoredCounts>> {
+        query(
+            "SELECT c.run_id AS run_id, c.counts AS counts
+             FROM runs r JOIN run_counts c ON c.run_id = r.id AND c.revision = r.revision
+             WHERE r.split = $1 AND c.format = $2",
+        )
+        .with((split, format))
+        .all(&self.pool, |row| {
+            Ok(from_row!(row => StoredCounts { run_id, counts }))
+        })
+        .await
+    }
+
+    /// Stores the counts of a revision of a run, replacing earlier ones.
+    pub async fn put_counts(&self, run: &LeaderboardRun, format: u32, counts: &str) -> Result<()> {
+        query(
+            "INSERT INTO run_counts (run_id, revision, format, counts) VALUES ($1, $2, $3, $4)
+             ON CONFLICT (run_id) DO UPDATE SET revision = excluded.revision,
+                 format = excluded.format, counts = excluded.counts",
+        )
+        .with((&run.run_id, &run.revision, format, counts))
+        .run(&self.pool)
+        .await
+    }
+
+    /// The origins of the tasks of a split, in its order; none for an unknown
+    /// split.
+    pub async fn task_origins(&self, split: &str) -> Result<Vec<TaskOrigin>> {
+        query(
+            "SELECT t.id AS id, t.repo AS repo, t.target_time AS target_time
+             FROM split_tasks s JOIN tasks t ON t.id = s.task_id
+             WHERE s.split = $1 ORDER BY s.position, t.id",
+        )
+        .with(split)
+        .all(&self.pool, |row| {
+            Ok(from_row!(row => TaskOrigin { id, repo, target_time }))
+        })
+        .await
+    }
+}
