@@ -75,7 +75,7 @@ pub fn PartLinks(
     };
     part.in_words().map(|words| {
         view! {
-            <span role="status">{format!("Here: {words}.")}</span>
+            <span>{format!("Here: {words}.")}</span>
             {link(part.previous(), "Previous", "prev")}
             {link(part.next(), "Next", "next")}
         }

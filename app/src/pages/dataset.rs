@@ -34,9 +34,10 @@ fn Split(detail: SplitDetail) -> impl IntoView {
     let commits = mean(Size::Commits, |n| format::decimals(n, 0));
     let days = mean(Size::Days, format::span);
     let lines = mean(Size::Lines, |n| format::thousands(n.round() as u64));
-    let gap = mean(Size::Gap, |n| format::decimals(n, 1));
+    let gap = mean(Size::Gap, |n| format!("{} tests", format::decimals(n, 1)));
     let at = name.clone();
     let href = Callback::new(move |bin| tasks_between(Some(&at), bin));
+    let any_spreads = !detail.spreads.is_empty();
     let spreads = detail.spreads.clone().into_iter();
     let spreads = spreads.map(|spread| view! { <SpreadChart spread href/> });
     let api = format!("/api/v1/splits/{}", encode(&name));
@@ -55,7 +56,7 @@ fn Split(detail: SplitDetail) -> impl IntoView {
             <div><dt>"Mean time between"</dt><dd>{days}</dd></div>
             <div><dt>"Mean commits between"</dt><dd>{commits}</dd></div>
             <div><dt>"Mean lines modified"</dt><dd>{lines}</dd></div>
-            <div><dt>"Mean gap"</dt><dd>{gap}" tests"</dd></div>
+            <div><dt>"Mean gap"</dt><dd>{gap}</dd></div>
         </dl>
         {(!detail.funnel.is_empty()).then(|| view! {
             <section aria-labelledby="funnel-title">
@@ -63,11 +64,13 @@ fn Split(detail: SplitDetail) -> impl IntoView {
                 <Funnel stages=detail.funnel.clone()/>
             </section>
         })}
-        <section aria-labelledby="sizes-title">
-            <h2 id="sizes-title">"Sizes"</h2>
-            <p class="quiet">"Of the tasks that can be run. Each bar leads to the tasks in it."</p>
-            <div class="spreads">{spreads.collect_view()}</div>
-        </section>
+        {any_spreads.then(|| view! {
+            <section aria-labelledby="sizes-title">
+                <h2 id="sizes-title">"Sizes"</h2>
+                <p class="quiet">"Of the tasks that can be run. Each bar leads to the tasks in it."</p>
+                <div class="spreads">{spreads.collect_view()}</div>
+            </section>
+        })}
         <Names title="Repositories" id="repositories" split=name.clone() parameter="repo" names=detail.repositories.clone()/>
         <Names title="Licences" id="licences" split=name.clone() parameter="licence" names=detail.licences.clone()/>
         <Findings findings=detail.findings.clone() split=name.clone()/>

@@ -78,14 +78,21 @@ impl Store {
             .ok_or_else(|| Error::not_found("run", id))
     }
 
-    /// The current stored counts of a format, of all runs of a split.
-    pub async fn counts_of_split(&self, split: &str, format: u32) -> Result<Vec<StoredCounts>> {
+    /// The current stored counts of a format, of runs of a split: the first
+    /// `most` after the run `after`, oldest first.
+    pub async fn counts_of_split(
+        &self,
+        split: &str,
+        format: u32,
+        after: &str,
+        most: u32,
+    ) -> Result<Vec<StoredCounts>> {
         query(
             "SELECT c.run_id AS run_id, c.counts AS counts
              FROM runs r JOIN run_counts c ON c.run_id = r.id AND c.revision = r.revision
-             WHERE r.split = $1 AND c.format = $2",
+             WHERE r.split = $1 AND c.format = $2 AND r.id > $3 ORDER BY r.id LIMIT $4",
         )
-        .with((split, format))
+        .with((split, format, after, most))
         .all(&self.pool, |row| {
             Ok(from_row!(row => StoredCounts { run_id, counts }))
         })

@@ -138,17 +138,6 @@ impl Store {
         .await
     }
 
-    /// How many evolutions of a run were measured by this method.
-    pub async fn measured_of_run(&self, run_id: &str, method: u32) -> Result<i64> {
-        query(
-            "SELECT count(*) FROM evolution_styles s
-             JOIN evolutions e ON e.id = s.evolution_id WHERE e.run_id = $1 AND s.method = $2 AND s.style <> ''",
-        )
-        .with((run_id, method))
-        .one(&self.pool, only)
-        .await
-    }
-
     pub async fn put_code_style(&self, method: u32, row: &CodeStyleRow) -> Result<()> {
         query(
             "INSERT INTO code_styles (source, image, method, tools, style, files)

@@ -77,6 +77,14 @@ pub struct TaskSummary {
     pub findings: u32,
 }
 
+impl TaskSummary {
+    /// Whether its tests were counted here. Imported results name tasks that
+    /// were not: of those only id and commits are known.
+    pub fn is_prepared(&self) -> bool {
+        self.target_passed > 0
+    }
+}
+
 /// A task with its history and tests.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct TaskDetail {

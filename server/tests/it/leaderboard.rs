@@ -195,3 +195,28 @@ async fn the_api_refuses_invalid_parameters() {
     let none = app.get("/api/v1/leaderboard.csv?split=none").await;
     none.problem(404, "not-found");
 }
+
+/// A table of a hundred and one runs on two pages.
+#[tokio::test]
+async fn long_rankings_come_in_parts() {
+    let large = include_str!("../../benches/large.sql").replace("RUNS", "101");
+    // One task is enough.
+    let app = TestApp::changed(&large.replace("i < 99", "i < 0")).await;
+    let first = body(&app.get("/?split=large").await);
+    assert!(first.contains("101 rows") && first.contains("Here: 1 to 100."));
+    assert!(first.contains("href=\"/?split=large&amp;from=100\""));
+    assert!(!first.contains("Previous rows"));
+    let last = body(&app.get("/?split=large&from=100").await);
+    assert!(last.contains("Here: 101 to 101.") && last.contains("Previous rows"));
+    assert!(!last.contains("Next rows"));
+    let (first, last) = (ranked(&first), ranked(&last));
+    assert_eq!((first.len(), last.len()), (100, 1));
+    assert!(!first.contains(&last[0]));
+    // After the end, the last part; a filter counts from the start.
+    let beyond = body(&app.get("/?split=large&from=900").await);
+    assert_eq!(ranked(&beyond), last);
+    let found = body(&app.get(&format!("/?split=large&text={}", last[0])).await);
+    assert!(found.contains("1 of 101 rows") && ranked(&found) == last);
+    let matrix = body(&app.get("/matrix?split=large&from=100").await);
+    assert!(matrix.contains("Here: 101 to 101.") && matrix.contains("Previous runs"));
+}

@@ -335,3 +335,23 @@ async fn a_request_keeps_the_id_its_proxy_gave_it() {
     let ids = [app.get("/health/live").await, app.get("/health/live").await];
     assert_ne!(ids[0].header("x-request-id"), ids[1].header("x-request-id"));
 }
+
+/// Results that were imported name tasks of which nothing else is known.
+#[tokio::test]
+async fn unknown_counts_are_no_zeros() {
+    let unknown = "INSERT INTO suites (id, base_in_target, target_passed, base_passed, counts_only, tests, base_outcomes)
+                   VALUES ('unknown', 0, 0, 0, 1, '[]', '');
+                   UPDATE tasks SET suite = 'unknown', commits = 0, span_days = 0, suite_seconds = 0,
+                                    state = 'unusable', preparation = '{}'";
+    let app = TestApp::changed(unknown).await;
+    for page in ["/tasks", "/tasks/alpha-1"] {
+        let html = app.get(page).await.text();
+        let main = html.split_once("<main").unwrap().1;
+        let words = main.split(['>', '<']).map(str::trim);
+        for zero in ["0", "0 tests", "0.0 s", "0 days", "0.0 days"] {
+            assert!(!words.clone().any(|word| word == zero), "{page}: {zero}");
+        }
+    }
+    let dataset = app.get("/datasets/demo").await.text();
+    assert!(!dataset.contains("– tests") && !dataset.contains("Sizes"));
+}

@@ -4,25 +4,38 @@ use leptos::prelude::*;
 use swe_ci_core::metrics::METRIC_VERSION;
 use swe_ci_views::leaderboard::export::{Basis, Citation};
 
+use crate::components::{Part, PartLinks};
 use crate::context::PublicUrl;
 use crate::format;
 use crate::query::{Query, Reading};
 
 /// "12 of 40 rows", a link to all of them, and the same as files.
 #[component]
-pub(super) fn Shown(shown: usize, all: usize, reading: Reading, split: String) -> impl IntoView {
+pub(super) fn Shown(
+    /// The part of the view that is on the page.
+    part: Part,
+    /// Rows of the ranking.
+    all: usize,
+    reading: Reading,
+    split: String,
+) -> impl IntoView {
     let unfiltered = Reading {
         view: reading.view.of_all(),
         ..reading.clone()
     };
     let filters = reading.view.filters();
+    let here = {
+        let reading = reading.clone();
+        move |from| reading.href_from(from)
+    };
     let link = filters.then(|| view! { " "<a href=unfiltered.href()>"Show all"</a> });
     view! {
         <div class="shown">
             <p>
-                <span role="status">{how_many(shown, all)}</span>
+                <span role="status">{how_many(part.all(), all)}</span>
                 {link}
             </p>
+            <p class="parts"><PartLinks part items="rows" href=here/></p>
             <p class="shown-files">
                 <a href=view_href("leaderboard.csv", &split, &reading) download="" title="Exactly these rows and columns">"CSV"</a>
                 <a href=view_href("leaderboard", &split, &reading) title="These rows, with all figures">"JSON"</a>

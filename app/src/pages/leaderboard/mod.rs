@@ -92,7 +92,7 @@ fn Board(data: Leaderboard) -> impl IntoView {
         let providers = providers(&rows, reading.view.provider.as_ref());
         view! {
             <Filters providers reading=reading.clone()/>
-            <Shown shown=part.all() all=rows.len() reading=reading.clone() split=split.clone()/>
+            <Shown part all=rows.len() reading=reading.clone() split=split.clone()/>
         }
     });
     let words = rows.first().cloned().map(|first| {

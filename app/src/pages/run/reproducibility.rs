@@ -146,7 +146,7 @@ pub(super) fn Trust(detail: RunDetail) -> impl IntoView {
     let checked = detail.verification.filter(Verification::holds);
     let checked = checked
         .filter(|_| mark != Some(Mark::Verified))
-        .map(|found| view! { <Tag text="checked" hint=hint(&found)/> });
+        .map(|found| view! { <Tag text=checked_part(&found) hint=hint(&found)/> });
     view! { <MarkTerm mark/>{checked} }
 }
 
@@ -190,6 +190,14 @@ pub(super) fn Differences(verification: Option<Verification>, run_id: String) ->
             </div>
         }
     })
+}
+
+/// "checked" when all iterations were, else "checked: 4 of 47".
+fn checked_part(found: &Verification) -> String {
+    match (found.checked, found.iterations) {
+        (checked, all) if checked >= all => "checked".to_owned(),
+        (checked, all) => format!("checked: {checked} of {all}"),
+    }
 }
 
 fn hint(found: &Verification) -> String {

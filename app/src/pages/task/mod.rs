@@ -46,6 +46,8 @@ fn TaskView(whole: PageData, #[prop(into)] reading: Signal<Reading>) -> impl Int
         view! { <a class="tag-link" href=tasks_href(split)><Tag text=split.clone()/></a> }
     });
     let splits = splits.collect_view();
+    let known = summary.is_prepared();
+    let of_known = |text: String| format::or_dash(known.then_some(text));
     let extra = detail.extra.into_iter();
     let extra = extra.map(|(name, value)| fact(name, value));
     view! {
@@ -59,12 +61,12 @@ fn TaskView(whole: PageData, #[prop(into)] reading: Signal<Reading>) -> impl Int
         </PageTop>
         {unusable}
         <dl class="facts">
-            <div><dt><Term word=Word::Base text="Base"/>" passes"</dt><dd>{format::count(summary.base_passed, "test")}</dd></div>
-            <div><dt><Term word=Word::Target text="Target"/>" passes"</dt><dd>{format::count(summary.target_passed, "test")}</dd></div>
-            <div><dt><Term word=Word::Gap text="Gap"/></dt><dd>{format::count(summary.gap, "test")}</dd></div>
-            <div><dt>"Commits between"</dt><dd>{format::thousands(summary.commits)}</dd></div>
-            <div><dt>"Time between"</dt><dd>{format::span(summary.span_days)}</dd></div>
-            <div><dt>"Suite takes"</dt><dd>{format::seconds(summary.suite_seconds)}</dd></div>
+            <div><dt><Term word=Word::Base text="Base"/>" passes"</dt><dd>{of_known(format::count(summary.base_passed, "test"))}</dd></div>
+            <div><dt><Term word=Word::Target text="Target"/>" passes"</dt><dd>{of_known(format::count(summary.target_passed, "test"))}</dd></div>
+            <div><dt><Term word=Word::Gap text="Gap"/></dt><dd>{of_known(format::count(summary.gap, "test"))}</dd></div>
+            <div><dt>"Commits between"</dt><dd>{of_known(format::thousands(summary.commits))}</dd></div>
+            <div><dt>"Time between"</dt><dd>{of_known(format::span(summary.span_days))}</dd></div>
+            <div><dt>"Suite takes"</dt><dd>{of_known(format::seconds(summary.suite_seconds))}</dd></div>
         </dl>
         <History history=detail.history base=summary.base_sha.clone() target=summary.target_sha.clone()/>
         <GapByFile tests=&detail.tests/>

@@ -182,6 +182,8 @@ fn TaskRow(task: TaskSummary) -> impl IntoView {
         (TaskState::Ready, n) => EitherOf3::C(view! { <Tag text=format::count(n, "finding")/> }),
     };
     let lines = task.modified_lines.map(format::thousands);
+    let known = task.is_prepared();
+    let of_known = |text: String| format::or_dash(known.then_some(text));
     view! {
         <tr role="row">
             <th role="rowheader" scope="row" class="col-model">
@@ -189,13 +191,13 @@ fn TaskRow(task: TaskSummary) -> impl IntoView {
                 <small>{task.repo}{task.licence.map(|licence| format!(" · {licence}"))}</small>
                 {state}
             </th>
-            <td role="cell" class="number" data-label="Base">{format::thousands(task.base_passed)}</td>
-            <td role="cell" class="number" data-label="Target">{format::thousands(task.target_passed)}</td>
-            <td role="cell" class="number strong" data-label="Gap">{format::thousands(task.gap)}</td>
-            <td role="cell" class="number" data-label="Commits">{format::thousands(task.commits)}</td>
-            <td role="cell" class="number" data-label="Time between">{format::span(task.span_days)}</td>
+            <td role="cell" class="number" data-label="Base">{of_known(format::thousands(task.base_passed))}</td>
+            <td role="cell" class="number" data-label="Target">{of_known(format::thousands(task.target_passed))}</td>
+            <td role="cell" class="number strong" data-label="Gap">{of_known(format::thousands(task.gap))}</td>
+            <td role="cell" class="number" data-label="Commits">{of_known(format::thousands(task.commits))}</td>
+            <td role="cell" class="number" data-label="Time between">{of_known(format::span(task.span_days))}</td>
             <td role="cell" class="number" data-label="Lines">{format::or_dash(lines)}</td>
-            <td role="cell" class="number" data-label="Suite">{format::seconds(task.suite_seconds)}</td>
+            <td role="cell" class="number" data-label="Suite">{of_known(format::seconds(task.suite_seconds))}</td>
         </tr>
     }
 }

@@ -24,7 +24,9 @@ pub struct Series {
 struct Packed(u32, u32, Vec<u32>, Vec<(u32, u32, u32)>, bool);
 
 impl From<Packed> for Series {
-    fn from(Packed(base, target, passes, regressions, solved): Packed) -> Self {
+    fn from(Packed(base, target, mut passes, regressions, solved): Packed) -> Self {
+        // A leaderboard keeps hundreds of thousands of them.
+        passes.shrink_to_fit();
         let change = |n: &u32| normalized_change(*n, base, target);
         let regression = |(iteration, lost, of)| Regression {
             iteration,

@@ -8,7 +8,7 @@ use swe_ci_views::view::ImportedFrom;
 use super::*;
 use crate::FindingDecision;
 
-fn imported(digest: &str, passes: &[u32]) -> ImportedRun {
+pub(super) fn imported(digest: &str, passes: &[u32]) -> ImportedRun {
     let iterations: Vec<IterationRow> = (1..)
         .zip(passes)
         .map(|(iteration, passed)| IterationRow {

@@ -16,6 +16,7 @@ mod notifications;
 mod pinning;
 mod preflights;
 mod prices;
+mod run_counts;
 mod steering;
 mod styles;
 mod tokens;

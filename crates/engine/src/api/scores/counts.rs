@@ -51,15 +51,6 @@ impl RunCounts {
 }
 
 impl Engine {
-    /// The stored counts of all runs of a split, by run.
-    pub(super) async fn stored_counts(&self, split: &str) -> Result<HashMap<String, String>> {
-        let stored = self.store.counts_of_split(split, FORMAT).await?;
-        let stored = stored
-            .into_iter()
-            .map(|stored| (stored.run_id, stored.counts));
-        Ok(stored.collect())
-    }
-
     /// Counts the results of a run, and stores the counts when it is over.
     pub(super) async fn count(&self, run: &LeaderboardRun) -> Result<RunCounts> {
         let counts = self.count_rows(run).await?;

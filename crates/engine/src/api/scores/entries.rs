@@ -4,16 +4,15 @@ use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
-use anyhow::Context;
 use swe_ci_base::blocking::blocking;
 use swe_ci_base::clock::rfc3339;
 use swe_ci_base::error::Result;
 use swe_ci_core::task::TaskId;
-use swe_ci_store::{LeaderboardRun, TaskOrigin};
+use swe_ci_store::{LeaderboardRun, StoredCounts, TaskOrigin};
 use swe_ci_views::finding::unranked;
 use swe_ci_views::leaderboard::{Entry, LeaderboardData, ScoredTask};
 
-use super::counts::RunCounts;
+use super::counts::{FORMAT, RunCounts};
 use crate::leaderboard_cache::{CountedRun, Inputs};
 use crate::published::published;
 use crate::{Engine, as_u32};
@@ -63,50 +62,61 @@ impl Engine {
             origins: origins.digest,
         };
         let cache = &self.leaderboards.runs;
-        let missing = |run: &&LeaderboardRun| cache.get(&run.run_id, &inputs(run)).is_none();
-        let missing: Vec<LeaderboardRun> = runs.iter().filter(missing).cloned().collect();
+        let is_missing = |run: &&LeaderboardRun| cache.get(&run.run_id, &inputs(run)).is_none();
         // One row of a split is not worth reading all of them.
-        let mut stored = match missing.len() {
-            0 | 1 => HashMap::new(),
-            _ => self.stored_counts(split).await?,
-        };
-        let mut known = Vec::new();
-        for run in missing {
-            let Some(json) = stored.remove(&run.run_id) else {
-                let counts = self.count(&run).await?;
-                let counted = Arc::new(origins.counted(counts));
-                cache.insert(run.run_id.clone(), inputs(&run), counted);
-                continue;
-            };
-            known.push((run.run_id.clone(), inputs(&run), json));
-        }
-        let read = origins.clone();
-        let read = move || read_all(known, &read);
-        for (run_id, inputs, counted) in blocking(read).await? {
-            cache.insert(run_id, inputs, counted);
+        if runs.iter().filter(is_missing).nth(1).is_some() {
+            self.read_counts(split, runs, &origins).await?;
         }
         let mut counted = Vec::with_capacity(runs.len());
         for run in runs {
             counted.push(match cache.get(&run.run_id, &inputs(run)) {
                 Some(counted) => counted,
-                // Evicted in the meantime.
-                None => Arc::new(origins.counted(self.count(run).await?)),
+                None => {
+                    let counted = Arc::new(origins.counted(self.count(run).await?));
+                    cache.insert(run.run_id.clone(), inputs(run), counted.clone());
+                    counted
+                }
             });
         }
         Ok(counted)
     }
+
+    /// Takes the stored counts of runs of a split into memory, in parts: their
+    /// text takes more room than they do.
+    async fn read_counts(
+        &self,
+        split: &str,
+        runs: &[LeaderboardRun],
+        origins: &Arc<Origins>,
+    ) -> Result<()> {
+        let revisions = runs.iter().map(|run| (&run.run_id, &run.revision));
+        let revisions: HashMap<&String, &String> = revisions.collect();
+        let mut after = String::new();
+        loop {
+            let part = self
+                .store
+                .counts_of_split(split, FORMAT, &after, AT_ONCE)
+                .await?;
+            let Some(last) = part.last() else {
+                return Ok(());
+            };
+            after.clone_from(&last.run_id);
+            let read = origins.clone();
+            for (run_id, counted) in blocking(move || Ok(read.read_all(part))).await? {
+                if let Some(revision) = revisions.get(&run_id) {
+                    let inputs = Inputs {
+                        revision: (*revision).clone(),
+                        origins: origins.digest,
+                    };
+                    self.leaderboards.runs.insert(run_id, inputs, counted);
+                }
+            }
+        }
+    }
 }
 
-type Read = (String, Inputs, Arc<CountedRun>);
-
-fn read_all(stored: Vec<(String, Inputs, String)>, origins: &Origins) -> anyhow::Result<Vec<Read>> {
-    let read = |(run_id, inputs, json): (String, Inputs, String)| {
-        let counts: RunCounts = serde_json::from_str(&json)
-            .with_context(|| format!("the stored counts of run {run_id}"))?;
-        Ok((run_id, inputs, Arc::new(origins.counted(counts))))
-    };
-    stored.into_iter().map(read).collect()
-}
+/// Stored counts that are read together.
+const AT_ONCE: u32 = 64;
 
 /// The repository of each task, and the day of its target commit.
 struct Origins {
@@ -129,10 +139,24 @@ impl Origins {
         }
     }
 
+    /// Leaves out what cannot be read: it will be counted again.
+    fn read_all(&self, stored: Vec<StoredCounts>) -> Vec<(String, Arc<CountedRun>)> {
+        let read = |StoredCounts { run_id, counts }| match serde_json::from_str(&counts) {
+            Ok(counts) => Some((run_id, Arc::new(self.counted(counts)))),
+            Err(error) => {
+                tracing::warn!(run_id, %error, "stored counts cannot be read");
+                None
+            }
+        };
+        stored.into_iter().filter_map(read).collect()
+    }
+
     fn counted(&self, counts: RunCounts) -> CountedRun {
         let (total, blocked) = (counts.tasks.len(), counts.blocked());
-        let tasks = counts.tasks.into_iter().filter_map(|task| {
+        let tasks = counts.tasks.into_iter().filter_map(|mut task| {
             let (repo, target_date) = self.by_task.get(&task.task_id)?;
+            // Most have one, and room for four.
+            task.samples.shrink_to_fit();
             (!task.samples.is_empty()).then(|| ScoredTask {
                 task_id: task.task_id,
                 repo: repo.clone(),
@@ -140,13 +164,14 @@ impl Origins {
                 samples: task.samples,
             })
         });
+        let tasks: Box<[ScoredTask]> = tasks.collect();
         CountedRun {
             usage: counts.usage,
             micro_usd: counts.micro_usd,
             findings: counts.findings,
             tasks_total: as_u32(total),
             tasks_blocked: as_u32(blocked),
-            tasks: Arc::new(tasks.collect()),
+            tasks: Arc::new(tasks.into_vec()),
         }
     }
 }

@@ -1,0 +1,84 @@
+//! The stored counts of runs, which every change of the results makes stale.
+
+use super::imports::imported;
+use super::*;
+use crate::StoredCounts;
+
+const FORMAT: u32 = 1;
+
+/// Stores counts of the present results, and checks that they are found.
+async fn count(store: &Store, run_id: &str) {
+    let run = store.leaderboard_run(run_id).await.unwrap();
+    store.put_counts(&run, FORMAT, "counted").await.unwrap();
+    assert!(is_counted(store).await);
+}
+
+async fn is_counted(store: &Store) -> bool {
+    !counts(store, "s", FORMAT, "").await.is_empty()
+}
+
+async fn counts(store: &Store, split: &str, format: u32, after: &str) -> Vec<StoredCounts> {
+    let counts = store.counts_of_split(split, format, after, 10).await;
+    counts.unwrap()
+}
+
+#[tokio::test]
+async fn counts_of_another_format_are_not_found() {
+    on_both(async |store| {
+        let (id, _) = store.put_import(&imported("d", &[12])).await.unwrap();
+        count(&store, &id).await;
+        assert_eq!(counts(&store, "s", FORMAT + 1, "").await, []);
+        assert_eq!(counts(&store, "t", FORMAT, "").await, []);
+        assert_eq!(counts(&store, "s", FORMAT, &id).await, []);
+        let runs = store.leaderboard_runs("s").await.unwrap();
+        assert_eq!(runs.len(), 1);
+        assert_eq!(runs[0].run_id, id);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn steps_make_counts_stale() {
+    on_both(async |store| {
+        store.put_task("s", 0, &task("a")).await.unwrap();
+        let id = run(&store, &[("a", 1.0)]).await;
+        count(&store, &id).await;
+        let claim = store.claim("w/1", 60_000).await.unwrap().unwrap();
+        let step = step(1, Role::Architect, StepOutcome::Done);
+        let ended = StepToRecord {
+            step: &step,
+            iteration: None,
+            next: Err((Ending::Blocked, Some("no engine"))),
+        };
+        store.record_step(&claim, "w/1", &ended).await.unwrap();
+        assert!(!is_counted(&store).await, "an evolution ended");
+        count(&store, &id).await;
+        store.retry(&id, &Actor::Operator).await.unwrap();
+        assert!(!is_counted(&store).await, "an evolution is queued again");
+        count(&store, &id).await;
+        store.cancel_run(&id, &Actor::Operator).await.unwrap();
+        assert!(!is_counted(&store).await, "the run is cancelled");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn corrections_make_counts_stale() {
+    on_both(async |store| {
+        let (id, _) = store.put_import(&imported("d", &[12])).await.unwrap();
+        count(&store, &id).await;
+        let provenance = store.provenance(&id).await.unwrap();
+        store.put_recounts(&id, &provenance, &[]).await.unwrap();
+        assert!(!is_counted(&store).await, "a recount");
+        count(&store, &id).await;
+        let evolution = store.evolutions_of_run(&id).await.unwrap().remove(0);
+        let failed = Err("no code".to_owned());
+        store.put_style(&evolution.id, 1, &failed).await.unwrap();
+        assert!(!is_counted(&store).await, "a style");
+        count(&store, &id).await;
+        let (same, _) = store.put_import(&imported("e", &[13])).await.unwrap();
+        assert_eq!(same, id);
+        assert!(!is_counted(&store).await, "another import");
+    })
+    .await;
+}
