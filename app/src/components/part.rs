@@ -51,15 +51,15 @@ impl Part {
         (next < self.all).then_some(next)
     }
 
-    /// "101 to 200"; nothing for a whole list.
-    fn in_words(self) -> Option<String> {
+    /// " Here: 101 to 200."; nothing for a whole list.
+    pub fn here(self) -> Option<String> {
         let number = |n: usize| format::thousands(n as u64);
         let Range { start, end } = self.range();
-        (!self.is_all()).then(|| format!("{} to {}", number(start + 1), number(end)))
+        (!self.is_all()).then(|| format!(" Here: {} to {}.", number(start + 1), number(end)))
     }
 }
 
-/// "Here: 101 to 200. Previous tests, Next tests"; nothing for a whole list.
+/// "Previous tests" and "Next tests"; nothing for a whole list.
 #[component]
 pub fn PartLinks(
     part: Part,
@@ -73,13 +73,10 @@ pub fn PartLinks(
         let text = format!("{text} {items}");
         from.map(|from| view! { " "<a href=href.run(from) rel=rel>{text}</a> })
     };
-    part.in_words().map(|words| {
-        view! {
-            <span>{format!("Here: {words}.")}</span>
-            {link(part.previous(), "Previous", "prev")}
-            {link(part.next(), "Next", "next")}
-        }
-    })
+    view! {
+        {link(part.previous(), "Previous", "prev")}
+        {link(part.next(), "Next", "next")}
+    }
 }
 
 #[cfg(test)]
@@ -100,10 +97,10 @@ mod tests {
         // Between two parts, and after the end.
         check(50, 120, 50..120, Some(0), None);
         check(700, 120, 100..120, Some(0), None);
-        assert_eq!(Part::new(0, 100, 100).in_words(), None);
+        assert_eq!(Part::new(0, 100, 100).here(), None);
         assert_eq!(
-            Part::new(1_000, 100, 1_050).in_words().as_deref(),
-            Some("1001 to 1050")
+            Part::new(1_000, 100, 1_050).here().as_deref(),
+            Some(" Here: 1001 to 1050.")
         );
     }
 }

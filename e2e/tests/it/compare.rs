@@ -47,12 +47,12 @@ async fn two_runs_are_chosen_and_compared() {
     browser
         .until(
             "the two are compared",
-            "return !!document.querySelector('.pair-sentence')",
+            "return !!document.querySelector('.pairs')",
         )
         .await;
     browser.hydrated().await;
     // At γ = 1 (3/4 + 0 − 1/2 + 1) / 4 against (0 + 1) / 2, on both tasks.
-    let sentence = browser.text(".pair-sentence").await;
+    let sentence = browser.text(".verdict").await;
     assert!(
         sentence.starts_with("Leaper is ahead of Stepper by 0.19 [0.19,"),
         "{sentence}"
@@ -124,7 +124,7 @@ async fn four_runs_task_by_task() {
         )
         .await;
     assert_ne!(told, json!(6));
-    let tied = "return [...document.querySelectorAll('.pair .tag')].some(t => t.textContent.includes('not told'))";
+    let tied = "return [...document.querySelectorAll('.pair .tag')].some(t => t.textContent.includes('not significant'))";
     assert_eq!(browser.eval(tied).await, json!(false));
     let address = browser.eval("return location.href").await;
     let shown = browser.text(".pairs").await;

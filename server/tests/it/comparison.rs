@@ -103,7 +103,7 @@ async fn the_page_shows_all_of_it() {
         "1 left out",
         "is ahead of",
         "a single repository says nothing",
-        "ahead on 1 task",
+        "A ahead on 1 task",
         "/tasks/alpha-1",
         &task,
         "+1.750",
@@ -116,7 +116,7 @@ async fn the_page_shows_all_of_it() {
     check(
         &format!("{runs}&only=significant"),
         &["No pair differs significantly"],
-        &["is ahead of"],
+        &["class=\"pair\""],
     )
     .await;
     // A form without a script sends the runs one by one.

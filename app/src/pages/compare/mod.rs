@@ -19,7 +19,7 @@ use swe_ci_views::leaderboard::Versus;
 use self::choose::Choose;
 use self::data::{Found, find};
 use self::names::Name;
-use self::pairs::Pairs;
+use self::pairs::{Pairs, verdict};
 use self::query::CompareQuery;
 use self::run_columns::Heads;
 use self::style::Style;
@@ -58,17 +58,20 @@ fn SideBySide(versus: Versus, #[prop(into)] query: Signal<CompareQuery>) -> impl
     let course = course.map(|task| view! { <CourseOfTask task names=names.clone()/> });
     let (pairs, tasks) = (versus.pairs.clone(), versus.tasks.clone());
     let style = versus.style.clone();
+    let answer = verdict(&pairs, &names);
     view! {
         <PageTop
             title=tab
             description=format!("{title} on the split {}, side by side and task by task.", versus.split)
             crumbs=vec![crumb("/compare", "Compare runs")]
             heading=title
-            lede=basis
-        />
+        >
+            <p class="verdict" role="status">{answer}</p>
+            <p class="lede">{basis}</p>
+        </PageTop>
         <How query split=versus.split.clone()/>
-        <Heads versus names=names.clone()/>
         <Pairs pairs names=names.clone() query/>
+        <Heads versus names=names.clone()/>
         <Style style names=names.clone()/>
         {course}
         <Tasks tasks names query/>

@@ -1,7 +1,7 @@
 use leptos::either::Either;
 use leptos::prelude::*;
-use swe_ci_core::uncertainty::Comparison;
-use swe_ci_views::leaderboard::{Pair, in_words};
+use swe_ci_core::uncertainty::{Comparison, Interval};
+use swe_ci_views::leaderboard::{Pair, in_words, probability};
 
 use super::names::{Letter, Name};
 use super::query::CompareQuery;
@@ -9,7 +9,7 @@ use crate::components::{Choice, Choices, Tag, Term, Tone};
 use crate::format;
 use crate::glossary::Word;
 
-/// The result of each pair, as a sentence and a bar.
+/// The difference of each pair on one scale: a forest plot.
 #[component]
 pub(super) fn Pairs(
     pairs: Vec<Pair>,
@@ -31,9 +31,17 @@ pub(super) fn Pairs(
                 <p class="quiet">"No pair differs significantly: each interval spans 0."</p>
             });
         }
-        let item = |pair: Pair| names.with_value(|n| view! { <PairItem pair names=n.clone()/> });
+        let most = scale(&shown);
+        let item =
+            |pair: Pair| names.with_value(|n| view! { <PairItem pair names=n.clone() most/> });
+        let end = format::decimals(most, 1);
         Either::Right(view! {
-            <ol class="pairs" class:pairs-one=!several>{shown.into_iter().map(item).collect_view()}</ol>
+            <p class="forest-axis" aria-hidden="true">
+                <span>{format!("\u{2212}{end}: the second is ahead")}</span>
+                <span>"0"</span>
+                <span>{format!("the first is ahead: {end}")}</span>
+            </p>
+            <ol class="pairs">{shown.into_iter().map(item).collect_view()}</ol>
         })
     };
     view! {
@@ -72,15 +80,16 @@ fn choices(all: usize, apart: usize, query: Signal<CompareQuery>) -> Vec<Choice>
     ]
 }
 
+/// A row of the forest plot.
 #[component]
-fn PairItem(pair: Pair, names: Vec<Name>) -> impl IntoView {
+fn PairItem(pair: Pair, names: Vec<Name>, most: f64) -> impl IntoView {
     let name = |at: u32| names.get(at as usize).cloned();
     let (Some(first), Some(second)) = (name(pair.first), name(pair.second)) else {
         return Either::Left(());
     };
     let comparison = pair.comparison;
     let (text, tone) = standing(&comparison);
-    let sentence = in_words(&comparison, &first.in_words(), &second.in_words());
+    let tasks = |n| format::count(n, "task");
     Either::Right(view! {
         <li class="pair">
             <p class="pair-head">
@@ -89,10 +98,107 @@ fn PairItem(pair: Pair, names: Vec<Name>) -> impl IntoView {
                 <Letter letter=second.letter series=second.series/>
                 <Tag text=text.to_owned() tone/>
             </p>
-            <p class="pair-sentence">{unbroken(&sentence)}</p>
-            <Balance comparison first second/>
+            <Difference comparison most/>
+            <div class="pair-figures">
+                <p>{figures(&comparison)}</p>
+                <p class="quiet">
+                    {format!(
+                        "{} ahead on {}, even on {}, {} ahead on {}",
+                        first.letter,
+                        tasks(comparison.wins),
+                        format::thousands(comparison.ties),
+                        second.letter,
+                        tasks(comparison.losses),
+                    )}
+                </p>
+            </div>
         </li>
     })
+}
+
+/// "+0.19 [0.19, 0.20], p = 0.012": the first run's score minus the second's.
+fn figures(comparison: &Comparison) -> String {
+    let difference = format::signed(comparison.difference, 2);
+    match comparison.interval {
+        None => format!("{difference}, of a single repository"),
+        Some(interval) => {
+            let interval = unbroken(&format::interval(interval, 2));
+            format!(
+                "{difference} {interval}, {}",
+                probability(comparison.p_value)
+            )
+        }
+    }
+}
+
+/// The difference with its interval on a scale from −`most` to `most`.
+#[component]
+fn Difference(comparison: Comparison, most: f64) -> impl IntoView {
+    let at = move |value: f64| format!("{:.2}%", 50.0 + value / most * 50.0);
+    let interval = comparison.interval.map(|Interval { low, high }| {
+        let width = format!("{:.2}%", (high - low) / most * 50.0);
+        view! { <rect class="forest-interval" x=at(low) width=width y="9" height="2"/> }
+    });
+    let decided = !comparison.is_tie();
+    view! {
+        <svg class="forest" width="100%" height="20" aria-hidden="true" focusable="false">
+            <line class="forest-zero" x1="50%" x2="50%" y1="0" y2="20"/>
+            {interval}
+            <circle class="forest-mark" class:forest-open=!decided cx=at(comparison.difference) cy="10" r="5"/>
+        </svg>
+    }
+}
+
+/// The end of a scale with room for all differences and intervals: 0.1 or more.
+fn scale(pairs: &[Pair]) -> f64 {
+    let ends = pairs.iter().flat_map(|pair| {
+        let Comparison {
+            difference,
+            interval,
+            ..
+        } = pair.comparison;
+        let interval = interval.map(|Interval { low, high }| [low, high]);
+        interval.into_iter().flatten().chain([difference])
+    });
+    let most = ends.fold(0.1, |most: f64, end| most.max(end.abs()));
+    (most * 10.0).ceil() / 10.0
+}
+
+/// The answer in a sentence: of two runs, how far one is ahead; of more, which
+/// is ahead of all others.
+pub(super) fn verdict(pairs: &[Pair], names: &[Name]) -> String {
+    let name = |at: u32| {
+        names
+            .get(at as usize)
+            .map(Name::in_words)
+            .unwrap_or_default()
+    };
+    if let [pair] = pairs {
+        let sentence = in_words(&pair.comparison, &name(pair.first), &name(pair.second));
+        return unbroken(&sentence);
+    }
+    let is_decided =
+        |pair: &&Pair| !pair.comparison.is_tie() && pair.comparison.is_unlikely_chance();
+    let decided: Vec<&Pair> = pairs.iter().filter(is_decided).collect();
+    let wins = |run: u32| {
+        let won = |pair: &&&Pair| match pair.comparison.difference > 0.0 {
+            true => pair.first == run,
+            false => pair.second == run,
+        };
+        decided.iter().filter(won).count()
+    };
+    let runs = 0u32..;
+    let leader = runs
+        .zip(names)
+        .find(|(run, _)| wins(*run) + 1 == names.len());
+    match (leader, decided.len()) {
+        (Some((run, _)), _) => format!("{} is significantly ahead of all others.", name(run)),
+        (None, 0) => "No run is significantly ahead of another.".to_owned(),
+        (None, apart) => format!(
+            "No run is significantly ahead of all others; {apart} of {} differ significantly.",
+            format::count(pairs.len(), "pair")
+        ),
+    }
 }
 
 /// Whether the data tells two runs apart; open where interval and test
@@ -120,84 +226,80 @@ fn unbroken(sentence: &str) -> String {
     sentence.chars().map(keep).collect()
 }
 
-/// Tasks won, tied and lost, as parts of a bar and in words.
-#[component]
-fn Balance(comparison: Comparison, first: Name, second: Name) -> impl IntoView {
-    let rect = |(class, series, (x, width)): (&'static str, Option<usize>, (String, String))| {
-        view! { <rect class=class data-series=series x=x width=width height="10"/> }
-    };
-    let tasks = |n| format::count(n, "task");
-    let [won, even, lost] = parts(&comparison);
-    let rects = [
-        ("balance-run", Some(first.series), won),
-        ("balance-even", None, even),
-        ("balance-run", Some(second.series), lost),
-    ];
-    view! {
-        <div class="balance">
-            <svg width="100%" height="10" aria-hidden="true" focusable="false">
-                {rects.map(rect).into_iter().collect_view()}
-            </svg>
-            <p class="balance-words">
-                <span>{format!("{} ahead on {}", first.letter, tasks(comparison.wins))}</span>
-                <span>{format!("even on {}", format::thousands(comparison.ties))}</span>
-                <span>{format!("{} ahead on {}", second.letter, tasks(comparison.losses))}</span>
-            </p>
-        </div>
-    }
-}
-
-/// The start and length of each part.
-fn parts(comparison: &Comparison) -> [(String, String); 3] {
-    let (wins, ties, losses) = (comparison.wins, comparison.ties, comparison.losses);
-    let all = f64::from((wins + ties + losses).max(1));
-    let percent = |n: u32| format!("{:.2}%", f64::from(n) / all * 100.0);
-    [
-        (percent(0), percent(wins)),
-        (percent(wins), percent(ties)),
-        (percent(wins + ties), percent(losses)),
-    ]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn pair(first: u32, second: u32, difference: f64, p_value: f64) -> Pair {
+        Pair {
+            first,
+            second,
+            comparison: Comparison {
+                tasks: 40,
+                repositories: 20,
+                difference,
+                interval: Some(Interval {
+                    low: difference - 0.1,
+                    high: difference + 0.1,
+                }),
+                p_value,
+                wins: 20,
+                ties: 0,
+                losses: 20,
+            },
+        }
+    }
+
+    fn names(models: &[&str]) -> Vec<Name> {
+        let runs: Vec<(&str, &[f64])> = models.iter().map(|model| (*model, &[0.5][..])).collect();
+        Name::all(&swe_ci_plots::fixture::sheet(&runs).rank(
+            swe_ci_core::metrics::Gamma::ONE,
+            swe_ci_core::metrics::Convention::Paper,
+        ))
+    }
+
     #[test]
-    fn parts_fill_the_bar() {
-        let check = |(wins, ties, losses), expect: [(&str, &str); 3]| {
-            let comparison = Comparison {
-                tasks: wins + ties + losses,
-                repositories: 2,
-                difference: 0.0,
-                interval: None,
-                p_value: 1.0,
-                wins,
-                ties,
-                losses,
-            };
-            let seen = parts(&comparison);
-            let seen = seen
-                .each_ref()
-                .map(|(x, width)| (x.as_str(), width.as_str()));
-            assert_eq!(seen, expect);
+    fn who_is_ahead() {
+        let names = names(&["a", "b", "c"]);
+        let check = |differences: [(f64, f64); 3], expect: &str| {
+            let [ab, ac, bc] = differences;
+            let pairs = [
+                pair(0, 1, ab.0, ab.1),
+                pair(0, 2, ac.0, ac.1),
+                pair(1, 2, bc.0, bc.1),
+            ];
+            assert_eq!(verdict(&pairs, &names), expect);
         };
         check(
-            (2, 1, 1),
-            [
-                ("0.00%", "50.00%"),
-                ("50.00%", "25.00%"),
-                ("75.00%", "25.00%"),
-            ],
+            [(0.3, 0.01), (0.4, 0.01), (0.0, 0.8)],
+            "a is significantly ahead of all others.",
         );
         check(
-            (0, 3, 0),
-            [
-                ("0.00%", "0.00%"),
-                ("0.00%", "100.00%"),
-                ("100.00%", "0.00%"),
-            ],
+            [(-0.3, 0.01), (0.0, 0.6), (0.4, 0.01)],
+            "b is significantly ahead of all others.",
         );
+        // An interval without 0 is not enough.
+        check(
+            [(0.3, 0.2), (0.4, 0.01), (0.0, 0.8)],
+            "No run is significantly ahead of all others; 1 of 3 pairs differ significantly.",
+        );
+        check([(0.0, 0.9); 3], "No run is significantly ahead of another.");
+        let two = verdict(&[pair(0, 1, 0.3, 0.01)], &names[..2]);
+        assert!(
+            two.starts_with("a is ahead of b by 0.30 [0.20,\u{a0}0.40]"),
+            "{two}"
+        );
+    }
+
+    #[test]
+    fn scales_have_room_and_steps_of_tenths() {
+        let check = |differences: &[f64], expect: f64| {
+            let pairs: Vec<Pair> = differences.iter().map(|d| pair(0, 1, *d, 1.0)).collect();
+            assert!((scale(&pairs) - expect).abs() < 1e-12, "{differences:?}");
+        };
+        check(&[], 0.1);
+        check(&[0.0], 0.1);
+        check(&[0.05, -0.32], 0.5);
     }
 
     #[test]

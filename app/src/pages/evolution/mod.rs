@@ -293,7 +293,7 @@ fn Map(detail: EvolutionDetail, query: EvolutionQuery) -> impl IntoView {
         <Legend/>
         <HeatMap tests part=shown query/>
         <p class="quiet heat-status">
-            <span role="status">{status}</span>
+            <span role="status">{status}{part.here()}</span>
             " "
             <PartLinks part items="tests" href=here/>
             " "

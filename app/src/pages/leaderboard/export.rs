@@ -32,7 +32,7 @@ pub(super) fn Shown(
     view! {
         <div class="shown">
             <p>
-                <span role="status">{how_many(part.all(), all)}</span>
+                <span role="status">{how_many(part.all(), all)}{part.here().map(|here| format!(".{here}"))}</span>
                 {link}
             </p>
             <p class="parts"><PartLinks part items="rows" href=here/></p>

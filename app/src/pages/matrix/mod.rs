@@ -101,7 +101,7 @@ fn MatrixView(found: Found, #[prop(into)] query: Signal<MatrixQuery>) -> impl In
         {left_out}
         <Legend/>
         <Table matrix part query/>
-        <p class="parts"><PartLinks part items="runs" href=here/></p>
+        <p class="parts">{part.here()}<PartLinks part items="runs" href=here/></p>
         <p class="footnote">
             "Mean, spread and solved are over the models; the human baseline counts only where it is alone. Solved means in every sample. Tasks without a scored run are not listed: "
             <a href="/tasks">"all tasks"</a>

@@ -31,7 +31,7 @@ pub(crate) use rank::positions;
 pub use rank::{Intervals, Row};
 pub use ranking::Ranking;
 pub use scores::{EvolutionScore, RecoveryTime, Scores};
-pub use sentence::in_words;
+pub use sentence::{in_words, probability};
 pub use strengths::{
     Common, FEW, Group, ModelDetail, ModelRun, Standing, Strengths, Trend, strengths,
 };

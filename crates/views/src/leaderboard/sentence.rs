@@ -74,7 +74,7 @@ fn ahead(difference: f64, Interval { low, high }: Interval) -> Interval {
 }
 
 /// "p = 0.012", "p = 0.41", "p < 0.001".
-fn probability(p: f64) -> String {
+pub fn probability(p: f64) -> String {
     if p < 0.001 {
         "p < 0.001".to_owned()
     } else if p < 0.0995 {
