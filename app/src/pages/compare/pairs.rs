@@ -93,9 +93,9 @@ fn PairItem(pair: Pair, names: Vec<Name>, most: f64) -> impl IntoView {
     Either::Right(view! {
         <li class="pair">
             <p class="pair-head">
-                <Letter letter=first.letter series=first.series/>
+                <span class="pair-run"><Letter letter=first.letter series=first.series/>{first.model}</span>
                 <span class="pair-against">"against"</span>
-                <Letter letter=second.letter series=second.series/>
+                <span class="pair-run"><Letter letter=second.letter series=second.series/>{second.model}</span>
                 <Tag text=text.to_owned() tone/>
             </p>
             <Difference comparison most/>
