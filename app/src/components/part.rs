@@ -63,7 +63,7 @@ impl Part {
 #[component]
 pub fn PartLinks(
     part: Part,
-    /// What the list has, in the plural.
+    /// The items of the list, in the plural.
     items: &'static str,
     /// The address of the part that begins at a position.
     #[prop(into)]

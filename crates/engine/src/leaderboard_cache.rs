@@ -44,7 +44,7 @@ pub struct CountedRun {
     pub tasks: Arc<Vec<ScoredTask>>,
 }
 
-/// What the counts of a run follow from.
+/// The inputs of the counts of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Inputs {
     /// Of the run's results.

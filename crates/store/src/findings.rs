@@ -25,8 +25,9 @@ pub struct FindingDecision<'a> {
     pub reason: &'a str,
 }
 
-/// What a suspicious finding has in its JSON; a text may have it too. The first
-/// half lets the database use its index of the few iterations with findings.
+/// The JSON of a suspicious finding contains this; other texts may, too. The
+/// first half lets the database use its index of the few iterations with
+/// findings.
 const SUSPICIOUS: &str = "i.findings <> '[]' AND i.findings LIKE '%suspicious%'";
 
 impl Store {
