@@ -101,6 +101,51 @@ pub enum StepOutcome {
     Retried,
 }
 
+impl StepOutcome {
+    pub const ALL: [Self; 15] = [
+        Self::Done,
+        Self::NoChange,
+        Self::NothingLeft,
+        Self::Scored { solved: false },
+        Self::Scored { solved: true },
+        Self::Collapsed,
+        Self::MalformedRequirement,
+        Self::AgentFailed,
+        Self::AgentTimedOut,
+        Self::BudgetSpent,
+        Self::ProviderFailed,
+        Self::InfraFailed,
+        Self::Interrupted,
+        Self::Cancelled,
+        Self::Retried,
+    ];
+
+    /// Its name in JSON; `solved` where every test of T passes.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Done => "done",
+            Self::NoChange => "no_change",
+            Self::NothingLeft => "nothing_left",
+            Self::Scored { solved: false } => "scored",
+            Self::Scored { solved: true } => "solved",
+            Self::Collapsed => "collapsed",
+            Self::MalformedRequirement => "malformed_requirement",
+            Self::AgentFailed => "agent_failed",
+            Self::AgentTimedOut => "agent_timed_out",
+            Self::BudgetSpent => "budget_spent",
+            Self::ProviderFailed => "provider_failed",
+            Self::InfraFailed => "infra_failed",
+            Self::Interrupted => "interrupted",
+            Self::Cancelled => "cancelled",
+            Self::Retried => "retried",
+        }
+    }
+
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|outcome| outcome.name() == name)
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum State {
     Active(Cursor),
@@ -348,6 +393,19 @@ mod tests {
             forgiven: 0,
             code_of,
         })
+    }
+
+    #[test]
+    fn names_are_those_in_json() {
+        for outcome in StepOutcome::ALL {
+            assert_eq!(StepOutcome::from_name(outcome.name()), Some(outcome));
+            let json = serde_json::to_string(&outcome).unwrap();
+            match outcome {
+                Scored { solved } => assert_eq!(solved, outcome.name() == "solved"),
+                _ => assert_eq!(json, format!("\"{}\"", outcome.name())),
+            }
+        }
+        assert_eq!(StepOutcome::from_name("none"), None);
     }
 
     #[test]
