@@ -31,6 +31,7 @@ pub mod style;
 pub mod submission;
 #[doc(hidden)]
 pub mod testing;
+pub mod trajectories;
 pub mod verification;
 pub mod view;
 

@@ -7,8 +7,10 @@ use swe_ci_base::clock::rfc3339;
 use swe_ci_views::conversation::{
     Answered, Argument, Begin, Message as Shown, Messages, Part, Speaker,
 };
+use swe_ci_views::trajectories::StepDigest;
 
 use super::conversations::{Conversation, Turn, read_conversations};
+use super::digest::digest;
 use super::transcript::{Call, CallResult, Message};
 use crate::{Exchange, Lines};
 
@@ -18,12 +20,30 @@ use crate::{Exchange, Lines};
 /// # Errors
 /// A line of the recording cannot be parsed.
 pub fn messages(lines: &Lines) -> anyhow::Result<Messages> {
+    Ok(written(conversations_of(lines)?))
+}
+
+/// The same, with the numbers of the step.
+///
+/// # Errors
+/// As [`messages`].
+pub fn messages_with_digest(lines: &Lines) -> anyhow::Result<(Messages, StepDigest)> {
+    let conversations = conversations_of(lines)?;
+    let digest = digest(&conversations);
+    Ok((written(conversations), digest))
+}
+
+fn conversations_of(lines: &Lines) -> anyhow::Result<Vec<Conversation>> {
     let exchange = |index| lines.exchange(index).map(Cow::Owned);
+    read_conversations(lines.count(), exchange)
+}
+
+fn written(conversations: Vec<Conversation>) -> Messages {
     let mut writer = Writer::default();
-    for conversation in read_conversations(lines.count(), exchange)? {
+    for conversation in conversations {
         writer.conversation(conversation);
     }
-    Ok(writer.all)
+    writer.all
 }
 
 #[derive(Debug, Default)]

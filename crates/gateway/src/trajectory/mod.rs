@@ -1,14 +1,16 @@
 //! The trajectory of a step: parses the recorded exchanges into a transcript
 //! independent of the protocol, groups them into conversations, and shows these
-//! as messages or exports them as ATIF.
+//! as messages, exports them as ATIF, or counts them.
 //!
 //! ```text
 //! exchanges ─ parsers ─▶ transcript ─ conversations ─▶ turns ─ atif ─▶ JSON
-//!                                                        └── messages ─▶ pages
+//!                                                        ├── messages ─▶ pages
+//!                                                        └── digest ─▶ numbers
 //! ```
 
 mod atif;
 mod conversations;
+mod digest;
 mod messages;
 mod parsers;
 #[cfg(test)]
@@ -16,4 +18,4 @@ mod tests;
 mod transcript;
 
 pub use atif::{About, atif};
-pub use messages::messages;
+pub use messages::{messages, messages_with_digest};

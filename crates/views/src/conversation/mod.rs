@@ -297,6 +297,12 @@ impl Message {
         }
     }
 
+    /// All that it says, a line for each text.
+    pub fn text(&self) -> String {
+        let texts: Vec<&str> = self.parts.iter().flat_map(Part::texts).collect();
+        texts.join("\n")
+    }
+
     pub fn weight(&self) -> usize {
         let texts = self.parts.iter().flat_map(Part::texts);
         texts.map(str::len).sum()

@@ -3,16 +3,10 @@
 use swe_ci_views::conversation::{Message as Shown, Messages, Part};
 
 use super::*;
-use crate::Lines;
 use crate::trajectory::messages;
 
 fn read(exchanges: &[Exchange]) -> Messages {
-    let mut lines = Vec::new();
-    for exchange in exchanges {
-        serde_json::to_writer(&mut lines, exchange).unwrap();
-        lines.push(b'\n');
-    }
-    messages(&Lines::new(lines).unwrap()).unwrap()
+    messages(&recorded(exchanges)).unwrap()
 }
 
 /// "2 assistant: (thought) text bash(command=ls) => result [note]".

@@ -1,6 +1,7 @@
 //! Tests of the trajectory: helpers that build exchanges and print conversations.
 
 mod atif;
+mod digest;
 mod grouping;
 mod messages;
 mod protocols;
@@ -12,7 +13,7 @@ use swe_ci_core::usage::Usage;
 
 use super::conversations::conversations;
 use super::transcript::{Answer, Call, CallResult, Message, Speaker};
-use crate::Exchange;
+use crate::{Exchange, Lines};
 
 const PROMPT: &str = "Make `double` work.";
 const SYSTEM: &str = "You are an agent that writes code.";
@@ -74,6 +75,16 @@ fn exchange(
         retries: Vec::new(),
         error: None,
     }
+}
+
+/// As the gateway writes them.
+fn recorded(exchanges: &[Exchange]) -> Lines {
+    let mut lines = Vec::new();
+    for exchange in exchanges {
+        serde_json::to_writer(&mut lines, exchange).unwrap();
+        lines.push(b'\n');
+    }
+    Lines::new(lines).unwrap()
 }
 
 /// Three turns with calls, and a request for a title after the first.

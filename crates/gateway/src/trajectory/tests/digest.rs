@@ -1,0 +1,109 @@
+//! Tests of the numbers of a recording.
+
+use swe_ci_views::conversation::Part;
+use swe_ci_views::trajectories::{StepDigest, Use};
+
+use super::*;
+use crate::trajectory::messages_with_digest;
+
+fn read(exchanges: &[Exchange]) -> StepDigest {
+    messages_with_digest(&recorded(exchanges)).unwrap().1
+}
+
+#[test]
+fn calls_by_tool_and_by_program_in_every_protocol() {
+    for protocol in Protocol::ALL {
+        let exchanges = usual((protocol, true));
+        let found = read(&exchanges);
+        let bash = found.tools["bash"];
+        assert_eq!((bash.calls, bash.failed), (2, 0), "{}", protocol.name());
+        assert_eq!(bash.result_bytes, "double.py\ntests1 passed".len() as u64);
+        // The first answer's tokens and time, and half of the second's. From its
+        // end to the next request the first took 16 s, because the exchange in
+        // between is another conversation; the second took 6 s.
+        assert_eq!(bash.output_tokens, 20 + 10);
+        assert_eq!(bash.ms, 16_000 + 3_000);
+        assert_eq!(found.tools["write"].calls, 1);
+        let commands: Vec<&str> = found.commands.keys().map(String::as_str).collect();
+        assert_eq!(commands, ["ls", "pytest"]);
+        // Pages number messages in the same way.
+        let all = messages_with_digest(&recorded(&exchanges))
+            .unwrap()
+            .0
+            .messages;
+        let is_call = |part: &Part| matches!(part, Part::Call { tool, .. } if tool == "bash");
+        let first = all.iter().find(|m| m.parts.iter().any(is_call)).unwrap();
+        assert_eq!(bash.first, first.number);
+    }
+}
+
+#[test]
+fn trouble() {
+    const HOW: (Protocol, bool) = (Protocol::Chat, false);
+    let list = |id: &str| calling("", &[(id, "bash", json!({"command": "ls"}))]);
+    let mut history = vec![user(PROMPT)];
+    let mut exchanges = Vec::new();
+    for (ordinal, output) in (1..).zip(["a", "Exit code: 1", "a", "a"]) {
+        let id = format!("call_{ordinal}");
+        let answer = list(&id);
+        exchanges.push(exchange(HOW, ordinal, SYSTEM, &history, &answer));
+        history.extend([answer, result(&id, output)]);
+    }
+    let mut cut = exchange(HOW, 5, SYSTEM, &history, &agent("I think that"));
+    cut.response = cut.response.replace("\"stop\"", "\"length\"");
+    let mut refused = exchange(HOW, 6, SYSTEM, &history, &agent(""));
+    (refused.status, refused.error) = (500, Some("no".into()));
+    let empty = exchange(HOW, 7, SYSTEM, &history, &agent(""));
+    exchanges.extend([cut, refused, empty]);
+
+    let found = read(&exchanges);
+    let bash = found.tools["bash"];
+    assert_eq!((bash.calls, bash.failed), (4, 1));
+    let all = messages_with_digest(&recorded(&exchanges))
+        .unwrap()
+        .0
+        .messages;
+    let message = |number: u32| &all[number as usize - 1];
+    assert!(
+        matches!(&message(bash.first_failed + 1).parts[0], Part::Result { said, .. } if said.text == "Exit code: 1")
+    );
+    // Three times `ls` came to the same; once it failed.
+    let [repeated] = &*found.repeated else {
+        panic!("{:?}", found.repeated);
+    };
+    assert_eq!(
+        (repeated.times, &*repeated.call),
+        (2, r#"bash {"command":"ls"}"#)
+    );
+    let said = |numbers: &[u32]| -> Vec<Option<String>> {
+        let parts = numbers.iter().map(|number| message(*number).parts.last());
+        let text = |part: Option<&Part>| match part {
+            Some(Part::Said { said } | Part::Note { said }) => Some(said.text.clone()),
+            _ => None,
+        };
+        parts.map(text).collect()
+    };
+    assert_eq!(said(&found.truncated), [Some("I think that".to_owned())]);
+    assert_eq!(said(&found.unanswered), [Some("no".to_owned())]);
+    assert_eq!(said(&found.empty), [None]);
+}
+
+#[test]
+fn an_agent_cannot_make_it_large() {
+    const HOW: (Protocol, bool) = (Protocol::Chat, false);
+    let name = |n: usize| format!("p{n:04}{}", "é".repeat(500));
+    let names: Vec<String> = (0..300).map(name).collect();
+    let ids: Vec<String> = (0..300).map(|n| format!("call_{n}")).collect();
+    let calls = ids.iter().zip(&names);
+    let calls: Vec<(&str, &str, Value)> = calls
+        .map(|(id, name)| (&**id, &**name, json!({"command": name})))
+        .collect();
+    let answer = calling("", &calls);
+    let found = read(&[exchange(HOW, 1, SYSTEM, &[user(PROMPT)], &answer)]);
+    assert_eq!((found.tools.len(), found.commands.len()), (65, 129));
+    let calls = |uses: &std::collections::BTreeMap<String, Use>| -> u32 {
+        uses.values().map(|one| one.calls).sum()
+    };
+    assert_eq!((calls(&found.tools), calls(&found.commands)), (300, 300));
+    assert!(found.tools.keys().all(|name| name.len() <= 120));
+}
