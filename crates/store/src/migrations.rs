@@ -17,7 +17,7 @@ macro_rules! files {
     };
 }
 
-const FILES: [(&str, &str, &str); 20] = files![
+const FILES: [(&str, &str, &str); 21] = files![
     "0001" "init",
     "0002" "results",
     "0003" "keys_and_prices",
@@ -38,6 +38,7 @@ const FILES: [(&str, &str, &str); 20] = files![
     "0018" "finding_reviews",
     "0019" "test_command",
     "0020" "run_counts",
+    "0021" "evolution_digests",
 ];
 
 /// Brings a database from any earlier schema to the present one.

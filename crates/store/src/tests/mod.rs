@@ -6,6 +6,7 @@ mod agents;
 mod audit;
 mod changes;
 mod curations;
+mod evolution_digests;
 mod findings;
 mod identities;
 mod imports;
