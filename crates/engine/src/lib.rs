@@ -10,6 +10,7 @@ mod api;
 mod byte_cache;
 mod config;
 mod diffs;
+mod digests;
 mod doctor;
 mod harness_check;
 mod heavy_reads;
@@ -59,6 +60,7 @@ pub use swe_ci_store::{ProvenIdentity, RunListing, SessionData};
 use api::accounts::{Passwords, UnknownNameLockouts};
 use api::conversations::{Recordings, recordings};
 use diffs::Diffs;
+use digests::DigestReaders;
 use heavy_reads::HeavyReads;
 use leaderboard_cache::LeaderboardCache;
 use notifications::dispatcher::{NotificationDispatcher, Pace};
@@ -110,6 +112,7 @@ pub struct Parts {
     leaderboards: LeaderboardCache,
     heavy_reads: HeavyReads,
     diffs: Diffs,
+    digest_readers: DigestReaders,
     recordings: Recordings,
     passwords: Passwords,
     lockouts: UnknownNameLockouts,
@@ -169,6 +172,7 @@ impl Engine {
                 keys,
                 leaderboards: LeaderboardCache::default(),
                 diffs: Diffs::new(heavy_reads.clone()),
+                digest_readers: DigestReaders::default(),
                 recordings: recordings(heavy_reads.clone()),
                 heavy_reads,
                 passwords: Passwords::default(),

@@ -115,7 +115,7 @@ impl Engine {
         })
     }
 
-    async fn requirements(&self, steps: &[StepRow]) -> Result<Vec<Requirement>> {
+    pub(super) async fn requirements(&self, steps: &[StepRow]) -> Result<Vec<Requirement>> {
         let architect = steps
             .iter()
             .find(|s| s.role == Role::Architect && s.outcome == StepOutcome::Done);
@@ -181,7 +181,7 @@ impl Engine {
 
     /// The base with the oracle's tests: the code that the evolution started
     /// from.
-    async fn base_code(
+    pub(crate) async fn base_code(
         &self,
         evolution: &EvolutionRow,
     ) -> anyhow::Result<swe_ci_base::code::CodeTree> {

@@ -26,5 +26,6 @@ pub mod steering;
 pub mod styles;
 pub mod submission;
 pub mod tasks;
+pub mod trajectories;
 pub mod verification;
 pub mod worker;

@@ -69,6 +69,14 @@ impl Engine {
         Ok(page(rows, limit, |run: &RunSummary| run.run_id.clone()))
     }
 
+    /// A run without its evolutions.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] for a run the actor may not see.
+    pub async fn run_summary(&self, id: &str) -> Result<RunSummary> {
+        self.visible_run(id).await
+    }
+
     pub async fn run(&self, id: &str) -> Result<RunDetail> {
         let standing = self.store.standing(id).await?;
         let summary = self.visible_run(id).await?;
@@ -206,7 +214,11 @@ impl Engine {
     }
 }
 
-fn view(row: EvolutionRow, max_iterations: u32, iterations: &[IterationRow]) -> EvolutionView {
+pub(super) fn view(
+    row: EvolutionRow,
+    max_iterations: u32,
+    iterations: &[IterationRow],
+) -> EvolutionView {
     let (iteration, role, attempt) = row.at;
     let running = row.progress == Progress::Running;
     EvolutionView {

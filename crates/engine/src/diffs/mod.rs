@@ -1,6 +1,7 @@
 //! Diffs between two versions of the code, created within limits on time and
 //! size, and cached.
 
+mod changes;
 mod highlight;
 
 use std::collections::BTreeSet;
@@ -13,6 +14,7 @@ use swe_ci_base::blocking::blocking;
 use swe_ci_base::code::{CodeTree, Entry};
 use swe_ci_core::diff::{Body, Coloured, Diff, FileChange, FileDiff, Words};
 
+pub use self::changes::FileHistory;
 use crate::as_u32;
 use crate::byte_cache::{ByteCache, Weighed};
 use crate::heavy_reads::HeavyReads;

@@ -1,0 +1,228 @@
+//! Reads the recordings and the code of evolutions for their numbers and texts,
+//! once and in the background: a run has gigabytes of them.
+
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, HashMap};
+use std::future::Future;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use swe_ci_base::blocking::blocking;
+use swe_ci_base::code::CodeTree;
+use swe_ci_base::error::Result;
+use swe_ci_core::metrics::Verdict;
+use swe_ci_gateway::Lines;
+use swe_ci_gateway::trajectory::messages_with_digest;
+use swe_ci_store::artifacts::Artifacts;
+use swe_ci_store::{IterationRow, Store};
+use swe_ci_views::trajectories::{
+    EvolutionDigest, IterationChanges, MessageTexts, StepDigest, message_texts,
+};
+use tokio_util::sync::CancellationToken;
+
+use crate::Engine;
+use crate::diffs::FileHistory;
+
+/// Of the stored digests. Raise it when they or how they are made changes.
+const FORMAT: u32 = 1;
+/// Larger code is not read.
+const MAX_CODE: u64 = 512 << 20;
+/// Larger texts of a step are not read.
+const MAX_TEXTS: u64 = 256 << 20;
+
+/// The runs whose recordings are being read.
+#[derive(Debug, Default)]
+pub struct DigestReaders {
+    /// Done when its token is cancelled.
+    readings: Mutex<HashMap<String, CancellationToken>>,
+    /// One run at a time, so that visitors cannot make the server read many.
+    turn: Arc<tokio::sync::Mutex<()>>,
+}
+
+impl DigestReaders {
+    /// Reads for a run, unless that is under way; returns when it is done. It
+    /// goes on when nobody waits for it.
+    pub async fn done(&self, run_id: &str, read: impl Future<Output = ()> + Send + 'static) {
+        let done = self.start(run_id, read);
+        done.cancelled().await;
+    }
+
+    fn start(
+        &self,
+        run_id: &str,
+        read: impl Future<Output = ()> + Send + 'static,
+    ) -> CancellationToken {
+        let mut readings = self.readings.lock().unwrap_or_else(PoisonError::into_inner);
+        readings.retain(|_, done| !done.is_cancelled());
+        if let Some(done) = readings.get(run_id) {
+            return done.clone();
+        }
+        let done = CancellationToken::new();
+        readings.insert(run_id.to_owned(), done.clone());
+        let (guard, turn) = (done.clone().drop_guard(), self.turn.clone());
+        tokio::spawn(async move {
+            let _guard = guard;
+            let _turn = turn.lock_owned().await;
+            read.await;
+        });
+        done
+    }
+}
+
+/// The stored digests of a run's evolutions; one that cannot be parsed is
+/// missing.
+pub async fn stored_digests(
+    store: &Store,
+    run_id: &str,
+) -> Result<HashMap<String, EvolutionDigest>> {
+    let rows = store.evolution_digests(run_id, FORMAT).await?;
+    let parse = move || {
+        let rows = rows.into_iter();
+        let parsed = rows.filter_map(|row| {
+            let digest = serde_json::from_str(&row.digest).ok()?;
+            Some((row.evolution_id, digest))
+        });
+        Ok(parsed.collect())
+    };
+    Ok(blocking(parse).await?)
+}
+
+/// The texts of a recorded step; `None` until they were read.
+pub async fn texts(artifacts: &Artifacts, recording: &str) -> Option<MessageTexts> {
+    let key = format!("{}.zst", texts_key(recording));
+    let json = artifacts.get_within(&key, MAX_TEXTS).await.ok()?;
+    let parse = move || Ok(serde_json::from_slice(&json)?);
+    blocking(parse).await.ok()
+}
+
+fn texts_key(recording: &str) -> String {
+    format!("{recording}.texts")
+}
+
+impl Engine {
+    /// Completes the digests of evolutions and stores them, each as soon as it
+    /// is complete.
+    pub(crate) async fn read_digests(self, incomplete: Vec<(String, EvolutionDigest)>) {
+        for (id, digest) in incomplete {
+            if let Err(error) = self.read_digest(&id, digest).await {
+                let error = anyhow::Error::new(error);
+                tracing::warn!(evolution = id, "its recordings were not read: {error:#}");
+                return;
+            }
+        }
+    }
+
+    async fn read_digest(&self, id: &str, mut digest: EvolutionDigest) -> Result<()> {
+        for step in self.store.steps(id).await? {
+            let Some(recording) = step.trajectory else {
+                continue;
+            };
+            if let Entry::Vacant(entry) = digest.steps.entry(recording) {
+                let _permit = self.heavy_reads.permit().await?;
+                let read = self.read_recording(entry.key()).await;
+                let read = read.inspect_err(|error| {
+                    tracing::warn!(evolution = id, "a recording cannot be read: {error:#}");
+                });
+                entry.insert(read.ok());
+            }
+        }
+        let iterations = self.store.iterations(id).await?;
+        let mut codes = iterations.iter().filter(|row| !row.code.is_empty());
+        if !codes.all(|row| is_known(&digest, row)) {
+            digest.changes = self.read_changes(id, &iterations).await?;
+        }
+        let json = serde_json::to_string(&digest).map_err(anyhow::Error::new)?;
+        self.store.put_evolution_digest(id, FORMAT, &json).await
+    }
+
+    async fn read_recording(&self, recording: &str) -> anyhow::Result<StepDigest> {
+        let lines = self.artifacts.get(recording).await?;
+        let read = move || {
+            let (messages, digest) = messages_with_digest(&Lines::new(lines)?)?;
+            let texts = message_texts(&messages.messages);
+            Ok((serde_json::to_vec(&texts)?, digest))
+        };
+        let (texts, digest) = blocking(read).await?;
+        self.artifacts.put(&texts_key(recording), texts).await?;
+        Ok(digest)
+    }
+
+    /// The changes of each iteration with code; empty where it, or the code it
+    /// was built upon, cannot be read.
+    async fn read_changes(
+        &self,
+        id: &str,
+        iterations: &[IterationRow],
+    ) -> Result<BTreeMap<u32, IterationChanges>> {
+        let evolution = self.store.evolution(id).await?;
+        let mut before = self.base_code(&evolution).await.map(Arc::new).ok();
+        let mut history = FileHistory::default();
+        let mut changes = BTreeMap::new();
+        for row in iterations.iter().filter(|row| !row.code.is_empty()) {
+            let _permit = self.heavy_reads.permit().await?;
+            let is_kept = matches!(row.verdict, Verdict::Scored { .. });
+            let after = self.artifacts.get_code_within(&row.code, MAX_CODE).await;
+            let after: Option<Arc<CodeTree>> = after.map(Arc::new).ok();
+            let mut files = Vec::new();
+            if let Some((old, new)) = before.clone().zip(after.clone()) {
+                let counted = move || {
+                    let files = history.changes(&old, &new, is_kept);
+                    Ok((history, files))
+                };
+                (history, files) = blocking(counted).await?;
+            }
+            let code = row.code.clone();
+            changes.insert(row.iteration, IterationChanges { code, files });
+            if is_kept {
+                before = after;
+            }
+        }
+        Ok(changes)
+    }
+}
+
+/// Whether the change of an iteration was counted, with this code.
+pub fn is_known(digest: &EvolutionDigest, row: &IterationRow) -> bool {
+    let changes = digest.changes.get(&row.iteration);
+    changes.is_some_and(|changes| changes.code == row.code)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    use tokio::sync::Notify;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_run_is_read_once_however_many_ask() {
+        let readers = DigestReaders::default();
+        let (reads, go) = (Arc::new(AtomicU32::new(0)), Arc::new(Notify::new()));
+        let read = || {
+            let (reads, go) = (reads.clone(), go.clone());
+            async move {
+                reads.fetch_add(1, Ordering::Relaxed);
+                go.notified().await;
+            }
+        };
+        let first = readers.start("a", read());
+        let second = readers.start("a", read());
+        tokio::task::yield_now().await;
+        go.notify_one();
+        first.cancelled().await;
+        second.cancelled().await;
+        assert_eq!(reads.load(Ordering::Relaxed), 1);
+        // What was recorded since is read anew.
+        let third = readers.start("a", read());
+        go.notify_one();
+        third.cancelled().await;
+        assert_eq!(reads.load(Ordering::Relaxed), 2);
+    }
+
+    #[tokio::test]
+    async fn a_reading_that_fails_frees_its_run() {
+        let readers = DigestReaders::default();
+        readers.done("a", async { panic!("no disk") }).await;
+        readers.done("a", async {}).await;
+    }
+}
