@@ -91,6 +91,8 @@ fn Main(framed: bool) -> impl IntoView {
                 // Before the next one, which would match it as a run.
                 <Route path=path!("/runs/new") view=page::submit::SubmitPage ssr=SsrMode::Async/>
                 <Route path=path!("/runs/:id") view=page::run::RunPage ssr=SsrMode::Async/>
+                <Route path=path!("/runs/:id/trajectories") view=page::trajectories::TrajectoriesPage ssr=SsrMode::Async/>
+                <Route path=path!("/runs/:id/search") view=page::trajectories::TranscriptSearchPage ssr=SsrMode::Async/>
                 // Before the next one, which would match it as an iteration.
                 <Route path=path!("/runs/:id/tasks/:task") view=page::evolution::EvolutionPage ssr=SsrMode::Async/>
                 <Route path=path!("/runs/:id/tasks/:task/style") view=page::style::StylePage ssr=SsrMode::Async/>

@@ -7,6 +7,7 @@ use swe_ci_core::run::{HarnessConfig, Kind, Limits, Progress, RunConfig};
 use swe_ci_core::step::{Ending, StepOutcome};
 use swe_ci_core::usage::{Prices, Usage};
 use swe_ci_views::account::{AccountRole, Visibility};
+use swe_ci_views::trajectories::Trouble;
 use swe_ci_views::verification::Mark;
 use swe_ci_views::view::{EvolutionView, IterationView};
 
@@ -314,6 +315,18 @@ pub(crate) fn outcome(outcome: StepOutcome) -> (&'static str, Tone) {
         StepOutcome::Interrupted => ("interrupted, repeated", Tone::Plain),
         StepOutcome::Cancelled => ("cancelled", Tone::Plain),
         StepOutcome::Retried => ("will be retried", Tone::Plain),
+    }
+}
+
+/// A sign of trouble, by its name.
+pub(crate) fn trouble(name: &str) -> &'static str {
+    match Trouble::from_name(name) {
+        Some(Trouble::Repeated) => "repeated calls with the same result",
+        Some(Trouble::Truncated) => "answers cut off at their maximum length",
+        Some(Trouble::Empty) => "answers without a text or a call",
+        Some(Trouble::Unanswered) => "requests without a complete answer",
+        Some(Trouble::NoResult) => "steps without a result",
+        None => "other",
     }
 }
 

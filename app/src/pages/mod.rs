@@ -33,5 +33,6 @@ pub(crate) mod style;
 pub(crate) mod submit;
 pub(crate) mod task;
 pub(crate) mod tasks;
+pub(crate) mod trajectories;
 
 pub use not_found::NotFoundPage;

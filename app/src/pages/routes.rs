@@ -6,6 +6,7 @@ use swe_ci_core::metrics::Convention;
 use swe_ci_core::step::Role;
 use swe_ci_core::test_history::Wanted;
 use swe_ci_views::browse::{Between, Size, TaskFilter};
+use swe_ci_views::trajectories::Selection;
 use swe_ci_views::view::EvolutionDetail;
 
 use crate::query::{Query, encode, named};
@@ -21,6 +22,9 @@ pub(super) const TESTS: &str = "tests";
 
 /// Anchor of the findings on the page of a run.
 pub(super) const FINDINGS: &str = "findings";
+
+/// Anchor of the places behind a number of a run's trajectories.
+pub(super) const PLACES: &str = "places";
 
 /// Anchor of the comparison's chart of one task.
 pub(super) const COURSE: &str = "course";
@@ -100,6 +104,37 @@ pub(super) fn conversation_href(
 pub(super) fn conversation_path(run: &str, evolution: &str, iteration: u32, role: Role) -> String {
     let iteration = iteration_href(run, evolution, iteration);
     format!("{iteration}/{}", role.name())
+}
+
+/// The value of `only=` that leaves out places without a marked part.
+pub(super) const ONLY_MARKED: &str = "marked";
+
+/// How the agents of a run worked, beside another run if there is one, with the
+/// places behind a number from this position on.
+pub(super) fn trajectories_href(
+    run: &str,
+    with: Option<&str>,
+    selection: Option<&Selection>,
+    from: usize,
+) -> String {
+    let mut query = Query::default();
+    query.add("with", with);
+    let Some(selection) = selection else {
+        return query.at(&format!("{}/trajectories", run_href(run)));
+    };
+    query.add("show", Some(selection.subject.name()));
+    query.add("name", Some(&selection.name));
+    query.add("only", selection.marked.then_some(ONLY_MARKED));
+    query.add("from", (from > 0).then(|| from.to_string()));
+    query.at(&format!("{}/trajectories", run_href(run))) + "#" + PLACES
+}
+
+/// The search in all transcripts of a run.
+pub(super) fn search_href(run: &str, q: &str, from: u32) -> String {
+    let mut query = Query::default();
+    query.add("q", (!q.is_empty()).then_some(q));
+    query.add("from", (from > 0).then(|| from.to_string()));
+    query.at(&format!("{}/search", run_href(run)))
 }
 
 pub(super) fn evolution_href(run: &str, task: &str, sample: u32) -> String {

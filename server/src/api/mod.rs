@@ -20,6 +20,7 @@ mod responses;
 mod runs;
 mod steering;
 mod tasks;
+mod trajectories;
 mod trajectory;
 
 use axum::http::header;
@@ -89,6 +90,7 @@ fn annotated() -> OpenApiRouter<App> {
         plots: figure;
         runs: runs, scores, evolution, card;
         trajectory: trajectory, messages;
+        trajectories: places, search;
         tasks: tasks;
         accounts: audit, remove_key;
         health: live, ready;
@@ -101,6 +103,7 @@ fn without_parameters() -> OpenApiRouter<App> {
     let router = operations!(
         OpenApiRouter::default(),
         leaderboard: published;
+        trajectories: trajectories;
         runs: submit, config_toml, run, iteration, steps;
         steering: pause, resume, cancel, retry, preflight, begin, change;
         steering: publish, withdraw, mark, unmark;

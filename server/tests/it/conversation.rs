@@ -18,13 +18,13 @@ const SAID: &str = r#"
 const API: &str = "/api/v1/evolutions/e-model-alpha/iterations/1/architect/messages";
 
 /// Injection attempts by a model, a tool and a harness.
-const EVIL: &str = "<script>alert('said')</script>";
+pub const EVIL: &str = "<script>alert('said')</script>";
 
 fn page() -> String {
     format!("/runs/{MODEL}/e-model-alpha/1/architect")
 }
 
-async fn app_with_recordings() -> TestApp {
+pub async fn app_with_recordings() -> TestApp {
     let app = TestApp::changed(SAID).await;
     app.keep(
         "first.zst",

@@ -54,6 +54,7 @@ mod feeds;
 
 mod tasks;
 mod terms;
+mod trajectories;
 
 mod unseen_tasks;
 

@@ -28,7 +28,7 @@ use self::tasks::Tasks;
 use crate::components::convention_choices;
 use crate::components::{Choices, GammaForm, InPlace, PageTop, crumb, fetched, loaded};
 use crate::format;
-use crate::pages::routes::compare_href;
+use crate::pages::routes::{compare_href, trajectories_href};
 use crate::query::of_query;
 
 #[component]
@@ -117,12 +117,20 @@ fn How(query: Signal<CompareQuery>, split: String) -> impl IntoView {
     }
     let gamma = Signal::derive(move || query.with(|a| a.gamma));
     let fields = Signal::derive(move || query.with(CompareQuery::but_gamma));
+    let trajectories = query.with_untracked(|query| match &*query.runs {
+        [first, second] => Some(trajectories_href(first, Some(second), None, 0)),
+        _ => None,
+    });
+    let trajectories = trajectories.map(|href| {
+        view! { <a class="controls-link" href=href>"How their agents worked"</a> }
+    });
     view! {
         <section class="controls" aria-label="How to compare">
             <GammaForm action="/compare" gamma others=fields/>
             <div class="controls-choices">
                 <Choices label="Counting" choices=conventions/>
                 <a class="controls-link" href=compare_href(&split)>"Other runs"</a>
+                {trajectories}
                 <a class="controls-link" href=move || query.with(|a| a.api("compare.csv")) download="">"CSV"</a>
                 <a class="controls-link" href=move || query.with(|a| a.api("compare"))>"JSON"</a>
             </div>

@@ -32,7 +32,7 @@ use crate::components::{
 };
 use crate::glossary::Word;
 use crate::pages::result_table::{HostedToolsTag, KindTag, VisibilityTag};
-use crate::pages::routes::{compare_with_href, model_href, tasks_href};
+use crate::pages::routes::{compare_with_href, model_href, tasks_href, trajectories_href};
 use crate::query::{named, of_query, path_part};
 use crate::{format, labels};
 
@@ -125,6 +125,8 @@ fn Head(detail: RwSignal<RunDetail>) -> impl IntoView {
                 <a href=model_href(&config.model, Convention::default())>"All runs of this model"</a>
                 " · "
                 <a href=compare_with_href(&summary.run_id)>"Compare with…"</a>
+                " · "
+                <a href=trajectories_href(&summary.run_id, None, None, 0)>"How its agents worked"</a>
             </p>
             <Withdrawn withdrawn/>
             <NoRank detail/>
