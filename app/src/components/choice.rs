@@ -133,3 +133,22 @@ pub fn GammaForm(
         </form>
     }
 }
+
+/// One field of a form that filters a list.
+#[component]
+pub fn FilterSelect(
+    name: &'static str,
+    label: &'static str,
+    /// Value, label, and whether it is selected.
+    options: Vec<(String, String, bool)>,
+) -> impl IntoView {
+    let options = options.into_iter().map(|(value, words, chosen)| {
+        view! { <option value=value selected=chosen>{words}</option> }
+    });
+    view! {
+        <label class="field">
+            <span>{label}</span>
+            <select name=name>{options.collect_view()}</select>
+        </label>
+    }
+}

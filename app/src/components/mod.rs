@@ -25,7 +25,9 @@ pub use swe_ci_islands::{CheckedForm, FollowRun, InPlace, Poll};
 
 pub use bars::{Hatching, Meter, PublishedBar, ScoreBar, floor_of};
 pub use charts::{Funnel, SpreadChart, title as spread_title};
-pub use choice::{Choice, Choices, GammaForm, HiddenFields, convention_choices, split_choices};
+pub use choice::{
+    Choice, Choices, FilterSelect, GammaForm, HiddenFields, convention_choices, split_choices,
+};
 pub use fields::{Field, LongText, NewPassword, OneOf, RoleSelect, TomlFile, field_id};
 pub use finding::GradeTag;
 pub use forms::{

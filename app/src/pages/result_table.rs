@@ -43,8 +43,12 @@ pub(super) fn MarkTerm(mark: Option<Mark>) -> impl IntoView {
 #[component]
 pub(super) fn UnrankedTag(unranked: Option<Unranked>) -> impl IntoView {
     unranked.map(|why| {
+        let text = match why {
+            Unranked::HeldForReview { .. } => "held for review",
+            Unranked::HostedTools | Unranked::Confirmed { .. } => "unranked",
+        };
         let hint = visible(&why.to_string()).into_owned();
-        view! { <Tag text="unranked" tone=Tone::Warn hint/> }
+        view! { <Tag text tone=Tone::Warn hint/> }
     })
 }
 

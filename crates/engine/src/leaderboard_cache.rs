@@ -38,6 +38,8 @@ pub struct CountedRun {
     pub usage: Option<Usage>,
     pub micro_usd: Option<u64>,
     pub findings: u32,
+    /// Tested iterations of all its evolutions.
+    pub iterations: u32,
     pub tasks_total: u32,
     pub tasks_blocked: u32,
     /// Shared by all leaderboards that show them.

@@ -14,7 +14,7 @@ use swe_ci_views::finding::{FindingId, FindingReview, RunFinding};
 use super::audit::note;
 use super::changes::commit_change;
 use super::rows::columns::{Columns, from_row};
-use super::sql::{Tx, composed, query};
+use super::sql::{Parameters, Tx, composed, list_of, query};
 use super::steering::lock_run;
 use super::{Store, new_id};
 
@@ -43,13 +43,19 @@ impl Store {
         split: &str,
     ) -> Result<HashMap<String, Vec<RunFinding>>> {
         let of_split = format!("r.split = $1 AND {SUSPICIOUS}");
-        let mut of: HashMap<String, Vec<RunFinding>> = HashMap::new();
-        for found in self.findings(&of_split, split).await? {
-            if found.can_be_reviewed() {
-                of.entry(found.run_id.clone()).or_default().push(found);
-            }
+        self.suspicions(&of_split, split).await
+    }
+
+    /// The suspicious findings of these runs, by run.
+    pub async fn suspicions_of_runs(
+        &self,
+        run_ids: &[String],
+    ) -> Result<HashMap<String, Vec<RunFinding>>> {
+        if run_ids.is_empty() {
+            return Ok(HashMap::new());
         }
-        Ok(of)
+        let of_runs = format!("r.id IN {} AND {SUSPICIOUS}", list_of(run_ids.len()));
+        self.suspicions(&of_runs, run_ids).await
     }
 
     /// The findings that wait for a decision, by run. Cancelled and withdrawn
@@ -63,9 +69,27 @@ impl Store {
         Ok(found)
     }
 
+    async fn suspicions(
+        &self,
+        of: &str,
+        parameters: impl Parameters + Copy,
+    ) -> Result<HashMap<String, Vec<RunFinding>>> {
+        let mut by_run: HashMap<String, Vec<RunFinding>> = HashMap::new();
+        for found in self.findings(of, parameters).await? {
+            if found.can_be_reviewed() {
+                by_run.entry(found.run_id.clone()).or_default().push(found);
+            }
+        }
+        Ok(by_run)
+    }
+
     /// `of` is a condition on the run (`r`), the evolution (`e`) and the
-    /// iteration (`i`), with one parameter.
-    async fn findings(&self, of: &str, parameter: &str) -> Result<Vec<RunFinding>> {
+    /// iteration (`i`), with these parameters.
+    async fn findings(
+        &self,
+        of: &str,
+        parameters: impl Parameters + Copy,
+    ) -> Result<Vec<RunFinding>> {
         let reviews = composed(format!(
             "SELECT f.evolution_id, f.iteration, f.finding, f.decision, f.reason, f.decided_at,
                     coalesce(a.name, 'operator') AS reviewer
@@ -76,7 +100,10 @@ impl Store {
              LEFT JOIN accounts a ON a.id = f.reviewer
              WHERE {of}"
         ));
-        let reviews = reviews.with(parameter).all(&self.pool, read_review).await?;
+        let reviews = reviews
+            .with(parameters)
+            .all(&self.pool, read_review)
+            .await?;
         let mut reviews: HashMap<FindingId, FindingReview> = reviews.into_iter().collect();
         let iterations = composed(format!(
             "SELECT e.run_id, r.config, e.id AS evolution_id, e.task_id, e.sample, i.iteration, i.findings
@@ -85,7 +112,7 @@ impl Store {
              JOIN runs r ON r.id = e.run_id
              WHERE {of} ORDER BY e.run_id, e.task_id, e.sample, i.iteration"
         ));
-        let iterations = iterations.with(parameter);
+        let iterations = iterations.with(parameters);
         let iterations = iterations.all(&self.pool, read_findings).await?;
         let mut all: Vec<RunFinding> = iterations.into_iter().flatten().collect();
         for found in &mut all {

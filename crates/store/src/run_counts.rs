@@ -10,7 +10,7 @@ use swe_ci_views::view::Provenance;
 
 use super::Store;
 use super::rows::columns::{Columns, from_row};
-use super::sql::{composed, query};
+use super::sql::{composed, list_of, query};
 
 /// A run as its leaderboard needs it.
 #[derive(Debug, Clone)]
@@ -78,21 +78,36 @@ impl Store {
             .ok_or_else(|| Error::not_found("run", id))
     }
 
-    /// The current stored counts of a format, of runs of a split: the first
-    /// `most` after the run `after`, oldest first.
-    pub async fn counts_of_split(
+    /// These runs, public or not, in no order.
+    pub async fn leaderboard_runs_of(&self, run_ids: &[String]) -> Result<Vec<LeaderboardRun>> {
+        if run_ids.is_empty() {
+            return Ok(Vec::new());
+        }
+        composed(format!("{RUNS} WHERE r.id IN {}", list_of(run_ids.len())))
+            .with(run_ids)
+            .all(&self.pool, read_run)
+            .await
+    }
+
+    /// The current stored counts of a format, of those of these runs that have
+    /// some.
+    pub async fn stored_counts(
         &self,
-        split: &str,
+        run_ids: &[String],
         format: u32,
-        after: &str,
-        most: u32,
     ) -> Result<Vec<StoredCounts>> {
-        query(
+        if run_ids.is_empty() {
+            return Ok(Vec::new());
+        }
+        composed(format!(
             "SELECT c.run_id AS run_id, c.counts AS counts
-             FROM runs r JOIN run_counts c ON c.run_id = r.id AND c.revision = r.revision
-             WHERE r.split = $1 AND c.format = $2 AND r.id > $3 ORDER BY r.id LIMIT $4",
-        )
-        .with((split, format, after, most))
+             FROM run_counts c JOIN runs r ON r.id = c.run_id AND r.revision = c.revision
+             WHERE c.run_id IN {} AND c.format = ${}",
+            list_of(run_ids.len()),
+            run_ids.len() + 1
+        ))
+        .with(run_ids)
+        .with(format)
         .all(&self.pool, |row| {
             Ok(from_row!(row => StoredCounts { run_id, counts }))
         })

@@ -33,26 +33,24 @@ pub struct NewRun {
     pub forget_keys: bool,
 }
 
-/// The runs to list.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Whose {
-    /// The public ones.
-    Public,
-    /// The public ones and those of this account.
-    Of(String),
-    All,
-}
+pub(super) const ITERATIONS: &str =
+    "(SELECT count(*) FROM iterations i JOIN evolutions e ON e.id = i.evolution_id
+            WHERE e.run_id = r.id)";
 
-const SUMMARY: &str = "
-    SELECT r.id AS id, r.config AS config, r.visibility AS visibility,
-           r.withdrawn AS withdrawn, r.verified AS verified, r.progress AS progress, r.created_at AS created_at,
-           r.started_at AS started_at, r.finished_at AS finished_at,
-           r.paused_at AS paused_at, r.at_once AS at_once, r.budget AS budget,
-           (SELECT count(*) FROM evolutions e WHERE e.run_id = r.id) AS evolutions,
-           (SELECT count(*) FROM evolutions e WHERE e.run_id = r.id AND e.progress IN ('finished', 'cancelled')) AS over,
-           (SELECT count(*) FROM evolutions e WHERE e.run_id = r.id AND e.ending = 'blocked') AS blocked,
-           (SELECT count(*) FROM iterations i JOIN evolutions e ON e.id = i.evolution_id WHERE e.run_id = r.id) AS iterations
-    FROM runs r";
+/// The columns of a run's summary; `iterations` is the number of its iterations.
+pub(super) fn select_summary(iterations: &str) -> String {
+    format!(
+        "SELECT r.id AS id, r.config AS config, r.visibility AS visibility,
+                r.withdrawn AS withdrawn, r.verified AS verified, r.progress AS progress, r.created_at AS created_at,
+                r.started_at AS started_at, r.finished_at AS finished_at,
+                r.paused_at AS paused_at, r.at_once AS at_once, r.budget AS budget,
+                (SELECT count(*) FROM evolutions e WHERE e.run_id = r.id) AS evolutions,
+                (SELECT count(*) FROM evolutions e WHERE e.run_id = r.id AND e.progress IN ('finished', 'cancelled')) AS over,
+                (SELECT count(*) FROM evolutions e WHERE e.run_id = r.id AND e.ending = 'blocked') AS blocked,
+                {iterations} AS iterations
+         FROM runs r"
+    )
+}
 
 impl Store {
     /// Writes a run and its evolutions in one transaction; returns its id.
@@ -102,25 +100,6 @@ impl Store {
         Ok(id)
     }
 
-    /// Newest first, older than the run `before` (a run id; empty for the
-    /// newest), filtered by `whose`. Run ids rise with time.
-    pub async fn runs(&self, whose: &Whose, before: &str, limit: u32) -> Result<Vec<RunSummary>> {
-        let sql = format!(
-            "{SUMMARY} WHERE ($1 = '' OR r.id < $1)
-               AND (r.visibility = 'public' OR $3 = 1 OR r.owner = $4)
-             ORDER BY r.id DESC LIMIT $2"
-        );
-        let (all, owner) = match whose {
-            Whose::Public => (false, ""),
-            Whose::Of(id) => (false, id.as_str()),
-            Whose::All => (true, ""),
-        };
-        composed(sql)
-            .with((before, limit, all, owner))
-            .all(&self.pool, read_run_summary)
-            .await
-    }
-
     /// The data that a worker needs to execute the evolutions of a run.
     pub async fn run_to_execute(&self, id: &str) -> Result<RunToExecute> {
         query(
@@ -142,7 +121,7 @@ impl Store {
     }
 
     pub async fn run(&self, id: &str) -> Result<RunSummary> {
-        composed(format!("{SUMMARY} WHERE r.id = $1"))
+        composed(format!("{} WHERE r.id = $1", select_summary(ITERATIONS)))
             .with(id)
             .first(&self.pool, read_run_summary)
             .await?

@@ -90,6 +90,12 @@ impl Statement {
     }
 }
 
+/// `($1, $2, …)`, a list of the first parameters.
+pub(crate) fn list_of(count: usize) -> String {
+    let places: Vec<String> = (1..=count).map(|place| format!("${place}")).collect();
+    format!("({})", places.join(", "))
+}
+
 /// Reads the only column of a row.
 pub(crate) fn only<T: Column>(row: &AnyRow) -> Result<T> {
     T::of(row, 0)
@@ -109,6 +115,13 @@ macro_rules! columns {
             }
         }
     )*};
+}
+
+/// One after the other.
+impl Parameters for &[String] {
+    fn bind_to(self, statement: Statement) -> Statement {
+        self.iter().fold(statement, Statement::with)
+    }
 }
 
 columns! {

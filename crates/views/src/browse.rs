@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::view::{TaskState, TaskSummary};
-use crate::{count, median, missing_last};
+use crate::{count, has_words, median, missing_last};
 
 swe_ci_core::named! {
     /// A size of a task, for filters, orders and histograms.
@@ -130,10 +130,9 @@ impl TaskFilter {
     }
 
     pub fn wants(&self, task: &TaskSummary) -> bool {
-        let names = format!("{} {}", task.task_id, task.repo).to_lowercase();
-        let words = self.search.to_lowercase();
+        let names = format!("{} {}", task.task_id, task.repo);
         let ready = task.state == TaskState::Ready;
-        words.split_whitespace().all(|word| names.contains(word))
+        has_words(&names, &self.search)
             && self.repo.as_ref().is_none_or(|repo| *repo == task.repo)
             && (self.licence.is_none() || self.licence == task.licence)
             && self.findings.is_none_or(|any| any == (task.findings > 0))

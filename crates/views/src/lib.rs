@@ -26,6 +26,7 @@ pub mod notification;
 pub mod pace;
 pub mod preflight;
 pub mod preparation;
+pub mod run_list;
 pub mod steering;
 pub mod style;
 pub mod submission;
@@ -57,4 +58,10 @@ pub(crate) fn missing_last<T>(
 /// A number of things; beyond `u32::MAX`, that many.
 pub(crate) fn count(n: usize) -> u32 {
     u32::try_from(n).unwrap_or(u32::MAX)
+}
+
+/// Whether each word of a search text occurs in these names, in any case.
+pub(crate) fn has_words(names: &str, text: &str) -> bool {
+    let (names, words) = (names.to_lowercase(), text.to_lowercase());
+    words.split_whitespace().all(|word| names.contains(word))
 }

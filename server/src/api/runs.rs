@@ -6,15 +6,17 @@ use axum::body::Bytes;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use swe_ci_core::metrics::{Convention, Gamma};
+use swe_ci_core::run::Progress;
 use swe_ci_views::account::AccountRole;
 use swe_ci_views::card::Card;
 use swe_ci_views::leaderboard::Scores;
+use swe_ci_views::run_list::{ListedRun, RunFilter};
 use swe_ci_views::submission::{Submission, unknown_field};
-use swe_ci_views::view::{EvolutionDetail, IterationDetail, Page, RunDetail, RunSummary, StepView};
+use swe_ci_views::view::{EvolutionDetail, IterationDetail, Page, RunDetail, StepView};
 
 use super::addresses::{EvolutionPath, IterationPath, RunPath};
 use super::query::{PageParameters, Query, parameters};
-use super::responses::{Invalid, NoSuchRun, Submitter};
+use super::responses::{Invalid, NoSuchRun, NoSuchSplit, Submitter};
 use super::{Answer, Result};
 use crate::extract::{ActorEngine, Path};
 use crate::problem::Problem;
@@ -31,17 +33,61 @@ parameters! {
     }
 }
 
+parameters! {
+    /// Which runs.
+    struct RunParameters of |query| {
+        /// `yes`: only the caller's own, which takes an account.
+        #[param(value_type = Option<String>, default = "no", example = "yes")]
+        mine: bool = query.word("mine", [("no", false), ("yes", true)])?,
+        /// Only runs of this progress: `queued`, `running`, `finished` or `cancelled`.
+        #[param(value_type = Option<Progress>)]
+        progress: Option<Progress> = query.parse(
+            "progress",
+            "`queued`, `running`, `finished` or `cancelled`",
+            Progress::from_name,
+        )?,
+        /// Only runs over this split.
+        #[param(example = "demo")]
+        split: Option<String> = query.split()?,
+        /// Words that all occur in the name of the model, its provider or the harness.
+        #[param(value_type = Option<String>)]
+        text: String = query.text("text", "at most 200 bytes of text")?.unwrap_or_default(),
+    }
+}
+
+impl From<RunParameters> for RunFilter {
+    fn from(parameters: RunParameters) -> Self {
+        let RunParameters {
+            mine,
+            progress,
+            split,
+            text,
+        } = parameters;
+        Self {
+            mine,
+            progress,
+            split,
+            text,
+        }
+    }
+}
+
 /// The runs, newest first.
 #[utoipa::path(
     get, path = "/api/v1/runs", tag = "runs",
-    params(PageParameters),
-    responses((status = 200, description = "A page of runs", body = Page<RunSummary>), Invalid),
+    params(RunParameters, PageParameters),
+    responses(
+        (status = 200, description = "A page of runs", body = Page<ListedRun>),
+        Invalid,
+        (status = 401, description = "Only an account has runs of its own"),
+        NoSuchSplit,
+    ),
 )]
 pub(crate) async fn runs(
     engine: ActorEngine,
-    Query(page): Query<PageParameters>,
-) -> Answer<Page<RunSummary>> {
-    Ok(Json(engine.runs(&page.into()).await?))
+    Query((wanted, page)): Query<(RunParameters, PageParameters)>,
+) -> Answer<Page<ListedRun>> {
+    Ok(Json(engine.runs(&wanted.into(), &page.into()).await?))
 }
 
 /// A run with its evolutions.

@@ -8,6 +8,7 @@ use serde_json::json;
 use swe_ci_core::run::RunConfig;
 use swe_ci_engine::{PageRequest, run_configuration};
 use swe_ci_views::account::Visibility;
+use swe_ci_views::run_list::{ListedRun, RunFilter};
 use swe_ci_views::submission::Submission;
 use swe_ci_views::view::{EvolutionView, Page, RunDetail, RunSummary};
 
@@ -121,7 +122,8 @@ pub(super) async fn execute(global: &GlobalOptions, command: Command) -> Result<
         Command::List { limit, after, json } => {
             let limit = Some(limit);
             let page = PageRequest { limit, after };
-            let runs = super::open(global).await?.runs(&page).await?;
+            let engine = super::open(global).await?;
+            let runs = engine.runs(&RunFilter::default(), &page).await?;
             output::show(&runs, json, list)
         }
         Command::Show { id, json } => {
@@ -188,10 +190,11 @@ pub(super) fn read(file: &Path) -> Result<RunConfig, Failure> {
     }
 }
 
-fn list(runs: &Page<RunSummary>) -> Result<(), Failure> {
+fn list(runs: &Page<ListedRun>) -> Result<(), Failure> {
     let header = "run | model | split | progress | evolutions: | iterations: | created (UTC)";
     let none = "There are no runs; `swe-ci run submit --human` queues the human baseline.";
-    output::table_or_note(header, runs.items.iter().map(run_row), none)?;
+    let rows = runs.items.iter().map(|run| run_row(&run.summary));
+    output::table_or_note(header, rows, none)?;
     if let Some(next) = &runs.next {
         output::note(format_args!("there are more: --after {next}"));
     }

@@ -4,6 +4,7 @@
 use swe_ci_core::run::{Kind, RunConfig};
 use swe_ci_engine::{Engine, PageRequest, Result};
 use swe_ci_views::account::Visibility;
+use swe_ci_views::run_list::RunFilter;
 use swe_ci_views::view::TaskState;
 
 const SPLIT: &str = "demo";
@@ -42,11 +43,15 @@ async fn prepare(engine: &Engine) -> Result<Option<String>> {
 }
 
 async fn has_baseline(engine: &Engine) -> Result<bool> {
+    let is_baseline = |c: &RunConfig| c.kind == Kind::Human && c.split == SPLIT;
     let mut page = PageRequest::default();
     loop {
-        let runs = engine.runs(&page).await?;
-        let is_baseline = |c: &RunConfig| c.kind == Kind::Human && c.split == SPLIT;
-        if runs.items.iter().any(|run| is_baseline(&run.config)) {
+        let runs = engine.runs(&RunFilter::default(), &page).await?;
+        if runs
+            .items
+            .iter()
+            .any(|run| is_baseline(&run.summary.config))
+        {
             return Ok(true);
         }
         if runs.next.is_none() {

@@ -67,5 +67,6 @@ mod cli;
 mod cli_accounts;
 
 mod results;
+mod run_list;
 
 mod processes;

@@ -6,7 +6,7 @@ use swe_ci_views::browse::{Size, TaskFilter};
 use swe_ci_views::dataset::Counted;
 
 use super::data::{Found, TasksQuery};
-use crate::components::spread_title;
+use crate::components::{FilterSelect, spread_title};
 
 /// The most names a list suggests; others can be typed.
 const MOST_NAMES: usize = 200;
@@ -50,8 +50,8 @@ pub(super) fn Filters<'a>(query: &'a TasksQuery, found: &'a Found) -> impl IntoV
                 </label>
                 <Names name="repo" label="Repository" known=found.repositories.clone() chosen=filter.repo.clone()/>
                 <Names name="licence" label="Licence" known=found.licences.clone() chosen=filter.licence.clone()/>
-                <OneOf name="findings" label="Findings" options=findings/>
-                <OneOf name="state" label="State" options=states/>
+                <FilterSelect name="findings" label="Findings" options=findings/>
+                <FilterSelect name="state" label="State" options=states/>
                 {sizes.collect_view()}
                 <div class="narrowing-deeds">
                     <button class="button">"Show"</button>
@@ -79,25 +79,7 @@ fn Names(
     let mut options = vec![any];
     options.extend(known.iter().take(MOST_NAMES).map(option));
     options.extend(stranger.map(|name| (name.clone(), name, true)));
-    view! { <OneOf name label options/> }
-}
-
-#[component]
-fn OneOf(
-    name: &'static str,
-    label: &'static str,
-    /// Value, label, and whether it is selected.
-    options: Vec<(String, String, bool)>,
-) -> impl IntoView {
-    let options = options.into_iter().map(|(value, words, chosen)| {
-        view! { <option value=value selected=chosen>{words}</option> }
-    });
-    view! {
-        <label class="field">
-            <span>{label}</span>
-            <select name=name>{options.collect_view()}</select>
-        </label>
-    }
+    view! { <FilterSelect name label options/> }
 }
 
 #[component]

@@ -20,6 +20,7 @@ pub mod preflight;
 pub mod prices;
 pub mod publication;
 pub mod rescore;
+pub mod run_list;
 pub mod runs;
 pub mod scores;
 pub mod steering;

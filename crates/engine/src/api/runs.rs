@@ -61,14 +61,6 @@ pub(crate) fn by_evolution<T>(all: Vec<(String, T)>) -> HashMap<String, Vec<T>> 
 }
 
 impl Engine {
-    /// Runs, newest first.
-    pub async fn runs(&self, request: &PageRequest) -> Result<Page<RunSummary>> {
-        let limit = request.limit()?;
-        let whose = self.visible_runs();
-        let rows = self.store.runs(&whose, request.after(), limit + 1).await?;
-        Ok(page(rows, limit, |run: &RunSummary| run.run_id.clone()))
-    }
-
     /// A run without its evolutions.
     ///
     /// # Errors

@@ -130,7 +130,8 @@ async fn a_contradicting_import_writes_nothing() {
         other.tasks[1].target_sha = "c".repeat(40);
         let refused = store.put_import(&other).await;
         assert!(matches!(refused, Err(Error::Invalid(why)) if why.contains("`b` is known as")));
-        assert!(store.runs(&Whose::All, "", 10).await.unwrap().is_empty());
+        let runs = store.runs(&Whose::All, &RunFilter::default(), "", 10).await;
+        assert!(runs.unwrap().is_empty());
         // A shortened commit id is the same commit.
         let mut short = imported("d", &[12]);
         short.tasks[1].target_sha = "bbbbbbbb".into();

@@ -60,6 +60,103 @@ async fn the_unfinished_runs_of_an_account_are_counted() {
     .await;
 }
 
+/// Names of the runs of a filter, newest first.
+async fn listed(store: &Store, whose: &Whose, filter: &RunFilter, limit: u32) -> Vec<String> {
+    let runs = store.runs(whose, filter, "", limit).await.unwrap();
+    runs.into_iter().map(|run| run.config.model).collect()
+}
+
+#[tokio::test]
+async fn runs_are_listed_by_filters() {
+    on_both(async |store| {
+        for split in ["s", "t"] {
+            store.put_task(split, 0, &task("a")).await.unwrap();
+        }
+        for (model, split, owner, progress, visibility) in [
+            ("Älbatross 1", "s", "ada", "finished", "public"),
+            ("Bramble", "t", "ada", "running", "private"),
+            ("Cobalt", "s", "bob", "running", "public"),
+            ("Albatross 2", "t", "bob", "finished", "private"),
+        ] {
+            let id = run(&store, &[("a", 1.0)]).await;
+            set_owner(&store, &id, owner, progress).await;
+            let config = RunConfig {
+                model: model.into(),
+                ..RunConfig::human(split)
+            };
+            sqlx::query("UPDATE runs SET config = $1, split = $2, visibility = $3 WHERE id = $4")
+                .bind(serde_json::to_string(&config).unwrap())
+                .bind(split)
+                .bind(visibility)
+                .bind(&id)
+                .execute(&store.pool)
+                .await
+                .unwrap();
+        }
+        let filter = RunFilter::default();
+        let check = async |whose: &Whose, filter: &RunFilter, expect: &[&str]| {
+            let found = listed(&store, whose, filter, 9).await;
+            assert_eq!(found, expect, "{whose:?} {filter:?}");
+        };
+        let [ada, own] = [Whose::Of("ada".into()), Whose::Own("ada".into())];
+        let all = ["Albatross 2", "Cobalt", "Bramble", "Älbatross 1"];
+        check(&Whose::All, &filter, &all).await;
+        check(&Whose::Public, &filter, &["Cobalt", "Älbatross 1"]).await;
+        check(&ada, &filter, &["Cobalt", "Bramble", "Älbatross 1"]).await;
+        check(&own, &filter, &["Bramble", "Älbatross 1"]).await;
+        let running = RunFilter {
+            progress: Some(Progress::Running),
+            ..RunFilter::default()
+        };
+        check(&Whose::All, &running, &["Cobalt", "Bramble"]).await;
+        check(&own, &running, &["Bramble"]).await;
+        let mut filter = RunFilter {
+            text: "älbatross".into(),
+            ..RunFilter::default()
+        };
+        check(&Whose::All, &filter, &["Älbatross 1"]).await;
+        filter.text = "BATROSS".into();
+        check(&Whose::All, &filter, &["Albatross 2", "Älbatross 1"]).await;
+        assert_eq!(
+            listed(&store, &Whose::All, &filter, 1).await,
+            ["Albatross 2"]
+        );
+        filter.split = Some("s".into());
+        check(&Whose::All, &filter, &["Älbatross 1"]).await;
+        filter.text = "nobody".into();
+        check(&Whose::All, &filter, &[]).await;
+    })
+    .await;
+}
+
+/// Words are looked for in some runs at a time.
+#[tokio::test]
+async fn the_oldest_of_many_runs_is_found() {
+    on_both(async |store| {
+        let oldest = run(&store, &[("a", 1.0)]).await;
+        let config = RunConfig {
+            model: "Oldest".into(),
+            ..RunConfig::human("s")
+        };
+        sqlx::query("UPDATE runs SET config = $1")
+            .bind(serde_json::to_string(&config).unwrap())
+            .execute(&store.pool)
+            .await
+            .unwrap();
+        for _ in 0..300 {
+            run(&store, &[]).await;
+        }
+        let filter = RunFilter {
+            text: "oldest".into(),
+            ..RunFilter::default()
+        };
+        assert_eq!(listed(&store, &Whose::All, &filter, 9).await, ["Oldest"]);
+        let after = store.runs(&Whose::All, &filter, &oldest, 9).await.unwrap();
+        assert!(after.is_empty());
+    })
+    .await;
+}
+
 async fn set_owner(store: &Store, id: &str, owner: &str, progress: &str) {
     sqlx::query("UPDATE runs SET owner = $1, progress = $2 WHERE id = $3")
         .bind(owner)

@@ -36,6 +36,7 @@ use swe_ci_core::task::{SuiteCounts, TaskId};
 use swe_ci_core::usage::{Traffic, Usage};
 use swe_ci_views::account::{Actor, Standing};
 use swe_ci_views::dataset::SplitSource;
+use swe_ci_views::run_list::RunFilter;
 use swe_ci_views::view::Provenance;
 
 use super::{
@@ -439,11 +440,21 @@ async fn runs_page_newest_first() {
             rows.into_iter().map(|r| r.run_id).collect::<Vec<_>>()
         };
         assert_eq!(
-            list(store.runs(&Whose::All, "", 2).await.unwrap()),
+            list(
+                store
+                    .runs(&Whose::All, &RunFilter::default(), "", 2)
+                    .await
+                    .unwrap()
+            ),
             ids[..2]
         );
         assert_eq!(
-            list(store.runs(&Whose::All, &ids[1], 2).await.unwrap()),
+            list(
+                store
+                    .runs(&Whose::All, &RunFilter::default(), &ids[1], 2)
+                    .await
+                    .unwrap()
+            ),
             ids[2..]
         );
     })

@@ -10,16 +10,16 @@ const FORMAT: u32 = 1;
 async fn count(store: &Store, run_id: &str) {
     let run = store.leaderboard_run(run_id).await.unwrap();
     store.put_counts(&run, FORMAT, "counted").await.unwrap();
-    assert!(is_counted(store).await);
+    assert!(is_counted(store, run_id).await);
 }
 
-async fn is_counted(store: &Store) -> bool {
-    !counts(store, "s", FORMAT, "").await.is_empty()
+async fn is_counted(store: &Store, run_id: &str) -> bool {
+    !counts(store, &[run_id], FORMAT).await.is_empty()
 }
 
-async fn counts(store: &Store, split: &str, format: u32, after: &str) -> Vec<StoredCounts> {
-    let counts = store.counts_of_split(split, format, after, 10).await;
-    counts.unwrap()
+async fn counts(store: &Store, run_ids: &[&str], format: u32) -> Vec<StoredCounts> {
+    let run_ids: Vec<String> = run_ids.iter().map(|id| (*id).to_owned()).collect();
+    store.stored_counts(&run_ids, format).await.unwrap()
 }
 
 #[tokio::test]
@@ -27,9 +27,10 @@ async fn counts_of_another_format_are_not_found() {
     on_both(async |store| {
         let (id, _) = store.put_import(&imported("d", &[12])).await.unwrap();
         count(&store, &id).await;
-        assert_eq!(counts(&store, "s", FORMAT + 1, "").await, []);
-        assert_eq!(counts(&store, "t", FORMAT, "").await, []);
-        assert_eq!(counts(&store, "s", FORMAT, &id).await, []);
+        assert_eq!(counts(&store, &[&id], FORMAT + 1).await, []);
+        assert_eq!(counts(&store, &["another"], FORMAT).await, []);
+        assert_eq!(counts(&store, &[], FORMAT).await, []);
+        assert_eq!(counts(&store, &["another", &id], FORMAT).await.len(), 1);
         let runs = store.leaderboard_runs("s").await.unwrap();
         assert_eq!(runs.len(), 1);
         assert_eq!(runs[0].run_id, id);
@@ -51,13 +52,16 @@ async fn steps_make_counts_stale() {
             next: Err((Ending::Blocked, Some("no engine"))),
         };
         store.record_step(&claim, "w/1", &ended).await.unwrap();
-        assert!(!is_counted(&store).await, "an evolution ended");
+        assert!(!is_counted(&store, &id).await, "an evolution ended");
         count(&store, &id).await;
         store.retry(&id, &Actor::Operator).await.unwrap();
-        assert!(!is_counted(&store).await, "an evolution is queued again");
+        assert!(
+            !is_counted(&store, &id).await,
+            "an evolution is queued again"
+        );
         count(&store, &id).await;
         store.cancel_run(&id, &Actor::Operator).await.unwrap();
-        assert!(!is_counted(&store).await, "the run is cancelled");
+        assert!(!is_counted(&store, &id).await, "the run is cancelled");
     })
     .await;
 }
@@ -69,16 +73,16 @@ async fn corrections_make_counts_stale() {
         count(&store, &id).await;
         let provenance = store.provenance(&id).await.unwrap();
         store.put_recounts(&id, &provenance, &[]).await.unwrap();
-        assert!(!is_counted(&store).await, "a recount");
+        assert!(!is_counted(&store, &id).await, "a recount");
         count(&store, &id).await;
         let evolution = store.evolutions_of_run(&id).await.unwrap().remove(0);
         let failed = Err("no code".to_owned());
         store.put_style(&evolution.id, 1, &failed).await.unwrap();
-        assert!(!is_counted(&store).await, "a style");
+        assert!(!is_counted(&store, &id).await, "a style");
         count(&store, &id).await;
         let (same, _) = store.put_import(&imported("e", &[13])).await.unwrap();
         assert_eq!(same, id);
-        assert!(!is_counted(&store).await, "another import");
+        assert!(!is_counted(&store, &id).await, "another import");
     })
     .await;
 }

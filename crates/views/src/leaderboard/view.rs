@@ -10,9 +10,9 @@ use serde::{Deserialize, Serialize};
 use swe_ci_core::run::Kind;
 
 use super::Row;
-use crate::missing_last;
 use crate::style::StyleMetric;
 use crate::verification::Mark;
+use crate::{has_words, missing_last};
 
 swe_ci_core::named! {
     /// A column of the table, in its order, and the name in URLs. Rank and model
@@ -70,7 +70,7 @@ impl Column {
         };
         match self {
             Self::Rank => directed(a.rank.cmp(&b.rank)),
-            Self::Model => directed(folded(&a.model).cmp(&folded(&b.model))),
+            Self::Model => directed(a.model.to_lowercase().cmp(&b.model.to_lowercase())),
             Self::EvoScore => numbers(|row| row.evoscore),
             Self::ZeroRegression => numbers(|row| row.zero_regression_rate),
             Self::NetZeroRegression => numbers(|row| row.net_zero_regression_rate),
@@ -254,17 +254,12 @@ impl View {
     }
 
     fn wants(&self, row: &Row) -> bool {
-        let words = folded(&self.text);
-        let names = folded(&format!("{} {} {}", row.model, row.provider, row.harness));
+        let names = format!("{} {} {}", row.model, row.provider, row.harness);
         (self.kinds.is_empty() || self.kinds.contains(&row.kind))
             && self.provider.as_ref().is_none_or(|p| *p == row.provider)
             && self.mark.is_none_or(|mark| row.mark == Some(mark))
-            && words.split_whitespace().all(|word| names.contains(word))
+            && has_words(&names, &self.text)
     }
-}
-
-fn folded(text: &str) -> String {
-    text.to_lowercase()
 }
 
 #[cfg(test)]

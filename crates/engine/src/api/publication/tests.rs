@@ -12,6 +12,7 @@ use swe_ci_core::task::TaskId;
 use swe_ci_store::testing::account;
 use swe_ci_views::account::{AccountRole, Actor};
 use swe_ci_views::conversation::Window;
+use swe_ci_views::run_list::RunFilter;
 use swe_ci_views::view::Provenance;
 
 use crate::{Config, Engine, PageRequest};
@@ -96,10 +97,14 @@ async fn asked(engine: &Engine) -> Vec<(&'static str, bool)> {
     let (id, e, task) = ("mine", "mine-e", TaskId::new("t").unwrap());
     let (gamma, convention, role) = (Gamma::ONE, Convention::Paper, Role::Programmer);
     let both = [id.to_owned(), "other".to_owned()];
-    let list = engine.runs(&PageRequest::default()).await.unwrap();
+    let (all, first) = (RunFilter::default(), PageRequest::default());
+    let list = engine.runs(&all, &first).await.unwrap();
     let window = Window::default();
     vec![
-        ("runs", list.items.iter().any(|run| run.run_id == id)),
+        (
+            "runs",
+            list.items.iter().any(|run| run.summary.run_id == id),
+        ),
         ("run", is_visible(engine.run(id).await)),
         ("card", is_visible(engine.card(id).await)),
         ("configuration", is_visible(engine.configuration(id).await)),

@@ -13,13 +13,13 @@ use swe_ci_store::{EvolutionRow, LeaderboardRun};
 use swe_ci_views::leaderboard::Sample;
 use swe_ci_views::style::EvolutionStyle;
 
-use crate::Engine;
 use crate::api::runs::by_evolution;
 use crate::style_tools::METHOD;
+use crate::{Engine, as_u32};
 
 /// Of the stored counts. Raise it when [`RunCounts`] or how they are counted
 /// changes; another method of measuring style changes it too.
-pub(super) const FORMAT: u32 = 1_000 + METHOD;
+pub(super) const FORMAT: u32 = 2_000 + METHOD;
 
 /// The counted results of a run.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -29,6 +29,8 @@ pub(super) struct RunCounts {
     pub micro_usd: Option<u64>,
     /// Iterations with integrity findings.
     pub findings: u32,
+    /// Tested iterations of all its evolutions, scored or not.
+    pub iterations: u32,
     /// All its tasks in order of name, those without a scored evolution too.
     pub tasks: Vec<TaskCounts>,
 }
@@ -64,6 +66,7 @@ impl Engine {
     async fn count_rows(&self, run: &LeaderboardRun) -> Result<RunCounts> {
         let run_id = &run.run_id;
         let mut verdicts = by_evolution(self.store.verdicts_of_run(run_id).await?);
+        let iterations = verdicts.values().map(Vec::len).sum();
         let styles = self.store.styles_of_run(run_id, METHOD).await?;
         let mut styles: HashMap<String, EvolutionStyle> = styles.into_iter().collect();
         let max_iterations = run.config.plan.max_iterations;
@@ -91,6 +94,7 @@ impl Engine {
             usage: totals.usage(),
             micro_usd: totals.micro_usd(),
             findings: totals.findings,
+            iterations: as_u32(iterations),
             tasks: tasks.into_values().collect(),
         })
     }

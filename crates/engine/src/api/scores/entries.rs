@@ -1,6 +1,6 @@
 //! Computes leaderboard data from the counts of its runs.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
@@ -16,6 +16,14 @@ use super::counts::{FORMAT, RunCounts};
 use crate::leaderboard_cache::{CountedRun, Inputs};
 use crate::published::published;
 use crate::{Engine, as_u32};
+
+/// The counted results of a run.
+pub(in crate::api) struct Counted {
+    /// Tested iterations of all its evolutions, scored or not.
+    pub iterations: u32,
+    /// Absent before its first scored evolution.
+    pub entry: Option<Entry>,
+}
 
 impl Engine {
     pub(super) async fn compute_leaderboard(&self, split: &str) -> Result<LeaderboardData> {
@@ -49,6 +57,28 @@ impl Engine {
             .and_then(|counted| entry(run.clone(), counted)))
     }
 
+    /// The counted results of runs of any splits, by run.
+    pub(in crate::api) async fn counts_of(
+        &self,
+        run_ids: &[String],
+    ) -> Result<HashMap<String, Counted>> {
+        let mut by_split: BTreeMap<String, Vec<LeaderboardRun>> = BTreeMap::new();
+        for run in self.store.leaderboard_runs_of(run_ids).await? {
+            let split = run.config.split.clone();
+            by_split.entry(split).or_default().push(run);
+        }
+        let mut all = HashMap::new();
+        for (split, runs) in by_split {
+            let counted = self.counted_runs(&split, &runs).await?;
+            all.extend(runs.into_iter().zip(counted).map(|(run, counted)| {
+                let (run_id, iterations) = (run.run_id.clone(), counted.iterations);
+                let entry = entry(run, &counted);
+                (run_id, Counted { iterations, entry })
+            }));
+        }
+        Ok(all)
+    }
+
     /// The counts of runs of a split, in their order: from memory, from the
     /// store, or counted now.
     async fn counted_runs(
@@ -63,10 +93,8 @@ impl Engine {
         };
         let cache = &self.leaderboards.runs;
         let is_missing = |run: &&LeaderboardRun| cache.get(&run.run_id, &inputs(run)).is_none();
-        // One row of a split is not worth reading all of them.
-        if runs.iter().filter(is_missing).nth(1).is_some() {
-            self.read_counts(split, runs, &origins).await?;
-        }
+        let missing: Vec<&LeaderboardRun> = runs.iter().filter(is_missing).collect();
+        self.read_counts(&missing, &origins).await?;
         let mut counted = Vec::with_capacity(runs.len());
         for run in runs {
             counted.push(match cache.get(&run.run_id, &inputs(run)) {
@@ -83,26 +111,14 @@ impl Engine {
 
     /// Takes the stored counts of runs of a split into memory, in parts: their
     /// text takes more room than they do.
-    async fn read_counts(
-        &self,
-        split: &str,
-        runs: &[LeaderboardRun],
-        origins: &Arc<Origins>,
-    ) -> Result<()> {
-        let revisions = runs.iter().map(|run| (&run.run_id, &run.revision));
-        let revisions: HashMap<&String, &String> = revisions.collect();
-        let mut after = String::new();
-        loop {
-            let part = self
-                .store
-                .counts_of_split(split, FORMAT, &after, AT_ONCE)
-                .await?;
-            let Some(last) = part.last() else {
-                return Ok(());
-            };
-            after.clone_from(&last.run_id);
+    async fn read_counts(&self, runs: &[&LeaderboardRun], origins: &Arc<Origins>) -> Result<()> {
+        for part in runs.chunks(AT_ONCE) {
+            let ids: Vec<String> = part.iter().map(|run| run.run_id.clone()).collect();
+            let revisions = part.iter().map(|run| (&run.run_id, &run.revision));
+            let revisions: HashMap<&String, &String> = revisions.collect();
+            let stored = self.store.stored_counts(&ids, FORMAT).await?;
             let read = origins.clone();
-            for (run_id, counted) in blocking(move || Ok(read.read_all(part))).await? {
+            for (run_id, counted) in blocking(move || Ok(read.read_all(stored))).await? {
                 if let Some(revision) = revisions.get(&run_id) {
                     let inputs = Inputs {
                         revision: (*revision).clone(),
@@ -112,11 +128,12 @@ impl Engine {
                 }
             }
         }
+        Ok(())
     }
 }
 
 /// Stored counts that are read together.
-const AT_ONCE: u32 = 64;
+const AT_ONCE: usize = 64;
 
 /// The repository of each task, and the day of its target commit.
 struct Origins {
@@ -169,6 +186,7 @@ impl Origins {
             usage: counts.usage,
             micro_usd: counts.micro_usd,
             findings: counts.findings,
+            iterations: counts.iterations,
             tasks_total: as_u32(total),
             tasks_blocked: as_u32(blocked),
             tasks: Arc::new(tasks.into_vec()),

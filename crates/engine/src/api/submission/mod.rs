@@ -15,6 +15,7 @@ use swe_ci_runner::evolve;
 use swe_ci_store::{NewRun, TaskRow};
 use swe_ci_views::account::{AccountRole, Actor, Standing, Visibility};
 use swe_ci_views::event::What;
+use swe_ci_views::run_list::RunFilter;
 use swe_ci_views::submission::{Estimate, Submission};
 use swe_ci_views::view::{Provenance, TaskState};
 
@@ -93,7 +94,8 @@ impl Engine {
     pub async fn preview(&self, config: RunConfig) -> Result<Estimate> {
         let draft = self.draft(config, Visibility::Private).await?;
         let mut iteration_costs = Vec::new();
-        for run in self.store.runs(&self.visible_runs(), "", MAX_RUNS).await? {
+        let (visible, all) = (self.visible_runs(), RunFilter::default());
+        for run in self.store.runs(&visible, &all, "", MAX_RUNS).await? {
             if is_alike(&run.config, &draft.config) {
                 iteration_costs.extend(self.store.iteration_costs(&run.run_id).await?);
             }

@@ -6,6 +6,7 @@ use swe_ci_core::run::{Kind, Progress};
 use swe_ci_core::step::{Ending, Plan, Role, State, StepOutcome};
 use swe_ci_core::task::TaskId;
 use swe_ci_store::ImportedEvolution;
+use swe_ci_views::run_list::RunFilter;
 use swe_ci_views::view::TaskState;
 
 use super::super::{Detail, Found, evolution, read};
@@ -37,7 +38,8 @@ async fn import(engine: &Engine, lab: &Lab) -> Result<ImportedResults> {
 }
 
 async fn runs(engine: &Engine) -> usize {
-    let page = engine.runs(&PageRequest::default()).await.unwrap();
+    let (all, first) = (RunFilter::default(), PageRequest::default());
+    let page = engine.runs(&all, &first).await.unwrap();
     page.items.len()
 }
 

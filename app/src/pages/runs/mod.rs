@@ -1,10 +1,14 @@
-//! All runs, newest first.
+//! All runs, newest first, with filters.
 
-use leptos::either::Either;
+mod filters;
+
+use leptos::either::EitherOf3;
 use leptos::prelude::*;
 use swe_ci_views::account::AccountRole;
-use swe_ci_views::view::{Page, RunSummary};
+use swe_ci_views::run_list::ListedRun;
+use swe_ci_views::view::{Page, SplitSummary};
 
+use self::filters::{Filters, RunsQuery};
 use crate::components::{
     CardTable, Empty, InPlace, Key, MarkKey, Meter, NextPage, PageTop, Tag, Term, Time, Tone,
     fetched, loaded,
@@ -12,23 +16,34 @@ use crate::components::{
 use crate::context::Reader;
 use crate::error::AppError;
 use crate::glossary::Word;
-use crate::pages::result_table::{HostedToolsTag, KindTag, MarkTag, VisibilityTag};
+use crate::pages::result_table::{HostedToolsTag, KindTag, MarkTag, UnrankedTag, VisibilityTag};
 use crate::pages::routes::{run_href, tasks_href};
-use crate::query::{Query, named, of_query};
+use crate::query::of_query;
 use crate::{format, labels};
 
-pub async fn runs(after: Option<String>) -> Result<Page<RunSummary>, AppError> {
+/// A page of the list, and the splits to choose from.
+#[derive(Debug, Clone)]
+struct Found {
+    page: Page<ListedRun>,
+    splits: Vec<SplitSummary>,
+}
+
+async fn runs(query: RunsQuery) -> Result<Found, AppError> {
+    let engine = crate::error::engine()?;
     let page = swe_ci_engine::PageRequest {
         limit: Some(50),
-        after,
+        after: query.after,
     };
-    Ok(crate::error::engine()?.runs(&page).await?)
+    Ok(Found {
+        page: engine.runs(&query.filter, &page).await?,
+        splits: engine.splits().await?,
+    })
 }
 
 #[component]
 pub fn RunsPage() -> impl IntoView {
-    let after = of_query(|query| named(query, "after"));
-    let resource = fetched(move || after.get(), runs);
+    let query = of_query(RunsQuery::of);
+    let resource = fetched(move || query.get(), runs);
     let new_run = Reader::at_hand()
         .is(AccountRole::Submitter)
         .then(|| view! { <p><a class="button" href="/runs/new">"New run"</a></p> });
@@ -41,14 +56,15 @@ pub fn RunsPage() -> impl IntoView {
             {new_run}
         </PageTop>
         <InPlace/>
-        {loaded(resource, |page| view! { <RunList page/> })}
+        {loaded(resource, move |found| view! { <RunList query=query.get_untracked() found/> })}
     }
 }
 
 #[component]
-fn RunList(page: Page<RunSummary>) -> impl IntoView {
-    if page.items.is_empty() {
-        return Either::Left(view! {
+fn RunList(query: RunsQuery, found: Found) -> impl IntoView {
+    let Found { page, splits } = found;
+    if page.items.is_empty() && !query.filters() {
+        return EitherOf3::A(view! {
             <Empty title="No runs yet" command="swe-ci run submit --human --split demo">
                 <p>
                     "Every run will be listed here with its progress. This command queues the human baseline on the demo split; it needs no API key."
@@ -56,30 +72,46 @@ fn RunList(page: Page<RunSummary>) -> impl IntoView {
             </Empty>
         });
     }
-    let next = page
-        .next
-        .map(|after| Query::default().with("after", Some(after)).at("/runs"));
-    let marks = labels::marks(page.items.iter().map(|run| run.mark));
+    let filters = view! { <Filters query=&query splits/> };
+    if page.items.is_empty() {
+        return EitherOf3::B(view! {
+            {filters}
+            <p class="note" role="status">"No runs match these filters. "<a href="/runs">"Clear the filters"</a></p>
+        });
+    }
+    let next = page.next.map(|after| query.href(Some(after)));
+    let marks = labels::marks(page.items.iter().map(|run| run.summary.mark));
     let rows = page.items.into_iter().map(run_row).collect_view();
     let heads = view! {
         <th role="columnheader" scope="col"><Term word=Word::Run text="Run"/></th>
         <th role="columnheader" scope="col"><Term word=Word::Split text="Split"/></th>
+        <th role="columnheader" scope="col" class="number"><Term word=Word::EvoScore text="EvoScore"/></th>
         <th role="columnheader" scope="col">"Tasks done"</th>
         <th role="columnheader" scope="col" class="number"><Term word=Word::Iteration text="Iterations"/></th>
         <th role="columnheader" scope="col">"Submitted"</th>
         <th role="columnheader" scope="col">"Finished"</th>
     }
     .into_any();
-    Either::Right(view! {
-        <Key words=Signal::stored(vec![Word::Run, Word::Split, Word::Iteration])/>
+    EitherOf3::C(view! {
+        {filters}
+        <Key words=Signal::stored(vec![Word::Run, Word::Split, Word::EvoScore, Word::Iteration])/>
         <MarkKey words=Signal::stored(marks)/>
         <CardTable class="list cards" caption="Runs, newest first" heads>{rows}</CardTable>
+        <p class="footnote">"EvoScore is always at γ = 1 in the paper's convention. Runs have one once they are finished, unless they take no rank."</p>
         <NextPage href=next/>
     })
 }
 
-fn run_row(run: RunSummary) -> impl IntoView {
+fn run_row(listed: ListedRun) -> impl IntoView {
+    let ListedRun {
+        summary: run,
+        unranked,
+        evoscore,
+    } = listed;
     let config = run.config;
+    let partial = (!config.tasks.is_empty()).then(|| {
+        view! { <Tag text="some tasks" hint="It works on some tasks of its split only, so it takes no rank"/> }
+    });
     let blocked = (run.evolutions_blocked > 0).then(|| {
         let text = format!("{} blocked", run.evolutions_blocked);
         view! { <Tag text tone=Tone::Warn hint="Could not be run for reasons outside the agent; not scored"/> }
@@ -97,6 +129,8 @@ fn run_row(run: RunSummary) -> impl IntoView {
                     <KindTag kind=config.kind/>
                     <HostedToolsTag allowed=config.allow_hosted_tools/>
                     <MarkTag mark=run.mark/>
+                    <UnrankedTag unranked/>
+                    {partial}
                     <VisibilityTag visibility=run.visibility/>
                     {blocked}
                 </span>
@@ -106,6 +140,7 @@ fn run_row(run: RunSummary) -> impl IntoView {
             <td role="cell" data-label="Split">
                 <a href=tasks_href(&config.split)>{config.split.clone()}</a>
             </td>
+            <td role="cell" class="number strong" data-label="EvoScore">{format::or_dash(evoscore.map(format::score))}</td>
             <td role="cell" data-label="Tasks done">
                 <span class="measure">
                     <span class="measure-number">{format!("{} / {}", run.evolutions_over, run.evolutions)}</span>

@@ -1,0 +1,152 @@
+//! Filters of the list of runs. A GET form, so that it works without JavaScript
+//! and addresses can be shared.
+
+use leptos::prelude::*;
+use leptos_router::params::ParamsMap;
+use swe_ci_core::run::Progress;
+use swe_ci_views::account::AccountRole;
+use swe_ci_views::run_list::RunFilter;
+use swe_ci_views::view::SplitSummary;
+
+use crate::components::FilterSelect;
+use crate::context::Reader;
+use crate::query::{Query, named};
+
+/// The value of `mine=` that shows only the reader's runs.
+const MINE: &str = "yes";
+
+/// The query of the list.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct RunsQuery {
+    pub filter: RunFilter,
+    pub after: Option<String>,
+}
+
+impl RunsQuery {
+    /// Invalid values count as absent.
+    pub(super) fn of(query: &ParamsMap) -> Self {
+        Self {
+            filter: RunFilter {
+                mine: query.get_str("mine") == Some(MINE),
+                progress: query.get_str("progress").and_then(Progress::from_name),
+                split: named(query, "split"),
+                text: named(query, "text").unwrap_or_default(),
+            },
+            after: named(query, "after"),
+        }
+    }
+
+    /// The list from the run after this one on; from the newest without one.
+    pub(super) fn href(&self, after: Option<String>) -> String {
+        let RunFilter {
+            mine,
+            progress,
+            split,
+            text,
+        } = &self.filter;
+        let text = text.trim();
+        Query::default()
+            .with("mine", mine.then_some(MINE))
+            .with("progress", progress.map(Progress::name))
+            .with("split", split.as_deref())
+            .with("text", (!text.is_empty()).then_some(text))
+            .with("after", after)
+            .at("/runs")
+    }
+
+    pub(super) fn filters(&self) -> bool {
+        self.in_force() > 0
+    }
+
+    fn in_force(&self) -> usize {
+        let filter = &self.filter;
+        let on = [
+            filter.mine,
+            filter.progress.is_some(),
+            filter.split.is_some(),
+            !filter.text.trim().is_empty(),
+        ];
+        on.into_iter().filter(|on| *on).count()
+    }
+}
+
+#[component]
+pub(super) fn Filters<'a>(
+    query: &'a RunsQuery,
+    splits: Vec<SplitSummary>,
+) -> impl IntoView + use<> {
+    let filter = &query.filter;
+    let summary = match query.in_force() {
+        0 => String::new(),
+        n => format!(" · {n} in force"),
+    };
+    let any = |chosen| (String::new(), "any".to_owned(), chosen);
+    let states = Progress::ALL.map(|progress| {
+        let name = progress.name().to_owned();
+        (name.clone(), name, filter.progress == Some(progress))
+    });
+    let states = [vec![any(filter.progress.is_none())], states.to_vec()].concat();
+    let splits = splits.into_iter().map(|SplitSummary { name, .. }| {
+        let chosen = filter.split.as_ref() == Some(&name);
+        (name.clone(), name, chosen)
+    });
+    let splits = [vec![any(filter.split.is_none())], splits.collect()].concat();
+    let mine = filter.mine;
+    let mine = Reader::at_hand().is(AccountRole::Reader).then(|| {
+        view! {
+            <label class="box">
+                <input type="checkbox" name="mine" value=MINE checked=mine/>
+                "Only mine"
+            </label>
+        }
+    });
+    view! {
+        <details class="narrowing" open=query.filters()>
+            <summary>
+                "Search and filter"
+                <span class="filters-on">{summary}</span>
+            </summary>
+            <form class="narrowing-form" method="get" action="/runs" aria-label="Which runs" data-in-place="">
+                <label class="field">
+                    <span>"Find"</span>
+                    <input type="search" name="text" value=filter.text.clone() autocomplete="off" placeholder="model, provider, harness"/>
+                </label>
+                <FilterSelect name="progress" label="State" options=states/>
+                <FilterSelect name="split" label="Split" options=splits/>
+                {mine}
+                <div class="narrowing-deeds">
+                    <button class="button">"Show"</button>
+                    <a href="/runs">"Everything"</a>
+                </div>
+            </form>
+        </details>
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn there_and_back() {
+        let check = |pairs: &[(&'static str, &str)], expect: &str| {
+            let query = pairs.iter().map(|(k, v)| (*k, (*v).to_owned())).collect();
+            let query = RunsQuery::of(&query);
+            assert_eq!(query.href(query.after.clone()), expect);
+        };
+        check(&[], "/runs");
+        check(
+            &[
+                ("after", "r-1"),
+                ("text", "a b"),
+                ("split", "demo"),
+                ("progress", "running"),
+                ("mine", "yes"),
+            ],
+            "/runs?mine=yes&progress=running&split=demo&text=a%20b&after=r-1",
+        );
+        // As a form without any choice sends it, and invalid values.
+        check(&[("text", ""), ("progress", ""), ("split", "")], "/runs");
+        check(&[("text", " "), ("progress", "x"), ("mine", "x")], "/runs");
+    }
+}
