@@ -2,11 +2,11 @@
 
 use leptos::either::Either;
 use leptos::prelude::*;
-use swe_ci_views::account::{AccountRole, LinkedIdentity, TokenView, WaysIn};
+use swe_ci_views::account::{AccountRole, FirstSteps, LinkedIdentity, TokenView, WaysIn};
 
 use crate::components::{
     ActionButton, Confirmation, Field, Form, FormAnswer, ItemTable, NewPassword, PageTop, PostForm,
-    Problem, ProviderButtons, Refusal, RoleSelect, ShownOnce, Time, fetched, loaded,
+    Problem, ProviderButtons, Refusal, RoleSelect, ShownOnce, Tag, Time, Tone, fetched, loaded,
 };
 use crate::context::{Reader, SignInProviders};
 use crate::error::AppError;
@@ -35,6 +35,10 @@ pub async fn own_ways_in() -> Result<WaysIn, AppError> {
     Ok(crate::error::engine()?.ways_in().await?)
 }
 
+async fn first_steps() -> Result<FirstSteps, AppError> {
+    Ok(crate::error::engine()?.first_steps().await?)
+}
+
 #[component]
 pub fn AccountPage() -> impl IntoView {
     let answer = FormAnswer::of_page();
@@ -44,6 +48,8 @@ pub fn AccountPage() -> impl IntoView {
     };
     let token_list = fetched(|| (), |()| tokens());
     let ways = fetched(|| (), |()| own_ways_in());
+    let submits = who.role >= AccountRole::Submitter;
+    let steps = submits.then(|| fetched(|| (), |()| first_steps()));
     let form = Form::new("make-token", answer);
     let name = who.name.clone();
     Either::Right(view! {
@@ -55,6 +61,7 @@ pub fn AccountPage() -> impl IntoView {
             lede=labels::role_may(who.role)
         />
         <Confirmation known=&DONE/>
+        {steps.map(|steps| loaded(steps, |steps| view! { <Steps steps/> }))}
         <section>
             <h2>"API tokens"</h2>
             <p class="quiet">
@@ -64,6 +71,33 @@ pub fn AccountPage() -> impl IntoView {
             {loaded(token_list, move |tokens| view! { <Tokens tokens most=who.role form/> })}
         </section>
         {loaded(ways, move |ways| view! { <Ways ways name=name.clone() answer/> })}
+    })
+}
+
+/// The way to a first result, until an account has gone it.
+#[component]
+fn Steps(steps: FirstSteps) -> impl IntoView {
+    let step = |done: bool, href: &'static str, name: &'static str, why: &'static str| {
+        let mark = done.then(|| view! { <Tag text="done" tone=Tone::Good/> });
+        view! { <li><a href=href>{name}</a>" "{mark}<p class="quiet">{why}</p></li> }
+    };
+    let FirstSteps {
+        key,
+        run,
+        notifications,
+    } = steps;
+    let all = key && run && notifications;
+    (!all).then(|| {
+        view! {
+            <section aria-labelledby="steps-title">
+                <h2 id="steps-title">"First steps"</h2>
+                <ol class="steps">
+                    {step(key, "/keys", "Add a key", "Agents reach their model with your provider's key. It is stored encrypted, and no container sees it.")}
+                    {step(run, "/runs/new", "New run", "Choose a model, a harness and tasks. A preflight tries them before the run begins.")}
+                    {step(notifications, "/notifications", "Notifications", "A webhook or a mail tells you when a run ends or is blocked.")}
+                </ol>
+            </section>
+        }
     })
 }
 

@@ -179,6 +179,17 @@ pub struct AuditEntry {
     pub detail: String,
 }
 
+/// Whether an account has done what leads to a first result.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct FirstSteps {
+    /// Its runs may use a provider's key.
+    pub key: bool,
+    /// It has submitted a run.
+    pub run: bool,
+    /// It has a target of notifications.
+    pub notifications: bool,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -21,6 +21,7 @@ mod card;
 
 mod files;
 mod findings;
+mod first_steps;
 
 mod api;
 

@@ -14,8 +14,10 @@ mod tokens;
 use std::time::Duration;
 
 use swe_ci_base::error::{Error, Result};
-use swe_ci_views::account::{AccountRole, AccountView, Actor, AuditEntry, Identity};
+use swe_ci_store::Whose;
+use swe_ci_views::account::{AccountRole, AccountView, Actor, AuditEntry, FirstSteps, Identity};
 use swe_ci_views::credentials::account_name;
+use swe_ci_views::run_list::RunFilter;
 use swe_ci_views::view::Page;
 
 use crate::Engine;
@@ -58,6 +60,22 @@ impl Engine {
     /// An account's present identity; none if it is deleted or disabled.
     pub async fn identity(&self, account_id: &str) -> Result<Option<Identity>> {
         self.store.identity(account_id).await
+    }
+
+    /// What the account has done on the way to a first result.
+    ///
+    /// # Errors
+    /// [`Error::Unauthenticated`] and [`Error::Forbidden`] for actors that
+    /// submit no runs.
+    pub async fn first_steps(&self) -> Result<FirstSteps> {
+        let keys = self.key_names().await?;
+        let id = &self.own_account()?.account_id;
+        let (own, all) = (Whose::Own(id.clone()), RunFilter::default());
+        Ok(FirstSteps {
+            key: !keys.is_empty(),
+            run: !self.store.runs(&own, &all, "", 1).await?.is_empty(),
+            notifications: !self.store.targets(id).await?.is_empty(),
+        })
     }
 
     /// The audit log, newest first; about one run, account, … or about all. For
