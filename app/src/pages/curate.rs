@@ -9,25 +9,33 @@ use crate::components::{
 use crate::error::AppError;
 use crate::format;
 use crate::pages::routes::curation_href;
+use crate::query::{named, of_query};
 
-/// The defaults of a plan, and earlier plans.
+/// The plan to begin with, and earlier curations.
 #[derive(Debug, Clone)]
-pub struct Planning {
-    pub example: String,
-    pub curations: Vec<CurationSummary>,
+struct Planning {
+    plan: String,
+    curations: Vec<CurationSummary>,
 }
 
-pub async fn plans() -> Result<Planning, AppError> {
+/// `from` is the id of a curation whose plan fills the form.
+async fn plans(from: Option<String>) -> Result<Planning, AppError> {
+    let engine = crate::error::engine()?;
+    let plan = match from {
+        Some(id) => engine.curation(&id).await?.plan,
+        None => swe_ci_engine::EXAMPLE_PLAN.to_owned(),
+    };
     Ok(Planning {
-        curations: crate::error::engine()?.curations().await?,
-        example: swe_ci_engine::EXAMPLE_PLAN.to_owned(),
+        curations: engine.curations().await?,
+        plan,
     })
 }
 
 #[component]
 pub fn CuratePage() -> impl IntoView {
     let form = Form::new("curate", FormAnswer::of_page());
-    let resource = fetched(|| (), |()| plans());
+    let from = of_query(|query| named(query, "from"));
+    let resource = fetched(move || from.get(), plans);
     view! {
         <PageTop
             title="New dataset"
@@ -42,7 +50,7 @@ pub fn CuratePage() -> impl IntoView {
 
 #[component]
 fn PlanForm(planning: Planning, form: Form) -> impl IntoView {
-    let Planning { example, curations } = planning;
+    let Planning { plan, curations } = planning;
     view! {
         <form class="form plan" method="post" action="/datasets/new" enctype="multipart/form-data">
             <LongText
@@ -50,7 +58,7 @@ fn PlanForm(planning: Planning, form: Form) -> impl IntoView {
                 name="plan"
                 label="Plan"
                 rows=24
-                value=example
+                value=plan
                 hint="TOML. Image builds have network access and run the set-up code of the named repositories: name only those you trust."
             />
             <TomlFile name="plan-file" label="Or a file"/>

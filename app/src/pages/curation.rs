@@ -12,7 +12,7 @@ use crate::components::{
 };
 use crate::error::AppError;
 use crate::format;
-use crate::pages::routes::{curation_href, dataset_href};
+use crate::pages::routes::{curate_href, curation_href, dataset_href};
 use crate::query::path_part;
 
 /// How often the page of a running curation is rendered anew.
@@ -56,6 +56,14 @@ fn Curation(detail: CurationDetail, form: Form) -> impl IntoView {
         let href = dataset_href(&split);
         view! { <p><a class="button" href=href>"The split"</a></p> }
     });
+    let again = matches!(
+        summary.state,
+        CurationState::Failed { .. } | CurationState::Cancelled
+    );
+    let again = again.then(|| {
+        let href = curate_href(&id);
+        view! { <p><a class="button" href=href>"Edit plan and retry"</a></p> }
+    });
     view! {
         {poll}
         <PageTop
@@ -68,6 +76,7 @@ fn Curation(detail: CurationDetail, form: Form) -> impl IntoView {
             <p class="tags"><Tag text=summary.state.name().to_owned() tone=tone(&summary.state)/></p>
             <p class="lede" role="status">{status}</p>
             {done}
+            {again}
         </PageTop>
         {problem.map(|why| view! { <p class="form-problem" role="alert">{why}</p> })}
         <p class="quiet">"Begun "<Time at=Some(summary.created_at)/>{summary.finished_at.map(|at| view! { ", ended "<Time at=Some(at)/> })}</p>

@@ -65,6 +65,13 @@ pub(super) fn curation_href(curation: &str) -> String {
     format!("/datasets/curations/{}", encode(curation))
 }
 
+/// The form for a new plan, filled with that of a curation.
+pub(super) fn curate_href(curation: &str) -> String {
+    Query::default()
+        .with("from", Some(curation))
+        .at("/datasets/new")
+}
+
 pub(super) fn model_href(model: &str, convention: Convention) -> String {
     let mut query = Query::default();
     query.add_convention(convention);

@@ -126,6 +126,16 @@ async fn a_curation_is_planned_by_a_form() {
         page.contains("It was cancelled.") && !page.contains("Cancel it"),
         "{page}"
     );
+    let id = place.rsplit('/').next().unwrap();
+    let retry = format!("/datasets/new?from={id}");
+    assert!(page.contains(&format!("href=\"{retry}\"")), "{page}");
+    let form = root.get(&retry).await.text();
+    assert!(
+        form.contains("package = &quot;tinydb&quot;") || form.contains("package = \"tinydb\""),
+        "{form}"
+    );
+    assert!(!form.contains("# min_modified_lines = 1000"), "{form}");
+    assert_eq!(root.get("/datasets/new?from=nothing").await.status, 404);
     let again = root.send(&place, &[("deed", "cancel")]).await;
     assert!(
         again.text().contains("The curation is over."),
@@ -136,6 +146,7 @@ async fn a_curation_is_planned_by_a_form() {
     account(&app, "ada", AccountRole::Submitter).await;
     let mut ada = Browser::signed_in(&app, "ada").await;
     assert_eq!(ada.get(&place).await.status, 403);
+    assert_eq!(ada.get(&retry).await.status, 403);
     assert_eq!(app.get("/datasets/new").await.status, 401);
     assert!(!app.get("/datasets").await.text().contains("/datasets/new"));
 }
