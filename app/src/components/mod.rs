@@ -20,6 +20,7 @@ mod popup;
 mod score;
 mod tag;
 mod term;
+mod work;
 
 pub use swe_ci_islands::{CheckedForm, FollowRun, InPlace, Poll};
 
@@ -44,3 +45,4 @@ pub use popup::Popup;
 pub use score::{MarkKey, Score};
 pub use tag::{Tag, Time, Tone};
 pub use term::{Explained, Key, Term, heading};
+pub use work::WorkNote;

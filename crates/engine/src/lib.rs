@@ -7,6 +7,7 @@
 //! workers.
 
 mod api;
+mod background;
 mod byte_cache;
 mod config;
 mod diffs;
@@ -59,6 +60,7 @@ pub use swe_ci_store::{ProvenIdentity, RunListing, SessionData};
 
 use api::accounts::{Passwords, UnknownNameLockouts};
 use api::conversations::{Recordings, recordings};
+use background::Background;
 use diffs::Diffs;
 use digests::DigestReaders;
 use heavy_reads::HeavyReads;
@@ -116,6 +118,7 @@ pub struct Parts {
     recordings: Recordings,
     passwords: Passwords,
     lockouts: UnknownNameLockouts,
+    background: Background,
 }
 
 impl Deref for Engine {
@@ -177,6 +180,7 @@ impl Engine {
                 heavy_reads,
                 passwords: Passwords::default(),
                 lockouts: UnknownNameLockouts::default(),
+                background: Background::default(),
             }),
         })
     }

@@ -5,6 +5,7 @@
 use std::cmp::Ordering;
 
 pub mod account;
+pub mod background;
 pub mod browse;
 pub mod card;
 pub mod container;

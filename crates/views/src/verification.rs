@@ -38,6 +38,23 @@ impl Verification {
     }
 }
 
+/// "4 of 47 iterations tested again, 3 as recorded".
+impl fmt::Display for Verification {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            checked,
+            iterations,
+            differences,
+            ..
+        } = self;
+        let same = checked.saturating_sub(count(differences.len()));
+        write!(
+            f,
+            "{checked} of {iterations} iterations tested again, {same} as recorded"
+        )
+    }
+}
+
 swe_ci_core::named! {
     /// The trustworthiness of a result, if it needs a mark.
     pub enum Mark {

@@ -12,6 +12,7 @@ use swe_ci_core::task::{SuiteCounts, TaskId, TestCommand};
 use swe_ci_core::usage::{Traffic, Usage};
 
 use crate::account::Visibility;
+use crate::background::BackgroundWork;
 use crate::container::Container;
 use crate::host::HostLoad;
 use crate::preflight::Preflight;
@@ -166,6 +167,10 @@ pub struct RunDetail {
     /// The result of running its tests again, if a user requested that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verification: Option<Verification>,
+    /// The verification that was last started on the site, since the start of
+    /// its process; only for administrators.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verifying: Option<BackgroundWork>,
     /// The inputs that reproduce its results.
     pub provenance: Provenance,
     /// The model usage of its agents so far; absent when nothing was counted.

@@ -147,11 +147,11 @@ async fn from_an_invitation_to_the_leaderboard() {
     let product = product().await;
     let (admin, browser) = (Browser::open(DESK).await, Browser::open(DESK).await);
     let link = invited(&admin, &product).await;
-    admin.close().await;
     equip(&browser).await;
     browser.go(&link).await;
     browser.hydrated().await;
     make_account(&browser, "ada").await;
+    says(&browser, "the first steps are shown", "First steps").await;
     let run = submitted(&browser, &product, &llm).await;
     let page = format!("/runs/{run}");
     says(&browser, "it is tried first", "The preflight passed").await;
@@ -214,6 +214,18 @@ async fn from_an_invitation_to_the_leaderboard() {
     open(&visitor, &product, "/?split=tiny").await;
     assert!(visitor.text("main").await.contains(MODEL));
     unharmed(&visitor).await;
-    visitor.close().await;
-    browser.close().await;
+
+    // An administrator has its tests run again, and the page follows.
+    equip(&admin).await;
+    open(&admin, &product, &page).await;
+    admin
+        .eval("[...document.querySelectorAll('.steer-more')].find(d => d.innerText.startsWith('Verify')).open = true")
+        .await;
+    press(&admin, "Verify it").await;
+    says(&admin, "its tests ran again", "Verification done: ").await;
+    let wrong = looked_at(&admin, "verified-run").await;
+    assert_eq!(wrong, Vec::<String>::new());
+    for browser in [visitor, browser, admin] {
+        browser.close().await;
+    }
 }

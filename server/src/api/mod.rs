@@ -106,7 +106,7 @@ fn without_parameters() -> OpenApiRouter<App> {
         trajectories: trajectories;
         runs: submit, config_toml, run, iteration, steps;
         steering: pause, resume, cancel, retry, preflight, begin, change;
-        steering: publish, withdraw, mark, unmark;
+        steering: publish, withdraw, verify, mark, unmark;
         findings: findings, open_findings, review;
         files: code, report, document, diff, log, style, files;
         events: events;

@@ -1,8 +1,11 @@
 //! Steering a run: pause, resume, cancel, retry, preflight, and its limits;
 //! publishing and withdrawing it, and its verified mark.
 
+use std::num::NonZeroU32;
+
 use axum::Json;
 use axum::extract::FromRequestParts;
+use axum::http::StatusCode;
 use axum::http::request::Parts;
 use serde::Deserialize;
 use swe_ci_engine::Engine;
@@ -143,6 +146,42 @@ pub(crate) async fn withdraw(run: SteeredRun, body: Result<Body<Withdrawal>>) ->
     let Body(Withdrawal { reason }) = body?;
     run.engine.unpublish(&run.id, &reason).await?;
     run.detail().await
+}
+
+/// How many iterations to test again.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Sample {
+    /// This many iterations, drawn at random, the same ones each time; all when
+    /// absent.
+    #[schema(value_type = Option<u32>, minimum = 1)]
+    sample: Option<NonZeroU32>,
+}
+
+/// Starts to run the tests of a run's iterations again, for administrators; the
+/// server compares the outcomes with the recorded ones. `verifying` of the run
+/// tells how far it is, `verification` has the result.
+#[utoipa::path(
+    post, path = "/api/v1/runs/{id}/verify", tag = "runs",
+    params(RunPath), request_body = Sample,
+    responses(
+        (status = 202, description = "The run, being verified", body = RunDetail),
+        Admin, NoSuchRun,
+        (status = 400, description = "The sample is no number from 1"),
+        (status = 409, description = "The run is active or being verified, or none of its code is stored"),
+    ),
+)]
+pub(crate) async fn verify(
+    engine: ActorEngine,
+    path: Path<RunPath>,
+    body: Result<Body<Sample>>,
+) -> Result<(StatusCode, Json<RunDetail>)> {
+    // Before reading the body: a caller without the role learns nothing.
+    engine.require(AccountRole::Admin)?;
+    let Body(Sample { sample }) = body?;
+    let most = sample.map(NonZeroU32::get);
+    engine.start_verification(&path.id, most).await?;
+    Ok((StatusCode::ACCEPTED, Json(engine.run(&path.id).await?)))
 }
 
 /// Marks a run as verified, for administrators: its tests gave the recorded

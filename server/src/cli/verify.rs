@@ -2,7 +2,7 @@
 
 use clap::Args;
 use swe_ci_engine::{Checked, Engine};
-use swe_ci_views::verification::{Difference, Otherwise, Verification};
+use swe_ci_views::verification::{Difference, Otherwise};
 
 use super::failure::Failure;
 use super::output;
@@ -41,7 +41,7 @@ pub(super) async fn execute(engine: &Engine, options: &Options) -> Result<(), Fa
     let at_once = usize::from(options.at_once);
     let verifying = engine.verify(&options.id, options.sample, at_once, &tell);
     let found = verifying.await?;
-    output::show(&found, options.json, |found| output::line(summary(found)))?;
+    output::show(&found, options.json, |found| output::line(found))?;
     match found.holds() {
         true => Ok(()),
         false => Err(Failure::new(format!(
@@ -51,15 +51,6 @@ pub(super) async fn execute(engine: &Engine, options: &Options) -> Result<(), Fa
         ))
         .next("`swe-ci run withdraw` removes a run from the rankings, with a reason")),
     }
-}
-
-fn summary(found: &Verification) -> String {
-    format!(
-        "{} of {} iterations tested again, {} as recorded",
-        found.checked,
-        found.iterations,
-        found.checked as usize - found.differences.len()
-    )
 }
 
 fn difference_line(difference: &Difference) -> String {

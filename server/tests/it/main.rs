@@ -46,6 +46,7 @@ mod marks;
 
 mod comparison;
 mod curations;
+mod operator;
 
 mod pages;
 

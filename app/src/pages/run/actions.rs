@@ -6,11 +6,12 @@ use swe_ci_core::agent::Budget;
 use swe_ci_core::run::{Kind, Progress};
 use swe_ci_core::step::Ending;
 use swe_ci_views::account::{AccountRole, Visibility};
+use swe_ci_views::background::BackgroundWork;
 use swe_ci_views::preflight::{Preflight, PreflightState};
 use swe_ci_views::verification::Verification;
 use swe_ci_views::view::RunDetail;
 
-use crate::components::{ActionButton, Field, Form, FormAnswer, PostForm, Refusal};
+use crate::components::{ActionButton, Field, Form, FormAnswer, PostForm, Refusal, WorkNote};
 use crate::context::Reader;
 use crate::format;
 use crate::pages::routes::run_href;
@@ -20,6 +21,8 @@ use crate::pages::routes::run_href;
 struct Offers {
     publish: bool,
     withdraw: bool,
+    /// The number of iterations whose tests can run again.
+    verify: usize,
     mark: bool,
     unmark: bool,
     pause: bool,
@@ -45,7 +48,14 @@ impl Offers {
             .verification
             .as_ref()
             .is_some_and(Verification::holds);
+        let made_here = summary.config.kind != Kind::Imported;
+        let going_on = !summary.progress.is_over();
+        let verifying = detail.verifying.as_ref();
+        let can_verify = admin && made_here && !going_on;
+        let verify = can_verify && !verifying.is_some_and(BackgroundWork::is_working);
+        let iterations = || detail.evolution_list.iter().map(|e| e.iterations.len());
         let shown = Self {
+            verify: if verify { iterations().sum() } else { 0 },
             publish: match summary.visibility {
                 Visibility::Private => true,
                 // Only administrators publish a withdrawn run again.
@@ -57,7 +67,6 @@ impl Offers {
             unmark: admin && !unmarked,
             ..Self::default()
         };
-        let made_here = summary.config.kind != Kind::Imported;
         if !made_here || summary.progress == Progress::Cancelled {
             return shown;
         }
@@ -65,7 +74,6 @@ impl Offers {
             let evolutions = detail.evolution_list.iter();
             evolutions.filter(|e| e.ending.is_some_and(wanted)).count()
         };
-        let going_on = !summary.progress.is_over();
         let paused = summary.steering.paused;
         let tried = |state| detail.preflight.as_ref().is_some_and(|p| p.state == state);
         let held_up = detail.preflight.as_ref().is_some_and(Preflight::holds_up);
@@ -114,6 +122,12 @@ pub(super) fn Actions(
             || view! { <Limits action form budget=steering.budget at_once=steering.at_once/> },
         )
     };
+    let verify = Memo::new(move |_| offers.get().verify);
+    let verify = move || {
+        let (action, form) = (action.get_value(), Form::new("verify", answer));
+        let iterations = verify.get();
+        (iterations > 0).then(|| view! { <Verify action form iterations/> })
+    };
     let why = Form::new("steer", answer).problem("deed");
     let nothing = Memo::new(move |_| offers.get() == Offers::default());
     view! {
@@ -136,6 +150,7 @@ pub(super) fn Actions(
                 <Show when=move || offers.with(|o| o.withdraw)>
                     <Withdraw action=action.get_value() form=Form::new("withdraw", answer)/>
                 </Show>
+                {verify}
                 {deed(|o| o.mark, "mark-verified", "Mark as verified")}
                 {deed(|o| o.unmark, "unmark", "Remove the mark")}
             </div>
@@ -171,6 +186,37 @@ fn Publish(action: String) -> impl IntoView {
             </div>
         </details>
     }
+}
+
+/// Asks how many iterations to test again.
+#[component]
+fn Verify(action: String, form: Form, iterations: usize) -> impl IntoView {
+    let refused = form.problem("sample").is_some();
+    let all = format::count(iterations, "iteration");
+    view! {
+        <details class="steer-more" open=refused>
+            <summary class="button">"Verify…"</summary>
+            <PostForm form action button="Verify it" class="form steer-box">
+                <p>
+                    "The tests run again in fresh containers, on the stored code of each iteration, two at a time. The outcomes are compared with the recorded ones. It goes on when you leave this page, and stops with the server."
+                </p>
+                <Field
+                    form
+                    name="sample"
+                    label="Iterations"
+                    kind="number"
+                    hint=format!("Empty for all {all}; otherwise this many, drawn at random.")
+                />
+            </PostForm>
+        </details>
+    }
+}
+
+/// How far the verification is that somebody started here, or how it ended.
+#[component]
+pub(super) fn Verifying(detail: RwSignal<RunDetail>) -> impl IntoView {
+    let work = detail.with_untracked(|detail| detail.verifying.clone());
+    work.map(|work| view! { <WorkNote work what="Verification"/> })
 }
 
 /// Asks for a reason before it withdraws a run.
@@ -258,6 +304,7 @@ mod tests {
             unranked: None,
             verified: None,
             verification: None,
+            verifying: None,
             preflight: None,
             summary: RunSummary {
                 run_id: "r".into(),

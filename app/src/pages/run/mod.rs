@@ -17,7 +17,7 @@ use swe_ci_core::metrics::Convention;
 use swe_ci_core::run::Kind;
 use swe_ci_views::view::{EvolutionView, RunDetail, RunSummary};
 
-use self::actions::Actions;
+use self::actions::{Actions, Verifying};
 use self::data::{PageData, whole_run};
 use self::evolution::EvolutionCard;
 use self::evolution_table::EvolutionTable;
@@ -71,6 +71,7 @@ fn RunView(
         <Overall detail/>
         {follow}
         <PreflightNotice detail/>
+        <Verifying detail/>
         <Actions detail answer/>
         <ScoresOfRun scores detail/>
         <Findings findings answer/>

@@ -88,6 +88,7 @@ impl Engine {
             verified: self.store.verified(id).await?,
             preflight: self.store.preflight(id).await?,
             verification: self.store.verification(id).await?,
+            verifying: self.verification_work(id),
             provenance: self.store.provenance(id).await?,
             spent: self.spent(id).await?,
             eta_seconds: self.eta(&summary).await?,

@@ -18,8 +18,10 @@ use swe_ci_grading::{Grading, grade};
 use swe_ci_sandbox::{ContainerSpec, Purpose};
 use swe_ci_store::{EvolutionRow, IterationRow, TaskRow};
 use swe_ci_views::account::AccountRole;
+use swe_ci_views::background::BackgroundWork;
 use swe_ci_views::verification::{Difference, Verification, Verified, compare};
 
+use crate::background::Subject;
 use crate::{Engine, as_u32};
 
 #[derive(Debug, Clone)]
@@ -30,6 +32,9 @@ pub struct Checked {
     /// The difference in this iteration, if any.
     pub difference: Option<Difference>,
 }
+
+/// Iterations that a verification in the background tests at the same time.
+const AT_ONCE: usize = 2;
 
 type Case = (EvolutionRow, IterationRow);
 
@@ -49,25 +54,11 @@ impl Engine {
         at_once: usize,
         tell: &(dyn Fn(Checked) + Send + Sync),
     ) -> Result<Verification> {
-        self.require(AccountRole::Admin)?;
-        let run = self.visible_run(run_id).await?;
-        if !run.progress.is_over() {
-            return Err(Error::Conflict(format!(
-                "run {run_id} is {}; it can be checked when it is over",
-                run.progress.name()
-            )));
-        }
+        let (limits, all) = self.verifiable(run_id).await?;
         self.ready().await?;
-        let all = self.cases(run_id).await?;
-        if all.is_empty() {
-            return Err(Error::Conflict(format!(
-                "no code of run {run_id} is stored, so its tests cannot be run again"
-            )));
-        }
         let iterations = as_u32(all.len());
         let cases = sample(run_id, all, most);
         let of = as_u32(cases.len());
-        let limits = run.config.limits;
         let mut checks = futures::stream::iter(cases)
             .map(|case| self.check(case, limits))
             .buffer_unordered(at_once.max(1));
@@ -97,6 +88,54 @@ impl Engine {
             .put_verification(run_id, &verification, self.by())
             .await?;
         Ok(verification)
+    }
+
+    /// Starts [`Engine::verify`] in the background, after other verifications.
+    ///
+    /// # Errors
+    /// [`Error::Conflict`] as there, and while the run is being verified.
+    pub async fn start_verification(&self, run_id: &str, most: Option<u32>) -> Result<()> {
+        self.verifiable(run_id).await?;
+        let (engine, id) = (self.clone(), run_id.to_owned());
+        let subject = Subject::Verification(id.clone());
+        self.background
+            .start(subject, self.by(), |reporter| async move {
+                reporter.say("waiting for another verification".into());
+                let _turn = engine.background.turn().await;
+                let tell = |news: Checked| {
+                    reporter.say(format!("{} of {} iterations", news.done, news.of));
+                };
+                reporter.say("starting containers".into());
+                let found = engine.verify(&id, most, AT_ONCE, &tell).await?;
+                Ok(found.to_string())
+            })
+    }
+
+    /// The verification of a run that a page started last, since the start of
+    /// this process; none for all but administrators.
+    pub(crate) fn verification_work(&self, run_id: &str) -> Option<BackgroundWork> {
+        let subject = Subject::Verification(run_id.to_owned());
+        let work = self.background.of(&subject);
+        work.filter(|_| self.by().is(AccountRole::Admin))
+    }
+
+    /// The limits of a run's containers, and the iterations that can be checked.
+    async fn verifiable(&self, run_id: &str) -> Result<(Limits, Vec<Case>)> {
+        self.require(AccountRole::Admin)?;
+        let run = self.visible_run(run_id).await?;
+        if !run.progress.is_over() {
+            return Err(Error::Conflict(format!(
+                "run {run_id} is {}; it can be checked when it is over",
+                run.progress.name()
+            )));
+        }
+        let cases = self.cases(run_id).await?;
+        if cases.is_empty() {
+            return Err(Error::Conflict(format!(
+                "no code of run {run_id} is stored, so its tests cannot be run again"
+            )));
+        }
+        Ok((run.config.limits, cases))
     }
 
     /// Marks a run as verified: its tests, run again, had the recorded

@@ -9,6 +9,7 @@ use swe_ci_core::run::RunConfig;
 use swe_ci_engine::testing::{self, TinyTask};
 use swe_ci_engine::{Engine, ImportOptions, Imported, Result};
 use swe_ci_views::account::Visibility;
+use swe_ci_views::background::{BackgroundWork, WorkState};
 use swe_ci_views::view::{EvolutionView, RunDetail};
 use tokio_util::sync::CancellationToken;
 
@@ -198,4 +199,21 @@ pub fn golden(evolution: &EvolutionView) -> String {
         );
     }
     text
+}
+
+/// The result of work in the background, once it is done.
+pub async fn done(work: impl AsyncFn() -> Option<BackgroundWork>) -> String {
+    let began = Instant::now();
+    loop {
+        let work = work().await.expect("work was started");
+        match work.state {
+            WorkState::Done { result } => return result,
+            WorkState::Failed { reason } => panic!("{reason}"),
+            WorkState::Working => {
+                let waits = began.elapsed() < Duration::from_mins(2);
+                assert!(waits, "it does not end: {}", work.progress);
+            }
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
 }

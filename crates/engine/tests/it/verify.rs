@@ -7,7 +7,7 @@ use swe_ci_engine::testing::TinyTask;
 use swe_ci_engine::{Checked, Error};
 use swe_ci_views::verification::{Changed, Otherwise};
 
-use crate::fixture::Fixture;
+use crate::fixture::{self, Fixture};
 
 const TEST_FILE: &str = "tests/test_tiny.py";
 const TESTS: &str = "
@@ -80,8 +80,17 @@ async fn forged_outcomes_are_found() {
     }];
     assert_eq!(second.what, Otherwise::Tests { tests, more: 0 });
 
-    let sample = engine.verify(&id, Some(1), 1, &|_| ()).await;
-    assert_eq!(sample.unwrap().checked, 1);
+    engine.start_verification(&id, Some(1)).await.unwrap();
+    let again = engine.start_verification(&id, None).await;
+    assert!(matches!(again, Err(Error::Conflict(_))), "{again:?}");
+    let work = async || engine.run(&id).await.unwrap().verifying;
+    let result = fixture::done(work).await;
+    assert!(
+        result.starts_with("1 of 3 iterations tested again, "),
+        "{result}"
+    );
+    let found = engine.run(&id).await.unwrap().verification.unwrap();
+    assert_eq!((found.checked, found.iterations), (1, 3));
     forge(&fixture, "UPDATE iterations SET code = ''").await;
     let nothing = engine.verify(&id, None, 1, &|_| ()).await;
     assert!(matches!(nothing, Err(Error::Conflict(why)) if why.contains("no code")));

@@ -30,6 +30,9 @@ enum FormAction {
     Withdraw {
         reason: String,
     },
+    Verify {
+        sample: String,
+    },
     MarkVerified,
     Unmark,
     Review {
@@ -81,6 +84,17 @@ async fn carry_out(engine: &Engine, id: &str, action: &FormAction) -> Result<(),
         }
         FormAction::Publish => engine.publish(id).await,
         FormAction::Withdraw { reason } => engine.unpublish(id, reason).await,
+        FormAction::Verify { sample } => {
+            let most = number("sample", sample).and_then(|most| match most {
+                Some(0) => Err(BadConfig::new(
+                    "sample",
+                    "write a number from 1, or nothing",
+                )),
+                most => Ok(most),
+            });
+            let most = most.map_err(|bad| Error::Rejected(vec![bad]))?;
+            engine.start_verification(id, most).await
+        }
         FormAction::MarkVerified => engine.mark_verified(id).await,
         FormAction::Unmark => engine.unmark(id).await,
         FormAction::Review {
@@ -100,6 +114,9 @@ async fn refused(page: FormPage, action: &FormAction, error: Error) -> Response 
     let (form, field, typed) = match (action, &error) {
         (FormAction::Change(limits), Error::Rejected(_)) => {
             ("change", "deed", limits.fields().to_vec())
+        }
+        (FormAction::Verify { sample }, Error::Rejected(_)) => {
+            ("verify", "sample", vec![("sample", sample.as_str())])
         }
         (FormAction::Withdraw { reason }, Error::Invalid(_)) => {
             ("withdraw", "reason", vec![("reason", reason.as_str())])

@@ -1,0 +1,72 @@
+//! What operators do on pages: verify a run.
+
+use serde_json::json;
+use swe_ci_views::account::AccountRole;
+
+use crate::fixture::{HUMAN, MODEL, TestApp};
+use crate::people::{Browser, account, bearer};
+
+async fn administrator(app: &TestApp) -> Browser<'_> {
+    account(app, "root", AccountRole::Admin).await;
+    Browser::signed_in(app, "root").await
+}
+
+#[tokio::test]
+async fn administrators_are_offered_to_verify_runs_that_are_over() {
+    let app = TestApp::seeded().await;
+    let mut root = administrator(&app).await;
+    let [human, model] = [HUMAN, MODEL].map(|run| format!("/runs/{run}"));
+    let page = root.get(&human).await.text();
+    assert!(page.contains("Empty for all 3 iterations;"), "{page}");
+    assert!(!root.get(&model).await.text().contains("Verify…"));
+    account(&app, "ada", AccountRole::Submitter).await;
+    let mut ada = Browser::signed_in(&app, "ada").await;
+    assert!(!ada.get(&human).await.text().contains("Verify…"));
+    let refused = ada
+        .send(&human, &[("deed", "verify"), ("sample", "")])
+        .await;
+    assert_eq!(refused.status, 403, "{}", refused.text());
+
+    for wrong in ["0", "-1", "some"] {
+        let refused = root
+            .send(&human, &[("deed", "verify"), ("sample", wrong)])
+            .await;
+        assert_eq!(refused.status, 400, "{wrong}");
+        let page = refused.text();
+        assert!(page.contains("aria-invalid=\"true\""), "{page}");
+        assert!(page.contains(&format!("value=\"{wrong}\"")), "{page}");
+    }
+    let running = root
+        .send(&model, &[("deed", "verify"), ("sample", "")])
+        .await;
+    assert!(running.text().contains("it can be checked when it is over"));
+    app.execute("UPDATE iterations SET code = ''").await;
+    let nothing = root
+        .send(&human, &[("deed", "verify"), ("sample", "")])
+        .await;
+    assert!(nothing.text().contains("code of run"), "{}", nothing.text());
+}
+
+#[tokio::test]
+async fn the_api_refuses_to_verify() {
+    let app = TestApp::seeded().await;
+    let root = account(&app, "root", AccountRole::Admin).await;
+    let root = bearer(&app, &root, AccountRole::Admin).await;
+    let verify = async |run: &str, body: serde_json::Value| {
+        let request = axum::http::Request::builder()
+            .method("POST")
+            .uri(format!("/api/v1/runs/{run}/verify"))
+            .header("authorization", &root)
+            .header("content-type", "application/json");
+        let body = axum::body::Body::from(body.to_string());
+        app.read(request.body(body).unwrap()).await
+    };
+    verify(MODEL, json!({})).await.problem(409, "conflict");
+    verify(HUMAN, json!({"sample": 0}))
+        .await
+        .problem(400, "bad-request");
+    verify(HUMAN, json!({"most": 1}))
+        .await
+        .problem(400, "bad-request");
+    verify("nothing", json!({})).await.problem(404, "not-found");
+}
