@@ -16,6 +16,8 @@ use swe_ci_views::background::{BackgroundWork, WorkState};
 pub enum Subject {
     /// A run, by its id: its tests run again.
     Verification(String),
+    /// Cached images and layers are evicted.
+    Eviction,
 }
 
 /// All work of this process, cheap to clone. Of ended work it has the last.

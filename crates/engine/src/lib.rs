@@ -34,7 +34,6 @@ use swe_ci_views::account::Actor;
 use swe_ci_views::event::RunEvent;
 
 pub use api::accounts::{Admission, FollowedInvitation};
-pub use api::disk::GivenBack;
 pub use api::downloads::Pieces;
 pub use api::harnesses::{BuiltLayer, HarnessView, Installed};
 pub use api::import::Imported;

@@ -43,6 +43,12 @@ pub(super) async fn note_and_commit(
 }
 
 impl Store {
+    /// Logs that images and layers were evicted, with the result.
+    pub async fn note_eviction(&self, by: &Actor, result: &str) -> Result<()> {
+        let tx = self.pool.begin().await?;
+        note_and_commit(tx, by, "disk.evict", "disk", result).await
+    }
+
     /// Newest first, older than the entry `before` (an id; empty for the
     /// newest); for one subject, or for all. Ids rise with time.
     pub async fn audit(

@@ -41,6 +41,33 @@ pub struct ImageUse {
     pub apart_bytes: u64,
 }
 
+/// A task image or a harness layer that was evicted, or would be.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Evicted {
+    /// The digest of an image, or the name of a harness's layer.
+    pub name: String,
+    pub is_layer: bool,
+    /// Its last use, RFC 3339.
+    pub used_at: String,
+    /// The disk space that it frees.
+    pub bytes: u64,
+}
+
+/// Which task images and harness layers would be evicted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EvictionPlan {
+    /// The disk space of all of them, each layer counted once.
+    pub cached_bytes: u64,
+    /// Those to evict, the longest unused first.
+    pub evicted: Vec<Evicted>,
+}
+
+impl EvictionPlan {
+    pub fn freed(&self) -> u64 {
+        self.evicted.iter().map(|evicted| evicted.bytes).sum()
+    }
+}
+
 const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
 
 /// Formats a size, such as "3.2 GiB".

@@ -84,6 +84,10 @@ async fn a_plan_leads_to_a_split() {
     wrong.extend(looked_at(&browser, "datasets").await);
     open(&browser, &product, "/disk").await;
     wrong.extend(looked_at(&browser, "disk").await);
+    // The images were used just now, so all of them stay.
+    open(&browser, &product, "/disk?keep=0B").await;
+    let text = browser.text("main").await;
+    assert!(text.contains("Nothing would go: "), "{text}");
 
     // Two splits have one task each: narrowed by what is typed.
     open(&browser, &product, "/tasks").await;

@@ -1,8 +1,8 @@
 //! `swe-ci disk`: disk use, and eviction of cached images.
 
 use clap::Args;
-use swe_ci_engine::{Engine, GivenBack};
-use swe_ci_views::disk::{DiskUse, size_read, size_shown};
+use swe_ci_engine::Engine;
+use swe_ci_views::disk::{DiskUse, Evicted, size_read, size_shown};
 
 use super::failure::Failure;
 use super::output;
@@ -25,7 +25,7 @@ pub(super) struct Options {
 
 pub(super) async fn execute(engine: &Engine, options: &Options) -> Result<(), Failure> {
     if let Some(quota) = options.keep {
-        for GivenBack { name, bytes } in engine.keep_within(quota).await? {
+        for Evicted { name, bytes, .. } in engine.keep_within(quota).await? {
             output::note(format_args!("evicted: {name}, {}", size_shown(bytes)));
         }
     }

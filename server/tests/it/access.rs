@@ -22,7 +22,7 @@ const OPEN_FORMS: [&str; 4] = [
 const BACK: &str = "/sign-in/{provider}/callback";
 
 /// Forms of pages, which no listing contains.
-const FORMS: [&str; 11] = [
+const FORMS: [&str; 12] = [
     "/sign-in",
     "/sign-in/{provider}",
     "/sign-out",
@@ -34,6 +34,7 @@ const FORMS: [&str; 11] = [
     "/runs/new",
     "/datasets/new",
     "/datasets/curations/{id}",
+    "/disk",
 ];
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-//! What operators do on pages: verify a run.
+//! What operators do on pages: verify a run, clean up the disk.
 
 use serde_json::json;
 use swe_ci_views::account::AccountRole;
@@ -69,4 +69,30 @@ async fn the_api_refuses_to_verify() {
         .await
         .problem(400, "bad-request");
     verify("nothing", json!({})).await.problem(404, "not-found");
+}
+
+#[tokio::test]
+async fn a_clean_up_shows_first_what_would_go() {
+    let app = TestApp::seeded().await;
+    let mut root = administrator(&app).await;
+    let page = root.get("/disk").await.text();
+    assert!(page.contains("Show what would go"), "{page}");
+    assert!(!page.contains("value=\"evict\""), "no button before");
+    let wrong = root.get("/disk?keep=much").await;
+    assert!(
+        wrong.text().contains("`much` is not a size"),
+        "{}",
+        wrong.text()
+    );
+    let refused = root
+        .send("/disk", &[("deed", "evict"), ("keep", "much")])
+        .await;
+    assert_eq!(refused.status, 400);
+    assert!(refused.text().contains("`much` is not a size"));
+
+    account(&app, "ada", AccountRole::Submitter).await;
+    let mut ada = Browser::signed_in(&app, "ada").await;
+    let evict = [("deed", "evict"), ("keep", "0B")];
+    assert_eq!(ada.send("/disk", &evict).await.status, 403);
+    assert_eq!(ada.get("/disk?keep=0B").await.status, 403);
 }

@@ -1,16 +1,14 @@
-//! Disk use of this installation, and its image quota.
+//! Disk use of this installation.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use anyhow::Context;
-use serde::Serialize;
 use swe_ci_base::blocking::blocking;
-use swe_ci_base::error::{Error, Result};
-use swe_ci_sandbox::images::{EvictableImage, Images, Layer};
+use swe_ci_base::error::Result;
+use swe_ci_sandbox::images::{Images, Layer};
 use swe_ci_sandbox::{Sandbox, host};
 use swe_ci_views::account::AccountRole;
 use swe_ci_views::disk::{DiskPart, DiskUse, ImageUse};
@@ -105,82 +103,6 @@ fn add(part: &mut DiskPart, path: PathBuf, seen: &mut HashSet<(u64, u64)>) {
             part.files += 1;
         }
     }
-}
-
-/// An image or layer used this recently is not evicted: its user still needs
-/// it.
-const RECENTLY: Duration = Duration::from_mins(10);
-const CHECK_INTERVAL: Duration = Duration::from_mins(1);
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct GivenBack {
-    /// The digest of an image, or the name of a harness's layer.
-    pub name: String,
-    /// The disk space it freed.
-    pub bytes: u64,
-}
-
-impl Engine {
-    /// Evicts task images and harness layers, the longest unused first, until
-    /// the rest takes no more than `quota` bytes. Keeps those that are in use,
-    /// were used in the last ten minutes, or could not be built again. Evicted
-    /// ones return when they are needed.
-    ///
-    /// # Errors
-    /// [`Error::Unavailable`] when the container engine does not answer.
-    pub async fn keep_within(&self, quota: u64) -> Result<Vec<GivenBack>> {
-        self.require(AccountRole::Admin)?;
-        let answer = self.docker.ping().await;
-        answer.map_err(|error| Error::Unavailable(format!("images cannot be listed: {error}")))?;
-        let layers = self.harnesses.layers();
-        let images = self.image_cache.evictable().await?.into_iter();
-        let images = images.map(|image| (image, false));
-        let of_harnesses = layers.evictable().await?.into_iter();
-        let of_harnesses = of_harnesses.map(|layer| (layer, true));
-        let mut evictable: Vec<(EvictableImage, bool)> = images.chain(of_harnesses).collect();
-        evictable.sort_by_key(|(image, _)| image.used);
-        let at_work = self.store.images_at_work().await?;
-        let mut evicted = Vec::new();
-        let mut at = 0;
-        while at < evictable.len() && bytes(&evictable) > quota {
-            let (oldest, is_layer) = &evictable[at];
-            let recent = oldest.used.elapsed().is_ok_and(|since| since < RECENTLY);
-            let name = oldest.name.clone();
-            let gone = match *is_layer {
-                _ if recent || at_work.contains(&name) => false,
-                true => layers.evict(&name).await?,
-                false => self.image_cache.give_back(&name).await?,
-            };
-            if !gone {
-                at += 1;
-                continue;
-            }
-            let before = bytes(&evictable);
-            evictable.remove(at);
-            let bytes = before - bytes(&evictable);
-            tracing::info!(name, bytes, "evicted");
-            evicted.push(GivenBack { name, bytes });
-        }
-        Ok(evicted)
-    }
-
-    pub(crate) async fn enforce_quota(&self) -> std::convert::Infallible {
-        loop {
-            tokio::time::sleep(CHECK_INTERVAL).await;
-            if let Some(quota) = self.config().image_quota
-                && let Err(error) = self.keep_within(quota).await
-            {
-                tracing::warn!("cannot enforce the image quota: {error}");
-            }
-        }
-    }
-}
-
-/// Counts every layer once. The flags tell layers of harnesses from images.
-fn bytes(evictable: &[(EvictableImage, bool)]) -> u64 {
-    let layers = evictable.iter().flat_map(|(image, _)| &image.layers);
-    let once: HashSet<&Layer> = layers.collect();
-    once.iter().map(|(_, size)| size).sum()
 }
 
 async fn image_use(images: &Images, digests: &[String]) -> anyhow::Result<ImageUse> {

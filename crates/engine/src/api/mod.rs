@@ -8,6 +8,7 @@ pub mod conversations;
 pub mod curations;
 pub mod disk;
 pub mod downloads;
+pub mod eviction;
 pub mod findings;
 pub mod harness_check;
 pub mod harnesses;

@@ -7,7 +7,7 @@ use swe_ci_testing::hub::{self, ScriptedHub};
 use swe_ci_views::account::Visibility;
 use swe_ci_views::view::TaskState;
 
-use crate::fixture::{Fixture, SPLIT};
+use crate::fixture::{self, Fixture, SPLIT};
 
 const BASE: &[(&str, &str)] = &[
     ("a.py", "def f(): return 0\n"),
@@ -378,10 +378,12 @@ async fn an_image_that_was_given_back_comes_back() {
     };
     make_old();
     assert_eq!(engine.keep_within(u64::MAX).await.unwrap(), []);
-    let evicted = engine.keep_within(0).await.unwrap();
-    assert_eq!(evicted.len(), 1);
-    assert_eq!(evicted[0].name, image);
-    assert!(evicted[0].bytes > 0);
+    let plan = engine.eviction_plan(0).await.unwrap();
+    assert_eq!(plan.evicted.len(), 1);
+    assert_eq!(plan.evicted[0].name, image);
+    assert!(plan.freed() > 0 && plan.freed() <= plan.cached_bytes);
+    assert_eq!(engine.disk_use().await.unwrap().images.unwrap().missing, 0);
+    assert_eq!(engine.keep_within(0).await.unwrap(), plan.evicted);
     assert_eq!(engine.disk_use().await.unwrap().images.unwrap().missing, 1);
     let run = fixture.replay().await;
     assert_eq!(
@@ -393,7 +395,11 @@ async fn an_image_that_was_given_back_comes_back() {
     // The images of finished runs are the ones that nothing else uses, and a
     // check of the run needs them.
     make_old();
-    assert_eq!(engine.keep_within(0).await.unwrap().len(), 1);
+    engine.start_eviction(0).await.unwrap();
+    let result = fixture::done(async || engine.eviction().unwrap()).await;
+    assert!(result.starts_with("1 evicted, "), "{result}");
+    let log = engine.audit(&PageRequest::default(), Some("disk")).await;
+    assert_eq!(log.unwrap().items[0].detail, result);
     let id = &run.summary.run_id;
     let verified = engine.verify(id, None, 1, &|_| ()).await.unwrap();
     assert!(verified.holds(), "{verified:?}");

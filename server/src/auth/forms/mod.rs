@@ -6,6 +6,7 @@
 mod account;
 mod accounts;
 mod curations;
+mod disk;
 mod invitation;
 mod keys;
 mod notifications;
@@ -35,6 +36,7 @@ pub(crate) fn routes() -> Router<App> {
         .route("/accounts", post(accounts::change))
         .route("/keys", post(keys::change))
         .route("/notifications", post(notifications::change))
+        .route("/disk", post(disk::change))
         .route("/datasets/new", post(curations::begin))
         .route("/datasets/curations/{id}", post(curations::change))
         .route("/runs/new", post(runs::submit))
