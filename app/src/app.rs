@@ -102,6 +102,7 @@ fn Main(framed: bool) -> impl IntoView {
                 <Route path=path!("/tasks/:id") view=page::task::TaskPage ssr=SsrMode::Async/>
                 <Route path=path!("/datasets") view=page::datasets::DatasetsPage ssr=SsrMode::Async/>
                 // Before the next one, which would match it as a split.
+                <Route path=path!("/datasets/import") view=page::import::ImportPage ssr=SsrMode::Async/>
                 <Route path=path!("/datasets/new") view=page::curate::CuratePage ssr=SsrMode::Async/>
                 <Route path=path!("/datasets/curations/:id") view=page::curation::CurationPage ssr=SsrMode::Async/>
                 <Route path=path!("/datasets/:split") view=page::dataset::DatasetPage ssr=SsrMode::Async/>

@@ -14,9 +14,15 @@ use crate::pages::splits::splits;
 #[component]
 pub fn DatasetsPage() -> impl IntoView {
     let resource = fetched(|| (), |()| splits());
-    let new = Reader::at_hand()
-        .is(AccountRole::Admin)
-        .then(|| view! { <p><a class="button" href="/datasets/new">"New dataset"</a></p> });
+    let new = Reader::at_hand().is(AccountRole::Admin).then(|| {
+        view! {
+            <p class="deeds">
+                <a class="button" href="/datasets/import">"Import a dataset"</a>
+                " "
+                <a class="button" href="/datasets/new">"New dataset"</a>
+            </p>
+        }
+    });
     view! {
         <PageTop
             title="Datasets"

@@ -34,6 +34,27 @@ pub enum ImportSource {
     },
 }
 
+impl ImportSource {
+    /// A dataset on the hub, as people name it: `owner/name`, with or without
+    /// `hf:` and `@revision`, or the address of its page.
+    pub fn on_hub(text: &str) -> std::result::Result<Self, String> {
+        let text = text.trim().trim_end_matches('/');
+        let name = match text.split_once("/datasets/") {
+            Some((host, name)) if host.starts_with("http") => name,
+            _ => text.strip_prefix("hf:").unwrap_or(text),
+        };
+        // The address of a folder of a revision.
+        let mut parts = name.splitn(4, '/');
+        let name = match (parts.next(), parts.next(), parts.next(), parts.next()) {
+            (Some(owner), Some(name), Some("tree"), Some(revision)) => {
+                format!("{owner}/{name}@{revision}")
+            }
+            _ => name.to_owned(),
+        };
+        format!("hf:{name}").parse()
+    }
+}
+
 impl FromStr for ImportSource {
     type Err = String;
 
@@ -89,22 +110,51 @@ pub struct Download<'a> {
     pub say: &'a (dyn Fn(String) + Send + Sync),
 }
 
+/// The files to have of a split.
+struct Wanted {
+    pinned: Pinned,
+    folder: PathBuf,
+    tasks: Vec<TaskId>,
+    files: Vec<RemoteFile>,
+}
+
 impl Download<'_> {
-    /// Downloads a split into a folder below `datasets`. It skips files that exist
-    /// and resumes interrupted ones.
-    pub async fn run(&self, datasets: &Path) -> Result<Downloaded> {
+    /// The number of tasks, and the bytes that are still to be downloaded into a
+    /// folder below `datasets`.
+    pub async fn room(&self, datasets: &Path) -> Result<(usize, u64)> {
+        let wanted = self.wanted(datasets).await?;
+        let missing = missing(&wanted.files, &wanted.folder).await?;
+        Ok((wanted.tasks.len(), missing))
+    }
+
+    async fn wanted(&self, datasets: &Path) -> Result<Wanted> {
         let pinned = self.hub.pin(self.dataset, self.revision).await;
         let pinned = pinned.map_err(hub_error)?;
         (self.say)(format!("{}, commit {}", self.dataset, pinned.commit()));
         let folder = datasets.join(format!("hf-{}", self.dataset.as_str().replace('/', "--")));
         let lines = self.lines(&pinned, &folder).await?;
-        let wanted: Vec<TaskId> = lines.into_iter().map(|line| line.task_id).collect();
+        let tasks: Vec<TaskId> = lines.into_iter().map(|line| line.task_id).collect();
         let files = self.hub.list(&pinned, "data").await.map_err(hub_error)?;
-        let is_wanted = |task: &str| wanted.iter().any(|id| id.as_str() == task);
+        let is_wanted = |task: &str| tasks.iter().any(|id| id.as_str() == task);
         let files = files.into_iter();
-        let files: Vec<RemoteFile> = files
-            .filter(|file| task_of(file).is_some_and(is_wanted))
-            .collect();
+        let files = files.filter(|file| task_of(file).is_some_and(is_wanted));
+        Ok(Wanted {
+            files: files.collect(),
+            pinned,
+            folder,
+            tasks,
+        })
+    }
+
+    /// Downloads a split into a folder below `datasets`. It skips files that exist
+    /// and resumes interrupted ones.
+    pub async fn run(&self, datasets: &Path) -> Result<Downloaded> {
+        let Wanted {
+            pinned,
+            folder,
+            tasks: wanted,
+            files,
+        } = self.wanted(datasets).await?;
         let failures = self.fetch(&pinned, &files, &folder).await?;
         let (mut tasks, mut missing) = (Vec::new(), Vec::new());
         for id in wanted {
@@ -152,11 +202,7 @@ impl Download<'_> {
         files: &[RemoteFile],
         folder: &Path,
     ) -> Result<Vec<Failure>> {
-        let missing = blocking({
-            let (files, folder) = (files.to_vec(), folder.to_owned());
-            move || Ok(bytes_missing(&files, &folder)?)
-        });
-        let missing = missing.await?;
+        let missing = missing(files, folder).await?;
         host::ensure_free_space(folder, missing)?;
         (self.say)(format!(
             "{} files, {} MiB to fetch",
@@ -185,6 +231,12 @@ impl Download<'_> {
             .fetch_all(pinned, files, folder, MAX_CONCURRENT_FILES, &progress);
         fetched.await.map_err(hub_error)
     }
+}
+
+/// The bytes of these files that a folder lacks.
+async fn missing(files: &[RemoteFile], folder: &Path) -> Result<u64> {
+    let (files, folder) = (files.to_vec(), folder.to_owned());
+    Ok(blocking(move || Ok(bytes_missing(&files, &folder)?)).await?)
 }
 
 /// Classifies an error of the hub by what the caller can do about it.
@@ -220,5 +272,26 @@ mod tests {
         check("hf:o/n@v1.0", "hf:o/n@v1.0");
         check("hf:o/n/x", "o/n/x");
         check("hf:", "``");
+    }
+
+    #[test]
+    fn a_dataset_on_the_hub_as_people_name_it() {
+        let check = |text: &str, expect: &str| {
+            let source = ImportSource::on_hub(text);
+            let found = source.map_or_else(|e| e, |source| source.to_string());
+            assert!(found.contains(expect), "{text}: {found}");
+        };
+        check("skylenage-ai/SWE-CI", "hf:skylenage-ai/SWE-CI@main");
+        check(" hf:o/n@v1.0 ", "hf:o/n@v1.0");
+        check("https://huggingface.co/datasets/o/n", "hf:o/n@main");
+        check("https://hub.example.org/datasets/o/n/", "hf:o/n@main");
+        check(
+            "https://huggingface.co/datasets/o/n/tree/v1.0",
+            "hf:o/n@v1.0",
+        );
+        // A folder of the server is no dataset on the hub.
+        check("/data/hf", "/data/hf");
+        check("../etc/x", "../etc/x");
+        check("", "``");
     }
 }

@@ -18,6 +18,8 @@ pub enum Subject {
     Verification(String),
     /// Cached images and layers are evicted.
     Eviction,
+    /// A split of a dataset is imported.
+    Import,
 }
 
 /// All work of this process, cheap to clone. Of ended work it has the last.

@@ -49,6 +49,12 @@ impl Store {
         note_and_commit(tx, by, "disk.evict", "disk", result).await
     }
 
+    /// Logs that an import was started, with its source.
+    pub async fn note_import(&self, by: &Actor, detail: &str) -> Result<()> {
+        let tx = self.pool.begin().await?;
+        note_and_commit(tx, by, "dataset.import", "datasets", detail).await
+    }
+
     /// Newest first, older than the entry `before` (an id; empty for the
     /// newest); for one subject, or for all. Ids rise with time.
     pub async fn audit(

@@ -192,6 +192,22 @@ fn size_in_words(size: Size) -> &'static str {
     }
 }
 
+/// What an import would download.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ImportRoom {
+    pub tasks: u32,
+    /// The bytes that are not on the disk yet.
+    pub bytes: u64,
+    /// Free space for the data folder, if known.
+    pub free_bytes: Option<u64>,
+}
+
+impl ImportRoom {
+    pub fn fits(&self) -> bool {
+        self.free_bytes.is_none_or(|free| free > self.bytes)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

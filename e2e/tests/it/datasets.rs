@@ -88,6 +88,8 @@ async fn a_plan_leads_to_a_split() {
     open(&browser, &product, "/disk?keep=0B").await;
     let text = browser.text("main").await;
     assert!(text.contains("Nothing would go: "), "{text}");
+    open(&browser, &product, "/datasets/import").await;
+    wrong.extend(looked_at(&browser, "import").await);
 
     // Two splits have one task each: narrowed by what is typed.
     open(&browser, &product, "/tasks").await;

@@ -22,7 +22,7 @@ const OPEN_FORMS: [&str; 4] = [
 const BACK: &str = "/sign-in/{provider}/callback";
 
 /// Forms of pages, which no listing contains.
-const FORMS: [&str; 12] = [
+const FORMS: [&str; 13] = [
     "/sign-in",
     "/sign-in/{provider}",
     "/sign-out",
@@ -32,6 +32,7 @@ const FORMS: [&str; 12] = [
     "/keys",
     "/notifications",
     "/runs/new",
+    "/datasets/import",
     "/datasets/new",
     "/datasets/curations/{id}",
     "/disk",

@@ -1,4 +1,5 @@
-//! What operators do on pages: verify a run, clean up the disk.
+//! What operators do on pages: verify a run, clean up the disk, import a
+//! dataset.
 
 use serde_json::json;
 use swe_ci_views::account::AccountRole;
@@ -95,4 +96,47 @@ async fn a_clean_up_shows_first_what_would_go() {
     let evict = [("deed", "evict"), ("keep", "0B")];
     assert_eq!(ada.send("/disk", &evict).await.status, 403);
     assert_eq!(ada.get("/disk?keep=0B").await.status, 403);
+}
+
+#[tokio::test]
+async fn an_import_names_a_dataset_on_the_hub() {
+    let app = TestApp::seeded().await;
+    let mut root = administrator(&app).await;
+    assert!(
+        root.get("/datasets")
+            .await
+            .text()
+            .contains("/datasets/import")
+    );
+    let page = root.get("/datasets/import").await.text();
+    assert!(page.contains("value=\"skylenage-ai/SWE-CI\""), "{page}");
+    assert!(!page.contains("value=\"import\""), "no button before");
+    for (from, split, why) in [
+        ("/etc", "default", "/etc"),
+        ("owner/name", "../x", "split’s name has"),
+        ("", "default", "``"),
+    ] {
+        let fields = [("deed", "import"), ("from", from), ("split", split)];
+        let refused = root.send("/datasets/import", &fields).await;
+        assert_eq!(refused.status, 400, "{from}");
+        let page = refused.text();
+        assert!(
+            page.contains(why) && page.contains("role=\"alert\""),
+            "{page}"
+        );
+    }
+    let asked = root.get("/datasets/import?from=%2Fetc&split=x").await;
+    assert!(asked.text().contains("role=\"alert\""), "{}", asked.text());
+
+    account(&app, "ada", AccountRole::Submitter).await;
+    let mut ada = Browser::signed_in(&app, "ada").await;
+    assert_eq!(ada.get("/datasets/import").await.status, 403);
+    assert!(
+        !ada.get("/datasets")
+            .await
+            .text()
+            .contains("/datasets/import")
+    );
+    let fields = [("deed", "import"), ("from", "o/n"), ("split", "s")];
+    assert_eq!(ada.send("/datasets/import", &fields).await.status, 403);
 }

@@ -1,19 +1,23 @@
 //! Importing datasets: from a folder, from a hub, and the demo split.
 
+use std::fmt;
 use std::path::Path;
+use std::time::Duration;
 
 use anyhow::Context;
 use swe_ci_base::error::{Error, Result};
-use swe_ci_core::task::TaskId;
+use swe_ci_core::task::{TaskId, is_plain_name};
 use swe_ci_dataset::{Download, ImportOptions, ImportSource, Importer, demo};
-use swe_ci_hub::Hub;
-use swe_ci_sandbox::Sandbox;
+use swe_ci_hub::{DatasetId, Hub, Revision};
+use swe_ci_sandbox::{Sandbox, host};
 use swe_ci_store::TaskRow;
 use swe_ci_views::account::AccountRole;
-use swe_ci_views::dataset::SplitSource;
-use swe_ci_views::view::TaskSummary;
+use swe_ci_views::background::BackgroundWork;
+use swe_ci_views::dataset::{ImportRoom, SplitSource};
+use swe_ci_views::view::{TaskState, TaskSummary};
 
-use crate::{Engine, Say};
+use crate::background::Subject;
+use crate::{Engine, Say, as_u32};
 
 /// The result of a dataset import, task by task.
 #[derive(Debug, Clone)]
@@ -23,6 +27,29 @@ pub struct Imported {
     /// Tasks that could not be downloaded, with the reason; another import
     /// continues with them.
     pub missing: Vec<(TaskId, String)>,
+}
+
+/// How long a page waits for the hub.
+const ROOM_WAIT: Duration = Duration::from_secs(20);
+
+/// "98 of 100 tasks can be run, 1 was not downloaded".
+impl fmt::Display for Imported {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ready = self
+            .tasks
+            .iter()
+            .filter(|task| task.state == TaskState::Ready);
+        let all = self.tasks.len() + self.missing.len();
+        write!(f, "{} of {all} tasks can be run", ready.count())?;
+        match self.missing.first() {
+            None => Ok(()),
+            Some((task, why)) => write!(
+                f,
+                "; {} could not be downloaded, first {task}: {why}; import again to continue",
+                self.missing.len()
+            ),
+        }
+    }
 }
 
 impl Engine {
@@ -73,6 +100,79 @@ impl Engine {
                     ..imported.await?
                 })
             }
+        }
+    }
+
+    /// What the import of a split from the hub would download; for
+    /// administrators.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] when the hub has no such dataset or split, or the
+    /// source is no dataset on the hub; [`Error::Unavailable`] when the hub does
+    /// not answer.
+    pub async fn import_room(&self, from: &str, split: &str) -> Result<ImportRoom> {
+        let (dataset, revision) = self.hub_dataset(from, split)?;
+        let download = Download {
+            hub: &self.hub()?,
+            dataset: &dataset,
+            revision: &revision,
+            split,
+            only: &[],
+            say: &|_| (),
+        };
+        let data = &self.config().data;
+        let datasets = data.join("datasets");
+        // Downloads are patient with a hub that does not answer; readers are not.
+        let room = tokio::time::timeout(ROOM_WAIT, download.room(&datasets)).await;
+        let (tasks, bytes) = room.map_err(|_| {
+            Error::Unavailable("the hub does not answer; try again in a few minutes".into())
+        })??;
+        Ok(ImportRoom {
+            tasks: as_u32(tasks),
+            bytes,
+            free_bytes: host::free_bytes(data),
+        })
+    }
+
+    /// Starts [`Engine::import`] of a split from the hub in the background.
+    /// After a restart the same call continues it.
+    ///
+    /// # Errors
+    /// As [`Engine::import_room`]; [`Error::Conflict`] while another import is
+    /// at work.
+    pub async fn start_import(&self, from: &str, split: &str) -> Result<()> {
+        let (dataset, revision) = self.hub_dataset(from, split)?;
+        self.ready().await?;
+        let (engine, split) = (self.clone(), split.to_owned());
+        let source = ImportSource::Hub { dataset, revision };
+        let detail = format!("split {split} from {source}");
+        self.background
+            .start(Subject::Import, self.by(), |reporter| async move {
+                let say = |line: String| reporter.say(line);
+                let options = ImportOptions::default();
+                let imported = engine.import(source, &split, &options, &say).await?;
+                Ok(imported.to_string())
+            })?;
+        self.store.note_import(self.by(), &detail).await
+    }
+
+    /// The import that a page started last, since the start of this process.
+    pub fn import_work(&self) -> Result<Option<BackgroundWork>> {
+        self.require(AccountRole::Admin)?;
+        Ok(self.background.of(&Subject::Import))
+    }
+
+    fn hub_dataset(&self, from: &str, split: &str) -> Result<(DatasetId, Revision)> {
+        self.require(AccountRole::Admin)?;
+        if !is_plain_name(split) {
+            let rule = "a split’s name has letters, digits, `.`, `_` and `-`, and no `.` first";
+            return Err(Error::Invalid(rule.into()));
+        }
+        match ImportSource::on_hub(from).map_err(Error::Invalid)? {
+            ImportSource::Hub { dataset, revision } => Ok((dataset, revision)),
+            ImportSource::Folder(_) => Err(Error::Invalid(
+                "write the name of a dataset on the hub, OWNER/NAME".into(),
+            )),
         }
     }
 

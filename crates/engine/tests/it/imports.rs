@@ -318,6 +318,22 @@ async fn a_dataset_comes_from_a_hub_once() {
     assert!(text.contains("lists no task `stranger`"), "{text}");
     drop(engine);
 
+    // Administrators see what it takes before they start it in the background.
+    let engine = Engine::open(config("hf_secret")).await.unwrap();
+    let room = engine.import_room("tiny/set", SPLIT).await.unwrap();
+    let data_files = walk(&there.dataset().join("data"));
+    assert_eq!((room.tasks, room.bytes), (2, data_files));
+    engine.start_import("tiny/set", SPLIT).await.unwrap();
+    let again = engine.start_import("tiny/set", SPLIT).await;
+    assert!(matches!(again, Err(Error::Conflict(_))), "{again:?}");
+    let result = fixture::done(async || engine.import_work().unwrap()).await;
+    assert_eq!(result, "2 of 2 tasks can be run");
+    assert_eq!(
+        engine.import_room("tiny/set", SPLIT).await.unwrap().bytes,
+        0
+    );
+    drop(engine);
+
     let (engine, imported) = import("hf_secret", SPLIT).await;
     let imported = imported.unwrap();
     assert_eq!((imported.tasks.len(), imported.missing.len()), (2, 0));

@@ -7,6 +7,7 @@ mod account;
 mod accounts;
 mod curations;
 mod disk;
+mod import;
 mod invitation;
 mod keys;
 mod notifications;
@@ -37,6 +38,7 @@ pub(crate) fn routes() -> Router<App> {
         .route("/keys", post(keys::change))
         .route("/notifications", post(notifications::change))
         .route("/disk", post(disk::change))
+        .route("/datasets/import", post(import::begin))
         .route("/datasets/new", post(curations::begin))
         .route("/datasets/curations/{id}", post(curations::change))
         .route("/runs/new", post(runs::submit))
