@@ -24,7 +24,7 @@ pub fn SubmitPage() -> impl IntoView {
         <PageTop
             title="New run"
             description="Submit a run: a model, a harness, and the tasks they work on."
-            lede="A run applies a model and its harness to the tasks of a split. It waits in the queue until a worker is free."
+            lede="The run waits in the queue until a worker is free."
             missing=true
         />
         <InPlace/>
@@ -88,33 +88,35 @@ fn RunSheet(desk: Desk, answer: StoredValue<FormAnswer>) -> impl IntoView {
                 <legend>"Model"</legend>
                 <Field form name="model" label="Name" hint="The name on the leaderboard."/>
                 <Field form name="provider" label="Provider" hint="Optional."/>
-                <Field form name="release_date" label="Released on" hint="YYYY-MM-DD, to find unseen tasks. Optional."/>
+                <Field form name="release_date" label="Released on" hint="YYYY-MM-DD, to find unseen tasks."/>
             </fieldset>
             <fieldset>
                 <legend>"Connection"</legend>
                 <OneOf form name="harness.name" label="Agents" options=desk.harnesses.clone()/>
-                <Field form name="harness.version" label="Version" hint="The pinned one when empty."/>
                 <div class="only-replay">
                     <Field form name="harness.max_chunks" label="Chunks" kind="number" hint="The most chunks the history is cut into."/>
                 </div>
-                <EndpointFields form names=ARCHITECT/>
-                <Field
-                    form
-                    name="new-key"
-                    label="Store a key under that name now"
-                    kind="password"
-                    autocomplete="new-password"
-                    hint="Only if it is not stored yet. It is stored encrypted and never shown again."
-                />
+                <div class="only-models">
+                    <EndpointFields form names=ARCHITECT/>
+                </div>
+                <details class="only-models whole-row" open=sent.problem("new-key").is_some()>
+                    <summary>"Store a key under that name now"</summary>
+                    <Field
+                        form
+                        name="new-key"
+                        label="Key"
+                        kind="password"
+                        autocomplete="new-password"
+                        hint="Only if it is not stored yet. It is stored encrypted and never shown again."
+                    />
+                </details>
             </fieldset>
             <fieldset>
                 <legend>"Tasks"</legend>
                 <OneOf form name="split" label="Split" options=splits.collect()/>
                 <Field form name="samples" label="Evolutions per task" kind="number"/>
                 <Field form name="plan.max_iterations" label="Iterations at most" kind="number"/>
-                <div class="whole-row">
-                    <LongText form name="tasks" label="Only these tasks" rows=1 hint="Names separated by spaces or lines; the whole split when empty."/>
-                </div>
+                <LongText form name="tasks" label="Only these tasks" rows=1 hint="Names; the whole split when empty."/>
             </fieldset>
             <fieldset>
                 <legend>"Budget"</legend>
@@ -125,15 +127,15 @@ fn RunSheet(desk: Desk, answer: StoredValue<FormAnswer>) -> impl IntoView {
             </fieldset>
             <Advanced form harnesses=desk.harnesses forgets=ticked("forget-keys")/>
             <fieldset>
-                <legend>"Start"</legend>
+                <legend>"Review"</legend>
                 <VisibilityFields chosen=sent.kept("visibility")/>
-                <p class="quiet whole-row">
-                    "A preflight runs the agents on a tiny task and tests the quickest task at both ends, so that a wrong key costs a minute and not a night. If it fails, the run waits for your decision."
-                </p>
                 <label class="box whole-row">
-                    <input type="checkbox" name="skip-preflight" value="on" checked=ticked("skip-preflight")/>
+                    <input type="checkbox" name="skip-preflight" value="on" checked=ticked("skip-preflight") aria-describedby="preflight-hint"/>
                     "Skip the preflight"
                 </label>
+                <p class="quiet whole-row" id="preflight-hint">
+                    "It tries the agents on a tiny task, and the quickest task at both ends, in some minutes. If it fails, the run waits for your decision."
+                </p>
             </fieldset>
             {estimate.map(|estimate| view! { <Preview estimate/> })}
             <p class="sheet-buttons">
@@ -182,9 +184,9 @@ const PROGRAMMER: EndpointNames = [
 fn EndpointFields(form: Form, names: EndpointNames) -> impl IntoView {
     let [url, model, key] = names;
     view! {
-        <Field form name=url label="Address" kind="url" hint="Up to its version, such as https://api.example.org/v1. Replay needs none."/>
+        <Field form name=url label="Address" kind="url" hint="Such as https://api.example.org/v1."/>
         <Field form name=model label="Model’s name there"/>
-        <Field form name=key label="Name of the key" list="key-names" hint="A stored key’s name, never the key itself; empty if none is needed."/>
+        <Field form name=key label="Name of the key" list="key-names" hint="Of a stored key; empty if none is needed."/>
     }
 }
 
@@ -192,7 +194,8 @@ fn EndpointFields(form: Form, names: EndpointNames) -> impl IntoView {
 /// be corrected.
 #[component]
 fn Advanced(form: Form, harnesses: Vec<(String, String)>, forgets: bool) -> impl IntoView {
-    const PARTS: [&str; 6] = [
+    const PARTS: [&str; 7] = [
+        "harness.version",
         "endpoint.parameters",
         "endpoint.prices",
         "endpoint.recording",
@@ -209,11 +212,14 @@ fn Advanced(form: Form, harnesses: Vec<(String, String)>, forgets: bool) -> impl
         .any(|bad| PARTS.iter().any(|part| bad.field.starts_with(part)));
     view! {
         <details class="sheet-advanced" open=own || wrong>
-            <summary>"Advanced: parameters, prices, a second programmer, limits of a step"</summary>
+            <summary>"Advanced: versions, parameters, prices, a second programmer, limits of a step"</summary>
             <fieldset>
                 <legend>"Requests"</legend>
                 <div class="whole-row">
                     <LongText form name="endpoint.parameters" label="Parameters of every request" rows=1 hint="JSON, such as {\"temperature\": 0}."/>
+                </div>
+                <div class="only-programs">
+                    <Field form name="harness.version" label="Version of the agents" hint="The pinned one when empty."/>
                 </div>
                 <Field form name="endpoint.prices.input" label="Price of input" hint="US dollars per million tokens; the site’s price table when empty."/>
                 <Field form name="endpoint.prices.cached" label="Price of cached input"/>
@@ -240,10 +246,12 @@ fn Programmer(form: Form, own: bool, harnesses: Vec<(String, String)>) -> impl I
                 <input type="checkbox" name=OWN_PROGRAMMER value="on" checked=own/>
                 "Uses another harness or model than the architect"
             </label>
-            <OneOf form name="programmer.harness.name" label="Harness" options=harnesses/>
-            <Field form name="programmer.harness.version" label="Version"/>
-            <EndpointFields form names=PROGRAMMER/>
-            <Field form name="programmer.endpoint.recording" label="Replay recorded responses from run"/>
+            <div class="only-own-programmer">
+                <OneOf form name="programmer.harness.name" label="Harness" options=harnesses/>
+                <Field form name="programmer.harness.version" label="Version"/>
+                <EndpointFields form names=PROGRAMMER/>
+                <Field form name="programmer.endpoint.recording" label="Replay recorded responses from run"/>
+            </div>
         </fieldset>
     }
 }
