@@ -4,6 +4,7 @@ use serde_json::json;
 use swe_ci_engine::testing::TinyTask;
 
 use crate::browser::{Browser, DESK, Look};
+use crate::clicks::Clicks;
 use crate::product::{Product, replay};
 
 const TESTS: (&str, &str) = (
@@ -58,9 +59,33 @@ async fn every_test_of_an_evolution() {
     browser.go(&page).await;
     browser.hydrated().await;
     iterations(&browser).await;
+    why_were_tests_lost(&browser, page.split("/tasks/").next().unwrap()).await;
     assert_eq!(browser.complaints().await, Vec::<String>::new());
     browser.close().await;
     looks(&page).await;
+}
+
+/// From the page of the run to the error of the lost tests in two clicks.
+async fn why_were_tests_lost(browser: &Browser, run: &str) {
+    browser.go(run).await;
+    browser.hydrated().await;
+    let mut clicks = Clicks::of(browser);
+    clicks
+        .click("a[href$='/trajectories']", "#losses-title")
+        .await;
+    // The changes of the code were counted too, and one file came back to nothing.
+    let files = "return [...document.querySelector('#file-title').parentElement.querySelectorAll('tbody tr')].map(row => row.innerText.split(/\\s+/).join(' '))";
+    assert_eq!(browser.eval(files).await, json!(["tiny.py 3 0 3 3"]));
+    clicks
+        .click(
+            "#losses-title ~ * tbody a",
+            ".lost-tests, .failures, .tests",
+        )
+        .await;
+    let cause = browser.text("main").await;
+    assert!(cause.contains("Lost: 50 tests"), "{cause}");
+    assert!(cause.contains("AssertionError"), "{cause}");
+    assert_eq!(clicks.count, 2);
 }
 
 /// The filters are links and a text; both are in the address.

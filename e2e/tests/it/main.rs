@@ -4,6 +4,7 @@ mod accounts;
 mod agents;
 mod axe;
 mod browser;
+mod clicks;
 mod compare;
 mod datasets;
 mod durability;

@@ -82,6 +82,19 @@ pub fn pages() -> Pages {
             "/runs/00000000-0000-7000-b000-000000000003".into(),
         ),
         ("run-agents", format!("/runs/{TRIAL}")),
+        ("trajectories", format!("/runs/{TRIAL}/trajectories")),
+        (
+            "trajectories-two",
+            format!("/runs/{TRIAL}/trajectories?with={CHEAPER}"),
+        ),
+        (
+            "trajectories-places",
+            format!("/runs/{bramble}/trajectories?show=loss&name=lost"),
+        ),
+        (
+            "transcript-search",
+            format!("/runs/{TRIAL}/search?q=needle"),
+        ),
         (
             "leaderboard-cost",
             "/?split=trial&columns=evoscore,solved,tokens,cost,tasks&sort=cost".into(),

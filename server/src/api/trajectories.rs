@@ -21,7 +21,8 @@ use crate::problem::Problem;
     responses((status = 200, description = "The tables", body = Trajectories), NoSuchRun),
 )]
 pub(crate) async fn trajectories(engine: ActorEngine, path: Path<RunPath>) -> Answer<Trajectories> {
-    Ok(Json(engine.trajectories(&path.id).await?))
+    let (sums, _) = engine.trajectories(&path.id, Vec::new()).await?;
+    Ok(Json(sums))
 }
 
 parameters! {
@@ -70,7 +71,8 @@ pub(crate) async fn places(
         name,
         marked: only,
     };
-    Ok(Json(engine.trajectory_places(&path.id, selection).await?))
+    let (_, places) = engine.trajectories(&path.id, vec![selection]).await?;
+    Ok(Json(places.into_iter().flatten().collect()))
 }
 
 parameters! {

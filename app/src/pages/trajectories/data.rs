@@ -64,23 +64,22 @@ pub(super) struct PageData {
 
 pub(super) async fn page_data(address: Address) -> Result<PageData, AppError> {
     let engine = crate::error::engine()?;
-    let mut runs = vec![engine.trajectories(&address.run).await?];
-    if let Some(with) = &address.with {
-        runs.push(engine.trajectories(with).await?);
-    }
-    let places = match &address.selection {
-        Some(selection) => {
-            let places = engine.trajectory_places(&address.run, selection.clone());
-            Some(places.await?)
-        }
-        None => None,
-    };
     let lost = Selection {
         subject: Subject::Loss,
         name: "lost".into(),
         marked: false,
     };
-    let mut losses = engine.trajectory_places(&address.run, lost).await?;
+    let selected = address.selection.clone();
+    let selections = std::iter::once(lost).chain(selected).collect();
+    let (first, lists) = engine.trajectories(&address.run, selections).await?;
+    let mut runs = vec![first];
+    if let Some(with) = &address.with {
+        let (second, _) = engine.trajectories(with, Vec::new()).await?;
+        runs.push(second);
+    }
+    let mut lists = lists.into_iter();
+    let mut losses = lists.next().unwrap_or_default();
+    let places = lists.next();
     losses.truncate(LOSSES);
     Ok(PageData {
         address,

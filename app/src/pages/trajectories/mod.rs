@@ -85,7 +85,7 @@ fn Head(runs: Vec<Trajectories>) -> impl IntoView {
                 </li>
             }
         };
-        view! { <ul class="plain">{runs.iter().enumerate().map(one).collect_view()}</ul> }
+        view! { <ul class="trajectory-runs">{runs.iter().enumerate().map(one).collect_view()}</ul> }
     });
     let alone = (runs.len() == 1).then(|| {
         view! {

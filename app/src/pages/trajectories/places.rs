@@ -39,22 +39,30 @@ pub(super) fn Places(address: Address, selection: Selection, places: Vec<Place>)
 
 #[component]
 pub(super) fn PlaceTable(run: String, subject: Subject, places: Vec<Place>) -> impl IntoView {
+    let has_notes = places.iter().any(|place| !place.note.is_empty());
+    let columns: &'static [&'static str] = match has_notes {
+        true => &["Place", "Task", "Amount", "Note"],
+        false => &["Place", "Task", "Amount"],
+    };
     let rows = places.into_iter().map(move |place| {
         let href = place_href(&run, &place);
         let sample = (place.sample > 1).then(|| format!(" · sample {}", place.sample));
-        let note = visible(&place.note).into_owned();
+        let note = has_notes.then(|| {
+            let note = visible(&place.note).into_owned();
+            view! { <td role="cell" data-label="Note" class="place-note">{note}</td> }
+        });
         view! {
             <tr role="row">
                 <th role="rowheader" scope="row"><a href=href>{place_name(&place)}</a></th>
                 <td role="cell" data-label="Task">{place.task_id.to_string()}{sample}</td>
                 <td role="cell" class="number" data-label="Amount">{amount(subject, &place)}</td>
-                <td role="cell" data-label="Note" class="place-note">{note}</td>
+                {note}
             </tr>
         }
     });
     let rows = rows.collect_view();
     view! {
-        <ListTable caption="Places" columns=&["Place", "Task", "Amount", "Note"]>{rows}</ListTable>
+        <ListTable caption="Places" columns>{rows}</ListTable>
     }
 }
 

@@ -89,7 +89,7 @@ fn Found(run: String, found: TranscriptSearch) -> impl IntoView {
         false => {
             let hits = found.hits.into_iter();
             let hits = hits.map(|hit| view! { <Hit run=run.clone() hit/> });
-            Either::Right(view! { <ol class="plain transcript-hits">{hits.collect_view()}</ol> })
+            Either::Right(view! { <ol class="transcript-hits">{hits.collect_view()}</ol> })
         }
     };
     view! {

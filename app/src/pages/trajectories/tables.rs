@@ -20,6 +20,8 @@ struct Column {
     /// Nothing where the number is not known.
     value: fn(&Amount) -> Option<String>,
     leads_to: Link,
+    /// Left out where two runs stand side by side.
+    alone: bool,
 }
 
 /// The places that a number leads to.
@@ -48,6 +50,17 @@ const fn column(
         head,
         value,
         leads_to,
+        alone: false,
+    }
+}
+
+/// A column that only fits a table of one run.
+const fn alone(head: &'static str, value: fn(&Amount) -> Option<String>) -> Column {
+    Column {
+        head,
+        value,
+        leads_to: Link::None,
+        alone: true,
     }
 }
 
@@ -66,17 +79,13 @@ const EFFORT: &[Column] = &[
     column("Input", Link::None, |a| {
         Some(format::thousands(a.usage.input_tokens))
     }),
-    column("Cached", Link::None, |a| {
-        Some(format::thousands(a.usage.cached_tokens))
-    }),
+    alone("Cached", |a| Some(format::thousands(a.usage.cached_tokens))),
     column("Output", Link::None, |a| {
         Some(format::thousands(a.usage.output_tokens))
     }),
     column("Cost", Link::None, |a| a.micro_usd.map(format::dollars)),
     TIME,
-    column("Waiting", Link::None, |a| {
-        Some(format::seconds(a.waiting_seconds))
-    }),
+    alone("Waiting", |a| Some(format::seconds(a.waiting_seconds))),
 ];
 
 const SECTIONS: &[Section] = &[
@@ -242,9 +251,10 @@ fn table(
 }
 
 fn part(section: &'static Section, runs: &[Trajectories], rows: Vec<Named>) -> AnyView {
-    let heads: Vec<String> = section
-        .columns
-        .iter()
+    let columns = section.columns.iter();
+    let columns = columns.filter(|column| runs.len() == 1 || !column.alone);
+    let heads: Vec<String> = columns
+        .clone()
         .flat_map(|column| {
             (0..runs.len()).map(|position| match runs.len() {
                 1 => column.head.to_owned(),
@@ -254,7 +264,7 @@ fn part(section: &'static Section, runs: &[Trajectories], rows: Vec<Named>) -> A
         .collect();
     let body = rows.into_iter().map(|(name, cells)| {
         let label = label(section.subject, &name);
-        let cells = section.columns.iter().flat_map(|column| {
+        let cells = columns.clone().flat_map(|column| {
             let cells = cells.iter().enumerate();
             cells.map(|(position, row)| cell(section.subject, column, runs, position, row.as_ref()))
         });

@@ -41,57 +41,43 @@ struct RunRecords {
 }
 
 impl Engine {
-    /// How the agents of a run worked. The first time, this starts to read its
-    /// recordings; see [`Trajectories::read`] for how many it has.
+    /// How the agents of a run worked, and for each selected row the steps or
+    /// iterations that it sums; with lost tests, what the iteration was to do. The
+    /// first time, this starts to read the recordings of the run; see
+    /// [`Trajectories::read`] for how many it has.
     ///
     /// # Errors
     /// [`Error::NotFound`] for a run the actor may not see.
-    pub async fn trajectories(&self, run_id: &str) -> Result<Trajectories> {
-        let RunRecords {
-            run, evolutions, ..
-        } = self.run_records(run_id).await?;
-        let sums = move || {
-            let steps = evolutions.iter().flat_map(|evolution| {
-                let recordings = evolution.steps.iter().filter_map(|s| s.recording.as_ref());
-                recordings.map(|key| evolution.digest.steps.get(key))
-            });
-            let digests: Vec<_> = steps.collect();
-            let read = digests.iter().flatten();
-            Ok(Trajectories {
-                recorded: as_u32(digests.len()),
-                read: as_u32(read.clone().count()),
-                unreadable: as_u32(read.filter(|digest| digest.is_none()).count()),
-                tables: tables(&evolutions),
-                run_id: run.run_id,
-                model: run.config.model,
-                split: run.config.split,
-            })
-        };
-        Ok(blocking(sums).await?)
-    }
-
-    /// The steps or iterations that a row of [`Engine::trajectories`] sums; with
-    /// lost tests, what the iteration was to do.
-    ///
-    /// # Errors
-    /// As [`Engine::trajectories`].
-    pub async fn trajectory_places(
+    pub async fn trajectories(
         &self,
         run_id: &str,
-        selection: Selection,
-    ) -> Result<Vec<Place>> {
+        selections: Vec<Selection>,
+    ) -> Result<(Trajectories, Vec<Vec<Place>>)> {
         let RunRecords {
-            evolutions, steps, ..
+            run,
+            evolutions,
+            steps,
         } = self.run_records(run_id).await?;
-        let is_loss = selection.subject == Subject::Loss;
-        let found = move || Ok(places(&evolutions, &selection));
-        let mut found = blocking(found).await?;
-        if is_loss {
-            for place in found.iter_mut().take(WITH_REQUIREMENTS) {
-                self.add_requirements(place, &steps).await;
+        let sums = move || {
+            let lists = selections.iter().map(|one| places(&evolutions, one));
+            let lists: Vec<Vec<Place>> = lists.collect();
+            let subjects = selections.into_iter().map(|one| one.subject);
+            Ok((
+                sums(run, &evolutions),
+                subjects.zip(lists).collect::<Vec<_>>(),
+            ))
+        };
+        let (sums, lists) = blocking(sums).await?;
+        let mut places = Vec::new();
+        for (subject, mut list) in lists {
+            if subject == Subject::Loss {
+                for place in list.iter_mut().take(WITH_REQUIREMENTS) {
+                    self.add_requirements(place, &steps).await;
+                }
             }
+            places.push(list);
         }
-        Ok(found)
+        Ok((sums, places))
     }
 
     /// A missing or damaged document does not fail the page.
@@ -226,6 +212,24 @@ impl Engine {
             run,
             steps,
         })
+    }
+}
+
+fn sums(run: RunSummary, evolutions: &[EvolutionRecord]) -> Trajectories {
+    let digests = evolutions.iter().flat_map(|evolution| {
+        let recordings = evolution.steps.iter().filter_map(|s| s.recording.as_ref());
+        recordings.map(|key| evolution.digest.steps.get(key))
+    });
+    let digests: Vec<_> = digests.collect();
+    let read = digests.iter().flatten();
+    Trajectories {
+        recorded: as_u32(digests.len()),
+        read: as_u32(read.clone().count()),
+        unreadable: as_u32(read.filter(|digest| digest.is_none()).count()),
+        tables: tables(evolutions),
+        run_id: run.run_id,
+        model: run.config.model,
+        split: run.config.split,
     }
 }
 
