@@ -28,7 +28,7 @@ pub fn SubmitPage() -> impl IntoView {
             missing=true
         />
         <InPlace/>
-        {loaded(resource, move |desk| view! { <RunSheet desk answer/> })}
+        {loaded(resource, move |desk| view! { <RunForm desk answer/> })}
     }
 }
 
@@ -65,7 +65,7 @@ pub async fn new_run(from: Option<String>) -> Result<Desk, AppError> {
 }
 
 #[component]
-fn RunSheet(desk: Desk, answer: StoredValue<FormAnswer>) -> impl IntoView {
+fn RunForm(desk: Desk, answer: StoredValue<FormAnswer>) -> impl IntoView {
     let sent = Form::new("run", answer);
     let form = sent.checked(desk.form);
     let splits = desk.splits.into_iter().map(|split| {
@@ -81,7 +81,7 @@ fn RunSheet(desk: Desk, answer: StoredValue<FormAnswer>) -> impl IntoView {
     view! {
         <FromText sent/>
         <CheckedForm>
-        <form class="sheet" method="post" action="/runs/new" autocomplete="off" data-in-place="">
+        <form class="run-form" method="post" action="/runs/new" autocomplete="off" data-in-place="">
             <Summary form/>
             <datalist id="key-names">{names.collect_view()}</datalist>
             <fieldset>
@@ -138,7 +138,7 @@ fn RunSheet(desk: Desk, answer: StoredValue<FormAnswer>) -> impl IntoView {
                 </p>
             </fieldset>
             {estimate.map(|estimate| view! { <Preview estimate/> })}
-            <p class="sheet-buttons">
+            <p class="run-form-buttons">
                 <button class="button button-main" type="submit" name="deed" value="submit">"Queue the run"</button>
                 <button class="button" type="submit" name="deed" value="preview">"Preview"</button>
             </p>
@@ -211,7 +211,7 @@ fn Advanced(form: Form, harnesses: Vec<(String, String)>, forgets: bool) -> impl
         .iter()
         .any(|bad| PARTS.iter().any(|part| bad.field.starts_with(part)));
     view! {
-        <details class="sheet-advanced" open=own || wrong>
+        <details class="run-form-advanced" open=own || wrong>
             <summary>"Advanced: versions, parameters, prices, a second programmer, limits of a step"</summary>
             <fieldset>
                 <legend>"Requests"</legend>

@@ -76,17 +76,17 @@ fn number(data: &Bars, value: f64) -> String {
 mod tests {
     use swe_ci_views::figures::Figure as Which;
 
-    use crate::fixture::{data, sheet, sheet_of};
+    use crate::fixture::{data, leaderboard, leaderboard_of};
     use crate::{Layout, Theme, figure};
 
     #[test]
     fn rows_go_down_and_values_go_right() {
-        let sheet = sheet_of(&[
+        let leaderboard = leaderboard_of(&[
             ("none", vec![&[0.5], &[0.5]]),
             ("half", vec![&[1.0], &[0.5]]),
             ("all", vec![&[1.0], &[1.0]]),
         ]);
-        let solved = data(&sheet, Which::Solved, 1.0);
+        let solved = data(&leaderboard, Which::Solved, 1.0);
         let marks = figure(
             Which::Solved,
             &solved,
@@ -113,8 +113,8 @@ mod tests {
 
     #[test]
     fn without_an_interval_there_is_none() {
-        let sheet = sheet(&[("only", &[0.5])]);
-        let turns = data(&sheet, Which::Turns, 1.0);
+        let leaderboard = leaderboard(&[("only", &[0.5])]);
+        let turns = data(&leaderboard, Which::Turns, 1.0);
         let marks = figure(Which::Turns, &turns, &[1], Layout::Narrow, Theme::Page).marks;
         assert_eq!(marks[0].label, "only: 1.0");
     }

@@ -124,17 +124,17 @@ mod tests {
     use swe_ci_views::testing::beside;
 
     use super::*;
-    use crate::fixture::{data, sheet_of, styled};
+    use crate::fixture::{data, leaderboard_of, styled};
     use crate::{Layout, Theme, figure};
 
     #[test]
     fn above_the_diagonal_a_run_changed_more() {
-        let mut sheet = sheet_of(&[("m", vec![&[1.0], &[1.0], &[1.0], &[0.5]])]);
-        styled(&mut sheet, |_, task| {
+        let mut leaderboard = leaderboard_of(&[("m", vec![&[1.0], &[1.0], &[1.0], &[0.5]])]);
+        styled(&mut leaderboard, |_, task| {
             let lines = [[1_000, 10], [20, 20], [0, 30], [9, 9]][task];
             beside([70.0; 2], [8.0; 2], lines)
         });
-        let changed = data(&sheet, Which::ChangedLines, 1.0);
+        let changed = data(&leaderboard, Which::ChangedLines, 1.0);
         for layout in [Layout::Wide, Layout::Narrow] {
             let drawn = figure(Which::ChangedLines, &changed, &[1], layout, Theme::Page);
             let labels: Vec<&str> = drawn.marks.iter().map(|m| m.label.as_str()).collect();
@@ -155,12 +155,12 @@ mod tests {
     #[test]
     fn many_points_are_drawn_and_some_say_what_they_are() {
         let solved: Vec<&[f64]> = vec![&[1.0]; MOST_MARKED + 50];
-        let mut sheet = sheet_of(&[("m", solved)]);
-        styled(&mut sheet, |_, task| {
+        let mut leaderboard = leaderboard_of(&[("m", solved)]);
+        styled(&mut leaderboard, |_, task| {
             let lines = [100 + u32::try_from(task).unwrap(), 100];
             beside([70.0; 2], [8.0; 2], lines)
         });
-        let changed = data(&sheet, Which::ChangedLines, 1.0);
+        let changed = data(&leaderboard, Which::ChangedLines, 1.0);
         let drawn = figure(
             Which::ChangedLines,
             &changed,

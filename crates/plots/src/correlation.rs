@@ -87,8 +87,8 @@ mod tests {
 
     #[test]
     fn what_is_undefined_is_a_dash_and_never_nought() {
-        let sheet = fixture::sheet(&[("m", &[0.5])]);
-        let data = fixture::data(&sheet, Which::RegressionCorrelation, 1.0);
+        let leaderboard = fixture::leaderboard(&[("m", &[0.5])]);
+        let data = fixture::data(&leaderboard, Which::RegressionCorrelation, 1.0);
         let Data::Correlations(mut known) = data else {
             panic!("correlations are correlations")
         };

@@ -50,9 +50,9 @@ impl Curves {
         self
     }
 
-    pub fn of(sheet: &LeaderboardData, convention: Convention) -> Self {
-        let series = series(&sheet.entries);
-        let curves = sheet
+    pub fn of(leaderboard: &LeaderboardData, convention: Convention) -> Self {
+        let series = series(&leaderboard.entries);
+        let curves = leaderboard
             .entries
             .iter()
             .zip(series)
@@ -298,10 +298,10 @@ fn summary(curves: &Curves, gamma: Gamma) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture::{assert_well_formed, sheet};
+    use crate::fixture::{assert_well_formed, leaderboard};
 
     fn figure(models: &[(&str, &[f64])], gamma: f64, theme: Theme) -> Figure {
-        let curves = Curves::of(&sheet(models), Convention::Paper);
+        let curves = Curves::of(&leaderboard(models), Convention::Paper);
         evoscore_gamma(&curves, Gamma::new(gamma).unwrap(), Size::WIDE, theme)
     }
 
@@ -332,7 +332,7 @@ mod tests {
     #[test]
     fn the_plane_tells_where_marks_go() {
         let curves = Curves::of(
-            &sheet(&[("a", &[1.0, 0.0]), ("b", &[0.2, 0.9])]),
+            &leaderboard(&[("a", &[1.0, 0.0]), ("b", &[0.2, 0.9])]),
             Convention::Paper,
         );
         for (gamma, size) in [(0.5, Size::WIDE), (1.37, Size::NARROW), (9.0, Size::WIDE)] {
@@ -394,10 +394,10 @@ mod tests {
 
     #[test]
     fn colours_are_handed_out_in_order_and_dashed_when_they_run_out() {
-        let mut sheet = sheet(&[("a", &[0.1]), ("h", &[0.1]), ("b", &[0.1])]);
-        sheet.entries[1].kind = Kind::Human;
-        assert_eq!(series(&sheet.entries), [1, 0, 2]);
-        let many = vec![sheet.entries[0].clone(); 9];
+        let mut leaderboard = leaderboard(&[("a", &[0.1]), ("h", &[0.1]), ("b", &[0.1])]);
+        leaderboard.entries[1].kind = Kind::Human;
+        assert_eq!(series(&leaderboard.entries), [1, 0, 2]);
+        let many = vec![leaderboard.entries[0].clone(); 9];
         assert_eq!(series(&many), [1, 2, 3, 4, 5, 6, 7, 9, 10]);
     }
 }

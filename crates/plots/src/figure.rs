@@ -62,19 +62,19 @@ mod tests {
     use swe_ci_views::leaderboard::{LeaderboardData, Published};
 
     use super::*;
-    use crate::fixture::{assert_well_formed, data, sheet, sheet_of, style, styled};
+    use crate::fixture::{assert_well_formed, data, leaderboard, leaderboard_of, style, styled};
     use crate::series;
 
     fn draw(
-        sheet: &LeaderboardData,
+        leaderboard: &LeaderboardData,
         which: figures::Figure,
         layout: Layout,
         theme: Theme,
     ) -> Figure {
         figure(
             which,
-            &data(sheet, which, 1.0),
-            &series(&sheet.entries),
+            &data(leaderboard, which, 1.0),
+            &series(&leaderboard.entries),
             layout,
             theme,
         )
@@ -84,12 +84,12 @@ mod tests {
     fn board() -> LeaderboardData {
         let falls: [&[f64]; 3] = [&[0.5, 0.2, 0.1, 0.4], &[0.3, 0.2, 0.4], &[0.5, 0.1]];
         let rises: [&[f64]; 3] = [&[0.2, 0.4, 0.7, 1.0], &[0.1, 0.5], &[0.3]];
-        let mut sheet = sheet_of(&[
+        let mut leaderboard = leaderboard_of(&[
             ("<script>\"&", falls.to_vec()),
             ("rises", rises.to_vec()),
             ("calm", rises.to_vec()),
         ]);
-        for (number, entry) in (1u64..).zip(&mut sheet.entries) {
+        for (number, entry) in (1u64..).zip(&mut leaderboard.entries) {
             entry.release_date = Some(format!("2026-0{number}-15"));
             entry.usage = Some(Usage {
                 input_tokens: 1_000 * 30u64.pow(number as u32),
@@ -97,17 +97,17 @@ mod tests {
                 ..Usage::default()
             });
         }
-        styled(&mut sheet, style);
-        sheet
+        styled(&mut leaderboard, style);
+        leaderboard
     }
 
     #[test]
     fn every_figure_in_every_place() {
-        let sheet = board();
+        let leaderboard = board();
         for which in figures::Figure::ALL {
             for layout in [Layout::Wide, Layout::Narrow, Layout::Print] {
                 for theme in [Theme::Page, Theme::Paper] {
-                    let figure = draw(&sheet, which, layout, theme);
+                    let figure = draw(&leaderboard, which, layout, theme);
                     assert_well_formed(&figure.svg);
                     assert!(!figure.svg.contains("<script"), "{which:?}");
                     assert!(!figure.svg.contains("style="), "{which:?}");
@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     fn what_has_nothing_to_show_says_so() {
-        let mut empty = sheet(&[]);
+        let mut empty = leaderboard(&[]);
         empty.published = Published::default();
         for which in figures::Figure::ALL {
             let figure = draw(&empty, which, Layout::Narrow, Theme::Paper);
@@ -139,10 +139,10 @@ mod tests {
     /// A run has the same colour in all figures, whatever its position.
     #[test]
     fn colours_go_by_the_place_in_the_sheet() {
-        let sheet = sheet(&[("bad", &[0.1]), ("good", &[0.9])]);
-        let series = series(&sheet.entries);
+        let leaderboard = leaderboard(&[("bad", &[0.1]), ("good", &[0.9])]);
+        let series = series(&leaderboard.entries);
         let brush = Brush::new(Layout::Wide, Theme::Page, &series);
-        let Data::Bars(bars) = data(&sheet, figures::Figure::Solved, 1.0) else {
+        let Data::Bars(bars) = data(&leaderboard, figures::Figure::Solved, 1.0) else {
             panic!("solved is a chart of bars")
         };
         let series_of_runs: Vec<(&str, usize)> = bars
@@ -163,9 +163,9 @@ mod tests {
             .iter()
             .map(|name| (name.as_str(), &[0.5, 0.4, 0.6][..]))
             .collect();
-        let sheet = sheet(&models);
+        let leaderboard = leaderboard(&models);
         for which in figures::Figure::ALL {
-            assert_well_formed(&draw(&sheet, which, Layout::Wide, Theme::Page).svg);
+            assert_well_formed(&draw(&leaderboard, which, Layout::Wide, Theme::Page).svg);
         }
     }
 }

@@ -1,9 +1,11 @@
 //! Small leaderboards and evolutions, public for the tests of the pages too.
 
+use std::sync::Arc;
+
 use swe_ci_core::metrics::{Convention, Gamma, Verdict};
 use swe_ci_core::run::Progress;
 use swe_ci_core::task::{SuiteCounts, TaskId};
-use swe_ci_views::leaderboard::{LeaderboardData, Published, PublishedRow, UncertaintyModel};
+use swe_ci_views::leaderboard::{LeaderboardData, Published, PublishedRow, Ranking};
 use swe_ci_views::style::{Beside, StylePoint};
 use swe_ci_views::view::{EvolutionView, IterationView};
 use swe_ci_views::{figures, testing};
@@ -13,24 +15,24 @@ pub fn task_id(name: &str) -> TaskId {
 }
 
 /// One task of one repository, one sample per model with these changes.
-pub fn sheet(models: &[(&str, &[f64])]) -> LeaderboardData {
+pub fn leaderboard(models: &[(&str, &[f64])]) -> LeaderboardData {
     let models: Vec<(&str, Vec<&[f64]>)> = models.iter().map(|(m, c)| (*m, vec![*c])).collect();
-    sheet_of(&models)
+    leaderboard_of(&models)
 }
 
 /// Per model a task for each of these changes, each of a repository of its own.
-pub fn sheet_of(models: &[(&str, Vec<&[f64]>)]) -> LeaderboardData {
+pub fn leaderboard_of(models: &[(&str, Vec<&[f64]>)]) -> LeaderboardData {
     let runs = models.iter();
     let entries = runs.map(|(model, evolutions)| testing::spread_run(model, evolutions));
     LeaderboardData {
         published: published(),
-        ..testing::sheet(entries.collect())
+        ..testing::leaderboard(entries.collect())
     }
 }
 
 /// Gives every evolution a style, by the numbers of its run and task.
-pub fn styled(sheet: &mut LeaderboardData, style: impl Fn(usize, usize) -> Beside) {
-    for (run, entry) in sheet.entries.iter_mut().enumerate() {
+pub fn styled(leaderboard: &mut LeaderboardData, style: impl Fn(usize, usize) -> Beside) {
+    for (run, entry) in leaderboard.entries.iter_mut().enumerate() {
         *entry = testing::styled(entry.clone(), |task, _| Some(style(run, task)));
     }
 }
@@ -50,7 +52,7 @@ pub fn style(run: usize, task: usize) -> Beside {
     }
 }
 
-/// One published model, on another split than [`sheet`].
+/// One published model, on another split than [`leaderboard`].
 pub fn published() -> Published {
     Published {
         split: "default".into(),
@@ -67,11 +69,16 @@ pub fn published() -> Published {
     }
 }
 
-/// The data of a figure in the paper's convention.
-pub fn data(sheet: &LeaderboardData, which: figures::Figure, gamma: f64) -> figures::Data {
+/// The data of a figure of all runs in the paper's convention.
+pub fn data(leaderboard: &LeaderboardData, which: figures::Figure, gamma: f64) -> figures::Data {
+    which.data(&study(leaderboard, gamma))
+}
+
+/// All runs in the paper's convention.
+pub fn study(leaderboard: &LeaderboardData, gamma: f64) -> figures::Study {
     let gamma = Gamma::new(gamma).expect("a γ within its range");
-    let judge = UncertaintyModel::with(sheet, 100, 1);
-    which.data(&figures::Study::of(sheet, &judge, gamma, Convention::Paper))
+    let ranking = Ranking::new(Arc::new(leaderboard.clone()), gamma, Convention::Paper);
+    figures::Study::of(&ranking, usize::MAX)
 }
 
 pub fn scored(in_target: u32, lost: u32) -> Verdict {

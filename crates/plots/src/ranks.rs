@@ -112,16 +112,16 @@ fn words(line: &RankLine) -> String {
 mod tests {
     use swe_ci_views::figures::Figure as Which;
 
-    use crate::fixture::{data, sheet_of};
+    use crate::fixture::{data, leaderboard_of};
     use crate::{Layout, Theme, figure};
 
     #[test]
     fn the_best_is_on_top_at_the_gamma_looked_at() {
         let early: [&[f64]; 2] = [&[1.0, 0.0], &[1.0, 0.0]];
         let late: [&[f64]; 2] = [&[0.0, 1.0], &[0.0, 1.0]];
-        let sheet = sheet_of(&[("early", early.to_vec()), ("late", late.to_vec())]);
+        let leaderboard = leaderboard_of(&[("early", early.to_vec()), ("late", late.to_vec())]);
         let check = |gamma, best: &str| {
-            let ranks = data(&sheet, Which::RankByGamma, gamma);
+            let ranks = data(&leaderboard, Which::RankByGamma, gamma);
             let layout = Layout::Wide;
             let marks = figure(Which::RankByGamma, &ranks, &[1, 2], layout, Theme::Page).marks;
             assert_eq!(marks[0].label, format!("{best}: rank 1, 95 % 1"));

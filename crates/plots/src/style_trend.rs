@@ -248,13 +248,13 @@ mod tests {
     use swe_ci_views::testing::beside;
 
     use super::*;
-    use crate::fixture::{data, sheet_of, styled};
+    use crate::fixture::{data, leaderboard_of, styled};
     use crate::{Layout, Theme, figure};
 
     #[test]
     fn every_number_has_its_panel() {
-        let mut sheet = sheet_of(&[("m", vec![&[0.5, 1.0]])]);
-        styled(&mut sheet, |_, _| {
+        let mut leaderboard = leaderboard_of(&[("m", vec![&[0.5, 1.0]])]);
+        styled(&mut leaderboard, |_, _| {
             let point = |mi, complexity| StylePoint {
                 mi: Some(mi),
                 pylint: None,
@@ -265,7 +265,7 @@ mod tests {
                 ..beside([70.0; 2], [8.0; 2], [1, 1])
             }
         });
-        let trend = data(&sheet, Which::StyleTrend, 1.0);
+        let trend = data(&leaderboard, Which::StyleTrend, 1.0);
         for layout in [Layout::Wide, Layout::Narrow] {
             let drawn = figure(Which::StyleTrend, &trend, &[1], layout, Theme::Page);
             let labels: Vec<&str> = drawn.marks.iter().map(|m| m.label.as_str()).collect();

@@ -217,21 +217,22 @@ mod tests {
     use swe_ci_views::figures::Figure as Which;
     use swe_ci_views::testing::beside;
 
-    use crate::fixture::{data, sheet_of, styled};
+    use crate::fixture::{data, leaderboard_of, styled};
     use crate::{Layout, Theme, figure};
 
     /// Two solved tasks: by MI one is won and one lost, by Pylint's score
     /// both are equal for `a`; `b` has no Pylint score.
     #[test]
     fn parts_go_from_better_to_worse() {
-        let mut sheet = sheet_of(&[("a", vec![&[1.0], &[1.0]]), ("b", vec![&[1.0], &[1.0]])]);
-        styled(&mut sheet, |run, task| {
+        let mut leaderboard =
+            leaderboard_of(&[("a", vec![&[1.0], &[1.0]]), ("b", vec![&[1.0], &[1.0]])]);
+        styled(&mut leaderboard, |run, task| {
             let own = if task == run { 71.0 } else { 69.0 };
             let mut style = beside([own, 70.0], [8.0, 8.0], [1, 1]);
             style.own.pylint = (run == 0).then_some(8.0);
             style
         });
-        let wins = data(&sheet, Which::StyleWins, 1.0);
+        let wins = data(&leaderboard, Which::StyleWins, 1.0);
         for layout in [Layout::Wide, Layout::Narrow] {
             let drawn = figure(Which::StyleWins, &wins, &[1, 2], layout, Theme::Page);
             let labels: Vec<&str> = drawn.marks.iter().map(|m| m.label.as_str()).collect();

@@ -14,7 +14,7 @@ use swe_ci_views::style::Beside;
 use swe_ci_views::testing;
 
 fn main() {
-    let data = testing::sheet((0..20).map(entry).collect());
+    let data = testing::leaderboard((0..20).map(entry).collect());
     time("ranking", 301, |gamma| {
         black_box(data.rank(gamma, Convention::Paper));
     });

@@ -101,6 +101,6 @@ pub fn spread_run(model: &str, evolutions: &[&[f64]]) -> Entry {
 }
 
 /// The leaderboard data of a split named `s`.
-pub fn sheet(entries: Vec<Entry>) -> LeaderboardData {
+pub fn leaderboard(entries: Vec<Entry>) -> LeaderboardData {
     LeaderboardData::new("s".to_owned(), entries, Published::default())
 }

@@ -11,7 +11,7 @@ use swe_ci_core::run::Kind;
 use swe_ci_engine::Engine;
 use swe_ci_views::leaderboard::export::{Basis, csv};
 use swe_ci_views::leaderboard::{
-    Columns, LeaderboardData, Matrix, Published, Row, Sort, TaskOrder, UnrankedRun, View,
+    self, Columns, LeaderboardData, Matrix, Published, Row, Sort, TaskOrder, UnrankedRun, View,
 };
 use swe_ci_views::verification::Mark;
 use swe_ci_views::view::Page;
@@ -53,7 +53,16 @@ impl Ranking {
     /// The split's data; empty while there is no split.
     pub(crate) async fn data(&self, engine: &Engine) -> Result<Arc<LeaderboardData>> {
         match self.split(engine).await? {
-            Some(split) => Ok(engine.sheet(&split).await?),
+            Some(split) => Ok(engine.leaderboard_data(&split).await?),
+            None => Ok(Arc::default()),
+        }
+    }
+
+    /// The split's ranking; empty while there is no split.
+    pub(crate) async fn ranked(&self, engine: &Engine) -> Result<Arc<leaderboard::Ranking>> {
+        let (gamma, convention) = (self.gamma, self.convention);
+        match self.split(engine).await? {
+            Some(split) => Ok(engine.ranking(&split, gamma, convention, false).await?),
             None => Ok(Arc::default()),
         }
     }
@@ -70,15 +79,11 @@ impl Ranking {
 
     /// The unranked runs of the view.
     async fn unranked_rows(&self, engine: &Engine, view: &View) -> Result<Vec<Row>> {
-        let data = self.data(engine).await?;
-        let rows = match view.unseen {
-            true => data
-                .unseen()
-                .sheet
-                .unranked_rows(self.gamma, self.convention),
-            false => data.unranked_rows(self.gamma, self.convention),
+        let data = match self.split(engine).await? {
+            Some(split) if view.unseen => engine.unseen(&split).await?.data.clone(),
+            _ => self.data(engine).await?,
         };
-        Ok(view.apply(&rows))
+        Ok(view.apply(&data.unranked_rows(self.gamma, self.convention)))
     }
 
     /// The requested split, else the first one.

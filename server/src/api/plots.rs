@@ -4,8 +4,7 @@ use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use swe_ci_plots::{self as plots, Layout, Theme};
-use swe_ci_views::figures::{Data, Figure, Study};
-use swe_ci_views::leaderboard::UncertaintyModel;
+use swe_ci_views::figures::{Figure, MOST_RUNS, Study};
 use utoipa::IntoParams;
 
 use super::Result;
@@ -59,8 +58,8 @@ parameters! {
     }
 }
 
-/// A figure of the paper, or one of ours, as a picture or as its numbers (RFC
-/// 4180, a header, one line for each run; for `changed-lines` one for each task
+/// A figure of the paper, or one of ours, as a picture of the best 50 runs or as
+/// the numbers of all (RFC 4180, a header, one line for each run; for `changed-lines` one for each task
 /// it solved, for `style-trend` one for each iteration). Runs imported by
 /// counts alone appear only in the reference convention.
 #[utoipa::path(
@@ -86,27 +85,32 @@ pub(crate) async fn figure(
         let detail = "only a PNG has a `scale`".to_owned();
         return Err(Problem::about_parameter("scale", detail));
     }
-    let leaderboard = ranking.data(&engine).await?;
-    let make = move || {
-        let uncertainty = UncertaintyModel::new(&leaderboard);
-        let (gamma, convention) = (ranking.gamma, ranking.convention);
-        let study = Study::of(&leaderboard, &uncertainty, gamma, convention);
-        (which.data(&study), plots::series(&leaderboard.entries))
+    // A picture shows as many runs as the page; the numbers are of all.
+    let most = if form == Form::Csv {
+        usize::MAX
+    } else {
+        MOST_RUNS
     };
-    let draw = move |(data, series): (Data, Vec<usize>)| {
-        plots::figure(which, &data, &series, Layout::Print, Theme::Paper)
-    };
+    let study = engine.study(&ranking.ranked(&engine).await?, most).await?;
     match form {
-        Form::Svg => text("image/svg+xml", move || draw(make()).svg).await,
-        Form::Png => pictures::png(scale.unwrap_or(Scale::DOUBLE), move || draw(make())).await,
+        Form::Svg => text("image/svg+xml", move || drawn(which, &study).svg).await,
+        Form::Png => {
+            let scale = scale.unwrap_or(Scale::DOUBLE);
+            pictures::png(scale, move || drawn(which, &study)).await
+        }
         Form::Csv => {
             let csv = "text/csv; charset=utf-8; header=present";
-            text(csv, move || make().0.table().csv()).await
+            text(csv, move || which.data(&study).table().csv()).await
         }
     }
 }
 
-/// Two thousand resamples would block a thread that serves other requests.
+fn drawn(which: Figure, study: &Study) -> plots::Figure {
+    let (data, series) = (which.data(study), plots::series(&study.data.entries));
+    plots::figure(which, &data, &series, Layout::Print, Theme::Paper)
+}
+
+/// Drawing would block a thread that serves other requests.
 async fn text(
     content_type: &'static str,
     make: impl FnOnce() -> String + Send + 'static,

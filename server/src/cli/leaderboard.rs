@@ -42,7 +42,7 @@ pub(super) async fn execute(engine: &Engine, options: &Options) -> Result<(), Fa
         None => engine.splits().await?.into_iter().next().map(|s| s.name),
     };
     let data = match &split {
-        Some(split) => engine.sheet(split).await?,
+        Some(split) => engine.leaderboard_data(split).await?,
         None => Default::default(),
     };
     let rows = data.rank(options.gamma, convention);

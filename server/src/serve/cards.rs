@@ -9,13 +9,10 @@ use axum::middleware::from_fn;
 use axum::response::Response;
 use axum::routing::get;
 use swe_ci_app::pages::cards::{self, PLAIN};
-use swe_ci_core::metrics::{Convention, Gamma};
 use swe_ci_core::task::TaskId;
 use swe_ci_engine::{Engine, Error};
 use swe_ci_plots::card::Card;
 use swe_ci_views::figures::{Figure, MOST_RUNS, Study};
-use swe_ci_views::leaderboard::{LeaderboardData, Row, Standing};
-use swe_ci_views::view::RunSummary;
 
 use crate::api::{ComparisonParameters, Query, Ranking, SampleParameter, refuse_parameters};
 use crate::app::App;
@@ -60,8 +57,8 @@ async fn plain(Path(file): Path<String>) -> Answer {
 }
 
 async fn leaderboard(engine: ActorEngine, Query(ranking): Query<Ranking>) -> Answer {
-    let ranked = Ranked::load(&engine, &ranking).await?;
-    drawn(move || cards::leaderboard(&ranked.study())).await
+    let study = study(&engine, &ranking).await?;
+    drawn(move || cards::leaderboard(&study)).await
 }
 
 async fn figure(
@@ -70,14 +67,14 @@ async fn figure(
     Query(ranking): Query<Ranking>,
 ) -> Answer {
     let which: Figure = stem(&file)?.parse()?;
-    let ranked = Ranked::load(&engine, &ranking).await?;
-    drawn(move || cards::figure(which, &ranked.study())).await
+    let study = study(&engine, &ranking).await?;
+    drawn(move || cards::figure(which, &study)).await
 }
 
 async fn compare(engine: ActorEngine, Query(comparing): Query<ComparisonParameters>) -> Answer {
     let versus = comparing.versus(&engine).await?;
-    let sheet = engine.sheet(&versus.split).await?;
-    drawn(move || cards::comparison(&versus, &sheet)).await
+    let leaderboard = engine.leaderboard_data(&versus.split).await?;
+    drawn(move || cards::comparison(&versus, leaderboard)).await
 }
 
 async fn model(engine: ActorEngine, Path(file): Path<String>) -> Answer {
@@ -86,33 +83,15 @@ async fn model(engine: ActorEngine, Path(file): Path<String>) -> Answer {
         return Err(Problem::internal());
     };
     let (run, standing) = (run.clone(), standing.cloned());
-    let sheet = engine.sheet(&run.config.split).await?;
-    drawn(move || cards::model(&model, &run, standing.as_ref(), &sheet)).await
+    let leaderboard = engine.leaderboard_data(&run.config.split).await?;
+    drawn(move || cards::model(&model, &run, standing.as_ref(), leaderboard)).await
 }
 
 async fn run(engine: ActorEngine, Path(file): Path<String>) -> Answer {
     let run = engine.run(stem(&file)?).await?.summary;
-    let standing = standing(&engine, &run).await?;
-    let sheet = engine.sheet(&run.config.split).await?;
-    drawn(move || cards::run(&run, standing.as_ref(), &sheet)).await
-}
-
-/// The run's rank at γ = 1; in the paper's convention if it has a score there.
-async fn standing(engine: &Engine, run: &RunSummary) -> Result<Option<Standing>, Problem> {
-    for convention in Convention::ALL {
-        let ranking = engine.ranking(&run.config.split, Gamma::ONE, convention, false);
-        let ranking = ranking.await?;
-        let of = u32::try_from(ranking.rows().len()).unwrap_or(u32::MAX);
-        if let Some(row) = ranking.row_of(&run.run_id) {
-            let standing = Standing {
-                convention,
-                of,
-                row,
-            };
-            return Ok(Some(standing));
-        }
-    }
-    Ok(None)
+    let standing = engine.standing(&run).await?;
+    let leaderboard = engine.leaderboard_data(&run.config.split).await?;
+    drawn(move || cards::run(&run, standing.as_ref(), leaderboard)).await
 }
 
 async fn evolution(
@@ -149,48 +128,21 @@ fn task_id(text: &str) -> Result<TaskId, Problem> {
     TaskId::new(text).map_err(|e| Problem::about_parameter("file", e.to_string()))
 }
 
-/// A split's leaderboard data and its ranking, both cached by the engine.
-struct Ranked {
-    sheet: Arc<LeaderboardData>,
-    rows: Vec<Row>,
-    gamma: Gamma,
-    convention: Convention,
-}
-
-impl Ranked {
-    /// Uses the requested split; else, like the pages, the split with the most
-    /// tasks, the first of several.
-    async fn load(engine: &Engine, ranking: &Ranking) -> Result<Self, Problem> {
-        let (gamma, convention) = (ranking.gamma, ranking.convention);
-        let split = match &ranking.split {
-            Some(split) => Some(split.clone()),
-            None => {
-                let splits = engine.splits().await?.into_iter().rev();
-                let most = splits.max_by_key(|split| split.tasks);
-                most.map(|split| split.name)
-            }
-        };
-        let (sheet, rows) = match &split {
-            Some(split) => {
-                let ranking = engine.ranking(split, gamma, convention, false).await?;
-                (ranking.data().clone(), ranking.best(MOST_RUNS))
-            }
-            None => (Arc::default(), Vec::new()),
-        };
-        Ok(Self {
-            sheet,
-            rows,
-            gamma,
-            convention,
-        })
-    }
-
-    fn study(&self) -> Study<'_> {
-        Study {
-            sheet: &self.sheet,
-            gamma: self.gamma,
-            convention: self.convention,
-            rows: self.rows.clone(),
+/// The best runs of the requested split; else, like the pages, of the split with
+/// the most tasks, the first of several.
+async fn study(engine: &Engine, ranking: &Ranking) -> Result<Study, Problem> {
+    let (gamma, convention) = (ranking.gamma, ranking.convention);
+    let split = match &ranking.split {
+        Some(split) => Some(split.clone()),
+        None => {
+            let splits = engine.splits().await?.into_iter().rev();
+            let most = splits.max_by_key(|split| split.tasks);
+            most.map(|split| split.name)
         }
-    }
+    };
+    let ranking = match &split {
+        Some(split) => engine.ranking(split, gamma, convention, false).await?,
+        None => Arc::default(),
+    };
+    Ok(engine.study(&ranking, MOST_RUNS).await?)
 }

@@ -229,3 +229,36 @@ async fn one_figure_may_be_framed_and_nothing_else() {
         assert_eq!(answer.header("x-frame-options"), "DENY", "{path}");
     }
 }
+
+/// Pages and pictures draw the best 50 runs; the numbers are of all of them.
+#[tokio::test]
+async fn a_picture_is_of_the_best_runs_and_the_numbers_of_all() {
+    let app = TestApp::changed(SIXTY_MORE).await;
+    let svg = app.get("/api/v1/plots/solved.svg?split=demo").await.text();
+    assert!(svg.contains("Solved rate: 50 runs."), "{svg}");
+    let csv = app.get("/api/v1/plots/solved.csv?split=demo").await.text();
+    assert_eq!(csv.lines().count(), 1 + 62);
+    let embedded = app.get("/embed/solved?split=demo").await.text();
+    assert!(embedded.contains("Solved rate: 50 runs."), "{embedded}");
+    let page = app.get("/figures?split=demo").await.text();
+    assert!(page.contains("the best 50 of 62 runs"), "{page}");
+}
+
+/// Sixty runs that solved `alpha-1` in one iteration.
+const SIXTY_MORE: &str = r#"
+WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 59)
+INSERT INTO runs (id, split, kind, config, provenance, progress, created_at, started_at, finished_at)
+SELECT printf('00000000-0000-7000-9000-%012d', i), 'demo', 'measured',
+       printf('{"model":"model-%02d","provider":"acme","kind":"measured","harness":{"name":"replay","max_chunks":4},"split":"demo","samples":1,"plan":{"max_iterations":4,"max_attempts":10}}', i),
+       '{"platform_version":"0.1.0","metric_version":1,"dataset_digest":"sha256:dd","harness_version":"1"}',
+       'finished', 1763600300000, 1763600300000, 1763600400000 FROM n;
+INSERT INTO evolutions (id, run_id, task_id, sample, progress, ending, lease_until, expected_seconds, queued_at,
+                        started_at, finished_at, at_iteration, at_role, at_attempt, suite)
+SELECT 'e-' || id, id, 'alpha-1', 1, 'finished', 'solved', 0, 1.0, 1763600300000, 1763600300000, 1763600400000, 2,
+       'architect', 1, 'suite-alpha'
+FROM runs WHERE id LIKE '%-9000-%';
+INSERT INTO iterations (evolution_id, iteration, verdict, in_target, passed, lost, gained, outcomes, findings, code,
+                        test_seconds, finished_at)
+SELECT id, 1, 'scored', 4, 4, 0, 2, 'pppp', '[]', 'code/1', 1.0, 1763600400000
+FROM evolutions WHERE id LIKE 'e-%-9000-%';
+"#;

@@ -1,5 +1,7 @@
 //! Cards about scores.
 
+use std::sync::Arc;
+
 use swe_ci_core::metrics::{Convention, Gamma};
 use swe_ci_plots::card::{Bar, Card, Shown};
 use swe_ci_plots::{self as plots, Figure, Layout, Theme};
@@ -15,11 +17,11 @@ use crate::{format, labels};
 const MOST_ROWS: usize = 8;
 
 /// The top of a leaderboard.
-pub fn leaderboard(study: &Study<'_>) -> Card {
-    let series = plots::series(&study.sheet.entries);
+pub fn leaderboard(study: &Study) -> Card {
+    let series = plots::series(&study.data.entries);
     let bars = study.rows.iter().map(|row| {
         let of_row = |entry: &Entry| entry.run_id == row.run_id;
-        let index = study.sheet.entries.iter().position(of_row);
+        let index = study.data.entries.iter().position(of_row);
         Bar::of(row, index.map_or(0, |index| series[index]))
     });
     let bars: Vec<Bar> = bars.collect();
@@ -39,8 +41,8 @@ pub fn leaderboard(study: &Study<'_>) -> Card {
     }
 }
 
-fn kind_of(what: &str, study: &Study<'_>) -> String {
-    kind(what, &study.sheet.split, study.gamma, study.convention)
+fn kind_of(what: &str, study: &Study) -> String {
+    kind(what, &study.data.split, study.gamma, study.convention)
 }
 
 /// "Leaderboard · demo · γ 1.50 · reference".
@@ -59,7 +61,7 @@ fn kind(what: &str, split: &str, gamma: Gamma, convention: Convention) -> String
 }
 
 /// A figure, with its explanation.
-pub fn figure(which: Which, study: &Study<'_>) -> Card {
+pub fn figure(which: Which, study: &Study) -> Card {
     let origin = match which.number() {
         Some(number) => format!("Figure {number} of the paper"),
         None => "SWE-CI".to_owned(),
@@ -78,7 +80,7 @@ pub fn figure(which: Which, study: &Study<'_>) -> Card {
     }
 }
 
-fn drawn(which: Which, study: &Study<'_>) -> Figure {
+fn drawn(which: Which, study: &Study) -> Figure {
     let mut data = which.data(study);
     match &mut data {
         Data::Bars(bars) => bars.bars.truncate(MOST_ROWS),
@@ -86,12 +88,12 @@ fn drawn(which: Which, study: &Study<'_>) -> Figure {
         Data::StyleWins(wins) => wins.runs.truncate(MOST_ROWS),
         _ => {}
     }
-    let series = plots::series(&study.sheet.entries);
+    let series = plots::series(&study.data.entries);
     plots::figure(which, &data, &series, Layout::Narrow, Theme::Paper)
 }
 
 /// A run: its rank, and its score by iterations.
-pub fn run(summary: &RunSummary, standing: Option<&Standing>, sheet: &LeaderboardData) -> Card {
+pub fn run(summary: &RunSummary, standing: Option<&Standing>, data: Arc<LeaderboardData>) -> Card {
     let config = &summary.config;
     let what = match labels::kind(config.kind) {
         Some((word, _, _)) => word,
@@ -100,7 +102,7 @@ pub fn run(summary: &RunSummary, standing: Option<&Standing>, sheet: &Leaderboar
     Card {
         kind: format!("Run on {} · {what}", config.split),
         title: config.model.clone(),
-        ..standing_card(summary, standing, sheet)
+        ..standing_card(summary, standing, data)
     }
 }
 
@@ -109,7 +111,7 @@ pub fn model(
     model: &ModelDetail,
     run: &RunSummary,
     best: Option<&Standing>,
-    sheet: &LeaderboardData,
+    data: Arc<LeaderboardData>,
 ) -> Card {
     let runs = format::count(model.runs.len(), "run");
     let kind = match run.config.provider.as_str() {
@@ -119,7 +121,7 @@ pub fn model(
     Card {
         kind,
         title: model.model.clone(),
-        ..standing_card(run, best, sheet)
+        ..standing_card(run, best, data)
     }
 }
 
@@ -141,16 +143,16 @@ fn standing(run: &ModelRun) -> Option<&Standing> {
 fn standing_card(
     summary: &RunSummary,
     standing: Option<&Standing>,
-    sheet: &LeaderboardData,
+    data: Arc<LeaderboardData>,
 ) -> Card {
     let Some(standing) = standing else {
         return Card {
-            sentence: without_standing(summary, sheet),
+            sentence: without_standing(summary, &data),
             ..Card::default()
         };
     };
     let study = Study {
-        sheet,
+        data,
         gamma: Gamma::ONE,
         convention: standing.convention,
         rows: vec![standing.row.clone()],
@@ -169,8 +171,8 @@ fn standing_card(
     }
 }
 
-fn without_standing(summary: &RunSummary, sheet: &LeaderboardData) -> String {
-    let mut unranked = sheet.unranked_runs().into_iter();
+fn without_standing(summary: &RunSummary, data: &LeaderboardData) -> String {
+    let mut unranked = data.unranked_runs().into_iter();
     if unranked.any(|run| run.run_id == summary.run_id) {
         // The reason would be out of date before the picture is.
         return "It has scores and no rank.".to_owned();
@@ -199,10 +201,10 @@ fn rank_in_words(summary: &RunSummary, row: &Row, of: u32) -> String {
 }
 
 /// Runs side by side.
-pub fn comparison(versus: &Versus, sheet: &LeaderboardData) -> Card {
+pub fn comparison(versus: &Versus, data: Arc<LeaderboardData>) -> Card {
     let runs = &versus.runs;
     let study = Study {
-        sheet,
+        data,
         gamma: versus.gamma,
         convention: versus.convention,
         rows: runs.clone(),
@@ -235,7 +237,7 @@ pub fn comparison(versus: &Versus, sheet: &LeaderboardData) -> Card {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use swe_ci_plots::fixture::sheet;
+    use swe_ci_plots::fixture;
 
     #[test]
     fn what_is_not_usual_is_said() {
@@ -254,9 +256,8 @@ mod tests {
 
     #[test]
     fn a_leaderboard_has_its_rows_and_says_when_there_are_none() {
-        let sheet = sheet(&[("worse", &[0.1]), ("better", &[0.9])]);
-        let judge = swe_ci_views::leaderboard::UncertaintyModel::with(&sheet, 100, 1);
-        let study = Study::of(&sheet, &judge, Gamma::ONE, Convention::Paper);
+        let runs = fixture::leaderboard(&[("worse", &[0.1]), ("better", &[0.9])]);
+        let study = fixture::study(&runs, 1.0);
         let Shown::Bars(bars) = leaderboard(&study).shown else {
             panic!("a leaderboard has rows")
         };

@@ -38,10 +38,10 @@ pub async fn comparable_runs(
     let Some(split) = split.or_else(|| crate::pages::splits::largest(&splits)) else {
         return Ok(Comparable::default());
     };
-    let sheet = engine.sheet(&split).await?;
+    let leaderboard = engine.leaderboard_data(&split).await?;
     // In this convention every scored run has a row.
-    let mut rows = sheet.rank(Gamma::ONE, Convention::Reference);
-    rows.extend(sheet.unranked_rows(Gamma::ONE, Convention::Reference));
+    let mut rows = leaderboard.rank(Gamma::ONE, Convention::Reference);
+    rows.extend(leaderboard.unranked_rows(Gamma::ONE, Convention::Reference));
     Ok(Comparable {
         splits,
         split,

@@ -51,13 +51,13 @@ pub(super) fn Letter(letter: char, series: usize) -> impl IntoView {
 mod tests {
     use super::*;
     use swe_ci_core::metrics::{Convention, Gamma};
-    use swe_ci_plots::fixture::sheet;
+    use swe_ci_plots::fixture::leaderboard;
 
     #[test]
     fn runs_of_one_model_are_told_apart() {
-        let mut sheet = sheet(&[("m", &[0.5]), ("n", &[0.4]), ("m", &[0.3])]);
-        sheet.entries[2].run_id = "again".into();
-        let names = Name::all(&sheet.rank(Gamma::ONE, Convention::Paper));
+        let mut leaderboard = leaderboard(&[("m", &[0.5]), ("n", &[0.4]), ("m", &[0.3])]);
+        leaderboard.entries[2].run_id = "again".into();
+        let names = Name::all(&leaderboard.rank(Gamma::ONE, Convention::Paper));
         let words: Vec<String> = names.iter().map(Name::in_words).collect();
         assert_eq!(words, ["m (A)", "n", "m (C)"]);
         assert_eq!(names[1].labelled(), "B · n");

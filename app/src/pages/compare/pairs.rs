@@ -252,7 +252,7 @@ mod tests {
 
     fn names(models: &[&str]) -> Vec<Name> {
         let runs: Vec<(&str, &[f64])> = models.iter().map(|model| (*model, &[0.5][..])).collect();
-        Name::all(&swe_ci_plots::fixture::sheet(&runs).rank(
+        Name::all(&swe_ci_plots::fixture::leaderboard(&runs).rank(
             swe_ci_core::metrics::Gamma::ONE,
             swe_ci_core::metrics::Convention::Paper,
         ))

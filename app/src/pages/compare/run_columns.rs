@@ -206,11 +206,11 @@ mod tests {
     use super::*;
     use swe_ci_core::metrics::{Convention, Gamma};
     use swe_ci_core::usage::Usage;
-    use swe_ci_plots::fixture::sheet;
+    use swe_ci_plots::fixture::leaderboard;
 
     #[test]
     fn figures_of_a_run() {
-        let mut row = sheet(&[("m", &[0.5])]).rank(Gamma::ONE, Convention::Paper)[0].clone();
+        let mut row = leaderboard(&[("m", &[0.5])]).rank(Gamma::ONE, Convention::Paper)[0].clone();
         let check = |row: &Row, at: usize, text: &str, beside: &str| {
             assert_eq!((LINES[at].of)(row), (text.to_owned(), beside.to_owned()));
         };

@@ -1,8 +1,13 @@
+//! The figures of one split, and all that is said beside them.
+
+use std::sync::Arc;
+
 use swe_ci_core::metrics::{Convention, Gamma};
-use swe_ci_views::figures::{Basis, Data, Figure, MOST_RUNS};
+use swe_ci_views::figures::{Basis, Data, Figure};
 use swe_ci_views::view::SplitSummary;
 
 use crate::error::AppError;
+use crate::pages::splits::choose;
 use crate::query::{Query, Reading};
 
 #[derive(Debug, Clone)]
@@ -39,46 +44,28 @@ pub async fn figures(
     convention: Convention,
     only: Option<Figure>,
 ) -> Result<Shown, AppError> {
-    use std::sync::Arc;
-
-    use swe_ci_views::figures::Study;
-
-    use crate::pages::splits::choose;
-
     let gamma = Gamma::new(gamma).map_err(|e| AppError::invalid(format!("{e}.")))?;
     let engine = crate::error::engine()?;
     let splits = engine.splits().await?;
     let split = choose(&splits, split)?;
-    let mut runs = 0;
-    let (sheet, rows) = match &split {
-        Some(split) => {
-            let ranking = engine.ranking(split, gamma, convention, false).await?;
-            runs = ranking.rows().len();
-            (ranking.data().clone(), ranking.best(MOST_RUNS))
-        }
-        None => (Arc::default(), Vec::new()),
-    };
-    let study = Study {
-        sheet: &sheet,
-        gamma,
-        convention,
-        rows,
+    let ranking = match &split {
+        Some(split) => engine.ranking(split, gamma, convention, false).await?,
+        None => Arc::default(),
     };
     let wanted = only.map_or_else(|| Figure::ALL.to_vec(), |one| vec![one]);
-    let unscored = sheet.unscored(convention);
-    let published = &sheet.published;
+    let (basis, figures) = engine.figures(&ranking, wanted).await?;
+    let data = ranking.data();
+    let unscored = data.unscored(convention);
+    let unranked = data.unranked_runs().into_iter();
+    let published = &data.published;
     Ok(Shown {
-        basis: study.basis(),
-        worse: runs - study.rows.len(),
-        series: swe_ci_plots::series(&sheet.entries),
-        figures: wanted.into_iter().map(|f| (f, f.data(&study))).collect(),
+        worse: ranking.rows().len() - basis.runs,
+        series: swe_ci_plots::series(&data.entries),
         unscored: unscored.map(|entry| entry.model.clone()).collect(),
-        unranked: sheet
-            .unranked_runs()
-            .into_iter()
-            .map(|run| run.model)
-            .collect(),
+        unranked: unranked.map(|run| run.model).collect(),
         published: (published.split.clone(), published.tasks),
+        basis,
+        figures,
         splits,
         split,
         gamma,

@@ -151,12 +151,12 @@ fn tasks(row: &Row) -> String {
 mod tests {
     use super::*;
     use swe_ci_core::metrics::{Convention, Gamma};
-    use swe_ci_plots::fixture::sheet;
+    use swe_ci_plots::fixture::leaderboard;
     use swe_ci_views::leaderboard::Columns;
 
     #[test]
     fn cells_of_what_is_not_known() {
-        let mut row = sheet(&[("m", &[0.5])]).rank(Gamma::ONE, Convention::Paper)[0].clone();
+        let mut row = leaderboard(&[("m", &[0.5])]).rank(Gamma::ONE, Convention::Paper)[0].clone();
         let check = |column, expect: &str| assert_eq!(plain(column, &row), expect);
         check(Column::Tokens, "–");
         check(Column::Cost, "–");

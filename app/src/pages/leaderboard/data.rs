@@ -65,7 +65,7 @@ pub(super) async fn leaderboard(reading: Reading) -> Result<Leaderboard, AppErro
     let (mut ranking, mut left_out) = (Arc::<Ranking>::default(), None);
     let (mut runs, mut most_iterations) = (0, None);
     if let Some(split) = &split {
-        let all = engine.sheet(split).await?;
+        let all = engine.leaderboard_data(split).await?;
         runs = all.entries.len();
         most_iterations = all.entries.iter().map(|entry| entry.max_iterations).max();
         ranking = engine.ranking(split, gamma, convention, unseen).await?;
@@ -77,16 +77,19 @@ pub(super) async fn leaderboard(reading: Reading) -> Result<Leaderboard, AppErro
     let mut places = places(&rows, &reading.view);
     let part = Part::new(reading.from, MOST_ROWS, places.len());
     places = places.drain(part.range()).collect();
-    for place in &mut places {
-        place.row = ranking.row(place.at);
-        rows[place.at] = place.row.clone();
-    }
     // The answer tells the interval of the first, and of the first model.
     let first_model = rows.iter().position(|row| row.kind != Kind::Human);
-    for at in [0].into_iter().chain(first_model) {
-        if at < rows.len() {
-            rows[at] = ranking.row(at);
-        }
+    let shown = places.iter().map(|place| place.at);
+    let shown = shown
+        .chain((!rows.is_empty()).then_some(0))
+        .chain(first_model);
+    let shown: Vec<usize> = shown.collect();
+    let with_intervals = engine.rows(&ranking, shown.clone()).await?;
+    for (at, row) in shown.into_iter().zip(with_intervals) {
+        rows[at] = row;
+    }
+    for place in &mut places {
+        place.row = rows[place.at].clone();
     }
     let featured = featured(&rows);
     let drawn: HashSet<&str> = places
@@ -158,17 +161,17 @@ fn counts_only(data: &LeaderboardData, convention: Convention) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use swe_ci_plots::fixture::sheet;
+    use swe_ci_plots::fixture::leaderboard;
 
     #[test]
     fn counts_alone_are_ranked_in_the_other_convention() {
-        let mut sheet = sheet(&[("known", &[0.5]), ("counted", &[0.5])]);
-        assert_eq!(sheet.repositories(), 1);
-        sheet.entries[1].tasks_mut()[0].samples[0].paper = None;
-        assert_eq!(counts_only(&sheet, Convention::Paper), ["counted"]);
-        assert!(counts_only(&sheet, Convention::Reference).is_empty());
+        let mut leaderboard = leaderboard(&[("known", &[0.5]), ("counted", &[0.5])]);
+        assert_eq!(leaderboard.repositories(), 1);
+        leaderboard.entries[1].tasks_mut()[0].samples[0].paper = None;
+        assert_eq!(counts_only(&leaderboard, Convention::Paper), ["counted"]);
+        assert!(counts_only(&leaderboard, Convention::Reference).is_empty());
         // A run without any scored task is not one with counts only.
-        sheet.entries[1].tasks_mut().clear();
-        assert!(counts_only(&sheet, Convention::Paper).is_empty());
+        leaderboard.entries[1].tasks_mut().clear();
+        assert!(counts_only(&leaderboard, Convention::Paper).is_empty());
     }
 }

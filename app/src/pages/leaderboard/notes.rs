@@ -159,19 +159,21 @@ fn named(what: &str, names: &[String]) -> Option<String> {
 mod tests {
     use super::*;
     use swe_ci_core::metrics::Gamma;
-    use swe_ci_plots::fixture::{sheet, sheet_of};
+    use swe_ci_plots::fixture::{leaderboard, leaderboard_of};
     use swe_ci_views::leaderboard::UncertaintyModel;
 
     #[test]
     fn a_row_in_words() {
-        let row = &sheet(&[("m", &[0.5])]).rank(Gamma::ONE, Convention::Paper)[0];
+        let row = &leaderboard(&[("m", &[0.5])]).rank(Gamma::ONE, Convention::Paper)[0];
         assert_eq!(
             in_words(row),
             "m scores 0.500. In 100 % of its 1 task no passing test was ever broken, \
              0 % ended solved, and a task took 1.0 iterations on average."
         );
-        let sheet = sheet_of(&[("m", vec![&[0.5], &[1.0]])]);
-        let row = &UncertaintyModel::new(&sheet).rank(&sheet, Gamma::ONE, Convention::Paper)[0];
+        let leaderboard = leaderboard_of(&[("m", vec![&[0.5], &[1.0]])]);
+        let row =
+            &UncertaintyModel::new(&leaderboard).rank(&leaderboard, Gamma::ONE, Convention::Paper)
+                [0];
         let words = in_words(row);
         assert!(
             words.starts_with("m scores 0.750 (95 % interval 0.50 to 1.00). In 100 %"),

@@ -111,12 +111,12 @@ mod tests {
     use super::*;
     use swe_ci_core::metrics::{Convention, Gamma};
     use swe_ci_core::run::Kind;
-    use swe_ci_plots::fixture::sheet;
+    use swe_ci_plots::fixture::leaderboard;
     use swe_ci_views::verification::Mark;
 
     #[test]
     fn what_must_be_known_of_a_row() {
-        let row = sheet(&[("m", &[0.5])]).rank(Gamma::ONE, Convention::Paper)[0].clone();
+        let row = leaderboard(&[("m", &[0.5])]).rank(Gamma::ONE, Convention::Paper)[0].clone();
         let check = |change: fn(&mut Row), expect: &[&str]| {
             let mut row = row.clone();
             change(&mut row);
@@ -143,7 +143,7 @@ mod tests {
 
     #[test]
     fn where_a_row_comes_from() {
-        let mut row = sheet(&[("m", &[0.5])]).rank(Gamma::ONE, Convention::Paper)[0].clone();
+        let mut row = leaderboard(&[("m", &[0.5])]).rank(Gamma::ONE, Convention::Paper)[0].clone();
         assert_eq!(origin(&row), "replay");
         row.provider = "acme".into();
         row.release_date = Some("2026-01-31".into());

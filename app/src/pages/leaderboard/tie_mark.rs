@@ -74,11 +74,11 @@ pub(super) fn places(all: &[Row], view: &View) -> Vec<Place> {
 mod tests {
     use super::*;
     use swe_ci_core::metrics::{Convention, Gamma};
-    use swe_ci_plots::fixture::sheet;
+    use swe_ci_plots::fixture::leaderboard;
 
     fn rows(groups: [u32; 3]) -> Vec<Row> {
         let models: [(&str, &[f64]); 3] = [("a", &[0.3]), ("b", &[0.2]), ("c", &[0.1])];
-        let mut rows = sheet(&models).rank(Gamma::ONE, Convention::Paper);
+        let mut rows = leaderboard(&models).rank(Gamma::ONE, Convention::Paper);
         for (row, group) in rows.iter_mut().zip(groups) {
             row.tie_group = group;
         }

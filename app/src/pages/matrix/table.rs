@@ -96,14 +96,14 @@ fn level(score: f64) -> String {
 mod tests {
     use super::*;
     use swe_ci_core::metrics::{Convention, Gamma};
-    use swe_ci_plots::fixture::sheet_of;
+    use swe_ci_plots::fixture::leaderboard_of;
     use swe_ci_views::leaderboard::TaskOrder;
 
     #[test]
     fn a_row_for_each_task_and_a_cell_for_each_run() {
-        let mut sheet = sheet_of(&[("a", vec![&[1.0], &[-0.5]]), ("b", vec![&[0.25]])]);
-        sheet.entries[0].tasks_mut()[1].repo = "<b>\"&".into();
-        let matrix = sheet.matrix(Gamma::ONE, Convention::Paper, TaskOrder::default());
+        let mut leaderboard = leaderboard_of(&[("a", vec![&[1.0], &[-0.5]]), ("b", vec![&[0.25]])]);
+        leaderboard.entries[0].tasks_mut()[1].repo = "<b>\"&".into();
+        let matrix = leaderboard.matrix(Gamma::ONE, Convention::Paper, TaskOrder::default());
         let html = rows(&matrix, 0..2);
         assert_eq!(html.matches("<tr>").count(), 2);
         assert_eq!(html.matches("<td data-level").count(), 3);

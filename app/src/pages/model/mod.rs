@@ -190,11 +190,11 @@ mod tests {
     use super::*;
     use swe_ci_core::metrics::Gamma;
     use swe_ci_core::uncertainty::RankInterval;
-    use swe_ci_plots::fixture::sheet;
+    use swe_ci_plots::fixture::leaderboard;
 
     #[test]
     fn ranks_in_words() {
-        let row = sheet(&[("m", &[0.5])]).rank(Gamma::ONE, Convention::Paper)[0].clone();
+        let row = leaderboard(&[("m", &[0.5])]).rank(Gamma::ONE, Convention::Paper)[0].clone();
         let standing = Standing {
             convention: Convention::Paper,
             of: 7,

@@ -121,13 +121,13 @@ fn json_href(run_id: &str, scores: &Scores) -> String {
 mod tests {
     use super::*;
     use swe_ci_core::metrics::Gamma;
-    use swe_ci_plots::fixture::sheet_of;
+    use swe_ci_plots::fixture::leaderboard_of;
 
     #[test]
     fn only_iterations_that_happened_are_listed() {
-        let mut sheet = sheet_of(&[("m", vec![&[0.5], &[0.5, 1.0]])]);
-        sheet.entries[0].max_iterations = 20;
-        let both = Convention::ALL.map(|c| sheet.entries[0].scores(Gamma::ONE, c));
+        let mut leaderboard = leaderboard_of(&[("m", vec![&[0.5], &[0.5, 1.0]])]);
+        leaderboard.entries[0].max_iterations = 20;
+        let both = Convention::ALL.map(|c| leaderboard.entries[0].scores(Gamma::ONE, c));
         let seen: Vec<(u32, u32, usize)> = lines(&both)
             .iter()
             .map(|line| (line[0].iteration, line[0].active, line.len()))

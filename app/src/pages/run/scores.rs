@@ -228,13 +228,14 @@ fn cell(figure: Figure) -> impl IntoView {
 mod tests {
     use super::*;
     use swe_ci_core::metrics::Gamma;
-    use swe_ci_plots::fixture::{sheet, sheet_of};
+    use swe_ci_plots::fixture::{leaderboard, leaderboard_of};
     use swe_ci_views::leaderboard::{LeaderboardData, UncertaintyModel};
     use swe_ci_views::testing::{beside, styled};
 
-    fn scores(sheet: &LeaderboardData) -> Scores {
-        let mut scores = sheet.entries[0].scores(Gamma::ONE, Convention::Reference);
-        let row = UncertaintyModel::new(sheet).rank(sheet, Gamma::ONE, Convention::Reference);
+    fn scores(leaderboard: &LeaderboardData) -> Scores {
+        let mut scores = leaderboard.entries[0].scores(Gamma::ONE, Convention::Reference);
+        let row =
+            UncertaintyModel::new(leaderboard).rank(leaderboard, Gamma::ONE, Convention::Reference);
         scores.intervals = row[0].intervals;
         scores
     }
@@ -245,26 +246,26 @@ mod tests {
 
     #[test]
     fn figures_have_their_intervals() {
-        let seen = scores(&sheet_of(&[("m", vec![&[0.5], &[1.0]])]));
+        let seen = scores(&leaderboard_of(&[("m", vec![&[0.5], &[1.0]])]));
         let figures: Vec<Figure> = MEASURES.iter().map(|m| (m.2)(&seen)).collect();
         assert_eq!(figures[0], known("0.750", "[0.50, 1.00]"));
         assert_eq!(figures[2], known("0.50", "[0.00, 1.00]"));
         assert_eq!(figures[3], known("1.0", "[1.0, 1.0]"));
         // A single repository has no interval.
-        let seen = scores(&sheet(&[("m", &[0.5])]));
+        let seen = scores(&leaderboard(&[("m", &[0.5])]));
         assert_eq!((MEASURES[0].2)(&seen), known("0.500", ""));
     }
 
     #[test]
     fn style_beside_the_oracle() {
-        let bare = sheet_of(&[("m", vec![&[1.0], &[1.0]])]);
+        let bare = leaderboard_of(&[("m", vec![&[1.0], &[1.0]])]);
         assert_eq!(wins(&scores(&bare), StyleMetric::Mi), unmeasured());
         assert_eq!(lines(&scores(&bare)), unmeasured());
-        let mut sheet = bare;
-        let run = sheet.entries[0].clone();
+        let mut leaderboard = bare;
+        let run = leaderboard.entries[0].clone();
         let mi = |task| [70.0 + if task == 0 { 1.0 } else { 0.0 }, 70.0];
-        sheet.entries[0] = styled(run, |task, _| Some(beside(mi(task), [8.0; 2], [15, 10])));
-        let seen = scores(&sheet);
+        leaderboard.entries[0] = styled(run, |task, _| Some(beside(mi(task), [8.0; 2], [15, 10])));
+        let seen = scores(&leaderboard);
         let better = known("0.50", "[0.00, 1.00]; 0.50 equal, 0.00 worse");
         assert_eq!(wins(&seen, StyleMetric::Mi), better);
         let equal = known("0.00", "[0.00, 0.00]; 1.00 equal, 0.00 worse");
@@ -279,7 +280,7 @@ mod tests {
     #[test]
     fn what_is_undefined_says_why() {
         let check = |changes: &[f64], expect: &str| {
-            let seen = scores(&sheet(&[("m", changes)]));
+            let seen = scores(&leaderboard(&[("m", changes)]));
             let figure = (MEASURES[4].2)(&seen);
             assert!(
                 matches!(figure, Err(why) if why.contains(expect)),
@@ -288,7 +289,7 @@ mod tests {
         };
         check(&[0.1, 0.2], "fewer than three");
         check(&[0.1, 0.2, 0.3], "the same in every");
-        let seen = scores(&sheet(&[("m", &[0.5, 0.1, 0.2])]));
+        let seen = scores(&leaderboard(&[("m", &[0.5, 0.1, 0.2])]));
         assert!((MEASURES[4].2)(&seen).is_ok());
     }
 

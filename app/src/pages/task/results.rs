@@ -143,14 +143,14 @@ fn yes_no(share: f64) -> String {
 mod tests {
     use super::*;
     use swe_ci_core::metrics::Gamma;
-    use swe_ci_plots::fixture::{sheet, task_id};
+    use swe_ci_plots::fixture::{leaderboard, task_id};
 
     #[test]
     fn best_first_in_each_convention() {
-        let mut sheet = sheet(&[("b", &[0.5]), ("a", &[0.5]), ("c", &[1.0])]);
+        let mut leaderboard = leaderboard(&[("b", &[0.5]), ("a", &[0.5]), ("c", &[1.0])]);
         let task = task_id("task-0");
-        sheet.entries[2].tasks_mut()[0].samples[0].paper = None;
-        let results: Vec<TaskResult> = sheet
+        leaderboard.entries[2].tasks_mut()[0].samples[0].paper = None;
+        let results: Vec<TaskResult> = leaderboard
             .entries
             .iter()
             .filter_map(|e| e.on_task("s", &task, Gamma::ONE))

@@ -33,10 +33,8 @@ pub struct Directory {
 #[derive(Debug, Clone)]
 pub struct NewResult {
     pub run: RunSummary,
-    /// Its rank at γ = 1, in the paper's convention or, where only counts are
-    /// known, in the other; absent without a scored task, and for an unranked
-    /// run.
-    pub standing: Option<(Convention, Row)>,
+    /// Absent without a scored task, and for an unranked run.
+    pub standing: Option<Standing>,
     pub unranked: Option<Unranked>,
 }
 
@@ -69,15 +67,42 @@ impl Engine {
         Ok(results)
     }
 
-    async fn standing(&self, run: &RunSummary) -> Result<Option<(Convention, Row)>> {
+    /// A run's rank at γ = 1, in the paper's convention or, where only counts are
+    /// known, in the other; `None` when it has no rank.
+    pub async fn standing(&self, run: &RunSummary) -> Result<Option<Standing>> {
         for convention in Convention::ALL {
-            // Rankings are cached, so runs of one split share one.
-            let ranking = self.ranking(&run.config.split, Gamma::ONE, convention, false);
-            if let Some(row) = ranking.await?.row_of(&run.run_id) {
-                return Ok(Some((convention, row)));
+            let of_run = |row: &Row| row.run_id == run.run_id;
+            let mut standings = self
+                .standings(&run.config.split, convention, of_run)
+                .await?;
+            if let Some(standing) = standings.pop() {
+                return Ok(Some(standing));
             }
         }
         Ok(None)
+    }
+
+    /// The ranks of some runs of a split at γ = 1, best first.
+    async fn standings(
+        &self,
+        split: &str,
+        convention: Convention,
+        is_wanted: impl Fn(&Row) -> bool,
+    ) -> Result<Vec<Standing>> {
+        // Rankings are cached, so runs of one split share one.
+        let ranking = self.ranking(split, Gamma::ONE, convention, false).await?;
+        let places = ranking.rows().iter().enumerate();
+        let places = places
+            .filter(|(_, row)| is_wanted(row))
+            .map(|(place, _)| place);
+        let rows = self.rows(&ranking, places.collect()).await?;
+        let of = as_u32(ranking.rows().len());
+        let standing = |row| Standing {
+            convention,
+            of,
+            row,
+        };
+        Ok(rows.into_iter().map(standing).collect())
     }
 
     /// The result of every scored run on a task, at γ = 1; by split, then in
@@ -86,7 +111,7 @@ impl Engine {
         self.store.task(task).await?;
         let mut results = Vec::new();
         for split in self.store.splits_of_task(task).await? {
-            let leaderboard = self.sheet(&split).await?;
+            let leaderboard = self.leaderboard_data(&split).await?;
             let on_task = |entry: &Entry| entry.on_task(&split, task, Gamma::ONE);
             results.extend(leaderboard.entries.iter().filter_map(on_task));
         }
@@ -107,16 +132,10 @@ impl Engine {
         }
         let mut standings: HashMap<String, Vec<Standing>> = HashMap::new();
         for split in &splits {
-            leaderboards.push(self.sheet(split).await?);
+            leaderboards.push(self.leaderboard_data(split).await?);
             for convention in Convention::ALL {
-                let ranking = self.ranking(split, Gamma::ONE, convention, false).await?;
-                let of = as_u32(ranking.rows().len());
-                for row in ranking.rows_of(model) {
-                    let standing = Standing {
-                        convention,
-                        of,
-                        row,
-                    };
+                let of_model = |row: &Row| row.model == model;
+                for standing in self.standings(split, convention, of_model).await? {
                     let of_run = standings.entry(standing.row.run_id.clone());
                     of_run.or_default().push(standing);
                 }

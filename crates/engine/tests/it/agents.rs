@@ -132,8 +132,8 @@ async fn the_builtin_agent_carries_an_evolution_to_its_end() {
         assert_eq!((traffic.requests, traffic.retries), (3, 0));
         assert_eq!(traffic.micro_usd, Some(5_000 + 100 + 3_000));
     }
-    let sheet = fixture.engine.sheet(SPLIT).await.unwrap();
-    let entry = &sheet.entries[0];
+    let leaderboard = fixture.engine.leaderboard_data(SPLIT).await.unwrap();
+    let entry = &leaderboard.entries[0];
     assert_eq!(entry.usage.unwrap().input_tokens, 4 * 6_000);
     assert_eq!(entry.micro_usd, Some(4 * 8_100));
 }
@@ -190,8 +190,8 @@ async fn a_budget_that_is_spent_ends_the_run_without_a_score() {
     );
     assert_eq!(evolution.iterations.len(), 1);
     assert_eq!(llm.seen().len(), 8);
-    let sheet = fixture.engine.sheet(SPLIT).await.unwrap();
-    assert!(sheet.entries.is_empty(), "nothing of it is scored");
+    let leaderboard = fixture.engine.leaderboard_data(SPLIT).await.unwrap();
+    assert!(leaderboard.entries.is_empty(), "nothing of it is scored");
 }
 
 #[tokio::test(flavor = "multi_thread")]

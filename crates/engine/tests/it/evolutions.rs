@@ -70,8 +70,8 @@ async fn improves_regresses_collapses() {
          3 3/3 lost 0 gained 1\n"
     );
 
-    let sheet = fixture.engine.sheet(SPLIT).await.unwrap();
-    let row = &sheet.rank(Gamma::ONE, Convention::Paper)[0];
+    let leaderboard = fixture.engine.leaderboard_data(SPLIT).await.unwrap();
+    let row = &leaderboard.rank(Gamma::ONE, Convention::Paper)[0];
     // One of three tasks is without regressions; N = 20 pads with the end.
     let expect = [
         (0.5 - 1.0 + 18.0) / 20.0,
@@ -302,7 +302,7 @@ async fn a_cancelled_run_ends() {
     assert!(
         fixture
             .engine
-            .sheet(SPLIT)
+            .leaderboard_data(SPLIT)
             .await
             .unwrap()
             .entries

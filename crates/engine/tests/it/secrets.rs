@@ -220,7 +220,10 @@ impl MarkedRun {
             ),
             Observation::of("change", &engine.code_change(id, 1).await.unwrap()),
             Observation::of("keys", &engine.key_names().await.unwrap()),
-            Observation::new("sheet", format!("{:?}", engine.sheet(SPLIT).await.unwrap())),
+            Observation::new(
+                "leaderboard",
+                format!("{:?}", engine.leaderboard_data(SPLIT).await.unwrap()),
+            ),
             Observation::of("model", &engine.model("Scripted").await.unwrap()),
             Observation::new("doctor", format!("{:?}", engine.doctor().await)),
             Observation::new("engine", format!("{engine:?} {:?}", engine.config())),

@@ -70,8 +70,11 @@ async fn a_solved_evolution_is_measured_beside_the_oracle() {
     assert!(base.pylint.is_some() && base.mi.is_some());
     assert_eq!(style.tools.radon, "6.0.1");
 
-    let sheet = engine.sheet(SPLIT).await.unwrap();
-    let beside = sheet.entries[0].tasks[0].samples[0].style.clone().unwrap();
+    let leaderboard = engine.leaderboard_data(SPLIT).await.unwrap();
+    let beside = leaderboard.entries[0].tasks[0].samples[0]
+        .style
+        .clone()
+        .unwrap();
     assert_eq!(beside.own_lines, last.lines.modified());
     let against = beside.against(StyleMetric::Pylint).unwrap();
     let shown = engine.style_beside(&id).await.unwrap();

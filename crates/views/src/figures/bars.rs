@@ -58,7 +58,7 @@ impl Measure {
 }
 
 impl Bars {
-    pub fn new(study: &Study<'_>, measure: Measure) -> Self {
+    pub fn new(study: &Study, measure: Measure) -> Self {
         let runs = study.runs().map(|(run, _, row)| {
             let (value, interval) = measure.of(row);
             let interval = row.intervals.map(interval);

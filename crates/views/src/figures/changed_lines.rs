@@ -30,7 +30,7 @@ pub struct Changed {
     pub oracle: f64,
 }
 
-pub fn changed_lines(study: &Study<'_>) -> ChangedLines {
+pub fn changed_lines(study: &Study) -> ChangedLines {
     let (runs, left_out) = study.each(UNMEASURED, |run, entry, _| {
         let tasks = entry.tasks.iter().filter_map(|task| {
             let (own, oracle) = task.changed_lines(study.convention)?;

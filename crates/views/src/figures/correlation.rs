@@ -18,7 +18,7 @@ pub struct Correlated {
     pub magnitude: Option<f64>,
 }
 
-pub fn correlations(study: &Study<'_>) -> Correlations {
+pub fn correlations(study: &Study) -> Correlations {
     let mut runs: Vec<Correlated> = study
         .runs()
         .map(|(run, entry, _)| {

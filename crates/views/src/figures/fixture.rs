@@ -1,10 +1,12 @@
 //! Small leaderboards for the tests of figures.
 
+use std::sync::Arc;
+
 use swe_ci_core::metrics::{Convention, Gamma};
 use swe_ci_core::usage::Usage;
 
 use super::Study;
-use crate::leaderboard::{Entry, LeaderboardData, UncertaintyModel};
+use crate::leaderboard::{Entry, LeaderboardData, Ranking};
 use crate::style::Beside;
 use crate::testing;
 
@@ -57,17 +59,17 @@ fn style() -> Beside {
 }
 
 pub(super) fn leaderboard(runs: &[RunSpec]) -> LeaderboardData {
-    testing::sheet(runs.iter().map(RunSpec::entry).collect())
+    testing::leaderboard(runs.iter().map(RunSpec::entry).collect())
 }
 
 /// A leaderboard of custom runs.
 pub(super) fn leaderboard_of(runs: Vec<Entry>) -> LeaderboardData {
-    testing::sheet(runs)
+    testing::leaderboard(runs)
 }
 
 /// Runs a check on the study of a leaderboard at this γ.
-pub(super) fn with_study(data: &LeaderboardData, gamma: f64, check: impl FnOnce(&Study<'_>)) {
-    let model = UncertaintyModel::with(data, 200, 1);
+pub(super) fn with_study(data: &LeaderboardData, gamma: f64, check: impl FnOnce(&Study)) {
     let gamma = Gamma::new(gamma).unwrap();
-    check(&Study::of(data, &model, gamma, Convention::Paper));
+    let ranking = Ranking::new(Arc::new(data.clone()), gamma, Convention::Paper);
+    check(&Study::of(&ranking, usize::MAX));
 }

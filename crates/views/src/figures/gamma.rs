@@ -76,7 +76,7 @@ pub struct Curve {
     changes: Vec<f64>,
 }
 
-pub fn curves(study: &Study<'_>) -> Curves {
+pub fn curves(study: &Study) -> Curves {
     let curves = study.runs().filter_map(|(run, entry, row)| {
         Some(ScoredCurve {
             run,

@@ -27,7 +27,7 @@ pub struct Line {
     pub values: Vec<f64>,
 }
 
-pub fn best_change(study: &Study<'_>) -> Lines {
+pub fn best_change(study: &Study) -> Lines {
     let mut longest: Vec<Bin> = Vec::new();
     let mut lines = Vec::new();
     for (run, entry, _) in study.runs() {
@@ -57,7 +57,7 @@ pub fn best_change(study: &Study<'_>) -> Lines {
 
 /// For n = 1 … N, the EvoScore of the run if it had only n iterations. Its
 /// first n iterations would be the same, because an agent does not know N.
-pub fn budget(study: &Study<'_>) -> Lines {
+pub fn budget(study: &Study) -> Lines {
     let lines: Vec<Line> = study
         .runs()
         .map(|(run, entry, _)| Line {
@@ -77,7 +77,7 @@ pub fn budget(study: &Study<'_>) -> Lines {
     .sorted()
 }
 
-fn scores(study: &Study<'_>, entry: &Entry) -> Vec<f64> {
+fn scores(study: &Study, entry: &Entry) -> Vec<f64> {
     let mut shorter = entry.clone();
     let score = |n| {
         shorter.max_iterations = n;

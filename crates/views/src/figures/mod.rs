@@ -166,7 +166,7 @@ impl Figure {
         )
     }
 
-    pub fn data(self, study: &Study<'_>) -> Data {
+    pub fn data(self, study: &Study) -> Data {
         match self {
             Self::EvoscoreByRelease => Data::Releases(releases(study)),
             Self::RankByGamma => Data::Ranks(ranks(study)),

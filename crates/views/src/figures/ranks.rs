@@ -31,8 +31,8 @@ pub struct RankLine {
     pub interval: Option<RankInterval>,
 }
 
-pub fn ranks(study: &Study<'_>) -> Ranks {
-    let entries = study.sheet.entries.iter();
+pub fn ranks(study: &Study) -> Ranks {
+    let entries = study.data.entries.iter();
     let curve =
         |entry: &'_ Entry| Some((entry.run_id.clone(), Curve::of(entry, study.convention)?));
     let (run_ids, curves): (Vec<String>, Vec<Curve>) = entries.filter_map(curve).unzip();

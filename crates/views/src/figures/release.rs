@@ -29,7 +29,7 @@ pub struct Released {
     pub interval: Option<Interval>,
 }
 
-pub fn releases(study: &Study<'_>) -> Releases {
+pub fn releases(study: &Study) -> Releases {
     let (mut points, left_out) = study.each("no release date is known", |run, entry, row| {
         let date = entry.release_date.as_deref()?;
         Some(Released {
@@ -45,7 +45,7 @@ pub fn releases(study: &Study<'_>) -> Releases {
             .cmp(&b.day)
             .then_with(|| a.run.model.cmp(&b.run.model))
     });
-    let mut published = study.sheet.published.rows.clone();
+    let mut published = study.data.published.rows.clone();
     // A published score holds for γ = 1; beside others it would mislead.
     published.retain(|row| study.gamma == Gamma::ONE && day_number(&row.release_date).is_some());
     published.sort_by(|a, b| a.release_date.cmp(&b.release_date));

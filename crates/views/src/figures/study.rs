@@ -1,22 +1,23 @@
 //! The input of the figures, and the types that several figures share.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use swe_ci_core::metrics::{Convention, Gamma};
 use swe_ci_core::run::Kind;
 
 use super::{Cell, Column, Table};
-use crate::leaderboard::{Entry, LeaderboardData, Row, UncertaintyModel};
+use crate::leaderboard::{Entry, LeaderboardData, Ranking, Row};
 
-/// A leaderboard with one γ and convention. Its ranking, with intervals, is
-/// computed once for all figures.
+/// A leaderboard under one γ and convention, and the runs of it that figures
+/// show.
 #[derive(Debug, Clone)]
-pub struct Study<'a> {
-    pub sheet: &'a LeaderboardData,
+pub struct Study {
+    pub data: Arc<LeaderboardData>,
     pub gamma: Gamma,
     pub convention: Convention,
-    /// Best first.
+    /// Best first, with their intervals.
     pub rows: Vec<Row>,
 }
 
@@ -46,24 +47,21 @@ pub struct LeftOut {
     pub because: String,
 }
 
-impl<'a> Study<'a> {
-    pub fn of(
-        data: &'a LeaderboardData,
-        model: &UncertaintyModel,
-        gamma: Gamma,
-        convention: Convention,
-    ) -> Self {
+impl Study {
+    /// The best runs of a ranking, at most this many. It computes their
+    /// intervals: not for a thread that serves requests.
+    pub fn of(ranking: &Ranking, most: usize) -> Self {
         Self {
-            rows: model.rank(data, gamma, convention),
-            sheet: data,
-            gamma,
-            convention,
+            rows: ranking.with_intervals(0..ranking.rows().len().min(most)),
+            data: ranking.data().clone(),
+            gamma: ranking.gamma(),
+            convention: ranking.convention(),
         }
     }
 
     /// The runs with scores in the convention, best first.
-    pub(super) fn runs(&self) -> impl Iterator<Item = (Subject, &'a Entry, &Row)> {
-        let entries = self.sheet.by_run();
+    pub(super) fn runs(&self) -> impl Iterator<Item = (Subject, &Entry, &Row)> {
+        let entries = self.data.by_run();
         self.rows.iter().filter_map(move |row| {
             let (index, entry) = *entries.get(row.run_id.as_str())?;
             let run = Subject {
@@ -81,7 +79,7 @@ impl<'a> Study<'a> {
     pub(super) fn each<T>(
         &self,
         because: &str,
-        make: impl Fn(Subject, &'a Entry, &Row) -> Option<T>,
+        make: impl Fn(Subject, &Entry, &Row) -> Option<T>,
     ) -> (Vec<T>, LeftOut) {
         let mut models = Vec::new();
         let made = self.runs().filter_map(|(run, entry, row)| {

@@ -50,7 +50,7 @@ pub struct Changes {
     pub tests: Option<f64>,
 }
 
-pub fn style_trends(study: &Study<'_>) -> StyleTrends {
+pub fn style_trends(study: &Study) -> StyleTrends {
     let because = "no evolution of theirs has its code style measured";
     let (runs, left_out) = study.each(because, |run, entry, _| {
         let steps = steps(entry, study.convention);

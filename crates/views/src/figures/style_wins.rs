@@ -25,7 +25,7 @@ pub struct StyleBars {
     pub intervals: Option<StyleIntervals>,
 }
 
-pub fn style_wins(study: &Study<'_>) -> StyleWins {
+pub fn style_wins(study: &Study) -> StyleWins {
     let (mut runs, left_out) = study.each(UNMEASURED, |run, _, row| {
         let measured = row.style.filter(|s| s.mi.is_some() || s.pylint.is_some());
         Some(StyleBars {

@@ -23,7 +23,7 @@ pub struct Spent {
     pub on_front: bool,
 }
 
-pub fn spending(study: &Study<'_>) -> Spending {
+pub fn spending(study: &Study) -> Spending {
     let (mut points, left_out) = study.each("their tokens were not counted", |run, entry, row| {
         let usage = entry.usage?;
         let total = usage.input_tokens as f64 + usage.output_tokens as f64;

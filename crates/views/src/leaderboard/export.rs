@@ -216,7 +216,7 @@ impl Citation {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{entry, sheet};
+    use crate::testing::{entry, leaderboard};
     use swe_ci_core::finding::Unranked;
 
     fn basis() -> Basis {
@@ -230,7 +230,7 @@ mod tests {
 
     #[test]
     fn a_table() {
-        let data = sheet(vec![entry("m", &[("r", &[&[-0.5]])])]);
+        let data = leaderboard(vec![entry("m", &[("r", &[&[-0.5]])])]);
         let mut rows = data.rank(Gamma::ONE, Convention::Paper);
         rows[0].micro_usd = Some(12_345_678);
         let columns = Columns::of_names(["evoscore", "tokens", "cost"]).unwrap();
@@ -251,7 +251,7 @@ mod tests {
     fn an_unranked_row_has_a_reason_and_no_ranks() {
         let mut held = entry("m", &[("r", &[&[0.5]]), ("q", &[&[0.5]])]);
         held.unranked = Some(Unranked::HeldForReview { open: 1 });
-        let rows = sheet(vec![held]).unranked_rows(Gamma::ONE, Convention::Paper);
+        let rows = leaderboard(vec![held]).unranked_rows(Gamma::ONE, Convention::Paper);
         let table = csv(&rows, Columns::of_names(["solved"]).unwrap(), &basis());
         let line = table.lines().nth(1).unwrap();
         assert_eq!(

@@ -233,13 +233,13 @@ pub(super) fn turns(series: &Series) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{entry, sheet};
+    use crate::testing::{entry, leaderboard};
 
     #[test]
     fn gamma_changes_the_order() {
         let early = entry("early", &[("r", &[&[1.0, 0.0]])]);
         let late = entry("late", &[("r", &[&[0.0, 1.0]])]);
-        let data = sheet(vec![late, early]);
+        let data = leaderboard(vec![late, early]);
         let order = |gamma: f64| {
             let rows = data.rank(Gamma::new(gamma).unwrap(), Convention::Paper);
             rows.into_iter()
@@ -258,7 +258,7 @@ mod tests {
     fn rounding_does_not_decide_a_rank() {
         let a = entry("a", &[("r", &[&[0.1]]), ("r", &[&[0.2]]), ("r", &[&[0.3]])]);
         let b = entry("b", &[("r", &[&[0.3]]), ("r", &[&[0.2]]), ("r", &[&[0.1]])]);
-        let rows = sheet(vec![b, a]).rank(Gamma::ONE, Convention::Paper);
+        let rows = leaderboard(vec![b, a]).rank(Gamma::ONE, Convention::Paper);
         assert_ne!(rows[0].evoscore.to_bits(), rows[1].evoscore.to_bits());
         let order: Vec<(u32, &str)> = rows.iter().map(|r| (r.rank, r.model.as_str())).collect();
         assert_eq!(order, [(1, "a"), (1, "b")]);
@@ -270,7 +270,7 @@ mod tests {
             "m",
             &[("r", &[&[1.0], &[0.0], &[0.5]]), ("r", &[&[1.0, 1.0]])],
         );
-        let row = &sheet(vec![model]).rank(Gamma::ONE, Convention::Paper)[0];
+        let row = &leaderboard(vec![model]).rank(Gamma::ONE, Convention::Paper)[0];
         assert!((row.evoscore - 0.75).abs() < 1e-12);
         assert!((row.solved_rate - (1.0 / 3.0 + 1.0) / 2.0).abs() < 1e-12);
         assert!((row.average_turns - 1.5).abs() < 1e-12);
@@ -281,7 +281,7 @@ mod tests {
     fn a_run_without_scores_has_no_row() {
         let mut counted = entry("c", &[("r", &[&[1.0]])]);
         counted.tasks_mut()[0].samples[0].paper = None;
-        let data = sheet(vec![entry("m", &[]), counted]);
+        let data = leaderboard(vec![entry("m", &[]), counted]);
         assert!(data.rank(Gamma::ONE, Convention::Paper).is_empty());
         assert_eq!(data.rank(Gamma::ONE, Convention::Reference).len(), 1);
         assert_eq!(data.unscored(Convention::Paper).count(), 2);

@@ -17,8 +17,16 @@ pub struct Ranking {
     gamma: Gamma,
     convention: Convention,
     rows: Vec<Row>,
-    ranks: Vec<Option<RankInterval>>,
-    intervals: Vec<OnceLock<Option<Intervals>>>,
+    uncertain: Vec<Uncertain>,
+}
+
+/// The uncertainty of a row.
+#[derive(Debug)]
+struct Uncertain {
+    /// The index of the row's run among the entries.
+    entry: usize,
+    rank: Option<RankInterval>,
+    intervals: OnceLock<Option<Intervals>>,
 }
 
 impl Default for Ranking {
@@ -31,20 +39,33 @@ impl Ranking {
     pub fn new(data: Arc<LeaderboardData>, gamma: Gamma, convention: Convention) -> Self {
         let model = UncertaintyModel::new(&data);
         let (rows, ranks) = model.ranks(&data, gamma, convention);
+        let entries = data.by_run();
+        let uncertain = rows.iter().zip(ranks).map(|(row, rank)| Uncertain {
+            entry: entries[row.run_id.as_str()].0,
+            rank,
+            intervals: OnceLock::new(),
+        });
         Self {
-            intervals: rows.iter().map(|_| OnceLock::new()).collect(),
+            uncertain: uncertain.collect(),
             data,
             model,
             gamma,
             convention,
             rows,
-            ranks,
         }
     }
 
     /// The ranked runs, in the order of their submission.
     pub fn data(&self) -> &Arc<LeaderboardData> {
         &self.data
+    }
+
+    pub fn gamma(&self) -> Gamma {
+        self.gamma
+    }
+
+    pub fn convention(&self) -> Convention {
+        self.convention
     }
 
     /// The number of repositories of the counted tasks.
@@ -57,41 +78,21 @@ impl Ranking {
         &self.rows
     }
 
-    /// All rows, best first, with their intervals.
-    pub fn with_intervals(&self) -> Vec<Row> {
-        self.best(usize::MAX)
-    }
-
-    /// The first rows, at most this many, with their intervals.
-    pub fn best(&self, most: usize) -> Vec<Row> {
-        let places = 0..self.rows.len().min(most);
-        places.map(|place| self.row(place)).collect()
-    }
-
-    /// The row of a run with its intervals; `None` when it has no rank.
-    pub fn row_of(&self, run_id: &str) -> Option<Row> {
-        let place = self.rows.iter().position(|row| row.run_id == run_id)?;
-        Some(self.row(place))
-    }
-
-    /// The rows of a model with their intervals, best first.
-    pub fn rows_of(&self, model: &str) -> Vec<Row> {
-        let places = 0..self.rows.len();
-        let of_model = places.filter(|place| self.rows[*place].model == model);
-        of_model.map(|place| self.row(place)).collect()
-    }
-
-    /// The row at a place, from 0, with its intervals.
+    /// The rows at these indices with their intervals. The first call for a row
+    /// computes thousands of means: not for a thread that serves requests.
     ///
     /// # Panics
     /// When there are fewer rows.
-    pub fn row(&self, place: usize) -> Row {
-        let row = &self.rows[place];
-        let intervals = self.intervals[place].get_or_init(|| {
-            let mut entries = self.data.entries.iter();
-            let entry = entries.find(|entry| entry.run_id == row.run_id)?;
+    pub fn with_intervals(&self, places: impl IntoIterator<Item = usize>) -> Vec<Row> {
+        places.into_iter().map(|place| self.row(place)).collect()
+    }
+
+    fn row(&self, place: usize) -> Row {
+        let (row, uncertain) = (&self.rows[place], &self.uncertain[place]);
+        let intervals = uncertain.intervals.get_or_init(|| {
+            let entry = &self.data.entries[uncertain.entry];
             self.model
-                .intervals(entry, self.gamma, self.convention, self.ranks[place]?)
+                .intervals(entry, self.gamma, self.convention, uncertain.rank?)
         });
         Row {
             intervals: *intervals,
@@ -103,7 +104,7 @@ impl Ranking {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{entry, sheet};
+    use crate::testing::{entry, leaderboard};
 
     #[test]
     fn a_row_at_a_time_is_as_all_at_once() {
@@ -117,13 +118,15 @@ mod tests {
                 .collect();
             entry(model, &tasks)
         };
-        let data = sheet(vec![run("a", 0.1), run("b", 0.5), run("c", 0.12)]);
+        let data = leaderboard(vec![run("a", 0.1), run("b", 0.5), run("c", 0.12)]);
         let all = UncertaintyModel::new(&data).rank(&data, Gamma::ONE, Convention::Paper);
         let ranking = Ranking::new(Arc::new(data), Gamma::ONE, Convention::Paper);
         assert!(ranking.rows().iter().all(|row| row.intervals.is_none()));
         assert!(all.iter().all(|row| row.intervals.is_some()));
-        assert_eq!(ranking.with_intervals(), all);
-        assert_eq!(ranking.row_of(&all[1].run_id).as_ref(), Some(&all[1]));
-        assert_eq!(ranking.row_of("nobody"), None);
+        assert_eq!(
+            ranking.with_intervals([2, 0]),
+            [all[2].clone(), all[0].clone()]
+        );
+        assert_eq!(ranking.with_intervals(0..3), all);
     }
 }

@@ -163,7 +163,7 @@ fn lines_ratio(tasks: &[&ScoredTask], convention: Convention) -> Option<f64> {
 mod tests {
     use super::*;
     use crate::leaderboard::UncertaintyModel;
-    use crate::testing::{beside, entry, sheet, styled};
+    use crate::testing::{beside, entry, leaderboard, styled};
     use swe_ci_core::metrics::Gamma;
 
     const SOLVED: &[f64] = &[1.0];
@@ -256,7 +256,7 @@ mod tests {
     /// in four) loss 1; both together the rates themselves.
     #[test]
     fn intervals_are_of_the_measured_tasks_that_were_drawn() {
-        let data = sheet(vec![run()]);
+        let data = leaderboard(vec![run()]);
         let rank = || UncertaintyModel::new(&data).rank(&data, Gamma::ONE, Convention::Paper);
         let row = &rank()[0];
         let intervals = row.intervals.unwrap().style.unwrap();
@@ -279,7 +279,7 @@ mod tests {
         for sample in &mut run.tasks_mut()[3].samples {
             sample.style = None;
         }
-        let data = sheet(vec![run]);
+        let data = leaderboard(vec![run]);
         let rows = UncertaintyModel::new(&data).rank(&data, Gamma::ONE, Convention::Paper);
         assert!(rows[0].style.unwrap().mi.is_some());
         assert_eq!(rows[0].intervals.unwrap().style, None);

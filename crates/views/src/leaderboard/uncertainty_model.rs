@@ -227,7 +227,7 @@ fn differences(first: &Values<'_>, second: &Values<'_>) -> Vec<Difference> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{entry, sheet};
+    use crate::testing::{entry, leaderboard};
 
     /// A run with forty tasks of twenty repositories.
     fn run(model: &str, score: impl Fn(usize) -> f64) -> Entry {
@@ -256,7 +256,7 @@ mod tests {
         let a = noisy("a", 0.6, 0.3);
         let b = run("b", |i| 0.6 + 0.3 * ((i / 2 * 3 % 20) as f64 / 10.0 - 0.96));
         let c = noisy("c", 0.3, 0.3);
-        let data = sheet(vec![c, b, a]);
+        let data = leaderboard(vec![c, b, a]);
         let rows = UncertaintyModel::new(&data).rank(&data, Gamma::ONE, Convention::Paper);
         let groups: Vec<(&str, u32, u32)> = rows
             .iter()
@@ -278,8 +278,8 @@ mod tests {
     #[test]
     fn the_order_of_the_runs_changes_nothing() {
         let (a, b) = (noisy("a", 0.5, 0.4), noisy("b", 0.4, 0.2));
-        let forward = sheet(vec![a.clone(), b.clone()]);
-        let reverse = sheet(vec![b, a]);
+        let forward = leaderboard(vec![a.clone(), b.clone()]);
+        let reverse = leaderboard(vec![b, a]);
         let rank = |s: &LeaderboardData| {
             UncertaintyModel::new(s).rank(s, Gamma::ONE, Convention::Reference)
         };
@@ -290,7 +290,7 @@ mod tests {
     fn paired_differences_detect_more_than_single_intervals() {
         // Repositories vary far more than runs differ.
         let (a, b) = (noisy("a", 0.5, 0.5), noisy("b", 0.45, 0.5));
-        let data = sheet(vec![a.clone(), b.clone()]);
+        let data = leaderboard(vec![a.clone(), b.clone()]);
         let model = UncertaintyModel::new(&data);
         let rows = model.rank(&data, Gamma::ONE, Convention::Paper);
         let [first, second] = [0, 1].map(|i: usize| rows[i].intervals.unwrap().evoscore);
@@ -305,7 +305,7 @@ mod tests {
 
     #[test]
     fn one_repository_has_no_intervals_and_decides_nothing() {
-        let data = sheet(vec![
+        let data = leaderboard(vec![
             entry("a", &[("r", &[&[1.0]])]),
             entry("b", &[("r", &[&[0.0]])]),
         ]);
@@ -323,7 +323,7 @@ mod tests {
         let task = |samples: &'static [&'static [f64]]| [("p", samples), ("q", samples)];
         let a = entry("a", &task(&[&[0.1], &[0.2], &[0.3]]));
         let b = entry("b", &task(&[&[0.3], &[0.2], &[0.1]]));
-        let data = sheet(vec![a, b]);
+        let data = leaderboard(vec![a, b]);
         let rows = UncertaintyModel::new(&data).rank(&data, Gamma::ONE, Convention::Paper);
         let ranks: Vec<(u32, u32)> = rows.iter().map(|r| (r.rank, r.tie_group)).collect();
         assert_eq!(ranks, [(1, 1), (1, 1)]);
@@ -336,7 +336,7 @@ mod tests {
         let a = entry("a", &[("r", &[&[1.0]])]);
         let mut b = entry("b", &[("q", &[&[0.0]])]);
         b.tasks_mut()[0].task_id = TaskId::new("another").unwrap();
-        let data = sheet(vec![a.clone(), b.clone()]);
+        let data = leaderboard(vec![a.clone(), b.clone()]);
         let model = UncertaintyModel::new(&data);
         assert_eq!(model.compare(&a, &b, Gamma::ONE, Convention::Paper), None);
         assert!(

@@ -113,7 +113,7 @@ mod tests {
         // Nor does any other view of the data count it.
         let matrix = data.matrix(Gamma::ONE, Convention::Paper, Default::default());
         assert_eq!(matrix.columns.len(), 1);
-        let unseen = data.unseen().sheet;
+        let unseen = data.unseen().data;
         assert_eq!((unseen.entries.len(), unseen.unranked.len()), (1, 1));
     }
 

@@ -8,7 +8,7 @@ use super::{Entry, LeaderboardData};
 /// omissions.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Unseen {
-    pub sheet: Arc<LeaderboardData>,
+    pub data: Arc<LeaderboardData>,
     pub left_out: LeftOut,
 }
 
@@ -57,7 +57,7 @@ impl LeaderboardData {
             names.dedup();
         }
         Unseen {
-            sheet: Arc::new(data),
+            data: Arc::new(data),
             left_out,
         }
     }
@@ -83,7 +83,7 @@ impl Entry {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{entry, sheet};
+    use crate::testing::{entry, leaderboard};
     use swe_ci_core::metrics::{Convention, Gamma};
 
     fn run(model: &str, released: Option<&str>) -> Entry {
@@ -106,8 +106,8 @@ mod tests {
     #[test]
     fn only_targets_younger_than_the_model_count() {
         let check = |released: Option<&str>, expect: Option<(u32, f64)>| {
-            let unseen = sheet(vec![run("m", released)]).unseen();
-            let rows = unseen.sheet.rank(Gamma::ONE, Convention::Paper);
+            let unseen = leaderboard(vec![run("m", released)]).unseen();
+            let rows = unseen.data.rank(Gamma::ONE, Convention::Paper);
             let actual = rows.first().map(|row| (row.tasks, row.evoscore));
             assert_eq!(actual, expect, "{released:?}");
             assert!(rows.iter().all(|row| row.tasks_total == 4));
@@ -129,9 +129,9 @@ mod tests {
             run("another", None),
             run("fine", Some("2025-01-01")),
         ];
-        let unseen = sheet(runs.to_vec()).unseen();
-        assert_eq!(unseen.sheet.entries.len(), 4, "runs keep their positions");
-        assert_eq!(unseen.sheet.rank(Gamma::ONE, Convention::Paper).len(), 1);
+        let unseen = leaderboard(runs.to_vec()).unseen();
+        assert_eq!(unseen.data.entries.len(), 4, "runs keep their positions");
+        assert_eq!(unseen.data.rank(Gamma::ONE, Convention::Paper).len(), 1);
         assert_eq!(unseen.left_out.undated_models, ["another", "undated"]);
         assert_eq!(unseen.left_out.too_young, ["young"]);
         assert_eq!(LeaderboardData::default().unseen(), Unseen::default());

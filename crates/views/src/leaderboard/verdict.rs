@@ -96,12 +96,12 @@ fn named(names: &[&str]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{sheet, spread_run};
+    use crate::testing::{leaderboard, spread_run};
     use swe_ci_core::metrics::{Convention, Gamma};
 
     #[test]
     fn a_ranking_in_a_sentence() {
-        let row = sheet(vec![spread_run("m", &[&[0.5]])]).rank(Gamma::ONE, Convention::Paper);
+        let row = leaderboard(vec![spread_run("m", &[&[0.5]])]).rank(Gamma::ONE, Convention::Paper);
         let ranked = |rows: &[(&str, f64, u32)]| -> Vec<Row> {
             let rows = rows.iter().map(|(model, evoscore, tie_group)| Row {
                 model: (*model).to_owned(),

@@ -266,7 +266,7 @@ impl View {
 mod tests {
     use super::*;
     use crate::leaderboard::{StyleRates, WinRates};
-    use crate::testing::{entry, sheet};
+    use crate::testing::{entry, leaderboard};
     use swe_ci_core::metrics::{Convention, Gamma};
     use swe_ci_core::usage::Usage;
 
@@ -274,7 +274,7 @@ mod tests {
     fn rows() -> Vec<Row> {
         let runs = [("b", 0.9), ("C", 0.5), ("a", 0.1)];
         let runs = runs.map(|(model, score)| entry(model, &[("r", &[&[score]])]));
-        let mut rows = sheet(runs.to_vec()).rank(Gamma::ONE, Convention::Paper);
+        let mut rows = leaderboard(runs.to_vec()).rank(Gamma::ONE, Convention::Paper);
         rows[0].mark = Some(Mark::Verified);
         rows[1].mark = Some(Mark::SelfReported);
         rows[1].kind = Kind::Imported;

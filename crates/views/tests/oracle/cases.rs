@@ -6,7 +6,7 @@ use swe_ci_core::task::TaskId;
 use swe_ci_views::leaderboard::{Entry, Sample, ScoredTask};
 use swe_ci_views::testing;
 
-pub use swe_ci_views::testing::sheet;
+pub use swe_ci_views::testing::leaderboard;
 
 /// A task with only counts.
 #[derive(Debug, Clone)]

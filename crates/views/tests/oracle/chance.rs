@@ -12,7 +12,7 @@ use swe_ci_core::uncertainty::{Comparison, Interval};
 use swe_ci_views::leaderboard::{Entry, LeaderboardData, Sample, UncertaintyModel};
 
 use super::book::mean;
-use super::cases::{entry, sheet};
+use super::cases::{entry, leaderboard};
 use super::scores::close;
 
 /// Scores are whole 64ths, so that sums are exact in any order and equal
@@ -40,9 +40,9 @@ fn field(models: std::ops::Range<usize>, most: usize) -> impl Strategy<Value = F
 }
 
 impl Field {
-    fn sheet(&self) -> LeaderboardData {
+    fn leaderboard(&self) -> LeaderboardData {
         let named = self.scores.iter().zip('a'..);
-        sheet(
+        leaderboard(
             named
                 .map(|(scores, name)| self.entry(&name.to_string(), scores))
                 .collect(),
@@ -235,7 +235,7 @@ proptest! {
 
     #[test]
     fn comparisons_by_enumeration(field in field(2..3, 8), resamples in 1usize..120, seed: u64) {
-        let (data, clusters) = (field.sheet(), field.clusters());
+        let (data, clusters) = (field.leaderboard(), field.clusters());
         let model = UncertaintyModel::with(&data, resamples, seed);
         let value = difference(&field, 0, 1);
         let shared: Vec<f64> = clusters.iter().flatten().filter_map(|at| value(*at)).collect();
@@ -258,7 +258,7 @@ proptest! {
     /// not decide whether an interval spans 0.
     #[test]
     fn rankings_by_pooling(field in field(1..6, 6), seed: u64) {
-        let (data, clusters) = (field.sheet(), field.clusters());
+        let (data, clusters) = (field.leaderboard(), field.clusters());
         let draws = draws(&clusters, 41, seed);
         let rows = UncertaintyModel::with(&data, 41, seed).rank(&data, Gamma::ONE, Convention::Reference);
         let order: Vec<usize> =
@@ -293,7 +293,7 @@ proptest! {
             repositories: (0..values.len()).collect(),
             scores: vec![values.iter().map(|v| Some(*v)).collect(), vec![Some(PARTS); values.len()]],
         };
-        let data = field.sheet();
+        let data = field.leaderboard();
         let ours = compared(&UncertaintyModel::with(&data, 1, 1), &data).unwrap();
         let all = p_value(&field.clusters(), difference(&field, 0, 1));
         prop_assert!((ours.p_value - all).abs() < 0.03, "{} and {all}", ours.p_value);

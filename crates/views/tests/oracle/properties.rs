@@ -6,11 +6,11 @@ use proptest::sample::Index;
 use swe_ci_core::metrics::{Convention, Gamma, Series, Weights};
 use swe_ci_views::leaderboard::{Entry, Row, UncertaintyModel};
 
-use super::cases::{CountedTask, counted_run, gamma, sheet, tested_run};
+use super::cases::{CountedTask, counted_run, gamma, leaderboard, tested_run};
 use super::scores::{close, imported_run, measured_run};
 
 fn row(run: &Entry, gamma: f64) -> Row {
-    let data = sheet(vec![run.clone()]);
+    let data = leaderboard(vec![run.clone()]);
     let model = UncertaintyModel::with(&data, 50, 1);
     let gamma = Gamma::new(gamma).unwrap();
     model.rank(&data, gamma, Convention::Reference).remove(0)

@@ -9,7 +9,7 @@ use swe_ci_views::leaderboard::{Entry, Sample};
 
 use super::book::{self, Counted};
 use super::cases::{
-    CountedTask, TestedIteration, TestedTask, counted_run, entry, gamma, sheet, tested_run,
+    CountedTask, TestedIteration, TestedTask, counted_run, entry, gamma, leaderboard, tested_run,
 };
 
 type Verified = Result<(), TestCaseError>;
@@ -39,7 +39,7 @@ fn yes(holds: bool) -> f64 {
 /// Compares every number of a run.
 fn agree(entry: &Entry, tasks: &[Vec<Counted>], gamma: f64, convention: Convention) -> Verified {
     let n = entry.max_iterations as usize;
-    let data = sheet(vec![entry.clone()]);
+    let data = leaderboard(vec![entry.clone()]);
     let rows = data.rank(Gamma::new(gamma).unwrap(), convention);
     let [row] = rows.as_slice() else {
         return Err(TestCaseError::fail("a scored run has one row"));

@@ -4,7 +4,7 @@
 use swe_ci_core::metrics::{Convention, Gamma};
 use swe_ci_views::leaderboard::{Entry, UncertaintyModel};
 
-use super::cases::{CountedTask, sheet};
+use super::cases::{CountedTask, leaderboard};
 use super::scores::imported_run;
 
 /// A and C are of one repository, B of another.
@@ -92,7 +92,7 @@ fn iteration_by_iteration() {
 /// Two repositories: a resample has only one of them, or both.
 #[test]
 fn interval() {
-    let data = sheet(vec![run()]);
+    let data = leaderboard(vec![run()]);
     let row = &UncertaintyModel::new(&data).rank(&data, Gamma::ONE, Convention::Reference)[0];
     let interval = row.intervals.unwrap().evoscore;
     check("interval", [interval.low, interval.high], &[-0.9, 0.81875]);

@@ -6,7 +6,7 @@ use std::io;
 use swe_ci_app::{PublicUrl, encode};
 use swe_ci_core::run::Kind;
 use swe_ci_engine::NewResult;
-use swe_ci_views::leaderboard::Row;
+use swe_ci_views::leaderboard::{Row, Standing};
 
 use super::xml::{Xml, document, element};
 
@@ -82,7 +82,10 @@ fn summary(result: &NewResult) -> String {
         Kind::Measured => "",
         Kind::Imported => " Made elsewhere, and scored here from the files.",
     };
-    let Some((convention, row)) = &result.standing else {
+    let Some(Standing {
+        convention, row, ..
+    }) = &result.standing
+    else {
         return match &result.unranked {
             Some(why) => format!("Not ranked: {why}.{origin}"),
             None => format!("No task could be scored.{origin}"),

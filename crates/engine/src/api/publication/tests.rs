@@ -147,7 +147,7 @@ async fn asked(engine: &Engine) -> Vec<(&'static str, bool)> {
 
 /// The public lists, and whether they contain `mine`.
 async fn public_lists(engine: &Engine) -> Vec<(&'static str, bool)> {
-    let sheet = engine.sheet("s").await.unwrap();
+    let leaderboard = engine.leaderboard_data("s").await.unwrap();
     let rows = engine
         .ranked("s", Gamma::ONE, Convention::Paper, false)
         .await
@@ -157,7 +157,10 @@ async fn public_lists(engine: &Engine) -> Vec<(&'static str, bool)> {
     let task = TaskId::new("t").unwrap();
     let of_task = engine.results_of_task(&task).await.unwrap();
     vec![
-        ("sheet", sheet.entries.iter().any(|e| e.run_id == "mine")),
+        (
+            "leaderboard",
+            leaderboard.entries.iter().any(|e| e.run_id == "mine"),
+        ),
         ("ranking", rows.iter().any(|row| row.run_id == "mine")),
         (
             "directory",
@@ -240,9 +243,12 @@ async fn runs_with_hosted_tools_are_beside_the_ranking() {
     let update = sqlx::raw_sql(sqlx::AssertSqlSafe(update));
     update.execute(&mut database).await.unwrap();
 
-    let sheet = engine.sheet("s").await.unwrap();
-    let ranked = sheet.entries.iter().any(|entry| entry.run_id == "other");
-    let apart: Vec<&str> = sheet
+    let leaderboard = engine.leaderboard_data("s").await.unwrap();
+    let ranked = leaderboard
+        .entries
+        .iter()
+        .any(|entry| entry.run_id == "other");
+    let apart: Vec<&str> = leaderboard
         .unranked
         .iter()
         .map(|run| run.run_id.as_str())

@@ -11,6 +11,7 @@ use swe_ci_core::metrics::{Convention, Gamma, Verdict, recoveries};
 use swe_ci_core::step::Ending;
 use swe_ci_core::task::TaskId;
 use swe_ci_store::IterationRow;
+use swe_ci_views::figures::{Basis, Data, Figure, MOST_RUNS, Study};
 use swe_ci_views::leaderboard::{
     Entry, Incomparable, LeaderboardData, Matrix, Published, Ranking, RecoveryTime, Row, Scores,
     TaskOrder, UncertaintyModel, Unseen, Versus,
@@ -22,7 +23,8 @@ use crate::leaderboard_cache::RankingKey;
 use crate::published::published;
 
 impl Engine {
-    pub async fn sheet(&self, split: &str) -> Result<Arc<LeaderboardData>> {
+    /// The results of a split's runs.
+    pub async fn leaderboard_data(&self, split: &str) -> Result<Arc<LeaderboardData>> {
         let key = (split.to_owned(), self.changes().await?);
         let (engine, split) = (self.clone(), split.to_owned());
         let computation = Box::pin(async move { engine.compute_leaderboard(&split).await });
@@ -46,7 +48,7 @@ impl Engine {
         let key = (split.to_owned(), self.changes().await?);
         let (engine, split) = (self.clone(), split.to_owned());
         let computation = Box::pin(async move {
-            let leaderboard = engine.sheet(&split).await?;
+            let leaderboard = engine.leaderboard_data(&split).await?;
             Ok(blocking(move || Ok(leaderboard.unseen())).await?)
         });
         self.leaderboards.unseen.of(key, computation).await
@@ -71,8 +73,8 @@ impl Engine {
         let (engine, split) = (self.clone(), split.to_owned());
         let computation = Box::pin(async move {
             let data = match unseen {
-                true => engine.unseen(&split).await?.sheet.clone(),
-                false => engine.sheet(&split).await?,
+                true => engine.unseen(&split).await?.data.clone(),
+                false => engine.leaderboard_data(&split).await?,
             };
             Ok(blocking(move || Ok(Ranking::new(data, gamma, convention))).await?)
         });
@@ -88,7 +90,36 @@ impl Engine {
         unseen: bool,
     ) -> Result<Vec<Row>> {
         let ranking = self.ranking(split, gamma, convention, unseen).await?;
-        Ok(blocking(move || Ok(ranking.with_intervals())).await?)
+        self.rows(&ranking, (0..ranking.rows().len()).collect())
+            .await
+    }
+
+    /// The rows of a ranking at these indices, with their intervals.
+    pub async fn rows(&self, ranking: &Arc<Ranking>, places: Vec<usize>) -> Result<Vec<Row>> {
+        let ranking = ranking.clone();
+        Ok(blocking(move || Ok(ranking.with_intervals(places))).await?)
+    }
+
+    /// The best runs of a ranking, at most this many, for pictures of them.
+    pub async fn study(&self, ranking: &Arc<Ranking>, most: usize) -> Result<Study> {
+        let ranking = ranking.clone();
+        Ok(blocking(move || Ok(Study::of(&ranking, most))).await?)
+    }
+
+    /// The data of figures as pages show them: of the best runs of a ranking.
+    pub async fn figures(
+        &self,
+        ranking: &Arc<Ranking>,
+        which: Vec<Figure>,
+    ) -> Result<(Basis, Vec<(Figure, Data)>)> {
+        let study = self.study(ranking, MOST_RUNS).await?;
+        let data = move || {
+            let figures = which
+                .into_iter()
+                .map(|figure| (figure, figure.data(&study)));
+            Ok((study.basis(), figures.collect()))
+        };
+        Ok(blocking(data).await?)
     }
 
     /// Every task of a split against every run.
@@ -99,7 +130,7 @@ impl Engine {
         convention: Convention,
         order: TaskOrder,
     ) -> Result<Matrix> {
-        let leaderboard = self.sheet(split).await?;
+        let leaderboard = self.leaderboard_data(split).await?;
         Ok(blocking(move || Ok(leaderboard.matrix(gamma, convention, order))).await?)
     }
 
@@ -126,7 +157,7 @@ impl Engine {
         }
         Incomparable::check_splits(&splits).map_err(invalid)?;
         let split = splits.swap_remove(0).1;
-        let leaderboard = self.sheet(&split).await?;
+        let leaderboard = self.leaderboard_data(&split).await?;
         let (run_ids, task) = (run_ids.to_vec(), task.cloned());
         let comparison =
             blocking(move || Ok(leaderboard.versus(&run_ids, gamma, convention, task.as_ref())))

@@ -214,7 +214,7 @@ impl Course {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{entry, sheet};
+    use crate::testing::{entry, leaderboard};
 
     fn ids(models: &[&str]) -> Vec<String> {
         models.iter().map(|m| format!("run-{m}")).collect()
@@ -223,7 +223,7 @@ mod tests {
     /// Two tasks of one repository and one of another; `c` lacks the last.
     /// N is 2, so at γ = 1 a score is the mean of two changes.
     fn board() -> LeaderboardData {
-        sheet(vec![
+        leaderboard(vec![
             entry(
                 "a",
                 &[

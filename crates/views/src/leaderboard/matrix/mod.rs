@@ -224,7 +224,7 @@ const HEADS: &str = "split,gamma,convention,task_id,repo,run_id,model,kind,\
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{entry, sheet};
+    use crate::testing::{entry, leaderboard};
     use swe_ci_core::run::Progress;
 
     /// Two models and the human baseline over three tasks; `b` lacks the last
@@ -234,7 +234,7 @@ mod tests {
         let b = entry("b", &[("x", &[&[0.5]]), ("y", &[&[-0.2]])]);
         let mut human = entry("h", &[("x", &[&[1.0]]), ("y", &[&[1.0]]), ("z", &[&[1.0]])]);
         human.kind = Kind::Human;
-        sheet(vec![b, human, a])
+        leaderboard(vec![b, human, a])
     }
 
     fn matrix(data: &LeaderboardData, order: &str) -> Matrix {
@@ -309,13 +309,13 @@ mod tests {
         board.entries[0].tasks_mut()[0].samples[0].paper = None;
         let result = matrix(&board, "task");
         assert_eq!((result.columns.len(), result.left_out), (2, 1));
-        assert_eq!(matrix(&sheet(Vec::new()), "mean").rows, []);
+        assert_eq!(matrix(&leaderboard(Vec::new()), "mean").rows, []);
     }
 
     #[test]
     fn samples_are_averaged() {
         let result = matrix(
-            &sheet(vec![entry("m", &[("r", &[&[1.0], &[0.0]])])]),
+            &leaderboard(vec![entry("m", &[("r", &[&[1.0], &[0.0]])])]),
             "mean",
         );
         let cell = MatrixCell {
