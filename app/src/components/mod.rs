@@ -6,6 +6,7 @@
 mod bars;
 mod charts;
 mod choice;
+mod cite;
 mod fields;
 mod finding;
 mod forms;
@@ -29,6 +30,7 @@ pub use charts::{Funnel, SpreadChart, title as spread_title};
 pub use choice::{
     Choice, Choices, FilterSelect, GammaForm, HiddenFields, convention_choices, split_choices,
 };
+pub use cite::Cite;
 pub use fields::{Field, LongText, NewPassword, OneOf, RoleSelect, TomlFile, field_id};
 pub use finding::GradeTag;
 pub use forms::{

@@ -2,6 +2,7 @@
 
 use swe_ci_views::figures::{Bar, Bars};
 
+use crate::axes;
 use crate::brush::{Brush, summary};
 use crate::canvas::{Anchor, Canvas, Frame, Margins};
 use crate::format;
@@ -12,7 +13,8 @@ use crate::{Figure, Mark};
 pub(crate) fn bars(brush: &Brush<'_>, data: &Bars, title: &str) -> Figure {
     let rows = u32::try_from(data.bars.len()).unwrap_or(1);
     let row = brush.either(27, 40);
-    let margins = Margins::new(10, brush.either(64, 56), 30, brush.either(214, 14));
+    let bottom = if brush.print() { 50 } else { 30 };
+    let margins = Margins::new(10, brush.either(64, 56), bottom, brush.either(214, 14));
     let frame = Frame {
         size: brush.size(margins.top + margins.bottom + rows * row),
         margins,
@@ -23,6 +25,9 @@ pub(crate) fn bars(brush: &Brush<'_>, data: &Bars, title: &str) -> Figure {
     let runs = runs.map(|bar| format!("{} {}", bar.run.model, number(data, bar.value)));
     frame.draw(brush.theme, summary(title, runs), |canvas| {
         scale(canvas, data, f64::from(rows));
+        if brush.print() {
+            axes::along(canvas, &frame, data.measure.axis(), 26.0);
+        }
         let row = |(number, bar): (usize, &Bar)| {
             let y = f64::from(rows) - number as f64 - 0.5;
             draw_row(brush, canvas, data, bar, y)

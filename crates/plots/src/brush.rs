@@ -3,10 +3,10 @@
 
 use swe_ci_views::figures::Subject;
 
-use crate::Size;
 use crate::canvas::{Anchor, Canvas};
 use crate::format;
 use crate::paint::{Paint, SERIES_COLOURS, Theme};
+use crate::{Size, text};
 
 /// The place a figure is drawn for. Its height follows from its data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,6 +18,9 @@ pub enum Layout {
     /// For a paper or a slide.
     Print,
 }
+
+/// Pixels between a name and the edge of the picture.
+const EDGE: f64 = 8.0;
 
 /// The means to draw runs: layout, theme, and the colour of each run.
 pub(crate) struct Brush<'a> {
@@ -55,6 +58,11 @@ impl<'a> Brush<'a> {
         self.layout == Layout::Narrow
     }
 
+    /// Whether it is shown without a page that explains it.
+    pub(crate) fn print(&self) -> bool {
+        self.layout == Layout::Print
+    }
+
     pub(crate) fn size(&self, height: u32) -> Size {
         Size::of(self.layout.width(), height)
     }
@@ -82,8 +90,10 @@ impl<'a> Brush<'a> {
         roomy: (f64, f64),
         narrow: (f64, f64),
     ) {
-        let name = format::clip(&run.model, self.either(30, 40));
+        let width = f64::from(self.layout.width());
+        let room = self.either(roomy.0, width - narrow.0) - EDGE;
         let anchor = self.either(Anchor::Left, Anchor::Right);
+        let name = text::line(&run.model, room);
         canvas.text(&name, self.either(roomy, narrow), anchor, Paint::Ink);
     }
 

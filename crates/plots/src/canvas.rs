@@ -25,7 +25,7 @@ pub(crate) const SCALE: u32 = 4;
 const FONT_FACTOR: f64 = 1.24;
 /// Pixels between the lines of a hatched area.
 const HATCH: f64 = 5.0;
-const PLAIN: Lettering = Lettering::of(12.0);
+pub(crate) const PLAIN: Lettering = Lettering::of(12.0);
 
 /// Space around the data, in pixels.
 #[derive(Debug, Clone, Copy)]
@@ -167,6 +167,18 @@ fn opening(Size { width, height }: Size, theme: Theme, summary: &str) -> String 
         ),
     }
 }
+
+/// The drawing of a figure on paper, without its frame.
+pub(crate) fn drawing(figure: &Figure) -> &str {
+    let Figure {
+        svg, size, summary, ..
+    } = figure;
+    let drawing = svg.strip_prefix(&opening(*size, Theme::Paper, summary));
+    let drawing = drawing.and_then(|drawing| drawing.trim_end().strip_suffix(CLOSING));
+    drawing.unwrap_or(svg)
+}
+
+pub(crate) const CLOSING: &str = "</svg>";
 
 fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());

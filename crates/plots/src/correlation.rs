@@ -3,6 +3,7 @@
 
 use swe_ci_views::figures::{Correlated, Correlations};
 
+use crate::axes;
 use crate::brush::{Brush, summary};
 use crate::canvas::{Anchor, Canvas};
 use crate::format;
@@ -15,7 +16,7 @@ const PANELS: [&str; 2] = ["rate", "magnitude"];
 pub(crate) fn correlations(brush: &Brush<'_>, data: &Correlations) -> Figure {
     let panels = Panels {
         row: brush.either(27, 40),
-        bottom: 30,
+        bottom: if brush.print() { 50 } else { 30 },
         numbers: 44.0,
     };
     let frame = panels.frame(brush, data.runs.len());
@@ -32,6 +33,10 @@ pub(crate) fn correlations(brush: &Brush<'_>, data: &Correlations) -> Figure {
                 (Paint::Grid, ends[1].as_str()),
             ];
             span.scale(canvas, &frame, &format!("r of the {name}"), lines);
+        }
+        if brush.print() {
+            let title = "Pearson's r of a quantity with the number of the iteration";
+            axes::along(canvas, &frame, title, 26.0);
         }
         panels.rows(&frame, &data.runs, |run, y| {
             draw_row(brush, canvas, spans, run, y)

@@ -222,8 +222,7 @@ fn is_narrow(size: Size) -> bool {
 
 /// Axes, lines and names; `cursor` comes between axes and lines.
 fn draw_lines(canvas: &Canvas<'_>, frame: &Frame, curves: &Curves, cursor: impl FnOnce()) {
-    let narrow = is_narrow(frame.size);
-    draw_axes(canvas, frame, narrow);
+    draw_axes(canvas, frame, is_narrow(frame.size));
     if curves.0.is_empty() {
         let at = canvas.pixel(1.25, f64::midpoint(*frame.y.start(), *frame.y.end()));
         canvas.text("No run has a score yet", at, Anchor::Above, Paint::Muted);
@@ -236,7 +235,7 @@ fn draw_lines(canvas: &Canvas<'_>, frame: &Frame, curves: &Curves, cursor: impl 
         let width = if featured { 2.25 } else { 1.25 };
         lines.for_each(|curve| canvas.line(&curve.points(), curve.paint(), width));
     }
-    names(canvas, frame, curves, if narrow { 12 } else { 25 });
+    names(canvas, frame, curves);
 }
 
 fn draw_axes(canvas: &Canvas<'_>, frame: &Frame, narrow: bool) {
@@ -255,7 +254,7 @@ fn draw_axes(canvas: &Canvas<'_>, frame: &Frame, narrow: bool) {
 const MOST_NAMES: usize = 12;
 
 /// Names at the ends of the lines; only the best ones if space is short.
-fn names(canvas: &Canvas<'_>, frame: &Frame, curves: &Curves, most: usize) {
+fn names(canvas: &Canvas<'_>, frame: &Frame, curves: &Curves) {
     let mut named: Vec<&Curve> = curves.iter().filter(|curve| curve.featured).collect();
     named.sort_by(|a, b| b.end().total_cmp(&a.end()));
     named.truncate(MOST_NAMES);
@@ -264,7 +263,8 @@ fn names(canvas: &Canvas<'_>, frame: &Frame, curves: &Curves, most: usize) {
         name: &curve.model,
         paint: Paint::Series(curve.series % SERIES_COLOURS),
     });
-    labels::ends(canvas, frame, ends.collect(), most);
+    let width = f64::from(frame.margins.right);
+    labels::ends(canvas, frame, ends.collect(), width);
 }
 
 fn mark(canvas: &Canvas<'_>, curve: &Curve, gamma: Gamma) -> Mark {

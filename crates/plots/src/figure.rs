@@ -125,6 +125,51 @@ mod tests {
         }
     }
 
+    /// Of the widest letters too.
+    #[test]
+    fn no_text_leaves_its_picture() {
+        let mut leaderboard = board();
+        for (number, entry) in leaderboard.entries.iter_mut().enumerate() {
+            entry.model = format!("{number} {}", "W".repeat(40));
+        }
+        for which in figures::Figure::ALL {
+            for layout in [Layout::Wide, Layout::Narrow, Layout::Print] {
+                let figure = draw(&leaderboard, which, layout, Theme::Page);
+                let width = f64::from(figure.size.width);
+                for (left, right, text) in texts(&figure.svg) {
+                    let inside = left >= -1.0 && right <= width + 1.0;
+                    assert!(
+                        inside,
+                        "{which:?} {layout:?}: {text} from {left} to {right}"
+                    );
+                }
+            }
+        }
+    }
+
+    /// Every text of a picture, and from where to where it is.
+    fn texts(svg: &str) -> Vec<(f64, f64, String)> {
+        let of = |element: &str| {
+            let (tag, rest) = element.split_once('>')?;
+            let attribute = |name: &str| {
+                let (_, value) = tag.split_once(&format!(" {name}=\""))?;
+                value.split('"').next().map(str::to_owned)
+            };
+            let x = attribute("x")?.parse::<f64>().ok()? / f64::from(crate::canvas::SCALE);
+            let text = rest.split('<').next()?.trim().to_owned();
+            let width = crate::text::width(&text);
+            let left = match attribute("text-anchor")?.as_str() {
+                "start" => x,
+                "middle" => x - width / 2.0,
+                _ => x - width,
+            };
+            Some((left, left + width, text))
+        };
+        let texts: Vec<_> = svg.split("<text").skip(1).filter_map(of).collect();
+        assert_eq!(texts.len(), svg.matches("<text").count());
+        texts
+    }
+
     #[test]
     fn what_has_nothing_to_show_says_so() {
         let mut empty = leaderboard(&[]);

@@ -1,12 +1,15 @@
 //! Names in a picture: at the ends of lines, and beside points.
 
 use crate::canvas::{Anchor, Area, Canvas, Frame};
-use crate::format;
 use crate::paint::Paint;
+use crate::text;
 
 const LABEL_GAP: f64 = 15.0;
-/// The approximate width of a letter in pixels.
-const LETTER: f64 = 6.4;
+/// Pixels from the data area to a name.
+const NAME: f64 = 13.0;
+/// Pixels from the longest name to the edge of the picture: an ellipsis is wider
+/// than the letter in its place.
+const EDGE: f64 = 6.0;
 const HEIGHT: f64 = 14.0;
 
 pub(crate) struct End<'a> {
@@ -16,9 +19,9 @@ pub(crate) struct End<'a> {
     pub paint: Paint,
 }
 
-/// Names right of the data area, moved apart to avoid overlaps. If space is
-/// short, the first ones have priority.
-pub(crate) fn ends(canvas: &Canvas<'_>, frame: &Frame, mut ends: Vec<End<'_>>, most: usize) {
+/// Names right of the data area within this width, moved apart to avoid
+/// overlaps. If space is short, the first ones have priority.
+pub(crate) fn ends(canvas: &Canvas<'_>, frame: &Frame, mut ends: Vec<End<'_>>, width: f64) {
     let room = (f64::from(frame.inner_height()) / LABEL_GAP) as usize + 1;
     ends.truncate(room);
     ends.sort_by(|a, b| a.at.1.total_cmp(&b.at.1));
@@ -28,8 +31,8 @@ pub(crate) fn ends(canvas: &Canvas<'_>, frame: &Frame, mut ends: Vec<End<'_>>, m
     let right = f64::from(frame.size.width - frame.margins.right);
     for (end, y) in ends.iter().zip(spread(&heights, top, bottom)) {
         canvas.pixel_line(&[end.at, (right + 9.0, y)], end.paint, 1.0);
-        let name = format::clip(end.name, most);
-        canvas.text(&name, (right + 13.0, y), Anchor::Right, Paint::Ink);
+        let name = text::line(end.name, width - NAME - EDGE);
+        canvas.text(&name, (right + NAME, y), Anchor::Right, Paint::Ink);
     }
 }
 
@@ -76,7 +79,7 @@ impl Places {
     /// Writes a name beside its point, or not at all if there is no space: its
     /// mark has the name too.
     pub(crate) fn write(&mut self, canvas: &Canvas<'_>, name: &str, at: (f64, f64), paint: Paint) {
-        let width = name.chars().count() as f64 * LETTER;
+        let width = text::width(name);
         let (x, y) = at;
         let (left, top) = (x - width / 2.0, y - HEIGHT / 2.0);
         let tries = [

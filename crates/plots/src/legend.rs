@@ -4,13 +4,11 @@ use swe_ci_views::figures::Subject;
 
 use crate::brush::{Brush, Layout};
 use crate::canvas::{Anchor, Canvas};
-use crate::format;
 use crate::paint::Paint;
+use crate::text;
 
 /// The height of a line in pixels.
 const LINE: u32 = 20;
-/// The approximate width of a letter in pixels.
-const LETTER: f64 = 6.6;
 /// The space left of a name for its marker, in pixels.
 const MARKER: f64 = 18.0;
 
@@ -47,12 +45,11 @@ impl<'a> Legend<'a> {
         top: f64,
     ) {
         let width = (right - left) / f64::from(self.columns);
-        let most = ((width - MARKER - 8.0) / LETTER) as usize;
         for (number, run) in (0u32..).zip(&self.runs) {
             let x = left + f64::from(number % self.columns) * width;
             let y = top + f64::from(number / self.columns * LINE + LINE / 2);
             brush.marker(canvas, run, (x + 6.0, y), 4.5);
-            let name = format::clip(&run.model, most);
+            let name = text::line(&run.model, width - MARKER - 8.0);
             canvas.text(&name, (x + MARKER, y), Anchor::Right, Paint::Ink);
         }
     }

@@ -23,16 +23,19 @@ mod task_curves;
 mod axes;
 mod brush;
 mod canvas;
+mod captioned;
 mod labels;
 mod legend;
 mod paint;
 mod panels;
+mod text;
 mod ticks;
 
 use swe_ci_views::figures::{GAMMA_MAX, GAMMA_MIN};
 pub use swe_ci_views::format;
 
 pub use brush::Layout;
+pub use captioned::{Caption, captioned};
 pub use evoscore_gamma::{Curve, Curves, evoscore_gamma, gamma_lines, series};
 pub use figure::figure;
 pub use lines::trend;

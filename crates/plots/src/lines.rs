@@ -52,7 +52,7 @@ pub(crate) fn lines(brush: &Brush<'_>, data: &Lines, title: &str) -> Figure {
             name: &line.run.model,
             paint: brush.solid(&line.run),
         });
-        labels::ends(canvas, &frame, ends.collect(), brush.either(26, 13));
+        labels::ends(canvas, &frame, ends.collect(), brush.either(204.0, 112.0));
         let marks = data.lines.iter().flat_map(|line| {
             let here = marked.iter().copied().filter(|at| *at < line.values.len());
             here.map(|at| mark(brush, canvas, data, line, at))

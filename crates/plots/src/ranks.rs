@@ -43,7 +43,7 @@ pub(crate) fn ranks(brush: &Brush<'_>, data: &Ranks) -> Figure {
                 paint: brush.solid(&line.run),
             }
         });
-        labels::ends(canvas, &frame, ends.collect(), brush.either(26, 13));
+        labels::ends(canvas, &frame, ends.collect(), brush.either(196.0, 112.0));
         if !brush.narrow() {
             strip(brush, canvas, &frame, data);
         }

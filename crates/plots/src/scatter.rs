@@ -14,10 +14,10 @@ use crate::format;
 use crate::labels::Places;
 use crate::paint::Paint;
 use crate::ticks::score_ticks;
-use crate::{Figure, Mark};
+use crate::{Figure, Mark, text};
 
-/// Longest name beside a point, in characters.
-const LONGEST: usize = 24;
+/// Longest name beside a point, in pixels.
+const LONGEST: f64 = 180.0;
 /// The possible intervals between dates, in months.
 const MONTHS: [i64; 7] = [1, 2, 3, 6, 12, 24, 60];
 
@@ -48,6 +48,9 @@ pub(crate) fn releases(brush: &Brush<'_>, data: &Releases) -> Figure {
         axis_of_scores(canvas, &frame);
         for (day, text) in dates(&frame.x, brush.either(8, 4)) {
             axes::tick(canvas, &frame, day, &text);
+        }
+        if brush.print() {
+            axes::along(canvas, &frame, "release date of the model", 28.0);
         }
         let providers = hollow.iter().map(|h| (h.provider, h.at));
         join(canvas, providers, Paint::Goal, 1.0);
@@ -147,7 +150,7 @@ fn put(
     let place = |dot: &Dot<'_>| {
         let at = canvas.pixel(dot.at.0, dot.at.1);
         brush.marker(canvas, dot.run, at, 5.0);
-        let name = format::clip(&dot.run.model, brush.either(LONGEST, 14));
+        let name = text::line(&dot.run.model, brush.either(LONGEST, 100.0));
         names.write(canvas, &name, at, Paint::Ink);
         let label = format!("{}: {}", dot.run.model, dot.words);
         canvas.mark(dot.at, &dot.run.run_id, label)

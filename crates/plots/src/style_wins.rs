@@ -38,6 +38,13 @@ pub(crate) fn style_wins(brush: &Brush<'_>, data: &StyleWins) -> Figure {
             panel.span.scale(canvas, &frame, panel.name, lines);
         }
         key(canvas, &frame);
+        if brush.print() {
+            let at = (
+                f64::from(frame.size.width) - 40.0,
+                f64::from(frame.size.height) - 14.0,
+            );
+            canvas.text("share of solved tasks", at, Anchor::Left, Paint::Muted);
+        }
         layout.rows(&frame, &data.runs, |run, y| {
             draw_row(brush, canvas, &panels, run, y)
         })

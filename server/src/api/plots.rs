@@ -1,9 +1,11 @@
 //! Figures of a leaderboard, as pictures and as numbers.
 
+use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
-use swe_ci_plots::{self as plots, Layout, Theme};
+use swe_ci_app::encode;
+use swe_ci_plots::{self as plots, Caption, Layout, Theme, format};
 use swe_ci_views::figures::{Figure, MOST_RUNS, Study};
 use utoipa::IntoParams;
 
@@ -11,6 +13,7 @@ use super::Result;
 use super::leaderboard::Ranking;
 use super::query::{Query, parameters};
 use super::responses::Invalid;
+use crate::app::App;
 use crate::extract::{ActorEngine, Path};
 use crate::pictures::{self, Scale};
 use crate::problem::Problem;
@@ -59,9 +62,11 @@ parameters! {
 }
 
 /// A figure of the paper, or one of ours, as a picture of the best 50 runs or as
-/// the numbers of all (RFC 4180, a header, one line for each run; for `changed-lines` one for each task
-/// it solved, for `style-trend` one for each iteration). Runs imported by
-/// counts alone appear only in the reference convention.
+/// the numbers of all (RFC 4180, a header, one line for each run; for
+/// `changed-lines` one for each task it solved, for `style-trend` one for each
+/// iteration). A picture says what it shows, how to read it, and where and when
+/// it was made. Runs imported by counts alone appear only in the reference
+/// convention.
 #[utoipa::path(
     get, path = "/api/v1/plots/{file}", tag = "results",
     params(FilePath, Ranking, ScaleParameter),
@@ -77,6 +82,7 @@ parameters! {
 )]
 pub(crate) async fn figure(
     engine: ActorEngine,
+    State(app): State<App>,
     Path(file): Path<FilePath>,
     Query((ranking, ScaleParameter { scale })): Query<(Ranking, ScaleParameter)>,
 ) -> Result<Response> {
@@ -85,29 +91,60 @@ pub(crate) async fn figure(
         let detail = "only a PNG has a `scale`".to_owned();
         return Err(Problem::about_parameter("scale", detail));
     }
-    // A picture shows as many runs as the page; the numbers are of all.
-    let most = if form == Form::Csv {
-        usize::MAX
-    } else {
-        MOST_RUNS
+    let ranking = ranking.ranked(&engine).await?;
+    if form == Form::Csv {
+        let study = engine.study(&ranking, usize::MAX).await?;
+        let csv = "text/csv; charset=utf-8; header=present";
+        return text(csv, move || which.data(&study).table().csv()).await;
+    }
+    let study = engine.study(&ranking, MOST_RUNS).await?;
+    let worse = ranking.rows().len() - study.rows.len();
+    let source = format!("{}, {}", engine.today(), address(which, &study, &app));
+    let draw = move || {
+        let (data, series) = (which.data(&study), plots::series(&study.data.entries));
+        let figure = plots::figure(which, &data, &series, Layout::Print, Theme::Paper);
+        plots::captioned(figure, &caption(which, &study, worse, source))
     };
-    let study = engine.study(&ranking.ranked(&engine).await?, most).await?;
     match form {
-        Form::Svg => text("image/svg+xml", move || drawn(which, &study).svg).await,
-        Form::Png => {
-            let scale = scale.unwrap_or(Scale::DOUBLE);
-            pictures::png(scale, move || drawn(which, &study)).await
-        }
-        Form::Csv => {
-            let csv = "text/csv; charset=utf-8; header=present";
-            text(csv, move || which.data(&study).table().csv()).await
-        }
+        Form::Png => pictures::png(scale.unwrap_or(Scale::DOUBLE), draw).await,
+        _ => text("image/svg+xml", move || draw().svg).await,
     }
 }
 
-fn drawn(which: Figure, study: &Study) -> plots::Figure {
-    let (data, series) = (which.data(study), plots::series(&study.data.entries));
-    plots::figure(which, &data, &series, Layout::Print, Theme::Paper)
+fn caption(which: Figure, study: &Study, worse: usize, source: String) -> Caption {
+    let split = match study.data.split.as_str() {
+        "" => String::new(),
+        split => format!("Split {split}, "),
+    };
+    Caption {
+        title: which.title().to_owned(),
+        basis: format!(
+            "{split}γ {}, {} convention; {}",
+            format::gamma(study.gamma),
+            study.convention.name(),
+            study.basis().in_words(worse)
+        ),
+        reading: which.reading().to_owned(),
+        source,
+    }
+}
+
+/// The figure on its page; without the site where none is configured.
+fn address(which: Figure, study: &Study, app: &App) -> String {
+    let split = match study.data.split.as_str() {
+        "" => String::new(),
+        split => format!("split={}&", encode(split)),
+    };
+    let path = format!(
+        "/figures?{split}gamma={}&convention={}#{}",
+        format::gamma(study.gamma),
+        study.convention.name(),
+        which.name()
+    );
+    match &app.public_url {
+        Some(site) => site.at(&path),
+        None => format!("swe-ci {path}"),
+    }
 }
 
 /// Drawing would block a thread that serves other requests.

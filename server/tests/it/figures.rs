@@ -21,7 +21,7 @@ const FIGURES: [&str; 13] = [
 
 #[tokio::test]
 async fn every_figure_is_a_picture_and_a_table() {
-    let app = TestApp::seeded().await;
+    let app = TestApp::public("https://bench.example.org").await;
     for figure in FIGURES {
         let query = "split=demo&gamma=1.2&convention=paper";
         let svg = app
@@ -32,6 +32,14 @@ async fn every_figure_is_a_picture_and_a_table() {
         let text = svg.text();
         assert!(text.starts_with("<svg xmlns=") && text.ends_with("</svg>\n"));
         assert!(!text.contains("<script"), "{figure}");
+        // It explains itself where there is no page around it.
+        let settings = "Split demo, γ 1.20, paper convention; ";
+        let address = format!(
+            "https://bench.example.org/figures?split=demo&amp;gamma=1.20&amp;convention=paper#{figure}\n"
+        );
+        for part in [settings, &address] {
+            assert!(text.contains(part), "{figure}: {part} in {text}");
+        }
 
         let csv = app
             .get(&format!("/api/v1/plots/{figure}.csv?{query}"))
@@ -177,6 +185,8 @@ async fn the_page_has_every_figure_with_its_numbers() {
     assert!(page.contains("2 tasks of 2 repositories, 2 runs"));
     assert!(page.contains("Figure 12 of the paper"));
     assert!(!page.contains("<script>alert(1)"));
+    assert_eq!(page.matches("Cite this figure").count(), FIGURES.len());
+    assert!(page.contains("SWE-CI figure “Solved rate”, split demo, γ = 1.00"));
     // An empty figure explains why.
     assert!(page.contains("No scored run has its tokens counted"));
 }

@@ -29,6 +29,8 @@ pub struct Shown {
     pub unranked: Vec<String>,
     /// Split and number of tasks of the published figures.
     pub published: (String, u32),
+    /// The day of the request, `YYYY-MM-DD`.
+    pub today: String,
 }
 
 pub(super) async fn shown(reading: Reading, only: Option<Figure>) -> Result<Shown, AppError> {
@@ -64,6 +66,7 @@ pub async fn figures(
         unscored: unscored.map(|entry| entry.model.clone()).collect(),
         unranked: unranked.map(|run| run.model).collect(),
         published: (published.split.clone(), published.tasks),
+        today: engine.today(),
         basis,
         figures,
         splits,

@@ -1,11 +1,13 @@
 use leptos::either::Either;
 use leptos::prelude::*;
+use swe_ci_core::metrics::METRIC_VERSION;
 use swe_ci_plots::{Layout, Size, Theme, figure};
 use swe_ci_views::figures::{Cell, Data, Figure, Table};
 use swe_ci_views::leaderboard::PublishedRow;
+use swe_ci_views::leaderboard::export::{Basis, Citation, Cited};
 
 use super::data::Shown;
-use crate::components::{Picture, Tag, Tone};
+use crate::components::{Cite, Picture, Tag, Tone};
 use crate::format;
 
 /// The scales of PNG downloads: 2 for screens, more for print.
@@ -26,6 +28,7 @@ pub(super) fn Section(which: Figure, data: Data, shown: StoredValue<Shown>) -> i
         let hint = format!("PNG {scale}×, {} pixels wide", scale * Size::PRINT.width);
         view! { <a href=href download=format!("{slug}-{scale}x.png") title=hint.clone() aria-label=hint>{text}</a> }
     });
+    let citation = shown.with_value(|shown| cited(which, shown));
     let table = data.table();
     let below = (!data.is_empty()).then(|| view! { <Numbers table title=which.title()/> });
     view! {
@@ -36,12 +39,13 @@ pub(super) fn Section(which: Figure, data: Data, shown: StoredValue<Shown>) -> i
                 <p>{which.reading()}</p>
                 <p class="quiet">{basis}</p>
                 {notes.into_iter().map(|note| view! { <p class="quiet">{note}</p> }).collect_view()}
-                <p class="figure-links">
+                <div class="figure-links">
                     <a href=link(format!("api/v1/plots/{slug}.svg")) download="">"SVG"</a>
                     {scales}
                     <a href=link(format!("api/v1/plots/{slug}.csv")) download="">"CSV"</a>
                     <a href=link(format!("embed/{slug}"))>"Embed"</a>
-                </p>
+                    <Cite what="Cite this figure" citation/>
+                </div>
             </figcaption>
             <div class="figure-body">
                 <Drawing which data shown/>
@@ -92,30 +96,30 @@ fn remedy(which: Figure) -> &'static str {
     }
 }
 
+fn cited(which: Figure, shown: &Shown) -> Citation {
+    Citation {
+        cited: Cited::Figure(which.name(), which.title()),
+        basis: Basis {
+            split: shown.split.clone().unwrap_or_default(),
+            gamma: shown.gamma,
+            convention: shown.convention,
+            unseen: false,
+        },
+        date: shown.today.clone(),
+        address: format!("{}#{}", shown.address("figures"), which.name()),
+        runs: shown.basis.runs,
+        tasks: shown.basis.tasks,
+        metric_version: METRIC_VERSION,
+    }
+}
+
 /// "40 tasks of 20 repositories, 12 runs, at γ 1.00."
 fn basis(which: Figure, shown: &Shown) -> String {
-    let basis = shown.basis;
     let gamma = match which.weighs() {
         true => format!(", at γ\u{a0}{}", format::gamma(shown.gamma)),
         false => String::new(),
     };
-    format!(
-        "{} of {}, {}{gamma}.",
-        format::count(basis.tasks, "task"),
-        format::repositories(basis.repositories),
-        runs(basis.runs, shown.worse)
-    )
-}
-
-/// "12 runs", or "the best 50 of 1,000 runs".
-fn runs(drawn: usize, worse: usize) -> String {
-    match worse {
-        0 => format::count(drawn, "run"),
-        _ => format!(
-            "the best {drawn} of {}",
-            format::count(drawn + worse, "run")
-        ),
-    }
+    format!("{}{gamma}.", shown.basis.in_words(shown.worse))
 }
 
 /// Sentences about data that is left out or comes from elsewhere.
@@ -210,7 +214,7 @@ fn words(cell: &Cell) -> String {
 mod tests {
     use super::*;
     use swe_ci_core::metrics::{Convention, Gamma};
-    use swe_ci_views::figures::Basis;
+    use swe_ci_views::figures;
 
     fn shown() -> Shown {
         Shown {
@@ -219,7 +223,7 @@ mod tests {
             gamma: Gamma::new(1.2).unwrap(),
             convention: Convention::Reference,
             worse: 0,
-            basis: Basis {
+            basis: figures::Basis {
                 runs: 12,
                 tasks: 40,
                 repositories: 1,
@@ -229,6 +233,7 @@ mod tests {
             unscored: Vec::new(),
             unranked: Vec::new(),
             published: ("default".into(), 100),
+            today: "2026-11-24".into(),
         }
     }
 

@@ -2,10 +2,9 @@
 
 use leptos::prelude::*;
 use swe_ci_core::metrics::METRIC_VERSION;
-use swe_ci_views::leaderboard::export::{Basis, Citation};
+use swe_ci_views::leaderboard::export::{Basis, Citation, Cited};
 
-use crate::components::{Part, PartLinks};
-use crate::context::PublicUrl;
+use crate::components::{Cite, Part, PartLinks};
 use crate::format;
 use crate::query::{Query, Reading};
 
@@ -54,24 +53,20 @@ fn how_many(shown: usize, all: usize) -> String {
 
 /// A citation of the view, folded.
 #[component]
-pub(super) fn Cite(
+pub(super) fn CiteView(
     runs: usize,
     reading: Reading,
     split: String,
     tasks: u32,
     today: String,
 ) -> impl IntoView {
-    let site = use_context::<Option<PublicUrl>>().flatten();
     let reading = Reading {
         split: Some(split.clone()),
         ..reading
     };
-    let source = Citation {
-        address: format!(
-            "{}{}",
-            site.map_or(HERE.to_owned(), |url| url.at("")),
-            reading.href()
-        ),
+    let citation = Citation {
+        cited: Cited::Leaderboard,
+        address: reading.href(),
         basis: Basis {
             split,
             gamma: reading.gamma,
@@ -80,30 +75,10 @@ pub(super) fn Cite(
         },
         date: today,
         runs,
-        tasks,
+        tasks: tasks as usize,
         metric_version: METRIC_VERSION,
     };
-    view! {
-        <details class="cite">
-            <summary>"Cite this view"</summary>
-            <p>{with_site(&source.plain())}</p>
-            <pre class="command"><code>{with_site(&source.bibtex())}</code></pre>
-        </details>
-    }
-}
-
-/// Stands for the address of this site where none is configured: it must not be
-/// guessed here, and the reader's browser knows it.
-const HERE: &str = "\u{e000}";
-
-/// A text, with a place for the site's address that the page's script fills.
-fn with_site(text: &str) -> impl IntoView + use<> {
-    let parts = text.split(HERE).enumerate();
-    let part = |(index, part): (usize, &str)| {
-        let site = (index > 0).then(|| view! { <span data-site=""></span> });
-        (site, part.to_owned())
-    };
-    parts.map(part).collect_view()
+    view! { <Cite what="Cite this view" citation/> }
 }
 
 /// The same ranking in the API.

@@ -25,7 +25,7 @@ use self::chart::GammaChart;
 use self::compare::CompareBar;
 use self::controls::Controls;
 use self::data::{Leaderboard, leaderboard};
-use self::export::{Cite, Shown};
+use self::export::{CiteView, Shown};
 use self::filters::{Filters, providers};
 use self::notes::{Certainty, CountsOnly, OnlyUnseen, Reader, Unranked};
 use self::table::Ranking;
@@ -102,7 +102,7 @@ fn Board(data: Leaderboard) -> impl IntoView {
         view! {
             <CompareBar reading=reading.clone()/>
             {words}
-            <Cite runs=rows.len() reading=reading.clone() split=split.clone() tasks today=data.today/>
+            <CiteView runs=rows.len() reading=reading.clone() split=split.clone() tasks today=data.today/>
         }
     });
     let chart = any_runs.then(|| {

@@ -4,11 +4,9 @@
 
 mod rows;
 
-mod text;
-
 use crate::canvas::{Anchor, Canvas, Frame, Lettering, Margins};
 use crate::paint::{Paint, Theme};
-use crate::{Figure, Size};
+use crate::{Figure, Size, text};
 
 pub use rows::Bar;
 

@@ -3,10 +3,11 @@
 use swe_ci_core::uncertainty::Interval;
 use swe_ci_views::leaderboard::Row;
 
-use super::{EDGE, text, write};
+use super::{EDGE, write};
 use crate::canvas::{Canvas, Lettering};
 use crate::format;
 use crate::paint::{Paint, SERIES_COLOURS};
+use crate::text;
 
 /// Height of a row, in pixels: the minimum, and the maximum with few rows.
 const ROW: f64 = 58.0;

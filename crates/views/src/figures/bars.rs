@@ -40,6 +40,15 @@ impl Measure {
         }
     }
 
+    /// The title of its axis.
+    pub fn axis(self) -> &'static str {
+        match self {
+            Self::ZeroRegression => "share of tasks without a regression",
+            Self::Solved => "share of tasks solved",
+            Self::Turns => "iterations used, mean over tasks",
+        }
+    }
+
     pub fn places(self) -> usize {
         match self {
             Self::Turns => 1,

@@ -9,6 +9,7 @@ use swe_ci_core::run::Kind;
 
 use super::{Cell, Column, Table};
 use crate::leaderboard::{Entry, LeaderboardData, Ranking, Row};
+use crate::{count, format};
 
 /// A leaderboard under one γ and convention, and the runs of it that figures
 /// show.
@@ -38,6 +39,27 @@ pub struct Basis {
     /// Distinct tasks of all runs.
     pub tasks: usize,
     pub repositories: usize,
+}
+
+impl Basis {
+    /// "40 tasks of 20 repositories, the best 50 of 60 runs": `worse` runs are
+    /// left out.
+    pub fn in_words(&self, worse: usize) -> String {
+        let count = |n, noun| format::count(count(n), noun);
+        let repositories = match self.repositories {
+            1 => "1 repository".to_owned(),
+            n => format!("{n} repositories"),
+        };
+        let runs = match worse {
+            0 => count(self.runs, "run"),
+            _ => format!(
+                "the best {} of {}",
+                self.runs,
+                count(self.runs + worse, "run")
+            ),
+        };
+        format!("{} of {repositories}, {runs}", count(self.tasks, "task"))
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -147,22 +147,47 @@ fn or_empty(value: Option<impl ToString>) -> String {
 /// A view of a leaderboard as a citable source.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Citation {
+    pub cited: Cited,
     pub basis: Basis,
     /// The day of access, `YYYY-MM-DD`.
     pub date: String,
     /// The URL of exactly this view.
     pub address: String,
     pub runs: usize,
-    /// Tasks of the split.
-    pub tasks: u32,
+    pub tasks: usize,
     pub metric_version: u32,
+}
+
+/// The page that is cited.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cited {
+    Leaderboard,
+    /// A figure, by its name and title.
+    Figure(&'static str, &'static str),
+}
+
+impl Cited {
+    fn title(self) -> String {
+        match self {
+            Self::Leaderboard => "leaderboard".to_owned(),
+            Self::Figure(_, title) => format!("figure “{}”", title.trim_end_matches('?')),
+        }
+    }
+
+    fn key(self) -> String {
+        match self {
+            Self::Leaderboard => String::new(),
+            Self::Figure(name, _) => format!("{name}-"),
+        }
+    }
 }
 
 impl Citation {
     /// Plain sentences for a bibliography.
     pub fn plain(&self) -> String {
         format!(
-            "SWE-CI leaderboard, split {}, γ = {:.2}, {} convention{}. {}. {}, seen {}.",
+            "SWE-CI {}, split {}, γ = {:.2}, {} convention{}. {}. {}, seen {}.",
+            self.cited.title(),
             self.basis.split,
             self.basis.gamma.get(),
             self.basis.convention.name(),
@@ -182,12 +207,15 @@ impl Citation {
         } = &self.basis;
         let year = self.date.get(..4).unwrap_or_default();
         format!(
-            "@misc{{sweci-{split}-{date},\n  \
-             title = {{{{SWE-CI}} leaderboard, split {named}, $\\gamma = {gamma:.2}$, {convention} convention{unseen}}},\n  \
+            "@misc{{sweci-{split}-{key}{date},\n  \
+             title = {{{{SWE-CI}} {title}, split {named}, $\\gamma = {gamma:.2}$, {convention} convention{unseen}}},\n  \
              year = {{{year}}},\n  \
              note = {{{size}}},\n  \
              url = {{{address}}},\n  \
              urldate = {{{date}}}\n}}",
+            key = self.cited.key(),
+            // A TeX file may not have the letter.
+            title = self.cited.title().replace('γ', "$\\gamma$"),
             date = self.date,
             named = split.replace('_', "\\_"),
             gamma = gamma.get(),
@@ -208,7 +236,7 @@ impl Citation {
 
     fn size(&self) -> String {
         let many = |n: usize, noun: &str| format!("{n} {noun}{}", if n == 1 { "" } else { "s" });
-        let (runs, tasks) = (many(self.runs, "run"), many(self.tasks as usize, "task"));
+        let (runs, tasks) = (many(self.runs, "run"), many(self.tasks, "task"));
         format!("{runs} on {tasks}, metric version {}", self.metric_version)
     }
 }
@@ -282,6 +310,7 @@ mod tests {
     #[test]
     fn a_source() {
         let source = Citation {
+            cited: Cited::Leaderboard,
             basis: basis(),
             date: "2026-11-20".into(),
             address: "https://host/?gamma=1.50".into(),
@@ -300,6 +329,18 @@ mod tests {
              title = {{SWE-CI} leaderboard, split a\\_b, $\\gamma = 1.50$, paper convention},\n  \
              year = {2026},\n  note = {1 run on 100 tasks, metric version 1},\n  \
              url = {https://host/?gamma=1.50},\n  urldate = {2026-11-20}\n}"
+        );
+        let figure = Citation {
+            cited: Cited::Figure("rank-by-gamma", "Rank against γ"),
+            ..source
+        };
+        let plain = "SWE-CI figure “Rank against γ”, split a_b, γ = 1.50,";
+        assert!(figure.plain().starts_with(plain), "{}", figure.plain());
+        let bibtex = figure.bibtex();
+        assert!(bibtex.starts_with("@misc{sweci-a_b-rank-by-gamma-2026-11-20,"));
+        assert!(
+            bibtex.contains("{{SWE-CI} figure “Rank against $\\gamma$”, split a\\_b,"),
+            "{bibtex}"
         );
     }
 }

@@ -2,13 +2,16 @@
 //! font, so widths are those of a wide face: a line may end early but does not
 //! overflow.
 
-use crate::canvas::Lettering;
+use crate::canvas::{Lettering, PLAIN};
 use crate::format;
+
+/// The width of plain letters beside bold ones.
+const FACE: f64 = 0.95;
 
 /// At most this many lines, broken between words if possible; the last ends in
 /// an ellipsis if the text was cut.
-pub(super) fn fit(text: &str, lettering: Lettering, width: f64, lines: usize) -> Vec<String> {
-    let face = if lettering.bold { 1.0 } else { 0.95 };
+pub(crate) fn fit(text: &str, lettering: Lettering, width: f64, lines: usize) -> Vec<String> {
+    let face = if lettering.bold { 1.0 } else { FACE };
     let most = width / (lettering.size * face);
     let mut fitted: Vec<String> = Vec::new();
     let mut rest = text.trim();
@@ -27,6 +30,17 @@ pub(super) fn fit(text: &str, lettering: Lettering, width: f64, lines: usize) ->
         rest = after.trim_start();
     }
     fitted
+}
+
+/// A text of plain letters, cut to this many pixels. The font of a browser may be
+/// as wide as bold letters are here.
+pub(crate) fn line(text: &str, room: f64) -> String {
+    fit(text, PLAIN, room * FACE, 1).pop().unwrap_or_default()
+}
+
+/// The width of plain letters, in pixels.
+pub(crate) fn width(text: &str) -> f64 {
+    breadth(text) * PLAIN.size * FACE
 }
 
 /// How many characters fit, in ems.
@@ -64,7 +78,7 @@ fn break_at(text: &str, characters: usize) -> usize {
 }
 
 /// The width of a text, in ems.
-pub(super) fn breadth(text: &str) -> f64 {
+fn breadth(text: &str) -> f64 {
     text.chars().map(em).sum()
 }
 
@@ -119,6 +133,15 @@ mod tests {
         let wrapped = lines("漢字".repeat(40).as_str(), 10.0, 2);
         assert_eq!(wrapped[0].chars().count(), 10);
         assert_eq!(wrapped.len(), 2);
+    }
+
+    #[test]
+    fn a_name_keeps_to_its_room() {
+        assert_eq!(line("short", 200.0), "short");
+        for name in ["W".repeat(30), "illicit millilitres, still".repeat(2)] {
+            let cut = line(&name, 100.0);
+            assert!(cut.ends_with('…') && width(&cut) <= 106.0, "{cut}");
+        }
     }
 
     /// Terminates for every width.
