@@ -48,9 +48,13 @@
     for (const site of document.querySelectorAll("[data-site]")) site.textContent = location.origin;
   });
 
-  // How many rows are ticked for a comparison.
+  // How many rows are ticked for a comparison; their lines have a colour too.
   addEventListener("change", event => {
     if (!event.target.matches?.(".pick")) return;
+    const line = event.target.closest("tr").dataset.line;
+    for (const part of document.querySelectorAll(`svg [data-line="${line}"]`)) {
+      part.classList.toggle("is-chosen", event.target.checked);
+    }
     const count = document.querySelectorAll(".pick:checked").length;
     document.querySelector(".compare-count").textContent = count ? `${count} selected` : "";
   });

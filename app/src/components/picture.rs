@@ -14,6 +14,7 @@ pub fn Picture(
         x: rounded(mark.px),
         y: rounded(mark.py),
         label: mark.label,
+        line: mark.line,
         href: href.and_then(|href| href.run(index)),
     };
     let marks = figure.marks.into_iter().enumerate().map(mark).collect();

@@ -19,6 +19,7 @@ use wasm_bindgen::JsCast;
 use web_sys::{Element, HtmlElement, HtmlInputElement};
 
 use crate::bar;
+use crate::elements::elements;
 
 /// The range of γ that people can type: the one the metric is defined for.
 const LEAST: f64 = 0.1;
@@ -301,14 +302,6 @@ fn ranks<'a>(scores: &HashMap<&'a str, f64>) -> HashMap<&'a str, usize> {
         ranks.insert(id, last.1);
     }
     ranks
-}
-
-fn elements(within: &Element, selector: &str) -> Vec<Element> {
-    let Ok(found) = within.query_selector_all(selector) else {
-        return Vec::new();
-    };
-    let found = (0..found.length()).filter_map(|index| found.get(index));
-    found.filter_map(|node| node.dyn_into().ok()).collect()
 }
 
 /// The weights that γ gives to this many iterations, in words.

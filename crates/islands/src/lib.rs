@@ -19,6 +19,7 @@
 pub mod bar;
 mod checked_form;
 mod debounce;
+mod elements;
 mod fetch;
 mod follow;
 mod form_data;

@@ -2,9 +2,13 @@
 
 use leptos::ev::{KeyboardEvent, PointerEvent};
 use leptos::prelude::*;
+use leptos::svg;
 use serde::{Deserialize, Serialize};
 use swe_ci_views::format;
 use wasm_bindgen::JsCast;
+use web_sys::Element;
+
+use crate::elements::elements;
 
 /// How near the pointer must be to a mark, in pixels of the picture.
 const REACH: f64 = 28.0;
@@ -19,6 +23,8 @@ pub struct MarkPoint {
     pub x: f64,
     pub y: f64,
     pub label: String,
+    /// The number of its run's line: elements with this `data-line` belong to it.
+    pub line: usize,
     /// The address a click leads to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub href: Option<String>,
@@ -41,14 +47,24 @@ pub fn Picture(
 }
 
 /// The marks over a drawing of the same size. The one nearest to the pointer, or
-/// the focused one, shows its text; marks at the same place share it. The layer
-/// is one tab stop: arrow keys move between marks. Escape hides the text until
+/// the focused one, shows its text and picks out its run's line, and what else of
+/// the page belongs to it; marks at the same place share a text. The layer is one
+/// tab stop: arrow keys move between marks. Escape hides the text until
 /// the next mark; the page's script does that for all tips.
 #[component]
 fn MarkLayer(width: u32, height: u32, marks: Vec<MarkPoint>) -> impl IntoView {
     let marks = StoredValue::new(marks);
     let shown = RwSignal::new(None::<usize>);
     let tab_stop = RwSignal::new(0);
+    let layer = NodeRef::<svg::Svg>::new();
+    Effect::new(move |_| {
+        let line = shown
+            .get()
+            .map(|near| marks.with_value(|marks| marks[near].line));
+        if let Some(layer) = layer.get() {
+            pick_out(&layer, line);
+        }
+    });
     let on_move = move |event: PointerEvent| {
         let near = pointed(&event, (width, height)).and_then(|pointer| {
             marks.with_value(|marks| nearest(marks.iter().map(|mark| (mark.x, mark.y)), pointer))
@@ -113,6 +129,7 @@ fn MarkLayer(width: u32, height: u32, marks: Vec<MarkPoint>) -> impl IntoView {
     let all = marks.with_value(|marks| marks.iter().enumerate().map(mark).collect_view());
     view! {
         <svg
+            node_ref=layer
             class="picture-marks"
             viewBox=format!("0 0 {width} {height}")
             role="group"
@@ -128,6 +145,28 @@ fn MarkLayer(width: u32, height: u32, marks: Vec<MarkPoint>) -> impl IntoView {
         </svg>
     }
 }
+
+/// Marks what belongs to a line, within the part of the page that `data-lines`
+/// names: its strokes and marks, and rows of tables. The style sheet turns all
+/// other lines grey.
+fn pick_out(layer: &Element, line: Option<usize>) {
+    let Ok(Some(part)) = layer.closest("[data-lines]") else {
+        return;
+    };
+    for element in elements(&part, ".is-picked") {
+        let _ = element.class_list().remove_1(PICKED);
+    }
+    if let Some(line) = line {
+        for element in elements(&part, &format!("[data-line='{line}']")) {
+            let _ = element.class_list().add_1(PICKED);
+        }
+    }
+    let _ = part
+        .class_list()
+        .toggle_with_force("has-picked", line.is_some());
+}
+
+const PICKED: &str = "is-picked";
 
 /// Goes where a mark leads, by the page's own link if it has one, which may show
 /// the place within the page.
@@ -146,10 +185,7 @@ fn follow(href: &str) {
 
 /// Where the pointer is, in pixels of the picture.
 fn pointed(event: &PointerEvent, (width, height): (u32, u32)) -> Option<(f64, f64)> {
-    let layer = event
-        .current_target()?
-        .dyn_into::<web_sys::Element>()
-        .ok()?;
+    let layer = event.current_target()?.dyn_into::<Element>().ok()?;
     let area = layer.get_bounding_client_rect();
     let share = |at: i32, from: f64, length: f64| (f64::from(at) - from) / length;
     let x = share(event.client_x(), area.left(), area.width());
@@ -203,7 +239,7 @@ fn number(value: f64) -> String {
 /// Moves the focus to a mark. It may fail; nothing depends on it.
 fn focus(event: &KeyboardEvent, mark: usize) {
     let layer = event.current_target();
-    let layer = layer.and_then(|layer| layer.dyn_into::<web_sys::Element>().ok());
+    let layer = layer.and_then(|layer| layer.dyn_into::<Element>().ok());
     let mark = layer.and_then(|layer| {
         layer
             .query_selector(&format!("[data-mark='{mark}']"))

@@ -70,7 +70,7 @@ fn draw_row(brush: &Brush<'_>, canvas: &Canvas<'_>, data: &Bars, bar: &Bar, y: f
         format!(" {}", format::interval(interval, data.measure.places()))
     });
     let label = format!("{}: {value}{interval}", bar.run.model);
-    Mark::new((bar.value, y), (x, middle), &bar.run.run_id, label)
+    Mark::new((bar.value, y), (x, middle), brush.number(&bar.run), label)
 }
 
 fn number(data: &Bars, value: f64) -> String {
@@ -82,7 +82,7 @@ mod tests {
     use swe_ci_views::figures::Figure as Which;
 
     use crate::fixture::{data, leaderboard, leaderboard_of};
-    use crate::{Layout, Theme, figure};
+    use crate::{Layout, Series, Theme, figure};
 
     #[test]
     fn rows_go_down_and_values_go_right() {
@@ -95,7 +95,7 @@ mod tests {
         let marks = figure(
             Which::Solved,
             &solved,
-            &[1, 2, 3],
+            &Series::all([1, 2, 3]),
             Layout::Wide,
             Theme::Page,
         )
@@ -120,7 +120,14 @@ mod tests {
     fn without_an_interval_there_is_none() {
         let leaderboard = leaderboard(&[("only", &[0.5])]);
         let turns = data(&leaderboard, Which::Turns, 1.0);
-        let marks = figure(Which::Turns, &turns, &[1], Layout::Narrow, Theme::Page).marks;
+        let marks = figure(
+            Which::Turns,
+            &turns,
+            &Series::all([1]),
+            Layout::Narrow,
+            Theme::Page,
+        )
+        .marks;
         assert_eq!(marks[0].label, "only: 1.0");
     }
 }

@@ -5,7 +5,8 @@ use swe_ci_views::figures::Subject;
 
 use crate::canvas::{Anchor, Canvas};
 use crate::format;
-use crate::paint::{Paint, SERIES_COLOURS, Theme};
+use crate::paint::{Paint, Theme};
+use crate::series::{RunLook, Series};
 use crate::{Size, text};
 
 /// The place a figure is drawn for. Its height follows from its data.
@@ -19,6 +20,8 @@ pub enum Layout {
     Print,
 }
 
+/// More names than this, nobody reads.
+pub(crate) const MOST_NAMES: usize = 12;
 /// Pixels between a name and the edge of the picture.
 const EDGE: f64 = 8.0;
 
@@ -26,8 +29,7 @@ const EDGE: f64 = 8.0;
 pub(crate) struct Brush<'a> {
     pub layout: Layout,
     pub theme: Theme,
-    /// For each entry of the leaderboard data.
-    series: &'a [usize],
+    series: &'a Series,
 }
 
 impl Layout {
@@ -46,7 +48,7 @@ impl Layout {
 }
 
 impl<'a> Brush<'a> {
-    pub(crate) fn new(layout: Layout, theme: Theme, series: &'a [usize]) -> Self {
+    pub(crate) fn new(layout: Layout, theme: Theme, series: &'a Series) -> Self {
         Self {
             layout,
             theme,
@@ -72,13 +74,35 @@ impl<'a> Brush<'a> {
         if self.narrow() { narrow } else { roomy }
     }
 
+    pub(crate) fn look(&self, run: &Subject) -> RunLook {
+        self.series.of(run.index)
+    }
+
     /// The number of a run's colour, markers and dashes.
-    pub(crate) fn series(&self, run: &Subject) -> usize {
-        self.series.get(run.index).copied().unwrap_or_default()
+    pub(crate) fn number(&self, run: &Subject) -> usize {
+        self.look(run).number
     }
 
     pub(crate) fn solid(&self, run: &Subject) -> Paint {
-        Paint::Series(self.series(run) % SERIES_COLOURS)
+        self.look(run).solid()
+    }
+
+    /// The runs in the order of drawing: those in colour over the grey ones, and
+    /// the first over the later ones.
+    pub(crate) fn layers<'r, T>(&self, runs: &'r [T], run: impl Fn(&T) -> &Subject) -> Vec<&'r T> {
+        let mut layers: Vec<&T> = runs.iter().rev().collect();
+        layers.sort_by_key(|each| self.look(run(each)).featured);
+        layers
+    }
+
+    /// The runs with a name in the picture: those in colour, and some of the
+    /// others, the first ones first.
+    pub(crate) fn named<'r, T>(&self, runs: &'r [T], run: impl Fn(&T) -> &Subject) -> Vec<&'r T> {
+        let is_featured = |each: &&T| self.look(run(each)).featured;
+        let (mut named, others): (Vec<&T>, Vec<&T>) = runs.iter().partition(is_featured);
+        named.extend(others);
+        named.truncate(MOST_NAMES);
+        named
     }
 
     /// The name of a run's row, left of one place or, in narrow layouts, right
@@ -98,7 +122,7 @@ impl<'a> Brush<'a> {
     }
 
     pub(crate) fn marker(&self, canvas: &Canvas<'_>, run: &Subject, at: (f64, f64), radius: f64) {
-        canvas.marker(at, self.series(run), radius, self.solid(run), true);
+        canvas.marker(at, self.number(run), radius, self.solid(run), true);
     }
 }
 

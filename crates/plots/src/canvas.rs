@@ -223,8 +223,8 @@ impl<'a> Canvas<'a> {
         (f64::from(px) / scale, f64::from(py) / scale)
     }
 
-    pub(crate) fn mark(&self, (x, y): (f64, f64), series: &str, label: String) -> Mark {
-        Mark::new((x, y), self.pixel(x, y), series, label)
+    pub(crate) fn mark(&self, (x, y): (f64, f64), line: usize, label: String) -> Mark {
+        Mark::new((x, y), self.pixel(x, y), line, label)
     }
 
     pub(crate) fn line(&self, points: &[(f64, f64)], paint: Paint, width: f64) {

@@ -85,7 +85,7 @@ mod tests {
 
     use super::*;
     use crate::fixture::{assert_well_formed, data, leaderboard};
-    use crate::{Layout, series};
+    use crate::{Layout, Series};
 
     #[test]
     fn everything_is_said_and_nothing_of_the_picture_is_lost() {
@@ -98,7 +98,7 @@ mod tests {
                 .into(),
         };
         for which in figures::Figure::ALL {
-            let series = series(&runs.entries);
+            let series = Series::all([1, 2]);
             let data = data(&runs, which, 1.0);
             let bare = crate::figure(which, &data, &series, Layout::Print, Theme::Paper);
             let drawn = captioned(bare.clone(), &caption);

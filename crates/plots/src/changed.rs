@@ -32,7 +32,7 @@ impl Point<'_> {
 
 pub(crate) fn changed_lines(brush: &Brush<'_>, data: &ChangedLines) -> Figure {
     let points = points(data);
-    let legend = Legend::of(brush, data.runs.iter().map(|by| &by.run));
+    let legend = Legend::of(brush, &data.runs, |by| &by.run);
     let values = points.iter().flat_map(|point| [point.at.0, point.at.1]);
     // The same range on both axes, so that the diagonal goes from corner to
     // corner.
@@ -55,7 +55,7 @@ pub(crate) fn changed_lines(brush: &Brush<'_>, data: &ChangedLines) -> Figure {
         let top = f64::from(frame.size.height - legend.height() - 4);
         let sides = (12.0, f64::from(frame.size.width) - 8.0);
         legend.draw(brush, canvas, sides, top);
-        marks(canvas, points)
+        marks(brush, canvas, points)
     })
 }
 
@@ -97,7 +97,7 @@ fn draw_axes(canvas: &Canvas<'_>, frame: &Frame) {
     axes::upright(canvas, "Lines the run changed");
 }
 
-fn marks(canvas: &Canvas<'_>, mut points: Vec<Point<'_>>) -> Vec<Mark> {
+fn marks(brush: &Brush<'_>, canvas: &Canvas<'_>, mut points: Vec<Point<'_>>) -> Vec<Mark> {
     points.sort_by(|a, b| b.off().total_cmp(&a.off()));
     points.truncate(MOST_MARKED);
     let mark = |point: &Point<'_>| {
@@ -108,7 +108,7 @@ fn marks(canvas: &Canvas<'_>, mut points: Vec<Point<'_>>) -> Vec<Mark> {
             lines(point.task.own),
             lines(point.task.oracle)
         );
-        canvas.mark(point.at, &point.run.run_id, label)
+        canvas.mark(point.at, brush.number(point.run), label)
     };
     points.iter().map(mark).collect()
 }
@@ -125,7 +125,7 @@ mod tests {
 
     use super::*;
     use crate::fixture::{data, leaderboard_of, styled};
-    use crate::{Layout, Theme, figure};
+    use crate::{Layout, Series, Theme, figure};
 
     #[test]
     fn above_the_diagonal_a_run_changed_more() {
@@ -136,7 +136,13 @@ mod tests {
         });
         let changed = data(&leaderboard, Which::ChangedLines, 1.0);
         for layout in [Layout::Wide, Layout::Narrow] {
-            let drawn = figure(Which::ChangedLines, &changed, &[1], layout, Theme::Page);
+            let drawn = figure(
+                Which::ChangedLines,
+                &changed,
+                &Series::all([1]),
+                layout,
+                Theme::Page,
+            );
             let labels: Vec<&str> = drawn.marks.iter().map(|m| m.label.as_str()).collect();
             // The furthest from the diagonal first; unsolved tasks have no
             // mark.
@@ -164,7 +170,7 @@ mod tests {
         let drawn = figure(
             Which::ChangedLines,
             &changed,
-            &[0],
+            &Series::all([0]),
             Layout::Wide,
             Theme::Page,
         );

@@ -70,7 +70,7 @@ fn draw_row(
         let shown = value.map_or("undefined", |_| &text);
         let label = format!("{}: {name} {shown}", run.run.model);
         let at = (value.unwrap_or_default(), y);
-        Mark::new(at, (x, y), &run.run.run_id, label)
+        Mark::new(at, (x, y), brush.number(&run.run), label)
     };
     spans.into_iter().zip(values).zip(PANELS).map(dot).collect()
 }
@@ -88,7 +88,7 @@ mod tests {
     use swe_ci_views::figures::{Data, Figure as Which};
 
     use super::*;
-    use crate::{Layout, Theme, figure, fixture};
+    use crate::{Layout, Series, Theme, figure, fixture};
 
     #[test]
     fn what_is_undefined_is_a_dash_and_never_nought() {
@@ -102,7 +102,7 @@ mod tests {
             assert_eq!(both(&known.runs[0]), expect);
             let which = Which::RegressionCorrelation;
             let data = Data::Correlations(known.clone());
-            let marks = figure(which, &data, &[1], Layout::Wide, Theme::Page).marks;
+            let marks = figure(which, &data, &Series::all([1]), Layout::Wide, Theme::Page).marks;
             let labels: Vec<&str> = marks.iter().map(|m| m.label.as_str()).collect();
             assert_eq!(labels, expected_labels);
         };

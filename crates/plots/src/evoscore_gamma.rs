@@ -1,16 +1,16 @@
 //! EvoScore against γ, a line per run: which agents keep code easy to change?
 
-use serde::{Deserialize, Serialize};
 use swe_ci_core::metrics::{Convention, Gamma};
-use swe_ci_core::run::Kind;
 use swe_ci_views::figures::{self, GammaPlane};
-use swe_ci_views::leaderboard::{Entry, LeaderboardData};
+use swe_ci_views::leaderboard::LeaderboardData;
 
 use crate::axes;
+use crate::brush::MOST_NAMES;
 use crate::canvas::{Anchor, Canvas, Frame, Margins};
 use crate::format;
 use crate::labels::{self, End};
-use crate::paint::{Paint, SERIES_COLOURS, Theme};
+use crate::paint::{Paint, Theme};
+use crate::series::{RunLook, Series};
 use crate::ticks::score_ticks;
 use crate::{Figure, GAMMA_MAX, GAMMA_MIN, Mark, Size};
 
@@ -19,65 +19,47 @@ const CORNER: usize = 5;
 
 /// The lines of a leaderboard in one convention. They do not depend on the
 /// selected γ, so a page computes them once.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Curves(Vec<Curve>);
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Curve {
     pub run_id: String,
     pub model: String,
-    /// Its colour, dashes and marker: the same in every figure.
-    pub series: usize,
-    /// Whether it has a colour of its own and a name; others are grey.
-    pub featured: bool,
+    pub look: RunLook,
     changes: figures::Curve,
 }
 
 impl Curves {
-    /// Only these runs keep their colours.
-    #[must_use]
-    pub fn featuring(mut self, run_ids: &[String]) -> Self {
-        for curve in &mut self.0 {
-            curve.featured = run_ids.contains(&curve.run_id);
-        }
-        self
-    }
-
-    /// Without the lines of other runs.
-    #[must_use]
-    pub fn only(mut self, is_drawn: impl Fn(&str) -> bool) -> Self {
-        self.0.retain(|curve| is_drawn(&curve.run_id));
-        self
-    }
-
-    pub fn of(leaderboard: &LeaderboardData, convention: Convention) -> Self {
-        let series = series(&leaderboard.entries);
-        let curves = leaderboard
-            .entries
-            .iter()
-            .zip(series)
-            .filter_map(|(entry, series)| {
-                Some(Curve {
-                    run_id: entry.run_id.clone(),
-                    model: entry.model.clone(),
-                    series,
-                    featured: true,
-                    changes: figures::Curve::of(entry, convention)?,
-                })
-            });
+    /// The lines of the runs that are drawn.
+    pub fn of(
+        data: &LeaderboardData,
+        convention: Convention,
+        series: &Series,
+        is_drawn: impl Fn(&str) -> bool,
+    ) -> Self {
+        let entries = data.entries.iter().enumerate();
+        let curves = entries.filter_map(|(index, entry)| {
+            let changes = is_drawn(&entry.run_id).then(|| figures::Curve::of(entry, convention));
+            Some(Curve {
+                run_id: entry.run_id.clone(),
+                model: entry.model.clone(),
+                look: series.of(index),
+                changes: changes??,
+            })
+        });
         Self(curves.collect())
     }
 
-    /// The curves of a figure; `series` gives the colour of each run.
+    /// The curves of a figure; `look` is how each run looks.
     pub(crate) fn of_figure(
         data: &figures::Curves,
-        series: impl Fn(&figures::Subject) -> usize,
+        look: impl Fn(&figures::Subject) -> RunLook,
     ) -> Self {
         let curve = |line: &figures::ScoredCurve| Curve {
             run_id: line.run.run_id.clone(),
             model: line.run.model.clone(),
-            series: series(&line.run),
-            featured: true,
+            look: look(&line.run),
             changes: line.curve.clone(),
         };
         Self(data.curves.iter().map(curve).collect())
@@ -127,13 +109,6 @@ impl Curve {
         &self.changes
     }
 
-    fn paint(&self) -> Paint {
-        match self.featured {
-            true => Paint::Series(self.series),
-            false => Paint::Axis,
-        }
-    }
-
     fn at(&self, gamma: Gamma) -> f64 {
         self.changes.at(gamma)
     }
@@ -151,22 +126,6 @@ impl Curve {
 /// The γ at this many hundredths from the start of the control's range.
 fn gamma_at(step: u32) -> Gamma {
     Gamma::new(f64::from(50 + step) / 100.0).unwrap_or(Gamma::ONE)
-}
-
-/// The human baseline always has the first colour. Models take the others in
-/// the order of the leaderboard data, and then again with dashes.
-pub fn series(entries: &[Entry]) -> Vec<usize> {
-    let others = SERIES_COLOURS - 1;
-    let mut models = 0;
-    let next = |entry: &Entry| {
-        if entry.kind == Kind::Human {
-            return 0;
-        }
-        let index = 1 + models % others + SERIES_COLOURS * (models / others);
-        models += 1;
-        index
-    };
-    entries.iter().map(next).collect()
 }
 
 /// The picture, with a mark per run at the selected γ.
@@ -231,9 +190,11 @@ fn draw_lines(canvas: &Canvas<'_>, frame: &Frame, curves: &Curves, cursor: impl 
     cursor();
     // Those in colour lie over the grey ones.
     for featured in [false, true] {
-        let lines = curves.iter().filter(|curve| curve.featured == featured);
+        let lines = curves
+            .iter()
+            .filter(|curve| curve.look.featured == featured);
         let width = if featured { 2.25 } else { 1.25 };
-        lines.for_each(|curve| canvas.line(&curve.points(), curve.paint(), width));
+        lines.for_each(|curve| canvas.line(&curve.points(), curve.look.line(), width));
     }
     names(canvas, frame, curves);
 }
@@ -250,18 +211,15 @@ fn draw_axes(canvas: &Canvas<'_>, frame: &Frame, narrow: bool) {
     axes::along(canvas, frame, title, 26.0);
 }
 
-/// More names than this, nobody reads.
-const MOST_NAMES: usize = 12;
-
 /// Names at the ends of the lines; only the best ones if space is short.
 fn names(canvas: &Canvas<'_>, frame: &Frame, curves: &Curves) {
-    let mut named: Vec<&Curve> = curves.iter().filter(|curve| curve.featured).collect();
+    let mut named: Vec<&Curve> = curves.iter().filter(|curve| curve.look.featured).collect();
     named.sort_by(|a, b| b.end().total_cmp(&a.end()));
     named.truncate(MOST_NAMES);
     let ends = named.into_iter().map(|curve| End {
         at: canvas.pixel(GAMMA_MAX, curve.end()),
         name: &curve.model,
-        paint: Paint::Series(curve.series % SERIES_COLOURS),
+        paint: curve.look.solid(),
     });
     let width = f64::from(frame.margins.right);
     labels::ends(canvas, frame, ends.collect(), width);
@@ -271,10 +229,12 @@ fn mark(canvas: &Canvas<'_>, curve: &Curve, gamma: Gamma) -> Mark {
     // A γ outside the picture is shown at its edge.
     let gamma = gamma.get().clamp(GAMMA_MIN, GAMMA_MAX);
     let at = (gamma, curve.at(Gamma::new(gamma).unwrap_or(Gamma::ONE)));
-    let solid = Paint::Series(curve.series % SERIES_COLOURS);
-    canvas.marker(canvas.pixel(at.0, at.1), curve.series, 5.0, solid, true);
+    let RunLook { number, featured } = curve.look;
+    let radius = if featured { 5.0 } else { 3.0 };
+    let solid = curve.look.solid();
+    canvas.marker(canvas.pixel(at.0, at.1), number, radius, solid, true);
     let label = format!("{}: {}", curve.model, format::score(at.1));
-    canvas.mark(at, &curve.run_id, label)
+    canvas.mark(at, number, label)
 }
 
 fn summary(curves: &Curves, gamma: Gamma) -> String {
@@ -301,8 +261,13 @@ mod tests {
     use crate::fixture::{assert_well_formed, leaderboard};
 
     fn figure(models: &[(&str, &[f64])], gamma: f64, theme: Theme) -> Figure {
-        let curves = Curves::of(&leaderboard(models), Convention::Paper);
+        let curves = lines(&leaderboard(models));
         evoscore_gamma(&curves, Gamma::new(gamma).unwrap(), Size::WIDE, theme)
+    }
+
+    fn lines(data: &LeaderboardData) -> Curves {
+        let series = Series::all(1..=data.entries.len());
+        Curves::of(data, Convention::Paper, &series, |_| true)
     }
 
     #[test]
@@ -331,10 +296,7 @@ mod tests {
     /// A page puts its own marks where the picture has them.
     #[test]
     fn the_plane_tells_where_marks_go() {
-        let curves = Curves::of(
-            &leaderboard(&[("a", &[1.0, 0.0]), ("b", &[0.2, 0.9])]),
-            Convention::Paper,
-        );
+        let curves = lines(&leaderboard(&[("a", &[1.0, 0.0]), ("b", &[0.2, 0.9])]));
         for (gamma, size) in [(0.5, Size::WIDE), (1.37, Size::NARROW), (9.0, Size::WIDE)] {
             let gamma = Gamma::new(gamma).unwrap();
             let (lines, plane) = gamma_lines(&curves, gamma, size);
@@ -390,14 +352,5 @@ mod tests {
         let figure = figure(&models, 1.0, Theme::Page);
         assert_eq!(figure.marks.len(), 40);
         assert!(figure.svg.matches(">\nmodel").count() <= 12);
-    }
-
-    #[test]
-    fn colours_are_handed_out_in_order_and_dashed_when_they_run_out() {
-        let mut leaderboard = leaderboard(&[("a", &[0.1]), ("h", &[0.1]), ("b", &[0.1])]);
-        leaderboard.entries[1].kind = Kind::Human;
-        assert_eq!(series(&leaderboard.entries), [1, 0, 2]);
-        let many = vec![leaderboard.entries[0].clone(); 9];
-        assert_eq!(series(&many), [1, 2, 3, 4, 5, 6, 7, 9, 10]);
     }
 }

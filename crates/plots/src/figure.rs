@@ -6,16 +6,16 @@ use crate::brush::{Brush, Layout};
 use crate::canvas::{Anchor, Frame, Margins};
 use crate::paint::{Paint, Theme};
 use crate::{
-    Curves, Figure, bars, changed, correlation, evoscore_gamma, lines, ranks, scatter, style_trend,
-    style_wins,
+    Curves, Figure, Series, bars, changed, correlation, evoscore_gamma, lines, ranks, scatter,
+    style_trend, style_wins,
 };
 
-/// Draws a figure from its data; `series` has the colour of each entry of the
-/// leaderboard data ([`crate::series`]). A figure without data says so.
+/// Draws a figure from its data; `series` has the look of each entry of the
+/// leaderboard data. A figure without data says so.
 pub fn figure(
     which: figures::Figure,
     data: &Data,
-    series: &[usize],
+    series: &Series,
     layout: Layout,
     theme: Theme,
 ) -> Figure {
@@ -26,7 +26,7 @@ pub fn figure(
     match data {
         Data::Releases(data) => scatter::releases(&brush, data),
         Data::Curves(data) => {
-            let curves = Curves::of_figure(data, |run| brush.series(run));
+            let curves = Curves::of_figure(data, |run| brush.look(run));
             evoscore_gamma(&curves, data.gamma, layout.size(), theme)
         }
         Data::Ranks(data) => ranks::ranks(&brush, data),
@@ -62,8 +62,8 @@ mod tests {
     use swe_ci_views::leaderboard::{LeaderboardData, Published};
 
     use super::*;
+    use crate::fixture::study;
     use crate::fixture::{assert_well_formed, data, leaderboard, leaderboard_of, style, styled};
-    use crate::series;
 
     fn draw(
         leaderboard: &LeaderboardData,
@@ -74,10 +74,14 @@ mod tests {
         figure(
             which,
             &data(leaderboard, which, 1.0),
-            &series(&leaderboard.entries),
+            &look(leaderboard),
             layout,
             theme,
         )
+    }
+
+    fn look(leaderboard: &LeaderboardData) -> Series {
+        Series::new(leaderboard, &study(leaderboard, 1.0).rows)
     }
 
     /// Three runs with all the data that figures need.
@@ -185,7 +189,7 @@ mod tests {
     #[test]
     fn colours_go_by_the_place_in_the_sheet() {
         let leaderboard = leaderboard(&[("bad", &[0.1]), ("good", &[0.9])]);
-        let series = series(&leaderboard.entries);
+        let series = look(&leaderboard);
         let brush = Brush::new(Layout::Wide, Theme::Page, &series);
         let Data::Bars(bars) = data(&leaderboard, figures::Figure::Solved, 1.0) else {
             panic!("solved is a chart of bars")
@@ -193,7 +197,7 @@ mod tests {
         let series_of_runs: Vec<(&str, usize)> = bars
             .bars
             .iter()
-            .map(|bar| (bar.run.model.as_str(), brush.series(&bar.run)))
+            .map(|bar| (bar.run.model.as_str(), brush.number(&bar.run)))
             .collect();
         assert_eq!(series_of_runs, [("bad", 1), ("good", 2)]);
     }

@@ -12,27 +12,31 @@ const LINE: u32 = 20;
 /// The space left of a name for its marker, in pixels.
 const MARKER: f64 = 18.0;
 
-/// Names in columns, as many as fit.
+/// Names in columns, as many as fit, and how many runs have none.
 pub(crate) struct Legend<'a> {
     runs: Vec<&'a Subject>,
+    others: usize,
     columns: u32,
 }
 
 impl<'a> Legend<'a> {
-    pub(crate) fn of(brush: &Brush<'_>, runs: impl IntoIterator<Item = &'a Subject>) -> Self {
+    pub(crate) fn of<T>(brush: &Brush<'_>, runs: &'a [T], run: impl Fn(&T) -> &Subject) -> Self {
         let columns = match brush.layout {
             Layout::Wide => 3,
             Layout::Narrow => 2,
             Layout::Print => 4,
         };
+        let named = brush.named(runs, &run);
         Self {
-            runs: runs.into_iter().collect(),
+            others: runs.len() - named.len(),
+            runs: named.into_iter().map(run).collect(),
             columns,
         }
     }
 
     pub(crate) fn height(&self) -> u32 {
-        let runs = u32::try_from(self.runs.len()).unwrap_or(u32::MAX);
+        let lines = self.runs.len() + usize::from(self.others > 0);
+        let runs = u32::try_from(lines).unwrap_or(u32::MAX);
         runs.div_ceil(self.columns) * LINE
     }
 
@@ -45,12 +49,21 @@ impl<'a> Legend<'a> {
         top: f64,
     ) {
         let width = (right - left) / f64::from(self.columns);
-        for (number, run) in (0u32..).zip(&self.runs) {
+        let place = |number: usize| {
+            let number = u32::try_from(number).unwrap_or(u32::MAX);
             let x = left + f64::from(number % self.columns) * width;
-            let y = top + f64::from(number / self.columns * LINE + LINE / 2);
+            (x, top + f64::from(number / self.columns * LINE + LINE / 2))
+        };
+        for (number, run) in self.runs.iter().enumerate() {
+            let (x, y) = place(number);
             brush.marker(canvas, run, (x + 6.0, y), 4.5);
             let name = text::line(&run.model, width - MARKER - 8.0);
             canvas.text(&name, (x + MARKER, y), Anchor::Right, Paint::Ink);
+        }
+        if self.others > 0 {
+            let (x, y) = place(self.runs.len());
+            let words = format!("and {} more", self.others);
+            canvas.text(&words, (x + MARKER, y), Anchor::Right, Paint::Muted);
         }
     }
 }

@@ -16,6 +16,7 @@ mod lines;
 mod passing;
 mod ranks;
 mod scatter;
+mod series;
 mod style_trend;
 mod style_wins;
 mod task_curves;
@@ -36,11 +37,12 @@ pub use swe_ci_views::format;
 
 pub use brush::Layout;
 pub use captioned::{Caption, captioned};
-pub use evoscore_gamma::{Curve, Curves, evoscore_gamma, gamma_lines, series};
+pub use evoscore_gamma::{Curve, Curves, evoscore_gamma, gamma_lines};
 pub use figure::figure;
 pub use lines::trend;
-pub use paint::{SERIES_COLOURS, Theme};
+pub use paint::Theme;
 pub use passing::passing;
+pub use series::{RunLook, Series};
 pub use task_curves::courses;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -63,18 +65,20 @@ pub struct Mark {
     pub px: f64,
     pub py: f64,
     pub label: String,
-    pub series: String,
+    /// The number of its run: elements of the picture with this `data-line` are
+    /// the run's too.
+    pub line: usize,
 }
 
 impl Mark {
-    fn new((x, y): (f64, f64), (px, py): (f64, f64), series: &str, label: String) -> Self {
+    fn new((x, y): (f64, f64), (px, py): (f64, f64), line: usize, label: String) -> Self {
         Self {
             x,
             y,
             px,
             py,
             label,
-            series: series.to_owned(),
+            line,
         }
     }
 }

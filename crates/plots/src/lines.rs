@@ -8,9 +8,9 @@ use crate::brush::{Brush, Layout, summary};
 use crate::canvas::{Canvas, Frame, Margins};
 use crate::format;
 use crate::labels::{self, End};
-use crate::paint::{Paint, Theme};
+use crate::paint::Theme;
 use crate::ticks::ticks;
-use crate::{Figure, Mark};
+use crate::{Figure, Mark, Series};
 
 /// With more steps, only some have markers; the table has all.
 const MOST_MARKED: usize = 8;
@@ -18,7 +18,7 @@ const MOST_MARKED: usize = 8;
 /// The runs of one model, each a line that starts at the base's 0: the state of
 /// its code after each iteration.
 pub fn trend(data: &Lines, layout: Layout) -> Figure {
-    let series: Vec<usize> = (0..data.lines.len()).collect();
+    let series = Series::all(0..data.lines.len());
     let brush = Brush::new(layout, Theme::Page, &series);
     lines(&brush, data, "Where its code stood")
 }
@@ -43,11 +43,11 @@ pub(crate) fn lines(brush: &Brush<'_>, data: &Lines, title: &str) -> Figure {
         }
         axes::along(canvas, &frame, &data.along, 28.0);
         axes::upright(canvas, &data.value);
-        // The best are drawn on top.
-        for line in data.lines.iter().rev() {
-            canvas.line(&points(line), Paint::Series(brush.series(&line.run)), 2.0);
+        for line in brush.layers(&data.lines, |line| &line.run) {
+            canvas.line(&points(line), brush.look(&line.run).line(), 2.0);
         }
-        let ends = data.lines.iter().map(|line| End {
+        let named = brush.named(&data.lines, |line| &line.run);
+        let ends = named.into_iter().map(|line| End {
             at: canvas.pixel(line.values.len() as f64, end(line)),
             name: &line.run.model,
             paint: brush.solid(&line.run),
@@ -109,7 +109,7 @@ fn mark(brush: &Brush<'_>, canvas: &Canvas<'_>, data: &Lines, line: &Line, at: u
         data.steps[at],
         format::score(point.1)
     );
-    canvas.mark(point, &line.run.run_id, label)
+    canvas.mark(point, brush.number(&line.run), label)
 }
 
 #[cfg(test)]

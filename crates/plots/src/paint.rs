@@ -34,11 +34,33 @@ pub(crate) enum Paint {
     Goal,
     /// The line that follows a control.
     Cursor,
-    /// A series: its colour, and after eight of them a dash pattern too.
-    Series(usize),
+    /// A run, by its number in the picture.
+    Run(usize, Look),
 }
 
-/// All paints but those of series, with their CSS variables and their colours on
+/// How a run is drawn. On a page every element of it says its number
+/// (`data-line`), so that the page can pick it out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Look {
+    /// Its colour, and after eight of them a dash pattern too.
+    Line,
+    /// Its colour alone.
+    Solid,
+    /// A line in grey, behind others.
+    Faint,
+    /// A mark in grey.
+    Grey,
+}
+
+/// Each with the colour that it has instead of the run's own.
+const LOOKS: [(Look, Option<Paint>); 4] = [
+    (Look::Line, None),
+    (Look::Solid, None),
+    (Look::Faint, Some(Paint::Axis)),
+    (Look::Grey, Some(Paint::Goal)),
+];
+
+/// All paints but those of runs, with their CSS variables and their colours on
 /// paper.
 const PLAIN: [(Paint, &str, &str); 8] = [
     (Paint::Ink, "--ink", "#1c1b19"),
@@ -53,13 +75,20 @@ const PLAIN: [(Paint, &str, &str); 8] = [
 /// The first byte of every stand-in.
 const STAND_IN: u8 = 0x5E;
 const PLAIN_KIND: u8 = 0xC0;
-const SERIES_KIND: u8 = 0xC1;
+/// The kinds of a look: this many times 256 numbers are told apart.
+const RUN_KIND: u8 = 0xC1;
+const KINDS: u8 = 12;
 
 impl Paint {
     /// The number that represents it while plotters draws.
     pub(crate) fn stand_in(self) -> RGBColor {
         match self {
-            Self::Series(index) => RGBColor(STAND_IN, SERIES_KIND, (index % 256) as u8),
+            Self::Run(number, look) => {
+                let place = LOOKS.iter().position(|(of, _)| *of == look);
+                let first = RUN_KIND + place.unwrap_or(0) as u8 * KINDS;
+                let kind = first + (number / 256 % usize::from(KINDS)) as u8;
+                RGBColor(STAND_IN, kind, (number % 256) as u8)
+            }
             plain => RGBColor(STAND_IN, PLAIN_KIND, plain.place() as u8),
         }
     }
@@ -72,14 +101,21 @@ impl Paint {
     fn from_stand_in(kind: u8, index: u8) -> Option<Self> {
         match kind {
             PLAIN_KIND => PLAIN.get(usize::from(index)).map(|(paint, ..)| *paint),
-            SERIES_KIND => Some(Self::Series(index.into())),
-            _ => None,
+            _ => {
+                let kind = kind.checked_sub(RUN_KIND)?;
+                let (look, _) = LOOKS.get(usize::from(kind / KINDS))?;
+                let number = usize::from(kind % KINDS) * 256 + usize::from(index);
+                Some(Self::Run(number, *look))
+            }
         }
     }
 
     fn colour(self, theme: Theme) -> String {
-        if let Self::Series(index) = self {
-            let colour = index % SERIES_COLOURS;
+        if let Self::Run(number, look) = self {
+            if let Some((_, Some(grey))) = LOOKS.iter().find(|(of, _)| *of == look) {
+                return grey.colour(theme);
+            }
+            let colour = number % SERIES_COLOURS;
             return match theme {
                 Theme::Page => format!("var(--plot-{})", colour + 1),
                 Theme::Paper => ON_PAPER[colour].to_owned(),
@@ -97,7 +133,7 @@ impl Paint {
         let lengths: &[u32] = match self {
             Self::Goal => &[5, 4],
             Self::Cursor => &[2, 3],
-            Self::Series(index) => match index / SERIES_COLOURS % 3 {
+            Self::Run(number, Look::Line) => match number / SERIES_COLOURS % 3 {
                 0 => return None,
                 1 => &[7, 4],
                 _ => &[2, 4],
@@ -132,6 +168,9 @@ pub(crate) fn put_paints(svg: &str, theme: Theme, scale: u32) -> String {
         {
             painted.push_str(&format!(" stroke-dasharray=\"{dashes}\""));
         }
+        if let (Paint::Run(number, _), Theme::Page) = (paint, theme) {
+            painted.push_str(&format!(" data-line=\"{number}\""));
+        }
         rest = &found[10..];
     }
     painted.push_str(rest);
@@ -151,13 +190,14 @@ mod tests {
 
     #[test]
     fn stand_ins_become_paints() {
-        let RGBColor(r, g, b) = Paint::Series(9).stand_in();
+        let RGBColor(r, g, b) = Paint::Run(9, Look::Line).stand_in();
         let svg = format!("<path stroke=\"#{r:02X}{g:02X}{b:02X}\" fill=\"#00FF00\"/>");
         assert_eq!(
             put_paints(&svg, Theme::Page, 4),
-            "<path stroke=\"var(--plot-2)\" stroke-dasharray=\"28 16\" fill=\"#00FF00\"/>"
+            "<path stroke=\"var(--plot-2)\" stroke-dasharray=\"28 16\" data-line=\"9\" fill=\"#00FF00\"/>"
         );
-        assert!(put_paints(&svg, Theme::Paper, 4).contains("stroke=\"#c2571a\""));
+        let paper = put_paints(&svg, Theme::Paper, 4);
+        assert!(paper.contains("stroke=\"#c2571a\"") && !paper.contains("data-line"));
     }
 
     #[test]
@@ -167,10 +207,17 @@ mod tests {
     }
 
     #[test]
-    fn every_plain_paint_has_its_own_stand_in() {
+    fn every_paint_has_its_own_stand_in() {
         for (paint, ..) in PLAIN {
             let RGBColor(_, kind, index) = paint.stand_in();
             assert_eq!(Paint::from_stand_in(kind, index), Some(paint));
+        }
+        for (look, _) in LOOKS {
+            for number in [0, 7, 255, 256, 3_071] {
+                let paint = Paint::Run(number, look);
+                let RGBColor(_, kind, index) = paint.stand_in();
+                assert_eq!(Paint::from_stand_in(kind, index), Some(paint));
+            }
         }
     }
 }

@@ -7,12 +7,13 @@ use swe_ci_views::view::{EvolutionView, IterationView};
 
 use crate::axes;
 use crate::canvas::{Anchor, Canvas, Frame, Margins};
-use crate::paint::{Paint, Theme};
+use crate::paint::{Look, Paint, Theme};
 use crate::ticks::whole_ticks;
 use crate::{Figure, Mark, Size};
 
 /// With more iterations, the line has no dots.
 const MOST_DOTS: usize = 60;
+const LINE: Paint = Paint::Run(0, Look::Line);
 
 /// n(c) after each iteration, the target as a dashed line, regressions as
 /// hollow marks, collapsed code as crosses on the axis.
@@ -27,7 +28,7 @@ pub fn passing(evolution: &EvolutionView, size: Size, theme: Theme) -> Figure {
     frame.draw(theme, summary(evolution), |canvas| {
         draw_axes(canvas, &frame, 4);
         goal(canvas, &frame, evolution.suite.target);
-        canvas.line(&scored, Paint::Series(0), 2.25);
+        canvas.line(&scored, LINE, 2.25);
         let target = f64::from(evolution.suite.target);
         if let Some((iteration, tests)) = scored.last().filter(|last| last.1 < target) {
             let (x, y) = canvas.pixel(*iteration, *tests);
@@ -100,12 +101,12 @@ fn marks(canvas: &Canvas<'_>, frame: &Frame, evolution: &EvolutionView) -> Vec<M
     let suite = evolution.suite;
     let base = (0.0, f64::from(suite.base_in_target));
     let at = canvas.pixel(base.0, base.1);
-    canvas.marker(at, 0, 3.0, Paint::Series(0), false);
+    canvas.marker(at, 0, 3.0, LINE, false);
     let label = format!(
         "Base: {} of {} target tests pass",
         suite.base_in_target, suite.target
     );
-    let mut marks = vec![canvas.mark(base, "0", label)];
+    let mut marks = vec![canvas.mark(base, 0, label)];
     for iteration in &evolution.iterations {
         let x = f64::from(iteration.iteration);
         let at = match iteration.verdict {
@@ -116,7 +117,7 @@ fn marks(canvas: &Canvas<'_>, frame: &Frame, evolution: &EvolutionView) -> Vec<M
                 if lost > 0 {
                     canvas.marker(canvas.pixel(at.0, at.1), 0, 4.5, Paint::Bad, true);
                 } else if !many {
-                    canvas.marker(canvas.pixel(at.0, at.1), 0, 3.0, Paint::Series(0), false);
+                    canvas.marker(canvas.pixel(at.0, at.1), 0, 3.0, LINE, false);
                 }
                 at
             }
@@ -127,7 +128,7 @@ fn marks(canvas: &Canvas<'_>, frame: &Frame, evolution: &EvolutionView) -> Vec<M
             }
         };
         let label = describe(iteration, suite.target);
-        marks.push(canvas.mark(at, &iteration.iteration.to_string(), label));
+        marks.push(canvas.mark(at, 0, label));
     }
     marks
 }

@@ -30,12 +30,13 @@ pub(crate) fn ranks(brush: &Brush<'_>, data: &Ranks) -> Figure {
     let summary = summary(&title, data.lines.iter().map(words));
     frame.draw(brush.theme, summary, |canvas| {
         draw_axes(brush, canvas, &frame, data);
-        for line in data.lines.iter().rev() {
+        for line in brush.layers(&data.lines, |line| &line.run) {
             let ranks = line.ranks.iter().map(|rank| -f64::from(*rank));
             let points: Vec<(f64, f64)> = data.gammas.iter().copied().zip(ranks).collect();
-            canvas.line(&points, Paint::Series(brush.series(&line.run)), 2.25);
+            canvas.line(&points, brush.look(&line.run).line(), 2.25);
         }
-        let ends = data.lines.iter().map(|line| {
+        let named = brush.named(&data.lines, |line| &line.run);
+        let ends = named.into_iter().map(|line| {
             let last = line.ranks.last().copied().unwrap_or_default();
             End {
                 at: canvas.pixel(GAMMA_MAX, -f64::from(last)),
@@ -97,7 +98,7 @@ fn mark(brush: &Brush<'_>, canvas: &Canvas<'_>, data: &Ranks, line: &RankLine) -
     let gamma = data.gamma.clamp(GAMMA_MIN, GAMMA_MAX);
     let at = (gamma, -f64::from(line.rank));
     brush.marker(canvas, &line.run, canvas.pixel(at.0, at.1), 5.0);
-    canvas.mark(at, &line.run.run_id, words(line))
+    canvas.mark(at, brush.number(&line.run), words(line))
 }
 
 /// "a: rank 2, 95 % 1–4".
@@ -113,7 +114,7 @@ mod tests {
     use swe_ci_views::figures::Figure as Which;
 
     use crate::fixture::{data, leaderboard_of};
-    use crate::{Layout, Theme, figure};
+    use crate::{Layout, Series, Theme, figure};
 
     #[test]
     fn the_best_is_on_top_at_the_gamma_looked_at() {
@@ -123,7 +124,14 @@ mod tests {
         let check = |gamma, best: &str| {
             let ranks = data(&leaderboard, Which::RankByGamma, gamma);
             let layout = Layout::Wide;
-            let marks = figure(Which::RankByGamma, &ranks, &[1, 2], layout, Theme::Page).marks;
+            let marks = figure(
+                Which::RankByGamma,
+                &ranks,
+                &Series::all([1, 2]),
+                layout,
+                Theme::Page,
+            )
+            .marks;
             assert_eq!(marks[0].label, format!("{best}: rank 1, 95 % 1"));
             assert!(marks[0].py < marks[1].py);
         };

@@ -16,6 +16,8 @@ use crate::paint::Paint;
 use crate::ticks::score_ticks;
 use crate::{Figure, Mark, text};
 
+/// The line of a published result.
+const NOT_A_RUN: usize = usize::MAX;
 /// Longest name beside a point, in pixels.
 const LONGEST: f64 = 180.0;
 /// The possible intervals between dates, in months.
@@ -60,7 +62,7 @@ pub(crate) fn releases(brush: &Brush<'_>, data: &Releases) -> Figure {
         for point in &hollow {
             let at = canvas.pixel(point.at.0, point.at.1);
             canvas.marker(at, 0, 2.5, Paint::Muted, true);
-            marks.push(canvas.mark(point.at, "", point.words.clone()));
+            marks.push(canvas.mark(point.at, NOT_A_RUN, point.words.clone()));
         }
         marks
     })
@@ -147,13 +149,18 @@ fn put(
         }
     }
     let mut names = Places::around(frame, all.map(|at| canvas.pixel(at.0, at.1)));
+    let mut best: Vec<&Dot<'_>> = dots.iter().collect();
+    best.sort_by(|a, b| b.at.1.total_cmp(&a.at.1));
+    let named = brush.named(&best, |dot| dot.run);
     let place = |dot: &Dot<'_>| {
         let at = canvas.pixel(dot.at.0, dot.at.1);
         brush.marker(canvas, dot.run, at, 5.0);
         let name = text::line(&dot.run.model, brush.either(LONGEST, 100.0));
-        names.write(canvas, &name, at, Paint::Ink);
+        if named.iter().any(|named| named.run.index == dot.run.index) {
+            names.write(canvas, &name, at, Paint::Ink);
+        }
         let label = format!("{}: {}", dot.run.model, dot.words);
-        canvas.mark(dot.at, &dot.run.run_id, label)
+        canvas.mark(dot.at, brush.number(dot.run), label)
     };
     dots.iter().map(place).collect()
 }

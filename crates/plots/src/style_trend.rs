@@ -66,7 +66,7 @@ struct Panel {
 }
 
 pub(crate) fn style_trends(brush: &Brush<'_>, data: &StyleTrends) -> Figure {
-    let legend = Legend::of(brush, data.runs.iter().map(|trend| &trend.run));
+    let legend = Legend::of(brush, &data.runs, |trend| &trend.run);
     let columns = brush.either(2, 1);
     let height = brush.either(210, 180);
     let panels_height = height * 4 / columns;
@@ -162,11 +162,11 @@ impl Panel {
 
     fn lines(&self, brush: &Brush<'_>, canvas: &Canvas<'_>, data: &StyleTrends) -> Vec<Mark> {
         // The best are drawn on top.
-        for trend in data.runs.iter().rev() {
+        for trend in brush.layers(&data.runs, |trend| &trend.run) {
             let base = std::iter::once((0.0, 0.0));
             let points = base.chain(self.points(trend).map(|(_, at)| at));
             let path: Vec<(f64, f64)> = points.map(|at| self.at(at)).collect();
-            canvas.pixel_line(&path, Paint::Series(brush.series(&trend.run)), 2.0);
+            canvas.pixel_line(&path, brush.look(&trend.run).line(), 2.0);
         }
         let marked = marked(self.longest as usize, brush.narrow());
         let marks = data.runs.iter().flat_map(|trend| {
@@ -212,7 +212,7 @@ impl Panel {
             signed(at.1, self.followed.places),
             format::count(step.tasks, "task")
         );
-        Mark::new(at, pixel, &trend.run.run_id, label)
+        Mark::new(at, pixel, brush.number(&trend.run), label)
     }
 }
 
@@ -249,7 +249,7 @@ mod tests {
 
     use super::*;
     use crate::fixture::{data, leaderboard_of, styled};
-    use crate::{Layout, Theme, figure};
+    use crate::{Layout, Series, Theme, figure};
 
     #[test]
     fn every_number_has_its_panel() {
@@ -267,7 +267,13 @@ mod tests {
         });
         let trend = data(&leaderboard, Which::StyleTrend, 1.0);
         for layout in [Layout::Wide, Layout::Narrow] {
-            let drawn = figure(Which::StyleTrend, &trend, &[1], layout, Theme::Page);
+            let drawn = figure(
+                Which::StyleTrend,
+                &trend,
+                &Series::all([1]),
+                layout,
+                Theme::Page,
+            );
             let labels: Vec<&str> = drawn.marks.iter().map(|m| m.label.as_str()).collect();
             let expect = [
                 "m, iteration 1: MI 0.00, 1 task",

@@ -96,7 +96,7 @@ impl Panel {
             // subject of the figure.
             if part.share > 0.0 || part.word == "better" {
                 let at = (f64::midpoint(left, right), y);
-                marks.push(self.mark(run, &part, rates.tasks, at));
+                marks.push(self.mark(brush, run, &part, rates.tasks, at));
             }
         }
         if let Some(interval) = run.interval(self.metric).map(|i| i.win) {
@@ -109,7 +109,14 @@ impl Panel {
         marks
     }
 
-    fn mark(&self, run: &StyleBars, part: &Part, tasks: u32, at: (f64, f64)) -> Mark {
+    fn mark(
+        &self,
+        brush: &Brush<'_>,
+        run: &StyleBars,
+        part: &Part,
+        tasks: u32,
+        at: (f64, f64),
+    ) -> Mark {
         let interval = part.interval.map_or_else(String::new, |interval| {
             format!(" {}", format::interval(interval, 2))
         });
@@ -121,14 +128,14 @@ impl Panel {
             format::share(part.share),
             format::count(tasks, "task")
         );
-        Mark::new((part.share, at.1), at, &run.run.run_id, label)
+        Mark::new((part.share, at.1), at, brush.number(&run.run), label)
     }
 
     /// For a run without data here.
-    fn unmeasured(&self, canvas: &Canvas<'_>, run: &StyleBars, y: f64) -> Mark {
+    fn unmeasured(&self, brush: &Brush<'_>, canvas: &Canvas<'_>, run: &StyleBars, y: f64) -> Mark {
         canvas.text("–", (self.span.left + 6.0, y), Anchor::Right, Paint::Muted);
         let label = format!("{}: {} not measured", run.run.model, self.name);
-        Mark::new((0.0, y), (self.span.left, y), &run.run.run_id, label)
+        Mark::new((0.0, y), (self.span.left, y), brush.number(&run.run), label)
     }
 }
 
@@ -184,7 +191,7 @@ fn draw_row(
     let y = y + brush.either(-1.0, 7.0);
     let draw = |panel: &Panel| match run.wins(panel.metric) {
         Some(rates) => panel.bar(brush, canvas, run, rates, y),
-        None => vec![panel.unmeasured(canvas, run, y)],
+        None => vec![panel.unmeasured(brush, canvas, run, y)],
     };
     panels.iter().flat_map(draw).collect()
 }
@@ -225,7 +232,7 @@ mod tests {
     use swe_ci_views::testing::beside;
 
     use crate::fixture::{data, leaderboard_of, styled};
-    use crate::{Layout, Theme, figure};
+    use crate::{Layout, Series, Theme, figure};
 
     /// Two solved tasks: by MI one is won and one lost, by Pylint's score
     /// both are equal for `a`; `b` has no Pylint score.
@@ -241,7 +248,13 @@ mod tests {
         });
         let wins = data(&leaderboard, Which::StyleWins, 1.0);
         for layout in [Layout::Wide, Layout::Narrow] {
-            let drawn = figure(Which::StyleWins, &wins, &[1, 2], layout, Theme::Page);
+            let drawn = figure(
+                Which::StyleWins,
+                &wins,
+                &Series::all([1, 2]),
+                layout,
+                Theme::Page,
+            );
             let labels: Vec<&str> = drawn.marks.iter().map(|m| m.label.as_str()).collect();
             let expect = [
                 "a: MI better 0.50 [0.00, 1.00], 2 tasks",

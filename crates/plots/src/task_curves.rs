@@ -6,7 +6,7 @@ use swe_ci_views::leaderboard::{Course, Loss, TaskCourses};
 
 use crate::canvas::{Anchor, Canvas, Frame, Margins};
 use crate::labels::spread;
-use crate::paint::{Paint, Theme};
+use crate::paint::{Look, Paint, Theme};
 use crate::passing::{draw_axes, goal};
 use crate::{Figure, Mark, Size};
 
@@ -74,7 +74,7 @@ fn end(course: &Course) -> (f64, f64) {
 }
 
 fn line(canvas: &Canvas<'_>, frame: &Frame, run: usize, course: &Course) {
-    let paint = Paint::Series(run);
+    let paint = Paint::Run(run, Look::Line);
     canvas.line(&points(course), paint, 2.25);
     let (x, y) = end(course);
     if x < *frame.x.end() {
@@ -105,7 +105,7 @@ fn labels(canvas: &Canvas<'_>, frame: &Frame, task: &TaskCourses, names: &[Strin
     let placed = spread(&wanted, top, top + f64::from(frame.inner_height()));
     let x = canvas.pixel(last, 0.0).0;
     for ((from, run), y) in ends.into_iter().zip(placed) {
-        let paint = Paint::Series(run);
+        let paint = Paint::Run(run, Look::Line);
         canvas.pixel_line(&[(x + 6.0, from), (x + 16.0, y)], paint, 1.0);
         let letter = names.get(run).and_then(|name| name.chars().next());
         let letter = letter.map(String::from).unwrap_or_default();
@@ -125,7 +125,7 @@ fn marks(canvas: &Canvas<'_>, run: usize, course: &Course, name: &str) -> Vec<Ma
             };
             format!("{name}: iteration {x}, {y} of {} pass{lost}", course.target)
         };
-        canvas.mark((x, y), &run.to_string(), label)
+        canvas.mark((x, y), run, label)
     };
     points(course).into_iter().map(mark).collect()
 }
@@ -174,18 +174,14 @@ mod tests {
     fn every_run_has_its_line_and_marks() {
         let one = course(&[12, 9, 20], &[2]);
         let figure = draw(vec![vec![one], vec![course(&[11], &[])]]);
-        let at: Vec<(&str, f64, f64)> = figure
-            .marks
-            .iter()
-            .map(|m| (m.series.as_str(), m.x, m.y))
-            .collect();
+        let at: Vec<(usize, f64, f64)> = figure.marks.iter().map(|m| (m.line, m.x, m.y)).collect();
         let expect = [
-            ("0", 0.0, 10.0),
-            ("0", 1.0, 12.0),
-            ("0", 2.0, 9.0),
-            ("0", 3.0, 20.0),
-            ("1", 0.0, 10.0),
-            ("1", 1.0, 11.0),
+            (0, 0.0, 10.0),
+            (0, 1.0, 12.0),
+            (0, 2.0, 9.0),
+            (0, 3.0, 20.0),
+            (1, 0.0, 10.0),
+            (1, 1.0, 11.0),
         ];
         assert_eq!(at, expect);
         assert!(figure.marks[2].label.ends_with("9 of 20 pass, regression"));

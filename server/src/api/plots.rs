@@ -5,7 +5,7 @@ use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use swe_ci_app::encode;
-use swe_ci_plots::{self as plots, Caption, Layout, Theme, format};
+use swe_ci_plots::{self as plots, Caption, Layout, Series, Theme, format};
 use swe_ci_views::figures::{Figure, MOST_RUNS, Study};
 use utoipa::IntoParams;
 
@@ -101,7 +101,7 @@ pub(crate) async fn figure(
     let worse = ranking.rows().len() - study.rows.len();
     let source = format!("{}, {}", engine.today(), address(which, &study, &app));
     let draw = move || {
-        let (data, series) = (which.data(&study), plots::series(&study.data.entries));
+        let (data, series) = (which.data(&study), Series::new(&study.data, &study.rows));
         let figure = plots::figure(which, &data, &series, Layout::Print, Theme::Paper);
         plots::captioned(figure, &caption(which, &study, worse, source))
     };

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use swe_ci_core::metrics::{Convention, Gamma};
 use swe_ci_plots::card::{Bar, Card, Shown};
-use swe_ci_plots::{self as plots, Figure, Layout, Theme};
+use swe_ci_plots::{self as plots, Figure, Layout, Series, Theme};
 use swe_ci_views::figures::{Data, Figure as Which, Study};
 use swe_ci_views::leaderboard::{
     Entry, LeaderboardData, ModelDetail, ModelRun, Row, Standing, Versus,
@@ -18,11 +18,11 @@ const MOST_ROWS: usize = 8;
 
 /// The top of a leaderboard.
 pub fn leaderboard(study: &Study) -> Card {
-    let series = plots::series(&study.data.entries);
+    let series = Series::new(&study.data, &study.rows);
     let bars = study.rows.iter().map(|row| {
         let of_row = |entry: &Entry| entry.run_id == row.run_id;
         let index = study.data.entries.iter().position(of_row);
-        Bar::of(row, index.map_or(0, |index| series[index]))
+        Bar::of(row, index.map_or(0, |index| series.of(index).number))
     });
     let bars: Vec<Bar> = bars.collect();
     let sentence = match bars.len() {
@@ -88,7 +88,7 @@ fn drawn(which: Which, study: &Study) -> Figure {
         Data::StyleWins(wins) => wins.runs.truncate(MOST_ROWS),
         _ => {}
     }
-    let series = plots::series(&study.data.entries);
+    let series = Series::new(&study.data, &study.rows);
     plots::figure(which, &data, &series, Layout::Narrow, Theme::Paper)
 }
 

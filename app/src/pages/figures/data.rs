@@ -1,8 +1,10 @@
 //! The figures of one split, and all that is said beside them.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use swe_ci_core::metrics::{Convention, Gamma};
+use swe_ci_plots::Series;
 use swe_ci_views::figures::{Basis, Data, Figure};
 use swe_ci_views::view::SplitSummary;
 
@@ -20,8 +22,10 @@ pub struct Shown {
     pub basis: Basis,
     /// How many worse runs the figures leave out.
     pub worse: usize,
-    /// The colour, dashes and marker of each entry of the leaderboard data.
-    pub series: Vec<usize>,
+    /// How the runs look.
+    pub series: Series,
+    /// The number of each run in the pictures, by its id.
+    pub lines: HashMap<String, usize>,
     pub figures: Vec<(Figure, Data)>,
     /// Models that have scores only in the other convention.
     pub unscored: Vec<String>,
@@ -60,9 +64,13 @@ pub async fn figures(
     let unscored = data.unscored(convention);
     let unranked = data.unranked_runs().into_iter();
     let published = &data.published;
+    let series = Series::new(data, ranking.rows());
+    let entries = data.entries.iter().enumerate();
+    let lines = entries.map(|(index, entry)| (entry.run_id.clone(), series.of(index).number));
     Ok(Shown {
+        lines: lines.collect(),
         worse: ranking.rows().len() - basis.runs,
-        series: swe_ci_plots::series(&data.entries),
+        series,
         unscored: unscored.map(|entry| entry.model.clone()).collect(),
         unranked: unranked.map(|run| run.model).collect(),
         published: (published.split.clone(), published.tasks),

@@ -217,7 +217,7 @@ fn EmbedView(shown: Shown) -> impl IntoView {
         let href = format!("{whole}#{}", which.name());
         view! {
             <PageHead title=which.title() description=which.reading()/>
-            <figure class="embed">
+            <figure class="embed" data-lines="">
                 <figcaption>
                     <h1>{which.title()}</h1>
                     <p>{which.reading()}</p>

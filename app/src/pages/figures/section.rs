@@ -1,3 +1,5 @@
+use std::collections::HashMap;
+
 use leptos::either::Either;
 use leptos::prelude::*;
 use swe_ci_core::metrics::METRIC_VERSION;
@@ -30,9 +32,10 @@ pub(super) fn Section(which: Figure, data: Data, shown: StoredValue<Shown>) -> i
     });
     let citation = shown.with_value(|shown| cited(which, shown));
     let table = data.table();
-    let below = (!data.is_empty()).then(|| view! { <Numbers table title=which.title()/> });
+    let lines = shown.with_value(|shown| shown.lines.clone());
+    let below = (!data.is_empty()).then(|| view! { <Numbers table title=which.title() lines/> });
     view! {
-        <figure class="figure figure-beside paper-figure" id=slug>
+        <figure class="figure figure-beside paper-figure" id=slug data-lines="">
             <figcaption>
                 <Tag text=origin tone=Tone::Plain/>
                 <h2><a href=format!("#{slug}")>{which.title()}</a></h2>
@@ -155,7 +158,20 @@ const HIDDEN: [&str; 2] = ["run_id", "kind"];
 
 /// The data of a figure, folded.
 #[component]
-pub(super) fn Numbers(table: Table, title: &'static str) -> impl IntoView {
+pub(super) fn Numbers(
+    table: Table,
+    title: &'static str,
+    /// The number of each run in the picture, by its id.
+    lines: HashMap<String, usize>,
+) -> impl IntoView {
+    let run = table
+        .columns
+        .iter()
+        .position(|column| column.name == "run_id");
+    let line = |cells: &[Cell]| match &cells[run?] {
+        Cell::Text(run_id) => lines.get(run_id).copied(),
+        _ => None,
+    };
     let shown =
         (0..table.columns.len()).filter(|at| !HIDDEN.contains(&table.columns[*at].name.as_str()));
     // Text columns are aligned left, wherever they are.
@@ -169,11 +185,9 @@ pub(super) fn Numbers(table: Table, title: &'static str) -> impl IntoView {
         view! { <th scope="col" class=*class>{table.columns[*at].title.clone()}</th> }
     };
     let head = shown.iter().map(head).collect_view();
-    let row = |cells: &Vec<Cell>| {
-        let cells = shown
-            .iter()
-            .map(|(at, class)| cell(*at, &cells[*at], class));
-        view! { <tr>{cells.collect_view()}</tr> }
+    let row = |row: &Vec<Cell>| {
+        let cells = shown.iter().map(|(at, class)| cell(*at, &row[*at], class));
+        view! { <tr data-line=line(row)>{cells.collect_view()}</tr> }
     };
     view! {
         <details class="fold figure-numbers">
@@ -214,6 +228,7 @@ fn words(cell: &Cell) -> String {
 mod tests {
     use super::*;
     use swe_ci_core::metrics::{Convention, Gamma};
+    use swe_ci_plots::Series;
     use swe_ci_views::figures;
 
     fn shown() -> Shown {
@@ -228,7 +243,8 @@ mod tests {
                 tasks: 40,
                 repositories: 1,
             },
-            series: Vec::new(),
+            series: Series::default(),
+            lines: HashMap::new(),
             figures: Vec::new(),
             unscored: Vec::new(),
             unranked: Vec::new(),

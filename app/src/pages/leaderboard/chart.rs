@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use leptos::prelude::*;
 use swe_ci_core::metrics::Gamma;
-use swe_ci_plots::{Figure, Mark};
+use swe_ci_plots::{Figure, Mark, RunLook};
 use swe_ci_views::figures::GammaPlane;
 use swe_ci_views::leaderboard::Row;
 
@@ -23,8 +23,8 @@ pub(super) fn GammaChart(
     /// On wide and on narrow screens; the style sheet shows the one that fits.
     lines: [Lines; 2],
     rows: Vec<Row>,
-    /// The colour of each run, by its id.
-    colours: HashMap<String, usize>,
+    /// How each run looks, by its id.
+    looks: HashMap<String, RunLook>,
     reading: Reading,
     split: String,
     /// How many runs have scores and no rank.
@@ -32,8 +32,8 @@ pub(super) fn GammaChart(
 ) -> impl IntoView {
     let download = api_href("plots/evoscore-gamma.svg", &split, &reading);
     let gamma = reading.gamma;
-    let [wide, narrow] = lines
-        .map(|lines| view! { <Marked lines rows=rows.clone() colours=colours.clone() gamma/> });
+    let [wide, narrow] =
+        lines.map(|lines| view! { <Marked lines rows=rows.clone() looks=looks.clone() gamma/> });
     view! {
         <figure class="figure board-chart">
             <figcaption>
@@ -64,16 +64,26 @@ fn not_drawn(unranked: usize) -> Option<String> {
 fn Marked(
     lines: Lines,
     rows: Vec<Row>,
-    colours: HashMap<String, usize>,
+    looks: HashMap<String, RunLook>,
     gamma: Gamma,
 ) -> impl IntoView {
     let (mut figure, plane) = lines;
     let x = plane.x(gamma);
     let y = |row: &Row| plane.y(row.evoscore).clamp(plane.top, plane.bottom);
+    let look = |row: &Row| looks.get(&row.run_id).copied().unwrap_or_default();
     let dot = |row: &Row| {
         let place = format!("translate({x:.1} {:.1})", y(row));
-        let colour = colours.get(&row.run_id).copied();
-        view! { <circle class="gamma-dot" data-run=row.run_id.clone() data-series=colour r=if colour.is_some() { "5" } else { "3" } transform=place/> }
+        let look = look(row);
+        view! {
+            <circle
+                class="gamma-dot"
+                data-run=row.run_id.clone()
+                data-series=look.colour()
+                data-line=look.number
+                r=if look.featured { "5" } else { "3" }
+                transform=place
+            />
+        }
     };
     // Best last, over the others.
     let dots = rows.iter().rev().map(dot).collect_view();
@@ -83,7 +93,7 @@ fn Marked(
         px: x,
         py: y(row),
         label: format!("{}: {}", row.model, format::score(row.evoscore)),
-        series: row.run_id.clone(),
+        line: look(row).number,
     };
     figure.marks = rows.iter().map(mark).collect();
     view! {

@@ -4,8 +4,10 @@ use std::sync::Arc;
 use swe_ci_core::metrics::Convention;
 use swe_ci_core::run::Kind;
 use swe_ci_islands::MovingRun;
-use swe_ci_plots::{Curves, SERIES_COLOURS, Size, gamma_lines};
-use swe_ci_views::leaderboard::{LeaderboardData, LeftOut, Published, Ranking, Row, UnrankedRun};
+use swe_ci_plots::{Curves, RunLook, Series, Size, gamma_lines};
+use swe_ci_views::leaderboard::{
+    LeaderboardData, LeftOut, Published, Ranking, Row, UnrankedRun, featured,
+};
 use swe_ci_views::view::SplitSummary;
 
 use super::chart::Lines;
@@ -32,8 +34,8 @@ pub(super) struct Leaderboard {
     pub places: Vec<Place>,
     /// Which part of the view they are.
     pub part: Part,
-    /// The colour of each run, by its id, from 1.
-    pub colours: HashMap<String, usize>,
+    /// How each run of the chart looks, by its id.
+    pub looks: HashMap<String, RunLook>,
     /// The lowest score of any row at any γ of the chart.
     pub lowest: Option<f64>,
     /// The lines of the chart, on wide and on narrow screens.
@@ -91,15 +93,12 @@ pub(super) async fn leaderboard(reading: Reading) -> Result<Leaderboard, AppErro
     for place in &mut places {
         place.row = rows[place.at].clone();
     }
-    let featured = featured(&rows);
-    let drawn: HashSet<&str> = places
-        .iter()
-        .map(|place| place.row.run_id.as_str())
-        .collect();
     let data = ranking.data();
-    let curves = Curves::of(data, convention)
-        .only(|run_id| drawn.contains(run_id) || featured.iter().any(|id| id == run_id))
-        .featuring(&featured);
+    let on_page = places.iter().map(|place| &place.row);
+    let drawn = on_page.chain(featured(&rows));
+    let drawn: HashSet<&str> = drawn.map(|row| row.run_id.as_str()).collect();
+    let series = Series::new(data, &rows);
+    let curves = Curves::of(data, convention, &series, |run_id| drawn.contains(run_id));
     let lines = |size| gamma_lines(&curves, gamma, size);
     let moving = curves.clone().rounded();
     let moving = moving.iter().map(|curve| MovingRun {
@@ -109,7 +108,7 @@ pub(super) async fn leaderboard(reading: Reading) -> Result<Leaderboard, AppErro
     Ok(Leaderboard {
         split: split.unwrap_or_default(),
         published: engine.published().clone(),
-        colours: colours(&curves),
+        looks: curves.iter().map(|c| (c.run_id.clone(), c.look)).collect(),
         lowest: curves.lowest(),
         lines: [lines(Size::BESIDE), lines(Size::NARROW)],
         moving: moving.collect(),
@@ -126,30 +125,6 @@ pub(super) async fn leaderboard(reading: Reading) -> Result<Leaderboard, AppErro
         runs,
         splits,
     })
-}
-
-/// With more rows, only some have a colour of their own: in a chart of many,
-/// nobody can follow all.
-const FEW: usize = 8;
-/// How many of the best have one then, besides the human baseline.
-const BEST: usize = 5;
-
-/// The ids of the runs with a colour.
-fn featured(rows: &[Row]) -> Vec<String> {
-    let is_human = |row: &&Row| row.kind == Kind::Human;
-    let most = if rows.len() <= FEW { FEW } else { BEST };
-    let models = rows.iter().filter(|row| !is_human(row)).take(most);
-    let chosen = rows.iter().filter(is_human).take(1).chain(models);
-    chosen.map(|row| row.run_id.clone()).collect()
-}
-
-/// The colour of each run in the style sheet, from 1.
-fn colours(curves: &Curves) -> HashMap<String, usize> {
-    let featured = curves.iter().filter(|curve| curve.featured);
-    let colour = |series: usize| series % SERIES_COLOURS + 1;
-    featured
-        .map(|curve| (curve.run_id.clone(), colour(curve.series)))
-        .collect()
 }
 
 fn counts_only(data: &LeaderboardData, convention: Convention) -> Vec<String> {

@@ -15,10 +15,11 @@ mod row;
 mod table;
 mod tie_mark;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use leptos::prelude::*;
 use swe_ci_islands::LiveGamma;
+use swe_ci_plots::RunLook;
 use swe_ci_views::leaderboard::{Row, verdict};
 
 use self::chart::GammaChart;
@@ -29,7 +30,6 @@ use self::export::{CiteView, Shown};
 use self::filters::{Filters, providers};
 use self::notes::{Certainty, CountsOnly, OnlyUnseen, Reader, Unranked};
 use self::table::Ranking;
-use self::tie_mark::Place;
 use crate::components::{InPlace, NoRuns, NoTasks, PageTop, PartLinks, fetched, loaded};
 use crate::query::{of_query, reading_of};
 
@@ -106,14 +106,14 @@ fn Board(data: Leaderboard) -> impl IntoView {
         }
     });
     let chart = any_runs.then(|| {
-        let rows = drawn(&rows, &places, &data.colours);
+        let rows = drawn(&rows, &data.looks);
         let unranked = data.unranked.len();
         let planes = [data.lines[0].1, data.lines[1].1];
         view! {
             <GammaChart
                 lines=data.lines
                 rows
-                colours=data.colours.clone()
+                looks=data.looks.clone()
                 reading=reading.clone()
                 split=split.clone()
                 unranked
@@ -126,7 +126,7 @@ fn Board(data: Leaderboard) -> impl IntoView {
             <Ranking
                 rows=rows.clone()
                 places
-                colours=data.colours
+                looks=data.looks
                 lowest=data.lowest
                 published
                 split=summary
@@ -147,7 +147,7 @@ fn Board(data: Leaderboard) -> impl IntoView {
         <InPlace/>
         {controls}
         {none}
-        <div class="board-and-chart" data-address=address>
+        <div class="board-and-chart" data-address=address data-lines="">
             <div class="board">
                 {head}
                 {table}
@@ -162,11 +162,8 @@ fn Board(data: Leaderboard) -> impl IntoView {
     }
 }
 
-/// The rows of the chart: those of the page, and the ones with a colour.
-fn drawn(rows: &[Row], places: &[Place], colours: &HashMap<String, usize>) -> Vec<Row> {
-    let on_page: HashSet<usize> = places.iter().map(|place| place.at).collect();
-    let is_drawn =
-        |(at, row): &(usize, &Row)| on_page.contains(at) || colours.contains_key(&row.run_id);
-    let drawn = rows.iter().enumerate().filter(is_drawn);
-    drawn.map(|(_, row)| row.clone()).collect()
+/// The rows of the chart, best first.
+fn drawn(rows: &[Row], looks: &HashMap<String, RunLook>) -> Vec<Row> {
+    let drawn = rows.iter().filter(|row| looks.contains_key(&row.run_id));
+    drawn.cloned().collect()
 }

@@ -1,6 +1,7 @@
 use leptos::prelude::*;
 use swe_ci_core::metrics::METRIC_VERSION;
 use swe_ci_core::run::Progress;
+use swe_ci_plots::RunLook;
 use swe_ci_views::leaderboard::{Columns, Row};
 
 use super::cells::{Cell, RankCell};
@@ -14,8 +15,8 @@ use crate::pages::routes::run_href;
 pub(super) fn RankedRow(
     place: Place,
     columns: Columns,
-    /// The run's colour; none for a run among many.
-    series: Option<usize>,
+    /// How the run looks in the chart.
+    look: Option<RunLook>,
     floor: f64,
 ) -> impl IntoView {
     let Place { row, tie, .. } = place;
@@ -34,7 +35,8 @@ pub(super) fn RankedRow(
             role="row"
             id=format!("row-{}", row.run_id)
             data-run=row.run_id.clone()
-            data-series=series
+            data-series=look.and_then(RunLook::colour)
+            data-line=look.map(|look| look.number)
             data-tie=tie.name()
         >
             <RankCell row=row.clone() tie/>

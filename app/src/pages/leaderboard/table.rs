@@ -1,6 +1,7 @@
 use std::collections::HashMap;
 
 use leptos::prelude::*;
+use swe_ci_plots::RunLook;
 use swe_ci_views::leaderboard::{Column, Columns, Published, Row};
 use swe_ci_views::view::SplitSummary;
 
@@ -28,8 +29,8 @@ pub(super) fn Ranking(
     rows: Vec<Row>,
     /// Those that are shown.
     places: Vec<Place>,
-    /// The colour of each run, by its id.
-    colours: HashMap<String, usize>,
+    /// How each run looks, by its id.
+    looks: HashMap<String, RunLook>,
     /// The lowest score at any γ of the chart.
     lowest: Option<f64>,
     /// Results of publications, unless they are hidden.
@@ -50,8 +51,8 @@ pub(super) fn Ranking(
     let order = reading.view.is_ranking().then_some("score");
     let dense = places.len() > ROOMY;
     let row = |place: Place| {
-        let series = colours.get(&place.row.run_id).copied();
-        view! { <RankedRow place columns series floor/> }
+        let look = looks.get(&place.row.run_id).copied();
+        view! { <RankedRow place columns look floor/> }
     };
     let rows = places.into_iter().map(row).collect_view();
     let published =

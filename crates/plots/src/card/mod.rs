@@ -5,7 +5,7 @@
 mod rows;
 
 use crate::canvas::{Anchor, Canvas, Frame, Lettering, Margins};
-use crate::paint::{Paint, Theme};
+use crate::paint::{Look, Paint, Theme};
 use crate::{Figure, Size, text};
 
 pub use rows::Bar;
@@ -201,7 +201,7 @@ fn foot(canvas: &Canvas<'_>) {
 }
 
 /// The human baseline's colour is the site's.
-const BRAND: Paint = Paint::Series(0);
+const BRAND: Paint = Paint::Run(0, Look::Solid);
 
 /// The logo in the site's header, from its top left corner.
 fn mark(canvas: &Canvas<'_>, (left, top): (f64, f64), zoom: f64) {

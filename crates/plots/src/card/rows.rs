@@ -6,7 +6,7 @@ use swe_ci_views::leaderboard::Row;
 use super::{EDGE, write};
 use crate::canvas::{Canvas, Lettering};
 use crate::format;
-use crate::paint::{Paint, SERIES_COLOURS};
+use crate::paint::{Look, Paint};
 use crate::text;
 
 /// Height of a row, in pixels: the minimum, and the maximum with few rows.
@@ -61,7 +61,7 @@ pub(super) fn draw(canvas: &Canvas<'_>, bars: &[Bar], (top, bottom): (f64, f64))
 }
 
 fn draw_row(canvas: &Canvas<'_>, bar: &Bar, y: f64, at: impl Fn(f64) -> f64) {
-    let solid = Paint::Series(bar.series % SERIES_COLOURS);
+    let solid = Paint::Run(bar.series, Look::Solid);
     let rank = bar.rank.to_string();
     write(canvas, &rank, (EDGE, y), Paint::Muted, RANK);
     for name in text::fit(&bar.name, NAME, SCALE_FROM - NAMES - 24.0, 1) {

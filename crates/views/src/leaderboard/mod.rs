@@ -5,6 +5,7 @@
 pub mod export;
 
 mod comparison;
+mod featured;
 mod matrix;
 mod rank;
 mod ranking;
@@ -26,6 +27,7 @@ use serde::{Deserialize, Serialize};
 pub use comparison::{
     Course, Incomparable, Loss, Pair, SharedResult, SharedTask, TaskCourses, Versus,
 };
+pub use featured::featured;
 pub use matrix::{Absence, Matrix, MatrixCell, MatrixRun, MatrixTask, TaskKey, TaskOrder};
 pub(crate) use rank::positions;
 pub use rank::{Intervals, Row};
