@@ -87,6 +87,7 @@ fn counting(reading: Reading, of_split: bool) -> String {
         split: reading.split.filter(|_| of_split),
         published: true,
         view: View::default(),
+        from_leader: false,
         ..reading
     };
     counted.to_query()

@@ -47,6 +47,7 @@ pub(crate) fn reading_of(query: &ParamsMap) -> Reading {
         published: query.get_str("published") != Some(OFF),
         view: view(query),
         from: parsed(query, "from").unwrap_or_default(),
+        from_leader: query.get_str("relative") == Some(LEADER),
     }
 }
 
@@ -122,7 +123,12 @@ pub(crate) struct Reading {
     pub view: View,
     /// How many of them come before the first one on the page.
     pub from: usize,
+    /// Whether the chart over γ shows differences from the leader.
+    pub from_leader: bool,
 }
+
+/// The value of `relative=` that subtracts the leader's score.
+pub(crate) const LEADER: &str = "leader";
 
 /// The value of `seen=` that counts only tasks no model can have seen.
 pub(crate) const EXCLUDE: &str = "exclude";
@@ -139,6 +145,7 @@ impl Reading {
         query.add_gamma(self.gamma);
         query.add_convention(self.convention);
         query.add("published", (!self.published).then_some(OFF));
+        query.add("relative", self.from_leader.then_some(LEADER));
         query.add_rows(&self.view);
         if self.view.columns != Columns::default() {
             query.add_columns(self.view.columns);
@@ -267,6 +274,7 @@ mod tests {
                     ("gamma", wrong),
                     ("convention", wrong),
                     ("published", wrong),
+                    ("relative", wrong),
                     ("split", ""),
                     ("provider", ""),
                     ("kind", wrong),
@@ -303,10 +311,11 @@ mod tests {
             ("gamma", "1.2"),
             ("convention", "reference"),
             ("published", "off"),
+            ("relative", "leader"),
         ]);
         assert_eq!(
             asked.to_query(),
-            "?split=a%26b%3D%C3%A4&gamma=1.20&convention=reference&published=off"
+            "?split=a%26b%3D%C3%A4&gamma=1.20&convention=reference&published=off&relative=leader"
         );
         assert_eq!(reading(&[]).to_query(), "");
     }

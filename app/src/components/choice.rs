@@ -103,6 +103,31 @@ pub fn convention_choices(
     Convention::ALL.map(choice).to_vec()
 }
 
+/// The values in the chart over γ: scores, or their differences from the leader's.
+#[component]
+pub fn LeaderSwitch(
+    from_leader: bool,
+    #[prop(into)] href: Callback<bool, String>,
+) -> impl IntoView {
+    let choice = |(label, hint, value): (&str, &str, bool)| {
+        Choice::new(
+            label,
+            hint,
+            move || href.run(value),
+            move || from_leader == value,
+        )
+    };
+    let choices = [
+        ("Score", "The scores themselves", false),
+        (
+            "Difference from the leader",
+            "A line above 0 belongs to a run that would lead at that γ",
+            true,
+        ),
+    ];
+    view! { <Choices label="Shows" choices=choices.map(choice).to_vec()/> }
+}
+
 #[component]
 pub fn HiddenFields(fields: Vec<(&'static str, String)>) -> impl IntoView {
     let field = |(name, value)| view! { <input type="hidden" name=name value=value/> };

@@ -44,6 +44,8 @@ pub fn LiveGamma(
     planes: [GammaPlane; 2],
     /// N: how many iterations the words about γ are for.
     iterations: u32,
+    /// The run whose score is subtracted from all in the chart.
+    leader: Option<String>,
 ) -> impl IntoView {
     let place = NodeRef::<html::Span>::new();
     Effect::new(move || {
@@ -51,6 +53,7 @@ pub fn LiveGamma(
             runs: runs.clone(),
             planes,
             iterations,
+            leader: leader.clone(),
         };
         let board = StoredValue::new_local(board);
         let moving = StoredValue::new_local(None::<Moving>);
@@ -83,6 +86,7 @@ struct Board {
     runs: Vec<MovingRun>,
     planes: [GammaPlane; 2],
     iterations: u32,
+    leader: Option<String>,
 }
 
 /// The γ that somebody has just chosen; the other control follows.
@@ -222,8 +226,10 @@ impl Moving {
         if let Some(words) = &self.words {
             words.set_text_content(Some(&weight_words(gamma, board.iterations)));
         }
+        let leader = board.leader.as_deref();
+        let base = leader.and_then(|leader| scores.get(leader).copied());
         for chart in &self.charts {
-            chart.show(&scores, gamma);
+            chart.show(&scores, base.unwrap_or(0.0), gamma);
         }
     }
 
@@ -271,7 +277,8 @@ impl MovingRow {
 }
 
 impl Chart {
-    fn show(&self, scores: &HashMap<&str, f64>, gamma: Gamma) {
+    /// `base` is subtracted from all scores.
+    fn show(&self, scores: &HashMap<&str, f64>, base: f64, gamma: Gamma) {
         let plane = &self.plane;
         let x = plane.x(gamma);
         if let Some(cursor) = &self.cursor {
@@ -282,7 +289,7 @@ impl Chart {
         }
         for (id, dot) in &self.dots {
             if let Some(score) = scores.get(id.as_str()) {
-                let y = plane.y(*score).clamp(plane.top, plane.bottom);
+                let y = plane.y(*score - base).clamp(plane.top, plane.bottom);
                 let _ = dot.set_attribute("transform", &format!("translate({x:.1} {y:.1})"));
             }
         }

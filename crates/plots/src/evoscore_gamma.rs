@@ -1,132 +1,18 @@
 //! EvoScore against γ, a line per run: which agents keep code easy to change?
 
-use swe_ci_core::metrics::{Convention, Gamma};
-use swe_ci_views::figures::{self, GammaPlane};
-use swe_ci_views::leaderboard::LeaderboardData;
+use swe_ci_core::metrics::Gamma;
+use swe_ci_views::figures::GammaPlane;
 
 use crate::axes;
 use crate::brush::MOST_NAMES;
 use crate::canvas::{Anchor, Canvas, Frame, Margins};
+use crate::curves::{Curve, Curves};
 use crate::format;
 use crate::labels::{self, End};
 use crate::paint::{Paint, Theme};
-use crate::series::{RunLook, Series};
-use crate::ticks::score_ticks;
-use crate::{Figure, GAMMA_MAX, GAMMA_MIN, Mark, Size};
-
-/// Lines have a corner every this many hundredths of γ.
-const CORNER: usize = 5;
-
-/// The lines of a leaderboard in one convention. They do not depend on the
-/// selected γ, so a page computes them once.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Curves(Vec<Curve>);
-
-#[derive(Debug, Clone, PartialEq)]
-pub struct Curve {
-    pub run_id: String,
-    pub model: String,
-    pub look: RunLook,
-    changes: figures::Curve,
-}
-
-impl Curves {
-    /// The lines of the runs that are drawn.
-    pub fn of(
-        data: &LeaderboardData,
-        convention: Convention,
-        series: &Series,
-        is_drawn: impl Fn(&str) -> bool,
-    ) -> Self {
-        let entries = data.entries.iter().enumerate();
-        let curves = entries.filter_map(|(index, entry)| {
-            let changes = is_drawn(&entry.run_id).then(|| figures::Curve::of(entry, convention));
-            Some(Curve {
-                run_id: entry.run_id.clone(),
-                model: entry.model.clone(),
-                look: series.of(index),
-                changes: changes??,
-            })
-        });
-        Self(curves.collect())
-    }
-
-    /// The curves of a figure; `look` is how each run looks.
-    pub(crate) fn of_figure(
-        data: &figures::Curves,
-        look: impl Fn(&figures::Subject) -> RunLook,
-    ) -> Self {
-        let curve = |line: &figures::ScoredCurve| Curve {
-            run_id: line.run.run_id.clone(),
-            model: line.run.model.clone(),
-            look: look(&line.run),
-            changes: line.curve.clone(),
-        };
-        Self(data.curves.iter().map(curve).collect())
-    }
-
-    /// The same lines in fewer digits, for sending.
-    pub fn rounded(mut self) -> Self {
-        for curve in &mut self.0 {
-            curve.changes = curve.changes.rounded();
-        }
-        self
-    }
-
-    pub fn iter(&self) -> std::slice::Iter<'_, Curve> {
-        self.0.iter()
-    }
-
-    pub fn lowest(&self) -> Option<f64> {
-        self.heights().min_by(f64::total_cmp)
-    }
-
-    fn range(&self) -> (f64, f64) {
-        let (low, high) = self
-            .heights()
-            .fold((f64::INFINITY, -1.0_f64), |(low, high), score| {
-                (low.min(score), high.max(score))
-            });
-        if !low.is_finite() {
-            return (0.0, 1.0);
-        }
-        let middle = f64::midpoint(low, high);
-        let half = ((high - low) * 0.58).max(0.06);
-        ((middle - half).max(-1.04), (middle + half).min(1.04))
-    }
-
-    fn heights(&self) -> impl Iterator<Item = f64> {
-        self.0
-            .iter()
-            .flat_map(Curve::points)
-            .map(|(_, score)| score)
-    }
-}
-
-impl Curve {
-    /// The few numbers that give its score at every γ.
-    pub fn changes(&self) -> &figures::Curve {
-        &self.changes
-    }
-
-    fn at(&self, gamma: Gamma) -> f64 {
-        self.changes.at(gamma)
-    }
-
-    fn points(&self) -> Vec<(f64, f64)> {
-        let steps = (0..=150).step_by(CORNER).map(gamma_at);
-        steps.map(|gamma| (gamma.get(), self.at(gamma))).collect()
-    }
-
-    fn end(&self) -> f64 {
-        self.at(gamma_at(150))
-    }
-}
-
-/// The γ at this many hundredths from the start of the control's range.
-fn gamma_at(step: u32) -> Gamma {
-    Gamma::new(f64::from(50 + step) / 100.0).unwrap_or(Gamma::ONE)
-}
+use crate::series::RunLook;
+use crate::ticks::{score_ticks, ticks};
+use crate::{Figure, GAMMA_MAX, GAMMA_MIN, Mark, Size, text};
 
 /// The picture, with a mark per run at the selected γ.
 pub fn evoscore_gamma(curves: &Curves, gamma: Gamma, size: Size, theme: Theme) -> Figure {
@@ -137,7 +23,7 @@ pub fn evoscore_gamma(curves: &Curves, gamma: Gamma, size: Size, theme: Theme) -
         });
         curves
             .iter()
-            .map(|curve| mark(canvas, curve, gamma))
+            .map(|curve| mark(canvas, curves, curve, gamma))
             .collect()
     })
 }
@@ -181,8 +67,8 @@ fn is_narrow(size: Size) -> bool {
 
 /// Axes, lines and names; `cursor` comes between axes and lines.
 fn draw_lines(canvas: &Canvas<'_>, frame: &Frame, curves: &Curves, cursor: impl FnOnce()) {
-    draw_axes(canvas, frame, is_narrow(frame.size));
-    if curves.0.is_empty() {
+    draw_axes(canvas, frame, curves);
+    if curves.is_empty() {
         let at = canvas.pixel(1.25, f64::midpoint(*frame.y.start(), *frame.y.end()));
         canvas.text("No run has a score yet", at, Anchor::Above, Paint::Muted);
         return;
@@ -194,17 +80,25 @@ fn draw_lines(canvas: &Canvas<'_>, frame: &Frame, curves: &Curves, cursor: impl 
             .iter()
             .filter(|curve| curve.look.featured == featured);
         let width = if featured { 2.25 } else { 1.25 };
-        lines.for_each(|curve| canvas.line(&curve.points(), curve.look.line(), width));
+        lines.for_each(|curve| canvas.line(&curves.points(curve), curve.look.line(), width));
     }
     names(canvas, frame, curves);
 }
 
-fn draw_axes(canvas: &Canvas<'_>, frame: &Frame, narrow: bool) {
-    axes::values(canvas, frame, &score_ticks(frame.y.clone(), 5));
+fn draw_axes(canvas: &Canvas<'_>, frame: &Frame, curves: &Curves) {
+    let (values, upright) = match curves.leader() {
+        None => (score_ticks(frame.y.clone(), 5), "EvoScore".to_owned()),
+        Some(leader) => (
+            ticks(frame.y.clone(), 5),
+            format!("EvoScore, difference from {}", leader.model),
+        ),
+    };
+    axes::values(canvas, frame, &values);
     axes::gammas(canvas, frame);
     axes::bottom(canvas, frame);
-    axes::upright(canvas, "EvoScore");
-    let title = match narrow {
+    let room = f64::from(frame.size.width) - 4.0;
+    axes::upright(canvas, &text::line(&upright, room));
+    let title = match is_narrow(frame.size) {
         true => "γ",
         false => "γ: above 1, later iterations weigh more",
     };
@@ -214,10 +108,10 @@ fn draw_axes(canvas: &Canvas<'_>, frame: &Frame, narrow: bool) {
 /// Names at the ends of the lines; only the best ones if space is short.
 fn names(canvas: &Canvas<'_>, frame: &Frame, curves: &Curves) {
     let mut named: Vec<&Curve> = curves.iter().filter(|curve| curve.look.featured).collect();
-    named.sort_by(|a, b| b.end().total_cmp(&a.end()));
+    named.sort_by(|a, b| curves.end(b).total_cmp(&curves.end(a)));
     named.truncate(MOST_NAMES);
     let ends = named.into_iter().map(|curve| End {
-        at: canvas.pixel(GAMMA_MAX, curve.end()),
+        at: canvas.pixel(GAMMA_MAX, curves.end(curve)),
         name: &curve.model,
         paint: curve.look.solid(),
     });
@@ -225,20 +119,33 @@ fn names(canvas: &Canvas<'_>, frame: &Frame, curves: &Curves) {
     labels::ends(canvas, frame, ends.collect(), width);
 }
 
-fn mark(canvas: &Canvas<'_>, curve: &Curve, gamma: Gamma) -> Mark {
+fn mark(canvas: &Canvas<'_>, curves: &Curves, curve: &Curve, gamma: Gamma) -> Mark {
     // A γ outside the picture is shown at its edge.
-    let gamma = gamma.get().clamp(GAMMA_MIN, GAMMA_MAX);
-    let at = (gamma, curve.at(Gamma::new(gamma).unwrap_or(Gamma::ONE)));
+    let gamma = Gamma::new(gamma.get().clamp(GAMMA_MIN, GAMMA_MAX)).unwrap_or(Gamma::ONE);
+    let at = (gamma.get(), curves.height(curve, gamma));
     let RunLook { number, featured } = curve.look;
     let radius = if featured { 5.0 } else { 3.0 };
     let solid = curve.look.solid();
     canvas.marker(canvas.pixel(at.0, at.1), number, radius, solid, true);
-    let label = format!("{}: {}", curve.model, format::score(at.1));
-    canvas.mark(at, number, label)
+    let difference = curves.leader().map(|_| at.1);
+    canvas.mark(at, number, label(&curve.model, curve.at(gamma), difference))
+}
+
+/// "m: 0.667", or "m: 0.667, −0.020 from the leader".
+pub fn label(model: &str, score: f64, from_leader: Option<f64>) -> String {
+    let score = format::score(score);
+    match from_leader {
+        None => format!("{model}: {score}"),
+        Some(difference) => {
+            let sign = if difference > 0.0 { "+" } else { "" };
+            let difference = format::score(difference);
+            format!("{model}: {score}, {sign}{difference} from the leader")
+        }
+    }
 }
 
 fn summary(curves: &Curves, gamma: Gamma) -> String {
-    if curves.0.is_empty() {
+    if curves.is_empty() {
         return "EvoScore against γ: no run has a score yet.".to_owned();
     }
     let mut best: Vec<&Curve> = curves.iter().collect();
@@ -247,9 +154,16 @@ fn summary(curves: &Curves, gamma: Gamma) -> String {
     let scores: Vec<String> = scores
         .map(|c| format!("{} {}", c.model, format::score(c.at(gamma))))
         .collect();
-    let runs = format::count(u32::try_from(curves.0.len()).unwrap_or(u32::MAX), "run");
+    let runs = format::count(
+        u32::try_from(curves.iter().count()).unwrap_or(u32::MAX),
+        "run",
+    );
+    let what = match curves.leader() {
+        None => "EvoScore of",
+        Some(_) => "Difference from the leader's EvoScore of",
+    };
     format!(
-        "EvoScore of {runs} for γ from 0.5 to 2. At γ {}: {}.",
+        "{what} {runs} for γ from 0.5 to 2. At γ {}: {}.",
         format::gamma(gamma),
         scores.join(", ")
     )
@@ -257,7 +171,11 @@ fn summary(curves: &Curves, gamma: Gamma) -> String {
 
 #[cfg(test)]
 mod tests {
+    use swe_ci_core::metrics::Convention;
+    use swe_ci_views::leaderboard::LeaderboardData;
+
     use super::*;
+    use crate::Series;
     use crate::fixture::{assert_well_formed, leaderboard};
 
     fn figure(models: &[(&str, &[f64])], gamma: f64, theme: Theme) -> Figure {
@@ -310,6 +228,39 @@ mod tests {
                 );
             }
         }
+    }
+
+    /// The leader's line is flat at 0; another is above it where it would lead.
+    #[test]
+    fn differences_show_where_the_order_changes() {
+        let runs = leaderboard(&[("early", &[1.0, 0.0]), ("late", &[0.0, 1.0])]);
+        let gamma = Gamma::new(0.5).unwrap();
+        let curves = lines(&runs).from(&runs.entries[0].run_id);
+        let figure = evoscore_gamma(&curves, gamma, Size::WIDE, Theme::Page);
+        assert_well_formed(&figure.svg);
+        assert!(figure.svg.contains("EvoScore, difference from early"));
+        let labels: Vec<&str> = figure.marks.iter().map(|m| m.label.as_str()).collect();
+        let third = "\u{2212}0.333 from the leader";
+        let expect = [
+            "early: 0.667, 0.000 from the leader",
+            &format!("late: 0.333, {third}"),
+        ];
+        assert_eq!(labels, expect);
+        let [early, late] = &curves.iter().collect::<Vec<_>>()[..] else {
+            panic!("{curves:?}")
+        };
+        assert!(
+            curves
+                .points(early)
+                .iter()
+                .all(|(_, height)| height.abs() < 1e-12)
+        );
+        assert!(
+            curves.end(late) > 0.3,
+            "it leads where later iterations weigh more"
+        );
+        // Scores stay scores.
+        assert!((curves.lowest().unwrap() - 1.0 / 3.0).abs() < 1e-12);
     }
 
     #[test]

@@ -10,6 +10,7 @@ pub mod fixture;
 mod bars;
 mod changed;
 mod correlation;
+mod curves;
 mod evoscore_gamma;
 mod figure;
 mod lines;
@@ -37,7 +38,8 @@ pub use swe_ci_views::format;
 
 pub use brush::Layout;
 pub use captioned::{Caption, captioned};
-pub use evoscore_gamma::{Curve, Curves, evoscore_gamma, gamma_lines};
+pub use curves::{Curve, Curves};
+pub use evoscore_gamma::{evoscore_gamma, gamma_lines, label as gamma_label};
 pub use figure::figure;
 pub use lines::trend;
 pub use paint::Theme;

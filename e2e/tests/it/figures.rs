@@ -146,13 +146,67 @@ async fn marks_are_pointed_at() {
     browser.close().await;
 }
 
+/// Every text of every figure stays inside its picture: names are cut to the room
+/// there is, in whatever font.
+#[tokio::test(flavor = "multi_thread")]
+async fn no_text_leaves_its_picture() {
+    const LEAVING: &str = "
+        return [...document.querySelectorAll('.plot')].filter(plot => plot.checkVisibility()).flatMap(plot => {
+            const box = plot.getBoundingClientRect();
+            return [...plot.querySelectorAll('text')].filter(text => {
+                const { left, right } = text.getBoundingClientRect();
+                return left < box.left - 1 || right > box.right + 1;
+            }).map(text => text.textContent.trim());
+        })";
+    let world = world().await;
+    for width in [DESK.width, 390] {
+        let browser = Browser::open(Look { width, ..DESK }).await;
+        for (name, path) in embeds() {
+            browser.go(&format!("{}{path}", world.url)).await;
+            assert_eq!(browser.eval(LEAVING).await, json!([]), "{name} at {width}");
+        }
+        browser.close().await;
+    }
+}
+
 /// With many runs marks lie close together: each is still itself.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_marks_of_a_leaderboard_are_told_apart() {
     let world = world().await;
     let browser = Browser::open(DESK).await;
-    browser.go(&format!("{}/?split=field", world.url)).await;
-    browser.hydrated().await;
-    assert_eq!(browser.eval(POINTED).await, json!([]));
+    for path in ["/?split=field", "/?split=field&relative=leader"] {
+        browser.go(&format!("{}{path}", world.url)).await;
+        browser.hydrated().await;
+        assert_eq!(browser.eval(POINTED).await, json!([]), "{path}");
+        assert_eq!(browser.eval(PICKED).await, json!([]), "{path}");
+    }
     browser.close().await;
 }
+
+/// Focuses every mark of the leaderboard's chart: those whose row and line are not
+/// the ones that stand out then. Marks at the same place share a text, and the
+/// focused one decides.
+const PICKED: &str = "
+    const wrong = [];
+    const part = document.querySelector('.board-and-chart');
+    const settled = () => new Promise(done => setTimeout(done));
+    for (const mark of part.querySelectorAll('.mark')) {
+        if (!mark.checkVisibility()) continue;
+        mark.focus();
+        await settled();
+        const rows = [...part.querySelectorAll('tr.is-picked')].map(row => row.querySelector('th a').textContent);
+        const plot = mark.closest('.picture').querySelector('.plot');
+        const lines = [...plot.querySelectorAll('polyline[data-line]')];
+        const strokes = is => [...new Set(lines.filter(line => line.classList.contains('is-picked') === is)
+            .map(line => getComputedStyle(line).stroke))];
+        const [picked, others] = [strokes(true), strokes(false)];
+        // One colour for the picked one, one grey for all others.
+        const apart = picked.length === 1 && others.length === 1 && picked[0] !== others[0];
+        if (rows.length !== 1 || !mark.ariaLabel.startsWith(rows[0] + ':') || !apart) {
+            wrong.push([mark.ariaLabel, rows, picked, others]);
+        }
+    }
+    document.activeElement.blur();
+    await settled();
+    if (part.querySelector('.is-picked') || part.classList.contains('has-picked')) wrong.push('still picked');
+    return wrong";

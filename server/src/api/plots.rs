@@ -6,7 +6,7 @@ use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use swe_ci_app::encode;
 use swe_ci_plots::{self as plots, Caption, Layout, Series, Theme, format};
-use swe_ci_views::figures::{Figure, MOST_RUNS, Study};
+use swe_ci_views::figures::{Data, Figure, MOST_RUNS, Study};
 use utoipa::IntoParams;
 
 use super::Result;
@@ -54,7 +54,14 @@ impl FilePath {
 }
 
 parameters! {
-    struct ScaleParameter of |query| {
+    struct PictureParameters of |query| {
+        /// Only for `evoscore-gamma`: `leader` draws differences from the score of
+        /// the model that leads at this γ.
+        #[param(value_type = Option<String>, example = "leader")]
+        relative: Option<()> = query.parse("relative", "`leader`", |text| {
+            (text == "leader").then_some(())
+        })?,
+
         /// Only for PNG: the factor by which to enlarge its width of 960 pixels.
         #[param(value_type = Option<u32>, minimum = 2, maximum = 4, default = 2)]
         scale: Option<Scale> = query.parse("scale", Scale::MUST, Scale::from_text)?,
@@ -69,7 +76,7 @@ parameters! {
 /// convention.
 #[utoipa::path(
     get, path = "/api/v1/plots/{file}", tag = "results",
-    params(FilePath, Ranking, ScaleParameter),
+    params(FilePath, Ranking, PictureParameters),
     responses(
         (status = 200, description = "The picture, or the numbers", content(
             (String = "image/svg+xml"),
@@ -84,12 +91,18 @@ pub(crate) async fn figure(
     engine: ActorEngine,
     State(app): State<App>,
     Path(file): Path<FilePath>,
-    Query((ranking, ScaleParameter { scale })): Query<(Ranking, ScaleParameter)>,
+    Query((ranking, picture)): Query<(Ranking, PictureParameters)>,
 ) -> Result<Response> {
     let (which, form) = file.parts()?;
+    let PictureParameters { relative, scale } = picture;
+    let from_leader = relative.is_some();
     if scale.is_some() && form != Form::Png {
         let detail = "only a PNG has a `scale`".to_owned();
         return Err(Problem::about_parameter("scale", detail));
+    }
+    if from_leader && which != Figure::EvoscoreGamma {
+        let detail = "only `evoscore-gamma` has a `relative` form".to_owned();
+        return Err(Problem::about_parameter("relative", detail));
     }
     let ranking = ranking.ranked(&engine).await?;
     if form == Form::Csv {
@@ -99,9 +112,16 @@ pub(crate) async fn figure(
     }
     let study = engine.study(&ranking, MOST_RUNS).await?;
     let worse = ranking.rows().len() - study.rows.len();
-    let source = format!("{}, {}", engine.today(), address(which, &study, &app));
+    let source = format!(
+        "{}, {}",
+        engine.today(),
+        address(which, &study, from_leader, &app)
+    );
     let draw = move || {
-        let (data, series) = (which.data(&study), Series::new(&study.data, &study.rows));
+        let (mut data, series) = (which.data(&study), Series::new(&study.data, &study.rows));
+        if let Data::Curves(curves) = &mut data {
+            curves.from_leader = from_leader;
+        }
         let figure = plots::figure(which, &data, &series, Layout::Print, Theme::Paper);
         plots::captioned(figure, &caption(which, &study, worse, source))
     };
@@ -130,13 +150,14 @@ fn caption(which: Figure, study: &Study, worse: usize, source: String) -> Captio
 }
 
 /// The figure on its page; without the site where none is configured.
-fn address(which: Figure, study: &Study, app: &App) -> String {
+fn address(which: Figure, study: &Study, from_leader: bool, app: &App) -> String {
     let split = match study.data.split.as_str() {
         "" => String::new(),
         split => format!("split={}&", encode(split)),
     };
+    let relative = if from_leader { "&relative=leader" } else { "" };
     let path = format!(
-        "/figures?{split}gamma={}&convention={}#{}",
+        "/figures?{split}gamma={}&convention={}{relative}#{}",
         format::gamma(study.gamma),
         study.convention.name(),
         which.name()

@@ -128,6 +128,10 @@ async fn invalid_requests_get_advice() {
     .await;
     check(&plots("solved.svg?convention=mine"), 400, bad, "`paper`").await;
     check(&plots("solved.svg?colour=red"), 400, bad, "not a parameter").await;
+    let leader = plots("solved.svg?relative=leader");
+    check(&leader, 400, bad, "only `evoscore-gamma`").await;
+    let other = plots("evoscore-gamma.svg?relative=first");
+    check(&other, 400, bad, "`leader`").await;
     check(
         &plots("solved.svg?split=nothing"),
         404,
@@ -189,6 +193,34 @@ async fn the_page_has_every_figure_with_its_numbers() {
     assert!(page.contains("SWE-CI figure “Solved rate”, split demo, γ = 1.00"));
     // An empty figure explains why.
     assert!(page.contains("No scored run has its tokens counted"));
+}
+
+/// The chart over γ has a form without scripts too: a link, and the file.
+#[tokio::test]
+async fn differences_from_the_leader() {
+    let app = TestApp::seeded().await;
+    let scores = app.get("/?split=demo").await.text();
+    assert!(
+        scores.contains("href=\"/?split=demo&amp;relative=leader\""),
+        "{scores}"
+    );
+    let svg =
+        "/api/v1/plots/evoscore-gamma.svg?split=demo&gamma=1.00&convention=paper&relative=leader";
+    for path in [
+        "/?split=demo&relative=leader",
+        "/figures?split=demo&relative=leader",
+    ] {
+        let page = app.get(path).await.text();
+        assert!(page.contains("EvoScore, difference from"), "{path}: {page}");
+        assert!(page.contains(&svg.replace('&', "&amp;")), "{path}: {page}");
+        assert!(page.contains(", 0.000 from the leader"), "{path}: {page}");
+    }
+    let picture = app.get(svg).await.text();
+    assert!(picture.contains("EvoScore, difference from"), "{picture}");
+    assert!(
+        picture.contains("&amp;relative=leader#evoscore-gamma"),
+        "{picture}"
+    );
 }
 
 /// Pages read their parameters leniently: an invalid value is the default.

@@ -10,7 +10,7 @@ use swe_ci_views::view::SplitSummary;
 
 use crate::error::AppError;
 use crate::pages::splits::choose;
-use crate::query::{Query, Reading};
+use crate::query::{LEADER, Query, Reading};
 
 #[derive(Debug, Clone)]
 pub struct Shown {
@@ -35,22 +35,20 @@ pub struct Shown {
     pub published: (String, u32),
     /// The day of the request, `YYYY-MM-DD`.
     pub today: String,
-}
-
-pub(super) async fn shown(reading: Reading, only: Option<Figure>) -> Result<Shown, AppError> {
-    let gamma = reading.gamma.get();
-    figures(reading.split, gamma, reading.convention, only).await
+    /// Whether the chart over γ shows differences from the leader.
+    pub from_leader: bool,
 }
 
 /// The figures, or one of them, of the requested split; by default of the one
 /// with the most tasks.
-pub async fn figures(
-    split: Option<String>,
-    gamma: f64,
-    convention: Convention,
-    only: Option<Figure>,
-) -> Result<Shown, AppError> {
-    let gamma = Gamma::new(gamma).map_err(|e| AppError::invalid(format!("{e}.")))?;
+pub(super) async fn shown(reading: Reading, only: Option<Figure>) -> Result<Shown, AppError> {
+    let Reading {
+        split,
+        gamma,
+        convention,
+        from_leader,
+        ..
+    } = reading;
     let engine = crate::error::engine()?;
     let splits = engine.splits().await?;
     let split = choose(&splits, split)?;
@@ -59,7 +57,12 @@ pub async fn figures(
         None => Arc::default(),
     };
     let wanted = only.map_or_else(|| Figure::ALL.to_vec(), |one| vec![one]);
-    let (basis, figures) = engine.figures(&ranking, wanted).await?;
+    let (basis, mut figures) = engine.figures(&ranking, wanted).await?;
+    for (_, data) in &mut figures {
+        if let Data::Curves(curves) = data {
+            curves.from_leader = from_leader;
+        }
+    }
     let data = ranking.data();
     let unscored = data.unscored(convention);
     let unranked = data.unranked_runs().into_iter();
@@ -75,6 +78,7 @@ pub async fn figures(
         unranked: unranked.map(|run| run.model).collect(),
         published: (published.split.clone(), published.tasks),
         today: engine.today(),
+        from_leader,
         basis,
         figures,
         splits,
@@ -94,5 +98,12 @@ impl Shown {
     pub(super) fn address(&self, path: &str) -> String {
         let query = Query::of_ranking(self.split.as_deref(), self.gamma, self.convention);
         format!("/{path}{}", query.0)
+    }
+
+    /// The same for the shown form of a figure.
+    pub(super) fn address_of(&self, which: Figure, path: &str) -> String {
+        let relative = which == Figure::EvoscoreGamma && self.from_leader;
+        let query = Query(self.address(path));
+        query.with("relative", relative.then_some(LEADER)).0
     }
 }

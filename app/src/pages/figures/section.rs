@@ -9,7 +9,7 @@ use swe_ci_views::leaderboard::PublishedRow;
 use swe_ci_views::leaderboard::export::{Basis, Citation, Cited};
 
 use super::data::Shown;
-use crate::components::{Cite, Picture, Tag, Tone};
+use crate::components::{Cite, LeaderSwitch, Picture, Tag, Tone};
 use crate::format;
 
 /// The scales of PNG downloads: 2 for screens, more for print.
@@ -23,7 +23,19 @@ pub(super) fn Section(which: Figure, data: Data, shown: StoredValue<Shown>) -> i
     };
     let (notes, basis) = shown.with_value(|shown| (notes(&data, shown), basis(which, shown)));
     let slug = which.name();
-    let link = move |path: String| shown.with_value(|shown| shown.address(&path));
+    let link = move |path: String| shown.with_value(|shown| shown.address_of(which, &path));
+    let switch = (which == Figure::EvoscoreGamma).then(|| {
+        let from_leader = shown.with_value(|shown| shown.from_leader);
+        let href = move |from_leader| {
+            let asked = Shown {
+                from_leader,
+                figures: Vec::new(),
+                ..shown.get_value()
+            };
+            format!("{}#{slug}", asked.address_of(which, "figures"))
+        };
+        view! { <LeaderSwitch from_leader href/> }
+    });
     let scales = SCALES.map(|scale| {
         let href = format!("{}&scale={scale}", link(format!("api/v1/plots/{slug}.png")));
         let text = format!("{}{scale}×", if scale == 2 { "PNG " } else { "" });
@@ -41,6 +53,7 @@ pub(super) fn Section(which: Figure, data: Data, shown: StoredValue<Shown>) -> i
                 <h2><a href=format!("#{slug}")>{which.title()}</a></h2>
                 <p>{which.reading()}</p>
                 <p class="quiet">{basis}</p>
+                {switch}
                 {notes.into_iter().map(|note| view! { <p class="quiet">{note}</p> }).collect_view()}
                 <div class="figure-links">
                     <a href=link(format!("api/v1/plots/{slug}.svg")) download="">"SVG"</a>
@@ -109,7 +122,7 @@ fn cited(which: Figure, shown: &Shown) -> Citation {
             unseen: false,
         },
         date: shown.today.clone(),
-        address: format!("{}#{}", shown.address("figures"), which.name()),
+        address: format!("{}#{}", shown.address_of(which, "figures"), which.name()),
         runs: shown.basis.runs,
         tasks: shown.basis.tasks,
         metric_version: METRIC_VERSION,
@@ -250,6 +263,7 @@ mod tests {
             unranked: Vec::new(),
             published: ("default".into(), 100),
             today: "2026-11-24".into(),
+            from_leader: false,
         }
     }
 
@@ -269,6 +283,16 @@ mod tests {
             shown().address("embed/solved"),
             "/embed/solved?split=a%20b&gamma=1.20&convention=reference"
         );
+        let relative = Shown {
+            from_leader: true,
+            ..shown()
+        };
+        let check = |which, expect: &str| {
+            assert_eq!(relative.address_of(which, "x"), expect);
+        };
+        let usual = "/x?split=a%20b&gamma=1.20&convention=reference";
+        check(Figure::Solved, usual);
+        check(Figure::EvoscoreGamma, &format!("{usual}&relative=leader"));
     }
 
     #[test]

@@ -5,12 +5,12 @@ use std::collections::HashMap;
 
 use leptos::prelude::*;
 use swe_ci_core::metrics::Gamma;
-use swe_ci_plots::{Figure, Mark, RunLook};
+use swe_ci_plots::{Figure, Mark, RunLook, gamma_label};
 use swe_ci_views::figures::GammaPlane;
 use swe_ci_views::leaderboard::Row;
 
 use super::export::api_href;
-use crate::components::{Picture, Term};
+use crate::components::{LeaderSwitch, Picture, Term};
 use crate::format;
 use crate::glossary::Word;
 use crate::query::Reading;
@@ -29,11 +29,25 @@ pub(super) fn GammaChart(
     split: String,
     /// How many runs have scores and no rank.
     unranked: usize,
+    /// The row whose score is subtracted from all.
+    leader: Option<Row>,
 ) -> impl IntoView {
-    let download = api_href("plots/evoscore-gamma.svg", &split, &reading);
+    let mut download = api_href("plots/evoscore-gamma.svg", &split, &reading);
+    if leader.is_some() {
+        download.push_str("&relative=leader");
+    }
     let gamma = reading.gamma;
-    let [wide, narrow] =
-        lines.map(|lines| view! { <Marked lines rows=rows.clone() looks=looks.clone() gamma/> });
+    let base = leader.map(|leader| leader.evoscore);
+    let [wide, narrow] = lines
+        .map(|lines| view! { <Marked lines rows=rows.clone() looks=looks.clone() gamma base/> });
+    let from_leader = reading.from_leader;
+    let href = move |from_leader| {
+        let reading = Reading {
+            from_leader,
+            ..reading.clone()
+        };
+        reading.href()
+    };
     view! {
         <figure class="figure board-chart">
             <figcaption>
@@ -43,6 +57,7 @@ pub(super) fn GammaChart(
                 </p>
                 {not_drawn(unranked).map(|text| view! { <p>{text}</p> })}
                 <p class="figure-links"><a href=download download="">"Download as SVG"</a></p>
+                <LeaderSwitch from_leader href=href/>
             </figcaption>
             <div class="only-wide">{wide}</div>
             <div class="only-narrow">{narrow}</div>
@@ -66,10 +81,16 @@ fn Marked(
     rows: Vec<Row>,
     looks: HashMap<String, RunLook>,
     gamma: Gamma,
+    /// The leader's score, where the chart shows differences from it.
+    base: Option<f64>,
 ) -> impl IntoView {
     let (mut figure, plane) = lines;
     let x = plane.x(gamma);
-    let y = |row: &Row| plane.y(row.evoscore).clamp(plane.top, plane.bottom);
+    let difference = |row: &Row| base.map(|base| row.evoscore - base);
+    let y = |row: &Row| {
+        let shown = difference(row).unwrap_or(row.evoscore);
+        plane.y(shown).clamp(plane.top, plane.bottom)
+    };
     let look = |row: &Row| looks.get(&row.run_id).copied().unwrap_or_default();
     let dot = |row: &Row| {
         let place = format!("translate({x:.1} {:.1})", y(row));
@@ -92,7 +113,7 @@ fn Marked(
         y: row.evoscore,
         px: x,
         py: y(row),
-        label: format!("{}: {}", row.model, format::score(row.evoscore)),
+        label: gamma_label(&row.model, row.evoscore, difference(row)),
         line: look(row).number,
     };
     figure.marks = rows.iter().map(mark).collect();

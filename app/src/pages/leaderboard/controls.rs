@@ -8,7 +8,7 @@ use swe_ci_views::view::SplitSummary;
 use crate::components::{Choice, Choices, HiddenFields, convention_choices, split_choices};
 use crate::format;
 use crate::glossary::Word;
-use crate::query::{EXCLUDE, GAMMA_LEAST, GAMMA_MOST, OFF, Reading};
+use crate::query::{EXCLUDE, GAMMA_LEAST, GAMMA_MOST, LEADER, OFF, Reading};
 
 #[component]
 pub(super) fn Controls(
@@ -129,6 +129,9 @@ pub(super) fn Hidden(reading: Reading, gamma: bool, view: bool) -> impl IntoView
     }
     if !reading.published {
         kept.push(("published", OFF.to_owned()));
+    }
+    if reading.from_leader {
+        kept.push(("relative", LEADER.to_owned()));
     }
     if view {
         let view = reading.view;

@@ -6,7 +6,7 @@ use swe_ci_core::run::Kind;
 use swe_ci_islands::MovingRun;
 use swe_ci_plots::{Curves, RunLook, Series, Size, gamma_lines};
 use swe_ci_views::leaderboard::{
-    LeaderboardData, LeftOut, Published, Ranking, Row, UnrankedRun, featured,
+    LeaderboardData, LeftOut, Published, Ranking, Row, UnrankedRun, featured, leader,
 };
 use swe_ci_views::view::SplitSummary;
 
@@ -40,6 +40,8 @@ pub(super) struct Leaderboard {
     pub lowest: Option<f64>,
     /// The lines of the chart, on wide and on narrow screens.
     pub lines: [Lines; 2],
+    /// The row whose score is subtracted from all in the chart.
+    pub leader: Option<Row>,
     /// The runs of the rows, whose scores follow γ.
     pub moving: Vec<MovingRun>,
     /// Runs with a score, in either convention.
@@ -99,6 +101,12 @@ pub(super) async fn leaderboard(reading: Reading) -> Result<Leaderboard, AppErro
     let drawn: HashSet<&str> = drawn.map(|row| row.run_id.as_str()).collect();
     let series = Series::new(data, &rows);
     let curves = Curves::of(data, convention, &series, |run_id| drawn.contains(run_id));
+    // A line above the leader's belongs to a run that would lead at that γ.
+    let leader = leader(&rows).filter(|_| reading.from_leader).cloned();
+    let curves = match &leader {
+        Some(leader) => curves.from(&leader.run_id),
+        None => curves,
+    };
     let lines = |size| gamma_lines(&curves, gamma, size);
     let moving = curves.clone().rounded();
     let moving = moving.iter().map(|curve| MovingRun {
@@ -112,6 +120,7 @@ pub(super) async fn leaderboard(reading: Reading) -> Result<Leaderboard, AppErro
         lowest: curves.lowest(),
         lines: [lines(Size::BESIDE), lines(Size::NARROW)],
         moving: moving.collect(),
+        leader,
         most_iterations: most_iterations.unwrap_or(20),
         today: engine.today(),
         repositories: ranking.repositories(),

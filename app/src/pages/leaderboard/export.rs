@@ -115,6 +115,7 @@ mod tests {
             convention: Convention::Paper,
             published: true,
             from: 0,
+            from_leader: false,
             view: View::default(),
         };
         assert_eq!(

@@ -117,8 +117,14 @@ fn Board(data: Leaderboard) -> impl IntoView {
                 reading=reading.clone()
                 split=split.clone()
                 unranked
+                leader=data.leader.clone()
             />
-            <LiveGamma runs=data.moving planes iterations=data.most_iterations/>
+            <LiveGamma
+                runs=data.moving
+                planes
+                iterations=data.most_iterations
+                leader=data.leader.map(|leader| leader.run_id)
+            />
         }
     });
     let table = (any_runs || published.is_some()).then(|| {

@@ -56,6 +56,9 @@ pub struct Curves {
     pub gamma: Gamma,
     /// Best first at the selected γ.
     pub curves: Vec<ScoredCurve>,
+    /// The picture shows differences from the run that leads at the selected γ:
+    /// lines that cross the leader's overtake it.
+    pub from_leader: bool,
 }
 
 /// A run's line, and the interval of its score at the selected γ.
@@ -87,6 +90,7 @@ pub fn curves(study: &Study) -> Curves {
     Curves {
         gamma: study.gamma,
         curves: curves.collect(),
+        from_leader: false,
     }
 }
 

@@ -17,6 +17,12 @@ pub fn featured(rows: &[Row]) -> Vec<&Row> {
     rows.iter().filter(is_human).take(1).chain(models).collect()
 }
 
+/// The best model of a ranking; the human baseline where there is no model.
+pub fn leader(rows: &[Row]) -> Option<&Row> {
+    let model = rows.iter().find(|row| row.kind != Kind::Human);
+    model.or(rows.first())
+}
+
 #[cfg(test)]
 mod tests {
     use swe_ci_core::metrics::{Convention, Gamma};
@@ -40,6 +46,7 @@ mod tests {
             let chosen: Vec<&str> = featured(&rows).iter().map(|r| r.model.as_str()).collect();
             assert_eq!(chosen.len(), expect + 1);
             assert_eq!(chosen[..2], ["human", "m0"]);
+            assert_eq!(leader(&rows).unwrap().model, "m0");
         };
         check(7, 7);
         check(8, 5);

@@ -27,7 +27,7 @@ use serde::{Deserialize, Serialize};
 pub use comparison::{
     Course, Incomparable, Loss, Pair, SharedResult, SharedTask, TaskCourses, Versus,
 };
-pub use featured::featured;
+pub use featured::{featured, leader};
 pub use matrix::{Absence, Matrix, MatrixCell, MatrixRun, MatrixTask, TaskKey, TaskOrder};
 pub(crate) use rank::positions;
 pub use rank::{Intervals, Row};
