@@ -28,7 +28,7 @@ pub(super) fn Pairs(
         let shown: Vec<Pair> = pairs.with_value(|p| p.iter().filter(wanted).copied().collect());
         if shown.is_empty() {
             return Either::Left(view! {
-                <p class="quiet">"No pair differs significantly: each interval spans 0."</p>
+                <p class="quiet">"No pair differs significantly."</p>
             });
         }
         let most = scale(&shown);
@@ -76,7 +76,11 @@ fn choices(all: usize, apart: usize, query: Signal<CompareQuery>) -> Vec<Choice>
     let significant = format!("significant · {apart}");
     vec![
         choice(format!("all · {all}"), "Every pair", false),
-        choice(significant, "Pairs whose interval leaves 0 out", true),
+        choice(
+            significant,
+            "Pairs whose interval leaves 0 out, with p below 0.05",
+            true,
+        ),
     ]
 }
 
@@ -177,9 +181,10 @@ pub(super) fn verdict(pairs: &[Pair], names: &[Name]) -> String {
         let sentence = in_words(&pair.comparison, &name(pair.first), &name(pair.second));
         return unbroken(&sentence);
     }
-    let is_decided =
-        |pair: &&Pair| !pair.comparison.is_tie() && pair.comparison.is_unlikely_chance();
-    let decided: Vec<&Pair> = pairs.iter().filter(is_decided).collect();
+    let decided: Vec<&Pair> = pairs
+        .iter()
+        .filter(|pair| !pair.comparison.is_tie())
+        .collect();
     let wins = |run: u32| {
         let won = |pair: &&&Pair| match pair.comparison.difference > 0.0 {
             true => pair.first == run,
@@ -201,13 +206,12 @@ pub(super) fn verdict(pairs: &[Pair], names: &[Name]) -> String {
     }
 }
 
-/// Whether the data tells two runs apart; open where interval and test
-/// disagree.
+/// Whether the data tells two runs apart: on the leaderboard, neighbours that it
+/// does not tell apart are tied.
 fn standing(comparison: &Comparison) -> (&'static str, Tone) {
-    match (comparison.is_tie(), comparison.is_unlikely_chance()) {
-        (true, _) => ("not significant", Tone::Plain),
-        (false, false) => ("borderline", Tone::Warn),
-        (false, true) => ("significant", Tone::Accent),
+    match comparison.is_tie() {
+        true => ("not significant", Tone::Plain),
+        false => ("significant", Tone::Accent),
     }
 }
 

@@ -9,7 +9,7 @@ use crate::components::Score;
 use crate::format;
 
 /// Tooltip of a row that is tied with the one above.
-const TIED: &str = "Tied with the row above: the 95 % interval of their difference spans 0, or their shared tasks are of one repository";
+const TIED: &str = "Tied with the row above: the 95 % interval of their difference spans 0, or it may be chance (p of 0.05 or more)";
 
 /// A rate of a row: its figure, its interval, and how many decimals both have.
 struct Rate {

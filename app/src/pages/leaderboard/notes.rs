@@ -53,7 +53,7 @@ pub(super) fn Certainty(repositories: usize) -> impl IntoView {
         view! {
             "Rows joined by a line and marked “tied” are a "
             <Term word=Word::TieGroup/>
-            ": the interval of their difference, task by task, spans 0."
+            ": the interval of their difference, task by task, spans 0, or the difference may be chance (p of 0.05 or more)."
         }
     });
     let caution = warning(repositories);

@@ -9,7 +9,7 @@
 mod paired;
 mod resample;
 
-pub use paired::{Comparison, Difference, compare, is_tie};
+pub use paired::{Comparison, Difference, compare, is_tie, is_tie_by};
 pub use resample::{Clusters, Interval, RankInterval, Resamples, rank_intervals};
 
 pub const SEED: u64 = 20_260_101;

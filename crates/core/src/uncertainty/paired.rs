@@ -11,6 +11,8 @@ use crate::metrics::SAME;
 /// combination of signs; beyond, `RANDOM_FLIPS` random ones.
 const ALL_FLIPS: usize = 12;
 const RANDOM_FLIPS: u32 = 10_000;
+/// A p-value below it is unlikely to be chance.
+const SIGNIFICANT: f64 = 0.05;
 
 /// The difference of two runs on one task, averaged over its samples.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -47,23 +49,42 @@ impl Comparison {
     /// Whether the permutation test finds a difference this large unlikely to
     /// be chance, at the usual 5 %.
     pub fn is_unlikely_chance(&self) -> bool {
-        self.p_value < 0.05
+        self.p_value < SIGNIFICANT
     }
 
-    /// Whether the data does not decide which of the two is ahead.
+    /// Whether the data does not decide which of the two is ahead: the interval
+    /// spans 0, or the test finds that the difference may be chance. Of few
+    /// repositories intervals are too narrow to decide alone.
     pub fn is_tie(&self) -> bool {
-        is_undecided(self.interval)
+        is_open(self.interval) || !self.is_unlikely_chance()
     }
 }
 
-/// [`Comparison::is_tie`] without the p-value: the sign flips take ten times
-/// as long as the rest, and a ranking needs this for every row.
+/// [`Comparison::is_tie`] alone, for a ranking, which needs it for every row: the
+/// sign flips take ten times as long as the rest, and mostly the interval is
+/// enough.
 pub fn is_tie(differences: &[Difference], repositories: usize, resamples: &Resamples) -> bool {
-    is_undecided(resamples.interval(&by_repository(differences, repositories)))
+    let clusters = by_repository(differences, repositories);
+    is_open(resamples.interval(&clusters)) || may_be_chance(&clusters, resamples)
 }
 
-fn is_undecided(interval: Option<Interval>) -> bool {
+/// The same where the interval is known.
+pub fn is_tie_by(
+    interval: Option<Interval>,
+    differences: impl FnOnce() -> Vec<Difference>,
+    repositories: usize,
+    resamples: &Resamples,
+) -> bool {
+    is_open(interval) || may_be_chance(&by_repository(&differences(), repositories), resamples)
+}
+
+/// Whether an interval leaves open which of the two is ahead.
+fn is_open(interval: Option<Interval>) -> bool {
     interval.is_none_or(Interval::spans_zero)
+}
+
+fn may_be_chance(clusters: &Clusters, resamples: &Resamples) -> bool {
+    sign_flips(clusters.sums().collect(), resamples.seed()) >= SIGNIFICANT
 }
 
 fn by_repository(differences: &[Difference], repositories: usize) -> Clusters {
@@ -163,7 +184,8 @@ mod tests {
         assert!((agreed.difference - 0.2).abs() < 1e-12);
         assert!((agreed.p_value - 0.25).abs() < 1e-12);
         assert_eq!((agreed.wins, agreed.ties, agreed.losses), (3, 0, 0));
-        assert!(!agreed.is_tie());
+        // The interval leaves 0 out, and yet three repositories are too few.
+        assert!(!agreed.interval.unwrap().spans_zero() && agreed.is_tie());
         // No difference at all.
         let equal = compare_values(&[0.0, 0.0]);
         assert_eq!((equal.p_value, equal.ties), (1.0, 2));
@@ -180,7 +202,7 @@ mod tests {
     #[test]
     fn many_repositories_are_flipped_at_random() {
         let ahead = compare_values(&[0.1; 40]);
-        assert!(ahead.p_value < 0.001 && ahead.p_value > 0.0);
+        assert!(ahead.p_value < 0.001 && ahead.p_value > 0.0 && !ahead.is_tie());
         let even: Vec<f64> = (0..40)
             .map(|i| if i % 2 == 0 { 0.1 } else { -0.1 })
             .collect();
@@ -203,6 +225,22 @@ mod tests {
             if let (Some(a), Some(b)) = (forward.interval, reverse.interval) {
                 prop_assert!((a.low + b.high).abs() < 1e-9 && (a.high + b.low).abs() < 1e-9);
             }
+        }
+
+        /// A ranking and a comparison agree.
+        #[test]
+        fn ties_are_those_of_comparisons(values in prop::collection::vec(-0.3f64..1.0, 1..20)) {
+            let differences: Vec<Difference> = values
+                .iter()
+                .zip(0..)
+                .map(|(value, repository)| Difference { repository, value: *value })
+                .collect();
+            let resamples = Resamples::new(values.len(), 1_000, 1);
+            let comparison = compare(&differences, values.len(), &resamples).unwrap();
+            prop_assert_eq!(
+                is_tie(&differences, values.len(), &resamples),
+                comparison.is_tie()
+            );
         }
 
         #[test]

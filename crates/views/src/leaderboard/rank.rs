@@ -23,7 +23,8 @@ pub struct Row {
     /// From 1; equal scores share a rank. 0 for an unranked run.
     pub rank: u32,
     /// The data does not tell a row from the one above it in the same group:
-    /// the 95 % interval of their paired difference spans 0. From 1; 0 for an
+    /// the 95 % interval of their paired difference spans 0, or the permutation
+    /// test finds that it may be chance (p of 0.05 or more). From 1; 0 for an
     /// unranked run.
     pub tie_group: u32,
     pub run_id: String,

@@ -44,11 +44,12 @@ pub fn in_words(comparison: &Comparison, first: &str, second: &str) -> String {
 
 fn verdict(comparison: &Comparison) -> String {
     let p = probability(comparison.p_value);
-    match (comparison.is_tie(), comparison.is_unlikely_chance()) {
-        (false, true) => format!("that is unlikely to be chance ({p})"),
-        (true, _) => format!("that may be chance ({p})"),
+    let leaves_zero_out = comparison.interval.is_some_and(|i| !i.spans_zero());
+    match (comparison.is_tie(), leaves_zero_out) {
+        (false, _) => format!("that is unlikely to be chance ({p})"),
+        (true, false) => format!("that may be chance ({p})"),
         // The interval and the test disagree, usually because of little data.
-        (false, false) => {
+        (true, true) => {
             format!("the interval leaves 0 out, but the test finds that this may be chance ({p})")
         }
     }

@@ -6,7 +6,7 @@ use swe_ci_core::metrics::{Convention, Gamma, Series, Weights};
 use swe_ci_core::task::TaskId;
 use swe_ci_core::uncertainty::{
     Clusters, Comparison, Difference, Interval, RESAMPLES, RankInterval, Resamples, SEED, compare,
-    is_tie, rank_intervals,
+    is_tie, is_tie_by, rank_intervals,
 };
 
 use super::rank::{Intervals, Row, solved, turns, zero_regression};
@@ -113,7 +113,13 @@ impl UncertaintyModel {
             // the means.
             let means = first.means.iter().zip(&second.means).map(|(a, b)| a - b);
             let interval = Interval::from_means(&means.collect::<Vec<_>>());
-            return interval.is_none_or(Interval::spans_zero);
+            let differences = || differences(first, second);
+            return is_tie_by(
+                interval,
+                differences,
+                self.repositories.len(),
+                &self.resamples,
+            );
         }
         let differences = differences(first, second);
         is_tie(&differences, self.repositories.len(), &self.resamples)
@@ -301,6 +307,31 @@ mod tests {
             .unwrap();
         assert!((comparison.difference - 0.05).abs() < 1e-9 && comparison.p_value < 0.01);
         assert_eq!((comparison.tasks, comparison.repositories), (40, 20));
+    }
+
+    /// Of four repositories an interval leaves 0 out although the test cannot find
+    /// a difference: the ranking and the comparison both call that a tie.
+    #[test]
+    fn few_repositories_decide_nothing() {
+        let few = |model: &str, score: f64| {
+            let tasks = [[score], [score + 0.1], [score - 0.1], [score]];
+            let samples: Vec<[&[f64]; 1]> = tasks.iter().map(|s| [s.as_slice()]).collect();
+            let repos = ["p", "q", "r", "s"].into_iter();
+            let tasks: Vec<(&str, &[&[f64]])> = repos
+                .zip(samples.iter().map(<[&[f64]; 1]>::as_slice))
+                .collect();
+            entry(model, &tasks)
+        };
+        let (a, b) = (few("a", 0.6), few("b", 0.3));
+        let data = leaderboard(vec![a.clone(), b.clone()]);
+        let model = UncertaintyModel::new(&data);
+        let compared = model
+            .compare(&a, &b, Gamma::ONE, Convention::Paper)
+            .unwrap();
+        assert!(!compared.interval.unwrap().spans_zero());
+        assert!((compared.p_value - 0.125).abs() < 1e-12 && compared.is_tie());
+        let rows = model.rank(&data, Gamma::ONE, Convention::Paper);
+        assert_eq!((rows[0].tie_group, rows[1].tie_group), (1, 1));
     }
 
     #[test]

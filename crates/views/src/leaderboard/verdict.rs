@@ -67,11 +67,12 @@ pub fn verdict(rows: &[impl Borrow<Row>], repositories: usize) -> String {
         .join(" ")
 }
 
-/// How far down its rank is in 95 % of the resamples; unknown without intervals.
-/// A group of ties goes further: each of its rows is tied with the one above.
+/// How far down its rank is in 95 % of the resamples, at least to the next row;
+/// unknown without intervals. A group of ties goes further: each of its rows is
+/// tied with the one above.
 fn ranks_below(row: &Row) -> Option<usize> {
     let worst = row.intervals?.rank.worst;
-    Some(worst.saturating_sub(row.rank) as usize)
+    Some(worst.saturating_sub(row.rank).max(1) as usize)
 }
 
 fn few(repositories: usize) -> String {
@@ -96,8 +97,10 @@ fn named(names: &[&str]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::leaderboard::Intervals;
     use crate::testing::{leaderboard, spread_run};
     use swe_ci_core::metrics::{Convention, Gamma};
+    use swe_ci_core::uncertainty::RankInterval;
 
     #[test]
     fn a_ranking_in_a_sentence() {
@@ -136,6 +139,23 @@ mod tests {
             4,
             "a leads with EvoScore 0.500, tied with b. With 4 repositories the order may be luck.",
         );
+        // Few repositories: the leader holds its rank in all resamples, and is tied.
+        let mut held = ranked(&[("a", 0.5, 1), ("b", 0.4, 1), ("c", 0.1, 1)]);
+        let interval = Interval {
+            low: 0.4,
+            high: 0.6,
+        };
+        held[0].intervals = Some(Intervals {
+            evoscore: interval,
+            zero_regression_rate: interval,
+            solved_rate: interval,
+            average_turns: interval,
+            style: None,
+            rank: RankInterval { best: 1, worst: 1 },
+            repositories: 4,
+        });
+        let words = verdict(&held, 20);
+        assert!(words.ends_with("tied with b."), "{words}");
         let many = [
             ("a", 0.5, 1),
             ("b", 0.5, 1),

@@ -223,8 +223,10 @@ fn tie_groups(
         let Some(above) = at.checked_sub(1) else {
             return true;
         };
-        let paired = interval(clusters, draws, difference(field, order[above], order[*at]));
-        paired.is_some_and(|(low, high)| low > 0.0 || high < 0.0)
+        let difference = difference(field, order[above], order[*at]);
+        let paired = interval(clusters, draws, &difference);
+        let decided = paired.is_some_and(|(low, high)| low > 0.0 || high < 0.0);
+        decided && p_value(clusters, &difference) < 0.05
     };
     let group = |row: usize| (0..=row).rev().find(starts).unwrap_or(0) + 1;
     (0..order.len()).map(group).collect()
