@@ -36,6 +36,8 @@ pub const DESK: Look = Look {
     javascript: true,
 };
 
+pub const PHONE: Look = Look { width: 390, ..DESK };
+
 /// Keys a reader without a mouse uses.
 #[derive(Clone, Copy, Debug)]
 pub enum Key {

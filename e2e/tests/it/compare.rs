@@ -3,7 +3,7 @@
 use serde_json::json;
 use swe_ci_engine::testing::TinyTask;
 
-use crate::browser::{Browser, DESK, Look};
+use crate::browser::{Browser, DESK, Look, PHONE};
 use crate::product::{Product, replay};
 use crate::world::{run, world};
 
@@ -156,4 +156,33 @@ async fn four_runs_task_by_task() {
     plain.go(address.as_str().unwrap()).await;
     assert_eq!(plain.text(".pairs").await, shown, "without JavaScript");
     plain.close().await;
+}
+
+/// On a phone two runs are seen side by side; of more, a shadow tells that there
+/// are others.
+#[tokio::test(flavor = "multi_thread")]
+async fn two_runs_fit_on_a_phone() {
+    let world = world().await;
+    let browser = Browser::open(PHONE).await;
+    let hidden = "const frame = document.querySelector('.versus-heads').parentElement; \
+                  return frame.scrollWidth - frame.clientWidth";
+    for (runs, fits) in [(vec![0, 3], true), (vec![0, 3, 6, 11], false)] {
+        let runs: Vec<String> = runs.into_iter().map(run).collect();
+        let path = format!("{}/compare?runs={}", world.url, runs.join(","));
+        browser.go(&path).await;
+        let hidden = browser.eval(hidden).await.as_i64().unwrap();
+        assert_eq!(hidden == 0, fits, "{path} hides {hidden} px");
+        let shadow = "return getComputedStyle(document.querySelector('.versus-heads').parentElement).backgroundAttachment";
+        assert_eq!(
+            browser.eval(shadow).await,
+            json!("local, local, scroll, scroll")
+        );
+        browser
+            .picture(&format!(
+                "compare-{}-390",
+                if fits { "two" } else { "four" }
+            ))
+            .await;
+    }
+    browser.close().await;
 }

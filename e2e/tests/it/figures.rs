@@ -3,7 +3,7 @@
 use serde_json::json;
 use swe_ci_engine::testing::TinyTask;
 
-use crate::browser::{Browser, DESK, Key, Look};
+use crate::browser::{Browser, DESK, Key, Look, PHONE};
 use crate::product::{Product, replay};
 use crate::world::{embeds, world};
 
@@ -159,11 +159,16 @@ async fn no_text_leaves_its_picture() {
             }).map(text => text.textContent.trim());
         })";
     let world = world().await;
-    for width in [DESK.width, 390] {
-        let browser = Browser::open(Look { width, ..DESK }).await;
+    for look in [DESK, PHONE] {
+        let browser = Browser::open(look).await;
         for (name, path) in embeds() {
             browser.go(&format!("{}{path}", world.url)).await;
-            assert_eq!(browser.eval(LEAVING).await, json!([]), "{name} at {width}");
+            assert_eq!(
+                browser.eval(LEAVING).await,
+                json!([]),
+                "{name} at {}",
+                look.width
+            );
         }
         browser.close().await;
     }

@@ -5,7 +5,7 @@
 
 use serde_json::{Value, json};
 
-use crate::browser::{Browser, DESK, Look};
+use crate::browser::{Browser, DESK, Look, PHONE};
 use crate::pages::product;
 use crate::product::Product;
 use crate::world::{ALL_COLUMNS, world};
@@ -293,4 +293,42 @@ async fn an_address_shows_the_same_without_javascript() {
     for ((with, without), address) in shown[0].iter().zip(&shown[1]).zip(addresses) {
         assert_eq!(with, without, "{address}");
     }
+}
+
+/// On a phone each row is a card; also the longest number of tasks stays inside.
+#[tokio::test(flavor = "multi_thread")]
+async fn rows_fit_on_a_phone() {
+    const LEAVING: &str = "
+        return [...document.querySelectorAll('.ranked td[data-label=\"Tasks\"]')].filter(cell => {
+            cell.textContent = '98 / 100';
+            const text = document.createRange();
+            text.selectNodeContents(cell);
+            return text.getBoundingClientRect().right > cell.getBoundingClientRect().right + 0.5;
+        }).length";
+    let world = world().await;
+    let browser = Browser::open(PHONE).await;
+    browser.go(&format!("{}/?split=field", world.url)).await;
+    assert_eq!(browser.eval(LEAVING).await, json!(0));
+    browser.picture("leaderboard-cards-390").await;
+    browser.close().await;
+}
+
+/// The line of a ticked run has a colour, also where it was grey.
+#[tokio::test(flavor = "multi_thread")]
+async fn ticked_runs_have_a_colour_in_the_chart() {
+    let world = world().await;
+    let browser = Browser::open(DESK).await;
+    browser.go(&format!("{}/?split=field", world.url)).await;
+    browser.hydrated().await;
+    let stroke = "const row = document.querySelector('.ranked tr:last-child'); \
+                  const line = document.querySelector(`.plot polyline[data-line=\"${row.dataset.line}\"]`); ";
+    let read = format!("{stroke} return getComputedStyle(line).stroke");
+    let tick = format!(
+        "{stroke} row.querySelector('.pick').click(); return getComputedStyle(line).stroke"
+    );
+    let grey = browser.eval(&read).await;
+    let ticked = browser.eval(&tick).await;
+    assert_ne!(ticked, grey);
+    assert_eq!(browser.eval(&tick).await, grey, "no longer ticked");
+    browser.close().await;
 }
