@@ -95,11 +95,13 @@ fn MatrixView(found: Found, #[prop(into)] query: Signal<MatrixQuery>) -> impl In
         MOST_RUNS,
         matrix.columns.len(),
     );
+    let imported = imported(&matrix.columns);
     let here = move |from| query.with_untracked(|query| query.href_from(from));
     EitherOf3::C(view! {
         {how}
         {left_out}
         <Legend/>
+        {imported.map(|words| view! { <p class="quiet">{words}</p> })}
         <Table matrix part query/>
         <p class="parts">{part.here()}<PartLinks part items="runs" href=here/></p>
         <p class="footnote">
@@ -199,15 +201,29 @@ fn Table(matrix: Matrix, part: Part, query: Signal<MatrixQuery>) -> impl IntoVie
     }
 }
 
-/// The model; a word tells human and imported runs from others.
+/// The model; its tooltip tells human and imported runs from others.
 fn model_head(run: &MatrixRun) -> impl IntoView + use<> {
-    let kind = (run.kind != Kind::Measured).then(|| view! { <small>{run.kind.name()}</small> });
-    let title = labels::origin(&run.model, &run.provider);
+    let mut title = labels::origin(&run.model, &run.provider);
+    if run.kind != Kind::Measured {
+        title = format!("{title}, {}", run.kind.name());
+    }
     view! {
         <th scope="col">
             <a href=model_href(&run.model, Convention::default()) title=title>{run.model.clone()}</a>
-            {kind}
         </th>
+    }
+}
+
+/// "14 of 15 runs are imported."
+fn imported(runs: &[MatrixRun]) -> Option<String> {
+    let imported = runs.iter().filter(|run| run.kind == Kind::Imported).count();
+    match (imported, runs.len()) {
+        (0, _) => None,
+        (some, all) if some == all => Some("All runs are imported.".to_owned()),
+        (some, all) => Some(format!(
+            "{some} of {} are imported.",
+            format::count(all, "run")
+        )),
     }
 }
 

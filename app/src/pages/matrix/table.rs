@@ -34,12 +34,12 @@ fn head(html: &mut String, task: &MatrixTask) {
     // Writing to a string cannot fail.
     let _ = write!(
         html,
-        "<tr><th scope=\"row\"><a href=\"/tasks/{}\">{}</a> <small>{}</small></th>\
+        "<tr><th scope=\"row\"><a href=\"/tasks/{}\" title=\"{}\">{}</a></th>\
          <td class=\"margin\">{}</td><td class=\"margin\">{}</td>\
          <td class=\"margin\">{}<small> of {}</small></td>",
         encode(id),
-        escape(id),
         escape(&task.repo),
+        escape(id),
         number(task.mean),
         number(task.spread),
         task.solved_by,
@@ -109,7 +109,7 @@ mod tests {
         assert_eq!(html.matches("<td data-level").count(), 3);
         // Hardest first; foreign text stays text.
         assert!(html.starts_with(
-            "<tr><th scope=\"row\"><a href=\"/tasks/task-1\">task-1</a> <small>&lt;b&gt;&quot;&amp;</small>"
+            "<tr><th scope=\"row\"><a href=\"/tasks/task-1\" title=\"&lt;b&gt;&quot;&amp;\">task-1</a></th>"
         ));
         let low = "<td data-level=\"low\"><a href=\"/runs/run-a/tasks/task-1\">\u{2212}0.50<";
         assert!(html.contains(low), "{html}");
