@@ -31,7 +31,7 @@ pub(crate) fn ranks(brush: &Brush<'_>, data: &Ranks) -> Figure {
     frame.draw(brush.theme, summary, |canvas| {
         draw_axes(brush, canvas, &frame, data);
         for line in brush.layers(&data.lines, |line| &line.run) {
-            let ranks = line.ranks.iter().map(|rank| -f64::from(*rank));
+            let ranks = line.ranks.iter().map(|rank| down(data, *rank));
             let points: Vec<(f64, f64)> = data.gammas.iter().copied().zip(ranks).collect();
             canvas.line(&points, brush.look(&line.run).line(), 2.25);
         }
@@ -39,7 +39,7 @@ pub(crate) fn ranks(brush: &Brush<'_>, data: &Ranks) -> Figure {
         let ends = named.into_iter().map(|line| {
             let last = line.ranks.last().copied().unwrap_or_default();
             End {
-                at: canvas.pixel(GAMMA_MAX, -f64::from(last)),
+                at: canvas.pixel(GAMMA_MAX, down(data, last)),
                 name: &line.run.model,
                 paint: brush.solid(&line.run),
             }
@@ -69,6 +69,12 @@ fn draw_axes(brush: &Brush<'_>, canvas: &Canvas<'_>, frame: &Frame, data: &Ranks
     axes::cursor(canvas, frame, data.gamma);
 }
 
+/// How far down a rank is. Ranks are those among all runs, and a figure of the
+/// best ends with them.
+fn down(data: &Ranks, rank: u32) -> f64 {
+    -f64::from(rank).min(data.lines.len() as f64 + 0.5)
+}
+
 /// A bar per run over the ranks it holds in 95 % of the resamples.
 fn strip(brush: &Brush<'_>, canvas: &Canvas<'_>, frame: &Frame, data: &Ranks) {
     let right = f64::from(frame.size.width) - 8.0;
@@ -81,7 +87,7 @@ fn strip(brush: &Brush<'_>, canvas: &Canvas<'_>, frame: &Frame, data: &Ranks) {
     let step = (right - left) / data.lines.len().max(1) as f64;
     for (number, line) in data.lines.iter().enumerate() {
         let x = left + (number as f64 + 0.5) * step;
-        let at = |rank: u32| canvas.pixel(GAMMA_MIN, -f64::from(rank)).1;
+        let at = |rank: u32| canvas.pixel(GAMMA_MIN, down(data, rank)).1;
         if let Some(interval) = line.interval {
             // A certain rank has a bar too.
             let (best, worst) = (at(interval.best) - 4.0, at(interval.worst) + 4.0);
@@ -111,7 +117,7 @@ fn words(line: &RankLine) -> String {
 
 #[cfg(test)]
 mod tests {
-    use swe_ci_views::figures::Figure as Which;
+    use swe_ci_views::figures::{Data, Figure as Which};
 
     use crate::fixture::{data, leaderboard_of};
     use crate::{Layout, Series, Theme, figure};
@@ -138,5 +144,41 @@ mod tests {
         check(0.5, "early");
         check(2.0, "late");
         check(10.0, "late");
+    }
+    /// Of the best of many, one may hold a rank below the last one that is drawn.
+    #[test]
+    fn no_line_leaves_the_picture() {
+        let falls: [&[f64]; 2] = [&[1.0, 0.0], &[0.9, 0.0]];
+        let rises: [&[f64]; 2] = [&[0.0, 0.6], &[0.0, 0.5]];
+        let leaderboard = leaderboard_of(&[
+            ("falls", falls.to_vec()),
+            ("rises", rises.to_vec()),
+            ("rises too", rises.to_vec()),
+        ]);
+        let Data::Ranks(mut ranks) = data(&leaderboard, Which::RankByGamma, 0.5) else {
+            panic!("ranks are ranks")
+        };
+        ranks.lines.truncate(1);
+        assert_eq!(ranks.lines[0].ranks.last(), Some(&3));
+        let series = Series::all([1, 2, 3]);
+        let data = Data::Ranks(ranks);
+        let drawn = figure(
+            Which::RankByGamma,
+            &data,
+            &series,
+            Layout::Wide,
+            Theme::Page,
+        );
+        let lowest = f64::from(drawn.size.height - 50) * 4.0;
+        let line = drawn
+            .svg
+            .split("<polyline")
+            .find(|part| part.contains("data-line"));
+        let points = line.unwrap().split("points=\"").nth(1).unwrap();
+        let points = points.split('"').next().unwrap().split_whitespace();
+        for point in points {
+            let y: f64 = point.split(',').nth(1).unwrap().parse().unwrap();
+            assert!(y <= lowest, "{point} of {lowest}");
+        }
     }
 }
