@@ -72,25 +72,56 @@ fn table(grouping: &'static Grouping, groups: &[Group]) -> impl IntoView + use<>
     if grouping.id == "by-repository" {
         groups.sort_by(|a, b| b.evoscore.total_cmp(&a.evoscore));
     }
-    let rows = groups
-        .into_iter()
-        .map(|group| row(group, floor))
-        .collect_view();
-    let heads = view! {
+    let (shown, folded) = folded(groups);
+    let rows = |groups: Vec<&Group>| {
+        let rows = groups.into_iter().map(|group| row(group, floor));
+        rows.collect_view()
+    };
+    let folded = (!folded.is_empty()).then(|| {
+        let id = "few-tasks";
+        let words = format!("Show {} groups of fewer than {FEW} tasks", folded.len());
+        let rows = rows(folded);
+        view! {
+            <details class="fold">
+                <summary id=id>{words}</summary>
+                <CardTable class="cards" titled=id heads=heads()>{rows}</CardTable>
+            </details>
+        }
+    });
+    let shown = (!shown.is_empty()).then(|| {
+        let rows = rows(shown);
+        view! { <CardTable class="cards" titled=grouping.id heads=heads()>{rows}</CardTable> }
+    });
+    view! {
+        <div class="strengths-table">
+            <h3 id=grouping.id>{grouping.title}</h3>
+            <p class="quiet">{grouping.hint}</p>
+            {shown}
+            {folded}
+        </div>
+    }
+}
+
+fn heads() -> AnyView {
+    view! {
         <th role="columnheader" scope="col">"Tasks"</th>
         <th role="columnheader" scope="col" class="number">"Number"</th>
         <th role="columnheader" scope="col">"EvoScore"</th>
         <th role="columnheader" scope="col" class="number">"Solved"</th>
         <th role="columnheader" scope="col" class="number">"Zero regression"</th>
     }
-    .into_any();
-    view! {
-        <div class="strengths-table">
-            <h3 id=grouping.id>{grouping.title}</h3>
-            <p class="quiet">{grouping.hint}</p>
-            <CardTable class="cards" titled=grouping.id heads>{rows}</CardTable>
-        </div>
-    }
+    .into_any()
+}
+
+/// More small groups than this are folded.
+const MOST_SMALL: usize = 6;
+
+/// The groups that are shown at once, and those of few tasks where they are many.
+fn folded(groups: Vec<&Group>) -> (Vec<&Group>, Vec<&Group>) {
+    let small = groups.iter().filter(|group| group.is_small()).count();
+    groups
+        .into_iter()
+        .partition(|group| small <= MOST_SMALL || !group.is_small())
 }
 
 fn row(group: &Group, floor: f64) -> impl IntoView + use<> {
@@ -128,6 +159,25 @@ fn range(least: u32, most: u32) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn many_small_groups_are_folded() {
+        let group = |tasks| Group {
+            common: Common::Repository { name: "r".into() },
+            tasks,
+            evoscore: 0.5,
+            solved_rate: 0.5,
+            zero_regression_rate: 0.5,
+        };
+        let check = |sizes: &[u32], expect: (usize, usize)| {
+            let groups: Vec<Group> = sizes.iter().copied().map(group).collect();
+            let (shown, folded) = folded(groups.iter().collect());
+            assert_eq!((shown.len(), folded.len()), expect);
+        };
+        check(&[3, 1, 2, 5], (4, 0));
+        check(&[3, 1, 1, 1, 2, 2, 2, 2, 9], (2, 7));
+        check(&[], (0, 0));
+    }
 
     #[test]
     fn names_of_groups() {
