@@ -24,7 +24,8 @@ pub struct MarkPoint {
     pub y: f64,
     pub label: String,
     /// The number of its run's line: elements with this `data-line` belong to it.
-    pub line: usize,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line: Option<usize>,
     /// The address a click leads to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub href: Option<String>,
@@ -60,7 +61,7 @@ fn MarkLayer(width: u32, height: u32, marks: Vec<MarkPoint>) -> impl IntoView {
     Effect::new(move |_| {
         let line = shown
             .get()
-            .map(|near| marks.with_value(|marks| marks[near].line));
+            .and_then(|near| marks.with_value(|marks| marks[near].line));
         if let Some(layer) = layer.get() {
             pick_out(&layer, line);
         }

@@ -223,7 +223,12 @@ impl<'a> Canvas<'a> {
         (f64::from(px) / scale, f64::from(py) / scale)
     }
 
-    pub(crate) fn mark(&self, (x, y): (f64, f64), line: usize, label: String) -> Mark {
+    pub(crate) fn mark(
+        &self,
+        (x, y): (f64, f64),
+        line: impl Into<Option<usize>>,
+        label: String,
+    ) -> Mark {
         Mark::new((x, y), self.pixel(x, y), line, label)
     }
 

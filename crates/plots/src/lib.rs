@@ -68,19 +68,24 @@ pub struct Mark {
     pub py: f64,
     pub label: String,
     /// The number of its run: elements of the picture with this `data-line` are
-    /// the run's too.
-    pub line: usize,
+    /// the run's too. None where it is of no run.
+    pub line: Option<usize>,
 }
 
 impl Mark {
-    fn new((x, y): (f64, f64), (px, py): (f64, f64), line: usize, label: String) -> Self {
+    fn new(
+        (x, y): (f64, f64),
+        (px, py): (f64, f64),
+        line: impl Into<Option<usize>>,
+        label: String,
+    ) -> Self {
         Self {
             x,
             y,
             px,
             py,
             label,
-            line,
+            line: line.into(),
         }
     }
 }

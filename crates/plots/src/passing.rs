@@ -106,7 +106,7 @@ fn marks(canvas: &Canvas<'_>, frame: &Frame, evolution: &EvolutionView) -> Vec<M
         "Base: {} of {} target tests pass",
         suite.base_in_target, suite.target
     );
-    let mut marks = vec![canvas.mark(base, 0, label)];
+    let mut marks = vec![canvas.mark(base, 0usize, label)];
     for iteration in &evolution.iterations {
         let x = f64::from(iteration.iteration);
         let at = match iteration.verdict {
@@ -128,7 +128,7 @@ fn marks(canvas: &Canvas<'_>, frame: &Frame, evolution: &EvolutionView) -> Vec<M
             }
         };
         let label = describe(iteration, suite.target);
-        marks.push(canvas.mark(at, 0, label));
+        marks.push(canvas.mark(at, 0usize, label));
     }
     marks
 }

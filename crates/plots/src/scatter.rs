@@ -16,8 +16,6 @@ use crate::paint::Paint;
 use crate::ticks::score_ticks;
 use crate::{Figure, Mark, text};
 
-/// The line of a published result.
-const NOT_A_RUN: usize = usize::MAX;
 /// Longest name beside a point, in pixels.
 const LONGEST: f64 = 180.0;
 /// The possible intervals between dates, in months.
@@ -62,7 +60,7 @@ pub(crate) fn releases(brush: &Brush<'_>, data: &Releases) -> Figure {
         for point in &hollow {
             let at = canvas.pixel(point.at.0, point.at.1);
             canvas.marker(at, 0, 2.5, Paint::Muted, true);
-            marks.push(canvas.mark(point.at, NOT_A_RUN, point.words.clone()));
+            marks.push(canvas.mark(point.at, None::<usize>, point.words.clone()));
         }
         marks
     })

@@ -174,14 +174,15 @@ mod tests {
     fn every_run_has_its_line_and_marks() {
         let one = course(&[12, 9, 20], &[2]);
         let figure = draw(vec![vec![one], vec![course(&[11], &[])]]);
-        let at: Vec<(usize, f64, f64)> = figure.marks.iter().map(|m| (m.line, m.x, m.y)).collect();
+        let at: Vec<(Option<usize>, f64, f64)> =
+            figure.marks.iter().map(|m| (m.line, m.x, m.y)).collect();
         let expect = [
-            (0, 0.0, 10.0),
-            (0, 1.0, 12.0),
-            (0, 2.0, 9.0),
-            (0, 3.0, 20.0),
-            (1, 0.0, 10.0),
-            (1, 1.0, 11.0),
+            (Some(0), 0.0, 10.0),
+            (Some(0), 1.0, 12.0),
+            (Some(0), 2.0, 9.0),
+            (Some(0), 3.0, 20.0),
+            (Some(1), 0.0, 10.0),
+            (Some(1), 1.0, 11.0),
         ];
         assert_eq!(at, expect);
         assert!(figure.marks[2].label.ends_with("9 of 20 pass, regression"));

@@ -38,6 +38,9 @@ async fn figures_are_walked_by_keyboard_and_fit() {
     let browser = Browser::open(DESK).await;
     browser.go(&format!("{}/figures", product.url)).await;
     browser.hydrated().await;
+    // Published results are marks of no run.
+    let published = "return [...document.querySelectorAll('.mark')].some(m => m.ariaLabel.includes('as published'))";
+    assert_eq!(browser.eval(published).await, json!(true));
     // One tab stop for each picture; an arrow goes to the next mark, which
     // then says what it is.
     let marks =

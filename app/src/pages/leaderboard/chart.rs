@@ -114,7 +114,7 @@ fn Marked(
         px: x,
         py: y(row),
         label: gamma_label(&row.model, row.evoscore, difference(row)),
-        line: look(row).number,
+        line: Some(look(row).number),
     };
     figure.marks = rows.iter().map(mark).collect();
     view! {
