@@ -28,10 +28,8 @@ pub use swe_ci_islands::{CheckedForm, FollowRun, InPlace, Poll};
 pub use bars::{Hatching, Meter, PublishedBar, ScoreBar, floor_of};
 pub use charts::{Funnel, SpreadChart, title as spread_title};
 pub use choice::{
-pub use choice::{
     Choice, Choices, FilterSelect, GammaForm, HiddenFields, LeaderSwitch, convention_choices,
     split_choices,
-};
 };
 pub use cite::Cite;
 pub use fields::{Field, LongText, NewPassword, OneOf, RoleSelect, TomlFile, field_id};

@@ -120,6 +120,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("byte_cache", &["heavy_reads"]),
     ("config", &["notifications", "style_tools"]),
     ("diffs", &["byte_cache", "heavy_reads"]),
+    ("digests", &["diffs", "heavy_reads"]),
     ("doctor", &[]),
     ("harness_check", &["api"]),
     ("heavy_reads", &[]),
