@@ -194,7 +194,7 @@ fn Finding(step: RecordedStep, found: Option<Found>) -> impl IntoView {
     let q = q.unwrap_or_default();
     let hits = found.map(|found| view! { <Hits step=step.clone() found/> });
     view! {
-        <div class="controls controls-plain said-finding">
+        <div class="controls controls-plain transcript-find">
             <form method="get" role="search" action=path(&step) class="field">
                 <input type="hidden" name="attempt" value=step.attempt.to_string()/>
                 <label for="said-q">"Find"</label>

@@ -39,7 +39,7 @@ pub fn TranscriptSearchPage() -> impl IntoView {
 #[component]
 pub(super) fn SearchForm(run: String, q: String) -> impl IntoView {
     view! {
-        <div class="controls controls-plain">
+        <div class="controls controls-plain transcript-find">
             <form method="get" role="search" action=search_href(&run, "", 0) class="field">
                 <label for="transcripts-q">"Find in all transcripts"</label>
                 <input
